@@ -1,0 +1,7 @@
+export default {
+  files: ['{runtime,actors,gateway,test,tools}/**/*.test.ts', '*.test.ts'],
+  extensions: { ts: 'module' },
+  nodeArguments: ['--import=tsx'],
+  workerThreads: false,
+  timeout: '3m',
+};

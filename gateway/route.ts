@@ -1,0 +1,97 @@
+/**
+ * One endpoint, one place: method, path, who may call, what it takes, what it answers and its text in the API
+ * description are declared together. The gateway does the rest (envelope, errors, limits, CORS, cookies) from it.
+ */
+import type { z } from 'zod';
+import type { Actors, AskOptions } from '../runtime/kind.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/**
+ * Who may call: `public` needs nothing, `session` a bearer whose MAC is right (the actor decides the rest),
+ * `optional-session` treats an absent or wrong bearer as none (auth.md 3.5).
+ */
+export type Access = 'public' | 'session' | 'optional-session';
+
+/** What a bearer and its cookies say once the MAC of the bearer was found right (design section 6). */
+export interface Credentials {
+  readonly userUuid: string;
+  /** 1: header style, the secret is in the bearer. 2: cookie style, candidates come from every matching cookie. */
+  readonly style: 1 | 2;
+  /** The session uuid (style 1) or the private identifier (style 2). */
+  readonly identifier: string;
+  /** Every secret to try, at most 16. */
+  readonly secrets: readonly string[];
+}
+
+export interface Client {
+  /** By the trusted-proxy rule; never logged. */
+  readonly ipAddress: string | null;
+  readonly userAgent: string | null;
+  readonly snjsVersion: string | null;
+  readonly applicationVersion: string | null;
+}
+
+export interface RequestContext<A extends Access> {
+  readonly actors: Actors;
+  readonly credentials: A extends 'session'
+    ? Credentials
+    : A extends 'optional-session'
+      ? Credentials | undefined
+      : undefined;
+  readonly client: Client;
+  /** One cookie name may come with several values; all are kept, in order. */
+  readonly cookies: ReadonlyMap<string, readonly string[]>;
+  header(name: string): string | undefined;
+  readonly requestId: string;
+  /** Deadline and call id of this request, to be handed to every ask. */
+  readonly ask: AskOptions;
+}
+
+/** What a handler answers; one writer turns it into bytes. */
+export interface RouteReply {
+  readonly status: number;
+  /** The inner body. Absent: no body at all (204). */
+  readonly body?: unknown;
+  /** Complete `Set-Cookie` values. */
+  readonly setCookies?: readonly string[];
+  readonly headers?: Readonly<Record<string, string>>;
+  /** For the envelope's `meta.auth`; absent on unauthenticated replies. */
+  readonly caller?: Caller | undefined;
+  /** Without the envelope (auth.md 1.1, "Not wrapped"). */
+  readonly bare?: boolean;
+}
+
+export interface Caller {
+  readonly userUuid: string;
+  readonly roles: readonly { readonly uuid: string; readonly name: string }[];
+}
+
+export interface Route<A extends Access = Access, Request = unknown> {
+  readonly method: Method;
+  /** Segments separated by `/`; a segment `:name` is a parameter. Without a trailing slash; both are served. */
+  readonly path: string;
+  readonly access: A;
+  /** One sentence for the API description. */
+  readonly summary: string;
+  readonly tag: string;
+  /**
+   * The schema of path parameters, query and JSON body merged into one object, parameters winning over the body
+   * and the body over the query. Unknown keys are dropped.
+   */
+  readonly request: z.ZodType<Request>;
+  /** The inner bodies by status, for the API description. */
+  readonly replies: Readonly<Record<number, z.ZodType>>;
+  /** `small`: 64 KiB, every public route. `large`: the configured limit (50 MB). */
+  readonly bodyLimit?: 'small' | 'large';
+  /** The message of the 400 when the request does not fit, where clients compare it. */
+  readonly invalidMessage?: string;
+  readonly handle: (context: RequestContext<A>, request: Request) => Promise<RouteReply>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the router holds routes of any request
+export type AnyRoute = Route<any, any>;
+
+export function route<const A extends Access, Request>(definition: Route<A, Request>): Route<A, Request> {
+  return definition;
+}

@@ -1,0 +1,22 @@
+import { createHash } from 'node:crypto';
+
+/** An actor's address. `kind` names a declared kind; `id` is a uuid or another text of at most 128 characters. */
+export interface Address {
+  readonly kind: string;
+  readonly id: string;
+}
+
+const buckets = 65_536;
+
+/**
+ * The shard of an address (design section 2): the first two bytes of SHA-256 over kind, 0x00 and id, scaled to
+ * the shard count. Doubling the count splits every shard in two and moves nothing else.
+ */
+export function shardOf(address: Address, shardCount: number): number {
+  const digest = createHash('sha256').update(`${address.kind}\u0000${address.id}`).digest();
+  return Math.floor((digest.readUInt16BE(0) * shardCount) / buckets);
+}
+
+export function addressKey(address: Address): string {
+  return `${address.kind}/${address.id}`;
+}

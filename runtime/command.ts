@@ -1,0 +1,221 @@
+/**
+ * What a kind declares: commands, timers and tells, and what their turns may do.
+ *
+ * A turn is a synchronous function over the actor's slices and the rows its read plan named. It returns a reply
+ * and records effects; nothing it recorded is visible outside until the commit that carries it is durable, and
+ * nothing at all remains of a turn that throws. A turn may run more than once (a commit refused, an outcome lost):
+ * it must depend on nothing but what it is handed.
+ */
+import type { z } from 'zod';
+import type { Address } from './address.ts';
+import type { Slice, SliceMap, State } from './slice.ts';
+import type { AnyTable, KeyOf, RowOf } from './table.ts';
+
+/** Rows of the actor itself by key. Writes that are not yet durable are laid over what the store answers. */
+export interface KeysPlan<T extends AnyTable> {
+  readonly plan: 'keys';
+  readonly table: T;
+  readonly keys: readonly KeyOf<T>[];
+}
+
+/** Rows of the actor itself in order: `after` < order <= `through`. Laid over likewise. */
+export interface RangePlan<T extends AnyTable> {
+  readonly plan: 'range';
+  readonly table: T;
+  readonly after: number;
+  /**
+   * The highest order the store can hold for this actor, usually its head: with `after` at or above it the store
+   * is not asked. Writes at the gate beyond it are laid over all the same, unless the plan is that of a shared read.
+   */
+  readonly through: number;
+  readonly limit: number;
+  readonly budgetBytes?: number;
+  readonly subset?: string;
+  readonly columns?: readonly (keyof RowOf<T> & string)[];
+}
+
+/** Committed rows of any actor by a server-wide unique key. A hint: another actor may change them at any time. */
+export interface LookupPlan<T extends AnyTable> {
+  readonly plan: 'lookup';
+  readonly table: T;
+  readonly values: readonly Partial<RowOf<T>>[];
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a plan over any table
+export type AnyPlan = KeysPlan<any> | RangePlan<any> | LookupPlan<any>;
+export type Plans = Readonly<Record<string, AnyPlan>>;
+
+export interface KeysResult<T extends AnyTable> {
+  /** The row as this turn sees it, its own writes included. */
+  get(key: KeyOf<T>): RowOf<T> | undefined;
+}
+export interface RangeResult<T extends AnyTable> {
+  /** Ascending by order, as they were when the turn began. With `columns`, the others are absent. */
+  readonly rows: readonly RowOf<T>[];
+  /** False when `limit` or `budgetBytes` cut the range short. */
+  readonly complete: boolean;
+}
+export interface LookupResult<T extends AnyTable> {
+  readonly rows: readonly RowOf<T>[];
+}
+
+export type PlanResult<P> =
+  P extends KeysPlan<infer T>
+    ? KeysResult<T>
+    : P extends RangePlan<infer T>
+      ? RangeResult<T>
+      : P extends LookupPlan<infer T>
+        ? LookupResult<T>
+        : never;
+export type PlanResults<P extends Plans> = { readonly [Name in keyof P]: PlanResult<P[Name]> };
+
+export const keys = <T extends AnyTable>(table: T, wanted: readonly KeyOf<T>[]): KeysPlan<T> => ({
+  plan: 'keys',
+  table,
+  keys: wanted,
+});
+export const range = <T extends AnyTable>(
+  table: T,
+  options: Omit<RangePlan<T>, 'plan' | 'table'>,
+): RangePlan<T> => ({ plan: 'range', table, ...options });
+export const lookup = <T extends AnyTable>(
+  table: T,
+  values: readonly Partial<RowOf<T>>[],
+): LookupPlan<T> => ({ plan: 'lookup', table, values });
+
+/** What a read plan is made from: the state as the actor has it now, which may not be durable yet. */
+export interface View extends State {
+  readonly self: Address;
+  readonly nowMicros: number;
+}
+
+export interface Turn extends View {
+  readonly nowMs: number;
+  set<T>(of: Slice<T>, value: T): void;
+  setEntry<T>(of: SliceMap<T>, key: string, value: T): void;
+  removeEntry<T>(of: SliceMap<T>, key: string): void;
+
+  /** Writes a row that a read plan of this turn has shown to exist, or that is a row of a table without `birth`. */
+  put<T extends AnyTable>(table: T, row: RowOf<T>): void;
+  /**
+   * Writes a row as new, without having read whether its key exists. If the key or a server-wide unique key turns
+   * out to be taken, the turn runs again and `taken` says so.
+   */
+  insert<T extends AnyTable>(table: T, row: RowOf<T>): void;
+  remove<T extends AnyTable>(table: T, key: KeyOf<T>): void;
+  /**
+   * The row that holds one of the unique keys of `row` (of any owner), once a commit was refused for it.
+   * To be asked before `insert` wherever another actor, or an unread row, may hold the key.
+   */
+  taken<T extends AnyTable>(table: T, row: Partial<RowOf<T>>): RowOf<T> | undefined;
+
+  /** Arms (or moves) the timer of this name. Declared in the kind's `timers`. */
+  arm(timer: string, dueMs: number, payload?: unknown): void;
+  disarm(timer: string): void;
+  /** Sends a durable message without a reply: exactly once in effect, in no order. */
+  tell(target: Address, name: string, payload: unknown): void;
+  /** The actor ceases to exist with this commit's effects; its row stays as a tombstone that consumes tells. */
+  bury(): void;
+
+  /** Random bytes and uuids for this turn. */
+  readonly random: { bytes(length: number): Buffer; uuid(): string };
+}
+
+/** Between the steps of a flow: each `turn` resolves once its commit is durable. */
+export interface Flow {
+  readonly self: Address;
+  readonly callId: string;
+  readonly nowMs: number;
+  turn<R, P extends Plans = Record<never, never>>(step: {
+    reads?: (view: View) => P;
+    turn: (turn: Turn, reads: PlanResults<P>) => R;
+    /** The step's result is recorded under the flow's call id and a repeat of the flow's call gets it back. */
+    recorded?: boolean;
+  }): Promise<R>;
+  /** Asks another actor inside this call's deadline. Untyped here; kinds wrap it with a typed handle. */
+  ask(target: Address, command: string, request: unknown): Promise<unknown>;
+}
+
+interface CommandBase<Request, Reply> {
+  readonly request: z.ZodType<Request>;
+  readonly reply: z.ZodType<Reply>;
+  /** Only such a command may make an actor that does not exist yet. */
+  readonly creates?: boolean;
+}
+
+/** One turn. `repeat: 'recorded'` keeps the reply for a repeat of the same call id (design 4.4). */
+export interface TurnCommand<Request, Reply, P extends Plans = Plans> extends CommandBase<Request, Reply> {
+  readonly type: 'turn';
+  readonly repeat: 'natural' | 'recorded';
+  readonly reads?: (view: View, request: Request) => P;
+  readonly turn: (turn: Turn, request: Request, reads: PlanResults<P>) => Reply;
+}
+
+/** Answered from what is durable, without waiting for the mailbox; writes nothing. */
+export interface SharedCommand<Request, Reply, P extends Plans = Plans> extends CommandBase<Request, Reply> {
+  readonly type: 'shared';
+  readonly reads?: (view: View, request: Request) => P;
+  readonly answer: (
+    view: View & { readonly nowMs: number },
+    request: Request,
+    reads: PlanResults<P>,
+  ) => Reply;
+}
+
+/** Several turns with asks or slow work between them. Every step must be repeatable. */
+export interface FlowCommand<Request, Reply> extends CommandBase<Request, Reply> {
+  readonly type: 'flow';
+  readonly run: (flow: Flow, request: Request) => Promise<Reply>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the runtime handles commands of any shape
+export type AnyCommand = TurnCommand<any, any, any> | SharedCommand<any, any, any> | FlowCommand<any, any>;
+
+export function command<Request, Reply, P extends Plans = Record<never, never>>(
+  definition: Omit<TurnCommand<Request, Reply, P>, 'type' | 'repeat'> & { repeat?: 'natural' | 'recorded' },
+): TurnCommand<Request, Reply, P> {
+  return { type: 'turn', repeat: 'natural', ...definition };
+}
+
+export function sharedRead<Request, Reply, P extends Plans = Record<never, never>>(
+  definition: Omit<SharedCommand<Request, Reply, P>, 'type'>,
+): SharedCommand<Request, Reply, P> {
+  return { type: 'shared', ...definition };
+}
+
+export function flow<Request, Reply>(
+  definition: Omit<FlowCommand<Request, Reply>, 'type'>,
+): FlowCommand<Request, Reply> {
+  return { type: 'flow', ...definition };
+}
+
+/** A timer's handler. Its row goes in the commit of its turn unless the turn arms it again. */
+export interface TimerHandler<P extends Plans = Plans> {
+  /** What happens when its time was missed: run once late, or drop it when later than `skipAfterMs`. */
+  readonly missed: 'fire-once' | { readonly skipAfterMs: number };
+  readonly reads?: (view: View, payload: unknown) => P;
+  readonly turn: (turn: Turn, payload: unknown, reads: PlanResults<P>) => void;
+}
+
+/** A tell's handler. `sender` lets what mirrors another actor's state ignore what is older than it has. */
+export interface TellHandler<Payload = unknown, P extends Plans = Plans> {
+  readonly payload: z.ZodType<Payload>;
+  readonly reads?: (view: View, payload: Payload) => P;
+  readonly turn: (
+    turn: Turn,
+    payload: Payload,
+    sender: { readonly address: Address; readonly version: number },
+    reads: PlanResults<P>,
+  ) => void;
+  /** Whether the tell may make an actor that does not exist yet; otherwise it is consumed without effect. */
+  readonly creates?: boolean;
+}
+
+export function timer<P extends Plans = Record<never, never>>(definition: TimerHandler<P>): TimerHandler<P> {
+  return definition;
+}
+export function tell<Payload, P extends Plans = Record<never, never>>(
+  definition: TellHandler<Payload, P>,
+): TellHandler<Payload, P> {
+  return definition;
+}

@@ -1,0 +1,75 @@
+/**
+ * The errors a caller of an actor can meet. The class decides the behaviour (design section 3): each is mapped
+ * once to HTTP, and later once to WebSocket and gRPC. A refusal that belongs to the domain (a wrong password, a
+ * conflict) is not an error but a reply, because the turn that produced it may have to commit.
+ */
+export abstract class ActorError extends Error {
+  abstract readonly class: ErrorClass;
+  override get name(): string {
+    return this.constructor.name;
+  }
+}
+
+export type ErrorClass =
+  | 'terminal'
+  | 'retryable'
+  | 'fenced'
+  | 'overloaded'
+  | 'unavailable'
+  | 'not-found'
+  | 'forbidden';
+
+/** Asking again cannot help: a defect, a malformed call, or a turn that collides with a key by itself. */
+export class TerminalError extends ActorError {
+  readonly class = 'terminal';
+}
+
+/**
+ * Asking again may help. With `outcome: 'unknown'` the call may have taken effect, so it may be repeated under
+ * the same call id only; with `'none'` it certainly has not.
+ */
+export class RetryableError extends ActorError {
+  readonly class = 'retryable';
+  readonly outcome: 'none' | 'unknown';
+  readonly retryAfterMs: number;
+  constructor(message: string, options: { outcome: 'none' | 'unknown'; retryAfterMs?: number }) {
+    super(message);
+    this.outcome = options.outcome;
+    this.retryAfterMs = options.retryAfterMs ?? 1_000;
+  }
+}
+
+/** A newer owner holds the actor; this host has dropped it. Nothing of the call took effect. */
+export class FencedError extends ActorError {
+  readonly class = 'fenced';
+}
+
+/** A limit was reached (mailbox, actors in memory, workers). Nothing of the call took effect. */
+export class OverloadedError extends ActorError {
+  readonly class = 'overloaded';
+  readonly retryAfterMs: number;
+  constructor(message: string, retryAfterMs = 1_000) {
+    super(message);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** A dependency (database, transport, lease) cannot serve now. Nothing of the call took effect. */
+export class UnavailableError extends ActorError {
+  readonly class = 'unavailable';
+  readonly retryAfterMs: number;
+  constructor(message: string, retryAfterMs = 2_000) {
+    super(message);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** There is no such actor, and the command does not create one. */
+export class NotFoundError extends ActorError {
+  readonly class = 'not-found';
+}
+
+/** The caller may not do this. */
+export class ForbiddenError extends ActorError {
+  readonly class = 'forbidden';
+}

@@ -1,0 +1,16 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+
+/** The randomness port: the system's generator in production, a seeded one in tests and in the simulator. */
+export interface Random {
+  bytes(length: number): Buffer;
+  /** A version 4 uuid, lower case. */
+  uuid(): string;
+  /** A number in [0, 1), for jitter. */
+  fraction(): number;
+}
+
+export const systemRandom: Random = {
+  bytes: (length) => randomBytes(length),
+  uuid: () => randomUUID(),
+  fraction: () => randomBytes(4).readUInt32BE(0) / 2 ** 32,
+};

@@ -1,0 +1,220 @@
+/**
+ * The store port: what the runtime asks of the database. Two implementations stand beside it, `postgres/` and
+ * `model.ts`, and one contract test holds for both.
+ *
+ * Promises, which everything above relies on:
+ * 1. `commit` applies each actor's commit whole or not at all, and only if that actor's row still has exactly
+ *    the epoch and version named. Members of a batch pass or fail the fence independently.
+ * 2. `activate` and `barrier` serialise with commits on the actor's row: once either has returned, a commit
+ *    that names an older version can never apply, whenever its statement reaches the database.
+ * 3. What `activate` or `barrier` returned is followed by reads that see every earlier commit of that actor.
+ * 4. Epochs come from one counter of the whole cluster and only grow.
+ * 5. A shard is claimed only while no live incarnation holds it, by database time.
+ *
+ * Every method rejects with a `StoreError` and nothing else.
+ */
+import type { Address } from '../address.ts';
+import type { AnyKey, AnyRow, AnyTable } from '../table.ts';
+
+export type StoreFailure =
+  /** A server-wide unique key is taken (23505). Nothing of the statement was applied. */
+  | 'refused'
+  /** A serialisation failure, deadlock or lock time-out (40001, 40P01, 55P03). Nothing was applied. */
+  | 'conflict'
+  /** The database cannot serve (53xxx, 25006, disk full, no connection to be had). Nothing was applied. */
+  | 'unavailable'
+  /** The statement may or may not have been applied, or may still be. Settle by a barrier. */
+  | 'unknown'
+  /** The statement itself is wrong (a defect, a schema that does not fit). Nothing was applied. */
+  | 'defect';
+
+export class StoreError extends Error {
+  readonly failure: StoreFailure;
+  constructor(failure: StoreFailure, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.failure = failure;
+  }
+  override get name(): string {
+    return 'StoreError';
+  }
+}
+
+/** One actor's row. `commitId` is that of the last commit, null before the first. */
+export interface ActorRow {
+  readonly epoch: number;
+  readonly version: number;
+  readonly commitId: string | null;
+}
+
+export type Activation =
+  | { readonly outcome: 'active'; readonly row: ActorRow }
+  /** A newer epoch holds the actor. */
+  | { readonly outcome: 'fenced' }
+  /** There is no such actor and `create` was not asked. */
+  | { readonly outcome: 'absent' };
+
+/** The final write of one key in one commit: a whole row, or its removal. */
+export type Write =
+  | {
+      readonly table: AnyTable;
+      readonly put: AnyRow /** The turn took the row as new (see `birth`). */;
+      readonly isNew: boolean;
+    }
+  | { readonly table: AnyTable; readonly remove: AnyKey };
+
+export interface Commit {
+  readonly address: Address;
+  readonly epoch: number;
+  /** The version the actor's row has before this commit; afterwards it is one more. */
+  readonly version: number;
+  /** A fresh uuid by which a barrier recognises this commit. */
+  readonly commitId: string;
+  /** At most one write per table and key. */
+  readonly writes: readonly Write[];
+}
+
+export interface KeysRead {
+  readonly read: 'keys';
+  readonly table: AnyTable;
+  readonly keys: readonly AnyKey[];
+}
+
+/** Rows of one owner by the table's order column: `after` < order <= `through`, ascending. */
+export interface RangeRead {
+  readonly read: 'range';
+  readonly table: AnyTable;
+  readonly owner: string;
+  readonly after: number;
+  readonly through: number;
+  readonly limit: number;
+  /** Stop after the row at which the running sum of `weight` reaches this. */
+  readonly budgetBytes?: number | undefined;
+  readonly subset?: string | undefined;
+  /** Only these columns (key and order columns are always included). */
+  readonly columns?: readonly string[] | undefined;
+}
+
+/** Committed rows of any owner whose unique columns have these values. */
+export interface LookupRead {
+  readonly read: 'lookup';
+  readonly table: AnyTable;
+  readonly unique: readonly string[];
+  readonly values: readonly AnyKey[];
+}
+
+export type StoreRead = KeysRead | RangeRead | LookupRead;
+
+export interface StoreRows {
+  readonly rows: readonly AnyRow[];
+  /** False when a range was cut short by its limit or budget and more rows follow. */
+  readonly complete: boolean;
+}
+
+/** One document slice of an actor: msgpack with a leading format version. */
+export interface SliceRow {
+  readonly slice: string;
+  readonly data: Buffer;
+}
+
+export interface NodeRow {
+  readonly id: string;
+  readonly incarnation: string;
+  readonly address: string;
+  readonly roles: string;
+  readonly version: string;
+  readonly formats: string;
+}
+
+export interface LiveNode {
+  readonly id: string;
+  readonly incarnation: string | null;
+  readonly expiresInMs: number;
+}
+
+export interface TimerRow {
+  readonly kind: string;
+  readonly id: string;
+  readonly name: string;
+  readonly shard: number;
+  readonly due_at: number;
+  readonly payload: Buffer;
+  readonly attempts: number;
+  readonly dead: boolean;
+}
+
+export interface TellRow {
+  readonly tell_id: string;
+  readonly target_kind: string;
+  readonly target_id: string;
+  readonly target_shard: number;
+  readonly name: string;
+  readonly payload: Buffer;
+  readonly sender_kind: string;
+  readonly sender_id: string;
+  readonly sender_version: number;
+  readonly attempts: number;
+  readonly retry_at: number;
+  readonly dead: boolean;
+}
+
+export interface Store {
+  /** Database time, integer milliseconds since the epoch. */
+  timeMs(): Promise<number>;
+
+  /**
+   * Starts a new incarnation of `node.id`: the predecessor's incarnation, if any, is dead from here on, at once
+   * and whatever its lease said. The lease runs `leaseMs` from database time.
+   */
+  register(node: NodeRow, leaseMs: number): Promise<void>;
+  /** Extends the lease of exactly this incarnation. False: it was declared dead; it must never serve again. */
+  renew(nodeId: string, incarnation: string, leaseMs: number): Promise<boolean>;
+  /** Gives up the lease and every shard of this incarnation. */
+  leave(nodeId: string, incarnation: string): Promise<void>;
+  /** Every node row, live or not; `expiresInMs` by database time. */
+  nodes(): Promise<readonly LiveNode[]>;
+  /** Clears the incarnation of nodes whose lease has expired by database time; their renewals fail from here on. */
+  buryExpired(): Promise<void>;
+  /**
+   * Claims, of the shards named, those that no live incarnation holds, all under one new epoch.
+   * Returns that epoch and the shards now held under it.
+   */
+  claim(
+    nodeId: string,
+    incarnation: string,
+    shards: readonly number[],
+  ): Promise<{ epoch: number; shards: readonly number[] }>;
+
+  /** The activation barrier (design 4.2). With `create`, an absent actor's row is made with version 0. */
+  activate(address: Address, shard: number, epoch: number, create: boolean): Promise<Activation>;
+  /** Settles an unknown outcome: bumps the version if `epoch` still holds the actor. Undefined: no row matched. */
+  barrier(address: Address, epoch: number): Promise<ActorRow | undefined>;
+  /** The actor's row as committed, without any effect. */
+  head(address: Address): Promise<ActorRow | undefined>;
+  /** Applies the commits that pass their fence; returns the indexes of those that did. At most one per actor. */
+  commit(commits: readonly Commit[]): Promise<ReadonlySet<number>>;
+
+  /** All slices of an actor. To be called after `activate` or `barrier` has answered. */
+  slices(address: Address): Promise<readonly SliceRow[]>;
+  /** All timers of an actor. */
+  timers(address: Address): Promise<readonly TimerRow[]>;
+  /** Runs several reads, each in the order asked. */
+  read(reads: readonly StoreRead[]): Promise<readonly StoreRows[]>;
+
+  /** Live timers of these shards due at or before `dueMs`, oldest first, from (and including) `fromDueMs` on. */
+  dueTimers(
+    shards: readonly number[],
+    fromDueMs: number,
+    dueMs: number,
+    limit: number,
+  ): Promise<readonly TimerRow[]>;
+  /** Live tells to these shards that may be tried at `nowMs`, oldest retry time first. */
+  pendingTells(shards: readonly number[], nowMs: number, limit: number): Promise<readonly TellRow[]>;
+
+  /** Removes recorded calls of these shards made before `beforeMs`, at most `limit`; returns how many. */
+  pruneCalls(shards: readonly number[], beforeMs: number, limit: number): Promise<number>;
+
+  /** A text kept for the whole cluster, set by whoever comes first (shard count, key fingerprint, generation). */
+  fixedSetting(name: string, value: string): Promise<string>;
+
+  close(): Promise<void>;
+}

@@ -1,0 +1,91 @@
+/**
+ * Declared tables: what is large, many or grows with use lives in rows of these; the runtime generates every
+ * read and write from the declaration.
+ *
+ * Invariants that the store relies on:
+ * - The first key column of a domain's table is the id of the actor that owns the row (its collection, its
+ *   user), so an upsert by key can only touch a row of its own actor.
+ * - `birth` names a column that tells a row that is *new* from a rewritten one: it is part of the SQL primary
+ *   key, never changes in the life of a row, and a new row carries a value no earlier row of that owner had.
+ *   An upsert whose key exists with another birth therefore violates `key` (kept as a unique index) instead of
+ *   overwriting a row its turn has not read.
+ * - `unique` keys hold on the whole server, whoever owns the row. Violating one refuses the whole commit
+ *   (see commit.ts, "refusals").
+ */
+
+export type ColumnType = 'uuid' | 'text' | 'int8' | 'bool' | 'bytea';
+export type NullableColumnType = `${ColumnType}?`;
+export type Columns = Readonly<Record<string, ColumnType | NullableColumnType>>;
+
+type ColumnValues = { uuid: string; text: string; int8: number; bool: boolean; bytea: Buffer };
+export type ColumnValue<T> = T extends `${infer Base extends ColumnType}?`
+  ? ColumnValues[Base] | null
+  : T extends ColumnType
+    ? ColumnValues[T]
+    : never;
+
+/** One row as the domain sees it: every column, `int8` as a safe integer, `uuid` as lower-case text. */
+export type Row<C extends Columns = Columns> = { readonly [Name in keyof C]: ColumnValue<C[Name]> };
+/** A row of a table whose columns are not known statically, as the store handles it. */
+export type AnyRow = Readonly<Record<string, string | number | boolean | Buffer | null>>;
+
+export interface Table<C extends Columns = Columns, K extends keyof C & string = keyof C & string> {
+  readonly name: string;
+  readonly columns: C;
+  /** The logical key, unique in the table. Its first column is the owner. */
+  readonly key: readonly K[];
+  readonly birth?: (keyof C & string) | undefined;
+  /** Keys unique on the whole server, beyond `key`. */
+  readonly unique: readonly (readonly (keyof C & string)[])[];
+  /** An `int8` column by which an owner's rows are read in order; indexed as (owner, order). */
+  readonly order?: (keyof C & string) | undefined;
+  /** An `int8` column that holds a row's size in bytes, for reads with a byte budget. */
+  readonly weight?: (keyof C & string) | undefined;
+  /** A `text?` column whose values may be large (up to 16 MiB); the store keeps those above 512 KiB in parts. */
+  readonly large?: (keyof C & string) | undefined;
+  /** Named constant predicates that a range may ask for, each served by an index or cheap to filter. */
+  readonly subsets: Readonly<Record<string, Subset>>;
+}
+
+export interface Subset {
+  readonly column: string;
+  readonly values: readonly (string | boolean | number)[];
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the one place where a table of any columns is meant
+export type AnyTable = Table<any, any>;
+export type RowOf<T> = T extends Table<infer C, string> ? Row<C> : never;
+export type KeyOf<T> =
+  T extends Table<infer C, infer K> ? { readonly [Name in K]: ColumnValue<C[Name]> } : never;
+export type AnyKey = AnyRow;
+
+export function table<const C extends Columns, const K extends keyof C & string>(definition: {
+  name: string;
+  columns: C;
+  key: readonly K[];
+  birth?: keyof C & string;
+  unique?: readonly (readonly (keyof C & string)[])[];
+  order?: keyof C & string;
+  weight?: keyof C & string;
+  large?: keyof C & string;
+  subsets?: Readonly<Record<string, Subset>>;
+}): Table<C, K> {
+  return { unique: [], subsets: {}, ...definition };
+}
+
+/** The column that holds the owner's id. */
+export function ownerColumn(of: AnyTable): string {
+  const [first] = of.key;
+  if (first === undefined) throw new Error(`table ${of.name} has no key`);
+  return first;
+}
+
+/** A text that is equal for two rows (or keys) of a table exactly when their keys are. */
+export function keyText(of: AnyTable, row: AnyKey): string {
+  return tupleText(of.key, row);
+}
+
+/** A text that is equal for two rows exactly when the named columns are. */
+export function tupleText(columns: readonly string[], row: AnyKey): string {
+  return columns.map((column) => String(row[column])).join('\u0000');
+}
