@@ -8,6 +8,7 @@
  */
 import type { z } from 'zod';
 import type { Address } from './address.ts';
+import type { Actors } from './kind.ts';
 import type { Slice, SliceMap, State } from './slice.ts';
 import type { AnyTable, KeyOf, RowOf } from './table.ts';
 
@@ -132,8 +133,8 @@ export interface Flow {
     /** The step's result is recorded under the flow's call id and a repeat of the flow's call gets it back. */
     recorded?: boolean;
   }): Promise<R>;
-  /** Asks another actor inside this call's deadline. Untyped here; kinds wrap it with a typed handle. */
-  ask(target: Address, command: string, request: unknown): Promise<unknown>;
+  /** Other actors, asked inside this call's deadline and under call ids derived from this call's. */
+  readonly actors: Actors;
 }
 
 interface CommandBase<Request, Reply> {

@@ -42,6 +42,12 @@ export type Ask<C extends Commands> = {
   ) => Promise<ReplyOf<C[Name]>>;
 };
 
+/** What callers need of a kind: its name and, as a type only, its commands. A `Kind` is one. */
+export interface KindRef<C extends Commands> {
+  readonly name: string;
+  readonly commands?: C;
+}
+
 export interface Actors {
-  get<C extends Commands>(kind: Kind<C>, id: string): { readonly ask: Ask<C> };
+  get<C extends Commands>(kind: KindRef<C>, id: string): { readonly ask: Ask<C> };
 }
