@@ -1,0 +1,103 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Client } from './page/client.ts';
+
+type Method = {
+  [K in keyof Client]: Client[K] extends (...args: never[]) => unknown ? K : never;
+}[keyof Client];
+
+/** The client in the page, as seen from the test: the same methods, each answered by a promise. */
+export type RemoteClient = {
+  [K in Method]: (...args: Parameters<Client[K]>) => Promise<Awaited<ReturnType<Client[K]>>>;
+};
+
+export interface DeviceOptions {
+  browser: Browser;
+  /** Where the page comes from. */
+  pageUrl: string;
+  /** Where the client finds its server. */
+  serverUrl: string;
+  /** Decides the session style: `20240226` cookies, `20200115` headers. */
+  apiVersion: string;
+  name: string;
+}
+
+/** Longer than any call takes on a busy machine, the derivation of a key included. */
+const deadlineMs = 30_000;
+
+/** One device of a user: its own browser context, with its own cookies and its own client. */
+export class Device {
+  readonly client: RemoteClient;
+  /** `POST /v1/items 200` for each answer of the server, in order of arrival. */
+  readonly answers: string[];
+  #context: BrowserContext;
+
+  private constructor(context: BrowserContext, page: Page, serverUrl: string) {
+    this.#context = context;
+    this.answers = recordAnswers(page, serverUrl);
+    this.client = remoteClient(page);
+  }
+
+  static async open(options: DeviceOptions): Promise<Device> {
+    const context = await options.browser.newContext();
+    const page = await context.newPage();
+    const device = new Device(context, page, options.serverUrl);
+    await page.goto(`${options.pageUrl}/page`);
+    await device.client.boot({
+      host: options.serverUrl,
+      apiVersion: options.apiVersion,
+      identifier: `device-${options.name}`,
+    });
+    return device;
+  }
+
+  cookieNames(): Promise<string[]> {
+    return this.#context.cookies().then((cookies) => cookies.map((cookie) => cookie.name));
+  }
+
+  close(): Promise<void> {
+    return this.#context.close();
+  }
+}
+
+function recordAnswers(page: Page, serverUrl: string): string[] {
+  const answers: string[] = [];
+  page.on('response', (response) => {
+    const { origin, pathname } = new URL(response.url());
+    if (origin !== serverUrl || pathname.startsWith('/page')) return;
+    answers.push(`${response.request().method()} ${pathname} ${response.status()}`);
+  });
+  return answers;
+}
+
+function remoteClient(page: Page): RemoteClient {
+  const call = (method: string, args: unknown[]): Promise<unknown> =>
+    page.evaluate(
+      ([name, values]) => {
+        const { client } = globalThis as unknown as {
+          client: Record<string, (...args: unknown[]) => unknown>;
+        };
+        const run = client[name];
+        if (run === undefined) throw new Error(`The client has no method ${name}.`);
+        return run.apply(client, values);
+      },
+      [method, args] as const,
+    );
+  return new Proxy({} as RemoteClient, {
+    get:
+      (_target, method) =>
+      (...args: unknown[]) =>
+        within(deadlineMs, String(method), call(String(method), args)),
+  });
+}
+
+async function within<T>(limitMs: number, what: string, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} took longer than ${limitMs} ms.`)), limitMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

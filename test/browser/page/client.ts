@@ -1,0 +1,279 @@
+import type {
+  Application,
+  Challenge,
+  Crypto,
+  HttpResponse,
+  Library,
+  Note,
+  SessionEntry,
+  SessionToken,
+  Tag,
+} from './snjs.ts';
+import { Storage } from './storage.ts';
+
+/** Set by the two script tags of the packages as they are published. */
+declare const SNLibrary: Library;
+declare const SNCrypto: Crypto;
+
+export interface Account {
+  email: string;
+  password: string;
+}
+
+export interface NoteView {
+  uuid: string;
+  title: string;
+  text: string;
+  tags: string[];
+}
+
+export interface Refusal {
+  status: number;
+  message: string;
+}
+
+/**
+ * One device: the client library in a page, driven the way a user interface drives it. Arguments and results
+ * cross from the test to the page, so they are plain data.
+ */
+export class Client {
+  #application: Application | undefined;
+  #account: Account | undefined;
+  #credentialsPrompt = signal<Challenge>();
+  #ended = signal<void>();
+  #alerts: string[] = [];
+  #completedSyncs = 0;
+
+  /** Starts the client signed out, as after an installation. `apiVersion` decides the session style. */
+  async boot(options: { host: string; apiVersion: string; identifier: string }): Promise<void> {
+    SNLibrary.SNLog.onLog = () => {};
+    SNLibrary.SNLog.onError = (error) => this.#alerts.push(String(error));
+    const application = new SNLibrary.SNApplication({
+      environment: SNLibrary.Environment.Web,
+      platform: SNLibrary.Platform.LinuxWeb,
+      deviceInterface: new Storage(SNLibrary),
+      crypto: new SNCrypto.SNWebCrypto(),
+      alertService: this.#alertService(),
+      identifier: options.identifier,
+      defaultHost: options.host,
+      appVersion: '3.0.0',
+      apiVersion: options.apiVersion,
+    });
+    application.setOnDeinit(() => this.#end());
+    application.addEventObserver(async (event) => {
+      if (event === SNLibrary.ApplicationEvent.CompletedFullSync) this.#completedSyncs += 1;
+    });
+    await application.prepareForLaunch({ receiveChallenge: (challenge) => void this.#meet(challenge) });
+    await application.launch(true);
+    this.#application = application;
+  }
+
+  async register(account: Account): Promise<void> {
+    await this.#app.register(account.email, account.password, '');
+    this.#account = account;
+  }
+
+  /** Resolves after the first sync, or with the refusal of the server. */
+  async signIn(account: Account): Promise<Refusal | undefined> {
+    const response = await this.#app.signIn(account.email, account.password, false, false, true, true);
+    const refusal = refusalOf(response);
+    if (refusal === undefined) this.#account = account;
+    return refusal;
+  }
+
+  async signOut(): Promise<void> {
+    await this.#app.user.signOut(true);
+    await this.#ended.raised;
+  }
+
+  /** Whether the client reported a completed sync; every page of it and all uploads included. */
+  async sync(): Promise<boolean> {
+    const before = this.#completedSyncs;
+    await this.#app.sync.sync({ awaitAll: true, checkIntegrity: false });
+    return this.#completedSyncs > before;
+  }
+
+  /** Whether client and server hold the same items, by the client's own integrity check. */
+  async isInSync(): Promise<boolean> {
+    await this.#app.sync.sync({ awaitAll: true, checkIntegrity: true });
+    return !this.#app.sync.isOutOfSync();
+  }
+
+  async createNote(note: { title: string; text: string }): Promise<string> {
+    const created = await this.#app.mutator.createItem<Note>('Note', { ...note, references: [] }, true);
+    return created.uuid;
+  }
+
+  async editNote(uuid: string, text: string): Promise<void> {
+    const note = this.#app.items.findSureItem<Note>(uuid);
+    await this.#app.mutator.changeItem<{ text: string }>(note, (mutator) => {
+      mutator.text = text;
+    });
+  }
+
+  async deleteNote(uuid: string): Promise<void> {
+    await this.#app.mutator.deleteItem(this.#app.items.findSureItem<Note>(uuid));
+  }
+
+  async createTag(title: string, noteUuids: string[]): Promise<void> {
+    const tag = await this.#app.mutator.createTag({ title });
+    for (const uuid of noteUuids) {
+      await this.#app.mutator.addTagToNote(this.#app.items.findSureItem<Note>(uuid), tag, false);
+    }
+  }
+
+  notes(): NoteView[] {
+    return this.#app.items
+      .getItems<Note>('Note')
+      .map((note) => ({
+        uuid: note.uuid,
+        title: note.title,
+        text: note.text,
+        tags: this.#app.items.getSortedTagsForItem(note).map((tag) => tag.title),
+      }))
+      .sort((a, b) => (a.title < b.title ? -1 : 1));
+  }
+
+  tags(): string[] {
+    return this.#app.items.getItems<Tag>('Tag').map((tag) => tag.title);
+  }
+
+  undecryptableItemCount(): number {
+    return this.#app.items.invalidItems.length;
+  }
+
+  accessToken(): SessionToken {
+    const session = this.#app.sessions.getSession();
+    if (session === null) throw new Error('The client has no session.');
+    const { value, expiresAt } = session.accessToken;
+    return { value, expiresAt };
+  }
+
+  /** Resolves once the access token that the client holds now has run out. */
+  async accessTokenExpired(): Promise<void> {
+    const remainingMs = this.accessToken().expiresAt - Date.now();
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, remainingMs) + 1));
+  }
+
+  async sessions(): Promise<SessionEntry[]> {
+    const response = await this.#app.getSessions();
+    const refusal = refusalOf(response);
+    if (refusal !== undefined) throw new Error(refusal.message);
+    return response.data.map((entry) => ({ ...entry }));
+  }
+
+  async revokeSession(uuid: string): Promise<Refusal | undefined> {
+    const response = await this.#app.revokeSession(uuid);
+    if (response === undefined) throw new Error('The client did not send the revocation.');
+    return refusalOf(response);
+  }
+
+  /** Resolves with what the client tells its user when it refuses or fails. */
+  async changePassword(password: string): Promise<string | undefined> {
+    const account = this.#signedInAccount();
+    const result = await this.#app.changePassword(account.password, password);
+    if (result.error !== undefined) return result.error.message;
+    this.#account = { ...account, password };
+    return undefined;
+  }
+
+  async deleteAccount(): Promise<string | undefined> {
+    const result = await this.#app.user.deleteAccount();
+    if (result.error) return result.message ?? 'refused without a message';
+    await this.#ended.raised;
+    return undefined;
+  }
+
+  /** Resolves when the client asks its user for e-mail and password because its session is no longer valid. */
+  async askedForCredentials(): Promise<void> {
+    await this.#credentialsPrompt.raised;
+  }
+
+  /** Answers that question; resolves once the client told its user that the session is restored. */
+  async answerCredentials(account: Account): Promise<void> {
+    const challenge = await this.#credentialsPrompt.raised;
+    this.#credentialsPrompt = signal();
+    this.#account = account;
+    const [email, password] = challenge.prompts;
+    if (email === undefined || password === undefined) throw new Error('The prompt has other fields.');
+    await this.#app.submitValuesForChallenge(challenge, [
+      { prompt: email, value: account.email },
+      { prompt: password, value: account.password },
+    ]);
+  }
+
+  /** Resolves when the client has wiped its data and closed itself: signed out, or told so by the server. */
+  async ended(): Promise<void> {
+    await this.#ended.raised;
+  }
+
+  /** All that the client showed its user. */
+  alerts(): string[] {
+    return this.#alerts;
+  }
+
+  get #app(): Application {
+    if (this.#application === undefined) throw new Error('The client is not running.');
+    return this.#application;
+  }
+
+  #signedInAccount(): Account {
+    if (this.#account === undefined) throw new Error('Nobody is signed in.');
+    return this.#account;
+  }
+
+  #end(): void {
+    this.#application = undefined;
+    this.#account = undefined;
+    this.#ended.raise();
+  }
+
+  /** Answers what the client asks before a protected action; a question for new credentials is the test's to answer. */
+  async #meet(challenge: Challenge): Promise<void> {
+    const { AccountPassword, ProtectionSessionDuration } = SNLibrary.ChallengeValidation;
+    const isProtection = challenge.prompts.every(
+      (prompt) => prompt.validation === AccountPassword || prompt.validation === ProtectionSessionDuration,
+    );
+    if (!isProtection) return this.#credentialsPrompt.raise(challenge);
+    const { password } = this.#signedInAccount();
+    const values = challenge.prompts.map((prompt) => ({
+      prompt,
+      value: prompt.validation === AccountPassword ? password : prompt.initialValue,
+    }));
+    await this.#app.submitValuesForChallenge(challenge, values);
+  }
+
+  #alertService() {
+    const alert = async (text: string): Promise<void> => {
+      this.#alerts.push(text);
+    };
+    return {
+      alert,
+      confirm: async () => true,
+      confirmV2: async () => true,
+      blockingDialog: () => () => {},
+      showErrorAlert: (error: { text: string }) => alert(error.text),
+    };
+  }
+}
+
+function refusalOf(response: HttpResponse<unknown>): Refusal | undefined {
+  const message = response.data?.error?.message;
+  if (response.status < 400 && message === undefined) return undefined;
+  return { status: response.status, message: message ?? '' };
+}
+
+interface Signal<T> {
+  raised: Promise<T>;
+  raise(value: T): void;
+}
+
+function signal<T>(): Signal<T> {
+  let raise: (value: T) => void = () => {};
+  const raised = new Promise<T>((resolve) => {
+    raise = resolve;
+  });
+  return { raised, raise };
+}
+
+Object.assign(globalThis, { client: new Client() });

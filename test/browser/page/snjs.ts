@@ -1,0 +1,146 @@
+/**
+ * The part of the client library's public interface that these tests use. The published typings point at
+ * sibling packages that the library does not install, so most of what they name resolves to nothing.
+ */
+
+export interface Library {
+  SNApplication: new (options: ApplicationOptions) => Application;
+  SNLog: { onLog: (...message: unknown[]) => void; onError: (error: Error) => void };
+  Environment: { Web: number };
+  Platform: { LinuxWeb: number };
+  ChallengeValidation: { AccountPassword: number; ProtectionSessionDuration: number };
+  ApplicationEvent: { CompletedFullSync: string };
+  GetSortedPayloadsByPriority(entries: DatabaseEntry[], options: LoadOptions): SortedEntries;
+}
+
+export interface Crypto {
+  SNWebCrypto: new () => object;
+}
+
+export interface ApplicationOptions {
+  environment: number;
+  platform: number;
+  deviceInterface: object;
+  crypto: object;
+  alertService: AlertService;
+  identifier: string;
+  defaultHost: string;
+  appVersion: string;
+  apiVersion: string;
+}
+
+export interface AlertService {
+  alert(text: string, title?: string): Promise<void>;
+  confirm(text: string, title?: string): Promise<boolean>;
+  confirmV2(dialog: object): Promise<boolean>;
+  blockingDialog(text: string, title?: string): () => void;
+  showErrorAlert(error: { text: string; title?: string }): Promise<void>;
+}
+
+export interface Application {
+  prepareForLaunch(callback: { receiveChallenge: (challenge: Challenge) => void }): Promise<void>;
+  launch(awaitDatabaseLoad?: boolean): Promise<void>;
+  setOnDeinit(onDeinit: () => void): void;
+  addEventObserver(callback: (event: string) => Promise<void>): () => void;
+  submitValuesForChallenge(challenge: Challenge, values: ChallengeValue[]): Promise<void>;
+  register(email: string, password: string, hvmToken: string): Promise<unknown>;
+  /** The arguments are: strict, ephemeral, merge local data, wait for the first sync. */
+  signIn(
+    email: string,
+    password: string,
+    strict: boolean,
+    ephemeral: boolean,
+    mergeLocal: boolean,
+    awaitSync: boolean,
+  ): Promise<HttpResponse<unknown>>;
+  changePassword(currentPassword: string, newPassword: string): Promise<{ error?: Error }>;
+  getSessions(): Promise<HttpResponse<SessionEntry[]>>;
+  revokeSession(uuid: string): Promise<HttpResponse<unknown> | undefined>;
+  revokeAllOtherSessions(): Promise<void>;
+  hasAccount(): boolean;
+  user: {
+    signOut(force: boolean): Promise<void>;
+    deleteAccount(): Promise<{ error: boolean; message?: string }>;
+  };
+  sessions: {
+    getSession(): { accessToken: SessionToken; refreshToken: SessionToken } | null;
+  };
+  sync: {
+    sync(options: { awaitAll: boolean; checkIntegrity: boolean }): Promise<unknown>;
+    isOutOfSync(): boolean;
+  };
+  items: {
+    getItems<T extends Item>(contentType: string): T[];
+    findSureItem<T extends Item>(uuid: string): T;
+    getSortedTagsForItem(item: Note): Tag[];
+    invalidItems: object[];
+  };
+  mutator: {
+    createItem<T extends Item>(contentType: string, content: object, needsSync: boolean): Promise<T>;
+    changeItem<M>(item: Item, mutate: (mutator: M) => void): Promise<Item>;
+    deleteItem(item: Item): Promise<void>;
+    createTag(tag: { title: string }): Promise<Tag>;
+    addTagToNote(note: Note, tag: Tag, addHierarchy: boolean): Promise<Tag[] | undefined>;
+  };
+}
+
+export interface Challenge {
+  prompts: { validation: number; initialValue?: unknown }[];
+}
+
+export interface ChallengeValue {
+  prompt: Challenge['prompts'][number];
+  value: unknown;
+}
+
+export interface HttpResponse<T> {
+  status: number;
+  data: T & { error?: { message: string; tag?: string } };
+}
+
+/** Expirations are milliseconds since the epoch. */
+export interface SessionToken {
+  value: string;
+  expiresAt: number;
+}
+
+export interface SessionEntry {
+  uuid: string;
+  current: boolean;
+  device_info: string;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface Item {
+  uuid: string;
+}
+
+export interface Note extends Item {
+  title: string;
+  text: string;
+  conflictOf?: string;
+}
+
+export interface Tag extends Item {
+  title: string;
+}
+
+export interface DatabaseEntry {
+  uuid: string;
+  content_type: string;
+}
+
+export interface LoadOptions {
+  batchSize: number;
+  contentTypePriority: string[];
+  uuidPriority: string[];
+}
+
+export interface SortedEntries {
+  itemsKeyPayloads: DatabaseEntry[];
+  keySystemRootKeyPayloads: DatabaseEntry[];
+  keySystemItemsKeyPayloads: DatabaseEntry[];
+  contentTypePriorityPayloads: DatabaseEntry[];
+  remainingPayloads: DatabaseEntry[];
+}
