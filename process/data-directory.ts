@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { lockDirectory } from './lock.ts';
+import { exitCodes, StartError } from './start-error.ts';
+
+export interface DataDirectory {
+  readonly path: string;
+  /**
+   * The text kept under this name, made and written once when absent. The file has mode 0600; it appears whole or
+   * not at all.
+   */
+  keep(name: string, make: () => string): Promise<string>;
+  release(): Promise<void>;
+}
+
+/** Makes the directory if it is absent (mode 0700) and takes its lock. Throws a `StartError` if that fails. */
+export async function openDataDirectory(path: string): Promise<DataDirectory> {
+  const directory = resolve(path);
+  const lock = await makeAndLock(directory).catch((error: Error) => {
+    throw new StartError(
+      `The data directory ${directory} cannot be used: ${error.message}. It has to be writable and on a local file system; DATA_DIR names another one.`,
+      exitCodes.config,
+      { cause: error },
+    );
+  });
+  if (lock === undefined) {
+    throw new StartError(
+      `Another server is running on the data directory ${directory}. Stop it, or give this one a DATA_DIR of its own.`,
+      exitCodes.inUse,
+    );
+  }
+  return {
+    path: directory,
+    keep: (name, make) => keep(join(directory, name), make),
+    release: () => lock.release(),
+  };
+}
+
+async function makeAndLock(directory: string) {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  return lockDirectory(directory);
+}
+
+async function keep(path: string, make: () => string): Promise<string> {
+  const kept = await readIfPresent(path);
+  if (kept !== undefined) return kept;
+  const text = make();
+  // Written and synced under another name first: a crash must not leave half a secret that is then taken as whole.
+  const draft = `${path}.${randomUUID()}.tmp`;
+  try {
+    await writeDurably(draft, text);
+    await link(draft, path);
+  } finally {
+    await rm(draft, { force: true });
+  }
+  await syncDirectory(dirname(path));
+  return text;
+}
+
+async function readIfPresent(path: string): Promise<string | undefined> {
+  try {
+    return (await readFile(path, 'utf8')).trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function writeDurably(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(`${text}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, 'r');
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}

@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { createKeyring } from '../runtime/keyring.ts';
+import type { DataDirectory } from './data-directory.ts';
+import { checkFingerprint, openKeyring } from './root-secret.ts';
+import { exitCodes, StartError } from './start-error.ts';
+
+function memoryDirectory(): DataDirectory & { readonly kept: Map<string, string> } {
+  const kept = new Map<string, string>();
+  return {
+    path: '/nowhere',
+    kept,
+    keep: async (name, make) => {
+      const text = kept.get(name) ?? make();
+      kept.set(name, text);
+      return text;
+    },
+    release: async () => undefined,
+  };
+}
+
+function memorySettings() {
+  const settings = new Map<string, string>();
+  return {
+    fixedSetting: async (name: string, value: string) => {
+      if (!settings.has(name)) settings.set(name, value);
+      return settings.get(name) ?? value;
+    },
+  };
+}
+
+const hex = '0123456789abcdef'.repeat(4);
+const otherHex = 'fedcba9876543210'.repeat(4);
+const derived = (key: string) => createKeyring(Buffer.from(key, 'hex')).derive('x');
+
+test('the setting comes before the file, the file before the kept secret', async (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'secret-test-'));
+  t.teardown(() => rmSync(root, { recursive: true, force: true }));
+  const secretKeyFile = join(root, 'key');
+  writeFileSync(secretKeyFile, `${otherHex}\n`);
+  const directory = memoryDirectory();
+  t.deepEqual((await openKeyring({ secretKey: hex, secretKeyFile }, directory)).derive('x'), derived(hex));
+  t.deepEqual((await openKeyring({ secretKeyFile }, directory)).derive('x'), derived(otherHex));
+  t.is(directory.kept.size, 0);
+});
+
+test('without a setting a secret is generated once', async (t) => {
+  const directory = memoryDirectory();
+  const first = await openKeyring({}, directory);
+  const second = await openKeyring({}, directory);
+  t.deepEqual(first.derive('x'), second.derive('x'));
+  t.notDeepEqual((await openKeyring({}, memoryDirectory())).derive('x'), first.derive('x'));
+});
+
+test('a secret of the wrong form or an unreadable file is refused without being shown', async (t) => {
+  const short = await t.throwsAsync(openKeyring({ secretKey: 'deadbeef' }, memoryDirectory()), {
+    instanceOf: StartError,
+  });
+  t.is(short.exitCode, exitCodes.config);
+  t.notRegex(short.message, /deadbeef/);
+  await t.throwsAsync(openKeyring({ secretKeyFile: '/nowhere/key' }, memoryDirectory()), {
+    instanceOf: StartError,
+    message: /cannot be read/,
+  });
+});
+
+test('a database accepts the key it was made with and refuses another', async (t) => {
+  const settings = memorySettings();
+  const keyring = createKeyring(Buffer.from(hex, 'hex'));
+  await checkFingerprint(keyring, settings);
+  await t.notThrowsAsync(checkFingerprint(keyring, settings));
+  const other = createKeyring(Buffer.from(otherHex, 'hex'));
+  const error = await t.throwsAsync(checkFingerprint(other, settings), { instanceOf: StartError });
+  t.is(error.exitCode, exitCodes.config);
+  t.regex(error.message, /not the one this database was made with/);
+});

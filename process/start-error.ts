@@ -1,0 +1,21 @@
+/** Exit codes of the process, after sysexits(3), so that a supervisor can tell what restarting cannot mend. */
+export const exitCodes = {
+  /** A dependency (the database) could not be started or reached. */
+  unavailable: 69,
+  /** A defect. */
+  software: 70,
+  /** Another server holds the data directory; trying later may help. */
+  inUse: 75,
+  /** A setting or a secret is wrong; trying again cannot help. */
+  config: 78,
+} as const;
+
+/** A reason not to start that its reader can act on: printed as it is, without a stack. */
+export class StartError extends Error {
+  readonly exitCode: number;
+  constructor(message: string, exitCode: number, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'StartError';
+    this.exitCode = exitCode;
+  }
+}
