@@ -3,6 +3,7 @@
  * description are declared together. The gateway does the rest (envelope, errors, limits, CORS, cookies) from it.
  */
 import type { z } from 'zod';
+import type { Caller, Credentials } from '../actors/mod.ts';
 import type { Actors, AskOptions } from '../runtime/kind.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -12,17 +13,6 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
  * `optional-session` treats an absent or wrong bearer as none (auth.md 3.5).
  */
 export type Access = 'public' | 'session' | 'optional-session';
-
-/** What a bearer and its cookies say once the MAC of the bearer was found right (design section 6). */
-export interface Credentials {
-  readonly userUuid: string;
-  /** 1: header style, the secret is in the bearer. 2: cookie style, candidates come from every matching cookie. */
-  readonly style: 1 | 2;
-  /** The session uuid (style 1) or the private identifier (style 2). */
-  readonly identifier: string;
-  /** Every secret to try, at most 16. */
-  readonly secrets: readonly string[];
-}
 
 export interface Client {
   /** By the trusted-proxy rule; never logged. */
@@ -60,11 +50,6 @@ export interface RouteReply {
   readonly caller?: Caller | undefined;
   /** Without the envelope (auth.md 1.1, "Not wrapped"). */
   readonly bare?: boolean;
-}
-
-export interface Caller {
-  readonly userUuid: string;
-  readonly roles: readonly { readonly uuid: string; readonly name: string }[];
 }
 
 export interface Route<A extends Access = Access, Request = unknown> {

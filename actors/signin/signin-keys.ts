@@ -1,0 +1,33 @@
+/**
+ * What is derived from an address (a normalised e-mail and its workspace) under keys of this server, so that no
+ * address stands in plain in an actor's id or a log, and so that an unknown address has key params that look like
+ * real ones and never change (auth.md 5.2).
+ */
+import { createHmac } from 'node:crypto';
+import type { Keyring } from '../../runtime/keyring.ts';
+
+export interface SignInAddress {
+  /** Trimmed and in lower case. */
+  readonly email: string;
+  readonly workspace: string;
+}
+
+export interface SigninKeys {
+  /** The id of the `signin` actor of an address: 64 hex characters. */
+  actorId(address: SignInAddress): string;
+  /** The nonce an unknown address is answered with: 64 hex characters, the form of a client's own. */
+  pseudoNonce(address: SignInAddress): string;
+}
+
+export function createSigninKeys(keyring: Keyring): SigninKeys {
+  const actorKey = keyring.derive('signin-actor');
+  const nonceKey = keyring.derive('pseudo-key-params');
+  return {
+    actorId: (address) => addressHmac(actorKey, address),
+    pseudoNonce: (address) => addressHmac(nonceKey, address),
+  };
+}
+
+function addressHmac(key: Buffer, { email, workspace }: SignInAddress): string {
+  return createHmac('sha256', key).update(`${workspace}\u0000${email}`).digest('hex');
+}

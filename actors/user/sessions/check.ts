@@ -1,0 +1,87 @@
+/**
+ * Whether credentials stand for a living session, in the order of auth.md 3.5. The MAC was right already.
+ *
+ * Legacy tokens of accounts below protocol 004 are not served: registration refuses such accounts, and nothing
+ * imports them yet.
+ */
+import type { State } from '../../../runtime/slice.ts';
+import type { AccountSettings } from '../../services.ts';
+import { profileSlice } from '../profile.ts';
+import type { Refusal } from '../refusal.ts';
+import type { Credentials } from './credentials.ts';
+import { revokedSessionMap, type Session, sessionMap, standingOf } from './session.ts';
+
+export const invalidAuth: Refusal = {
+  status: 401,
+  tag: 'invalid-auth',
+  message: 'Invalid login credentials.',
+  bare: true,
+};
+export const revokedSession: Refusal = {
+  status: 401,
+  tag: 'revoked-session',
+  message: 'Your session has been revoked.',
+  bare: true,
+};
+export const expiredAccessToken: Refusal = {
+  status: 498,
+  tag: 'expired-access-token',
+  message: 'The provided access token has expired.',
+  bare: true,
+};
+
+export type SessionCheck = { readonly session: Session } | { readonly refused: Refusal };
+
+/** Which session, if any, may act for these credentials now. */
+export function checkSession(
+  state: State,
+  credentials: Credentials,
+  nowMs: number,
+  settings: AccountSettings,
+): SessionCheck {
+  const session = findSession(state, credentials, nowMs);
+  const standing =
+    session && standingOf(session, 'accessHash', credentials, nowMs, settings.replacedPairGraceMs);
+  if (session === undefined || standing === undefined) {
+    return { refused: isRevoked(state, credentials, nowMs) ? revokedSession : invalidAuth };
+  }
+  if (state.get(profileSlice).state !== 'active') return { refused: invalidAuth };
+  if (standing === 'replaced' || !accessIsFresh(session, nowMs, settings)) {
+    return { refused: expiredAccessToken };
+  }
+  return { session };
+}
+
+/** The session the credentials name, before its secrets are looked at. */
+export function findSession(state: State, credentials: Credentials, nowMs: number): Session | undefined {
+  const session =
+    credentials.style === 1
+      ? state.entry(sessionMap, credentials.identifier)
+      : findByPrivateIdentifier(state, credentials.identifier);
+  return session !== undefined && nowMs < session.keptUntilMs ? session : undefined;
+}
+
+/** A user has a few sessions; walking them costs less than keeping an index right. */
+function findByPrivateIdentifier(state: State, privateIdentifier: string): Session | undefined {
+  for (const session of state.entries(sessionMap).values()) {
+    if (session.privateIdentifier === privateIdentifier) return session;
+  }
+  return undefined;
+}
+
+function accessIsFresh(session: Session, nowMs: number, settings: AccountSettings): boolean {
+  const latestMs = nowMs + settings.accessTokenAgeMs + settings.sessionFreshnessBufferMs;
+  return nowMs < session.accessExpiresAtMs && session.accessExpiresAtMs <= latestMs;
+}
+
+function isRevoked(state: State, { style, identifier }: Credentials, nowMs: number): boolean {
+  if (style === 1) return isKept(state.entry(revokedSessionMap, identifier), nowMs);
+  for (const revoked of state.entries(revokedSessionMap).values()) {
+    if (revoked.privateIdentifier === identifier) return isKept(revoked, nowMs);
+  }
+  return false;
+}
+
+function isKept(revoked: { readonly keptUntilMs: number } | undefined, nowMs: number): boolean {
+  return revoked !== undefined && nowMs < revoked.keptUntilMs;
+}

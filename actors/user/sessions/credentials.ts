@@ -1,0 +1,139 @@
+/**
+ * Session tokens (design section 6). They name their user, so routing needs no look-up:
+ *
+ *     1:<userUuid>.<sessionUuid>.<mac>:<secret>       header style, the secret is in the token
+ *     2:<userUuid>.<privateIdentifier>.<mac>          cookie style, the secrets come in cookies
+ *
+ * `mac` is the first 16 bytes of HMAC-SHA-256 over what stands before its dot, base64url; `secret` is 32 random
+ * bytes, base64url. The MAC says that this server made the token for that user and session, and nothing more:
+ * whether the session still lives is for the user's actor to decide.
+ *
+ * Every signed-in request passes here before its body is read, so it has to cost next to nothing.
+ */
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+
+/** 1: header style. 2: cookie style. */
+export type SessionStyle = 1 | 2;
+
+/** What a token and the cookies beside it say once the token's MAC was found right. */
+export interface Credentials {
+  readonly userUuid: string;
+  readonly style: SessionStyle;
+  /** The session uuid (style 1) or the private identifier (style 2). */
+  readonly identifier: string;
+  /** Every secret to try, at most `secretsMax`. Style 1 has exactly one. */
+  readonly secrets: readonly string[];
+}
+
+export const credentialsSchema: z.ZodType<Credentials> = z.object({
+  userUuid: z.string(),
+  style: z.union([z.literal(1), z.literal(2)]),
+  identifier: z.string(),
+  secrets: z.array(z.string()).readonly(),
+});
+
+/** Parsed cookies: one name may come with several values (other domain or path scopes), and all count. */
+export type Cookies = ReadonlyMap<string, readonly string[]>;
+
+export const secretBytes = 32;
+/** A browser with more sessions of this server than this has long lost track of them itself. */
+export const secretsMax = 16;
+
+export const accessCookiePrefix = 'access_token_';
+export const refreshCookiePrefix = 'refresh_token_';
+
+export interface SessionTokens {
+  /** Both tokens of a style 1 session are of this form, each with its own secret. */
+  mintHeaderToken(userUuid: string, sessionUuid: string, secret: string): string;
+  /** The one text that is both tokens of a style 2 session for its whole life. */
+  mintCookieToken(userUuid: string, privateIdentifier: string): string;
+  /**
+   * Reads a token (a bearer without `Bearer `, or a token of a refresh body). Undefined: malformed or not ours.
+   * `cookiePrefix` says which cookies hold the secrets of a style 2 token.
+   */
+  verify(token: string, cookies: Cookies, cookiePrefix?: string): Credentials | undefined;
+}
+
+const headerToken = /^(1:([0-9a-f-]{36})\.([0-9a-f-]{36}))\.([\w-]{22}):([\w-]{43})$/;
+const cookieToken = /^(2:([0-9a-f-]{36})\.([0-9a-f]{32}))\.([\w-]{22})$/;
+const tokenCharactersMax = 256;
+
+/** `key` has 32 bytes, derived for this purpose alone. */
+export function createSessionTokens(key: Buffer): SessionTokens {
+  const mac = createMac(key);
+
+  function verifyHeaderToken(token: string): Credentials | undefined {
+    const [, signed = '', userUuid = '', identifier = '', given = '', secret = ''] =
+      headerToken.exec(token) ?? [];
+    if (!equalInConstantTime(given, mac(signed))) return undefined;
+    return { userUuid, style: 1, identifier, secrets: [secret] };
+  }
+
+  function verifyCookieToken(token: string, cookies: Cookies, prefix: string): Credentials | undefined {
+    const [, signed = '', userUuid = '', identifier = '', given = ''] = cookieToken.exec(token) ?? [];
+    if (!equalInConstantTime(given, mac(signed))) return undefined;
+    return { userUuid, style: 2, identifier, secrets: secretsOf(cookies, prefix) };
+  }
+
+  return {
+    mintHeaderToken(userUuid, sessionUuid, secret) {
+      const signed = `1:${userUuid}.${sessionUuid}`;
+      return `${signed}.${mac(signed)}:${secret}`;
+    },
+    mintCookieToken(userUuid, privateIdentifier) {
+      const signed = `2:${userUuid}.${privateIdentifier}`;
+      return `${signed}.${mac(signed)}`;
+    },
+    verify(token, cookies, cookiePrefix = accessCookiePrefix) {
+      if (token.length > tokenCharactersMax) return undefined;
+      return token.startsWith('2:')
+        ? verifyCookieToken(token, cookies, cookiePrefix)
+        : verifyHeaderToken(token);
+    },
+  };
+}
+
+/** The distinct values of all cookies `<prefix><uuid>`, in order, at most `secretsMax`. */
+export function secretsOf(cookies: Cookies, prefix: string): readonly string[] {
+  const secrets = new Set<string>();
+  for (const [name, values] of cookies) {
+    if (!name.startsWith(prefix)) continue;
+    for (const value of values) {
+      if (secrets.size === secretsMax) return [...secrets];
+      secrets.add(value);
+    }
+  }
+  return [...secrets];
+}
+
+const blockBytes = 64;
+const digestBytes = 32;
+
+/**
+ * HMAC-SHA-256 by its definition over two one-shot hashes, cut to 16 bytes, base64url. `createHmac` makes a
+ * native object per call and takes two and a half times as long.
+ */
+function createMac(key: Buffer): (text: string) => string {
+  const inner = Buffer.alloc(blockBytes + tokenCharactersMax);
+  const outer = Buffer.alloc(blockBytes + digestBytes);
+  for (let index = 0; index < blockBytes; index += 1) {
+    inner[index] = (key[index] ?? 0) ^ 0x36;
+    outer[index] = (key[index] ?? 0) ^ 0x5c;
+  }
+  return (text) => {
+    const end = blockBytes + inner.write(text, blockBytes, 'latin1');
+    outer.write(hash('sha256', inner.subarray(0, end), 'binary'), blockBytes, 'latin1');
+    // 16 bytes are 21 characters and two bits of the next, whose other four are cleared.
+    return Buffer.from(hash('sha256', outer, 'hex').slice(0, 32), 'hex').toString('base64url');
+  };
+}
+
+/** Takes a time that depends on the lengths alone. */
+export function equalInConstantTime(given: string, expected: string): boolean {
+  let difference = given.length ^ expected.length;
+  for (let index = 0; index < expected.length; index += 1) {
+    difference |= given.charCodeAt(index) ^ expected.charCodeAt(index);
+  }
+  return difference === 0;
+}

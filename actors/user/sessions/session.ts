@@ -1,0 +1,117 @@
+/**
+ * A session and its token pairs (auth.md 3.4, 3.6).
+ *
+ * Invariants:
+ * - Secrets are never stored, only their SHA-256.
+ * - A pair that a refresh replaced stays with its session for the grace time, whatever style replaced it, so that
+ *   a client whose answer was lost gets on. Every pair ever handed out is current, in grace, or older than that.
+ * - A session past `keptUntilMs` counts as absent; its entry goes when the next session is opened.
+ */
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import { sliceMap } from '../../../runtime/slice.ts';
+import { type Credentials, equalInConstantTime, type SessionStyle } from './credentials.ts';
+
+/** What is kept of one access and one refresh secret: their SHA-256 in hex. */
+export interface Pair {
+  readonly style: SessionStyle;
+  readonly accessHash: string;
+  readonly refreshHash: string;
+}
+
+export interface ReplacedPair extends Pair {
+  readonly replacedAtMs: number;
+}
+
+export interface Session {
+  readonly uuid: string;
+  readonly privateIdentifier: string;
+  readonly current: Pair;
+  readonly replaced: readonly ReplacedPair[];
+  readonly accessExpiresAtMs: number;
+  readonly refreshExpiresAtMs: number;
+  /** The refresh expiry, or sooner for an ephemeral session. */
+  readonly keptUntilMs: number;
+  readonly ephemeral: boolean;
+  readonly readonly: boolean;
+  readonly apiVersion: string;
+  readonly userAgent: string | null;
+  readonly ipAddress: string | null;
+  readonly snjsVersion: string | null;
+  readonly applicationVersion: string | null;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+/** A session that was ended from another device: its clients are to wipe their data, so it is remembered. */
+export interface RevokedSession {
+  readonly privateIdentifier: string;
+  /** Its refresh expiry: later than that no client of it asks any more. */
+  readonly keptUntilMs: number;
+}
+
+const pairFields = {
+  style: z.union([z.literal(1), z.literal(2)]),
+  accessHash: z.string(),
+  refreshHash: z.string(),
+};
+
+export const sessionsMax = 1_000;
+
+/** By session uuid. */
+export const sessionMap = sliceMap<Session>({
+  family: 'session',
+  format: 1,
+  entriesMax: sessionsMax,
+  schema: z.object({
+    uuid: z.string(),
+    privateIdentifier: z.string(),
+    current: z.object(pairFields),
+    replaced: z.array(z.object({ ...pairFields, replacedAtMs: z.number() })).readonly(),
+    accessExpiresAtMs: z.number(),
+    refreshExpiresAtMs: z.number(),
+    keptUntilMs: z.number(),
+    ephemeral: z.boolean(),
+    readonly: z.boolean(),
+    apiVersion: z.string(),
+    userAgent: z.string().nullable(),
+    ipAddress: z.string().nullable(),
+    snjsVersion: z.string().nullable(),
+    applicationVersion: z.string().nullable(),
+    createdAtMs: z.number(),
+    updatedAtMs: z.number(),
+  }),
+});
+
+/** By session uuid. */
+export const revokedSessionMap = sliceMap<RevokedSession>({
+  family: 'revoked-session',
+  format: 1,
+  entriesMax: sessionsMax,
+  schema: z.object({ privateIdentifier: z.string(), keptUntilMs: z.number() }),
+});
+
+export const secretHash = (secret: string): string => hash('sha256', secret, 'hex');
+
+/** How the pair that one of these secrets belongs to stands, or undefined if no pair of that style has it. */
+export function standingOf(
+  session: Session,
+  half: 'accessHash' | 'refreshHash',
+  { style, secrets }: Pick<Credentials, 'style' | 'secrets'>,
+  nowMs: number,
+  graceMs: number,
+): 'current' | 'replaced' | undefined {
+  const hashes = secrets.map(secretHash);
+  const has = (pair: Pair) =>
+    pair.style === style && hashes.some((candidate) => equalInConstantTime(candidate, pair[half]));
+  if (has(session.current)) return 'current';
+  return inGrace(session.replaced, nowMs, graceMs).some(has) ? 'replaced' : undefined;
+}
+
+export function inGrace(
+  replaced: readonly ReplacedPair[],
+  nowMs: number,
+  graceMs: number,
+): readonly ReplacedPair[] {
+  return replaced.filter((pair) => nowMs - pair.replacedAtMs < graceMs);
+}
