@@ -20,7 +20,7 @@ import {
 import type { AccountSettings } from '../services.ts';
 import { type Caller, callerOf, callerSchema, profileSlice } from './profile.ts';
 import { isRefused, type Refusal, type Refused, refusalSchema } from './refusal.ts';
-import { checkSession } from './sessions/check.ts';
+import { checkSession, isReadonly } from './sessions/check.ts';
 import { type Credentials, credentialsSchema } from './sessions/credentials.ts';
 import type { Session } from './sessions/session.ts';
 
@@ -114,7 +114,7 @@ export function authenticate(
   if ('refused' in checked) return checked;
   const profile = view.get(profileSlice);
   const caller = callerOf(view.self.id, profile, settings);
-  const readonly = checked.session.readonly || settings.readonlyUsers.has(profile.email);
+  const readonly = isReadonly(view, checked.session, settings);
   if (writes && readonly) return { caller, refused: readOnlyAccess };
   return { caller, session: checked.session, readonly };
 }

@@ -39,10 +39,10 @@ export function checkSession(
   nowMs: number,
   settings: AccountSettings,
 ): SessionCheck {
-  const session = findSession(state, credentials, nowMs);
+  const session = findSession(state, credentials);
   const standing =
     session && standingOf(session, 'accessHash', credentials, nowMs, settings.replacedPairGraceMs);
-  if (session === undefined || standing === undefined) {
+  if (session === undefined || standing === undefined || !isKept(session, nowMs)) {
     return { refused: isRevoked(state, credentials, nowMs) ? revokedSession : invalidAuth };
   }
   if (state.get(profileSlice).state !== 'active') return { refused: invalidAuth };
@@ -52,13 +52,9 @@ export function checkSession(
   return { session };
 }
 
-/** The session the credentials name, before its secrets are looked at. */
-export function findSession(state: State, credentials: Credentials, nowMs: number): Session | undefined {
-  const session =
-    credentials.style === 1
-      ? state.entry(sessionMap, credentials.identifier)
-      : findByPrivateIdentifier(state, credentials.identifier);
-  return session !== undefined && nowMs < session.keptUntilMs ? session : undefined;
+/** The session the credentials name, ended or not, before its secrets are looked at. */
+export function findSession(state: State, { style, identifier }: Credentials): Session | undefined {
+  return style === 1 ? state.entry(sessionMap, identifier) : findByPrivateIdentifier(state, identifier);
 }
 
 /** A user has a few sessions; walking them costs less than keeping an index right. */
@@ -84,4 +80,9 @@ function isRevoked(state: State, { style, identifier }: Credentials, nowMs: numb
 
 function isKept(revoked: { readonly keptUntilMs: number } | undefined, nowMs: number): boolean {
   return revoked !== undefined && nowMs < revoked.keptUntilMs;
+}
+
+/** A session may only read if it was made so or its account is listed by the operator (auth.md 3.11). */
+export function isReadonly(state: State, session: Session, settings: AccountSettings): boolean {
+  return session.readonly || settings.readonlyUsers.has(state.get(profileSlice).email);
 }

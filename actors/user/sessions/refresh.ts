@@ -1,0 +1,56 @@
+/**
+ * Refresh: a pair for a new pair (auth.md 3.6).
+ *
+ * A client that loses the answer of a refresh asks again with the pair it has, so a pair that was replaced less
+ * than the grace time ago still refreshes, any number of times and in any order: each refresh puts the current
+ * pair into grace and makes a new one. Nobody who holds a pair younger than the grace is ever locked out, which is
+ * why a session that has rotated too often within the grace refuses another refresh instead of dropping a pair.
+ */
+import type { Turn } from '../../../runtime/command.ts';
+import type { UserServices } from '../../services.ts';
+import { type Refused, refuse } from '../refusal.ts';
+import { findSession } from './check.ts';
+import type { Credentials } from './credentials.ts';
+import { type Device, type Issued, renewSession } from './issue.ts';
+import { inGrace, type Session, standingOf } from './session.ts';
+
+export interface RefreshRequest {
+  /** Finds the session and proves the access half. */
+  readonly access: Credentials;
+  /** Prove the refresh half; of the style of `access`. */
+  readonly refreshSecrets: readonly string[];
+  readonly apiVersion: string;
+  readonly device: Device;
+}
+
+/** Pairs in grace at most; they all fit a slice many times over. */
+export const replacedPairsMax = 200;
+
+export const invalidParameters = refuse(400, 'The provided parameters are not valid.', 'invalid-parameters');
+const invalidRefreshToken = refuse(400, 'The refresh token is not valid.', 'invalid-refresh-token');
+const expiredRefreshToken = refuse(400, 'The refresh token has expired.', 'expired-refresh-token');
+const tooManyRefreshes = refuse(429, 'Too many refreshes of one session. Please try again later.');
+
+export function refreshSession(
+  turn: Turn,
+  services: Pick<UserServices, 'settings' | 'tokens'>,
+  { access, refreshSecrets, apiVersion, device }: RefreshRequest,
+): Issued | Refused {
+  const { nowMs } = turn;
+  const graceMs = services.settings.replacedPairGraceMs;
+  const session = findSession(turn, access);
+  if (session === undefined) return invalidParameters;
+  if (standingOf(session, 'accessHash', access, nowMs, graceMs) === undefined) return invalidParameters;
+  const refresh = { style: access.style, secrets: refreshSecrets };
+  if (standingOf(session, 'refreshHash', refresh, nowMs, graceMs) === undefined) return invalidRefreshToken;
+  if (nowMs >= session.refreshExpiresAtMs) return expiredRefreshToken;
+  if (nowMs >= session.keptUntilMs) return invalidParameters;
+  const retired = retireCurrent(session, nowMs, graceMs);
+  if (retired.replaced.length > replacedPairsMax) return tooManyRefreshes;
+  return renewSession(turn, services, retired, { apiVersion, device });
+}
+
+function retireCurrent(session: Session, nowMs: number, graceMs: number): Session {
+  const still = inGrace(session.replaced, nowMs, graceMs);
+  return { ...session, replaced: [...still, { ...session.current, replacedAtMs: nowMs }] };
+}

@@ -1,0 +1,28 @@
+/** Names of accounts (auth.md 7.1). The rules hold where a name is chosen; signing in takes any text. */
+
+const specials = '._@+-';
+const wellFormed = new RegExp(`^[\\p{L}\\p{N}]+(?:[${specials}][\\p{L}\\p{N}]+)*$`, 'u');
+const charactersMin = 3;
+const charactersMax = 100;
+
+export function normaliseUsername(text: string): string {
+  return text.trim().toLowerCase();
+}
+
+/** Takes a normalised name. */
+export function isValidUsername(name: string): boolean {
+  return name.length >= charactersMin && name.length <= charactersMax && wellFormed.test(name);
+}
+
+/** A client's "private username" is a hash of what its user typed; such an account wants no user agents kept. */
+export function isPrivateUsername(name: string): boolean {
+  return name.length === 64 && !name.includes('@');
+}
+
+export const defaultWorkspace = 'default';
+
+/** The workspace an account belongs to: always the default one unless several per e-mail are enabled. */
+export function normaliseWorkspace(text: string | undefined, workspacesPerEmail: boolean): string {
+  const name = text?.trim() ?? '';
+  return workspacesPerEmail && name !== '' ? name : defaultWorkspace;
+}
