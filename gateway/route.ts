@@ -14,6 +14,9 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
  */
 export type Access = 'public' | 'session' | 'optional-session';
 
+/** `public`: what anyone may call. `session`: what a bearer vouches for. `none`: probes, never limited. */
+export type RateClass = 'public' | 'session' | 'none';
+
 export interface Client {
   /** By the trusted-proxy rule; never logged. */
   readonly ipAddress: string | null;
@@ -32,6 +35,7 @@ export interface RequestContext<A extends Access> {
   readonly client: Client;
   /** One cookie name may come with several values; all are kept, in order. */
   readonly cookies: ReadonlyMap<string, readonly string[]>;
+  /** One of the headers that the route declares in `headers`, lower case. Asking for another is a defect. */
   header(name: string): string | undefined;
   readonly requestId: string;
   /** Deadline and call id of this request, to be handed to every ask. */
@@ -41,8 +45,12 @@ export interface RequestContext<A extends Access> {
 /** What a handler answers; one writer turns it into bytes. */
 export interface RouteReply {
   readonly status: number;
-  /** The inner body. Absent: no body at all (204). */
+  /** The inner body. Absent, and no `json` either: no body at all (204). */
   readonly body?: unknown;
+  /** Instead of `body`: the complete inner body as JSON text, for what was serialised already. */
+  readonly json?: string;
+  /** Another type than JSON: `body` is then a text and goes out as it is, never in the envelope. */
+  readonly contentType?: string;
   /** Complete `Set-Cookie` values. */
   readonly setCookies?: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
@@ -67,6 +75,13 @@ export interface Route<A extends Access = Access, Request = unknown> {
   readonly request: z.ZodType<Request>;
   /** The inner bodies by status, for the API description. */
   readonly replies: Readonly<Record<number, z.ZodType>>;
+  /**
+   * Names of the headers the handler reads, lower case. Only these are copied: a request is gone after the first
+   * await. What `client`, `cookies` and `credentials` hold needs no declaration.
+   */
+  readonly headers?: readonly string[];
+  /** Which per-address limit counts its requests; by default that of its access (see rate-limit.ts). */
+  readonly rateClass?: RateClass;
   /** `small`: 64 KiB, every public route. `large`: the configured limit (50 MB). */
   readonly bodyLimit?: 'small' | 'large';
   /** The message of the 400 when the request does not fit, where clients compare it. */

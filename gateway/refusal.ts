@@ -1,0 +1,57 @@
+/**
+ * An answer that the gateway gives instead of the handler. A value and not an exception: refusing must stay cheap
+ * under a flood, and building a stack trace is not.
+ */
+export interface Refusal {
+  readonly status: number;
+  readonly message: string;
+  readonly tag?: string;
+  /** Sent as `Retry-After`, rounded up to whole seconds. */
+  readonly retryAfterMs?: number;
+  /** Inside the envelope (what a service would have said) or bare (what the gateway itself says, auth.md 1.1). */
+  readonly enveloped?: boolean;
+  /** Ends the connection too: what is still arriving on it is not worth reading. */
+  readonly closes?: boolean;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export const refusals = {
+  invalidAuth: { status: 401, tag: 'invalid-auth', message: 'Invalid login credentials.' },
+  accessRestricted: { status: 401, message: 'Access to this server is restricted.' },
+  invalidPath: { status: 400, message: 'The path of the request is not valid.' },
+  unknownRoute: { status: 404, message: 'There is no such endpoint.' },
+  bodyTooLarge: { status: 413, message: 'The request payload is too large.' },
+  bodyTooSlow: { status: 408, message: 'The request payload took too long to arrive.', closes: true },
+  bodyMemoryFull: {
+    status: 503,
+    message: 'The server is receiving too much at the moment. Please try again.',
+    retryAfterMs: 2_000,
+  },
+  bodyNotUtf8: { status: 400, message: 'The request payload is not valid UTF-8.' },
+  bodyNotJson: { status: 400, message: 'The request payload is not valid JSON.' },
+  bodyNotObject: { status: 400, message: 'The request payload must be a JSON object.' },
+  bodyTooDeep: { status: 400, message: 'The request payload is nested too deeply.' },
+  noAnswer: {
+    status: 503,
+    message: 'The server did not finish in time. Please try again.',
+    retryAfterMs: 1_000,
+  },
+} as const satisfies Record<string, Refusal>;
+
+export function tooManyRequests(retryAfterMs: number): Refusal {
+  return { status: 429, message: 'Too many requests. Please try again later.', retryAfterMs };
+}
+
+export function methodNotAllowed(allowed: readonly string[]): Refusal {
+  return {
+    status: 405,
+    message: 'This endpoint does not support that method.',
+    headers: { Allow: allowed.join(', ') },
+  };
+}
+
+/** The inner body of a refusal as JSON text (auth.md 1.2). */
+export function refusalJson(refusal: Refusal): string {
+  const { tag, message } = refusal;
+  return JSON.stringify({ error: tag === undefined ? { message } : { tag, message } });
+}

@@ -1,0 +1,16 @@
+/**
+ * The one door to uWebSockets.js. The library takes the limit on a request's header bytes from the environment
+ * only, once, when it is loaded; its default of 4 KiB is less than the cookies of a browser with several accounts.
+ * More than 100 headers, or more bytes than this, are answered 431 by the library itself.
+ */
+export const headerBytesMax = 32 * 1024;
+
+process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(headerBytesMax);
+
+export const { App, LIBUS_LISTEN_EXCLUSIVE_PORT, us_listen_socket_close, us_socket_local_port } =
+  // An import declaration would be hoisted above the line that sets the limit.
+  (await import('uWebSockets.js')) as typeof import('uWebSockets.js') & {
+    LIBUS_LISTEN_EXCLUSIVE_PORT: number;
+  };
+
+export type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
