@@ -1,0 +1,214 @@
+/**
+ * The batch commit (design 4.2): one statement that begins with the fence and derives all else from the actors
+ * that passed it. Members pass or fail alone; an error fails them all and applies nothing.
+ *
+ * Invariants:
+ * - A statement changes a table in one place only. Where a batch both removes from a table and puts into it, it
+ *   becomes a transaction of two statements: the fence with every removal, then the puts that clash. The row locks
+ *   taken by the fence hold until its end, so the second needs no fence of its own, only the list of who passed.
+ * - Removals come first, so that a commit may hand a unique value from one row to another.
+ * - Members and rows are sorted by key, so that two batches take their locks in one order.
+ * - The number of statement shapes is that of the sets of tables written together: each distinct text is prepared
+ *   once per connection, up to the bound in `pool.ts`.
+ */
+import type { AnyRow, AnyTable } from '../../table.ts';
+import type { Commit, Write } from '../store.ts';
+import { keyOf, largeColumn, partsOf } from './large.ts';
+import { sqlTable } from './schema.ts';
+import { ident, idents, Parameters, type SqlTable, type Statement, typeOf } from './sql.ts';
+
+export interface BatchCommit {
+  /** Returns the members that passed the fence, as `member`. */
+  readonly first: Statement;
+  /** What must follow in the same transaction, for the members that passed. */
+  readonly second: ((passed: readonly number[]) => Statement) | undefined;
+}
+
+interface Entry {
+  readonly member: number;
+  readonly sortKey: string;
+  readonly row: AnyRow;
+}
+
+interface TableChange {
+  readonly table: SqlTable;
+  readonly puts: Entry[];
+  readonly removals: Entry[];
+}
+
+/** `member` in what the statement returns is the index in `commits`. */
+export function batchCommit(commits: readonly Commit[]): BatchCommit {
+  const changes = gather(commits);
+  const clashing = changes.filter((change) => change.puts.length > 0 && change.removals.length > 0);
+  return {
+    first: firstStatement(commits, changes),
+    second: clashing.length === 0 ? undefined : (passed) => secondStatement(passed, clashing),
+  };
+}
+
+function firstStatement(commits: readonly Commit[], changes: readonly TableChange[]): Statement {
+  const parameters = new Parameters();
+  const parts = [
+    fence(commits, parameters),
+    ...changes.map((change) =>
+      change.removals.length > 0 ? remove(change, parameters) : put(change, parameters),
+    ),
+  ];
+  return { text: `WITH ${parts.join(',\n')}\nSELECT member FROM fence`, values: parameters.values };
+}
+
+function secondStatement(passed: readonly number[], clashing: readonly TableChange[]): Statement {
+  const parameters = new Parameters();
+  const passedFence = `fence AS (SELECT member FROM unnest(${parameters.array('int8', passed)}) AS w(member))`;
+  const parts = [passedFence, ...clashing.map((change) => put(change, parameters))];
+  return { text: `WITH ${parts.join(',\n')}\nSELECT member FROM fence`, values: parameters.values };
+}
+
+/** Exported for the tests that replace it by a wrong one. */
+export function fence(commits: readonly Commit[], parameters: Parameters): string {
+  const members = commits
+    .map((commit, member) => ({ commit, member }))
+    .sort(
+      (a, b) =>
+        compare(a.commit.address.kind, b.commit.address.kind) ||
+        compare(a.commit.address.id, b.commit.address.id),
+    );
+  const source = [
+    parameters.array(
+      'int8',
+      members.map(({ member }) => member),
+    ),
+    parameters.array(
+      'text',
+      members.map(({ commit }) => commit.address.kind),
+    ),
+    parameters.array(
+      'text',
+      members.map(({ commit }) => commit.address.id),
+    ),
+    parameters.array(
+      'int8',
+      members.map(({ commit }) => commit.epoch),
+    ),
+    parameters.array(
+      'int8',
+      members.map(({ commit }) => commit.version),
+    ),
+    parameters.array(
+      'uuid',
+      members.map(({ commit }) => commit.commitId),
+    ),
+  ];
+  return `fence AS (
+  UPDATE actor SET version = actor.version + 1, commit_id = w.commit_id
+  FROM unnest(${source.join(', ')}) AS w(member, kind, id, epoch, version, commit_id)
+  WHERE actor.kind = w.kind AND actor.id = w.id AND actor.epoch = w.epoch AND actor.version = w.version
+  RETURNING w.member)`;
+}
+
+function put({ table, puts }: TableChange, parameters: Parameters): string {
+  const columns = Object.keys(table.columns);
+  return `${ident(`put_${table.name}`)} AS (
+  INSERT INTO ${ident(table.name)} (${idents(columns)})
+  SELECT ${idents(columns, 'w')} FROM ${source(table, columns, puts, parameters)} JOIN fence USING (member)
+  ON CONFLICT (${idents(table.primaryKey)}) ${onConflict(table, columns)})`;
+}
+
+function onConflict(table: SqlTable, columns: readonly string[]): string {
+  const assignments = columns
+    .filter((column) => !table.primaryKey.includes(column))
+    .map((column) => `${ident(column)} = excluded.${ident(column)}`);
+  return assignments.length === 0 ? 'DO NOTHING' : `DO UPDATE SET ${assignments.join(', ')}`;
+}
+
+function remove({ table, removals }: TableChange, parameters: Parameters): string {
+  const columns = table.removal.map(({ column }) => column);
+  const target = ident(table.name);
+  const matches = table.removal.map(
+    ({ column, operator }) => `${target}.${ident(column)} ${operator} w.${ident(column)}`,
+  );
+  return `${ident(`remove_${table.name}`)} AS (
+  DELETE FROM ${target} USING ${source(table, columns, removals, parameters)} JOIN fence USING (member)
+  WHERE ${matches.join(' AND ')})`;
+}
+
+/** The rows as arrays, one per column. */
+function source(
+  table: SqlTable,
+  columns: readonly string[],
+  entries: readonly Entry[],
+  parameters: Parameters,
+): string {
+  const sorted = [...entries].sort((a, b) => compare(a.sortKey, b.sortKey));
+  const members = parameters.array(
+    'int8',
+    sorted.map(({ member }) => member),
+  );
+  const arrays = columns.map((column) =>
+    parameters.array(
+      typeOf(table.columns, column),
+      sorted.map(({ row }) => row[column] ?? null),
+    ),
+  );
+  return `unnest(${[members, ...arrays].join(', ')}) AS w(member, ${idents(columns)})`;
+}
+
+function gather(commits: readonly Commit[]): readonly TableChange[] {
+  const changes = new Map<string, TableChange>();
+  const changeOf = (table: SqlTable): TableChange => {
+    const known = changes.get(table.name);
+    if (known !== undefined) return known;
+    const change: TableChange = { table, puts: [], removals: [] };
+    changes.set(table.name, change);
+    return change;
+  };
+  for (const [member, commit] of commits.entries()) {
+    for (const write of commit.writes) gatherWrite(changeOf, member, write);
+  }
+  return [...changes.values()].sort((a, b) => compare(a.table.name, b.table.name));
+}
+
+function gatherWrite(changeOf: (table: SqlTable) => TableChange, member: number, write: Write): void {
+  const main = sqlTable(write.table);
+  if ('remove' in write) {
+    changeOf(main).removals.push(entry(main, member, keyOf(write.table, write.remove)));
+    removeParts(changeOf, member, write.table, write.remove, 0);
+    return;
+  }
+  const large = largeColumn(write.table);
+  if (large === undefined) {
+    changeOf(main).puts.push(entry(main, member, write.put));
+    return;
+  }
+  const parts = partsOf(write.put[large.column]);
+  const inRow = parts.length === 0 ? write.put : { ...write.put, [large.column]: null };
+  changeOf(main).puts.push(entry(main, member, { ...inRow, [large.count]: parts.length }));
+  // Only where `birth` keeps an insert from hitting an older row is there nothing stale to delete.
+  const isFresh = write.isNew && write.table.birth !== undefined;
+  if (!isFresh) removeParts(changeOf, member, write.table, write.put, parts.length);
+  for (const [part, content] of parts.entries()) {
+    const row = { ...keyOf(write.table, write.put), part, content };
+    changeOf(large.part).puts.push(entry(large.part, member, row));
+  }
+}
+
+function removeParts(
+  changeOf: (table: SqlTable) => TableChange,
+  member: number,
+  table: AnyTable,
+  row: AnyRow,
+  from: number,
+): void {
+  const large = largeColumn(table);
+  if (large === undefined) return;
+  changeOf(large.part).removals.push(entry(large.part, member, { ...keyOf(table, row), part: from }));
+}
+
+function entry(table: SqlTable, member: number, row: AnyRow): Entry {
+  const sortKey = table.primaryKey.map((column) => String(row[column])).join('\u0000');
+  return { member, sortKey, row };
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

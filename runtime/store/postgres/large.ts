@@ -1,0 +1,83 @@
+/**
+ * Large values. A table may declare one `text?` column whose values can reach 16 MiB. A value of more than
+ * 512 KiB is cut into parts, which are rows of `<table>_part (key..., part, content)`; the row itself then holds
+ * NULL and, in `<column>_parts`, how many there are.
+ *
+ * Invariants:
+ * - Row and parts change in one commit, so a reader of one statement sees a value whole.
+ * - Parts 0 .. n-1 of a row with `<column>_parts` = n exist, and no others: a rewrite or a removal deletes what
+ *   is stale, because deleted ciphertext must be gone.
+ * - A new small row never touches the part table. That holds only where an insert cannot hit an older row of the
+ *   same key: in tables with `birth`.
+ */
+import type { AnyRow, AnyTable } from '../../table.ts';
+import { columnsOf, ident, type SqlTable } from './sql.ts';
+
+export const wholeBytesMax = 512 * 1024;
+/** A UTF-16 unit takes at most three bytes of UTF-8, so no part exceeds `wholeBytesMax`. */
+const partUnitsMax = Math.floor(wholeBytesMax / 3);
+
+export interface LargeColumn {
+  readonly column: string;
+  /** The column of the row that counts its parts. */
+  readonly count: string;
+  readonly part: SqlTable;
+}
+
+export function largeColumn(table: AnyTable): LargeColumn | undefined {
+  const column: string | undefined = table.large;
+  if (column === undefined) return undefined;
+  const columns = columnsOf(table);
+  const key: readonly string[] = table.key;
+  const keyColumns = Object.fromEntries(key.map((name) => [name, columns[name] ?? 'text']));
+  return {
+    column,
+    count: `${column}_parts`,
+    part: {
+      name: `${table.name}_part`,
+      columns: { ...keyColumns, part: 'int8', content: 'text' },
+      primaryKey: [...key, 'part'],
+      removal: [
+        ...key.map((name) => ({ column: name, operator: '=' as const })),
+        { column: 'part', operator: '>=' },
+      ],
+    },
+  };
+}
+
+/** The parts of a value, or none when it is small enough to stay in its row. */
+export function partsOf(value: unknown): readonly string[] {
+  // A unit takes at least a byte and at most three; only between the two must the bytes be counted.
+  if (typeof value !== 'string' || value.length * 3 <= wholeBytesMax) return [];
+  if (value.length <= wholeBytesMax && Buffer.byteLength(value) <= wholeBytesMax) return [];
+  const parts: string[] = [];
+  for (let start = 0; start < value.length; ) {
+    const end = endOfPart(value, start);
+    parts.push(value.slice(start, end));
+    start = end;
+  }
+  return parts;
+}
+
+/** Never between the halves of a surrogate pair: alone they are not valid UTF-8. */
+function endOfPart(value: string, start: number): number {
+  const end = start + partUnitsMax;
+  if (end >= value.length) return value.length;
+  const lastUnit = value.charCodeAt(end - 1);
+  const isHighSurrogate = lastUnit >= 0xd800 && lastUnit <= 0xdbff;
+  return isHighSurrogate ? end - 1 : end;
+}
+
+/** The large column as an expression that puts the parts together. They are read only for rows that have some. */
+export function wholeValue(table: AnyTable, large: LargeColumn, alias: string): string {
+  const key: readonly string[] = table.key;
+  const joined = key.map((name) => `p.${ident(name)} = ${alias}.${ident(name)}`).join(' AND ');
+  const parts = `SELECT string_agg(p."content", '' ORDER BY p."part") FROM ${ident(large.part.name)} AS p WHERE ${joined}`;
+  const whole = `${alias}.${ident(large.column)}`;
+  return `CASE WHEN ${alias}.${ident(large.count)} = 0 THEN ${whole} ELSE (${parts}) END AS ${ident(large.column)}`;
+}
+
+export function keyOf(table: AnyTable, row: AnyRow): AnyRow {
+  const key: readonly string[] = table.key;
+  return Object.fromEntries(key.map((name) => [name, row[name] ?? null]));
+}

@@ -1,0 +1,174 @@
+/**
+ * A small pool of connections with a queue in the application: bounded, and with a deadline. Whoever finds it
+ * full or waits too long is told `unavailable`, before anything was sent.
+ *
+ * What a connection carries: READ COMMITTED, a statement time-out, a shorter lock time-out (so that a blocked
+ * statement ends as a plain conflict) and a limit on idle transactions (so that a paused process cannot hold its
+ * locks). The driver's own time-out is longer than the server's: it is for a server that no longer answers.
+ */
+import pg from 'pg';
+import { StoreError } from '../store.ts';
+import { isAnswer, isStalePlan, toStoreError } from './errors.ts';
+import type { Statement } from './sql.ts';
+
+export interface PoolLimits {
+  readonly connectionsMax: number;
+  /** How many callers may wait for a connection. */
+  readonly queueMax: number;
+  /** How long one may wait for a connection, connecting included. */
+  readonly waitMaxMs: number;
+  readonly statementTimeoutMs: number;
+}
+
+export type Row = Record<string, string | number | boolean | Buffer | null>;
+
+/** Distinct statements that are prepared under a name; any further one is parsed anew each time. */
+const preparedMax = 256;
+const answerSlackMs = 2_000;
+
+export class ConnectionPool {
+  readonly #pool: pg.Pool;
+  readonly #queueMax: number;
+  readonly #names = new Map<string, string>();
+
+  constructor(connection: pg.ClientConfig, limits: PoolLimits, onError: (error: Error) => void) {
+    this.#queueMax = limits.queueMax;
+    this.#pool = new pg.Pool({
+      ...connection,
+      max: limits.connectionsMax,
+      connectionTimeoutMillis: limits.waitMaxMs,
+      statement_timeout: limits.statementTimeoutMs,
+      lock_timeout: Math.ceil(limits.statementTimeoutMs / 2),
+      idle_in_transaction_session_timeout: limits.statementTimeoutMs,
+      query_timeout: limits.statementTimeoutMs + answerSlackMs,
+      keepAlive: true,
+      types: { getTypeParser: typeParser },
+      onConnect: prepareSession,
+    });
+    this.#pool.on('error', onError);
+    // The pool listens only to idle connections; one that breaks while it is out would end the process.
+    this.#pool.on('connect', (client) => client.on('error', () => undefined));
+  }
+
+  /** Runs `work` on one connection. Rejects with a StoreError. */
+  async run<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    try {
+      return await this.#attempt(work, (text) => this.#nameOf(text));
+    } catch (error) {
+      if (!isStalePlan(error)) throw toStoreError(error);
+    }
+    try {
+      return await this.#attempt(work, () => undefined);
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  }
+
+  query(statement: Statement): Promise<readonly Row[]> {
+    return this.run((connection) => connection.query(statement));
+  }
+
+  /** Runs `work` between BEGIN and COMMIT; a result that is not `worth` it is rolled back and returned all the same. */
+  transaction<T>(
+    work: (connection: Connection) => Promise<T>,
+    worth: (result: T) => boolean = () => true,
+  ): Promise<T> {
+    return this.run(async (connection) => {
+      await connection.command('BEGIN');
+      try {
+        const result = await work(connection);
+        await connection.command(worth(result) ? 'COMMIT' : 'ROLLBACK');
+        return result;
+      } catch (error) {
+        if (isAnswer(error)) await connection.command('ROLLBACK');
+        throw error;
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+
+  async #attempt<T>(
+    work: (connection: Connection) => Promise<T>,
+    nameOf: (text: string) => string | undefined,
+  ): Promise<T> {
+    const client = await this.#acquire();
+    let reusable = false;
+    try {
+      const result = await work(new Connection(client, nameOf));
+      reusable = true;
+      return result;
+    } catch (error) {
+      reusable = isAnswer(error) && !isStalePlan(error);
+      throw error;
+    } finally {
+      client.release(!reusable);
+    }
+  }
+
+  async #acquire(): Promise<pg.PoolClient> {
+    if (this.#pool.waitingCount >= this.#queueMax) {
+      throw new StoreError('unavailable', 'the queue for database connections is full');
+    }
+    try {
+      return await this.#pool.connect();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new StoreError('unavailable', `no database connection to be had: ${reason}`);
+    }
+  }
+
+  #nameOf(text: string): string | undefined {
+    const known = this.#names.get(text);
+    if (known !== undefined || this.#names.size >= preparedMax) return known;
+    const name = `s${this.#names.size}`;
+    this.#names.set(text, name);
+    return name;
+  }
+}
+
+/** One connection while it is lent out. */
+export class Connection {
+  readonly #client: pg.PoolClient;
+  readonly #nameOf: (text: string) => string | undefined;
+
+  constructor(client: pg.PoolClient, nameOf: (text: string) => string | undefined) {
+    this.#client = client;
+    this.#nameOf = nameOf;
+  }
+
+  async query(statement: Statement): Promise<readonly Row[]> {
+    const name = this.#nameOf(statement.text);
+    const result = await this.#client.query<Row>({
+      text: statement.text,
+      values: [...statement.values],
+      ...(name === undefined ? {} : { name }),
+    });
+    return result.rows;
+  }
+
+  async command(text: string): Promise<void> {
+    await this.#client.query(text);
+  }
+}
+
+const int8Type = 20;
+
+function typeParser(type: number, format?: 'text' | 'binary'): (value: string) => unknown {
+  if (type === int8Type && format !== 'binary') return Number;
+  return pg.types.getTypeParser(type, format as 'text');
+}
+
+/**
+ * PostgreSQL makes one plan for arrays of any length, often while tables are still empty, and would then choose to
+ * read whole tables; every statement here is meant to go by an index. CockroachDB has no such settings.
+ */
+const plannerSettings = 'SET enable_seqscan = off; SET enable_mergejoin = off; SET jit = off';
+
+async function prepareSession(client: pg.ClientBase): Promise<void> {
+  await client.query('SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED');
+  const { rows } = await client.query<{ version: string }>('SELECT version() AS version');
+  if (rows[0]?.version.startsWith('PostgreSQL') === true) await client.query(plannerSettings);
+}

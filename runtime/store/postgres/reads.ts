@@ -1,0 +1,131 @@
+/** Reads generated from a table's declaration. Each names its columns, and goes by an index. */
+import type { AnyRow, AnyTable } from '../../table.ts';
+import { ownerColumn, tupleText } from '../../table.ts';
+import { type RangeRead, StoreError, type StoreRead, type StoreRows } from '../store.ts';
+import { largeColumn, wholeValue } from './large.ts';
+import { columnsOf, ident, Parameters, type Statement, subsetPredicate, typeOf } from './sql.ts';
+
+export interface PlannedRead {
+  readonly statement: Statement;
+  readonly finish: (rows: readonly AnyRow[]) => StoreRows;
+}
+
+export function planRead(read: StoreRead): PlannedRead {
+  switch (read.read) {
+    case 'keys':
+      return matchRead(read.table, read.table.key, read.keys);
+    case 'lookup':
+      return matchRead(read.table, read.unique, read.values);
+    case 'range':
+      return read.budgetBytes === undefined ? limitedRange(read) : budgetedRange(read, read.budgetBytes);
+  }
+}
+
+/** Rows whose `by` columns equal one of `wanted`, in the order wanted, each once. */
+function matchRead(table: AnyTable, by: readonly string[], wanted: readonly AnyRow[]): PlannedRead {
+  const parameters = new Parameters();
+  const arrays = by.map((column) =>
+    parameters.array(
+      typeOf(columnsOf(table), column),
+      wanted.map((row) => row[column] ?? null),
+    ),
+  );
+  const names = by.map(ident).join(', ');
+  const matches = by.map((column) => `t.${ident(column)} = w.${ident(column)}`).join(' AND ');
+  const text = `SELECT ${selectList(table, Object.keys(columnsOf(table)), 't')}
+    FROM unnest(${arrays.join(', ')}) AS w(${names}) JOIN ${ident(table.name)} AS t ON ${matches}`;
+  return {
+    statement: { text, values: parameters.values },
+    finish: (rows) => ({ rows: inOrder(by, wanted, rows), complete: true }),
+  };
+}
+
+function inOrder(
+  by: readonly string[],
+  wanted: readonly AnyRow[],
+  rows: readonly AnyRow[],
+): readonly AnyRow[] {
+  const found = new Map(rows.map((row) => [tupleText(by, row), row]));
+  const asked = new Set(wanted.map((row) => tupleText(by, row)));
+  return [...asked].map((text) => found.get(text)).filter((row) => row !== undefined);
+}
+
+function limitedRange(read: RangeRead): PlannedRead {
+  const parameters = new Parameters();
+  const { order, where } = rangeCondition(read, parameters);
+  const text = `SELECT ${selectList(read.table, rangeColumns(read), 't')} FROM ${ident(read.table.name)} AS t
+    WHERE ${where} ORDER BY t.${ident(order)} LIMIT ${parameters.add('int8', read.limit + 1)}`;
+  return {
+    statement: { text, values: parameters.values },
+    finish: (rows) => ({ rows: rows.slice(0, read.limit), complete: rows.length <= read.limit }),
+  };
+}
+
+/**
+ * The page is cut by the running sum of weights before the large column is put together, so content beyond the
+ * budget is never fetched. A row is in while the sum of those before it is below the budget.
+ */
+function budgetedRange(read: RangeRead, budgetBytes: number): PlannedRead {
+  const { table } = read;
+  if (table.weight === undefined) throw new StoreError('defect', `table ${table.name} has no weight`);
+  if (budgetBytes < 1) throw new StoreError('defect', 'a byte budget is at least 1');
+  const parameters = new Parameters();
+  const { order, where } = rangeCondition(read, parameters);
+  const large = largeColumn(table);
+  const asked = rangeColumns(read);
+  const counts = large !== undefined && asked.includes(large.column) ? [large.count] : [];
+  const carried = [...new Set([...asked, ...table.key, table.weight, ...counts])].map(ident).join(', ');
+  const weight = `coalesce(${ident(table.weight)}, 0)`;
+  const text = `SELECT ${selectList(table, asked, 't')}, t.available FROM (
+      SELECT ${carried}, count(*) OVER () AS available,
+        sum(${weight}) OVER (ORDER BY ${ident(order)} ROWS UNBOUNDED PRECEDING)::int8 - ${weight} AS preceding
+      FROM (SELECT ${carried} FROM ${ident(table.name)} AS t WHERE ${where}
+        ORDER BY t.${ident(order)} LIMIT ${parameters.add('int8', read.limit + 1)}) AS page
+    ) AS t WHERE t.preceding < ${parameters.add('int8', budgetBytes)}
+    ORDER BY t.${ident(order)} LIMIT ${parameters.add('int8', read.limit)}`;
+  return {
+    statement: { text, values: parameters.values },
+    finish: (rows) => ({
+      rows: rows.map(({ available: _, ...row }) => row),
+      complete: rows.length === (rows[0]?.['available'] ?? 0),
+    }),
+  };
+}
+
+function rangeCondition(read: RangeRead, parameters: Parameters): { order: string; where: string } {
+  const { table } = read;
+  if (table.order === undefined) throw new StoreError('defect', `table ${table.name} has no order`);
+  if (read.limit < 1) throw new StoreError('defect', 'a limit is at least 1');
+  const owner = ownerColumn(table);
+  const conditions = [
+    `t.${ident(owner)} = ${parameters.add(typeOf(columnsOf(table), owner), read.owner)}`,
+    `t.${ident(table.order)} > ${parameters.add('int8', read.after)}`,
+    `t.${ident(table.order)} <= ${parameters.add('int8', read.through)}`,
+  ];
+  if (read.subset === undefined) return { order: table.order, where: conditions.join(' AND ') };
+  const subset = table.subsets[read.subset];
+  if (subset === undefined)
+    throw new StoreError('defect', `table ${table.name} has no subset ${read.subset}`);
+  return { order: table.order, where: [...conditions, subsetPredicate(subset)].join(' AND ') };
+}
+
+/** In the order declared, so that one set of columns is one statement. */
+function rangeColumns(read: RangeRead): readonly string[] {
+  const declared = Object.keys(columnsOf(read.table));
+  if (read.columns === undefined) return declared;
+  const wanted = new Set<string>([
+    ...read.columns,
+    ...read.table.key,
+    ...(read.table.order ? [read.table.order] : []),
+  ]);
+  return declared.filter((column) => wanted.has(column));
+}
+
+function selectList(table: AnyTable, columns: readonly string[], alias: string): string {
+  const large = largeColumn(table);
+  return columns
+    .map((column) =>
+      large?.column === column ? wholeValue(table, large, alias) : `${alias}.${ident(column)}`,
+    )
+    .join(', ');
+}

@@ -1,0 +1,67 @@
+/** The few words of SQL that every generated statement is made of. */
+import type { AnyTable, Columns, ColumnType, NullableColumnType, Subset } from '../../table.ts';
+
+export interface Statement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/** One table as it stands in SQL. A declared table with a large column is two of these (see `large.ts`). */
+export interface SqlTable {
+  readonly name: string;
+  readonly columns: Columns;
+  readonly primaryKey: readonly string[];
+  /** The columns a removal names and how they compare. */
+  readonly removal: readonly { readonly column: string; readonly operator: '=' | '>=' }[];
+}
+
+/** Names are quoted because a declared name may be a keyword on one of the databases. */
+export function ident(name: string): string {
+  return `"${name}"`;
+}
+
+export function idents(names: readonly string[], alias?: string): string {
+  return names.map((name) => (alias === undefined ? ident(name) : `${alias}.${ident(name)}`)).join(', ');
+}
+
+export function columnsOf(table: AnyTable): Columns {
+  return table.columns as Columns;
+}
+
+export function typeOf(columns: Columns, column: string): ColumnType {
+  const declared = columns[column];
+  if (declared === undefined) throw new Error(`there is no column ${column}`);
+  return baseType(declared);
+}
+
+export function baseType(type: NullableColumnType | ColumnType): ColumnType {
+  return (isNullable(type) ? type.slice(0, -1) : type) as ColumnType;
+}
+
+export function isNullable(type: string): boolean {
+  return type.endsWith('?');
+}
+
+/** A subset's predicate: literals, so that index and range name the very same condition. */
+export function subsetPredicate(subset: Subset): string {
+  const literals = subset.values.map(literal);
+  if (literals.length === 1) return `${ident(subset.column)} = ${literals[0]}`;
+  return `${ident(subset.column)} IN (${literals.join(', ')})`;
+}
+
+function literal(value: string | boolean | number): string {
+  return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value);
+}
+
+/** Collects the values of a statement and hands out their placeholders. */
+export class Parameters {
+  readonly values: unknown[] = [];
+
+  add(type: ColumnType, value: unknown): string {
+    return `$${this.values.push(value)}::${type}`;
+  }
+
+  array(type: ColumnType, values: readonly unknown[]): string {
+    return `$${this.values.push(values)}::${type}[]`;
+  }
+}

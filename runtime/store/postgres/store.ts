@@ -1,0 +1,252 @@
+/**
+ * The store on PostgreSQL or CockroachDB. Commits, reads and leases have pools of their own, so that a flood of
+ * one kind never makes a lease lapse or a commit wait behind reads.
+ */
+import type pg from 'pg';
+import type { Address } from '../../address.ts';
+import type {
+  Activation,
+  ActorRow,
+  Commit,
+  LiveNode,
+  NodeRow,
+  SliceRow,
+  Store,
+  StoreRead,
+  StoreRows,
+  TellRow,
+  TimerRow,
+} from '../store.ts';
+import { StoreError } from '../store.ts';
+import { batchCommit } from './commit.ts';
+import { ConnectionPool, type Row } from './pool.ts';
+import { planRead } from './reads.ts';
+import * as statements from './statements.ts';
+
+export interface PostgresStoreOptions {
+  /** `connectionString`, or host, port, user, password and database; `ssl` where wanted. */
+  readonly connection: pg.ClientConfig;
+  /** Connections per pool. */
+  readonly sizes?: Partial<PoolSizes>;
+  /** Callers that may wait for a connection, per pool. */
+  readonly queueMax?: number;
+  /** How long a caller waits for a connection before it is told `unavailable`. */
+  readonly waitMaxMs?: number;
+  readonly statementTimeoutMs?: number;
+  /** Told of connections that broke while idle; the pools replace them by themselves. */
+  readonly onConnectionError?: (error: Error) => void;
+  /** The statements to use; the tests hand in wrong ones to see the contract catch them. */
+  readonly sql?: StoreSql;
+}
+
+export interface PoolSizes {
+  readonly commits: number;
+  readonly reads: number;
+  readonly leases: number;
+}
+
+export const storeSql = { ...statements, batchCommit, planRead };
+export type StoreSql = typeof storeSql;
+
+const defaultSizes: PoolSizes = { commits: 2, reads: 4, leases: 1 };
+
+/** Opens the pools and checks a connection of each. Rejects with a StoreError (`unavailable`). */
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
+  const store = new PostgresStore(options);
+  try {
+    await store.verify();
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+export class PostgresStore implements Store {
+  readonly #commits: ConnectionPool;
+  readonly #reads: ConnectionPool;
+  readonly #leases: ConnectionPool;
+  readonly #sql: StoreSql;
+
+  constructor(options: PostgresStoreOptions) {
+    const sizes = { ...defaultSizes, ...options.sizes };
+    const pool = (connectionsMax: number): ConnectionPool =>
+      new ConnectionPool(
+        options.connection,
+        {
+          connectionsMax,
+          queueMax: options.queueMax ?? 1_000,
+          waitMaxMs: options.waitMaxMs ?? 5_000,
+          statementTimeoutMs: options.statementTimeoutMs ?? 10_000,
+        },
+        options.onConnectionError ?? (() => undefined),
+      );
+    this.#commits = pool(sizes.commits);
+    this.#reads = pool(sizes.reads);
+    this.#leases = pool(sizes.leases);
+    this.#sql = options.sql ?? storeSql;
+  }
+
+  /** For readiness: each pool has a connection that is writable and READ COMMITTED. */
+  async verify(): Promise<void> {
+    await Promise.all([this.#commits, this.#reads, this.#leases].map((pool) => this.#verifyPool(pool)));
+  }
+
+  async timeMs(): Promise<number> {
+    const rows = await this.#leases.query(this.#sql.time());
+    return Number(rows[0]?.['now_ms']);
+  }
+
+  async register(node: NodeRow, leaseMs: number): Promise<void> {
+    await this.#leases.query(this.#sql.register(node, leaseMs));
+  }
+
+  async renew(nodeId: string, incarnation: string, leaseMs: number): Promise<boolean> {
+    const rows = await this.#leases.query(this.#sql.renew(nodeId, incarnation, leaseMs));
+    return rows.length > 0;
+  }
+
+  async leave(nodeId: string, incarnation: string): Promise<void> {
+    await this.#leases.query(this.#sql.leave(nodeId, incarnation));
+  }
+
+  async nodes(): Promise<readonly LiveNode[]> {
+    const rows = await this.#leases.query(this.#sql.nodes());
+    return rows.map((row) => ({
+      id: String(row['id']),
+      incarnation: row['incarnation'] === null ? null : String(row['incarnation']),
+      expiresInMs: Number(row['expires_in_ms']),
+    }));
+  }
+
+  async buryExpired(): Promise<void> {
+    await this.#leases.query(this.#sql.buryExpired());
+  }
+
+  async claim(
+    nodeId: string,
+    incarnation: string,
+    shards: readonly number[],
+  ): Promise<{ epoch: number; shards: readonly number[] }> {
+    // Most calls find nothing free; only those that do queue up for the epoch counter.
+    const seemFree = await this.#leases.query(this.#sql.freeShards(shards));
+    if (seemFree.length === 0) return { epoch: 0, shards: [] };
+    return this.#leases.transaction(
+      async (connection) => {
+        // The counter's row is locked until the end: claimers come one by one, and what is free is read only
+        // after the one before has committed.
+        const [counter] = await connection.query(this.#sql.nextEpoch());
+        const epoch = Number(counter?.['value']);
+        const free = shardNumbers(await connection.query(this.#sql.freeShards(shards)));
+        const take = this.#sql.takeShards(nodeId, incarnation, free, epoch);
+        const taken = shardNumbers(await connection.query(take)).sort((a, b) => a - b);
+        return taken.length === 0 ? { epoch: 0, shards: [] } : { epoch, shards: taken };
+      },
+      // A claim of nothing uses up no epoch.
+      (claimed) => claimed.shards.length > 0,
+    );
+  }
+
+  async activate(address: Address, shard: number, epoch: number, create: boolean): Promise<Activation> {
+    const statement = create
+      ? this.#sql.activateOrCreate(address, shard, epoch)
+      : this.#sql.activate(address, epoch);
+    const row = actorRow(await this.#reads.query(statement));
+    if (row !== undefined) return { outcome: 'active', row };
+    const found = await this.head(address);
+    return found === undefined ? { outcome: 'absent' } : { outcome: 'fenced' };
+  }
+
+  async barrier(address: Address, epoch: number): Promise<ActorRow | undefined> {
+    return actorRow(await this.#reads.query(this.#sql.barrier(address, epoch)));
+  }
+
+  async head(address: Address): Promise<ActorRow | undefined> {
+    return actorRow(await this.#reads.query(this.#sql.head(address)));
+  }
+
+  async commit(commits: readonly Commit[]): Promise<ReadonlySet<number>> {
+    if (commits.length === 0) return new Set();
+    const { first, second } = this.#sql.batchCommit(commits);
+    if (second === undefined) return new Set(members(await this.#commits.query(first)));
+    return this.#commits.transaction(async (connection) => {
+      const passed = members(await connection.query(first));
+      if (passed.length > 0) await connection.query(second(passed));
+      return new Set(passed);
+    });
+  }
+
+  async slices(address: Address): Promise<readonly SliceRow[]> {
+    return (await this.#reads.query(this.#sql.slices(address))) as unknown as readonly SliceRow[];
+  }
+
+  async timers(address: Address): Promise<readonly TimerRow[]> {
+    return (await this.#reads.query(this.#sql.timers(address))) as unknown as readonly TimerRow[];
+  }
+
+  async read(reads: readonly StoreRead[]): Promise<readonly StoreRows[]> {
+    const planned = reads.map((read) => this.#sql.planRead(read));
+    return Promise.all(
+      planned.map(async ({ statement, finish }) => finish(await this.#reads.query(statement))),
+    );
+  }
+
+  async dueTimers(
+    shards: readonly number[],
+    fromDueMs: number,
+    dueMs: number,
+    limit: number,
+  ): Promise<readonly TimerRow[]> {
+    const rows = await this.#reads.query(this.#sql.dueTimers(shards, fromDueMs, dueMs, limit));
+    return rows as unknown as readonly TimerRow[];
+  }
+
+  async pendingTells(shards: readonly number[], nowMs: number, limit: number): Promise<readonly TellRow[]> {
+    const rows = await this.#reads.query(this.#sql.pendingTells(shards, nowMs, limit));
+    return rows as unknown as readonly TellRow[];
+  }
+
+  async pruneCalls(shards: readonly number[], beforeMs: number, limit: number): Promise<number> {
+    return (await this.#reads.query(this.#sql.pruneCalls(shards, beforeMs, limit))).length;
+  }
+
+  async fixedSetting(name: string, value: string): Promise<string> {
+    const set = await this.#reads.query(this.#sql.setSetting(name, value));
+    const rows = set.length > 0 ? set : await this.#reads.query(this.#sql.setting(name));
+    return String(rows[0]?.['value']);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#commits.close(), this.#reads.close(), this.#leases.close()]);
+  }
+
+  async #verifyPool(pool: ConnectionPool): Promise<void> {
+    const [isolation] = await pool.query(this.#sql.isolation);
+    if (isolation?.['transaction_isolation'] !== 'read committed') {
+      throw new StoreError('unavailable', 'the database does not run transactions at READ COMMITTED');
+    }
+    const [readOnly] = await pool.query(this.#sql.readOnly);
+    if (readOnly?.['transaction_read_only'] !== 'off') {
+      throw new StoreError('unavailable', 'the database is read-only');
+    }
+  }
+}
+
+function actorRow(rows: readonly Row[]): ActorRow | undefined {
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  const commitId = row['commit_id'];
+  return {
+    epoch: Number(row['epoch']),
+    version: Number(row['version']),
+    commitId: typeof commitId === 'string' ? commitId : null,
+  };
+}
+
+function shardNumbers(rows: readonly Row[]): number[] {
+  return rows.map((row) => Number(row['shard']));
+}
+
+function members(rows: readonly Row[]): number[] {
+  return rows.map((row) => Number(row['member']));
+}
