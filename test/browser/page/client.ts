@@ -40,6 +40,7 @@ export class Client {
   #application: Application | undefined;
   #account: Account | undefined;
   #credentialsPrompt = signal<Challenge>();
+  #sessionRestored = signal<void>();
   #ended = signal<void>();
   #alerts: string[] = [];
   #completedSyncs = 0;
@@ -104,6 +105,10 @@ export class Client {
     return created.uuid;
   }
 
+  async createNotes(notes: { title: string; text: string }[]): Promise<void> {
+    for (const note of notes) await this.createNote(note);
+  }
+
   async editNote(uuid: string, text: string): Promise<void> {
     const note = this.#app.items.findSureItem<Note>(uuid);
     await this.#app.mutator.changeItem<{ text: string }>(note, (mutator) => {
@@ -131,7 +136,7 @@ export class Client {
         text: note.text,
         tags: this.#app.items.getSortedTagsForItem(note).map((tag) => tag.title),
       }))
-      .sort((a, b) => (a.title < b.title ? -1 : 1));
+      .sort((a, b) => a.title.localeCompare(b.title) || a.uuid.localeCompare(b.uuid));
   }
 
   tags(): string[] {
@@ -194,12 +199,14 @@ export class Client {
     const challenge = await this.#credentialsPrompt.raised;
     this.#credentialsPrompt = signal();
     this.#account = account;
+    this.#sessionRestored = signal();
     const [email, password] = challenge.prompts;
     if (email === undefined || password === undefined) throw new Error('The prompt has other fields.');
     await this.#app.submitValuesForChallenge(challenge, [
       { prompt: email, value: account.email },
       { prompt: password, value: account.password },
     ]);
+    await this.#sessionRestored.raised;
   }
 
   /** Resolves when the client has wiped its data and closed itself: signed out, or told so by the server. */
@@ -246,6 +253,7 @@ export class Client {
   #alertService() {
     const alert = async (text: string): Promise<void> => {
       this.#alerts.push(text);
+      if (text === SNLibrary.SessionStrings.SessionRestored) this.#sessionRestored.raise();
     };
     return {
       alert,

@@ -9,6 +9,7 @@ export interface Library {
   Environment: { Web: number };
   Platform: { LinuxWeb: number };
   ChallengeValidation: { AccountPassword: number; ProtectionSessionDuration: number };
+  SessionStrings: { SessionRestored: string };
   ApplicationEvent: { CompletedFullSync: string };
   GetSortedPayloadsByPriority(entries: DatabaseEntry[], options: LoadOptions): SortedEntries;
 }

@@ -1,0 +1,133 @@
+/**
+ * Two devices of one account write, edit and delete notes and see each other's: the page and the server share
+ * one origin, and the client uses cookie sessions. The tests are the steps of one story and run in order.
+ */
+import { randomBytes } from 'node:crypto';
+import test from 'ava';
+import type { Device } from './device.ts';
+import type { NoteView } from './page/client.ts';
+import { type DeviceStyle, World } from './world.ts';
+
+const account = { email: 'notes@example.org', password: 'correct horse battery' };
+const style: DeviceStyle = { pageOrigin: 'same', apiVersion: '20240226' };
+let world: World | undefined;
+let a: Device;
+let b: Device;
+
+test.before(async () => {
+  world = await World.open();
+  a = await world.device('a', style);
+  b = await world.device('b', style);
+});
+
+test.after.always(() => world?.close());
+
+test.serial('a device registers, and a second one sees its notes and tags decrypted', async (t) => {
+  await a.client.register(account);
+  const uuid = await a.client.createNote({ title: 'shopping', text: 'bread, cheese' });
+  await a.client.createNote({ title: 'diary', text: 'ἐν ἀρχῇ 🌍' });
+  await a.client.createTag('home', [uuid]);
+  t.true(await a.client.sync());
+
+  t.is(await b.client.signIn(account), undefined);
+  t.deepEqual(withoutUuids(await b.client.notes()), [
+    { title: 'diary', text: 'ἐν ἀρχῇ 🌍', tags: [] },
+    { title: 'shopping', text: 'bread, cheese', tags: ['home'] },
+  ]);
+  t.deepEqual(await b.client.tags(), ['home']);
+});
+
+test.serial('the session lives in cookies, and the token in the client is no secret', async (t) => {
+  const names = await a.cookieNames();
+  t.is(names.filter((name) => name.startsWith('access_token_')).length, 1);
+  t.is(names.filter((name) => name.startsWith('refresh_token_')).length, 1);
+  t.regex((await a.client.accessToken()).value, /^2:/);
+});
+
+test.serial('an edit on one device appears on the other', async (t) => {
+  const { uuid } = await noteTitled(b, 'shopping');
+  await b.client.editNote(uuid, 'bread, cheese, wine');
+  t.true(await b.client.sync());
+
+  t.true(await a.client.sync());
+  t.is((await noteTitled(a, 'shopping')).text, 'bread, cheese, wine');
+});
+
+test.serial('a note deleted on one device disappears from the other', async (t) => {
+  const { uuid } = await noteTitled(a, 'diary');
+  await a.client.deleteNote(uuid);
+  t.true(await a.client.sync());
+
+  t.true(await b.client.sync());
+  t.deepEqual(titles(await b.client.notes()), ['shopping']);
+});
+
+test.serial('when both devices edit one note at the same time, no text is lost', async (t) => {
+  const { uuid } = await noteTitled(a, 'shopping');
+  await a.client.editNote(uuid, 'written on a');
+  await b.client.editNote(uuid, 'written on b');
+  await Promise.all([a.client.sync(), b.client.sync()]);
+  t.true(await a.client.sync());
+  t.true(await b.client.sync());
+  t.true(await a.client.sync());
+
+  t.deepEqual(texts(await a.client.notes()), ['written on a', 'written on b']);
+  t.deepEqual(await a.client.notes(), await b.client.notes());
+});
+
+test.serial('a note of several megabytes arrives whole', async (t) => {
+  const text = randomBytes(3_000_000).toString('hex');
+  await a.client.createNote({ title: 'large', text });
+  t.true(await a.client.sync());
+
+  t.true(await b.client.sync());
+  t.true((await noteTitled(b, 'large')).text === text);
+});
+
+test.serial('more notes than fit in one page arrive, each once', async (t) => {
+  const wanted = Array.from({ length: 320 }, (_, index) => `page ${String(index).padStart(3, '0')}`);
+  await a.client.createNotes(wanted.map((title) => ({ title, text: title })));
+  t.true(await a.client.sync());
+
+  t.true(await b.client.sync());
+  const arrived = titles(await b.client.notes()).filter((title) => title.startsWith('page '));
+  t.deepEqual(arrived, wanted);
+});
+
+test.serial('a device that signs in later gets all of it', async (t) => {
+  const c = await device('c');
+  t.is(await c.client.signIn(account), undefined);
+  t.deepEqual(await c.client.notes(), await a.client.notes());
+  t.is(await c.client.undecryptableItemCount(), 0);
+  await c.close();
+});
+
+test.serial("the client's own integrity check finds both devices in sync", async (t) => {
+  t.true(await a.client.isInSync());
+  t.true(await b.client.isInSync());
+  t.is(await a.client.undecryptableItemCount(), 0);
+  t.is(await b.client.undecryptableItemCount(), 0);
+});
+
+function device(name: string): Promise<Device> {
+  if (world === undefined) throw new Error('The world did not open.');
+  return world.device(name, style);
+}
+
+async function noteTitled(on: Device, title: string): Promise<NoteView> {
+  const found = (await on.client.notes()).find((note) => note.title === title);
+  if (found === undefined) throw new Error(`There is no note titled ${title}.`);
+  return found;
+}
+
+function titles(notes: NoteView[]): string[] {
+  return notes.map((note) => note.title);
+}
+
+function texts(notes: NoteView[]): string[] {
+  return notes.map((note) => note.text).sort();
+}
+
+function withoutUuids(notes: NoteView[]): Omit<NoteView, 'uuid'>[] {
+  return notes.map(({ title, text, tags }) => ({ title, text, tags }));
+}

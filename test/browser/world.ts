@@ -1,0 +1,57 @@
+import { startServer } from '../support/server.ts';
+import { launchChromium } from './chromium.ts';
+import { Device } from './device.ts';
+import { openOrigin } from './origin.ts';
+
+export interface DeviceStyle {
+  /** `same`: page and server behind one address. `other`: a page that calls the server across origins. */
+  pageOrigin: 'same' | 'other';
+  /** 20240226, the web client's, makes cookie sessions; 20200115 header sessions. */
+  apiVersion: '20240226' | '20200115';
+}
+
+type Closer = () => Promise<unknown>;
+
+/** A real server on an empty data directory, a browser, and the devices of its users. */
+export class World {
+  #closers: Closer[] = [];
+  #open: (name: string, style: DeviceStyle) => Promise<Device> = () => Promise.reject(new Error('Not open.'));
+
+  /** @param settings environment variables of the server */
+  static async open(settings: Record<string, string> = {}): Promise<World> {
+    const world = new World();
+    try {
+      await world.#start(settings);
+      return world;
+    } catch (error) {
+      await world.close();
+      throw error;
+    }
+  }
+
+  /** Another device of somebody. */
+  device(name: string, style: DeviceStyle): Promise<Device> {
+    return this.#open(name, style);
+  }
+
+  async close(): Promise<void> {
+    for (const close of this.#closers.splice(0).reverse()) await close();
+  }
+
+  async #start(settings: Record<string, string>): Promise<void> {
+    const browser = await launchChromium(process.env);
+    this.#closers.push(() => browser.close());
+    const server = await startServer(settings);
+    this.#closers.push(() => server.stop());
+    const same = await openOrigin(server.url);
+    this.#closers.push(() => same.close());
+    const other = await openOrigin();
+    this.#closers.push(() => other.close());
+    const urls = {
+      same: { pageUrl: same.url, serverUrl: same.url },
+      other: { pageUrl: other.url, serverUrl: server.url },
+    };
+    this.#open = (name, { pageOrigin, apiVersion }) =>
+      Device.open({ browser, ...urls[pageOrigin], apiVersion, name });
+  }
+}
