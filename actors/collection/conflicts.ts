@@ -1,0 +1,62 @@
+/**
+ * Refusals of one item (sync.md 1.6.4). Clients ignore a type they do not know and upload the item again on every
+ * sync without end, so only these may be sent.
+ */
+import type { ClientItem } from './incoming.ts';
+import type { ItemRow } from './item.ts';
+import { type FullItem, fullItem } from './wire.ts';
+
+export type ConflictType =
+  | 'sync_conflict'
+  | 'uuid_conflict'
+  | 'content_type_error'
+  | 'content_error'
+  | 'uuid_error'
+  | 'readonly_error'
+  | 'shared_vault_not_member_error'
+  | 'shared_vault_insufficient_permissions_error'
+  | 'shared_vault_invalid_state'
+  | 'shared_vault_snjs_version_error';
+
+export interface Conflict {
+  readonly type: ConflictType;
+  readonly server_item?: FullItem;
+  readonly unsaved_item?: UnsavedItem;
+}
+
+/** What the client sent, which it needs back whole to make its own copy of it. */
+export type UnsavedItem = ClientItem & {
+  readonly user_uuid: string;
+  readonly key_system_identifier: unknown;
+  readonly shared_vault_uuid: unknown;
+};
+
+/** The stored item is not the one this save was based on. */
+export function syncConflict(stored: ItemRow, uuid: string): Conflict {
+  return { type: 'sync_conflict', server_item: fullItem(stored, uuid) };
+}
+
+/**
+ * Anything else. `readable` is the stored item, to be given only when the user may read it; the client then takes
+ * the server's version, and without one leaves its own.
+ */
+export function refusal(
+  type: Exclude<ConflictType, 'sync_conflict'>,
+  sent: ClientItem,
+  userUuid: string,
+  readable?: ItemRow,
+): Conflict {
+  const unsaved = unsavedItem(sent, userUuid);
+  if (readable === undefined) return { type, unsaved_item: unsaved };
+  const uuid = typeof sent.uuid === 'string' ? sent.uuid : readable.uuid;
+  return { type, unsaved_item: unsaved, server_item: fullItem(readable, uuid) };
+}
+
+export function unsavedItem(sent: ClientItem, userUuid: string): UnsavedItem {
+  return {
+    ...sent,
+    user_uuid: userUuid,
+    key_system_identifier: sent.key_system_identifier ?? null,
+    shared_vault_uuid: sent.shared_vault_uuid ?? null,
+  };
+}

@@ -1,0 +1,117 @@
+/**
+ * One item as a client sent it (sync.md 1.2), unchecked: a field of a wrong type is a conflict of that item alone,
+ * never an error of the request, so the checks are made here and not by a schema.
+ */
+import { isKnownContentType } from './content-type.ts';
+import { parseMicros } from './micros.ts';
+
+/** Any object. Clients add fields of their own; only these are looked at. */
+export interface ClientItem {
+  readonly uuid?: unknown;
+  readonly content_type?: unknown;
+  readonly content?: unknown;
+  readonly enc_item_key?: unknown;
+  readonly items_key_id?: unknown;
+  readonly auth_hash?: unknown;
+  readonly duplicate_of?: unknown;
+  readonly deleted?: unknown;
+  readonly created_at?: unknown;
+  readonly created_at_timestamp?: unknown;
+  readonly updated_at?: unknown;
+  readonly updated_at_timestamp?: unknown;
+  readonly key_system_identifier?: unknown;
+  readonly shared_vault_uuid?: unknown;
+}
+
+/** The fields the row is made of, once `defectOf` has found nothing wrong with them. An absent one is null. */
+export interface Fields {
+  readonly contentType: string | null;
+  readonly content: string | null;
+  readonly encItemKey: string | null;
+  readonly itemsKeyId: string | null;
+  readonly authHash: string | null;
+  readonly duplicateOf: string | null;
+  readonly deleted: boolean | null;
+  readonly createdAtMicros: number | null;
+  readonly updatedAtMicros: number | null;
+  readonly keySystemIdentifier: string | null;
+  readonly sharedVaultUuid: string | null;
+}
+
+/** Real item keys are a few hundred characters. */
+const encItemKeyLengthMax = 16 * 1024;
+const identifierLengthMax = 255;
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+export function isUuid(value: unknown): value is string {
+  return typeof value === 'string' && value.length === 36 && uuidPattern.test(value);
+}
+
+/** The conflict that the fields themselves earn, with types clients know how to settle (sync.md 1.6.4). */
+export function defectOf(
+  sent: ClientItem,
+  contentLimitBytes: number,
+): 'content_type_error' | 'content_error' | 'uuid_error' | undefined {
+  if (!isKnownContentType(sent.content_type)) return 'content_type_error';
+  if (!isContent(sent.content, contentLimitBytes)) return 'content_error';
+  if (!isText(sent.enc_item_key, encItemKeyLengthMax)) return 'content_error';
+  if (!isText(sent.items_key_id, identifierLengthMax)) return 'content_error';
+  if (!isText(sent.auth_hash, identifierLengthMax)) return 'content_error';
+  if (!isText(sent.key_system_identifier, identifierLengthMax)) return 'content_error';
+  if (!isAbsent(sent.deleted) && typeof sent.deleted !== 'boolean') return 'content_error';
+  if (!isAbsent(sent.duplicate_of) && sent.duplicate_of !== '' && !isUuid(sent.duplicate_of)) {
+    return 'uuid_error';
+  }
+  return undefined;
+}
+
+export function fieldsOf(sent: ClientItem): Fields {
+  return {
+    contentType: text(sent.content_type),
+    content: text(sent.content),
+    encItemKey: text(sent.enc_item_key),
+    itemsKeyId: text(sent.items_key_id),
+    authHash: text(sent.auth_hash),
+    duplicateOf: text(sent.duplicate_of) || null,
+    deleted: typeof sent.deleted === 'boolean' ? sent.deleted : null,
+    createdAtMicros: microsOf(sent.created_at_timestamp, sent.created_at),
+    updatedAtMicros: microsOf(sent.updated_at_timestamp, sent.updated_at),
+    keySystemIdentifier: text(sent.key_system_identifier) || null,
+    sharedVaultUuid: text(sent.shared_vault_uuid)?.toLowerCase() ?? null,
+  };
+}
+
+/** Bytes of ciphertext and keys this item brings, closely estimated. */
+export function sentBytes(sent: ClientItem): number {
+  return lengthOf(sent.content) + lengthOf(sent.enc_item_key);
+}
+
+export function isAbsent(value: unknown): value is null | undefined {
+  return value === undefined || value === null;
+}
+
+function lengthOf(value: unknown): number {
+  return typeof value === 'string' ? value.length : 0;
+}
+
+function text(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+/** The database stores no NUL in a text, and ciphertext never has one. */
+function isText(value: unknown, lengthMax: number): boolean {
+  if (isAbsent(value)) return true;
+  return typeof value === 'string' && value.length <= lengthMax && !value.includes('\0');
+}
+
+function isContent(value: unknown, limitBytes: number): boolean {
+  if (!isText(value, limitBytes)) return false;
+  return typeof value !== 'string' || Buffer.byteLength(value) <= limitBytes;
+}
+
+/** A timestamp of 0 means "unknown": the ISO time stands in (sync.md 1.2). */
+function microsOf(timestamp: unknown, iso: unknown): number | null {
+  if (typeof timestamp === 'number' && Number.isSafeInteger(timestamp) && timestamp !== 0) return timestamp;
+  return parseMicros(iso) ?? null;
+}

@@ -1,0 +1,39 @@
+/**
+ * Where a client and the server differ (sync.md 2.1). Only live items of the user's own collection count; items
+ * keys, and items only the client has, are never reported, for the client could not fetch them.
+ */
+
+import { itemsKeyContentType } from './content-type.ts';
+import type { ClientItem } from './incoming.ts';
+import { isUuid } from './incoming.ts';
+import type { ItemRow } from './item.ts';
+
+export interface Mismatch {
+  readonly uuid: string;
+  /** The server's version, microseconds. */
+  readonly updated_at_timestamp: number;
+}
+
+export const integrityColumns = ['uuid', 'content_type', 'updated_at_timestamp'] as const;
+export type IntegrityRow = Pick<ItemRow, (typeof integrityColumns)[number]>;
+
+/** What the client says it has, by lower-case uuid. */
+export type ClientVersions = ReadonlyMap<string, { readonly spelling: string; readonly version: unknown }>;
+
+export function clientVersions(
+  payloads: readonly Pick<ClientItem, 'uuid' | 'updated_at_timestamp'>[],
+): ClientVersions {
+  const versions = new Map<string, { spelling: string; version: unknown }>();
+  for (const { uuid, updated_at_timestamp: version } of payloads) {
+    if (isUuid(uuid)) versions.set(uuid.toLowerCase(), { spelling: uuid, version });
+  }
+  return versions;
+}
+
+/** The mismatch of one of the server's live items, if it is one. */
+export function mismatchOf(row: IntegrityRow, client: ClientVersions): Mismatch | undefined {
+  if (row.content_type === itemsKeyContentType) return undefined;
+  const held = client.get(row.uuid);
+  if (held?.version === row.updated_at_timestamp) return undefined;
+  return { uuid: held?.spelling ?? row.uuid, updated_at_timestamp: row.updated_at_timestamp };
+}

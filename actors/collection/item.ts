@@ -1,0 +1,54 @@
+/**
+ * The rows of a collection: the items of one user or of one vault (design 5, "Items").
+ *
+ * - An item's uuid is unique on the server and stays taken for good, tombstones included.
+ * - `position` is the row's place in the collection's own order of changes. Every save gives it the next one, so
+ *   a row is always found after every position it had before; sync tokens hold positions.
+ * - `created_position` is the position of the save that made the row and tells a new row from a rewritten one.
+ * - Ciphertext is opaque: nothing here or above looks into `content`.
+ */
+import { type RowOf, table } from '../../runtime/table.ts';
+import { frontContentTypes } from './content-type.ts';
+
+export const item = table({
+  name: 'item',
+  columns: {
+    collection: 'uuid',
+    uuid: 'uuid',
+    position: 'int8',
+    created_position: 'int8',
+    /** Bytes of the item as sent to clients, closely estimated; 0 for a tombstone. */
+    size: 'int8',
+    /** Who created it; edits by other members of a vault do not change it. */
+    owner_uuid: 'uuid',
+    content_type: 'text?',
+    content: 'text?',
+    enc_item_key: 'text?',
+    items_key_id: 'text?',
+    auth_hash: 'text?',
+    duplicate_of: 'text?',
+    deleted: 'bool',
+    /** Microseconds since the epoch; the client's word for when the item was made. */
+    created_at_timestamp: 'int8',
+    /** Microseconds since the epoch, strictly growing within the collection: the version clients save against. */
+    updated_at_timestamp: 'int8',
+    key_system_identifier: 'text?',
+    shared_vault_uuid: 'uuid?',
+    last_edited_by_uuid: 'uuid?',
+    updated_with_session: 'uuid?',
+    /** Of the last accepted save (see fingerprint.ts). */
+    fingerprint: 'bytea',
+  },
+  key: ['collection', 'uuid'],
+  birth: 'created_position',
+  unique: [['uuid']],
+  order: 'position',
+  weight: 'size',
+  large: 'content',
+  subsets: {
+    live: { column: 'deleted', values: [false] },
+    front: { column: 'content_type', values: frontContentTypes },
+  },
+});
+
+export type ItemRow = RowOf<typeof item>;

@@ -1,0 +1,102 @@
+/**
+ * What a sync gives back (sync.md 1.7): the rows after the client's position in the order of positions, cut by
+ * count and bytes, and the tokens that go on from there.
+ *
+ * - Retrieval shows the collection as it was before the call's own saves. A version that was due and is saved over
+ *   in the same call is still given: the client keeps both texts.
+ * - A token never passes a row that was not given: it is the head the range was read up to, or, where the page was
+ *   cut, the last row that fitted. Rows the call itself saved need not come back, so a complete page's token is
+ *   the head after them.
+ * - A cut page's sync token is its cursor: a client that loses its cursor goes on at the right place.
+ */
+import { type RangePlan, type RangeResult, range } from '../../runtime/command.ts';
+import { frontContentTypes } from './content-type.ts';
+import type { Head } from './head.ts';
+import { type ItemRow, item } from './item.ts';
+import { encodeToken, type Mark, type Start } from './token.ts';
+
+export interface PageLimits {
+  readonly items: number;
+  readonly bytes: number;
+}
+
+export const pageItemsDefault = 150;
+export const pageItemsMax = 300;
+
+/** Keys, preferences and themes are few; this only bounds an account that is not a notes account. */
+const frontItemsMax = 1_000;
+
+/** The page size a client asked for, within what the server gives. */
+export function pageItems(asked: number | null | undefined): number {
+  if (asked === null || asked === undefined || !(asked >= 1)) return pageItemsDefault;
+  return Math.min(Math.floor(asked), pageItemsMax);
+}
+
+type ItemRange = RangePlan<typeof item>;
+
+export function changesPlan(start: Start, head: Head, limits: PageLimits): ItemRange {
+  return range(item, {
+    after: start.after,
+    through: head.position,
+    limit: limits.items,
+    budgetBytes: limits.bytes,
+    ...(start.first ? { subset: 'live' } : {}),
+  });
+}
+
+/** What a first sync gives ahead of everything else, so that the client can decrypt its first page. */
+export function frontPlan(start: Start, head: Head, limits: PageLimits): ItemRange {
+  return range(item, {
+    after: start.first ? 0 : head.position,
+    through: head.position,
+    limit: frontItemsMax,
+    budgetBytes: limits.bytes,
+    subset: 'front',
+  });
+}
+
+/** One page, before it is put on the wire. */
+export interface Page {
+  readonly rows: readonly ItemRow[];
+  /** Everything up to this position has been given. */
+  readonly reached: number;
+  readonly complete: boolean;
+}
+
+type ItemRows = RangeResult<typeof item>;
+
+/** `bound` is the position of the head that the range was read up to. */
+export function pageOf(changes: ItemRows, front: ItemRows, start: Start, bound: number): Page {
+  const reached = Math.max(start.after, changes.complete ? bound : changes.upTo);
+  if (!start.first) return { rows: changes.rows, reached, complete: changes.complete };
+  return { rows: withFront(changes.rows, front.rows), reached, complete: changes.complete };
+}
+
+/** A position names one version of one item, so the page gives no version twice. */
+function withFront(rows: readonly ItemRow[], front: readonly ItemRow[]): readonly ItemRow[] {
+  const ahead = front.filter((row) => !row.deleted && isFront(row));
+  if (ahead.length === 0) return rows;
+  const given = new Set(ahead.map((row) => row.position));
+  return [...ahead, ...rows.filter((row) => !given.has(row.position))];
+}
+
+const frontTypes: ReadonlySet<string | null> = new Set(frontContentTypes);
+
+function isFront(row: ItemRow): boolean {
+  return frontTypes.has(row.content_type);
+}
+
+export interface Tokens {
+  readonly sync_token: string;
+  /** Only when another page follows. */
+  readonly cursor_token?: string;
+}
+
+/**
+ * The tokens of a page that ends at `mark`. Clients page on as long as they get a cursor, so a page without
+ * items must carry none (`more` false); its sync token goes on behind it all the same.
+ */
+export function tokensOf(mark: Mark, more: boolean): Tokens {
+  const token = encodeToken([mark]);
+  return more ? { sync_token: token, cursor_token: token } : { sync_token: token };
+}

@@ -1,0 +1,68 @@
+/**
+ * The row that an accepted save leaves (sync.md 1.6.2). In short: ciphertext is replaced where the client sent
+ * some and kept where it did not; what places an item in a vault is always replaced, absent meaning removed; a
+ * tombstone keeps its identity and loses its ciphertext.
+ */
+import { type Head, stamp } from './head.ts';
+import type { Fields } from './incoming.ts';
+import type { ItemRow } from './item.ts';
+
+export interface AcceptedSave {
+  readonly saver: { readonly collection: string; readonly userUuid: string; readonly sessionUuid: string };
+  readonly head: Head;
+  /** Lower case. */
+  readonly uuid: string;
+  readonly fields: Fields;
+  readonly fingerprint: Buffer;
+  /** The stored row of this collection, absent on insert. */
+  readonly mine: ItemRow | undefined;
+  readonly nowMicros: number;
+}
+
+export function savedRow({ saver, head, uuid, fields, fingerprint, mine, nowMicros }: AcceptedSave): ItemRow {
+  const { position, updated_at_timestamp } = stamp(head, mine, nowMicros);
+  const deleted = fields.deleted ?? mine?.deleted ?? false;
+  return {
+    collection: saver.collection,
+    uuid,
+    position,
+    created_position: mine?.created_position ?? position,
+    owner_uuid: mine?.owner_uuid ?? saver.userUuid,
+    content_type: fields.contentType || (mine?.content_type ?? fields.contentType),
+    ...(deleted ? blank : ciphertext(fields, mine)),
+    duplicate_of: fields.duplicateOf ?? mine?.duplicate_of ?? null,
+    deleted,
+    created_at_timestamp: createdAt(fields, mine, deleted, nowMicros),
+    updated_at_timestamp,
+    key_system_identifier: fields.keySystemIdentifier,
+    shared_vault_uuid: fields.sharedVaultUuid,
+    last_edited_by_uuid: fields.sharedVaultUuid === null ? null : saver.userUuid,
+    updated_with_session: saver.sessionUuid,
+    fingerprint,
+  };
+}
+
+type Ciphertext = Pick<ItemRow, 'content' | 'enc_item_key' | 'items_key_id' | 'auth_hash' | 'size'>;
+
+const blank: Ciphertext = { content: null, enc_item_key: null, items_key_id: null, auth_hash: null, size: 0 };
+
+function ciphertext(fields: Fields, mine: ItemRow | undefined): Ciphertext {
+  const content = fields.content || (mine?.content ?? fields.content);
+  const encItemKey = fields.encItemKey || (mine?.enc_item_key ?? fields.encItemKey);
+  return {
+    content,
+    enc_item_key: encItemKey,
+    items_key_id: fields.itemsKeyId || (mine?.items_key_id ?? fields.itemsKeyId),
+    auth_hash: fields.authHash || (mine?.auth_hash ?? fields.authHash),
+    size: metadataBytes + Buffer.byteLength(content ?? '') + Buffer.byteLength(encItemKey ?? ''),
+  };
+}
+
+/** What an item's other fields take on the wire, about. */
+const metadataBytes = 640;
+
+function createdAt(fields: Fields, mine: ItemRow | undefined, deleted: boolean, nowMicros: number): number {
+  if (mine === undefined) return fields.createdAtMicros ?? nowMicros;
+  if (deleted) return mine.created_at_timestamp;
+  return fields.createdAtMicros ?? fields.updatedAtMicros ?? 0;
+}

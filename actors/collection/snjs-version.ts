@@ -1,0 +1,18 @@
+/** Vault items are not handed to clients from before vaults (sync.md 1.6, check 9). */
+const vaultsSince = [2, 200, 0] as const;
+
+const semver = /^(\d{1,9})\.(\d{1,9})\.(\d{1,9})(?:[-+].*)?$/;
+
+/** A missing or unreadable version counts as too old. */
+export function knowsVaults(snjsVersion: string | null): boolean {
+  const parts = semver
+    .exec(snjsVersion ?? '')
+    ?.slice(1)
+    .map(Number);
+  if (parts === undefined) return false;
+  for (const [index, wanted] of vaultsSince.entries()) {
+    const part = parts[index] ?? 0;
+    if (part !== wanted) return part > wanted;
+  }
+  return true;
+}

@@ -1,0 +1,68 @@
+/**
+ * Sync and cursor tokens (design 5, sync.md 1.5): for each collection the position up to which the client has
+ * seen its changes, and the generation that position belongs to. Opaque to clients.
+ *
+ * A client repeats a rejected token for ever, so no token is an error. One that is unreadable, of a predecessor
+ * server, of another collection or generation, or ahead of the head counts as position 0 *with* tombstones: the
+ * client may hold items that were deleted since. Only a missing token is a first sync, without tombstones.
+ */
+import type { Head } from './head.ts';
+
+/** Where a client stands in one collection. */
+export interface Mark {
+  readonly collection: string;
+  readonly generation: string;
+  readonly position: number;
+}
+
+/** Where a sync begins: after this position; `first` when the client has nothing yet. */
+export interface Start {
+  readonly after: number;
+  readonly first: boolean;
+}
+
+const format = '3';
+const tokenLengthMax = 64 * 1024;
+const markPattern = /^([0-9a-f-]{36})\.([\w-]{0,32})\.(\d{1,16})$/;
+
+export function encodeToken(marks: readonly Mark[]): string {
+  const parts = marks.map(
+    ({ collection, generation, position }) => `${collection}.${generation}.${position}`,
+  );
+  return Buffer.from([format, ...parts].join(':'), 'latin1').toString('base64url');
+}
+
+/** The marks of a token of ours; undefined for any other text. */
+export function decodeToken(token: string): readonly Mark[] | undefined {
+  if (token.length > tokenLengthMax) return undefined;
+  const [version, ...parts] = Buffer.from(token, 'base64url').toString('latin1').split(':');
+  if (version !== format) return undefined;
+  const marks: Mark[] = [];
+  for (const part of parts) {
+    const mark = decodeMark(part);
+    if (mark === undefined) return undefined;
+    marks.push(mark);
+  }
+  return marks;
+}
+
+function decodeMark(part: string): Mark | undefined {
+  const match = markPattern.exec(part);
+  if (match === null) return undefined;
+  const [, collection = '', generation = '', digits = ''] = match;
+  const position = Number(digits);
+  return Number.isSafeInteger(position) ? { collection, generation, position } : undefined;
+}
+
+/** Where a sync of `collection` with these tokens begins. A cursor wins over a sync token. */
+export function startOf(
+  tokens: { readonly sync: string | null | undefined; readonly cursor: string | null | undefined },
+  collection: string,
+  head: Head,
+): Start {
+  const token = tokens.cursor || tokens.sync;
+  if (!token) return { after: 0, first: true };
+  const mark = decodeToken(token)?.find((candidate) => candidate.collection === collection);
+  const known = mark !== undefined && mark.generation === head.generation && mark.position <= head.position;
+  return { after: known ? mark.position : 0, first: false };
+}

@@ -1,0 +1,76 @@
+/** What item commands are asked (sync.md 1.1, 2.1), in the names of the wire. */
+import { z } from 'zod';
+import type { ClientItem } from '../../collection/incoming.ts';
+import { isAbsent, isUuid } from '../../collection/incoming.ts';
+import { type Refused, refuse } from '../refusal.ts';
+
+const tokenLengthMax = 64 * 1024;
+const vaultsMax = 1_000;
+const payloadsMax = 500_000;
+
+/** Fields of a wrong type are that item's conflict, so nothing but being an object is asked of one here. */
+const objects = z.custom<readonly ClientItem[]>(
+  (value) => Array.isArray(value) && value.every(isObject),
+  'must be a list of objects',
+);
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The body of a sync. */
+export const syncBody = z.object({
+  items: objects.nullish(),
+  /** Absent, null or empty: a first sync. */
+  sync_token: z.string().max(tokenLengthMax).nullish(),
+  cursor_token: z.string().max(tokenLengthMax).nullish(),
+  limit: z.number().nullish(),
+  shared_vault_uuids: z.array(z.string()).max(vaultsMax).nullish(),
+  api: z.string().nullish(),
+  api_version: z.string().nullish(),
+  /** Legacy filter: only items of this type are given. */
+  content_type: z.string().nullish(),
+});
+
+/** What `sync` and its siblings are asked: the body and the X-SNJS-Version header. */
+export const syncFields = syncBody.extend({ snjs_version: z.string().nullable() });
+export type SyncRequest = z.infer<typeof syncFields>;
+
+export const integrityFields = z.object({
+  integrityPayloads: z
+    .custom<readonly ClientItem[]>(
+      (value) => Array.isArray(value) && value.length <= payloadsMax && value.every(isObject),
+      'must be a list of objects',
+    )
+    .nullish(),
+});
+export type IntegrityRequest = z.infer<typeof integrityFields>;
+
+export const itemFields = z.object({ uuid: z.string() });
+export type ItemRequest = z.infer<typeof itemFields>;
+
+const modernVersions: ReadonlySet<string> = new Set(['20190520', '20200115', '20240226']);
+
+/** Whether the old shape of the protocol is meant: a version that is missing or unknown means 20161215. */
+export function isLegacy({ api, api_version }: SyncRequest): boolean {
+  return !modernVersions.has(api ?? api_version ?? '');
+}
+
+/** With vaults named, only their items are asked for (sync.md 1.8). */
+export function isVaultExclusive({ shared_vault_uuids: vaults }: SyncRequest): boolean {
+  return !isAbsent(vaults) && vaults.length > 0;
+}
+
+/** What fails the whole request rather than one item of it. */
+export function malformed(items: readonly ClientItem[], itemsMax: number): Refused | undefined {
+  if (items.length > itemsMax) return refuse(400, `No more than ${itemsMax} items can be saved at once.`);
+  const wrong = items.find(({ shared_vault_uuid: vault }) => !isAbsent(vault) && !isUuid(vault));
+  if (wrong === undefined) return undefined;
+  return refuse(400, `Given value is not a valid uuid: ${shown(wrong.shared_vault_uuid)}`);
+}
+
+const shownLengthMax = 64;
+
+function shown(value: unknown): string {
+  return (JSON.stringify(value) ?? 'undefined').slice(0, shownLengthMax);
+}
