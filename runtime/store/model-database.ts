@@ -1,0 +1,239 @@
+/**
+ * The database as a model: what the store port promises, in its simplest form. Every operation is synchronous and
+ * atomic. It shares no code with `postgres/`, and one contract test holds for both.
+ */
+import { type Address, addressKey } from '../address.ts';
+import type { AnyRow, AnyTable } from '../table.ts';
+import { keyText } from '../table.ts';
+import { ModelTable, type Undo } from './model-table.ts';
+import type {
+  Activation,
+  ActorRow,
+  Commit,
+  LiveNode,
+  NodeRow,
+  SliceRow,
+  StoreRead,
+  StoreRows,
+  TellRow,
+  TimerRow,
+} from './store.ts';
+import { callTable, outboxTable, sliceTable, timerTable } from './tables.ts';
+
+interface Lease {
+  readonly node: NodeRow;
+  readonly incarnation: string | null;
+  readonly expiresAtMs: number;
+}
+
+export class ModelDatabase {
+  readonly #clock: { nowMs(): number };
+  readonly #tables = new Map<string, ModelTable>();
+  readonly #actors = new Map<string, ActorRow>();
+  readonly #leases = new Map<string, Lease>();
+  readonly #shards = new Map<number, { readonly incarnation: string; readonly epoch: number }>();
+  readonly #settings = new Map<string, string>();
+  #epoch = 0;
+
+  /** `clock` is the database's own. */
+  constructor(clock: { nowMs(): number }) {
+    this.#clock = clock;
+  }
+
+  timeMs(): number {
+    return Math.floor(this.#clock.nowMs());
+  }
+
+  register(node: NodeRow, leaseMs: number): void {
+    const expiresAtMs = this.timeMs() + leaseMs;
+    this.#leases.set(node.id, { node, incarnation: node.incarnation, expiresAtMs });
+  }
+
+  renew(nodeId: string, incarnation: string, leaseMs: number): boolean {
+    const lease = this.#leases.get(nodeId);
+    if (lease?.incarnation !== incarnation) return false;
+    this.#leases.set(nodeId, { ...lease, expiresAtMs: this.timeMs() + leaseMs });
+    return true;
+  }
+
+  leave(nodeId: string, incarnation: string): void {
+    const lease = this.#leases.get(nodeId);
+    if (lease?.incarnation !== incarnation) return;
+    this.#leases.set(nodeId, { ...lease, incarnation: null, expiresAtMs: 0 });
+  }
+
+  nodes(): readonly LiveNode[] {
+    return [...this.#leases.entries()]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([id, { incarnation, expiresAtMs }]) => ({
+        id,
+        incarnation,
+        expiresInMs: expiresAtMs - this.timeMs(),
+      }));
+  }
+
+  buryExpired(): void {
+    for (const [id, lease] of this.#leases) {
+      if (lease.expiresAtMs < this.timeMs()) this.#leases.set(id, { ...lease, incarnation: null });
+    }
+  }
+
+  claim(
+    nodeId: string,
+    incarnation: string,
+    shards: readonly number[],
+  ): { epoch: number; shards: readonly number[] } {
+    const free = shards.filter((shard) => !this.#isLive(this.#shards.get(shard)?.incarnation));
+    const isClaimerLive = this.#leases.get(nodeId)?.incarnation === incarnation;
+    if (free.length === 0 || !isClaimerLive) return { epoch: 0, shards: [] };
+    this.#epoch += 1;
+    for (const shard of free) this.#shards.set(shard, { incarnation, epoch: this.#epoch });
+    return { epoch: this.#epoch, shards: [...free].sort((a, b) => a - b) };
+  }
+
+  activate(address: Address, epoch: number, create: boolean): Activation {
+    const row = this.head(address);
+    if (row === undefined && !create) return { outcome: 'absent' };
+    if (row !== undefined && row.epoch > epoch) return { outcome: 'fenced' };
+    const active =
+      row === undefined
+        ? { epoch, version: 0, commitId: null }
+        : { epoch, version: row.version + 1, commitId: row.commitId };
+    this.#actors.set(addressKey(address), active);
+    return { outcome: 'active', row: active };
+  }
+
+  barrier(address: Address, epoch: number): ActorRow | undefined {
+    const row = this.head(address);
+    if (row?.epoch !== epoch) return undefined;
+    const bumped = { ...row, version: row.version + 1 };
+    this.#actors.set(addressKey(address), bumped);
+    return bumped;
+  }
+
+  head(address: Address): ActorRow | undefined {
+    return this.#actors.get(addressKey(address));
+  }
+
+  commit(commits: readonly Commit[]): ReadonlySet<number> {
+    const passing = [...commits.entries()].filter(([, commit]) => this.#passesFence(commit));
+    this.#applyWrites(passing.map(([, commit]) => commit));
+    for (const [, { address, epoch, version, commitId }] of passing) {
+      this.#actors.set(addressKey(address), { epoch, version: version + 1, commitId });
+    }
+    return new Set(passing.map(([index]) => index));
+  }
+
+  slices({ kind, id }: Address): readonly SliceRow[] {
+    return this.#rowsOf(sliceTable)
+      .filter((row) => row['kind'] === kind && row['id'] === id)
+      .map((row) => ({ slice: String(row['slice']), data: row['data'] as Buffer }))
+      .sort((a, b) => compare(a.slice, b.slice));
+  }
+
+  timers({ kind, id }: Address): readonly TimerRow[] {
+    return this.#timers()
+      .filter((timer) => timer.kind === kind && timer.id === id)
+      .sort((a, b) => compare(a.name, b.name));
+  }
+
+  read(read: StoreRead): StoreRows {
+    const table = this.#table(read.table);
+    switch (read.read) {
+      case 'range':
+        return table.range(read);
+      case 'keys':
+        return found(read.keys.map((key) => table.get(key)));
+      case 'lookup':
+        return found(read.values.map((value) => table.lookup(read.unique, value)));
+    }
+  }
+
+  dueTimers(shards: readonly number[], fromDueMs: number, dueMs: number, limit: number): readonly TimerRow[] {
+    return this.#timers()
+      .filter((timer) => shards.includes(timer.shard) && !timer.dead)
+      .filter((timer) => timer.due_at >= fromDueMs && timer.due_at <= dueMs)
+      .sort(
+        (a, b) =>
+          a.due_at - b.due_at || compare(keyText(timerTable, { ...a }), keyText(timerTable, { ...b })),
+      )
+      .slice(0, limit);
+  }
+
+  pendingTells(shards: readonly number[], nowMs: number, limit: number): readonly TellRow[] {
+    const tells = this.#rowsOf(outboxTable) as unknown as readonly TellRow[];
+    return tells
+      .filter((tell) => shards.includes(tell.target_shard) && !tell.dead && tell.retry_at <= nowMs)
+      .sort(
+        (a, b) =>
+          a.retry_at - b.retry_at || compare(keyText(outboxTable, { ...a }), keyText(outboxTable, { ...b })),
+      )
+      .slice(0, limit);
+  }
+
+  pruneCalls(shards: readonly number[], beforeMs: number, limit: number): number {
+    const old = this.#rowsOf(callTable)
+      .filter((call) => shards.includes(Number(call['shard'])) && Number(call['at']) < beforeMs)
+      .sort((a, b) => Number(a['at']) - Number(b['at']))
+      .slice(0, limit);
+    for (const call of old) this.#table(callTable).remove(call);
+    return old.length;
+  }
+
+  fixedSetting(name: string, value: string): string {
+    const known = this.#settings.get(name);
+    if (known === undefined) this.#settings.set(name, value);
+    return known ?? value;
+  }
+
+  #isLive(incarnation: string | undefined): boolean {
+    if (incarnation === undefined) return false;
+    return [...this.#leases.values()].some((lease) => lease.incarnation === incarnation);
+  }
+
+  #passesFence({ address, epoch, version }: Commit): boolean {
+    const row = this.head(address);
+    return row !== undefined && row.epoch === epoch && row.version === version;
+  }
+
+  /** Removals first, then puts in the order of their keys; all of them or none. */
+  #applyWrites(commits: readonly Commit[]): void {
+    const undos: Undo[] = [];
+    const writes = commits.flatMap((commit) => commit.writes);
+    try {
+      for (const write of writes) {
+        if ('remove' in write) undos.push(this.#table(write.table).remove(write.remove));
+      }
+      const puts = writes.flatMap((write) => ('put' in write ? [write] : []));
+      puts.sort((a, b) => compare(keyText(a.table, a.put), keyText(b.table, b.put)));
+      for (const write of puts) undos.push(this.#table(write.table).put(write.put));
+    } catch (error) {
+      for (const undo of undos.reverse()) undo();
+      throw error;
+    }
+  }
+
+  #table(table: AnyTable): ModelTable {
+    const known = this.#tables.get(table.name);
+    if (known !== undefined) return known;
+    const made = new ModelTable(table);
+    this.#tables.set(table.name, made);
+    return made;
+  }
+
+  #rowsOf(table: AnyTable): readonly AnyRow[] {
+    return this.#table(table).all();
+  }
+
+  #timers(): readonly TimerRow[] {
+    return this.#rowsOf(timerTable) as unknown as readonly TimerRow[];
+  }
+}
+
+function found(rows: readonly (AnyRow | undefined)[]): StoreRows {
+  return { rows: [...new Set(rows.filter((row) => row !== undefined))], complete: true };
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

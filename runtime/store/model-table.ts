@@ -1,0 +1,160 @@
+/** One table of the model: rows by key, with the unique keys of its declaration. Every change can be undone. */
+import {
+  type AnyKey,
+  type AnyRow,
+  type AnyTable,
+  type Columns,
+  keyText,
+  ownerColumn,
+  type Subset,
+  tupleText,
+} from '../table.ts';
+import { type RangeRead, StoreError, type StoreRows } from './store.ts';
+
+export type Undo = () => void;
+
+export class ModelTable {
+  readonly #table: AnyTable;
+  readonly #rows = new Map<string, AnyRow>();
+  /** For each unique key, the row's key by the unique value. */
+  readonly #uniques: readonly { readonly columns: readonly string[]; readonly taken: Map<string, string> }[];
+
+  constructor(table: AnyTable) {
+    this.#table = table;
+    const unique: readonly (readonly string[])[] = table.unique;
+    this.#uniques = unique.map((columns) => ({ columns, taken: new Map() }));
+  }
+
+  put(row: AnyRow): Undo {
+    const key = keyText(this.#table, row);
+    const before = this.#rows.get(key);
+    this.#assertKeysFree(key, row, before);
+    const after = wholeRow(this.#table, row);
+    this.#replace(key, before, after);
+    return () => this.#replace(key, after, before);
+  }
+
+  remove(of: AnyKey): Undo {
+    const key = keyText(this.#table, of);
+    const before = this.#rows.get(key);
+    this.#replace(key, before, undefined);
+    return () => this.#replace(key, undefined, before);
+  }
+
+  get(key: AnyKey): AnyRow | undefined {
+    return this.#rows.get(keyText(this.#table, key));
+  }
+
+  lookup(columns: readonly string[], value: AnyKey): AnyRow | undefined {
+    const unique = this.#uniques.find((known) => known.columns.join() === columns.join());
+    if (unique === undefined) return this.get(value);
+    const key = unique.taken.get(tupleText(columns, value));
+    return key === undefined ? undefined : this.#rows.get(key);
+  }
+
+  all(): readonly AnyRow[] {
+    return [...this.#rows.values()];
+  }
+
+  range(read: RangeRead): StoreRows {
+    const { order, weight } = this.#table;
+    if (order === undefined) throw new StoreError('defect', `table ${this.#table.name} has no order`);
+    if (read.limit < 1) throw new StoreError('defect', 'a limit is at least 1');
+    const following = this.all()
+      .filter((row) => row[ownerColumn(this.#table)] === read.owner)
+      .filter((row) => Number(row[order]) > read.after && Number(row[order]) <= read.through)
+      .filter((row) => read.subset === undefined || inSubset(this.#table, read.subset, row))
+      .sort((a, b) => Number(a[order]) - Number(b[order]));
+    const page = following.slice(0, read.limit);
+    const rows = read.budgetBytes === undefined ? page : withinBudget(page, weight, read.budgetBytes);
+    return {
+      rows: rows.map((row) => project(row, read.columns && [...read.columns, ...this.#table.key, order])),
+      complete: rows.length === following.length,
+    };
+  }
+
+  #assertKeysFree(key: string, row: AnyRow, before: AnyRow | undefined): void {
+    const { birth, name } = this.#table;
+    if (before !== undefined && birth !== undefined && before[birth] !== row[birth]) {
+      throw new StoreError('refused', `the key is taken in ${name}`);
+    }
+    for (const { columns, taken } of this.#uniques) {
+      const holder = isKey(columns, row) ? taken.get(tupleText(columns, row)) : undefined;
+      if (holder === undefined || holder === key) continue;
+      throw new StoreError('refused', `${columns.join(', ')} is taken in ${name}`);
+    }
+  }
+
+  #replace(key: string, from: AnyRow | undefined, to: AnyRow | undefined): void {
+    for (const { columns, taken } of this.#uniques) {
+      if (from !== undefined && isKey(columns, from)) taken.delete(tupleText(columns, from));
+      if (to !== undefined && isKey(columns, to)) taken.set(tupleText(columns, to), key);
+    }
+    if (to === undefined) this.#rows.delete(key);
+    else this.#rows.set(key, to);
+  }
+}
+
+/** As in SQL, a unique key with a null in it is none. */
+function isKey(columns: readonly string[], row: AnyRow): boolean {
+  return columns.every((column) => (row[column] ?? null) !== null);
+}
+
+function inSubset(table: AnyTable, name: string, row: AnyRow): boolean {
+  const subset: Subset | undefined = table.subsets[name];
+  if (subset === undefined) throw new StoreError('defect', `table ${table.name} has no subset ${name}`);
+  return (subset.values as readonly unknown[]).includes(row[subset.column]);
+}
+
+function withinBudget(
+  page: readonly AnyRow[],
+  weight: string | undefined,
+  budgetBytes: number,
+): readonly AnyRow[] {
+  if (weight === undefined) throw new StoreError('defect', 'the table has no weight');
+  if (budgetBytes < 1) throw new StoreError('defect', 'a byte budget is at least 1');
+  let sum = 0;
+  const cut = page.findIndex((row) => {
+    if (sum >= budgetBytes) return true;
+    sum += Number(row[weight] ?? 0);
+    return false;
+  });
+  return cut === -1 ? page : page.slice(0, cut);
+}
+
+function project(row: AnyRow, columns: readonly string[] | undefined): AnyRow {
+  if (columns === undefined) return row;
+  return Object.fromEntries(Object.entries(row).filter(([column]) => columns.includes(column)));
+}
+
+/** The row with exactly the declared columns; what a database would not take is a defect here too. */
+function wholeRow(table: AnyTable, row: AnyRow): AnyRow {
+  const columns = Object.entries(table.columns as Columns);
+  return Object.freeze(
+    Object.fromEntries(
+      columns.map(([column, type]) => {
+        const value = row[column] ?? null;
+        if (!fits(type, value)) throw new StoreError('defect', `${table.name}.${column} is not ${type}`);
+        return [column, value];
+      }),
+    ),
+  );
+}
+
+const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+function fits(type: string, value: unknown): boolean {
+  if (type.endsWith('?')) return value === null || fits(type.slice(0, -1), value);
+  switch (type) {
+    case 'uuid':
+      return typeof value === 'string' && uuidPattern.test(value);
+    case 'text':
+      return typeof value === 'string' && !value.includes('\u0000');
+    case 'int8':
+      return Number.isSafeInteger(value);
+    case 'bool':
+      return typeof value === 'boolean';
+    default:
+      return Buffer.isBuffer(value);
+  }
+}

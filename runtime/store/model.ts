@@ -1,0 +1,128 @@
+/**
+ * The model as a `Store`: the store of the simulator and of unit tests. What stands between a call and its effect
+ * is a port, `Schedule`, so that a simulator can delay a call, lose it before or after it ran, or answer `unknown`
+ * and run it later.
+ */
+import type { Address } from '../address.ts';
+import type { ModelDatabase } from './model-database.ts';
+import type {
+  Activation,
+  ActorRow,
+  Commit,
+  LiveNode,
+  NodeRow,
+  SliceRow,
+  Store,
+  StoreRead,
+  StoreRows,
+  TellRow,
+  TimerRow,
+} from './store.ts';
+
+export { ModelDatabase } from './model-database.ts';
+
+/**
+ * Runs `apply`, which is atomic, at a moment of its choosing, at most once, and answers with its result. A call
+ * that is lost is answered by rejecting with a StoreError: `unavailable` only if `apply` never runs, else `unknown`.
+ */
+export type Schedule = <T>(operation: keyof Store, apply: () => T) => Promise<T>;
+
+const atOnce: Schedule = async (_operation, apply) => {
+  // Never in the caller's own turn: a database is not that fast either.
+  await undefined;
+  return apply();
+};
+
+export class ModelStore implements Store {
+  readonly #database: ModelDatabase;
+  readonly #schedule: Schedule;
+
+  constructor(database: ModelDatabase, schedule: Schedule = atOnce) {
+    this.#database = database;
+    this.#schedule = schedule;
+  }
+
+  timeMs(): Promise<number> {
+    return this.#schedule('timeMs', () => this.#database.timeMs());
+  }
+
+  register(node: NodeRow, leaseMs: number): Promise<void> {
+    return this.#schedule('register', () => this.#database.register(node, leaseMs));
+  }
+
+  renew(nodeId: string, incarnation: string, leaseMs: number): Promise<boolean> {
+    return this.#schedule('renew', () => this.#database.renew(nodeId, incarnation, leaseMs));
+  }
+
+  leave(nodeId: string, incarnation: string): Promise<void> {
+    return this.#schedule('leave', () => this.#database.leave(nodeId, incarnation));
+  }
+
+  nodes(): Promise<readonly LiveNode[]> {
+    return this.#schedule('nodes', () => this.#database.nodes());
+  }
+
+  buryExpired(): Promise<void> {
+    return this.#schedule('buryExpired', () => this.#database.buryExpired());
+  }
+
+  claim(
+    nodeId: string,
+    incarnation: string,
+    shards: readonly number[],
+  ): Promise<{ epoch: number; shards: readonly number[] }> {
+    return this.#schedule('claim', () => this.#database.claim(nodeId, incarnation, shards));
+  }
+
+  activate(address: Address, _shard: number, epoch: number, create: boolean): Promise<Activation> {
+    return this.#schedule('activate', () => this.#database.activate(address, epoch, create));
+  }
+
+  barrier(address: Address, epoch: number): Promise<ActorRow | undefined> {
+    return this.#schedule('barrier', () => this.#database.barrier(address, epoch));
+  }
+
+  head(address: Address): Promise<ActorRow | undefined> {
+    return this.#schedule('head', () => this.#database.head(address));
+  }
+
+  commit(commits: readonly Commit[]): Promise<ReadonlySet<number>> {
+    return this.#schedule('commit', () => this.#database.commit(commits));
+  }
+
+  slices(address: Address): Promise<readonly SliceRow[]> {
+    return this.#schedule('slices', () => this.#database.slices(address));
+  }
+
+  timers(address: Address): Promise<readonly TimerRow[]> {
+    return this.#schedule('timers', () => this.#database.timers(address));
+  }
+
+  /** Each read at its own moment: the port promises no common one. */
+  read(reads: readonly StoreRead[]): Promise<readonly StoreRows[]> {
+    return Promise.all(reads.map((read) => this.#schedule('read', () => this.#database.read(read))));
+  }
+
+  dueTimers(
+    shards: readonly number[],
+    fromDueMs: number,
+    dueMs: number,
+    limit: number,
+  ): Promise<readonly TimerRow[]> {
+    return this.#schedule('dueTimers', () => this.#database.dueTimers(shards, fromDueMs, dueMs, limit));
+  }
+
+  pendingTells(shards: readonly number[], nowMs: number, limit: number): Promise<readonly TellRow[]> {
+    return this.#schedule('pendingTells', () => this.#database.pendingTells(shards, nowMs, limit));
+  }
+
+  pruneCalls(shards: readonly number[], beforeMs: number, limit: number): Promise<number> {
+    return this.#schedule('pruneCalls', () => this.#database.pruneCalls(shards, beforeMs, limit));
+  }
+
+  fixedSetting(name: string, value: string): Promise<string> {
+    return this.#schedule('fixedSetting', () => this.#database.fixedSetting(name, value));
+  }
+
+  async close(): Promise<void> {}
+}
