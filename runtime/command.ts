@@ -55,6 +55,11 @@ export interface RangeResult<T extends AnyTable> {
   readonly rows: readonly RowOf<T>[];
   /** False when `limit` or `budgetBytes` cut the range short. */
   readonly complete: boolean;
+  /**
+   * Every row with an order up to this is in `rows`: infinity when complete, else where the next page begins. It may
+   * lie beyond the last row, or rows may even be empty, where rows of the page have moved on meanwhile.
+   */
+  readonly upTo: number;
 }
 export interface LookupResult<T extends AnyTable> {
   readonly rows: readonly RowOf<T>[];
@@ -88,6 +93,12 @@ export const lookup = <T extends AnyTable>(
 export interface View extends State {
   readonly self: Address;
   readonly nowMicros: number;
+  /**
+   * The committed row (of any owner, this actor included) that holds one of the unique keys of `row`, once a commit
+   * was refused for it; undefined before. To be asked before every `insert` of a row whose key another actor, or an
+   * own row that was not read, may hold. A plan may ask it too, to read its own row afresh before the turn runs again.
+   */
+  taken<T extends AnyTable>(table: T, row: Partial<RowOf<T>>): RowOf<T> | undefined;
 }
 
 export interface Turn extends View {
@@ -104,12 +115,6 @@ export interface Turn extends View {
    */
   insert<T extends AnyTable>(table: T, row: RowOf<T>): void;
   remove<T extends AnyTable>(table: T, key: KeyOf<T>): void;
-  /**
-   * The row that holds one of the unique keys of `row` (of any owner), once a commit was refused for it.
-   * To be asked before `insert` wherever another actor, or an unread row, may hold the key.
-   */
-  taken<T extends AnyTable>(table: T, row: Partial<RowOf<T>>): RowOf<T> | undefined;
-
   /** Arms (or moves) the timer of this name. Declared in the kind's `timers`. */
   arm(timer: string, dueMs: number, payload?: unknown): void;
   disarm(timer: string): void;

@@ -6,6 +6,8 @@ import type { AnyTable } from './table.ts';
 /** A kind of actor: everything the runtime needs to know of it. Declared once, passed to the host. */
 export interface Kind<C extends Commands = Commands> {
   readonly name: string;
+  /** Whether a creating command may bring a buried actor back to life with its initial state. */
+  readonly revivable: boolean;
   // biome-ignore lint/suspicious/noExplicitAny: slices of any type
   readonly slices: readonly (Slice<any> | SliceMap<any>)[];
   readonly tables: readonly AnyTable[];
@@ -21,7 +23,7 @@ export type Commands = Readonly<Record<string, AnyCommand>>;
 export function kind<const C extends Commands>(
   definition: Pick<Kind<C>, 'name' | 'commands'> & Partial<Kind<C>>,
 ): Kind<C> {
-  return { slices: [], tables: [], timers: {}, tells: {}, ...definition };
+  return { revivable: false, slices: [], tables: [], timers: {}, tells: {}, ...definition };
 }
 
 export interface AskOptions {

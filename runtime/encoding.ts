@@ -1,0 +1,25 @@
+/**
+ * How slices, payloads and recorded replies become bytes: one byte of format version, then msgpack. Unknown
+ * fields of a newer release are dropped by the schema that reads them; a newer format is an error, so that the
+ * host gives the actor up instead of damaging it.
+ */
+import { Packr } from 'msgpackr';
+
+const packr = new Packr({ useRecords: false, variableMapSize: true });
+
+export class NewerFormatError extends Error {}
+
+export function encode(format: number, value: unknown): Buffer {
+  const body = packr.pack(value);
+  const bytes = Buffer.allocUnsafe(body.length + 1);
+  bytes[0] = format;
+  body.copy(bytes, 1);
+  return bytes;
+}
+
+/** The value and the format it was written in. @throws NewerFormatError */
+export function decode(bytes: Buffer, formatMax: number): unknown {
+  const format = bytes[0] ?? 0;
+  if (format > formatMax) throw new NewerFormatError(`format ${format} is newer than ${formatMax}`);
+  return packr.unpack(bytes.subarray(1));
+}

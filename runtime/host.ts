@@ -1,0 +1,389 @@
+/**
+ * A host: runs the actors of the shards it owns. It answers asks, delivers due timers and pending tells, keeps its
+ * lease, and drops idle actors from memory. Everything it needs is passed in; `start` makes it serve, `drain` ends
+ * it in order, `abandon` as a crash would.
+ */
+import { Actor } from './actor.ts';
+import { createFlowActors } from './actors.ts';
+import { type Address, addressKey, shardOf } from './address.ts';
+import type { AskCall } from './call.ts';
+import type { Clock } from './clock.ts';
+import type { AnyCommand, Flow, Plans, SharedCommand } from './command.ts';
+import { Committer } from './committer.ts';
+import type { ActorEnvironment } from './environment.ts';
+import { ActorError, NotFoundError, OverloadedError, TerminalError, UnavailableError } from './errors.ts';
+import type { Kind } from './kind.ts';
+import { removed } from './layers.ts';
+import { Lease } from './lease.ts';
+import type { Limits } from './limits.ts';
+import type { Message, Outcome } from './message.ts';
+import { Ownership } from './ownership.ts';
+import type { Logger, RuntimeMetrics } from './ports.ts';
+import type { Random } from './random.ts';
+import { joinAnswers, sharedResults, splitReads } from './reads.ts';
+import { type NodeRow, type Store, StoreError } from './store/store.ts';
+import { TellDelivery } from './tell-delivery.ts';
+import { TimerDelivery } from './timer-delivery.ts';
+import type { Transport } from './transport/transport.ts';
+import { StateView } from './turn.ts';
+import { type TurnStep, turnMessage } from './turn-message.ts';
+
+const tickMs = 250;
+
+export interface HostOptions {
+  readonly kinds: readonly Kind[];
+  readonly store: Store;
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly limits: Limits;
+  readonly metrics: RuntimeMetrics;
+  readonly logger: Logger;
+  readonly node: NodeRow;
+  readonly shardCount: number;
+  readonly leaseMs: number;
+  /** This incarnation was declared dead; the process should end. */
+  readonly onLeaseLost: () => void;
+}
+
+export class Host {
+  readonly #options: HostOptions;
+  readonly #kinds: ReadonlyMap<string, Kind>;
+  readonly #actors = new Map<string, Actor>();
+  readonly #environments = new Map<string, ActorEnvironment>();
+  readonly #lease: Lease;
+  readonly #ownership: Ownership;
+  readonly #committer: Committer;
+  readonly #timers: TimerDelivery;
+  readonly #tells: TellDelivery;
+  #activating = 0;
+  readonly #waitingToActivate: Actor[] = [];
+  #flows = 0;
+  #state: 'new' | 'serving' | 'draining' | 'ended' = 'new';
+  #cancelTick: () => void = () => {};
+
+  constructor(options: HostOptions) {
+    this.#options = options;
+    this.#kinds = new Map(options.kinds.map((kind) => [kind.name, kind]));
+    this.#lease = new Lease({ ...options, onLost: () => this.#leaseLost() });
+    this.#committer = new Committer(options);
+    const delivery = { ...options, deliver: this.deliver.bind(this), shards: () => this.#ownership.shards };
+    this.#timers = new TimerDelivery(delivery);
+    this.#tells = new TellDelivery(delivery);
+    this.#ownership = new Ownership({
+      ...options,
+      onClaimed: () => {
+        this.#timers.sweepSoon();
+        this.#tells.sweepSoon();
+      },
+    });
+    for (const kind of options.kinds) this.#environments.set(kind.name, this.#environment(kind));
+  }
+
+  /** Registers, claims and serves. @throws StoreError */
+  async start(): Promise<void> {
+    await this.#lease.start();
+    await this.#ownership.start();
+    this.#state = 'serving';
+    this.#timers.start();
+    this.#tells.start();
+    this.#options.transport.serve({
+      ask: (call) => this.ask(call),
+      wake: (tell) => this.#tells.offer([tell]),
+    });
+    this.#scheduleTick();
+  }
+
+  /** The lease is valid and every shard that should be here is. */
+  get isReady(): boolean {
+    return this.#state === 'serving' && this.#lease.isValid() && this.#ownership.isComplete;
+  }
+
+  get hasLease(): boolean {
+    return this.#lease.isValid();
+  }
+
+  /** Actors in memory, for metrics. */
+  get actorCount(): number {
+    return this.#actors.size;
+  }
+
+  /**
+   * Stops intake, finishes what is under way for at most `withinMs`, and gives lease and shards back.
+   * What could not be finished fails as unavailable; nothing acknowledged is lost.
+   */
+  async drain(withinMs: number): Promise<void> {
+    this.#state = 'draining';
+    this.#timers.stop();
+    this.#tells.stop();
+    const { clock } = this.#options;
+    const limit = new Promise<void>((resolve) => clock.schedule(withinMs, resolve));
+    await Promise.race([this.#finished(), limit]);
+    this.#stop();
+    try {
+      await this.#lease.leave();
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      this.#options.logger.warn(
+        { failure: error.failure },
+        'the lease could not be given back; it will expire',
+      );
+    }
+  }
+
+  /** Stops at once without a word to anybody, as a crash would. */
+  abandon(): void {
+    this.#lease.abandon();
+    this.#timers.stop();
+    this.#tells.stop();
+    this.#stop();
+  }
+
+  async #finished(): Promise<void> {
+    do {
+      await this.#committer.idle();
+      await new Promise<void>((resolve) => this.#options.clock.schedule(1, resolve));
+    } while (this.#flows > 0 || [...this.#actors.values()].some((actor) => !actor.isIdle));
+  }
+
+  #stop(): void {
+    this.#state = 'ended';
+    this.#cancelTick();
+    this.#options.transport.stop();
+    this.#ownership.stop();
+    for (const actor of [...this.#actors.values()])
+      actor.leave(new UnavailableError('this host is shutting down'));
+  }
+
+  #leaseLost(): void {
+    this.#options.logger.error({}, 'another incarnation has taken over this node');
+    this.abandon();
+    this.#options.onLeaseLost();
+  }
+
+  // --- asks -------------------------------------------------------------------------------------------------
+
+  /** Runs one command. @throws ActorError */
+  ask(call: AskCall): Promise<unknown> {
+    const kind = this.#kinds.get(call.address.kind);
+    const command = kind === undefined ? undefined : ownProperty(kind.commands, call.command);
+    if (command === undefined) {
+      return Promise.reject(new TerminalError(`unknown command ${call.address.kind}.${call.command}`));
+    }
+    if (this.#state !== 'serving') return Promise.reject(new UnavailableError('this host does not serve'));
+    return this.#dispatch(call, command);
+  }
+
+  #dispatch(call: AskCall, command: AnyCommand): Promise<unknown> {
+    switch (command.type) {
+      case 'shared':
+        return this.#share(call, command);
+      case 'flow':
+        return this.#runFlow(call, command.creates ?? false, (flow) => command.run(flow, call.request));
+      case 'turn':
+        return this.#turn(call, command.creates ?? false, {
+          reads:
+            command.reads === undefined ? undefined : (view) => command.reads?.(view, call.request) ?? {},
+          turn: (turn, reads) => command.turn(turn, call.request, reads),
+          recorded: command.repeat === 'recorded',
+        });
+    }
+  }
+
+  #turn(call: AskCall, creates: boolean, step: TurnStep): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const settle = (outcome: Outcome) =>
+        'error' in outcome ? reject(outcome.error) : resolve(outcome.value);
+      const what = `${call.address.kind}.${call.command}`;
+      const shard = shardOf(call.address, this.#options.shardCount);
+      this.deliver(call.address, turnMessage({ ...call, what, creates, shard }, step, settle));
+    });
+  }
+
+  async #runFlow(call: AskCall, creates: boolean, run: (flow: Flow) => Promise<unknown>): Promise<unknown> {
+    if (this.#flows >= this.#options.limits.flowsMax)
+      throw new OverloadedError('too many calls are under way');
+    this.#flows += 1;
+    try {
+      return await run(this.#flow(call, creates));
+    } finally {
+      this.#flows -= 1;
+    }
+  }
+
+  #flow(call: AskCall, creates: boolean): Flow {
+    const turn: Flow['turn'] = (step) =>
+      this.#turn(call, creates, {
+        reads: step.reads as TurnStep['reads'],
+        turn: step.turn as TurnStep['turn'],
+        recorded: step.recorded ?? false,
+      }) as never;
+    return {
+      self: call.address,
+      callId: call.callId,
+      nowMs: this.#options.clock.nowMs(),
+      turn,
+      actors: createFlowActors(this.#options.transport, call),
+    };
+  }
+
+  /**
+   * Answers from what is durable, without the mailbox. Where rows must be read, the slices are those of the moment
+   * the read began: the answer is bounded by the durable head of that moment, whatever is committed meanwhile.
+   */
+  async #share(call: AskCall, command: SharedCommand<unknown, unknown>): Promise<unknown> {
+    const actor = this.#actorAt(call.address);
+    if (actor.state === 'activating') await actor.active();
+    this.#assertLease();
+    if (actor.isBuried) throw new NotFoundError('this actor is no more');
+    const { clock, metrics } = this.#options;
+    actor.lastUsedMs = clock.monotonicMs();
+    let slices = actor.slices.durable;
+    const time = { nowMs: clock.nowMs(), nowMicros: clock.nowMicros() };
+    const view = new StateView(
+      call.address,
+      time,
+      (name) => slices.get(name),
+      () => slices.keys(),
+    );
+    const plans: Plans = command.reads?.(view, call.request) ?? {};
+    const split = splitReads(plans, call.address.id, undefined);
+    let answers = joinAnswers(split, []);
+    if (split.reads.length > 0) {
+      slices = new Map(slices);
+      answers = joinAnswers(split, await this.#read(split.reads));
+      this.#assertLease();
+    }
+    metrics.turn(`${call.address.kind}.${call.command}`, 'ok');
+    return command.answer(view, call.request, sharedResults(plans, answers));
+  }
+
+  async #read(reads: Parameters<Store['read']>[0]): ReturnType<Store['read']> {
+    try {
+      return await this.#options.store.read(reads);
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      throw new UnavailableError('the database cannot answer now');
+    }
+  }
+
+  #assertLease(): void {
+    if (!this.#lease.isValid()) throw new UnavailableError('this host may not serve now');
+  }
+
+  // --- actors -----------------------------------------------------------------------------------------------
+
+  /** Hands a message to its actor, activating it where needed. Every refusal is an outcome of the message. */
+  deliver(address: Address, message: Message): void {
+    try {
+      this.#actorAt(address, (actor) => actor.deliver(message)).lastUsedMs =
+        this.#options.clock.monotonicMs();
+    } catch (error) {
+      if (!(error instanceof ActorError)) throw error;
+      message.settle({ error });
+    }
+  }
+
+  #actorAt(address: Address, use: (actor: Actor) => void = () => {}): Actor {
+    const key = addressKey(address);
+    const present = this.#actors.get(key);
+    if (present !== undefined) {
+      use(present);
+      return present;
+    }
+    const actor = this.#newActor(address);
+    this.#actors.set(key, actor);
+    use(actor);
+    this.#waitingToActivate.push(actor);
+    this.#activateNext();
+    return actor;
+  }
+
+  #newActor(address: Address): Actor {
+    const environment = this.#environments.get(address.kind);
+    if (environment === undefined) throw new TerminalError(`unknown kind ${address.kind}`);
+    const epoch = this.#ownership.epochOf(shardOf(address, this.#options.shardCount));
+    if (epoch === undefined || !this.#lease.isValid()) {
+      throw new UnavailableError('this host does not own the actor now');
+    }
+    if (this.#actors.size >= this.#options.limits.actorsMax && !this.#passivateOldest()) {
+      this.#options.metrics.overloaded('activation');
+      throw new OverloadedError('too many actors are active');
+    }
+    return new Actor(address, epoch, environment);
+  }
+
+  #activateNext(): void {
+    while (this.#activating < this.#options.limits.activationsMax) {
+      const actor = this.#waitingToActivate.shift();
+      if (actor === undefined) return;
+      this.#activating += 1;
+      void actor.activate().finally(() => {
+        this.#activating -= 1;
+        this.#activateNext();
+      });
+    }
+  }
+
+  #environment(kind: Kind): ActorEnvironment {
+    return {
+      ...this.#options,
+      kind,
+      lease: this.#lease,
+      committer: this.#committer,
+      read: (reads) => this.#options.store.read(reads),
+      gone: (actor) => {
+        const key = addressKey(actor.address);
+        if (this.#actors.get(key) === actor) this.#actors.delete(key);
+      },
+      timersCommitted: (timers) => {
+        for (const timer of timers) if (timer !== removed) this.#timers.armed(timer.due_at);
+      },
+      tellsCommitted: (tells) => {
+        for (const tell of tells) this.#options.transport.wake(tell);
+      },
+    };
+  }
+
+  // --- housekeeping -----------------------------------------------------------------------------------------
+
+  #scheduleTick(): void {
+    this.#cancelTick = this.#options.clock.schedule(tickMs, () => {
+      this.#tick();
+      if (this.#state === 'serving' || this.#state === 'draining') this.#scheduleTick();
+    });
+  }
+
+  #tick(): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    const idleSinceMs = nowMs - this.#options.limits.idleMs;
+    for (const actor of this.#actors.values()) {
+      if (!actor.isIdle) actor.expire(nowMs);
+      else if (actor.lastUsedMs < idleSinceMs) passivate(actor);
+    }
+  }
+
+  /** Makes room for one more. Among a handful of actors the one idle longest goes; exact order is not worth a list. */
+  #passivateOldest(): boolean {
+    const sampleMax = 64;
+    let oldest: Actor | undefined;
+    let sampled = 0;
+    for (const actor of this.#actors.values()) {
+      if (!actor.isIdle) continue;
+      if (oldest === undefined || actor.lastUsedMs < oldest.lastUsedMs) oldest = actor;
+      sampled += 1;
+      if (sampled >= sampleMax) break;
+    }
+    if (oldest === undefined) return false;
+    passivate(oldest);
+    return true;
+  }
+}
+
+function passivate(actor: Actor): void {
+  actor.leave(new UnavailableError('this actor has left memory'));
+}
+
+function ownProperty<T>(of: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(of, name) ? of[name] : undefined;
+}

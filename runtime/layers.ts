@@ -1,0 +1,53 @@
+/**
+ * What an actor knows of its own state that is not simply in the database: for each key the durable value, and
+ * over it the value of a commit that is still at the gate. Slices and timers are held whole; rows are held only
+ * as long as the database may not show them yet (see rows.ts).
+ */
+export const removed: unique symbol = Symbol('removed');
+export type Removed = typeof removed;
+
+/** A map with a durable and a speculative layer. */
+export class Layers<T> {
+  readonly #durable = new Map<string, T>();
+  readonly #speculative = new Map<string, { value: T | Removed; commit: number }>();
+
+  get(key: string): T | undefined {
+    const above = this.#speculative.get(key);
+    if (above === undefined) return this.#durable.get(key);
+    return above.value === removed ? undefined : above.value;
+  }
+
+  /** The durable layer alone, as it is now. Not to be changed by the caller. */
+  get durable(): ReadonlyMap<string, T> {
+    return this.#durable;
+  }
+
+  /** Every key that has a value when the speculative layer is laid over the durable one. */
+  *keys(): Generator<string> {
+    for (const key of this.#durable.keys()) if (!this.#speculative.has(key)) yield key;
+    for (const [key, { value }] of this.#speculative) if (value !== removed) yield key;
+  }
+
+  load(key: string, value: T): void {
+    this.#durable.set(key, value);
+  }
+
+  /** Lays a value of the commit numbered `commit` over what is there. */
+  lay(key: string, value: T | Removed, commit: number): void {
+    this.#speculative.set(key, { value, commit });
+  }
+
+  /** Makes the values of commit `commit` durable. Later ones stay speculative above them. */
+  promote(changes: ReadonlyMap<string, T | Removed>, commit: number): void {
+    for (const [key, value] of changes) {
+      if (value === removed) this.#durable.delete(key);
+      else this.#durable.set(key, value);
+      if (this.#speculative.get(key)?.commit === commit) this.#speculative.delete(key);
+    }
+  }
+
+  /** Back to the durable state. */
+  revert(): void {
+    this.#speculative.clear();
+  }
+}

@@ -1,0 +1,48 @@
+/** Every bound of the runtime, with the reason for its default. A limit that is hit answers with a clear error. */
+export interface Limits {
+  /** Messages waiting at one actor. More answer overloaded. */
+  readonly mailboxMax: number;
+  /** Actors in memory on this host. More answer overloaded unless an idle one can be passivated. */
+  readonly actorsMax: number;
+  /** Flows under way on this host. */
+  readonly flowsMax: number;
+  /** Actors activating at once, so that a restart does not flood the database. */
+  readonly activationsMax: number;
+  /** An actor without work for this long leaves memory. */
+  readonly idleMs: number;
+  /** Bytes an actor gathers for one commit before it stops taking turns. */
+  readonly gatherBytesMax: number;
+  /** Rows an actor keeps in memory after they are durable, to spare reads of what was just written. */
+  readonly cachedRowBytesMax: number;
+  readonly batchActorsMax: number;
+  readonly batchBytesMax: number;
+  /** Commit statements under way at once. */
+  readonly commitsInFlightMax: number;
+  readonly defaultDeadlineMs: number;
+  /** How long the reply of a recorded call is kept. */
+  readonly recordedCallMs: number;
+  /** Timers and tells handed to actors at once. */
+  readonly deliveriesMax: number;
+  /** A timer or tell whose turn keeps throwing is dead after this many attempts. */
+  readonly attemptsMax: number;
+  /** Pause between two sweeps of the outbox and of due timers. */
+  readonly sweepMs: number;
+}
+
+export const defaultLimits: Limits = {
+  mailboxMax: 1_000,
+  actorsMax: 50_000,
+  flowsMax: 1_000,
+  activationsMax: 64,
+  idleMs: 300_000,
+  gatherBytesMax: 1_000_000,
+  cachedRowBytesMax: 64 * 1_024,
+  batchActorsMax: 64,
+  batchBytesMax: 1_000_000,
+  commitsInFlightMax: 2,
+  defaultDeadlineMs: 25_000,
+  recordedCallMs: 600_000,
+  deliveriesMax: 64,
+  attemptsMax: 10,
+  sweepMs: 3_000,
+};

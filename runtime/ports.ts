@@ -1,0 +1,31 @@
+/** The small ports that the runtime takes besides its clock, random source, store and transport. */
+
+/** Structured logging. Fields never hold ids of people, tokens, bodies or rows. */
+export interface Logger {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export const silentLogger: Logger = { info() {}, warn() {}, error() {} };
+
+/** What the runtime counts and times (design 4.1 to 4.6). Labels are kinds and commands, never ids. */
+export interface RuntimeMetrics {
+  turn(what: string, outcome: 'ok' | 'error'): void;
+  commit(
+    outcome: 'committed' | 'fenced' | 'refused' | 'conflict' | 'unavailable' | 'unknown' | 'defect',
+  ): void;
+  batch(commits: number, durationMs: number): void;
+  overloaded(what: string): void;
+  activated(outcome: 'active' | 'absent' | 'fenced' | 'failed'): void;
+  delivered(what: 'timer' | 'tell', outcome: 'done' | 'dropped' | 'failed' | 'dead'): void;
+}
+
+export const noMetrics: RuntimeMetrics = {
+  turn() {},
+  commit() {},
+  batch() {},
+  overloaded() {},
+  activated() {},
+  delivered() {},
+};

@@ -1,0 +1,137 @@
+/** From a turn's read plan to what is asked of the store, and back. */
+import type { AnyPlan, KeysPlan, PlanResults, Plans, RangePlan, RangeResult } from './command.ts';
+import { type Removed, removed } from './layers.ts';
+import type { KeptRow, Rows } from './rows.ts';
+import type { StoreRead, StoreRows } from './store/store.ts';
+import { type AnyRow, type AnyTable, keyText } from './table.ts';
+
+/** What the store answered, by plan name. A plan the store needed not be asked has no answer. */
+export type ReadAnswers = ReadonlyMap<string, StoreRows>;
+
+export const noAnswers: ReadAnswers = new Map();
+
+/** A plan's reads, split into what memory answers already and what the store is to be asked. */
+export interface SplitReads {
+  readonly names: readonly string[];
+  readonly reads: readonly StoreRead[];
+  /** Rows by key that were in memory when the read began. */
+  readonly known: ReadonlyMap<string, readonly AnyRow[]>;
+}
+
+/** `rows` absent: a shared read, nothing is taken from memory. */
+export function splitReads(plans: Plans, owner: string, rows: Rows | undefined): SplitReads {
+  const names: string[] = [];
+  const reads: StoreRead[] = [];
+  const known = new Map<string, readonly AnyRow[]>();
+  for (const [name, plan] of Object.entries(plans)) {
+    const read = plan.plan === 'keys' ? keysRead(plan, rows, name, known) : storeRead(plan, owner);
+    if (read === undefined) continue;
+    names.push(name);
+    reads.push(read);
+  }
+  return { names, reads, known };
+}
+
+export function joinAnswers(split: SplitReads, answered: readonly StoreRows[]): ReadAnswers {
+  const answers = new Map<string, StoreRows>();
+  for (const [name, rows] of split.known) answers.set(name, { rows, complete: true });
+  split.names.forEach((name, index) => {
+    const answer = answered[index] ?? { rows: [], complete: true };
+    const known = split.known.get(name);
+    answers.set(name, known === undefined ? answer : { ...answer, rows: [...known, ...answer.rows] });
+  });
+  return answers;
+}
+
+function keysRead(
+  plan: KeysPlan<AnyTable>,
+  rows: Rows | undefined,
+  name: string,
+  known: Map<string, readonly AnyRow[]>,
+): StoreRead | undefined {
+  const cached: AnyRow[] = [];
+  const unknown = plan.keys.filter((key) => {
+    const kept = rows?.get(plan.table, keyText(plan.table, key as AnyRow));
+    if (kept === undefined) return true;
+    if (kept.row !== removed) cached.push(kept.row);
+    return false;
+  });
+  if (cached.length > 0) known.set(name, cached);
+  return unknown.length === 0 ? undefined : { read: 'keys', table: plan.table, keys: unknown as AnyRow[] };
+}
+
+function storeRead(plan: Exclude<AnyPlan, KeysPlan<AnyTable>>, owner: string): StoreRead | undefined {
+  if (plan.plan === 'lookup') {
+    if (plan.values.length === 0) return undefined;
+    const unique = Object.keys(plan.values[0] ?? {});
+    return { read: 'lookup', table: plan.table, unique, values: plan.values as readonly AnyRow[] };
+  }
+  if (plan.after >= plan.through) return undefined;
+  const { plan: _, ...rest } = plan;
+  return { read: 'range', owner, ...rest };
+}
+
+/** The results of a shared read: what the store answered, and nothing laid over it. */
+export function sharedResults<P extends Plans>(plans: P, answers: ReadAnswers): PlanResults<P> {
+  const results = Object.entries(plans).map(([name, plan]) => {
+    const answer = answers.get(name);
+    if (plan.plan === 'range') return [name, mergePlan(plan, answer, [])];
+    if (plan.plan === 'lookup') return [name, { rows: answer?.rows ?? [] }];
+    const byKey = new Map((answer?.rows ?? []).map((row) => [keyText(plan.table, row), row]));
+    return [name, { get: (key: AnyRow) => byKey.get(keyText(plan.table, key)) }];
+  });
+  return Object.fromEntries(results);
+}
+
+/** Lays kept rows over a range as the store answered it, and cuts again at the plan's limits. */
+export function mergePlan<T extends AnyTable>(
+  plan: RangePlan<T>,
+  answer: StoreRows | undefined,
+  kept: Iterable<KeptRow>,
+): RangeResult<T> {
+  const order = orderColumn(plan.table);
+  const fetched = answer?.rows ?? [];
+  const last =
+    answer === undefined || answer.complete ? Number.POSITIVE_INFINITY : Number(fetched.at(-1)?.[order]);
+  const over = new Map<string, AnyRow | Removed>();
+  for (const { key, row } of kept) over.set(key, row);
+  if (over.size === 0) return { rows: fetched as never, complete: answer?.complete ?? true, upTo: last };
+
+  const merged = fetched.filter((row) => !over.has(keyText(plan.table, row)));
+  for (const row of over.values()) {
+    if (row === removed) continue;
+    const position = Number(row[order]);
+    if (position > plan.after && position <= last && inSubset(plan, row)) merged.push(row);
+  }
+  merged.sort((a, b) => Number(a[order]) - Number(b[order]));
+  const rows = cut(plan, merged);
+  if (rows.length < merged.length) {
+    return { rows: rows as never, complete: false, upTo: Number(rows.at(-1)?.[order] ?? plan.after) };
+  }
+  return { rows: rows as never, complete: answer?.complete ?? true, upTo: last };
+}
+
+function cut(plan: RangePlan<AnyTable>, rows: readonly AnyRow[]): readonly AnyRow[] {
+  const limited = rows.slice(0, plan.limit);
+  const { weight } = plan.table;
+  const budgetBytes = plan.budgetBytes;
+  if (budgetBytes === undefined || weight === undefined) return limited;
+  let sum = 0;
+  const end = limited.findIndex((row) => {
+    sum += Number(row[weight]);
+    return sum >= budgetBytes;
+  });
+  return end === -1 ? limited : limited.slice(0, end + 1);
+}
+
+function inSubset(plan: RangePlan<AnyTable>, row: AnyRow): boolean {
+  if (plan.subset === undefined) return true;
+  const subset = plan.table.subsets[plan.subset];
+  if (subset === undefined) throw new Error(`table ${plan.table.name} has no subset ${plan.subset}`);
+  return subset.values.includes(row[subset.column] as string | number | boolean);
+}
+
+function orderColumn(table: AnyTable): string {
+  if (table.order === undefined) throw new Error(`table ${table.name} has no order`);
+  return table.order;
+}

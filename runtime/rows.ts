@@ -1,0 +1,112 @@
+/**
+ * Rows of an actor that are newer than what a read may have seen.
+ *
+ * A read is begun at some moment and used later; commits of the same actor become durable in between. Its answer
+ * holds everything that was durable when it began, and nothing is known of what came after. So:
+ * - a row written by commit c is kept while c is not durable, and after that while any read is outstanding that
+ *   began before c was durable;
+ * - a turn sees, for every key, the kept row if there is one and else what the read answered.
+ * Since an actor is the only writer of its rows, a kept row is never stale; those no read needs any more are
+ * kept on as a small cache and dropped oldest first.
+ */
+import { type Removed, removed } from './layers.ts';
+import type { AnyRow, AnyTable } from './table.ts';
+
+export interface KeptRow {
+  readonly table: AnyTable;
+  readonly key: string;
+  readonly row: AnyRow | Removed;
+  readonly commit: number;
+  readonly bytes: number;
+}
+
+/** A read that is begun and not yet used. */
+export interface ReadTicket {
+  readonly begunAfterCommit: number;
+}
+
+/** A cached row larger than this would push out everything else. */
+const cachedRowShareMax = 1 / 4;
+
+export class Rows {
+  readonly #byTable = new Map<string, Map<string, KeptRow>>();
+  /** Durable kept rows, oldest first: candidates to drop. */
+  #durable: KeptRow[] = [];
+  readonly #tickets = new Set<ReadTicket>();
+  readonly #cacheBytesMax: number;
+
+  constructor(cacheBytesMax: number) {
+    this.#cacheBytesMax = cacheBytesMax;
+  }
+
+  begin(durableCommit: number): ReadTicket {
+    const ticket = { begunAfterCommit: durableCommit };
+    this.#tickets.add(ticket);
+    return ticket;
+  }
+
+  end(ticket: ReadTicket): void {
+    this.#tickets.delete(ticket);
+  }
+
+  get(table: AnyTable, key: string): KeptRow | undefined {
+    return this.#byTable.get(table.name)?.get(key);
+  }
+
+  /** Every kept row of a table. */
+  of(table: AnyTable): Iterable<KeptRow> {
+    return this.#byTable.get(table.name)?.values() ?? [];
+  }
+
+  lay(table: AnyTable, key: string, row: AnyRow | Removed, commit: number): void {
+    let rows = this.#byTable.get(table.name);
+    if (rows === undefined) {
+      rows = new Map();
+      this.#byTable.set(table.name, rows);
+    }
+    rows.set(key, { table, key, row, commit, bytes: row === removed ? 64 : rowBytes(row) });
+  }
+
+  /** Commit `commit`, which wrote these keys, is durable. */
+  promote(written: Iterable<{ table: AnyTable; key: string }>, commit: number): void {
+    for (const { table, key } of written) {
+      const kept = this.get(table, key);
+      if (kept?.commit === commit) this.#durable.push(kept);
+    }
+    this.#trim();
+  }
+
+  /** Forgets every row above the durable commit. */
+  revert(durableCommit: number): void {
+    for (const rows of this.#byTable.values()) {
+      for (const kept of rows.values()) if (kept.commit > durableCommit) rows.delete(kept.key);
+    }
+    // A speculative row may have covered a durable one that an outstanding read needs. Whoever reverts begins
+    // every read anew, so what is left here is only a cache.
+    this.#durable = this.#durable.filter((kept) => this.get(kept.table, kept.key) === kept);
+  }
+
+  #trim(): void {
+    let oldestRead = Number.POSITIVE_INFINITY;
+    for (const ticket of this.#tickets) oldestRead = Math.min(oldestRead, ticket.begunAfterCommit);
+    this.#durable = this.#durable.filter((kept) => this.get(kept.table, kept.key) === kept);
+    let bytes = this.#durable.reduce((sum, kept) => sum + kept.bytes, 0);
+    this.#durable = this.#durable.filter((kept) => {
+      const needed = kept.commit > oldestRead;
+      const oversized = kept.bytes > this.#cacheBytesMax * cachedRowShareMax;
+      if (needed || (bytes <= this.#cacheBytesMax && !oversized)) return true;
+      bytes -= kept.bytes;
+      this.#byTable.get(kept.table.name)?.delete(kept.key);
+      return false;
+    });
+  }
+}
+
+/** A rough size in memory. */
+export function rowBytes(row: AnyRow): number {
+  let bytes = 64;
+  for (const value of Object.values(row)) {
+    bytes += typeof value === 'string' ? value.length : Buffer.isBuffer(value) ? value.length : 8;
+  }
+  return bytes;
+}

@@ -1,0 +1,138 @@
+/**
+ * Due timers (design 4.6).
+ *
+ * The rows are the truth: a sweep reads the due ones of this host's shards, always from the oldest on, by database
+ * time, at least every `sweepMs`; arming one that is due sooner brings the sweep forward. A due row is handed to its
+ * actor as a turn. The actor's own list, loaded after its claim and kept with its turns, decides whether the timer
+ * still stands: a row that is not in it, or there with another due time, was disarmed, moved or already run by a turn
+ * that the sweep has not seen, and is dropped. The row goes in the commit of its turn.
+ *
+ * Crash: a turn that has not committed has left the row, which is due still; one that has committed has taken it.
+ * A turn that throws is tried again after a growing pause, the attempts committed; after `attemptsMax` it is dead:
+ * kept, counted, and in nobody's way.
+ */
+import type { Plans, TimerHandler } from './command.ts';
+import {
+  type DeliveryOptions,
+  isFaultOfTurn,
+  outcomeOf,
+  retryPauseMs,
+  Sweeper,
+  UnderWay,
+} from './delivery.ts';
+import { decode } from './encoding.ts';
+import type { Message, Outcome } from './message.ts';
+import type { TimerRow } from './store/store.ts';
+import { type RunningTurn, timerBase } from './turn.ts';
+
+type Run = 'done' | 'dropped';
+
+export class TimerDelivery {
+  readonly #options: DeliveryOptions;
+  readonly #sweeper: Sweeper;
+  readonly #underWay: UnderWay;
+  #morePending = false;
+
+  constructor(options: DeliveryOptions) {
+    this.#options = options;
+    this.#sweeper = new Sweeper(options, () => this.#sweep());
+    this.#underWay = new UnderWay(options.limits.deliveriesMax);
+  }
+
+  start(): void {
+    this.#sweeper.start();
+  }
+
+  stop(): void {
+    this.#sweeper.stop();
+  }
+
+  sweepSoon(): void {
+    this.#sweeper.within(0);
+  }
+
+  /** A timer was armed for `dueMs`. A hint: the sweep finds it anyway. */
+  armed(dueMs: number): void {
+    this.#sweeper.within(dueMs - this.#options.clock.nowMs() + 1);
+  }
+
+  async #sweep(): Promise<number> {
+    const { store, limits } = this.#options;
+    const nowMs = await store.timeMs();
+    const limit = limits.deliveriesMax * 2;
+    const due = await store.dueTimers(this.#options.shards(), 0, nowMs, limit);
+    this.#morePending = due.length >= limit;
+    for (const row of due) {
+      const key = `${row.kind}/${row.id}/${row.name}`;
+      if (this.#underWay.begin(key)) void this.#deliver(row, nowMs).finally(() => this.#delivered(key));
+    }
+    return limits.sweepMs;
+  }
+
+  #delivered(key: string): void {
+    this.#underWay.end(key);
+    // Room again: whatever did not fit is taken up without waiting for the next sweep.
+    if (this.#morePending) this.#sweeper.within(5);
+  }
+
+  async #deliver(row: TimerRow, nowMs: number): Promise<void> {
+    const { metrics, logger } = this.#options;
+    const handler = this.#handler(row);
+    const outcome = await this.#turn(row, (turn, plans, answers) => {
+      if (handler === undefined) throw new Error(`timer ${timerBase(row.name)} is not declared`);
+      return run(handler, row, nowMs, turn, turn.results(plans, answers));
+    });
+    if (!('error' in outcome)) return metrics.delivered('timer', outcome.value as Run);
+    logger.warn(
+      { kind: row.kind, timer: timerBase(row.name), error: String(outcome.error) },
+      'a timer failed',
+    );
+    if (isFaultOfTurn(outcome.error)) await this.#retryLater(row, nowMs);
+  }
+
+  async #retryLater(row: TimerRow, nowMs: number): Promise<void> {
+    const attempts = row.attempts + 1;
+    const dead = attempts >= this.#options.limits.attemptsMax;
+    this.#options.metrics.delivered('timer', dead ? 'dead' : 'failed');
+    await this.#turn(row, (turn) => {
+      if (turn.armed(row.name)?.due_at !== row.due_at) return;
+      turn.keepTimer({ ...row, attempts, dead, due_at: dead ? row.due_at : nowMs + retryPauseMs(attempts) });
+    });
+  }
+
+  #handler(row: TimerRow): TimerHandler | undefined {
+    return this.#options.kinds.find((kind) => kind.name === row.kind)?.timers[timerBase(row.name)];
+  }
+
+  #turn(row: TimerRow, work: Message['run']): Promise<Outcome> {
+    const { clock, limits, deliver } = this.#options;
+    const handler = this.#handler(row);
+    return outcomeOf((settle) =>
+      deliver(
+        { kind: row.kind, id: row.id },
+        {
+          what: `${row.kind}.timer.${timerBase(row.name)}`,
+          creates: false,
+          reachesBuried: true,
+          deadlineMs: clock.monotonicMs() + limits.defaultDeadlineMs,
+          plans: (view): Plans => handler?.reads?.(view, payloadOf(row)) ?? {},
+          run: work,
+          settle,
+        },
+      ),
+    );
+  }
+}
+
+function run(handler: TimerHandler, row: TimerRow, nowMs: number, turn: RunningTurn, reads: object): Run {
+  if (turn.armed(row.name)?.due_at !== row.due_at) return 'dropped';
+  const lateMs = nowMs - row.due_at;
+  const isSkipped = handler.missed !== 'fire-once' && lateMs > handler.missed.skipAfterMs;
+  if (!isSkipped) handler.turn(turn, payloadOf(row), reads as never);
+  if (!turn.recorded.timers.has(row.name)) turn.disarm(row.name);
+  return isSkipped ? 'dropped' : 'done';
+}
+
+function payloadOf(row: TimerRow): unknown {
+  return decode(row.payload, 1);
+}
