@@ -14,9 +14,11 @@ export { createSigninKeys, type SigninKeys } from './signin/signin-keys.ts';
 export type { Caller, Role } from './user/profile.ts';
 export { isRefused, type Refusal, type Refused } from './user/refusal.ts';
 export {
+  accessCookiePrefix,
   type Cookies,
   type Credentials,
   createSessionTokens,
+  refreshCookiePrefix,
   type SessionTokens,
 } from './user/sessions/credentials.ts';
 export type { SignedInReply, SignedInRequest } from './user/signed-in.ts';
