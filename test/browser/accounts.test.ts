@@ -4,9 +4,11 @@
  */
 import test from 'ava';
 import type { Device } from './device.ts';
+import type { Account } from './page/client.ts';
 import { type DeviceStyle, World } from './world.ts';
 
 const email = 'accounts@example.org';
+const secondEmail = 'moved@example.org';
 const firstPassword = 'correct horse battery';
 const secondPassword = 'another horse, another battery';
 const style: DeviceStyle = { pageOrigin: 'other', apiVersion: '20240226' };
@@ -39,7 +41,7 @@ test.serial('a wrong password and an unknown address are refused alike', async (
 });
 
 test.serial('signing out ends the session and empties the device', async (t) => {
-  const b = await signedIn('b', firstPassword);
+  const b = await signedIn('b', { email, password: firstPassword });
   t.is((await a.client.sessions()).length, 2);
 
   await b.client.signOut();
@@ -50,19 +52,25 @@ test.serial('signing out ends the session and empties the device', async (t) => 
   await b.close();
 });
 
-test.serial('the sessions of the account are listed, one of them as the current one', async (t) => {
-  const b = await signedIn('b', firstPassword);
-  const sessions = await a.client.sessions();
-  t.is(sessions.length, 2);
-  t.is(sessions.filter((session) => session.current).length, 1);
-  t.true(sessions.every((session) => !Number.isNaN(Date.parse(session.updated_at))));
-  t.true(sessions.every((session) => session.device_info.includes('Chrom')));
-  await b.client.signOut();
-  await b.close();
-});
+test.serial(
+  'the sessions of the account are listed, ephemeral ones too, one as the current one',
+  async (t) => {
+    const b = await device('b');
+    t.is(await b.client.signIn({ email, password: firstPassword }, { ephemeral: true }), undefined);
+    t.true(await b.client.sync());
+
+    const sessions = await a.client.sessions();
+    t.is(sessions.length, 2);
+    t.is(sessions.filter((session) => session.current).length, 1);
+    t.true(sessions.every((session) => !Number.isNaN(Date.parse(session.updated_at))));
+    t.true(sessions.every((session) => session.device_info.includes('Chrom')));
+    await b.client.signOut();
+    await b.close();
+  },
+);
 
 test.serial('a revoked session wipes its device at the next sync, and only that device', async (t) => {
-  const b = await signedIn('b', firstPassword);
+  const b = await signedIn('b', { email, password: firstPassword });
   const other = (await a.client.sessions()).find((session) => !session.current);
   t.is(await a.client.revokeSession(other?.uuid ?? ''), undefined);
 
@@ -74,7 +82,7 @@ test.serial('a revoked session wipes its device at the next sync, and only that 
 });
 
 test.serial('after a change of password the other device is asked for it and then goes on', async (t) => {
-  const b = await signedIn('b', firstPassword);
+  const b = await signedIn('b', { email, password: firstPassword });
   t.is(await a.client.changePassword(secondPassword), undefined);
   await a.client.createNote({ title: 'second', text: 'after the change' });
   t.true(await a.client.sync());
@@ -98,19 +106,32 @@ test.serial('the old password is refused, the new one opens everything', async (
   await b.close();
 });
 
+test.serial('after a change of address the account opens under the new one only', async (t) => {
+  t.is(await a.client.changeEmail(secondEmail), undefined);
+  t.true(await a.client.sync());
+
+  const b = await device('b');
+  t.is((await b.client.signIn({ email, password: secondPassword }))?.status, 401);
+  t.is(await b.client.signIn({ email: secondEmail, password: secondPassword }), undefined);
+  t.deepEqual(await b.client.notes(), await a.client.notes());
+  t.is(await b.client.undecryptableItemCount(), 0);
+  await b.client.signOut();
+  await b.close();
+});
+
 test.serial('a deleted account is gone for its other devices and for new ones', async (t) => {
-  const b = await signedIn('b', secondPassword);
+  const b = await signedIn('b', { email: secondEmail, password: secondPassword });
   t.is(await a.client.deleteAccount(), undefined);
 
   await Promise.all([b.client.askedForCredentials(), b.client.sync()]);
   const c = await device('c');
-  t.is((await c.client.signIn({ email, password: secondPassword }))?.status, 401);
+  t.is((await c.client.signIn({ email: secondEmail, password: secondPassword }))?.status, 401);
   await Promise.all([b.close(), c.close()]);
 });
 
-async function signedIn(name: string, password: string): Promise<Device> {
+async function signedIn(name: string, account: Account): Promise<Device> {
   const opened = await device(name);
-  const refusal = await opened.client.signIn({ email, password });
+  const refusal = await opened.client.signIn(account);
   if (refusal !== undefined) throw new Error(`Sign-in was refused: ${refusal.status} ${refusal.message}`);
   return opened;
 }

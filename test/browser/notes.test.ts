@@ -3,7 +3,7 @@
  * one origin, and the client uses cookie sessions. The tests are the steps of one story and run in order.
  */
 import { randomBytes } from 'node:crypto';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import type { Device } from './device.ts';
 import type { NoteView } from './page/client.ts';
 import { type DeviceStyle, World } from './world.ts';
@@ -75,6 +75,21 @@ test.serial('when both devices edit one note at the same time, no text is lost',
   t.deepEqual(await a.client.notes(), await b.client.notes());
 });
 
+test.serial('notes written on both devices at the same moment reach both', async (t) => {
+  const rounds = ['1', '2', '3', '4', '5'];
+  for (const round of rounds) {
+    await a.client.createNote({ title: `moment ${round} on a`, text: '' });
+    await b.client.createNote({ title: `moment ${round} on b`, text: '' });
+    t.deepEqual(await Promise.all([a.client.sync(), b.client.sync()]), [true, true]);
+  }
+  t.true(await a.client.sync());
+  t.true(await b.client.sync());
+
+  const wanted = rounds.flatMap((round) => [`moment ${round} on a`, `moment ${round} on b`]);
+  t.deepEqual(titlesFrom(await a.client.notes(), 'moment'), wanted);
+  t.deepEqual(titlesFrom(await b.client.notes(), 'moment'), wanted);
+});
+
 test.serial('a note of several megabytes arrives whole', async (t) => {
   const text = randomBytes(3_000_000).toString('hex');
   await a.client.createNote({ title: 'large', text });
@@ -90,24 +105,33 @@ test.serial('more notes than fit in one page arrive, each once', async (t) => {
   t.true(await a.client.sync());
 
   t.true(await b.client.sync());
-  const arrived = titles(await b.client.notes()).filter((title) => title.startsWith('page '));
-  t.deepEqual(arrived, wanted);
+  t.deepEqual(titlesFrom(await b.client.notes(), 'page'), wanted);
 });
 
-test.serial('a device that signs in later gets all of it', async (t) => {
+test.serial('a device that signs in later gets all of it and brings what it wrote before', async (t) => {
   const c = await device('c');
+  await c.client.createNote({ title: 'written offline', text: 'kept' });
   t.is(await c.client.signIn(account), undefined);
+  t.true(await c.client.sync());
+
+  t.true(await a.client.sync());
+  t.true(await b.client.sync());
+  t.is((await noteTitled(b, 'written offline')).text, 'kept');
   t.deepEqual(await c.client.notes(), await a.client.notes());
-  t.is(await c.client.undecryptableItemCount(), 0);
+  await isSettled(t, c);
   await c.close();
 });
 
-test.serial("the client's own integrity check finds both devices in sync", async (t) => {
-  t.true(await a.client.isInSync());
-  t.true(await b.client.isInSync());
-  t.is(await a.client.undecryptableItemCount(), 0);
-  t.is(await b.client.undecryptableItemCount(), 0);
+test.serial("both devices are settled, and the client's own integrity check agrees", async (t) => {
+  await isSettled(t, a);
+  await isSettled(t, b);
 });
+
+async function isSettled(t: ExecutionContext, on: Device): Promise<void> {
+  t.true(await on.client.isInSync());
+  t.is(await on.client.unsavedItemCount(), 0);
+  t.is(await on.client.undecryptableItemCount(), 0);
+}
 
 function device(name: string): Promise<Device> {
   if (world === undefined) throw new Error('The world did not open.');
@@ -122,6 +146,10 @@ async function noteTitled(on: Device, title: string): Promise<NoteView> {
 
 function titles(notes: NoteView[]): string[] {
   return notes.map((note) => note.title);
+}
+
+function titlesFrom(notes: NoteView[], start: string): string[] {
+  return titles(notes).filter((title) => title.startsWith(start));
 }
 
 function texts(notes: NoteView[]): string[] {

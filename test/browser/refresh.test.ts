@@ -16,19 +16,19 @@ test.before(async () => {
 
 test.after.always(() => world?.close());
 
-test.serial('a cookie session refreshes from a page on the same origin', async (t) => {
+test('a cookie session refreshes from a page on the same origin', async (t) => {
   await keepsSyncing(t, world, { pageOrigin: 'same', apiVersion: '20240226' }, '2:');
 });
 
-test.serial('a cookie session refreshes from a page on another origin', async (t) => {
+test('a cookie session refreshes from a page on another origin', async (t) => {
   await keepsSyncing(t, world, { pageOrigin: 'other', apiVersion: '20240226' }, '2:');
 });
 
-test.serial('a header session refreshes, as a client of the mobile api version has it', async (t) => {
+test('a header session refreshes, as a client of the mobile api version has it', async (t) => {
   await keepsSyncing(t, world, { pageOrigin: 'other', apiVersion: '20200115' }, '1:');
 });
 
-test.serial('in conformance mode every session is a header session, and refreshes', async (t) => {
+test('in conformance mode every session is a header session, and refreshes', async (t) => {
   const conformance = await World.open({ ...shortLived, E2E_TESTING: 'true' });
   t.teardown(() => conformance.close());
   await keepsSyncing(t, conformance, { pageOrigin: 'other', apiVersion: '20240226' }, '1:');

@@ -75,8 +75,9 @@ export class Client {
   }
 
   /** Resolves after the first sync, or with the refusal of the server. */
-  async signIn(account: Account): Promise<Refusal | undefined> {
-    const response = await this.#app.signIn(account.email, account.password, false, false, true, true);
+  async signIn(account: Account, options = { ephemeral: false }): Promise<Refusal | undefined> {
+    const { email, password } = account;
+    const response = await this.#app.signIn(email, password, false, options.ephemeral, true, true);
     const refusal = refusalOf(response);
     if (refusal === undefined) this.#account = account;
     return refusal;
@@ -147,6 +148,11 @@ export class Client {
     return this.#app.items.invalidItems.length;
   }
 
+  /** How many items wait to be sent, or sent again. */
+  unsavedItemCount(): number {
+    return this.#app.items.getDirtyItems().length;
+  }
+
   accessToken(): SessionToken {
     const session = this.#app.sessions.getSession();
     if (session === null) throw new Error('The client has no session.');
@@ -179,6 +185,14 @@ export class Client {
     const result = await this.#app.changePassword(account.password, password);
     if (result.error !== undefined) return result.error.message;
     this.#account = { ...account, password };
+    return undefined;
+  }
+
+  async changeEmail(email: string): Promise<string | undefined> {
+    const account = this.#signedInAccount();
+    const result = await this.#app.changeEmail(email, account.password);
+    if (result.error !== undefined) return result.error.message;
+    this.#account = { ...account, email };
     return undefined;
   }
 

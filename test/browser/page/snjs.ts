@@ -55,6 +55,7 @@ export interface Application {
     awaitSync: boolean,
   ): Promise<HttpResponse<unknown>>;
   changePassword(currentPassword: string, newPassword: string): Promise<{ error?: Error }>;
+  changeEmail(newEmail: string, currentPassword: string): Promise<{ error?: Error }>;
   getSessions(): Promise<HttpResponse<SessionEntry[]>>;
   revokeSession(uuid: string): Promise<HttpResponse<unknown> | undefined>;
   revokeAllOtherSessions(): Promise<void>;
@@ -74,6 +75,7 @@ export interface Application {
     getItems<T extends Item>(contentType: string): T[];
     findSureItem<T extends Item>(uuid: string): T;
     getSortedTagsForItem(item: Note): Tag[];
+    getDirtyItems(): Item[];
     invalidItems: object[];
   };
   mutator: {
