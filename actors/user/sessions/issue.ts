@@ -48,7 +48,8 @@ export const sessionSecretsSchema = z.object({
   sessionUuid: z.string(),
   accessSecret: z.string(),
   refreshSecret: z.string(),
-  expiresAtMs: z.number().int(),
+  /** Both cookies live as long as the session can be refreshed. */
+  refreshExpirationMs: z.number().int(),
 });
 export type SessionSecrets = z.infer<typeof sessionSecretsSchema>;
 
@@ -144,7 +145,7 @@ function issued(
       sessionUuid: session.uuid,
       accessSecret,
       refreshSecret,
-      expiresAtMs: session.refreshExpiresAtMs,
+      refreshExpirationMs: session.refreshExpiresAtMs,
     },
   };
 }

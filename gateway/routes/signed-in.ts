@@ -1,0 +1,32 @@
+/** How the reply of a signed-in command becomes an HTTP answer; the same for every route. */
+import type { Caller, Refusal, SignedInReply } from '../../actors/mod.ts';
+import { invalidAuth } from '../../actors/mod.ts';
+import { NotFoundError } from '../../runtime/errors.ts';
+import type { RouteReply } from '../route.ts';
+
+/**
+ * Waits for a signed-in command and makes its answer with `answerOf`, or answers its refusal. A user that does not
+ * exist (any more) has no sessions: 401 `invalid-auth`.
+ */
+export async function signedInAnswer<Reply>(
+  asked: Promise<SignedInReply<Reply>>,
+  answerOf: (reply: Reply) => RouteReply,
+): Promise<RouteReply> {
+  try {
+    const answer = await asked;
+    if ('refused' in answer) return refusedAnswer(answer.refused, answer.caller);
+    return { ...answerOf(answer.reply), caller: answer.caller };
+  } catch (error) {
+    if (error instanceof NotFoundError) return refusedAnswer(invalidAuth);
+    throw error;
+  }
+}
+
+export function refusedAnswer({ status, tag, message, payload, bare }: Refusal, caller?: Caller): RouteReply {
+  const error = {
+    ...(tag !== undefined && { tag }),
+    message,
+    ...(payload !== undefined && { payload }),
+  };
+  return { status, body: { error }, caller, bare: bare ?? false };
+}
