@@ -7,6 +7,8 @@ import type { Device } from './device.ts';
 import { type DeviceStyle, World } from './world.ts';
 
 const shortLived = { ACCESS_TOKEN_AGE: '2' };
+/** Chromium keeps a cookie of another site only with all three. */
+const crossSiteCookies = { COOKIE_SAME_SITE: 'None', COOKIE_SECURE: 'true', COOKIE_PARTITIONED: 'true' };
 const password = 'correct horse battery';
 let world: World | undefined;
 
@@ -26,6 +28,12 @@ test('a cookie session refreshes from a page on another origin', async (t) => {
 
 test('a header session refreshes, as a client of the mobile api version has it', async (t) => {
   await keepsSyncing(t, world, { pageOrigin: 'other', apiVersion: '20200115' }, '1:');
+});
+
+test('a cookie session refreshes from a page on another site when cookies are set for that', async (t) => {
+  const server = await World.open({ ...shortLived, ...crossSiteCookies });
+  t.teardown(() => server.close());
+  await keepsSyncing(t, server, { pageOrigin: 'foreign', apiVersion: '20240226' }, '2:');
 });
 
 test('in conformance mode every session is a header session, and refreshes', async (t) => {

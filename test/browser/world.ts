@@ -4,8 +4,11 @@ import { Device } from './device.ts';
 import { openOrigin } from './origin.ts';
 
 export interface DeviceStyle {
-  /** `same`: page and server behind one address. `other`: a page that calls the server across origins. */
-  pageOrigin: 'same' | 'other';
+  /**
+   * `same`: page and server behind one address. `other`: a page that calls the server across origins, by another
+   * port of localhost. `foreign`: the page is even of another site, for which browsers send fewer cookies.
+   */
+  pageOrigin: 'same' | 'other' | 'foreign';
   /** 20240226, the web client's, makes cookie sessions; 20200115 header sessions. */
   apiVersion: '20240226' | '20200115';
 }
@@ -50,6 +53,7 @@ export class World {
     const urls = {
       same: { pageUrl: same.url, serverUrl: same.url },
       other: { pageUrl: other.url, serverUrl: server.url },
+      foreign: { pageUrl: other.url.replace('localhost', '127.0.0.1'), serverUrl: server.url },
     };
     this.#open = (name, { pageOrigin, apiVersion }) =>
       Device.open({ browser, ...urls[pageOrigin], apiVersion, name });
