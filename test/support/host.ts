@@ -1,0 +1,74 @@
+/** A host over the model store, with a clock that tests move and randomness from a seed. */
+import { createActors } from '../../runtime/actors.ts';
+import { Host } from '../../runtime/host.ts';
+import type { Actors, Kind } from '../../runtime/kind.ts';
+import { defaultLimits, type Limits } from '../../runtime/limits.ts';
+import { noMetrics, type RuntimeMetrics, silentLogger } from '../../runtime/ports.ts';
+import type { Random } from '../../runtime/random.ts';
+import { ModelDatabase, ModelStore } from '../../runtime/store/model.ts';
+import type { Store } from '../../runtime/store/store.ts';
+import { InProcessTransport } from '../../runtime/transport/in-process.ts';
+import { FakeClock } from './clock.ts';
+import { SeededRandom } from './random.ts';
+
+export interface TestHostOptions {
+  readonly kinds: readonly Kind[];
+  readonly clock?: FakeClock;
+  readonly random?: Random;
+  readonly database?: ModelDatabase;
+  readonly store?: Store;
+  readonly limits?: Partial<Limits>;
+  readonly metrics?: RuntimeMetrics;
+}
+
+export interface TestHost {
+  readonly actors: Actors;
+  readonly host: Host;
+  readonly clock: FakeClock;
+  readonly random: Random;
+  readonly database: ModelDatabase;
+  readonly store: Store;
+  /** Ends this host as a crash would and starts another on the same database, as the same node. */
+  restart(): Promise<TestHost>;
+}
+
+export async function startTestHost(options: TestHostOptions): Promise<TestHost> {
+  const clock = options.clock ?? new FakeClock();
+  const random = options.random ?? new SeededRandom(1);
+  const database = options.database ?? new ModelDatabase(clock);
+  const store = options.store ?? new ModelStore(database);
+  const limits = { ...defaultLimits, ...options.limits };
+  const transport = new InProcessTransport();
+  const host = new Host({
+    kinds: options.kinds,
+    store,
+    transport,
+    clock,
+    random,
+    limits,
+    metrics: options.metrics ?? noMetrics,
+    logger: silentLogger,
+    node: testNode(random),
+    shardCount: 16,
+    leaseMs: 10_000,
+    onLeaseLost: () => {},
+  });
+  await host.start();
+  const actors = createActors({ transport, clock, random, defaultDeadlineMs: limits.defaultDeadlineMs });
+  return {
+    actors,
+    host,
+    clock,
+    random,
+    database,
+    store,
+    restart() {
+      host.abandon();
+      return startTestHost({ ...options, clock, random, database, store });
+    },
+  };
+}
+
+export function testNode(random: Random, id = 'test') {
+  return { id, incarnation: random.uuid(), address: '', roles: 'all', version: '0', formats: '1' };
+}
