@@ -64,13 +64,20 @@ export function storedPlan(
   request: SyncRequest,
   items: readonly ClientItem[],
 ): { stored: KeysPlan<typeof item> } {
-  const uuids = [...uuidsToRead(items, isLegacy(request))];
+  const collection = view.self.id;
+  const uuids = [...ownUuids(view, request, items)];
   return {
     stored: keys(
       item,
-      uuids.map((uuid) => ({ collection: view.self.id, uuid })),
+      uuids.map((uuid) => ({ collection, uuid })),
     ),
   };
+}
+
+function ownUuids(view: View, request: SyncRequest, items: readonly ClientItem[]): ReadonlySet<string> {
+  const collection = view.self.id;
+  const isTaken = (uuid: string) => view.taken(item, { collection, uuid })?.collection === collection;
+  return uuidsToRead(items, isLegacy(request), isTaken);
 }
 
 /** What one turn saves, and who. */
@@ -114,7 +121,7 @@ function saverOf(turn: Turn, { request, by, contentLimitBytes }: Batch): Saver {
 
 function storedIn(turn: Turn, { request, items, stored }: Batch): Stored {
   const collection = turn.self.id;
-  const read = uuidsToRead(items, isLegacy(request));
+  const read = ownUuids(turn, request, items);
   return {
     head: turn.get(head),
     row: (uuid) =>

@@ -1,0 +1,53 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { otherUserUuid, userUuid } from '../../test/support/items.ts';
+import { head as headSlice } from './head.ts';
+import { decodeToken, encodeToken, startOf } from './token.ts';
+
+const head = { ...headSlice.initial, generation: 'gen', position: 7 };
+const start = (sync: string | null | undefined, cursor?: string | null) =>
+  startOf({ sync, cursor }, userUuid, head);
+const own = (position: number, generation = 'gen') =>
+  encodeToken([{ collection: userUuid, generation, position }]);
+
+test('tokens round trip', (t) => {
+  const mark = fc.record({
+    collection: fc.uuid(),
+    generation: fc.stringMatching(/^[\w-]{0,32}$/),
+    position: fc.maxSafeNat(),
+  });
+  fc.assert(fc.property(fc.array(mark), (marks) => t.deepEqual(decodeToken(encodeToken(marks)), marks)));
+});
+
+test('no text is an error: what is unreadable begins at 0 with tombstones', (t) => {
+  const anything = fc.oneof(fc.string({ minLength: 1 }), fc.base64String({ minLength: 4 }));
+  fc.assert(fc.property(anything, (text) => t.deepEqual(start(text), { after: 0, first: false })));
+});
+
+test('a missing, null or empty token is a first sync', (t) => {
+  for (const none of [undefined, null, '']) t.deepEqual(start(none, none), { after: 0, first: true });
+});
+
+test('a token of this collection and generation up to the head is followed', (t) => {
+  t.deepEqual(start(own(3)), { after: 3, first: false });
+  t.deepEqual(start(own(7)), { after: 7, first: false });
+});
+
+test('a token of a predecessor server begins at 0 with tombstones', (t) => {
+  for (const old of ['2:1616164633.241312', '2:x', '1:2021-03-19T14:37:13.241Z']) {
+    t.deepEqual(start(Buffer.from(old).toString('base64')), { after: 0, first: false });
+  }
+});
+
+test('a token ahead of the head, of another generation or collection begins at 0 with tombstones', (t) => {
+  const foreign = encodeToken([{ collection: otherUserUuid, generation: 'gen', position: 3 }]);
+  for (const token of [own(8), own(3, 'other'), foreign, 'x'.repeat(1e6)]) {
+    t.deepEqual(start(token), { after: 0, first: false });
+  }
+});
+
+test('a cursor wins over a sync token, and an empty one does not', (t) => {
+  t.deepEqual(start(own(6), own(2)), { after: 2, first: false });
+  t.deepEqual(start(own(6), ''), { after: 6, first: false });
+  t.deepEqual(start(null, own(2)), { after: 2, first: false });
+});
