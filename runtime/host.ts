@@ -10,6 +10,7 @@ import type { AskCall } from './call.ts';
 import type { Clock } from './clock.ts';
 import type { AnyCommand, Flow, Plans, SharedCommand } from './command.ts';
 import { Committer } from './committer.ts';
+import { Sweeper } from './delivery.ts';
 import type { ActorEnvironment } from './environment.ts';
 import { ActorError, NotFoundError, OverloadedError, TerminalError, UnavailableError } from './errors.ts';
 import type { Kind } from './kind.ts';
@@ -29,6 +30,8 @@ import { StateView } from './turn.ts';
 import { type TurnStep, turnMessage } from './turn-message.ts';
 
 const tickMs = 250;
+const pruneMax = 1_000;
+const prunePauseMs = 60_000;
 
 export interface HostOptions {
   readonly kinds: readonly Kind[];
@@ -56,6 +59,7 @@ export class Host {
   readonly #committer: Committer;
   readonly #timers: TimerDelivery;
   readonly #tells: TellDelivery;
+  readonly #pruning: Sweeper;
   #activating = 0;
   readonly #waitingToActivate: Actor[] = [];
   #flows = 0;
@@ -70,6 +74,7 @@ export class Host {
     const delivery = { ...options, deliver: this.deliver.bind(this), shards: () => this.#ownership.shards };
     this.#timers = new TimerDelivery(delivery);
     this.#tells = new TellDelivery(delivery);
+    this.#pruning = new Sweeper(options, () => this.#pruneCalls());
     this.#ownership = new Ownership({
       ...options,
       onClaimed: () => {
@@ -87,6 +92,7 @@ export class Host {
     this.#state = 'serving';
     this.#timers.start();
     this.#tells.start();
+    this.#pruning.start();
     this.#options.transport.serve({
       ask: (call) => this.ask(call),
       wake: (tell) => this.#tells.offer([tell]),
@@ -148,6 +154,7 @@ export class Host {
 
   #stop(): void {
     this.#state = 'ended';
+    this.#pruning.stop();
     this.#cancelTick();
     this.#options.transport.stop();
     this.#ownership.stop();
@@ -346,6 +353,14 @@ export class Host {
   }
 
   // --- housekeeping -----------------------------------------------------------------------------------------
+
+  /** Forgets recorded calls whose repeats can no longer come. Resolves to the pause until the next time. */
+  async #pruneCalls(): Promise<number> {
+    const { store, limits } = this.#options;
+    const beforeMs = (await store.timeMs()) - limits.recordedCallMs;
+    const pruned = await store.pruneCalls(this.#ownership.shards, beforeMs, pruneMax);
+    return pruned < pruneMax ? prunePauseMs : prunePauseMs / 60;
+  }
 
   #scheduleTick(): void {
     this.#cancelTick = this.#options.clock.schedule(tickMs, () => {

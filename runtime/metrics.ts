@@ -1,0 +1,58 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { RuntimeMetrics } from './ports.ts';
+
+const batchBuckets = [1, 2, 4, 8, 16, 32, 64];
+const secondsBuckets = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
+
+/** The runtime's metrics in Prometheus form. Labels are kinds, commands and outcomes, never ids. */
+export function prometheusRuntimeMetrics(
+  registry: Registry,
+  host: () => { actorCount: number },
+): RuntimeMetrics {
+  const registers = [registry];
+  const counter = (name: string, help: string, labelNames: readonly string[] = []) =>
+    new Counter({ name, help, labelNames, registers });
+  const turns = counter('turns_total', 'Turns and shared reads by command and outcome', [
+    'command',
+    'outcome',
+  ]);
+  const commits = counter('commits_total', 'Commits by outcome', ['outcome']);
+  const fenced = counter('fenced_writes_total', 'Commits refused because a newer owner holds the actor');
+  const overloaded = counter('overloaded_total', 'Messages refused because a limit was reached', ['command']);
+  const activations = counter('activations_total', 'Activations by outcome', ['outcome']);
+  const deliveries = counter('deliveries_total', 'Timers and tells by outcome', ['what', 'outcome']);
+  const batchSize = new Histogram({
+    name: 'commit_batch_size',
+    help: 'Actors whose commits went to the database together',
+    buckets: batchBuckets,
+    registers,
+  });
+  const batchSeconds = new Histogram({
+    name: 'commit_batch_seconds',
+    help: 'Time from sending a batch of commits to its answer',
+    buckets: secondsBuckets,
+    registers,
+  });
+  new Gauge({
+    name: 'actors',
+    help: 'Actors in memory',
+    registers,
+    collect() {
+      this.set(host().actorCount);
+    },
+  });
+  return {
+    turn: (command, outcome) => turns.inc({ command, outcome }),
+    commit(outcome) {
+      commits.inc({ outcome });
+      if (outcome === 'fenced') fenced.inc();
+    },
+    batch(size, durationMs) {
+      batchSize.observe(size);
+      batchSeconds.observe(durationMs / 1_000);
+    },
+    overloaded: (command) => overloaded.inc({ command }),
+    activated: (outcome) => activations.inc({ outcome }),
+    delivered: (what, outcome) => deliveries.inc({ what, outcome }),
+  };
+}
