@@ -1,6 +1,7 @@
 /** What the domain is given from outside: keys, settings and ports. `main.ts` fills these from the configuration. */
 import type { PasswordHasher } from './signin/password-hasher.ts';
 import type { SigninKeys } from './signin/signin-keys.ts';
+import type { ItemSettings } from './user/items/settings.ts';
 import type { SessionTokens } from './user/sessions/credentials.ts';
 
 /** Settings of accounts and sessions; defaults are those of auth.md 19. Ages and lock-outs in milliseconds. */
@@ -64,6 +65,7 @@ export interface CaptchaVerifier {
 
 export interface UserServices {
   readonly settings: AccountSettings;
+  readonly items: ItemSettings;
   readonly tokens: SessionTokens;
   readonly hasher: PasswordHasher;
   readonly signinKeys: SigninKeys;

@@ -1,14 +1,25 @@
 /** The `user` kind: one actor per account, a folder of small parts that share its mailbox (design section 6). */
 import { type KindRef, kind } from '../../runtime/kind.ts';
 import type { UserServices } from '../services.ts';
+import { accountTable } from './account/account-table.ts';
+import { accountCommands } from './account/commands.ts';
+import { createItemCommands, itemSlices, itemTables } from './items/commands.ts';
 import { profileSlice } from './profile.ts';
+import { createPurgeTimer } from './purge.ts';
+import { sessionCommands } from './sessions/commands.ts';
 import { revokedSessionMap, sessionMap } from './sessions/session.ts';
 
-export function createUserKind(_services: UserServices) {
+export function createUserKind(services: UserServices) {
   return kind({
     name: 'user',
-    slices: [profileSlice, sessionMap, revokedSessionMap],
-    commands: {},
+    slices: [profileSlice, sessionMap, revokedSessionMap, ...itemSlices],
+    tables: [accountTable, ...itemTables],
+    commands: {
+      ...accountCommands(services),
+      ...sessionCommands(services),
+      ...createItemCommands(services.settings, services.items),
+    },
+    timers: { purge: createPurgeTimer([]) },
   });
 }
 

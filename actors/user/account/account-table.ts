@@ -1,0 +1,29 @@
+/**
+ * What signing in to an account needs, found by its address. The row belongs to the account's `user` actor, which
+ * alone writes it; others read it as a hint and the actor checks that what they read still holds.
+ */
+import { type RowOf, table } from '../../../runtime/table.ts';
+import type { SignInAddress } from '../../signin/signin-keys.ts';
+
+export const accountTable = table({
+  name: 'account',
+  columns: {
+    user_uuid: 'uuid',
+    workspace: 'text',
+    /** The normalised e-mail address or username. */
+    identifier: 'text',
+    password_hash: 'text',
+    credentials_version: 'int8',
+    /** The stored key params as JSON. */
+    key_params: 'text',
+  },
+  key: ['user_uuid'],
+  unique: [['workspace', 'identifier']],
+});
+
+export type AccountRow = RowOf<typeof accountTable>;
+
+/** The values of the unique key of an address. */
+export function addressKey({ email, workspace }: SignInAddress): { workspace: string; identifier: string } {
+  return { workspace, identifier: email };
+}
