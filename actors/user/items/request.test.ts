@@ -1,0 +1,72 @@
+import test from 'ava';
+import { note, uuidNumber } from '../../../test/support/items.ts';
+import { isRefused } from '../refusal.ts';
+import {
+  integrityFields,
+  isLegacy,
+  isVaultExclusive,
+  malformed,
+  type SyncRequest,
+  syncBody,
+} from './request.ts';
+
+const asked = (body: object) => ({ ...body, snjs_version: null }) as SyncRequest;
+const fits = (body: unknown) => syncBody.safeParse(body).success;
+
+test('everything is optional, null included, and unknown keys are tolerated', (t) => {
+  t.true(fits({}));
+  t.true(fits({ items: null, sync_token: null, cursor_token: null, limit: null, shared_vault_uuids: null }));
+  t.true(fits({ api: '20200115', compute_integrity: true, whatever: {} }));
+});
+
+test('outer fields of a wrong type do not fit', (t) => {
+  const wrong = [
+    { items: {} },
+    { items: [1] },
+    { items: [null] },
+    { items: [[]] },
+    { sync_token: 5 },
+    { cursor_token: {} },
+    { limit: '150' },
+    { shared_vault_uuids: 'x' },
+    { api: 5 },
+  ];
+  for (const body of wrong) t.false(fits(body), JSON.stringify(body));
+  for (const integrityPayloads of [{}, 'x', [1]])
+    t.false(integrityFields.safeParse({ integrityPayloads }).success);
+});
+
+test('fields of an item are not judged by the schema', (t) => {
+  t.true(fits({ items: [{}, { uuid: 5, content: {} }] }));
+});
+
+test('api wins over api_version, and what is missing or unknown is the legacy version', (t) => {
+  for (const api of ['20190520', '20200115', '20240226']) {
+    t.false(isLegacy(asked({ api })));
+    t.false(isLegacy(asked({ api_version: api })));
+  }
+  for (const body of [{}, { api: '20161215' }, { api: '2099', api_version: '20240226' }, { api: '' }]) {
+    t.true(isLegacy(asked(body)));
+  }
+});
+
+test('only a list with vaults in it makes a sync exclusive', (t) => {
+  t.true(isVaultExclusive(asked({ shared_vault_uuids: [uuidNumber(1)] })));
+  for (const shared_vault_uuids of [[], null, undefined])
+    t.false(isVaultExclusive(asked({ shared_vault_uuids })));
+});
+
+test('a malformed vault uuid fails the request and is named, shortened', (t) => {
+  t.is(malformed([note(), note({ shared_vault_uuid: uuidNumber(1) })], 10), undefined);
+  for (const shared_vault_uuid of ['', 'x'.repeat(1e6), 5, {}]) {
+    const wrong = malformed([note({ shared_vault_uuid })], 10);
+    t.true(isRefused(wrong));
+    t.is(wrong?.refused.status, 400);
+    t.true((wrong?.refused.message.length ?? 0) < 120);
+  }
+});
+
+test('more items than one request may bring are refused', (t) => {
+  t.is(malformed([note(), note()], 2), undefined);
+  t.is(malformed([note(), note()], 1)?.refused.status, 400);
+});
