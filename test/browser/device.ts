@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page, Response } from 'playwright-core';
 import type { Client } from './page/client.ts';
 
 type Method = {
@@ -30,9 +30,11 @@ export class Device {
   /** `POST /v1/items 200` for each answer of the server, in order of arrival. */
   readonly answers: string[];
   #context: BrowserContext;
+  #page: Page;
 
   private constructor(context: BrowserContext, page: Page, serverUrl: string) {
     this.#context = context;
+    this.#page = page;
     this.answers = recordAnswers(page, serverUrl);
     this.client = remoteClient(page);
   }
@@ -48,6 +50,14 @@ export class Device {
       identifier: `device-${options.name}`,
     });
     return device;
+  }
+
+  /** Resolves when the server next refuses an item that is based on an outdated version. */
+  async outdatedItemRefused(): Promise<void> {
+    await this.#page.waitForResponse(
+      async (response) => response.url().endsWith('/v1/items') && (await hasSyncConflict(response)),
+      { timeout: deadlineMs },
+    );
   }
 
   cookieNames(): Promise<string[]> {
@@ -67,6 +77,12 @@ function recordAnswers(page: Page, serverUrl: string): string[] {
     answers.push(`${response.request().method()} ${pathname} ${response.status()}`);
   });
   return answers;
+}
+
+async function hasSyncConflict(response: Response): Promise<boolean> {
+  if (response.request().method() !== 'POST') return false;
+  const { data } = (await response.json()) as { data?: { conflicts?: { type: string }[] } };
+  return data?.conflicts?.some((conflict) => conflict.type === 'sync_conflict') ?? false;
 }
 
 function remoteClient(page: Page): RemoteClient {
