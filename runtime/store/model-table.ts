@@ -57,18 +57,16 @@ export class ModelTable {
   }
 
   range(read: RangeRead): StoreRows {
-    const { order, weight } = this.#table;
-    if (order === undefined) throw new StoreError('defect', `table ${this.#table.name} has no order`);
-    if (read.limit < 1) throw new StoreError('defect', 'a limit is at least 1');
+    const table = this.#table;
+    const { order } = assertServable(table, read);
     const following = this.all()
-      .filter((row) => row[ownerColumn(this.#table)] === read.owner)
+      .filter((row) => row[ownerColumn(table)] === read.owner)
       .filter((row) => Number(row[order]) > read.after && Number(row[order]) <= read.through)
-      .filter((row) => read.subset === undefined || inSubset(this.#table, read.subset, row))
+      .filter((row) => read.subset === undefined || inSubset(table.subsets[read.subset], row))
       .sort((a, b) => Number(a[order]) - Number(b[order]));
-    const page = following.slice(0, read.limit);
-    const rows = read.budgetBytes === undefined ? page : withinBudget(page, weight, read.budgetBytes);
+    const rows = withinBudget(following.slice(0, read.limit), table.weight, read.budgetBytes);
     return {
-      rows: rows.map((row) => project(row, read.columns && [...read.columns, ...this.#table.key, order])),
+      rows: rows.map((row) => project(row, read.columns && [...read.columns, ...table.key, order])),
       complete: rows.length === following.length,
     };
   }
@@ -100,19 +98,29 @@ function isKey(columns: readonly string[], row: AnyRow): boolean {
   return columns.every((column) => (row[column] ?? null) !== null);
 }
 
-function inSubset(table: AnyTable, name: string, row: AnyRow): boolean {
-  const subset: Subset | undefined = table.subsets[name];
-  if (subset === undefined) throw new StoreError('defect', `table ${table.name} has no subset ${name}`);
+function assertServable(table: AnyTable, read: RangeRead): { order: string } {
+  const { order } = table;
+  const hasSubset = read.subset === undefined || table.subsets[read.subset] !== undefined;
+  const hasWeight = read.budgetBytes === undefined || table.weight !== undefined;
+  if (order === undefined || !hasSubset || !hasWeight) {
+    throw new StoreError('defect', `table ${table.name} does not declare what the range asks for`);
+  }
+  if (read.limit < 1 || (read.budgetBytes ?? 1) < 1) {
+    throw new StoreError('defect', 'limit and budget are at least 1');
+  }
+  return { order };
+}
+
+function inSubset(subset: Subset, row: AnyRow): boolean {
   return (subset.values as readonly unknown[]).includes(row[subset.column]);
 }
 
 function withinBudget(
   page: readonly AnyRow[],
   weight: string | undefined,
-  budgetBytes: number,
+  budgetBytes: number | undefined,
 ): readonly AnyRow[] {
-  if (weight === undefined) throw new StoreError('defect', 'the table has no weight');
-  if (budgetBytes < 1) throw new StoreError('defect', 'a byte budget is at least 1');
+  if (weight === undefined || budgetBytes === undefined) return page;
   let sum = 0;
   const cut = page.findIndex((row) => {
     if (sum >= budgetBytes) return true;

@@ -1,0 +1,13 @@
+/** The contract of the store port (design 4.7): it holds for the model and for PostgreSQL alike. */
+import { fenceClauses } from './fence-clauses.ts';
+import { ownershipClauses } from './ownership-clauses.ts';
+import { readClauses } from './read-clauses.ts';
+import type { Clause } from './subject.ts';
+import { writeClauses } from './write-clauses.ts';
+
+export const contract: readonly Clause[] = [
+  ...fenceClauses,
+  ...writeClauses,
+  ...readClauses,
+  ...ownershipClauses,
+];

@@ -1,0 +1,147 @@
+/** Promises 4 and 5 of the port: leases, incarnations, epochs, claims, and what is set once for the cluster. */
+import assert from 'node:assert/strict';
+import type { NodeRow, Store } from '../../runtime/store/store.ts';
+import type { Clause } from './subject.ts';
+
+const leaseMs = 60_000;
+/** A lease that has lapsed by the time it is given: no test waits. */
+const lapsedMs = -1;
+
+const node = (id: string, incarnation: string): NodeRow => ({
+  id,
+  incarnation,
+  address: 'local',
+  roles: 'all',
+  version: '1',
+  formats: '1',
+});
+
+async function incarnations(store: Store): Promise<Record<string, string | null>> {
+  return Object.fromEntries((await store.nodes()).map(({ id, incarnation }) => [id, incarnation]));
+}
+
+export const ownershipClauses: readonly Clause[] = [
+  {
+    name: 'time is that of the database, in milliseconds',
+    async check({ store, other }) {
+      const before = await store.timeMs();
+      assert.ok(Number.isSafeInteger(before) && before > 1_600_000_000_000);
+      assert.ok((await other.timeMs()) >= before);
+    },
+  },
+  {
+    name: 'a registered incarnation renews its lease; another one cannot',
+    async check({ store }) {
+      await store.register(node('a', 'a1'), 1_000);
+      assert.equal(await store.renew('a', 'a1', leaseMs), true);
+      assert.equal(await store.renew('a', 'a2', leaseMs), false);
+      assert.equal(await store.renew('b', 'a1', leaseMs), false);
+      const [row] = await store.nodes();
+      assert.equal(row?.incarnation, 'a1');
+      assert.ok(row !== undefined && row.expiresInMs > 1_000 && row.expiresInMs <= leaseMs);
+    },
+  },
+  {
+    name: 'a new incarnation kills its predecessor at once, lease or not, and may claim what it held',
+    async check({ store }) {
+      await store.register(node('a', 'a1'), leaseMs);
+      const before = await store.claim('a', 'a1', [0, 1, 2]);
+      await store.register(node('a', 'a2'), leaseMs);
+      assert.equal(await store.renew('a', 'a1', leaseMs), false);
+      const after = await store.claim('a', 'a2', [0, 1, 2]);
+      assert.deepEqual(after.shards, [0, 1, 2]);
+      assert.ok(after.epoch > before.epoch);
+    },
+  },
+  {
+    name: 'what a live incarnation holds cannot be claimed, by itself or by others',
+    async check({ store }) {
+      await store.register(node('a', 'a1'), leaseMs);
+      await store.register(node('b', 'b1'), leaseMs);
+      const held = await store.claim('a', 'a1', [3, 1]);
+      assert.deepEqual(held.shards, [1, 3]);
+      assert.deepEqual((await store.claim('a', 'a1', [1, 3])).shards, []);
+      const rest = await store.claim('b', 'b1', [0, 1, 2, 3]);
+      assert.deepEqual(rest.shards, [0, 2]);
+      assert.ok(rest.epoch > held.epoch);
+    },
+  },
+  {
+    name: 'only a claim of something uses up an epoch',
+    async check({ store }) {
+      await store.register(node('a', 'a1'), leaseMs);
+      const first = await store.claim('a', 'a1', [0]);
+      assert.deepEqual((await store.claim('a', 'a1', [0])).shards, []);
+      assert.deepEqual((await store.claim('a', 'dead', [5])).shards, []);
+      assert.deepEqual((await store.claim('a', 'a1', [])).shards, []);
+      const second = await store.claim('a', 'a1', [1]);
+      assert.equal(second.epoch, first.epoch + 1);
+    },
+  },
+  {
+    name: 'a lapsed lease still holds its shards until it is buried, and may be renewed until then',
+    async check({ store }) {
+      await store.register(node('a', 'a1'), lapsedMs);
+      await store.claim('a', 'a1', [0]);
+      await store.register(node('b', 'b1'), leaseMs);
+      assert.deepEqual((await store.claim('b', 'b1', [0])).shards, []);
+      assert.equal(await store.renew('a', 'a1', lapsedMs), true);
+      await store.buryExpired();
+      assert.deepEqual(await incarnations(store), { a: null, b: 'b1' });
+      assert.equal(await store.renew('a', 'a1', leaseMs), false);
+      assert.deepEqual((await store.claim('a', 'a1', [1])).shards, []);
+      assert.deepEqual((await store.claim('b', 'b1', [0])).shards, [0]);
+    },
+  },
+  {
+    name: 'whoever leaves gives up its shards, and only its own incarnation',
+    async check({ store }) {
+      await store.register(node('a', 'a1'), leaseMs);
+      await store.register(node('b', 'b1'), leaseMs);
+      await store.claim('a', 'a1', [0, 1]);
+      await store.leave('a', 'other');
+      assert.deepEqual(await incarnations(store), { a: 'a1', b: 'b1' });
+      await store.leave('a', 'a1');
+      assert.deepEqual(await incarnations(store), { a: null, b: 'b1' });
+      assert.equal(await store.renew('a', 'a1', leaseMs), false);
+      assert.deepEqual((await store.claim('b', 'b1', [0, 1])).shards, [0, 1]);
+    },
+  },
+  {
+    name: 'a claim that waits behind another takes only what that one left, under a greater epoch',
+    async check({ store, claimInFlight, untilBlocked }) {
+      await store.register(node('a', 'a1'), leaseMs);
+      await store.register(node('b', 'b1'), leaseMs);
+      const flight = await claimInFlight('a', 'a1', [0, 1]);
+      const claim = store.claim('b', 'b1', [0, 1, 2]);
+      await untilBlocked(claim);
+      await flight.finish();
+      assert.deepEqual(await claim, { epoch: 2, shards: [2] });
+    },
+  },
+  {
+    name: 'two claimers at once never hold one shard, nor one epoch',
+    async check({ store, other }) {
+      await store.register(node('a', 'a1'), leaseMs);
+      await store.register(node('b', 'b1'), leaseMs);
+      const all = [0, 1, 2, 3, 4, 5, 6, 7];
+      const claims = await Promise.all([store.claim('a', 'a1', all), other.claim('b', 'b1', all)]);
+      const taken = claims.flatMap((claim) => claim.shards);
+      assert.deepEqual([...taken].sort(), all);
+      assert.notEqual(claims[0].epoch, claims[1].epoch);
+    },
+  },
+  {
+    name: 'a fixed setting is that of whoever came first',
+    async check({ store, other }) {
+      const [first, second] = await Promise.all([
+        store.fixedSetting('generation', 'one'),
+        other.fixedSetting('generation', 'two'),
+      ]);
+      assert.equal(first, second);
+      assert.ok(first === 'one' || first === 'two');
+      assert.equal(await store.fixedSetting('generation', 'three'), first);
+      assert.equal(await store.fixedSetting('another', 'four'), 'four');
+    },
+  },
+];

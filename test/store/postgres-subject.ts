@@ -1,0 +1,82 @@
+import pg from 'pg';
+import { batchCommit } from '../../runtime/store/postgres/commit.ts';
+import { migrate } from '../../runtime/store/postgres/migrate.ts';
+import { createTable, runtimeMigrations } from '../../runtime/store/postgres/schema.ts';
+import type { Statement } from '../../runtime/store/postgres/sql.ts';
+import * as statements from '../../runtime/store/postgres/statements.ts';
+import { openPostgresStore, type StoreSql, storeSql } from '../../runtime/store/postgres/store.ts';
+import type { Store } from '../../runtime/store/store.ts';
+import type { DatabaseConnection, TestPostgres } from '../support/postgres.ts';
+import type { Flight, Subject } from './subject.ts';
+import { contractTables } from './tables.ts';
+
+const pollsMax = 20_000;
+
+export interface PostgresVariant {
+  readonly sql?: StoreSql;
+  readonly wrap?: (store: Store, connection: DatabaseConnection) => Store;
+}
+
+export async function postgresSubject(server: TestPostgres, variant: PostgresVariant = {}): Promise<Subject> {
+  const connection = await server.createDatabase();
+  await migrate(connection, [...runtimeMigrations, ...contractTables.flatMap((table) => createTable(table))]);
+  const open = async (): Promise<Store> => {
+    const store = await openPostgresStore({ connection, sql: variant.sql ?? storeSql });
+    return variant.wrap?.(store, connection) ?? store;
+  };
+  const store = await open();
+  const other = await open();
+  const observer = new pg.Client(connection);
+  await observer.connect();
+
+  return {
+    store,
+    other,
+    commitInFlight: (commit) => inFlight(connection, async (query) => query(batchCommit([commit]).first)),
+    barrierInFlight: (address, epoch) =>
+      inFlight(connection, async (query) => query(statements.barrier(address, epoch))),
+    claimInFlight: (nodeId, incarnation, shards) =>
+      inFlight(connection, async (query) => {
+        const [counter] = await query(statements.nextEpoch());
+        await query(statements.takeShards(nodeId, incarnation, shards, Number(counter?.['value'])));
+      }),
+    untilBlocked: (pending) => untilBlocked(observer, pending),
+    async close() {
+      await Promise.all([store.close(), other.close(), observer.end()]);
+    },
+  };
+}
+
+type Query = (statement: Statement) => Promise<readonly Record<string, unknown>[]>;
+
+/** Runs statements in a transaction that is left open until `finish`. */
+async function inFlight(
+  connection: DatabaseConnection,
+  work: (query: Query) => Promise<unknown>,
+): Promise<Flight> {
+  const client = new pg.Client(connection);
+  await client.connect();
+  await client.query('BEGIN');
+  await work(async ({ text, values }) => (await client.query(text, [...values])).rows);
+  return {
+    async finish() {
+      await client.query('COMMIT');
+      await client.end();
+    },
+  };
+}
+
+async function untilBlocked(observer: pg.Client, pending: Promise<unknown>): Promise<void> {
+  let isSettled = false;
+  const settle = () => {
+    isSettled = true;
+  };
+  pending.then(settle, settle);
+  for (let poll = 0; poll < pollsMax && !isSettled; poll += 1) {
+    const waiting = await observer.query(
+      `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    if (waiting.rows.length > 0) return;
+  }
+  if (!isSettled) throw new Error('the statement neither ended nor waits for a lock');
+}

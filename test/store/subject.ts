@@ -1,0 +1,29 @@
+/**
+ * What the contract is run against: a store, and the few handles that a test needs to hold an operation halfway.
+ * On PostgreSQL these are a second connection and its locks; the model has no halfway, so there an operation in
+ * flight has already been applied and only its answer is still to come.
+ */
+import type { Address } from '../../runtime/address.ts';
+import type { Commit, Store } from '../../runtime/store/store.ts';
+
+export interface Subject {
+  readonly store: Store;
+  /** The same database through another set of connections. */
+  readonly other: Store;
+  commitInFlight(commit: Commit): Promise<Flight>;
+  barrierInFlight(address: Address, epoch: number): Promise<Flight>;
+  claimInFlight(nodeId: string, incarnation: string, shards: readonly number[]): Promise<Flight>;
+  /** Resolves once a statement waits for a lock or, where nothing can wait, once `pending` is settled. */
+  untilBlocked(pending: Promise<unknown>): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Flight {
+  finish(): Promise<void>;
+}
+
+/** One clause of the contract: throws when the subject breaks it. */
+export interface Clause {
+  readonly name: string;
+  readonly check: (subject: Subject) => Promise<void>;
+}

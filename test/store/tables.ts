@@ -1,0 +1,57 @@
+/** Tables that between them use every feature of a declaration. */
+import { type RowOf, table } from '../../runtime/table.ts';
+
+/** As the items of a collection: born at a position, unique on the server, large content. */
+export const noteTable = table({
+  name: 'note',
+  columns: {
+    owner_uuid: 'uuid',
+    uuid: 'uuid',
+    position: 'int8',
+    content: 'text?',
+    size: 'int8',
+    deleted: 'bool',
+    digest: 'bytea?',
+  },
+  key: ['owner_uuid', 'uuid'],
+  birth: 'position',
+  unique: [['uuid']],
+  order: 'position',
+  weight: 'size',
+  large: 'content',
+  subsets: { live: { column: 'deleted', values: [false] } },
+});
+
+/** Born, but with a key that no server-wide unique key implies. */
+export const seatTable = table({
+  name: 'seat',
+  columns: { owner_uuid: 'uuid', place: 'int8', born: 'int8', code: 'text?', region: 'text?' },
+  key: ['owner_uuid', 'place'],
+  birth: 'born',
+  unique: [['code', 'region']],
+});
+
+/** Without birth: a plain upsert, whose large value may replace one that was never read. */
+export const letterTable = table({
+  name: 'letter',
+  columns: { owner_uuid: 'uuid', name: 'text', body: 'text?' },
+  key: ['owner_uuid', 'name'],
+  large: 'body',
+});
+
+export const contractTables = [noteTable, seatTable, letterTable] as const;
+
+export const uuid = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
+
+export function note(owner: string, id: string, changes: Partial<RowOf<typeof noteTable>> = {}) {
+  return {
+    owner_uuid: owner,
+    uuid: id,
+    position: 1,
+    content: 'text',
+    size: 4,
+    deleted: false,
+    digest: null,
+    ...changes,
+  };
+}
