@@ -1,0 +1,175 @@
+/**
+ * Commits injected at the runtime (no HTTP) next to what one connection inserts by hand, in one run.
+ *
+ *   node --import=tsx load-tests/commits.ts [--seconds 5] [--callers 64] [--users 32] [--runs 3]
+ *
+ * Each call saves one new item of 1 KB and moves the collection's head, as a sync with one new item does. By hand:
+ * one connection that inserts as many item rows in each transaction as the runtime's batches had on average.
+ */
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { z } from 'zod';
+import { head } from '../actors/collection/head.ts';
+import { type ItemRow, item } from '../actors/collection/item.ts';
+import { createActors } from '../runtime/actors.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { command } from '../runtime/command.ts';
+import { Host } from '../runtime/host.ts';
+import { kind } from '../runtime/kind.ts';
+import { defaultLimits } from '../runtime/limits.ts';
+import { noMetrics, silentLogger } from '../runtime/ports.ts';
+import { systemRandom } from '../runtime/random.ts';
+import type { Connection } from '../runtime/store/embedded/embedded.ts';
+import { openPostgresStore } from '../runtime/store/postgres/store.ts';
+import { InProcessTransport } from '../runtime/transport/in-process.ts';
+import { withDatabase } from './support/database.ts';
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '5' },
+    callers: { type: 'string', default: '64' },
+    users: { type: 'string', default: '32' },
+    runs: { type: 'string', default: '3' },
+  },
+});
+const seconds = Number(values.seconds);
+const callers = Number(values.callers);
+const users = Number(values.users);
+const ciphertext = 'c'.repeat(1_024);
+
+function newItem(collection: string, uuid: string, position: number): ItemRow {
+  return {
+    collection,
+    uuid,
+    position,
+    created_position: position,
+    size: 1_300,
+    owner_uuid: collection,
+    content_type: 'Note',
+    content: ciphertext,
+    enc_item_key: '004:key',
+    items_key_id: collection,
+    auth_hash: null,
+    duplicate_of: null,
+    deleted: false,
+    created_at_timestamp: 1_700_000_000_000_000,
+    updated_at_timestamp: 1_700_000_000_000_000 + position,
+    key_system_identifier: null,
+    shared_vault_uuid: null,
+    last_edited_by_uuid: null,
+    updated_with_session: collection,
+    fingerprint: Buffer.alloc(32, 1),
+  };
+}
+
+const collection = kind({
+  name: 'collection',
+  slices: [head],
+  tables: [item],
+  commands: {
+    save: command({
+      request: z.string(),
+      reply: z.number(),
+      creates: true,
+      turn: (turn, uuid) => {
+        const before = turn.get(head);
+        const position = before.position + 1;
+        turn.insert(item, newItem(turn.self.id, uuid, position));
+        turn.set(head, { ...before, generation: 'g', position, items: before.items + 1 });
+        return position;
+      },
+    }),
+  },
+});
+
+async function throughRuntime(connection: Connection): Promise<{ rate: number; batch: number }> {
+  const store = await openPostgresStore({ connection });
+  const transport = new InProcessTransport();
+  let batches = 0;
+  const metrics = { ...noMetrics, batch: () => void (batches += 1) };
+  const node = {
+    id: 'bench',
+    incarnation: systemRandom.uuid(),
+    address: '',
+    roles: 'all',
+    version: '0',
+    formats: '1',
+  };
+  const ports = {
+    store,
+    transport,
+    clock: systemClock,
+    random: systemRandom,
+    logger: silentLogger,
+    metrics,
+    node,
+  };
+  const host = new Host({
+    ...ports,
+    kinds: [collection],
+    limits: defaultLimits,
+    shardCount: 64,
+    leaseMs: 10_000,
+    onLeaseLost: () => process.exit(1),
+  });
+  await host.start();
+  const actors = createActors({ ...ports, defaultDeadlineMs: 20_000 });
+  const ids = Array.from({ length: users }, () => systemRandom.uuid());
+  const rate = await measure(callers, async (caller) => {
+    await actors.get(collection, ids[caller % users] ?? '').ask.save(systemRandom.uuid());
+  });
+  const perBatch = (rate * seconds) / batches;
+  await host.drain(5_000);
+  await store.close();
+  return { rate, batch: perBatch };
+}
+
+/** Multi-row inserts of whole item rows by one connection, `rows` in each transaction. */
+async function byHand(connection: Connection, rows: number): Promise<number> {
+  const client = new pg.Client(connection);
+  client.on('error', (error) => console.error(error.message));
+  await client.connect();
+  const owner = systemRandom.uuid();
+  let position = 0;
+  const columns = Object.keys(item.columns);
+  const types = Object.values(item.columns).map((type) => type.replace('?', ''));
+  const source = types.map((type, index) => `$${index + 1}::${type}[]`).join(', ');
+  const text = `INSERT INTO item (${columns.join(', ')}, content_parts) SELECT ${columns.join(', ')}, 0 FROM unnest(${source}) AS w(${columns.join(', ')})`;
+  const transactions = await measure(1, async () => {
+    const batch = Array.from({ length: rows }, () => newItem(owner, systemRandom.uuid(), (position += 1)));
+    const arrays = columns.map((column) => batch.map((row) => row[column as keyof ItemRow]));
+    await client.query({ name: 'by-hand', text, values: arrays });
+  });
+  await client.end();
+  return transactions * rows;
+}
+
+async function measure(workers: number, work: (worker: number) => Promise<void>): Promise<number> {
+  let done = 0;
+  const endMs = performance.now() + seconds * 1_000;
+  const startMs = performance.now();
+  await Promise.all(
+    Array.from({ length: workers }, async (_, worker) => {
+      while (performance.now() < endMs) {
+        await work(worker);
+        done += 1;
+      }
+    }),
+  );
+  return done / ((performance.now() - startMs) / 1_000);
+}
+
+const ratios: number[] = [];
+await withDatabase([item], async (connection) => {
+  for (let run = 0; run < Number(values.runs); run += 1) {
+    const runtime = await throughRuntime(connection);
+    const hand = await byHand(connection, Math.max(1, Math.round(runtime.batch)));
+    ratios.push(runtime.rate / hand);
+    console.log(
+      `runtime ${runtime.rate.toFixed(0)} commits/s (${runtime.batch.toFixed(1)} turns a batch), ` +
+        `by hand ${hand.toFixed(0)} rows/s, ratio ${(runtime.rate / hand).toFixed(2)}`,
+    );
+  }
+});
+ratios.sort((a, b) => a - b);
+console.log(`median ratio ${ratios[Math.floor(ratios.length / 2)]?.toFixed(2)}`);

@@ -1,0 +1,34 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../runtime/clock.ts';
+import { silentLogger } from '../../runtime/ports.ts';
+import {
+  type Connection,
+  newPassword,
+  startEmbeddedPostgres,
+} from '../../runtime/store/embedded/embedded.ts';
+import { migrate } from '../../runtime/store/postgres/migrate.ts';
+import { createTable, runtimeMigrations } from '../../runtime/store/postgres/schema.ts';
+import type { AnyTable } from '../../runtime/table.ts';
+
+/** The embedded server as `npm start` runs it (fsync on), with the runtime's tables and these, in a scratch folder. */
+export async function withDatabase(
+  tables: readonly AnyTable[],
+  use: (connection: Connection) => Promise<void>,
+): Promise<void> {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'scriptorium-load-'));
+  const server = await startEmbeddedPostgres({
+    dataDirectory,
+    password: newPassword(),
+    clock: systemClock,
+    logger: silentLogger,
+  });
+  try {
+    await migrate(server.connection, [...runtimeMigrations, ...tables.flatMap(createTable)]);
+    await use(server.connection);
+  } finally {
+    await server.stop();
+    await rm(dataDirectory, { recursive: true, force: true });
+  }
+}
