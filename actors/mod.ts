@@ -16,6 +16,8 @@ export { Signin, type SigninCommands } from './signin/signin.ts';
 export { createSigninKeys, type SignInAddress, type SigninKeys } from './signin/signin-keys.ts';
 export { type KeyParams, keyParamsSchema, sentKeyParamsFields } from './user/account/key-params.ts';
 export type { SignInReply } from './user/account/sign-in-reply.ts';
+export { syncItems } from './user/items/ask.ts';
+export { integrityFields, itemFields, syncBody } from './user/items/request.ts';
 export { defaultItemSettings, type ItemSettings } from './user/items/settings.ts';
 export type { Caller, Role } from './user/profile.ts';
 export { isRefused, type Refusal, type Refused } from './user/refusal.ts';

@@ -1,26 +1,29 @@
 import { type ClientItem, sentBytes } from '../../collection/incoming.ts';
 
-export interface BatchLimits {
-  readonly turnLimitBytes: number;
-  readonly turnItemsMax: number;
+/** What one turn saves, so that no upload holds up the actor's other callers (design 4.2). */
+export interface TurnLimits {
+  readonly items: number;
+  readonly bytes: number;
 }
 
-/** Whether these items are saved in one turn. */
-export function fitsOneTurn(items: readonly ClientItem[], limits: BatchLimits): boolean {
-  return items.length <= limits.turnItemsMax && sum(items) <= limits.turnLimitBytes;
+export const turnLimits: TurnLimits = { items: 1_000, bytes: 4 * 1024 * 1024 };
+
+export function fitsOneTurn(items: readonly ClientItem[], limits = turnLimits): boolean {
+  if (items.length > limits.items) return false;
+  return items.length <= 1 || sum(items) <= limits.bytes;
 }
 
 /** The items in order, cut into what one turn saves. A batch is over the byte limit only by being one item. */
 export function batchesOf(
   items: readonly ClientItem[],
-  limits: BatchLimits,
+  limits = turnLimits,
 ): readonly (readonly ClientItem[])[] {
   const batches: ClientItem[][] = [];
   let batch: ClientItem[] = [];
   let bytes = 0;
   for (const item of items) {
     const size = sentBytes(item);
-    const full = batch.length >= limits.turnItemsMax || bytes + size > limits.turnLimitBytes;
+    const full = batch.length >= limits.items || bytes + size > limits.bytes;
     if (full && batch.length > 0) {
       batches.push(batch);
       batch = [];

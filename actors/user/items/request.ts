@@ -4,7 +4,6 @@ import type { ClientItem } from '../../collection/incoming.ts';
 import { isAbsent, isUuid } from '../../collection/incoming.ts';
 import { type Refused, refuse } from '../refusal.ts';
 
-const tokenLengthMax = 64 * 1024;
 const vaultsMax = 1_000;
 const payloadsMax = 500_000;
 
@@ -22,12 +21,11 @@ function isObject(value: unknown): boolean {
 export const syncBody = z.object({
   items: objects.nullish(),
   /** Absent, null or empty: a first sync. */
-  sync_token: z.string().max(tokenLengthMax).nullish(),
-  cursor_token: z.string().max(tokenLengthMax).nullish(),
+  sync_token: z.string().nullish(),
+  cursor_token: z.string().nullish(),
   limit: z.number().nullish(),
   shared_vault_uuids: z.array(z.string()).max(vaultsMax).nullish(),
   api: z.string().nullish(),
-  api_version: z.string().nullish(),
   /** Legacy filter: only items of this type are given. */
   content_type: z.string().nullish(),
 });
@@ -52,8 +50,8 @@ export type ItemRequest = z.infer<typeof itemFields>;
 const modernVersions: ReadonlySet<string> = new Set(['20190520', '20200115', '20240226']);
 
 /** Whether the old shape of the protocol is meant: a version that is missing or unknown means 20161215. */
-export function isLegacy({ api, api_version }: SyncRequest): boolean {
-  return !modernVersions.has(api ?? api_version ?? '');
+export function isLegacy({ api }: SyncRequest): boolean {
+  return !modernVersions.has(api ?? '');
 }
 
 /** With vaults named, only their items are asked for (sync.md 1.8). */
@@ -61,8 +59,11 @@ export function isVaultExclusive({ shared_vault_uuids: vaults }: SyncRequest): b
   return !isAbsent(vaults) && vaults.length > 0;
 }
 
+/** Clients send 150. */
+const itemsMax = 20_000;
+
 /** What fails the whole request rather than one item of it. */
-export function malformed(items: readonly ClientItem[], itemsMax: number): Refused | undefined {
+export function malformed(items: readonly ClientItem[]): Refused | undefined {
   if (items.length > itemsMax) return refuse(400, `No more than ${itemsMax} items can be saved at once.`);
   const wrong = items.find(({ shared_vault_uuid: vault }) => !isAbsent(vault) && !isUuid(vault));
   if (wrong === undefined) return undefined;

@@ -53,7 +53,7 @@ export function createSyncCommands(accounts: AccountSettings, settings: ItemSett
     }),
     turn: (turn, request, reads, by) => {
       const items = request.items ?? [];
-      const wrong = malformed(items, settings.turnItemsMax);
+      const wrong = malformed(items);
       if (wrong !== undefined) return wrong;
       const batch = {
         request,
@@ -83,7 +83,7 @@ async function saveInBatches(
 ): Promise<SignedInReply<SyncReply>> {
   const { contentLimitBytes } = settings;
   const sent = request.items ?? [];
-  const [first = [], ...others] = batchesOf(sent, settings);
+  const [first = [], ...others] = batchesOf(sent);
   let step = await steps.turn({
     reads: (view) => ({
       ...pagePlans(view, request, settings.transferLimitBytes),
@@ -91,7 +91,7 @@ async function saveInBatches(
     }),
     turn: (turn, reads) =>
       signedIn(turn, request, accounts, (by) => {
-        const wrong = malformed(sent, settings.requestItemsMax);
+        const wrong = malformed(sent);
         if (wrong !== undefined) return wrong;
         const batch = { request, items: first, stored: reads.stored, by, contentLimitBytes };
         return proceed(turn, batch, begin(turn, request, reads));
