@@ -22,7 +22,7 @@ export function isPrivateUsername(name: string): boolean {
 export const defaultWorkspace = 'default';
 
 /** The workspace an account belongs to: always the default one unless several per e-mail are enabled. */
-export function normaliseWorkspace(text: string | undefined, workspacesPerEmail: boolean): string {
+export function normaliseWorkspace(text: string | null | undefined, workspacesPerEmail: boolean): string {
   const name = text?.trim() ?? '';
   return workspacesPerEmail && name !== '' ? name : defaultWorkspace;
 }

@@ -22,10 +22,7 @@ export interface Device {
   readonly applicationVersion: string | null;
 }
 
-const headerText = z
-  .string()
-  .transform((text) => text.slice(0, 512))
-  .nullable();
+const headerText = z.string().max(512).nullable();
 export const deviceSchema: z.ZodType<Device> = z.object({
   userAgent: headerText,
   ipAddress: headerText,

@@ -1,0 +1,189 @@
+/** Accounts: registration, change of credentials, deletion (auth.md 7 to 9; spec, Users). */
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import {
+  type AccountSettings,
+  isRefused,
+  normaliseUsername,
+  normaliseWorkspace,
+  sentKeyParamsFields,
+  User,
+} from '../../actors/mod.ts';
+import { NotFoundError } from '../../runtime/errors.ts';
+import type { CookieOptions } from '../cookies.ts';
+import { type AnyRoute, type RequestContext, type RouteReply, route } from '../route.ts';
+import { errorBodySchema, sessionAnswer, signInBodySchema } from './sign-in-answer.ts';
+import { refusedAnswer, signedInAnswer } from './signed-in.ts';
+
+export interface AccountRouteOptions {
+  readonly settings: Pick<AccountSettings, 'workspacesPerEmail'>;
+  readonly cookies: CookieOptions;
+}
+
+const secretText = z.string().min(1).max(1_024);
+const nameText = z.string().min(1).max(1_024);
+
+const registrationRequest = z.object({
+  email: nameText,
+  password: secretText,
+  api: z.string().max(64).optional(),
+  ephemeral: z.boolean().nullish(),
+  hvm_token: z.string().max(8_192).nullish(),
+  workspace_identifier: z.string().max(256).nullish(),
+  ...sentKeyParamsFields,
+});
+
+const credentialsRequest = z.object({
+  userUuid: z.string(),
+  current_password: secretText,
+  new_password: secretText,
+  new_email: z.string().max(1_024).nullish(),
+  api: z.string().max(64).optional(),
+  ...sentKeyParamsFields,
+});
+
+const deletionBody = z.object({ message: z.string() });
+
+export function accountRoutes({ settings, cookies }: AccountRouteOptions): readonly AnyRoute[] {
+  const tag = 'Users';
+
+  async function register(
+    { actors, ask, requestId, client }: RequestContext<'public'>,
+    request: z.infer<typeof registrationRequest>,
+  ): Promise<RouteReply> {
+    const userUuid = newUserUuid(ask.callId ?? requestId);
+    const reply = await actors.get(User, userUuid).ask.register(
+      {
+        email: normaliseUsername(request.email),
+        workspace: normaliseWorkspace(request.workspace_identifier, settings.workspacesPerEmail),
+        password: request.password,
+        keyParams: sentKeyParams(request),
+        apiVersion: request.api ?? '',
+        ephemeral: request.ephemeral ?? false,
+        hvmToken: request.hvm_token ?? undefined,
+        device: client,
+      },
+      ask,
+    );
+    return isRefused(reply) ? refusedAnswer(reply.refused) : sessionAnswer(cookies, reply);
+  }
+
+  function changeCredentials(
+    { actors, credentials, ask, client }: RequestContext<'session'>,
+    request: z.infer<typeof credentialsRequest>,
+  ): Promise<RouteReply> {
+    const { new_email } = request;
+    const asked = actors.get(User, credentials.userUuid).ask.changeCredentials(
+      {
+        credentials,
+        userUuid: request.userUuid,
+        currentPassword: request.current_password,
+        newPassword: request.new_password,
+        newEmail: new_email == null ? undefined : normaliseUsername(new_email),
+        keyParams: sentKeyParams(request),
+        apiVersion: request.api ?? '',
+        device: client,
+      },
+      ask,
+    );
+    return signedInAnswer(asked, (reply) => sessionAnswer(cookies, reply));
+  }
+
+  const registration = (path: string, summary: string) =>
+    route({
+      method: 'POST',
+      path,
+      access: 'public',
+      summary,
+      tag,
+      request: registrationRequest,
+      replies: { 200: signInBodySchema, 400: errorBodySchema },
+      bodyLimit: 'small',
+      handle: register,
+    });
+
+  const credentialsChange = (path: string, summary: string) =>
+    route({
+      method: 'PUT',
+      path,
+      access: 'session',
+      summary,
+      tag,
+      request: credentialsRequest,
+      replies: {
+        200: signInBodySchema,
+        400: errorBodySchema,
+        401: errorBodySchema,
+        403: errorBodySchema,
+        423: errorBodySchema,
+      },
+      bodyLimit: 'small',
+      handle: changeCredentials,
+    });
+
+  return [
+    registration('/v1/users', 'Register an account and open its first session.'),
+    registration('/auth', 'Legacy alias of POST /v1/users.'),
+    credentialsChange(
+      '/v1/users/:userUuid/attributes/credentials',
+      'Change password, e-mail or both; all other sessions end.',
+    ),
+    credentialsChange('/v1/users/:userUuid/password', 'Legacy alias of the change of credentials.'),
+    route({
+      method: 'DELETE',
+      path: '/v1/users/:userUuid',
+      access: 'session',
+      summary: 'Delete the account and everything it holds; needs the header x-server-password.',
+      tag,
+      request: z.object({ userUuid: z.string() }),
+      replies: {
+        200: deletionBody,
+        400: errorBodySchema,
+        401: errorBodySchema,
+        403: errorBodySchema,
+        423: errorBodySchema,
+      },
+      headers: ['x-server-password'],
+      bodyLimit: 'small',
+      handle: deleteAccount,
+    }),
+  ];
+}
+
+async function deleteAccount(
+  context: RequestContext<'session'>,
+  { userUuid }: { userUuid: string },
+): Promise<RouteReply> {
+  const { actors, credentials, ask } = context;
+  const deleted: RouteReply = { status: 200, body: { message: 'Successfully deleted user.' } };
+  const password = context.header('x-server-password');
+  try {
+    const reply = await actors
+      .get(User, credentials.userUuid)
+      .ask.deleteAccount({ credentials, userUuid, password }, ask);
+    return 'refused' in reply
+      ? refusedAnswer(reply.refused, reply.caller)
+      : { ...deleted, caller: reply.caller };
+  } catch (error) {
+    // Its last rows are gone too; only an account that was there has a token with a right MAC.
+    if (error instanceof NotFoundError && userUuid === credentials.userUuid) return deleted;
+    throw error;
+  }
+}
+
+function sentKeyParams({
+  pw_nonce,
+  version,
+  origination,
+  created,
+}: Pick<z.infer<typeof registrationRequest>, keyof typeof sentKeyParamsFields>) {
+  return { pw_nonce, version, origination, created };
+}
+
+/** Follows from the call, so that a repeat of a registration reaches the account that the first try made. */
+function newUserUuid(callId: string): string {
+  const bytes = createHash('sha256').update(`new user\u0000${callId}`).digest().subarray(0, 16);
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}

@@ -1,0 +1,164 @@
+/** Signing in: key params and challenge, then the password (auth.md 5; spec, Sign-in and sessions). */
+import { z } from 'zod';
+import {
+  type AccountSettings,
+  type Credentials,
+  isRefused,
+  keyParamsSchema,
+  normaliseUsername,
+  normaliseWorkspace,
+  type SignInAddress,
+  Signin,
+  type SigninKeys,
+  sessionApiVersions,
+  User,
+} from '../../actors/mod.ts';
+import { NotFoundError } from '../../runtime/errors.ts';
+import type { CookieOptions } from '../cookies.ts';
+import { type AnyRoute, type Method, type RequestContext, type RouteReply, route } from '../route.ts';
+import { tag } from './sessions.ts';
+import { errorBodySchema, sessionAnswer, signInBodySchema } from './sign-in-answer.ts';
+import { refusedAnswer } from './signed-in.ts';
+
+export interface SignInRouteOptions {
+  readonly settings: Pick<AccountSettings, 'workspacesPerEmail'>;
+  readonly signinKeys: Pick<SigninKeys, 'actorId'>;
+  readonly cookies: CookieOptions;
+  /** `CAPTCHA_UI_URL`, told with a failed sign-in once a captcha is needed. */
+  readonly captchaUiUrl?: string | undefined;
+}
+
+const loginParamsRequest = z.object({
+  email: z.string().max(1_024).nullish(),
+  code_challenge: z.string().min(1).max(512),
+  workspace_identifier: z.string().max(256).nullish(),
+});
+type LoginParamsRequest = z.infer<typeof loginParamsRequest>;
+
+/** A field that is absent is answered as wrong credentials are, so nothing is required here. */
+const loginRequest = z.object({
+  email: z.string().max(1_024).nullish(),
+  password: z.string().max(1_024).nullish(),
+  code_verifier: z.string().max(1_024).nullish(),
+  api: z.string().max(64).nullish(),
+  ephemeral: z.boolean().nullish(),
+  hvm_token: z.string().max(8_192).nullish(),
+  workspace_identifier: z.string().max(256).nullish(),
+});
+
+const missingCredentials = {
+  status: 401,
+  tag: 'invalid-auth',
+  message: 'Invalid login credentials.',
+} as const;
+const unknownVersion = {
+  status: 401,
+  message: 'This version of the application is not supported. Please update it.',
+} as const;
+const missingEmail = { status: 400, message: 'Please provide an email address.' } as const;
+
+export function signInRoutes({
+  settings,
+  signinKeys,
+  cookies,
+  captchaUiUrl,
+}: SignInRouteOptions): readonly AnyRoute[] {
+  function addressOf(email: string, workspace: string | null | undefined): SignInAddress {
+    return {
+      email: normaliseUsername(email),
+      workspace: normaliseWorkspace(workspace, settings.workspacesPerEmail),
+    };
+  }
+
+  async function loginParams(
+    context: RequestContext<'optional-session'>,
+    { email, code_challenge, workspace_identifier }: LoginParamsRequest,
+  ): Promise<RouteReply> {
+    const own = context.credentials && (await ownKeyParams(context, context.credentials, code_challenge));
+    if (own !== undefined) return own;
+    if (email == null || email.trim() === '') return refusedAnswer(missingEmail);
+    const address = addressOf(email, workspace_identifier);
+    const body = await context.actors
+      .get(Signin, signinKeys.actorId(address))
+      .ask.loginParams({ ...address, codeChallenge: code_challenge }, context.ask);
+    return { status: 200, body };
+  }
+
+  async function login(
+    { actors, ask, client }: RequestContext<'public'>,
+    request: z.infer<typeof loginRequest>,
+  ): Promise<RouteReply> {
+    const { email, password, code_verifier: codeVerifier, api } = request;
+    if (!email?.trim() || !password || !codeVerifier) return refusedAnswer(missingCredentials);
+    if (!api || !sessionApiVersions.includes(api)) return refusedAnswer(unknownVersion);
+    const address = addressOf(email, request.workspace_identifier);
+    const reply = await actors.get(Signin, signinKeys.actorId(address)).ask.login(
+      {
+        ...address,
+        password,
+        codeVerifier,
+        apiVersion: api,
+        ephemeral: request.ephemeral ?? false,
+        hvmToken: request.hvm_token ?? undefined,
+        device: client,
+      },
+      ask,
+    );
+    if (!isRefused(reply)) return sessionAnswer(cookies, reply);
+    const answer = refusedAnswer(reply.refused);
+    if (!reply.captchaRequired || !captchaUiUrl) return answer;
+    return { ...answer, headers: { 'x-captcha-required': captchaUiUrl } };
+  }
+
+  const paramsRoute = (method: Method, path: string, summary: string) =>
+    route({
+      method,
+      path,
+      access: 'optional-session',
+      rateClass: 'public',
+      summary,
+      tag,
+      request: loginParamsRequest,
+      replies: { 200: keyParamsSchema, 400: errorBodySchema, 401: errorBodySchema },
+      bodyLimit: 'small',
+      handle: loginParams,
+    });
+
+  const loginRoute = (path: string, summary: string) =>
+    route({
+      method: 'POST',
+      path,
+      access: 'public',
+      summary,
+      tag,
+      request: loginRequest,
+      replies: { 200: signInBodySchema, 401: errorBodySchema, 423: errorBodySchema },
+      bodyLimit: 'small',
+      handle: login,
+    });
+
+  return [
+    paramsRoute('POST', '/v2/login-params', 'The key params of an address, and the challenge of a sign-in.'),
+    paramsRoute('GET', '/v1/login-params', 'Legacy alias of POST /v2/login-params.'),
+    loginRoute('/v2/login', 'Sign in: opens a session.'),
+    loginRoute('/v1/login', 'Legacy alias of POST /v2/login.'),
+  ];
+}
+
+/** Undefined: the bearer is not that of a living session, and the caller counts as unauthenticated. */
+async function ownKeyParams(
+  { actors, ask }: RequestContext<'optional-session'>,
+  credentials: Credentials,
+  codeChallenge: string,
+): Promise<RouteReply | undefined> {
+  try {
+    const answer = await actors
+      .get(User, credentials.userUuid)
+      .ask.keyParams({ credentials, codeChallenge }, ask);
+    if ('refused' in answer) return undefined;
+    return { status: 200, body: answer.reply, caller: answer.caller };
+  } catch (error) {
+    if (error instanceof NotFoundError) return undefined;
+    throw error;
+  }
+}
