@@ -1,0 +1,37 @@
+/**
+ * The optional access-key gate (auth.md 1.5): with a key configured, requests must carry it in
+ * `X-Shared-Server-Key`. Health paths are exempt, and preflights are answered before the gate.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+
+export interface AccessKeyOptions {
+  /** `SHARED_SERVER_ACCESS_KEY` */
+  readonly key: string;
+  /** `SHARED_SERVER_ACCESS_KEY_MODE` */
+  readonly mode: 'all' | 'registration' | 'off';
+}
+
+export const accessKeyHeader = 'x-shared-server-key';
+
+export interface AccessKeyGate {
+  /** Whether a request needs the key. `pattern` is the matched route's, `method` lower case. */
+  guards(method: string, path: string, pattern: string | undefined): boolean;
+  isKey(given: string): boolean;
+}
+
+/** Undefined when there is nothing to guard. */
+export function createAccessKeyGate(options: AccessKeyOptions | undefined): AccessKeyGate | undefined {
+  if (options === undefined || options.key === '' || options.mode === 'off') return undefined;
+  const expected = digest(options.key);
+  const registrationOnly = options.mode === 'registration';
+  return {
+    guards(method, path, pattern) {
+      if (registrationOnly) return method === 'post' && (pattern === '/v1/users' || pattern === '/auth');
+      return path !== '/healthcheck' && !path.startsWith('/healthcheck/');
+    },
+    // Digests have one length, so the comparison takes one time whatever was sent.
+    isKey: (given) => timingSafeEqual(digest(given), expected),
+  };
+}
+
+const digest = (text: string) => createHash('sha256').update(text).digest();

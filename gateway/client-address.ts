@@ -1,0 +1,85 @@
+/**
+ * Whose request it is, by the trusted-proxy rule: `X-Forwarded-For` counts only as far as the proxies that wrote it
+ * are trusted. Read from the right, the first address that is not a trusted proxy is the client; a list of nothing
+ * but trusted proxies names its left-most. Without such a proxy at the other end of the socket, the header is what
+ * anyone could have typed, and is ignored.
+ */
+import { BlockList, isIP } from 'node:net';
+
+export interface ClientAddress {
+  /** False when no proxy is trusted at all, so that the header need not even be read. */
+  readonly readsForwardedFor: boolean;
+  resolve(socketAddress: string, forwardedFor: string): string;
+}
+
+const namedRanges: Readonly<Record<string, readonly string[]>> = {
+  loopback: ['127.0.0.0/8', '::1/128'],
+  linklocal: ['169.254.0.0/16', 'fe80::/10'],
+  uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+};
+
+export const defaultTrustProxy = 'loopback, linklocal, uniquelocal';
+const hopsMax = 16;
+
+/**
+ * `trustProxy` is `TRUST_PROXY`: `false` (none), `true` (any), or a list of addresses, CIDR ranges and the names
+ * `loopback`, `linklocal`, `uniquelocal`. @throws Error on anything else, to be told at start.
+ */
+export function createClientAddress(trustProxy: string = defaultTrustProxy): ClientAddress {
+  const isTrusted = trustedTest(trustProxy);
+  return {
+    readsForwardedFor: trustProxy.trim() !== 'false',
+    resolve(socketAddress, forwardedFor) {
+      let client = normalize(socketAddress) ?? socketAddress;
+      if (forwardedFor === '') return client;
+      const hops = forwardedFor.split(',').slice(-hopsMax);
+      while (isTrusted(client)) {
+        const hop = hops.pop();
+        const address = hop === undefined ? undefined : normalize(hop);
+        if (address === undefined) return client;
+        client = address;
+      }
+      return client;
+    },
+  };
+}
+
+function trustedTest(trustProxy: string): (address: string) => boolean {
+  const setting = trustProxy.trim();
+  if (setting === 'false' || setting === '') return () => false;
+  if (setting === 'true') return () => true;
+  const list = new BlockList();
+  for (const entry of setting.split(',').map((text) => text.trim())) {
+    for (const range of namedRanges[entry] ?? [entry]) addRange(list, range);
+  }
+  return (address) => list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+}
+
+function addRange(list: BlockList, range: string): void {
+  const [network = '', prefix] = range.split('/');
+  const version = isIP(network);
+  if (version === 0) throw new Error(`TRUST_PROXY: "${range}" is no address, range or known name`);
+  const bits = version === 6 ? 128 : 32;
+  const prefixBits = prefix === undefined ? bits : Number(prefix);
+  if (!Number.isInteger(prefixBits) || prefixBits < 0 || prefixBits > bits) {
+    throw new Error(`TRUST_PROXY: "${range}" has no valid prefix length`);
+  }
+  list.addSubnet(network, prefixBits, version === 6 ? 'ipv6' : 'ipv4');
+}
+
+const mappedPattern =
+  /^(?:0000:0000:0000:0000:0000|:|0:0:0:0:0):ffff:(?:([\da-f]{4}):([\da-f]{4})|([\d.]+))$/i;
+
+/** An address without port and brackets, an IPv4 one without its IPv6 clothes; undefined when it is none. */
+function normalize(text: string): string | undefined {
+  let address = text.trim();
+  if (address.startsWith('[')) address = address.slice(1).replace(/\](:\d+)?$/, '');
+  else if (/^[\d.]+:\d+$/.test(address)) address = address.slice(0, address.indexOf(':'));
+  if (isIP(address) === 0) return undefined;
+  const [, high, low, dotted] = mappedPattern.exec(address) ?? [];
+  if (dotted !== undefined) return dotted;
+  if (high === undefined || low === undefined) return address;
+  return [high.slice(0, 2), high.slice(2), low.slice(0, 2), low.slice(2)]
+    .map((hex) => Number.parseInt(hex, 16))
+    .join('.');
+}

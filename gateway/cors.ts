@@ -1,0 +1,57 @@
+/**
+ * Cross-origin access (auth.md 1.4). Requests carry credentials, so the origin is echoed and never `*`. By default
+ * every origin may call; in strict mode only desktop and extension origins, localhost and a list, an empty list
+ * meaning every origin. Origins that may not call get an answer without these headers, which browsers withhold.
+ */
+export interface CorsOptions {
+  /** `CORS_ORIGIN_STRICT_MODE_ENABLED` */
+  readonly strict: boolean;
+  /** `CORS_ALLOWED_ORIGINS` */
+  readonly allowedOrigins: readonly string[];
+}
+
+export interface Cors {
+  /** Header lines for any reply, each preceded by a line break; empty when the origin may not read it. */
+  replyLines(origin: string): string;
+  /** The same for the answer to a preflight. `requestedHeaders` is `Access-Control-Request-Headers`. */
+  preflightLines(origin: string, requestedHeaders: string): string;
+}
+
+const exposedHeaders = 'x-captcha-required, X-Request-Id, Retry-After, Content-Range, Accept-Ranges';
+const allowedMethods = 'GET, HEAD, PUT, PATCH, POST, DELETE';
+const preflightAgeSeconds = 7_200;
+const originCharactersMax = 256;
+const headerListPattern = /^[\w!#$%&'*+.^`|~, -]{0,2048}$/;
+const localhostPattern = /^http:\/\/localhost(:\d{1,5})?$/;
+
+export function createCors(options: CorsOptions): Cors {
+  const listed = new Set(options.allowedOrigins);
+  const everyOrigin = !options.strict || listed.size === 0;
+
+  function mayRead(origin: string): boolean {
+    if (origin.length > originCharactersMax) return false;
+    if (everyOrigin || origin === 'null' || listed.has(origin)) return true;
+    return (
+      origin.startsWith('file://') || origin.startsWith('moz-extension://') || localhostPattern.test(origin)
+    );
+  }
+
+  const granted = (origin: string) =>
+    `\r\nAccess-Control-Allow-Origin: ${origin}\r\nAccess-Control-Allow-Credentials: true`;
+
+  return {
+    replyLines(origin) {
+      if (origin === '' || !mayRead(origin)) return '';
+      return `${granted(origin)}\r\nAccess-Control-Expose-Headers: ${exposedHeaders}`;
+    },
+    preflightLines(origin, requestedHeaders) {
+      if (origin === '' || !mayRead(origin)) return '';
+      const allowed = headerListPattern.test(requestedHeaders) ? requestedHeaders : '';
+      const allowedLine = allowed === '' ? '' : `\r\nAccess-Control-Allow-Headers: ${allowed}`;
+      return (
+        `${granted(origin)}\r\nAccess-Control-Allow-Methods: ${allowedMethods}${allowedLine}` +
+        `\r\nAccess-Control-Max-Age: ${preflightAgeSeconds}`
+      );
+    },
+  };
+}

@@ -1,0 +1,119 @@
+/** The OpenAPI 3.1 description of the HTTP interface, generated from the route declarations and nothing else. */
+import { z } from 'zod';
+import type { AnyRoute } from './route.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** `version` is the server's. The result is plain JSON. */
+export function openApiDocument(routes: readonly AnyRoute[], version: string): Json {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const route of routes) {
+    const path = route.path.replace(/:(\w+)/g, '{$1}');
+    paths[path] ??= {};
+    paths[path][route.method.toLowerCase()] = operation(route);
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Scriptorium', version, description: 'A server for end-to-end encrypted notes.' },
+    paths,
+    components: {
+      securitySchemes: { session: { type: 'http', scheme: 'bearer', description: 'An access token.' } },
+      schemas: { Error: errorSchema, Meta: metaSchema },
+    },
+  };
+}
+
+const errorSchema: Json = {
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['message'],
+      properties: { message: { type: 'string' }, tag: { type: 'string' }, payload: { type: 'object' } },
+    },
+  },
+};
+
+const metaSchema: Json = {
+  type: 'object',
+  required: ['auth', 'server'],
+  properties: {
+    auth: {
+      type: 'object',
+      properties: {
+        userUuid: { type: 'string' },
+        roles: {
+          type: 'array',
+          items: { type: 'object', properties: { uuid: { type: 'string' }, name: { type: 'string' } } },
+        },
+      },
+    },
+    server: { type: 'object', properties: { filesServerUrl: { type: 'string' } } },
+  },
+};
+
+function operation(route: AnyRoute): Json {
+  const request = schemaOf(route.request, 'input');
+  const fields = isRecord(request['properties']) ? request['properties'] : {};
+  const required = Array.isArray(request['required']) ? (request['required'] as readonly string[]) : [];
+  const inPath = [...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+  const others = Object.entries(fields).filter(([name]) => !inPath.includes(name));
+  const asQuery = route.method === 'GET';
+  const parameters = [
+    ...inPath.map((name) => ({
+      name,
+      in: 'path',
+      required: true,
+      schema: fields[name] ?? { type: 'string' },
+    })),
+    ...(asQuery ? others : []).map(([name, schema]) => ({
+      name,
+      in: 'query',
+      required: required.includes(name),
+      schema,
+    })),
+    ...(route.headers ?? []).map((name) => ({ name, in: 'header', schema: { type: 'string' } })),
+  ];
+  const body = {
+    type: 'object',
+    properties: Object.fromEntries(others),
+    required: required.filter((name) => !inPath.includes(name)),
+  };
+  return {
+    operationId: `${route.method.toLowerCase()}${route.path.replace(/[^A-Za-z0-9]+/g, '_')}`,
+    summary: route.summary,
+    tags: [route.tag],
+    ...(parameters.length > 0 && { parameters }),
+    ...(!asQuery && others.length > 0 && { requestBody: { content: jsonContent(body) } }),
+    responses: responses(route),
+    ...(route.access !== 'public' && { security: security(route) }),
+  };
+}
+
+/** An empty requirement makes the other one optional. */
+const security = (route: AnyRoute) =>
+  route.access === 'session' ? [{ session: [] }] : [{ session: [] }, {}];
+
+function responses(route: AnyRoute): Json {
+  const declared = Object.entries(route.replies).map(([status, schema]) => {
+    if (status === '204') return [status, { description: 'Done; there is no body.' }];
+    const data = schemaOf(schema, 'output');
+    return [status, { description: `The inner body, in the envelope's "data".`, content: jsonContent(data) }];
+  });
+  const error = { description: 'An error.', content: jsonContent({ $ref: '#/components/schemas/Error' }) };
+  return { ...Object.fromEntries(declared), default: error };
+}
+
+const jsonContent = (schema: unknown) => ({ 'application/json': { schema } });
+
+function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
+  const { $schema, ...rest } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    target: 'draft-2020-12',
+  });
+  return rest;
+}
+
+const isRecord = (value: unknown): value is Json => typeof value === 'object' && value !== null;

@@ -1,0 +1,98 @@
+/**
+ * What a handler gets: path parameters, query and body as one object, parameters winning over the body and the
+ * body over the query, checked by the route's schema. The API version comes under three names (auth.md 1.3); a
+ * schema sees it as `api` only.
+ */
+import type { z } from 'zod';
+import type { JsonObject } from './body.ts';
+import type { Refusal } from './refusal.ts';
+import type { AnyRoute } from './route.ts';
+
+/** `query` as sent, without the question mark. `body` is consumed: it may become the result. */
+export function mergeRequest(
+  query: string,
+  body: JsonObject,
+  parameters: Readonly<Record<string, string>> | undefined,
+): JsonObject {
+  // Schemas copy what they know by name, so this key could only ever surprise.
+  // biome-ignore lint/suspicious/noProto: an own property of a parsed body, not the accessor
+  if (Object.hasOwn(body, '__proto__')) delete body['__proto__'];
+  const merged = query === '' ? body : { ...queryFields(query), ...body };
+  if (parameters !== undefined) Object.assign(merged, parameters);
+  const version = merged['api'] ?? merged['api_version'] ?? merged['apiVersion'];
+  if (version !== undefined && merged['api'] === undefined) merged['api'] = version;
+  return merged;
+}
+
+const queryFieldsMax = 64;
+
+/** The last value of a name counts, as in JSON. */
+function queryFields(query: string): JsonObject {
+  const fields: JsonObject = {};
+  let left = queryFieldsMax;
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (left-- === 0) break;
+    if (name !== '__proto__') fields[name] = value;
+  }
+  return fields;
+}
+
+export type Validated = { readonly request: unknown } | Refusal;
+
+export function validateRequest(route: AnyRoute, merged: JsonObject): Validated {
+  const result = route.request.safeParse(merged);
+  if (result.success) return { request: result.data };
+  const message = route.invalidMessage ?? explain(result.error.issues[0], merged);
+  return { status: 400, message, enveloped: true };
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+};
+
+/** The first problem in words. It names fields and never values, which may be secrets. */
+function explain(issue: z.core.$ZodIssue | undefined, merged: JsonObject): string {
+  if (issue === undefined || issue.path.length === 0) return 'The request is not valid.';
+  const field = fieldName(issue.path);
+  if (isMissing(issue.path, merged)) return `${field} is missing.`;
+  switch (issue.code) {
+    case 'invalid_type': {
+      const expected = typeNames[issue.expected];
+      return expected === undefined ? `${field} is not valid.` : `${field} must be ${expected}.`;
+    }
+    case 'too_big':
+      return issue.origin === 'string' ? `${field} is too long.` : `${field} is too large.`;
+    case 'too_small':
+      return issue.origin === 'string' ? `${field} is too short.` : `${field} is too small.`;
+    default:
+      return `${field} is not valid.`;
+  }
+}
+
+const plainName = /^[A-Za-z]\w{0,63}$/;
+
+/** `items[3].uuid`. A part that is no plain name was chosen by the client and is not repeated to it. */
+function fieldName(path: readonly PropertyKey[]): string {
+  let name = '';
+  for (const part of path) {
+    if (typeof part === 'number') name += `[${part}]`;
+    else if (typeof part === 'string' && plainName.test(part)) name += name === '' ? part : `.${part}`;
+    else return name === '' ? 'A field' : name;
+  }
+  return name;
+}
+
+function isMissing(path: readonly PropertyKey[], merged: JsonObject): boolean {
+  let value: unknown = merged;
+  for (const part of path) {
+    if (typeof value !== 'object' || value === null) return false;
+    value = (value as Record<PropertyKey, unknown>)[part];
+  }
+  return value === undefined;
+}

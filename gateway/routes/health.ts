@@ -1,0 +1,96 @@
+/** What probes and clients ask before anything else (auth.md 2). None of it is enveloped or needs a session. */
+import { z } from 'zod';
+import type { Readiness } from '../readiness.ts';
+import { type AnyRoute, route } from '../route.ts';
+
+export interface HealthRouteOptions {
+  readonly readiness: Readiness;
+  readonly filesServerUrl: string;
+  /** `CAPTCHA_UI_URL`; null when no captcha is configured. */
+  readonly captchaUiUrl: string | null;
+}
+
+const tag = 'Health and metadata';
+const nothing = z.object({});
+
+const page = `<!doctype html>
+<html lang="en"><title>Scriptorium</title>
+<p>This is a Scriptorium server for end-to-end encrypted notes. Put its address into your client as the sync server.
+</html>
+`;
+
+export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
+  const { readiness, filesServerUrl, captchaUiUrl } = options;
+  const metadata = {
+    captchaUIUrl: captchaUiUrl,
+    // Clients take `data` where there is one, and others read the bare field: this form serves both.
+    data: { captchaUIUrl: captchaUiUrl },
+    meta: { auth: {}, server: { filesServerUrl } },
+  };
+
+  return [
+    route({
+      method: 'GET',
+      path: '/healthcheck',
+      access: 'public',
+      rateClass: 'none',
+      summary: 'Whether the process answers at all.',
+      tag,
+      request: nothing,
+      replies: { 200: z.literal('OK') },
+      handle: async () => ({ status: 200, contentType: 'text/plain; charset=utf-8', body: 'OK' }),
+    }),
+    route({
+      method: 'GET',
+      path: '/healthcheck/readiness',
+      access: 'public',
+      rateClass: 'none',
+      summary: 'Whether the process and all it depends on can serve requests.',
+      tag,
+      request: nothing,
+      replies: { 200: readinessBody('ready'), 503: readinessBody('not_ready') },
+      handle: async () => {
+        const { ready, checks } = await readiness.report();
+        const body = { status: ready ? 'ready' : 'not_ready', checks };
+        return { status: ready ? 200 : 503, body, bare: true };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/meta',
+      access: 'public',
+      summary: 'What a client should know of the server before it registers.',
+      tag,
+      request: nothing,
+      replies: { 200: z.object({ captchaUIUrl: z.string().nullable() }) },
+      handle: async () => ({ status: 200, body: metadata, bare: true }),
+    }),
+    route({
+      method: 'GET',
+      path: '/',
+      access: 'public',
+      summary: 'A page for people who open the address in a browser.',
+      tag,
+      request: nothing,
+      replies: { 200: z.string() },
+      handle: async () => ({ status: 200, contentType: 'text/html; charset=utf-8', body: page }),
+    }),
+    route({
+      method: 'GET',
+      path: '/robots.txt',
+      access: 'public',
+      summary: 'Keeps crawlers out.',
+      tag,
+      request: nothing,
+      replies: { 200: z.string() },
+      handle: async () => ({
+        status: 200,
+        contentType: 'text/plain; charset=utf-8',
+        body: 'User-agent: *\nDisallow: /\n',
+      }),
+    }),
+  ];
+}
+
+const readinessBody = (status: string) =>
+  z.object({ status: z.literal(status), checks: z.record(z.string(), z.enum(['ok', 'failed'])) });

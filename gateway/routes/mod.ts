@@ -1,0 +1,34 @@
+/** Every route of the HTTP interface. A family of endpoints adds its list here. */
+import { z } from 'zod';
+import { openApiDocument } from '../openapi.ts';
+import { type AnyRoute, route } from '../route.ts';
+import { type HealthRouteOptions, healthRoutes } from './health.ts';
+import { itemRoutes } from './items.ts';
+
+export interface RoutesOptions extends HealthRouteOptions {
+  /** The server's own version, for the description. */
+  readonly version: string;
+}
+
+export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
+  const routes = [...healthRoutes(options), ...itemRoutes];
+  return [...routes, descriptionRoute(() => openApiDocument(routes, options.version))];
+}
+
+/** Generated when first asked for, and once. */
+function descriptionRoute(describe: () => unknown): AnyRoute {
+  let json: string | undefined;
+  return route({
+    method: 'GET',
+    path: '/v1/openapi.json',
+    access: 'public',
+    summary: 'This description.',
+    tag: 'Health and metadata',
+    request: z.object({}),
+    replies: { 200: z.object({}) },
+    handle: async () => {
+      json ??= JSON.stringify(describe());
+      return { status: 200, json, bare: true };
+    },
+  });
+}

@@ -1,0 +1,229 @@
+/**
+ * The HTTP front door: a listening socket, the requests in flight and how they end (design section 7).
+ *
+ * Shutdown: `drain` turns readiness red, stops listening, lets requests in flight finish within a bound while
+ * every reply ends its connection, and then closes what is left.
+ */
+import type { Logger } from 'pino';
+import { Gauge, type Registry } from 'prom-client';
+import type { Clock } from '../runtime/clock.ts';
+import type { Actors } from '../runtime/kind.ts';
+import type { Random } from '../runtime/random.ts';
+import { type AccessKeyOptions, createAccessKeyGate } from './access-key.ts';
+import { AccessLog } from './access-log.ts';
+import { createAdmission } from './admission.ts';
+import type { VerifyBearer } from './bearer.ts';
+import { BodyMemory } from './body.ts';
+import { createClientAddress, defaultTrustProxy } from './client-address.ts';
+import { type CorsOptions, createCors } from './cors.ts';
+import { createEnvelope } from './envelope.ts';
+import { Exchange, type ExchangeLimits, type ExchangePorts } from './exchange.ts';
+import { RouteMetrics } from './metrics.ts';
+import { createRateLimiter, defaultRateLimits, type RateLimits } from './rate-limit.ts';
+import type { Readiness } from './readiness.ts';
+import type { AnyRoute } from './route.ts';
+import { createRouter } from './router.ts';
+import {
+  App,
+  type HttpRequest,
+  type HttpResponse,
+  LIBUS_LISTEN_EXCLUSIVE_PORT,
+  type us_listen_socket,
+  us_listen_socket_close,
+  us_socket_local_port,
+} from './uws.ts';
+
+export interface GatewayConfig extends ExchangeLimits {
+  /** `FILES_SERVER_URL` */
+  readonly filesServerUrl: string;
+  readonly cors: CorsOptions;
+  readonly accessKey?: AccessKeyOptions | undefined;
+  /** `TRUST_PROXY` */
+  readonly trustProxy: string;
+  /** All 0 with `E2E_TESTING`. */
+  readonly rateLimits: RateLimits;
+  /** `BODY_MEMORY_BYTES`: unfinished bodies of this process. */
+  readonly bodyMemoryBytes: number;
+  /** How long `drain` waits for requests in flight. */
+  readonly drainTimeoutMs: number;
+}
+
+const mebibyte = 1024 * 1024;
+
+export const defaultGatewayConfig: GatewayConfig = {
+  filesServerUrl: 'http://localhost:3000/files',
+  cors: { strict: false, allowedOrigins: [] },
+  trustProxy: defaultTrustProxy,
+  rateLimits: defaultRateLimits,
+  smallBodyBytes: 64 * 1024,
+  largeBodyBytes: 50 * mebibyte,
+  bodyMemoryBytes: 256 * mebibyte,
+  bodyTimeoutMs: 60_000,
+  requestDeadlineMs: 25_000,
+  drainTimeoutMs: 10_000,
+};
+
+export interface GatewayOptions {
+  readonly routes: readonly AnyRoute[];
+  readonly actors: Actors;
+  readonly config: GatewayConfig;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly registry: Registry;
+  readonly readiness: Readiness;
+  readonly verifyBearer: VerifyBearer;
+}
+
+export interface Gateway {
+  /** Resolves to the port taken, which is `port` unless that is 0. Rejects when it is not to be had. */
+  listen(host: string, port: number): Promise<number>;
+  /** Resolves when no request is in flight any more, or the time for that has passed, and all is closed. */
+  drain(): Promise<void>;
+  /** Closes everything at once. */
+  close(): void;
+}
+
+const sweepEveryMs = 1_000;
+
+export function createGateway(options: GatewayOptions): Gateway {
+  const { routes, actors, config, clock, random, registry } = options;
+  const app = App();
+  const inFlight = new Set<Exchange>();
+  const metrics = new RouteMetrics(routes);
+  const bodyMemory = new BodyMemory(config.bodyMemoryBytes);
+  const runId = random.bytes(6).toString('base64url');
+  let requests = 0;
+  let listenSocket: us_listen_socket | undefined;
+  let draining = false;
+  let sweeping = false;
+  let onIdle = () => {};
+
+  const ports: ExchangePorts = {
+    actors,
+    clock,
+    bodyMemory,
+    metrics,
+    limits: config,
+    envelope: createEnvelope(config.filesServerUrl),
+    log: new AccessLog(options.logger),
+    admission: createAdmission({
+      router: createRouter(routes),
+      cors: createCors(config.cors),
+      gate: createAccessKeyGate(config.accessKey),
+      limiter: createRateLimiter(config.rateLimits, clock),
+      clientAddress: createClientAddress(config.trustProxy),
+      verifyBearer: options.verifyBearer,
+    }),
+    callId: () => random.uuid(),
+    isDraining: () => draining,
+    onDone: (exchange) => {
+      inFlight.delete(exchange);
+      if (inFlight.size === 0) onIdle();
+    },
+  };
+
+  function onRequest(res: HttpResponse, req: HttpRequest): void {
+    requests += 1;
+    const exchange = new Exchange(ports, res, `${runId}-${requests.toString(36)}`);
+    inFlight.add(exchange);
+    exchange.accept(req);
+    if (!sweeping && inFlight.size > 0) scheduleSweep();
+  }
+
+  /** One timer looks after all requests in flight, and none while there are none. */
+  function scheduleSweep(): void {
+    sweeping = true;
+    clock.schedule(sweepEveryMs, () => {
+      sweeping = false;
+      const nowMs = clock.monotonicMs();
+      for (const exchange of inFlight) exchange.overdue(nowMs);
+      if (inFlight.size > 0) scheduleSweep();
+    });
+  }
+
+  function stopListening(): void {
+    if (listenSocket !== undefined) us_listen_socket_close(listenSocket);
+    listenSocket = undefined;
+  }
+
+  function close(): void {
+    stopListening();
+    app.close();
+  }
+
+  app.any('/*', onRequest);
+  metrics.register(registry);
+  registerGauges(registry, inFlight, bodyMemory, metrics);
+
+  return {
+    close,
+    listen: (host, port) =>
+      new Promise((resolve, reject) => {
+        listenExclusively(app, host, port, (socket) => {
+          if (socket === false) {
+            reject(new Error(`Cannot listen on ${host} port ${port}: it is taken, or not ours to open.`));
+            return;
+          }
+          listenSocket = socket;
+          resolve(us_socket_local_port(socket as unknown as Parameters<typeof us_socket_local_port>[0]));
+        });
+      }),
+    async drain() {
+      draining = true;
+      options.readiness.startDraining();
+      stopListening();
+      if (inFlight.size > 0) await idleWithin(config.drainTimeoutMs);
+      close();
+    },
+  };
+
+  function idleWithin(timeoutMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = clock.schedule(timeoutMs, resolve);
+      onIdle = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+}
+
+/** A taken port is an error; by default uWebSockets.js would share it. The typings lack this form of the call. */
+function listenExclusively(
+  app: ReturnType<typeof App>,
+  host: string,
+  port: number,
+  done: (socket: us_listen_socket | false) => void,
+): void {
+  type Listen = (
+    host: string,
+    port: number,
+    options: number,
+    done: (socket: us_listen_socket | false) => void,
+  ) => void;
+  (app.listen as unknown as Listen).call(app, host, port, LIBUS_LISTEN_EXCLUSIVE_PORT, done);
+}
+
+function registerGauges(
+  registry: Registry,
+  inFlight: ReadonlySet<Exchange>,
+  bodyMemory: BodyMemory,
+  metrics: RouteMetrics,
+): void {
+  const gauges: readonly [name: string, help: string, read: () => number][] = [
+    ['http_requests_in_flight', 'Requests whose reply is not complete.', () => inFlight.size],
+    ['http_unfinished_body_bytes', 'Bytes of request bodies held unparsed.', () => bodyMemory.bytes],
+    ['http_requests_aborted', 'Requests whose client left before the reply.', () => metrics.aborted],
+  ];
+  for (const [name, help, read] of gauges) {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  }
+}

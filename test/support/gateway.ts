@@ -1,0 +1,126 @@
+/** A gateway on a free loopback port, with routes of the test's own and nothing behind it. */
+import { connect, type Socket } from 'node:net';
+import { Writable } from 'node:stream';
+import type { ExecutionContext } from 'ava';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import type { Credentials } from '../../actors/mod.ts';
+import { createReadiness, type Readiness } from '../../gateway/readiness.ts';
+import type { AnyRoute } from '../../gateway/route.ts';
+import {
+  createGateway,
+  defaultGatewayConfig,
+  type Gateway,
+  type GatewayConfig,
+} from '../../gateway/server.ts';
+import { type Clock, systemClock } from '../../runtime/clock.ts';
+import type { Actors } from '../../runtime/kind.ts';
+import { systemRandom } from '../../runtime/random.ts';
+
+export interface TestGateway {
+  readonly gateway: Gateway;
+  readonly port: number;
+  readonly url: string;
+  readonly registry: Registry;
+  readonly readiness: Readiness;
+  /** The log lines so far, parsed. */
+  readonly log: readonly Record<string, unknown>[];
+}
+
+/** The only bearer the test gateway knows. */
+export const goodBearer = 'Bearer good';
+export const goodCredentials: Credentials = {
+  userUuid: '8d0b6a4e-0f3c-4a53-9c4b-0d8b7a9c1e2f',
+  style: 1,
+  identifier: '1c9e4b6a-5d0e-4f3b-8a6d-2f1b0c9d8e7f',
+  secrets: ['secret'],
+};
+
+const noActors: Actors = {
+  get() {
+    throw new Error('this test has no actors');
+  },
+};
+
+export interface TestGatewayOptions extends Partial<GatewayConfig> {
+  readonly clock?: Clock;
+  readonly logLevel?: string;
+  readonly readiness?: Readiness;
+}
+
+export async function startGateway(
+  t: ExecutionContext,
+  routes: readonly AnyRoute[],
+  { clock = systemClock, logLevel = 'debug', readiness, ...config }: TestGatewayOptions = {},
+): Promise<TestGateway> {
+  const log: Record<string, unknown>[] = [];
+  const lines = new Writable({
+    write(chunk, _encoding, done) {
+      log.push(JSON.parse(String(chunk)));
+      done();
+    },
+  });
+  const registry = new Registry();
+  const ready = readiness ?? createReadiness({}, clock);
+  const gateway = createGateway({
+    routes,
+    actors: noActors,
+    config: { ...defaultGatewayConfig, filesServerUrl: 'http://files.test', ...config },
+    clock,
+    random: systemRandom,
+    logger: pino({ level: logLevel }, lines),
+    registry,
+    readiness: ready,
+    verifyBearer: (authorization) => (authorization === goodBearer ? goodCredentials : undefined),
+  });
+  const port = await gateway.listen('127.0.0.1', 0);
+  t.teardown(() => gateway.close());
+  return { gateway, port, url: `http://127.0.0.1:${port}`, registry, readiness: ready, log };
+}
+
+export interface RawConnection {
+  readonly socket: Socket;
+  send(text: string | Buffer): void;
+  /** Everything received once the connection has ended. */
+  readonly ended: Promise<string>;
+  /** Everything received as soon as it contains `text`. */
+  received(text: string): Promise<string>;
+}
+
+/** A plain socket, for requests that no client library would send. Rejects when the connection is refused. */
+export async function openRaw(t: ExecutionContext, port: number): Promise<RawConnection> {
+  const socket = connect({ host: '127.0.0.1', port, noDelay: true });
+  t.teardown(() => socket.destroy());
+  let all = '';
+  const waiting = new Set<() => void>();
+  socket.on('data', (chunk) => {
+    all += chunk.toString('latin1');
+    for (const look of waiting) look();
+  });
+  socket.on('error', () => {});
+  const ended = new Promise<string>((resolve) => {
+    socket.on('close', () => resolve(all));
+  });
+  await new Promise<void>((resolve, reject) => {
+    socket.once('connect', resolve);
+    socket.once('close', () => reject(new Error('not connected')));
+  });
+  return {
+    socket,
+    ended,
+    send: (text) => {
+      socket.write(text);
+    },
+    received: (text) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          if (!all.includes(text)) return;
+          waiting.delete(look);
+          resolve(all);
+        };
+        waiting.add(look);
+        socket.on('close', () => reject(new Error(`the connection ended before "${text}" came: ${all}`)));
+        look();
+      }),
+  };
+}
