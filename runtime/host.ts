@@ -240,12 +240,12 @@ export class Host {
    */
   async #share(call: AskCall, command: SharedCommand<unknown, unknown>): Promise<unknown> {
     const actor = this.#actorAt(call.address);
-    if (actor.state === 'activating') await actor.active();
+    if (actor.phase === 'activating') await actor.active();
     this.#assertLease();
     if (actor.isBuried) throw new NotFoundError('this actor is no more');
     const { clock, metrics } = this.#options;
     actor.lastUsedMs = clock.monotonicMs();
-    let slices = actor.slices.durable;
+    let slices = actor.durableSlices;
     const time = { nowMs: clock.nowMs(), nowMicros: clock.nowMicros() };
     const view = new StateView(
       call.address,
