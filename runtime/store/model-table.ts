@@ -111,8 +111,8 @@ function assertServable(table: AnyTable, read: RangeRead): { order: string } {
   return { order };
 }
 
-function inSubset(subset: Subset, row: AnyRow): boolean {
-  return (subset.values as readonly unknown[]).includes(row[subset.column]);
+function inSubset(subset: Subset | undefined, row: AnyRow): boolean {
+  return subset !== undefined && (subset.values as readonly unknown[]).includes(row[subset.column]);
 }
 
 function withinBudget(

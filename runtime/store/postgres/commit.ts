@@ -11,10 +11,10 @@
  * - The number of statement shapes is that of the sets of tables written together: each distinct text is prepared
  *   once per connection, up to the bound in `pool.ts`.
  */
-import type { AnyRow, AnyTable } from '../../table.ts';
+import type { AnyRow } from '../../table.ts';
 import type { Commit, Write } from '../store.ts';
-import { keyOf, largeColumn, partsOf } from './large.ts';
-import { sqlTable } from './schema.ts';
+import { keyOf, type LargeColumn, partsOf } from './large.ts';
+import { layoutOf } from './layout.ts';
 import { ident, idents, Parameters, type SqlTable, type Statement, typeOf } from './sql.ts';
 
 export interface BatchCommit {
@@ -155,7 +155,7 @@ function source(
 
 function gather(commits: readonly Commit[]): readonly TableChange[] {
   const changes = new Map<string, TableChange>();
-  const changeOf = (table: SqlTable): TableChange => {
+  const changeOf: ChangeOf = (table) => {
     const known = changes.get(table.name);
     if (known !== undefined) return known;
     const change: TableChange = { table, puts: [], removals: [] };
@@ -168,14 +168,16 @@ function gather(commits: readonly Commit[]): readonly TableChange[] {
   return [...changes.values()].sort((a, b) => compare(a.table.name, b.table.name));
 }
 
-function gatherWrite(changeOf: (table: SqlTable) => TableChange, member: number, write: Write): void {
-  const main = sqlTable(write.table);
+type ChangeOf = (table: SqlTable) => TableChange;
+
+function gatherWrite(changeOf: ChangeOf, member: number, write: Write): void {
+  const { main, large } = layoutOf(write.table);
   if ('remove' in write) {
-    changeOf(main).removals.push(entry(main, member, keyOf(write.table, write.remove)));
-    removeParts(changeOf, member, write.table, write.remove, 0);
+    const key = keyOf(write.table, write.remove);
+    changeOf(main).removals.push(entry(main, member, key));
+    if (large !== undefined) removeParts(changeOf, member, large, key, 0);
     return;
   }
-  const large = largeColumn(write.table);
   if (large === undefined) {
     changeOf(main).puts.push(entry(main, member, write.put));
     return;
@@ -185,23 +187,22 @@ function gatherWrite(changeOf: (table: SqlTable) => TableChange, member: number,
   changeOf(main).puts.push(entry(main, member, { ...inRow, [large.count]: parts.length }));
   // Only where `birth` keeps an insert from hitting an older row is there nothing stale to delete.
   const isFresh = write.isNew && write.table.birth !== undefined;
-  if (!isFresh) removeParts(changeOf, member, write.table, write.put, parts.length);
+  if (isFresh && parts.length === 0) return;
+  const key = keyOf(write.table, write.put);
+  if (!isFresh) removeParts(changeOf, member, large, key, parts.length);
   for (const [part, content] of parts.entries()) {
-    const row = { ...keyOf(write.table, write.put), part, content };
-    changeOf(large.part).puts.push(entry(large.part, member, row));
+    changeOf(large.part).puts.push(entry(large.part, member, { ...key, part, content }));
   }
 }
 
 function removeParts(
-  changeOf: (table: SqlTable) => TableChange,
+  changeOf: ChangeOf,
   member: number,
-  table: AnyTable,
-  row: AnyRow,
+  large: LargeColumn,
+  key: AnyRow,
   from: number,
 ): void {
-  const large = largeColumn(table);
-  if (large === undefined) return;
-  changeOf(large.part).removals.push(entry(large.part, member, { ...keyOf(table, row), part: from }));
+  changeOf(large.part).removals.push(entry(large.part, member, { ...key, part: from }));
 }
 
 function entry(table: SqlTable, member: number, row: AnyRow): Entry {

@@ -24,9 +24,8 @@ export interface LargeColumn {
   readonly part: SqlTable;
 }
 
-export function largeColumn(table: AnyTable): LargeColumn | undefined {
-  const column: string | undefined = table.large;
-  if (column === undefined) return undefined;
+/** `column` is the table's large column. */
+export function largeColumn(table: AnyTable, column: string): LargeColumn {
   const columns = columnsOf(table);
   const key: readonly string[] = table.key;
   const keyColumns = Object.fromEntries(key.map((name) => [name, columns[name] ?? 'text']));

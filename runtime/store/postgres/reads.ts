@@ -2,7 +2,8 @@
 import type { AnyRow, AnyTable } from '../../table.ts';
 import { ownerColumn, tupleText } from '../../table.ts';
 import { type RangeRead, StoreError, type StoreRead, type StoreRows } from '../store.ts';
-import { largeColumn, wholeValue } from './large.ts';
+import { wholeValue } from './large.ts';
+import { layoutOf } from './layout.ts';
 import { columnsOf, ident, Parameters, type Statement, subsetPredicate, typeOf } from './sql.ts';
 
 export interface PlannedRead {
@@ -71,7 +72,7 @@ function budgetedRange(read: RangeRead, budgetBytes: number): PlannedRead {
   if (budgetBytes < 1) throw new StoreError('defect', 'a byte budget is at least 1');
   const parameters = new Parameters();
   const { order, where } = rangeCondition(read, parameters);
-  const large = largeColumn(table);
+  const { large } = layoutOf(table);
   const asked = rangeColumns(read);
   const counts = large !== undefined && asked.includes(large.column) ? [large.count] : [];
   const carried = [...new Set([...asked, ...table.key, table.weight, ...counts])].map(ident).join(', ');
@@ -122,7 +123,7 @@ function rangeColumns(read: RangeRead): readonly string[] {
 }
 
 function selectList(table: AnyTable, columns: readonly string[], alias: string): string {
-  const large = largeColumn(table);
+  const { large } = layoutOf(table);
   return columns
     .map((column) =>
       large?.column === column ? wholeValue(table, large, alias) : `${alias}.${ident(column)}`,

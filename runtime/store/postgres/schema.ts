@@ -11,8 +11,8 @@
 import type { AnyTable, Subset } from '../../table.ts';
 import { ownerColumn } from '../../table.ts';
 import { runtimeTables } from '../tables.ts';
-import { largeColumn } from './large.ts';
-import { baseType, columnsOf, ident, idents, isNullable, type SqlTable, subsetPredicate } from './sql.ts';
+import { layoutOf } from './layout.ts';
+import { baseType, ident, idents, isNullable, type SqlTable, subsetPredicate } from './sql.ts';
 
 export interface Migration {
   /** Unique and never reused, such as `runtime-0001-node`. */
@@ -66,28 +66,16 @@ export const runtimeMigrations: readonly Migration[] = [
 export function createTable(table: AnyTable): readonly Migration[] {
   const unique: readonly (readonly string[])[] = table.unique;
   const subsets = Object.entries(table.subsets as Readonly<Record<string, Subset>>);
-  const part = largeColumn(table)?.part;
+  const { main, large } = layoutOf(table);
+  const part = large?.part;
   return [
-    { id: `${table.name}-0001-table`, sql: createTableSql(sqlTable(table)) },
+    { id: `${table.name}-0001-table`, sql: createTableSql(main) },
     ...(part === undefined ? [] : [{ id: `${table.name}-0001-part`, sql: createTableSql(part) }]),
     ...(needsKeyIndex(table) ? [uniqueIndex(table, 'key', table.key)] : []),
     ...unique.map((columns) => uniqueIndex(table, `unique_${columns.join('_')}`, columns)),
     ...(table.order === undefined ? [] : [orderIndex(table, 'order', '')]),
     ...subsets.map(([name, subset]) => orderIndex(table, name, ` WHERE ${subsetPredicate(subset)}`)),
   ];
-}
-
-/** A declared table's main SQL table: with `birth` in the primary key and a count of parts for a large column. */
-export function sqlTable(table: AnyTable): SqlTable {
-  const key: readonly string[] = table.key;
-  const large = largeColumn(table);
-  const birth: readonly string[] = table.birth === undefined ? [] : [table.birth];
-  return {
-    name: table.name,
-    columns: large === undefined ? columnsOf(table) : { ...columnsOf(table), [large.count]: 'int8' },
-    primaryKey: [...new Set([...key, ...birth])],
-    removal: key.map((column) => ({ column, operator: '=' })),
-  };
 }
 
 function createTableSql(table: SqlTable): string {
