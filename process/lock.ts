@@ -87,11 +87,7 @@ function listen(path: string): Promise<Server> {
   return new Promise((settle, reject) => {
     const server = createServer((socket) => socket.destroy());
     server.once('error', reject);
-    server.listen(path, () => {
-      // The lock alone must not keep the process alive.
-      server.unref();
-      settle(server);
-    });
+    server.listen(path, () => settle(server));
   });
 }
 

@@ -1,0 +1,144 @@
+/**
+ * Who runs PostgreSQL. It refuses to run as root, so:
+ *
+ * - An ordinary user runs it himself.
+ * - Root runs it as the owner of the cluster's directory when that is somebody else already, else as the user
+ *   `postgres`, who is made if the system has none.
+ * - If that user cannot reach the programs or the data (a clone under /root, say), it is started with the one
+ *   capability to pass directories, and no other: the permissions of directories that are not ours stay as they are.
+ */
+import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process';
+import { chmod, chown, readFile, stat } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** All that started programs see: our own environment holds secrets, and theirs decides how messages are worded. */
+export const programEnvironment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' } as const;
+
+export interface Account {
+  /** Absent: this process's own user. */
+  readonly ids?: { readonly uid: number; readonly gid: number };
+  /** Starts a program as this account. */
+  spawn(program: string, args: readonly string[], options: SpawnOptions): ChildProcess;
+  /** Gives a file or directory to this account. */
+  own(path: string): Promise<void>;
+}
+
+/** `clusterPath` need not exist; `parentPath` holds it; `programs` are what the account has to run. */
+export async function chooseAccount(
+  clusterPath: string,
+  parentPath: string,
+  programs: readonly string[],
+): Promise<Account> {
+  if (process.getuid?.() !== 0) return ownAccount;
+  const ids = (await ownerOf(clusterPath)) ?? (await postgresUser());
+  await letThrough(parentPath, ids.gid);
+  if (await canReach(ids, [parentPath, ...programs])) return accountOf(ids, []);
+  return accountOf(ids, await passDirectories(ids));
+}
+
+const ownAccount: Account = {
+  spawn: (program, args, options) => spawn(program, args, options),
+  own: async () => undefined,
+};
+
+type Ids = { readonly uid: number; readonly gid: number };
+
+/** With a `prefix` the program is started through it, and it changes the user; else this process does. */
+function accountOf(ids: Ids, prefix: readonly string[]): Account {
+  const [wrapper, ...wrapperArgs] = prefix;
+  return {
+    ids,
+    spawn: (program, args, options) =>
+      wrapper === undefined
+        ? spawn(program, args, { ...options, ...ids })
+        : spawn(wrapper, [...wrapperArgs, program, ...args], options),
+    own: (path) => chown(path, ids.uid, ids.gid),
+  };
+}
+
+async function ownerOf(path: string): Promise<Ids | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  return found && found.uid !== 0 ? { uid: found.uid, gid: found.gid } : undefined;
+}
+
+async function postgresUser(): Promise<Ids> {
+  const found = await idsOf('postgres');
+  if (found) return found;
+  await run(
+    'useradd',
+    ['--system', '--user-group', '--no-create-home', '--shell', '/bin/false', 'postgres'],
+    {
+      env: programEnvironment,
+    },
+  ).catch((error: Error) => {
+    throw new Error(
+      `PostgreSQL refuses to run as root, there is no user "postgres", and it could not be made (${error.message.trim()}). Start the server as an ordinary user, or make that user.`,
+    );
+  });
+  const made = await idsOf('postgres');
+  if (made) return made;
+  throw new Error('The user "postgres" was made and cannot be found.');
+}
+
+async function idsOf(user: string): Promise<Ids | undefined> {
+  const ask = (flag: string) => run('id', [flag, user], { env: programEnvironment });
+  try {
+    const [uid, gid] = await Promise.all([ask('-u'), ask('-g')]);
+    return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** A directory that is closed to all but root, as we make it, is opened for passing (not for listing) to the group. */
+async function letThrough(path: string, gid: number): Promise<void> {
+  const found = await stat(path);
+  if (found.uid !== 0 || (found.mode & 0o077) !== 0) return;
+  await chown(path, 0, gid);
+  await chmod(path, 0o710);
+}
+
+function canReach(ids: Ids, paths: readonly string[]): Promise<boolean> {
+  const tests = paths.map((_, index) => `test -x "$${index + 1}"`).join(' && ');
+  return new Promise((settle) => {
+    const child = spawn('/bin/sh', ['-c', tests, 'sh', ...paths], { ...ids, cwd: '/', stdio: 'ignore' });
+    child.once('error', () => settle(false));
+    child.once('exit', (code) => settle(code === 0));
+  });
+}
+
+/** Reading and passing suffices; where a container's limits leave only the stronger one, that. */
+const passingCapabilities = [
+  { name: 'dac_read_search', bit: 2n },
+  { name: 'dac_override', bit: 1n },
+];
+
+async function passDirectories(ids: Ids): Promise<string[]> {
+  const status = await readFile('/proc/self/status', 'utf8').catch(() => '');
+  const bounding = BigInt(`0x${/^CapBnd:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`);
+  const capability = passingCapabilities.find(({ bit }) => (bounding >> bit) & 1n);
+  const hasTool = await run('setpriv', ['--version'], { env: programEnvironment }).then(
+    () => true,
+    () => false,
+  );
+  if (capability === undefined || !hasTool) {
+    throw new Error(
+      `PostgreSQL refuses to run as root, and the user it is started as (uid ${ids.uid}) cannot reach the data directory or the installation. Move them to where others may pass, start the server as an ordinary user, or set DATABASE_URL.`,
+    );
+  }
+  const only = `-all,+${capability.name}`;
+  return [
+    'setpriv',
+    `--reuid=${ids.uid}`,
+    `--regid=${ids.gid}`,
+    '--clear-groups',
+    `--inh-caps=${only}`,
+    `--ambient-caps=${only}`,
+    `--bounding-set=${only}`,
+    // Without it access(2), by which PostgreSQL looks for its own program, ignores the capability.
+    '--securebits=+no_setuid_fixup',
+    '--no-new-privs',
+  ];
+}

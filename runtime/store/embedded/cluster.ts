@@ -1,0 +1,125 @@
+import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Account, programEnvironment } from './account.ts';
+
+export const superuser = 'scriptorium';
+
+/**
+ * For a small box that runs the server beside it; the durability of PostgreSQL's defaults is spelled out so that
+ * no configuration file takes it away.
+ */
+const settings = {
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  max_connections: '50',
+  shared_buffers: '64MB',
+  huge_pages: 'off',
+  work_mem: '4MB',
+  maintenance_work_mem: '32MB',
+  effective_cache_size: '512MB',
+  // One host's statements are short: parallel workers, a compiler and workers for reading ahead cost more than
+  // they bring, and each is a process.
+  max_parallel_workers_per_gather: '0',
+  max_parallel_maintenance_workers: '0',
+  io_method: 'sync',
+  jit: 'off',
+  autovacuum_max_workers: '1',
+  // Nothing replicates from an embedded database.
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  max_logical_replication_workers: '0',
+  max_wal_size: '512MB',
+  // The log is ours to write, and may not hold what a user stored: PostgreSQL puts values into the details of its
+  // errors, so only its own life is logged, tersely.
+  logging_collector: 'off',
+  log_destination: 'stderr',
+  log_line_prefix: '',
+  log_min_messages: 'log',
+  log_min_error_statement: 'panic',
+  log_error_verbosity: 'terse',
+  log_checkpoints: 'off',
+  lc_messages: 'C',
+} as const;
+
+export interface Endpoint {
+  /** The directory of the unix socket, or 127.0.0.1. */
+  readonly host: string;
+  readonly port: number;
+}
+
+export function serverArguments(clusterPath: string, endpoint: Endpoint): string[] {
+  const onSocket = endpoint.host.startsWith('/');
+  const all = {
+    ...settings,
+    listen_addresses: onSocket ? '' : endpoint.host,
+    // Relative to the cluster's directory, in which the server runs, and so never too long for it.
+    unix_socket_directories: onSocket ? '.' : '',
+    unix_socket_permissions: '0700',
+  };
+  const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  return ['-D', clusterPath, '-p', String(endpoint.port), ...flags];
+}
+
+/**
+ * Makes the cluster if there is none. It is made beside its place and renamed when it is whole, so that a start
+ * that was cut short leaves nothing that looks like a database.
+ */
+export async function initialiseCluster(
+  clusterPath: string,
+  options: { readonly initdb: string; readonly account: Account; readonly password: string },
+): Promise<void> {
+  if (await exists(clusterPath)) return;
+  const { initdb, account, password } = options;
+  const draft = `${clusterPath}.new`;
+  const passwordFile = `${clusterPath}.password.tmp`;
+  await rm(draft, { recursive: true, force: true });
+  await rm(passwordFile, { force: true });
+  await mkdir(draft, { mode: 0o700 });
+  await account.own(draft);
+  await writeFile(passwordFile, `${password}\n`, { mode: 0o600, flag: 'wx' });
+  await account.own(passwordFile);
+  try {
+    await runInitdb(initdb, account, draft, passwordFile);
+  } finally {
+    await rm(passwordFile, { force: true });
+  }
+  await rename(draft, clusterPath);
+}
+
+function runInitdb(initdb: string, account: Account, path: string, passwordFile: string): Promise<void> {
+  const args = [
+    `--pgdata=${path}`,
+    `--pwfile=${passwordFile}`,
+    `--username=${superuser}`,
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    '--locale=C',
+    '--no-instructions',
+  ];
+  return new Promise((settle, reject) => {
+    const child = account.spawn(initdb, args, {
+      cwd: '/',
+      env: programEnvironment,
+      stdio: ['ignore', 'ignore', 'pipe'],
+      // A Ctrl-C meant for the server is the server's to handle.
+      detached: true,
+    });
+    let said = '';
+    child.stderr?.on('data', (chunk: Buffer) => {
+      said = (said + chunk.toString('utf8')).slice(-2_000);
+    });
+    child.once('error', reject);
+    child.once('close', (code) => {
+      if (code === 0) return settle();
+      reject(new Error(`PostgreSQL's initdb failed (exit code ${code}): ${said.trim()}`));
+    });
+  });
+}
+
+async function exists(clusterPath: string): Promise<boolean> {
+  return stat(join(clusterPath, 'PG_VERSION')).then(
+    () => true,
+    () => false,
+  );
+}
