@@ -97,6 +97,8 @@ export interface View extends State {
    * The committed row (of any owner, this actor included) that holds one of the unique keys of `row`, once a commit
    * was refused for it; undefined before. To be asked before every `insert` of a row whose key another actor, or an
    * own row that was not read, may hold. A plan may ask it too, to read its own row afresh before the turn runs again.
+   * Asked in a turn with the whole key, it also finds the actor's own row that an earlier turn wrote and that is not
+   * durable yet.
    */
   taken<T extends AnyTable>(table: T, row: Partial<RowOf<T>>): RowOf<T> | undefined;
 }

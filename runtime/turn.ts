@@ -146,6 +146,18 @@ export class RunningTurn extends StateView implements Turn {
     this.random = scope.random;
   }
 
+  /**
+   * An own row in memory is as taken as one a commit was refused for. Without this, two turns that take the same key
+   * as new would gather into one commit, and the later would silently replace the earlier.
+   */
+  override taken<T extends AnyTable>(table: T, row: Partial<RowOf<T>>): RowOf<T> | undefined {
+    const wanted = row as AnyRow;
+    const whole = table.key.every((column: string) => wanted[column] !== undefined);
+    const kept = whole ? this.#scope.rows.get(table, keyText(table, wanted))?.row : undefined;
+    if (kept !== undefined && kept !== removed) return kept as never;
+    return super.taken(table, row);
+  }
+
   #slice(name: string): unknown {
     const own = this.recorded.slices.get(name);
     if (own === undefined) return this.#scope.slices.get(name);

@@ -68,19 +68,13 @@ export function saveItems(
 
 /**
  * The uuids whose rows must be read before the turn. An item that was never synced is taken as new: should its
- * uuid be stored after all, the commit is refused and the turn runs again, now knowing from `isTaken` to read that
- * row. Legacy clients may save over a row they name no version of, so theirs are all read.
+ * uuid be stored after all, the commit is refused and the turn runs again, knowing that row. Legacy clients may
+ * save over a row they name no version of, so theirs are all read.
  */
-export function uuidsToRead(
-  items: readonly ClientItem[],
-  legacy: boolean,
-  isTaken: (uuid: string) => boolean,
-): ReadonlySet<string> {
+export function uuidsToRead(items: readonly ClientItem[], legacy: boolean): ReadonlySet<string> {
   const uuids = new Set<string>();
   for (const { uuid, updated_at_timestamp: version } of items) {
-    if (!isUuid(uuid)) continue;
-    const key = uuid.toLowerCase();
-    if (legacy || version !== 0 || isTaken(key)) uuids.add(key);
+    if (isUuid(uuid) && (legacy || version !== 0)) uuids.add(uuid.toLowerCase());
   }
   return uuids;
 }

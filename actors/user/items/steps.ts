@@ -65,19 +65,13 @@ export function storedPlan(
   items: readonly ClientItem[],
 ): { stored: KeysPlan<typeof item> } {
   const collection = view.self.id;
-  const uuids = [...ownUuids(view, request, items)];
+  const uuids = [...uuidsToRead(items, isLegacy(request))];
   return {
     stored: keys(
       item,
       uuids.map((uuid) => ({ collection, uuid })),
     ),
   };
-}
-
-function ownUuids(view: View, request: SyncRequest, items: readonly ClientItem[]): ReadonlySet<string> {
-  const collection = view.self.id;
-  const isTaken = (uuid: string) => view.taken(item, { collection, uuid })?.collection === collection;
-  return uuidsToRead(items, isLegacy(request), isTaken);
 }
 
 /** What one turn saves, and who. */
@@ -121,7 +115,7 @@ function saverOf(turn: Turn, { request, by, contentLimitBytes }: Batch): Saver {
 
 function storedIn(turn: Turn, { request, items, stored }: Batch): Stored {
   const collection = turn.self.id;
-  const read = ownUuids(turn, request, items);
+  const read = uuidsToRead(items, isLegacy(request));
   return {
     head: turn.get(head),
     row: (uuid) =>
