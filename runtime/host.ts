@@ -3,9 +3,9 @@
  * lease, and drops idle actors from memory. Everything it needs is passed in; `start` makes it serve, `drain` ends
  * it in order, `abandon` as a crash would.
  */
-import { Actor } from './actor.ts';
+import { ActiveActors } from './active-actors.ts';
 import { createFlowActors } from './actors.ts';
-import { type Address, addressKey, shardOf } from './address.ts';
+import { type Address, shardOf } from './address.ts';
 import type { AskCall } from './call.ts';
 import type { Clock } from './clock.ts';
 import type { AnyCommand, Flow, Plans, SharedCommand } from './command.ts';
@@ -29,7 +29,6 @@ import type { Transport } from './transport/transport.ts';
 import { StateView } from './turn.ts';
 import { type TurnStep, turnMessage } from './turn-message.ts';
 
-const tickMs = 250;
 const pruneMax = 1_000;
 const prunePauseMs = 60_000;
 
@@ -52,7 +51,7 @@ export interface HostOptions {
 export class Host {
   readonly #options: HostOptions;
   readonly #kinds: ReadonlyMap<string, Kind>;
-  readonly #actors = new Map<string, Actor>();
+  readonly #actors: ActiveActors;
   readonly #environments = new Map<string, ActorEnvironment>();
   readonly #lease: Lease;
   readonly #ownership: Ownership;
@@ -60,11 +59,8 @@ export class Host {
   readonly #timers: TimerDelivery;
   readonly #tells: TellDelivery;
   readonly #pruning: Sweeper;
-  #activating = 0;
-  readonly #waitingToActivate: Actor[] = [];
   #flows = 0;
   #state: 'new' | 'serving' | 'draining' | 'ended' = 'new';
-  #cancelTick: () => void = () => {};
 
   constructor(options: HostOptions) {
     this.#options = options;
@@ -82,6 +78,12 @@ export class Host {
         this.#tells.sweepSoon();
       },
     });
+    this.#actors = new ActiveActors({
+      ...options,
+      lease: this.#lease,
+      epochOf: (shard) => this.#ownership.epochOf(shard),
+      environmentOf: (kind) => this.#environments.get(kind),
+    });
     for (const kind of options.kinds) this.#environments.set(kind.name, this.#environment(kind));
   }
 
@@ -97,7 +99,7 @@ export class Host {
       ask: (call) => this.ask(call),
       wake: (tell) => this.#tells.offer([tell]),
     });
-    this.#scheduleTick();
+    this.#actors.start();
   }
 
   /** The lease is valid and every shard that should be here is. */
@@ -149,17 +151,15 @@ export class Host {
     do {
       await this.#committer.idle();
       await new Promise<void>((resolve) => this.#options.clock.schedule(1, resolve));
-    } while (this.#flows > 0 || [...this.#actors.values()].some((actor) => !actor.isIdle));
+    } while (this.#flows > 0 || !this.#actors.areAllIdle);
   }
 
   #stop(): void {
     this.#state = 'ended';
     this.#pruning.stop();
-    this.#cancelTick();
     this.#options.transport.stop();
     this.#ownership.stop();
-    for (const actor of [...this.#actors.values()])
-      actor.leave(new UnavailableError('this host is shutting down'));
+    this.#actors.stop();
   }
 
   #leaseLost(): void {
@@ -239,7 +239,7 @@ export class Host {
    * the read began: the answer is bounded by the durable head of that moment, whatever is committed meanwhile.
    */
   async #share(call: AskCall, command: SharedCommand<unknown, unknown>): Promise<unknown> {
-    const actor = this.#actorAt(call.address);
+    const actor = this.#actors.at(call.address);
     if (actor.phase === 'activating') await actor.active();
     this.#assertLease();
     if (actor.isBuried) throw new NotFoundError('this actor is no more');
@@ -283,52 +283,10 @@ export class Host {
   /** Hands a message to its actor, activating it where needed. Every refusal is an outcome of the message. */
   deliver(address: Address, message: Message): void {
     try {
-      this.#actorAt(address, (actor) => actor.deliver(message)).lastUsedMs =
-        this.#options.clock.monotonicMs();
+      this.#actors.at(address, (actor) => actor.deliver(message));
     } catch (error) {
       if (!(error instanceof ActorError)) throw error;
       message.settle({ error });
-    }
-  }
-
-  #actorAt(address: Address, use: (actor: Actor) => void = () => {}): Actor {
-    const key = addressKey(address);
-    const present = this.#actors.get(key);
-    if (present !== undefined) {
-      use(present);
-      return present;
-    }
-    const actor = this.#newActor(address);
-    this.#actors.set(key, actor);
-    use(actor);
-    this.#waitingToActivate.push(actor);
-    this.#activateNext();
-    return actor;
-  }
-
-  #newActor(address: Address): Actor {
-    const environment = this.#environments.get(address.kind);
-    if (environment === undefined) throw new TerminalError(`unknown kind ${address.kind}`);
-    const epoch = this.#ownership.epochOf(shardOf(address, this.#options.shardCount));
-    if (epoch === undefined || !this.#lease.isValid()) {
-      throw new UnavailableError('this host does not own the actor now');
-    }
-    if (this.#actors.size >= this.#options.limits.actorsMax && !this.#passivateOldest()) {
-      this.#options.metrics.overloaded('activation');
-      throw new OverloadedError('too many actors are active');
-    }
-    return new Actor(address, epoch, environment);
-  }
-
-  #activateNext(): void {
-    while (this.#activating < this.#options.limits.activationsMax) {
-      const actor = this.#waitingToActivate.shift();
-      if (actor === undefined) return;
-      this.#activating += 1;
-      void actor.activate().finally(() => {
-        this.#activating -= 1;
-        this.#activateNext();
-      });
     }
   }
 
@@ -339,10 +297,7 @@ export class Host {
       lease: this.#lease,
       committer: this.#committer,
       read: (reads) => this.#options.store.read(reads),
-      gone: (actor) => {
-        const key = addressKey(actor.address);
-        if (this.#actors.get(key) === actor) this.#actors.delete(key);
-      },
+      gone: (actor) => this.#actors.gone(actor),
       timersCommitted: (timers) => {
         for (const timer of timers) if (timer !== removed) this.#timers.armed(timer.due_at);
       },
@@ -361,42 +316,6 @@ export class Host {
     const pruned = await store.pruneCalls(this.#ownership.shards, beforeMs, pruneMax);
     return pruned < pruneMax ? prunePauseMs : prunePauseMs / 60;
   }
-
-  #scheduleTick(): void {
-    this.#cancelTick = this.#options.clock.schedule(tickMs, () => {
-      this.#tick();
-      if (this.#state === 'serving' || this.#state === 'draining') this.#scheduleTick();
-    });
-  }
-
-  #tick(): void {
-    const nowMs = this.#options.clock.monotonicMs();
-    const idleSinceMs = nowMs - this.#options.limits.idleMs;
-    for (const actor of this.#actors.values()) {
-      if (!actor.isIdle) actor.expire(nowMs);
-      else if (actor.lastUsedMs < idleSinceMs) passivate(actor);
-    }
-  }
-
-  /** Makes room for one more. Among a handful of actors the one idle longest goes; exact order is not worth a list. */
-  #passivateOldest(): boolean {
-    const sampleMax = 64;
-    let oldest: Actor | undefined;
-    let sampled = 0;
-    for (const actor of this.#actors.values()) {
-      if (!actor.isIdle) continue;
-      if (oldest === undefined || actor.lastUsedMs < oldest.lastUsedMs) oldest = actor;
-      sampled += 1;
-      if (sampled >= sampleMax) break;
-    }
-    if (oldest === undefined) return false;
-    passivate(oldest);
-    return true;
-  }
-}
-
-function passivate(actor: Actor): void {
-  actor.leave(new UnavailableError('this actor has left memory'));
 }
 
 function ownProperty<T>(of: Readonly<Record<string, T>>, name: string): T | undefined {
