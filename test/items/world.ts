@@ -114,12 +114,12 @@ export class Device {
     return reply;
   }
 
-  send(request: Partial<SyncRequest>) {
+  send(request: Partial<SyncRequest>, credentials = this.credentials) {
     return syncItems(this.world.host.actors, {
       api: '20240226',
       snjs_version: '2.204.7',
       ...request,
-      credentials: this.credentials,
+      credentials,
     });
   }
 
