@@ -1,0 +1,38 @@
+import test from 'ava';
+import { Layers, removed } from './layers.ts';
+
+test('a speculative value covers the durable one until it is promoted or reverted', (t) => {
+  const layers = new Layers<string>();
+  layers.load('a', 'old');
+  layers.lay('a', 'new', 1);
+  t.is(layers.get('a'), 'new');
+  t.is(layers.durable.get('a'), 'old');
+  layers.revert();
+  t.is(layers.get('a'), 'old');
+  layers.lay('a', 'newer', 1);
+  layers.promote(new Map([['a', 'newer']]), 1);
+  t.is(layers.durable.get('a'), 'newer');
+});
+
+test('promoting one commit leaves what a later one laid above it', (t) => {
+  const layers = new Layers<string>();
+  layers.lay('a', 'first', 1);
+  layers.lay('a', 'second', 2);
+  layers.promote(new Map([['a', 'first']]), 1);
+  t.is(layers.durable.get('a'), 'first');
+  t.is(layers.get('a'), 'second');
+});
+
+test('a removed key is absent from the keys and comes back when reverted', (t) => {
+  const layers = new Layers<string>();
+  layers.load('a', 'x');
+  layers.load('b', 'y');
+  layers.lay('a', removed, 1);
+  layers.lay('c', 'z', 1);
+  t.deepEqual([...layers.keys()].sort(), ['b', 'c']);
+  layers.revert();
+  t.deepEqual([...layers.keys()].sort(), ['a', 'b']);
+  layers.lay('a', removed, 1);
+  layers.promote(new Map([['a', removed]]), 1);
+  t.is(layers.get('a'), undefined);
+});
