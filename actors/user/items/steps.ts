@@ -32,7 +32,7 @@ export interface Progress {
   readonly page: Page;
   readonly saved: readonly SavedEntry[];
   readonly conflicts: readonly Conflict[];
-  /** The client has everything up to this position, once it has the page and the page is complete. */
+  /** With the page and what is saved, the client has everything up to this position. */
   readonly end: number;
   /** After the last turn. */
   readonly head: Head;
@@ -54,8 +54,8 @@ export function begin(view: View, request: SyncRequest, reads: PageReads): Progr
 
 function pageIn(view: View, request: SyncRequest, reads: PageReads, now: Head): Page {
   const start = startAt(view, request);
-  // No vault's items are the user's yet. The token stays where it was: nothing of his own was given either.
-  if (isVaultExclusive(request)) return { rows: [], reached: start.after, complete: false };
+  // No vault's items are the user's yet. Nothing of his own is given, so the token stays where it was.
+  if (isVaultExclusive(request)) return { rows: [], reached: start.after, complete: true };
   return pageOf(reads.changes, reads.front, start, now.position);
 }
 
@@ -130,11 +130,7 @@ const generationBytes = 9;
 export function answer(userUuid: string, request: SyncRequest, progress: Progress): SyncReply {
   const { page, saved, conflicts, end } = progress;
   const retrieved = given(page.rows, request, conflicts);
-  const mark = {
-    collection: userUuid,
-    generation: progress.head.generation,
-    position: page.complete ? end : page.reached,
-  };
+  const mark = { collection: userUuid, generation: progress.head.generation, position: end };
   const tokens = tokensOf(mark, !page.complete && retrieved.length > 0);
   const result = { retrieved, saved, conflicts, tokens };
   return isLegacy(request) ? legacyReply(result) : modernReply(result);
