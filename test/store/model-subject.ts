@@ -3,8 +3,9 @@ import type { Flight, Subject } from './subject.ts';
 
 const applied: Flight = { finish: async () => undefined };
 
-export async function modelSubject(): Promise<Subject> {
-  const database = new ModelDatabase({ nowMs: () => 1_700_000_000_000 });
+const clock = { nowMs: () => 1_700_000_000_000 };
+
+export async function modelSubject(database = new ModelDatabase(clock)): Promise<Subject> {
   return {
     store: new ModelStore(database),
     other: new ModelStore(database),

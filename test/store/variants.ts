@@ -1,0 +1,254 @@
+/** Wrong stores, each with one mistake that looks harmless, and the clause of the contract that must catch it. */
+import pg from 'pg';
+import { ModelDatabase } from '../../runtime/store/model.ts';
+import type { Statement } from '../../runtime/store/postgres/sql.ts';
+import { type StoreSql, storeSql } from '../../runtime/store/postgres/store.ts';
+import type { Commit, SliceRow, Store } from '../../runtime/store/store.ts';
+import type { PostgresVariant } from './postgres-subject.ts';
+
+export interface WrongVariant extends PostgresVariant {
+  readonly name: string;
+  readonly caughtBy: string;
+}
+
+type Rewrite = (text: string) => string;
+
+/** Both statements of a batch, rewritten. A rewrite that changes nothing would prove nothing. */
+function rewrittenCommit(rewrite: Rewrite): StoreSql {
+  const apply = (statement: Statement): Statement => ({ ...statement, text: rewrite(statement.text) });
+  return {
+    ...storeSql,
+    batchCommit(commits: readonly Commit[]) {
+      const { first, second } = storeSql.batchCommit(commits);
+      return {
+        first: apply(first),
+        second: second === undefined ? undefined : (passed: readonly number[]) => apply(second(passed)),
+      };
+    },
+  };
+}
+
+/** Every put and removal of a batch in one statement, as if a table could be changed in two places at once. */
+const oneStatement: StoreSql['batchCommit'] = (commits) => {
+  const { first, second } = storeSql.batchCommit(commits);
+  if (second === undefined) return { first, second };
+  const { text, values } = second([]);
+  const puts = text.slice(text.indexOf('),\n') + 3, text.lastIndexOf('\nSELECT'));
+  const offset = first.values.length - 1;
+  const shifted = puts.replaceAll(/\$(\d+)/g, (_, index) => `$${Number(index) + offset}`);
+  const end = first.text.lastIndexOf('\nSELECT');
+  return {
+    first: {
+      text: `${first.text.slice(0, end)},\n${shifted}${first.text.slice(end)}`,
+      values: [...first.values, ...values.slice(1)],
+    },
+    second: undefined,
+  };
+};
+
+/** Activation that reads the slices in the same statement, and so from the snapshot taken before it waited. */
+function loadingActivation(store: Store, connection: pg.ClientConfig): Store {
+  const loaded = new Map<string, readonly SliceRow[]>();
+  return new Proxy(store, {
+    get(target, property) {
+      if (property === 'slices') return async ({ id }: { id: string }) => loaded.get(id) ?? [];
+      if (property !== 'activate') {
+        const value = Reflect.get(target, property);
+        return typeof value === 'function' ? value.bind(target) : value;
+      }
+      return async (address: { kind: string; id: string }, shard: number, epoch: number, create: boolean) => {
+        if (create) return target.activate(address, shard, epoch, create);
+        const client = new pg.Client(connection);
+        await client.connect();
+        const { rows } = await client.query(
+          `WITH active AS (UPDATE actor SET epoch = $3, version = version + 1
+             WHERE kind = $1 AND id = $2 AND epoch <= $3 RETURNING epoch, version, commit_id)
+           SELECT active.epoch::float8, active.version::float8, active.commit_id, slice.slice, slice.data
+           FROM active LEFT JOIN slice ON slice.kind = $1 AND slice.id = $2`,
+          [address.kind, address.id, epoch],
+        );
+        await client.end();
+        const [first] = rows;
+        if (first === undefined) return { outcome: 'fenced' };
+        loaded.set(
+          address.id,
+          rows.filter((row) => row.slice !== null),
+        );
+        return {
+          outcome: 'active',
+          row: { epoch: first.epoch, version: first.version, commitId: first.commit_id },
+        };
+      };
+    },
+  });
+}
+
+export const wrongVariants: readonly WrongVariant[] = [
+  {
+    name: 'the fence ignores the version',
+    caughtBy: 'a commit that waits behind the barrier never applies',
+    sql: rewrittenCommit((text) => text.replace(' AND actor.version = w.version', '')),
+  },
+  {
+    name: 'the fence ignores the epoch and trusts the version',
+    caughtBy: 'members of a batch pass or fail alone',
+    sql: rewrittenCommit((text) =>
+      text.replace(
+        ' AND actor.epoch = w.epoch AND actor.version = w.version',
+        ' AND actor.version >= w.version',
+      ),
+    ),
+  },
+  {
+    name: 'the fence is a SELECT beside the UPDATE',
+    caughtBy: 'a commit that waits behind the barrier never applies',
+    sql: rewrittenCommit((text) =>
+      text.replace('WITH fence AS (', 'WITH bump AS (').replace(
+        /UPDATE actor SET .*\n {2}FROM (unnest\(.*\) AS w\(.*\))\n {2}WHERE (.*)\n {2}RETURNING w.member\)/,
+        `UPDATE actor SET version = actor.version + 1, commit_id = w.commit_id FROM $1
+             WHERE actor.kind = w.kind AND actor.id = w.id AND actor.version = w.version),
+           fence AS (SELECT w.member FROM actor JOIN $1 ON $2)`,
+      ),
+    ),
+  },
+  {
+    name: 'a taken key is skipped instead of refused',
+    caughtBy: 'a unique key taken by another actor refuses the whole batch; sent one by one the others pass',
+    sql: rewrittenCommit((text) =>
+      text.replaceAll(/ON CONFLICT \([^)]*\) DO UPDATE SET [^)]*\)/g, 'ON CONFLICT DO NOTHING)'),
+    ),
+  },
+  {
+    name: 'an upsert by the key alone overwrites a row born otherwise',
+    caughtBy: 'an insert whose key exists with another birth is refused, whatever it says of itself',
+    sql: rewrittenCommit((text) =>
+      text.replace('("owner_uuid", "place", "born") DO', '("owner_uuid", "place") DO'),
+    ),
+  },
+  {
+    name: 'one statement removes from a table and puts into it',
+    caughtBy: 'one commit may remove and insert in one table, and hand a unique key over',
+    sql: { ...storeSql, batchCommit: oneStatement },
+  },
+  {
+    name: 'members that failed the fence take part in the second statement',
+    caughtBy: 'a fenced member of a batch that puts and removes in one table changes nothing',
+    sql: {
+      ...storeSql,
+      batchCommit(commits: readonly Commit[]) {
+        const { first, second } = storeSql.batchCommit(commits);
+        return { first, second: second && (() => second(commits.map((_, index) => index))) };
+      },
+    },
+  },
+  {
+    name: 'the parts of a large value that became shorter stay',
+    caughtBy: 'large values come back whole through every change of size',
+    sql: rewrittenCommit((text) => text.replaceAll(/("(note|letter)_part"."part") >= w."part"/g, '$1 < 0')),
+  },
+  {
+    name: 'the barrier is a read',
+    caughtBy: 'a commit that arrives after the barrier never applies',
+    sql: {
+      ...storeSql,
+      barrier: (address, epoch) => ({
+        text: 'SELECT epoch, version, commit_id FROM actor WHERE kind = $1 AND id = $2 AND epoch = $3',
+        values: [address.kind, address.id, epoch],
+      }),
+    },
+  },
+  {
+    name: 'an activation loads slices in its own statement',
+    caughtBy: 'an activation waits for a commit in flight, and what is read after it sees that commit',
+    wrap: loadingActivation,
+  },
+  {
+    name: 'an activation takes whatever epoch is there',
+    caughtBy:
+      'an activation takes a lower or an equal epoch and bumps the version; a lower one of its own is fenced',
+    sql: {
+      ...storeSql,
+      activate: (address, epoch) => {
+        const { text, values } = storeSql.activate(address, epoch);
+        return { text: text.replace(' AND epoch <= $3', ''), values };
+      },
+    },
+  },
+  {
+    name: 'an activation wants a strictly greater epoch',
+    caughtBy:
+      'an activation takes a lower or an equal epoch and bumps the version; a lower one of its own is fenced',
+    sql: {
+      ...storeSql,
+      activate: (address, epoch) => {
+        const { text, values } = storeSql.activate(address, epoch);
+        return { text: text.replace('epoch <= $3', 'epoch < $3'), values };
+      },
+    },
+  },
+  {
+    name: 'epochs are computed without a lock',
+    caughtBy: 'a claim that waits behind another takes only what that one left, under a greater epoch',
+    sql: {
+      ...storeSql,
+      nextEpoch: () => ({ text: 'SELECT coalesce(max(epoch), 0) + 1 AS value FROM shard', values: [] }),
+    },
+  },
+  {
+    name: 'a lapsed lease counts as dead before it is buried',
+    caughtBy: 'a lapsed lease still holds its shards until it is buried, and may be renewed until then',
+    sql: {
+      ...storeSql,
+      freeShards: (shards) => {
+        const { text, values } = storeSql.freeShards(shards);
+        const live = 'node.incarnation = shard.incarnation';
+        return {
+          text: text.replace(live, `${live} AND node.expires_at >= extract(epoch FROM now()) * 1000`),
+          values,
+        };
+      },
+    },
+  },
+  {
+    name: 'a dead incarnation may claim',
+    caughtBy: 'only a claim of something uses up an epoch',
+    sql: {
+      ...storeSql,
+      takeShards: (...input) => {
+        const { text, values } = storeSql.takeShards(...input);
+        return { text: text.replace(/WHERE EXISTS .*/, ''), values };
+      },
+    },
+  },
+  {
+    name: 'sweeps come in no order',
+    caughtBy: 'due timers come oldest first, of the shards asked, within both bounds, without the dead',
+    sql: {
+      ...storeSql,
+      dueTimers: (...input) => {
+        const { text, values } = storeSql.dueTimers(...input);
+        return { text: text.replace('ORDER BY due_at, kind, id, name', 'ORDER BY name'), values };
+      },
+    },
+  },
+  {
+    name: 'a range is always complete',
+    caughtBy: 'a range cut by its limit is incomplete; one that ends exactly at it is complete',
+    sql: {
+      ...storeSql,
+      planRead: (read) => {
+        const { statement, finish } = storeSql.planRead(read);
+        return { statement, finish: (rows) => ({ ...finish(rows), complete: true }) };
+      },
+    },
+  },
+];
+
+/** The same kind of mistake in the model: the contract must hold it to account as well. */
+export class VersionBlindDatabase extends ModelDatabase {
+  override commit(commits: readonly Commit[]): ReadonlySet<number> {
+    return super.commit(
+      commits.map((commit) => ({ ...commit, version: this.head(commit.address)?.version ?? commit.version })),
+    );
+  }
+}
