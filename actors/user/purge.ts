@@ -1,28 +1,37 @@
 /**
- * Removing what a deleted account leaves: each part that keeps rows of the user says how to remove a bounded number
- * of them, and the timer `purge` comes again until none are left; then the actor is buried.
+ * What a deleted account leaves behind is removed in bounded commits: the timer `purge` takes the next batch of its
+ * items, in the order of their positions, and comes again from there until none are left; then the actor is buried.
+ * A crash between two batches leaves the timer, which goes on where the last commit stopped.
  */
-import type { PlanResults, Plans, TimerHandler, Turn, View } from '../../runtime/command.ts';
+import { z } from 'zod';
+import { range, timer } from '../../runtime/command.ts';
+import { head } from '../collection/head.ts';
+import { item } from '../collection/item.ts';
 import { profileSlice } from './profile.ts';
 
-/** One part's rows. The plans of different parts have different names. */
-export interface Purge<P extends Plans = Plans> {
-  /** The rows to remove next. */
-  readonly reads: (view: View) => P;
-  /** Removes them. True: there may be more. */
-  readonly turn: (turn: Turn, reads: PlanResults<P>) => boolean;
-}
+/** Rows per commit: well below a commit's usual size, as a removal carries a key alone. */
+export const purgeBatchItems = 500;
 
-// biome-ignore lint/suspicious/noExplicitAny: parts with plans of any shape
-export function createPurgeTimer(parts: readonly Purge<any>[]): TimerHandler {
-  return {
-    missed: 'fire-once',
-    reads: (view) => Object.assign({}, ...parts.map((part) => part.reads(view))),
-    turn: (turn, _payload, reads) => {
-      if (turn.get(profileSlice).state !== 'deleted') return;
-      const more = parts.map((part) => part.turn(turn, reads)).includes(true);
-      if (more) turn.arm('purge', turn.nowMs);
-      else turn.bury();
-    },
-  };
-}
+const progressSchema = z.object({ after: z.int() });
+type Progress = z.infer<typeof progressSchema>;
+
+export const purgeFromStart: Progress = { after: 0 };
+
+export const purgeTimer = timer({
+  missed: 'fire-once',
+  reads: (view, payload) => ({
+    batch: range(item, {
+      after: progressSchema.parse(payload).after,
+      through: view.get(head).position,
+      limit: purgeBatchItems,
+      columns: ['uuid'],
+    }),
+  }),
+  turn: (turn, _payload, { batch }) => {
+    if (turn.get(profileSlice).state !== 'deleted') return;
+    for (const { collection, uuid } of batch.rows) turn.remove(item, { collection, uuid });
+    const last = batch.rows.at(-1);
+    if (batch.complete || last === undefined) turn.bury();
+    else turn.arm('purge', turn.nowMs, { after: last.position });
+  },
+});

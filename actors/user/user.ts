@@ -5,7 +5,7 @@ import { accountTable } from './account/account-table.ts';
 import { accountCommands } from './account/commands.ts';
 import { createItemCommands, itemSlices, itemTables } from './items/commands.ts';
 import { profileSlice } from './profile.ts';
-import { createPurgeTimer } from './purge.ts';
+import { purgeTimer } from './purge.ts';
 import { sessionCommands } from './sessions/commands.ts';
 import { revokedSessionMap, sessionMap } from './sessions/session.ts';
 
@@ -19,7 +19,7 @@ export function createUserKind(services: UserServices) {
       ...sessionCommands(services),
       ...createItemCommands(services.settings, services.items),
     },
-    timers: { purge: createPurgeTimer([]) },
+    timers: { purge: purgeTimer },
   });
 }
 

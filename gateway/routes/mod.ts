@@ -2,16 +2,29 @@
 import { z } from 'zod';
 import { openApiDocument } from '../openapi.ts';
 import { type AnyRoute, route } from '../route.ts';
+import { type AccountRouteOptions, accountRoutes } from './accounts.ts';
 import { type HealthRouteOptions, healthRoutes } from './health.ts';
 import { itemRoutes } from './items.ts';
+import { type SessionRouteOptions, sessionRoutes } from './sessions.ts';
+import { type SignInRouteOptions, signInRoutes } from './sign-in.ts';
 
-export interface RoutesOptions extends HealthRouteOptions {
+export interface RoutesOptions
+  extends HealthRouteOptions,
+    AccountRouteOptions,
+    SessionRouteOptions,
+    SignInRouteOptions {
   /** The server's own version, for the description. */
   readonly version: string;
 }
 
 export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
-  const routes = [...healthRoutes(options), ...itemRoutes];
+  const routes = [
+    ...healthRoutes(options),
+    ...signInRoutes(options),
+    ...sessionRoutes(options),
+    ...accountRoutes(options),
+    ...itemRoutes,
+  ];
   return [...routes, descriptionRoute(() => openApiDocument(routes, options.version))];
 }
 

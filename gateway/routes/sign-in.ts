@@ -24,8 +24,8 @@ export interface SignInRouteOptions {
   readonly settings: Pick<AccountSettings, 'workspacesPerEmail'>;
   readonly signinKeys: Pick<SigninKeys, 'actorId'>;
   readonly cookies: CookieOptions;
-  /** `CAPTCHA_UI_URL`, told with a failed sign-in once a captcha is needed. */
-  readonly captchaUiUrl?: string | undefined;
+  /** `CAPTCHA_UI_URL`, told with a failed sign-in once a captcha is needed; null when none is configured. */
+  readonly captchaUiUrl: string | null;
 }
 
 const loginParamsRequest = z.object({

@@ -1,4 +1,7 @@
 import test from 'ava';
+import { item } from '../../actors/collection/item.ts';
+import { syncItems } from '../../actors/mod.ts';
+import { note, uuidNumber } from '../support/items.ts';
 import {
   alice,
   bodyOf,
@@ -185,4 +188,31 @@ test('an account whose purge has run answers like one that never was', async (t)
   t.is(await statusOf(world, mine), '401 invalid-auth');
   const logout = await world.call('POST', '/v1/logout', { bearer: mine.access });
   t.is(logout.status, 401);
+});
+
+test('the purge removes every item of a deleted account in bounded commits, and nobody else’s', async (t) => {
+  const world = await createWorld();
+  const mine = await register(world);
+  const bob = await register(world, { email: 'bob@example.org' });
+  const save = async ({ access }: Tokens, from: number, count: number) => {
+    const credentials = world.services.tokens.verify(access, new Map());
+    if (credentials === undefined) throw new Error('not a token');
+    const items = Array.from({ length: count }, (_, index) => note({ uuid: uuidNumber(from + index) }));
+    await syncItems(world.host.actors, { credentials, items, snjs_version: null });
+  };
+  await save(mine, 1, 1_200);
+  await save(bob, 5_000, 3);
+  const rowsOf = async ({ userUuid }: Tokens) => {
+    const [read] = await world.host.store.read([
+      { read: 'range', table: item, owner: userUuid, after: 0, through: 1e6, limit: 1e6 },
+    ]);
+    return read?.rows.length;
+  };
+  t.is(await rowsOf(mine), 1_200);
+  await deleteAccount(world, mine, alice.password);
+  await world.advance(60_000);
+  t.is(await rowsOf(mine), 0);
+  t.is(await rowsOf(bob), 3);
+  await save(bob, 1, 2);
+  t.is(await rowsOf(bob), 5);
 });

@@ -84,7 +84,7 @@ export async function createWorld(
   const routes = [
     ...accountRoutes({ settings, cookies }),
     ...sessionRoutes({ tokens, cookies }),
-    ...signInRoutes({ settings, signinKeys, cookies, captchaUiUrl: more.captchaUiUrl }),
+    ...signInRoutes({ settings, signinKeys, cookies, captchaUiUrl: more.captchaUiUrl ?? null }),
   ];
   const verifyBearer = createVerifyBearer(tokens);
   let calls = 0;

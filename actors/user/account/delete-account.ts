@@ -14,6 +14,7 @@ import { z } from 'zod';
 import { type Flow, type FlowCommand, flow, keys, type Turn } from '../../../runtime/command.ts';
 import type { UserServices } from '../../services.ts';
 import { type Caller, callerOf, noProfile, profileSlice } from '../profile.ts';
+import { purgeFromStart } from '../purge.ts';
 import { isRefused, refuse } from '../refusal.ts';
 import { type Credentials, credentialsSchema } from '../sessions/credentials.ts';
 import { revokedSessionMap } from '../sessions/session.ts';
@@ -91,6 +92,6 @@ function deleteAccount(turn: Turn, services: UserServices, caller: Caller, accou
   endAllSessions(turn);
   for (const uuid of turn.entries(revokedSessionMap).keys()) turn.removeEntry(revokedSessionMap, uuid);
   resetAttempts(turn, services, account);
-  turn.arm('purge', turn.nowMs);
+  turn.arm('purge', turn.nowMs, purgeFromStart);
   return { caller, reply: {} };
 }
