@@ -1,0 +1,42 @@
+/**
+ * The log: JSON lines on standard error, so that standard output is left to what people are told. Modules log no
+ * tokens, cookies, addresses of people or bodies in the first place; the redaction here is the net below that.
+ */
+import { type Logger, pino } from 'pino';
+
+const secretNames = [
+  'password',
+  'secret',
+  'token',
+  'access_token',
+  'refresh_token',
+  'authorization',
+  'cookie',
+  'email',
+  'identifier',
+  'body',
+  'content',
+  'connectionString',
+];
+
+/** Writes to `destination`, by default standard error. */
+export function createLogger(
+  level: string,
+  destination: { write(line: string): void } = pino.destination(2),
+): Logger {
+  const names = secretNames.map((name) => `["${name}"]`);
+  return pino(
+    {
+      level,
+      // Neither the process nor the machine: whoever collects logs knows them.
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: {
+        paths: [...names, ...names.map((name) => `*${name}`), ...names.map((name) => `*.*${name}`)],
+        censor: '[redacted]',
+      },
+    },
+    destination,
+  );
+}
