@@ -46,12 +46,19 @@ export interface TestGatewayOptions extends Partial<GatewayConfig> {
   readonly clock?: Clock;
   readonly logLevel?: string;
   readonly readiness?: Readiness;
+  readonly actors?: Actors;
 }
 
 export async function startGateway(
   t: ExecutionContext,
   routes: readonly AnyRoute[],
-  { clock = systemClock, logLevel = 'debug', readiness, ...config }: TestGatewayOptions = {},
+  {
+    clock = systemClock,
+    logLevel = 'debug',
+    readiness,
+    actors = noActors,
+    ...config
+  }: TestGatewayOptions = {},
 ): Promise<TestGateway> {
   const log: Record<string, unknown>[] = [];
   const lines = new Writable({
@@ -64,7 +71,7 @@ export async function startGateway(
   const ready = readiness ?? createReadiness({}, clock);
   const gateway = createGateway({
     routes,
-    actors: noActors,
+    actors,
     config: { ...defaultGatewayConfig, filesServerUrl: 'http://files.test', ...config },
     clock,
     random: systemRandom,

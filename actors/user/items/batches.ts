@@ -6,7 +6,7 @@ export interface TurnLimits {
   readonly bytes: number;
 }
 
-export const turnLimits: TurnLimits = { items: 1_000, bytes: 4 * 1024 * 1024 };
+export const turnLimits: TurnLimits = { items: 300, bytes: 4 * 1024 * 1024 };
 
 export function fitsOneTurn(items: readonly ClientItem[], limits = turnLimits): boolean {
   if (items.length > limits.items) return false;
