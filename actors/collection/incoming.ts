@@ -99,10 +99,16 @@ function text(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** The database stores no NUL in a text, and ciphertext never has one. */
 function isText(value: unknown, lengthMax: number): boolean {
   if (isAbsent(value)) return true;
-  return typeof value === 'string' && value.length <= lengthMax && !value.includes('\0');
+  return typeof value === 'string' && value.length <= lengthMax && isStorable(value);
+}
+
+/** The database holds no NUL, and UTF-8 no half of a surrogate pair. Ciphertext never has either. */
+function isStorable(value: string): boolean {
+  // Every supported Node has the method; the language level of the types does not.
+  const text = value as string & { isWellFormed(): boolean };
+  return text.isWellFormed() && !text.includes('\0');
 }
 
 function isContent(value: unknown, limitBytes: number): boolean {

@@ -108,7 +108,8 @@ test('content types clients do not know, and a missing one, are refused', (t) =>
 });
 
 test('content that is no text, or too large, is a content_error', (t) => {
-  for (const content of [{}, [], 5, true, 'a\0b']) t.is(refused(note({ content })).type, 'content_error');
+  for (const content of [{}, [], 5, true, 'a\0b', 'a\ud800b', '\udc00'])
+    t.is(refused(note({ content })).type, 'content_error');
   const by = saver({ contentLimitBytes: 4 });
   t.is(refused(note({ content: 'äää' }), undefined, by).type, 'content_error');
   t.is(accepted(note({ content: 'ää' }), undefined, by).content, 'ää');
