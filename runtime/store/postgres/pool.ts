@@ -25,17 +25,21 @@ export type Row = Record<string, string | number | boolean | Buffer | null>;
 /** Distinct statements that are prepared under a name; any further one is parsed anew each time. */
 const preparedMax = 256;
 const answerSlackMs = 2_000;
+/** Connections beyond the first are closed when they were idle for so long. */
+const idleMaxMs = 60_000;
 
 export class ConnectionPool {
   readonly #pool: pg.Pool;
   readonly #queueMax: number;
-  readonly #names = new Map<string, string>();
+  readonly #names = new StatementNames(preparedMax);
 
   constructor(connection: pg.ClientConfig, limits: PoolLimits, onError: (error: Error) => void) {
     this.#queueMax = limits.queueMax;
     this.#pool = new pg.Pool({
       ...connection,
       max: limits.connectionsMax,
+      min: 1,
+      idleTimeoutMillis: idleMaxMs,
       connectionTimeoutMillis: limits.waitMaxMs,
       statement_timeout: limits.statementTimeoutMs,
       lock_timeout: Math.ceil(limits.statementTimeoutMs / 2),
@@ -53,7 +57,7 @@ export class ConnectionPool {
   /** Runs `work` on one connection. Rejects with a StoreError. */
   async run<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     try {
-      return await this.#attempt(work, (text) => this.#nameOf(text));
+      return await this.#attempt(work, (text) => this.#names.nameOf(text));
     } catch (error) {
       if (!isStalePlan(error)) throw toStoreError(error);
     }
@@ -119,10 +123,20 @@ export class ConnectionPool {
       throw new StoreError('unavailable', `no database connection to be had: ${reason}`);
     }
   }
+}
 
-  #nameOf(text: string): string | undefined {
+/** The names of prepared statements: one per text and, because each costs the server memory, only so many. */
+export class StatementNames {
+  readonly #namesMax: number;
+  readonly #names = new Map<string, string>();
+
+  constructor(namesMax: number) {
+    this.#namesMax = namesMax;
+  }
+
+  nameOf(text: string): string | undefined {
     const known = this.#names.get(text);
-    if (known !== undefined || this.#names.size >= preparedMax) return known;
+    if (known !== undefined || this.#names.size >= this.#namesMax) return known;
     const name = `s${this.#names.size}`;
     this.#names.set(text, name);
     return name;
