@@ -86,7 +86,12 @@ async function throughRuntime(connection: Connection): Promise<{ rate: number; b
   const store = await openPostgresStore({ connection });
   const transport = new InProcessTransport();
   let batches = 0;
-  const metrics = { ...noMetrics, batch: () => void (batches += 1) };
+  const metrics = {
+    ...noMetrics,
+    batch: () => {
+      batches += 1;
+    },
+  };
   const node = {
     id: 'bench',
     incarnation: systemRandom.uuid(),
@@ -136,7 +141,11 @@ async function byHand(connection: Connection, rows: number): Promise<number> {
   const source = types.map((type, index) => `$${index + 1}::${type}[]`).join(', ');
   const text = `INSERT INTO item (${columns.join(', ')}, content_parts) SELECT ${columns.join(', ')}, 0 FROM unnest(${source}) AS w(${columns.join(', ')})`;
   const transactions = await measure(1, async () => {
-    const batch = Array.from({ length: rows }, () => newItem(owner, systemRandom.uuid(), (position += 1)));
+    const first = position;
+    position += rows;
+    const batch = Array.from({ length: rows }, (_, index) =>
+      newItem(owner, systemRandom.uuid(), first + index + 1),
+    );
     const arrays = columns.map((column) => batch.map((row) => row[column as keyof ItemRow]));
     await client.query({ name: 'by-hand', text, values: arrays });
   });

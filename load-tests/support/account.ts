@@ -1,0 +1,123 @@
+/** Accounts and items for load: made over HTTP as a client makes them, with text in place of ciphertext. */
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { requestBytes } from '../http-load.ts';
+
+export interface Account {
+  readonly email: string;
+  readonly password: string;
+  readonly userUuid: string;
+  readonly accessToken: string;
+}
+
+const headerSessions = '20200115';
+
+export async function post(url: string, path: string, body: unknown, token?: string): Promise<unknown> {
+  const headers: Record<string, string> = { 'content-type': 'application/json' };
+  if (token !== undefined) headers['authorization'] = `Bearer ${token}`;
+  const reply = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+  const text = await reply.text();
+  if (!reply.ok) throw new Error(`${path} answered ${reply.status}: ${text.slice(0, 200)}`);
+  return (JSON.parse(text) as { data: unknown }).data;
+}
+
+export async function register(url: string): Promise<Account> {
+  const email = `${randomUUID()}@load.test`;
+  const password = randomBytes(32).toString('hex');
+  const body = {
+    api: headerSessions,
+    email,
+    password,
+    pw_nonce: randomBytes(32).toString('hex'),
+    version: '004',
+  };
+  const data = (await post(url, '/v1/users', body)) as {
+    user: { uuid: string };
+    session: { access_token: string };
+  };
+  return { email, password, userUuid: data.user.uuid, accessToken: data.session.access_token };
+}
+
+/** The whole path of a sign-in as clients go it: parameters with a challenge, then the password. */
+export async function signIn(url: string, account: Account): Promise<void> {
+  const verifier = randomBytes(32).toString('hex');
+  const digest = createHash('sha256').update(verifier).digest('hex');
+  const challenge = Buffer.from(digest).toString('base64url');
+  const who = { api: headerSessions, email: account.email };
+  await post(url, '/v2/login-params', { ...who, code_challenge: challenge });
+  await post(url, '/v2/login', {
+    ...who,
+    password: account.password,
+    code_verifier: verifier,
+    ephemeral: false,
+  });
+}
+
+const ciphertext = 'c'.repeat(1_024);
+
+export function newItem(uuid: string = randomUUID()) {
+  return {
+    uuid,
+    content_type: 'Note',
+    content: ciphertext,
+    enc_item_key: '004:enc-item-key',
+    items_key_id: '11111111-2222-4333-8444-555555555555',
+    deleted: false,
+    created_at_timestamp: 0,
+    updated_at_timestamp: 0,
+    created_at: '2026-01-01T00:00:00.000Z',
+    updated_at: '1970-01-01T00:00:00.000Z',
+  };
+}
+
+export interface SyncReply {
+  readonly saved_items: readonly { readonly uuid: string }[];
+  readonly retrieved_items: readonly { readonly uuid: string }[];
+  readonly conflicts: readonly unknown[];
+  readonly sync_token: string;
+  readonly cursor_token?: string;
+}
+
+export async function sync(url: string, account: Account, body: object): Promise<SyncReply> {
+  return (await post(
+    url,
+    '/v1/items',
+    { api: headerSessions, limit: 150, ...body },
+    account.accessToken,
+  )) as SyncReply;
+}
+
+/** The bytes of a sync request, for the raw load generator. */
+export function syncBytes(url: string, account: Account, body: object): Buffer {
+  return requestBytes(
+    'POST',
+    new URL('/v1/items', url),
+    { authorization: `Bearer ${account.accessToken}` },
+    JSON.stringify({ api: headerSessions, limit: 150, ...body }),
+  );
+}
+
+/** Uploads `count` new items, 150 in each call as clients do. */
+export async function upload(url: string, account: Account, count: number): Promise<void> {
+  let token: string | undefined;
+  for (let sent = 0; sent < count; ) {
+    const items = Array.from({ length: Math.min(150, count - sent) }, () => newItem());
+    const reply = await sync(url, account, { items, sync_token: token });
+    if (reply.saved_items.length !== items.length) throw new Error('not every item was saved');
+    token = reply.sync_token;
+    sent += items.length;
+  }
+}
+
+/** A first sync of everything; returns how many items came. */
+export async function firstSync(url: string, account: Account): Promise<number> {
+  let cursor: string | undefined;
+  let token: string | undefined;
+  const seen = new Set<string>();
+  do {
+    const reply = await sync(url, account, { items: [], sync_token: token, cursor_token: cursor });
+    for (const { uuid } of reply.retrieved_items) seen.add(uuid);
+    cursor = reply.cursor_token;
+    token = reply.sync_token;
+  } while (cursor !== undefined);
+  return seen.size;
+}

@@ -1,0 +1,46 @@
+/** What processes cost, read from the kernel (Linux). */
+import { readdirSync, readFileSync } from 'node:fs';
+
+const clockTicksPerSecond = 100;
+
+function statOf(pid: number): { parent: number; cpuMs: number } | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const ticks = Number(fields[11]) + Number(fields[12]);
+    return { parent: Number(fields[1]), cpuMs: (ticks * 1_000) / clockTicksPerSecond };
+  } catch {
+    // It has ended meanwhile.
+    return undefined;
+  }
+}
+
+/** The process and everything it started. */
+export function treeOf(root: number): readonly number[] {
+  const children = new Map<number, number[]>();
+  for (const name of readdirSync('/proc')) {
+    const pid = Number(name);
+    const stat = Number.isInteger(pid) ? statOf(pid) : undefined;
+    if (stat !== undefined) children.set(stat.parent, [...(children.get(stat.parent) ?? []), pid]);
+  }
+  const tree: number[] = [];
+  const visit = (pid: number) => {
+    tree.push(pid);
+    for (const child of children.get(pid) ?? []) visit(child);
+  };
+  visit(root);
+  return tree;
+}
+
+/** CPU time of the process itself and of everything below it (the embedded database), milliseconds. */
+export function cpuTimes(root: number): { ownMs: number; belowMs: number } {
+  const [own, ...below] = treeOf(root);
+  const sum = below.reduce((total, pid) => total + (statOf(pid)?.cpuMs ?? 0), 0);
+  return { ownMs: own === undefined ? 0 : (statOf(own)?.cpuMs ?? 0), belowMs: sum };
+}
+
+/** Resident memory of one process, bytes. */
+export function residentBytes(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1_024;
+}
