@@ -1,0 +1,235 @@
+/** What the contract cannot say of both stores: locks, broken connections, queues, plans and parts. */
+import test, { type ExecutionContext } from 'ava';
+import pg from 'pg';
+import {
+  activate,
+  actor,
+  assertFails,
+  assertPasses,
+  commitOn,
+  following,
+  insert,
+  put,
+  putSlice,
+  remove,
+  sliceTexts,
+} from '../../../test/store/actors.ts';
+import { contractTables, letterTable, note, noteTable, uuid } from '../../../test/store/tables.ts';
+import {
+  type DatabaseConnection,
+  startTestPostgres,
+  type TestPostgres,
+} from '../../../test/support/postgres.ts';
+import { migrate } from './migrate.ts';
+import { planRead } from './reads.ts';
+import { createTable, runtimeMigrations } from './schema.ts';
+import { openPostgresStore, type PostgresStore, type PostgresStoreOptions, storeSql } from './store.ts';
+
+let server: TestPostgres;
+test.before(async () => {
+  server = await startTestPostgres();
+});
+test.after.always(() => server?.stop());
+
+const ada = actor(1);
+const bob = actor(2);
+
+interface Setting {
+  readonly connection: DatabaseConnection;
+  readonly store: PostgresStore;
+  readonly client: pg.Client;
+}
+
+async function given(t: ExecutionContext, options: Partial<PostgresStoreOptions> = {}): Promise<Setting> {
+  const connection = await server.createDatabase();
+  await migrate(connection, [...runtimeMigrations, ...contractTables.flatMap((table) => createTable(table))]);
+  const store = await openPostgresStore({ connection, ...options });
+  const client = new pg.Client(connection);
+  await client.connect();
+  t.teardown(async () => {
+    await store.close();
+    await client.end();
+  });
+  return { connection, store, client };
+}
+
+const waiting = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+
+/** The server processes of this database that wait for a lock, once there are `count` of them. */
+async function whenWaiting(connection: DatabaseConnection, count: number): Promise<readonly number[]> {
+  const observer = new pg.Client(connection);
+  await observer.connect();
+  for (let poll = 0; poll < 20_000; poll += 1) {
+    const { rows } = await observer.query<{ pid: number }>(waiting);
+    if (rows.length < count) continue;
+    await observer.end();
+    return rows.map(({ pid }) => pid);
+  }
+  throw new Error(`never ${count} statements that wait`);
+}
+
+const lockRow = (address: typeof ada) => ({
+  text: 'SELECT id FROM actor WHERE kind = $1 AND id = $2 FOR UPDATE',
+  values: [address.kind, address.id],
+});
+
+test('a deadlock is a conflict: nothing was applied, and the same commits may be sent again', async (t) => {
+  const { connection, store, client } = await given(t);
+  const commits = [
+    commitOn(await activate(store, ada), ada, 1, [putSlice(ada, 'profile', 'a')]),
+    commitOn(await activate(store, bob), bob, 2, [putSlice(bob, 'profile', 'b')]),
+  ];
+  await client.query(`SET deadlock_timeout = '60s'`);
+  await client.query('BEGIN');
+  await client.query(lockRow(bob));
+  const batch = store.commit(commits);
+  await whenWaiting(connection, 1);
+  // The batch holds the row of ada and waits for that of bob. It looks for deadlocks first, and so is the victim.
+  const victim = assertFails(batch, 'conflict');
+  await client.query(lockRow(ada));
+  await victim;
+  await client.query('ROLLBACK');
+  t.deepEqual(await sliceTexts(store, ada), {});
+  await assertPasses(store, commits, [0, 1]);
+});
+
+test('a commit that waits too long for a lock is a conflict', async (t) => {
+  const { store, client } = await given(t, { statementTimeoutMs: 200 });
+  const commit = commitOn(await activate(store, ada), ada, 1, []);
+  await client.query('BEGIN');
+  await client.query(lockRow(ada));
+  await assertFails(store.commit([commit]), 'conflict');
+  await client.query('ROLLBACK');
+  await assertPasses(store, [commit], [0]);
+  t.pass();
+});
+
+test('a connection killed under a commit leaves the outcome unknown, and a barrier settles it', async (t) => {
+  const { connection, store, client } = await given(t);
+  const commit = commitOn(await activate(store, ada), ada, 1, []);
+  await client.query('BEGIN');
+  await client.query(lockRow(ada));
+  const lost = assertFails(store.commit([commit]), 'unknown');
+  const [pid] = await whenWaiting(connection, 1);
+  await client.query('SELECT pg_terminate_backend($1)', [pid]);
+  await lost;
+  await client.query('ROLLBACK');
+  t.deepEqual(await store.barrier(ada, 1), { epoch: 1, version: 1, commitId: null });
+  await assertPasses(store, [commit], []);
+});
+
+test('connections that break while idle are reported and replaced', async (t) => {
+  const broken: Error[] = [];
+  const onConnectionError = (error: Error) => broken.push(error);
+  const { store, client } = await given(t, { onConnectionError });
+  await store.timeMs();
+  const killed = await client.query(
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+  );
+  t.true(killed.rows.length > 0);
+  // A connection may be lent out just before its end is noticed; each attempt uses up one of them.
+  for (const _ of killed.rows) await store.verify().catch(() => undefined);
+  await t.notThrowsAsync(store.verify());
+  t.true(broken.every((error) => error instanceof Error));
+});
+
+test('a full queue and a late turn are unavailable, each before anything was sent', async (t) => {
+  const sizes = { commits: 1, reads: 1, leases: 1 };
+  const { connection, store, client } = await given(t, { sizes, queueMax: 1, waitMaxMs: 300 });
+  await activate(store, ada);
+  await client.query('BEGIN');
+  await client.query(lockRow(ada));
+  const blocked = store.barrier(ada, 1);
+  await whenWaiting(connection, 1);
+  const late = assertFails(store.barrier(ada, 1), 'unavailable');
+  await assertFails(store.barrier(ada, 1), 'unavailable');
+  await late;
+  await client.query('ROLLBACK');
+  t.deepEqual(await blocked, { epoch: 1, version: 1, commitId: null });
+  t.deepEqual(await store.head(ada), { epoch: 1, version: 1, commitId: null });
+});
+
+test('leases are renewed while commits and reads are stuck', async (t) => {
+  const { connection, store, client } = await given(t, { sizes: { commits: 1, reads: 1, leases: 1 } });
+  const commit = commitOn(await activate(store, ada), ada, 1, []);
+  const node = { id: 'a', incarnation: 'a1', address: 'local', roles: 'all', version: '1', formats: '1' };
+  await store.register(node, 1_000);
+  await client.query('BEGIN');
+  await client.query(lockRow(ada));
+  const stuck = [store.commit([commit]), store.barrier(ada, 1)];
+  await whenWaiting(connection, 2);
+  t.true(await store.renew('a', 'a1', 1_000));
+  await client.query('ROLLBACK');
+  await Promise.all(stuck);
+});
+
+test('a prepared statement that a schema change outdated is parsed anew', async (t) => {
+  const { store, client } = await given(t, { sizes: { commits: 1, reads: 1, leases: 1 } });
+  await store.fixedSetting('generation', 'one');
+  t.is(await store.fixedSetting('generation', 'two'), 'one');
+  await client.query('ALTER TABLE setting ALTER COLUMN value TYPE varchar(100)');
+  t.is(await store.fixedSetting('generation', 'three'), 'one');
+  t.is(await store.fixedSetting('generation', 'four'), 'one');
+});
+
+test('a database that cannot be reached, is read-only or not READ COMMITTED is not opened', async (t) => {
+  const { connection, client } = await given(t);
+  await assertFails(openPostgresStore({ connection: { ...connection, database: 'missing' } }), 'unavailable');
+  const isolation = { text: `SELECT 'serializable' AS transaction_isolation`, values: [] };
+  await assertFails(openPostgresStore({ connection, sql: { ...storeSql, isolation } }), 'unavailable');
+  await client.query(`ALTER DATABASE ${connection.database} SET default_transaction_read_only = on`);
+  await assertFails(openPostgresStore({ connection }), 'unavailable');
+  t.pass();
+});
+
+test('no part of a large value outlives it', async (t) => {
+  const { store, client } = await given(t);
+  const parts = async (): Promise<number> => {
+    const { rows } = await client.query('SELECT part FROM note_part UNION ALL SELECT part FROM letter_part');
+    return rows.length;
+  };
+  const large = 'x'.repeat(700_000);
+  const letter = { owner_uuid: ada.id, name: 'x' };
+  const born = commitOn(await activate(store, ada), ada, 1, [
+    insert(noteTable, note(ada.id, uuid(50), { content: large })),
+    insert(letterTable, { ...letter, body: large }),
+  ]);
+  await assertPasses(store, [born], [0]);
+  t.is(await parts(), 10);
+  const shrunk = following(born, 2, [
+    put(noteTable, note(ada.id, uuid(50), { content: large.slice(1, 600_000) })),
+    insert(letterTable, { ...letter, body: 'small' }),
+  ]);
+  await assertPasses(store, [shrunk], [0]);
+  t.is(await parts(), 4);
+  await assertPasses(
+    store,
+    [following(shrunk, 3, [remove(noteTable, { owner_uuid: ada.id, uuid: uuid(50) })])],
+    [0],
+  );
+  t.is(await parts(), 0);
+});
+
+test('a range of a subset goes by the index of that subset', async (t) => {
+  const { store, client } = await given(t);
+  const notes = Array.from({ length: 400 }, (_, index) =>
+    insert(noteTable, note(ada.id, uuid(1_000 + index), { position: index, deleted: index % 10 !== 0 })),
+  );
+  await assertPasses(store, [commitOn(await activate(store, ada), ada, 1, notes)], [0]);
+  await client.query('ANALYZE note');
+  const range = {
+    read: 'range',
+    table: noteTable,
+    owner: ada.id,
+    after: 0,
+    through: 400,
+    limit: 10,
+  } as const;
+  const planOf = async (subset?: string): Promise<string> => {
+    const { text, values } = planRead({ ...range, subset, budgetBytes: 1_000 }).statement;
+    const { rows } = await client.query<Record<string, string>>(`EXPLAIN ${text}`, [...values]);
+    return rows.map((row) => row['QUERY PLAN']).join('\n');
+  };
+  t.regex(await planOf('live'), /note_by_live/);
+  t.regex(await planOf(), /note_by_order/);
+});
