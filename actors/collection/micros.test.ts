@@ -35,3 +35,9 @@ test('every written time is read back as the same microsecond', (t) => {
   const micros = fc.integer({ min: -8_000_000_000_000_000, max: 8_000_000_000_000_000 });
   fc.assert(fc.property(micros, (n) => t.is(parseMicros(formatMicros(n)), n)));
 });
+
+test('milliseconds are written as the platform writes them', (t) => {
+  const millis = fc.integer({ min: -8_000_000_000_000, max: 8_000_000_000_000 });
+  const platform = (ms: number) => new Date(ms).toISOString().replace('Z', '000Z');
+  fc.assert(fc.property(millis, (ms) => t.is(formatMicros(ms * 1_000), platform(ms))));
+});

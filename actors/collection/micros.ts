@@ -5,12 +5,28 @@ const isoTime =
 
 const isoLengthMax = 64;
 
+const dayMicros = 86_400_000_000;
+const twoDigits = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '0'));
+
+/** Two times of every item given are written, and most fall on the day of the one before. */
+let lastDay = { day: 0, date: '1970-01-01' };
+
 /** `2024-02-26T10:11:12.345678Z`: UTC with exactly six fraction digits. */
 export function formatMicros(micros: number): string {
-  const seconds = Math.floor(micros / 1_000_000);
-  const fraction = micros - seconds * 1_000_000;
-  const time = new Date(seconds * 1_000).toISOString();
-  return `${time.slice(0, -5)}.${String(fraction).padStart(6, '0')}Z`;
+  const day = Math.floor(micros / dayMicros);
+  const ofDay = micros - day * dayMicros;
+  const seconds = Math.floor(ofDay / 1_000_000);
+  const fraction = String(ofDay - seconds * 1_000_000).padStart(6, '0');
+  const hour = twoDigits[Math.floor(seconds / 3_600)];
+  const minute = twoDigits[Math.floor(seconds / 60) % 60];
+  return `${dateOf(day)}T${hour}:${minute}:${twoDigits[seconds % 60]}.${fraction}Z`;
+}
+
+function dateOf(day: number): string {
+  if (day !== lastDay.day) {
+    lastDay = { day, date: new Date(day * (dayMicros / 1_000)).toISOString().slice(0, 10) };
+  }
+  return lastDay.date;
 }
 
 /** Microseconds since the epoch, or undefined for what is no ISO time (years 1685 to 2255). A time without a zone is UTC. */
