@@ -142,8 +142,9 @@ function readLines(child: ChildProcess, take: (line: string) => void): void {
   });
 }
 
-/** Of PostgreSQL's own life only what an operator has to know. */
+/** Of PostgreSQL's own life only what an operator has to know; how it cuts connections off at its end is not. */
 function relay(line: string, logger: Logger): void {
+  if (line.includes('terminating connection')) return;
   if (/^(FATAL|PANIC|WARNING):/.test(line)) logger.warn({ line }, 'PostgreSQL');
   else if (line.includes('recovery')) logger.info({ line }, 'PostgreSQL');
 }

@@ -1,0 +1,78 @@
+/** The entry: reads the configuration, starts the server, tells where it is, and owns how the process ends. */
+import { readFileSync } from 'node:fs';
+import { type Config, ConfigError, type Configuration, configuration, urlHost } from './config.ts';
+import { Lifetime } from './process/lifetime.ts';
+import { createLogger } from './process/logger.ts';
+import { type Ports, startServer } from './process/server.ts';
+import { exitCodes, StartError } from './process/start-error.ts';
+import { systemClock } from './runtime/clock.ts';
+import { systemRandom } from './runtime/random.ts';
+
+/** Beyond the two drains: what stopping the database may take. */
+const closeSlackMs = 25_000;
+
+async function main(): Promise<void> {
+  const { config, secrets, warnings } = readConfiguration();
+  const logger = createLogger(config.logLevel);
+  for (const warning of warnings) say(warning);
+  const closeMostMs = 2 * config.drainTimeoutMs + closeSlackMs;
+  const exit = (code: number) => process.exit(code);
+  const lifetime = new Lifetime({ logger, closeMostMs, exit });
+  lifetime.listen(process);
+  process.on('uncaughtException', (error) => {
+    logger.fatal(describe(error), 'a defect: ending at once');
+    exit(exitCodes.software);
+  });
+  const ports = { clock: systemClock, random: systemRandom, logger, lifetime };
+  const options = { config, secrets, version: ownVersion(), ...ports };
+  try {
+    const taken = await lifetime.open(() => startServer(options));
+    if (taken !== undefined) announce(config, taken);
+  } catch (error) {
+    if (error instanceof StartError) say(error.message);
+    else logger.fatal(describe(error), 'the start failed unexpectedly');
+    await lifetime.end(error instanceof StartError ? error.exitCode : exitCodes.software);
+  }
+}
+
+function announce(config: Config, { port, adminPort }: Ports): void {
+  const address = config.publicUrl ?? `http://${urlHost(config.host)}:${port}`;
+  process.stdout.write(
+    `Scriptorium is running. Put this address into your client as the sync server: ${address}\n` +
+      `Metrics and probes: http://${urlHost(config.adminHost)}:${adminPort}/metrics\n`,
+  );
+}
+
+/** Without what drivers and libraries hang on their errors, which may be a user's. */
+function describe(error: unknown): object {
+  if (!(error instanceof Error)) return { error: typeof error };
+  return { error: { name: error.name, message: error.message, stack: error.stack } };
+}
+
+function readConfiguration(): Configuration {
+  try {
+    return configuration();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    say(error.message);
+    process.exit(exitCodes.config);
+  }
+}
+
+/** The nearest package.json: beside this file, or beside the folder it was built into. */
+function ownVersion(): string {
+  for (const path of ['./package.json', '../package.json']) {
+    try {
+      return JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8')).version;
+    } catch {
+      // The other place.
+    }
+  }
+  return 'unknown';
+}
+
+function say(message: string): void {
+  process.stderr.write(`${message}\n`);
+}
+
+await main();

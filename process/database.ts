@@ -1,0 +1,93 @@
+import type pg from 'pg';
+import { domainMigrations } from '../actors/schema.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Keyring } from '../runtime/keyring.ts';
+import type { Logger } from '../runtime/ports.ts';
+import { newPassword, startEmbeddedPostgres } from '../runtime/store/embedded/embedded.ts';
+import { migrate } from '../runtime/store/postgres/migrate.ts';
+import { runtimeMigrations } from '../runtime/store/postgres/schema.ts';
+import { openPostgresStore, type PostgresStore } from '../runtime/store/postgres/store.ts';
+import type { Store } from '../runtime/store/store.ts';
+import type { DataDirectory } from './data-directory.ts';
+import { checkFingerprint } from './root-secret.ts';
+import { exitCodes, StartError } from './start-error.ts';
+
+export interface Database {
+  readonly connection: pg.ClientConfig;
+  /** False while it is known to be down. */
+  isUp(): boolean;
+  stop(): Promise<void>;
+}
+
+/** The external database that `databaseUrl` names, else one of our own. @throws StartError */
+export async function openDatabase(
+  databaseUrl: string | undefined,
+  directory: DataDirectory,
+  ports: { readonly clock: Clock; readonly logger: Logger },
+): Promise<Database> {
+  if (databaseUrl !== undefined) {
+    return { connection: { connectionString: databaseUrl }, isUp: () => true, stop: async () => undefined };
+  }
+  try {
+    const password = await directory.keep('postgres-password', newPassword);
+    const server = await startEmbeddedPostgres({ dataDirectory: directory.path, password, ...ports });
+    return {
+      connection: { ...server.connection },
+      isUp: () => server.state() === 'running',
+      stop: () => server.stop(),
+    };
+  } catch (error) {
+    throw unavailable('The embedded PostgreSQL could not be started', error);
+  }
+}
+
+/** Brings the schema up to date and opens the store on it. @throws StartError */
+export async function openStore({ connection, isUp }: Database, logger: Logger): Promise<PostgresStore> {
+  try {
+    const applied = await migrate(connection, [...runtimeMigrations, ...domainMigrations]);
+    if (applied.length > 0)
+      logger.info({ migrations: applied.length }, 'the database schema was brought up to date');
+    return await openPostgresStore({
+      connection,
+      // While the database is known to be down that has been said already.
+      onConnectionError: (error) =>
+        isUp() && logger.warn({ error: error.message }, 'a database connection broke'),
+    });
+  } catch (error) {
+    throw unavailable('The database cannot be used', error);
+  }
+}
+
+function unavailable(what: string, error: unknown): StartError {
+  return new StartError(`${what}: ${chainOf(error).join(': ')}.`, exitCodes.unavailable, { cause: error });
+}
+
+function chainOf(error: unknown): string[] {
+  if (!(error instanceof Error)) return [];
+  return [error.message, ...chainOf(error.cause)];
+}
+
+/** Refuses a database that was made with other fixed settings, or that another node is serving. @throws StartError */
+export async function checkDatabase(
+  store: Store,
+  expected: { readonly keyring: Keyring; readonly shardCount: number; readonly nodeId: string },
+): Promise<void> {
+  await checkFingerprint(expected.keyring, store);
+  const shardCount = await store.fixedSetting('shard-count', String(expected.shardCount));
+  if (shardCount !== String(expected.shardCount)) {
+    throw new StartError(
+      `SHARD_COUNT is ${expected.shardCount}, and this database was made with ${shardCount}. It cannot change.`,
+      exitCodes.config,
+    );
+  }
+  // Nodes reach one another over a transport between processes, and there is none: two would take turns refusing.
+  const other = (await store.nodes()).find(
+    (node) => node.id !== expected.nodeId && node.incarnation !== null && node.expiresInMs > 0,
+  );
+  if (other !== undefined) {
+    throw new StartError(
+      `The node "${other.id}" is serving this database, and this one is "${expected.nodeId}" (NODE_ID). Stop that one first.`,
+      exitCodes.inUse,
+    );
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * The life of the process: what was opened is closed in reverse order, once, within a bound, and then the process
+ * ends. SIGTERM and SIGINT begin that, even while things are still being opened: what is being opened then is closed
+ * as soon as it is there, and nothing more is opened. A second signal ends the process at once. What a sudden end
+ * leaves behind is what a crash leaves behind, and the next start copes with it.
+ */
+import type { Logger } from '../runtime/ports.ts';
+import { exitCodes } from './start-error.ts';
+
+const signals = { SIGINT: 2, SIGTERM: 15 } as const;
+type Signal = keyof typeof signals;
+
+export interface LifetimePorts {
+  readonly logger: Logger;
+  /** Milliseconds that all closing together may take. */
+  readonly closeMostMs: number;
+  exit(code: number): void;
+}
+
+/** Unwinds what was still being opened. */
+class EndingError extends Error {}
+
+export class Lifetime {
+  readonly #ports: LifetimePorts;
+  readonly #closers: (() => unknown)[] = [];
+  #opening: Promise<unknown> = Promise.resolve();
+  #ending: Promise<void> | undefined;
+
+  constructor(ports: LifetimePorts) {
+    this.#ports = ports;
+  }
+
+  get isEnding(): boolean {
+    return this.#ending !== undefined;
+  }
+
+  /** Runs `work`, which opens things. Undefined: the process began to end before it was through. */
+  async open<T>(work: () => Promise<T>): Promise<T | undefined> {
+    const opening = work();
+    this.#opening = opening.catch(() => undefined);
+    try {
+      return await opening;
+    } catch (error) {
+      if (error instanceof EndingError) return undefined;
+      throw error;
+    }
+  }
+
+  /** To be called right after something was opened. */
+  onEnd(close: () => unknown): void {
+    this.#closers.push(close);
+    if (this.isEnding) throw new EndingError('the process is ending');
+  }
+
+  listen(to: NodeJS.Process): void {
+    for (const signal of Object.keys(signals) as Signal[]) to.on(signal, () => this.signal(signal));
+  }
+
+  signal(signal: Signal): void {
+    const { logger, exit } = this.#ports;
+    if (this.isEnding) {
+      logger.warn({ signal }, 'a second signal: ending at once');
+      exit(128 + signals[signal]);
+      return;
+    }
+    logger.info({ signal }, 'draining');
+    void this.end(0);
+  }
+
+  /** Closes everything and exits with `code`, or with another one if closing fails or takes too long. */
+  end(code: number): Promise<void> {
+    this.#ending ??= this.#end(code);
+    return this.#ending;
+  }
+
+  async #end(code: number): Promise<void> {
+    const { logger, closeMostMs, exit } = this.#ports;
+    const alarm = setTimeout(() => {
+      logger.error({ closeMostMs }, 'closing takes too long: ending at once');
+      exit(exitCodes.software);
+    }, closeMostMs);
+    await this.#opening;
+    let failed = false;
+    for (const close of this.#closers.reverse()) {
+      try {
+        await close();
+      } catch (error) {
+        failed = true;
+        logger.error({ error: error instanceof Error ? error.message : 'unknown' }, 'closing failed');
+      }
+    }
+    clearTimeout(alarm);
+    exit(failed && code === 0 ? exitCodes.software : code);
+  }
+}
