@@ -7,7 +7,7 @@ import type { Device } from './device.ts';
 import { type DeviceStyle, World } from './world.ts';
 
 const shortLived = { ACCESS_TOKEN_AGE: '2' };
-/** Chromium keeps a cookie of another site only with all three. */
+/** What a server with an https `PUBLIC_URL` sets by itself; Chromium keeps cookies of another site only so. */
 const crossSiteCookies = { COOKIE_SAME_SITE: 'None', COOKIE_SECURE: 'true', COOKIE_PARTITIONED: 'true' };
 const password = 'correct horse battery';
 let world: World | undefined;
@@ -30,7 +30,7 @@ test('a header session refreshes, as a client of the mobile api version has it',
   await keepsSyncing(t, world, { pageOrigin: 'other', apiVersion: '20200115' }, '1:');
 });
 
-test('a cookie session refreshes from a page on another site when cookies are set for that', async (t) => {
+test('a cookie session refreshes from a page on another site with cookies made for that', async (t) => {
   const server = await World.open({ ...shortLived, ...crossSiteCookies });
   t.teardown(() => server.close());
   await keepsSyncing(t, server, { pageOrigin: 'foreign', apiVersion: '20240226' }, '2:');

@@ -54,7 +54,7 @@ function readyPort(child: ChildProcess): Promise<string> {
     const timer = setTimeout(() => fail(`was not ready after ${startLimitMs} ms`), startLimitMs);
     const read = (chunk: Buffer): void => {
       output = (output + chunk).slice(-8_192);
-      const port = /http:\/\/127\.0\.0\.1:(\d+)/.exec(output)?.[1];
+      const port = /sync server: http:\/\/127\.0\.0\.1:(\d+)/.exec(output)?.[1];
       if (port === undefined) return;
       clearTimeout(timer);
       resolve(port);
