@@ -1,0 +1,21 @@
+/** What a checker may watch. It knows the promises, the database and what leaves the hosts, and nothing of how. */
+import type { Address } from '../../../runtime/address.ts';
+import type { AskCall } from '../../../runtime/call.ts';
+import type { Commit, TellRow } from '../../../runtime/store/store.ts';
+
+export interface Checker {
+  readonly name: string;
+  activated?(address: Address, epoch: number): void;
+  /** Right after the commit became durable. */
+  committed?(commit: Commit): void;
+  /** A reply leaves its host. */
+  replied?(call: AskCall, reply: unknown): void;
+  /** A wake-up for a tell leaves its sender's host. */
+  woke?(tell: TellRow): void;
+  /** Everything has come to rest. */
+  atRest?(): void;
+}
+
+/** Thrown nowhere: a checker reports, the simulation stops. */
+export type Report = (message: string) => void;
+export type ReportOf = (checker: string) => Report;

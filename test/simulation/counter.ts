@@ -1,0 +1,251 @@
+/**
+ * The purpose-made kind: counters whose every effect carries the name of the operation that caused it, so that what
+ * happened twice, or never, can be seen from outside.
+ */
+import { z } from 'zod';
+import { command, flow, keys, range, sharedRead, type Turn, tell, timer } from '../../runtime/command.ts';
+import { type KindRef, kind } from '../../runtime/kind.ts';
+import { slice } from '../../runtime/slice.ts';
+import { table } from '../../runtime/table.ts';
+
+export const balance = slice({ name: 'balance', format: 1, schema: z.number(), initial: 0 });
+/** One entry per effect, in order: what happened, and to which operation it belongs. */
+export const journal = slice<readonly string[]>({
+  name: 'journal',
+  format: 1,
+  schema: z.array(z.string()),
+  initial: [],
+});
+export interface Alarm {
+  readonly op: string;
+  readonly dueMs: number;
+}
+export const alarms = slice<Readonly<Record<string, Alarm>>>({
+  name: 'alarms',
+  format: 1,
+  schema: z.record(z.string(), z.object({ op: z.string(), dueMs: z.number() })),
+  initial: {},
+});
+export const tallyHead = slice({ name: 'tally-head', format: 1, schema: z.number(), initial: 0 });
+
+export const tally = table({
+  name: 'tally',
+  columns: { owner: 'text', name: 'text', position: 'int8', born: 'int8', ops: 'text' },
+  key: ['owner', 'name'],
+  birth: 'born',
+  order: 'position',
+});
+export const title = table({
+  name: 'title',
+  columns: { owner: 'text', name: 'text', born: 'int8', op: 'text' },
+  key: ['owner', 'name'],
+  birth: 'born',
+  unique: [['name']],
+});
+
+export interface Reading {
+  readonly balance: number;
+  readonly journal: readonly string[];
+  readonly head: number;
+  readonly tallies: readonly { readonly name: string; readonly position: number; readonly ops: string }[];
+}
+
+interface Trouble {
+  /** The handler throws until then, by its host's clock. */
+  readonly untilMs: number;
+}
+
+const op = z.object({ op: z.string() });
+const named = op.extend({ name: z.string() });
+const trouble = z.object({ untilMs: z.number() });
+
+function note(turn: Turn, entry: string): void {
+  turn.set(journal, [...turn.get(journal), entry]);
+}
+
+function failWhile({ untilMs }: Trouble, nowMs: number): void {
+  if (nowMs < untilMs) throw new Error('in trouble');
+}
+
+function readingOf(
+  view: Pick<Turn, 'get'>,
+  rows: readonly { readonly name: string; readonly position: number; readonly ops: string }[],
+): Reading {
+  return {
+    balance: view.get(balance),
+    journal: view.get(journal),
+    head: view.get(tallyHead),
+    tallies: rows.map(({ name, position, ops }) => ({ name, position, ops })),
+  };
+}
+
+const tallies = (view: Pick<Turn, 'get'>, after: number) => ({
+  rows: range(tally, { after, through: view.get(tallyHead), limit: 100 }),
+});
+
+export const counterKind = kind({
+  name: 'counter',
+  slices: [balance, journal, alarms, tallyHead],
+  tables: [tally, title],
+  commands: {
+    append: command({
+      request: op,
+      reply: z.number(),
+      creates: true,
+      repeat: 'recorded',
+      turn: (turn, { op }) => {
+        note(turn, op);
+        return turn.get(journal).length;
+      },
+    }),
+    bump: command({
+      request: named,
+      reply: z.string(),
+      creates: true,
+      repeat: 'recorded',
+      reads: (view, { name }) => ({ found: keys(tally, [{ owner: view.self.id, name }]) }),
+      turn: (turn, { op, name }, { found }) => {
+        const row = found.get({ owner: turn.self.id, name });
+        const position = turn.get(tallyHead) + 1;
+        const ops = row === undefined ? op : `${row.ops},${op}`;
+        turn.set(tallyHead, position);
+        turn.put(tally, { owner: turn.self.id, name, position, born: row?.born ?? position, ops });
+        return ops;
+      },
+    }),
+    /** Names are unique among all counters. */
+    take: command({
+      request: named,
+      reply: z.object({ holder: z.string(), op: z.string() }),
+      creates: true,
+      repeat: 'recorded',
+      turn: (turn, { op, name }) => {
+        const holder = turn.taken(title, { name });
+        if (holder !== undefined) return { holder: holder.owner, op: holder.op };
+        note(turn, op);
+        const born = turn.get(journal).length;
+        turn.insert(title, { owner: turn.self.id, name, born, op });
+        return { holder: turn.self.id, op };
+      },
+    }),
+    yieldName: command({
+      request: named,
+      reply: z.boolean(),
+      creates: true,
+      repeat: 'recorded',
+      reads: (view, { name }) => ({ found: keys(title, [{ owner: view.self.id, name }]) }),
+      turn: (turn, { op, name }, { found }) => {
+        const key = { owner: turn.self.id, name };
+        note(turn, op);
+        if (found.get(key) === undefined) return false;
+        turn.remove(title, key);
+        return true;
+      },
+    }),
+    transfer: command({
+      request: op.extend({ to: z.string(), amount: z.number(), trouble }),
+      reply: z.number(),
+      creates: true,
+      repeat: 'recorded',
+      turn: (turn, { op, to, amount, trouble }) => {
+        note(turn, op);
+        turn.set(balance, turn.get(balance) - amount);
+        turn.tell({ kind: 'counter', id: to }, 'credit', { op, amount, trouble });
+        return turn.get(balance);
+      },
+    }),
+    arm: command({
+      request: named.extend({ dueMs: z.number(), trouble, again: z.number() }),
+      reply: z.null(),
+      creates: true,
+      repeat: 'recorded',
+      turn: (turn, { op, name, dueMs, trouble, again }) => {
+        note(turn, op);
+        turn.set(alarms, { ...turn.get(alarms), [name]: { op, dueMs } });
+        turn.arm(`alarm:${name}`, dueMs, { op, name, dueMs, trouble, again });
+        return null;
+      },
+    }),
+    disarm: command({
+      request: named,
+      reply: z.null(),
+      creates: true,
+      repeat: 'recorded',
+      turn: (turn, { op, name }) => {
+        note(turn, op);
+        const { [name]: _, ...others } = turn.get(alarms);
+        turn.set(alarms, others);
+        turn.disarm(`alarm:${name}`);
+        return null;
+      },
+    }),
+    fail: command({
+      request: op,
+      reply: z.null(),
+      creates: true,
+      turn: (turn, { op }) => {
+        note(turn, op);
+        throw new Error('this turn fails');
+      },
+    }),
+    /** Two actors in one call. */
+    relay: flow({
+      request: op.extend({ to: z.string() }),
+      reply: z.null(),
+      creates: true,
+      run: async (steps, { op, to }) => {
+        await steps.turn({ recorded: true, turn: (turn) => note(turn, op) });
+        await steps.actors.get(CounterRef, to).ask.append({ op: `${op}.relayed` });
+        return null;
+      },
+    }),
+    read: command({
+      request: z.object({ after: z.number() }),
+      reply: z.custom<Reading>(),
+      creates: true,
+      reads: (view, { after }) => tallies(view, after),
+      turn: (turn, _request, { rows }) => readingOf(turn, rows.rows),
+    }),
+    peek: sharedRead({
+      request: z.object({ after: z.number() }),
+      reply: z.custom<Reading>(),
+      reads: (view, { after }) => tallies(view, after),
+      answer: (view, _request, { rows }) => readingOf(view, rows.rows),
+    }),
+  },
+  timers: {
+    alarm: timer({
+      missed: 'fire-once',
+      turn: (turn, payload) => {
+        const { op, name, dueMs, trouble, again } = payload as {
+          op: string;
+          name: string;
+          dueMs: number;
+          trouble: Trouble;
+          again: number;
+        };
+        failWhile(trouble, turn.nowMs);
+        const { [name]: armed, ...others } = turn.get(alarms);
+        if (armed?.op !== op) return note(turn, `stray:${op}`);
+        note(turn, `fired:${op}@${dueMs}`);
+        if (again === 0) return turn.set(alarms, others);
+        const next = { op: `${op}+`, name, dueMs: Math.ceil(turn.nowMs + 700), trouble, again: again - 1 };
+        turn.set(alarms, { ...others, [name]: { op: next.op, dueMs: next.dueMs } });
+        turn.arm(`alarm:${name}`, next.dueMs, next);
+      },
+    }),
+  },
+  tells: {
+    credit: tell({
+      payload: z.object({ op: z.string(), amount: z.number(), trouble }),
+      creates: true,
+      turn: (turn, { op, amount, trouble }) => {
+        failWhile(trouble, turn.nowMs);
+        note(turn, `credit:${op}`);
+        turn.set(balance, turn.get(balance) + amount);
+      },
+    }),
+  },
+});
+
+const CounterRef: KindRef<{ append: (typeof counterKind)['commands']['append'] }> = { name: 'counter' };

@@ -1,0 +1,166 @@
+/** Clients of the counters: appends, tallies, names, transfers by tells, timers, and readings of it all. */
+import type { SeededRandom } from '../support/random.ts';
+import type { History, Operation } from './checkers/history.ts';
+import type { StalenessChecker } from './checkers/staleness.ts';
+import type { Reading } from './counter.ts';
+import type { Gateway, Outcome, Patience } from './gateway.ts';
+import { startOfTimeMs } from './process.ts';
+import type { SimulatedTime } from './time.ts';
+
+export interface CounterClientOptions {
+  readonly name: string;
+  readonly counters: readonly string[];
+  readonly gateway: Gateway;
+  readonly time: SimulatedTime;
+  readonly random: SeededRandom;
+  readonly history: History;
+  readonly staleness: StalenessChecker;
+  readonly thinkMs: number;
+}
+
+const names = ['x', 'y', 'z'];
+const finalPatience: Patience = { attempts: 20, attemptMs: 5_000 };
+
+export class CounterClient {
+  readonly #options: CounterClientOptions;
+  #operations = 0;
+  #asked = 0;
+
+  constructor(options: CounterClientOptions) {
+    this.#options = options;
+  }
+
+  async work(untilMs: number): Promise<void> {
+    const { time, random, thinkMs } = this.#options;
+    while (time.nowMs < untilMs) {
+      await this.#act();
+      await time.sleep(random.fraction() * 2 * thinkMs);
+    }
+  }
+
+  /** Once everything is at rest every counter still answers, with everything that was acknowledged. */
+  async finish(): Promise<string | undefined> {
+    for (const counter of this.#options.counters) {
+      for (const command of ['read', 'peek'] as const) {
+        const outcome = await this.#read(counter, command, 0, finalPatience);
+        if (outcome.outcome !== 'done') return `${command} of ${counter}: ${outcome.error}`;
+      }
+    }
+    return undefined;
+  }
+
+  #act(): Promise<unknown> {
+    const { random, counters } = this.#options;
+    const counter = random.pick(counters);
+    const drawn = random.below(100);
+    if (drawn < 14) return this.#operate(counter, 'append', {});
+    if (drawn < 30) return this.#operate(counter, 'bump', { name: random.pick(names) }, 'tally');
+    if (drawn < 36) return this.#take(counter);
+    if (drawn < 40) return this.#operate(counter, 'yieldName', { name: random.pick(names) });
+    if (drawn < 56) return this.#transfer(counter);
+    if (drawn < 68) return this.#arm(counter);
+    if (drawn < 72) return this.#operate(counter, 'disarm', { name: random.pick(names) });
+    if (drawn < 74) return this.#operate(counter, 'fail', {});
+    if (drawn < 77) return this.#relay(counter);
+    const after = random.chance(0.5) ? 0 : random.below(6);
+    return this.#read(counter, drawn < 88 ? 'read' : 'peek', after, this.#patience());
+  }
+
+  async #operate(
+    counter: string,
+    what: string,
+    fields: object,
+    mark: Operation['mark'] = 'journal',
+    sends?: Operation['sends'],
+  ): Promise<Outcome> {
+    const { history } = this.#options;
+    const op = this.#nextOperation();
+    const operation = history.begin({
+      op,
+      counter,
+      what,
+      mark,
+      sends: sends && { ...sends, entry: `${sends.entry}${op}` },
+    });
+    const outcome = await this.#ask(counter, what, { op, ...fields }, this.#patience());
+    history.end(operation, outcome.outcome);
+    return outcome;
+  }
+
+  async #take(counter: string): Promise<void> {
+    const { history, random } = this.#options;
+    const op = this.#nextOperation();
+    const operation = history.begin({ op, counter, what: 'take', mark: 'journal' });
+    const outcome = await this.#ask(counter, 'take', { op, name: random.pick(names) }, this.#patience());
+    // Found taken it wrote nothing and so is not recorded: another copy of the call may yet succeed.
+    const refused = outcome.outcome === 'done' && (outcome.value as { op: string }).op !== op;
+    history.end(operation, refused ? 'unknown' : outcome.outcome);
+  }
+
+  #transfer(counter: string): Promise<unknown> {
+    const { random, counters } = this.#options;
+    const to = random.pick(counters);
+    const fields = { to, amount: 1 + random.below(9), trouble: this.#trouble() };
+    return this.#operate(counter, 'transfer', fields, 'journal', { to, entry: 'credit:' });
+  }
+
+  #arm(counter: string): Promise<unknown> {
+    const { random } = this.#options;
+    return this.#operate(counter, 'arm', {
+      name: random.pick(names),
+      dueMs: Math.floor(this.#nowMs() + random.pick([10, 300, 2_000, 9_000]) * random.fraction()),
+      trouble: this.#trouble(),
+      again: random.pick([0, 0, 0, 1, 2]),
+    });
+  }
+
+  async #relay(counter: string): Promise<void> {
+    const { history, random, counters } = this.#options;
+    const to = random.pick(counters);
+    const op = this.#nextOperation();
+    const first = history.begin({ op, counter, what: 'relay', mark: 'journal' });
+    const second = history.begin({ op: `${op}.relayed`, counter: to, what: 'relayed', mark: 'journal' });
+    const outcome = await this.#ask(counter, 'relay', { op, to }, this.#patience());
+    // Of a call of several steps that failed some may have taken effect.
+    const fate = outcome.outcome === 'done' ? 'done' : 'unknown';
+    history.end(first, fate);
+    history.end(second, fate);
+  }
+
+  async #read(counter: string, command: string, after: number, patience: Patience): Promise<Outcome> {
+    const { history, staleness } = this.#options;
+    const before = history.acknowledgedAt(counter);
+    const whole = command === 'read' && after === 0;
+    const outcome = await this.#ask(counter, command, { after }, patience);
+    if (outcome.outcome === 'done') staleness.reading(counter, before, whole, outcome.value as Reading);
+    return outcome;
+  }
+
+  #ask(counter: string, command: string, request: object, patience: Patience): Promise<Outcome> {
+    this.#asked += 1;
+    const callId = `${this.#options.name}-${this.#asked}`;
+    return this.#options.gateway.ask(
+      { address: { kind: 'counter', id: counter }, command, request, callId },
+      patience,
+    );
+  }
+
+  #patience(): Patience {
+    const { random } = this.#options;
+    return { attempts: random.pick([1, 3, 8]), attemptMs: random.pick([1_000, 5_000]) };
+  }
+
+  #trouble(): { untilMs: number } {
+    const { random } = this.#options;
+    return { untilMs: random.chance(0.15) ? this.#nowMs() + random.below(4_000) : 0 };
+  }
+
+  #nowMs(): number {
+    return startOfTimeMs + this.#options.time.nowMs;
+  }
+
+  #nextOperation(): string {
+    this.#operations += 1;
+    return `${this.#options.name}.${this.#operations}`;
+  }
+}

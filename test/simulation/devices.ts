@@ -1,0 +1,184 @@
+/** One simulated device of an account: it edits and deletes items, and syncs as a client does. */
+import type { SeededRandom } from '../support/random.ts';
+import type { Account } from './account.ts';
+import type { Report } from './checkers/checker.ts';
+import type { Durable } from './checkers/durable.ts';
+import { Replica, type SentItem, type SyncAnswer } from './checkers/replica.ts';
+import type { SessionChecker } from './checkers/sessions.ts';
+import type { StalenessChecker } from './checkers/staleness.ts';
+import { positionOf } from './checkers/sync-token.ts';
+import type { Patience } from './gateway.ts';
+import { Session, type SignInOptions } from './sign-in.ts';
+import type { SimulatedTime } from './time.ts';
+
+export interface DeviceOptions extends SignInOptions {
+  readonly account: Account;
+  readonly random: SeededRandom;
+  readonly time: SimulatedTime;
+  readonly sessions: SessionChecker;
+  readonly staleness: StalenessChecker;
+  readonly replicaReport: Report;
+  readonly thinkMs: number;
+  /** Uuids that other accounts use as well. */
+  readonly foreignUuids: readonly string[];
+}
+
+interface Edit {
+  readonly content: string | null;
+  readonly deleted: boolean;
+}
+
+const pagesMax = 40;
+const lastPatience: Patience = { attempts: 20, attemptMs: 5_000 };
+
+export class Device {
+  readonly #options: DeviceOptions;
+  readonly #session: Session;
+  readonly #edits = new Map<string, Edit>();
+  #replica: Replica;
+  #token: string | null = null;
+  #cursor: string | null = null;
+  #edition = 0;
+
+  constructor(options: DeviceOptions) {
+    this.#options = options;
+    this.#session = new Session(options);
+    this.#replica = this.#newReplica();
+  }
+
+  async work(untilMs: number): Promise<void> {
+    const { time, random, thinkMs } = this.#options;
+    while (time.nowMs < untilMs) {
+      if (this.#session.credentials === undefined) await this.#session.open(random.chance(0.5));
+      else await this.#act();
+      await time.sleep(random.fraction() * 2 * thinkMs);
+    }
+  }
+
+  /** Syncs until nothing new comes, with what is not saved given up. Resolves to what hinders it. */
+  async finish(durable: Durable): Promise<string | undefined> {
+    for (let tries = 0; this.#session.credentials === undefined; tries += 1) {
+      if (tries === 10) return `${this.#options.device} cannot sign in`;
+      await this.#session.open(tries % 2 === 1);
+    }
+    this.#edits.clear();
+    for (let pages = 0; pages < pagesMax; pages += 1) {
+      const before = this.#token;
+      const answer = await this.#sync(lastPatience);
+      const isLast = answer?.cursor_token === undefined && answer?.retrieved_items.length === 0;
+      if (answer === undefined || !isLast || answer.sync_token !== before) continue;
+      this.#replica.equals(durable, this.#session.credentials?.userUuid ?? '');
+      return undefined;
+    }
+    return `${this.#options.device} never comes to the end of its syncs`;
+  }
+
+  async #act(): Promise<void> {
+    const { random } = this.#options;
+    const drawn = random.below(100);
+    if (drawn < 50) this.#edit();
+    if (drawn >= 50 && drawn < 58) this.#delete();
+    if (drawn >= 85 && drawn < 91) return this.#session.refresh();
+    if (drawn >= 91 && drawn < 93) return this.#signOut();
+    if (drawn >= 93 && drawn < 97) this.#forget();
+    await this.#sync({ attempts: random.pick([1, 3, 6]), attemptMs: random.pick([1_500, 5_000]) });
+  }
+
+  #edit(): void {
+    const { random, account, foreignUuids, device } = this.#options;
+    for (let edits = 1 + random.below(3); edits > 0; edits -= 1) {
+      const from = random.pick([this.#replica.live(), account.uuids, foreignUuids, []]);
+      const uuid = from.length > 0 ? random.pick(from) : random.uuid();
+      this.#edition += 1;
+      const content = `004:${device}:${this.#edition}:${'.'.repeat(random.pick([0, 40, 600]))}`;
+      this.#edits.set(uuid, { content, deleted: false });
+    }
+  }
+
+  #delete(): void {
+    const live = this.#replica.live();
+    if (live.length > 0) this.#edits.set(this.#options.random.pick(live), { content: null, deleted: true });
+  }
+
+  /** As a client that starts anew: it has nothing, and pages through everything. */
+  #forget(): void {
+    this.#replica = this.#newReplica();
+    this.#edits.clear();
+    this.#token = null;
+    this.#cursor = null;
+  }
+
+  async #signOut(): Promise<void> {
+    const { staleness, account } = this.#options;
+    const ended = await this.#session.close();
+    this.#forget();
+    if (ended === undefined) return;
+    const id = ended.userUuid;
+    const request = { credentials: ended, snjs_version: null, api: '20200115' };
+    const outcome = await this.#options.gateway.ask(
+      { address: { kind: 'user', id }, command: 'sync', request, callId: this.#options.random.uuid() },
+      { attempts: 2, attemptMs: 2_000 },
+    );
+    const served = outcome.outcome === 'done' && 'reply' in (outcome.value as object);
+    if (served) staleness.endedSessionServed(account.email);
+  }
+
+  async #sync(patience: Patience): Promise<SyncAnswer | undefined> {
+    const { random, account, staleness } = this.#options;
+    const items = this.#items();
+    const command = items.length === 0 ? 'sync' : random.chance(0.1) ? 'saveManyItems' : 'saveItems';
+    const acknowledged = account.position;
+    const request = {
+      credentials: this.#session.credentials,
+      items,
+      sync_token: this.#token,
+      cursor_token: this.#cursor,
+      limit: random.pick([2, 5, 150]),
+      api: '20200115',
+      snjs_version: null,
+    };
+    const outcome = await this.#session.ask(command, request, patience);
+    if (outcome.outcome !== 'done') return undefined;
+    const answer = await this.#accepted(outcome.value);
+    if (answer === undefined) return undefined;
+    const { position } = positionOf(answer.sync_token);
+    account.reached(position);
+    if (answer.cursor_token === undefined && answer.conflicts.length === 0) {
+      staleness.synced(account.email, acknowledged, position);
+    }
+    this.#apply(answer, items);
+    return answer;
+  }
+
+  async #accepted(value: unknown): Promise<SyncAnswer | undefined> {
+    const answer = value as { reply?: SyncAnswer; refused?: { status: number } };
+    if (answer.refused === undefined) return answer.reply;
+    this.#options.sessions.refused(this.#options.device, answer.refused.status);
+    await this.#session.refresh();
+    return undefined;
+  }
+
+  #items(): readonly (SentItem & { readonly updated_at_timestamp: number })[] {
+    return [...this.#edits].map(([uuid, { content, deleted }]) => ({
+      uuid,
+      content,
+      deleted,
+      content_type: uuid.startsWith('0') ? 'SN|ItemsKey' : 'Note',
+      enc_item_key: deleted ? null : '004:key',
+      created_at_timestamp: 1_700_000_000_000_000,
+      updated_at_timestamp: this.#replica.get(uuid)?.version ?? 0,
+    }));
+  }
+
+  #apply(answer: SyncAnswer, sent: readonly SentItem[]): void {
+    this.#replica.applied(answer, sent);
+    this.#token = answer.sync_token;
+    this.#cursor = answer.cursor_token ?? null;
+    // What was refused is given up, what was accepted is done.
+    for (const { uuid } of sent) this.#edits.delete(uuid);
+  }
+
+  #newReplica(): Replica {
+    return new Replica(this.#options.device, this.#options.replicaReport);
+  }
+}

@@ -1,0 +1,107 @@
+/** What one seed will do: every seed draws its own mix of faults and limits, so that rare mixes come up too. */
+import { defaultLimits, type Limits } from '../../runtime/limits.ts';
+import { SeededRandom } from '../support/random.ts';
+
+/** Probabilities per store call, message or second; zero switches the fault off in this seed. */
+export interface FaultRates {
+  readonly storeConflict: number;
+  readonly storeUnavailable: number;
+  readonly storeLostBefore: number;
+  readonly storeLostAfter: number;
+  readonly storeLate: number;
+  readonly storeSlow: number;
+  readonly crashAtStore: number;
+  readonly messageLost: number;
+  readonly messageDoubled: number;
+  readonly messageSlow: number;
+  readonly wrongOwner: number;
+}
+
+export interface ChaosRates {
+  /** Mean pause between two events that befall a host. */
+  readonly everyMs: number;
+  readonly crash: number;
+  readonly shortPause: number;
+  readonly longPause: number;
+  readonly succeedPaused: number;
+  readonly databaseAway: number;
+  readonly drain: number;
+}
+
+export interface Plan {
+  readonly seed: number;
+  readonly nodes: readonly string[];
+  readonly shardCount: number;
+  readonly leaseMs: number;
+  readonly workMs: number;
+  readonly thinkMs: number;
+  readonly faults: FaultRates;
+  readonly chaos: ChaosRates;
+  readonly limits: Limits;
+  readonly wallSkewMs: number;
+  readonly pageBytes: number;
+}
+
+/** A stream of randomness of its own for every part of the simulation, so that parts do not disturb each other. */
+export function randomOf(seed: number, part: string): SeededRandom {
+  let mixed = seed >>> 0;
+  for (const character of part) mixed = Math.imul(mixed ^ character.charCodeAt(0), 0x01000193) >>> 0;
+  return new SeededRandom(mixed);
+}
+
+export function planOf(seed: number): Plan {
+  const random = randomOf(seed, 'plan');
+  const sometimes = (most: number, chance = 0.5) => (random.chance(chance) ? most * random.fraction() : 0);
+  const quiet = random.chance(0.1);
+  const rate = (most: number) => (quiet ? 0 : sometimes(most));
+  return {
+    seed,
+    nodes: random.chance(0.6) ? ['a', 'b'] : ['a'],
+    shardCount: random.pick([1, 4, 16]),
+    leaseMs: random.pick([3_000, 6_000, 10_000]),
+    workMs: 20_000 + random.below(20_000),
+    thinkMs: random.pick([40, 150, 400]),
+    faults: {
+      storeConflict: rate(0.1),
+      storeUnavailable: rate(0.05),
+      storeLostBefore: rate(0.05),
+      storeLostAfter: rate(0.1),
+      storeLate: rate(0.1),
+      storeSlow: rate(0.2),
+      crashAtStore: rate(0.004),
+      messageLost: rate(0.1),
+      messageDoubled: rate(0.15),
+      messageSlow: rate(0.1),
+      wrongOwner: sometimes(0.3),
+    },
+    chaos: {
+      everyMs: quiet ? Number.POSITIVE_INFINITY : random.pick([1_500, 4_000, 10_000]),
+      crash: sometimes(3, 0.7),
+      shortPause: sometimes(3),
+      longPause: sometimes(3),
+      succeedPaused: random.fraction(),
+      databaseAway: sometimes(2),
+      drain: sometimes(1),
+    },
+    limits: limitsOf(random),
+    wallSkewMs: sometimes(400),
+    pageBytes: random.pick([1_500, 4_000, 1_000_000]),
+  };
+}
+
+function limitsOf(random: SeededRandom): Limits {
+  return {
+    ...defaultLimits,
+    mailboxMax: random.pick([3, 1_000, 1_000]),
+    actorsMax: random.pick([4, 50_000, 50_000]),
+    activationsMax: random.pick([1, 64]),
+    idleMs: random.pick([500, 3_000, 300_000]),
+    gatherBytesMax: random.pick([1, 2_000, 1_000_000, 1_000_000]),
+    cachedRowBytesMax: random.pick([0, 700, 64 * 1_024]),
+    batchActorsMax: random.pick([1, 2, 64]),
+    commitsInFlightMax: random.pick([1, 2, 4]),
+    deliveriesMax: random.pick([1, 4, 64]),
+    sweepMs: random.pick([300, 1_000, 3_000]),
+    defaultDeadlineMs: random.pick([3_000, 25_000]),
+  };
+}

@@ -1,0 +1,39 @@
+/**
+ * Runs the simulator:
+ *
+ *     node --import=tsx test/simulation/run.ts --seeds 1000 [--seed N] [--from N] [--plant NAME] [--trace LINES]
+ */
+import { parseArgs } from 'node:util';
+import { simulatorOf } from './plant.ts';
+import { replayCommand } from './replay.ts';
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '100' },
+    from: { type: 'string', default: '1' },
+    seed: { type: 'string' },
+    plant: { type: 'string' },
+    trace: { type: 'string', default: '300' },
+  },
+});
+
+const first = Number(values.seed ?? values.from);
+const count = values.seed === undefined ? Number(values.seeds) : 1;
+const simulate = await simulatorOf(values.plant);
+const startedMs = performance.now();
+let commits = 0;
+for (let seed = first; seed < first + count; seed += 1) {
+  const { violation, commits: more } = await simulate(seed, { trace: false });
+  commits += more;
+  if (violation === undefined) continue;
+  const { trace } = await simulate(seed, { trace: true });
+  console.log(trace.slice(-Number(values.trace)).join('\n'));
+  console.log(`\nseed ${seed} violates ${violation.checker}: ${violation.message}`);
+  console.log(`replay: ${replayCommand(seed, values.plant)}`);
+  process.exitCode = 1;
+  break;
+}
+const seconds = (performance.now() - startedMs) / 1_000;
+if (process.exitCode === undefined) {
+  console.log(`simulated ${count} seeds, ${commits} commits in ${seconds.toFixed(1)} s, nothing violated`);
+}

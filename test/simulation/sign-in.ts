@@ -1,0 +1,138 @@
+/** How a device gets its session and keeps it: register or sign in, refresh, sign out. */
+import { createHash } from 'node:crypto';
+import {
+  accessCookiePrefix,
+  type Credentials,
+  type SessionTokens,
+  type SignInReply,
+  type SigninKeys,
+} from '../../actors/mod.ts';
+import type { SeededRandom } from '../support/random.ts';
+import type { Account } from './account.ts';
+import type { SessionChecker } from './checkers/sessions.ts';
+import type { Gateway, Outcome, Patience } from './gateway.ts';
+
+export interface SignInOptions {
+  readonly account: Account;
+  readonly gateway: Gateway;
+  readonly random: SeededRandom;
+  readonly tokens: SessionTokens;
+  readonly signinKeys: SigninKeys;
+  readonly sessions: SessionChecker;
+  readonly device: string;
+  readonly apiVersion: string;
+}
+
+interface Issued {
+  readonly session: { readonly access_token: string };
+  readonly secrets: {
+    readonly sessionUuid: string;
+    readonly accessSecret: string;
+    readonly refreshSecret: string;
+  };
+}
+
+interface Refused {
+  readonly refused: { readonly status: number };
+}
+
+const patience: Patience = { attempts: 4, attemptMs: 6_000 };
+const device = { userAgent: 'simulated', ipAddress: null, snjsVersion: null, applicationVersion: null };
+
+export class Session {
+  readonly #options: SignInOptions;
+  #credentials: Credentials | undefined;
+  #refreshSecret = '';
+  #asked = 0;
+
+  constructor(options: SignInOptions) {
+    this.#options = options;
+  }
+
+  get credentials(): Credentials | undefined {
+    return this.#credentials;
+  }
+
+  /** Tries to register if asked to, and to sign in otherwise. */
+  async open(registering: boolean): Promise<void> {
+    const reply = registering ? await this.#register() : await this.#login();
+    if (reply === undefined) return;
+    this.#options.account.signedInAs(reply.user.uuid);
+    this.#keep(reply);
+  }
+
+  async refresh(): Promise<void> {
+    const access = this.#credentials;
+    if (access === undefined) return;
+    const { apiVersion, sessions, device: name } = this.#options;
+    const request = { access, refreshSecrets: [this.#refreshSecret], apiVersion, device };
+    const outcome = await this.ask('refresh', request, this.#patience());
+    if (outcome.outcome !== 'done') return;
+    const reply = outcome.value as Issued | Refused;
+    if ('refused' in reply) sessions.refreshRefused(name, reply.refused.status);
+    else this.#keep(reply);
+  }
+
+  /** Resolves to the credentials that must never work again, or undefined when the end was not acknowledged. */
+  async close(): Promise<Credentials | undefined> {
+    const credentials = this.#credentials;
+    if (credentials === undefined) return undefined;
+    const outcome = await this.ask('logout', { credentials }, patience);
+    // Whatever became of it: a client that signs out forgets its session.
+    this.#credentials = undefined;
+    const ended = outcome.outcome === 'done' && 'sessionUuid' in (outcome.value as object);
+    return ended ? credentials : undefined;
+  }
+
+  /** Asks the user's actor. */
+  ask(command: string, request: object, within: Patience): Promise<Outcome> {
+    const id = this.#credentials?.userUuid ?? '';
+    return this.#ask('user', id, command, request, within);
+  }
+
+  async #register(): Promise<SignInReply | undefined> {
+    const { account, random, apiVersion } = this.#options;
+    // A gateway makes the id from the call, so that a repeat of the call reaches the same actor.
+    const userUuid = random.uuid();
+    const { email, password } = account;
+    const keyParams = { pw_nonce: 'nonce', version: '004' };
+    const request = { email, workspace: '', password, keyParams, apiVersion, ephemeral: false, device };
+    return signedIn(await this.#ask('user', userUuid, 'register', request, patience));
+  }
+
+  async #login(): Promise<SignInReply | undefined> {
+    const { account, random, apiVersion, signinKeys } = this.#options;
+    const { email, password } = account;
+    const address = { email, workspace: '' };
+    const id = signinKeys.actorId(address);
+    const codeVerifier = random.uuid();
+    const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url');
+    const asked = await this.#ask('signin', id, 'loginParams', { ...address, codeChallenge }, patience);
+    if (asked.outcome !== 'done') return undefined;
+    const request = { ...address, password, codeVerifier, apiVersion, ephemeral: false, device };
+    return signedIn(await this.#ask('signin', id, 'login', request, patience));
+  }
+
+  #keep({ session, secrets }: Issued): void {
+    const { tokens } = this.#options;
+    const cookies = new Map([[`${accessCookiePrefix}${secrets.sessionUuid}`, [secrets.accessSecret]]]);
+    this.#credentials = tokens.verify(session.access_token, cookies);
+    this.#refreshSecret = secrets.refreshSecret;
+  }
+
+  #ask(kind: string, id: string, command: string, request: object, within: Patience): Promise<Outcome> {
+    this.#asked += 1;
+    const callId = `${this.#options.device}-${this.#asked}`;
+    return this.#options.gateway.ask({ address: { kind, id }, command, request, callId }, within);
+  }
+
+  #patience(): Patience {
+    return { attempts: this.#options.random.pick([1, 4]), attemptMs: 4_000 };
+  }
+}
+
+function signedIn(outcome: Outcome): SignInReply | undefined {
+  if (outcome.outcome !== 'done') return undefined;
+  const reply = outcome.value as SignInReply | Refused;
+  return 'refused' in reply ? undefined : reply;
+}

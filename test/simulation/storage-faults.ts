@@ -1,0 +1,136 @@
+/**
+ * What can become of a call to the store: it may be slow, lost on its way or on its way back, answered as lost while
+ * it is still running, or refused by a busy or a full database. Once `heal` is called nothing of this happens any
+ * more, but what is still running then still ends.
+ */
+import type { Schedule } from '../../runtime/store/model.ts';
+import { type Store, StoreError } from '../../runtime/store/store.ts';
+import type { SeededRandom } from '../support/random.ts';
+import type { FaultRates } from './plan.ts';
+import type { SimulatedProcess } from './process.ts';
+import type { SimulatedTime } from './time.ts';
+import type { Trace } from './trace.ts';
+
+type Fate = 'done' | 'conflict' | 'unavailable' | 'lost-before' | 'lost-after' | 'late';
+type Answer = () => void;
+
+const lateMaxMs = 8_000;
+const slowMaxMs = 1_500;
+
+const repeatable: ReadonlySet<keyof Store> = new Set([
+  'commit',
+  'activate',
+  'barrier',
+  'claim',
+  'pruneCalls',
+]);
+
+export interface StorageFaultsOptions {
+  readonly time: SimulatedTime;
+  readonly random: SeededRandom;
+  readonly rates: FaultRates;
+  readonly trace: Trace;
+  /** The process is to die now, while the database goes on. */
+  readonly onCrash: (process: SimulatedProcess) => void;
+}
+
+export class StorageFaults {
+  readonly #options: StorageFaultsOptions;
+  readonly #away = new Map<SimulatedProcess, number>();
+  #healed = false;
+
+  constructor(options: StorageFaultsOptions) {
+    this.#options = options;
+  }
+
+  heal(): void {
+    this.#healed = true;
+    this.#away.clear();
+  }
+
+  /** The database cannot be reached from this process for a while. */
+  cutOff(process: SimulatedProcess, forMs: number): void {
+    this.#away.set(process, this.#options.time.nowMs + forMs);
+  }
+
+  scheduleOf(process: SimulatedProcess): Schedule {
+    return <T>(operation: keyof Store, apply: () => T) =>
+      new Promise<T>((resolve, reject) => {
+        this.#begin(process, operation, apply, resolve, reject);
+      });
+  }
+
+  #begin<T>(
+    process: SimulatedProcess,
+    operation: keyof Store,
+    apply: () => T,
+    resolve: (value: T) => void,
+    reject: (error: unknown) => void,
+  ): void {
+    const { time, trace } = this.#options;
+    const fate = this.#fate(process, operation);
+    if (fate !== 'done') trace.add(() => `${process.name} store.${operation}: ${fate}`);
+    const answer = (what: Answer) => time.after(this.#latencyMs(), () => process.enter(what));
+    const fail = (failure: 'conflict' | 'unavailable' | 'unknown') =>
+      answer(() => reject(new StoreError(failure, `simulated: ${fate}`)));
+    const run = (andThen: (result: T) => void) => {
+      try {
+        andThen(apply());
+      } catch (error) {
+        if (fate === 'done') answer(() => reject(error));
+        else fail('unknown');
+      }
+    };
+    time.after(this.#latencyMs(), () => {
+      switch (fate) {
+        case 'conflict':
+        case 'unavailable':
+          return fail(fate);
+        case 'lost-before':
+          return fail('unknown');
+        case 'late':
+          fail('unknown');
+          time.after(this.#options.random.fraction() * lateMaxMs, () => {
+            trace.add(() => `${process.name} store.${operation}: ran late`);
+            run(() => {});
+          });
+          return undefined;
+        case 'lost-after':
+          return run(() => fail('unknown'));
+        case 'done':
+          run((result) => answer(() => resolve(result)));
+          if (this.#crashesNow(operation)) this.#options.onCrash(process);
+      }
+      return undefined;
+    });
+  }
+
+  #fate(process: SimulatedProcess, operation: keyof Store): Fate {
+    if (this.#healed) return 'done';
+    const { random, rates, time } = this.#options;
+    if ((this.#away.get(process) ?? 0) > time.nowMs)
+      return random.pick(['unavailable', 'lost-before', 'late']);
+    let drawn = random.fraction();
+    const isNext = (rate: number) => {
+      drawn -= rate;
+      return drawn < 0;
+    };
+    if (isNext(rates.storeUnavailable)) return 'unavailable';
+    if (isNext(rates.storeLostBefore)) return 'lost-before';
+    if (isNext(rates.storeLostAfter)) return 'lost-after';
+    if (isNext(rates.storeLate)) return 'late';
+    if (isNext(rates.storeConflict) && repeatable.has(operation)) return 'conflict';
+    return 'done';
+  }
+
+  #crashesNow(operation: keyof Store): boolean {
+    const { random, rates } = this.#options;
+    return !this.#healed && operation !== 'renew' && random.chance(rates.crashAtStore);
+  }
+
+  #latencyMs(): number {
+    const { random, rates } = this.#options;
+    if (!this.#healed && random.chance(rates.storeSlow)) return random.fraction() * slowMaxMs;
+    return 0.2 + random.fraction() * 3;
+  }
+}
