@@ -72,7 +72,7 @@ export class Exchange {
   #head: Head | undefined;
   #body: BodyBuffer | undefined;
   #receiving = false;
-  #handledFromMs = 0;
+  #handledFromMs: number | undefined;
   #request: unknown;
   #callId = '';
 
@@ -99,7 +99,7 @@ export class Exchange {
   overdue(nowMs: number): void {
     const { bodyTimeoutMs, requestDeadlineMs } = this.#ports.limits;
     if (this.#receiving && nowMs - this.#startedMs >= bodyTimeoutMs) this.#refuse(refusals.bodyTooSlow);
-    if (this.#handledFromMs === 0) return;
+    if (this.#handledFromMs === undefined) return;
     if (nowMs - this.#handledFromMs >= requestDeadlineMs + deadlineGraceMs) this.#refuse(refusals.noAnswer);
   }
 
@@ -204,7 +204,7 @@ export class Exchange {
   #attemptFailed(admitted: Admitted, error: unknown): void {
     const pauseMs = repeatAfterMs(error);
     const { clock, limits } = this.#ports;
-    const leftMs = this.#handledFromMs + limits.requestDeadlineMs - clock.monotonicMs();
+    const leftMs = (this.#handledFromMs ?? 0) + limits.requestDeadlineMs - clock.monotonicMs();
     if (pauseMs === undefined || pauseMs >= leftMs) {
       this.#failed(error);
       return;
@@ -265,7 +265,7 @@ export class Exchange {
   /** `status` 0: the client was gone first. */
   #done(status: number): void {
     this.#receiving = false;
-    this.#handledFromMs = 0;
+    this.#handledFromMs = undefined;
     this.#body?.release();
     const { metrics, log, clock, onDone } = this.#ports;
     if (status === 0) {

@@ -98,12 +98,20 @@ const security = (route: AnyRoute) =>
 function responses(route: AnyRoute): Json {
   const declared = Object.entries(route.replies).map(([status, schema]) => {
     if (status === '204') return [status, { description: 'Done; there is no body.' }];
-    const data = schemaOf(schema, 'output');
-    return [status, { description: `The inner body, in the envelope's "data".`, content: jsonContent(data) }];
+    return [status, { description: 'The answer.', content: jsonContent(envelopeOf(schema)) }];
   });
-  const error = { description: 'An error.', content: jsonContent({ $ref: '#/components/schemas/Error' }) };
+  const error = {
+    description: 'An error, in the envelope unless the gateway itself refused.',
+    content: jsonContent({ $ref: '#/components/schemas/Error' }),
+  };
   return { ...Object.fromEntries(declared), default: error };
 }
+
+const envelopeOf = (schema: z.ZodType) => ({
+  type: 'object',
+  required: ['meta', 'data'],
+  properties: { meta: { $ref: '#/components/schemas/Meta' }, data: schemaOf(schema, 'output') },
+});
 
 const jsonContent = (schema: unknown) => ({ 'application/json': { schema } });
 

@@ -120,8 +120,11 @@ export async function openRaw(t: ExecutionContext, port: number): Promise<RawCon
     },
     received: (text) =>
       new Promise((resolve, reject) => {
+        let looked = 0;
         const look = () => {
-          if (!all.includes(text)) return;
+          const found = all.indexOf(text, Math.max(0, looked - text.length));
+          looked = all.length;
+          if (found < 0) return;
           waiting.delete(look);
           resolve(all);
         };

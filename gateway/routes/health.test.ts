@@ -1,0 +1,71 @@
+import test from 'ava';
+import { systemClock } from '../../runtime/clock.ts';
+import { startGateway } from '../../test/support/gateway.ts';
+import { createReadiness } from '../readiness.ts';
+import { healthRoutes } from './health.ts';
+
+const filesServerUrl = 'http://files.test';
+
+test('the health check is plain text and needs nothing', async (t) => {
+  const readiness = createReadiness({}, systemClock);
+  const { url } = await startGateway(t, healthRoutes({ readiness, filesServerUrl, captchaUiUrl: null }));
+  const response = await fetch(`${url}/healthcheck`);
+  t.is(response.status, 200);
+  t.true(response.headers.get('content-type')?.startsWith('text/plain'));
+  t.is(await response.text(), 'OK');
+});
+
+test('readiness names what fails, and a check that throws has failed', async (t) => {
+  let leased = true;
+  const readiness = createReadiness(
+    {
+      database: async () => true,
+      lease: () => leased,
+      workers: () => {
+        if (!leased) throw new Error('secret');
+        return true;
+      },
+    },
+    systemClock,
+  );
+  const { url } = await startGateway(t, healthRoutes({ readiness, filesServerUrl, captchaUiUrl: null }));
+  const report = async () => {
+    const response = await fetch(`${url}/healthcheck/readiness`);
+    return [response.status, await response.json()];
+  };
+  const ok = { database: 'ok', lease: 'ok', workers: 'ok', serving: 'ok' };
+  t.deepEqual(await report(), [200, { status: 'ready', checks: ok }]);
+  leased = false;
+  t.deepEqual(await report(), [
+    503,
+    { status: 'not_ready', checks: { ...ok, lease: 'failed', workers: 'failed' } },
+  ]);
+});
+
+test('a check that hangs has failed after its time', async (t) => {
+  const { FakeClock } = await import('../../test/support/clock.ts');
+  const clock = new FakeClock();
+  const readiness = createReadiness({ database: () => new Promise(() => {}) }, clock);
+  const report = readiness.report();
+  await clock.advance(2_000);
+  t.deepEqual(await report, { ready: false, checks: { database: 'failed', serving: 'ok' } });
+});
+
+test('the metadata has both forms and the files host', async (t) => {
+  const readiness = createReadiness({}, systemClock);
+  const captchaUiUrl = 'https://captcha.test';
+  const { url } = await startGateway(t, healthRoutes({ readiness, filesServerUrl, captchaUiUrl }));
+  t.deepEqual(await (await fetch(`${url}/v1/meta`)).json(), {
+    captchaUIUrl: captchaUiUrl,
+    data: { captchaUIUrl: captchaUiUrl },
+    meta: { auth: {}, server: { filesServerUrl } },
+  });
+});
+
+test('browsers get a page and crawlers are kept out', async (t) => {
+  const readiness = createReadiness({}, systemClock);
+  const { url } = await startGateway(t, healthRoutes({ readiness, filesServerUrl, captchaUiUrl: null }));
+  const page = await fetch(`${url}/`);
+  t.true(page.headers.get('content-type')?.startsWith('text/html'));
+  t.is(await (await fetch(`${url}/robots.txt`)).text(), 'User-agent: *\nDisallow: /\n');
+});
