@@ -75,9 +75,9 @@ test('the first page begins with the keys, each version once, and without their 
 
 test('every page has a sync token, and one that is followed by another a cursor', (t) => {
   const mark = { collection: uuidNumber(1), generation: 'gen', position: 5 };
-  const last = tokensOf(mark, false);
+  const last = tokensOf(uuidNumber(1), head, 5, false);
   t.deepEqual(decodeToken(last.sync_token), [mark]);
   t.false('cursor_token' in last);
-  const { sync_token, cursor_token } = tokensOf(mark, true);
+  const { sync_token, cursor_token } = tokensOf(uuidNumber(1), head, 5, true);
   t.is(cursor_token, sync_token);
 });

@@ -13,7 +13,7 @@ import { type RangePlan, type RangeResult, range } from '../../runtime/command.t
 import { frontContentTypes } from './content-type.ts';
 import type { Head } from './head.ts';
 import { type ItemRow, item } from './item.ts';
-import { encodeToken, type Mark, type Start } from './token.ts';
+import { type Start, tokenAt } from './token.ts';
 
 export interface PageLimits {
   readonly items: number;
@@ -93,10 +93,10 @@ export interface Tokens {
 }
 
 /**
- * The tokens of a page that ends at `mark`. Clients page on as long as they get a cursor, so a page without
+ * The tokens of a page that ends at `position`. Clients page on as long as they get a cursor, so a page without
  * items must carry none (`more` false); its sync token goes on behind it all the same.
  */
-export function tokensOf(mark: Mark, more: boolean): Tokens {
-  const token = encodeToken([mark]);
+export function tokensOf(collection: string, head: Head, position: number, more: boolean): Tokens {
+  const token = tokenAt(collection, head, position);
   return more ? { sync_token: token, cursor_token: token } : { sync_token: token };
 }

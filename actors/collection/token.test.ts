@@ -2,7 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { otherUserUuid, userUuid } from '../../test/support/items.ts';
 import { head as headSlice } from './head.ts';
-import { decodeToken, encodeToken, startOf } from './token.ts';
+import { decodeToken, encodeToken, startOf, tokenAt } from './token.ts';
 
 const head = { ...headSlice.initial, generation: 'gen', position: 7 };
 const start = (sync: string | null | undefined, cursor?: string | null) =>
@@ -50,4 +50,18 @@ test('a cursor wins over a sync token, and an empty one does not', (t) => {
   t.deepEqual(start(own(6), own(2)), { after: 2, first: false });
   t.deepEqual(start(own(6), ''), { after: 6, first: false });
   t.deepEqual(start(null, own(2)), { after: 2, first: false });
+});
+
+test('the token of a position names that collection, also where collections share the empty head', (t) => {
+  const cases = [
+    [userUuid, head],
+    [userUuid, headSlice.initial],
+    [otherUserUuid, headSlice.initial],
+  ] as const;
+  for (const [collection, of] of cases) {
+    for (const position of [of.position, 0, of.position]) {
+      const mark = { collection, generation: of.generation, position };
+      t.deepEqual(decodeToken(tokenAt(collection, of, position)), [mark]);
+    }
+  }
 });

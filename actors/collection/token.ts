@@ -32,6 +32,21 @@ export function encodeToken(marks: readonly Mark[]): string {
   return Buffer.from([format, ...parts].join(':'), 'latin1').toString('base64url');
 }
 
+/** Nearly every sync comes from where the head is and stays there, so that token is made once per head. */
+const tokensAtHeads = new WeakMap<Head, string>();
+
+/** The token of this position in one collection. */
+export function tokenAt(collection: string, head: Head, position: number): string {
+  const mark = { collection, generation: head.generation, position };
+  // Before its first save a collection has the head that every such collection has.
+  if (position !== head.position || head.generation === '') return encodeToken([mark]);
+  const known = tokensAtHeads.get(head);
+  if (known !== undefined) return known;
+  const token = encodeToken([mark]);
+  tokensAtHeads.set(head, token);
+  return token;
+}
+
 /** The marks of a token of ours; undefined for any other text. */
 export function decodeToken(token: string): readonly Mark[] | undefined {
   if (token.length > tokenLengthMax) return undefined;
@@ -62,6 +77,7 @@ export function startOf(
 ): Start {
   const token = tokens.cursor || tokens.sync;
   if (!token) return { after: 0, first: true };
+  if (token === tokenAt(collection, head, head.position)) return { after: head.position, first: false };
   const mark = decodeToken(token)?.find((candidate) => candidate.collection === collection);
   const known = mark !== undefined && mark.generation === head.generation && mark.position <= head.position;
   return { after: known ? mark.position : 0, first: false };

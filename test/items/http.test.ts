@@ -111,7 +111,8 @@ test('no integrity check and no path is an error of the server', async (t) => {
     const { status } = await server.post('/v1/items/check-integrity', sent);
     t.true(status === 200 || status === 400, `${status} for ${JSON.stringify(sent)}`);
     const one = await server.get(`/v1/items/${encodeURIComponent(uuid)}`);
-    t.true(one.status === 404 || one.status === 400, `${one.status} for ${JSON.stringify(uuid)}`);
+    // Some paths mean another one to the client itself, such as a dot.
+    t.true(one.status >= 400 && one.status < 500, `${one.status} for ${JSON.stringify(uuid)}`);
   });
   await fc.assert(answersWell, { numRuns: 100 });
 });

@@ -128,10 +128,9 @@ function storedIn(turn: Turn, { request, items, stored }: Batch): Stored {
 const generationBytes = 9;
 
 export function answer(userUuid: string, request: SyncRequest, progress: Progress): SyncReply {
-  const { page, saved, conflicts, end } = progress;
+  const { page, saved, conflicts, end, head: after } = progress;
   const retrieved = given(page.rows, request, conflicts);
-  const mark = { collection: userUuid, generation: progress.head.generation, position: end };
-  const tokens = tokensOf(mark, !page.complete && retrieved.length > 0);
+  const tokens = tokensOf(userUuid, after, end, !page.complete && retrieved.length > 0);
   const result = { retrieved, saved, conflicts, tokens };
   return isLegacy(request) ? legacyReply(result) : modernReply(result);
 }
