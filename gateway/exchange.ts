@@ -238,7 +238,8 @@ export class Exchange {
     if (reply.contentType !== undefined) return String(reply.body ?? '');
     if (reply.json === undefined && reply.body === undefined) return undefined;
     const json = reply.json ?? JSON.stringify(reply.body);
-    return reply.bare ? json : this.#ports.envelope(json, reply.caller);
+    const bare = reply.bare || this.#admitted?.match.route.enveloped === false;
+    return bare ? json : this.#ports.envelope(json, reply.caller);
   }
 
   #failed(error: unknown): void {

@@ -98,7 +98,7 @@ const security = (route: AnyRoute) =>
 function responses(route: AnyRoute): Json {
   const declared = Object.entries(route.replies).map(([status, schema]) => {
     if (status === '204') return [status, { description: 'Done; there is no body.' }];
-    return [status, { description: 'The answer.', content: jsonContent(envelopeOf(schema)) }];
+    return [status, { description: 'The answer.', content: jsonContent(answerSchema(route, schema)) }];
   });
   const error = {
     description: 'An error, in the envelope unless the gateway itself refused.',
@@ -107,11 +107,15 @@ function responses(route: AnyRoute): Json {
   return { ...Object.fromEntries(declared), default: error };
 }
 
-const envelopeOf = (schema: z.ZodType) => ({
-  type: 'object',
-  required: ['meta', 'data'],
-  properties: { meta: { $ref: '#/components/schemas/Meta' }, data: schemaOf(schema, 'output') },
-});
+function answerSchema(route: AnyRoute, schema: z.ZodType): Json {
+  const inner = schemaOf(schema, 'output');
+  if (route.enveloped === false) return inner;
+  return {
+    type: 'object',
+    required: ['meta', 'data'],
+    properties: { meta: { $ref: '#/components/schemas/Meta' }, data: inner },
+  };
+}
 
 const jsonContent = (schema: unknown) => ({ 'application/json': { schema } });
 

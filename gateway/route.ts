@@ -73,6 +73,8 @@ export interface Route<A extends Access = Access, Request = unknown> {
    * and the body over the query. Unknown keys are dropped.
    */
   readonly request: z.ZodType<Request>;
+  /** False for the few whose answers are never wrapped (auth.md 1.1, "Not wrapped"). */
+  readonly enveloped?: false;
   /** The inner bodies by status, for the API description. */
   readonly replies: Readonly<Record<number, z.ZodType>>;
   /**

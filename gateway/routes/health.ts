@@ -36,6 +36,7 @@ export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
       rateClass: 'none',
       summary: 'Whether the process answers at all.',
       tag,
+      enveloped: false,
       request: nothing,
       replies: { 200: z.literal('OK') },
       handle: async () => ({ status: 200, contentType: 'text/plain; charset=utf-8', body: 'OK' }),
@@ -47,12 +48,13 @@ export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
       rateClass: 'none',
       summary: 'Whether the process and all it depends on can serve requests.',
       tag,
+      enveloped: false,
       request: nothing,
       replies: { 200: readinessBody('ready'), 503: readinessBody('not_ready') },
       handle: async () => {
         const { ready, checks } = await readiness.report();
         const body = { status: ready ? 'ready' : 'not_ready', checks };
-        return { status: ready ? 200 : 503, body, bare: true };
+        return { status: ready ? 200 : 503, body };
       },
     }),
     route({
@@ -61,9 +63,10 @@ export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
       access: 'public',
       summary: 'What a client should know of the server before it registers.',
       tag,
+      enveloped: false,
       request: nothing,
       replies: { 200: z.object({ captchaUIUrl: z.string().nullable() }) },
-      handle: async () => ({ status: 200, body: metadata, bare: true }),
+      handle: async () => ({ status: 200, body: metadata }),
     }),
     route({
       method: 'GET',
@@ -71,6 +74,7 @@ export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
       access: 'public',
       summary: 'A page for people who open the address in a browser.',
       tag,
+      enveloped: false,
       request: nothing,
       replies: { 200: z.string() },
       handle: async () => ({ status: 200, contentType: 'text/html; charset=utf-8', body: page }),
@@ -81,6 +85,7 @@ export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
       access: 'public',
       summary: 'Keeps crawlers out.',
       tag,
+      enveloped: false,
       request: nothing,
       replies: { 200: z.string() },
       handle: async () => ({

@@ -37,11 +37,12 @@ function descriptionRoute(describe: () => unknown): AnyRoute {
     access: 'public',
     summary: 'This description.',
     tag: 'Health and metadata',
+    enveloped: false,
     request: z.object({}),
     replies: { 200: z.object({}) },
     handle: async () => {
       json ??= JSON.stringify(describe());
-      return { status: 200, json, bare: true };
+      return { status: 200, json };
     },
   });
 }
