@@ -108,6 +108,30 @@ test("another user's uuid is a uuid_conflict that shows nothing of his item", as
   t.deepEqual((await mine.sync({ sync_token: null })).retrieved_items, []);
 });
 
+test("several devices that meet another user's uuids at once are each told of theirs", async (t) => {
+  const world = await World.start();
+  const numbers = [1, 2, 3, 4, 5, 6, 7, 8];
+  const devices = await Promise.all(numbers.map(() => world.device(userUuid)));
+  const other = await world.device(otherUserUuid);
+  await other.sync({ items: numbers.map((n) => note({ uuid: uuidNumber(n) })) });
+  const replies = await Promise.all(
+    devices.map((device, index) => {
+      const n = index + 1;
+      return device.sync({ items: [note({ uuid: uuidNumber(n) }), note({ uuid: uuidNumber(100 + n) })] });
+    }),
+  );
+  for (const [index, { saved_items: saved, conflicts }] of replies.entries()) {
+    t.deepEqual(
+      conflicts.map(({ type, unsaved_item: item }) => [type, item?.uuid]),
+      [['uuid_conflict', uuidNumber(index + 1)]],
+    );
+    t.deepEqual(
+      saved.map(({ uuid }) => uuid),
+      [uuidNumber(101 + index)],
+    );
+  }
+});
+
 test('devices that sync at the same moment never miss an item of each other', async (t) => {
   const world = await World.start();
   const devices = await Promise.all([1, 2, 3, 4].map(() => world.device(userUuid)));
