@@ -2,7 +2,7 @@
  * Signing in and out, sessions, passwords and the end of an account: the page comes from another origin than the
  * server, and the client uses cookie sessions. The tests are the steps of one story and run in order.
  */
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import type { Device } from './device.ts';
 import type { Account } from './page/client.ts';
 import { type DeviceStyle, World } from './world.ts';
@@ -14,6 +14,8 @@ const secondPassword = 'another horse, another battery';
 const style: DeviceStyle = { pageOrigin: 'other', apiVersion: '20240226' };
 let world: World | undefined;
 let a: Device;
+/** The other device of the account, as one step leaves it to the next. */
+let b: Device;
 
 test.before(async () => {
   world = await World.open();
@@ -26,36 +28,24 @@ test.before(async () => {
 test.after.always(() => world?.close());
 
 test.serial('a second registration of the same address is refused', async (t) => {
-  const b = await device('again');
-  await t.throwsAsync(b.client.register({ email, password: secondPassword }));
-  await b.close();
+  const c = await device('again');
+  await t.throwsAsync(c.client.register({ email, password: secondPassword }));
+  await c.close();
 });
 
 test.serial('a wrong password and an unknown address are refused alike', async (t) => {
-  const b = await device('stranger');
-  const wrong = await b.client.signIn({ email, password: 'not the password' });
-  const unknown = await b.client.signIn({ email: 'nobody@example.org', password: 'not the password' });
+  const c = await device('stranger');
+  const wrong = await c.client.signIn({ email, password: 'not the password' });
+  const unknown = await c.client.signIn({ email: 'nobody@example.org', password: 'not the password' });
   t.is(wrong?.status, 401);
   t.deepEqual(wrong, unknown);
-  await b.close();
-});
-
-test.serial('signing out ends the session and empties the device', async (t) => {
-  const b = await signedIn('b', { email, password: firstPassword });
-  t.is((await a.client.sessions()).length, 2);
-
-  await b.client.signOut();
-  t.true(b.answers.includes('POST /v1/logout 204'));
-  t.deepEqual(await b.cookieNames(), []);
-  t.is((await a.client.sessions()).length, 1);
-  t.true(await a.client.sync());
-  await b.close();
+  await c.close();
 });
 
 test.serial(
-  'the sessions of the account are listed, ephemeral ones too, one as the current one',
+  'the sessions of the account are listed, an ephemeral one too, one as the current one',
   async (t) => {
-    const b = await device('b');
+    b = await device('b');
     t.is(await b.client.signIn({ email, password: firstPassword }, { ephemeral: true }), undefined);
     t.true(await b.client.sync());
 
@@ -64,13 +54,21 @@ test.serial(
     t.is(sessions.filter((session) => session.current).length, 1);
     t.true(sessions.every((session) => !Number.isNaN(Date.parse(session.updated_at))));
     t.true(sessions.every((session) => session.device_info.includes('Chrom')));
-    await b.client.signOut();
-    await b.close();
   },
 );
 
+test.serial('signing out ends the session and takes its cookies away', async (t) => {
+  await b.client.signOut();
+  t.true(b.answers.includes('POST /v1/logout 204'));
+  t.deepEqual(await b.cookieNames(), []);
+
+  t.is((await a.client.sessions()).length, 1);
+  t.true(await a.client.sync());
+  await b.close();
+});
+
 test.serial('a revoked session wipes its device at the next sync, and only that device', async (t) => {
-  const b = await signedIn('b', { email, password: firstPassword });
+  b = await signedIn('b', { email, password: firstPassword });
   const other = (await a.client.sessions()).find((session) => !session.current);
   t.is(await a.client.revokeSession(other?.uuid ?? ''), undefined);
 
@@ -82,7 +80,7 @@ test.serial('a revoked session wipes its device at the next sync, and only that 
 });
 
 test.serial('after a change of password the other device is asked for it and then goes on', async (t) => {
-  const b = await signedIn('b', { email, password: firstPassword });
+  b = await signedIn('b', { email, password: firstPassword });
   t.is(await a.client.changePassword(secondPassword), undefined);
   await a.client.createNote({ title: 'second', text: 'after the change' });
   t.true(await a.client.sync());
@@ -90,44 +88,39 @@ test.serial('after a change of password the other device is asked for it and the
   await Promise.all([b.client.askedForCredentials(), b.client.sync()]);
   await b.client.answerCredentials({ email, password: secondPassword });
   t.true(await b.client.sync());
-  t.deepEqual(await b.client.notes(), await a.client.notes());
-  t.is(await b.client.undecryptableItemCount(), 0);
-  await b.client.signOut();
-  await b.close();
+  await holdsTheNotesOfA(t, b);
 });
 
-test.serial('the old password is refused, the new one opens everything', async (t) => {
-  const b = await device('b');
-  t.is((await b.client.signIn({ email, password: firstPassword }))?.status, 401);
-  t.is(await b.client.signIn({ email, password: secondPassword }), undefined);
-  t.deepEqual(await b.client.notes(), await a.client.notes());
-  t.is(await b.client.undecryptableItemCount(), 0);
-  await b.client.signOut();
-  await b.close();
+test.serial('the old password is refused', async (t) => {
+  const c = await device('c');
+  t.is((await c.client.signIn({ email, password: firstPassword }))?.status, 401);
+  await c.close();
 });
 
 test.serial('after a change of address the account opens under the new one only', async (t) => {
   t.is(await a.client.changeEmail(secondEmail), undefined);
   t.true(await a.client.sync());
+  await Promise.all([b.client.askedForCredentials(), b.client.sync()]);
+  await b.close();
 
-  const b = await device('b');
+  b = await device('b');
   t.is((await b.client.signIn({ email, password: secondPassword }))?.status, 401);
   t.is(await b.client.signIn({ email: secondEmail, password: secondPassword }), undefined);
-  t.deepEqual(await b.client.notes(), await a.client.notes());
-  t.is(await b.client.undecryptableItemCount(), 0);
-  await b.client.signOut();
-  await b.close();
+  await holdsTheNotesOfA(t, b);
 });
 
 test.serial('a deleted account is gone for its other devices and for new ones', async (t) => {
-  const b = await signedIn('b', { email: secondEmail, password: secondPassword });
   t.is(await a.client.deleteAccount(), undefined);
 
   await Promise.all([b.client.askedForCredentials(), b.client.sync()]);
   const c = await device('c');
   t.is((await c.client.signIn({ email: secondEmail, password: secondPassword }))?.status, 401);
-  await Promise.all([b.close(), c.close()]);
 });
+
+async function holdsTheNotesOfA(t: ExecutionContext, on: Device): Promise<void> {
+  t.deepEqual(await on.client.notes(), await a.client.notes());
+  t.is(await on.client.undecryptableItemCount(), 0);
+}
 
 async function signedIn(name: string, account: Account): Promise<Device> {
   const opened = await device(name);
