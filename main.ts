@@ -17,7 +17,7 @@ async function main(): Promise<void> {
   for (const warning of warnings) say(warning);
   const closeMostMs = 2 * config.drainTimeoutMs + closeSlackMs;
   const exit = (code: number) => process.exit(code);
-  const lifetime = new Lifetime({ logger, closeMostMs, exit });
+  const lifetime = new Lifetime({ logger, clock: systemClock, closeMostMs, exit });
   lifetime.listen(process);
   process.on('uncaughtException', (error) => {
     logger.fatal(describe(error), 'a defect: ending at once');

@@ -4,14 +4,22 @@
  * as soon as it is there, and nothing more is opened. A second signal ends the process at once. What a sudden end
  * leaves behind is what a crash leaves behind, and the next start copes with it.
  */
+import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/ports.ts';
 import { exitCodes } from './start-error.ts';
 
 const signals = { SIGINT: 2, SIGTERM: 15 } as const;
 type Signal = keyof typeof signals;
 
+/**
+ * A signal so soon after the first is the same one again: after a Ctrl-C the terminal tells every process, and npm
+ * tells its child once more.
+ */
+const sameSignalMs = 500;
+
 export interface LifetimePorts {
   readonly logger: Logger;
+  readonly clock: Clock;
   /** Milliseconds that all closing together may take. */
   readonly closeMostMs: number;
   exit(code: number): void;
@@ -25,6 +33,7 @@ export class Lifetime {
   readonly #closers: (() => unknown)[] = [];
   #opening: Promise<unknown> = Promise.resolve();
   #ending: Promise<void> | undefined;
+  #signalledMs: number | undefined;
 
   constructor(ports: LifetimePorts) {
     this.#ports = ports;
@@ -57,14 +66,16 @@ export class Lifetime {
   }
 
   signal(signal: Signal): void {
-    const { logger, exit } = this.#ports;
-    if (this.isEnding) {
+    const { logger, clock, exit } = this.#ports;
+    const nowMs = clock.monotonicMs();
+    if (this.#signalledMs === undefined) {
+      this.#signalledMs = nowMs;
+      logger.info({ signal }, 'draining');
+      void this.end(0);
+    } else if (nowMs - this.#signalledMs > sameSignalMs) {
       logger.warn({ signal }, 'a second signal: ending at once');
       exit(128 + signals[signal]);
-      return;
     }
-    logger.info({ signal }, 'draining');
-    void this.end(0);
   }
 
   /** Closes everything and exits with `code`, or with another one if closing fails or takes too long. */
@@ -74,11 +85,11 @@ export class Lifetime {
   }
 
   async #end(code: number): Promise<void> {
-    const { logger, closeMostMs, exit } = this.#ports;
-    const alarm = setTimeout(() => {
+    const { logger, clock, closeMostMs, exit } = this.#ports;
+    const cancelAlarm = clock.schedule(closeMostMs, () => {
       logger.error({ closeMostMs }, 'closing takes too long: ending at once');
       exit(exitCodes.software);
-    }, closeMostMs);
+    });
     await this.#opening;
     let failed = false;
     for (const close of this.#closers.reverse()) {
@@ -89,7 +100,7 @@ export class Lifetime {
         logger.error({ error: error instanceof Error ? error.message : 'unknown' }, 'closing failed');
       }
     }
-    clearTimeout(alarm);
+    cancelAlarm();
     exit(failed && code === 0 ? exitCodes.software : code);
   }
 }
