@@ -1,22 +1,15 @@
-import { type TimerHandler, type Turn, timer } from '../../runtime/command.ts';
+import { type Turn, timer } from '../../runtime/command.ts';
 import { attemptsSlice } from './attempts.ts';
 import { challengeMap } from './challenges.ts';
 
-/** Arms the timer that buries the actor once nothing it holds counts any more. After every turn that adds to it. */
+/**
+ * Arms, or moves, the timer that buries the actor once nothing it holds counts any more. To be called in every turn
+ * that adds to what it holds, so that the timer never comes early.
+ */
 export function expireLater(turn: Turn): void {
-  turn.arm('expire', latestExpiryMs(turn));
-}
-
-function latestExpiryMs(turn: Turn): number {
   const { plain, captcha } = turn.get(attemptsSlice);
   const challenges = [...turn.entries(challengeMap).values()].map(({ untilMs }) => untilMs);
-  return Math.max(plain.untilMs, captcha.untilMs, ...challenges, turn.nowMs);
+  turn.arm('expire', Math.max(plain.untilMs, captcha.untilMs, ...challenges));
 }
 
-export const expireTimer: TimerHandler = timer({
-  missed: 'fire-once',
-  turn: (turn) => {
-    if (latestExpiryMs(turn) > turn.nowMs) expireLater(turn);
-    else turn.bury();
-  },
-});
+export const expireTimer = timer({ missed: 'fire-once', turn: (turn) => turn.bury() });

@@ -245,6 +245,14 @@ test('logout ends the session, clears its cookies, and takes an expired access t
   t.is(bodyOf(await world.call('POST', '/v1/logout', {})).error.message, 'Invalid session token.');
 });
 
+test('logout takes a secret that is not the session’s for none', async (t) => {
+  const world = await createWorld();
+  const tokens = await register(world);
+  const forged = tokens.access.replace(/:[^:]+$/, `:${'x'.repeat(43)}`);
+  t.is((await world.call('POST', '/v1/logout', { bearer: forged })).status, 401);
+  t.is(await statusOf(world, tokens), '200');
+});
+
 test('the list shows what a device is, newest refresh first, and nothing to a read-only session', async (t) => {
   const world = await createWorld();
   const agent =

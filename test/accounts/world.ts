@@ -51,6 +51,7 @@ export class CountingHasher implements PasswordHasher {
     const { meanwhile } = this;
     this.meanwhile = undefined;
     await meanwhile?.();
+    if (hashed !== undefined && !hashed.startsWith('hash of ')) throw new Error('not a hash');
     return hashed === `hash of ${password}`;
   }
 }

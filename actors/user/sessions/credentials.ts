@@ -112,7 +112,7 @@ const digestBytes = 32;
 
 /**
  * HMAC-SHA-256 by its definition over two one-shot hashes, cut to 16 bytes, base64url. `createHmac` makes a
- * native object per call and takes two and a half times as long.
+ * native object per call and takes nearly twice as long.
  */
 function createMac(key: Buffer): (text: string) => string {
   const inner = Buffer.alloc(blockBytes + tokenCharactersMax);
