@@ -1,0 +1,40 @@
+import test from 'ava';
+import { createSessionTokens, defaultAccountSettings } from '../../actors/mod.ts';
+import { systemClock } from '../../runtime/clock.ts';
+import { startGateway } from '../../test/support/gateway.ts';
+import { createReadiness } from '../readiness.ts';
+import { allRoutes } from './mod.ts';
+
+const routes = allRoutes({
+  readiness: createReadiness({}, systemClock),
+  filesServerUrl: 'http://files.test',
+  captchaUiUrl: null,
+  version: '1.2.3',
+  settings: defaultAccountSettings,
+  cookies: { sameSite: 'Lax', secure: false, partitioned: false, domain: '' },
+  tokens: createSessionTokens(Buffer.alloc(32)),
+  signinKeys: { actorId: () => '' },
+});
+
+test('the description of all routes is served, and names every one of them', async (t) => {
+  const { url } = await startGateway(t, routes);
+  const document = (await (await fetch(`${url}/v1/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, unknown>>;
+  };
+  for (const route of routes.filter(({ path }) => path !== '/v1/openapi.json')) {
+    const path = route.path.replace(/:(\w+)/g, '{$1}');
+    t.truthy(document.paths[path]?.[route.method.toLowerCase()], `${route.method} ${route.path}`);
+  }
+});
+
+test('only a session opens the way to a large body', (t) => {
+  for (const { access, bodyLimit, path } of routes) if (access !== 'session') t.not(bodyLimit, 'large', path);
+});
+
+test('every route says what it does, and every header it reads is in lower case', (t) => {
+  for (const { path, summary, tag, headers = [] } of routes) {
+    t.regex(summary, /^[A-Z].*\.$/, path);
+    t.not(tag, '', path);
+    for (const name of headers) t.is(name, name.toLowerCase(), path);
+  }
+});
