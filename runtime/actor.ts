@@ -42,15 +42,8 @@ import type { Message, Outcome, Queued } from './message.ts';
 import { findTaken } from './refusal.ts';
 import { settleCommit } from './settlement.ts';
 import { type Commit, StoreError } from './store/store.ts';
-import {
-  buriedSlice,
-  isEmpty,
-  type Recorded,
-  RunningTurn,
-  speculativeView,
-  type TakenRow,
-  type TurnScope,
-} from './turn.ts';
+import type { TakenRow, TakenRows } from './taken-rows.ts';
+import { buriedSlice, isEmpty, type Recorded, RunningTurn, speculativeView, type TurnScope } from './turn.ts';
 
 const refusalsBeforeAlone = 2;
 const refusalsMax = 4;
@@ -252,7 +245,7 @@ export class Actor {
     if (this.#inFlight === undefined) this.#env.committer.ready(this);
   }
 
-  #scope(taken: readonly TakenRow[]): TurnScope {
+  #scope(taken: TakenRows): TurnScope {
     const { clock, random, kind, shardCount } = this.#env;
     return {
       self: this.address,
@@ -370,7 +363,7 @@ export class Actor {
     const again: Queued[] = [];
     for (const { queued: entry } of refused) {
       if (taken.length > 0) entry.refusals += 1;
-      entry.taken = taken;
+      entry.taken = entry.taken.with(taken);
       entry.alone = entry.refusals > refusalsBeforeAlone;
       if (entry.refusals <= refusalsMax) again.push(entry);
       else this.#answer(entry, { error: new TerminalError('a key of this call is taken') });

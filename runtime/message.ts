@@ -1,7 +1,8 @@
 import type { Plans } from './command.ts';
 import type { ReadAnswers } from './reads.ts';
 import type { ReadTicket } from './rows.ts';
-import type { RunningTurn, StateView, TakenRow } from './turn.ts';
+import { TakenRows } from './taken-rows.ts';
+import type { RunningTurn, StateView } from './turn.ts';
 
 /** One turn to be run by an actor, whatever asked for it: a command, a step of a flow, a timer or a tell. */
 export interface Message {
@@ -26,7 +27,7 @@ export interface Queued {
   refusals: number;
   /** To be committed alone, after merged commits were refused twice. */
   alone: boolean;
-  taken: readonly TakenRow[];
+  taken: TakenRows;
   /** The caller was told that the outcome is unknown; nobody waits any more. */
   answered: boolean;
   reads: BegunReads | undefined;
@@ -40,5 +41,5 @@ export interface BegunReads {
 }
 
 export function queued(message: Message): Queued {
-  return { message, refusals: 0, alone: false, taken: [], answered: false, reads: undefined };
+  return { message, refusals: 0, alone: false, taken: TakenRows.none, answered: false, reads: undefined };
 }

@@ -1,7 +1,7 @@
 import type { Gathering } from './gathering.ts';
 import type { Store, StoreRead } from './store/store.ts';
 import { type AnyRow, type AnyTable, keyText, tupleText } from './table.ts';
-import type { TakenRow } from './turn.ts';
+import type { TakenRow } from './taken-rows.ts';
 
 /**
  * Which committed rows hold the server-wide keys that this commit wanted to write, all looked up in one query per

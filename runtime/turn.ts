@@ -12,7 +12,8 @@ import type { Rows } from './rows.ts';
 import type { Slice, SliceMap } from './slice.ts';
 import type { TellRow, TimerRow, Write } from './store/store.ts';
 import { outboxTable } from './store/tables.ts';
-import { type AnyKey, type AnyRow, type AnyTable, keyText, type RowOf, tupleText } from './table.ts';
+import { type AnyKey, type AnyRow, type AnyTable, keyText, type RowOf } from './table.ts';
+import { TakenRows } from './taken-rows.ts';
 
 /** A tell that its target has not consumed. Its sender's version is filled in when the commit is built. */
 export type RecordedTell = Omit<TellRow, 'sender_version'>;
@@ -34,19 +35,13 @@ export function isEmpty(recorded: Recorded): boolean {
   );
 }
 
-/** A committed row for whose unique key a commit was refused. */
-export interface TakenRow {
-  readonly table: AnyTable;
-  readonly row: AnyRow;
-}
-
 /** What a turn needs of its actor. */
 export interface TurnScope {
   readonly self: Address;
   readonly slices: Layers<unknown>;
   readonly timers: Layers<TimerRow>;
   readonly rows: Rows;
-  readonly taken: readonly TakenRow[];
+  readonly taken: TakenRows;
   readonly nowMs: number;
   readonly nowMicros: number;
   readonly shardCount: number;
@@ -67,14 +62,14 @@ export class StateView implements View {
   readonly nowMs: number;
   readonly #read: (name: string) => unknown;
   readonly #names: () => Iterable<string>;
-  readonly #taken: readonly TakenRow[];
+  readonly #taken: TakenRows;
 
   constructor(
     self: Address,
     time: { nowMs: number; nowMicros: number },
     read: (name: string) => unknown,
     names: () => Iterable<string>,
-    taken: readonly TakenRow[] = [],
+    taken: TakenRows = TakenRows.none,
   ) {
     this.self = self;
     this.nowMs = time.nowMs;
@@ -103,17 +98,7 @@ export class StateView implements View {
   }
 
   taken<T extends AnyTable>(table: T, row: Partial<RowOf<T>>): RowOf<T> | undefined {
-    const wanted = row as AnyRow;
-    const found = this.#taken.find(
-      (taken) =>
-        taken.table === table &&
-        [table.key, ...table.unique].some(
-          (columns: readonly string[]) =>
-            columns.every((column) => wanted[column] !== undefined) &&
-            tupleText(columns, wanted) === tupleText(columns, taken.row),
-        ),
-    );
-    return found?.row as RowOf<T> | undefined;
+    return this.#taken.find(table, row as AnyRow) as RowOf<T> | undefined;
   }
 }
 
