@@ -34,7 +34,8 @@ const noteWrite: fc.Arbitrary<{ key: string; write: WriteOf }> = fc
   .map(({ id, position, deleted, how }) => ({
     key: `note ${id}`,
     write: (ownerUuid, shift) => {
-      const row = note(ownerUuid, uuid(shift + id), { position, deleted, size: 10 });
+      // Rows of one owner never share a position; in which order they would come is nobody's promise.
+      const row = note(ownerUuid, uuid(shift + id), { position: id * 10 + position, deleted, size: 10 });
       if (how === 'remove') return remove(noteTable, { owner_uuid: ownerUuid, uuid: row.uuid });
       return how === 'put' ? put(noteTable, row) : insert(noteTable, row);
     },
@@ -99,7 +100,7 @@ const readOperation: fc.Arbitrary<Operation> = fc
   .map(({ index, limit, budgetBytes, subset }) => async (store, shift) => {
     const owned = owner(shift, index).id;
     const reads: StoreRead[] = [
-      { read: 'range', table: noteTable, owner: owned, after: 0, through: 9, limit, budgetBytes, subset },
+      { read: 'range', table: noteTable, owner: owned, after: 0, through: 99, limit, budgetBytes, subset },
       {
         read: 'lookup',
         table: noteTable,

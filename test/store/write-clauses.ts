@@ -153,7 +153,15 @@ export const writeClauses: readonly Clause[] = [
   {
     name: 'large values come back whole through every change of size',
     async check({ store }) {
-      const sizes = ['small', large('a'), `${large('é').repeat(2)}😀`, large('b'), 'small again', null, large('c')];
+      const sizes = [
+        'small',
+        large('a'),
+        `${large('é').repeat(2)}😀`,
+        large('b'),
+        'small again',
+        null,
+        large('c'),
+      ];
       let commit = commitOn(await activate(store, ada), ada, 1, []);
       await assertPasses(store, [commit], [0]);
       for (const [index, content] of sizes.entries()) {

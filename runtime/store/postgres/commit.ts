@@ -59,45 +59,22 @@ function firstStatement(commits: readonly Commit[], changes: readonly TableChang
 
 function secondStatement(passed: readonly number[], clashing: readonly TableChange[]): Statement {
   const parameters = new Parameters();
-  const passedFence = `fence AS (SELECT member FROM unnest(${parameters.array('int8', passed)}) AS w(member))`;
+  const passedFence = `fence AS (SELECT member FROM unnest(${parameters.array('int8', passed, (member) => member)}) AS w(member))`;
   const parts = [passedFence, ...clashing.map((change) => put(change, parameters))];
   return { text: `WITH ${parts.join(',\n')}\nSELECT member FROM fence`, values: parameters.values };
 }
 
-/** Exported for the tests that replace it by a wrong one. */
-export function fence(commits: readonly Commit[], parameters: Parameters): string {
+function fence(commits: readonly Commit[], parameters: Parameters): string {
   const members = commits
-    .map((commit, member) => ({ commit, member }))
-    .sort(
-      (a, b) =>
-        compare(a.commit.address.kind, b.commit.address.kind) ||
-        compare(a.commit.address.id, b.commit.address.id),
-    );
+    .map((commit, member) => ({ ...commit, ...commit.address, member }))
+    .sort((a, b) => compare(a.kind, b.kind) || compare(a.id, b.id));
   const source = [
-    parameters.array(
-      'int8',
-      members.map(({ member }) => member),
-    ),
-    parameters.array(
-      'text',
-      members.map(({ commit }) => commit.address.kind),
-    ),
-    parameters.array(
-      'text',
-      members.map(({ commit }) => commit.address.id),
-    ),
-    parameters.array(
-      'int8',
-      members.map(({ commit }) => commit.epoch),
-    ),
-    parameters.array(
-      'int8',
-      members.map(({ commit }) => commit.version),
-    ),
-    parameters.array(
-      'uuid',
-      members.map(({ commit }) => commit.commitId),
-    ),
+    parameters.array('int8', members, ({ member }) => member),
+    parameters.array('text', members, ({ kind }) => kind),
+    parameters.array('text', members, ({ id }) => id),
+    parameters.array('int8', members, ({ epoch }) => epoch),
+    parameters.array('int8', members, ({ version }) => version),
+    parameters.array('uuid', members, ({ commitId }) => commitId),
   ];
   return `fence AS (
   UPDATE actor SET version = actor.version + 1, commit_id = w.commit_id
@@ -110,7 +87,8 @@ function put({ table, puts }: TableChange, parameters: Parameters): string {
   const columns = Object.keys(table.columns);
   return `${ident(`put_${table.name}`)} AS (
   INSERT INTO ${ident(table.name)} (${idents(columns)})
-  SELECT ${idents(columns, 'w')} FROM ${source(table, columns, puts, parameters)} JOIN fence USING (member)
+  SELECT ${idents(columns, 'w')} FROM ${source(table, columns, puts, parameters)}
+  ORDER BY w.batch_order
   ON CONFLICT (${idents(table.primaryKey)}) ${onConflict(table, columns)})`;
 }
 
@@ -128,11 +106,14 @@ function remove({ table, removals }: TableChange, parameters: Parameters): strin
     ({ column, operator }) => `${target}.${ident(column)} ${operator} w.${ident(column)}`,
   );
   return `${ident(`remove_${table.name}`)} AS (
-  DELETE FROM ${target} USING ${source(table, columns, removals, parameters)} JOIN fence USING (member)
+  DELETE FROM ${target} USING ${source(table, columns, removals, parameters)}
   WHERE ${matches.join(' AND ')})`;
 }
 
-/** The rows as arrays, one per column. */
+/**
+ * The rows of members that passed, as arrays, one per column. A join keeps no order, so each row also has its
+ * place: rows that contend for a unique key must meet it in the same order in every batch.
+ */
 function source(
   table: SqlTable,
   columns: readonly string[],
@@ -140,17 +121,13 @@ function source(
   parameters: Parameters,
 ): string {
   const sorted = [...entries].sort((a, b) => compare(a.sortKey, b.sortKey));
-  const members = parameters.array(
-    'int8',
-    sorted.map(({ member }) => member),
-  );
+  const members = parameters.array('int8', sorted, ({ member }) => member);
   const arrays = columns.map((column) =>
-    parameters.array(
-      typeOf(table.columns, column),
-      sorted.map(({ row }) => row[column] ?? null),
-    ),
+    parameters.array(typeOf(table.columns, column), sorted, ({ row }) => row[column] ?? null),
   );
-  return `unnest(${[members, ...arrays].join(', ')}) AS w(member, ${idents(columns)})`;
+  const names = `batch_member, ${idents(columns)}, batch_order`;
+  return `unnest(${[members, ...arrays].join(', ')}) WITH ORDINALITY AS w(${names})
+    JOIN fence ON fence.member = w.batch_member`;
 }
 
 function gather(commits: readonly Commit[]): readonly TableChange[] {

@@ -26,10 +26,7 @@ export function planRead(read: StoreRead): PlannedRead {
 function matchRead(table: AnyTable, by: readonly string[], wanted: readonly AnyRow[]): PlannedRead {
   const parameters = new Parameters();
   const arrays = by.map((column) =>
-    parameters.array(
-      typeOf(columnsOf(table), column),
-      wanted.map((row) => row[column] ?? null),
-    ),
+    parameters.array(typeOf(columnsOf(table), column), wanted, (row) => row[column] ?? null),
   );
   const names = by.map(ident).join(', ');
   const matches = by.map((column) => `t.${ident(column)} = w.${ident(column)}`).join(' AND ');

@@ -61,7 +61,8 @@ export class Parameters {
     return `$${this.values.push(value)}::${type}`;
   }
 
-  array(type: ColumnType, values: readonly unknown[]): string {
-    return `$${this.values.push(values)}::${type}[]`;
+  /** One array with what `pick` takes of each item. */
+  array<T>(type: ColumnType, items: readonly T[], pick: (item: T) => unknown): string {
+    return `$${this.values.push(items.map(pick))}::${type}[]`;
   }
 }
