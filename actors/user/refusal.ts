@@ -6,6 +6,8 @@ export interface Refusal {
   readonly tag?: string | undefined;
   readonly message: string;
   readonly payload?: Readonly<Record<string, unknown>> | undefined;
+  /** Milliseconds after which asking again may help; sent as `Retry-After`. */
+  readonly retryAfterMs?: number | undefined;
   /** Sent without the envelope, as the gateway's own refusals are (auth.md 1.1, "Not wrapped"). */
   readonly bare?: boolean | undefined;
 }
@@ -15,6 +17,7 @@ export const refusalSchema: z.ZodType<Refusal> = z.object({
   tag: z.string().optional(),
   message: z.string(),
   payload: z.record(z.string(), z.unknown()).optional(),
+  retryAfterMs: z.number().optional(),
   bare: z.boolean().optional(),
 });
 

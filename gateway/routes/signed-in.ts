@@ -22,11 +22,14 @@ export async function signedInAnswer<Reply>(
   }
 }
 
-export function refusedAnswer({ status, tag, message, payload, bare }: Refusal, caller?: Caller): RouteReply {
+export function refusedAnswer(refusal: Refusal, caller?: Caller): RouteReply {
+  const { status, tag, message, payload, retryAfterMs, bare = false } = refusal;
   const error = {
     ...(tag !== undefined && { tag }),
     message,
     ...(payload !== undefined && { payload }),
   };
-  return { status, body: { error }, caller, bare: bare ?? false };
+  const answer = { status, body: { error }, caller, bare };
+  if (retryAfterMs === undefined) return answer;
+  return { ...answer, headers: { 'Retry-After': String(Math.ceil(retryAfterMs / 1_000)) } };
 }

@@ -125,7 +125,9 @@ test('too many refreshes within the grace are refused without locking anybody ou
     pair = tokensOf(await refresh(world, pair));
     pairs.push(pair);
   }
-  t.is((await refresh(world, pair)).status, 429);
+  const refused = await refresh(world, pair);
+  t.is(refused.status, 429);
+  t.deepEqual(refused.headers, { 'Retry-After': '120' });
   t.is(await statusOf(world, pair), '200');
   await world.advance(120_000);
   t.is((await refresh(world, pair)).status, 200);

@@ -29,7 +29,6 @@ export const replacedPairsMax = 200;
 export const invalidParameters = refuse(400, 'The provided parameters are not valid.', 'invalid-parameters');
 const invalidRefreshToken = refuse(400, 'The refresh token is not valid.', 'invalid-refresh-token');
 const expiredRefreshToken = refuse(400, 'The refresh token has expired.', 'expired-refresh-token');
-const tooManyRefreshes = refuse(429, 'Too many refreshes of one session. Please try again later.');
 
 export function refreshSession(
   turn: Turn,
@@ -46,11 +45,18 @@ export function refreshSession(
   if (nowMs >= session.refreshExpiresAtMs) return expiredRefreshToken;
   if (nowMs >= session.keptUntilMs) return invalidParameters;
   const retired = retireCurrent(session, nowMs, graceMs);
-  if (retired.replaced.length > replacedPairsMax) return tooManyRefreshes;
+  if (retired.replaced.length > replacedPairsMax) return tooManyRefreshes(retired, nowMs, graceMs);
   return renewSession(turn, services, retired, { apiVersion, device });
 }
 
 function retireCurrent(session: Session, nowMs: number, graceMs: number): Session {
   const still = inGrace(session.replaced, nowMs, graceMs);
   return { ...session, replaced: [...still, { ...session.current, replacedAtMs: nowMs }] };
+}
+
+/** Room comes as soon as the oldest pair has left its grace. */
+function tooManyRefreshes({ replaced: [oldest] }: Session, nowMs: number, graceMs: number): Refused {
+  const message = 'Too many refreshes of one session. Please try again later.';
+  const retryAfterMs = (oldest?.replacedAtMs ?? nowMs) + graceMs - nowMs;
+  return { refused: { status: 429, message, retryAfterMs } };
 }
