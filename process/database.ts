@@ -3,7 +3,8 @@ import { domainMigrations } from '../actors/schema.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Keyring } from '../runtime/keyring.ts';
 import type { Logger } from '../runtime/ports.ts';
-import { newPassword, startEmbeddedPostgres } from '../runtime/store/embedded/embedded.ts';
+import type { Random } from '../runtime/random.ts';
+import { startEmbeddedPostgres } from '../runtime/store/embedded/embedded.ts';
 import { migrate } from '../runtime/store/postgres/migrate.ts';
 import { runtimeMigrations } from '../runtime/store/postgres/schema.ts';
 import { openPostgresStore, type PostgresStore } from '../runtime/store/postgres/store.ts';
@@ -11,6 +12,8 @@ import type { Store } from '../runtime/store/store.ts';
 import type { DataDirectory } from './data-directory.ts';
 import { checkFingerprint } from './root-secret.ts';
 import { exitCodes, StartError } from './start-error.ts';
+
+const passwordBytes = 24;
 
 export interface Database {
   readonly connection: pg.ClientConfig;
@@ -23,13 +26,15 @@ export interface Database {
 export async function openDatabase(
   databaseUrl: string | undefined,
   directory: DataDirectory,
-  ports: { readonly clock: Clock; readonly logger: Logger },
+  ports: { readonly clock: Clock; readonly random: Random; readonly logger: Logger },
 ): Promise<Database> {
   if (databaseUrl !== undefined) {
     return { connection: { connectionString: databaseUrl }, isUp: () => true, stop: async () => undefined };
   }
   try {
-    const password = await directory.keep('postgres-password', newPassword);
+    const password = await directory.keep('postgres-password', () =>
+      ports.random.bytes(passwordBytes).toString('base64url'),
+    );
     const server = await startEmbeddedPostgres({ dataDirectory: directory.path, password, ...ports });
     return {
       connection: { ...server.connection },

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { createKeyring } from '../runtime/keyring.ts';
+import { systemRandom } from '../runtime/random.ts';
 import type { DataDirectory } from './data-directory.ts';
 import { checkFingerprint, openKeyring } from './root-secret.ts';
 import { exitCodes, StartError } from './start-error.ts';
@@ -41,26 +42,29 @@ test('the setting comes before the file, the file before the kept secret', async
   const secretKeyFile = join(root, 'key');
   writeFileSync(secretKeyFile, `${otherHex}\n`);
   const directory = memoryDirectory();
-  t.deepEqual((await openKeyring({ secretKey: hex, secretKeyFile }, directory)).derive('x'), derived(hex));
-  t.deepEqual((await openKeyring({ secretKeyFile }, directory)).derive('x'), derived(otherHex));
+  t.deepEqual(
+    (await openKeyring({ secretKey: hex, secretKeyFile }, directory, systemRandom)).derive('x'),
+    derived(hex),
+  );
+  t.deepEqual((await openKeyring({ secretKeyFile }, directory, systemRandom)).derive('x'), derived(otherHex));
   t.is(directory.kept.size, 0);
 });
 
 test('without a setting a secret is generated once', async (t) => {
   const directory = memoryDirectory();
-  const first = await openKeyring({}, directory);
-  const second = await openKeyring({}, directory);
+  const first = await openKeyring({}, directory, systemRandom);
+  const second = await openKeyring({}, directory, systemRandom);
   t.deepEqual(first.derive('x'), second.derive('x'));
-  t.notDeepEqual((await openKeyring({}, memoryDirectory())).derive('x'), first.derive('x'));
+  t.notDeepEqual((await openKeyring({}, memoryDirectory(), systemRandom)).derive('x'), first.derive('x'));
 });
 
 test('a secret of the wrong form or an unreadable file is refused without being shown', async (t) => {
-  const short = await t.throwsAsync(openKeyring({ secretKey: 'deadbeef' }, memoryDirectory()), {
+  const short = await t.throwsAsync(openKeyring({ secretKey: 'deadbeef' }, memoryDirectory(), systemRandom), {
     instanceOf: StartError,
   });
   t.is(short.exitCode, exitCodes.config);
   t.notRegex(short.message, /deadbeef/);
-  await t.throwsAsync(openKeyring({ secretKeyFile: '/nowhere/key' }, memoryDirectory()), {
+  await t.throwsAsync(openKeyring({ secretKeyFile: '/nowhere/key' }, memoryDirectory(), systemRandom), {
     instanceOf: StartError,
     message: /cannot be read/,
   });

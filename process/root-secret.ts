@@ -3,9 +3,9 @@
  * once into the data directory. Everything encrypted or signed hangs on it, so the database remembers its
  * fingerprint and another key is refused before it can do harm.
  */
-import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createKeyring, type Keyring, rootSecretBytes } from '../runtime/keyring.ts';
+import type { Random } from '../runtime/random.ts';
 import type { DataDirectory } from './data-directory.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
@@ -22,8 +22,12 @@ export interface FixedSettings {
 const keptName = 'secret-key';
 const wellFormed = new RegExp(`^[0-9a-fA-F]{${rootSecretBytes * 2}}$`);
 
-export async function openKeyring(source: RootSecretSource, directory: DataDirectory): Promise<Keyring> {
-  const { text, origin } = await findSecret(source, directory);
+export async function openKeyring(
+  source: RootSecretSource,
+  directory: DataDirectory,
+  random: Random,
+): Promise<Keyring> {
+  const { text, origin } = await findSecret(source, directory, random);
   if (!wellFormed.test(text)) {
     throw new StartError(
       `${origin} has to hold ${rootSecretBytes * 2} hexadecimal characters (${rootSecretBytes} random bytes) and does not.`,
@@ -33,10 +37,10 @@ export async function openKeyring(source: RootSecretSource, directory: DataDirec
   return createKeyring(Buffer.from(text, 'hex'));
 }
 
-async function findSecret(source: RootSecretSource, directory: DataDirectory) {
+async function findSecret(source: RootSecretSource, directory: DataDirectory, random: Random) {
   if (source.secretKey !== undefined) return { text: source.secretKey, origin: 'SECRET_KEY' };
   if (source.secretKeyFile !== undefined) return readSecretFile(source.secretKeyFile);
-  const text = await directory.keep(keptName, () => randomBytes(rootSecretBytes).toString('hex'));
+  const text = await directory.keep(keptName, () => random.bytes(rootSecretBytes).toString('hex'));
   return { text, origin: `The file ${keptName} in the data directory` };
 }
 

@@ -49,14 +49,15 @@ export interface Ports {
 
 /** Starts everything and resolves to the ports taken. What was opened closes with the lifetime. @throws StartError */
 export async function startServer(options: ServerOptions): Promise<Ports> {
-  const { config, secrets, clock, logger, lifetime } = options;
+  const { config, secrets, clock, random, logger, lifetime } = options;
   const directory = await openDataDirectory(config.dataDirectory);
   lifetime.onEnd(() => directory.release());
   const keyring = await openKeyring(
     { secretKey: secrets.secretKey, secretKeyFile: config.secretKeyFile },
     directory,
+    random,
   );
-  const database = await openDatabase(secrets.databaseUrl, directory, { clock, logger });
+  const database = await openDatabase(secrets.databaseUrl, directory, { clock, random, logger });
   lifetime.onEnd(() => database.stop());
   const store = await openStore(database, logger);
   lifetime.onEnd(() => store.close());

@@ -6,7 +6,6 @@
  * small box has no supervisor that would restart us, and to the runtime a lost database is nothing new (commits in
  * flight have an unknown outcome, settled when it answers again). Until then `state` says so and readiness is red.
  */
-import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import pg from 'pg';
@@ -38,8 +37,6 @@ export interface EmbeddedOptions {
   readonly clock: Clock;
   readonly logger: Logger;
 }
-
-export const newPassword = (): string => randomBytes(24).toString('base64url');
 
 const database = 'scriptorium';
 const restartFirstMs = 500;
