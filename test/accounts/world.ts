@@ -198,3 +198,9 @@ export async function statusOf(
   const reply = await world.call('GET', '/v1/sessions', { bearer: access, cookie });
   return reply.status === 200 ? '200' : `${reply.status} ${bodyOf(reply).error.tag}`;
 }
+
+export const refresh = (world: World, { access, refresh, cookie }: Tokens, api = '20200115') =>
+  world.call('POST', '/v1/sessions/refresh', {
+    body: { access_token: access, refresh_token: refresh, api },
+    cookie,
+  });
