@@ -27,6 +27,10 @@ test.before(async () => {
 
 test.after.always(() => world?.close());
 
+test.after('the server reports no failure of its own', (t) => {
+  t.deepEqual(world?.serverFailures, []);
+});
+
 test.serial('a second registration of the same address is refused', async (t) => {
   const c = await device('again');
   await t.throwsAsync(c.client.register({ email, password: secondPassword }));

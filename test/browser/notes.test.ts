@@ -22,6 +22,10 @@ test.before(async () => {
 
 test.after.always(() => world?.close());
 
+test.after('the server reports no failure of its own', (t) => {
+  t.deepEqual(world?.serverFailures, []);
+});
+
 test.serial('a device registers, and a second one sees its notes and tags decrypted', async (t) => {
   await a.client.register(account);
   const uuid = await a.client.createNote({ title: 'shopping', text: 'bread, cheese' });

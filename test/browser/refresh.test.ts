@@ -69,6 +69,7 @@ async function keepsSyncing(
   t.true(await a.client.isInSync());
   t.is(await a.client.unsavedItemCount(), 0);
   t.deepEqual(await a.client.alerts(), []);
+  t.deepEqual(server.serverFailures, []);
   await a.close();
 }
 

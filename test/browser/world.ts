@@ -18,6 +18,7 @@ type Closer = () => Promise<unknown>;
 /** A real server on an empty data directory, a browser, and the devices of its users. */
 export class World {
   #closers: Closer[] = [];
+  #failures: readonly string[] = [];
   #open: (name: string, style: DeviceStyle) => Promise<Device> = () => Promise.reject(new Error('Not open.'));
 
   /** @param settings environment variables of the server */
@@ -37,6 +38,11 @@ export class World {
     return this.#open(name, style);
   }
 
+  /** What the server has logged as its own failure. */
+  get serverFailures(): readonly string[] {
+    return this.#failures;
+  }
+
   async close(): Promise<void> {
     for (const close of this.#closers.splice(0).reverse()) await close();
   }
@@ -46,6 +52,7 @@ export class World {
     this.#closers.push(() => browser.close());
     const server = await startServer(settings);
     this.#closers.push(() => server.stop());
+    this.#failures = server.failures;
     const same = await openOrigin(server.url);
     this.#closers.push(() => same.close());
     const other = await openOrigin();
