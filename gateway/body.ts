@@ -26,26 +26,28 @@ export class BodyMemory {
   }
 }
 
-/** Gathers the chunks of one body. Chunks are copied, since uWebSockets.js takes their memory back. */
+/**
+ * Gathers the chunks of one body. They are copied, since uWebSockets.js takes their memory back. What a client
+ * declares is believed only as an upper bound: memory grows with what has really come.
+ */
 export class BodyBuffer {
   readonly #memory: BodyMemory;
   readonly #bytesMax: number;
-  #buffer: Buffer;
+  readonly #capacityMax: number;
+  #buffer: Buffer = emptyBuffer;
   #length = 0;
 
   /** `declaredBytes` is the `Content-Length`, 0 when there is none. */
   constructor(memory: BodyMemory, bytesMax: number, declaredBytes: number) {
     this.#memory = memory;
     this.#bytesMax = bytesMax;
-    // Pages of it become real only as they are written, so a client that declares much and sends little holds little.
-    this.#buffer = Buffer.allocUnsafeSlow(Math.min(declaredBytes, bytesMax));
+    this.#capacityMax = declaredBytes === 0 ? bytesMax : declaredBytes;
   }
 
   append(chunk: Uint8Array): Refusal | undefined {
     const length = this.#length + chunk.byteLength;
     if (length > this.#bytesMax) return refusals.bodyTooLarge;
-    if (!this.#memory.take(chunk.byteLength)) return refusals.bodyMemoryFull;
-    if (length > this.#buffer.length) this.#grow(length);
+    if (length > this.#buffer.length && !this.#grow(length)) return refusals.bodyMemoryFull;
     this.#buffer.set(chunk, this.#length);
     this.#length = length;
     return undefined;
@@ -57,20 +59,23 @@ export class BodyBuffer {
 
   /** Gives the memory back. May be called any number of times. */
   release(): void {
-    this.#memory.release(this.#length);
-    this.#length = 0;
+    this.#memory.release(this.#buffer.length);
     this.#buffer = emptyBuffer;
+    this.#length = 0;
   }
 
-  #grow(length: number): void {
-    const larger = Buffer.allocUnsafeSlow(
-      Math.min(this.#bytesMax, Math.max(length, this.#buffer.length * 2)),
-    );
-    larger.set(this.#buffer.subarray(0, this.#length));
+  #grow(length: number): boolean {
+    const doubled = Math.max(firstCapacity, this.#buffer.length * 2);
+    const capacity = Math.max(length, Math.min(doubled, this.#capacityMax));
+    if (!this.#memory.take(capacity - this.#buffer.length)) return false;
+    const larger = Buffer.allocUnsafeSlow(capacity);
+    larger.set(this.bytes);
     this.#buffer = larger;
+    return true;
   }
 }
 
+const firstCapacity = 64 * 1024;
 const emptyBuffer = Buffer.alloc(0);
 
 export type JsonObject = Record<string, unknown>;

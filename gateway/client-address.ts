@@ -30,7 +30,8 @@ export function createClientAddress(trustProxy: string = defaultTrustProxy): Cli
   return {
     readsForwardedFor: trustProxy.trim() !== 'false',
     resolve(socketAddress, forwardedFor) {
-      let client = normalize(socketAddress) ?? socketAddress;
+      // A socket's own IPv4 address is in its plain form already, and most requests are no further than this.
+      let client = socketAddress.includes(':') ? (normalize(socketAddress) ?? socketAddress) : socketAddress;
       if (forwardedFor === '') return client;
       const hops = forwardedFor.split(',').slice(-hopsMax);
       while (isTrusted(client)) {
