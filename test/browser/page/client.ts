@@ -1,3 +1,4 @@
+import { signal } from './signal.ts';
 import type {
   Application,
   Challenge,
@@ -283,19 +284,6 @@ function refusalOf(response: HttpResponse<unknown>): Refusal | undefined {
   const message = response.data?.error?.message;
   if (response.status < 400 && message === undefined) return undefined;
   return { status: response.status, message: message ?? '' };
-}
-
-interface Signal<T> {
-  raised: Promise<T>;
-  raise(value: T): void;
-}
-
-function signal<T>(): Signal<T> {
-  let raise: (value: T) => void = () => {};
-  const raised = new Promise<T>((resolve) => {
-    raise = resolve;
-  });
-  return { raised, raise };
 }
 
 Object.assign(globalThis, { client: new Client() });

@@ -1,0 +1,13 @@
+/** Something that happens once and may be waited for before or after it did. */
+export interface Signal<T> {
+  raised: Promise<T>;
+  raise(value: T): void;
+}
+
+export function signal<T>(): Signal<T> {
+  let raise: (value: T) => void = () => {};
+  const raised = new Promise<T>((resolve) => {
+    raise = resolve;
+  });
+  return { raised, raise };
+}
