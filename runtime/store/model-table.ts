@@ -47,7 +47,10 @@ export class ModelTable {
 
   lookup(columns: readonly string[], value: AnyKey): AnyRow | undefined {
     const unique = this.#uniques.find((known) => known.columns.join() === columns.join());
-    if (unique === undefined) return this.get(value);
+    if (unique === undefined && columns.join() === this.#table.key.join()) return this.get(value);
+    if (unique === undefined) {
+      throw new StoreError('defect', `${columns.join(', ')} is no unique key of ${this.#table.name}`);
+    }
     const key = unique.taken.get(tupleText(columns, value));
     return key === undefined ? undefined : this.#rows.get(key);
   }

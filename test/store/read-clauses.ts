@@ -211,6 +211,13 @@ export const readClauses: readonly Clause[] = [
     },
   },
   {
+    name: 'a look-up by what is no unique key of the table is a defect',
+    async check({ store }) {
+      const read = { read: 'lookup', table: noteTable, unique: ['size'], values: [{ size: 1 }] } as const;
+      await assertFails(store.read([read]), 'defect');
+    },
+  },
+  {
     name: 'several reads are answered in the order asked',
     async check(subject) {
       await givenFiveNotes(subject);

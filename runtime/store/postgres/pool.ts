@@ -90,8 +90,9 @@ export class ConnectionPool {
     });
   }
 
+  /** Waits for what is running. May be called again. */
   async close(): Promise<void> {
-    await this.#pool.end();
+    if (!this.#pool.ending) await this.#pool.end();
   }
 
   async #attempt<T>(

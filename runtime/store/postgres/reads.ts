@@ -1,7 +1,7 @@
 /** Reads generated from a table's declaration. Each names its columns, and goes by an index. */
 import type { AnyRow, AnyTable } from '../../table.ts';
 import { ownerColumn, tupleText } from '../../table.ts';
-import { type RangeRead, StoreError, type StoreRead, type StoreRows } from '../store.ts';
+import { type LookupRead, type RangeRead, StoreError, type StoreRead, type StoreRows } from '../store.ts';
 import { wholeValue } from './large.ts';
 import { layoutOf } from './layout.ts';
 import { columnsOf, ident, Parameters, type Statement, subsetPredicate, typeOf } from './sql.ts';
@@ -16,10 +16,18 @@ export function planRead(read: StoreRead): PlannedRead {
     case 'keys':
       return matchRead(read.table, read.table.key, read.keys);
     case 'lookup':
-      return matchRead(read.table, read.unique, read.values);
+      return lookupRead(read);
     case 'range':
       return read.budgetBytes === undefined ? limitedRange(read) : budgetedRange(read, read.budgetBytes);
   }
+}
+
+function lookupRead({ table, unique, values }: LookupRead): PlannedRead {
+  const keys: readonly (readonly string[])[] = [table.key, ...table.unique];
+  if (!keys.some((columns) => columns.join() === unique.join())) {
+    throw new StoreError('defect', `${unique.join(', ')} is no unique key of ${table.name}`);
+  }
+  return matchRead(table, unique, values);
 }
 
 /** Rows whose `by` columns equal one of `wanted`, in the order wanted, each once. */

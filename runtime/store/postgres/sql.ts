@@ -1,5 +1,6 @@
 /** The few words of SQL that every generated statement is made of. */
 import type { AnyTable, Columns, ColumnType, NullableColumnType, Subset } from '../../table.ts';
+import { StoreError } from '../store.ts';
 
 export interface Statement {
   readonly text: string;
@@ -30,7 +31,7 @@ export function columnsOf(table: AnyTable): Columns {
 
 export function typeOf(columns: Columns, column: string): ColumnType {
   const declared = columns[column];
-  if (declared === undefined) throw new Error(`there is no column ${column}`);
+  if (declared === undefined) throw new StoreError('defect', `there is no column ${column}`);
   return baseType(declared);
 }
 

@@ -79,13 +79,13 @@ export const buryExpired = (): Statement => ({
   values: [],
 });
 
-/** Of these shards, those that no live incarnation holds. */
-export const freeShards = (shards: readonly number[]): Statement => ({
+/** Of these shards, those that no other live incarnation holds. */
+export const freeShards = (shards: readonly number[], claimer: string): Statement => ({
   text: `SELECT w.shard FROM unnest($1::int8[]) AS w(shard)
     LEFT JOIN shard ON shard.shard = w.shard
     LEFT JOIN node ON node.incarnation = shard.incarnation
-    WHERE node.id IS NULL ORDER BY w.shard`,
-  values: [shards],
+    WHERE node.id IS NULL OR shard.incarnation = $2 ORDER BY w.shard`,
+  values: [shards, claimer],
 });
 
 export const nextEpoch = (): Statement => ({

@@ -182,6 +182,13 @@ test('a database that cannot be reached, is read-only or not READ COMMITTED is n
   t.pass();
 });
 
+test('closing twice is closing once, and whatever is asked afterwards is unavailable', async (t) => {
+  const { store } = await given(t);
+  await Promise.all([store.close(), store.close()]);
+  await assertFails(store.timeMs(), 'unavailable');
+  t.pass();
+});
+
 test('no part of a large value outlives it', async (t) => {
   const { store, client } = await given(t);
   const parts = async (): Promise<number> => {

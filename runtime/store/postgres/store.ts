@@ -129,7 +129,7 @@ export class PostgresStore implements Store {
     shards: readonly number[],
   ): Promise<{ epoch: number; shards: readonly number[] }> {
     // Most calls find nothing free; only those that do queue up for the epoch counter.
-    const seemFree = await this.#leases.query(this.#sql.freeShards(shards));
+    const seemFree = await this.#leases.query(this.#sql.freeShards(shards, incarnation));
     if (seemFree.length === 0) return { epoch: 0, shards: [] };
     return this.#leases.transaction(
       async (connection) => {
@@ -137,7 +137,7 @@ export class PostgresStore implements Store {
         // after the one before has committed.
         const [counter] = await connection.query(this.#sql.nextEpoch());
         const epoch = Number(counter?.['value']);
-        const free = shardNumbers(await connection.query(this.#sql.freeShards(shards)));
+        const free = shardNumbers(await connection.query(this.#sql.freeShards(shards, incarnation)));
         const take = this.#sql.takeShards(nodeId, incarnation, free, epoch);
         const taken = shardNumbers(await connection.query(take)).sort((a, b) => a - b);
         return taken.length === 0 ? { epoch: 0, shards: [] } : { epoch, shards: taken };
