@@ -1,6 +1,6 @@
 /**
  * Whether a request may go on to its handler, decided from its head alone and in this order: preflight, path,
- * access key, rate, bearer. Cheap and synchronous, as it is all that most of a flood will ever see.
+ * access key, bearer, rate. Cheap and synchronous, as it is all that most of a flood will ever see.
  */
 import type { Credentials } from '../actors/mod.ts';
 import { type AccessKeyGate, accessKeyHeader } from './access-key.ts';
@@ -10,7 +10,7 @@ import type { Cors } from './cors.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { type Refusal, refusals, tooManyRequests } from './refusal.ts';
 import type { Responder } from './responder.ts';
-import type { AnyRoute, RateClass } from './route.ts';
+import type { AnyRoute } from './route.ts';
 import { isMatch, type Match, type Router } from './router.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
 
@@ -56,6 +56,20 @@ export function createAdmission(ports: AdmissionPorts): Admission {
     };
   }
 
+  /** Milliseconds until the request may be made again, 0 when it may be made now. */
+  function waitMs(
+    route: AnyRoute | undefined,
+    credentials: Credentials | undefined,
+    address: () => string,
+  ): number {
+    if (route?.unlimited) return 0;
+    if (route?.access === 'session' && credentials !== undefined) {
+      return limiter.take('session', credentials.userUuid);
+    }
+    // Making out an address costs as much as all else here, so it is not done for nothing.
+    return limiter.limits('public') ? limiter.take('public', address()) : 0;
+  }
+
   function preflight(req: HttpRequest, responder: Responder, origin: string): void {
     responder.corsLines = cors.preflightLines(origin, req.getHeader('access-control-request-headers'));
     responder.send({ status: 204, contentType: 'text/plain', body: undefined });
@@ -79,21 +93,16 @@ export function createAdmission(ports: AdmissionPorts): Admission {
         return refusals.accessRestricted;
       }
       const address = addressReader(res, req, responder);
-      const rateClass = rateClassOf(route);
-      const waitMs = limiter.limits(rateClass) ? limiter.take(rateClass, address()) : 0;
-      if (waitMs > 0) return tooManyRequests(waitMs);
-      if (!isMatch(match)) return match;
-
       const cookie = req.getHeader('cookie');
       const credentials =
-        match.route.access === 'public' ? undefined : verifyBearer(req.getHeader('authorization'), cookie);
+        route === undefined || route.access === 'public'
+          ? undefined
+          : verifyBearer(req.getHeader('authorization'), cookie);
+      const retryAfterMs = waitMs(route, credentials, address);
+      if (retryAfterMs > 0) return tooManyRequests(retryAfterMs);
+      if (!isMatch(match)) return match;
       if (credentials === undefined && match.route.access === 'session') return refusals.invalidAuth;
       return { match, query: req.getQuery() ?? '', cookie, credentials, address };
     },
   };
-}
-
-function rateClassOf(route: AnyRoute | undefined): RateClass {
-  if (route === undefined) return 'public';
-  return route.rateClass ?? (route.access === 'session' ? 'session' : 'public');
 }

@@ -11,7 +11,7 @@ import {
   UnavailableError,
 } from '../runtime/errors.ts';
 import { FakeClock } from '../test/support/clock.ts';
-import { openRaw, startGateway, type TestGateway } from '../test/support/gateway.ts';
+import { goodBearer, openRaw, startGateway, type TestGateway } from '../test/support/gateway.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from './route.ts';
 
 type Handle = (context: RequestContext<'public'>) => Promise<RouteReply>;
@@ -234,6 +234,22 @@ test('too many requests from one address are a 429 that says when to come back',
     if (response.status === 429) t.true(Number(response.headers.get('retry-after')) > 0);
   }
   t.deepEqual(statuses, [200, 200, 429, 200]);
+});
+
+test('a bearer of ours is counted by its user, a wrong one by its address', async (t) => {
+  const signedIn = { ...post(done), access: 'session' as const };
+  const { url } = await startGateway(t, [signedIn], {
+    rateLimits: { publicPerMinute: 1, sessionPerMinute: 2 },
+  });
+  const status = async (authorization: string, address: string) => {
+    const headers = { authorization, 'x-forwarded-for': address };
+    return (await fetch(`${url}/v1/x`, { method: 'POST', headers })).status;
+  };
+  t.is(await status('Bearer wrong', '192.0.2.1'), 401);
+  t.is(await status('Bearer wrong', '192.0.2.1'), 429);
+  t.is(await status(goodBearer, '192.0.2.1'), 200);
+  t.is(await status(goodBearer, '192.0.2.2'), 200);
+  t.is(await status(goodBearer, '192.0.2.3'), 429);
 });
 
 test('a preflight is answered for any path, and replies are readable across origins', async (t) => {

@@ -1,14 +1,17 @@
 /**
- * Requests per minute, by address and class, counted by this process alone: a brake on floods, not on guessing
- * (guessing limits live in actors, where all processes share them).
+ * Requests per minute, counted by this process alone: a brake on floods, not on guessing (guessing limits live in
+ * actors, where all processes share them). What a bearer of ours vouches for is counted by its user, so that an
+ * office behind one address is no flood; everything else, a wrong bearer included, is counted by address.
  *
  * Fixed windows of a minute: two counts fit side by side at a window's edge, so an address may have up to twice
  * the limit within a minute. Memory is bounded: addresses beyond `addressesMax` in one window share one count.
  */
 import type { Clock } from '../runtime/clock.ts';
-import type { RateClass } from './route.ts';
 
-/** Requests per minute and address; 0 is no limit. */
+/** `public`: by address. `session`: by user. */
+export type RateClass = 'public' | 'session';
+
+/** Requests per minute of one address or one user; 0 is no limit. */
 export interface RateLimits {
   readonly publicPerMinute: number;
   readonly sessionPerMinute: number;
@@ -19,7 +22,7 @@ export const defaultRateLimits: RateLimits = { publicPerMinute: 1_200, sessionPe
 
 export interface RateLimiter {
   /** 0 when the request may pass, else the milliseconds until another one may. */
-  take(rateClass: RateClass, address: string): number;
+  take(rateClass: RateClass, addressOrUser: string): number;
   /** Whether the class has a limit at all, so that no address need be made out otherwise. */
   limits(rateClass: RateClass): boolean;
 }
@@ -36,15 +39,14 @@ export function createRateLimiter(
   const perMinute: Record<RateClass, number> = {
     public: limits.publicPerMinute,
     session: limits.sessionPerMinute,
-    none: 0,
   };
   const counts = { public: new Map<string, number>(), session: new Map<string, number>() };
   let windowEndsMs = clock.monotonicMs() + windowMs;
 
   return {
     limits: (rateClass) => perMinute[rateClass] > 0,
-    take(rateClass, address) {
-      if (rateClass === 'none' || perMinute[rateClass] === 0) return 0;
+    take(rateClass, addressOrUser) {
+      if (perMinute[rateClass] === 0) return 0;
       const nowMs = clock.monotonicMs();
       if (nowMs >= windowEndsMs) {
         counts.public.clear();
@@ -52,7 +54,7 @@ export function createRateLimiter(
         windowEndsMs = nowMs + windowMs;
       }
       const counted = counts[rateClass];
-      const network = networkOf(address);
+      const network = networkOf(addressOrUser);
       const key = counted.has(network) || counted.size < addressesMax ? network : overflowAddress;
       const count = (counted.get(key) ?? 0) + 1;
       if (count > perMinute[rateClass]) return windowEndsMs - nowMs;
@@ -62,7 +64,7 @@ export function createRateLimiter(
   };
 }
 
-/** One subscriber holds a whole /64 of IPv6, so that is what counts as an address. */
+/** One subscriber holds a whole /64 of IPv6, so that is what counts as an address. A user's uuid stays as it is. */
 function networkOf(address: string): string {
   if (!address.includes(':')) return address;
   const [head = ''] = address.split('::');

@@ -14,9 +14,6 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
  */
 export type Access = 'public' | 'session' | 'optional-session';
 
-/** `public`: what anyone may call. `session`: what a bearer vouches for. `none`: probes, never limited. */
-export type RateClass = 'public' | 'session' | 'none';
-
 export interface Client {
   /** By the trusted-proxy rule; never logged. */
   readonly ipAddress: string | null;
@@ -82,8 +79,8 @@ export interface Route<A extends Access = Access, Request = unknown> {
    * await. What `client`, `cookies` and `credentials` hold needs no declaration.
    */
   readonly headers?: readonly string[];
-  /** Which per-address limit counts its requests; by default that of its access (see rate-limit.ts). */
-  readonly rateClass?: RateClass;
+  /** Probes: no rate limit counts them (see rate-limit.ts). */
+  readonly unlimited?: true;
   /** `small`: 64 KiB, every public route. `large`: the configured limit (50 MB). */
   readonly bodyLimit?: 'small' | 'large';
   /** The message of the 400 when the request does not fit, where clients compare it. */

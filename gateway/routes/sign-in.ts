@@ -115,7 +115,6 @@ export function signInRoutes({
       method,
       path,
       access: 'optional-session',
-      rateClass: 'public',
       summary,
       tag,
       request: loginParamsRequest,
