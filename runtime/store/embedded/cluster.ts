@@ -48,10 +48,16 @@ export interface Endpoint {
   readonly port: number;
 }
 
-export function serverArguments(clusterPath: string, endpoint: Endpoint): string[] {
+/** `overrides` win over the settings above; they are for tests, which need less durability and more connections. */
+export function serverArguments(
+  clusterPath: string,
+  endpoint: Endpoint,
+  overrides: Readonly<Record<string, string>> = {},
+): string[] {
   const onSocket = endpoint.host.startsWith('/');
   const all = {
     ...settings,
+    ...overrides,
     listen_addresses: onSocket ? '' : endpoint.host,
     // Relative to the cluster's directory, in which the server runs, and so never too long for it.
     unix_socket_directories: onSocket ? '.' : '',

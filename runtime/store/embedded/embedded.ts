@@ -36,6 +36,8 @@ export interface EmbeddedOptions {
   readonly password: string;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Settings of PostgreSQL other than ours. For tests. */
+  readonly overrides?: Readonly<Record<string, string>>;
 }
 
 const database = 'scriptorium';
@@ -56,7 +58,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   const start = () =>
     startPostmaster({
       program: postgres,
-      args: serverArguments(clusterPath, endpoint),
+      args: serverArguments(clusterPath, endpoint, options.overrides),
       clusterPath,
       account,
       clock,
