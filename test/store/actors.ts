@@ -53,3 +53,8 @@ export async function assertFails(attempt: Promise<unknown>, failure: StoreError
     return true;
   });
 }
+
+/** `writes` as the first commit of an actor made for it. */
+export async function givenWrites(store: Store, address: Address, writes: readonly Write[]): Promise<void> {
+  await assertPasses(store, [commitOn(await activate(store, address), address, 1, writes)], [0]);
+}

@@ -199,8 +199,8 @@ export const wrongVariants: readonly WrongVariant[] = [
     caughtBy: 'a lapsed lease still holds its shards until it is buried, and may be renewed until then',
     sql: {
       ...storeSql,
-      freeShards: (shards) => {
-        const { text, values } = storeSql.freeShards(shards);
+      freeShards: (shards, claimer) => {
+        const { text, values } = storeSql.freeShards(shards, claimer);
         const live = 'node.incarnation = shard.incarnation';
         return {
           text: text.replace(live, `${live} AND node.expires_at >= extract(epoch FROM now()) * 1000`),

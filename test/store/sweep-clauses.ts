@@ -1,0 +1,142 @@
+/** What hosts sweep by shard: due timers, pending tells, old calls. */
+import assert from 'node:assert/strict';
+import { callTable, outboxTable, timerTable } from '../../runtime/store/tables.ts';
+import {
+  activate,
+  actor,
+  assertPasses,
+  commitOn,
+  following,
+  givenWrites,
+  insert,
+  put,
+  remove,
+  rowsOf,
+} from './actors.ts';
+import type { Clause } from './subject.ts';
+import { uuid } from './tables.ts';
+
+const ada = actor(1);
+const bob = actor(2);
+
+const timer = (name: string, shard: number, due_at: number, dead = false) => ({
+  ...ada,
+  name,
+  shard,
+  due_at,
+  payload: Buffer.from(name),
+  attempts: 0,
+  dead,
+});
+
+const tell = (id: number, target_shard: number, retry_at: number, dead = false) => ({
+  target_kind: 'user',
+  target_id: bob.id,
+  tell_id: uuid(id),
+  target_shard,
+  name: 'greet',
+  payload: Buffer.from('hello'),
+  sender_kind: ada.kind,
+  sender_id: ada.id,
+  sender_version: 1,
+  attempts: 0,
+  retry_at,
+  dead,
+});
+
+export const sweepClauses: readonly Clause[] = [
+  {
+    name: 'due timers come oldest first, of the shards asked, within both bounds, without the dead',
+    async check({ store }) {
+      const timers = [
+        timer('c', 1, 300),
+        timer('a', 2, 200),
+        timer('b', 1, 200),
+        timer('early', 1, 99),
+        timer('late', 1, 501),
+        timer('dead', 1, 250, true),
+        timer('elsewhere', 3, 250),
+        timer('d', 2, 100),
+        timer('e', 2, 500),
+      ];
+      await givenWrites(
+        store,
+        ada,
+        timers.map((row) => put(timerTable, row)),
+      );
+      const due = await store.dueTimers([1, 2], 100, 500, 10);
+      assert.deepEqual(
+        due.map((row) => row.name),
+        ['d', 'a', 'b', 'c', 'e'],
+      );
+      assert.deepEqual({ ...due[0] }, timer('d', 2, 100));
+      assert.deepEqual(
+        (await store.dueTimers([1, 2], 100, 500, 2)).map((row) => row.name),
+        ['d', 'a'],
+      );
+      assert.deepEqual(await store.dueTimers([], 0, 500, 10), []);
+      assert.equal((await store.timers(ada)).length, timers.length);
+      assert.deepEqual(await store.timers(bob), []);
+    },
+  },
+  {
+    name: 'a timer armed again moves, and one that is removed is gone',
+    async check({ store }) {
+      const first = commitOn(await activate(store, ada), ada, 1, [put(timerTable, timer('a', 1, 100))]);
+      const moved = following(first, 2, [put(timerTable, timer('a', 1, 900))]);
+      await assertPasses(store, [first], [0]);
+      await assertPasses(store, [moved], [0]);
+      assert.deepEqual(await store.dueTimers([1], 0, 500, 10), []);
+      await assertPasses(store, [following(moved, 3, [remove(timerTable, { ...ada, name: 'a' })])], [0]);
+      assert.deepEqual(await store.timers(ada), []);
+    },
+  },
+  {
+    name: 'pending tells come by retry time, of the shards asked, without the dead and those not yet to be tried',
+    async check({ store }) {
+      const tells = [
+        tell(3, 1, 300),
+        tell(1, 1, 100),
+        tell(2, 2, 200),
+        tell(4, 1, 401),
+        tell(5, 1, 50, true),
+        tell(6, 3, 50),
+      ];
+      await givenWrites(
+        store,
+        ada,
+        tells.map((row) => insert(outboxTable, row)),
+      );
+      const pending = await store.pendingTells([1, 2], 400, 10);
+      assert.deepEqual(
+        pending.map((row) => row.tell_id),
+        [uuid(1), uuid(2), uuid(3)],
+      );
+      assert.deepEqual({ ...pending[0] }, tell(1, 1, 100));
+      assert.equal((await store.pendingTells([1, 2], 400, 2)).length, 2);
+    },
+  },
+  {
+    name: 'pruning removes the oldest calls of the shards asked, so many at a time',
+    async check({ store }) {
+      const call = (call_key: string, shard: number, at: number) =>
+        insert(callTable, { ...ada, call_key, shard, reply: Buffer.from('r'), at });
+      await givenWrites(store, ada, [
+        call('a', 1, 10),
+        call('b', 1, 20),
+        call('c', 1, 30),
+        call('d', 2, 10),
+        call('e', 1, 40),
+      ]);
+      assert.equal(await store.pruneCalls([1], 40, 2), 2);
+      const keys = ['a', 'b', 'c', 'd', 'e'].map((call_key) => ({ ...ada, call_key }));
+      const left = await rowsOf(store, callTable, ...keys);
+      assert.deepEqual(
+        left.map((row) => row['call_key']),
+        ['c', 'd', 'e'],
+      );
+      assert.equal(await store.pruneCalls([1], 40, 2), 1);
+      assert.equal(await store.pruneCalls([1], 40, 2), 0);
+    },
+  },
+];
