@@ -4,7 +4,12 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
-import { defaultSliceLimits, JsonTooComplexError, parseJsonInSlices } from './json-slices.ts';
+import {
+  defaultSliceLimits,
+  JsonNotUtf8Error,
+  JsonTooComplexError,
+  parseJsonInSlices,
+} from './json-slices.ts';
 import { type Refusal, refusals } from './refusal.ts';
 
 export class BodyMemory {
@@ -102,10 +107,10 @@ export function parseBody(bytes: Buffer): ParsedBody {
 
 /** The same for large bodies, letting the loop turn in between. */
 export async function parseLargeBody(bytes: Buffer): Promise<ParsedBody> {
-  if (!isUtf8(bytes)) return refusals.bodyNotUtf8;
   try {
     return asObject(await parseJsonInSlices(bytes, setImmediate));
   } catch (error) {
+    if (error instanceof JsonNotUtf8Error) return refusals.bodyNotUtf8;
     if (error instanceof JsonTooComplexError) return refusals.bodyTooDeep;
     if (error instanceof SyntaxError) return refusals.bodyNotJson;
     throw error;

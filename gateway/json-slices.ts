@@ -14,6 +14,8 @@
  * cheap to parse, much structure is not.
  */
 
+import { isUtf8 } from 'node:buffer';
+
 export interface SliceLimits {
   /** A slice ends with the first element that ends after this many bytes. */
   readonly sliceBytes: number;
@@ -33,10 +35,13 @@ export const defaultSliceLimits: SliceLimits = {
 
 /** The text is JSON perhaps, but nests deeper or holds more structure in one place than the limits allow. */
 export class JsonTooComplexError extends Error {}
+/** Some piece of the text is not UTF-8. */
+export class JsonNotUtf8Error extends Error {}
 
 /**
- * Parses `bytes`, which must be valid UTF-8 (see `isUtf8`).
+ * Parses `bytes`. Pieces begin and end beside structure, never inside a character, so each is checked to be UTF-8 alone.
  * @throws SyntaxError exactly when `JSON.parse` of the text would. @throws JsonTooComplexError beyond the limits.
+ * @throws JsonNotUtf8Error
  */
 export async function parseJsonInSlices(
   bytes: Buffer,
@@ -142,7 +147,9 @@ class Scanner {
   }
 
   text(from: number, to: number): string {
-    return this.bytes.toString('utf8', from, to);
+    const piece = this.bytes.subarray(from, to);
+    if (!isUtf8(piece)) throw new JsonNotUtf8Error('not UTF-8');
+    return piece.toString('utf8');
   }
 
   skipSpace(from: number): number {
