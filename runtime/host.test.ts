@@ -1,7 +1,8 @@
 import test from 'ava';
 import { z } from 'zod';
 import { FakeClock, settled } from '../test/support/clock.ts';
-import { startTestHost } from '../test/support/host.ts';
+import { startTestHost, testNode } from '../test/support/host.ts';
+import { SeededRandom } from '../test/support/random.ts';
 import { command, flow, keys, lookup, range, sharedRead, tell, timer } from './command.ts';
 import { NotFoundError, RetryableError, TerminalError, UnavailableError } from './errors.ts';
 import { kind } from './kind.ts';
@@ -405,6 +406,27 @@ test('a second incarnation fences the first', async (t) => {
   t.is(await second.actors.get(ledger, 'a').ask.add(1), 2);
   await t.throwsAsync(a.add(1));
   t.is(await second.actors.get(ledger, 'a').ask.peek(null), 2);
+});
+
+test('shards whose claim was answered by nobody are claimed again', async (t) => {
+  let lose = false;
+  const clock = new FakeClock();
+  const database = new ModelDatabase(clock);
+  const other = testNode(new SeededRandom(9), 'other');
+  database.register(other, 5_000);
+  database.claim(other.id, other.incarnation, [...Array(16).keys()]);
+  const store = new ModelStore(database, async (operation, apply) => {
+    const result = await Promise.resolve().then(apply);
+    if (operation !== 'claim' || !lose) return result;
+    lose = false;
+    throw new StoreError('unknown', 'the connection was lost');
+  });
+  const { host, actors } = await startTestHost({ kinds: [ledger], clock, database, store });
+  t.false(host.isReady);
+  lose = true;
+  await clock.advance(20_000);
+  t.true(host.isReady);
+  t.is(await actors.get(ledger, 'a').ask.add(1), 1);
 });
 
 test('a timer fires at its time, once, also after a crash', async (t) => {

@@ -83,7 +83,10 @@ export class ModelDatabase {
     incarnation: string,
     shards: readonly number[],
   ): { epoch: number; shards: readonly number[] } {
-    const free = shards.filter((shard) => !this.#isLive(this.#shards.get(shard)?.incarnation));
+    const free = shards.filter((shard) => {
+      const holder = this.#shards.get(shard)?.incarnation;
+      return holder === incarnation || !this.#isLive(holder);
+    });
     const isClaimerLive = this.#leases.get(nodeId)?.incarnation === incarnation;
     if (free.length === 0 || !isClaimerLive) return { epoch: 0, shards: [] };
     this.#epoch += 1;

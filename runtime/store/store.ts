@@ -9,7 +9,7 @@
  *    that names an older version can never apply, whenever its statement reaches the database.
  * 3. What `activate` or `barrier` returned is followed by reads that see every earlier commit of that actor.
  * 4. Epochs come from one counter of the whole cluster and only grow.
- * 5. A shard is claimed only while no live incarnation holds it, by database time.
+ * 5. A shard is claimed only while no other live incarnation holds it, by database time.
  *
  * Every method rejects with a `StoreError` and nothing else.
  */
@@ -175,7 +175,8 @@ export interface Store {
   /** Clears the incarnation of nodes whose lease has expired by database time; their renewals fail from here on. */
   buryExpired(): Promise<void>;
   /**
-   * Claims, of the shards named, those that no live incarnation holds, all under one new epoch.
+   * Claims, of the shards named, those that no other live incarnation holds, all under one new epoch. Shards that
+   * this incarnation holds are claimed anew: it names them only if it never got the answer of the claim before.
    * Returns that epoch and the shards now held under it.
    */
   claim(

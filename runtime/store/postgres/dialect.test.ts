@@ -26,7 +26,7 @@ const fixedTexts = [
   statements.leave('a', 'i'),
   statements.nodes(),
   statements.buryExpired(),
-  statements.freeShards([1]),
+  statements.freeShards([1], 'incarnation'),
   statements.nextEpoch(),
   statements.takeShards('a', 'i', [1], 1),
   statements.timers(address),
