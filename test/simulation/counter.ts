@@ -120,7 +120,7 @@ export const counterKind = kind({
       creates: true,
       repeat: 'recorded',
       turn: (turn, { op, name }) => {
-        const holder = turn.taken(title, { name });
+        const holder = turn.taken(title, { owner: turn.self.id, name }) ?? turn.taken(title, { name });
         if (holder !== undefined) return { holder: holder.owner, op: holder.op };
         note(turn, op);
         const born = turn.get(journal).length;

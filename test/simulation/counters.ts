@@ -53,11 +53,11 @@ export class CounterClient {
     const { random, counters } = this.#options;
     const counter = random.pick(counters);
     const drawn = random.below(100);
-    if (drawn < 14) return this.#operate(counter, 'append', {});
-    if (drawn < 30) return this.#operate(counter, 'bump', { name: random.pick(names) }, 'tally');
-    if (drawn < 36) return this.#take(counter);
-    if (drawn < 40) return this.#operate(counter, 'yieldName', { name: random.pick(names) });
-    if (drawn < 56) return this.#transfer(counter);
+    if (drawn < 11) return this.#operate(counter, 'append', {});
+    if (drawn < 28) return this.#operate(counter, 'bump', { name: random.pick(names) }, 'tally');
+    if (drawn < 34) return this.#take(counter);
+    if (drawn < 38) return this.#operate(counter, 'yieldName', { name: random.pick(names) });
+    if (drawn < 52) return this.#transfer(counter);
     if (drawn < 68) return this.#arm(counter);
     if (drawn < 72) return this.#operate(counter, 'disarm', { name: random.pick(names) });
     if (drawn < 74) return this.#operate(counter, 'fail', {});
@@ -108,7 +108,7 @@ export class CounterClient {
     const { random } = this.#options;
     return this.#operate(counter, 'arm', {
       name: random.pick(names),
-      dueMs: Math.floor(this.#nowMs() + random.pick([10, 300, 2_000, 9_000]) * random.fraction()),
+      dueMs: Math.floor(this.#nowMs() + random.pick([10, 100, 300, 2_000, 9_000]) * random.fraction()),
       trouble: this.#trouble(),
       again: random.pick([0, 0, 0, 1, 2]),
     });

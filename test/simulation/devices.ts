@@ -19,6 +19,8 @@ export interface DeviceOptions extends SignInOptions {
   readonly staleness: StalenessChecker;
   readonly replicaReport: Report;
   readonly thinkMs: number;
+  /** It never edits and never forgets, so that what it misses is missed for good. */
+  readonly follows: boolean;
   /** Uuids that other accounts use as well. */
   readonly foreignUuids: readonly string[];
 }
@@ -74,13 +76,15 @@ export class Device {
   }
 
   async #act(): Promise<void> {
-    const { random } = this.#options;
+    const { random, follows } = this.#options;
     const drawn = random.below(100);
-    if (drawn < 50) this.#edit();
-    if (drawn >= 50 && drawn < 58) this.#delete();
-    if (drawn >= 85 && drawn < 91) return this.#session.refresh();
-    if (drawn >= 91 && drawn < 93) return this.#signOut();
-    if (drawn >= 93 && drawn < 97) this.#forget();
+    if (drawn < 9) return this.#session.refresh();
+    if (!follows) {
+      if (drawn < 60) this.#edit();
+      else if (drawn < 68) this.#delete();
+      else if (drawn < 70) return this.#signOut();
+      else if (drawn < 74) this.#forget();
+    }
     await this.#sync({ attempts: random.pick([1, 3, 6]), attemptMs: random.pick([1_500, 5_000]) });
   }
 

@@ -122,7 +122,10 @@ export class Network {
       else time.after(this.#latencyMs(), () => answered(answer));
     };
     const { handler } = node;
-    if (handler === undefined) return back(failureOf(new UnavailableError('does not serve')));
+    if (handler === undefined) {
+      back(failureOf(new UnavailableError('does not serve')));
+      return;
+    }
     const deadlineMs = node.process.monotonicMs() + withinMs;
     handler.ask({ ...call, deadlineMs }).then(
       (value) => {
@@ -173,8 +176,9 @@ export class Network {
   }
 
   #latencyMs(): number {
-    const { random } = this.#options;
-    return this.#happens('messageSlow') ? random.fraction() * slowMaxMs : 0.2 + random.fraction() * 2;
+    const { random, rates } = this.#options;
+    if (this.#happens('messageSlow')) return random.fraction() * slowMaxMs;
+    return 0.2 + random.fraction() * rates.messageMs;
   }
 }
 

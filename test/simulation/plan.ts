@@ -15,6 +15,9 @@ export interface FaultRates {
   readonly messageDoubled: number;
   readonly messageSlow: number;
   readonly wrongOwner: number;
+  /** What every store call and every message takes at most when nothing is wrong. */
+  readonly storeMs: number;
+  readonly messageMs: number;
 }
 
 export interface ChaosRates {
@@ -34,6 +37,11 @@ export interface Plan {
   readonly shardCount: number;
   readonly leaseMs: number;
   readonly workMs: number;
+  readonly accounts: number;
+  /** Devices of each account that edit, beside one that only follows. */
+  readonly editors: number;
+  readonly clients: number;
+  readonly counters: number;
   readonly thinkMs: number;
   readonly faults: FaultRates;
   readonly chaos: ChaosRates;
@@ -54,13 +62,19 @@ export function planOf(seed: number): Plan {
   const sometimes = (most: number, chance = 0.5) => (random.chance(chance) ? most * random.fraction() : 0);
   const quiet = random.chance(0.1);
   const rate = (most: number) => (quiet ? 0 : sometimes(most));
+  // Hosts that take over from each other again and again, while routing still finds the old ones.
+  const rivalry = random.chance(0.3);
   return {
     seed,
-    nodes: random.chance(0.6) ? ['a', 'b'] : ['a'],
+    nodes: rivalry || random.chance(0.4) ? ['a', 'b'] : ['a'],
     shardCount: random.pick([1, 4, 16]),
-    leaseMs: random.pick([3_000, 6_000, 10_000]),
-    workMs: 20_000 + random.below(20_000),
-    thinkMs: random.pick([40, 150, 400]),
+    leaseMs: rivalry ? random.pick([2_000, 3_000]) : random.pick([3_000, 6_000, 10_000]),
+    workMs: 8_000 + random.below(16_000),
+    accounts: random.pick([0, 1, 1, 2]),
+    clients: random.pick([1, 3, 5]),
+    counters: random.pick([1, 2, 4]),
+    thinkMs: random.pick([20, 100, 400]),
+    editors: random.pick([1, 2, 2]),
     faults: {
       storeConflict: rate(0.1),
       storeUnavailable: rate(0.05),
@@ -72,18 +86,22 @@ export function planOf(seed: number): Plan {
       messageLost: rate(0.1),
       messageDoubled: rate(0.15),
       messageSlow: rate(0.1),
-      wrongOwner: sometimes(0.3),
+      wrongOwner: rivalry ? 0.4 : sometimes(0.3),
+      storeMs: random.pick([3, 30, 120]),
+      messageMs: random.pick([2, 20, 100]),
     },
     chaos: {
-      everyMs: quiet ? Number.POSITIVE_INFINITY : random.pick([1_500, 4_000, 10_000]),
+      everyMs: quiet
+        ? Number.POSITIVE_INFINITY
+        : random.pick(rivalry ? [800, 2_000] : [1_500, 4_000, 10_000]),
       crash: sometimes(3, 0.7),
-      shortPause: sometimes(3),
-      longPause: sometimes(3),
+      shortPause: rivalry ? 0 : sometimes(3),
+      longPause: rivalry ? 3 : sometimes(3),
       succeedPaused: random.fraction(),
-      databaseAway: sometimes(2),
+      databaseAway: rivalry ? 3 : sometimes(2),
       drain: sometimes(1),
     },
-    limits: limitsOf(random),
+    limits: { ...limitsOf(random), ...(rivalry ? { idleMs: 300_000 } : {}) },
     wallSkewMs: sometimes(400),
     pageBytes: random.pick([1_500, 4_000, 1_000_000]),
   };

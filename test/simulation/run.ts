@@ -5,6 +5,7 @@
  */
 import { parseArgs } from 'node:util';
 import { simulatorOf } from './plant.ts';
+import { plantedBugs } from './planted/mod.ts';
 import { replayCommand } from './replay.ts';
 
 const { values } = parseArgs({
@@ -19,7 +20,10 @@ const { values } = parseArgs({
 
 const first = Number(values.seed ?? values.from);
 const count = values.seed === undefined ? Number(values.seeds) : 1;
-const simulate = await simulatorOf(values.plant);
+const bug = (await plantedBugs()).find(({ name }) => name === values.plant);
+if (values.plant !== undefined && bug === undefined)
+  throw new Error(`there is no planted bug ${values.plant}`);
+const simulate = await simulatorOf(bug);
 const startedMs = performance.now();
 let commits = 0;
 for (let seed = first; seed < first + count; seed += 1) {

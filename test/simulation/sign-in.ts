@@ -127,7 +127,7 @@ export class Session {
   }
 
   #patience(): Patience {
-    return { attempts: this.#options.random.pick([1, 4]), attemptMs: 4_000 };
+    return { attempts: this.#options.random.pick([1, 1, 4]), attemptMs: 3_000 };
   }
 }
 

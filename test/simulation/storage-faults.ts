@@ -131,6 +131,6 @@ export class StorageFaults {
   #latencyMs(): number {
     const { random, rates } = this.#options;
     if (!this.#healed && random.chance(rates.storeSlow)) return random.fraction() * slowMaxMs;
-    return 0.2 + random.fraction() * 3;
+    return 0.2 + random.fraction() * rates.storeMs * 0.5;
   }
 }

@@ -65,9 +65,13 @@ export async function simulate(seed: number, options: { readonly trace: boolean 
   const onDefect = (error: unknown) =>
     world.reportOf('defect')(error instanceof Error ? `${error.stack}` : `${error}`);
   process.on('unhandledRejection', onDefect);
+  const { stackTraceLimit } = Error;
+  // Errors are every other answer here, and nobody reads where they came from.
+  if (!options.trace) Error.stackTraceLimit = 0;
   try {
     await world.run();
   } finally {
+    Error.stackTraceLimit = stackTraceLimit;
     process.off('unhandledRejection', onDefect);
   }
   return { seed, violation: world.violation(), commits: world.commits(), trace: world.trace.lines };
@@ -169,18 +173,22 @@ function createWorld(seed: number, traced: boolean) {
   const shared = { gateway, time, staleness, thinkMs: plan.thinkMs };
   const uuids = Array.from({ length: 6 }, () => streams('uuids').uuid());
   const foreignUuids = uuids.slice(0, 1);
-  const accounts = ['one@example.org', 'two@example.org'].map(
-    (email, index) => new Account(email, uuids.slice(2 * index + 1, 2 * index + 3), reportOf('sessions')),
-  );
+  const accounts = ['one@example.org', 'two@example.org']
+    .slice(0, plan.accounts)
+    .map(
+      (email, index) => new Account(email, uuids.slice(2 * index + 1, 2 * index + 3), reportOf('sessions')),
+    );
   const devices = accounts.flatMap((account) =>
-    ['20200115', '20240226'].map((apiVersion, index) => {
-      const device = `${account.email.slice(0, 3)}-${index}`;
+    ['20240226', '20200115', '20240226'].slice(0, plan.editors + 1).map((apiVersion, index) => {
+      const follows = index === 0;
+      const device = `${account.email.slice(0, 3)}-${follows ? 'follower' : index}`;
       const random = streams(device);
       const replicaReport = reportOf('replicas');
       return new Device({
         ...shared,
         account,
         device,
+        follows,
         random,
         tokens,
         signinKeys,
@@ -191,10 +199,10 @@ function createWorld(seed: number, traced: boolean) {
       });
     }),
   );
-  const counters = ['c1', 'c2', 'c3', 'c4'];
-  const clients = ['p', 'q', 'r'].map(
-    (name) => new CounterClient({ ...shared, name, counters, random: streams(name), history }),
-  );
+  const counters = ['c1', 'c2', 'c3', 'c4'].slice(0, plan.counters);
+  const clients = ['p', 'q', 'r']
+    .slice(0, plan.clients)
+    .map((name) => new CounterClient({ ...shared, name, counters, random: streams(name), history }));
 
   async function run(): Promise<void> {
     let working = true;

@@ -1,0 +1,13 @@
+import type { PlantedBug } from '../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'activation-ignores-epoch',
+  why: 'An older owner may activate an actor that a newer one holds.',
+  edits: [
+    {
+      file: 'runtime/store/model-database.ts',
+      find: "    if (row !== undefined && row.epoch > epoch) return { outcome: 'fenced' };\n",
+      replace: '',
+    },
+  ],
+};

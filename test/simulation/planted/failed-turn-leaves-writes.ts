@@ -1,0 +1,13 @@
+import type { PlantedBug } from '../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'failed-turn-leaves-writes',
+  why: 'A turn that throws leaves what it had written.',
+  edits: [
+    {
+      file: 'runtime/actor.ts',
+      find: "    if ('error' in outcome || isEmpty(turn.recorded)) this.#gate(entry, outcome);",
+      replace: '    if (isEmpty(turn.recorded)) this.#gate(entry, outcome);',
+    },
+  ],
+};

@@ -1,0 +1,13 @@
+import type { PlantedBug } from '../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'fenced-reported-as-applied',
+  why: 'A commit that the fence refused is reported as committed.',
+  edits: [
+    {
+      file: 'runtime/committer.ts',
+      find: '        else member.actor.fenced();',
+      replace: '        else member.actor.committed();',
+    },
+  ],
+};

@@ -1,0 +1,13 @@
+import type { PlantedBug } from '../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'lease-by-monotonic-clock',
+  why: 'A machine that slept takes its lease for valid.',
+  edits: [
+    {
+      file: 'runtime/lease.ts',
+      find: ' &&\n      clock.nowMs() < this.#validUntilWallMs',
+      replace: '',
+    },
+  ],
+};

@@ -1,0 +1,13 @@
+import type { PlantedBug } from '../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'lease-not-checked',
+  why: 'A host answers from memory after its lease has lapsed.',
+  edits: [
+    {
+      file: 'runtime/lease.ts',
+      find: '      !this.#ended &&\n      clock.monotonicMs() < this.#validUntilMonotonicMs &&\n      clock.nowMs() < this.#validUntilWallMs',
+      replace: '      !this.#ended && clock.nowMs() > 0',
+    },
+  ],
+};

@@ -1,0 +1,13 @@
+import type { PlantedBug } from '../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'overlay-dropped-too-early',
+  why: 'A row leaves memory with its commit though a read begun before is still to be used.',
+  edits: [
+    {
+      file: 'runtime/rows.ts',
+      find: '      const needed = kept.commit > oldestRead;',
+      replace: '      const needed = false;',
+    },
+  ],
+};

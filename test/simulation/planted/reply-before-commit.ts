@@ -1,0 +1,13 @@
+import type { PlantedBug } from '../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'reply-before-commit',
+  why: 'A reply leaves before the commit it rests on, so a crash takes back what a client was told.',
+  edits: [
+    {
+      file: 'runtime/actor.ts',
+      find: '    gathering.carried.push({ queued: entry, outcome });\n',
+      replace: '    gathering.carried.push({ queued: entry, outcome });\n    this.#answer(entry, outcome);\n',
+    },
+  ],
+};

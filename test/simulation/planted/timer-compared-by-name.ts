@@ -1,0 +1,13 @@
+import type { PlantedBug } from '../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'timer-compared-by-name',
+  why: 'A timer that was moved still fires at its old time.',
+  edits: [
+    {
+      file: 'runtime/timer-delivery.ts',
+      find: "  if (turn.armed(row.name)?.due_at !== row.due_at) return 'dropped';\n  const lateMs",
+      replace: "  if (turn.armed(row.name) === undefined) return 'dropped';\n  const lateMs",
+    },
+  ],
+};

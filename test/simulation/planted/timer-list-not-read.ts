@@ -1,0 +1,14 @@
+import type { PlantedBug } from '../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'timer-list-not-read',
+  why: "A due row is run without a look at the actor's own list.",
+  edits: [
+    {
+      file: 'runtime/timer-delivery.ts',
+      find: "function run(handler: TimerHandler, row: TimerRow, nowMs: number, turn: RunningTurn, reads: object): Run {\n  if (turn.armed(row.name)?.due_at !== row.due_at) return 'dropped';\n",
+      replace:
+        'function run(handler: TimerHandler, row: TimerRow, nowMs: number, turn: RunningTurn, reads: object): Run {\n',
+    },
+  ],
+};

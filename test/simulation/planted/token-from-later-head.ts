@@ -1,0 +1,13 @@
+import type { PlantedBug } from '../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'token-from-later-head',
+  why: 'A shared read takes its token from the head after its rows were read.',
+  edits: [
+    {
+      file: 'runtime/host.ts',
+      find: '      slices = new Map(slices);\n',
+      replace: '',
+    },
+  ],
+};

@@ -1,0 +1,13 @@
+import type { PlantedBug } from '../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'unknown-taken-as-failed',
+  why: 'A commit whose answer was lost is taken for one that was not applied.',
+  edits: [
+    {
+      file: 'runtime/committer.ts',
+      find: '      void actor.unknown();\n      return;',
+      replace: "      return actor.failed(new UnavailableError('the database cannot take this now'));",
+    },
+  ],
+};

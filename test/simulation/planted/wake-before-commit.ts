@@ -1,0 +1,14 @@
+import type { PlantedBug } from '../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'wake-before-commit',
+  why: 'A tell is announced as soon as its turn has run.',
+  edits: [
+    {
+      file: 'runtime/actor.ts',
+      find: '    const commitId = this.#env.random.uuid();\n',
+      replace:
+        '    const commitId = this.#env.random.uuid();\n    this.#env.tellsCommitted(gathering.tellRows(this.#version + 1));\n',
+    },
+  ],
+};
