@@ -23,9 +23,15 @@ export interface Admitted {
   readonly address: () => string;
 }
 
+/** The request as its exchange holds it. Admission notes there what it found, also of a request it refuses. */
+export interface Arrival {
+  readonly responder: Responder;
+  match: Match | undefined;
+}
+
 export interface Admission {
   /** Undefined: the request was a preflight and has been answered. */
-  admit(res: HttpResponse, req: HttpRequest, responder: Responder): Admitted | Refusal | undefined;
+  admit(res: HttpResponse, req: HttpRequest, arrival: Arrival): Admitted | Refusal | undefined;
 }
 
 export const isAdmitted = (result: Admitted | Refusal | undefined): result is Admitted =>
@@ -76,7 +82,8 @@ export function createAdmission(ports: AdmissionPorts): Admission {
   }
 
   return {
-    admit(res, req, responder) {
+    admit(res, req, arrival) {
+      const { responder } = arrival;
       const method = req.getMethod();
       const origin = req.getHeader('origin');
       if (method === 'options') {
@@ -88,7 +95,8 @@ export function createAdmission(ports: AdmissionPorts): Admission {
 
       const path = req.getUrl();
       const match = router.find(method, path);
-      const route = isMatch(match) ? match.route : undefined;
+      arrival.match = isMatch(match) ? match : undefined;
+      const route = arrival.match?.route;
       if (gate?.guards(method, path, route?.path) && !gate.isKey(req.getHeader(accessKeyHeader))) {
         return refusals.accessRestricted;
       }

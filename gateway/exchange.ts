@@ -15,7 +15,7 @@ import type { Credentials } from '../actors/mod.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Actors } from '../runtime/kind.ts';
 import type { AccessLog } from './access-log.ts';
-import { type Admission, type Admitted, isAdmitted } from './admission.ts';
+import { type Admission, type Admitted, type Arrival, isAdmitted } from './admission.ts';
 import {
   BodyBuffer,
   type BodyMemory,
@@ -33,6 +33,7 @@ import { type Refusal, refusalJson, refusals } from './refusal.ts';
 import { mergeRequest, validateRequest } from './request.ts';
 import { jsonType, Responder } from './responder.ts';
 import type { RouteReply } from './route.ts';
+import type { Match } from './router.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
 
 export interface ExchangeLimits {
@@ -62,12 +63,13 @@ export interface ExchangePorts {
 /** How long after its deadline a handler may still answer by itself. */
 const deadlineGraceMs = 2_000;
 
-export class Exchange {
+export class Exchange implements Arrival {
   readonly #ports: ExchangePorts;
   readonly #res: HttpResponse;
   readonly #requestId: string;
-  readonly #responder: Responder;
+  readonly responder: Responder;
   readonly #startedMs: number;
+  match: Match | undefined;
   #admitted: Admitted | undefined;
   #head: Head | undefined;
   #body: BodyBuffer | undefined;
@@ -81,13 +83,13 @@ export class Exchange {
     this.#res = res;
     this.#requestId = requestId;
     this.#startedMs = ports.clock.monotonicMs();
-    this.#responder = new Responder(res, requestId, (status) => this.#done(status));
-    res.onAborted(() => this.#responder.abort());
+    this.responder = new Responder(res, requestId, (status) => this.#done(status));
+    res.onAborted(() => this.responder.abort());
   }
 
   accept(req: HttpRequest): void {
     try {
-      const admitted = this.#ports.admission.admit(this.#res, req, this.#responder);
+      const admitted = this.#ports.admission.admit(this.#res, req, this);
       if (isAdmitted(admitted)) this.#receive(req, admitted);
       else if (admitted !== undefined) this.#refuse(admitted);
     } catch (error) {
@@ -129,7 +131,7 @@ export class Exchange {
   }
 
   #chunk(chunk: ArrayBuffer, isLast: boolean, bytesMax: number, declared: number): void {
-    if (this.#responder.isFinished) return;
+    if (this.responder.isFinished) return;
     if (isLast && this.#body === undefined && chunk.byteLength <= slicedAboveBytes) {
       // The usual case, a body that came in one piece, is parsed where it lies.
       if (chunk.byteLength > bytesMax) {
@@ -167,7 +169,7 @@ export class Exchange {
 
   #handle(body: JsonObject): void {
     const admitted = this.#admitted;
-    if (admitted === undefined || this.#responder.isFinished) return;
+    if (admitted === undefined || this.responder.isFinished) return;
     try {
       const { route, parameters } = admitted.match;
       const validated = validateRequest(route, mergeRequest(admitted.query, body, parameters));
@@ -210,7 +212,7 @@ export class Exchange {
       return;
     }
     clock.schedule(pauseMs, () => {
-      if (this.#responder.isFinished) return;
+      if (this.responder.isFinished) return;
       try {
         this.#attempt(admitted, leftMs - pauseMs);
       } catch (thrown) {
@@ -221,7 +223,7 @@ export class Exchange {
 
   #reply(reply: RouteReply): void {
     try {
-      this.#responder.send({
+      this.responder.send({
         status: reply.status,
         contentType: reply.contentType ?? jsonType,
         body: this.#replyBody(reply),
@@ -238,20 +240,20 @@ export class Exchange {
     if (reply.contentType !== undefined) return String(reply.body ?? '');
     if (reply.json === undefined && reply.body === undefined) return undefined;
     const json = reply.json ?? JSON.stringify(reply.body);
-    const bare = reply.bare || this.#admitted?.match.route.enveloped === false;
+    const bare = reply.bare || this.match?.route.enveloped === false;
     return bare ? json : this.#ports.envelope(json, reply.caller);
   }
 
   #failed(error: unknown): void {
     const refusal = refusalOf(error);
-    if (refusal === undefined) this.#ports.log.failed(this.#admitted?.match.route, this.#requestId, error);
+    if (refusal === undefined) this.#ports.log.failed(this.match?.route, this.#requestId, error);
     this.#refuse(refusal ?? unexpectedRefusal(this.#requestId));
   }
 
   #refuse(refusal: Refusal): void {
     const json = refusalJson(refusal);
     const { retryAfterMs, headers } = refusal;
-    this.#responder.send({
+    this.responder.send({
       status: refusal.status,
       contentType: jsonType,
       body: refusal.enveloped ? this.#ports.envelope(json) : json,
@@ -273,9 +275,8 @@ export class Exchange {
       metrics.aborted += 1;
     } else {
       const durationMs = clock.monotonicMs() - this.#startedMs;
-      const match = this.#admitted?.match;
-      metrics.observe(match?.index ?? unmatchedRoute, status, durationMs);
-      log.answered(match?.route, status, durationMs, this.#requestId);
+      metrics.observe(this.match?.index ?? unmatchedRoute, status, durationMs);
+      log.answered(this.match?.route, status, durationMs, this.#requestId);
     }
     onDone(this);
   }

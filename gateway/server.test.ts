@@ -122,12 +122,13 @@ test('a handler sees the headers its route declares, the cookies, the client and
 });
 
 test('a route of a session answers a missing or wrong bearer with 401, before it has the body', async (t) => {
-  const { port, url } = await startGateway(t, [signedIn, echo]);
+  const { port, url, registry } = await startGateway(t, [signedIn, echo]);
   const connection = await openRaw(t, port);
   connection.send('POST /v1/signed-in HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n{');
   const reply = await connection.received('}}');
   t.true(reply.startsWith('HTTP/1.1 401 Unauthorized'));
   t.true(reply.endsWith('{"error":{"tag":"invalid-auth","message":"Invalid login credentials."}}'));
+  t.regex(await registry.metrics(), /_count\{method="POST",route="\/v1\/signed-in",status="4xx"\} 1/);
   const optional = await fetch(`${url}/v1/echo/a`, {
     method: 'POST',
     headers: { authorization: 'Bearer bad' },
