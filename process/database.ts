@@ -31,7 +31,7 @@ export async function openDatabase(
   if (databaseUrl !== undefined) {
     return { connection: { connectionString: databaseUrl }, isUp: () => true, stop: async () => undefined };
   }
-  try {
+  return needing('The embedded PostgreSQL could not be started', async () => {
     const password = await directory.keep('postgres-password', () =>
       ports.random.bytes(passwordBytes).toString('base64url'),
     );
@@ -41,14 +41,12 @@ export async function openDatabase(
       isUp: () => server.state() === 'running',
       stop: () => server.stop(),
     };
-  } catch (error) {
-    throw unavailable('The embedded PostgreSQL could not be started', error);
-  }
+  });
 }
 
 /** Brings the schema up to date and opens the store on it. @throws StartError */
 export async function openStore({ connection, isUp }: Database, logger: Logger): Promise<PostgresStore> {
-  try {
+  return needing('The database cannot be used', async () => {
     const applied = await migrate(connection, [...runtimeMigrations, ...domainMigrations]);
     if (applied.length > 0)
       logger.info({ migrations: applied.length }, 'the database schema was brought up to date');
@@ -58,13 +56,17 @@ export async function openStore({ connection, isUp }: Database, logger: Logger):
       onConnectionError: (error) =>
         isUp() && logger.warn({ error: error.message }, 'a database connection broke'),
     });
-  } catch (error) {
-    throw unavailable('The database cannot be used', error);
-  }
+  });
 }
 
-function unavailable(what: string, error: unknown): StartError {
-  return new StartError(`${what}: ${chainOf(error).join(': ')}.`, exitCodes.unavailable, { cause: error });
+/** Whatever `work` fails of is told as the database's failure. @throws StartError */
+export async function needing<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    throw new StartError(`${what}: ${chainOf(error).join(': ')}.`, exitCodes.unavailable, { cause: error });
+  }
 }
 
 function chainOf(error: unknown): string[] {

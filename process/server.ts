@@ -27,7 +27,7 @@ import type { Random } from '../runtime/random.ts';
 import type { Store } from '../runtime/store/store.ts';
 import { InProcessTransport } from '../runtime/transport/in-process.ts';
 import { openDataDirectory } from './data-directory.ts';
-import { checkDatabase, openDatabase, openStore } from './database.ts';
+import { checkDatabase, needing, openDatabase, openStore } from './database.ts';
 import type { Lifetime } from './lifetime.ts';
 import { openKeyring } from './root-secret.ts';
 import { exitCodes, StartError } from './start-error.ts';
@@ -61,7 +61,8 @@ export async function startServer(options: ServerOptions): Promise<Ports> {
   lifetime.onEnd(() => database.stop());
   const store = await openStore(database, logger);
   lifetime.onEnd(() => store.close());
-  await checkDatabase(store, { keyring, shardCount: config.shardCount, nodeId: config.nodeId });
+  const expected = { keyring, shardCount: config.shardCount, nodeId: config.nodeId };
+  await needing('The database cannot be used', () => checkDatabase(store, expected));
   const isDatabaseUp = () => database.isUp() && store.verify().then(() => true);
   return serve(options, keyring, store, isDatabaseUp);
 }
@@ -79,7 +80,7 @@ async function serve(
   const transport = new InProcessTransport();
   const signinKeys = createSigninKeys(keyring);
   const host = createHost(options, store, { registry, transport, tokens, signinKeys });
-  await host.start();
+  await needing('The node could not take up its work', () => host.start());
   lifetime.onEnd(() => host.drain(config.drainTimeoutMs));
 
   const readiness = createReadiness({ database: isDatabaseUp, host: () => host.isReady }, clock);

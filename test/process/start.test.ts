@@ -142,6 +142,15 @@ test.serial('a port that is taken is told by its setting, and nothing stays behi
   t.deepEqual(endLeftovers(directory), []);
 });
 
+test.serial('a database that cannot be reached is told without its password', async (t) => {
+  const directory = dataDirectoryOf(t);
+  const settings = { DATABASE_URL: 'postgresql://someone:hunter2@127.0.0.1:1/nowhere' };
+  const server = launch(t, { directory, settings });
+  t.is(await server.exitCode, exitCodes.unavailable);
+  t.regex(server.output(), /The database cannot be used/);
+  t.notRegex(server.output(), /hunter2/);
+});
+
 const isRoot = process.getuid?.() === 0;
 const nobody = { uid: 65_534, gid: 65_534 };
 

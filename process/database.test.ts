@@ -1,0 +1,53 @@
+import test from 'ava';
+import { createKeyring } from '../runtime/keyring.ts';
+import { ModelDatabase, ModelStore } from '../runtime/store/model.ts';
+import { FakeClock } from '../test/support/clock.ts';
+import { checkDatabase } from './database.ts';
+import { exitCodes, StartError } from './start-error.ts';
+
+const keyring = createKeyring(Buffer.alloc(32, 1));
+const expected = { keyring, shardCount: 16, nodeId: 'main' };
+const leaseMs = 10_000;
+
+const nodeOf = (id: string) => ({
+  id,
+  incarnation: `${id}-1`,
+  address: '',
+  roles: 'all',
+  version: '0',
+  formats: '1',
+});
+
+function storeOf() {
+  const clock = new FakeClock();
+  return { clock, store: new ModelStore(new ModelDatabase(clock)) };
+}
+
+test('a new database is accepted, and again with the same fixed settings', async (t) => {
+  const { store } = storeOf();
+  await checkDatabase(store, expected);
+  await t.notThrowsAsync(checkDatabase(store, expected));
+});
+
+test('another key or shard count than the database was made with is refused', async (t) => {
+  const { store } = storeOf();
+  await checkDatabase(store, expected);
+  for (const other of [{ keyring: createKeyring(Buffer.alloc(32, 2)) }, { shardCount: 32 }]) {
+    const error = await t.throwsAsync(checkDatabase(store, { ...expected, ...other }), {
+      instanceOf: StartError,
+    });
+    t.is(error.exitCode, exitCodes.config);
+  }
+});
+
+test('a live node of another name is refused, a dead one or our own predecessor is not', async (t) => {
+  const { clock, store } = storeOf();
+  await store.register(nodeOf('main'), leaseMs);
+  await t.notThrowsAsync(checkDatabase(store, expected));
+  await store.register(nodeOf('other'), leaseMs);
+  const error = await t.throwsAsync(checkDatabase(store, expected), { instanceOf: StartError });
+  t.is(error.exitCode, exitCodes.inUse);
+  t.regex(error.message, /"other"/);
+  await clock.advance(leaseMs + 1);
+  await t.notThrowsAsync(checkDatabase(store, expected));
+});
