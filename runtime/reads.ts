@@ -23,7 +23,9 @@ export function splitReads(plans: Plans, owner: string, rows: Rows | undefined):
   const names: string[] = [];
   const reads: StoreRead[] = [];
   const known = new Map<string, readonly AnyRow[]>();
-  for (const [name, plan] of Object.entries(plans)) {
+  for (const name in plans) {
+    const plan = plans[name];
+    if (plan === undefined) continue;
     const read = plan.plan === 'keys' ? keysRead(plan, rows, name, known) : storeRead(plan, owner);
     if (read === undefined) continue;
     names.push(name);
@@ -33,6 +35,7 @@ export function splitReads(plans: Plans, owner: string, rows: Rows | undefined):
 }
 
 export function joinAnswers(split: SplitReads, answered: readonly StoreRows[]): ReadAnswers {
+  if (split.names.length === 0 && split.known.size === 0) return noAnswers;
   const answers = new Map<string, StoreRows>();
   for (const [name, rows] of split.known) answers.set(name, { rows, complete: true });
   split.names.forEach((name, index) => {
@@ -73,14 +76,20 @@ function storeRead(plan: Exclude<AnyPlan, KeysPlan<AnyTable>>, owner: string): S
 
 /** The results of a shared read: what the store answered, and nothing laid over it. */
 export function sharedResults<P extends Plans>(plans: P, answers: ReadAnswers): PlanResults<P> {
-  const results = Object.entries(plans).map(([name, plan]) => {
-    const answer = answers.get(name);
-    if (plan.plan === 'range') return [name, mergePlan(plan, answer, [])];
-    if (plan.plan === 'lookup') return [name, { rows: answer?.rows ?? [] }];
-    const byKey = new Map((answer?.rows ?? []).map((row) => [keyText(plan.table, row), row]));
-    return [name, { get: (key: AnyRow) => byKey.get(keyText(plan.table, key)) }];
-  });
-  return Object.fromEntries(results);
+  const results: Record<string, unknown> = {};
+  for (const name in plans) {
+    const plan = plans[name];
+    if (plan !== undefined) results[name] = sharedResult(plan, answers.get(name));
+  }
+  return results as PlanResults<P>;
+}
+
+function sharedResult(plan: AnyPlan, answer: StoreRows | undefined): unknown {
+  if (plan.plan === 'range') return mergePlan(plan, answer, []);
+  const rows = answer?.rows ?? [];
+  if (plan.plan === 'lookup') return { rows };
+  const byKey = new Map(rows.map((row) => [keyText(plan.table, row), row]));
+  return { get: (key: AnyRow) => byKey.get(keyText(plan.table, key)) };
 }
 
 /** Lays kept rows over a range as the store answered it, and cuts again at the plan's limits. */

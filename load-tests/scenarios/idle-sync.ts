@@ -2,15 +2,14 @@
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { requestBytes, runLoad } from '../http-load.ts';
-import { firstSync, register, sync, syncBytes } from '../support/account.ts';
+import { newItem, register, sync, syncBytes } from '../support/account.ts';
 import type { LoadServer } from '../support/server.ts';
 
 const load = { connections: 64, durationMs: 4_000, warmupMs: 1_500 };
 
 export async function idleSync(server: LoadServer) {
   const account = await register(server.url);
-  await firstSync(server.url, account);
-  const { sync_token } = await sync(server.url, account, {});
+  const { sync_token } = await sync(server.url, account, { items: [newItem()] });
   const idle = syncBytes(server.url, account, { items: [], sync_token });
   const bare = await bareReply(idle);
   const { hostname, port } = new URL(server.url);
