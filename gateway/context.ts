@@ -63,8 +63,12 @@ export class Context implements RequestContext<'optional-session'> {
 
   get client(): Client {
     const { userAgent, snjsVersion, applicationVersion } = this.#head;
+    const address = this.#address;
     return {
-      ipAddress: orNull(this.#address()),
+      // Every sync asks for a version and none for the address, which is dear to make out.
+      get ipAddress() {
+        return orNull(address());
+      },
       userAgent: orNull(userAgent),
       snjsVersion: orNull(snjsVersion),
       applicationVersion: orNull(applicationVersion),
