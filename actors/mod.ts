@@ -15,6 +15,7 @@ export { createCaptchaVerifier } from './signin/captcha.ts';
 export { createPasswordHasher, type PasswordHasher } from './signin/password-hasher.ts';
 export { Signin, type SigninCommands } from './signin/signin.ts';
 export { createSigninKeys, type SignInAddress, type SigninKeys } from './signin/signin-keys.ts';
+export { isStorableText } from './storable-text.ts';
 export { type KeyParams, keyParamsSchema, sentKeyParamsFields } from './user/account/key-params.ts';
 export type { SignInReply } from './user/account/sign-in-reply.ts';
 export { syncItems } from './user/items/ask.ts';

@@ -2,6 +2,7 @@
  * One item as a client sent it (sync.md 1.2), unchecked: a field of a wrong type is a conflict of that item alone,
  * never an error of the request, so the checks are made here and not by a schema.
  */
+import { isStorableText } from '../storable-text.ts';
 import { isKnownContentType } from './content-type.ts';
 import { parseMicros } from './micros.ts';
 
@@ -101,14 +102,7 @@ function text(value: unknown): string | null {
 
 function isText(value: unknown, lengthMax: number): boolean {
   if (isAbsent(value)) return true;
-  return typeof value === 'string' && value.length <= lengthMax && isStorable(value);
-}
-
-/** The database holds no NUL, and UTF-8 no half of a surrogate pair. Ciphertext never has either. */
-function isStorable(value: string): boolean {
-  // Every supported Node has the method; the language level of the types does not.
-  const text = value as string & { isWellFormed(): boolean };
-  return text.isWellFormed() && !text.includes('\0');
+  return typeof value === 'string' && value.length <= lengthMax && isStorableText(value);
 }
 
 function isContent(value: unknown, limitBytes: number): boolean {

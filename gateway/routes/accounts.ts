@@ -12,6 +12,7 @@ import {
 import { NotFoundError } from '../../runtime/errors.ts';
 import type { CookieOptions } from '../cookies.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../route.ts';
+import { emailField, workspaceField } from './address-fields.ts';
 import { errorBodySchema, sessionAnswer, signInBodySchema } from './sign-in-answer.ts';
 import { refusedAnswer, signedInAnswer } from './signed-in.ts';
 
@@ -21,15 +22,14 @@ export interface AccountRouteOptions {
 }
 
 const secretText = z.string().min(1).max(1_024);
-const nameText = z.string().min(1).max(1_024);
 
 const registrationRequest = z.object({
-  email: nameText,
+  email: emailField.min(1),
   password: secretText,
   api: z.string().max(64).optional(),
   ephemeral: z.boolean().nullish(),
   hvm_token: z.string().max(8_192).nullish(),
-  workspace_identifier: z.string().max(256).nullish(),
+  workspace_identifier: workspaceField,
   ...sentKeyParamsFields,
 });
 
@@ -37,7 +37,7 @@ const credentialsRequest = z.object({
   userUuid: z.string(),
   current_password: secretText,
   new_password: secretText,
-  new_email: z.string().max(1_024).nullish(),
+  new_email: emailField.nullish(),
   api: z.string().max(64).optional(),
   ...sentKeyParamsFields,
 });

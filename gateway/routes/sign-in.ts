@@ -16,6 +16,7 @@ import {
 import { NotFoundError } from '../../runtime/errors.ts';
 import type { CookieOptions } from '../cookies.ts';
 import { type AnyRoute, type Method, type RequestContext, type RouteReply, route } from '../route.ts';
+import { emailField, workspaceField } from './address-fields.ts';
 import { tag } from './sessions.ts';
 import { errorBodySchema, sessionAnswer, signInBodySchema } from './sign-in-answer.ts';
 import { refusedAnswer } from './signed-in.ts';
@@ -29,21 +30,21 @@ export interface SignInRouteOptions {
 }
 
 const loginParamsRequest = z.object({
-  email: z.string().max(1_024).nullish(),
+  email: emailField.nullish(),
   code_challenge: z.string().min(1).max(512),
-  workspace_identifier: z.string().max(256).nullish(),
+  workspace_identifier: workspaceField,
 });
 type LoginParamsRequest = z.infer<typeof loginParamsRequest>;
 
 /** A field that is absent is answered as wrong credentials are, so nothing is required here. */
 const loginRequest = z.object({
-  email: z.string().max(1_024).nullish(),
+  email: emailField.nullish(),
   password: z.string().max(1_024).nullish(),
   code_verifier: z.string().max(1_024).nullish(),
   api: z.string().max(64).nullish(),
   ephemeral: z.boolean().nullish(),
   hvm_token: z.string().max(8_192).nullish(),
-  workspace_identifier: z.string().max(256).nullish(),
+  workspace_identifier: workspaceField,
 });
 
 const missingCredentials = {

@@ -1,0 +1,6 @@
+/** The database holds no NUL, and UTF-8 no half of a surrogate pair: other text would fail or come back changed. */
+export function isStorableText(value: string): boolean {
+  // Every supported Node has the method; the language level of the types does not.
+  const text = value as string & { isWellFormed(): boolean };
+  return text.isWellFormed() && !text.includes('\0');
+}
