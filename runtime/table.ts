@@ -37,17 +37,22 @@ export interface Table<C extends Columns = Columns, K extends keyof C & string =
   readonly birth?: (keyof C & string) | undefined;
   /** Keys unique on the whole server, beyond `key`. */
   readonly unique: readonly (readonly (keyof C & string)[])[];
-  /** An `int8` column by which an owner's rows are read in order; indexed as (owner, order). */
+  /** An `int8` column, unique within an owner, by which his rows are read in order; indexed as (owner, order). */
   readonly order?: (keyof C & string) | undefined;
   /** An `int8` column that holds a row's size in bytes, for reads with a byte budget. */
   readonly weight?: (keyof C & string) | undefined;
   /** A `text?` column whose values may be large (up to 16 MiB); the store keeps those above 512 KiB in parts. */
   readonly large?: (keyof C & string) | undefined;
-  /** Named constant predicates that a range may ask for, each served by an index or cheap to filter. */
+  /** Named constant predicates that a range may ask for. */
   readonly subsets: Readonly<Record<string, Subset>>;
 }
 
 export interface Subset {
+  /**
+   * Rare rows are found by an index of their own. Without one the range filters, which costs nothing where most rows
+   * are in the subset and spares every write the index.
+   */
+  readonly indexed: boolean;
   readonly column: string;
   readonly values: readonly (string | boolean | number)[];
 }

@@ -46,8 +46,8 @@ export const item = table({
   weight: 'size',
   large: 'content',
   subsets: {
-    live: { column: 'deleted', values: [false] },
-    front: { column: 'content_type', values: frontContentTypes },
+    live: { column: 'deleted', values: [false], indexed: false },
+    front: { column: 'content_type', values: frontContentTypes, indexed: true },
   },
 });
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../runtime/clock.ts';
 import { silentLogger } from '../../runtime/ports.ts';
+import { systemRandom } from '../../runtime/random.ts';
 import {
   type Connection,
   newPassword,
@@ -20,7 +21,7 @@ export async function withDatabase(
   const dataDirectory = await mkdtemp(join(tmpdir(), 'scriptorium-load-'));
   const server = await startEmbeddedPostgres({
     dataDirectory,
-    password: newPassword(),
+    password: systemRandom.bytes(24).toString('base64url'),
     clock: systemClock,
     logger: silentLogger,
   });

@@ -19,7 +19,7 @@ export const noteTable = table({
   order: 'position',
   weight: 'size',
   large: 'content',
-  subsets: { live: { column: 'deleted', values: [false] } },
+  subsets: { live: { column: 'deleted', values: [false], indexed: true } },
 });
 
 /** Born, but with a key that no server-wide unique key implies. */

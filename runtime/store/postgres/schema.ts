@@ -65,7 +65,9 @@ export const runtimeMigrations: readonly Migration[] = [
  */
 export function createTable(table: AnyTable): readonly Migration[] {
   const unique: readonly (readonly string[])[] = table.unique;
-  const subsets = Object.entries(table.subsets as Readonly<Record<string, Subset>>);
+  const subsets = Object.entries(table.subsets as Readonly<Record<string, Subset>>).filter(
+    ([, subset]) => subset.indexed,
+  );
   const { main, large } = layoutOf(table);
   const part = large?.part;
   return [
