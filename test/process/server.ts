@@ -6,11 +6,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
+import type { Account } from '../../runtime/store/embedded/account.ts';
 import { isAlive } from './support.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Inside the repository, so that the built files find their packages. */
-const buildDirectory = join(root, '.cache', 'process-test');
+export const buildDirectory = join(root, '.cache', 'process-test');
 const startLimitMs = 90_000;
 
 /** Builds what `npm start` would run, once for all tests of a file. */
@@ -23,8 +24,8 @@ export async function build(): Promise<void> {
 export interface Launch {
   readonly directory: string;
   readonly settings?: Readonly<Record<string, string>>;
-  readonly uid?: number;
-  readonly gid?: number;
+  /** Who runs it, if not this process's user. */
+  readonly account?: Pick<Account, 'spawn'>;
 }
 
 export interface LaunchedServer {
@@ -36,9 +37,11 @@ export interface LaunchedServer {
 }
 
 /** Starts the process and does not wait for anything. */
-export function launch(t: ExecutionContext, { directory, settings, ...ids }: Launch): LaunchedServer {
-  const child = spawn(process.execPath, [join(buildDirectory, 'main.js')], {
-    ...ids,
+export function launch(
+  t: ExecutionContext,
+  { directory, settings, account = { spawn } }: Launch,
+): LaunchedServer {
+  const child = account.spawn(process.execPath, [join(buildDirectory, 'main.js')], {
     cwd: directory,
     env: { PATH: process.env['PATH'], DATA_DIR: directory, PORT: '0', ADMIN_PORT: '0', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
