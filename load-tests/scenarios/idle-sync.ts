@@ -1,8 +1,9 @@
 /** A bare uWebSockets.js reply, /healthcheck and an idle sync, one after another in one run. */
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
+import { newItem, register, sync } from '../../test/support/api-client.ts';
 import { requestBytes, runLoad } from '../http-load.ts';
-import { newItem, register, sync, syncBytes } from '../support/account.ts';
+import { syncBytes } from '../support/requests.ts';
 import type { LoadServer } from '../support/server.ts';
 
 const load = { connections: 64, durationMs: 4_000, warmupMs: 1_500 };

@@ -1,7 +1,9 @@
 /** Saves of one new 1 KB item each: 64 connections, 32 users; and where the CPU went. */
+
+import { newItem, register, sync } from '../../test/support/api-client.ts';
 import { runLoad } from '../http-load.ts';
-import { newItem, register, sync, syncBytes } from '../support/account.ts';
 import { cpuTimes } from '../support/machine.ts';
+import { syncBytes } from '../support/requests.ts';
 import type { LoadServer } from '../support/server.ts';
 
 const connections = 64;

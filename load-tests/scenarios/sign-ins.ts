@@ -1,6 +1,8 @@
 /** Sign-ins per second, and what idle syncs feel of them. */
+
+import { register, signIn, sync } from '../../test/support/api-client.ts';
 import { runLoad } from '../http-load.ts';
-import { register, signIn, sync, syncBytes } from '../support/account.ts';
+import { syncBytes } from '../support/requests.ts';
 import type { LoadServer } from '../support/server.ts';
 
 const users = 16;

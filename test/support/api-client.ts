@@ -1,6 +1,5 @@
-/** Accounts and items for load: made over HTTP as a client makes them, with text in place of ciphertext. */
+/** A small client of the HTTP interface: accounts, sign-ins and syncs, with text in place of ciphertext. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { requestBytes } from '../http-load.ts';
 
 export interface Account {
   readonly email: string;
@@ -9,7 +8,7 @@ export interface Account {
   readonly accessToken: string;
 }
 
-const headerSessions = '20200115';
+export const headerSessions = '20200115';
 
 export async function post(url: string, path: string, body: unknown, token?: string): Promise<unknown> {
   const headers: Record<string, string> = { 'content-type': 'application/json' };
@@ -84,16 +83,6 @@ export async function sync(url: string, account: Account, body: object): Promise
     { api: headerSessions, limit: 150, ...body },
     account.accessToken,
   )) as SyncReply;
-}
-
-/** The bytes of a sync request, for the raw load generator. */
-export function syncBytes(url: string, account: Account, body: object): Buffer {
-  return requestBytes(
-    'POST',
-    new URL('/v1/items', url),
-    { authorization: `Bearer ${account.accessToken}` },
-    JSON.stringify({ api: headerSessions, limit: 150, ...body }),
-  );
 }
 
 /** Uploads `count` new items, 150 in each call as clients do. */
