@@ -16,6 +16,7 @@ export interface CounterClientOptions {
   readonly history: History;
   readonly staleness: StalenessChecker;
   readonly thinkMs: number;
+  readonly operationsMax: number;
 }
 
 const names = ['x', 'y', 'z'];
@@ -31,8 +32,8 @@ export class CounterClient {
   }
 
   async work(untilMs: number): Promise<void> {
-    const { time, random, thinkMs } = this.#options;
-    while (time.nowMs < untilMs) {
+    const { time, random, thinkMs, operationsMax } = this.#options;
+    for (let count = 0; count < operationsMax && time.nowMs < untilMs; count += 1) {
       await this.#act();
       await time.sleep(random.fraction() * 2 * thinkMs);
     }
@@ -147,7 +148,7 @@ export class CounterClient {
 
   #patience(): Patience {
     const { random } = this.#options;
-    return { attempts: random.pick([1, 3, 8]), attemptMs: random.pick([1_000, 5_000]) };
+    return { attempts: random.pick([1, 3, 8]), attemptMs: random.pick([1_000, 5_000, 15_000]) };
   }
 
   #trouble(): { untilMs: number } {

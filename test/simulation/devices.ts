@@ -19,6 +19,7 @@ export interface DeviceOptions extends SignInOptions {
   readonly staleness: StalenessChecker;
   readonly replicaReport: Report;
   readonly thinkMs: number;
+  readonly operationsMax: number;
   /** It never edits and never forgets, so that what it misses is missed for good. */
   readonly follows: boolean;
   /** Uuids that other accounts use as well. */
@@ -30,7 +31,7 @@ interface Edit {
   readonly deleted: boolean;
 }
 
-const pagesMax = 40;
+const pagesMax = 400;
 const lastPatience: Patience = { attempts: 20, attemptMs: 5_000 };
 
 export class Device {
@@ -49,8 +50,8 @@ export class Device {
   }
 
   async work(untilMs: number): Promise<void> {
-    const { time, random, thinkMs } = this.#options;
-    while (time.nowMs < untilMs) {
+    const { time, random, thinkMs, operationsMax } = this.#options;
+    for (let count = 0; count < operationsMax && time.nowMs < untilMs; count += 1) {
       if (this.#session.credentials === undefined) await this.#session.open(random.chance(0.5));
       else await this.#act();
       await time.sleep(random.fraction() * 2 * thinkMs);
@@ -85,7 +86,7 @@ export class Device {
       else if (drawn < 70) return this.#signOut();
       else if (drawn < 74) this.#forget();
     }
-    await this.#sync({ attempts: random.pick([1, 3, 6]), attemptMs: random.pick([1_500, 5_000]) });
+    await this.#sync({ attempts: random.pick([1, 3, 6]), attemptMs: random.pick([1_500, 5_000, 15_000]) });
   }
 
   #edit(): void {

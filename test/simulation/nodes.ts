@@ -35,6 +35,7 @@ interface Incarnation {
 }
 
 const restartMs = 400;
+const longPauseShare = 1.3;
 
 export class Nodes {
   readonly #options: NodesOptions;
@@ -52,12 +53,18 @@ export class Nodes {
 
   /** Crashes the host that runs in this process. */
   crash(process: SimulatedProcess): void {
-    const [node, incarnation] = [...this.#current].find(([, one]) => one.process === process) ?? [];
-    if (node === undefined || incarnation === undefined) {
-      process.kill();
-      return;
+    for (const [node, incarnation] of this.#current) {
+      if (incarnation.process === process) this.#end(node, incarnation, 'crashes');
     }
-    this.#end(node, incarnation, 'crashes');
+  }
+
+  /** Pauses it for longer than its lease. */
+  pauseLong(process: SimulatedProcess): void {
+    const { random, plan } = this.#options;
+    for (const [node, incarnation] of this.#current) {
+      if (incarnation.process !== process || process.isPaused || process.isDead) continue;
+      this.#pause(node, incarnation, (1 + random.fraction()) * longPauseShare * plan.leaseMs);
+    }
   }
 
   get isReady(): boolean {
@@ -92,7 +99,7 @@ export class Nodes {
     };
     if (isNext(crash)) this.#end(node, incarnation, 'crashes');
     else if (isNext(shortPause)) this.#pause(node, incarnation, random.fraction() * 0.8 * plan.leaseMs);
-    else if (isNext(longPause)) this.#pause(node, incarnation, (1 + random.fraction()) * 1.3 * plan.leaseMs);
+    else if (isNext(longPause)) this.pauseLong(incarnation.process);
     else if (isNext(databaseAway)) {
       const forMs = random.fraction() * 2 * plan.leaseMs;
       trace.add(() => `${incarnation.process.name} is cut off from the database for ${Math.round(forMs)} ms`);

@@ -11,6 +11,8 @@ export interface FaultRates {
   readonly storeLate: number;
   readonly storeSlow: number;
   readonly crashAtStore: number;
+  /** A renewal of the lease is done, and the host pauses before it learns of it. */
+  readonly pauseAtRenewal: number;
   readonly messageLost: number;
   readonly messageDoubled: number;
   readonly messageSlow: number;
@@ -43,6 +45,8 @@ export interface Plan {
   readonly clients: number;
   readonly counters: number;
   readonly thinkMs: number;
+  /** Of each client. */
+  readonly operationsMax: number;
   readonly faults: FaultRates;
   readonly chaos: ChaosRates;
   readonly limits: Limits;
@@ -59,7 +63,7 @@ export function randomOf(seed: number, part: string): SeededRandom {
 
 export function planOf(seed: number): Plan {
   const random = randomOf(seed, 'plan');
-  const sometimes = (most: number, chance = 0.5) => (random.chance(chance) ? most * random.fraction() : 0);
+  const sometimes = (most: number, chance = 0.6) => (random.chance(chance) ? most * random.fraction() : 0);
   const quiet = random.chance(0.1);
   const rate = (most: number) => (quiet ? 0 : sometimes(most));
   // Hosts that take over from each other again and again, while routing still finds the old ones.
@@ -74,6 +78,7 @@ export function planOf(seed: number): Plan {
     clients: random.pick([1, 3, 5]),
     counters: random.pick([1, 2, 4]),
     thinkMs: random.pick([20, 100, 400]),
+    operationsMax: 70,
     editors: random.pick([1, 2, 2]),
     faults: {
       storeConflict: rate(0.1),
@@ -83,6 +88,7 @@ export function planOf(seed: number): Plan {
       storeLate: rate(0.1),
       storeSlow: rate(0.2),
       crashAtStore: rate(0.004),
+      pauseAtRenewal: rivalry ? 0.08 : 0,
       messageLost: rate(0.1),
       messageDoubled: rate(0.15),
       messageSlow: rate(0.1),

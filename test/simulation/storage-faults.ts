@@ -14,7 +14,10 @@ import type { Trace } from './trace.ts';
 type Fate = 'done' | 'conflict' | 'unavailable' | 'lost-before' | 'lost-after' | 'late';
 type Answer = () => void;
 
+/** Most late calls run soon after they were given up, which is when it matters. */
 const lateMaxMs = 8_000;
+/** Commits matter most. */
+const commitWeight = 3;
 const slowMaxMs = 1_500;
 
 const repeatable: ReadonlySet<keyof Store> = new Set([
@@ -32,6 +35,7 @@ export interface StorageFaultsOptions {
   readonly trace: Trace;
   /** The process is to die now, while the database goes on. */
   readonly onCrash: (process: SimulatedProcess) => void;
+  readonly onPause: (process: SimulatedProcess) => void;
 }
 
 export class StorageFaults {
@@ -90,7 +94,7 @@ export class StorageFaults {
           return fail('unknown');
         case 'late':
           fail('unknown');
-          time.after(this.#options.random.fraction() * lateMaxMs, () => {
+          time.after(lateMaxMs ** this.#options.random.fraction(), () => {
             trace.add(() => `${process.name} store.${operation}: ran late`);
             run(() => {});
           });
@@ -100,6 +104,7 @@ export class StorageFaults {
         case 'done':
           run((result) => answer(() => resolve(result)));
           if (this.#crashesNow(operation)) this.#options.onCrash(process);
+          else if (this.#pausesNow(operation)) this.#options.onPause(process);
       }
       return undefined;
     });
@@ -110,7 +115,7 @@ export class StorageFaults {
     const { random, rates, time } = this.#options;
     if ((this.#away.get(process) ?? 0) > time.nowMs)
       return random.pick(['unavailable', 'lost-before', 'late']);
-    let drawn = random.fraction();
+    let drawn = random.fraction() / (operation === 'commit' ? commitWeight : 1);
     const isNext = (rate: number) => {
       drawn -= rate;
       return drawn < 0;
@@ -126,6 +131,11 @@ export class StorageFaults {
   #crashesNow(operation: keyof Store): boolean {
     const { random, rates } = this.#options;
     return !this.#healed && operation !== 'renew' && random.chance(rates.crashAtStore);
+  }
+
+  #pausesNow(operation: keyof Store): boolean {
+    const { random, rates } = this.#options;
+    return !this.#healed && operation === 'renew' && random.chance(rates.pauseAtRenewal);
   }
 
   #latencyMs(): number {

@@ -128,6 +128,7 @@ function createWorld(seed: number, traced: boolean) {
     rates: plan.faults,
     trace,
     onCrash: (process) => nodes.crash(process),
+    onPause: (process) => nodes.pauseLong(process),
   });
   const network = new Network({
     time,
@@ -170,7 +171,8 @@ function createWorld(seed: number, traced: boolean) {
   });
   const gateway = new Gateway(network, time);
 
-  const shared = { gateway, time, staleness, thinkMs: plan.thinkMs };
+  const { thinkMs, operationsMax } = plan;
+  const shared = { gateway, time, staleness, thinkMs, operationsMax };
   const uuids = Array.from({ length: 6 }, () => streams('uuids').uuid());
   const foreignUuids = uuids.slice(0, 1);
   const accounts = ['one@example.org', 'two@example.org']
