@@ -28,9 +28,13 @@ const outputLinesMax = 200;
  * Starts the server as its one command does, on an empty data directory and free ports.
  *
  * @param settings environment variables of the server, beyond those every test server has
+ * @param onLine gets every line of its output as it comes
  * @throws Error with the end of its output when it does not become ready
  */
-export async function startServer(settings: Record<string, string> = {}): Promise<RunningServer> {
+export async function startServer(
+  settings: Record<string, string> = {},
+  onLine: (line: string) => void = () => {},
+): Promise<RunningServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'scriptorium-'));
   const child = spawn(process.execPath, ['--import=tsx', 'main.ts'], {
     cwd: root,
@@ -46,7 +50,7 @@ export async function startServer(settings: Record<string, string> = {}): Promis
     }
   };
   try {
-    return { url: `http://localhost:${await readyPort(child, failures)}`, failures, stop };
+    return { url: `http://localhost:${await readyPort(child, failures, onLine)}`, failures, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -60,13 +64,14 @@ function inherited(): NodeJS.ProcessEnv {
 }
 
 /** Reads the output for the address, and for as long as the server runs for failures. */
-function readyPort(child: ChildProcess, failures: string[]): Promise<string> {
+function readyPort(child: ChildProcess, failures: string[], onLine: (line: string) => void): Promise<string> {
   return new Promise((resolve, reject) => {
     const lines: string[] = [];
     const fail = (what: string): void =>
       reject(new Error(`The server ${what}. The end of its output:\n${lines.join('\n')}`));
     const timer = setTimeout(() => fail(`was not ready after ${startLimitMs} ms`), startLimitMs);
     const read = (line: string): void => {
+      onLine(line);
       lines.push(line);
       if (lines.length > outputLinesMax) lines.shift();
       if (/"level":"(error|fatal)"/.test(line)) failures.push(line);

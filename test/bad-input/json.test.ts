@@ -1,0 +1,236 @@
+/** Bodies that are no JSON, no UTF-8, no object, too deep, too long or too large, on every route that takes one. */
+import test from 'ava';
+import fc from 'fast-check';
+import { goodFields, type Operation, objectText, operationsOf, targetOf } from './operations.ts';
+import { forAll, holds } from './property.ts';
+import type { Answer } from './raw-http.ts';
+import { bearer, dataOf, jsonType, marker, newItem, type Sync, World } from './world.ts';
+
+let world: World;
+/** All that may have a body, with or without fields in it. */
+let operations: readonly Operation[];
+test.before(async () => {
+  world = await World.open();
+  operations = (await operationsOf(world)).filter(({ method }) => method !== 'GET');
+});
+test.after.always(() => world.close());
+
+function send(operation: Operation, body: Buffer | string): Promise<Answer> {
+  const { method } = operation;
+  const headers = [...jsonType, ...bearer(world.sender)];
+  return world.ask({ method, target: targetOf(operation), headers, body });
+}
+
+const mebibyte = 1024 * 1024;
+const notObjects = ['[]', '[{}]', '"{}"', '0', 'null', 'true', '-0', '1e400', '[[[]]]'];
+const notJson = [
+  ' ',
+  '{',
+  '}',
+  '{}{}',
+  '{},',
+  '{"a"}',
+  '{"a":}',
+  '{"a":1,}',
+  "{'a':1}",
+  '{a:1}',
+  '{"a":01}',
+  '{"a":+1}',
+  '{"a":.5}',
+  '{"a":NaN}',
+  '{"a":Infinity}',
+  '{"a":undefined}',
+  '{"a":"\\x"}',
+  '{"a":"\\u12"}',
+  '{"a":"\n"}',
+  '{"a":"\0"}',
+  '{}\0',
+  '\ufeff{}',
+  '{"a":1}//',
+  '{/**/}',
+  'undefined',
+  'a=1&b=2',
+  '<?xml version="1.0"?><a/>',
+  '--boundary\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--boundary--',
+];
+
+test.serial('what is no JSON or no object is 400 on every route', async (t) => {
+  t.true(operations.length >= 13);
+  const cases = operations.flatMap((operation) =>
+    [...notJson, ...notObjects].map((body) => ({ operation, body })),
+  );
+  await forAll(cases, async ({ operation, body }) => {
+    t.is((await send(operation, body)).status, 400, `${operation.method} ${operation.path} ${body}`);
+  });
+  await world.settle();
+});
+
+const notUtf8 = [
+  [0xff],
+  [0xc0, 0xaf],
+  [0xed, 0xa0, 0x80],
+  [0xed, 0xa0, 0xbd, 0xed, 0xb2, 0xa9],
+  [0xe2, 0x82],
+  [0xf4, 0x90, 0x80, 0x80],
+  [0x80],
+].map((bytes) => Buffer.from(bytes));
+
+test.serial('bytes that are no UTF-8 are 400, in every place of a body', async (t) => {
+  const taking = operations.filter(({ fields }) => fields.length > 0);
+  const sent = fc.record({
+    operation: fc.constantFrom(...taking),
+    bytes: fc.constantFrom(...notUtf8),
+    place: fc.nat(),
+  });
+  const isRefused = fc.asyncProperty(sent, async ({ operation, bytes, place }) => {
+    const good = Buffer.from(objectText(goodFields(operation)));
+    const at = place % (good.length + 1);
+    const body = Buffer.concat([good.subarray(0, at), bytes, good.subarray(at)]);
+    t.is((await send(operation, body)).status, 400);
+  });
+  await holds(isRefused, 60);
+  for (const text of ['utf16le', 'utf8'] as const) {
+    const body = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('{}', text)]);
+    t.is((await world.ask({ method: 'POST', target: '/v2/login', headers: jsonType, body })).status, 400);
+  }
+  await world.settle();
+});
+
+/** A good body with a piece of it lost, doubled or replaced. */
+const damage = fc.record({
+  at: fc.nat(),
+  length: fc.integer({ min: 0, max: 8 }),
+  inserted: fc.oneof(fc.constantFrom('{', '}', '[', ']', '"', ',', ':', '\\', '\0', 'e', '-'), fc.string()),
+});
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+/** Large bodies are parsed another way, in slices. */
+async function damagedIsRefused(padding: string, runs: number): Promise<void> {
+  const sync = operations.find(({ path, method }) => path === '/v1/items' && method === 'POST');
+  if (sync === undefined) throw new Error('there is no sync');
+  const isRefused = fc.asyncProperty(damage, async ({ at, length, inserted }) => {
+    const good = objectText(goodFields(sync));
+    const from = at % good.length;
+    const damaged = `${good.slice(0, from)}${inserted}${padding}${good.slice(from + length)}`;
+    const { status } = await send(sync, damaged);
+    if (!isJsonObject(damaged) && status !== 400) throw new Error(`${status} to what is no JSON`);
+  });
+  await holds(isRefused, runs);
+}
+
+test.serial('a damaged body is 400', async (t) => {
+  await damagedIsRefused('', 150);
+  await t.notThrowsAsync(world.settle());
+});
+
+test.serial('a damaged body of more than a megabyte is 400', async (t) => {
+  await damagedIsRefused(' '.repeat(1.1 * mebibyte), 10);
+  await t.notThrowsAsync(world.settle());
+});
+
+const nested = (depth: number, open: string, close: string) => open.repeat(depth) + close.repeat(depth);
+
+test.serial('nesting of any depth is refused and exhausts no stack', async (t) => {
+  for (const depth of [100, 30_000]) {
+    for (const text of [nested(depth, '[', ']'), `${nested(depth, '{"a":', '').slice(0, -1)}`]) {
+      for (const body of [text, `{"a":${text}}`, `{"limit":${text}}`, `{"items":[{"content":${text}}]}`]) {
+        const { status } = await world.post('/v1/items', body);
+        t.is(status, 400, `${depth}: ${body.slice(0, 30)}`);
+      }
+    }
+  }
+  const large = `{"items":[${nested(800_000, '[', ']')}]}`;
+  t.is((await world.post('/v1/items', large)).status, 400);
+  t.is((await world.post('/v2/login', nested(20_000, '[', ']'), [])).status, 400);
+  await world.settle();
+});
+
+const tenMegabytes = 'm'.repeat(10 * mebibyte);
+
+test.serial('ten megabytes in any field are refused, taken or kept, and never a failure', async (t) => {
+  for (const operation of operations.filter(({ fields }) => fields.length > 0)) {
+    const isSync = operation.path.startsWith('/v1/items');
+    for (const { name } of isSync ? operation.fields : operation.fields.slice(0, 1)) {
+      const body = objectText({ ...goodFields(operation), [name]: `"${tenMegabytes}"` });
+      const { status } = await send(operation, body);
+      const allowed = isSync ? [200, 400] : [413];
+      t.true(allowed.includes(status), `${status} to ${operation.method} ${operation.path} ${name}`);
+    }
+  }
+  await world.settle();
+});
+
+test.serial(
+  'ten megabytes in a field of an item are that item’s conflict, save in its content',
+  async (t) => {
+    for (const field of [
+      'content',
+      'enc_item_key',
+      'uuid',
+      'content_type',
+      'created_at',
+      'auth_hash',
+      'unknown',
+    ]) {
+      const answer = await world.post('/v1/items', {
+        api: '20240226',
+        items: [newItem({ [field]: tenMegabytes })],
+      });
+      t.is(answer.status, 200, field);
+      const { saved_items: saved, conflicts } = dataOf(answer) as Sync;
+      t.is(saved.length + conflicts.length, 1, field);
+      t.is(saved.length === 1, ['content', 'created_at', 'unknown'].includes(field), field);
+    }
+    await world.settle();
+  },
+);
+
+test.serial('a body over the limit is 413, declared or not', async (t) => {
+  const large = Buffer.alloc(51 * mebibyte, ' ');
+  t.is((await send(operations.find(({ path }) => path === '/v1/items') as Operation, large)).status, 413);
+  const small = Buffer.alloc(65 * 1024, ' ');
+  for (const operation of operations.filter(({ path }) => !path.startsWith('/v1/items'))) {
+    t.is((await send(operation, small)).status, 413, operation.path);
+  }
+  await world.settle();
+});
+
+test.serial('arrays of any length are refused or answered in time', async (t) => {
+  const many = (count: number, text: string) => `[${`${text},`.repeat(count - 1)}${text}]`;
+  const cases: readonly [path: string, body: string, status: number][] = [
+    ['/v1/items', `{"items":${many(1_000_000, 'null')}}`, 400],
+    ['/v1/items', `{"items":${many(1_000_000, '{}')}}`, 400],
+    ['/v1/items', `{"items":${many(20_001, '{}')}}`, 400],
+    ['/v1/items', `{"items":${many(5_000, '{}')}}`, 200],
+    ['/v1/items', `{"items":${many(2_000, JSON.stringify(newItem()))}}`, 200],
+    ['/v1/items', `{"shared_vault_uuids":${many(100_000, '"a"')}}`, 400],
+    ['/v1/items', `{"limit":${many(100_000, '1')}}`, 400],
+    ['/v1/items', `{${many(100_000, `"${marker}":1`).slice(1, -1)}}`, 400],
+    ['/v1/items/check-integrity', `{"integrityPayloads":${many(600_000, '{}')}}`, 400],
+    ['/v1/items/check-integrity', `{"integrityPayloads":${many(100_000, '{"uuid":"a"}')}}`, 200],
+    ['/v2/login', many(20_000, '1'), 400],
+  ];
+  for (const [path, body, status] of cases) {
+    const what = `${path} ${body.slice(0, 60)} (${body.length})`;
+    t.is((await world.post(path, body)).status, status, what);
+  }
+  await world.settle();
+});
+
+test.serial('no body at all is as good as an empty object, whatever it is said to be', async (t) => {
+  for (const type of ['application/json', 'text/plain', 'multipart/form-data; boundary=x', 'é', '']) {
+    const headers = [['Content-Type', type] as const, ...bearer(world.sender)];
+    t.is((await world.ask({ method: 'POST', target: '/v1/items', headers })).status, 200, type);
+    t.is((await world.ask({ method: 'POST', target: '/v1/items', headers, body: '' })).status, 200, type);
+    t.is((await world.ask({ method: 'POST', target: '/v2/login', headers, body: 'a=1' })).status, 400, type);
+  }
+  await world.settle();
+});

@@ -1,0 +1,158 @@
+/**
+ * HTTP/1.1 by hand: bytes to a socket and what comes back, with nothing in between that would make them
+ * well-formed. Every exchange is bounded in time and ends with its connection.
+ */
+import { connect } from 'node:net';
+
+export interface RawRequest {
+  readonly method: string;
+  /** The request target exactly as it goes out. */
+  readonly target: string;
+  /** Names and values as they go out, in latin1. `Host` and `Content-Length` are added where they are not named. */
+  readonly headers?: readonly (readonly [name: string, value: string])[];
+  readonly body?: Buffer | string | undefined;
+}
+
+export interface Answer {
+  readonly status: number;
+  /** By lower-case name; of several of one name the last. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly head: string;
+  readonly body: Buffer;
+}
+
+export interface Outcome {
+  /** All answers that came whole. */
+  readonly answers: readonly Answer[];
+  readonly bytes: Buffer;
+  /** `silent`: after the limit neither the wanted answers had come nor the connection been closed. */
+  readonly end: 'answered' | 'closed' | 'silent';
+}
+
+export interface ExchangeOptions {
+  readonly port: number;
+  readonly limitMs: number;
+  /** The exchange is over with this many answers; 0: only with the connection or the time. */
+  readonly answers?: number;
+  /** Ends our side after the last byte, as a client that has said all. */
+  readonly halfCloses?: boolean;
+  /** Before each piece but the first. */
+  readonly pauseMs?: number;
+  /** Goes away this long after the last piece, whatever has come by then. */
+  readonly leavesAfterMs?: number;
+  /** Answers have no bodies. */
+  readonly isHead?: boolean;
+}
+
+export function requestBytes({ method, target, headers = [], body }: RawRequest): Buffer {
+  const bytes = body === undefined ? undefined : Buffer.from(body);
+  const named = new Set(headers.map(([name]) => name.toLowerCase()));
+  const lines = [`${method} ${target} HTTP/1.1`];
+  if (!named.has('host')) lines.push('Host: localhost');
+  for (const [name, value] of headers) lines.push(`${name}: ${value}`);
+  if (bytes !== undefined && !named.has('content-length') && !named.has('transfer-encoding')) {
+    lines.push(`Content-Length: ${bytes.length}`);
+  }
+  const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
+  return bytes === undefined ? head : Buffer.concat([head, bytes]);
+}
+
+/** Sends the pieces one after the other. */
+export function exchange(pieces: readonly Buffer[], options: ExchangeOptions): Promise<Outcome> {
+  const { port, limitMs, answers: wanted = 1, halfCloses, pauseMs = 0, leavesAfterMs, isHead } = options;
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port, noDelay: true });
+    const received: Buffer[] = [];
+    let receivedBytes = 0;
+    let worthReadingBytes = 0;
+    const timers = [setTimeout(() => finish('silent'), limitMs)];
+    const read = (closed: boolean) => {
+      const { answers, needsBytes } = readAnswers(Buffer.concat(received), closed, isHead === true);
+      worthReadingBytes = needsBytes;
+      return answers;
+    };
+
+    function finish(end: Outcome['end']): void {
+      for (const timer of timers) clearTimeout(timer);
+      socket.destroy();
+      try {
+        resolve({ answers: read(end === 'closed'), bytes: Buffer.concat(received), end });
+      } catch (error) {
+        reject(error);
+      }
+    }
+
+    function isAnswered(): boolean {
+      if (wanted === 0 || receivedBytes < worthReadingBytes) return false;
+      try {
+        return read(false).length >= wanted;
+      } catch {
+        // What is no HTTP is told at the end.
+        return true;
+      }
+    }
+
+    function send(index: number): void {
+      const piece = pieces[index];
+      if (socket.destroyed) return;
+      if (piece !== undefined) {
+        socket.write(piece);
+        if (pauseMs === 0) send(index + 1);
+        else timers.push(setTimeout(() => send(index + 1), pauseMs));
+        return;
+      }
+      if (halfCloses) socket.end();
+      if (leavesAfterMs !== undefined) timers.push(setTimeout(() => finish('silent'), leavesAfterMs));
+    }
+
+    socket.on('connect', () => send(0));
+    socket.on('data', (chunk) => {
+      received.push(chunk);
+      receivedBytes += chunk.length;
+      if (isAnswered()) finish('answered');
+    });
+    // What was sent to a closed connection resets it: that is a close like any other.
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ECONNREFUSED') reject(error);
+    });
+    socket.on('close', () => finish('closed'));
+  });
+}
+
+const headEnd = '\r\n\r\n';
+
+/** The answers that are whole, and how many bytes there must be before it is worth looking again. */
+function readAnswers(bytes: Buffer, closed: boolean, isHead: boolean) {
+  const answers: Answer[] = [];
+  let position = 0;
+  for (;;) {
+    const end = bytes.indexOf(headEnd, position);
+    if (end < 0) return { answers, needsBytes: bytes.length + 1 };
+    const head = bytes.toString('latin1', position, end);
+    const { status, headers } = readHead(head);
+    const bodyStart = end + headEnd.length;
+    const length = isHead || status === 204 || status < 200 ? 0 : declaredLength(headers);
+    if (length === undefined && !closed) return { answers, needsBytes: bytes.length + 1 };
+    const bodyEnd = length === undefined ? bytes.length : bodyStart + length;
+    if (bodyEnd > bytes.length) return { answers, needsBytes: bodyEnd };
+    if (status >= 200) answers.push({ status, headers, head, body: bytes.subarray(bodyStart, bodyEnd) });
+    position = bodyEnd;
+  }
+}
+
+function readHead(head: string): { status: number; headers: Map<string, string> } {
+  const [statusLine = '', ...lines] = head.split('\r\n');
+  const status = /^HTTP\/1\.1 (\d{3})( |$)/.exec(statusLine)?.[1];
+  if (status === undefined) throw new Error(`no status line: ${JSON.stringify(statusLine.slice(0, 100))}`);
+  const headers = lines.map((line): [string, string] => {
+    const [, name, value] = /^([\w-]+): ?([^\n\r]*)$/.exec(line) ?? [];
+    if (name === undefined || value === undefined) throw new Error(`no header: ${JSON.stringify(line)}`);
+    return [name.toLowerCase(), value];
+  });
+  return { status: Number(status), headers: new Map(headers) };
+}
+
+function declaredLength(headers: ReadonlyMap<string, string>): number | undefined {
+  const length = headers.get('content-length');
+  return length === undefined ? undefined : Number(length);
+}
