@@ -62,17 +62,17 @@ export class Context implements RequestContext<'optional-session'> {
   }
 
   get client(): Client {
-    const { userAgent, snjsVersion, applicationVersion } = this.#head;
-    const address = this.#address;
+    const { userAgent, applicationVersion } = this.#head;
     return {
-      // Every sync asks for a version and none for the address, which is dear to make out.
-      get ipAddress() {
-        return orNull(address());
-      },
+      ipAddress: orNull(this.#address()),
       userAgent: orNull(userAgent),
-      snjsVersion: orNull(snjsVersion),
+      snjsVersion: this.snjsVersion,
       applicationVersion: orNull(applicationVersion),
     };
+  }
+
+  get snjsVersion(): string | null {
+    return orNull(this.#head.snjsVersion);
   }
 
   header(name: string): string | undefined {

@@ -30,6 +30,8 @@ export interface RequestContext<A extends Access> {
       ? Credentials | undefined
       : undefined;
   readonly client: Client;
+  /** That of `client`, for those that need nothing else of it: its address is dear to make out. */
+  readonly snjsVersion: string | null;
   /** One cookie name may come with several values; all are kept, in order. */
   readonly cookies: ReadonlyMap<string, readonly string[]>;
   /** One of the headers that the route declares in `headers`, lower case. Asking for another is a defect. */

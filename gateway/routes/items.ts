@@ -60,9 +60,9 @@ export const itemRoutes: readonly AnyRoute[] = [
     bodyLimit: 'large',
     request: syncBody,
     replies: { 200: syncReply, 400: error, 401: error },
-    handle: ({ actors, credentials, client, ask }, request) =>
+    handle: ({ actors, credentials, snjsVersion, ask }, request) =>
       signedInAnswer(
-        syncItems(actors, { ...request, credentials, snjs_version: client.snjsVersion }, ask),
+        syncItems(actors, { ...request, credentials, snjs_version: snjsVersion }, ask),
         (body) => ({ status: 200, body }),
       ),
   }),
