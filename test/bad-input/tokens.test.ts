@@ -191,6 +191,10 @@ test.serial('a pair that is not one session’s own refreshes nothing', async (t
   await world.settle();
 });
 
+test.serial('these tests would notice what belongs to the other user', async (t) => {
+  await t.throwsAsync(world.post('/v1/items', {}, bearer(world.canary)), { message: /another user/ });
+});
+
 test.serial('what belongs to another user is not found, not changed and not told', async (t) => {
   const { sender, canary, planted } = world;
   const headers = bearer(sender);
