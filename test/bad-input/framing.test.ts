@@ -1,4 +1,5 @@
 /** Requests whose bytes do not come as they should: cut off, dripped, mis-declared, or followed by garbage. */
+import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
 import { forAll, holds } from './property.ts';
@@ -53,9 +54,17 @@ test.serial('clients that leave while they are answered disturb nobody', async (
   const whole = requestBytes({ ...saving(newItem()), body: '{"api":"20240226"}' });
   await forAll([0, 1, 2, 3, 5, 8, 13, 0, 1, 2, 3, 5, 8, 13], async (leavesAfterMs) => {
     await world.raw([whole], { answers: 0, leavesAfterMs });
+    await world.raw([registering()], { answers: 0, leavesAfterMs: leavesAfterMs * 3 });
   });
   await world.settle();
 });
+
+/** What waits for a password to be hashed. */
+function registering(): Buffer {
+  const email = `${marker}-${randomUUID()}@bad.test`;
+  const body = JSON.stringify({ api: '20200115', email, password: marker, pw_nonce: marker, version: '004' });
+  return requestBytes({ method: 'POST', target: '/v1/users', headers: jsonType, body });
+}
 
 test.serial('a body in pieces of any size is one body', async (t) => {
   const isSaved = fc.asyncProperty(fc.integer({ min: 2, max: 40 }), fc.boolean(), async (pieces, chunked) => {
@@ -211,12 +220,16 @@ test.serial('clients that drip their heads or bodies delay nobody, and get what 
   await world.settle();
 });
 
-test.serial('a client that says nothing more is closed upon', async (t) => {
+test.serial('a client that says nothing more, or next to nothing, is closed upon', async (t) => {
   const bytes = requestBytes(saving(newItem()));
   const silent = [0, 10, bytes.indexOf('\r\n\r\n') + 4, bytes.length - 1].map((length) =>
     world.raw(length === 0 ? [] : [bytes.subarray(0, length)]),
   );
-  for (const { end, answers } of await Promise.all(silent)) {
+  const manyBytes = Array.from({ length: 300 }, () => Buffer.from('x'));
+  const slow = ['GET /v1/meta HTTP/1.1\r\nX: ', `${post}Content-Length: 300\r\n\r\n`].map((start) =>
+    world.raw([Buffer.from(start), ...manyBytes], { pauseMs: 500 }),
+  );
+  for (const { end, answers } of await Promise.all([...silent, ...slow])) {
     t.is(answers.length, 0);
     t.is(end, 'closed');
   }

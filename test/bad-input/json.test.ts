@@ -1,4 +1,5 @@
 /** Bodies that are no JSON, no UTF-8, no object, too deep, too long or too large, on every route that takes one. */
+import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import fc from 'fast-check';
 import { goodFields, type Operation, objectText, operationsOf, targetOf } from './operations.ts';
@@ -223,6 +224,11 @@ test.serial('arrays of any length are refused or answered in time', async (t) =>
     t.is((await world.post(path, body)).status, status, what);
   }
   await world.settle();
+});
+
+test.serial('a compressed body is 400', async (t) => {
+  const headers = [...jsonType, ['Content-Encoding', 'gzip'] as const];
+  t.is((await world.ask({ method: 'POST', target: '/v2/login', headers, body: gzipSync('{}') })).status, 400);
 });
 
 test.serial('no body at all is as good as an empty object, whatever it is said to be', async (t) => {

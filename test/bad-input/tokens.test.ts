@@ -2,6 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
+import { damage, damaged } from './damage.ts';
 import { type Operation, operationsOf, targetOf } from './operations.ts';
 import { forAll, holds } from './property.ts';
 import type { Answer } from './raw-http.ts';
@@ -107,27 +108,6 @@ test.serial('with the secret of another session a token opens nothing', async (t
   await world.settle();
 });
 
-/** One character lost, added, replaced, or everything from one on cut off. */
-const damage = fc.record({
-  at: fc.nat(),
-  kind: fc.constantFrom('cut', 'lost', 'doubled', 'replaced', 'flipped', 'inserted'),
-  character: fc.constantFrom(...'AZaz09-_.:=+/%'),
-});
-
-function damaged(
-  token: string,
-  { at, kind, character }: { at: number; kind: string; character: string },
-): string {
-  const index = at % token.length;
-  const [before, own, after] = [token.slice(0, index), token[index] ?? '', token.slice(index + 1)];
-  if (kind === 'cut') return before;
-  if (kind === 'lost') return before + after;
-  if (kind === 'doubled') return before + own + own + after;
-  if (kind === 'replaced') return before + character + after;
-  if (kind === 'inserted') return before + character + own + after;
-  return before + String.fromCharCode(own.charCodeAt(0) ^ 1) + after;
-}
-
 test.serial('a token with anything changed opens nothing', async (t) => {
   const isRefused = fc.asyncProperty(damage, fc.boolean(), async (change, ofCookies) => {
     const user = ofCookies ? cookieUser : world.sender;
@@ -219,6 +199,27 @@ test.serial('what belongs to another user is not found, not changed and not told
   const password: Headers = [['x-server-password', canary.password]];
   t.true((await statusOf('DELETE', `/v1/users/${canary.userUuid}`, undefined, password)) >= 400);
   t.is(await statusOf('DELETE', '/v1/sessions'), 204);
+  await world.settle();
+});
+
+test.serial('an account is not deleted without its password, and with it all its tokens end', async (t) => {
+  const leaving = await world.register();
+  const deletion = (account: Account, password = account.password) => {
+    const headers: Headers = [...bearer(account), ['x-server-password', password]];
+    return world.ask({ method: 'DELETE', target: `/v1/users/${account.userUuid}`, headers });
+  };
+  for (const password of ['', ' ', marker, '\xff', '"', 'x'.repeat(20_000)]) {
+    const { status } = await deletion(leaving, password);
+    t.true(status >= 400, `${status} with ${password.slice(0, 10)}`);
+    t.is((await list(bearer(leaving))).status, 200);
+  }
+  const gone = await world.register();
+  t.is((await deletion(gone)).status, 200);
+  for (const path of ['/v1/items', '/v1/items/check-integrity', '/v1/logout']) {
+    t.is((await world.post(path, {}, bearer(gone))).status, 401, path);
+  }
+  t.is((await list(bearer(gone))).status, 401);
+  t.is((await refresh(gone.accessToken, gone.refreshToken)).status, 400);
   await world.settle();
 });
 
