@@ -2,7 +2,6 @@
 import type { SeededRandom } from '../support/random.ts';
 import type { History, Operation } from './checkers/history.ts';
 import type { StalenessChecker } from './checkers/staleness.ts';
-import type { Reading } from './counter.ts';
 import type { Gateway, Outcome, Patience } from './gateway.ts';
 import { startOfTimeMs } from './process.ts';
 import type { SimulatedTime } from './time.ts';
@@ -17,6 +16,7 @@ export interface CounterClientOptions {
   readonly staleness: StalenessChecker;
   readonly thinkMs: number;
   readonly operationsMax: number;
+  readonly patienceMs: number;
 }
 
 const names = ['x', 'y', 'z'];
@@ -63,8 +63,15 @@ export class CounterClient {
     if (drawn < 72) return this.#operate(counter, 'disarm', { name: random.pick(names) });
     if (drawn < 74) return this.#operate(counter, 'fail', {});
     if (drawn < 77) return this.#relay(counter);
+    this.#readBeside(counter, drawn < 88 ? 'read' : 'peek');
+    return Promise.resolve();
+  }
+
+  /** Whoever waits long for a reading must not keep the others from writing meanwhile. */
+  #readBeside(counter: string, command: string): void {
+    const { random, patienceMs } = this.#options;
     const after = random.chance(0.5) ? 0 : random.below(6);
-    return this.#read(counter, drawn < 88 ? 'read' : 'peek', after, this.#patience());
+    void this.#read(counter, command, after, { attempts: 2, attemptMs: random.pick([1_000, patienceMs]) });
   }
 
   async #operate(
@@ -128,27 +135,33 @@ export class CounterClient {
     history.end(second, fate);
   }
 
-  async #read(counter: string, command: string, after: number, patience: Patience): Promise<Outcome> {
+  #read(counter: string, command: string, after: number, patience: Patience): Promise<Outcome> {
     const { history, staleness } = this.#options;
-    const before = history.acknowledgedAt(counter);
+    const callId = this.#nextCallId();
     const whole = command === 'read' && after === 0;
-    const outcome = await this.#ask(counter, command, { after }, patience);
-    if (outcome.outcome === 'done') staleness.reading(counter, before, whole, outcome.value as Reading);
-    return outcome;
+    staleness.asksReading(callId, counter, history.acknowledgedAt(counter), whole);
+    return this.#ask(counter, command, { after }, patience, callId);
   }
 
-  #ask(counter: string, command: string, request: object, patience: Patience): Promise<Outcome> {
+  #ask(
+    counter: string,
+    command: string,
+    request: object,
+    patience: Patience,
+    callId = this.#nextCallId(),
+  ): Promise<Outcome> {
+    const address = { kind: 'counter', id: counter };
+    return this.#options.gateway.ask({ address, command, request, callId }, patience);
+  }
+
+  #nextCallId(): string {
     this.#asked += 1;
-    const callId = `${this.#options.name}-${this.#asked}`;
-    return this.#options.gateway.ask(
-      { address: { kind: 'counter', id: counter }, command, request, callId },
-      patience,
-    );
+    return `${this.#options.name}-${this.#asked}`;
   }
 
   #patience(): Patience {
     const { random } = this.#options;
-    return { attempts: random.pick([1, 3, 8]), attemptMs: random.pick([1_000, 5_000, 15_000]) };
+    return { attempts: random.pick([1, 3, 8]), attemptMs: random.pick([700, 3_000]) };
   }
 
   #trouble(): { untilMs: number } {

@@ -20,6 +20,7 @@ export interface DeviceOptions extends SignInOptions {
   readonly replicaReport: Report;
   readonly thinkMs: number;
   readonly operationsMax: number;
+  readonly patienceMs: number;
   /** It never edits and never forgets, so that what it misses is missed for good. */
   readonly follows: boolean;
   /** Uuids that other accounts use as well. */
@@ -77,7 +78,7 @@ export class Device {
   }
 
   async #act(): Promise<void> {
-    const { random, follows } = this.#options;
+    const { random, follows, patienceMs } = this.#options;
     const drawn = random.below(100);
     if (drawn < 9) return this.#session.refresh();
     if (!follows) {
@@ -86,7 +87,7 @@ export class Device {
       else if (drawn < 70) return this.#signOut();
       else if (drawn < 74) this.#forget();
     }
-    await this.#sync({ attempts: random.pick([1, 3, 6]), attemptMs: random.pick([1_500, 5_000, 15_000]) });
+    await this.#sync({ attempts: random.pick([1, 3, 6]), attemptMs: follows ? patienceMs : 1_500 });
   }
 
   #edit(): void {
@@ -114,25 +115,23 @@ export class Device {
   }
 
   async #signOut(): Promise<void> {
-    const { staleness, account } = this.#options;
+    const { staleness, account, gateway } = this.#options;
     const ended = await this.#session.close();
     this.#forget();
     if (ended === undefined) return;
-    const id = ended.userUuid;
+    const callId = this.#session.nextCallId();
+    staleness.asksAfterEnd(callId, account.email);
+    const address = { kind: 'user', id: ended.userUuid };
     const request = { credentials: ended, snjs_version: null, api: '20200115' };
-    const outcome = await this.#options.gateway.ask(
-      { address: { kind: 'user', id }, command: 'sync', request, callId: this.#options.random.uuid() },
-      { attempts: 2, attemptMs: 2_000 },
-    );
-    const served = outcome.outcome === 'done' && 'reply' in (outcome.value as object);
-    if (served) staleness.endedSessionServed(account.email);
+    await gateway.ask({ address, command: 'sync', request, callId }, { attempts: 2, attemptMs: 2_000 });
   }
 
   async #sync(patience: Patience): Promise<SyncAnswer | undefined> {
     const { random, account, staleness } = this.#options;
     const items = this.#items();
     const command = items.length === 0 ? 'sync' : random.chance(0.1) ? 'saveManyItems' : 'saveItems';
-    const acknowledged = account.position;
+    const callId = this.#session.nextCallId();
+    if (items.length === 0) staleness.asksSync(callId, account.email, account.position);
     const request = {
       credentials: this.#session.credentials,
       items,
@@ -142,15 +141,11 @@ export class Device {
       api: '20200115',
       snjs_version: null,
     };
-    const outcome = await this.#session.ask(command, request, patience);
+    const outcome = await this.#session.ask(command, request, patience, callId);
     if (outcome.outcome !== 'done') return undefined;
     const answer = await this.#accepted(outcome.value);
     if (answer === undefined) return undefined;
-    const { position } = positionOf(answer.sync_token);
-    account.reached(position);
-    if (answer.cursor_token === undefined && answer.conflicts.length === 0) {
-      staleness.synced(account.email, acknowledged, position);
-    }
+    account.reached(positionOf(answer.sync_token).position);
     this.#apply(answer, items);
     return answer;
   }

@@ -34,7 +34,7 @@ interface Incarnation {
   host: Host | undefined;
 }
 
-const restartMs = 400;
+const restartMaxMs = 2_000;
 const longPauseShare = 1.3;
 
 export class Nodes {
@@ -150,7 +150,8 @@ export class Nodes {
     network.leave(incarnation.id);
     this.#succeeded.delete(incarnation);
     if (this.#current.get(node) !== incarnation) return;
-    time.after(random.fraction() * 4 * restartMs, () => {
+    // Often at once, while what the one before had sent is still running.
+    time.after(random.fraction() ** 3 * restartMaxMs, () => {
       if (this.#current.get(node) === incarnation) this.#start(node);
     });
   }

@@ -11,6 +11,8 @@ export interface FaultRates {
   readonly storeLate: number;
   readonly storeSlow: number;
   readonly crashAtStore: number;
+  /** The host dies as it sends a commit, which runs some time later. */
+  readonly orphanedCommit: number;
   /** A renewal of the lease is done, and the host pauses before it learns of it. */
   readonly pauseAtRenewal: number;
   readonly messageLost: number;
@@ -47,6 +49,8 @@ export interface Plan {
   readonly thinkMs: number;
   /** Of each client. */
   readonly operationsMax: number;
+  /** How long a client waits for an answer at most before it asks again. */
+  readonly patienceMs: number;
   readonly faults: FaultRates;
   readonly chaos: ChaosRates;
   readonly limits: Limits;
@@ -61,13 +65,24 @@ export function randomOf(seed: number, part: string): SeededRandom {
   return new SeededRandom(mixed);
 }
 
-export function planOf(seed: number): Plan {
+/** A mix of faults in which some bugs show sooner than in any. */
+export type Flavour = (typeof flavours)[number];
+const flavours = ['sleepy', 'crashy'] as const;
+
+export function isFlavour(text: string): text is Flavour {
+  return flavours.some((flavour) => flavour === text);
+}
+
+export function planOf(seed: number, flavour?: Flavour): Plan {
   const random = randomOf(seed, 'plan');
   const sometimes = (most: number, chance = 0.6) => (random.chance(chance) ? most * random.fraction() : 0);
-  const quiet = random.chance(0.1);
+  const quiet = random.chance(0.1) && flavour === undefined;
   const rate = (most: number) => (quiet ? 0 : sometimes(most));
   // Hosts that take over from each other again and again, while routing still finds the old ones.
-  const rivalry = random.chance(0.3);
+  const rivalry = random.chance(0.4) || flavour !== undefined;
+  // Of these some sleep past their leases, the others crash while what they sent is still running.
+  const sleepy = rivalry && (flavour === undefined ? random.chance(0.5) : flavour === 'sleepy');
+  const crashy = rivalry && !sleepy;
   return {
     seed,
     nodes: rivalry || random.chance(0.4) ? ['a', 'b'] : ['a'],
@@ -75,20 +90,22 @@ export function planOf(seed: number): Plan {
     leaseMs: rivalry ? random.pick([2_000, 3_000]) : random.pick([3_000, 6_000, 10_000]),
     workMs: 8_000 + random.below(16_000),
     accounts: random.pick([0, 1, 1, 2]),
-    clients: random.pick([1, 3, 5]),
-    counters: random.pick([1, 2, 4]),
+    clients: sleepy ? 5 : random.pick([1, 3, 5]),
+    counters: sleepy ? random.pick([1, 2]) : random.pick([1, 2, 4]),
     thinkMs: random.pick([20, 100, 400]),
     operationsMax: 70,
+    patienceMs: sleepy ? 15_000 : random.pick([1_000, 5_000, 15_000]),
     editors: random.pick([1, 2, 2]),
     faults: {
       storeConflict: rate(0.1),
       storeUnavailable: rate(0.05),
       storeLostBefore: rate(0.05),
       storeLostAfter: rate(0.1),
-      storeLate: rate(0.1),
-      storeSlow: rate(0.2),
-      crashAtStore: rate(0.004),
-      pauseAtRenewal: rivalry ? 0.08 : 0,
+      storeLate: crashy ? 0.1 : rate(0.1),
+      storeSlow: crashy ? 0.06 : rate(0.2),
+      orphanedCommit: crashy ? 0.1 : rate(0.01),
+      crashAtStore: crashy ? 0.004 : rate(0.004),
+      pauseAtRenewal: sleepy ? 0.25 : 0,
       messageLost: rate(0.1),
       messageDoubled: rate(0.15),
       messageSlow: rate(0.1),
@@ -99,12 +116,12 @@ export function planOf(seed: number): Plan {
     chaos: {
       everyMs: quiet
         ? Number.POSITIVE_INFINITY
-        : random.pick(rivalry ? [800, 2_000] : [1_500, 4_000, 10_000]),
-      crash: sometimes(3, 0.7),
+        : random.pick(sleepy ? [1_000, 2_500] : [1_500, 4_000, 10_000]),
+      crash: sleepy ? 0.3 : crashy ? 2 : sometimes(3, 0.7),
       shortPause: rivalry ? 0 : sometimes(3),
-      longPause: rivalry ? 3 : sometimes(3),
+      longPause: sleepy ? 6 : crashy ? 1 : sometimes(3),
       succeedPaused: random.fraction(),
-      databaseAway: rivalry ? 3 : sometimes(2),
+      databaseAway: sleepy ? 1 : crashy ? 2 : sometimes(2),
       drain: sometimes(1),
     },
     limits: { ...limitsOf(random), ...(rivalry ? { idleMs: 300_000 } : {}) },

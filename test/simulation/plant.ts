@@ -5,12 +5,15 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Flavour } from './plan.ts';
 import type { simulate } from './world.ts';
 
 export interface PlantedBug {
   readonly name: string;
   /** Why it is a bug: the promise that no longer holds. */
   readonly why: string;
+  /** The mix of faults in which it shows soon. */
+  readonly flavour?: Flavour;
   readonly edits: readonly { readonly file: string; readonly find: string; readonly replace: string }[];
 }
 

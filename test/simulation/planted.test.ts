@@ -9,7 +9,7 @@ for (const bug of await plantedBugs()) {
     t.timeout(5 * 60_000);
     const simulate = await simulatorOf(bug);
     for (let seed = 1; seed <= seedsMax; seed += 1) {
-      const { violation } = await simulate(seed, { trace: false });
+      const { violation } = await simulate(seed, { trace: false, flavour: bug.flavour });
       if (violation === undefined) continue;
       t.log(`caught by ${violation.checker} in seed ${seed}: ${violation.message}`);
       t.pass();

@@ -1,9 +1,10 @@
 /**
  * Runs the simulator:
  *
- *     node --import=tsx test/simulation/run.ts --seeds 1000 [--seed N] [--from N] [--plant NAME] [--trace LINES]
+ *     node --import=tsx test/simulation/run.ts --seeds 1000 [--seed N] [--from N] [--plant NAME] [--flavour sleepy|crashy] [--trace LINES]
  */
 import { parseArgs } from 'node:util';
+import { isFlavour } from './plan.ts';
 import { simulatorOf } from './plant.ts';
 import { plantedBugs } from './planted/mod.ts';
 import { replayCommand } from './replay.ts';
@@ -14,10 +15,13 @@ const { values } = parseArgs({
     from: { type: 'string', default: '1' },
     seed: { type: 'string' },
     plant: { type: 'string' },
+    flavour: { type: 'string' },
     trace: { type: 'string', default: '300' },
   },
 });
 
+if (values.flavour !== undefined && !isFlavour(values.flavour)) throw new Error('no such flavour');
+const flavour = values.flavour;
 const first = Number(values.seed ?? values.from);
 const count = values.seed === undefined ? Number(values.seeds) : 1;
 const bug = (await plantedBugs()).find(({ name }) => name === values.plant);
@@ -27,13 +31,13 @@ const simulate = await simulatorOf(bug);
 const startedMs = performance.now();
 let commits = 0;
 for (let seed = first; seed < first + count; seed += 1) {
-  const { violation, commits: more } = await simulate(seed, { trace: false });
+  const { violation, commits: more } = await simulate(seed, { trace: false, flavour });
   commits += more;
   if (violation === undefined) continue;
-  const { trace } = await simulate(seed, { trace: true });
+  const { trace } = await simulate(seed, { trace: true, flavour });
   console.log(trace.slice(-Number(values.trace)).join('\n'));
   console.log(`\nseed ${seed} violates ${violation.checker}: ${violation.message}`);
-  console.log(`replay: ${replayCommand(seed, values.plant)}`);
+  console.log(`replay: ${replayCommand(seed, flavour, values.plant)}`);
   process.exitCode = 1;
   break;
 }

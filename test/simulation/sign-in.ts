@@ -85,9 +85,14 @@ export class Session {
   }
 
   /** Asks the user's actor. */
-  ask(command: string, request: object, within: Patience): Promise<Outcome> {
+  ask(command: string, request: object, within: Patience, callId = this.nextCallId()): Promise<Outcome> {
     const id = this.#credentials?.userUuid ?? '';
-    return this.#ask('user', id, command, request, within);
+    return this.#ask('user', id, command, request, within, callId);
+  }
+
+  nextCallId(): string {
+    this.#asked += 1;
+    return `${this.#options.device}-${this.#asked}`;
   }
 
   async #register(): Promise<SignInReply | undefined> {
@@ -120,9 +125,14 @@ export class Session {
     this.#refreshSecret = secrets.refreshSecret;
   }
 
-  #ask(kind: string, id: string, command: string, request: object, within: Patience): Promise<Outcome> {
-    this.#asked += 1;
-    const callId = `${this.#options.device}-${this.#asked}`;
+  #ask(
+    kind: string,
+    id: string,
+    command: string,
+    request: object,
+    within: Patience,
+    callId = this.nextCallId(),
+  ): Promise<Outcome> {
     return this.#options.gateway.ask({ address: { kind, id }, command, request, callId }, within);
   }
 

@@ -11,11 +11,11 @@ import type { SimulatedProcess } from './process.ts';
 import type { SimulatedTime } from './time.ts';
 import type { Trace } from './trace.ts';
 
-type Fate = 'done' | 'conflict' | 'unavailable' | 'lost-before' | 'lost-after' | 'late';
+type Fate = 'done' | 'conflict' | 'unavailable' | 'lost-before' | 'lost-after' | 'late' | 'orphaned';
 type Answer = () => void;
 
-/** Most late calls run soon after they were given up, which is when it matters. */
 const lateMaxMs = 8_000;
+const orphanedMaxMs = 2_000;
 /** Commits matter most. */
 const commitWeight = 3;
 const slowMaxMs = 1_500;
@@ -85,6 +85,11 @@ export class StorageFaults {
         else fail('unknown');
       }
     };
+    if (fate === 'orphaned') {
+      time.after(this.#options.random.fraction() * orphanedMaxMs, () => run(() => {}));
+      this.#options.onCrash(process);
+      return;
+    }
     time.after(this.#latencyMs(), () => {
       switch (fate) {
         case 'conflict':
@@ -94,7 +99,7 @@ export class StorageFaults {
           return fail('unknown');
         case 'late':
           fail('unknown');
-          time.after(lateMaxMs ** this.#options.random.fraction(), () => {
+          time.after(this.#lateMs(process), () => {
             trace.add(() => `${process.name} store.${operation}: ran late`);
             run(() => {});
           });
@@ -112,14 +117,14 @@ export class StorageFaults {
 
   #fate(process: SimulatedProcess, operation: keyof Store): Fate {
     if (this.#healed) return 'done';
-    const { random, rates, time } = this.#options;
-    if ((this.#away.get(process) ?? 0) > time.nowMs)
-      return random.pick(['unavailable', 'lost-before', 'late']);
+    const { random, rates } = this.#options;
+    if (this.#isAway(process)) return random.pick(['unavailable', 'lost-before', 'late']);
     let drawn = random.fraction() / (operation === 'commit' ? commitWeight : 1);
     const isNext = (rate: number) => {
       drawn -= rate;
       return drawn < 0;
     };
+    if (operation === 'commit' && random.chance(rates.orphanedCommit)) return 'orphaned';
     if (isNext(rates.storeUnavailable)) return 'unavailable';
     if (isNext(rates.storeLostBefore)) return 'lost-before';
     if (isNext(rates.storeLostAfter)) return 'lost-after';
@@ -136,6 +141,16 @@ export class StorageFaults {
   #pausesNow(operation: keyof Store): boolean {
     const { random, rates } = this.#options;
     return !this.#healed && operation === 'renew' && random.chance(rates.pauseAtRenewal);
+  }
+
+  /** Most run soon after they were given up, which is when it matters; of a host that is cut off at any time. */
+  #lateMs(process: SimulatedProcess): number {
+    const { random } = this.#options;
+    return this.#isAway(process) ? random.fraction() * lateMaxMs : lateMaxMs ** random.fraction();
+  }
+
+  #isAway(process: SimulatedProcess): boolean {
+    return (this.#away.get(process) ?? 0) > this.#options.time.nowMs;
   }
 
   #latencyMs(): number {

@@ -32,7 +32,7 @@ import { Device } from './devices.ts';
 import { Gateway } from './gateway.ts';
 import { Network } from './network.ts';
 import { Nodes } from './nodes.ts';
-import { planOf, randomOf } from './plan.ts';
+import { type Flavour, planOf, randomOf } from './plan.ts';
 import { startOfTimeMs } from './process.ts';
 import { StorageFaults } from './storage-faults.ts';
 import { SimulatedTime } from './time.ts';
@@ -60,8 +60,13 @@ const tokens = createSessionTokens(keyring.derive('session-token'));
 const signinKeys = createSigninKeys(keyring);
 const restMs = 120_000;
 
-export async function simulate(seed: number, options: { readonly trace: boolean }): Promise<Simulated> {
-  const world = createWorld(seed, options.trace);
+export interface SimulateOptions {
+  readonly trace: boolean;
+  readonly flavour?: Flavour | undefined;
+}
+
+export async function simulate(seed: number, options: SimulateOptions): Promise<Simulated> {
+  const world = createWorld(seed, options);
   const onDefect = (error: unknown) =>
     world.reportOf('defect')(error instanceof Error ? `${error.stack}` : `${error}`);
   process.on('unhandledRejection', onDefect);
@@ -77,8 +82,8 @@ export async function simulate(seed: number, options: { readonly trace: boolean 
   return { seed, violation: world.violation(), commits: world.commits(), trace: world.trace.lines };
 }
 
-function createWorld(seed: number, traced: boolean) {
-  const plan = planOf(seed);
+function createWorld(seed: number, { trace: traced, flavour }: SimulateOptions) {
+  const plan = planOf(seed, flavour);
   const time = new SimulatedTime();
   const trace = new Trace(traced, () => time.nowMs);
   const streams = (part: string) => randomOf(seed, part);
@@ -101,6 +106,7 @@ function createWorld(seed: number, traced: boolean) {
     new EffectChecker(reportOf('effects'), durable, history),
     new OutputGateChecker(reportOf('output-gate'), durable),
     new TimerChecker(reportOf('timers'), durable, databaseMs),
+    staleness,
     convergence,
   ];
 
@@ -171,8 +177,8 @@ function createWorld(seed: number, traced: boolean) {
   });
   const gateway = new Gateway(network, time);
 
-  const { thinkMs, operationsMax } = plan;
-  const shared = { gateway, time, staleness, thinkMs, operationsMax };
+  const { thinkMs, operationsMax, patienceMs } = plan;
+  const shared = { gateway, time, staleness, thinkMs, operationsMax, patienceMs };
   const uuids = Array.from({ length: 6 }, () => streams('uuids').uuid());
   const foreignUuids = uuids.slice(0, 1);
   const accounts = ['one@example.org', 'two@example.org']

@@ -1,21 +1,57 @@
-/** What was acknowledged before an answer was asked for is in that answer: nobody serves from a state gone by. */
+/**
+ * What was acknowledged before an answer was asked for is in that answer: nobody serves from a state gone by. Looked
+ * at where the answer leaves its host, so that one which nobody waits for any more counts too.
+ */
+import type { AskCall } from '../../../runtime/call.ts';
 import type { Reading } from '../counter.ts';
-import type { Report } from './checker.ts';
+import type { Checker, Report } from './checker.ts';
 import type { Operation } from './history.ts';
+import type { SyncAnswer } from './replica.ts';
+import { positionOf } from './sync-token.ts';
 
-export class StalenessChecker {
+type Check = (reply: unknown) => void;
+
+export class StalenessChecker implements Checker {
   readonly name = 'staleness';
   readonly #report: Report;
+  /** By call id: what its answer, whichever of its repeats it answers, has to hold. */
+  readonly #expected = new Map<string, Check>();
 
   constructor(report: Report) {
     this.#report = report;
   }
 
   /**
-   * `before` was acknowledged when the reading was asked for. `whole`: of every row; a shared read is bounded by the
-   * head of its start and so misses a row that moved on beyond it meanwhile, as does one that begins further on.
+   * A reading of a counter is asked for, at which `before` was acknowledged. `whole`: of every row; a shared read is
+   * bounded by the head of its start and so misses a row that moved on beyond it meanwhile.
    */
-  reading(counter: string, before: readonly Operation[], whole: boolean, reading: Reading): void {
+  asksReading(callId: string, counter: string, before: readonly Operation[], whole: boolean): void {
+    this.#expected.set(callId, (reply) => this.#reading(counter, before, whole, reply as Reading));
+  }
+
+  /** A sync without items is asked for; `acknowledged` is the greatest position a client was given before. */
+  asksSync(callId: string, user: string, acknowledged: number): void {
+    this.#expected.set(callId, (reply) => {
+      const answer = (reply as { reply?: SyncAnswer }).reply;
+      if (answer === undefined || answer.cursor_token !== undefined) return;
+      const { position } = positionOf(answer.sync_token);
+      if (position >= acknowledged) return;
+      this.#report(`a sync of ${user} ends at ${position}, ${acknowledged} was acknowledged before`);
+    });
+  }
+
+  /** A call with credentials of a session whose end was acknowledged. */
+  asksAfterEnd(callId: string, user: string): void {
+    this.#expected.set(callId, (reply) => {
+      if ('reply' in (reply as object)) this.#report(`an ended session of ${user} was served`);
+    });
+  }
+
+  replied(call: AskCall, reply: unknown): void {
+    this.#expected.get(call.callId)?.(reply);
+  }
+
+  #reading(counter: string, before: readonly Operation[], whole: boolean, reading: Reading): void {
     const journal = new Set(reading.journal);
     const tallied = new Set(reading.tallies.flatMap(({ ops }) => ops.split(',')));
     for (const { op, mark } of before) {
@@ -24,17 +60,5 @@ export class StalenessChecker {
         this.#report(`a reading of ${counter} misses the tally of ${op}`);
       }
     }
-  }
-
-  /** `acknowledged` is the greatest position any client of the user had been given when the sync was asked for. */
-  synced(user: string, acknowledged: number, position: number): void {
-    if (position < acknowledged) {
-      this.#report(`a sync of ${user} ends at ${position}, ${acknowledged} was acknowledged before`);
-    }
-  }
-
-  /** The session was ended, and its end acknowledged, before these credentials were used. */
-  endedSessionServed(user: string): void {
-    this.#report(`an ended session of ${user} was served`);
   }
 }

@@ -3,6 +3,7 @@ import type { PlantedBug } from '../plant.ts';
 export const bug: PlantedBug = {
   name: 'activation-ignores-epoch',
   why: 'An older owner may activate an actor that a newer one holds.',
+  flavour: 'crashy',
   edits: [
     {
       file: 'runtime/store/model-database.ts',

@@ -3,6 +3,7 @@ import type { PlantedBug } from '../plant.ts';
 export const bug: PlantedBug = {
   name: 'activation-reads-before-barrier',
   why: 'The state is read before the barrier was answered, so the old owner may still commit.',
+  flavour: 'crashy',
   edits: [
     {
       file: 'runtime/activation.ts',

@@ -3,6 +3,7 @@ import type { PlantedBug } from '../plant.ts';
 export const bug: PlantedBug = {
   name: 'lease-not-checked',
   why: 'A host answers from memory after its lease has lapsed.',
+  flavour: 'sleepy',
   edits: [
     {
       file: 'runtime/lease.ts',

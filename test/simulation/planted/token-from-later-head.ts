@@ -6,8 +6,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'runtime/host.ts',
-      find: '      slices = new Map(slices);\n',
-      replace: '',
+      find: 'new Map(actor.durableSlices)',
+      replace: 'actor.durableSlices',
     },
   ],
 };

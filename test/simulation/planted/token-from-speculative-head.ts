@@ -5,9 +5,10 @@ export const bug: PlantedBug = {
   why: 'A shared read is bounded by a head that is not durable yet.',
   edits: [
     {
-      file: 'runtime/host.ts',
-      find: '      (name) => slices.get(name),',
-      replace: '      (name) => actor.slices.get(name),',
+      file: 'runtime/actor.ts',
+      find: '    return this.#held.slices.durable;',
+      replace:
+        '    return new Map([...this.#held.slices.keys()].map((name) => [name, this.#held.slices.get(name)]));',
     },
   ],
 };
