@@ -78,11 +78,20 @@ test('no text that was not minted is accepted or throws', (t) => {
   );
 });
 
-test('at most sixteen different secrets are tried', (t) => {
-  const cookies = new Map([['access_token_x', Array.from({ length: 40 }, (_, index) => `${index >> 1}`)]]);
-  const secrets = secretsOf(cookies, 'access_token_');
+test('different secrets are tried up to a bound', (t) => {
+  const values = Array.from({ length: secretsMax * 4 }, (_, index) => `${index >> 1}`);
+  const secrets = secretsOf(new Map([['access_token_x', values]]), 'access_token_');
   t.is(secrets.length, secretsMax);
   t.deepEqual(secrets.slice(0, 2), ['0', '1']);
+});
+
+test('the cookie of a living session is found behind those of all that ended', (t) => {
+  const ended = Array.from({ length: 179 }, (_, index): [string, string[]] => [
+    `access_token_${index}`,
+    [`ended ${index}`],
+  ]);
+  const cookies = new Map([...ended, ['access_token_living', ['living']]]);
+  t.true(secretsOf(cookies, 'access_token_').includes('living'));
 });
 
 test('texts are equal in constant time exactly when they are equal', (t) => {

@@ -37,8 +37,11 @@ export const credentialsSchema: z.ZodType<Credentials> = z.object({
 export type Cookies = ReadonlyMap<string, readonly string[]>;
 
 export const secretBytes = 32;
-/** A browser with more sessions of this server than this has long lost track of them itself. */
-export const secretsMax = 16;
+/**
+ * More cookies than browsers keep for one site. A session that ended without a logout leaves its cookies behind, and
+ * browsers send the oldest first: with a low bound the living session's own would be the one that is cut off.
+ */
+export const secretsMax = 256;
 
 export const accessCookiePrefix = 'access_token_';
 export const refreshCookiePrefix = 'refresh_token_';
