@@ -98,9 +98,13 @@ test('the list shows what a device is, newest refresh first, and nothing to a re
 test('an account whose name is hidden keeps no user agents', async (t) => {
   const world = await createWorld();
   const headers = { 'user-agent': 'okhttp/4.9' };
-  const { access } = await register(world, { email: 'f'.repeat(64) }, { headers });
-  const [{ user_agent }] = bodyOf(await world.call('GET', '/v1/sessions', { bearer: access }));
-  t.is(user_agent, null);
+  const tokens = await register(world, { email: 'f'.repeat(64) }, { headers });
+  const userAgent = async (bearer: string) =>
+    bodyOf(await world.call('GET', '/v1/sessions', { bearer }))[0].user_agent;
+  t.is(await userAgent(tokens.access), null);
+  const body = { access_token: tokens.access, refresh_token: tokens.refresh, api: '20200115' };
+  const refreshed = tokensOf(await world.call('POST', '/v1/sessions/refresh', { body, headers }));
+  t.is(await userAgent(refreshed.access), null);
 });
 
 test('a read-only account may sign out and look, and change nothing', async (t) => {

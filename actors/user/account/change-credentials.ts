@@ -33,7 +33,6 @@ import {
   storedKeyParams,
 } from './key-params.ts';
 import { passwordIs, resetAttempts } from './password-guard.ts';
-import { keptDevice } from './register.ts';
 import { type SignInReply, signInReply, signInReplySchema } from './sign-in-reply.ts';
 
 export interface CredentialsChange {
@@ -152,7 +151,7 @@ function applyChange(
     apiVersion: change.apiVersion,
     ephemeral: false,
     readonly: false,
-    device: keptDevice(changed, change.device),
+    device: change.device,
   });
   return { caller, reply: signInReply(turn.self.id, changed, fullKeyParams(row), issued) };
 }

@@ -4,7 +4,6 @@ import type { KindRef } from '../../../runtime/kind.ts';
 import type { UserServices } from '../../services.ts';
 import { profileSlice } from '../profile.ts';
 import { type Device, deviceSchema, type Issued, issuedSchema, openSession } from '../sessions/issue.ts';
-import { keptDevice } from './register.ts';
 
 export interface OpenSessionRequest {
   /** The version and address of the credentials that were found right. */
@@ -50,8 +49,7 @@ export function openSessionCommand(
         profile.email === email &&
         profile.workspace === workspace;
       if (!stands) return { stale: true };
-      const device = keptDevice(profile, wanted.device);
-      const issued = openSession(turn, services, { ...wanted, device, readonly: false });
+      const issued = openSession(turn, services, { ...wanted, readonly: false });
       return { issued, protocolVersion: profile.protocolVersion };
     },
   });

@@ -15,7 +15,7 @@ import { passesCaptcha } from '../../signin/captcha.ts';
 import { type Profile, profileSlice } from '../profile.ts';
 import { type Refused, refusalSchema, refuse } from '../refusal.ts';
 import { type Device, deviceSchema, openSession, sessionApiVersions } from '../sessions/issue.ts';
-import { isPrivateUsername, isValidUsername } from '../usernames.ts';
+import { isValidUsername } from '../usernames.ts';
 import { type AccountRow, accountTable, addressKey } from './account-table.ts';
 import {
   fullKeyParams,
@@ -135,12 +135,7 @@ function createAccount(
     apiVersion,
     ephemeral,
     readonly: false,
-    device: keptDevice(profile, device),
+    device,
   });
   return signInReply(turn.self.id, profile, fullKeyParams(row), issued);
-}
-
-/** An account that hides its name is not told apart by its devices either. */
-export function keptDevice({ email }: Profile, device: Device): Device {
-  return isPrivateUsername(email) ? { ...device, userAgent: null } : device;
 }

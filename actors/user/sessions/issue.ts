@@ -5,6 +5,8 @@
 import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
 import type { UserServices } from '../../services.ts';
+import { profileSlice } from '../profile.ts';
+import { isPrivateUsername } from '../usernames.ts';
 import { isReadonly } from './check.ts';
 import type { SessionStyle } from './credentials.ts';
 import { secretBytes } from './credentials.ts';
@@ -75,7 +77,7 @@ export function openSession(turn: Turn, services: IssuingServices, wanted: NewSe
     ephemeral: wanted.ephemeral,
     readonly: wanted.readonly,
     apiVersion: wanted.apiVersion,
-    ...wanted.device,
+    ...keptDevice(turn, wanted.device),
     createdAtMs: turn.nowMs,
     updatedAtMs: turn.nowMs,
   };
@@ -93,7 +95,7 @@ export function renewSession(
   const pair = newPair(turn, styleOf(apiVersion, services));
   const renewed: Session = {
     ...session,
-    ...device,
+    ...keptDevice(turn, device),
     apiVersion,
     current: pair.kept,
     ...expiries(turn.nowMs, session.ephemeral, services),
@@ -101,6 +103,11 @@ export function renewSession(
   };
   turn.setEntry(sessionMap, session.uuid, renewed);
   return issued(turn, services, renewed, pair);
+}
+
+/** An account that hides its name is not told apart by its devices either (auth.md 3.4, 7.1). */
+function keptDevice(turn: Turn, device: Device): Device {
+  return isPrivateUsername(turn.get(profileSlice).email) ? { ...device, userAgent: null } : device;
 }
 
 interface NewPair {
