@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import {
   type AccountSettings,
+  invalidAuth,
   isRefused,
   normaliseUsername,
   normaliseWorkspace,
@@ -165,9 +166,9 @@ async function deleteAccount(
       ? refusedAnswer(reply.refused, reply.caller)
       : { ...deleted, caller: reply.caller };
   } catch (error) {
+    if (!(error instanceof NotFoundError)) throw error;
     // Its last rows are gone too; only an account that was there has a token with a right MAC.
-    if (error instanceof NotFoundError && userUuid === credentials.userUuid) return deleted;
-    throw error;
+    return userUuid === credentials.userUuid ? deleted : refusedAnswer(invalidAuth);
   }
 }
 

@@ -157,10 +157,13 @@ test('a deleted account is gone at once, its tokens are invalid and its address 
   t.is(typeof bodyOf(deleted).message, 'string');
   t.is(await statusOf(world, mine), '401 invalid-auth');
   t.is((await signIn(world)).status, 401);
+  const foreign = { ...mine, userUuid: '00000000-0000-4000-8000-000000000000' };
   t.is((await deleteAccount(world, mine, alice.password)).status, 200);
+  t.is((await deleteAccount(world, foreign, alice.password)).status, 401);
   await world.advance(10_000);
   t.is(await statusOf(world, mine), '401 invalid-auth');
   t.is((await deleteAccount(world, mine, alice.password)).status, 200);
+  t.is((await deleteAccount(world, foreign, alice.password)).status, 401);
   const again = await register(world);
   t.not(again.userUuid, mine.userUuid);
 });

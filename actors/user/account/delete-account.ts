@@ -71,8 +71,10 @@ function begin(
     reads: (view) => ({ account: keys(accountTable, [{ user_uuid: view.self.id }]) }),
     turn: (turn, { account }): Begun | Reply => {
       const profile = turn.get(profileSlice);
-      if (profile.state === 'deleted')
-        return { caller: callerOf(turn.self.id, profile, settings), reply: {} };
+      if (profile.state === 'deleted') {
+        const caller = callerOf(turn.self.id, profile, settings);
+        return userUuid === turn.self.id ? { caller, reply: {} } : { caller, ...notAllowed };
+      }
       const signedIn = authenticate(turn, turn.nowMs, credentials, settings, true);
       if (isRefused(signedIn)) return signedIn;
       const { caller } = signedIn;
