@@ -20,7 +20,7 @@ export function mergeRequest(
   const merged = query === '' ? body : { ...queryFields(query), ...body };
   if (parameters !== undefined) Object.assign(merged, parameters);
   const version = merged['api'] ?? merged['api_version'] ?? merged['apiVersion'];
-  if (version !== undefined && merged['api'] === undefined) merged['api'] = version;
+  if (version !== undefined) merged['api'] = version;
   return merged;
 }
 

@@ -96,6 +96,7 @@ test('parameters win over the body and the body over the query, and the version 
   t.like(await post('/v1/echo/a', '{"api_version":"1"}'), { api: '1' });
   t.like(await post('/v1/echo/a', '{"apiVersion":"2"}'), { api: '2' });
   t.like(await post('/v1/echo/a', '{"api":"3","api_version":"1"}'), { api: '3' });
+  t.like(await post('/v1/echo/a', '{"api":null,"api_version":"1"}'), { api: '1' });
   t.like(await post('/v1/echo/a?api=4', ''), { api: '4' });
   t.like(await post('/v1/echo/a', '{"x":1,"x":2}'), { x: 2 });
 });
