@@ -23,8 +23,12 @@ export interface PageLimits {
 export const pageItemsDefault = 150;
 export const pageItemsMax = 300;
 
-/** Keys, preferences and themes are few; this only bounds an account that is not a notes account. */
+/**
+ * Keys, preferences and themes are few and small; this only bounds an account that is not a notes account. The
+ * limits of a page do not hold for them: without its keys a client can show nothing.
+ */
 const frontItemsMax = 1_000;
+const frontBytesMax = 32 * 1024 * 1024;
 
 /** The page size a client asked for, within what the server gives. */
 export function pageItems(asked: number | null | undefined): number {
@@ -45,12 +49,12 @@ export function changesPlan(start: Start, head: Head, limits: PageLimits): ItemR
 }
 
 /** What a first sync gives ahead of everything else, so that the client can decrypt its first page. */
-export function frontPlan(start: Start, head: Head, limits: PageLimits): ItemRange {
+export function frontPlan(start: Start, head: Head): ItemRange {
   return range(item, {
     after: start.first ? 0 : head.position,
     through: head.position,
     limit: frontItemsMax,
-    budgetBytes: limits.bytes,
+    budgetBytes: frontBytesMax,
     subset: 'front',
   });
 }

@@ -48,6 +48,19 @@ test('keys, preferences and themes stand at the front of the first page only', a
   t.deepEqual(uuids(last?.retrieved_items ?? []).slice(-3), [501, 502, 503].map(uuidNumber));
 });
 
+test('all keys come on the first page, whatever its limits', async (t) => {
+  const world = await World.start({ transferLimitBytes: 1_000 });
+  const phone = await world.device(userUuid);
+  await phone.sync({ items: notes(3) });
+  await phone.sync({ items: notes(5, 501, { content_type: 'SN|ItemsKey' }) });
+  const first = await (await world.device(userUuid)).sync({ limit: 2 });
+  t.deepEqual(
+    uuids(first.retrieved_items).filter((uuid) => uuid > uuidNumber(500)),
+    uuids(notes(5, 501) as never),
+  );
+  t.truthy(first.cursor_token);
+});
+
 test('a page ends with the item that reaches the byte limit', async (t) => {
   const world = await World.start({ transferLimitBytes: 20_000 });
   const content = 'x'.repeat(8_000);

@@ -42,7 +42,7 @@ export function pagePlans(view: View, request: SyncRequest, transferLimitBytes: 
   const now = view.get(head);
   const limits = { items: pageItems(request.limit), bytes: transferLimitBytes };
   const start = isVaultExclusive(request) ? nothingAfter(now) : startAt(view, request);
-  return { changes: changesPlan(start, now, limits), front: frontPlan(start, now, limits) };
+  return { changes: changesPlan(start, now, limits), front: frontPlan(start, now) };
 }
 
 /** A sync before it has saved anything. */
