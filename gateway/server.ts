@@ -93,7 +93,10 @@ export function createGateway(options: GatewayOptions): Gateway {
   const metrics = new RouteMetrics(routes);
   const bodyMemory = new BodyMemory(config.bodyMemoryBytes);
   const runId = random.bytes(6).toString('base64url');
+  // Recorded replies are sealed under their call ids, so these must not be guessed from request ids, which are told.
+  const callIdPrefix = `${random.bytes(24).toString('base64url')}-`;
   let requests = 0;
+  let calls = 0;
   let listenSocket: us_listen_socket | undefined;
   let draining = false;
   let sweeping = false;
@@ -115,7 +118,10 @@ export function createGateway(options: GatewayOptions): Gateway {
       clientAddress: createClientAddress(config.trustProxy),
       verifyBearer: options.verifyBearer,
     }),
-    callId: () => random.uuid(),
+    callId() {
+      calls += 1;
+      return `${callIdPrefix}${calls.toString(36)}`;
+    },
     isDraining: () => draining,
     onDone: (exchange) => {
       inFlight.delete(exchange);
