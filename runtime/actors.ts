@@ -54,16 +54,38 @@ type Send = (
 ) => Promise<unknown>;
 
 function handles(send: Send): Actors {
+  const prototypes = new Map<string, object>();
   return {
     get<C extends Commands>(kind: KindRef<C>, id: string) {
-      const ask = new Proxy(
-        {},
-        {
-          get: (_, command) => (request: unknown, options?: AskOptions) =>
-            send(kind.name, id, String(command), request, options),
-        },
-      );
-      return { ask: ask as Ask<C> };
+      let prototype = prototypes.get(kind.name);
+      if (prototype === undefined) {
+        prototype = askPrototype(kind.name, send);
+        prototypes.set(kind.name, prototype);
+      }
+      const ask = Object.create(prototype) as { [actorId]: string } & Ask<C>;
+      ask[actorId] = id;
+      return { ask };
     },
   };
+}
+
+const actorId = Symbol('actor id');
+
+/** What all handles of a kind share. A command becomes a method when it is first asked for, and is found as such. */
+function askPrototype(kind: string, send: Send): object {
+  const methods: Record<PropertyKey, unknown> = Object.create(
+    new Proxy(
+      {},
+      {
+        get(_, command) {
+          const method = function (this: { [actorId]: string }, request: unknown, options?: AskOptions) {
+            return send(kind, this[actorId], String(command), request, options);
+          };
+          methods[command] = method;
+          return method;
+        },
+      },
+    ),
+  );
+  return methods;
 }
