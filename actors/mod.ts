@@ -19,6 +19,7 @@ export { isStorableText } from './storable-text.ts';
 export { type KeyParams, keyParamsSchema, sentKeyParamsFields } from './user/account/key-params.ts';
 export type { SignInReply } from './user/account/sign-in-reply.ts';
 export { syncItems } from './user/items/ask.ts';
+export { syncReplyJson } from './user/items/reply.ts';
 export { integrityFields, itemFields, syncBody } from './user/items/request.ts';
 export { defaultItemSettings, type ItemSettings } from './user/items/settings.ts';
 export type { Caller, Role } from './user/profile.ts';

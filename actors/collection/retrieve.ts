@@ -39,19 +39,23 @@ export function pageItems(asked: number | null | undefined): number {
 type ItemRange = RangePlan<typeof item>;
 
 export function changesPlan(start: Start, head: Head, limits: PageLimits): ItemRange {
-  return range(item, {
+  const page = {
     after: start.after,
     through: head.position,
     limit: limits.items,
     budgetBytes: limits.bytes,
-    ...(start.first ? { subset: 'live' } : {}),
-  });
+  };
+  return range(item, start.first ? { ...page, subset: 'live' } : page);
 }
+
+const end = Number.MAX_SAFE_INTEGER;
+const nothing = range(item, { after: end, through: end, limit: 0 });
 
 /** What a first sync gives ahead of everything else, so that the client can decrypt its first page. */
 export function frontPlan(start: Start, head: Head): ItemRange {
+  if (!start.first) return nothing;
   return range(item, {
-    after: start.first ? 0 : head.position,
+    after: 0,
     through: head.position,
     limit: frontItemsMax,
     budgetBytes: frontBytesMax,

@@ -37,13 +37,12 @@ const tokensAtHeads = new WeakMap<Head, string>();
 
 /** The token of this position in one collection. */
 export function tokenAt(collection: string, head: Head, position: number): string {
-  const mark = { collection, generation: head.generation, position };
   // Before its first save a collection has the head that every such collection has.
-  if (position !== head.position || head.generation === '') return encodeToken([mark]);
-  const known = tokensAtHeads.get(head);
+  const isAtHead = position === head.position && head.generation !== '';
+  const known = isAtHead ? tokensAtHeads.get(head) : undefined;
   if (known !== undefined) return known;
-  const token = encodeToken([mark]);
-  tokensAtHeads.set(head, token);
+  const token = encodeToken([{ collection, generation: head.generation, position }]);
+  if (isAtHead) tokensAtHeads.set(head, token);
   return token;
 }
 

@@ -1,6 +1,6 @@
 /** Item sync, integrity and single items (sync.md 1 and 2; spec, "Sync and items"). */
 import { z } from 'zod';
-import { integrityFields, itemFields, syncBody, syncItems, User } from '../../actors/mod.ts';
+import { integrityFields, itemFields, syncBody, syncItems, syncReplyJson, User } from '../../actors/mod.ts';
 import { type AnyRoute, route } from '../route.ts';
 import { signedInAnswer } from './signed-in.ts';
 
@@ -63,7 +63,7 @@ export const itemRoutes: readonly AnyRoute[] = [
     handle: ({ actors, credentials, snjsVersion, ask }, request) =>
       signedInAnswer(
         syncItems(actors, { ...request, credentials, snjs_version: snjsVersion }, ask),
-        (body) => ({ status: 200, body }),
+        (reply) => ({ status: 200, json: syncReplyJson(reply) }),
       ),
   }),
   route({

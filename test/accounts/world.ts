@@ -110,6 +110,7 @@ export async function createWorld(
           snjsVersion: null,
           applicationVersion: null,
         },
+        snjsVersion: null,
         cookies: parseCookies(cookie),
         header: (name: string) => headers[name],
         requestId: `request ${calls}`,

@@ -1,5 +1,6 @@
 /** What a sync answers (sync.md 1.4), in today's shape and in that of API version 20161215. */
 import type { Conflict, UnsavedItem } from '../../collection/conflicts.ts';
+import type { Head } from '../../collection/head.ts';
 import type { ItemRow } from '../../collection/item.ts';
 import type { Tokens } from '../../collection/retrieve.ts';
 import type { SavedEntry } from '../../collection/save-items.ts';
@@ -46,6 +47,23 @@ export function modernReply({ retrieved, saved, conflicts, tokens }: SyncResult)
     shared_vault_invites: [],
     notifications: [],
   };
+}
+
+const idleReplies = new WeakMap<Head, ModernSyncReply>();
+const idleTexts = new WeakMap<SyncReply, string>();
+
+/** Nearly every sync brings nothing and finds nothing. What that is answered is made once per head, its JSON too. */
+export function idleReply(head: Head, tokens: Tokens): ModernSyncReply {
+  const known = idleReplies.get(head);
+  if (known !== undefined) return known;
+  const reply = modernReply({ retrieved: [], saved: [], conflicts: [], tokens });
+  idleReplies.set(head, reply);
+  idleTexts.set(reply, JSON.stringify(reply));
+  return reply;
+}
+
+export function syncReplyJson(reply: SyncReply): string {
+  return idleTexts.get(reply) ?? JSON.stringify(reply);
 }
 
 /** Legacy clients take two versions of one item closer than this for the same. */

@@ -16,7 +16,7 @@ import type { Saver } from '../../collection/save.ts';
 import { type SavedEntry, type Stored, saveItems, uuidsToRead } from '../../collection/save-items.ts';
 import { type Start, startOf } from '../../collection/token.ts';
 import type { SignedIn } from '../signed-in.ts';
-import { legacyReply, modernReply, type SyncReply } from './reply.ts';
+import { idleReply, legacyReply, modernReply, type SyncReply, type SyncResult } from './reply.ts';
 import { isLegacy, isVaultExclusive, type SyncRequest } from './request.ts';
 
 type ItemRows = RangeResult<typeof item>;
@@ -132,7 +132,14 @@ export function answer(userUuid: string, request: SyncRequest, progress: Progres
   const retrieved = given(page.rows, request, conflicts);
   const tokens = tokensOf(userUuid, after, end, !page.complete && retrieved.length > 0);
   const result = { retrieved, saved, conflicts, tokens };
-  return isLegacy(request) ? legacyReply(result) : modernReply(result);
+  if (isLegacy(request)) return legacyReply(result);
+  return isIdle(result, after, end) ? idleReply(after, tokens) : modernReply(result);
+}
+
+/** Nothing to say, at a head that is of this collection alone: before its first save each has the same one. */
+function isIdle({ retrieved, saved, conflicts }: SyncResult, head: Head, end: number): boolean {
+  const isEmpty = retrieved.length === 0 && saved.length === 0 && conflicts.length === 0;
+  return isEmpty && end === head.position && head.generation !== '';
 }
 
 /** An item that comes as the other side of a sync conflict does not come twice. */

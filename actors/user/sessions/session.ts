@@ -101,11 +101,22 @@ export function standingOf(
   nowMs: number,
   graceMs: number,
 ): 'current' | 'replaced' | undefined {
-  const hashes = secrets.map(secretHash);
+  const hashes = hashesOf(secrets);
   const has = (pair: Pair) =>
     pair.style === style && hashes.some((candidate) => equalInConstantTime(candidate, pair[half]));
   if (has(session.current)) return 'current';
   return inGrace(session.replaced, nowMs, graceMs).some(has) ? 'replaced' : undefined;
+}
+
+const knownHashes = new WeakMap<readonly string[], readonly string[]>();
+
+/** The gateway hands on the same credentials for the same bearer, so their hashes are made once. */
+function hashesOf(secrets: readonly string[]): readonly string[] {
+  const known = knownHashes.get(secrets);
+  if (known !== undefined) return known;
+  const hashes = secrets.map(secretHash);
+  knownHashes.set(secrets, hashes);
+  return hashes;
 }
 
 export function inGrace(
