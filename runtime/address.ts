@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** An actor's address. `kind` names a declared kind; `id` is a uuid or another text of at most 128 characters. */
 export interface Address {
@@ -13,8 +13,8 @@ const buckets = 65_536;
  * the shard count. Doubling the count splits every shard in two and moves nothing else.
  */
 export function shardOf(address: Address, shardCount: number): number {
-  const digest = createHash('sha256').update(`${address.kind}\u0000${address.id}`).digest();
-  return Math.floor((digest.readUInt16BE(0) * shardCount) / buckets);
+  const digest = hash('sha256', `${address.kind}\u0000${address.id}`, 'hex');
+  return Math.floor((Number.parseInt(digest.slice(0, 4), 16) * shardCount) / buckets);
 }
 
 export function addressKey(address: Address): string {

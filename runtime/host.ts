@@ -21,7 +21,7 @@ import type { Message, Outcome } from './message.ts';
 import { Ownership } from './ownership.ts';
 import type { Logger, RuntimeMetrics } from './ports.ts';
 import type { Random } from './random.ts';
-import { joinAnswers, sharedResults, splitReads } from './reads.ts';
+import { joinAnswers, noAnswers, sharedResults, splitReads } from './reads.ts';
 import { type NodeRow, type Store, StoreError } from './store/store.ts';
 import { TellDelivery } from './tell-delivery.ts';
 import { TimerDelivery } from './timer-delivery.ts';
@@ -48,9 +48,16 @@ export interface HostOptions {
   readonly onLeaseLost: () => void;
 }
 
+interface DeclaredCommand {
+  readonly command: AnyCommand;
+  /** `kind.command`, as metrics name it. */
+  readonly what: string;
+}
+
 export class Host {
   readonly #options: HostOptions;
-  readonly #kinds: ReadonlyMap<string, Kind>;
+  /** By kind and command. */
+  readonly #commands: ReadonlyMap<string, ReadonlyMap<string, DeclaredCommand>>;
   readonly #actors: ActiveActors;
   readonly #environments = new Map<string, ActorEnvironment>();
   readonly #lease: Lease;
@@ -64,7 +71,7 @@ export class Host {
 
   constructor(options: HostOptions) {
     this.#options = options;
-    this.#kinds = new Map(options.kinds.map((kind) => [kind.name, kind]));
+    this.#commands = new Map(options.kinds.map((kind) => [kind.name, declaredCommands(kind)]));
     this.#lease = new Lease({ ...options, onLost: () => this.#leaseLost() });
     this.#committer = new Committer(options);
     const delivery = { ...options, deliver: this.deliver.bind(this), shards: () => this.#ownership.shards };
@@ -172,19 +179,18 @@ export class Host {
 
   /** Runs one command. @throws ActorError */
   ask(call: AskCall): Promise<unknown> {
-    const kind = this.#kinds.get(call.address.kind);
-    const command = kind === undefined ? undefined : ownProperty(kind.commands, call.command);
-    if (command === undefined) {
+    const declared = this.#commands.get(call.address.kind)?.get(call.command);
+    if (declared === undefined) {
       return Promise.reject(new TerminalError(`unknown command ${call.address.kind}.${call.command}`));
     }
     if (this.#state !== 'serving') return Promise.reject(new UnavailableError('this host does not serve'));
-    return this.#dispatch(call, command);
+    return this.#dispatch(call, declared);
   }
 
-  #dispatch(call: AskCall, command: AnyCommand): Promise<unknown> {
+  #dispatch(call: AskCall, { command, what }: DeclaredCommand): Promise<unknown> {
     switch (command.type) {
       case 'shared':
-        return this.#share(call, command);
+        return this.#share(call, command, what);
       case 'flow':
         return this.#runFlow(call, command.creates ?? false, (flow) => command.run(flow, call.request));
       case 'turn':
@@ -238,30 +244,24 @@ export class Host {
    * Answers from what is durable, without the mailbox. Where rows must be read, the slices are those of the moment
    * the read began: the answer is bounded by the durable head of that moment, whatever is committed meanwhile.
    */
-  async #share(call: AskCall, command: SharedCommand<unknown, unknown>): Promise<unknown> {
+  async #share(call: AskCall, command: SharedCommand<unknown, unknown>, what: string): Promise<unknown> {
     const actor = this.#actors.at(call.address);
     if (actor.phase === 'activating') await actor.active();
     this.#assertLease();
     if (actor.isBuried) throw new NotFoundError('this actor is no more');
     const { clock, metrics } = this.#options;
     actor.lastUsedMs = clock.monotonicMs();
-    let slices = actor.durableSlices;
     const time = { nowMs: clock.nowMs(), nowMicros: clock.nowMicros() };
-    const view = new StateView(
-      call.address,
-      time,
-      (name) => slices.get(name),
-      () => slices.keys(),
-    );
+    let view = new StateView(call.address, time, actor.durableSlices);
     const plans: Plans = command.reads?.(view, call.request) ?? {};
     const split = splitReads(plans, call.address.id, undefined);
-    let answers = joinAnswers(split, []);
+    let answers = noAnswers;
     if (split.reads.length > 0) {
-      slices = new Map(slices);
+      view = new StateView(call.address, time, new Map(actor.durableSlices));
       answers = joinAnswers(split, await this.#read(split.reads));
       this.#assertLease();
     }
-    metrics.turn(`${call.address.kind}.${call.command}`, 'ok');
+    metrics.turn(what, 'ok');
     return command.answer(view, call.request, sharedResults(plans, answers));
   }
 
@@ -318,6 +318,8 @@ export class Host {
   }
 }
 
-function ownProperty<T>(of: Readonly<Record<string, T>>, name: string): T | undefined {
-  return Object.hasOwn(of, name) ? of[name] : undefined;
+function declaredCommands({ name, commands }: Kind): ReadonlyMap<string, DeclaredCommand> {
+  return new Map(
+    Object.entries(commands).map(([each, command]) => [each, { command, what: `${name}.${each}` }]),
+  );
 }

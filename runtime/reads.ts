@@ -14,19 +14,29 @@ export const noAnswers: ReadAnswers = new Map();
 export interface SplitReads {
   readonly names: readonly string[];
   readonly reads: readonly StoreRead[];
-  /** Rows by key that were in memory when the read began. */
-  readonly known: ReadonlyMap<string, readonly AnyRow[]>;
+  /** Rows by key that were in memory when the read began; undefined when there were none. */
+  readonly known: ReadonlyMap<string, readonly AnyRow[]> | undefined;
 }
 
 /** `rows` absent: a shared read, nothing is taken from memory. */
 export function splitReads(plans: Plans, owner: string, rows: Rows | undefined): SplitReads {
   const names: string[] = [];
   const reads: StoreRead[] = [];
-  const known = new Map<string, readonly AnyRow[]>();
+  let known: Map<string, readonly AnyRow[]> | undefined;
   for (const name in plans) {
     const plan = plans[name];
     if (plan === undefined) continue;
-    const read = plan.plan === 'keys' ? keysRead(plan, rows, name, known) : storeRead(plan, owner);
+    let read: StoreRead | undefined;
+    if (plan.plan === 'keys') {
+      const { cached, unknown } = splitKeys(plan, rows);
+      if (cached.length > 0) {
+        known ??= new Map();
+        known.set(name, cached);
+      }
+      if (unknown.length > 0) read = { read: 'keys', table: plan.table, keys: unknown };
+    } else {
+      read = storeRead(plan, owner);
+    }
     if (read === undefined) continue;
     names.push(name);
     reads.push(read);
@@ -35,23 +45,21 @@ export function splitReads(plans: Plans, owner: string, rows: Rows | undefined):
 }
 
 export function joinAnswers(split: SplitReads, answered: readonly StoreRows[]): ReadAnswers {
-  if (split.names.length === 0 && split.known.size === 0) return noAnswers;
+  if (split.names.length === 0 && split.known === undefined) return noAnswers;
   const answers = new Map<string, StoreRows>();
-  for (const [name, rows] of split.known) answers.set(name, { rows, complete: true });
+  for (const [name, rows] of split.known ?? []) answers.set(name, { rows, complete: true });
   split.names.forEach((name, index) => {
     const answer = answered[index] ?? { rows: [], complete: true };
-    const known = split.known.get(name);
+    const known = split.known?.get(name);
     answers.set(name, known === undefined ? answer : { ...answer, rows: [...known, ...answer.rows] });
   });
   return answers;
 }
 
-function keysRead(
+function splitKeys(
   plan: KeysPlan<AnyTable>,
   rows: Rows | undefined,
-  name: string,
-  known: Map<string, readonly AnyRow[]>,
-): StoreRead | undefined {
+): { readonly cached: readonly AnyRow[]; readonly unknown: readonly AnyRow[] } {
   const cached: AnyRow[] = [];
   const unknown = plan.keys.filter((key) => {
     const kept = rows?.get(plan.table, keyText(plan.table, key as AnyRow));
@@ -59,8 +67,7 @@ function keysRead(
     if (kept.row !== removed) cached.push(kept.row);
     return false;
   });
-  if (cached.length > 0) known.set(name, cached);
-  return unknown.length === 0 ? undefined : { read: 'keys', table: plan.table, keys: unknown as AnyRow[] };
+  return { cached, unknown: unknown as AnyRow[] };
 }
 
 function storeRead(plan: Exclude<AnyPlan, KeysPlan<AnyTable>>, owner: string): StoreRead | undefined {
@@ -102,12 +109,16 @@ export function mergePlan<T extends AnyTable>(
   const fetched = answer?.rows ?? [];
   const last =
     answer === undefined || answer.complete ? Number.POSITIVE_INFINITY : Number(fetched.at(-1)?.[order]);
-  const over = new Map<string, AnyRow | Removed>();
-  for (const { key, row } of kept) over.set(key, row);
-  if (over.size === 0) return { rows: fetched as never, complete: answer?.complete ?? true, upTo: last };
+  let over: Map<string, AnyRow | Removed> | undefined;
+  for (const { key, row } of kept) {
+    over ??= new Map();
+    over.set(key, row);
+  }
+  if (over === undefined) return { rows: fetched as never, complete: answer?.complete ?? true, upTo: last };
 
-  const merged = fetched.filter((row) => !over.has(keyText(plan.table, row)));
-  for (const row of over.values()) {
+  const laid = over;
+  const merged = fetched.filter((row) => !laid.has(keyText(plan.table, row)));
+  for (const row of laid.values()) {
     if (row === removed) continue;
     const position = Number(row[order]);
     if (position > plan.after && position <= last && inSubset(plan, row)) merged.push(row);

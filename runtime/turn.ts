@@ -55,46 +55,54 @@ export function familyKey(family: string, key: string): string {
   return `${family}:${key}`;
 }
 
+/** Slices by name: one layer, or both. */
+export type SliceSource = Pick<Layers<unknown>, 'get'> & { keys(): Iterable<string> };
+
 /** The actor's slices as one layer or both show them. */
 export class StateView implements View {
   readonly self: Address;
   readonly nowMicros: number;
   readonly nowMs: number;
-  readonly #read: (name: string) => unknown;
-  readonly #names: () => Iterable<string>;
+  readonly #slices: SliceSource;
   readonly #taken: TakenRows;
 
   constructor(
     self: Address,
     time: { nowMs: number; nowMicros: number },
-    read: (name: string) => unknown,
-    names: () => Iterable<string>,
+    slices: SliceSource,
     taken: TakenRows = TakenRows.none,
   ) {
     this.self = self;
     this.nowMs = time.nowMs;
     this.nowMicros = time.nowMicros;
-    this.#read = read;
-    this.#names = names;
+    this.#slices = slices;
     this.#taken = taken;
   }
 
   get<T>(of: Slice<T>): T {
-    const value = this.#read(of.name);
+    const value = this.slice(of.name);
     return value === undefined ? of.initial : (value as T);
   }
 
   entry<T>(of: SliceMap<T>, key: string): T | undefined {
-    return this.#read(familyKey(of.family, key)) as T | undefined;
+    return this.slice(familyKey(of.family, key)) as T | undefined;
   }
 
   entries<T>(of: SliceMap<T>): ReadonlyMap<string, T> {
     const prefix = familyKey(of.family, '');
     const found = new Map<string, T>();
-    for (const name of this.#names()) {
-      if (name.startsWith(prefix)) found.set(name.slice(prefix.length), this.#read(name) as T);
+    for (const name of this.sliceNames()) {
+      if (name.startsWith(prefix)) found.set(name.slice(prefix.length), this.slice(name) as T);
     }
     return found;
+  }
+
+  protected slice(name: string): unknown {
+    return this.#slices.get(name);
+  }
+
+  protected sliceNames(): Iterable<string> {
+    return this.#slices.keys();
   }
 
   taken<T extends AnyTable>(table: T, row: Partial<RowOf<T>>): RowOf<T> | undefined {
@@ -105,13 +113,7 @@ export class StateView implements View {
 export function speculativeView(
   scope: Pick<TurnScope, 'self' | 'slices' | 'nowMs' | 'nowMicros' | 'taken'>,
 ): StateView {
-  return new StateView(
-    scope.self,
-    scope,
-    (name) => scope.slices.get(name),
-    () => scope.slices.keys(),
-    scope.taken,
-  );
+  return new StateView(scope.self, scope, scope.slices, scope.taken);
 }
 
 export class RunningTurn extends StateView implements Turn {
@@ -120,13 +122,7 @@ export class RunningTurn extends StateView implements Turn {
   readonly #scope: TurnScope;
 
   constructor(scope: TurnScope) {
-    super(
-      scope.self,
-      scope,
-      (name) => this.#slice(name),
-      () => this.#sliceNames(),
-      scope.taken,
-    );
+    super(scope.self, scope, scope.slices, scope.taken);
     this.#scope = scope;
     this.random = scope.random;
   }
@@ -143,13 +139,13 @@ export class RunningTurn extends StateView implements Turn {
     return super.taken(table, row);
   }
 
-  #slice(name: string): unknown {
+  protected override slice(name: string): unknown {
     const own = this.recorded.slices.get(name);
     if (own === undefined) return this.#scope.slices.get(name);
     return own === removed ? undefined : own.value;
   }
 
-  *#sliceNames(): Generator<string> {
+  protected override *sliceNames(): Generator<string> {
     for (const name of this.#scope.slices.keys()) if (!this.recorded.slices.has(name)) yield name;
     for (const [name, value] of this.recorded.slices) if (value !== removed) yield name;
   }
@@ -160,7 +156,7 @@ export class RunningTurn extends StateView implements Turn {
 
   setEntry<T>(of: SliceMap<T>, key: string, value: T): void {
     const name = familyKey(of.family, key);
-    if (this.#slice(name) === undefined && this.entries(of).size >= of.entriesMax) {
+    if (this.slice(name) === undefined && this.entries(of).size >= of.entriesMax) {
       throw new Error(`more than ${of.entriesMax} entries of ${of.family}`);
     }
     this.recorded.slices.set(name, { value, format: of.format });
@@ -206,12 +202,12 @@ export class RunningTurn extends StateView implements Turn {
 
   /** The actor is a tombstone. */
   get isBuried(): boolean {
-    return this.#slice(buriedSlice) !== undefined;
+    return this.slice(buriedSlice) !== undefined;
   }
 
   /** The actor has no state at all: it was made by a message that has no effect on it. */
   get isBlank(): boolean {
-    return this.#sliceNames().next().done === true;
+    return this.sliceNames().next().done === true;
   }
 
   /** The timer of this name as it stands now. */
@@ -244,7 +240,7 @@ export class RunningTurn extends StateView implements Turn {
   }
 
   bury(): void {
-    for (const name of this.#sliceNames()) this.#dropSlice(name);
+    for (const name of this.sliceNames()) this.#dropSlice(name);
     for (const name of [...this.#scope.timers.keys()]) {
       if (!this.recorded.timers.has(name)) this.recorded.timers.set(name, removed);
     }
