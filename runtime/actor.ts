@@ -346,8 +346,10 @@ export class Actor {
     if (settlement === undefined || this.#phase !== 'settling') return;
     if (settlement.became === 'fenced') return this.#lostToNewer(flight.gathering, settlement.wasCommitted);
     this.#version = settlement.version;
-    if (settlement.became === 'committed') this.#durableNow(flight.gathering);
-    else this.#runAgain([]);
+    if (settlement.became === 'nothing') return this.#runAgain([]);
+    // What came meanwhile has not begun its reads; running again begins all of them anew.
+    this.#mailbox.beginAll();
+    this.#durableNow(flight.gathering);
   }
 
   #lostToNewer(gathering: Gathering, wasCommitted: boolean): void {

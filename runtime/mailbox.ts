@@ -73,12 +73,16 @@ export class Mailbox {
   /** Puts messages whose turns are to run again before all others, and begins every read anew. */
   restart(again: readonly Queued[]): void {
     this.#entries = [...again, ...this.#entries];
-    for (const entry of this.#entries) this.#end(entry);
+    for (const entry of this.#entries) {
+      this.#end(entry);
+      entry.reads = undefined;
+    }
     this.beginAll();
   }
 
+  /** Begins every read that is not begun. */
   beginAll(): void {
-    for (const entry of this.#entries) this.begin(entry);
+    for (const entry of this.#entries) if (entry.reads === undefined) this.begin(entry);
   }
 
   begin(entry: Queued): void {
