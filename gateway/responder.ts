@@ -2,8 +2,9 @@
  * The one writer of replies: status, headers and body in one cork, so that a reply is one system call. Nobody else
  * touches `res` after the head of the request was read.
  *
- * A reply is written once; after an abort (the client is gone, `res` must not be touched) it is dropped. A large
- * one is handed over only as fast as its reader takes it, so that a slow reader costs its own reply and no more.
+ * A reply is written once; after an abort (the client is gone, `res` must not be touched) it is dropped. A body is
+ * handed over only as fast as its reader takes it, so that a slow reader costs its own reply and no more: one who
+ * sends further requests behind a reply that he does not read is closed upon by uWebSockets.js.
  * `onDone` is called exactly once, when the last byte was handed over or the client was found gone.
  */
 import type { HttpResponse } from './uws.ts';
@@ -19,9 +20,6 @@ export interface Outgoing {
 }
 
 export const jsonType = 'application/json; charset=utf-8';
-
-/** Up to here a reply goes out whole, and what the socket does not take is buffered by uWebSockets.js. */
-const streamedAboveCharacters = 64 * 1024;
 
 const fixedLines =
   '\r\nCache-Control: no-store' +
@@ -85,25 +83,26 @@ export class Responder {
       else res.endWithoutBody(0, closes);
     } else if (this.headOnly) {
       res.endWithoutBody(Buffer.byteLength(body), closes);
-    } else if (body.length > streamedAboveCharacters) {
-      this.#stream(Buffer.from(body), status);
-      return;
-    } else {
+    } else if (closes) {
       res.end(body, closes);
+    } else {
+      this.#stream(body, status);
+      return;
     }
     this.#finish(status);
   }
 
-  #stream(body: Buffer, status: number): void {
+  #stream(body: string, status: number): void {
     const res = this.#res;
     const bodyOffset = res.getWriteOffset();
-    const [, allWritten] = res.tryEnd(body, body.length);
+    const [, allWritten] = res.tryEnd(body, Buffer.byteLength(body));
     if (allWritten) {
       this.#finish(status);
       return;
     }
+    const bytes = Buffer.from(body);
     res.onWritable((offset) => {
-      const [taken, done] = res.tryEnd(body.subarray(offset - bodyOffset), body.length);
+      const [taken, done] = res.tryEnd(bytes.subarray(offset - bodyOffset), bytes.length);
       if (done) this.#finish(status);
       return taken;
     });

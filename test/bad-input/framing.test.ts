@@ -172,6 +172,16 @@ test.serial('pipelined requests are answered each, or the connection is closed',
   await world.settle();
 });
 
+test.serial('replies that nobody reads are not piled up', async (t) => {
+  const requests = 4_000;
+  const get = requestBytes({ method: 'GET', target: '/v1/openapi.json' });
+  const many = Buffer.concat(Array.from({ length: requests }, () => get));
+  const { answers, end } = await world.raw([many], { answers: 0, readsAfterMs: 1_000 });
+  t.is(end, 'closed');
+  t.true(answers.length < requests / 4, `${answers.length} of ${requests} were kept for their reader`);
+  await world.settle();
+});
+
 test.serial('a declared length that is not kept saves nothing', async (t) => {
   const item = newItem();
   const request = saving(item);

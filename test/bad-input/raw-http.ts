@@ -40,6 +40,8 @@ export interface ExchangeOptions {
   readonly pauseMs?: number;
   /** Goes away this long after the last piece, whatever has come by then. */
   readonly leavesAfterMs?: number;
+  /** Takes nothing until this long after the connection was made. */
+  readonly readsAfterMs?: number;
   /** Answers have no bodies. */
   readonly isHead?: boolean;
 }
@@ -59,7 +61,16 @@ export function requestBytes({ method, target, headers = [], body }: RawRequest)
 
 /** Sends the pieces one after the other. */
 export function exchange(pieces: readonly Buffer[], options: ExchangeOptions): Promise<Outcome> {
-  const { port, limitMs, answers: wanted = 1, halfCloses, pauseMs = 0, leavesAfterMs, isHead } = options;
+  const {
+    port,
+    limitMs,
+    answers: wanted = 1,
+    halfCloses,
+    pauseMs = 0,
+    leavesAfterMs,
+    readsAfterMs,
+    isHead,
+  } = options;
   return new Promise((resolve, reject) => {
     const socket = connect({ host: '127.0.0.1', port, noDelay: true });
     const received: Buffer[] = [];
@@ -105,7 +116,13 @@ export function exchange(pieces: readonly Buffer[], options: ExchangeOptions): P
       if (leavesAfterMs !== undefined) timers.push(setTimeout(() => finish('silent'), leavesAfterMs));
     }
 
-    socket.on('connect', () => send(0));
+    socket.on('connect', () => {
+      if (readsAfterMs !== undefined) {
+        socket.pause();
+        timers.push(setTimeout(() => socket.resume(), readsAfterMs));
+      }
+      send(0);
+    });
     socket.on('data', (chunk) => {
       received.push(chunk);
       receivedBytes += chunk.length;
