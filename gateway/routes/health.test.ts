@@ -31,14 +31,15 @@ test('readiness names what fails, and a check that throws has failed', async (t)
   const { url } = await startGateway(t, healthRoutes({ readiness, filesServerUrl, captchaUiUrl: null }));
   const report = async () => {
     const response = await fetch(`${url}/healthcheck/readiness`);
-    return [response.status, await response.json()];
+    return [response.status, await response.json(), response.headers.get('retry-after')];
   };
   const ok = { database: 'ok', lease: 'ok', workers: 'ok', serving: 'ok' };
-  t.deepEqual(await report(), [200, { status: 'ready', checks: ok }]);
+  t.deepEqual(await report(), [200, { status: 'ready', checks: ok }, null]);
   leased = false;
   t.deepEqual(await report(), [
     503,
     { status: 'not_ready', checks: { ...ok, lease: 'failed', workers: 'failed' } },
+    '5',
   ]);
 });
 
@@ -55,7 +56,8 @@ test('the metadata has both forms and the files host', async (t) => {
   const readiness = createReadiness({}, systemClock);
   const captchaUiUrl = 'https://captcha.test';
   const { url } = await startGateway(t, healthRoutes({ readiness, filesServerUrl, captchaUiUrl }));
-  t.deepEqual(await (await fetch(`${url}/v1/meta`)).json(), {
+  const metadata = await (await fetch(`${url}/v1/meta`)).json();
+  t.deepEqual(metadata, {
     captchaUIUrl: captchaUiUrl,
     data: { captchaUIUrl: captchaUiUrl },
     meta: { auth: {}, server: { filesServerUrl } },

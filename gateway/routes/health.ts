@@ -12,6 +12,8 @@ export interface HealthRouteOptions {
 
 const tag = 'Health and metadata';
 const nothing = z.object({});
+/** About what a probe waits anyway. */
+const notReadyRetrySeconds = 5;
 
 const page = `<!doctype html>
 <html lang="en"><title>Scriptorium</title>
@@ -54,7 +56,8 @@ export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
       handle: async () => {
         const { ready, checks } = await readiness.report();
         const body = { status: ready ? 'ready' : 'not_ready', checks };
-        return { status: ready ? 200 : 503, body };
+        if (ready) return { status: 200, body };
+        return { status: 503, body, headers: { 'Retry-After': String(notReadyRetrySeconds) } };
       },
     }),
     route({
@@ -65,7 +68,7 @@ export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
       tag,
       enveloped: false,
       request: nothing,
-      replies: { 200: z.object({ captchaUIUrl: z.string().nullable() }) },
+      replies: { 200: metadataBody },
       handle: async () => ({ status: 200, body: metadata }),
     }),
     route({
@@ -96,6 +99,12 @@ export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
     }),
   ];
 }
+
+const captcha = z.object({ captchaUIUrl: z.string().nullable() });
+const metadataBody = captcha.extend({
+  data: captcha,
+  meta: z.object({ auth: z.object({}), server: z.object({ filesServerUrl: z.string() }) }),
+});
 
 const readinessBody = (status: string) =>
   z.object({ status: z.literal(status), checks: z.record(z.string(), z.enum(['ok', 'failed'])) });
