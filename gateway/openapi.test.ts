@@ -11,7 +11,7 @@ const update: AnyRoute = route({
   tag: 'Users',
   headers: ['x-server-password'],
   request: z.object({ userUuid: z.uuid(), name: z.string().max(255), value: z.string().nullish() }),
-  replies: { 200: z.object({ success: z.boolean() }), 204: z.object({}) },
+  replies: { 200: z.object({ success: z.boolean() }), 204: z.object({}), 400: z.object({}) },
   handle: async () => ({ status: 204 }),
 });
 const params: AnyRoute = route({
@@ -25,8 +25,20 @@ const params: AnyRoute = route({
   handle: async () => ({ status: 200, body: {} }),
 });
 
+const plain: AnyRoute = route({
+  method: 'GET',
+  path: '/plain',
+  access: 'public',
+  summary: 'A text.',
+  tag: 'Health',
+  enveloped: false,
+  request: z.object({}),
+  replies: { 200: z.literal('OK') },
+  handle: async () => ({ status: 200, contentType: 'text/plain', body: 'OK' }),
+});
+
 // biome-ignore lint/suspicious/noExplicitAny: a JSON document
-const document = openApiDocument([update, params], '1.2.3') as any;
+const document = openApiDocument([update, params, plain], '1.2.3') as any;
 
 test('every route is an operation with its parameters, body and answers', (t) => {
   const operation = document.paths['/v1/users/{userUuid}/settings'].put;
@@ -47,6 +59,7 @@ test('every route is an operation with its parameters, body and answers', (t) =>
   const answer = operation.responses['200'].content['application/json'].schema;
   t.is(answer.properties.data.properties.success.type, 'boolean');
   t.is(answer.properties.meta.$ref, '#/components/schemas/Meta');
+  t.true(operation.requestBody.required);
   t.is(operation.responses['204'].content, undefined);
   t.truthy(operation.responses.default);
 });
@@ -59,10 +72,26 @@ test('a GET takes its fields from the query, and an optional session is optional
   t.deepEqual(operation.security, [{ session: [] }, {}]);
 });
 
+test('errors come in the envelope or bare, and a session can be missing or expired', (t) => {
+  const { responses } = document.paths['/v1/users/{userUuid}/settings'].put;
+  for (const status of ['401', '498', '400', 'default']) {
+    t.deepEqual(responses[status].content['application/json'].schema.anyOf, [
+      { $ref: '#/components/schemas/EnvelopedError' },
+      { $ref: '#/components/schemas/Error' },
+    ]);
+  }
+  t.is(document.paths['/v1/login-params'].get.responses['498'], undefined);
+  t.deepEqual(document.components.schemas.EnvelopedError.required, ['meta', 'data']);
+});
+
+test('what is no JSON is a text', (t) => {
+  t.deepEqual(Object.keys(document.paths['/plain'].get.responses['200'].content), ['text/*']);
+});
+
 test('the description is plain JSON with unique operation ids', (t) => {
   t.deepEqual(JSON.parse(JSON.stringify(document)), document);
   const ids = Object.values(document.paths).flatMap((path) =>
     Object.values(path as Record<string, { operationId: string }>).map(({ operationId }) => operationId),
   );
-  t.is(new Set(ids).size, 2);
+  t.is(new Set(ids).size, 3);
 });

@@ -14,13 +14,25 @@ export function openApiDocument(routes: readonly AnyRoute[], version: string): J
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Scriptorium', version, description: 'A server for end-to-end encrypted notes.' },
+    info: { title: 'Scriptorium', version, description },
     paths,
     components: {
-      securitySchemes: { session: { type: 'http', scheme: 'bearer', description: 'An access token.' } },
-      schemas: { Error: errorSchema, Meta: metaSchema },
+      securitySchemes: { session: { type: 'http', scheme: 'bearer', description: sessionDescription } },
+      schemas: { Error: errorSchema, EnvelopedError: enveloped(ref('Error')), Meta: metaSchema },
     },
   };
+}
+
+const description =
+  'A server for end-to-end encrypted notes. A request says its API version in the field `api`, in the query or ' +
+  'the body; `api_version` and `apiVersion` are other names of it. A trailing slash is tolerated.';
+const sessionDescription =
+  'An access token. One that begins with `2:` counts together with the cookie `access_token_<session uuid>` alone.';
+
+const ref = (schema: string): Json => ({ $ref: `#/components/schemas/${schema}` });
+
+function enveloped(data: Json): Json {
+  return { type: 'object', required: ['meta', 'data'], properties: { meta: ref('Meta'), data } };
 }
 
 const errorSchema: Json = {
@@ -85,7 +97,10 @@ function operation(route: AnyRoute): Json {
     summary: route.summary,
     tags: [route.tag],
     ...(parameters.length > 0 && { parameters }),
-    ...(!asQuery && others.length > 0 && { requestBody: { content: jsonContent(body) } }),
+    ...(!asQuery &&
+      others.length > 0 && {
+        requestBody: { required: body.required.length > 0, content: jsonContent(body) },
+      }),
     responses: responses(route),
     ...(route.access !== 'public' && { security: security(route) }),
   };
@@ -95,29 +110,42 @@ function operation(route: AnyRoute): Json {
 const security = (route: AnyRoute) =>
   route.access === 'session' ? [{ session: [] }] : [{ session: [] }, {}];
 
+/** What every route of a session answers besides what it declares; the gateway gives these, or the check of it. */
+const sessionRefusals: Json = {
+  401: errorAnswer('There is no living session; the tag says whether it was revoked.'),
+  498: errorAnswer('The access token has expired: refresh the session and ask again.'),
+};
+
 function responses(route: AnyRoute): Json {
   const declared = Object.entries(route.replies).map(([status, schema]) => {
     if (status === '204') return [status, { description: 'Done; there is no body.' }];
-    return [status, { description: 'The answer.', content: jsonContent(answerSchema(route, schema)) }];
+    if (route.enveloped !== false && Number(status) >= 400) return [status, errorAnswer('Refused.')];
+    return [status, { description: 'The answer.', content: answerContent(route, schema) }];
   });
-  const error = {
-    description: 'An error, in the envelope unless the gateway itself refused.',
-    content: jsonContent({ $ref: '#/components/schemas/Error' }),
-  };
-  return { ...Object.fromEntries(declared), default: error };
-}
-
-function answerSchema(route: AnyRoute, schema: z.ZodType): Json {
-  const inner = schemaOf(schema, 'output');
-  if (route.enveloped === false) return inner;
   return {
-    type: 'object',
-    required: ['meta', 'data'],
-    properties: { meta: { $ref: '#/components/schemas/Meta' }, data: inner },
+    ...(route.access === 'session' && sessionRefusals),
+    ...Object.fromEntries(declared),
+    default: errorAnswer('Refused, or failed.'),
   };
 }
 
-const jsonContent = (schema: unknown) => ({ 'application/json': { schema } });
+function errorAnswer(what: string): Json {
+  return {
+    description: `${what} In the envelope unless the gateway itself refused.`,
+    content: jsonContent({ anyOf: [ref('EnvelopedError'), ref('Error')] }),
+  };
+}
+
+/** What is no JSON is declared as a text and never enveloped. */
+function answerContent(route: AnyRoute, schema: z.ZodType): Json {
+  const inner = schemaOf(schema, 'output');
+  if (route.enveloped !== false) return jsonContent(enveloped(inner));
+  return inner['type'] === 'string' ? { 'text/*': { schema: inner } } : jsonContent(inner);
+}
+
+function jsonContent(schema: unknown): Json {
+  return { 'application/json': { schema } };
+}
 
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
   const { $schema, ...rest } = z.toJSONSchema(schema, {

@@ -18,14 +18,15 @@ export interface RoutesOptions
 }
 
 export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
-  const routes = [
+  const routes: AnyRoute[] = [
     ...healthRoutes(options),
     ...signInRoutes(options),
     ...sessionRoutes(options),
     ...accountRoutes(options),
     ...itemRoutes,
+    descriptionRoute(() => openApiDocument(routes, options.version)),
   ];
-  return [...routes, descriptionRoute(() => openApiDocument(routes, options.version))];
+  return routes;
 }
 
 /** Generated when first asked for, and once. */
