@@ -32,21 +32,22 @@ export const accessSettings = {
     schema: integer(0),
     default: defaults.rateLimits.publicPerMinute,
     unit: 'requests/min',
-    description: 'Requests of one address to routes that need no session. 0 is no limit.',
+    description:
+      'Requests of one address to routes that need no session, or without the session a route needs. 0 is no limit.',
   }),
   RATE_LIMIT_SESSION: setting({
     group,
     schema: integer(0),
     default: defaults.rateLimits.sessionPerMinute,
     unit: 'requests/min',
-    description: 'Requests of one address to routes that need a session. 0 is no limit.',
+    description: 'Requests of one account, by all its devices, to routes that need a session. 0 is no limit.',
   }),
   HTTP_REQUEST_PAYLOAD_LIMIT_MEGABYTES: setting({
     group,
     schema: integer(1, 1_024),
     default: defaults.largeBodyBytes / mebibyte,
     unit: 'MiB',
-    description: 'The largest body of a request.',
+    description: 'The largest body of a sync. Requests without a session have 64 KiB.',
   }),
   BODY_MEMORY_BYTES: setting({
     group,

@@ -7,7 +7,8 @@ export const browserSettings = {
     group,
     schema: choice(['None', 'Lax', 'Strict']),
     defaultText: '`None` where `PUBLIC_URL` is https, else `Lax`',
-    description: 'The `SameSite` attribute of the session cookies. `None` needs `COOKIE_SECURE`.',
+    description:
+      'The `SameSite` attribute of the session cookies: `None`, `Lax` or `Strict`. `None` needs `COOKIE_SECURE`.',
   }),
   COOKIE_SECURE: setting({
     group,

@@ -44,7 +44,8 @@ export const serverSettings = {
     group,
     schema: choice(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
     default: 'info',
-    description: 'How much is logged. `debug` has a line for every request.',
+    description:
+      'How much is logged: `fatal`, `error`, `warn`, `info`, `debug` (with a line for every request), `trace` or `silent`.',
   }),
   DRAIN_TIMEOUT_MS: setting({
     group,
