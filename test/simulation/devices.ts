@@ -17,6 +17,7 @@ export interface DeviceOptions extends SignInOptions {
   readonly time: SimulatedTime;
   readonly sessions: SessionChecker;
   readonly staleness: StalenessChecker;
+  readonly durable: Durable;
   readonly replicaReport: Report;
   readonly thinkMs: number;
   readonly operationsMax: number;
@@ -60,7 +61,7 @@ export class Device {
   }
 
   /** Syncs until nothing new comes, with what is not saved given up. Resolves to what hinders it. */
-  async finish(durable: Durable): Promise<string | undefined> {
+  async finish(): Promise<string | undefined> {
     for (let tries = 0; this.#session.credentials === undefined; tries += 1) {
       if (tries === 10) return `${this.#options.device} cannot sign in`;
       await this.#session.open(tries % 2 === 1);
@@ -71,7 +72,7 @@ export class Device {
       const answer = await this.#sync(lastPatience);
       const isLast = answer?.cursor_token === undefined && answer?.retrieved_items.length === 0;
       if (answer === undefined || !isLast || answer.sync_token !== before) continue;
-      this.#replica.equals(durable, this.#session.credentials?.userUuid ?? '');
+      this.#replica.equals(this.#options.durable, this.#session.credentials?.userUuid ?? '');
       return undefined;
     }
     return `${this.#options.device} never comes to the end of its syncs`;

@@ -6,30 +6,11 @@
  *   heal    nothing fails any more; whatever is under way ends
  *   rest    no tell and no timer is pending; clients read once more, and the checkers judge
  */
-import {
-  createKinds,
-  createSessionTokens,
-  createSigninKeys,
-  defaultAccountSettings,
-  type PasswordHasher,
-} from '../../actors/mod.ts';
-import { createKeyring } from '../../runtime/keyring.ts';
-import { Account } from './account.ts';
-import type { Checker, ReportOf } from './checkers/checker.ts';
-import { ConvergenceChecker } from './checkers/convergence.ts';
-import { Durable } from './checkers/durable.ts';
-import { EffectChecker } from './checkers/effects.ts';
-import { EpochChecker } from './checkers/epochs.ts';
-import { History } from './checkers/history.ts';
-import { OutputGateChecker } from './checkers/output-gate.ts';
-import { SessionChecker } from './checkers/sessions.ts';
-import { StalenessChecker } from './checkers/staleness.ts';
-import { TimerChecker } from './checkers/timers.ts';
-import { counterKind } from './counter.ts';
-import { CounterClient } from './counters.ts';
+import { createClients } from './clients.ts';
 import { WatchedDatabase } from './database.ts';
-import { Device } from './devices.ts';
+import { simulatedKinds } from './domain.ts';
 import { Gateway } from './gateway.ts';
+import { Judges, type Violation } from './judges.ts';
 import { Network } from './network.ts';
 import { Nodes } from './nodes.ts';
 import { type Flavour, planOf, randomOf } from './plan.ts';
@@ -38,11 +19,6 @@ import { StorageFaults } from './storage-faults.ts';
 import { SimulatedTime } from './time.ts';
 import { Trace } from './trace.ts';
 
-export interface Violation {
-  readonly checker: string;
-  readonly message: string;
-}
-
 export interface Simulated {
   readonly seed: number;
   readonly violation: Violation | undefined;
@@ -50,14 +26,6 @@ export interface Simulated {
   readonly trace: readonly string[];
 }
 
-const cheapHasher: PasswordHasher = {
-  hash: async (password) => `hash of ${password}`,
-  verify: async (hashed, password) => hashed === `hash of ${password}`,
-};
-
-const keyring = createKeyring(Buffer.alloc(32, 7));
-const tokens = createSessionTokens(keyring.derive('session-token'));
-const signinKeys = createSigninKeys(keyring);
 const restMs = 120_000;
 
 export interface SimulateOptions {
@@ -66,72 +34,36 @@ export interface SimulateOptions {
 }
 
 export async function simulate(seed: number, options: SimulateOptions): Promise<Simulated> {
-  const world = createWorld(seed, options);
-  const onDefect = (error: unknown) =>
-    world.reportOf('defect')(error instanceof Error ? `${error.stack}` : `${error}`);
+  const { run, judges, trace } = createWorld(seed, options);
+  const report = judges.reportOf('defect');
+  const onDefect = (error: unknown) => report(error instanceof Error ? `${error.stack}` : `${error}`);
   process.on('unhandledRejection', onDefect);
   const { stackTraceLimit } = Error;
   // Errors are every other answer here, and nobody reads where they came from.
   if (!options.trace) Error.stackTraceLimit = 0;
   try {
-    await world.run();
+    await run();
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
     process.off('unhandledRejection', onDefect);
   }
-  return { seed, violation: world.violation(), commits: world.commits(), trace: world.trace.lines };
+  const { violation, commits } = judges;
+  return { seed, violation, commits, trace: trace.lines };
 }
 
-function createWorld(seed: number, { trace: traced, flavour }: SimulateOptions) {
-  const plan = planOf(seed, flavour);
+function createWorld(seed: number, options: SimulateOptions) {
+  const plan = planOf(seed, options.flavour);
   const time = new SimulatedTime();
-  const trace = new Trace(traced, () => time.nowMs);
+  const trace = new Trace(options.trace, () => time.nowMs);
   const streams = (part: string) => randomOf(seed, part);
-
-  let violation: Violation | undefined;
-  let commits = 0;
-  const reportOf: ReportOf = (checker) => (message) => {
-    trace.add(() => `!!! ${checker}: ${message}`);
-    violation ??= { checker, message };
-  };
-
-  const durable = new Durable();
-  const history = new History();
   const databaseMs = () => startOfTimeMs + time.nowMs;
-  const convergence = new ConvergenceChecker(reportOf('convergence'), durable);
-  const staleness = new StalenessChecker(reportOf('staleness'));
-  const sessions = new SessionChecker(reportOf('sessions'));
-  const checkers: readonly Checker[] = [
-    new EpochChecker(reportOf('epochs')),
-    new EffectChecker(reportOf('effects'), durable, history),
-    new OutputGateChecker(reportOf('output-gate'), durable),
-    new TimerChecker(reportOf('timers'), durable, databaseMs),
-    staleness,
-    convergence,
-  ];
-
-  const database = new WatchedDatabase(
-    { nowMs: databaseMs },
-    {
-      activated: (address, epoch) => {
-        trace.add(() => `  ${address.kind} ${address.id.slice(0, 4)} activated under ${epoch}`);
-        for (const checker of checkers) checker.activated?.(address, epoch);
-      },
-      committed: (commit) => {
-        commits += 1;
-        trace.add(
-          () =>
-            `  ${commit.address.kind} ${commit.address.id.slice(0, 4)} committed ${commit.epoch}/${commit.version}`,
-        );
-        durable.committed(commit);
-        for (const checker of checkers) checker.committed?.(commit);
-      },
-    },
-  );
+  const judges = new Judges(trace, databaseMs);
+  const database = new WatchedDatabase({ nowMs: databaseMs }, judges);
+  const rates = plan.faults;
   const faults = new StorageFaults({
     time,
     random: streams('storage'),
-    rates: plan.faults,
+    rates,
     trace,
     onCrash: (process) => nodes.crash(process),
     onPause: (process) => nodes.pauseLong(process),
@@ -139,115 +71,51 @@ function createWorld(seed: number, { trace: traced, flavour }: SimulateOptions) 
   const network = new Network({
     time,
     random: streams('network'),
-    rates: plan.faults,
+    rates,
     trace,
     shardCount: plan.shardCount,
     ownerOf: (shard) => database.ownerOf(shard),
-    watcher: {
-      replied: (call, reply) => {
-        trace.add(
-          () =>
-            `  ${call.address.kind} ${call.address.id.slice(0, 4)} ${call.command} ${call.callId} replied`,
-        );
-        for (const checker of checkers) checker.replied?.(call, reply);
-      },
-      woke: (tell) => {
-        for (const checker of checkers) checker.woke?.(tell);
-      },
-    },
+    watcher: judges,
   });
-  const settings = {
-    ...defaultAccountSettings,
-    accessTokenAgeMs: streams('settings').pick([8_000, 5_184_000_000]),
-    plainAttemptsMax: 10_000,
-    captchaAttemptsMax: 10_000,
-  };
-  const items = { contentLimitBytes: 1_000_000, transferLimitBytes: plan.pageBytes };
-  const kinds = createKinds({ settings, items, tokens, signinKeys, hasher: cheapHasher });
-  const nodes: Nodes = new Nodes({
-    plan,
-    time,
-    random: streams('nodes'),
-    trace,
-    kinds: [...kinds, counterKind],
-    database,
-    faults,
-    network,
-    randomOf: streams,
-  });
+  const kinds = simulatedKinds(streams('settings').pick([8_000, 5_184_000_000]), plan.pageBytes);
+  const ports = { plan, time, trace, database, faults, network, randomOf: streams };
+  const nodes: Nodes = new Nodes({ ...ports, kinds, random: streams('nodes') });
   const gateway = new Gateway(network, time);
-
-  const { thinkMs, operationsMax, patienceMs } = plan;
-  const shared = { gateway, time, staleness, thinkMs, operationsMax, patienceMs };
-  const uuids = Array.from({ length: 6 }, () => streams('uuids').uuid());
-  const foreignUuids = uuids.slice(0, 1);
-  const accounts = ['one@example.org', 'two@example.org']
-    .slice(0, plan.accounts)
-    .map(
-      (email, index) => new Account(email, uuids.slice(2 * index + 1, 2 * index + 3), reportOf('sessions')),
-    );
-  const devices = accounts.flatMap((account) =>
-    ['20240226', '20200115', '20240226'].slice(0, plan.editors + 1).map((apiVersion, index) => {
-      const follows = index === 0;
-      const device = `${account.email.slice(0, 3)}-${follows ? 'follower' : index}`;
-      const random = streams(device);
-      const replicaReport = reportOf('replicas');
-      return new Device({
-        ...shared,
-        account,
-        device,
-        follows,
-        random,
-        tokens,
-        signinKeys,
-        sessions,
-        apiVersion,
-        replicaReport,
-        foreignUuids,
-      });
-    }),
-  );
-  const counters = ['c1', 'c2', 'c3', 'c4'].slice(0, plan.counters);
-  const clients = ['p', 'q', 'r']
-    .slice(0, plan.clients)
-    .map((name) => new CounterClient({ ...shared, name, counters, random: streams(name), history }));
+  const clients = createClients({ plan, time, gateway, judges, randomOf: streams });
+  const { convergence } = judges;
 
   async function run(): Promise<void> {
-    let working = true;
-    const work = [...devices, ...clients].map((client) => client.work(plan.workMs));
-    void Promise.all([...work, nodes.disturb(plan.workMs)]).then(() => {
-      working = false;
-    });
-    await time.run(plan.workMs, () => violation !== undefined);
-    if (violation !== undefined) return;
+    const work = started([...clients.map((client) => client.work(plan.workMs)), nodes.disturb(plan.workMs)]);
+    await time.run(plan.workMs, () => judges.violation !== undefined);
     trace.add(() => '--- heal');
-    faults.heal();
-    network.heal();
-    nodes.heal();
-    const isOver = () =>
-      violation !== undefined || (!working && nodes.isReady && convergence.pending() === undefined);
-    await time.run(time.nowMs + restMs, isOver);
-    if (violation !== undefined) return;
-    const pending = convergence.pending() ?? (working ? 'a client still waits' : undefined);
-    if (pending !== undefined) return convergence.stuck(pending);
-    await rest();
+    for (const part of [faults, network, nodes]) part.heal();
+    const isResting = () => work.done && nodes.isReady && convergence.pending() === undefined;
+    await time.run(time.nowMs + restMs, () => judges.violation !== undefined || isResting());
+    if (!isResting()) convergence.stuck(convergence.pending() ?? 'a client still waits');
+    if (judges.violation === undefined) await rest();
   }
 
   async function rest(): Promise<void> {
     trace.add(() => '--- rest');
-    let finished = false;
-    const last = Promise.all([
-      ...devices.map((device) => device.finish(durable)),
-      ...clients.map((client) => client.finish()),
-    ]);
-    void last.then((hindrances) => {
-      finished = true;
-      for (const hindrance of hindrances) if (hindrance !== undefined) convergence.stuck(hindrance);
-    });
-    await time.run(time.nowMs + restMs, () => finished || violation !== undefined);
-    if (!finished && violation === undefined) convergence.stuck('a last reading is not answered');
-    if (violation === undefined) for (const checker of checkers) checker.atRest?.();
+    const last = started(
+      clients.map(async (client) => {
+        const hindrance = await client.finish();
+        if (hindrance !== undefined) convergence.stuck(hindrance);
+      }),
+    );
+    await time.run(time.nowMs + restMs, () => last.done || judges.violation !== undefined);
+    if (!last.done) convergence.stuck('a last reading is not answered');
+    if (judges.violation === undefined) judges.atRest();
   }
 
-  return { run, reportOf, trace, violation: () => violation, commits: () => commits };
+  return { run, judges, trace };
+}
+
+/** Tells when all of it is done. What goes wrong in it is for the process to notice. */
+function started(all: readonly Promise<void>[]): { readonly done: boolean } {
+  const state = { done: false };
+  void Promise.all(all).then(() => {
+    state.done = true;
+  });
+  return state;
 }

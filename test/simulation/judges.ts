@@ -1,0 +1,89 @@
+/** All checkers of one simulation, and the first violation that any of them reports. */
+import type { AskCall } from '../../runtime/call.ts';
+import type { TellRow } from '../../runtime/store/store.ts';
+import type { Checker, ReportOf } from './checkers/checker.ts';
+import { ConvergenceChecker } from './checkers/convergence.ts';
+import { Durable } from './checkers/durable.ts';
+import { EffectChecker } from './checkers/effects.ts';
+import { EpochChecker } from './checkers/epochs.ts';
+import { History } from './checkers/history.ts';
+import { OutputGateChecker } from './checkers/output-gate.ts';
+import { SessionChecker } from './checkers/sessions.ts';
+import { StalenessChecker } from './checkers/staleness.ts';
+import { TimerChecker } from './checkers/timers.ts';
+import type { DatabaseWatcher } from './database.ts';
+import type { OutputWatcher } from './network.ts';
+import type { Trace } from './trace.ts';
+
+export interface Violation {
+  readonly checker: string;
+  readonly message: string;
+}
+
+export class Judges implements DatabaseWatcher, OutputWatcher {
+  readonly durable = new Durable();
+  readonly history = new History();
+  readonly convergence: ConvergenceChecker;
+  readonly staleness: StalenessChecker;
+  readonly sessions: SessionChecker;
+  readonly #checkers: readonly Checker[];
+  readonly #trace: Trace;
+  #violation: Violation | undefined;
+  #commits = 0;
+
+  constructor(trace: Trace, databaseMs: () => number) {
+    const { durable, history, reportOf } = this;
+    this.#trace = trace;
+    this.convergence = new ConvergenceChecker(reportOf('convergence'), durable);
+    this.staleness = new StalenessChecker(reportOf('staleness'));
+    this.sessions = new SessionChecker(reportOf('sessions'));
+    this.#checkers = [
+      new EpochChecker(reportOf('epochs')),
+      new EffectChecker(reportOf('effects'), durable, history),
+      new OutputGateChecker(reportOf('output-gate'), durable),
+      new TimerChecker(reportOf('timers'), durable, databaseMs),
+      this.staleness,
+      this.convergence,
+    ];
+  }
+
+  get violation(): Violation | undefined {
+    return this.#violation;
+  }
+
+  get commits(): number {
+    return this.#commits;
+  }
+
+  readonly reportOf: ReportOf = (checker) => (message) => {
+    this.#trace.add(() => `!!! ${checker}: ${message}`);
+    this.#violation ??= { checker, message };
+  };
+
+  readonly activated: DatabaseWatcher['activated'] = (address, epoch) => {
+    this.#trace.add(() => `  ${address.kind} ${address.id.slice(0, 4)} activated under ${epoch}`);
+    for (const checker of this.#checkers) checker.activated?.(address, epoch);
+  };
+
+  readonly committed: DatabaseWatcher['committed'] = (commit) => {
+    const { address, epoch, version } = commit;
+    this.#commits += 1;
+    this.#trace.add(() => `  ${address.kind} ${address.id.slice(0, 4)} committed ${epoch}/${version}`);
+    this.durable.committed(commit);
+    for (const checker of this.#checkers) checker.committed?.(commit);
+  };
+
+  replied(call: AskCall, reply: unknown): void {
+    const { address, command, callId } = call;
+    this.#trace.add(() => `  ${address.kind} ${address.id.slice(0, 4)} ${command} ${callId} replied`);
+    for (const checker of this.#checkers) checker.replied?.(call, reply);
+  }
+
+  woke(tell: TellRow): void {
+    for (const checker of this.#checkers) checker.woke?.(tell);
+  }
+
+  atRest(): void {
+    for (const checker of this.#checkers) checker.atRest?.();
+  }
+}

@@ -1,0 +1,13 @@
+import type { PlantedBug } from '../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'refused-reported-as-applied',
+  why: 'A commit that was refused for a taken key is reported as committed.',
+  edits: [
+    {
+      file: 'runtime/committer.ts',
+      find: '      return actor.refused();',
+      replace: '      return actor.committed();',
+    },
+  ],
+};
