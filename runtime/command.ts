@@ -83,7 +83,7 @@ export const keys = <T extends AnyTable>(table: T, wanted: readonly KeyOf<T>[]):
 export const range = <T extends AnyTable>(
   table: T,
   options: Omit<RangePlan<T>, 'plan' | 'table'>,
-): RangePlan<T> => ({ plan: 'range', table, ...options });
+): RangePlan<T> => Object.assign({ plan: 'range' as const, table }, options);
 export const lookup = <T extends AnyTable>(
   table: T,
   values: readonly Partial<RowOf<T>>[],

@@ -15,7 +15,7 @@ export async function signedInAnswer<Reply>(
   try {
     const answer = await asked;
     if ('refused' in answer) return refusedAnswer(answer.refused, answer.caller);
-    return { ...answerOf(answer.reply), caller: answer.caller };
+    return Object.assign(answerOf(answer.reply), { caller: answer.caller });
   } catch (error) {
     if (error instanceof NotFoundError) return refusedAnswer(invalidAuth);
     throw error;
