@@ -46,6 +46,7 @@ export class ActiveActors {
   /** Drops every actor; what waits fails. */
   stop(): void {
     this.#cancelTick();
+    this.#waitingToActivate.length = 0;
     for (const actor of [...this.#actors.values()]) {
       actor.leave(new UnavailableError('this host is shutting down'));
     }

@@ -17,6 +17,7 @@
  *   refused       a server-wide key is taken, nothing was applied: back to the durable state, look up the keys,
  *                 run every turn since again in order. After two refusals each turn is committed alone, so that
  *                 the one that collides by itself fails alone
+ *   defect        a turn wrote what cannot be stored, nothing was applied: likewise, each turn alone at once
  *   unavailable   nothing was applied: back to the durable state, the turns fail
  *   unknown       settle by a barrier, never by a read (settlement.ts)
  *
@@ -63,7 +64,7 @@ export class Actor {
   #gathering = new Gathering(1);
   #inFlight: { gathering: Gathering; commitId: string } | undefined;
   #pumping = false;
-  #whenActive: { ready: () => void; fail: (error: unknown) => void }[] = [];
+  #whenActive: { deadlineMs: number; ready: () => void; fail: (error: unknown) => void }[] = [];
 
   constructor(address: Address, epoch: number, env: ActorEnvironment) {
     this.address = address;
@@ -106,7 +107,7 @@ export class Actor {
   }
 
   deliver(message: Message): void {
-    if (this.#mailbox.size >= this.#env.limits.mailboxMax) {
+    if (this.#waiting >= this.#env.limits.mailboxMax) {
       this.#env.metrics.overloaded(message.what);
       message.settle({ error: new OverloadedError('too many messages wait at this actor') });
       return;
@@ -118,10 +119,20 @@ export class Actor {
     this.#pump();
   }
 
-  /** Resolves once the actor is active, for what is answered without a turn. */
-  active(): Promise<void> {
+  /** Messages that wait for their turn, or at the gate. */
+  get #waiting(): number {
+    const atGate = this.#gathering.carried.length + (this.#inFlight?.gathering.carried.length ?? 0);
+    return this.#mailbox.size + atGate;
+  }
+
+  /** Resolves once the actor is active, for what is answered without a turn. @throws ActorError */
+  active(deadlineMs: number): Promise<void> {
     if (this.#phase === 'active' || this.#phase === 'settling') return Promise.resolve();
-    return new Promise((ready, fail) => this.#whenActive.push({ ready, fail }));
+    if (this.#whenActive.length >= this.#env.limits.mailboxMax) {
+      this.#env.metrics.overloaded('activation');
+      return Promise.reject(new OverloadedError('too many reads wait for this actor'));
+    }
+    return new Promise((ready, fail) => this.#whenActive.push({ deadlineMs, ready, fail }));
   }
 
   // --- activation -------------------------------------------------------------------------------------------
@@ -131,6 +142,7 @@ export class Actor {
     try {
       const creates = this.#mailbox.messages.some((message) => message.creates);
       const loaded = await loadActor(store, kind, this, creates);
+      if (this.#phase === 'gone') return;
       if (loaded === 'fenced') return this.#drop('fenced', new FencedError('a newer owner holds this actor'));
       if (loaded === 'absent') return await this.#absent();
       this.#held.load(loaded);
@@ -284,7 +296,7 @@ export class Actor {
     try {
       return gathering.build(this.address, this.epoch, this.#version, commitId);
     } catch (error) {
-      this.#failAll(error instanceof Error ? error : new TerminalError('a commit could not be built'));
+      this.#failAlone(error instanceof Error ? error : new TerminalError('a commit could not be built'));
       return undefined;
     }
   }
@@ -319,8 +331,9 @@ export class Actor {
   }
 
   /** Nothing of the commit was applied, and asking the database again now would not help. */
-  failed(error: Error): void {
-    this.#failAll(error);
+  failed(error: UnavailableError | TerminalError): void {
+    if (error instanceof TerminalError) this.#failAlone(error);
+    else this.#failAll(error);
   }
 
   async refused(): Promise<void> {
@@ -329,9 +342,9 @@ export class Actor {
     this.#phase = 'settling';
     try {
       const taken = await findTaken(this.#env.store, flight.gathering);
-      this.#runAgain(taken);
+      this.#noteRefusal(flight.gathering, taken);
+      this.#runAgain();
     } catch (error) {
-      this.#phase = 'active';
       this.#failAll(readError(error));
     }
   }
@@ -346,7 +359,7 @@ export class Actor {
     if (settlement === undefined || this.#phase !== 'settling') return;
     if (settlement.became === 'fenced') return this.#lostToNewer(flight.gathering, settlement.wasCommitted);
     this.#version = settlement.version;
-    if (settlement.became === 'nothing') return this.#runAgain([]);
+    if (settlement.became === 'nothing') return this.#runAgain();
     // What came meanwhile has not begun its reads; running again begins all of them anew.
     this.#mailbox.beginAll();
     this.#durableNow(flight.gathering);
@@ -358,27 +371,42 @@ export class Actor {
     this.leave(new FencedError('a newer owner holds this actor'));
   }
 
-  /** Back to the durable state; runs every turn since again, in order. */
-  #runAgain(taken: readonly TakenRow[]): void {
-    const refused = this.#inFlight?.gathering.carried ?? [];
-    const behind = this.#gathering.carried;
-    const again: Queued[] = [];
-    for (const { queued: entry } of refused) {
-      if (taken.length > 0) entry.refusals += 1;
-      entry.taken = entry.taken.with(taken);
-      entry.alone = entry.refusals > refusalsBeforeAlone;
-      if (entry.refusals <= refusalsMax) again.push(entry);
-      else this.#answer(entry, { error: new TerminalError('a key of this call is taken') });
+  /** Also where no taken row was found: what refuses it may be a turn of the same commit, or the turn itself. */
+  #noteRefusal(gathering: Gathering, taken: readonly TakenRow[]): void {
+    for (const { queued: entry } of gathering.carried) entry.taken = entry.taken.with(taken);
+    for (const { queued: entry } of suspects(gathering)) {
+      entry.refusals += 1;
+      entry.alone ||= entry.refusals > refusalsBeforeAlone;
+      if (entry.refusals <= refusalsMax) continue;
+      this.#answer(entry, { error: new TerminalError('a key of this call is taken') });
     }
-    for (const { queued: entry } of behind) again.push(entry);
+  }
+
+  /** One turn of the commit wrote what cannot be stored: the one that does so alone fails with `error`. */
+  #failAlone(error: Error): void {
+    const entries = this.#inFlight === undefined ? [] : suspects(this.#inFlight.gathering);
+    for (const { queued: entry } of entries) {
+      if (entries.length === 1) this.#answer(entry, { error });
+      else entry.alone = true;
+    }
+    this.#runAgain();
+  }
+
+  /** Back to the durable state; runs every unanswered turn since again, in order. */
+  #runAgain(): void {
+    const again = this.#carried().map(({ queued: entry }) => entry);
     this.#revert(again.filter((entry) => !entry.answered));
   }
 
   /** Back to the durable state; the turns since fail with `error`. */
   #failAll(error: Error): void {
-    const carried: Carried[] = [...(this.#inFlight?.gathering.carried ?? []), ...this.#gathering.carried];
-    for (const { queued: entry } of carried) this.#answer(entry, { error });
+    for (const { queued: entry } of this.#carried()) this.#answer(entry, { error });
     this.#revert([]);
+  }
+
+  /** Everything at the gate, in order. */
+  #carried(): readonly Carried[] {
+    return [...(this.#inFlight?.gathering.carried ?? []), ...this.#gathering.carried];
   }
 
   #revert(again: readonly Queued[]): void {
@@ -397,14 +425,18 @@ export class Actor {
     const none = new RetryableError('the deadline passed before the turn', { outcome: 'none' });
     for (const entry of this.#mailbox.takeWhere(late)) this.#answer(entry, { error: none });
     const unknown = outcomeUnknown();
-    for (const { queued: entry } of [
-      ...(this.#inFlight?.gathering.carried ?? []),
-      ...this.#gathering.carried,
-    ]) {
+    for (const { queued: entry } of this.#carried()) {
       if (late(entry)) this.#answer(entry, { error: unknown });
     }
+    for (const { fail } of this.#whenActive.filter(({ deadlineMs }) => deadlineMs < nowMs)) fail(none);
+    this.#whenActive = this.#whenActive.filter(({ deadlineMs }) => deadlineMs >= nowMs);
     this.#pump();
   }
+}
+
+/** Whose writes a commit that cannot be applied may be to blame on. One that is alone came first; the others wrote nothing. */
+function suspects({ carried, sealed }: Gathering): readonly Carried[] {
+  return sealed ? carried.slice(0, 1) : carried;
 }
 
 function outcomeUnknown(): RetryableError {

@@ -246,7 +246,7 @@ export class Host {
    */
   async #share(call: AskCall, command: SharedCommand<unknown, unknown>, what: string): Promise<unknown> {
     const actor = this.#actors.at(call.address);
-    if (actor.phase === 'activating') await actor.active();
+    if (actor.phase === 'activating') await actor.active(call.deadlineMs);
     this.#assertLease();
     if (actor.isBuried) throw new NotFoundError('this actor is no more');
     const { clock, metrics } = this.#options;

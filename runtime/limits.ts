@@ -1,6 +1,6 @@
 /** Every bound of the runtime, with the reason for its default. A limit that is hit answers with a clear error. */
 export interface Limits {
-  /** Messages waiting at one actor. More answer overloaded. */
+  /** Messages waiting at one actor, for their turn or at the gate. More answer overloaded. */
   readonly mailboxMax: number;
   /** Actors in memory on this host. More answer overloaded unless an idle one can be passivated. */
   readonly actorsMax: number;

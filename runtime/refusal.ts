@@ -1,10 +1,10 @@
 import type { Gathering } from './gathering.ts';
 import type { Store, StoreRead } from './store/store.ts';
-import { type AnyRow, type AnyTable, keyText, tupleText } from './table.ts';
+import { type AnyRow, type AnyTable, keyText, refusesByKey, tupleText } from './table.ts';
 import type { TakenRow } from './taken-rows.ts';
 
 /**
- * Which committed rows hold the server-wide keys that this commit wanted to write, all looked up in one query per
+ * Which committed rows hold the keys that this commit wanted to write as new, all looked up in one query per
  * key. A row that the commit knowingly rewrites holds its own keys by right and is left out.
  */
 export async function findTaken(store: Store, gathering: Gathering): Promise<readonly TakenRow[]> {
@@ -31,7 +31,7 @@ function lookups(gathering: Gathering): StoreRead[] {
   >();
   for (const { write } of gathering.rows) {
     if (!('put' in write)) continue;
-    for (const unique of write.table.unique as readonly (readonly string[])[]) {
+    for (const unique of refusingKeys(write.table)) {
       const id = `${write.table.name} ${unique.join()}`;
       const wanted = byKey.get(id) ?? { table: write.table, unique, values: new Map<string, AnyRow>() };
       const value = Object.fromEntries(unique.map((column) => [column, write.put[column] ?? null]));
@@ -45,4 +45,8 @@ function lookups(gathering: Gathering): StoreRead[] {
     unique,
     values: [...values.values()],
   }));
+}
+
+function refusingKeys(table: AnyTable): readonly (readonly string[])[] {
+  return refusesByKey(table) ? [table.key, ...table.unique] : table.unique;
 }

@@ -85,6 +85,13 @@ export function ownerColumn(of: AnyTable): string {
   return first;
 }
 
+/** Whether a taken `key` refuses a commit by itself: with `birth`, and unless a server-wide key implies it. */
+export function refusesByKey(of: AnyTable): boolean {
+  if (of.birth === undefined || of.key.includes(of.birth)) return false;
+  const unique: readonly (readonly string[])[] = of.unique;
+  return !unique.some((columns) => columns.every((column) => of.key.includes(column)));
+}
+
 /** A text that is equal for two rows (or keys) of a table exactly when their keys are. */
 export function keyText(of: AnyTable, row: AnyKey): string {
   return tupleText(of.key, row);

@@ -9,7 +9,7 @@
  * - No key begins with a time or a sequence, so that writes spread over the ranges of a cluster.
  */
 import type { AnyTable, Subset } from '../../table.ts';
-import { ownerColumn } from '../../table.ts';
+import { ownerColumn, refusesByKey } from '../../table.ts';
 import { runtimeTables } from '../tables.ts';
 import { layoutOf } from './layout.ts';
 import { baseType, ident, idents, isNullable, type SqlTable, subsetPredicate } from './sql.ts';
@@ -73,7 +73,7 @@ export function createTable(table: AnyTable): readonly Migration[] {
   return [
     { id: `${table.name}-0001-table`, sql: createTableSql(main) },
     ...(part === undefined ? [] : [{ id: `${table.name}-0001-part`, sql: createTableSql(part) }]),
-    ...(needsKeyIndex(table) ? [uniqueIndex(table, 'key', table.key)] : []),
+    ...(refusesByKey(table) ? [uniqueIndex(table, 'key', table.key)] : []),
     ...unique.map((columns) => uniqueIndex(table, `unique_${columns.join('_')}`, columns)),
     ...(table.order === undefined ? [] : [orderIndex(table, 'order', '')]),
     ...subsets.map(([name, subset]) => orderIndex(table, name, ` WHERE ${subsetPredicate(subset)}`)),
@@ -85,13 +85,6 @@ function createTableSql(table: SqlTable): string {
     ([name, type]) => `${ident(name)} ${baseType(type)}${isNullable(type) ? '' : ' NOT NULL'}`,
   );
   return `CREATE TABLE IF NOT EXISTS ${ident(table.name)} (${columns.join(', ')}, PRIMARY KEY (${idents(table.primaryKey)}))`;
-}
-
-/** With `birth` in the primary key the key itself needs a unique index, unless a server-wide one implies it. */
-function needsKeyIndex(table: AnyTable): boolean {
-  if (table.birth === undefined || table.key.includes(table.birth)) return false;
-  const unique: readonly (readonly string[])[] = table.unique;
-  return !unique.some((columns) => columns.every((column) => table.key.includes(column)));
 }
 
 function uniqueIndex(table: AnyTable, suffix: string, columns: readonly string[]): Migration {
