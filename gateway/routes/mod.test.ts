@@ -27,6 +27,26 @@ test('the description of all routes is served, and names every one of them', asy
   }
 });
 
+test('the description tells what items a sync takes and both shapes it answers in', async (t) => {
+  const { url } = await startGateway(t, routes);
+  // biome-ignore lint/suspicious/noExplicitAny: a JSON document
+  const document = (await (await fetch(`${url}/v1/openapi.json`)).json()) as any;
+  const { requestBody, responses } = document.paths['/v1/items'].post;
+  const { items } = requestBody.content['application/json'].schema.properties;
+  t.like(items.anyOf[0], { type: 'array', items: { type: 'object' } });
+  const { data } = responses['200'].content['application/json'].schema.properties;
+  t.deepEqual(
+    data.anyOf.map(({ properties }: { properties: object }) => [
+      'conflicts' in properties,
+      'unsaved' in properties,
+    ]),
+    [
+      [true, false],
+      [false, true],
+    ],
+  );
+});
+
 test('only a session opens the way to a large body', (t) => {
   for (const { access, bodyLimit, path } of routes) if (access !== 'session') t.not(bodyLimit, 'large', path);
 });

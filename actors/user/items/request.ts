@@ -7,11 +7,16 @@ import { type Refused, refuse } from '../refusal.ts';
 const vaultsMax = 1_000;
 const payloadsMax = 500_000;
 
+/** How the API description puts what is checked by hand. */
+const listOfObjects = { type: 'array', items: { type: 'object' } };
+
 /** Fields of a wrong type are that item's conflict, so nothing but being an object is asked of one here. */
-const objects = z.custom<readonly ClientItem[]>(
-  (value) => Array.isArray(value) && value.every(isObject),
-  'must be a list of objects',
-);
+const objects = z
+  .custom<readonly ClientItem[]>(
+    (value) => Array.isArray(value) && value.every(isObject),
+    'must be a list of objects',
+  )
+  .meta(listOfObjects);
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -40,6 +45,7 @@ export const integrityFields = z.object({
       (value) => Array.isArray(value) && value.length <= payloadsMax && value.every(isObject),
       'must be a list of objects',
     )
+    .meta({ ...listOfObjects, maxItems: payloadsMax })
     .nullish(),
 });
 export type IntegrityRequest = z.infer<typeof integrityFields>;
