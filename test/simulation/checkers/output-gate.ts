@@ -1,4 +1,5 @@
 /** Nothing leaves a host before the commit it rests on: looked up in the database at the moment it leaves. */
+import type { Address } from '../../../runtime/address.ts';
 import type { AskCall } from '../../../runtime/call.ts';
 import type { Commit, TellRow } from '../../../runtime/store/store.ts';
 import type { Reading } from '../counter.ts';
@@ -32,9 +33,15 @@ export class OutputGateChecker implements Checker {
       if (table.name === 'item') this.#itemVersions.add(`${put['uuid']}@${put['updated_at_timestamp']}`);
       if (table.name === 'outbox') this.#tells.add(String(put['tell_id']));
       if (table.name !== 'slice' || !String(put['slice']).startsWith('session:')) continue;
-      const session = this.#durable.slice<{ current: KeptPair }>(address, String(put['slice']));
-      if (session !== undefined) this.#pairs.add(session.current.accessHash);
+      this.#keepPairs(address, String(put['slice']));
     }
+  }
+
+  /** Of two refreshes in one commit only the second leaves the current pair. */
+  #keepPairs(address: Address, slice: string): void {
+    const session = this.#durable.slice<{ current: KeptPair; replaced: readonly KeptPair[] }>(address, slice);
+    if (session === undefined) return;
+    for (const { accessHash } of [session.current, ...session.replaced]) this.#pairs.add(accessHash);
   }
 
   woke(tell: TellRow): void {
