@@ -16,6 +16,11 @@ const routes = allRoutes({
   signinKeys: { actorId: () => '' },
 });
 
+/** Whether the schema of an operation's answer admits fields that it does not name. */
+// biome-ignore lint/suspicious/noExplicitAny: a JSON document
+const allowsMore = (operation: any): boolean =>
+  operation.responses['200'].content['application/json'].schema.additionalProperties !== false;
+
 test('the description of all routes is served, and names every one of them', async (t) => {
   const { url } = await startGateway(t, routes);
   const document = (await (await fetch(`${url}/v1/openapi.json`)).json()) as {
@@ -25,6 +30,7 @@ test('the description of all routes is served, and names every one of them', asy
     const path = route.path.replace(/:(\w+)/g, '{$1}');
     t.truthy(document.paths[path]?.[route.method.toLowerCase()], `${route.method} ${route.path}`);
   }
+  t.true(allowsMore(document.paths['/v1/openapi.json']?.['get']));
 });
 
 test('the description tells what items a sync takes and both shapes it answers in', async (t) => {
