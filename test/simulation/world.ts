@@ -27,6 +27,8 @@ export interface Simulated {
 }
 
 const restMs = 120_000;
+/** Copies of messages that nobody waits for any more still come in for so long. */
+const stragglersMs = 5_000;
 
 export interface SimulateOptions {
   readonly trace: boolean;
@@ -89,7 +91,9 @@ function createWorld(seed: number, options: SimulateOptions) {
     await time.run(plan.workMs, () => judges.violation !== undefined);
     trace.add(() => '--- heal');
     for (const part of [faults, network, nodes]) part.heal();
-    const isResting = () => work.done && nodes.isReady && convergence.pending() === undefined;
+    const stragglersUntilMs = time.nowMs + stragglersMs;
+    const isResting = () =>
+      time.nowMs >= stragglersUntilMs && work.done && nodes.isReady && convergence.pending() === undefined;
     await time.run(time.nowMs + restMs, () => judges.violation !== undefined || isResting());
     if (!isResting()) convergence.stuck(convergence.pending() ?? 'a client still waits');
     if (judges.violation === undefined) await rest();

@@ -6,7 +6,7 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'runtime/timer-delivery.ts',
-      find: "  if (turn.armed(row.name)?.due_at !== row.due_at) return 'dropped';\n  const lateMs",
+      find: "  if (!stands(turn, row)) return 'dropped';\n  const lateMs",
       replace: "  if (turn.armed(row.name) === undefined) return 'dropped';\n  const lateMs",
     },
   ],

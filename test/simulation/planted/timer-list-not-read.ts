@@ -6,7 +6,7 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'runtime/timer-delivery.ts',
-      find: "function run(handler: TimerHandler, row: TimerRow, nowMs: number, turn: RunningTurn, reads: object): Run {\n  if (turn.armed(row.name)?.due_at !== row.due_at) return 'dropped';\n",
+      find: "function run(handler: TimerHandler, row: TimerRow, nowMs: number, turn: RunningTurn, reads: object): Run {\n  if (!stands(turn, row)) return 'dropped';\n",
       replace:
         'function run(handler: TimerHandler, row: TimerRow, nowMs: number, turn: RunningTurn, reads: object): Run {\n',
     },
