@@ -55,7 +55,7 @@ export class TellDelivery {
     for (const tell of tells) {
       if (this.#underWay.isFull) this.#morePending = true;
       else if (this.#underWay.begin(tell.tell_id)) {
-        void this.#deliver(tell).finally(() => this.#delivered(tell.tell_id));
+        void this.#deliver(tell).then((wasDelivered) => this.#delivered(tell.tell_id, wasDelivered));
       }
     }
   }
@@ -63,19 +63,20 @@ export class TellDelivery {
   async #sweep(): Promise<number> {
     const { store, limits } = this.#options;
     const nowMs = await store.timeMs();
-    const limit = limits.deliveriesMax * 2;
+    const limit = this.#underWay.rowsToRead;
     const pending = await store.pendingTells(this.#options.shards(), nowMs, limit);
     this.#morePending = pending.length >= limit;
-    this.offer(pending);
+    this.offer(this.#underWay.inOrder(pending, (tell) => tell.tell_id, pending.length < limit));
     return limits.sweepMs;
   }
 
-  #delivered(tellId: string): void {
-    this.#underWay.end(tellId);
-    if (this.#morePending) this.#sweeper.within(5);
+  #delivered(tellId: string, wasDelivered: boolean): void {
+    this.#underWay.end(tellId, wasDelivered);
+    if (this.#morePending && wasDelivered) this.#sweeper.within(5);
   }
 
-  async #deliver(tell: TellRow): Promise<void> {
+  /** Resolves to whether this tell is done with for now. */
+  async #deliver(tell: TellRow): Promise<boolean> {
     const { metrics, logger } = this.#options;
     const handler = this.#handler(tell);
     const outcome = await this.#turn(tell, handler, (turn, row, reads) => {
@@ -86,20 +87,24 @@ export class TellDelivery {
       }
       turn.consume(row);
     });
-    if (!('error' in outcome)) return metrics.delivered('tell', outcome.value as Run);
+    if (!('error' in outcome)) {
+      metrics.delivered('tell', outcome.value as Run);
+      return true;
+    }
     logger.warn({ kind: tell.target_kind, tell: tell.name, error: String(outcome.error) }, 'a tell failed');
-    if (isFaultOfTurn(outcome.error)) await this.#retryLater(tell);
+    return isFaultOfTurn(outcome.error) && (await this.#retryLater(tell));
   }
 
-  async #retryLater(tell: TellRow): Promise<void> {
+  async #retryLater(tell: TellRow): Promise<boolean> {
     const { limits, metrics, store } = this.#options;
     const nowMs = await store.timeMs().catch(() => this.#options.clock.nowMs());
-    await this.#turn(tell, undefined, (turn, row) => {
+    const outcome = await this.#turn(tell, undefined, (turn, row) => {
       const attempts = row.attempts + 1;
       const dead = attempts >= limits.attemptsMax;
       metrics.delivered('tell', dead ? 'dead' : 'failed');
       turn.keepTell({ ...row, attempts, dead, retry_at: nowMs + retryPauseMs(attempts) });
     });
+    return !('error' in outcome);
   }
 
   #handler(tell: TellRow): TellHandler | undefined {

@@ -4,12 +4,12 @@
  * The rows are the truth: a sweep reads the due ones of this host's shards, always from the oldest on, by database
  * time, at least every `sweepMs`; arming one that is due sooner brings the sweep forward. A due row is handed to its
  * actor as a turn. The actor's own list, loaded after its claim and kept with its turns, decides whether the timer
- * still stands: a row that is not in it, or there with another due time, was disarmed, moved or already run by a turn
- * that the sweep has not seen, and is dropped. The row goes in the commit of its turn.
+ * still stands: a row that is not in it, or there with another due time or payload, was disarmed, armed anew or already
+ * run by a turn that the sweep has not seen, and is dropped. The row goes in the commit of its turn.
  *
  * Crash: a turn that has not committed has left the row, which is due still; one that has committed has taken it.
  * A turn that throws is tried again after a growing pause, the attempts committed; after `attemptsMax` it is dead:
- * kept, counted, and in nobody's way.
+ * kept, counted, and in nobody's way. What the runtime could not do now is tried again by a later sweep.
  */
 import type { Plans, TimerHandler } from './command.ts';
 import {
@@ -53,60 +53,68 @@ export class TimerDelivery {
 
   /** A timer was armed for `dueMs`. A hint: the sweep finds it anyway. */
   armed(dueMs: number): void {
-    this.#sweeper.within(dueMs - this.#options.clock.nowMs() + 1);
+    const inMs = dueMs - this.#options.clock.nowMs() + 1;
+    if (inMs < this.#options.limits.sweepMs) this.#sweeper.within(inMs);
   }
 
   async #sweep(): Promise<number> {
     const { store, limits } = this.#options;
     const nowMs = await store.timeMs();
-    const limit = limits.deliveriesMax * 2;
+    const limit = this.#underWay.rowsToRead;
     const due = await store.dueTimers(this.#options.shards(), 0, nowMs, limit);
     this.#morePending = due.length >= limit;
-    for (const row of due) {
-      const key = `${row.kind}/${row.id}/${row.name}`;
-      if (this.#underWay.begin(key)) void this.#deliver(row, nowMs).finally(() => this.#delivered(key));
+    for (const row of this.#underWay.inOrder(due, keyOf, due.length < limit)) {
+      if (this.#underWay.isFull) this.#morePending = true;
+      else if (this.#underWay.begin(keyOf(row))) {
+        void this.#deliver(row, nowMs).then((wasDelivered) => this.#delivered(keyOf(row), wasDelivered));
+      }
     }
     return limits.sweepMs;
   }
 
-  #delivered(key: string): void {
-    this.#underWay.end(key);
+  #delivered(key: string, wasDelivered: boolean): void {
+    this.#underWay.end(key, wasDelivered);
     // Room again: whatever did not fit is taken up without waiting for the next sweep.
-    if (this.#morePending) this.#sweeper.within(5);
+    if (this.#morePending && wasDelivered) this.#sweeper.within(5);
   }
 
-  async #deliver(row: TimerRow, nowMs: number): Promise<void> {
+  /** Resolves to whether this row is done with for now. */
+  async #deliver(row: TimerRow, nowMs: number): Promise<boolean> {
     const { metrics, logger } = this.#options;
     const handler = this.#handler(row);
-    const outcome = await this.#turn(row, (turn, plans, answers) => {
+    const outcome = await this.#turn(row, handler, (turn, plans, answers) => {
       if (handler === undefined) throw new Error(`timer ${timerBase(row.name)} is not declared`);
       return run(handler, row, nowMs, turn, turn.results(plans, answers));
     });
-    if (!('error' in outcome)) return metrics.delivered('timer', outcome.value as Run);
+    if (!('error' in outcome)) {
+      metrics.delivered('timer', outcome.value as Run);
+      return true;
+    }
     logger.warn(
       { kind: row.kind, timer: timerBase(row.name), error: String(outcome.error) },
       'a timer failed',
     );
-    if (isFaultOfTurn(outcome.error)) await this.#retryLater(row, nowMs);
+    return isFaultOfTurn(outcome.error) && (await this.#retryLater(row, nowMs));
   }
 
-  async #retryLater(row: TimerRow, nowMs: number): Promise<void> {
+  async #retryLater(row: TimerRow, nowMs: number): Promise<boolean> {
     const attempts = row.attempts + 1;
     const dead = attempts >= this.#options.limits.attemptsMax;
     this.#options.metrics.delivered('timer', dead ? 'dead' : 'failed');
-    await this.#turn(row, (turn) => {
-      if (turn.armed(row.name)?.due_at !== row.due_at) return;
+    // Without the handler's reads: they may be what fails.
+    const outcome = await this.#turn(row, undefined, (turn) => {
+      if (!stands(turn, row)) return;
       turn.keepTimer({ ...row, attempts, dead, due_at: dead ? row.due_at : nowMs + retryPauseMs(attempts) });
     });
+    return !('error' in outcome);
   }
 
   #handler(row: TimerRow): TimerHandler | undefined {
     return this.#options.kinds.find((kind) => kind.name === row.kind)?.timers[timerBase(row.name)];
   }
 
-  #turn(row: TimerRow, work: Message['run']): Promise<Outcome> {
+  #turn(row: TimerRow, handler: TimerHandler | undefined, work: Message['run']): Promise<Outcome> {
     const { clock, limits, deliver } = this.#options;
-    const handler = this.#handler(row);
     return outcomeOf((settle) =>
       deliver(
         { kind: row.kind, id: row.id },
@@ -125,12 +133,22 @@ export class TimerDelivery {
 }
 
 function run(handler: TimerHandler, row: TimerRow, nowMs: number, turn: RunningTurn, reads: object): Run {
-  if (turn.armed(row.name)?.due_at !== row.due_at) return 'dropped';
+  if (!stands(turn, row)) return 'dropped';
   const lateMs = nowMs - row.due_at;
   const isSkipped = handler.missed !== 'fire-once' && lateMs > handler.missed.skipAfterMs;
   if (!isSkipped) handler.turn(turn, payloadOf(row), reads as never);
   if (!turn.recorded.timers.has(row.name)) turn.disarm(row.name);
   return isSkipped ? 'dropped' : 'done';
+}
+
+/** Whether the timer is still armed as the sweep has read it. */
+function stands(turn: RunningTurn, row: TimerRow): boolean {
+  const armed = turn.armed(row.name);
+  return armed?.due_at === row.due_at && armed.payload.equals(row.payload);
+}
+
+function keyOf(row: TimerRow): string {
+  return `${row.kind}/${row.id}/${row.name}`;
 }
 
 function payloadOf(row: TimerRow): unknown {
