@@ -1,11 +1,8 @@
 /** The built server as `npm start` runs it, on a scratch data directory, bounded in life by whoever started it. */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
-const root = new URL('../..', import.meta.url).pathname;
-const readyLimitMs = 60_000;
+import { startServerProcess } from '../../test/support/server-process.ts';
 
 export interface LoadServer {
   readonly url: string;
@@ -15,47 +12,26 @@ export interface LoadServer {
   restart(): Promise<LoadServer>;
 }
 
-const settings = { HOST: '127.0.0.1', PORT: '0', ADMIN_PORT: '0', LOG_LEVEL: 'warn', E2E_TESTING: 'true' };
+/** As `npm start` does after its build. */
+const startCommand = ['dist/main.js'];
+const settings = { LOG_LEVEL: 'warn', E2E_TESTING: 'true' };
 
-export async function startBuiltServer(dataDirectory?: string): Promise<LoadServer> {
-  const data = dataDirectory ?? (await mkdtemp(join(tmpdir(), 'scriptorium-load-')));
-  const child = spawn(process.execPath, ['dist/main.js'], {
-    cwd: root,
-    env: { PATH: process.env['PATH'] ?? '', ...settings, DATA_DIR: data },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const url = await listening(child);
-  const end = (signal: NodeJS.Signals) =>
-    new Promise<void>((resolve) => {
-      if (child.exitCode !== null || child.signalCode !== null) return resolve();
-      child.once('exit', () => resolve());
-      child.kill(signal);
-    });
+export async function startBuiltServer(before?: string): Promise<LoadServer> {
+  const dataDirectory = before ?? (await mkdtemp(join(tmpdir(), 'scriptorium-load-')));
+  const { child, exitCode, ready } = startServerProcess({ entry: startCommand, dataDirectory, settings });
+  const { url } = await ready();
   return {
     url,
     pid: child.pid ?? 0,
     async stop() {
-      await end('SIGTERM');
-      await rm(data, { recursive: true, force: true });
+      child.kill('SIGTERM');
+      await exitCode;
+      await rm(dataDirectory, { recursive: true, force: true });
     },
     async restart() {
-      await end('SIGKILL');
-      return startBuiltServer(data);
+      child.kill('SIGKILL');
+      await exitCode;
+      return startBuiltServer(dataDirectory);
     },
   };
-}
-
-function listening(child: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let output = '';
-    const timer = setTimeout(() => reject(new Error(`not ready in time:\n${output}`)), readyLimitMs);
-    child.stdout?.on('data', (chunk: Buffer) => {
-      output = (output + chunk).slice(-8_192);
-      const port = /http:\/\/127\.0\.0\.1:(\d+)/.exec(output)?.[1];
-      if (port === undefined) return;
-      clearTimeout(timer);
-      resolve(`http://127.0.0.1:${port}`);
-    });
-    child.once('exit', (code) => reject(new Error(`ended with code ${code}:\n${output}`)));
-  });
 }

@@ -10,7 +10,8 @@ import pg from 'pg';
 import { systemClock } from '../../runtime/clock.ts';
 import { silentLogger } from '../../runtime/ports.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../runtime/store/embedded/embedded.ts';
-import { isAlive, until } from './support.ts';
+import { isAlive } from '../support/server-process.ts';
+import { until } from './support.ts';
 
 const password = 'a password';
 

@@ -5,13 +5,12 @@
  * Devices write until the server dies under them. What each sent and what was acknowledged is kept here, by nothing
  * but the answers; after every start it is held against what a first sync gives.
  */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { type Account, newItem, register, type SyncReply, sync } from '../support/api-client.ts';
 import { SeededRandom } from '../support/random.ts';
+import { isAlive, postmasterOf } from '../support/server-process.ts';
 import { build, dataDirectoryOf, started } from './server.ts';
-import { isAlive, until } from './support.ts';
+import { until } from './support.ts';
 
 const kills = 10;
 const users = 4;
@@ -78,7 +77,7 @@ async function newUser(url: string): Promise<User> {
 }
 
 async function endDatabase(directory: string): Promise<void> {
-  const pid = Number.parseInt(readFileSync(join(directory, 'postgres', 'postmaster.pid'), 'utf8'), 10);
+  const pid = postmasterOf(directory) ?? 0;
   process.kill(-pid, 'SIGKILL');
   await until(() => !isAlive(pid));
 }

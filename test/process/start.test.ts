@@ -1,18 +1,18 @@
 /** The server as `npm start` runs it: a process of its own, started, stopped, killed and started again. */
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { exitCodes } from '../../process/start-error.ts';
 import { chooseAccount } from '../../runtime/store/embedded/account.ts';
-import { build, buildDirectory, dataDirectoryOf, endLeftovers, launch, started } from './server.ts';
-import { isAlive, until } from './support.ts';
+import { endLeftovers, isAlive, postmasterOf as postmasterIn } from '../support/server-process.ts';
+import { build, buildDirectory, dataDirectoryOf, launch, started } from './server.ts';
+import { until } from './support.ts';
 
 test.before(build);
 
-const postmasterOf = (directory: string): number =>
-  Number.parseInt(readFileSync(join(directory, 'postgres', 'postmaster.pid'), 'utf8'), 10);
+const postmasterOf = (directory: string): number => postmasterIn(directory) ?? 0;
 
 const statusOf = async (url: string): Promise<number> => (await fetch(url)).status;
 
