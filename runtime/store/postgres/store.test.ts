@@ -240,3 +240,21 @@ test('a range of a subset goes by the index of that subset', async (t) => {
   t.regex(await planOf('live'), /note_by_live/);
   t.regex(await planOf(), /note_by_order/);
 });
+
+test('who asks for the time does not queue with the leases', async (t) => {
+  const { connection, store, client } = await given(t);
+  const node = { id: 'n', incarnation: 'i', address: '', roles: 'all', version: '0', formats: '1' };
+  await store.register(node, 10_000);
+  await client.query('BEGIN');
+  await client.query("SELECT id FROM node WHERE id = 'n' FOR UPDATE");
+  const renewed = store.renew('n', 'i', 10_000);
+  await whenWaiting(connection, 1);
+  let isRenewed = false;
+  void renewed.then(() => {
+    isRenewed = true;
+  });
+  t.true((await store.timeMs()) > 0);
+  t.false(isRenewed);
+  await client.query('ROLLBACK');
+  t.true(await renewed);
+});

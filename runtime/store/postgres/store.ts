@@ -1,6 +1,6 @@
 /**
  * The store on PostgreSQL or CockroachDB. Commits, reads and leases have pools of their own, so that a flood of
- * one kind never makes a lease lapse or a commit wait behind reads.
+ * one kind never makes a lease lapse or a commit wait behind reads. On that of leases is what is about leases alone.
  */
 import type pg from 'pg';
 import type { Address } from '../../address.ts';
@@ -93,7 +93,7 @@ export class PostgresStore implements Store {
   }
 
   async timeMs(): Promise<number> {
-    const rows = await this.#leases.query(this.#sql.time());
+    const rows = await this.#reads.query(this.#sql.time());
     return Number(rows[0]?.['now_ms']);
   }
 
