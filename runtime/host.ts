@@ -209,7 +209,14 @@ export class Host {
         'error' in outcome ? reject(outcome.error) : resolve(outcome.value);
       const what = `${call.address.kind}.${call.command}`;
       const shard = shardOf(call.address, this.#options.shardCount);
-      this.deliver(call.address, turnMessage({ ...call, what, creates, shard }, step, settle));
+      this.deliver(
+        call.address,
+        turnMessage(
+          { address: call.address, callId: call.callId, deadlineMs: call.deadlineMs, what, creates, shard },
+          step,
+          settle,
+        ),
+      );
     });
   }
 

@@ -1,5 +1,5 @@
 /** From a turn's read plan to what is asked of the store, and back. */
-import type { AnyPlan, KeysPlan, PlanResults, Plans, RangePlan, RangeResult } from './command.ts';
+import type { AnyPlan, KeysPlan, LookupPlan, PlanResults, Plans, RangePlan, RangeResult } from './command.ts';
 import { type Removed, removed } from './layers.ts';
 import type { KeptRow, Rows } from './rows.ts';
 import type { StoreRead, StoreRows } from './store/store.ts';
@@ -14,7 +14,7 @@ export const noAnswers: ReadAnswers = new Map();
 export interface SplitReads {
   readonly names: readonly string[];
   readonly reads: readonly StoreRead[];
-  /** Rows by key that were in memory when the read began; undefined when there were none. */
+  /** Rows that were in memory when the read began; undefined when there were none. */
   readonly known: ReadonlyMap<string, readonly AnyRow[]> | undefined;
 }
 
@@ -26,22 +26,33 @@ export function splitReads(plans: Plans, owner: string, rows: Rows | undefined):
   for (const name in plans) {
     const plan = plans[name];
     if (plan === undefined) continue;
-    let read: StoreRead | undefined;
-    if (plan.plan === 'keys') {
-      const { cached, unknown } = splitKeys(plan, rows);
-      if (cached.length > 0) {
-        known ??= new Map();
-        known.set(name, cached);
-      }
-      if (unknown.length > 0) read = { read: 'keys', table: plan.table, keys: unknown };
-    } else {
-      read = storeRead(plan, owner);
+    const { inMemory, read } = splitPlan(plan, owner, rows);
+    if (inMemory !== undefined && inMemory.length > 0) {
+      known ??= new Map();
+      known.set(name, inMemory);
     }
     if (read === undefined) continue;
     names.push(name);
     reads.push(read);
   }
   return { names, reads, known };
+}
+
+interface SplitPlan {
+  readonly inMemory?: readonly AnyRow[];
+  readonly read?: StoreRead | undefined;
+}
+
+const askNothing: SplitPlan = {};
+
+function splitPlan(plan: AnyPlan, owner: string, rows: Rows | undefined): SplitPlan {
+  if (plan.plan === 'keys') return splitKeys(plan, rows);
+  if (plan.plan === 'lookup') return { read: lookupRead(plan) };
+  if (plan.after >= plan.through) return askNothing;
+  const inMemory = rows?.above(plan.table, plan.after);
+  if (inMemory !== undefined) return { inMemory: inMemory.filter((row) => inSubset(plan, row)) };
+  const { plan: _, ...rest } = plan;
+  return { read: { read: 'range', owner, ...rest } };
 }
 
 export function joinAnswers(split: SplitReads, answered: readonly StoreRows[]): ReadAnswers {
@@ -56,29 +67,21 @@ export function joinAnswers(split: SplitReads, answered: readonly StoreRows[]): 
   return answers;
 }
 
-function splitKeys(
-  plan: KeysPlan<AnyTable>,
-  rows: Rows | undefined,
-): { readonly cached: readonly AnyRow[]; readonly unknown: readonly AnyRow[] } {
-  const cached: AnyRow[] = [];
+function splitKeys(plan: KeysPlan<AnyTable>, rows: Rows | undefined): SplitPlan {
+  const inMemory: AnyRow[] = [];
   const unknown = plan.keys.filter((key) => {
     const kept = rows?.get(plan.table, keyText(plan.table, key as AnyRow));
     if (kept === undefined) return true;
-    if (kept.row !== removed) cached.push(kept.row);
+    if (kept.row !== removed) inMemory.push(kept.row);
     return false;
   });
-  return { cached, unknown: unknown as AnyRow[] };
+  if (unknown.length === 0) return { inMemory };
+  return { inMemory, read: { read: 'keys', table: plan.table, keys: unknown as AnyRow[] } };
 }
 
-function storeRead(plan: Exclude<AnyPlan, KeysPlan<AnyTable>>, owner: string): StoreRead | undefined {
-  if (plan.plan === 'lookup') {
-    if (plan.values.length === 0) return undefined;
-    const unique = Object.keys(plan.values[0] ?? {});
-    return { read: 'lookup', table: plan.table, unique, values: plan.values as readonly AnyRow[] };
-  }
-  if (plan.after >= plan.through) return undefined;
-  const { plan: _, ...rest } = plan;
-  return { read: 'range', owner, ...rest };
+function lookupRead({ table, values }: LookupPlan<AnyTable>): StoreRead | undefined {
+  if (values.length === 0) return undefined;
+  return { read: 'lookup', table, unique: Object.keys(values[0] ?? {}), values: values as readonly AnyRow[] };
 }
 
 /** The results of a shared read: what the store answered, and nothing laid over it. */
@@ -109,21 +112,8 @@ export function mergePlan<T extends AnyTable>(
   const fetched = answer?.rows ?? [];
   const last =
     answer === undefined || answer.complete ? Number.POSITIVE_INFINITY : Number(fetched.at(-1)?.[order]);
-  let over: Map<string, AnyRow | Removed> | undefined;
-  for (const { key, row } of kept) {
-    over ??= new Map();
-    over.set(key, row);
-  }
-  if (over === undefined) return { rows: fetched as never, complete: answer?.complete ?? true, upTo: last };
-
-  const laid = over;
-  const merged = fetched.filter((row) => !laid.has(keyText(plan.table, row)));
-  for (const row of laid.values()) {
-    if (row === removed) continue;
-    const position = Number(row[order]);
-    if (position > plan.after && position <= last && inSubset(plan, row)) merged.push(row);
-  }
-  merged.sort((a, b) => Number(a[order]) - Number(b[order]));
+  if (plan.limit === 0) return { rows: [], complete: true, upTo: last };
+  const merged = layOver(plan, fetched, last, kept);
   const rows = cut(plan, merged);
   if (rows.length < merged.length) {
     return { rows: rows as never, complete: false, upTo: Number(rows.at(-1)?.[order] ?? plan.after) };
@@ -131,7 +121,31 @@ export function mergePlan<T extends AnyTable>(
   return { rows: rows as never, complete: answer?.complete ?? true, upTo: last };
 }
 
+function layOver(
+  plan: RangePlan<AnyTable>,
+  fetched: readonly AnyRow[],
+  last: number,
+  kept: Iterable<KeptRow>,
+): readonly AnyRow[] {
+  let over: Map<string, AnyRow | Removed> | undefined;
+  for (const { key, row } of kept) {
+    over ??= new Map();
+    over.set(key, row);
+  }
+  if (over === undefined) return fetched;
+  const laid = over;
+  const order = orderColumn(plan.table);
+  const merged = fetched.filter((row) => !laid.has(keyText(plan.table, row)));
+  for (const row of laid.values()) {
+    if (row === removed) continue;
+    const position = Number(row[order]);
+    if (position > plan.after && position <= last && inSubset(plan, row)) merged.push(row);
+  }
+  return merged.sort((a, b) => Number(a[order]) - Number(b[order]));
+}
+
 function cut(plan: RangePlan<AnyTable>, rows: readonly AnyRow[]): readonly AnyRow[] {
+  if (rows.length === 0) return rows;
   const limited = rows.slice(0, plan.limit);
   const { weight } = plan.table;
   const budgetBytes = plan.budgetBytes;

@@ -58,3 +58,40 @@ test('reverting forgets what is above the durable commit and nothing below it', 
   t.deepEqual(rows.get(note, 'a')?.row, row('a'));
   t.is(rows.get(note, 'b'), undefined);
 });
+
+const entry = table({
+  name: 'entry',
+  columns: { owner: 'text', name: 'text', position: 'int8' },
+  key: ['owner', 'name'],
+  order: 'position',
+});
+
+function place(rows: Rows, name: string, position: number, commit: number): void {
+  rows.lay(entry, name, { owner: 'o', name, position }, commit);
+}
+const positions = (rows: Rows, after: number) => rows.above(entry, after)?.map((each) => each['position']);
+
+test('memory is sure of every row above one it did not see written, and of no other', (t) => {
+  const rows = new Rows(10_000);
+  t.is(rows.above(entry, 0), undefined);
+  place(rows, 'a', 5, 1);
+  place(rows, 'b', 6, 1);
+  t.is(positions(rows, 3), undefined);
+  t.deepEqual(positions(rows, 4), [5, 6]);
+  place(rows, 'a', 7, 2);
+  t.deepEqual(positions(rows, 4), [6, 7]);
+  t.deepEqual(positions(rows, 7), []);
+});
+
+test('memory is not sure of rows it dropped, nor of any after going back', (t) => {
+  const rows = new Rows(300);
+  for (const position of [1, 2, 3, 4, 5]) {
+    place(rows, `${position}`, position, position);
+    rows.promote([{ table: entry, key: `${position}` }], position);
+  }
+  t.is(positions(rows, 0), undefined);
+  t.deepEqual(positions(rows, 1), [2, 3, 4, 5]);
+  place(rows, '5', 6, 6);
+  rows.revert(5);
+  t.is(positions(rows, 4), undefined);
+});

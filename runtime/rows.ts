@@ -32,6 +32,8 @@ export class Rows {
   readonly #byTable = new Map<string, Map<string, KeptRow>>();
   /** Durable kept rows, oldest first: candidates to drop. */
   #durable: KeptRow[] = [];
+  /** By table: every row of a greater order than this is kept. Absent until a write shows where memory begins. */
+  readonly #completeAbove = new Map<string, number>();
   readonly #tickets = new Set<ReadTicket>();
   readonly #cacheBytesMax: number;
 
@@ -53,6 +55,19 @@ export class Rows {
     return this.#byTable.get(table.name)?.get(key);
   }
 
+  /** All rows of a greater order, ascending, where memory is sure to hold every one; undefined where it is not. */
+  above(table: AnyTable, after: number): readonly AnyRow[] | undefined {
+    const { order } = table;
+    if (order === undefined || after < (this.#completeAbove.get(table.name) ?? Number.POSITIVE_INFINITY)) {
+      return undefined;
+    }
+    const found: AnyRow[] = [];
+    for (const { row } of this.of(table)) {
+      if (row !== removed && Number(row[order]) > after) found.push(row);
+    }
+    return found.sort((a, b) => Number(a[order]) - Number(b[order]));
+  }
+
   /** Every kept row of a table. */
   of(table: AnyTable): Iterable<KeptRow> {
     return this.#byTable.get(table.name)?.values() ?? [];
@@ -65,6 +80,10 @@ export class Rows {
       this.#byTable.set(table.name, rows);
     }
     rows.set(key, { table, key, row, commit, bytes: row === removed ? 64 : rowBytes(row) });
+    if (this.#completeAbove.has(table.name)) return;
+    // Orders only grow, so nothing that was written before this row is above it.
+    const order = orderOf(table, row);
+    if (order !== undefined) this.#completeAbove.set(table.name, order - 1);
   }
 
   /** Commit `commit`, which wrote these keys, is durable. */
@@ -78,6 +97,7 @@ export class Rows {
 
   /** Forgets every row above the durable commit. */
   revert(durableCommit: number): void {
+    this.#completeAbove.clear();
     for (const rows of this.#byTable.values()) {
       for (const kept of rows.values()) if (kept.commit > durableCommit) rows.delete(kept.key);
     }
@@ -96,10 +116,22 @@ export class Rows {
       const oversized = kept.bytes > this.#cacheBytesMax * cachedRowShareMax;
       if (needed || (bytes <= this.#cacheBytesMax && !oversized)) return true;
       bytes -= kept.bytes;
-      this.#byTable.get(kept.table.name)?.delete(kept.key);
+      this.#drop(kept);
       return false;
     });
   }
+
+  #drop({ table, key, row }: KeptRow): void {
+    this.#byTable.get(table.name)?.delete(key);
+    const order = orderOf(table, row);
+    const completeAbove = this.#completeAbove.get(table.name);
+    if (order === undefined || completeAbove === undefined) return;
+    this.#completeAbove.set(table.name, Math.max(completeAbove, order));
+  }
+}
+
+function orderOf(table: AnyTable, row: AnyRow | Removed): number | undefined {
+  return row === removed || table.order === undefined ? undefined : Number(row[table.order]);
 }
 
 /** A rough size in memory. */

@@ -37,7 +37,10 @@ export interface Table<C extends Columns = Columns, K extends keyof C & string =
   readonly birth?: (keyof C & string) | undefined;
   /** Keys unique on the whole server, beyond `key`. */
   readonly unique: readonly (readonly (keyof C & string)[])[];
-  /** An `int8` column, unique within an owner, by which his rows are read in order; indexed as (owner, order). */
+  /**
+   * An `int8` column, unique within an owner, by which his rows are read in order; indexed as (owner, order). Every
+   * write of a row gives it an order above all that its owner's rows ever had.
+   */
   readonly order?: (keyof C & string) | undefined;
   /** An `int8` column that holds a row's size in bytes, for reads with a byte budget. */
   readonly weight?: (keyof C & string) | undefined;
