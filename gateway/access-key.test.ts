@@ -82,3 +82,16 @@ test('off is off', async (t) => {
   const { url } = await startGateway(t, routes, { accessKey: { key: 'key', mode: 'off' } });
   t.deepEqual(await statuses(url), open);
 });
+
+test('the key cannot be guessed faster than the public rate allows', async (t) => {
+  const { url } = await startGateway(t, routes, {
+    accessKey: { key: 'key', mode: 'all' },
+    rateLimits: { publicPerMinute: 3, sessionPerMinute: 0 },
+  });
+  const guesses: number[] = [];
+  for (let guess = 0; guess < 5; guess += 1) {
+    const headers = { 'X-Shared-Server-Key': `guess ${guess}` };
+    guesses.push((await fetch(`${url}/v2/login`, { method: 'POST', headers })).status);
+  }
+  t.deepEqual(guesses, [401, 401, 401, 429, 429]);
+});

@@ -1,6 +1,6 @@
 /**
  * Whether a request may go on to its handler, decided from its head alone and in this order: preflight, path,
- * access key, bearer, rate. Cheap and synchronous, as it is all that most of a flood will ever see.
+ * access key (a wrong one is counted like any public request), bearer, rate. Cheap and synchronous, as it is all that most of a flood will ever see.
  */
 import type { Credentials } from '../actors/mod.ts';
 import { type AccessKeyGate, accessKeyHeader } from './access-key.ts';
@@ -97,10 +97,11 @@ export function createAdmission(ports: AdmissionPorts): Admission {
       const match = router.find(method, path);
       arrival.match = isMatch(match) ? match : undefined;
       const route = arrival.match?.route;
-      if (gate?.guards(method, path, route?.path) && !gate.isKey(req.getHeader(accessKeyHeader))) {
-        return refusals.accessRestricted;
-      }
       const address = addressReader(res, req, responder);
+      if (gate?.guards(method, path, route?.path) && !gate.isKey(req.getHeader(accessKeyHeader))) {
+        const waitToGuessMs = waitMs(undefined, undefined, address);
+        return waitToGuessMs > 0 ? tooManyRequests(waitToGuessMs) : refusals.accessRestricted;
+      }
       const cookie = req.getHeader('cookie');
       const credentials =
         route === undefined || route.access === 'public'

@@ -15,15 +15,19 @@ export interface SignInAddress {
 export interface SigninKeys {
   /** The id of the `signin` actor of an address: 64 hex characters. */
   actorId(address: SignInAddress): string;
+  /** The id of the `signin` actor that counts the wrong passwords of an account's own signed-in callers. */
+  guardId(userUuid: string): string;
   /** The nonce an unknown address is answered with: 64 hex characters, the form of a client's own. */
   pseudoNonce(address: SignInAddress): string;
 }
 
 export function createSigninKeys(keyring: Keyring): SigninKeys {
   const actorKey = keyring.derive('signin-actor');
+  const guardKey = keyring.derive('signed-in-guard');
   const nonceKey = keyring.derive('pseudo-key-params');
   return {
     actorId: (address) => addressHmac(actorKey, address),
+    guardId: (userUuid) => createHmac('sha256', guardKey).update(userUuid).digest('hex'),
     pseudoNonce: (address) => addressHmac(nonceKey, address),
   };
 }

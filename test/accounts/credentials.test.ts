@@ -136,7 +136,17 @@ test('a signed-in caller cannot guess the password either', async (t) => {
   }
   t.is((await change(world, mine)).status, 423);
   t.is((await deleteAccount(world, mine, alice.password)).status, 423);
+  t.is((await signIn(world)).status, 200);
+});
+
+test('an address that strangers have locked does not keep its owner from changing the password', async (t) => {
+  const world = await createWorld();
+  const mine = await register(world);
+  for (let attempt = 0; attempt < 12; attempt += 1) await signIn(world, { password: 'x' });
   t.is((await signIn(world)).status, 423);
+  t.is((await change(world, mine)).status, 200);
+  await world.advance(1_000);
+  t.is((await signIn(world, { password: newPassword })).status, 200);
 });
 
 test('the right password gives the attempts back after a change too', async (t) => {

@@ -67,7 +67,7 @@ const wrongPassword = refuse(401, 'The current password you entered is incorrect
 
 type Reply = SignedInReply<SignInReply>;
 
-/** Errors: 401 and 403 of auth.md 8; 423 while the address is locked. */
+/** Errors: 401 and 403 of auth.md 8; 423 after too many wrong passwords. */
 export function changeCredentialsCommand(services: UserServices): FlowCommand<CredentialsChange, Reply> {
   return flow({
     request: changeSchema,

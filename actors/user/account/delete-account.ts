@@ -42,7 +42,7 @@ type Reply = SignedInReply<Record<never, never>>;
 const passwordMissing = refuse(400, 'Please update your application to the latest version.');
 const wrongPassword = refuse(400, 'The password you entered is incorrect. Please try again.');
 
-/** Errors: 400, 401 and 403 of auth.md 9; 423 while the address is locked. */
+/** Errors: 400, 401 and 403 of auth.md 9; 423 after too many wrong passwords. */
 export function deleteAccountCommand(services: UserServices): FlowCommand<AccountDeletion, Reply> {
   return flow({
     request: deletionSchema,
