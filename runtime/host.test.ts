@@ -139,6 +139,17 @@ const ledger = kind({
         return null;
       },
     }),
+    addTwice: flow({
+      request: z.number(),
+      reply: z.null(),
+      creates: true,
+      run: async (steps, by) => {
+        const add = () => steps.turn({ turn: (turn) => turn.set(count, turn.get(count) + by) });
+        await add();
+        await add();
+        return null;
+      },
+    }),
     twice: flow({
       request: z.number(),
       reply: z.number(),
@@ -509,6 +520,20 @@ test('a full mailbox answers overloaded', async (t) => {
 test('the steps of a flow are turns, each durable before the next', async (t) => {
   const { actors } = await start();
   t.is(await actors.get(ledger, 'a').ask.twice(3), 6);
+});
+
+test('a flow that fails after its first step does not say that nothing took effect', async (t) => {
+  let commits = 0;
+  const { actors } = await start(async (operation, apply) => {
+    await undefined;
+    if (operation !== 'commit') return apply();
+    commits += 1;
+    if (commits === 2) throw new StoreError('unavailable', 'disk full');
+    return apply();
+  });
+  const error = await t.throwsAsync(actors.get(ledger, 'a').ask.addTwice(3), { instanceOf: RetryableError });
+  t.is(error?.outcome, 'unknown');
+  t.is(await actors.get(ledger, 'a').ask.peek(null), 3);
 });
 
 test('a drained host has answered everything and holds nothing', async (t) => {

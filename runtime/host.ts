@@ -12,7 +12,15 @@ import type { AnyCommand, Flow, Plans, SharedCommand } from './command.ts';
 import { Committer } from './committer.ts';
 import { Sweeper } from './delivery.ts';
 import type { ActorEnvironment } from './environment.ts';
-import { ActorError, NotFoundError, OverloadedError, TerminalError, UnavailableError } from './errors.ts';
+import {
+  ActorError,
+  FencedError,
+  NotFoundError,
+  OverloadedError,
+  RetryableError,
+  TerminalError,
+  UnavailableError,
+} from './errors.ts';
 import type { Kind } from './kind.ts';
 import { removed } from './layers.ts';
 import { Lease } from './lease.ts';
@@ -224,20 +232,26 @@ export class Host {
     if (this.#flows >= this.#options.limits.flowsMax)
       throw new OverloadedError('too many calls are under way');
     this.#flows += 1;
+    const progress = { stepsDone: 0 };
     try {
-      return await run(this.#flow(call, creates));
+      return await run(this.#flow(call, creates, progress));
+    } catch (error) {
+      throw progress.stepsDone > 0 ? afterFirstStep(error) : error;
     } finally {
       this.#flows -= 1;
     }
   }
 
-  #flow(call: AskCall, creates: boolean): Flow {
-    const turn: Flow['turn'] = (step) =>
-      this.#turn(call, creates, {
+  #flow(call: AskCall, creates: boolean, progress: { stepsDone: number }): Flow {
+    const turn: Flow['turn'] = async (step) => {
+      const result = await this.#turn(call, creates, {
         reads: step.reads as TurnStep['reads'],
         turn: step.turn as TurnStep['turn'],
         recorded: step.recorded ?? false,
-      }) as never;
+      });
+      progress.stepsDone += 1;
+      return result as never;
+    };
     return {
       self: call.address,
       callId: call.callId,
@@ -329,4 +343,14 @@ function declaredCommands({ name, commands }: Kind): ReadonlyMap<string, Declare
   return new Map(
     Object.entries(commands).map(([each, command]) => [each, { command, what: `${name}.${each}` }]),
   );
+}
+
+/**
+ * These promise that nothing took effect, which is true of the step that failed and no longer of its flow. A repeat
+ * under the same call id finds what the first steps did; that is what "unknown" tells the caller to do.
+ */
+function afterFirstStep(error: unknown): unknown {
+  const promisesNothing = error instanceof UnavailableError || error instanceof FencedError;
+  if (!promisesNothing) return error;
+  return new RetryableError('a later step of this call could not be taken', { outcome: 'unknown' });
 }
