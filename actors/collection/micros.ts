@@ -8,8 +8,9 @@ const isoLengthMax = 64;
 const dayMicros = 86_400_000_000;
 const twoDigits = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '0'));
 
-/** Two times of every item given are written, and most fall on the day of the one before. */
-let lastDay = { day: 0, date: '1970-01-01' };
+/** Two times of every item given are written, and those of one page fall on few days. */
+const dates = new Map<number, string>();
+const datesMax = 4_096;
 
 /** `2024-02-26T10:11:12.345678Z`: UTC with exactly six fraction digits. */
 export function formatMicros(micros: number): string {
@@ -23,10 +24,12 @@ export function formatMicros(micros: number): string {
 }
 
 function dateOf(day: number): string {
-  if (day !== lastDay.day) {
-    lastDay = { day, date: new Date(day * (dayMicros / 1_000)).toISOString().slice(0, 10) };
-  }
-  return lastDay.date;
+  const known = dates.get(day);
+  if (known !== undefined) return known;
+  const date = new Date(day * (dayMicros / 1_000)).toISOString().slice(0, 10);
+  if (dates.size >= datesMax) dates.clear();
+  dates.set(day, date);
+  return date;
 }
 
 /** Microseconds since the epoch, or undefined for what is no ISO time (years 1685 to 2255). A time without a zone is UTC. */
