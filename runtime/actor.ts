@@ -201,6 +201,7 @@ export class Actor {
         const entry = this.#mailbox.take();
         if (entry !== undefined) this.#take(entry);
       }
+      this.#held.rows.settle();
     } finally {
       this.#pumping = false;
     }

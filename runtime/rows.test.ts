@@ -22,6 +22,18 @@ test('a durable row stays while a read that began before its commit is not used'
   t.is(rows.get(note, 'a'), undefined);
 });
 
+test('what was kept for a read alone is let go once the read is used', (t) => {
+  const rows = new Rows(0);
+  const read = rows.begin(0);
+  write(rows, 'a', 1);
+  rows.promote([{ table: note, key: 'a' }], 1);
+  rows.settle();
+  t.deepEqual(rows.get(note, 'a')?.row, row('a'));
+  rows.end(read);
+  rows.settle();
+  t.is(rows.get(note, 'a'), undefined);
+});
+
 test('a read that began after the commit needs no kept row', (t) => {
   const rows = new Rows(0);
   write(rows, 'a', 1);

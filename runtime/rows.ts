@@ -35,6 +35,8 @@ export class Rows {
   /** By table: every row of a greater order than this is kept. Absent until a write shows where memory begins. */
   readonly #completeAbove = new Map<string, number>();
   readonly #tickets = new Set<ReadTicket>();
+  /** More is kept than the cache may hold, for reads that are outstanding. */
+  #exceeds = false;
   readonly #cacheBytesMax: number;
 
   constructor(cacheBytesMax: number) {
@@ -49,6 +51,11 @@ export class Rows {
 
   end(ticket: ReadTicket): void {
     this.#tickets.delete(ticket);
+  }
+
+  /** Lets go of what was kept for reads alone. Between turns only: one that runs may need what its read has not seen. */
+  settle(): void {
+    if (this.#exceeds && this.#tickets.size === 0) this.#trim();
   }
 
   get(table: AnyTable, key: string): KeptRow | undefined {
@@ -111,10 +118,13 @@ export class Rows {
     for (const ticket of this.#tickets) oldestRead = Math.min(oldestRead, ticket.begunAfterCommit);
     this.#durable = this.#durable.filter((kept) => this.get(kept.table, kept.key) === kept);
     let bytes = this.#durable.reduce((sum, kept) => sum + kept.bytes, 0);
+    this.#exceeds = false;
     this.#durable = this.#durable.filter((kept) => {
       const needed = kept.commit > oldestRead;
       const oversized = kept.bytes > this.#cacheBytesMax * cachedRowShareMax;
-      if (needed || (bytes <= this.#cacheBytesMax && !oversized)) return true;
+      if (bytes <= this.#cacheBytesMax && !oversized) return true;
+      this.#exceeds ||= needed;
+      if (needed) return true;
       bytes -= kept.bytes;
       this.#drop(kept);
       return false;
