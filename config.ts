@@ -30,7 +30,8 @@ export interface Config {
   readonly captchaServerUrl: string | undefined;
   readonly captchaUiUrl: string | undefined;
   readonly accounts: AccountSettings;
-  readonly items: ItemSettings;
+  /** The generation of sync tokens is the database's and not configured. */
+  readonly items: Omit<ItemSettings, 'generation'>;
   readonly cookies: CookieOptions;
   /** Without the access key, which is a secret. */
   readonly gateway: Omit<GatewayConfig, 'accessKey'>;

@@ -75,7 +75,7 @@ const collection = kind({
         const before = turn.get(head);
         const position = before.position + 1;
         turn.insert(item, newItem(turn.self.id, uuid, position));
-        turn.set(head, { ...before, generation: 'g', position, items: before.items + 1 });
+        turn.set(head, { ...before, position, items: before.items + 1 });
         return position;
       },
     }),

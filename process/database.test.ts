@@ -2,7 +2,8 @@ import test from 'ava';
 import { createKeyring } from '../runtime/keyring.ts';
 import { ModelDatabase, ModelStore } from '../runtime/store/model.ts';
 import { FakeClock } from '../test/support/clock.ts';
-import { checkDatabase } from './database.ts';
+import { SeededRandom } from '../test/support/random.ts';
+import { checkDatabase, syncGeneration } from './database.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
 const keyring = createKeyring(Buffer.alloc(32, 1));
@@ -27,6 +28,13 @@ test('a new database is accepted, and again with the same fixed settings', async
   const { store } = storeOf();
   await checkDatabase(store, expected);
   await t.notThrowsAsync(checkDatabase(store, expected));
+});
+
+test('the generation of sync tokens is as old as the database', async (t) => {
+  const { store } = storeOf();
+  const first = await syncGeneration(store, new SeededRandom(1));
+  t.is(await syncGeneration(store, new SeededRandom(2)), first);
+  t.not(await syncGeneration(storeOf().store, new SeededRandom(2)), first);
 });
 
 test('another key or shard count than the database was made with is refused', async (t) => {

@@ -14,6 +14,7 @@ import { checkFingerprint } from './root-secret.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
 const passwordBytes = 24;
+const generationBytes = 12;
 
 export interface Database {
   readonly connection: pg.ClientConfig;
@@ -72,6 +73,11 @@ export async function needing<T>(what: string, work: () => Promise<T>): Promise<
 function chainOf(error: unknown): string[] {
   if (!(error instanceof Error)) return [];
   return [error.message, ...chainOf(error.cause)];
+}
+
+/** Names this run of sync positions: random, as old as the database, and new when the operator removed it. */
+export function syncGeneration(store: Store, random: Random): Promise<string> {
+  return store.fixedSetting('generation', random.bytes(generationBytes).toString('base64url'));
 }
 
 /** Refuses a database that was made with other fixed settings, or that another node is serving. @throws StartError */

@@ -27,7 +27,7 @@ import type { Random } from '../runtime/random.ts';
 import type { Store } from '../runtime/store/store.ts';
 import { InProcessTransport } from '../runtime/transport/in-process.ts';
 import { openDataDirectory } from './data-directory.ts';
-import { checkDatabase, needing, openDatabase, openStore } from './database.ts';
+import { checkDatabase, needing, openDatabase, openStore, syncGeneration } from './database.ts';
 import type { Lifetime } from './lifetime.ts';
 import { openKeyring } from './root-secret.ts';
 import { exitCodes, StartError } from './start-error.ts';
@@ -79,7 +79,8 @@ async function serve(
   const tokens = createSessionTokens(keyring.derive('session-token'));
   const transport = new InProcessTransport();
   const signinKeys = createSigninKeys(keyring);
-  const host = createHost(options, store, { registry, transport, tokens, signinKeys });
+  const generation = await needing('The database cannot be used', () => syncGeneration(store, random));
+  const host = createHost(options, store, { registry, transport, tokens, signinKeys, generation });
   await needing('The node could not take up its work', () => host.start());
   lifetime.onEnd(() => host.drain(config.drainTimeoutMs));
 
@@ -118,6 +119,7 @@ interface Shared {
   readonly transport: InProcessTransport;
   readonly tokens: SessionTokens;
   readonly signinKeys: SigninKeys;
+  readonly generation: string;
 }
 
 function createHost(options: ServerOptions, store: Store, shared: Shared): Host {
@@ -128,7 +130,7 @@ function createHost(options: ServerOptions, store: Store, shared: Shared): Host 
     config.captchaServerUrl === undefined ? undefined : createCaptchaVerifier(config.captchaServerUrl);
   const kinds = createKinds({
     settings: config.accounts,
-    items: config.items,
+    items: { ...config.items, generation: shared.generation },
     tokens: shared.tokens,
     signinKeys: shared.signinKeys,
     hasher,

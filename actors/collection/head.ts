@@ -1,16 +1,12 @@
 /**
  * The head of a collection: how far it has come. Held by the collection's actor, so "anything new since this
  * token?" compares two numbers in memory.
- *
- * `generation` names one run of positions. It is drawn at the first save (and again when a collection is restored
- * from elsewhere); a token of another generation says nothing about these positions.
  */
 import { z } from 'zod';
 import { slice } from '../../runtime/slice.ts';
 import type { ItemRow } from './item.ts';
 
 export interface Head {
-  readonly generation: string;
   /** The last position given; 0 before the first save. */
   readonly position: number;
   /** The last updated_at_timestamp given, microseconds. */
@@ -25,19 +21,17 @@ export const head = slice<Head>({
   name: 'items',
   format: 1,
   schema: z.object({
-    generation: z.string(),
     position: z.int(),
     updatedAtMicros: z.int(),
     items: z.int(),
     sizeBytes: z.int(),
   }),
-  initial: { generation: '', position: 0, updatedAtMicros: 0, items: 0, sizeBytes: 0 },
+  initial: { position: 0, updatedAtMicros: 0, items: 0, sizeBytes: 0 },
 });
 
 /** The head once `row`, stamped by `stamp` from `before`, is written over `existing`. */
 export function advance(before: Head, row: ItemRow, existing: ItemRow | undefined): Head {
   return {
-    generation: before.generation,
     position: row.position,
     updatedAtMicros: row.updated_at_timestamp,
     items: before.items + (existing === undefined ? 1 : 0),

@@ -6,7 +6,7 @@ import { changesPlan, frontPlan, pageItems, pageOf, tokensOf } from './retrieve.
 import { saveItems } from './save-items.ts';
 import { decodeToken } from './token.ts';
 
-const head = { ...headSlice.initial, generation: 'gen', position: 9 };
+const head = { ...headSlice.initial, position: 9 };
 const limits = { items: 150, bytes: 10_000_000 };
 
 function rows(...contentTypes: string[]): ItemRow[] {
@@ -75,9 +75,9 @@ test('the first page begins with the keys, each version once, and without their 
 
 test('every page has a sync token, and one that is followed by another a cursor', (t) => {
   const mark = { collection: uuidNumber(1), generation: 'gen', position: 5 };
-  const last = tokensOf(uuidNumber(1), head, 5, false);
+  const last = tokensOf(uuidNumber(1), 'gen', head, 5, false);
   t.deepEqual(decodeToken(last.sync_token), [mark]);
   t.false('cursor_token' in last);
-  const { sync_token, cursor_token } = tokensOf(uuidNumber(1), head, 5, true);
+  const { sync_token, cursor_token } = tokensOf(uuidNumber(1), 'gen', head, 5, true);
   t.is(cursor_token, sync_token);
 });

@@ -104,7 +104,13 @@ export interface Tokens {
  * The tokens of a page that ends at `position`. Clients page on as long as they get a cursor, so a page without
  * items must carry none (`more` false); its sync token goes on behind it all the same.
  */
-export function tokensOf(collection: string, head: Head, position: number, more: boolean): Tokens {
-  const token = tokenAt(collection, head, position);
+export function tokensOf(
+  collection: string,
+  generation: string,
+  head: Head,
+  position: number,
+  more: boolean,
+): Tokens {
+  const token = tokenAt(collection, generation, head, position);
   return more ? { sync_token: token, cursor_token: token } : { sync_token: token };
 }

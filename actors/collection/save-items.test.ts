@@ -14,7 +14,7 @@ function collection() {
   return {
     rows,
     save(items: readonly ClientItem[], now = nowMicros) {
-      const stored = { head, row: (uuid: string) => rows.get(uuid), newGeneration: () => 'gen' };
+      const stored = { head, row: (uuid: string) => rows.get(uuid) };
       const result = saveItems(saver(), stored, items, now);
       for (const [uuid, { row, isNew }] of result.writes) {
         if (isNew === rows.has(uuid)) throw new Error('isNew is wrong');
@@ -28,15 +28,6 @@ function collection() {
     },
   };
 }
-
-test('the first save draws the generation, and later ones keep it', (t) => {
-  const items = collection();
-  t.is(items.head.generation, '');
-  items.save([note()]);
-  t.is(items.head.generation, 'gen');
-  items.save([note({ uuid: uuidNumber(2) })]);
-  t.like(items.head, { generation: 'gen', position: 2, items: 2 });
-});
 
 test('one bad item leaves the others saved', (t) => {
   const { saved, conflicts } = collection().save([

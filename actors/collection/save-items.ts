@@ -13,7 +13,6 @@ export interface Stored {
   readonly head: Head;
   /** The row that holds this (lower-case) uuid on the server, as far as the turn knows. */
   row(uuid: string): ItemRow | undefined;
-  newGeneration(): string;
 }
 
 export interface SavedEntry {
@@ -59,7 +58,6 @@ export function saveItems(
     }
     saved.push({ row: result.row, uuid });
     if (result.outcome === 'repeat') continue;
-    if (head.generation === '') head = { ...head, generation: stored.newGeneration() };
     head = advance(head, result.row, existing);
     writes.set(key, { row: result.row, isNew: before?.isNew ?? existing === undefined });
   }

@@ -2,6 +2,10 @@
  * Sync and cursor tokens (design 5, sync.md 1.5): for each collection the position up to which the client has
  * seen its changes, and the generation that position belongs to. Opaque to clients.
  *
+ * A generation names one run of positions on this server: random, new with the database and with each restore of a
+ * backup (docs/operations.md). What a restored collection counts from there on are not the changes that a client had
+ * seen under the same positions before.
+ *
  * A client repeats a rejected token for ever, so no token is an error. One that is unreadable, of a predecessor
  * server, of another collection or generation, or ahead of the head counts as position 0 *with* tombstones: the
  * client may hold items that were deleted since. Only a missing token is a first sync, without tombstones.
@@ -36,12 +40,12 @@ export function encodeToken(marks: readonly Mark[]): string {
 const tokensAtHeads = new WeakMap<Head, string>();
 
 /** The token of this position in one collection. */
-export function tokenAt(collection: string, head: Head, position: number): string {
+export function tokenAt(collection: string, generation: string, head: Head, position: number): string {
   // Before its first save a collection has the head that every such collection has.
-  const isAtHead = position === head.position && head.generation !== '';
+  const isAtHead = position === head.position && position > 0;
   const known = isAtHead ? tokensAtHeads.get(head) : undefined;
   if (known !== undefined) return known;
-  const token = encodeToken([{ collection, generation: head.generation, position }]);
+  const token = encodeToken([{ collection, generation, position }]);
   if (isAtHead) tokensAtHeads.set(head, token);
   return token;
 }
@@ -72,12 +76,14 @@ function decodeMark(part: string): Mark | undefined {
 export function startOf(
   tokens: { readonly sync: string | null | undefined; readonly cursor: string | null | undefined },
   collection: string,
+  generation: string,
   head: Head,
 ): Start {
   const token = tokens.cursor || tokens.sync;
   if (!token) return { after: 0, first: true };
-  if (token === tokenAt(collection, head, head.position)) return { after: head.position, first: false };
+  if (token === tokenAt(collection, generation, head, head.position))
+    return { after: head.position, first: false };
   const mark = decodeToken(token)?.find((candidate) => candidate.collection === collection);
-  const known = mark !== undefined && mark.generation === head.generation && mark.position <= head.position;
+  const known = mark !== undefined && mark.generation === generation && mark.position <= head.position;
   return { after: known ? mark.position : 0, first: false };
 }

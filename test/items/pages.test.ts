@@ -128,6 +128,19 @@ test('any token but ours is followed by everything, tombstones included', async 
   t.deepEqual(uuids((await (await world.device(userUuid)).sync()).retrieved_items), [uuidNumber(2)]);
 });
 
+test('after a restore a device reads everything again, and does not skip what has its old positions', async (t) => {
+  const before = await World.start({ generation: 'before' });
+  const phone = await before.device(userUuid);
+  await phone.sync({ items: notes(3) });
+  // The backup knew only the first two; another device then saves what gets the third position again.
+  const restored = await World.start({ generation: 'after' });
+  await (await restored.device(userUuid)).sync({ items: [...notes(2), note({ uuid: uuidNumber(9) })] });
+  const { retrieved_items: got } = await (await restored.device(userUuid)).sync({
+    sync_token: phone.syncToken,
+  });
+  t.deepEqual(uuids(got), [1, 2, 9].map(uuidNumber));
+});
+
 test('a token from before the first save is followed by everything', async (t) => {
   const world = await World.start();
   const [phone, laptop] = [await world.device(userUuid), await world.device(userUuid)];

@@ -22,6 +22,6 @@ const hasher: PasswordHasher = {
 export function simulatedKinds(accessTokenAgeMs: number, pageBytes: number): readonly Kind[] {
   const attempts = { plainAttemptsMax: 10_000, captchaAttemptsMax: 10_000 };
   const settings = { ...defaultAccountSettings, ...attempts, accessTokenAgeMs };
-  const items = { contentLimitBytes: 1_000_000, transferLimitBytes: pageBytes };
+  const items = { generation: 'simulated', contentLimitBytes: 1_000_000, transferLimitBytes: pageBytes };
   return [...createKinds({ settings, items, tokens, signinKeys, hasher }), counterKind];
 }

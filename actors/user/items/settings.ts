@@ -1,5 +1,7 @@
-/** Limits of item sync that operators set. All sizes in bytes. */
+/** What item sync is told from outside. All sizes in bytes. */
 export interface ItemSettings {
+  /** Of the sync tokens this server gives out: random, as long as the database (see token.ts). */
+  readonly generation: string;
   /** `ITEM_CONTENT_LIMIT`: ciphertext of one item; beyond it `content_error`. */
   readonly contentLimitBytes: number;
   /** `CONTENT_SIZE_TRANSFER_LIMIT`: a page of a sync ends with the item that reaches this. */
@@ -7,6 +9,7 @@ export interface ItemSettings {
 }
 
 export const defaultItemSettings: ItemSettings = {
+  generation: 'default',
   contentLimitBytes: 16 * 1024 * 1024,
   transferLimitBytes: 10_000_000,
 };

@@ -18,6 +18,7 @@ import { type Start, startOf } from '../../collection/token.ts';
 import type { SignedIn } from '../signed-in.ts';
 import { idleReply, legacyReply, modernReply, type SyncReply, type SyncResult } from './reply.ts';
 import { isLegacy, isVaultExclusive, type SyncRequest } from './request.ts';
+import type { ItemSettings } from './settings.ts';
 
 type ItemRows = RangeResult<typeof item>;
 type ItemsByKey = KeysResult<typeof item>;
@@ -38,22 +39,21 @@ export interface Progress {
   readonly head: Head;
 }
 
-export function pagePlans(view: View, request: SyncRequest, transferLimitBytes: number) {
+export function pagePlans(view: View, request: SyncRequest, settings: ItemSettings) {
   const now = view.get(head);
-  const limits = { items: pageItems(request.limit), bytes: transferLimitBytes };
-  const start = isVaultExclusive(request) ? nothingAfter(now) : startAt(view, request);
+  const limits = { items: pageItems(request.limit), bytes: settings.transferLimitBytes };
+  const start = isVaultExclusive(request) ? nothingAfter(now) : startAt(view, request, settings);
   return { changes: changesPlan(start, now, limits), front: frontPlan(start, now) };
 }
 
 /** A sync before it has saved anything. */
-export function begin(view: View, request: SyncRequest, reads: PageReads): Progress {
+export function begin(view: View, request: SyncRequest, reads: PageReads, settings: ItemSettings): Progress {
   const now = view.get(head);
-  const page = pageIn(view, request, reads, now);
+  const page = pageIn(request, reads, now, startAt(view, request, settings));
   return { page, saved: [], conflicts: [], end: page.reached, head: now };
 }
 
-function pageIn(view: View, request: SyncRequest, reads: PageReads, now: Head): Page {
-  const start = startAt(view, request);
+function pageIn(request: SyncRequest, reads: PageReads, now: Head, start: Start): Page {
   // No vault's items are the user's yet. Nothing of his own is given, so the token stays where it was.
   if (isVaultExclusive(request)) return { rows: [], reached: start.after, complete: true };
   return pageOf(reads.changes, reads.front, start, now.position);
@@ -121,16 +121,18 @@ function storedIn(turn: Turn, { request, items, stored }: Batch): Stored {
     row: (uuid) =>
       (read.has(uuid) ? stored.get({ collection, uuid }) : undefined) ??
       turn.taken(item, { collection, uuid }),
-    newGeneration: () => turn.random.bytes(generationBytes).toString('base64url'),
   };
 }
 
-const generationBytes = 9;
-
-export function answer(userUuid: string, request: SyncRequest, progress: Progress): SyncReply {
+export function answer(
+  userUuid: string,
+  request: SyncRequest,
+  progress: Progress,
+  { generation }: ItemSettings,
+): SyncReply {
   const { page, saved, conflicts, end, head: after } = progress;
   const retrieved = given(page.rows, request, conflicts);
-  const tokens = tokensOf(userUuid, after, end, !page.complete && retrieved.length > 0);
+  const tokens = tokensOf(userUuid, generation, after, end, !page.complete && retrieved.length > 0);
   const result = { retrieved, saved, conflicts, tokens };
   if (isLegacy(request)) return legacyReply(result);
   return isIdle(result, after, end) ? idleReply(after, tokens) : modernReply(result);
@@ -139,7 +141,7 @@ export function answer(userUuid: string, request: SyncRequest, progress: Progres
 /** Nothing to say, at a head that is of this collection alone: before its first save each has the same one. */
 function isIdle({ retrieved, saved, conflicts }: SyncResult, head: Head, end: number): boolean {
   const isEmpty = retrieved.length === 0 && saved.length === 0 && conflicts.length === 0;
-  return isEmpty && end === head.position && head.generation !== '';
+  return isEmpty && end === head.position && end > 0;
 }
 
 /** An item that comes as the other side of a sync conflict does not come twice. */
@@ -159,9 +161,9 @@ function given(
   return ofType.filter((row) => !inConflict.has(row.uuid));
 }
 
-function startAt(view: View, request: SyncRequest): Start {
+function startAt(view: View, request: SyncRequest, { generation }: ItemSettings): Start {
   const tokens = { sync: request.sync_token, cursor: request.cursor_token };
-  return startOf(tokens, view.self.id, view.get(head));
+  return startOf(tokens, view.self.id, generation, view.get(head));
 }
 
 function nothingAfter(now: Head): Start {

@@ -40,15 +40,16 @@ export function createSyncCommands(accounts: AccountSettings, settings: ItemSett
   const sync = signedInSharedRead(accounts, {
     request: syncFields,
     reply: syncReply,
-    reads: (view, request) => pagePlans(view, request, settings.transferLimitBytes),
-    answer: (view, request, reads) => answer(view.self.id, request, begin(view, request, reads)),
+    reads: (view, request) => pagePlans(view, request, settings),
+    answer: (view, request, reads) =>
+      answer(view.self.id, request, begin(view, request, reads, settings), settings),
   });
 
   const saveItems = signedInCommand(accounts, {
     request: syncFields,
     reply: syncReply,
     reads: (view, request) => ({
-      ...pagePlans(view, request, settings.transferLimitBytes),
+      ...pagePlans(view, request, settings),
       ...storedPlan(view, request, request.items ?? []),
     }),
     turn: (turn, request, reads, by) => {
@@ -62,7 +63,12 @@ export function createSyncCommands(accounts: AccountSettings, settings: ItemSett
         by,
         contentLimitBytes: settings.contentLimitBytes,
       };
-      return answer(turn.self.id, request, proceed(turn, batch, begin(turn, request, reads)));
+      return answer(
+        turn.self.id,
+        request,
+        proceed(turn, batch, begin(turn, request, reads, settings)),
+        settings,
+      );
     },
   });
 
@@ -86,7 +92,7 @@ async function saveInBatches(
   const [first = [], ...others] = batchesOf(sent);
   let step = await steps.turn({
     reads: (view) => ({
-      ...pagePlans(view, request, settings.transferLimitBytes),
+      ...pagePlans(view, request, settings),
       ...storedPlan(view, request, first),
     }),
     turn: (turn, reads) =>
@@ -94,7 +100,7 @@ async function saveInBatches(
         const wrong = malformed(sent);
         if (wrong !== undefined) return wrong;
         const batch = { request, items: first, stored: reads.stored, by, contentLimitBytes };
-        return proceed(turn, batch, begin(turn, request, reads));
+        return proceed(turn, batch, begin(turn, request, reads, settings));
       }),
   });
   for (const items of others) {
@@ -109,7 +115,7 @@ async function saveInBatches(
     });
   }
   if (isRefused(step)) return step;
-  return { caller: step.caller, reply: answer(steps.self.id, request, step.progress) };
+  return { caller: step.caller, reply: answer(steps.self.id, request, step.progress, settings) };
 }
 
 type Step =
