@@ -90,6 +90,8 @@ export class Lease {
     const { store, node, leaseMs, logger, onLost } = this.#options;
     try {
       if (!(await this.#extend(() => store.renew(node.id, node.incarnation, leaseMs)))) {
+        // One that was given up meanwhile is not lost.
+        if (this.#ended) return;
         this.#end();
         onLost();
         return;
