@@ -52,7 +52,7 @@ test('a lease that was given up is not lost when a renewal finds it gone', async
 test('a lease that another incarnation took is lost', async (t) => {
   const { clock, database, lease, lost } = leaseOver(async (_operation, apply) => apply());
   await lease.start();
-  database.register(testNode(new SeededRandom(2)), leaseMs);
+  await new ModelStore(database).register(testNode(new SeededRandom(2)), leaseMs);
   await clock.advance(leaseMs / 3);
   t.deepEqual(lost, ['lost']);
   t.false(lease.isValid());
