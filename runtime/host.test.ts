@@ -424,7 +424,7 @@ test('shards whose claim was answered by nobody are claimed again', async (t) =>
   const clock = new FakeClock();
   const database = new ModelDatabase(clock);
   const other = testNode(new SeededRandom(9), 'other');
-  database.register(other, 5_000);
+  database.register(other, database.nextStart(), 5_000);
   database.claim(other.id, other.incarnation, [...Array(16).keys()]);
   const store = new ModelStore(database, async (operation, apply) => {
     const result = await Promise.resolve().then(apply);

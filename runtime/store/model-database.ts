@@ -18,11 +18,13 @@ import type {
   TellRow,
   TimerRow,
 } from './store.ts';
+import { StoreError } from './store.ts';
 import { callTable, outboxTable, sliceTable, timerTable } from './tables.ts';
 
 interface Lease {
   readonly node: NodeRow;
   readonly incarnation: string | null;
+  readonly started: number;
   readonly expiresAtMs: number;
 }
 
@@ -34,6 +36,7 @@ export class ModelDatabase {
   readonly #shards = new Map<number, { readonly incarnation: string; readonly epoch: number }>();
   readonly #settings = new Map<string, string>();
   #epoch = 0;
+  #starts = 0;
 
   /** `clock` is the database's own. */
   constructor(clock: { nowMs(): number }) {
@@ -44,9 +47,18 @@ export class ModelDatabase {
     return Math.floor(this.#clock.nowMs());
   }
 
-  register(node: NodeRow, leaseMs: number): void {
+  nextStart(): number {
+    this.#starts += 1;
+    return this.#starts;
+  }
+
+  register(node: NodeRow, started: number, leaseMs: number): void {
+    const holder = this.#leases.get(node.id);
+    if (holder !== undefined && holder.started >= started) {
+      throw new StoreError('refused', `another process has meanwhile started as node ${node.id}`);
+    }
     const expiresAtMs = this.timeMs() + leaseMs;
-    this.#leases.set(node.id, { node, incarnation: node.incarnation, expiresAtMs });
+    this.#leases.set(node.id, { node, incarnation: node.incarnation, started, expiresAtMs });
   }
 
   renew(nodeId: string, incarnation: string, leaseMs: number): boolean {

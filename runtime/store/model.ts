@@ -46,8 +46,9 @@ export class ModelStore implements Store {
     return this.#schedule('timeMs', () => this.#database.timeMs());
   }
 
-  register(node: NodeRow, leaseMs: number): Promise<void> {
-    return this.#schedule('register', () => this.#database.register(node, leaseMs));
+  async register(node: NodeRow, leaseMs: number): Promise<void> {
+    const started = await this.#schedule('register', () => this.#database.nextStart());
+    await this.#schedule('register', () => this.#database.register(node, started, leaseMs));
   }
 
   renew(nodeId: string, incarnation: string, leaseMs: number): Promise<boolean> {

@@ -10,6 +10,8 @@
  * 3. What `activate` or `barrier` returned is followed by reads that see every earlier commit of that actor.
  * 4. Epochs come from one counter of the whole cluster and only grow.
  * 5. A shard is claimed only while no other live incarnation holds it, by database time.
+ * 6. Incarnations of one node succeed each other in the order of their starts: once a later start has registered,
+ *    the registration of an earlier one can never apply, whenever its statement reaches the database.
  *
  * Every method rejects with a `StoreError` and nothing else.
  */
@@ -17,7 +19,7 @@ import type { Address } from '../address.ts';
 import type { AnyKey, AnyRow, AnyTable } from '../table.ts';
 
 export type StoreFailure =
-  /** A server-wide unique key is taken (23505). Nothing of the statement was applied. */
+  /** A server-wide unique key is taken (23505), or a node by a later start. Nothing of the statement was applied. */
   | 'refused'
   /** A serialisation failure, deadlock or lock time-out (40001, 40P01, 55P03). Nothing was applied. */
   | 'conflict'
@@ -164,6 +166,10 @@ export interface Store {
   /**
    * Starts a new incarnation of `node.id`: the predecessor's incarnation, if any, is dead from here on, at once
    * and whatever its lease said. The lease runs `leaseMs` from database time.
+   *
+   * The order of starts is that of the numbers they draw, each before it sends its registration. One that finds a
+   * later start in its place rejects as `refused`: nothing was applied, and trying again would draw a later number
+   * still and end a process that serves. Whoever is refused must not serve.
    */
   register(node: NodeRow, leaseMs: number): Promise<void>;
   /** Extends the lease of exactly this incarnation. False: it was declared dead; it must never serve again. */

@@ -78,7 +78,6 @@ export class StorageFaults {
     const fail = (failure: 'conflict' | 'unavailable' | 'unknown') =>
       answer(() => reject(new StoreError(failure, `simulated: ${fate}`)));
     const run = (andThen: (result: T) => void) => {
-      if (isRegistrationOfTheDead(process, operation)) return;
       try {
         andThen(apply());
       } catch (error) {
@@ -159,12 +158,4 @@ export class StorageFaults {
     if (!this.#healed && random.chance(rates.storeSlow)) return random.fraction() * slowMaxMs;
     return 0.2 + random.fraction() * rates.storeMs * 0.5;
   }
-}
-
-/**
- * Left out of the simulation: `register` ends whoever holds the node's row, so a registration that runs after its own
- * process has ended would end a living successor, whose lease still lets it answer from memory for a while.
- */
-function isRegistrationOfTheDead(process: SimulatedProcess, operation: keyof Store): boolean {
-  return operation === 'register' && process.isDead;
 }

@@ -1,4 +1,4 @@
-import { ModelDatabase, ModelStore } from '../../runtime/store/model.ts';
+import { ModelDatabase, ModelStore, type Schedule } from '../../runtime/store/model.ts';
 import type { Flight, Subject } from './subject.ts';
 
 const applied: Flight = { finish: async () => undefined };
@@ -20,6 +20,25 @@ export async function modelSubject(database = new ModelDatabase(clock)): Promise
     async claimInFlight(nodeId, incarnation, shards) {
       database.claim(nodeId, incarnation, shards);
       return applied;
+    },
+    async registrationInFlight(node, leaseMs) {
+      let release = () => {};
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      let calls = 0;
+      const schedule: Schedule = async (_operation, apply) => {
+        calls += 1;
+        if (calls > 1) await released;
+        return apply();
+      };
+      const registration = new ModelStore(database, schedule).register(node, leaseMs);
+      return {
+        finish() {
+          release();
+          return registration;
+        },
+      };
     },
     async untilBlocked(pending) {
       await pending.catch(() => undefined);

@@ -1,6 +1,7 @@
-/** Promises 4 and 5 of the port: leases, incarnations, epochs, claims, and what is set once for the cluster. */
+/** Promises 4 to 6 of the port: leases, incarnations, epochs, claims, and what is set once for the cluster. */
 import assert from 'node:assert/strict';
 import type { NodeRow, Store } from '../../runtime/store/store.ts';
+import { assertFails } from './actors.ts';
 import type { Clause } from './subject.ts';
 
 const leaseMs = 60_000;
@@ -51,6 +52,32 @@ export const ownershipClauses: readonly Clause[] = [
       const after = await store.claim('a', 'a2', [0, 1, 2]);
       assert.deepEqual(after.shards, [0, 1, 2]);
       assert.ok(after.epoch > before.epoch);
+    },
+  },
+  {
+    name: 'a registration that comes late changes nothing',
+    async check({ store, registrationInFlight }) {
+      const late = await registrationInFlight(node('a', 'a1'), leaseMs);
+      await store.register(node('a', 'a2'), leaseMs);
+      await store.register(node('b', 'b1'), leaseMs);
+      await store.claim('a', 'a2', [0, 1]);
+      await assertFails(late.finish(), 'refused');
+      assert.equal((await incarnations(store))['a'], 'a2');
+      assert.equal(await store.renew('a', 'a1', leaseMs), false);
+      assert.equal(await store.renew('a', 'a2', leaseMs), true);
+      assert.deepEqual((await store.claim('b', 'b1', [0, 1, 2])).shards, [2]);
+    },
+  },
+  {
+    name: 'a registration comes late to a node that has left, too',
+    async check({ store, registrationInFlight }) {
+      const late = await registrationInFlight(node('a', 'a1'), leaseMs);
+      await store.register(node('a', 'a2'), leaseMs);
+      await store.leave('a', 'a2');
+      await assertFails(late.finish(), 'refused');
+      assert.equal((await incarnations(store))['a'], null);
+      await store.register(node('a', 'a3'), leaseMs);
+      assert.equal((await incarnations(store))['a'], 'a3');
     },
   },
   {

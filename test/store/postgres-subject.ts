@@ -5,12 +5,21 @@ import { createTable, runtimeMigrations } from '../../runtime/store/postgres/sch
 import type { Statement } from '../../runtime/store/postgres/sql.ts';
 import * as statements from '../../runtime/store/postgres/statements.ts';
 import { openPostgresStore, type StoreSql, storeSql } from '../../runtime/store/postgres/store.ts';
-import type { Store } from '../../runtime/store/store.ts';
+import type { NodeRow, Store } from '../../runtime/store/store.ts';
 import type { DatabaseConnection, TestPostgres } from '../support/postgres.ts';
 import type { Flight, Subject } from './subject.ts';
 import { contractTables } from './tables.ts';
 
 const pollsMax = 20_000;
+/** A node whose row is locked to keep a connection busy. */
+const bystander: NodeRow = {
+  id: 'bystander',
+  incarnation: 'bystander',
+  address: 'local',
+  roles: 'all',
+  version: '1',
+  formats: '1',
+};
 
 export interface PostgresVariant {
   readonly sql?: StoreSql;
@@ -21,7 +30,7 @@ export async function postgresSubject(server: TestPostgres, variant: PostgresVar
   const connection = await server.createDatabase();
   await migrate(connection, [...runtimeMigrations, ...contractTables.flatMap((table) => createTable(table))]);
   const open = async (): Promise<Store> => {
-    const store = await openPostgresStore({ connection, sql: variant.sql ?? storeSql });
+    const store = await openPostgresStore({ connection, sizes: { leases: 1 }, sql: variant.sql ?? storeSql });
     return variant.wrap?.(store, connection) ?? store;
   };
   const store = await open();
@@ -40,6 +49,22 @@ export async function postgresSubject(server: TestPostgres, variant: PostgresVar
         const [counter] = await query(statements.nextEpoch());
         await query(statements.takeShards(nodeId, incarnation, shards, Number(counter?.['value'])));
       }),
+    async registrationInFlight(node, leaseMs) {
+      await other.register(bystander, leaseMs);
+      const renewal = statements.renew(bystander.id, bystander.incarnation, leaseMs);
+      const lock = await inFlight(connection, (query) => query(renewal));
+      const registration = other.register(node, leaseMs);
+      // The one connection for leases goes to whoever asked first: this gets it between the two statements.
+      const blocked = other.renew(bystander.id, bystander.incarnation, leaseMs);
+      await untilBlocked(observer, blocked);
+      return {
+        async finish() {
+          await lock.finish();
+          await blocked;
+          await registration;
+        },
+      };
+    },
     untilBlocked: (pending) => untilBlocked(observer, pending),
     async close() {
       await Promise.all([store.close(), other.close(), observer.end()]);

@@ -4,7 +4,7 @@
  * flight has already been applied and only its answer is still to come.
  */
 import type { Address } from '../../runtime/address.ts';
-import type { Commit, Store } from '../../runtime/store/store.ts';
+import type { Commit, NodeRow, Store } from '../../runtime/store/store.ts';
 
 export interface Subject {
   readonly store: Store;
@@ -13,12 +13,15 @@ export interface Subject {
   commitInFlight(commit: Commit): Promise<Flight>;
   barrierInFlight(address: Address, epoch: number): Promise<Flight>;
   claimInFlight(nodeId: string, incarnation: string, shards: readonly number[]): Promise<Flight>;
+  /** Registers through `other`, up to where its start has its number and the registration itself is yet to run. */
+  registrationInFlight(node: NodeRow, leaseMs: number): Promise<Flight>;
   /** Resolves once a statement waits for a lock or, where nothing can wait, once `pending` is settled. */
   untilBlocked(pending: Promise<unknown>): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface Flight {
+  /** Lets the operation end; rejects as it does. */
   finish(): Promise<void>;
 }
 

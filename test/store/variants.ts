@@ -187,6 +187,17 @@ export const wrongVariants: readonly WrongVariant[] = [
     },
   },
   {
+    name: 'whoever registers last holds the node',
+    caughtBy: 'a registration that comes late changes nothing',
+    sql: {
+      ...storeSql,
+      register: (...input) => {
+        const { text, values } = storeSql.register(...input);
+        return { text: text.replace('WHERE node.started < excluded.started', ''), values };
+      },
+    },
+  },
+  {
     name: 'epochs are computed without a lock',
     caughtBy: 'a claim that waits behind another takes only what that one left, under a greater epoch',
     sql: {

@@ -26,7 +26,7 @@ export const runtimeMigrations: readonly Migration[] = [
     id: 'runtime-0001-node',
     sql: `CREATE TABLE IF NOT EXISTS node (
       id text NOT NULL PRIMARY KEY, incarnation text, address text NOT NULL, roles text NOT NULL,
-      version text NOT NULL, formats text NOT NULL, expires_at int8 NOT NULL)`,
+      version text NOT NULL, formats text NOT NULL, started int8 NOT NULL, expires_at int8 NOT NULL)`,
   },
   {
     id: 'runtime-0002-shard',

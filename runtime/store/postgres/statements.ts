@@ -49,13 +49,19 @@ export const slices = (address: Address): Statement => ({
 
 // Ownership.
 
-export const register = (node: NodeRow, leaseMs: number): Statement => ({
-  text: `INSERT INTO node (id, incarnation, address, roles, version, formats, expires_at)
-    VALUES ($1, $2, $3, $4, $5, $6, ${nowMs} + $7::int8)
+/**
+ * Takes the node's row from whoever started earlier; no row comes back where a later start has it. `started` comes
+ * from a statement of its own: a number drawn in this one would be the latest whenever it ran.
+ */
+export const register = (node: NodeRow, started: number, leaseMs: number): Statement => ({
+  text: `INSERT INTO node (id, incarnation, address, roles, version, formats, started, expires_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, ${nowMs} + $8::int8)
     ON CONFLICT (id) DO UPDATE SET incarnation = excluded.incarnation, address = excluded.address,
       roles = excluded.roles, version = excluded.version, formats = excluded.formats,
-      expires_at = excluded.expires_at`,
-  values: [node.id, node.incarnation, node.address, node.roles, node.version, node.formats, leaseMs],
+      started = excluded.started, expires_at = excluded.expires_at
+    WHERE node.started < excluded.started
+    RETURNING id`,
+  values: [node.id, node.incarnation, node.address, node.roles, node.version, node.formats, started, leaseMs],
 });
 
 export const renew = (nodeId: string, incarnation: string, leaseMs: number): Statement => ({
@@ -88,10 +94,13 @@ export const freeShards = (shards: readonly number[], claimer: string): Statemen
   values: [shards, claimer],
 });
 
-export const nextEpoch = (): Statement => ({
-  text: `INSERT INTO counter (name, value) VALUES ('epoch', 1)
+export const nextEpoch = (): Statement => nextOf('epoch');
+export const nextStart = (): Statement => nextOf('start');
+
+const nextOf = (counter: string): Statement => ({
+  text: `INSERT INTO counter (name, value) VALUES ($1, 1)
     ON CONFLICT (name) DO UPDATE SET value = counter.value + 1 RETURNING value`,
-  values: [],
+  values: [counter],
 });
 
 /** Takes the shards if the claimer itself is live. */

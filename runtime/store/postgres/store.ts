@@ -98,7 +98,11 @@ export class PostgresStore implements Store {
   }
 
   async register(node: NodeRow, leaseMs: number): Promise<void> {
-    await this.#leases.query(this.#sql.register(node, leaseMs));
+    const [counter] = await this.#leases.query(this.#sql.nextStart());
+    const started = Number(counter?.['value']);
+    const rows = await this.#leases.query(this.#sql.register(node, started, leaseMs));
+    if (rows.length === 0)
+      throw new StoreError('refused', `another process has meanwhile started as node ${node.id}`);
   }
 
   async renew(nodeId: string, incarnation: string, leaseMs: number): Promise<boolean> {
