@@ -36,7 +36,7 @@ export const defaultLimits: Limits = {
   activationsMax: 64,
   idleMs: 300_000,
   gatherBytesMax: 1_000_000,
-  cachedRowBytesMax: 64 * 1_024,
+  cachedRowBytesMax: 32 * 1_024,
   batchActorsMax: 64,
   batchBytesMax: 1_000_000,
   commitsInFlightMax: 2,
