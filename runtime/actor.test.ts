@@ -60,6 +60,14 @@ const desk = kind({
         return 'labelled';
       },
     }),
+    forget: command({
+      request: z.string(),
+      reply: z.string(),
+      turn: (turn, name) => {
+        turn.remove(born, { owner: turn.self.id, name });
+        return 'forgotten';
+      },
+    }),
     bear: command({
       request: z.object({ name: z.string(), birth: z.number() }),
       reply: z.string(),
@@ -287,4 +295,16 @@ test('an actor that a host dropped before its turn to activate came is not activ
   await settled();
   t.is(activate.calls, 1);
   t.true((await outcomes).every((outcome) => outcome.status === 'rejected'));
+});
+
+test('a key that was freed in the same commit may be taken as new again', async (t) => {
+  const before = await start(atMostCommits(20));
+  t.is(await before.actors.get(desk, 'a').ask.bear({ name: 'n', birth: 1 }), 'born');
+  const { actors } = await before.restart();
+  const a = actors.get(desk, 'a').ask;
+  const replies: string[] = [];
+  void a.forget('n').then((reply) => replies.push(reply));
+  void a.bear({ name: 'n', birth: 2 }).then((reply) => replies.push(reply));
+  await settled();
+  t.deepEqual(replies, ['forgotten', 'born']);
 });

@@ -220,7 +220,13 @@ export class Actor {
     const outcome = this.#run(entry, turn);
     this.#env.metrics.turn(entry.message.what, 'error' in outcome ? 'error' : 'ok');
     if ('error' in outcome || isEmpty(turn.recorded)) this.#gate(entry, outcome);
+    else if (this.#gathering.frees(turn.recorded)) this.#takeAfterCommit(entry);
     else this.#gather(entry, outcome, turn.recorded);
+  }
+
+  #takeAfterCommit(entry: Queued): void {
+    this.#gathering.sealed = true;
+    this.#mailbox.giveBack(entry);
   }
 
   #run({ message, reads }: Queued, turn: RunningTurn): Outcome {
@@ -436,8 +442,8 @@ export class Actor {
 }
 
 /** Whose writes a commit that cannot be applied may be to blame on. One that is alone came first; the others wrote nothing. */
-function suspects({ carried, sealed }: Gathering): readonly Carried[] {
-  return sealed ? carried.slice(0, 1) : carried;
+function suspects({ carried }: Gathering): readonly Carried[] {
+  return carried[0]?.queued.alone ? carried.slice(0, 1) : carried;
 }
 
 function outcomeUnknown(): RetryableError {

@@ -31,7 +31,7 @@ export class Gathering {
   readonly tells: RecordedTell[] = [];
   readonly #rows = new Map<string, { key: string; write: Write }>();
   bytes = 0;
-  /** Holds a turn that is to be committed alone: no other may join. */
+  /** No other turn may join. */
   sealed = false;
 
   constructor(number: number) {
@@ -49,6 +49,19 @@ export class Gathering {
   /** Every row written, as table and key. */
   *written(): Generator<{ table: AnyTable; key: string }> {
     for (const { key, write } of this.#rows.values()) yield { table: write.table, key };
+  }
+
+  /**
+   * Whether a turn takes a key as new that another has freed here: it has to wait for the next commit, as of the two
+   * writes of one key only the last would be left, and the row of an earlier `birth` would never go.
+   */
+  frees(recorded: Recorded): boolean {
+    for (const [id, { write }] of recorded.rows) {
+      if (!('put' in write) || !write.isNew || write.table.birth === undefined) continue;
+      const before = this.#rows.get(id)?.write;
+      if (before !== undefined && 'remove' in before) return true;
+    }
+    return false;
   }
 
   add(recorded: Recorded): void {

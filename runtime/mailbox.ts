@@ -61,6 +61,12 @@ export class Mailbox {
     return entry;
   }
 
+  /** Gives back what was taken, to be run again before all others. */
+  giveBack(entry: Queued): void {
+    this.#entries.unshift(entry);
+    this.begin(entry);
+  }
+
   /** Takes every message for which `wanted` holds. */
   takeWhere(wanted: (entry: Queued) => boolean): readonly Queued[] {
     const taken = this.#entries.filter(wanted);
