@@ -96,17 +96,3 @@ export async function upload(url: string, account: Account, count: number): Prom
     sent += items.length;
   }
 }
-
-/** A first sync of everything; returns how many items came. */
-export async function firstSync(url: string, account: Account): Promise<number> {
-  let cursor: string | undefined;
-  let token: string | undefined;
-  const seen = new Set<string>();
-  do {
-    const reply = await sync(url, account, { items: [], sync_token: token, cursor_token: cursor });
-    for (const { uuid } of reply.retrieved_items) seen.add(uuid);
-    cursor = reply.cursor_token;
-    token = reply.sync_token;
-  } while (cursor !== undefined);
-  return seen.size;
-}
