@@ -54,38 +54,42 @@ type Send = (
 ) => Promise<unknown>;
 
 function handles(send: Send): Actors {
-  const prototypes = new Map<string, object>();
+  const kinds = new Map<string, HandleOfKind>();
   return {
     get<C extends Commands>(kind: KindRef<C>, id: string) {
-      let prototype = prototypes.get(kind.name);
-      if (prototype === undefined) {
-        prototype = askPrototype(kind.name, send);
-        prototypes.set(kind.name, prototype);
+      let Handle = kinds.get(kind.name);
+      if (Handle === undefined) {
+        Handle = handleOf(kind.name, send);
+        kinds.set(kind.name, Handle);
       }
-      const ask = Object.create(prototype) as { [actorId]: string } & Ask<C>;
-      ask[actorId] = id;
-      return { ask };
+      return { ask: new Handle(id) as Ask<C> };
     },
   };
 }
 
 const actorId = Symbol('actor id');
 
-/** What all handles of a kind share. A command becomes a method when it is first asked for, and is found as such. */
-function askPrototype(kind: string, send: Send): object {
-  const methods: Record<PropertyKey, unknown> = Object.create(
-    new Proxy(
-      {},
-      {
-        get(_, command) {
-          const method = function (this: { [actorId]: string }, request: unknown, options?: AskOptions) {
-            return send(kind, this[actorId], String(command), request, options);
-          };
-          methods[command] = method;
-          return method;
-        },
-      },
-    ),
-  );
-  return methods;
+type HandleOfKind = new (id: string) => object;
+
+/** A command becomes a method of its kind's handles when it is first asked for, and is found as such from then on. */
+function handleOf(kind: string, send: Send): HandleOfKind {
+  class Handle {
+    readonly [actorId]: string;
+
+    constructor(id: string) {
+      this[actorId] = id;
+    }
+  }
+  const methods = Handle.prototype as unknown as Record<PropertyKey, unknown>;
+  const unknownCommands: ProxyHandler<object> = {
+    get(_, command) {
+      const method = function (this: Handle, request: unknown, options?: AskOptions) {
+        return send(kind, this[actorId], String(command), request, options);
+      };
+      methods[command] = method;
+      return method;
+    },
+  };
+  Object.setPrototypeOf(methods, new Proxy({}, unknownCommands));
+  return Handle;
 }
