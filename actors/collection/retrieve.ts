@@ -38,12 +38,17 @@ export function pageItems(asked: number | null | undefined): number {
 
 type ItemRange = RangePlan<typeof item>;
 
+/** What clients are not given need not be fetched. */
+const { created_position: _birth, fingerprint: _fingerprint, ...given } = item.columns;
+const columns = Object.keys(given) as (keyof typeof given)[];
+
 export function changesPlan(start: Start, head: Head, limits: PageLimits): ItemRange {
   const page = {
     after: start.after,
     through: head.position,
     limit: limits.items,
     budgetBytes: limits.bytes,
+    columns,
   };
   return range(item, start.first ? { ...page, subset: 'live' } : page);
 }
@@ -59,6 +64,7 @@ export function frontPlan(start: Start, head: Head): ItemRange {
     through: head.position,
     limit: frontItemsMax,
     budgetBytes: frontBytesMax,
+    columns,
     subset: 'front',
   });
 }
