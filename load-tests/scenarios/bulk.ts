@@ -3,17 +3,24 @@ import { register, sync, upload } from '../../test/support/api-client.ts';
 import { residentBytes } from '../support/machine.ts';
 import { firstSync } from '../support/requests.ts';
 import type { LoadServer } from '../support/server.ts';
+import { median } from '../support/statistics.ts';
 
 const many = 10_000;
 const veryMany = 100_000;
+/** In one process, of which the first finds code that has never run. */
+const firstSyncs = 5;
 
 export async function bulk(server: LoadServer) {
   const account = await register(server.url);
   const uploadMs = await timed(() => upload(server.url, account, many));
-  const firstSyncMs = await timed(async () => {
-    const items = await firstSync(server.url, account);
-    if (items !== many) throw new Error(`${items} of ${many} items came`);
-  });
+  const firstSyncsMs: number[] = [];
+  for (let run = 0; run < firstSyncs; run += 1) {
+    const ms = await timed(async () => {
+      const items = await firstSync(server.url, account);
+      if (items !== many) throw new Error(`${items} of ${many} items came`);
+    });
+    firstSyncsMs.push(ms);
+  }
   const large = await register(server.url);
   await upload(server.url, large, veryMany);
   const { sync_token } = await sync(server.url, large, { limit: 1 });
@@ -25,7 +32,7 @@ export async function bulk(server: LoadServer) {
     const activationMs = await timed(() => sync(again.url, large, { sync_token, limit: 1 }));
     return {
       'upload of 10,000 items, items/s': (many * 1_000) / uploadMs,
-      'first sync of 10,000 items, items/s': (many * 1_000) / firstSyncMs,
+      'first sync of 10,000 items, items/s': (many * 1_000) / median(firstSyncsMs),
       'activation of a user with 100,000 items, ms': activationMs,
       'memory of that activation, MB': (residentBytes(again.pid) - before) / 1e6,
     };
