@@ -3,15 +3,22 @@
  * lease, and drops idle actors from memory. Everything it needs is passed in; `start` makes it serve, `drain` ends
  * it in order, `abandon` as a crash would.
  */
-import { ActiveActors } from './active-actors.ts';
+import { ActiveActors } from './actor/active-actors.ts';
+import type { ActorEnvironment } from './actor/environment.ts';
+import { removed } from './actor/layers.ts';
+import type { Message, Outcome } from './actor/message.ts';
+import { joinAnswers, noAnswers, sharedResults, splitReads } from './actor/reads.ts';
+import { StateView } from './actor/turn.ts';
+import { type TurnStep, turnMessage } from './actor/turn-message.ts';
 import { createFlowActors } from './actors.ts';
 import { type Address, shardOf } from './address.ts';
 import type { AskCall } from './call.ts';
 import type { Clock } from './clock.ts';
 import type { AnyCommand, Flow, Plans, SharedCommand } from './command.ts';
-import { Committer } from './committer.ts';
-import { Sweeper } from './delivery.ts';
-import type { ActorEnvironment } from './environment.ts';
+import { Committer } from './commit/committer.ts';
+import { Sweeper } from './delivery/sweeper.ts';
+import { TellDelivery } from './delivery/tell-delivery.ts';
+import { TimerDelivery } from './delivery/timer-delivery.ts';
 import {
   ActorError,
   FencedError,
@@ -22,20 +29,13 @@ import {
   UnavailableError,
 } from './errors.ts';
 import type { Kind } from './kind.ts';
-import { removed } from './layers.ts';
-import { Lease } from './lease.ts';
 import type { Limits } from './limits.ts';
-import type { Message, Outcome } from './message.ts';
-import { Ownership } from './ownership.ts';
+import { Lease } from './ownership/lease.ts';
+import { Ownership } from './ownership/ownership.ts';
 import type { Logger, RuntimeMetrics } from './ports.ts';
 import type { Random } from './random.ts';
-import { joinAnswers, noAnswers, sharedResults, splitReads } from './reads.ts';
 import { type NodeRow, type Store, StoreError } from './store/store.ts';
-import { TellDelivery } from './tell-delivery.ts';
-import { TimerDelivery } from './timer-delivery.ts';
 import type { Transport } from './transport/transport.ts';
-import { StateView } from './turn.ts';
-import { type TurnStep, turnMessage } from './turn-message.ts';
 
 const pruneMax = 1_000;
 const prunePauseMs = 60_000;
@@ -89,8 +89,8 @@ export class Host {
     this.#ownership = new Ownership({
       ...options,
       onClaimed: () => {
-        this.#timers.sweepSoon();
-        this.#tells.sweepSoon();
+        this.#timers.sweepWithin(0);
+        this.#tells.sweepWithin(0);
       },
     });
     this.#actors = new ActiveActors({

@@ -6,13 +6,13 @@ export const bug: PlantedBug = {
   flavour: 'crashy',
   edits: [
     {
-      file: 'runtime/activation.ts',
+      file: 'runtime/actor/activation.ts',
       find: '  const activation = await store.activate(address, shard, epoch, create);\n',
       replace:
         '  const [slices, timers] = await Promise.all([store.slices(address), store.timers(address)]);\n  const activation = await store.activate(address, shard, epoch, create);\n',
     },
     {
-      file: 'runtime/activation.ts',
+      file: 'runtime/actor/activation.ts',
       find: 'return activation.outcome;\n  const [slices, timers] = await Promise.all([store.slices(address), store.timers(address)]);\n',
       replace: 'return activation.outcome;\n',
     },

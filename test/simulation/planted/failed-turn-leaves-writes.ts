@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   why: 'A turn that throws leaves what it had written.',
   edits: [
     {
-      file: 'runtime/actor.ts',
+      file: 'runtime/actor/actor.ts',
       find: "    if ('error' in outcome || isEmpty(turn.recorded)) this.#gate(entry, outcome);",
       replace: '    if (isEmpty(turn.recorded)) this.#gate(entry, outcome);',
     },

@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   why: 'A commit that the fence refused is reported as committed.',
   edits: [
     {
-      file: 'runtime/committer.ts',
+      file: 'runtime/commit/committer.ts',
       find: '        else member.actor.fenced();',
       replace: '        else member.actor.committed();',
     },

@@ -6,7 +6,7 @@ export const bug: PlantedBug = {
   flavour: 'sleepy',
   edits: [
     {
-      file: 'runtime/lease.ts',
+      file: 'runtime/ownership/lease.ts',
       find: ' &&\n      clock.nowMs() < this.#validUntilWallMs',
       replace: '',
     },

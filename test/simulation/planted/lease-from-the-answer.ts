@@ -6,7 +6,7 @@ export const bug: PlantedBug = {
   flavour: 'sleepy',
   edits: [
     {
-      file: 'runtime/lease.ts',
+      file: 'runtime/ownership/lease.ts',
       find: '    this.#validUntilMonotonicMs = sentMonotonicMs + usableMs;\n    this.#validUntilWallMs = sentWallMs + usableMs;',
       replace:
         '    void sentMonotonicMs;\n    void sentWallMs;\n    this.#validUntilMonotonicMs = clock.monotonicMs() + usableMs;\n    this.#validUntilWallMs = clock.nowMs() + usableMs;',

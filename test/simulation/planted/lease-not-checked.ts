@@ -6,7 +6,7 @@ export const bug: PlantedBug = {
   flavour: 'sleepy',
   edits: [
     {
-      file: 'runtime/lease.ts',
+      file: 'runtime/ownership/lease.ts',
       find: '      !this.#ended &&\n      clock.monotonicMs() < this.#validUntilMonotonicMs &&\n      clock.nowMs() < this.#validUntilWallMs',
       replace: '      !this.#ended && clock.nowMs() > 0',
     },

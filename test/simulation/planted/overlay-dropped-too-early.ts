@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   why: 'A row leaves memory with its commit though a read begun before is still to be used.',
   edits: [
     {
-      file: 'runtime/rows.ts',
+      file: 'runtime/actor/rows.ts',
       find: '      const needed = kept.commit > oldestRead;',
       replace: '      const needed = false;',
     },

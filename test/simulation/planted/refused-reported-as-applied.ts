@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   why: 'A commit that was refused for a taken key is reported as committed.',
   edits: [
     {
-      file: 'runtime/committer.ts',
+      file: 'runtime/commit/committer.ts',
       find: '      return actor.refused();',
       replace: '      return actor.committed();',
     },

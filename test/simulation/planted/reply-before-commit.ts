@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   why: 'A reply leaves before the commit it rests on, so a crash takes back what a client was told.',
   edits: [
     {
-      file: 'runtime/actor.ts',
+      file: 'runtime/actor/actor.ts',
       find: '    gathering.carried.push({ queued: entry, outcome });\n',
       replace: '    gathering.carried.push({ queued: entry, outcome });\n    this.#answer(entry, outcome);\n',
     },

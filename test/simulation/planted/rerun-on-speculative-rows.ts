@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   why: 'Turns run again on rows that never became durable.',
   edits: [
     {
-      file: 'runtime/actor-state.ts',
+      file: 'runtime/actor/actor-state.ts',
       find: '    this.rows.revert(this.durableCommit);\n',
       replace: '',
     },

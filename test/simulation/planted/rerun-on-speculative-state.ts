@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   why: 'Turns run again on what the refused or lost commit had written.',
   edits: [
     {
-      file: 'runtime/actor-state.ts',
+      file: 'runtime/actor/actor-state.ts',
       find: '    this.slices.revert();\n',
       replace: '',
     },

@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   why: 'A tell is consumed as it was offered, without looking whether its row is still there before the turn.',
   edits: [
     {
-      file: 'runtime/tell-delivery.ts',
+      file: 'runtime/delivery/tell-delivery.ts',
       find: "      if (row === undefined) return 'dropped';\n      work(turn, row, results as never);",
       replace: '      work(turn, row ?? tell, results as never);',
     },

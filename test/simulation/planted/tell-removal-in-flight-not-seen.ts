@@ -5,12 +5,12 @@ export const bug: PlantedBug = {
   why: 'A tell whose removal is at the gate is consumed again.',
   edits: [
     {
-      file: 'runtime/turn.ts',
+      file: 'runtime/actor/turn.ts',
       find: '        if (kept !== undefined) return kept.row === removed ? undefined : (kept.row as never);',
       replace: '        if (kept !== undefined && kept.row !== removed) return kept.row as never;',
     },
     {
-      file: 'runtime/delivery.ts',
+      file: 'runtime/delivery/under-way.ts',
       find: '    if (this.isFull || this.#keys.has(key)) return false;',
       replace: '    if (this.isFull) return false;',
     },

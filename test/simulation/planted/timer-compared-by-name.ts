@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   why: 'A timer that was moved still fires at its old time.',
   edits: [
     {
-      file: 'runtime/timer-delivery.ts',
+      file: 'runtime/delivery/timer-delivery.ts',
       find: "  if (!stands(turn, row)) return 'dropped';\n  const lateMs",
       replace: "  if (turn.armed(row.name) === undefined) return 'dropped';\n  const lateMs",
     },

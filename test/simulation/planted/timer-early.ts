@@ -5,9 +5,9 @@ export const bug: PlantedBug = {
   why: 'Due times are judged by asking for what falls due soon.',
   edits: [
     {
-      file: 'runtime/timer-delivery.ts',
-      find: '    const due = await store.dueTimers(this.#options.shards(), 0, nowMs, limit);',
-      replace: '    const due = await store.dueTimers(this.#options.shards(), 0, nowMs + 200, limit);',
+      file: 'runtime/delivery/timer-delivery.ts',
+      find: '    return this.options.store.dueTimers(this.options.shards(), 0, nowMs, limit);',
+      replace: '    return this.options.store.dueTimers(this.options.shards(), 0, nowMs + 200, limit);',
     },
   ],
 };

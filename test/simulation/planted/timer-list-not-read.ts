@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   why: "A due row is run without a look at the actor's own list.",
   edits: [
     {
-      file: 'runtime/timer-delivery.ts',
+      file: 'runtime/delivery/timer-delivery.ts',
       find: "function run(handler: TimerHandler, row: TimerRow, nowMs: number, turn: RunningTurn, reads: object): Run {\n  if (!stands(turn, row)) return 'dropped';\n",
       replace:
         'function run(handler: TimerHandler, row: TimerRow, nowMs: number, turn: RunningTurn, reads: object): Run {\n',

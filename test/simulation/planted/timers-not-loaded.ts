@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   why: 'An activation forgets the timers that were armed before it.',
   edits: [
     {
-      file: 'runtime/actor-state.ts',
+      file: 'runtime/actor/actor-state.ts',
       find: '    for (const timer of loaded.timers) this.timers.load(timer.name, timer);\n',
       replace: '',
     },

@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   why: 'A shared read is bounded by a head that is not durable yet.',
   edits: [
     {
-      file: 'runtime/actor.ts',
+      file: 'runtime/actor/actor.ts',
       find: '    return this.#held.slices.durable;',
       replace:
         '    return new Map([...this.#held.slices.keys()].map((name) => [name, this.#held.slices.get(name)]));',

@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   why: 'The outcome of a lost commit is settled by a read, after which it may still be applied.',
   edits: [
     {
-      file: 'runtime/settlement.ts',
+      file: 'runtime/commit/settlement.ts',
       find: '  const row = await store.barrier(address, epoch);',
       replace: '  const row = await store.head(address);',
     },

@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   why: 'A commit whose answer was lost is taken for one that was not applied.',
   edits: [
     {
-      file: 'runtime/committer.ts',
+      file: 'runtime/commit/committer.ts',
       find: '      void actor.unknown();\n      return;',
       replace: "      return actor.failed(new UnavailableError('the database cannot take this now'));",
     },

@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   why: 'A tell is announced as soon as its turn has run.',
   edits: [
     {
-      file: 'runtime/actor.ts',
+      file: 'runtime/actor/actor.ts',
       find: '    const commitId = this.#env.random.uuid();\n',
       replace:
         '    const commitId = this.#env.random.uuid();\n    this.#env.tellsCommitted(gathering.tellRows(this.#version + 1));\n',

@@ -1,0 +1,31 @@
+/**
+ * Activation (design 4.2): a barrier first, then the state.
+ *
+ * Setting the row's epoch to ours waits for whatever commit of the old owner is in flight and makes every later one
+ * of it find no row. Only then is anything else read, in later statements: one that began before the barrier was
+ * answered could miss the old owner's last commit.
+ */
+import type { Address } from '../address.ts';
+import type { Kind } from '../kind.ts';
+import type { Store, TimerRow } from '../store/store.ts';
+import { decodeSlices } from './stored-state.ts';
+
+export interface LoadedState {
+  readonly version: number;
+  readonly slices: Iterable<readonly [name: string, value: unknown]>;
+  readonly timers: readonly TimerRow[];
+}
+
+/** @throws StoreError; an error of the schema or the format when stored state cannot be read by this release */
+export async function loadActor(
+  store: Store,
+  kind: Kind,
+  actor: { readonly address: Address; readonly shard: number; readonly epoch: number },
+  create: boolean,
+): Promise<LoadedState | 'fenced' | 'absent'> {
+  const { address, shard, epoch } = actor;
+  const activation = await store.activate(address, shard, epoch, create);
+  if (activation.outcome !== 'active') return activation.outcome;
+  const [slices, timers] = await Promise.all([store.slices(address), store.timers(address)]);
+  return { version: activation.row.version, slices: [...decodeSlices(kind, slices)], timers };
+}

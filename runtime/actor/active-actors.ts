@@ -1,0 +1,142 @@
+/**
+ * The actors in memory: found by address, activated a bounded number at a time, passivated when idle for long or
+ * when room is needed. A passivated actor is in the database whole; asking it activates it again.
+ */
+
+import { type Address, addressKey, shardOf } from '../address.ts';
+import type { Clock } from '../clock.ts';
+import { OverloadedError, TerminalError, UnavailableError } from '../errors.ts';
+import type { Limits } from '../limits.ts';
+import type { Lease } from '../ownership/lease.ts';
+import type { RuntimeMetrics } from '../ports.ts';
+import { Actor } from './actor.ts';
+import type { ActorEnvironment } from './environment.ts';
+
+const tickMs = 250;
+/** Among so many idle ones the one idle longest makes room; an exact order is not worth a list. */
+const passivationSampleMax = 64;
+
+export interface ActiveActorsOptions {
+  readonly clock: Clock;
+  readonly limits: Limits;
+  readonly metrics: RuntimeMetrics;
+  readonly lease: Pick<Lease, 'isValid'>;
+  readonly shardCount: number;
+  epochOf(shard: number): number | undefined;
+  environmentOf(kind: string): ActorEnvironment | undefined;
+}
+
+export class ActiveActors {
+  readonly #options: ActiveActorsOptions;
+  readonly #actors = new Map<string, Actor>();
+  readonly #waitingToActivate: Actor[] = [];
+  #activating = 0;
+  #cancelTick: () => void = () => {};
+
+  constructor(options: ActiveActorsOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#cancelTick = this.#options.clock.schedule(tickMs, () => {
+      this.#tick();
+      this.start();
+    });
+  }
+
+  /** Drops every actor; what waits fails. */
+  stop(): void {
+    this.#cancelTick();
+    this.#waitingToActivate.length = 0;
+    for (const actor of [...this.#actors.values()]) {
+      actor.leave(new UnavailableError('this host is shutting down'));
+    }
+  }
+
+  get size(): number {
+    return this.#actors.size;
+  }
+
+  get areAllIdle(): boolean {
+    return [...this.#actors.values()].every((actor) => actor.isIdle);
+  }
+
+  /**
+   * The actor of an address. One that is not in memory is activated; `use` is called before that begins, so that
+   * the activation knows what it is for. @throws UnavailableError | OverloadedError | TerminalError
+   */
+  at(address: Address, use: (actor: Actor) => void = () => {}): Actor {
+    const key = addressKey(address);
+    const present = this.#actors.get(key);
+    if (present !== undefined) {
+      use(present);
+      return present;
+    }
+    const actor = this.#newActor(address);
+    this.#actors.set(key, actor);
+    use(actor);
+    this.#waitingToActivate.push(actor);
+    this.#activateNext();
+    return actor;
+  }
+
+  /** The actor has left memory. */
+  gone(actor: Actor): void {
+    const key = addressKey(actor.address);
+    if (this.#actors.get(key) === actor) this.#actors.delete(key);
+  }
+
+  #newActor(address: Address): Actor {
+    const { environmentOf, epochOf, shardCount, lease, limits, metrics } = this.#options;
+    const environment = environmentOf(address.kind);
+    if (environment === undefined) throw new TerminalError(`unknown kind ${address.kind}`);
+    const epoch = epochOf(shardOf(address, shardCount));
+    if (epoch === undefined || !lease.isValid()) {
+      throw new UnavailableError('this host does not own the actor now');
+    }
+    if (this.#actors.size >= limits.actorsMax && !this.#passivateOldest()) {
+      metrics.overloaded('activation');
+      throw new OverloadedError('too many actors are active');
+    }
+    return new Actor(address, epoch, environment);
+  }
+
+  #activateNext(): void {
+    while (this.#activating < this.#options.limits.activationsMax) {
+      const actor = this.#waitingToActivate.shift();
+      if (actor === undefined) return;
+      this.#activating += 1;
+      void actor.activate().finally(() => {
+        this.#activating -= 1;
+        this.#activateNext();
+      });
+    }
+  }
+
+  #tick(): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    const idleSinceMs = nowMs - this.#options.limits.idleMs;
+    for (const actor of this.#actors.values()) {
+      if (!actor.isIdle) actor.expire(nowMs);
+      else if (actor.lastUsedMs < idleSinceMs) passivate(actor);
+    }
+  }
+
+  #passivateOldest(): boolean {
+    let oldest: Actor | undefined;
+    let sampled = 0;
+    for (const actor of this.#actors.values()) {
+      if (!actor.isIdle) continue;
+      if (oldest === undefined || actor.lastUsedMs < oldest.lastUsedMs) oldest = actor;
+      sampled += 1;
+      if (sampled >= passivationSampleMax) break;
+    }
+    if (oldest === undefined) return false;
+    passivate(oldest);
+    return true;
+  }
+}
+
+function passivate(actor: Actor): void {
+  actor.leave(new UnavailableError('this actor has left memory'));
+}

@@ -1,0 +1,310 @@
+import test from 'ava';
+import { z } from 'zod';
+import { FakeClock, settled } from '../../test/support/clock.ts';
+import { startTestHost } from '../../test/support/host.ts';
+import { command, sharedRead } from '../command.ts';
+import { RetryableError } from '../errors.ts';
+import { kind } from '../kind.ts';
+import type { Limits } from '../limits.ts';
+import { slice } from '../slice.ts';
+import { ModelDatabase, ModelStore, type Schedule } from '../store/model.ts';
+import { StoreError } from '../store/store.ts';
+import { table } from '../table.ts';
+
+const count = slice({ name: 'count', format: 1, schema: z.number(), initial: 0 });
+const note = slice({ name: 'note', format: 1, schema: z.string(), initial: '' });
+const slot = table({
+  name: 'slot',
+  columns: { owner: 'text', slot: 'int8', label: 'text' },
+  key: ['owner', 'slot'],
+  unique: [['label']],
+});
+const born = table({
+  name: 'born',
+  columns: { owner: 'text', name: 'text', birth: 'int8' },
+  key: ['owner', 'name'],
+  birth: 'birth',
+});
+
+const desk = kind({
+  name: 'desk',
+  slices: [count, note],
+  tables: [slot, born],
+  commands: {
+    add: command({
+      request: z.number(),
+      reply: z.number(),
+      creates: true,
+      turn: (turn, by) => {
+        turn.set(count, turn.get(count) + by);
+        return turn.get(count);
+      },
+    }),
+    peek: command({ request: z.null(), reply: z.number(), turn: (turn) => turn.get(count) }),
+    durable: sharedRead({ request: z.null(), reply: z.number(), answer: (view) => view.get(count) }),
+    write: command({
+      request: z.string(),
+      reply: z.number(),
+      turn: (turn, text) => {
+        turn.set(note, text);
+        return turn.get(count);
+      },
+    }),
+    label: command({
+      request: z.object({ slot: z.number(), label: z.string() }),
+      reply: z.string(),
+      creates: true,
+      turn: (turn, { slot: place, label }) => {
+        if (turn.taken(slot, { label }) !== undefined) return 'taken';
+        turn.insert(slot, { owner: turn.self.id, slot: place, label });
+        return 'labelled';
+      },
+    }),
+    forget: command({
+      request: z.string(),
+      reply: z.string(),
+      turn: (turn, name) => {
+        turn.remove(born, { owner: turn.self.id, name });
+        return 'forgotten';
+      },
+    }),
+    bear: command({
+      request: z.object({ name: z.string(), birth: z.number() }),
+      reply: z.string(),
+      creates: true,
+      turn: (turn, { name, birth }) => {
+        if (turn.taken(born, { owner: turn.self.id, name }) !== undefined) return 'taken';
+        turn.insert(born, { owner: turn.self.id, name, birth });
+        return 'born';
+      },
+    }),
+  },
+});
+
+function start(schedule: Schedule, limits: Partial<Limits> = {}) {
+  const clock = new FakeClock();
+  const database = new ModelDatabase(clock);
+  return startTestHost({
+    kinds: [desk],
+    clock,
+    database,
+    store: new ModelStore(database, schedule),
+    limits,
+  });
+}
+
+/** A gate before one operation of the store: closed, its calls wait. */
+function gateBefore(operation: string) {
+  const waiting: (() => void)[] = [];
+  let closed = false;
+  return {
+    calls: 0,
+    close() {
+      closed = true;
+    },
+    open() {
+      closed = false;
+      for (const go of waiting.splice(0)) go();
+    },
+    async pass(name: string): Promise<void> {
+      await undefined;
+      if (name !== operation) return;
+      this.calls += 1;
+      if (closed) await new Promise<void>((resolve) => waiting.push(resolve));
+    },
+  };
+}
+
+test('what comes while a lost commit is settled is answered once that turns out committed', async (t) => {
+  const barrier = gateBefore('barrier');
+  let lose = false;
+  const { actors } = await start(async (operation, apply) => {
+    await barrier.pass(operation);
+    const result = apply();
+    if (!lose || operation !== 'commit') return result;
+    lose = false;
+    throw new StoreError('unknown', 'the connection was lost');
+  });
+  const a = actors.get(desk, 'a').ask;
+  await a.add(1);
+  lose = true;
+  barrier.close();
+  const answers: number[] = [];
+  void a.add(1).then((value) => answers.push(value));
+  await settled();
+  void a.peek(null).then((value) => answers.push(value));
+  void a.add(1).then((value) => answers.push(value));
+  await settled();
+  t.deepEqual(answers, []);
+  barrier.open();
+  await settled();
+  t.deepEqual(answers, [2, 2, 3]);
+});
+
+/** Keeps a refusal that repeats itself without end from hanging the test. */
+function atMostCommits(most: number): Schedule {
+  let commits = 0;
+  return async (operation, apply) => {
+    await undefined;
+    if (operation === 'commit') commits += 1;
+    if (commits > most) await new Promise(() => {});
+    return apply();
+  };
+}
+
+test('two turns of one actor that take the same key under different ones are told apart', async (t) => {
+  const { actors } = await start(atMostCommits(20));
+  const a = actors.get(desk, 'a').ask;
+  const replies: string[] = [];
+  for (const place of [1, 2]) void a.label({ slot: place, label: 'x' }).then((reply) => replies.push(reply));
+  await settled();
+  t.deepEqual(replies, ['labelled', 'taken']);
+});
+
+test('a key that is taken in a table whose own key alone is unique is found', async (t) => {
+  const before = await start(atMostCommits(20));
+  t.is(await before.actors.get(desk, 'a').ask.bear({ name: 'n', birth: 1 }), 'born');
+  const { actors } = await before.restart();
+  const a = actors.get(desk, 'a').ask;
+  const replies: string[] = [];
+  void a.bear({ name: 'n', birth: 2 }).then((reply) => replies.push(reply));
+  await settled();
+  t.deepEqual(replies, ['taken']);
+});
+
+test('a turn that wrote what cannot be written fails alone', async (t) => {
+  const commit = gateBefore('commit');
+  const { actors } = await start(async (operation, apply) => {
+    await commit.pass(operation);
+    return apply();
+  });
+  const a = actors.get(desk, 'a').ask;
+  await a.add(1);
+  commit.close();
+  const outcomes = Promise.allSettled([
+    a.add(1),
+    a.add(1),
+    a.write('x'.repeat(70_000)),
+    a.peek(null),
+    a.add(1),
+  ]);
+  await settled();
+  commit.open();
+  const replies = (await outcomes).map((outcome) =>
+    outcome.status === 'fulfilled' ? outcome.value : outcome.reason.class,
+  );
+  t.deepEqual(replies, [2, 3, 'terminal', 3, 4]);
+});
+
+test('a turn whose commit the database calls a defect fails alone', async (t) => {
+  const commit = gateBefore('commit');
+  const { actors } = await start(async (operation, apply) => {
+    await commit.pass(operation);
+    return apply();
+  });
+  const a = actors.get(desk, 'a').ask;
+  await a.add(1);
+  commit.close();
+  const outcomes = Promise.allSettled([
+    a.add(1),
+    a.add(1),
+    a.label({ slot: 1, label: 'nul \u0000' }),
+    a.peek(null),
+    a.add(1),
+  ]);
+  await settled();
+  commit.open();
+  const replies = (await outcomes).map((outcome) =>
+    outcome.status === 'fulfilled' ? outcome.value : outcome.reason.class,
+  );
+  t.deepEqual(replies, [2, 3, 'terminal', 3, 4]);
+});
+
+test('a shared read waits for an activation no longer than to its deadline', async (t) => {
+  const activate = gateBefore('activate');
+  const { actors, clock } = await start(async (operation, apply) => {
+    await activate.pass(operation);
+    return apply();
+  });
+  activate.close();
+  let failure: unknown;
+  actors
+    .get(desk, 'a')
+    .ask.durable(null, { deadlineMs: 2_000 })
+    .catch((error) => {
+      failure = error;
+    });
+  await clock.advance(3_000);
+  t.true(failure instanceof RetryableError && failure.outcome === 'none');
+});
+
+test('no more shared reads wait for an activation than a mailbox holds', async (t) => {
+  const activate = gateBefore('activate');
+  const { actors } = await start(
+    async (operation, apply) => {
+      await activate.pass(operation);
+      return apply();
+    },
+    { mailboxMax: 2 },
+  );
+  activate.close();
+  const outcomes = Promise.allSettled([1, 2, 3].map(() => actors.get(desk, 'a').ask.durable(null)));
+  await settled();
+  activate.open();
+  t.deepEqual(
+    (await outcomes).map((outcome) => outcome.status === 'rejected' && outcome.reason.class),
+    ['not-found', 'not-found', 'overloaded'],
+  );
+});
+
+test('what waits at the gate counts towards the limit of an actor', async (t) => {
+  const commit = gateBefore('commit');
+  const { actors } = await start(
+    async (operation, apply) => {
+      await commit.pass(operation);
+      return apply();
+    },
+    { mailboxMax: 3 },
+  );
+  const a = actors.get(desk, 'a').ask;
+  await a.add(1);
+  commit.close();
+  const outcomes = Promise.allSettled([a.add(1), a.peek(null), a.peek(null), a.peek(null)]);
+  await settled();
+  commit.open();
+  t.deepEqual(
+    (await outcomes).map((outcome) => (outcome.status === 'rejected' ? outcome.reason.class : outcome.value)),
+    [2, 2, 2, 'overloaded'],
+  );
+});
+
+test('an actor that a host dropped before its turn to activate came is not activated', async (t) => {
+  const activate = gateBefore('activate');
+  const { actors, host } = await start(
+    async (operation, apply) => {
+      await activate.pass(operation);
+      return apply();
+    },
+    { activationsMax: 1 },
+  );
+  activate.close();
+  const outcomes = Promise.allSettled(['a', 'b', 'c'].map((id) => actors.get(desk, id).ask.add(1)));
+  await settled();
+  host.abandon();
+  activate.open();
+  await settled();
+  t.is(activate.calls, 1);
+  t.true((await outcomes).every((outcome) => outcome.status === 'rejected'));
+});
+
+test('a key that was freed in the same commit may be taken as new again', async (t) => {
+  const before = await start(atMostCommits(20));
+  t.is(await before.actors.get(desk, 'a').ask.bear({ name: 'n', birth: 1 }), 'born');
+  const { actors } = await before.restart();
+  const a = actors.get(desk, 'a').ask;
+  const replies: string[] = [];
+  void a.forget('n').then((reply) => replies.push(reply));
+  void a.bear({ name: 'n', birth: 2 }).then((reply) => replies.push(reply));
+  await settled();
+  t.deepEqual(replies, ['forgotten', 'born']);
+});

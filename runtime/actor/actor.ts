@@ -1,0 +1,457 @@
+/**
+ * One active actor: its mailbox, its turns and its output gate.
+ *
+ * States
+ *   activating  the row's epoch is being set to ours; nothing is read before that has been answered
+ *   active      turns run
+ *   settling    the outcome of a commit is being found out; no turn runs
+ *   gone        dropped; whoever asks again finds a new activation
+ *
+ * The gate. Turns run one after another on the speculative state (durable state + what earlier turns wrote). What
+ * they write is gathered; at most one commit of the actor is in flight, and the next gathers meanwhile. An outcome,
+ * good or bad, that may have seen speculative state leaves only when the commit that carries that state is durable.
+ *
+ * What ends a commit, and what follows
+ *   committed     promote its writes, let its outcomes out, offer the next
+ *   fenced        a newer owner or a newer version exists: drop the actor, everything waiting fails
+ *   refused       a server-wide key is taken, nothing was applied: back to the durable state, look up the keys,
+ *                 run every turn since again in order. After two refusals each turn is committed alone, so that
+ *                 the one that collides by itself fails alone
+ *   defect        a turn wrote what cannot be stored, nothing was applied: likewise, each turn alone at once
+ *   unavailable   nothing was applied: back to the durable state, the turns fail
+ *   unknown       settle by a barrier, never by a read (settlement.ts)
+ *
+ * Crash at any step: nothing but the database remembers. What had not left the gate is unknown to its caller at
+ * worst, and a repeat under the same call id finds either the recorded reply or the state before.
+ */
+
+import { type Address, shardOf } from '../address.ts';
+import { type Carried, Gathering } from '../commit/gathering.ts';
+import { findTaken } from '../commit/refusal.ts';
+import { settleCommit } from '../commit/settlement.ts';
+import type { TakenRow, TakenRows } from '../commit/taken-rows.ts';
+import {
+  FencedError,
+  NotFoundError,
+  OverloadedError,
+  RetryableError,
+  TerminalError,
+  UnavailableError,
+} from '../errors.ts';
+import { type Commit, StoreError } from '../store/store.ts';
+import { loadActor } from './activation.ts';
+import { ActorState } from './actor-state.ts';
+import type { ActorEnvironment } from './environment.ts';
+import { removed } from './layers.ts';
+import { Mailbox } from './mailbox.ts';
+import type { Message, Outcome, Queued } from './message.ts';
+import { buriedSlice, isEmpty, type Recorded, RunningTurn, speculativeView, type TurnScope } from './turn.ts';
+
+const refusalsBeforeAlone = 2;
+const refusalsMax = 4;
+
+type Phase = 'activating' | 'active' | 'settling' | 'gone';
+
+export class Actor {
+  readonly address: Address;
+  readonly shard: number;
+  readonly epoch: number;
+  lastUsedMs: number;
+  #env: ActorEnvironment;
+  #phase: Phase = 'activating';
+  #version = 0;
+  readonly #held: ActorState;
+  readonly #mailbox: Mailbox;
+  #gathering = new Gathering(1);
+  #inFlight: { gathering: Gathering; commitId: string } | undefined;
+  #pumping = false;
+  #whenActive: { deadlineMs: number; ready: () => void; fail: (error: unknown) => void }[] = [];
+
+  constructor(address: Address, epoch: number, env: ActorEnvironment) {
+    this.address = address;
+    this.shard = shardOf(address, env.shardCount);
+    this.epoch = epoch;
+    this.#env = env;
+    this.#held = new ActorState(env.limits.cachedRowBytesMax);
+    this.#mailbox = new Mailbox({
+      owner: address.id,
+      rows: this.#held.rows,
+      read: env.read,
+      view: (entry) => speculativeView(this.#scope(entry.taken)),
+      durableCommit: () => this.#held.durableCommit,
+      onReady: () => this.#pump(),
+    });
+    this.lastUsedMs = env.clock.monotonicMs();
+  }
+
+  get phase(): Phase {
+    return this.#phase;
+  }
+
+  /** Nothing waits and everything is durable. */
+  get isIdle(): boolean {
+    return (
+      this.#phase === 'active' &&
+      this.#mailbox.size === 0 &&
+      this.#gathering.isEmpty &&
+      this.#inFlight === undefined
+    );
+  }
+
+  get isBuried(): boolean {
+    return this.#held.isBuried;
+  }
+
+  /** The slices as they are durable now. Not to be changed by the caller. */
+  get durableSlices(): ReadonlyMap<string, unknown> {
+    return this.#held.slices.durable;
+  }
+
+  deliver(message: Message): void {
+    if (this.#waiting >= this.#env.limits.mailboxMax) {
+      this.#env.metrics.overloaded(message.what);
+      message.settle({ error: new OverloadedError('too many messages wait at this actor') });
+      return;
+    }
+    this.lastUsedMs = this.#env.clock.monotonicMs();
+    const entry = this.#mailbox.push(message);
+    if (this.#phase !== 'active') return;
+    this.#mailbox.begin(entry);
+    this.#pump();
+  }
+
+  /** Messages that wait for their turn, or at the gate. */
+  get #waiting(): number {
+    const atGate = this.#gathering.carried.length + (this.#inFlight?.gathering.carried.length ?? 0);
+    return this.#mailbox.size + atGate;
+  }
+
+  /** Resolves once the actor is active, for what is answered without a turn. @throws ActorError */
+  active(deadlineMs: number): Promise<void> {
+    if (this.#phase === 'active' || this.#phase === 'settling') return Promise.resolve();
+    if (this.#whenActive.length >= this.#env.limits.mailboxMax) {
+      this.#env.metrics.overloaded('activation');
+      return Promise.reject(new OverloadedError('too many reads wait for this actor'));
+    }
+    return new Promise((ready, fail) => this.#whenActive.push({ deadlineMs, ready, fail }));
+  }
+
+  // --- activation -------------------------------------------------------------------------------------------
+
+  async activate(): Promise<void> {
+    const { store, kind, logger } = this.#env;
+    try {
+      const creates = this.#mailbox.messages.some((message) => message.creates);
+      const loaded = await loadActor(store, kind, this, creates);
+      if (this.#phase === 'gone') return;
+      if (loaded === 'fenced') return this.#drop('fenced', new FencedError('a newer owner holds this actor'));
+      if (loaded === 'absent') return await this.#absent();
+      this.#held.load(loaded);
+      this.#version = loaded.version;
+      this.#becomeActive();
+    } catch (error) {
+      logger.warn({ kind: this.address.kind, error: String(error) }, 'activation failed');
+      this.#drop('failed', new UnavailableError('the state of this actor cannot be loaded now'));
+    }
+  }
+
+  #becomeActive(): void {
+    this.#env.metrics.activated('active');
+    this.#phase = 'active';
+    for (const { ready } of this.#whenActive.splice(0)) ready();
+    this.#mailbox.beginAll();
+    this.#pump();
+  }
+
+  /** There is no such actor. What waits fails, unless it came meanwhile and may create it. */
+  async #absent(): Promise<void> {
+    const error = new NotFoundError('there is no such actor');
+    for (const entry of this.#mailbox.takeWhere(({ message }) => !message.creates))
+      this.#answer(entry, { error });
+    if (this.#mailbox.size === 0) return this.#drop('absent', error);
+    await this.activate();
+  }
+
+  #drop(reason: 'absent' | 'fenced' | 'failed', error: Error): void {
+    this.#env.metrics.activated(reason);
+    this.leave(error);
+  }
+
+  /** Leaves memory; everything that waits fails with `error`. What is in flight may yet be committed. */
+  leave(error: Error): void {
+    if (this.#phase === 'gone') return;
+    this.#phase = 'gone';
+    this.#env.gone(this);
+    for (const { queued: entry } of this.#inFlight?.gathering.carried ?? []) {
+      this.#answer(entry, { error: outcomeUnknown() });
+    }
+    for (const { queued: entry } of this.#gathering.carried) this.#answer(entry, { error });
+    this.#inFlight = undefined;
+    this.#gathering = new Gathering(0);
+    for (const entry of this.#mailbox.takeWhere(() => true)) this.#answer(entry, { error });
+    for (const { fail } of this.#whenActive.splice(0)) fail(error);
+  }
+
+  // --- turns ------------------------------------------------------------------------------------------------
+
+  #pump(): void {
+    if (this.#pumping) return;
+    this.#pumping = true;
+    try {
+      while (this.#canTakeTurn()) {
+        const entry = this.#mailbox.take();
+        if (entry !== undefined) this.#take(entry);
+      }
+      this.#held.rows.settle();
+    } finally {
+      this.#pumping = false;
+    }
+  }
+
+  #canTakeTurn(): boolean {
+    const { next } = this.#mailbox;
+    if (this.#phase !== 'active' || next === undefined) return false;
+    if (this.#gathering.sealed || this.#gathering.bytes >= this.#env.limits.gatherBytesMax) return false;
+    if (next.alone && !this.#gathering.isEmpty) return false;
+    return this.#mailbox.isNextReady;
+  }
+
+  #take(entry: Queued): void {
+    const turn = new RunningTurn(this.#scope(entry.taken));
+    const outcome = this.#run(entry, turn);
+    this.#env.metrics.turn(entry.message.what, 'error' in outcome ? 'error' : 'ok');
+    if ('error' in outcome || isEmpty(turn.recorded)) this.#gate(entry, outcome);
+    else if (this.#gathering.frees(turn.recorded)) this.#takeAfterCommit(entry);
+    else this.#gather(entry, outcome, turn.recorded);
+  }
+
+  #takeAfterCommit(entry: Queued): void {
+    this.#gathering.sealed = true;
+    this.#mailbox.giveBack(entry);
+  }
+
+  #run({ message, reads }: Queued, turn: RunningTurn): Outcome {
+    const { clock, lease } = this.#env;
+    if (clock.monotonicMs() > message.deadlineMs) {
+      return { error: new RetryableError('the deadline passed before the turn', { outcome: 'none' }) };
+    }
+    if (!lease.isValid()) return { error: new UnavailableError('this host may not serve now') };
+    if (reads?.answers === undefined) return { error: readError(reads?.error) };
+    if (this.#held.slices.get(buriedSlice) !== undefined && !message.reachesBuried) {
+      const revives = message.creates && this.#env.kind.revivable;
+      if (!revives) return { error: new NotFoundError('this actor is no more') };
+      turn.recorded.slices.set(buriedSlice, removed);
+    }
+    try {
+      return { value: message.run(turn, reads.plans, reads.answers) };
+    } catch (error) {
+      return { error };
+    }
+  }
+
+  /** An outcome without writes leaves at once, or with the last commit whose state it may have seen. */
+  #gate(entry: Queued, outcome: Outcome): void {
+    const last = this.#gathering.isEmpty ? this.#inFlight?.gathering : this.#gathering;
+    if (last === undefined) this.#answer(entry, outcome);
+    else last.carried.push({ queued: entry, outcome });
+  }
+
+  #gather(entry: Queued, outcome: Outcome, recorded: Recorded): void {
+    const gathering = this.#gathering;
+    gathering.carried.push({ queued: entry, outcome });
+    gathering.add(recorded);
+    gathering.sealed ||= entry.alone;
+    this.#held.lay(recorded, gathering.number);
+    if (this.#inFlight === undefined) this.#env.committer.ready(this);
+  }
+
+  #scope(taken: TakenRows): TurnScope {
+    const { clock, random, kind, shardCount } = this.#env;
+    return {
+      self: this.address,
+      slices: this.#held.slices,
+      timers: this.#held.timers,
+      rows: this.#held.rows,
+      taken,
+      nowMs: clock.nowMs(),
+      nowMicros: clock.nowMicros(),
+      shardCount,
+      timerNames: kind.timers,
+      random,
+    };
+  }
+
+  #answer(entry: Queued, outcome: Outcome): void {
+    if (entry.answered) return;
+    entry.answered = true;
+    entry.message.settle(outcome);
+  }
+
+  // --- commits ----------------------------------------------------------------------------------------------
+
+  /** The bytes that wait to be committed, for the committer's batches. */
+  get gatheredBytes(): number {
+    return this.#gathering.bytes;
+  }
+
+  /** Hands the gathered turns to the committer. Undefined when there is nothing (any more) to commit. */
+  takeCommit(): Commit | undefined {
+    if (this.#phase !== 'active' || this.#inFlight !== undefined || this.#gathering.isEmpty) return undefined;
+    const gathering = this.#gathering;
+    const commitId = this.#env.random.uuid();
+    this.#gathering = new Gathering(gathering.number + 1);
+    this.#inFlight = { gathering, commitId };
+    try {
+      return gathering.build(this.address, this.epoch, this.#version, commitId);
+    } catch (error) {
+      this.#failAlone(error instanceof Error ? error : new TerminalError('a commit could not be built'));
+      return undefined;
+    }
+  }
+
+  committed(): void {
+    const flight = this.#inFlight;
+    if (flight === undefined) return;
+    this.#version += 1;
+    this.#durableNow(flight.gathering);
+  }
+
+  #durableNow(gathering: Gathering): void {
+    this.#inFlight = undefined;
+    this.#phase = 'active';
+    this.#held.promote(gathering);
+    this.#env.timersCommitted(gathering.timers.values());
+    if (gathering.tells.length > 0) this.#env.tellsCommitted(gathering.tellRows(this.#version));
+    for (const { queued: entry, outcome } of gathering.carried) this.#answer(entry, outcome);
+    this.#proceed();
+  }
+
+  #proceed(): void {
+    if (!this.#gathering.isEmpty) this.#env.committer.ready(this);
+    this.#pump();
+  }
+
+  /** Nothing of the commit was applied: a newer owner or a newer version exists. */
+  fenced(): void {
+    const error = new FencedError('a newer owner holds this actor');
+    for (const { queued: entry } of this.#inFlight?.gathering.carried ?? []) this.#answer(entry, { error });
+    this.leave(error);
+  }
+
+  /** Nothing of the commit was applied, and asking the database again now would not help. */
+  failed(error: UnavailableError | TerminalError): void {
+    if (error instanceof TerminalError) this.#failAlone(error);
+    else this.#failAll(error);
+  }
+
+  async refused(): Promise<void> {
+    const flight = this.#inFlight;
+    if (flight === undefined) return;
+    this.#phase = 'settling';
+    try {
+      const taken = await findTaken(this.#env.store, flight.gathering);
+      this.#noteRefusal(flight.gathering, taken);
+      this.#runAgain();
+    } catch (error) {
+      this.#failAll(readError(error));
+    }
+  }
+
+  /** The answer of the commit was lost. No turn runs until it is known what became of it. */
+  async unknown(): Promise<void> {
+    const flight = this.#inFlight;
+    if (flight === undefined) return;
+    this.#phase = 'settling';
+    const commit = { address: this.address, epoch: this.epoch, commitId: flight.commitId };
+    const settlement = await settleCommit(this.#env, commit, () => this.#phase === 'settling');
+    if (settlement === undefined || this.#phase !== 'settling') return;
+    if (settlement.became === 'fenced') return this.#lostToNewer(flight.gathering, settlement.wasCommitted);
+    this.#version = settlement.version;
+    if (settlement.became === 'nothing') return this.#runAgain();
+    // What came meanwhile has not begun its reads; running again begins all of them anew.
+    this.#mailbox.beginAll();
+    this.#durableNow(flight.gathering);
+  }
+
+  #lostToNewer(gathering: Gathering, wasCommitted: boolean): void {
+    if (wasCommitted)
+      for (const { queued: entry, outcome } of gathering.carried) this.#answer(entry, outcome);
+    this.leave(new FencedError('a newer owner holds this actor'));
+  }
+
+  /** Also where no taken row was found: what refuses it may be a turn of the same commit, or the turn itself. */
+  #noteRefusal(gathering: Gathering, taken: readonly TakenRow[]): void {
+    for (const { queued: entry } of gathering.carried) entry.taken = entry.taken.with(taken);
+    for (const { queued: entry } of suspects(gathering)) {
+      entry.refusals += 1;
+      entry.alone ||= entry.refusals > refusalsBeforeAlone;
+      if (entry.refusals <= refusalsMax) continue;
+      this.#answer(entry, { error: new TerminalError('a key of this call is taken') });
+    }
+  }
+
+  /** One turn of the commit wrote what cannot be stored: the one that does so alone fails with `error`. */
+  #failAlone(error: Error): void {
+    const entries = this.#inFlight === undefined ? [] : suspects(this.#inFlight.gathering);
+    for (const { queued: entry } of entries) {
+      if (entries.length === 1) this.#answer(entry, { error });
+      else entry.alone = true;
+    }
+    this.#runAgain();
+  }
+
+  /** Back to the durable state; runs every unanswered turn since again, in order. */
+  #runAgain(): void {
+    const again = this.#carried().map(({ queued: entry }) => entry);
+    this.#revert(again.filter((entry) => !entry.answered));
+  }
+
+  /** Back to the durable state; the turns since fail with `error`. */
+  #failAll(error: Error): void {
+    for (const { queued: entry } of this.#carried()) this.#answer(entry, { error });
+    this.#revert([]);
+  }
+
+  /** Everything at the gate, in order. */
+  #carried(): readonly Carried[] {
+    return [...(this.#inFlight?.gathering.carried ?? []), ...this.#gathering.carried];
+  }
+
+  #revert(again: readonly Queued[]): void {
+    this.#inFlight = undefined;
+    this.#gathering = new Gathering(this.#held.durableCommit + 1);
+    this.#held.revert();
+    if (this.#phase === 'gone') return;
+    this.#phase = 'active';
+    this.#mailbox.restart(again);
+    this.#pump();
+  }
+
+  /** Answers whoever has waited past the deadline. Called every now and then by the host. */
+  expire(nowMs: number): void {
+    const late = (entry: Queued) => entry.message.deadlineMs < nowMs;
+    const none = new RetryableError('the deadline passed before the turn', { outcome: 'none' });
+    for (const entry of this.#mailbox.takeWhere(late)) this.#answer(entry, { error: none });
+    const unknown = outcomeUnknown();
+    for (const { queued: entry } of this.#carried()) {
+      if (late(entry)) this.#answer(entry, { error: unknown });
+    }
+    for (const { fail } of this.#whenActive.filter(({ deadlineMs }) => deadlineMs < nowMs)) fail(none);
+    this.#whenActive = this.#whenActive.filter(({ deadlineMs }) => deadlineMs >= nowMs);
+    this.#pump();
+  }
+}
+
+/** Whose writes a commit that cannot be applied may be to blame on. One that is alone came first; the others wrote nothing. */
+function suspects({ carried }: Gathering): readonly Carried[] {
+  return carried[0]?.queued.alone ? carried.slice(0, 1) : carried;
+}
+
+function outcomeUnknown(): RetryableError {
+  return new RetryableError('the outcome of this call is unknown', { outcome: 'unknown' });
+}
+
+function readError(error: unknown): Error {
+  if (error instanceof StoreError) return new UnavailableError('the database cannot answer now');
+  return error instanceof Error ? error : new TerminalError('a read plan failed');
+}

@@ -1,0 +1,29 @@
+import type { Clock } from '../clock.ts';
+import type { Committer } from '../commit/committer.ts';
+import type { Kind } from '../kind.ts';
+import type { Limits } from '../limits.ts';
+import type { Lease } from '../ownership/lease.ts';
+import type { Logger, RuntimeMetrics } from '../ports.ts';
+import type { Random } from '../random.ts';
+import type { Store, StoreRead, StoreRows, TellRow, TimerRow } from '../store/store.ts';
+import type { Actor } from './actor.ts';
+import type { Removed } from './layers.ts';
+
+/** What an actor takes from its host. */
+export interface ActorEnvironment {
+  readonly kind: Kind;
+  readonly shardCount: number;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly lease: Pick<Lease, 'isValid'>;
+  readonly committer: Pick<Committer, 'ready'>;
+  readonly limits: Limits;
+  readonly metrics: RuntimeMetrics;
+  readonly logger: Logger;
+  read(reads: readonly StoreRead[]): Promise<readonly StoreRows[]>;
+  /** The actor has left memory. */
+  gone(actor: Actor): void;
+  timersCommitted(timers: Iterable<TimerRow | Removed>): void;
+  tellsCommitted(tells: readonly TellRow[]): void;
+}

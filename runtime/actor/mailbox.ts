@@ -1,0 +1,140 @@
+/**
+ * The messages that wait at an actor, in order, each with the reads of its plan. Reads are begun on arrival, so that
+ * they overlap with the turns before; what those turns write meanwhile is laid over the answers (see rows.ts). When
+ * the actor goes back to its durable state every read is begun anew: it may have been planned on, or taken from, state
+ * that never became durable.
+ */
+import type { Plans } from '../command.ts';
+import type { StoreRead, StoreRows } from '../store/store.ts';
+import type { Message, Queued } from './message.ts';
+import { queued } from './message.ts';
+import { joinAnswers, type ReadAnswers, splitReads } from './reads.ts';
+import type { Rows } from './rows.ts';
+import type { StateView } from './turn.ts';
+
+export interface MailboxOptions {
+  readonly owner: string;
+  readonly rows: Rows;
+  read(reads: readonly StoreRead[]): Promise<readonly StoreRows[]>;
+  /** The state a plan is made from. */
+  view(entry: Queued): StateView;
+  durableCommit(): number;
+  /** A message's reads were answered. */
+  onReady(): void;
+}
+
+export class Mailbox {
+  readonly #options: MailboxOptions;
+  #entries: Queued[] = [];
+
+  constructor(options: MailboxOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#entries.length;
+  }
+
+  get next(): Queued | undefined {
+    return this.#entries[0];
+  }
+
+  get isNextReady(): boolean {
+    const reads = this.next?.reads;
+    return reads !== undefined && (reads.answers !== undefined || reads.error !== undefined);
+  }
+
+  get messages(): readonly Message[] {
+    return this.#entries.map((entry) => entry.message);
+  }
+
+  push(message: Message): Queued {
+    const entry = queued(message);
+    this.#entries.push(entry);
+    return entry;
+  }
+
+  /** Takes the next message; its reads are used up. */
+  take(): Queued | undefined {
+    const entry = this.#entries.shift();
+    if (entry !== undefined) this.#end(entry);
+    return entry;
+  }
+
+  /** Gives back what was taken, to be run again before all others. */
+  giveBack(entry: Queued): void {
+    this.#entries.unshift(entry);
+    this.begin(entry);
+  }
+
+  /** Takes every message for which `wanted` holds. */
+  takeWhere(wanted: (entry: Queued) => boolean): readonly Queued[] {
+    const taken = this.#entries.filter(wanted);
+    if (taken.length === 0) return taken;
+    this.#entries = this.#entries.filter((entry) => !wanted(entry));
+    for (const entry of taken) this.#end(entry);
+    return taken;
+  }
+
+  /** Puts messages whose turns are to run again before all others, and begins every read anew. */
+  restart(again: readonly Queued[]): void {
+    this.#entries = [...again, ...this.#entries];
+    for (const entry of this.#entries) {
+      this.#end(entry);
+      entry.reads = undefined;
+    }
+    this.beginAll();
+  }
+
+  /** Begins every read that is not begun. */
+  beginAll(): void {
+    for (const entry of this.#entries) if (entry.reads === undefined) this.begin(entry);
+  }
+
+  begin(entry: Queued): void {
+    try {
+      this.#plan(entry, entry.message.plans(this.#options.view(entry)));
+    } catch (error) {
+      entry.reads = { plans: {}, ticket: undefined, answers: undefined, error };
+    }
+  }
+
+  #plan(entry: Queued, plans: Plans): void {
+    const { owner, rows, durableCommit, read } = this.#options;
+    const split = splitReads(plans, owner, rows);
+    // Also where memory knows everything: a later commit's rows must not leave it before the turn runs.
+    const ticket = Object.keys(plans).length === 0 ? undefined : rows.begin(durableCommit());
+    if (split.reads.length === 0) {
+      entry.reads = { plans, ticket, answers: joinAnswers(split, []), error: undefined };
+      return;
+    }
+    entry.reads = { plans, ticket, answers: undefined, error: undefined };
+    this.#await(
+      entry,
+      read(split.reads).then((answered) => joinAnswers(split, answered)),
+    );
+  }
+
+  #await(entry: Queued, answers: Promise<ReadAnswers>): void {
+    const { reads } = entry;
+    if (reads === undefined) return;
+    const done = () => {
+      // Reads that were begun anew meanwhile have made this answer useless.
+      if (entry.reads === reads) this.#options.onReady();
+    };
+    answers.then(
+      (found) => {
+        reads.answers = found;
+        done();
+      },
+      (error) => {
+        reads.error = error;
+        done();
+      },
+    );
+  }
+
+  #end(entry: Queued): void {
+    if (entry.reads?.ticket !== undefined) this.#options.rows.end(entry.reads.ticket);
+  }
+}

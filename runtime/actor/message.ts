@@ -1,0 +1,45 @@
+import type { Plans } from '../command.ts';
+import { TakenRows } from '../commit/taken-rows.ts';
+import type { ReadAnswers } from './reads.ts';
+import type { ReadTicket } from './rows.ts';
+import type { RunningTurn, StateView } from './turn.ts';
+
+/** One turn to be run by an actor, whatever asked for it: a command, a step of a flow, a timer or a tell. */
+export interface Message {
+  /** `kind.name`, for metrics and logs; never an id. */
+  readonly what: string;
+  readonly creates: boolean;
+  /** Commands to a buried actor are answered not found; timers and tells decide for themselves. */
+  readonly reachesBuried: boolean;
+  /** Monotonic milliseconds after which nobody waits for the answer. */
+  readonly deadlineMs: number;
+  plans(view: StateView): Plans;
+  run(turn: RunningTurn, plans: Plans, answers: ReadAnswers): unknown;
+  settle(outcome: Outcome): void;
+}
+
+export type Outcome = { readonly value: unknown } | { readonly error: unknown };
+
+/** A message at an actor, with the reads that were begun for it. */
+export interface Queued {
+  readonly message: Message;
+  /** Commits of this message that were refused for a taken key. */
+  refusals: number;
+  /** To be committed alone, after merged commits were refused twice. */
+  alone: boolean;
+  taken: TakenRows;
+  /** The caller was told that the outcome is unknown; nobody waits any more. */
+  answered: boolean;
+  reads: BegunReads | undefined;
+}
+
+export interface BegunReads {
+  readonly plans: Plans;
+  readonly ticket: ReadTicket | undefined;
+  answers: ReadAnswers | undefined;
+  error: unknown;
+}
+
+export function queued(message: Message): Queued {
+  return { message, refusals: 0, alone: false, taken: TakenRows.none, answered: false, reads: undefined };
+}

@@ -1,0 +1,155 @@
+/**
+ * Rows of an actor that are newer than what a read may have seen.
+ *
+ * A read is begun at some moment and used later; commits of the same actor become durable in between. Its answer
+ * holds everything that was durable when it began, and nothing is known of what came after. So:
+ * - a row written by commit c is kept while c is not durable, and after that while any read is outstanding that
+ *   began before c was durable;
+ * - a turn sees, for every key, the kept row if there is one and else what the read answered.
+ * Since an actor is the only writer of its rows, a kept row is never stale; those no read needs any more are
+ * kept on as a small cache and dropped oldest first.
+ */
+
+import type { AnyRow, AnyTable } from '../table.ts';
+import { type Removed, removed } from './layers.ts';
+
+export interface KeptRow {
+  readonly table: AnyTable;
+  readonly key: string;
+  readonly row: AnyRow | Removed;
+  readonly commit: number;
+  readonly bytes: number;
+}
+
+/** A read that is begun and not yet used. */
+export interface ReadTicket {
+  readonly begunAfterCommit: number;
+}
+
+/** A cached row larger than this would push out everything else. */
+const cachedRowShareMax = 1 / 4;
+
+export class Rows {
+  readonly #byTable = new Map<string, Map<string, KeptRow>>();
+  /** Durable kept rows, oldest first: candidates to drop. */
+  #durable: KeptRow[] = [];
+  /** By table: every row of a greater order than this is kept. Absent until a write shows where memory begins. */
+  readonly #completeAbove = new Map<string, number>();
+  readonly #tickets = new Set<ReadTicket>();
+  /** More is kept than the cache may hold, for reads that are outstanding. */
+  #exceeds = false;
+  readonly #cacheBytesMax: number;
+
+  constructor(cacheBytesMax: number) {
+    this.#cacheBytesMax = cacheBytesMax;
+  }
+
+  begin(durableCommit: number): ReadTicket {
+    const ticket = { begunAfterCommit: durableCommit };
+    this.#tickets.add(ticket);
+    return ticket;
+  }
+
+  end(ticket: ReadTicket): void {
+    this.#tickets.delete(ticket);
+  }
+
+  /** Lets go of what was kept for reads alone. Between turns only: one that runs may need what its read has not seen. */
+  settle(): void {
+    if (this.#exceeds && this.#tickets.size === 0) this.#trim();
+  }
+
+  get(table: AnyTable, key: string): KeptRow | undefined {
+    return this.#byTable.get(table.name)?.get(key);
+  }
+
+  /** All rows of a greater order, ascending, where memory is sure to hold every one; undefined where it is not. */
+  above(table: AnyTable, after: number): readonly AnyRow[] | undefined {
+    const { order } = table;
+    if (order === undefined || after < (this.#completeAbove.get(table.name) ?? Number.POSITIVE_INFINITY)) {
+      return undefined;
+    }
+    const found: AnyRow[] = [];
+    for (const { row } of this.of(table)) {
+      if (row !== removed && Number(row[order]) > after) found.push(row);
+    }
+    return found.sort((a, b) => Number(a[order]) - Number(b[order]));
+  }
+
+  /** Every kept row of a table. */
+  of(table: AnyTable): Iterable<KeptRow> {
+    return this.#byTable.get(table.name)?.values() ?? [];
+  }
+
+  lay(table: AnyTable, key: string, row: AnyRow | Removed, commit: number): void {
+    let rows = this.#byTable.get(table.name);
+    if (rows === undefined) {
+      rows = new Map();
+      this.#byTable.set(table.name, rows);
+    }
+    rows.set(key, { table, key, row, commit, bytes: row === removed ? 64 : rowBytes(row) });
+    if (this.#completeAbove.has(table.name)) return;
+    // Orders only grow, so nothing that was written before this row is above it.
+    const order = orderOf(table, row);
+    if (order !== undefined) this.#completeAbove.set(table.name, order - 1);
+  }
+
+  /** Commit `commit`, which wrote these keys, is durable. */
+  promote(written: Iterable<{ table: AnyTable; key: string }>, commit: number): void {
+    for (const { table, key } of written) {
+      const kept = this.get(table, key);
+      if (kept?.commit === commit) this.#durable.push(kept);
+    }
+    this.#trim();
+  }
+
+  /** Forgets every row above the durable commit. */
+  revert(durableCommit: number): void {
+    this.#completeAbove.clear();
+    for (const rows of this.#byTable.values()) {
+      for (const kept of rows.values()) if (kept.commit > durableCommit) rows.delete(kept.key);
+    }
+    // A speculative row may have covered a durable one that an outstanding read needs. Whoever reverts begins
+    // every read anew, so what is left here is only a cache.
+    this.#durable = this.#durable.filter((kept) => this.get(kept.table, kept.key) === kept);
+  }
+
+  #trim(): void {
+    let oldestRead = Number.POSITIVE_INFINITY;
+    for (const ticket of this.#tickets) oldestRead = Math.min(oldestRead, ticket.begunAfterCommit);
+    this.#durable = this.#durable.filter((kept) => this.get(kept.table, kept.key) === kept);
+    let bytes = this.#durable.reduce((sum, kept) => sum + kept.bytes, 0);
+    this.#exceeds = false;
+    this.#durable = this.#durable.filter((kept) => {
+      const needed = kept.commit > oldestRead;
+      const oversized = kept.bytes > this.#cacheBytesMax * cachedRowShareMax;
+      if (bytes <= this.#cacheBytesMax && !oversized) return true;
+      this.#exceeds ||= needed;
+      if (needed) return true;
+      bytes -= kept.bytes;
+      this.#drop(kept);
+      return false;
+    });
+  }
+
+  #drop({ table, key, row }: KeptRow): void {
+    this.#byTable.get(table.name)?.delete(key);
+    const order = orderOf(table, row);
+    const completeAbove = this.#completeAbove.get(table.name);
+    if (order === undefined || completeAbove === undefined) return;
+    this.#completeAbove.set(table.name, Math.max(completeAbove, order));
+  }
+}
+
+function orderOf(table: AnyTable, row: AnyRow | Removed): number | undefined {
+  return row === removed || table.order === undefined ? undefined : Number(row[table.order]);
+}
+
+/** A rough size in memory. */
+export function rowBytes(row: AnyRow): number {
+  let bytes = 64;
+  for (const value of Object.values(row)) {
+    bytes += typeof value === 'string' ? value.length : Buffer.isBuffer(value) ? value.length : 8;
+  }
+  return bytes;
+}

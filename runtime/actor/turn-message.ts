@@ -1,0 +1,57 @@
+/** The message that runs one turn of a command or of a flow, with its recorded reply where it has one. */
+import type { AskCall } from '../call.ts';
+import type { PlanResults, Plans, Turn, View } from '../command.ts';
+import { keys } from '../command.ts';
+import { callTable } from '../store/tables.ts';
+import type { Message, Outcome } from './message.ts';
+import type { ReadAnswers } from './reads.ts';
+import { callKey, openReply, recordedCall } from './recorded-calls.ts';
+import { isEmpty, type RunningTurn, type StateView } from './turn.ts';
+
+/** A turn of any shape: its plans and its function. */
+export interface TurnStep {
+  readonly reads?: ((view: View) => Plans) | undefined;
+  // biome-ignore lint/suspicious/noExplicitAny: results of any plans
+  readonly turn: (turn: Turn, reads: PlanResults<any>) => unknown;
+  readonly recorded: boolean;
+}
+
+const callPlan = '$call';
+
+export function turnMessage(
+  call: Pick<AskCall, 'address' | 'callId' | 'deadlineMs'> & {
+    what: string;
+    creates: boolean;
+    shard: number;
+  },
+  step: TurnStep,
+  settle: (outcome: Outcome) => void,
+): Message {
+  const key = { ...call.address, call_key: step.recorded ? callKey(call.callId) : '' };
+  return {
+    what: call.what,
+    creates: call.creates,
+    reachesBuried: false,
+    deadlineMs: call.deadlineMs,
+    settle,
+    plans(view: StateView): Plans {
+      const plans = step.reads?.(view) ?? {};
+      return step.recorded ? { ...plans, [callPlan]: keys(callTable, [key]) } : plans;
+    },
+    run(turn: RunningTurn, plans: Plans, answers: ReadAnswers): unknown {
+      const results = turn.results(plans, answers) as PlanResults<Plans>;
+      if (!step.recorded) return step.turn(turn, results);
+      const before = (results[callPlan] as { get(key: object): { reply: Buffer } | undefined }).get(key);
+      if (before !== undefined) return openReply(call.callId, before.reply);
+      const reply = step.turn(turn, results);
+      // A turn that wrote nothing gives a repeat nothing to double.
+      if (!isEmpty(turn.recorded)) {
+        turn.put(
+          callTable,
+          recordedCall(call.address, call.shard, call.callId, reply, turn.nowMs, turn.random),
+        );
+      }
+      return reply;
+    },
+  };
+}

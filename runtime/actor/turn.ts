@@ -1,0 +1,314 @@
+/**
+ * One turn while it runs: what it sees (slices, the rows its plan named, its own writes) and what it records.
+ * Nothing here touches the actor; `Recorded` is laid into the actor's gathering commit only if the turn returns.
+ */
+import { type Address, shardOf } from '../address.ts';
+import type { KeysResult, PlanResults, Plans, Turn, View } from '../command.ts';
+import { TakenRows } from '../commit/taken-rows.ts';
+import { encode } from '../encoding.ts';
+import type { Slice, SliceMap } from '../slice.ts';
+import type { TellRow, TimerRow, Write } from '../store/store.ts';
+import { outboxTable } from '../store/tables.ts';
+import { type AnyKey, type AnyRow, type AnyTable, keyText, type RowOf } from '../table.ts';
+import { type Layers, type Removed, removed } from './layers.ts';
+import type { ReadAnswers } from './reads.ts';
+import { mergePlan } from './reads.ts';
+import type { Rows } from './rows.ts';
+
+/** A tell that its target has not consumed. Its sender's version is filled in when the commit is built. */
+export type RecordedTell = Omit<TellRow, 'sender_version'>;
+
+/** What a turn did. */
+export interface Recorded {
+  readonly slices: Map<string, { value: unknown; format: number } | Removed>;
+  readonly rows: Map<string, { key: string; write: Write }>;
+  readonly timers: Map<string, TimerRow | Removed>;
+  readonly tells: RecordedTell[];
+}
+
+export function isEmpty(recorded: Recorded): boolean {
+  return (
+    recorded.slices.size === 0 &&
+    recorded.rows.size === 0 &&
+    recorded.timers.size === 0 &&
+    recorded.tells.length === 0
+  );
+}
+
+/** What a turn needs of its actor. */
+export interface TurnScope {
+  readonly self: Address;
+  readonly slices: Layers<unknown>;
+  readonly timers: Layers<TimerRow>;
+  readonly rows: Rows;
+  readonly taken: TakenRows;
+  readonly nowMs: number;
+  readonly nowMicros: number;
+  readonly shardCount: number;
+  readonly timerNames: Readonly<Record<string, unknown>>;
+  readonly random: Turn['random'];
+}
+
+export const buriedSlice = '$buried';
+
+export function familyKey(family: string, key: string): string {
+  return `${family}:${key}`;
+}
+
+/** Slices by name: one layer, or both. */
+export type SliceSource = Pick<Layers<unknown>, 'get'> & { keys(): Iterable<string> };
+
+/** The actor's slices as one layer or both show them. */
+export class StateView implements View {
+  readonly self: Address;
+  readonly nowMicros: number;
+  readonly nowMs: number;
+  readonly #slices: SliceSource;
+  readonly #taken: TakenRows;
+
+  constructor(
+    self: Address,
+    time: { nowMs: number; nowMicros: number },
+    slices: SliceSource,
+    taken: TakenRows = TakenRows.none,
+  ) {
+    this.self = self;
+    this.nowMs = time.nowMs;
+    this.nowMicros = time.nowMicros;
+    this.#slices = slices;
+    this.#taken = taken;
+  }
+
+  get<T>(of: Slice<T>): T {
+    const value = this.slice(of.name);
+    return value === undefined ? of.initial : (value as T);
+  }
+
+  entry<T>(of: SliceMap<T>, key: string): T | undefined {
+    return this.slice(familyKey(of.family, key)) as T | undefined;
+  }
+
+  entries<T>(of: SliceMap<T>): ReadonlyMap<string, T> {
+    const prefix = familyKey(of.family, '');
+    const found = new Map<string, T>();
+    for (const name of this.sliceNames()) {
+      if (name.startsWith(prefix)) found.set(name.slice(prefix.length), this.slice(name) as T);
+    }
+    return found;
+  }
+
+  protected slice(name: string): unknown {
+    return this.#slices.get(name);
+  }
+
+  protected sliceNames(): Iterable<string> {
+    return this.#slices.keys();
+  }
+
+  taken<T extends AnyTable>(table: T, row: Partial<RowOf<T>>): RowOf<T> | undefined {
+    return this.#taken.find(table, row as AnyRow) as RowOf<T> | undefined;
+  }
+}
+
+export function speculativeView(
+  scope: Pick<TurnScope, 'self' | 'slices' | 'nowMs' | 'nowMicros' | 'taken'>,
+): StateView {
+  return new StateView(scope.self, scope, scope.slices, scope.taken);
+}
+
+export class RunningTurn extends StateView implements Turn {
+  readonly recorded: Recorded = { slices: new Map(), rows: new Map(), timers: new Map(), tells: [] };
+  readonly random: Turn['random'];
+  readonly #scope: TurnScope;
+
+  constructor(scope: TurnScope) {
+    super(scope.self, scope, scope.slices, scope.taken);
+    this.#scope = scope;
+    this.random = scope.random;
+  }
+
+  /**
+   * An own row in memory is as taken as one a commit was refused for. Without this, two turns that take the same key
+   * as new would gather into one commit, and the later would silently replace the earlier.
+   */
+  override taken<T extends AnyTable>(table: T, row: Partial<RowOf<T>>): RowOf<T> | undefined {
+    const wanted = row as AnyRow;
+    const whole = table.key.every((column: string) => wanted[column] !== undefined);
+    const kept = whole ? this.#scope.rows.get(table, keyText(table, wanted))?.row : undefined;
+    if (kept !== undefined && kept !== removed) return kept as never;
+    return super.taken(table, row);
+  }
+
+  protected override slice(name: string): unknown {
+    const own = this.recorded.slices.get(name);
+    if (own === undefined) return this.#scope.slices.get(name);
+    return own === removed ? undefined : own.value;
+  }
+
+  protected override *sliceNames(): Generator<string> {
+    for (const name of this.#scope.slices.keys()) if (!this.recorded.slices.has(name)) yield name;
+    for (const [name, value] of this.recorded.slices) if (value !== removed) yield name;
+  }
+
+  set<T>(of: Slice<T>, value: T): void {
+    this.recorded.slices.set(of.name, { value, format: of.format });
+  }
+
+  setEntry<T>(of: SliceMap<T>, key: string, value: T): void {
+    const name = familyKey(of.family, key);
+    if (this.slice(name) === undefined && this.entries(of).size >= of.entriesMax) {
+      throw new Error(`more than ${of.entriesMax} entries of ${of.family}`);
+    }
+    this.recorded.slices.set(name, { value, format: of.format });
+  }
+
+  removeEntry<T>(of: SliceMap<T>, key: string): void {
+    const name = familyKey(of.family, key);
+    if (this.#scope.slices.get(name) === undefined) this.recorded.slices.delete(name);
+    else this.recorded.slices.set(name, removed);
+  }
+
+  put<T extends AnyTable>(table: T, row: RowOf<T>): void {
+    this.#write(table, row as AnyRow, { table, put: row as AnyRow, isNew: false });
+  }
+
+  insert<T extends AnyTable>(table: T, row: RowOf<T>): void {
+    this.#write(table, row as AnyRow, { table, put: row as AnyRow, isNew: true });
+  }
+
+  remove<T extends AnyTable>(table: T, key: Parameters<Turn['remove']>[1]): void {
+    this.#write(table, key as AnyKey, { table, remove: key as AnyKey });
+  }
+
+  arm(timer: string, dueMs: number, payload?: unknown): void {
+    if (!(timerBase(timer) in this.#scope.timerNames)) throw new Error(`timer ${timer} is not declared`);
+    const { self, shardCount } = this.#scope;
+    this.recorded.timers.set(timer, {
+      kind: self.kind,
+      id: self.id,
+      name: timer,
+      shard: shardOf(self, shardCount),
+      due_at: Math.ceil(dueMs),
+      payload: encode(1, payload ?? null),
+      attempts: 0,
+      dead: false,
+    });
+  }
+
+  disarm(timer: string): void {
+    if (this.#scope.timers.get(timer) === undefined) this.recorded.timers.delete(timer);
+    else this.recorded.timers.set(timer, removed);
+  }
+
+  /** The actor is a tombstone. */
+  get isBuried(): boolean {
+    return this.slice(buriedSlice) !== undefined;
+  }
+
+  /** The actor has no state at all: it was made by a message that has no effect on it. */
+  get isBlank(): boolean {
+    return this.sliceNames().next().done === true;
+  }
+
+  /** The timer of this name as it stands now. */
+  armed(name: string): TimerRow | undefined {
+    const own = this.recorded.timers.get(name);
+    if (own !== undefined) return own === removed ? undefined : own;
+    return this.#scope.timers.get(name);
+  }
+
+  /** Lays a timer's row as it is, for the runtime's own bookkeeping of attempts. */
+  keepTimer(row: TimerRow): void {
+    this.recorded.timers.set(row.name, row);
+  }
+
+  tell(target: Address, name: string, payload: unknown): void {
+    const { self, shardCount } = this.#scope;
+    this.recorded.tells.push({
+      tell_id: this.random.uuid(),
+      target_kind: target.kind,
+      target_id: target.id,
+      target_shard: shardOf(target, shardCount),
+      name,
+      payload: encode(1, payload),
+      sender_kind: self.kind,
+      sender_id: self.id,
+      attempts: 0,
+      retry_at: 0,
+      dead: false,
+    });
+  }
+
+  bury(): void {
+    for (const name of this.sliceNames()) this.#dropSlice(name);
+    for (const name of [...this.#scope.timers.keys()]) {
+      if (!this.recorded.timers.has(name)) this.recorded.timers.set(name, removed);
+    }
+    this.recorded.slices.set(buriedSlice, { value: true, format: 1 });
+  }
+
+  #dropSlice(name: string): void {
+    if (this.#scope.slices.get(name) === undefined) this.recorded.slices.delete(name);
+    else this.recorded.slices.set(name, removed);
+  }
+
+  /** The results of the turn's plans, with kept rows and the turn's own writes laid over them. */
+  results<P extends Plans>(plans: P, answers: ReadAnswers): PlanResults<P> {
+    const results: Record<string, unknown> = {};
+    for (const [name, plan] of Object.entries(plans)) {
+      const answer = answers.get(name);
+      results[name] =
+        plan.plan === 'keys'
+          ? this.#keysResult(plan.table, plan.keys, answer?.rows ?? [])
+          : plan.plan === 'range'
+            ? mergePlan(plan, answer, this.#scope.rows.of(plan.table))
+            : { rows: answer?.rows ?? [] };
+    }
+    return results as PlanResults<P>;
+  }
+
+  #keysResult(table: AnyTable, keys: readonly AnyKey[], rows: readonly AnyRow[]): KeysResult<AnyTable> {
+    const byKey = new Map(rows.map((row) => [keyText(table, row), row]));
+    const planned = new Set(keys.map((key) => keyText(table, key)));
+    return {
+      get: (key) => {
+        const text = keyText(table, key as AnyKey);
+        const own = this.recorded.rows.get(writeKey(table, text));
+        if (own !== undefined) return 'put' in own.write ? (own.write.put as never) : undefined;
+        if (!planned.has(text)) throw new Error(`a row of ${table.name} was not in the turn's plan`);
+        const kept = this.#scope.rows.get(table, text);
+        if (kept !== undefined) return kept.row === removed ? undefined : (kept.row as never);
+        return byKey.get(text) as never;
+      },
+    };
+  }
+
+  #write(table: AnyTable, key: AnyKey, write: Write): void {
+    const text = keyText(table, key);
+    const id = writeKey(table, text);
+    const before = this.recorded.rows.get(id)?.write;
+    const isNew =
+      'put' in write && (write.isNew || (before !== undefined && 'put' in before && before.isNew));
+    this.recorded.rows.set(id, { key: text, write: 'put' in write ? { ...write, isNew } : write });
+  }
+
+  /** Removes a consumed tell's row. */
+  consume(tell: TellRow): void {
+    this.#write(outboxTable, { ...tell }, { table: outboxTable, remove: { ...tell } });
+  }
+
+  /** Writes a tell's row again, after an attempt that failed. */
+  keepTell(tell: TellRow): void {
+    this.#write(outboxTable, { ...tell }, { table: outboxTable, put: { ...tell }, isNew: false });
+  }
+}
+
+export function writeKey(table: AnyTable, key: string): string {
+  return `${table.name}\u0000${key}`;
+}
+
+/** `remind:7` is an instance of the declared timer `remind`. */
+export function timerBase(name: string): string {
+  const colon = name.indexOf(':');
+  return colon === -1 ? name : name.slice(0, colon);
+}

@@ -1,0 +1,119 @@
+/**
+ * The turns of one actor that will become durable together: their merged writes, reduced to one final write per
+ * table and key, and whoever waits for them at the gate.
+ */
+
+import { type Removed, removed } from '../actor/layers.ts';
+import type { Outcome, Queued } from '../actor/message.ts';
+import { rowBytes } from '../actor/rows.ts';
+import type { Recorded, RecordedTell } from '../actor/turn.ts';
+import type { Address } from '../address.ts';
+import { encode } from '../encoding.ts';
+import { TerminalError } from '../errors.ts';
+import { sliceBytesMax } from '../slice.ts';
+import type { Commit, TellRow, TimerRow, Write } from '../store/store.ts';
+import { outboxTable, sliceTable, timerTable } from '../store/tables.ts';
+import type { AnyTable } from '../table.ts';
+
+/** A message whose turn has run and whose outcome waits for the commit. */
+export interface Carried {
+  readonly queued: Queued;
+  readonly outcome: Outcome;
+}
+
+type SliceChange = { value: unknown; format: number } | Removed;
+
+export class Gathering {
+  /** Counts the commits of one activation, from 1. */
+  readonly number: number;
+  readonly carried: Carried[] = [];
+  readonly slices = new Map<string, SliceChange>();
+  readonly timers = new Map<string, TimerRow | Removed>();
+  readonly tells: RecordedTell[] = [];
+  readonly #rows = new Map<string, { key: string; write: Write }>();
+  bytes = 0;
+  /** No other turn may join. */
+  sealed = false;
+
+  constructor(number: number) {
+    this.number = number;
+  }
+
+  get isEmpty(): boolean {
+    return this.carried.length === 0;
+  }
+
+  get rows(): Iterable<{ key: string; write: Write }> {
+    return this.#rows.values();
+  }
+
+  /** Every row written, as table and key. */
+  *written(): Generator<{ table: AnyTable; key: string }> {
+    for (const { key, write } of this.#rows.values()) yield { table: write.table, key };
+  }
+
+  /**
+   * Whether a turn takes a key as new that another has freed here: it has to wait for the next commit, as of the two
+   * writes of one key only the last would be left, and the row of an earlier `birth` would never go.
+   */
+  frees(recorded: Recorded): boolean {
+    for (const [id, { write }] of recorded.rows) {
+      if (!('put' in write) || !write.isNew || write.table.birth === undefined) continue;
+      const before = this.#rows.get(id)?.write;
+      if (before !== undefined && 'remove' in before) return true;
+    }
+    return false;
+  }
+
+  add(recorded: Recorded): void {
+    for (const [name, change] of recorded.slices) {
+      this.slices.set(name, change);
+      this.bytes += 256;
+    }
+    for (const [name, timer] of recorded.timers) this.timers.set(name, timer);
+    this.tells.push(...recorded.tells);
+    for (const [id, { key, write }] of recorded.rows) this.#merge(id, key, write);
+    this.bytes += recorded.tells.reduce((sum, tell) => sum + 256 + tell.payload.length, 0);
+  }
+
+  #merge(id: string, key: string, write: Write): void {
+    const before = this.#rows.get(id)?.write;
+    if ('remove' in write) {
+      this.#rows.set(id, { key, write });
+      this.bytes += 64;
+      return;
+    }
+    // What was new when the commit began is new to the database, however often it was rewritten since.
+    const isNew = write.isNew || (before !== undefined && 'put' in before && before.isNew);
+    this.#rows.set(id, { key, write: { ...write, isNew } });
+    this.bytes += rowBytes(write.put);
+  }
+
+  /** @throws TerminalError when a slice has outgrown its bound. */
+  build(address: Address, epoch: number, version: number, commitId: string): Commit {
+    const writes: Write[] = [];
+    for (const [name, change] of this.slices) writes.push(sliceWrite(address, name, change));
+    for (const [name, timer] of this.timers) writes.push(timerWrite(address, name, timer));
+    for (const tell of this.tellRows(version + 1))
+      writes.push({ table: outboxTable, put: { ...tell }, isNew: true });
+    for (const { write } of this.#rows.values()) writes.push(write);
+    return { address, epoch, version, commitId, writes };
+  }
+
+  /** The tells as they stand in the outbox once the commit that makes `senderVersion` is durable. */
+  tellRows(senderVersion: number): TellRow[] {
+    return this.tells.map((tell) => ({ ...tell, sender_version: senderVersion }));
+  }
+}
+
+function sliceWrite({ kind, id }: Address, slice: string, change: SliceChange): Write {
+  if (change === removed) return { table: sliceTable, remove: { kind, id, slice } };
+  const data = encode(change.format, change.value);
+  if (data.length > sliceBytesMax) throw new TerminalError(`slice ${slice} is over ${sliceBytesMax} bytes`);
+  return { table: sliceTable, put: { kind, id, slice, data }, isNew: false };
+}
+
+function timerWrite({ kind, id }: Address, name: string, timer: TimerRow | Removed): Write {
+  if (timer === removed) return { table: timerTable, remove: { kind, id, name } };
+  return { table: timerTable, put: { ...timer }, isNew: false };
+}

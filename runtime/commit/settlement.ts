@@ -1,0 +1,53 @@
+/**
+ * What became of a commit whose answer was lost (design 4.2, "Unknown outcome").
+ *
+ * It is settled by a barrier and never by a read: the lost statement may still be on its way. The barrier bumps the
+ * version under the row's lock; afterwards the lost statement can find no row, wherever it still is, so what
+ * `commit_id` says then is final. Where a newer epoch holds the actor no barrier is possible any more; then only a
+ * `commit_id` that is still ours proves anything.
+ */
+import type { Address } from '../address.ts';
+import { type Clock, sleep } from '../clock.ts';
+import type { Random } from '../random.ts';
+import { type Store, StoreError } from '../store/store.ts';
+
+const backoffFirstMs = 20;
+const backoffMaxMs = 1_000;
+
+export type Settlement =
+  | { readonly became: 'committed'; readonly version: number }
+  /** It was not applied and never will be. */
+  | { readonly became: 'nothing'; readonly version: number }
+  /** A newer owner holds the actor. */
+  | { readonly became: 'fenced'; readonly wasCommitted: boolean };
+
+/** Asks until the database has answered, or until `isWanted` says that nobody needs to know any more. */
+export async function settleCommit(
+  ports: { readonly store: Store; readonly clock: Clock; readonly random: Random },
+  commit: { readonly address: Address; readonly epoch: number; readonly commitId: string },
+  isWanted: () => boolean,
+): Promise<Settlement | undefined> {
+  const { clock, random } = ports;
+  for (let attempt = 0; isWanted(); attempt += 1) {
+    try {
+      return await askOnce(ports.store, commit);
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      const backoffMs = Math.min(backoffMaxMs, backoffFirstMs * 2 ** attempt);
+      await sleep(clock, backoffMs * (0.5 + random.fraction() / 2));
+    }
+  }
+  return undefined;
+}
+
+async function askOnce(
+  store: Store,
+  { address, epoch, commitId }: { address: Address; epoch: number; commitId: string },
+): Promise<Settlement> {
+  const row = await store.barrier(address, epoch);
+  if (row === undefined) {
+    const newer = await store.head(address);
+    return { became: 'fenced', wasCommitted: newer?.commitId === commitId };
+  }
+  return { became: row.commitId === commitId ? 'committed' : 'nothing', version: row.version };
+}

@@ -1,0 +1,45 @@
+import { type AnyRow, type AnyTable, tupleText } from '../table.ts';
+
+/** A committed row for whose unique key a commit was refused. */
+export interface TakenRow {
+  readonly table: AnyTable;
+  readonly row: AnyRow;
+}
+
+/** The rows that a message's refusals have shown, found by any of their unique keys. The latest look at a row counts. */
+export class TakenRows {
+  static readonly none = new TakenRows();
+  readonly #byKey: ReadonlyMap<string, AnyRow>;
+
+  private constructor(byKey: ReadonlyMap<string, AnyRow> = new Map()) {
+    this.#byKey = byKey;
+  }
+
+  with(rows: readonly TakenRow[]): TakenRows {
+    if (rows.length === 0) return this;
+    const byKey = new Map(this.#byKey);
+    for (const { table, row } of rows) {
+      for (const columns of uniqueKeys(table)) byKey.set(indexKey(table, columns, row), row);
+    }
+    return new TakenRows(byKey);
+  }
+
+  /** The row that holds the key, or one of the unique keys, of which `wanted` has every column. */
+  find(table: AnyTable, wanted: AnyRow): AnyRow | undefined {
+    if (this.#byKey.size === 0) return undefined;
+    for (const columns of uniqueKeys(table)) {
+      if (!columns.every((column) => wanted[column] !== undefined)) continue;
+      const row = this.#byKey.get(indexKey(table, columns, wanted));
+      if (row !== undefined) return row;
+    }
+    return undefined;
+  }
+}
+
+function uniqueKeys(table: AnyTable): readonly (readonly string[])[] {
+  return [table.key, ...table.unique];
+}
+
+function indexKey(table: AnyTable, columns: readonly string[], row: AnyRow): string {
+  return `${table.name} ${columns.join()} ${tupleText(columns, row)}`;
+}

@@ -1,0 +1,196 @@
+import test from 'ava';
+import { z } from 'zod';
+import { FakeClock, settled } from '../../test/support/clock.ts';
+import { startTestHost } from '../../test/support/host.ts';
+import { command, tell, timer } from '../command.ts';
+import { encode } from '../encoding.ts';
+import { kind } from '../kind.ts';
+import { slice } from '../slice.ts';
+import { ModelDatabase, ModelStore, type Schedule } from '../store/model.ts';
+import type { TellRow, TimerRow, Write } from '../store/store.ts';
+import { outboxTable, timerTable } from '../store/tables.ts';
+
+const seen = slice({ name: 'seen', format: 1, schema: z.array(z.string()), initial: [] });
+
+const diary = kind({
+  name: 'diary',
+  slices: [seen],
+  commands: {
+    read: command({ request: z.null(), reply: z.array(z.string()), turn: (turn) => turn.get(seen) }),
+    remind: command({
+      request: z.object({ atMs: z.number(), text: z.string(), timer: z.string().default('remind') }),
+      reply: z.null(),
+      creates: true,
+      turn: (turn, { atMs, text, timer: name = 'remind' }) => {
+        turn.arm(name, atMs, text);
+        return null;
+      },
+    }),
+    send: command({
+      request: z.object({ to: z.string(), text: z.string() }),
+      reply: z.null(),
+      creates: true,
+      turn: (turn, { to, text }) => {
+        turn.tell({ kind: 'diary', id: to }, 'note', text);
+        return null;
+      },
+    }),
+  },
+  timers: {
+    remind: timer({
+      missed: 'fire-once',
+      turn: (turn, text) => turn.set(seen, [...turn.get(seen), String(text)]),
+    }),
+    unreadable: timer({
+      missed: 'fire-once',
+      reads: (): Record<never, never> => {
+        throw new Error('this plan fails');
+      },
+      turn: () => {},
+    }),
+  },
+  tells: {
+    note: tell({
+      payload: z.string(),
+      creates: true,
+      turn: (turn, text) => turn.set(seen, [...turn.get(seen), text]),
+    }),
+  },
+});
+
+function start(schedule?: Schedule, clock = new FakeClock()) {
+  const database = new ModelDatabase(clock);
+  return startTestHost({ kinds: [diary], clock, database, store: new ModelStore(database, schedule) });
+}
+
+/** Puts rows into the database that no actor of this host will ever take. */
+function plant(database: ModelDatabase, writes: readonly Write[]): void {
+  const address = { kind: 'forgotten', id: 'x' };
+  database.activate(address, 1, true);
+  const commitId = '00000000-0000-4000-8000-000000000000';
+  database.commit([{ address, epoch: 1, version: 0, commitId, writes }]);
+}
+
+const forgotten = Array.from({ length: 300 }, (_, index) => index);
+
+function forgottenTimer(index: number): TimerRow {
+  const payload = encode(1, null);
+  const name = `t${String(index).padStart(3, '0')}`;
+  return { kind: 'forgotten', id: 'x', name, shard: 1, due_at: 1, payload, attempts: 0, dead: false };
+}
+
+function forgottenTell(index: number): TellRow {
+  return {
+    tell_id: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
+    target_kind: 'aforgotten',
+    target_id: 'x',
+    target_shard: 1,
+    name: 'note',
+    payload: encode(1, null),
+    sender_kind: 'diary',
+    sender_id: 'x',
+    sender_version: 1,
+    attempts: 0,
+    retry_at: 0,
+    dead: false,
+  };
+}
+
+function counting(operation: string): { schedule: Schedule; calls: number } {
+  const counter = {
+    calls: 0,
+    schedule: (async (name, apply) => {
+      await undefined;
+      if (name === operation) counter.calls += 1;
+      return apply();
+    }) as Schedule,
+  };
+  return counter;
+}
+
+test('timers that can never be delivered keep no other from its time, and the host from no rest', async (t) => {
+  const sweeps = counting('dueTimers');
+  const { actors, clock, database } = await start(sweeps.schedule);
+  const writes = forgotten.map((index) => ({
+    table: timerTable,
+    put: { ...forgottenTimer(index) },
+    isNew: true,
+  }));
+  plant(database, writes);
+  await actors.get(diary, 'a').ask.remind({ atMs: clock.nowMs() + 1_000, text: 'hello' });
+  await clock.advance(30_000);
+  t.deepEqual(await actors.get(diary, 'a').ask.read(null), ['hello']);
+  t.true(sweeps.calls < 30, `${sweeps.calls} sweeps`);
+});
+
+test('tells that can never be delivered keep no other from its target, and the host from no rest', async (t) => {
+  const sweeps = counting('pendingTells');
+  const before = await start(sweeps.schedule);
+  const writes = forgotten.map((index) => ({
+    table: outboxTable,
+    put: { ...forgottenTell(index) },
+    isNew: true,
+  }));
+  plant(before.database, writes);
+  await before.actors.get(diary, 'a').ask.send({ to: 'b', text: 'hello' });
+  const { actors, clock } = await before.restart();
+  await clock.advance(30_000);
+  t.deepEqual(await actors.get(diary, 'b').ask.read(null), ['hello']);
+  t.true(sweeps.calls < 30, `${sweeps.calls} sweeps`);
+});
+
+test('a timer whose reads cannot be planned is dead in the end', async (t) => {
+  const { actors, clock, store } = await start();
+  await actors.get(diary, 'a').ask.remind({ atMs: 1, text: '', timer: 'unreadable' });
+  await clock.advance(10 * 3_600_000);
+  const [row] = await store.timers({ kind: 'diary', id: 'a' });
+  t.true(row?.dead);
+  t.is(row?.attempts, 10);
+});
+
+test('a timer that is armed anew for the same time fires with what it was armed with last', async (t) => {
+  let holding = false;
+  let release = () => {};
+  const { actors, clock } = await start(async (operation, apply) => {
+    await undefined;
+    const result = apply();
+    if (holding && operation === 'dueTimers')
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+    return result;
+  });
+  const a = actors.get(diary, 'a').ask;
+  const atMs = clock.nowMs() + 10_000;
+  await a.remind({ atMs, text: 'first' });
+  await clock.advance(11_900);
+  holding = true;
+  await clock.advance(200);
+  await a.remind({ atMs, text: 'second' });
+  holding = false;
+  release();
+  await settled();
+  await clock.advance(10_000);
+  t.deepEqual(await a.read(null), ['second']);
+});
+
+test('a timer of the far future asks nothing of the clock', async (t) => {
+  const delays: number[] = [];
+  class ListeningClock extends FakeClock {
+    override schedule(delayMs: number, fire: () => void): () => void {
+      delays.push(delayMs);
+      return super.schedule(delayMs, fire);
+    }
+  }
+  const clock = new ListeningClock();
+  let during: (() => Promise<unknown>) | undefined;
+  const { actors } = await start(async (operation, apply) => {
+    await undefined;
+    const result = apply();
+    if (operation === 'dueTimers') await during?.();
+    return result;
+  }, clock);
+  during = () => actors.get(diary, 'a').ask.remind({ atMs: clock.nowMs() + 1e10, text: 'later' });
+  await clock.advance(5_000);
+  t.true(Math.max(...delays) < 2 ** 31);
+});

@@ -1,0 +1,103 @@
+/**
+ * What the delivery of timers and of tells has in common: rows of the database are the truth, sweeps find those that
+ * may be tried now, a bounded number at a time is handed to their actors, and what fails is tried again later.
+ */
+
+import type { Message, Outcome } from '../actor/message.ts';
+import type { Address } from '../address.ts';
+import type { Clock } from '../clock.ts';
+import { ActorError, TerminalError } from '../errors.ts';
+import type { Kind } from '../kind.ts';
+import type { Limits } from '../limits.ts';
+import type { Logger, RuntimeMetrics } from '../ports.ts';
+import type { Store } from '../store/store.ts';
+import { Sweeper } from './sweeper.ts';
+import { UnderWay } from './under-way.ts';
+
+export interface DeliveryOptions {
+  readonly kinds: readonly Kind[];
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly limits: Limits;
+  readonly metrics: RuntimeMetrics;
+  readonly logger: Logger;
+  deliver(address: Address, message: Message): void;
+  /** The shards whose rows are this host's to deliver. */
+  shards(): readonly number[];
+}
+
+/** Milliseconds to wait before attempt `attempts` + 1: one second doubling up to ten minutes. */
+export function retryPauseMs(attempts: number): number {
+  return Math.min(600_000, 1_000 * 2 ** attempts);
+}
+
+/** Whether the turn itself is to blame. What the runtime could not do now is simply tried again at the next sweep. */
+export function isFaultOfTurn(error: unknown): boolean {
+  return !(error instanceof ActorError) || error instanceof TerminalError;
+}
+
+/** One kind of rows and how each is handed to its actor. */
+export abstract class RowDelivery<Row> {
+  protected readonly options: DeliveryOptions;
+  readonly #sweeper: Sweeper;
+  readonly #underWay: UnderWay;
+  #morePending = false;
+
+  constructor(options: DeliveryOptions) {
+    this.options = options;
+    this.#sweeper = new Sweeper(options, () => this.#sweep());
+    this.#underWay = new UnderWay(options.limits.deliveriesMax);
+  }
+
+  protected abstract keyOf(row: Row): string;
+  /** Rows of this host's shards that may be tried at `nowMs` by database time, oldest first. */
+  protected abstract read(nowMs: number, limit: number): Promise<readonly Row[]>;
+  /** Hands a row to its actor. Resolves to whether it is done with for now. */
+  protected abstract deliver(row: Row, nowMs: number): Promise<boolean>;
+
+  start(): void {
+    this.#sweeper.start();
+  }
+
+  stop(): void {
+    this.#sweeper.stop();
+  }
+
+  sweepWithin(delayMs: number): void {
+    this.#sweeper.within(delayMs);
+  }
+
+  async #sweep(): Promise<number> {
+    const { store, limits } = this.options;
+    const nowMs = await store.timeMs();
+    const limit = this.#underWay.rowsToRead;
+    const rows = await this.read(nowMs, limit);
+    this.#morePending = rows.length >= limit;
+    this.tryAll(
+      this.#underWay.inOrder(rows, (row) => this.keyOf(row), rows.length < limit),
+      nowMs,
+    );
+    return limits.sweepMs;
+  }
+
+  /** What does not fit now is found by a later sweep. */
+  protected tryAll(rows: readonly Row[], nowMs: number): void {
+    for (const row of rows) {
+      const key = this.keyOf(row);
+      if (this.#underWay.isFull) this.#morePending = true;
+      else if (this.#underWay.begin(key)) {
+        void this.deliver(row, nowMs).then((wasDelivered) => this.#tried(key, wasDelivered));
+      }
+    }
+  }
+
+  #tried(key: string, wasDelivered: boolean): void {
+    this.#underWay.end(key, wasDelivered);
+    // Room again: whatever did not fit is taken up without waiting for the next sweep.
+    if (this.#morePending && wasDelivered) this.#sweeper.within(5);
+  }
+}
+
+export function outcomeOf(run: (settle: (outcome: Outcome) => void) => void): Promise<Outcome> {
+  return new Promise((resolve) => run(resolve));
+}

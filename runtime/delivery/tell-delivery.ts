@@ -1,0 +1,115 @@
+/**
+ * Pending tells (design 4.5): exactly once in effect.
+ *
+ * The outbox row is the truth; a wake-up after its commit only saves the wait for the sweep. The target reads the row
+ * after its claim and before the turn: a row that is gone, or whose removal is in flight here, was consumed already.
+ * Its commit removes the row together with the effects. Tells come in no order.
+ *
+ * Crash: before the target's commit the row is there and the tell is delivered again; after it the row is gone. A turn
+ * that throws is tried again after a growing pause, the attempts committed; after `attemptsMax` the row is dead.
+ */
+
+import type { Message, Outcome } from '../actor/message.ts';
+import type { RunningTurn } from '../actor/turn.ts';
+import { keys, type Plans, type TellHandler } from '../command.ts';
+import { decode } from '../encoding.ts';
+import type { TellRow } from '../store/store.ts';
+import { outboxTable } from '../store/tables.ts';
+import { isFaultOfTurn, outcomeOf, RowDelivery, retryPauseMs } from './delivery.ts';
+
+type Run = 'done' | 'dropped';
+const tellPlan = '$tell';
+
+export class TellDelivery extends RowDelivery<TellRow> {
+  /** Tells that are known to be in the outbox. What does not fit now is found by the sweep. */
+  offer(tells: readonly TellRow[]): void {
+    this.tryAll(tells, this.options.clock.nowMs());
+  }
+
+  protected override keyOf(tell: TellRow): string {
+    return tell.tell_id;
+  }
+
+  protected override read(nowMs: number, limit: number): Promise<readonly TellRow[]> {
+    return this.options.store.pendingTells(this.options.shards(), nowMs, limit);
+  }
+
+  protected override async deliver(tell: TellRow): Promise<boolean> {
+    const { metrics, logger } = this.options;
+    const handler = this.#handler(tell);
+    const outcome = await this.#turn(tell, handler, (turn, row, reads) => {
+      if (handler === undefined) throw new Error(`tell ${tell.name} is not declared`);
+      if (hasEffect(turn, handler)) {
+        const sender = { address: { kind: row.sender_kind, id: row.sender_id }, version: row.sender_version };
+        handler.turn(turn, payloadOf(handler, row), sender, reads);
+      }
+      turn.consume(row);
+    });
+    if (!('error' in outcome)) {
+      metrics.delivered('tell', outcome.value as Run);
+      return true;
+    }
+    logger.warn({ kind: tell.target_kind, tell: tell.name, error: String(outcome.error) }, 'a tell failed');
+    return isFaultOfTurn(outcome.error) && (await this.#retryLater(tell));
+  }
+
+  async #retryLater(tell: TellRow): Promise<boolean> {
+    const { limits, metrics, store } = this.options;
+    const nowMs = await store.timeMs().catch(() => this.options.clock.nowMs());
+    const outcome = await this.#turn(tell, undefined, (turn, row) => {
+      const attempts = row.attempts + 1;
+      const dead = attempts >= limits.attemptsMax;
+      metrics.delivered('tell', dead ? 'dead' : 'failed');
+      turn.keepTell({ ...row, attempts, dead, retry_at: nowMs + retryPauseMs(attempts) });
+    });
+    return !('error' in outcome);
+  }
+
+  #handler(tell: TellRow): TellHandler | undefined {
+    return this.options.kinds.find((kind) => kind.name === tell.target_kind)?.tells[tell.name];
+  }
+
+  /** One turn at the target, which runs `work` only if the tell is still to be consumed. */
+  #turn(
+    tell: TellRow,
+    handler: TellHandler | undefined,
+    work: (turn: RunningTurn, row: TellRow, reads: never) => void,
+  ): Promise<Outcome> {
+    const { clock, limits, deliver } = this.options;
+    const key = { target_kind: tell.target_kind, target_id: tell.target_id, tell_id: tell.tell_id };
+    const run: Message['run'] = (turn, plans, answers): Run => {
+      const results = turn.results(plans, answers) as Record<string, unknown>;
+      const row = (results[tellPlan] as { get(key: object): TellRow | undefined }).get(key);
+      if (row === undefined) return 'dropped';
+      work(turn, row, results as never);
+      return 'done';
+    };
+    const address = { kind: tell.target_kind, id: tell.target_id };
+    const plans: Message['plans'] = (view): Plans => ({
+      ...handler?.reads?.(view, payloadOf(handler, tell)),
+      [tellPlan]: keys(outboxTable, [key]),
+    });
+    return outcomeOf((settle) =>
+      deliver(address, {
+        what: `${tell.target_kind}.tell.${tell.name}`,
+        // An absent target is made, so that there is a row whose commit can consume the tell.
+        creates: true,
+        reachesBuried: true,
+        deadlineMs: clock.monotonicMs() + limits.defaultDeadlineMs,
+        plans,
+        run,
+        settle,
+      }),
+    );
+  }
+}
+
+/** A tombstone, and an actor that never was, consume tells without effect. */
+function hasEffect(turn: RunningTurn, handler: TellHandler): boolean {
+  if (turn.isBuried) return false;
+  return handler.creates === true || !turn.isBlank;
+}
+
+function payloadOf(handler: TellHandler, tell: TellRow): unknown {
+  return handler.payload.parse(decode(tell.payload, 1));
+}

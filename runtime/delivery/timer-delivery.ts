@@ -1,0 +1,109 @@
+/**
+ * Due timers (design 4.6).
+ *
+ * The rows are the truth: a sweep reads the due ones of this host's shards, always from the oldest on, by database
+ * time, at least every `sweepMs`; arming one that is due sooner brings the sweep forward. A due row is handed to its
+ * actor as a turn. The actor's own list, loaded after its claim and kept with its turns, decides whether the timer
+ * still stands: a row that is not in it, or there with another due time or payload, was disarmed, armed anew or already
+ * run by a turn that the sweep has not seen, and is dropped. The row goes in the commit of its turn.
+ *
+ * Crash: a turn that has not committed has left the row, which is due still; one that has committed has taken it.
+ * A turn that throws is tried again after a growing pause, the attempts committed; after `attemptsMax` it is dead:
+ * kept, counted, and in nobody's way. What the runtime could not do now is tried again by a later sweep.
+ */
+
+import type { Message, Outcome } from '../actor/message.ts';
+import { type RunningTurn, timerBase } from '../actor/turn.ts';
+import type { Plans, TimerHandler } from '../command.ts';
+import { decode } from '../encoding.ts';
+import type { TimerRow } from '../store/store.ts';
+import { isFaultOfTurn, outcomeOf, RowDelivery, retryPauseMs } from './delivery.ts';
+
+type Run = 'done' | 'dropped';
+
+export class TimerDelivery extends RowDelivery<TimerRow> {
+  /** A timer was armed for `dueMs`. A hint: the sweep finds it anyway. */
+  armed(dueMs: number): void {
+    const inMs = dueMs - this.options.clock.nowMs() + 1;
+    if (inMs < this.options.limits.sweepMs) this.sweepWithin(inMs);
+  }
+
+  protected override keyOf(row: TimerRow): string {
+    return `${row.kind}/${row.id}/${row.name}`;
+  }
+
+  protected override read(nowMs: number, limit: number): Promise<readonly TimerRow[]> {
+    return this.options.store.dueTimers(this.options.shards(), 0, nowMs, limit);
+  }
+
+  protected override async deliver(row: TimerRow, nowMs: number): Promise<boolean> {
+    const { metrics, logger } = this.options;
+    const handler = this.#handler(row);
+    const outcome = await this.#turn(row, handler, (turn, plans, answers) => {
+      if (handler === undefined) throw new Error(`timer ${timerBase(row.name)} is not declared`);
+      return run(handler, row, nowMs, turn, turn.results(plans, answers));
+    });
+    if (!('error' in outcome)) {
+      metrics.delivered('timer', outcome.value as Run);
+      return true;
+    }
+    logger.warn(
+      { kind: row.kind, timer: timerBase(row.name), error: String(outcome.error) },
+      'a timer failed',
+    );
+    return isFaultOfTurn(outcome.error) && (await this.#retryLater(row, nowMs));
+  }
+
+  async #retryLater(row: TimerRow, nowMs: number): Promise<boolean> {
+    const attempts = row.attempts + 1;
+    const dead = attempts >= this.options.limits.attemptsMax;
+    this.options.metrics.delivered('timer', dead ? 'dead' : 'failed');
+    // Without the handler's reads: they may be what fails.
+    const outcome = await this.#turn(row, undefined, (turn) => {
+      if (!stands(turn, row)) return;
+      turn.keepTimer({ ...row, attempts, dead, due_at: dead ? row.due_at : nowMs + retryPauseMs(attempts) });
+    });
+    return !('error' in outcome);
+  }
+
+  #handler(row: TimerRow): TimerHandler | undefined {
+    return this.options.kinds.find((kind) => kind.name === row.kind)?.timers[timerBase(row.name)];
+  }
+
+  #turn(row: TimerRow, handler: TimerHandler | undefined, work: Message['run']): Promise<Outcome> {
+    const { clock, limits, deliver } = this.options;
+    return outcomeOf((settle) =>
+      deliver(
+        { kind: row.kind, id: row.id },
+        {
+          what: `${row.kind}.timer.${timerBase(row.name)}`,
+          creates: false,
+          reachesBuried: true,
+          deadlineMs: clock.monotonicMs() + limits.defaultDeadlineMs,
+          plans: (view): Plans => handler?.reads?.(view, payloadOf(row)) ?? {},
+          run: work,
+          settle,
+        },
+      ),
+    );
+  }
+}
+
+function run(handler: TimerHandler, row: TimerRow, nowMs: number, turn: RunningTurn, reads: object): Run {
+  if (!stands(turn, row)) return 'dropped';
+  const lateMs = nowMs - row.due_at;
+  const isSkipped = handler.missed !== 'fire-once' && lateMs > handler.missed.skipAfterMs;
+  if (!isSkipped) handler.turn(turn, payloadOf(row), reads as never);
+  if (!turn.recorded.timers.has(row.name)) turn.disarm(row.name);
+  return isSkipped ? 'dropped' : 'done';
+}
+
+/** Whether the timer is still armed as the sweep has read it. */
+function stands(turn: RunningTurn, row: TimerRow): boolean {
+  const armed = turn.armed(row.name);
+  return armed?.due_at === row.due_at && armed.payload.equals(row.payload);
+}
+
+function payloadOf(row: TimerRow): unknown {
+  return decode(row.payload, 1);
+}

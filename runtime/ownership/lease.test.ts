@@ -1,0 +1,72 @@
+import test from 'ava';
+import { FakeClock, settled } from '../../test/support/clock.ts';
+import { testNode } from '../../test/support/host.ts';
+import { SeededRandom } from '../../test/support/random.ts';
+import { silentLogger } from '../ports.ts';
+import { ModelDatabase, ModelStore, type Schedule } from '../store/model.ts';
+import { Lease } from './lease.ts';
+
+const leaseMs = 9_000;
+
+function leaseOver(schedule: Schedule) {
+  const clock = new FakeClock();
+  const database = new ModelDatabase(clock);
+  const lost: string[] = [];
+  const node = testNode(new SeededRandom(1));
+  const store = new ModelStore(database, schedule);
+  const onLost = () => void lost.push('lost');
+  return {
+    clock,
+    database,
+    lost,
+    lease: new Lease({ store, clock, node, leaseMs, logger: silentLogger, onLost }),
+  };
+}
+
+/** Renewals wait until they are let go. */
+function heldRenewals() {
+  const held: (() => void)[] = [];
+  const schedule: Schedule = async (operation, apply) => {
+    await undefined;
+    if (operation === 'renew') await new Promise<void>((resolve) => held.push(resolve));
+    return apply();
+  };
+  const release = () => {
+    for (const go of held.splice(0)) go();
+  };
+  return { schedule, release };
+}
+
+test('a lease that was given up is not lost when a renewal finds it gone', async (t) => {
+  const renewals = heldRenewals();
+  const { clock, lease, lost } = leaseOver(renewals.schedule);
+  await lease.start();
+  await clock.advance(leaseMs / 3);
+  await lease.leave();
+  renewals.release();
+  await settled();
+  t.deepEqual(lost, []);
+  t.false(lease.isValid());
+});
+
+test('a lease that another incarnation took is lost', async (t) => {
+  const { clock, database, lease, lost } = leaseOver(async (_operation, apply) => apply());
+  await lease.start();
+  await new ModelStore(database).register(testNode(new SeededRandom(2)), leaseMs);
+  await clock.advance(leaseMs / 3);
+  t.deepEqual(lost, ['lost']);
+  t.false(lease.isValid());
+});
+
+test('a renewal that is answered late extends the lease from when it was sent', async (t) => {
+  const renewals = heldRenewals();
+  const { clock, lease } = leaseOver(renewals.schedule);
+  await lease.start();
+  await clock.advance(leaseMs / 3 + 6_000);
+  t.false(lease.isValid());
+  renewals.release();
+  await settled();
+  t.true(lease.isValid());
+  await clock.advance(leaseMs - leaseMs / 5 - 6_000);
+  t.false(lease.isValid());
+});

@@ -1,0 +1,105 @@
+/**
+ * A host's right to serve (design 4.3).
+ *
+ * The host renews its lease in the database every third of its length. What it may rely on is reckoned from before
+ * the renewal was *sent*: validUntil = (clock before sending) + leaseMs - margin. Both clocks must agree that it has
+ * not passed: the monotonic one does not jump, the wall clock also counts time that the machine slept.
+ *
+ * A renewal that fails because the database cannot be reached changes nothing; the lease lapses by itself and is
+ * valid again after the next renewal that succeeds, for until its row is buried nobody else can have claimed
+ * anything. A renewal that is *refused* means this incarnation was declared dead: it must never serve again.
+ */
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../ports.ts';
+import { type NodeRow, type Store, StoreError } from '../store/store.ts';
+
+const marginMinMs = 1_000;
+const marginShare = 1 / 5;
+
+export interface LeaseOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly node: NodeRow;
+  readonly leaseMs: number;
+  readonly logger: Logger;
+  /** The incarnation was declared dead. The process should end. */
+  readonly onLost: () => void;
+}
+
+export class Lease {
+  readonly #options: LeaseOptions;
+  #validUntilMonotonicMs = Number.NEGATIVE_INFINITY;
+  #validUntilWallMs = Number.NEGATIVE_INFINITY;
+  #ended = false;
+  #cancel: () => void = () => {};
+
+  constructor(options: LeaseOptions) {
+    this.#options = options;
+  }
+
+  /** Registers this incarnation, which ends its predecessor at once. @throws StoreError */
+  async start(): Promise<void> {
+    const { store, node, leaseMs } = this.#options;
+    await this.#extend(() => store.register(node, leaseMs).then(() => true));
+    this.#scheduleRenewal();
+  }
+
+  isValid(): boolean {
+    const { clock } = this.#options;
+    return (
+      !this.#ended &&
+      clock.monotonicMs() < this.#validUntilMonotonicMs &&
+      clock.nowMs() < this.#validUntilWallMs
+    );
+  }
+
+  /** Gives the lease up. Nothing is served from here on. */
+  async leave(): Promise<void> {
+    this.#end();
+    const { store, node } = this.#options;
+    await store.leave(node.id, node.incarnation);
+  }
+
+  /** Stops renewing without a word to the database, as a crash would. */
+  abandon(): void {
+    this.#end();
+  }
+
+  #end(): void {
+    this.#ended = true;
+    this.#cancel();
+  }
+
+  async #extend(send: () => Promise<boolean>): Promise<boolean> {
+    const { clock, leaseMs } = this.#options;
+    const sentMonotonicMs = clock.monotonicMs();
+    const sentWallMs = clock.nowMs();
+    if (!(await send())) return false;
+    const usableMs = leaseMs - Math.max(marginMinMs, leaseMs * marginShare);
+    this.#validUntilMonotonicMs = sentMonotonicMs + usableMs;
+    this.#validUntilWallMs = sentWallMs + usableMs;
+    return true;
+  }
+
+  #scheduleRenewal(): void {
+    if (this.#ended) return;
+    this.#cancel = this.#options.clock.schedule(this.#options.leaseMs / 3, () => void this.#renew());
+  }
+
+  async #renew(): Promise<void> {
+    const { store, node, leaseMs, logger, onLost } = this.#options;
+    try {
+      if (!(await this.#extend(() => store.renew(node.id, node.incarnation, leaseMs)))) {
+        // One that was given up meanwhile is not lost.
+        if (this.#ended) return;
+        this.#end();
+        onLost();
+        return;
+      }
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      logger.warn({ failure: error.failure }, 'the lease could not be renewed');
+    }
+    this.#scheduleRenewal();
+  }
+}
