@@ -492,6 +492,18 @@ test('an idle actor leaves memory and comes back as it was', async (t) => {
   t.is(await actors.get(ledger, 'a').ask.peek(null), 1);
 });
 
+test('when actors hold too much memory the one idle longest leaves', async (t) => {
+  const { actors, host, clock } = await startTestHost({ kinds: [ledger], limits: { actorBytesMax: 10_000 } });
+  for (const id of ['a', 'b', 'c']) {
+    await actors.get(ledger, id).ask.add(1);
+    await clock.advance(10);
+  }
+  t.is(host.actorCount, 3);
+  await clock.advance(300);
+  t.is(host.actorCount, 2);
+  t.is(await actors.get(ledger, 'a').ask.peek(null), 1);
+});
+
 test('a full mailbox answers overloaded', async (t) => {
   const store = heldStore('commit');
   const clock = new FakeClock();

@@ -4,6 +4,8 @@ export interface Limits {
   readonly mailboxMax: number;
   /** Actors in memory on this host. More answer overloaded unless an idle one can be passivated. */
   readonly actorsMax: number;
+  /** What actors may hold in memory together, by their own reckoning; beyond it idle ones leave, longest idle first. */
+  readonly actorBytesMax: number;
   /** Flows under way on this host. */
   readonly flowsMax: number;
   /** Actors activating at once, so that a restart does not flood the database. */
@@ -32,6 +34,7 @@ export interface Limits {
 export const defaultLimits: Limits = {
   mailboxMax: 1_000,
   actorsMax: 50_000,
+  actorBytesMax: 256 * 1_024 * 1_024,
   flowsMax: 1_000,
   activationsMax: 64,
   idleMs: 300_000,

@@ -1,6 +1,6 @@
 /**
- * The actors in memory: found by address, activated a bounded number at a time, passivated when idle for long or
- * when room is needed. A passivated actor is in the database whole; asking it activates it again.
+ * The actors in memory: found by address, activated a bounded number at a time, passivated when idle for long, or
+ * when their number or what they hold in memory asks for room. A passivated actor is in the database whole; asking it activates it again.
  */
 
 import { type Address, addressKey, shardOf } from '../address.ts';
@@ -115,10 +115,24 @@ export class ActiveActors {
 
   #tick(): void {
     const nowMs = this.#options.clock.monotonicMs();
-    const idleSinceMs = nowMs - this.#options.limits.idleMs;
+    const { idleMs, actorBytesMax } = this.#options.limits;
+    let heldBytes = 0;
     for (const actor of this.#actors.values()) {
       if (!actor.isIdle) actor.expire(nowMs);
-      else if (actor.lastUsedMs < idleSinceMs) passivate(actor);
+      else if (actor.lastUsedMs < nowMs - idleMs) passivate(actor);
+      heldBytes += actor.heldBytes;
+    }
+    if (heldBytes > actorBytesMax) this.#freeBytes(heldBytes - actorBytesMax);
+  }
+
+  #freeBytes(wantedBytes: number): void {
+    const idle = [...this.#actors.values()].filter((actor) => actor.isIdle);
+    idle.sort((a, b) => a.lastUsedMs - b.lastUsedMs);
+    let freedBytes = 0;
+    for (const actor of idle) {
+      if (freedBytes >= wantedBytes) return;
+      freedBytes += actor.heldBytes;
+      passivate(actor);
     }
   }
 

@@ -98,6 +98,11 @@ export class Actor {
     );
   }
 
+  /** A rough size in memory. */
+  get heldBytes(): number {
+    return this.#held.bytes;
+  }
+
   get isBuried(): boolean {
     return this.#held.isBuried;
   }

@@ -39,9 +39,15 @@ export class Rows {
   /** More is kept than the cache may hold, for reads that are outstanding. */
   #exceeds = false;
   readonly #cacheBytesMax: number;
+  #cachedBytes = 0;
 
   constructor(cacheBytesMax: number) {
     this.#cacheBytesMax = cacheBytesMax;
+  }
+
+  /** A rough size of what is kept after it became durable. */
+  get cachedBytes(): number {
+    return this.#cachedBytes;
   }
 
   begin(durableCommit: number): ReadTicket {
@@ -130,6 +136,7 @@ export class Rows {
       this.#drop(kept);
       return false;
     });
+    this.#cachedBytes = bytes;
   }
 
   #drop({ table, key, row }: KeptRow): void {
