@@ -1,5 +1,5 @@
 /**
- * One active actor: its mailbox, its turns and its output gate.
+ * One active actor: it takes messages from its mailbox, runs their turns, and lets their outcomes out at its gate.
  *
  * States
  *   activating  the row's epoch is being set to ours; nothing is read before that has been answered
@@ -7,11 +7,7 @@
  *   settling    the outcome of a commit is being found out; no turn runs
  *   gone        dropped; whoever asks again finds a new activation
  *
- * The gate. Turns run one after another on the speculative state (durable state + what earlier turns wrote). What
- * they write is gathered; at most one commit of the actor is in flight, and the next gathers meanwhile. An outcome,
- * good or bad, that may have seen speculative state leaves only when the commit that carries that state is durable.
- *
- * What ends a commit, and what follows
+ * What ends a commit (gate.ts), and what follows
  *   committed     promote its writes, let its outcomes out, offer the next
  *   fenced        a newer owner or a newer version exists: drop the actor, everything waiting fails
  *   refused       a server-wide key is taken, nothing was applied: back to the durable state, look up the keys,
@@ -26,7 +22,7 @@
  */
 
 import { type Address, shardOf } from '../address.ts';
-import { type Carried, Gathering } from '../commit/gathering.ts';
+import type { Gathering } from '../commit/gathering.ts';
 import { findTaken } from '../commit/refusal.ts';
 import { settleCommit } from '../commit/settlement.ts';
 import type { TakenRow, TakenRows } from '../commit/taken-rows.ts';
@@ -42,6 +38,7 @@ import { type Commit, StoreError } from '../store/store.ts';
 import { loadActor } from './activation.ts';
 import { ActorState } from './actor-state.ts';
 import type { ActorEnvironment } from './environment.ts';
+import { Gate, suspects } from './gate.ts';
 import { removed } from './layers.ts';
 import { Mailbox } from './mailbox.ts';
 import type { Message, Outcome, Queued } from './message.ts';
@@ -62,8 +59,7 @@ export class Actor {
   #version = 0;
   readonly #held: ActorState;
   readonly #mailbox: Mailbox;
-  #gathering = new Gathering(1);
-  #inFlight: { gathering: Gathering; commitId: string } | undefined;
+  readonly #gate = new Gate();
   #pumping = false;
   #whenActive: { deadlineMs: number; ready: () => void; fail: (error: unknown) => void }[] = [];
 
@@ -90,12 +86,7 @@ export class Actor {
 
   /** Nothing waits and everything is durable. */
   get isIdle(): boolean {
-    return (
-      this.#phase === 'active' &&
-      this.#mailbox.size === 0 &&
-      this.#gathering.isEmpty &&
-      this.#inFlight === undefined
-    );
+    return this.#phase === 'active' && this.#mailbox.size === 0 && this.#gate.isEmpty;
   }
 
   /** A rough size in memory. */
@@ -113,7 +104,7 @@ export class Actor {
   }
 
   deliver(message: Message): void {
-    if (this.#waiting >= this.#env.limits.mailboxMax) {
+    if (this.#mailbox.size + this.#gate.size >= this.#env.limits.mailboxMax) {
       this.#env.metrics.overloaded(message.what);
       message.settle({ error: new OverloadedError('too many messages wait at this actor') });
       return;
@@ -123,12 +114,6 @@ export class Actor {
     if (this.#phase !== 'active') return;
     this.#mailbox.begin(entry);
     this.#pump();
-  }
-
-  /** Messages that wait for their turn, or at the gate. */
-  get #waiting(): number {
-    const atGate = this.#gathering.carried.length + (this.#inFlight?.gathering.carried.length ?? 0);
-    return this.#mailbox.size + atGate;
   }
 
   /** Resolves once the actor is active, for what is answered without a turn. @throws ActorError */
@@ -187,12 +172,9 @@ export class Actor {
     if (this.#phase === 'gone') return;
     this.#phase = 'gone';
     this.#env.gone(this);
-    for (const { queued: entry } of this.#inFlight?.gathering.carried ?? []) {
-      this.#answer(entry, { error: outcomeUnknown() });
-    }
-    for (const { queued: entry } of this.#gathering.carried) this.#answer(entry, { error });
-    this.#inFlight = undefined;
-    this.#gathering = new Gathering(0);
+    for (const { queued: entry } of this.#gate.gathered) this.#answer(entry, { error });
+    for (const { queued: entry } of this.#gate.carried) this.#answer(entry, { error: outcomeUnknown() });
+    this.#gate.clear(this.#held.durableCommit);
     for (const entry of this.#mailbox.takeWhere(() => true)) this.#answer(entry, { error });
     for (const { fail } of this.#whenActive.splice(0)) fail(error);
   }
@@ -216,22 +198,20 @@ export class Actor {
   #canTakeTurn(): boolean {
     const { next } = this.#mailbox;
     if (this.#phase !== 'active' || next === undefined) return false;
-    if (this.#gathering.sealed || this.#gathering.bytes >= this.#env.limits.gatherBytesMax) return false;
-    if (next.alone && !this.#gathering.isEmpty) return false;
-    return this.#mailbox.isNextReady;
+    return this.#gate.admits(next, this.#env.limits.gatherBytesMax) && this.#mailbox.isNextReady;
   }
 
   #take(entry: Queued): void {
     const turn = new RunningTurn(this.#scope(entry.taken));
     const outcome = this.#run(entry, turn);
     this.#env.metrics.turn(entry.message.what, 'error' in outcome ? 'error' : 'ok');
-    if ('error' in outcome || isEmpty(turn.recorded)) this.#gate(entry, outcome);
-    else if (this.#gathering.frees(turn.recorded)) this.#takeAfterCommit(entry);
+    if ('error' in outcome || isEmpty(turn.recorded)) this.#hold(entry, outcome);
+    else if (this.#gate.mustFollow(turn.recorded)) this.#takeAfterCommit(entry);
     else this.#gather(entry, outcome, turn.recorded);
   }
 
   #takeAfterCommit(entry: Queued): void {
-    this.#gathering.sealed = true;
+    this.#gate.seal();
     this.#mailbox.giveBack(entry);
   }
 
@@ -255,19 +235,14 @@ export class Actor {
   }
 
   /** An outcome without writes leaves at once, or with the last commit whose state it may have seen. */
-  #gate(entry: Queued, outcome: Outcome): void {
-    const last = this.#gathering.isEmpty ? this.#inFlight?.gathering : this.#gathering;
-    if (last === undefined) this.#answer(entry, outcome);
-    else last.carried.push({ queued: entry, outcome });
+  #hold(entry: Queued, outcome: Outcome): void {
+    if (!this.#gate.hold({ queued: entry, outcome })) this.#answer(entry, outcome);
   }
 
   #gather(entry: Queued, outcome: Outcome, recorded: Recorded): void {
-    const gathering = this.#gathering;
-    gathering.carried.push({ queued: entry, outcome });
-    gathering.add(recorded);
-    gathering.sealed ||= entry.alone;
-    this.#held.lay(recorded, gathering.number);
-    if (this.#inFlight === undefined) this.#env.committer.ready(this);
+    const commit = this.#gate.gather({ queued: entry, outcome }, recorded);
+    this.#held.lay(recorded, commit);
+    if (this.#gate.flight === undefined) this.#env.committer.ready(this);
   }
 
   #scope(taken: TakenRows): TurnScope {
@@ -296,16 +271,15 @@ export class Actor {
 
   /** The bytes that wait to be committed, for the committer's batches. */
   get gatheredBytes(): number {
-    return this.#gathering.bytes;
+    return this.#gate.gatheredBytes;
   }
 
   /** Hands the gathered turns to the committer. Undefined when there is nothing (any more) to commit. */
   takeCommit(): Commit | undefined {
-    if (this.#phase !== 'active' || this.#inFlight !== undefined || this.#gathering.isEmpty) return undefined;
-    const gathering = this.#gathering;
+    if (this.#phase !== 'active' || this.#gate.flight !== undefined || !this.#gate.hasGathered)
+      return undefined;
     const commitId = this.#env.random.uuid();
-    this.#gathering = new Gathering(gathering.number + 1);
-    this.#inFlight = { gathering, commitId };
+    const gathering = this.#gate.launch(commitId);
     try {
       return gathering.build(this.address, this.epoch, this.#version, commitId);
     } catch (error) {
@@ -315,14 +289,14 @@ export class Actor {
   }
 
   committed(): void {
-    const flight = this.#inFlight;
+    const { flight } = this.#gate;
     if (flight === undefined) return;
     this.#version += 1;
     this.#durableNow(flight.gathering);
   }
 
   #durableNow(gathering: Gathering): void {
-    this.#inFlight = undefined;
+    this.#gate.land();
     this.#phase = 'active';
     this.#held.promote(gathering);
     this.#env.timersCommitted(gathering.timers.values());
@@ -332,14 +306,14 @@ export class Actor {
   }
 
   #proceed(): void {
-    if (!this.#gathering.isEmpty) this.#env.committer.ready(this);
+    if (this.#gate.hasGathered) this.#env.committer.ready(this);
     this.#pump();
   }
 
   /** Nothing of the commit was applied: a newer owner or a newer version exists. */
   fenced(): void {
     const error = new FencedError('a newer owner holds this actor');
-    for (const { queued: entry } of this.#inFlight?.gathering.carried ?? []) this.#answer(entry, { error });
+    for (const { queued: entry } of this.#gate.carried) this.#answer(entry, { error });
     this.leave(error);
   }
 
@@ -350,7 +324,7 @@ export class Actor {
   }
 
   async refused(): Promise<void> {
-    const flight = this.#inFlight;
+    const { flight } = this.#gate;
     if (flight === undefined) return;
     this.#phase = 'settling';
     try {
@@ -364,7 +338,7 @@ export class Actor {
 
   /** The answer of the commit was lost. No turn runs until it is known what became of it. */
   async unknown(): Promise<void> {
-    const flight = this.#inFlight;
+    const { flight } = this.#gate;
     if (flight === undefined) return;
     this.#phase = 'settling';
     const commit = { address: this.address, epoch: this.epoch, commitId: flight.commitId };
@@ -397,7 +371,8 @@ export class Actor {
 
   /** One turn of the commit wrote what cannot be stored: the one that does so alone fails with `error`. */
   #failAlone(error: Error): void {
-    const entries = this.#inFlight === undefined ? [] : suspects(this.#inFlight.gathering);
+    const { flight } = this.#gate;
+    const entries = flight === undefined ? [] : suspects(flight.gathering);
     for (const { queued: entry } of entries) {
       if (entries.length === 1) this.#answer(entry, { error });
       else entry.alone = true;
@@ -407,24 +382,18 @@ export class Actor {
 
   /** Back to the durable state; runs every unanswered turn since again, in order. */
   #runAgain(): void {
-    const again = this.#carried().map(({ queued: entry }) => entry);
+    const again = this.#gate.carried.map(({ queued: entry }) => entry);
     this.#revert(again.filter((entry) => !entry.answered));
   }
 
   /** Back to the durable state; the turns since fail with `error`. */
   #failAll(error: Error): void {
-    for (const { queued: entry } of this.#carried()) this.#answer(entry, { error });
+    for (const { queued: entry } of this.#gate.carried) this.#answer(entry, { error });
     this.#revert([]);
   }
 
-  /** Everything at the gate, in order. */
-  #carried(): readonly Carried[] {
-    return [...(this.#inFlight?.gathering.carried ?? []), ...this.#gathering.carried];
-  }
-
   #revert(again: readonly Queued[]): void {
-    this.#inFlight = undefined;
-    this.#gathering = new Gathering(this.#held.durableCommit + 1);
+    this.#gate.clear(this.#held.durableCommit);
     this.#held.revert();
     if (this.#phase === 'gone') return;
     this.#phase = 'active';
@@ -438,18 +407,13 @@ export class Actor {
     const none = new RetryableError('the deadline passed before the turn', { outcome: 'none' });
     for (const entry of this.#mailbox.takeWhere(late)) this.#answer(entry, { error: none });
     const unknown = outcomeUnknown();
-    for (const { queued: entry } of this.#carried()) {
+    for (const { queued: entry } of this.#gate.carried) {
       if (late(entry)) this.#answer(entry, { error: unknown });
     }
     for (const { fail } of this.#whenActive.filter(({ deadlineMs }) => deadlineMs < nowMs)) fail(none);
     this.#whenActive = this.#whenActive.filter(({ deadlineMs }) => deadlineMs >= nowMs);
     this.#pump();
   }
-}
-
-/** Whose writes a commit that cannot be applied may be to blame on. One that is alone came first; the others wrote nothing. */
-function suspects({ carried }: Gathering): readonly Carried[] {
-  return carried[0]?.queued.alone ? carried.slice(0, 1) : carried;
 }
 
 function outcomeUnknown(): RetryableError {

@@ -6,8 +6,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'runtime/actor/actor.ts',
-      find: "    if ('error' in outcome || isEmpty(turn.recorded)) this.#gate(entry, outcome);",
-      replace: '    if (isEmpty(turn.recorded)) this.#gate(entry, outcome);',
+      find: "    if ('error' in outcome || isEmpty(turn.recorded)) this.#hold(entry, outcome);",
+      replace: '    if (isEmpty(turn.recorded)) this.#hold(entry, outcome);',
     },
   ],
 };

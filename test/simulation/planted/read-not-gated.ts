@@ -6,8 +6,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'runtime/actor/actor.ts',
-      find: '    if (last === undefined) this.#answer(entry, outcome);\n    else last.carried.push({ queued: entry, outcome });',
-      replace: '    void last;\n    this.#answer(entry, outcome);',
+      find: '    if (!this.#gate.hold({ queued: entry, outcome })) this.#answer(entry, outcome);',
+      replace: '    this.#answer(entry, outcome);',
     },
   ],
 };

@@ -6,8 +6,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'runtime/actor/actor.ts',
-      find: '    gathering.carried.push({ queued: entry, outcome });\n',
-      replace: '    gathering.carried.push({ queued: entry, outcome });\n    this.#answer(entry, outcome);\n',
+      find: '    this.#held.lay(recorded, commit);\n',
+      replace: '    this.#held.lay(recorded, commit);\n    this.#answer(entry, outcome);\n',
     },
   ],
 };

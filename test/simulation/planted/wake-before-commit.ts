@@ -6,9 +6,9 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'runtime/actor/actor.ts',
-      find: '    const commitId = this.#env.random.uuid();\n',
+      find: '    const gathering = this.#gate.launch(commitId);\n',
       replace:
-        '    const commitId = this.#env.random.uuid();\n    this.#env.tellsCommitted(gathering.tellRows(this.#version + 1));\n',
+        '    const gathering = this.#gate.launch(commitId);\n    this.#env.tellsCommitted(gathering.tellRows(this.#version + 1));\n',
     },
   ],
 };
