@@ -11,6 +11,10 @@ export interface DataDirectory {
    * not at all.
    */
   keep(name: string, make: () => string): Promise<string>;
+  /** Whether a file of this name is there: how an operator tells the next start something once. */
+  has(name: string): Promise<boolean>;
+  /** Removes such a file, once what it asked for is done. */
+  forget(name: string): Promise<void>;
   release(): Promise<void>;
 }
 
@@ -33,6 +37,8 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
   return {
     path: directory,
     keep: (name, make) => keep(join(directory, name), make),
+    has: async (name) => (await readIfPresent(join(directory, name))) !== undefined,
+    forget: (name) => rm(join(directory, name), { force: true }),
     release: () => lock.release(),
   };
 }

@@ -3,7 +3,7 @@ import { createKeyring } from '../runtime/keyring.ts';
 import { ModelDatabase, ModelStore } from '../runtime/store/model.ts';
 import { FakeClock } from '../test/support/clock.ts';
 import { SeededRandom } from '../test/support/random.ts';
-import { checkDatabase, syncGeneration } from './database.ts';
+import { checkDatabase, restoredMarker, syncGeneration } from './database.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
 const keyring = createKeyring(Buffer.alloc(32, 1));
@@ -24,6 +24,14 @@ function storeOf() {
   return { clock, store: new ModelStore(new ModelDatabase(clock)) };
 }
 
+function directoryWith(...names: string[]) {
+  const files = new Set(names);
+  return {
+    has: async (name: string) => files.has(name),
+    forget: async (name: string) => void files.delete(name),
+  };
+}
+
 test('a new database is accepted, and again with the same fixed settings', async (t) => {
   const { store } = storeOf();
   await checkDatabase(store, expected);
@@ -32,9 +40,18 @@ test('a new database is accepted, and again with the same fixed settings', async
 
 test('the generation of sync tokens is as old as the database', async (t) => {
   const { store } = storeOf();
-  const first = await syncGeneration(store, new SeededRandom(1));
-  t.is(await syncGeneration(store, new SeededRandom(2)), first);
-  t.not(await syncGeneration(storeOf().store, new SeededRandom(2)), first);
+  const first = await syncGeneration(store, directoryWith(), new SeededRandom(1));
+  t.is(await syncGeneration(store, directoryWith(), new SeededRandom(2)), first);
+  t.not(await syncGeneration(storeOf().store, directoryWith(), new SeededRandom(2)), first);
+});
+
+test('a database marked as restored gets a new generation, once', async (t) => {
+  const { store } = storeOf();
+  const first = await syncGeneration(store, directoryWith(), new SeededRandom(1));
+  const directory = directoryWith(restoredMarker);
+  const second = await syncGeneration(store, directory, new SeededRandom(2));
+  t.not(second, first);
+  t.is(await syncGeneration(store, directory, new SeededRandom(3)), second);
 });
 
 test('another key or shard count than the database was made with is refused', async (t) => {

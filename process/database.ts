@@ -75,9 +75,23 @@ function chainOf(error: unknown): string[] {
   return [error.message, ...chainOf(error.cause)];
 }
 
-/** Names this run of sync positions: random, as old as the database, and new when the operator removed it. */
-export function syncGeneration(store: Store, random: Random): Promise<string> {
-  return store.fixedSetting('generation', random.bytes(generationBytes).toString('base64url'));
+/** The file by which an operator says that the database is a restored backup. */
+export const restoredMarker = 'restored';
+
+/**
+ * Names this run of sync positions: random, as old as the database, and new after a restore. The new name is in the
+ * database before the marker goes: a crash between the two costs devices one more full sync.
+ */
+export async function syncGeneration(
+  store: Store,
+  directory: Pick<DataDirectory, 'has' | 'forget'>,
+  random: Random,
+): Promise<string> {
+  const fresh = random.bytes(generationBytes).toString('base64url');
+  if (!(await directory.has(restoredMarker))) return store.fixedSetting('generation', fresh);
+  await store.replaceSetting('generation', fresh);
+  await directory.forget(restoredMarker);
+  return fresh;
 }
 
 /** Refuses a database that was made with other fixed settings, or that another node is serving. @throws StartError */

@@ -8,7 +8,7 @@ import type { DataDirectory } from './data-directory.ts';
 import { checkFingerprint, openKeyring } from './root-secret.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
-function memoryDirectory(): DataDirectory & { readonly kept: Map<string, string> } {
+function memoryDirectory(): Pick<DataDirectory, 'path' | 'keep'> & { readonly kept: Map<string, string> } {
   const kept = new Map<string, string>();
   return {
     path: '/nowhere',
@@ -18,7 +18,6 @@ function memoryDirectory(): DataDirectory & { readonly kept: Map<string, string>
       kept.set(name, text);
       return text;
     },
-    release: async () => undefined,
   };
 }
 

@@ -24,7 +24,7 @@ const wellFormed = new RegExp(`^[0-9a-fA-F]{${rootSecretBytes * 2}}$`);
 
 export async function openKeyring(
   source: RootSecretSource,
-  directory: DataDirectory,
+  directory: Pick<DataDirectory, 'path' | 'keep'>,
   random: Random,
 ): Promise<Keyring> {
   const { text, origin } = await findSecret(source, directory, random);
@@ -37,7 +37,11 @@ export async function openKeyring(
   return createKeyring(Buffer.from(text, 'hex'));
 }
 
-async function findSecret(source: RootSecretSource, directory: DataDirectory, random: Random) {
+async function findSecret(
+  source: RootSecretSource,
+  directory: Pick<DataDirectory, 'path' | 'keep'>,
+  random: Random,
+) {
   if (source.secretKey !== undefined) return { text: source.secretKey, origin: 'SECRET_KEY' };
   if (source.secretKeyFile !== undefined) return readSecretFile(source.secretKeyFile);
   const text = await directory.keep(keptName, () => random.bytes(rootSecretBytes).toString('hex'));

@@ -63,14 +63,16 @@ export async function startServer(options: ServerOptions): Promise<Ports> {
   lifetime.onEnd(() => store.close());
   const expected = { keyring, shardCount: config.shardCount, nodeId: config.nodeId };
   await needing('The database cannot be used', () => checkDatabase(store, expected));
+  const generation = await needing('The database cannot be used', () =>
+    syncGeneration(store, directory, random),
+  );
   const isDatabaseUp = () => database.isUp() && store.verify().then(() => true);
-  return serve(options, keyring, store, isDatabaseUp);
+  return serve(options, { keyring, store, generation }, isDatabaseUp);
 }
 
 async function serve(
   options: ServerOptions,
-  keyring: Keyring,
-  store: Store,
+  { keyring, store, generation }: { keyring: Keyring; store: Store; generation: string },
   isDatabaseUp: () => false | Promise<boolean>,
 ): Promise<Ports> {
   const { config, clock, random, logger, lifetime } = options;
@@ -79,7 +81,6 @@ async function serve(
   const tokens = createSessionTokens(keyring.derive('session-token'));
   const transport = new InProcessTransport();
   const signinKeys = createSigninKeys(keyring);
-  const generation = await needing('The database cannot be used', () => syncGeneration(store, random));
   const host = createHost(options, store, { registry, transport, tokens, signinKeys, generation });
   await needing('The node could not take up its work', () => host.start());
   lifetime.onEnd(() => host.drain(config.drainTimeoutMs));

@@ -201,6 +201,10 @@ export class ModelDatabase {
     return known ?? value;
   }
 
+  replaceSetting(name: string, value: string): void {
+    this.#settings.set(name, value);
+  }
+
   #isLive(incarnation: string | undefined): boolean {
     if (incarnation === undefined) return false;
     return [...this.#leases.values()].some((lease) => lease.incarnation === incarnation);

@@ -125,5 +125,9 @@ export class ModelStore implements Store {
     return this.#schedule('fixedSetting', () => this.#database.fixedSetting(name, value));
   }
 
+  replaceSetting(name: string, value: string): Promise<void> {
+    return this.#schedule('replaceSetting', () => this.#database.replaceSetting(name, value));
+  }
+
   async close(): Promise<void> {}
 }

@@ -222,6 +222,8 @@ export interface Store {
 
   /** A text kept for the whole cluster, set by whoever comes first (shard count, key fingerprint, generation). */
   fixedSetting(name: string, value: string): Promise<string>;
+  /** Sets such a text anew, whatever it was. */
+  replaceSetting(name: string, value: string): Promise<void>;
 
   close(): Promise<void>;
 }

@@ -178,6 +178,8 @@ export const ownershipClauses: readonly Clause[] = [
       assert.equal(first, second);
       assert.ok(first === 'one' || first === 'two');
       assert.equal(await store.fixedSetting('generation', 'three'), first);
+      await store.replaceSetting('generation', 'four');
+      assert.equal(await store.fixedSetting('generation', 'five'), 'four');
       assert.equal(await store.fixedSetting('another', 'four'), 'four');
     },
   },

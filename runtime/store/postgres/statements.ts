@@ -160,6 +160,12 @@ export const setSetting = (name: string, value: string): Statement => ({
   values: [name, value],
 });
 
+export const replaceSetting = (name: string, value: string): Statement => ({
+  text: `INSERT INTO setting (name, value) VALUES ($1, $2)
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+  values: [name, value],
+});
+
 export const setting = (name: string): Statement => ({
   text: 'SELECT value FROM setting WHERE name = $1',
   values: [name],

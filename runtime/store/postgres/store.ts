@@ -220,6 +220,10 @@ export class PostgresStore implements Store {
     return String(rows[0]?.['value']);
   }
 
+  async replaceSetting(name: string, value: string): Promise<void> {
+    await this.#reads.query(this.#sql.replaceSetting(name, value));
+  }
+
   async close(): Promise<void> {
     await Promise.all([this.#commits.close(), this.#reads.close(), this.#leases.close()]);
   }
