@@ -82,6 +82,14 @@ test('all that is wrong is told at once, and no secret with it', (t) => {
   t.notRegex(problems.join(), /hunter2/);
 });
 
+test('what asks for a cluster is refused instead of ignored', (t) => {
+  for (const name of ['NATS_URL', 'CLUSTER_NAME', 'ROLE']) {
+    const error = t.throws(() => configurationFrom({ [name]: 'nats' }), { instanceOf: ConfigError });
+    t.regex(error.message, new RegExp(`${name} is for several processes`));
+  }
+  t.notThrows(() => configurationFrom({ ROLE: 'all', NATS_URL: '' }));
+});
+
 test('settings that contradict each other are refused', (t) => {
   t.regex(problemsOf({ COOKIE_SAME_SITE: 'None' }).join(), /COOKIE_SECURE/);
   t.regex(problemsOf({ COOKIE_PARTITIONED: 'true' }).join(), /COOKIE_SECURE/);

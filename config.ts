@@ -71,7 +71,7 @@ export function configurationFrom(environment: Environment): Configuration {
   const { values, problems } = readValues(environment);
   if (values === undefined) throw new ConfigError(problems);
   const config = configOf(values);
-  const contradictions = contradictionsOf(values, config);
+  const contradictions = [...clusterSettingsOf(environment), ...contradictionsOf(values, config)];
   if (contradictions.length > 0) throw new ConfigError(contradictions);
   const secrets = {
     secretKey: values.SECRET_KEY,
@@ -163,6 +163,13 @@ function gatewayOf(values: Values, filesServerUrl: string): Config['gateway'] {
     bodyMemoryBytes: values.BODY_MEMORY_BYTES,
     drainTimeoutMs: values.DRAIN_TIMEOUT_MS,
   };
+}
+
+/** Whoever sets these expects several processes to work as one, which must not fail silently. */
+function clusterSettingsOf(environment: Environment): string[] {
+  const asked = ['NATS_URL', 'CLUSTER_NAME'].filter((name) => environment[name]);
+  if ((environment['ROLE'] || 'all') !== 'all') asked.push('ROLE');
+  return asked.map((name) => `${name} is for several processes as one server, which this release cannot be.`);
 }
 
 function contradictionsOf(values: Values, { cookies }: Config): string[] {
