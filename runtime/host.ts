@@ -229,8 +229,10 @@ export class Host {
   }
 
   async #runFlow(call: AskCall, creates: boolean, run: (flow: Flow) => Promise<unknown>): Promise<unknown> {
-    if (this.#flows >= this.#options.limits.flowsMax)
+    if (this.#flows >= this.#options.limits.flowsMax) {
+      this.#options.metrics.overloaded(`${call.address.kind}.${call.command}`);
       throw new OverloadedError('too many calls are under way');
+    }
     this.#flows += 1;
     const progress = { stepsDone: 0 };
     try {
