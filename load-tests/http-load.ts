@@ -70,7 +70,7 @@ const contentLengthPattern = /\r\ncontent-length: *(\d+)/i;
 function parseReply(bytes: Buffer): { status: number; bodyStart: number; end: number } | undefined {
   const headLength = bytes.indexOf(headEnd);
   if (headLength < 0) return undefined;
-  const head = bytes.latin1Slice(0, headLength);
+  const head = bytes.toString('latin1', 0, headLength);
   const bodyStart = headLength + headEnd.length;
   const end = bodyStart + Number(contentLengthPattern.exec(head)?.[1] ?? 0);
   if (bytes.length < end) return undefined;
