@@ -115,6 +115,7 @@ async function throughRuntime(connection: Connection): Promise<{ rate: number; b
     limits: defaultLimits,
     shardCount: 64,
     leaseMs: 10_000,
+    isPredecessorDead: true,
     onLeaseLost: () => process.exit(1),
   });
   await host.start();

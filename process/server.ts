@@ -156,6 +156,8 @@ function createHost(options: ServerOptions, store: Store, shared: Shared): Host 
     },
     shardCount: config.shardCount,
     leaseMs: config.leaseMs,
+    // Our own database is in the directory whose lock this process holds; another one may be shared.
+    isPredecessorDead: options.secrets.databaseUrl === undefined,
     onLeaseLost: () => void lifetime.end(exitCodes.inUse),
   });
   return host;

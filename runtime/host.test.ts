@@ -440,6 +440,20 @@ test('shards whose claim was answered by nobody are claimed again', async (t) =>
   t.is(await actors.get(ledger, 'a').ask.add(1), 1);
 });
 
+test('where the predecessor may live, nothing is served until its lease is over', async (t) => {
+  const first = await start();
+  const { clock, database, random } = first;
+  await first.actors.get(ledger, 'a').ask.add(1);
+  const starting = startTestHost({ kinds: [ledger], clock, database, random, isPredecessorDead: false });
+  await clock.advance(2_000);
+  // It still answers from memory, and rightly so: nobody can have changed anything.
+  t.is(await first.actors.get(ledger, 'a').ask.durable(null), 1);
+  await clock.advance(7_000);
+  await t.throwsAsync(first.actors.get(ledger, 'a').ask.durable(null), { instanceOf: UnavailableError });
+  await clock.advance(2_000);
+  t.is(await (await starting).actors.get(ledger, 'a').ask.add(1), 2);
+});
+
 test('a timer fires at its time, once, also after a crash', async (t) => {
   const before = await start();
   await before.actors.get(ledger, 'a').ask.later(60_000);

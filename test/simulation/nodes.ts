@@ -114,6 +114,9 @@ export class Nodes {
     const skewMs = (random.fraction() * 2 - 1) * plan.wallSkewMs;
     const process = new SimulatedProcess(`${node}${this.#incarnations}`, time, skewMs);
     const incarnation: Incarnation = { id: random.uuid(), process, host: undefined };
+    const former = [...this.#succeeded, ...this.#current.values()].filter(({ process: { name } }) =>
+      name.startsWith(node),
+    );
     this.#current.set(node, incarnation);
     trace.add(() => `${process.name} starts`);
     const host = new Host({
@@ -128,6 +131,7 @@ export class Nodes {
       node: { id: node, incarnation: incarnation.id, address: '', roles: 'all', version: '0', formats: '1' },
       shardCount: plan.shardCount,
       leaseMs: plan.leaseMs,
+      isPredecessorDead: former.every((each) => each.process.isDead),
       onLeaseLost: () => this.#end(node, incarnation, 'was declared dead'),
     });
     host.start().then(

@@ -19,6 +19,8 @@ export interface TestHostOptions {
   readonly store?: Store;
   readonly limits?: Partial<Limits>;
   readonly metrics?: RuntimeMetrics;
+  /** True unless a test starts a second process beside a living one. */
+  readonly isPredecessorDead?: boolean;
 }
 
 export interface TestHost {
@@ -51,6 +53,7 @@ export async function startTestHost(options: TestHostOptions): Promise<TestHost>
     node: testNode(random),
     shardCount: 16,
     leaseMs: 10_000,
+    isPredecessorDead: options.isPredecessorDead ?? true,
     onLeaseLost: () => {},
   });
   await host.start();
