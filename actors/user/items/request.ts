@@ -51,7 +51,6 @@ export const integrityFields = z.object({
 export type IntegrityRequest = z.infer<typeof integrityFields>;
 
 export const itemFields = z.object({ uuid: z.string() });
-export type ItemRequest = z.infer<typeof itemFields>;
 
 const modernVersions: ReadonlySet<string> = new Set(['20190520', '20200115', '20240226']);
 

@@ -40,7 +40,6 @@ export const sessionBodySchema = z.object({
   refresh_expiration: z.number().int(),
   readonly_access: z.boolean(),
 });
-export type SessionBody = z.infer<typeof sessionBodySchema>;
 
 /** What the session's two cookies hold (auth.md 3.3). */
 export const sessionSecretsSchema = z.object({
