@@ -44,23 +44,28 @@ export class FencedError extends ActorError {
   readonly class = 'fenced';
 }
 
-/** A limit was reached (mailbox, actors in memory, workers). Nothing of the call took effect. */
-export class OverloadedError extends ActorError {
-  readonly class = 'overloaded';
+/** Nothing of the call took effect, and asking again after a while may help. */
+abstract class LaterError extends ActorError {
   readonly retryAfterMs: number;
-  constructor(message: string, retryAfterMs = 1_000) {
+  constructor(message: string, retryAfterMs: number) {
     super(message);
     this.retryAfterMs = retryAfterMs;
   }
 }
 
+/** A limit was reached (mailbox, actors in memory, workers). Nothing of the call took effect. */
+export class OverloadedError extends LaterError {
+  readonly class = 'overloaded';
+  constructor(message: string, retryAfterMs = 1_000) {
+    super(message, retryAfterMs);
+  }
+}
+
 /** A dependency (database, transport, lease) cannot serve now. Nothing of the call took effect. */
-export class UnavailableError extends ActorError {
+export class UnavailableError extends LaterError {
   readonly class = 'unavailable';
-  readonly retryAfterMs: number;
   constructor(message: string, retryAfterMs = 2_000) {
-    super(message);
-    this.retryAfterMs = retryAfterMs;
+    super(message, retryAfterMs);
   }
 }
 

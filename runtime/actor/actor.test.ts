@@ -4,7 +4,7 @@ import { FakeClock, settled } from '../../test/support/clock.ts';
 import { startTestHost } from '../../test/support/host.ts';
 import { command, sharedRead } from '../command.ts';
 import { RetryableError } from '../errors.ts';
-import { kind } from '../kind.ts';
+import { type Ask, kind } from '../kind.ts';
 import type { Limits } from '../limits.ts';
 import { slice } from '../slice.ts';
 import { ModelDatabase, ModelStore, type Schedule } from '../store/model.ts';
@@ -172,7 +172,10 @@ test('a key that is taken in a table whose own key alone is unique is found', as
   t.deepEqual(replies, ['taken']);
 });
 
-test('a turn that wrote what cannot be written fails alone', async (t) => {
+type AskDesk = Ask<(typeof desk)['commands']>;
+
+/** What becomes of two adds, a turn that cannot be stored, a reading and an add, all merged into one commit. */
+async function mergedWith(bad: (a: AskDesk) => Promise<unknown>): Promise<readonly unknown[]> {
   const commit = gateBefore('commit');
   const { actors } = await start(async (operation, apply) => {
     await commit.pass(operation);
@@ -181,42 +184,21 @@ test('a turn that wrote what cannot be written fails alone', async (t) => {
   const a = actors.get(desk, 'a').ask;
   await a.add(1);
   commit.close();
-  const outcomes = Promise.allSettled([
-    a.add(1),
-    a.add(1),
-    a.write('x'.repeat(70_000)),
-    a.peek(null),
-    a.add(1),
-  ]);
+  const outcomes = Promise.allSettled([a.add(1), a.add(1), bad(a), a.peek(null), a.add(1)]);
   await settled();
   commit.open();
-  const replies = (await outcomes).map((outcome) =>
+  return (await outcomes).map((outcome) =>
     outcome.status === 'fulfilled' ? outcome.value : outcome.reason.class,
   );
+}
+
+test('a turn that wrote what cannot be written fails alone', async (t) => {
+  const replies = await mergedWith((a) => a.write('x'.repeat(70_000)));
   t.deepEqual(replies, [2, 3, 'terminal', 3, 4]);
 });
 
 test('a turn whose commit the database calls a defect fails alone', async (t) => {
-  const commit = gateBefore('commit');
-  const { actors } = await start(async (operation, apply) => {
-    await commit.pass(operation);
-    return apply();
-  });
-  const a = actors.get(desk, 'a').ask;
-  await a.add(1);
-  commit.close();
-  const outcomes = Promise.allSettled([
-    a.add(1),
-    a.add(1),
-    a.label({ slot: 1, label: 'nul \u0000' }),
-    a.peek(null),
-    a.add(1),
-  ]);
-  await settled();
-  commit.open();
-  const replies = (await outcomes).map((outcome) =>
-    outcome.status === 'fulfilled' ? outcome.value : outcome.reason.class,
-  );
+  const replies = await mergedWith((a) => a.label({ slot: 1, label: 'nul \u0000' }));
   t.deepEqual(replies, [2, 3, 'terminal', 3, 4]);
 });
 
