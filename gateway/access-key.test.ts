@@ -1,28 +1,15 @@
 import test from 'ava';
-import { z } from 'zod';
 import { systemClock } from '../runtime/clock.ts';
-import { startGateway } from '../test/support/gateway.ts';
+import { emptyRoute, startGateway } from '../test/support/gateway.ts';
 import { createReadiness } from './readiness.ts';
-import { type AnyRoute, type Method, route } from './route.ts';
 import { healthRoutes } from './routes/health.ts';
 
-const declare = (method: Method, path: string): AnyRoute =>
-  route({
-    method,
-    path,
-    access: 'public',
-    summary: '',
-    tag: '',
-    request: z.object({}),
-    replies: {},
-    handle: async () => ({ status: 204 }),
-  });
 const readiness = createReadiness({}, systemClock);
 const routes = [
   ...healthRoutes({ readiness, filesServerUrl: '', captchaUiUrl: null }),
-  declare('POST', '/v1/users'),
-  declare('POST', '/auth'),
-  declare('POST', '/v2/login'),
+  emptyRoute('POST', '/v1/users'),
+  emptyRoute('POST', '/auth'),
+  emptyRoute('POST', '/v2/login'),
 ];
 
 async function statuses(url: string, key?: string): Promise<Record<string, number>> {

@@ -1,30 +1,17 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { z } from 'zod';
+import { emptyRoute } from '../test/support/gateway.ts';
 import { refusals } from './refusal.ts';
-import { type AnyRoute, type Method, route } from './route.ts';
 import { createRouter, isMatch } from './router.ts';
 
-const declare = (method: Method, path: string): AnyRoute =>
-  route({
-    method,
-    path,
-    access: 'public',
-    summary: '',
-    tag: '',
-    request: z.object({}),
-    replies: {},
-    handle: async () => ({ status: 204 }),
-  });
-
 const router = createRouter([
-  declare('GET', '/'),
-  declare('GET', '/v1/items'),
-  declare('POST', '/v1/items'),
-  declare('GET', '/v1/items/:uuid'),
-  declare('GET', '/v1/items/latest'),
-  declare('DELETE', '/v1/items/:itemUuid'),
-  declare('GET', '/v1/:kind/:uuid/revisions'),
+  emptyRoute('GET', '/'),
+  emptyRoute('GET', '/v1/items'),
+  emptyRoute('POST', '/v1/items'),
+  emptyRoute('GET', '/v1/items/:uuid'),
+  emptyRoute('GET', '/v1/items/latest'),
+  emptyRoute('DELETE', '/v1/items/:itemUuid'),
+  emptyRoute('GET', '/v1/:kind/:uuid/revisions'),
 ]);
 
 function find(method: string, path: string): unknown {
@@ -91,7 +78,7 @@ test('no path makes it throw, and what it finds has plain segments only', (t) =>
 });
 
 test('a route declared twice is a defect that shows at start', (t) => {
-  t.throws(() => createRouter([declare('GET', '/a/:b'), declare('GET', '/a/:c')]), {
+  t.throws(() => createRouter([emptyRoute('GET', '/a/:b'), emptyRoute('GET', '/a/:c')]), {
     message: /declared twice/,
   });
 });

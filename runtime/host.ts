@@ -7,7 +7,7 @@ import { ActiveActors } from './actor/active-actors.ts';
 import type { ActorEnvironment } from './actor/environment.ts';
 import { removed } from './actor/layers.ts';
 import type { Message, Outcome } from './actor/message.ts';
-import { joinAnswers, noAnswers, sharedResults, splitReads } from './actor/reads.ts';
+import { joinAnswers, noAnswers, readFailure, sharedResults, splitReads } from './actor/reads.ts';
 import { StateView } from './actor/turn.ts';
 import { type TurnStep, turnMessage } from './actor/turn-message.ts';
 import { createFlowActors } from './actors.ts';
@@ -118,9 +118,9 @@ export class Host {
    * @throws StoreError | UnavailableError
    */
   async start(): Promise<void> {
-    const mayBeServed = await this.#mayBeServed();
+    const predecessorMayLive = await this.#predecessorMayLive();
     await this.#lease.start();
-    if (mayBeServed) await this.#outwaitPredecessor();
+    if (predecessorMayLive) await this.#outwaitPredecessor();
     await this.#ownership.start();
     if (this.#state === 'ended') throw new UnavailableError('this host was ended during its start');
     this.#state = 'serving';
@@ -134,7 +134,7 @@ export class Host {
     this.#actors.start();
   }
 
-  async #mayBeServed(): Promise<boolean> {
+  async #predecessorMayLive(): Promise<boolean> {
     const { store, node, isPredecessorDead } = this.#options;
     if (isPredecessorDead) return false;
     return (await store.nodes()).some(({ id, incarnation }) => id === node.id && incarnation !== null);
@@ -170,8 +170,7 @@ export class Host {
     this.#timers.stop();
     this.#tells.stop();
     const { clock } = this.#options;
-    const limit = new Promise<void>((resolve) => clock.schedule(withinMs, resolve));
-    await Promise.race([this.#finished(), limit]);
+    await Promise.race([this.#finished(), sleep(clock, withinMs)]);
     this.#stop();
     try {
       await this.#lease.leave();
@@ -195,7 +194,7 @@ export class Host {
   async #finished(): Promise<void> {
     do {
       await this.#committer.idle();
-      await new Promise<void>((resolve) => this.#options.clock.schedule(1, resolve));
+      await sleep(this.#options.clock, 1);
     } while (this.#flows > 0 || !this.#actors.areAllIdle);
   }
 
@@ -322,8 +321,7 @@ export class Host {
     try {
       return await this.#options.store.read(reads);
     } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      throw new UnavailableError('the database cannot answer now');
+      throw readFailure(error);
     }
   }
 

@@ -34,7 +34,7 @@ import {
   TerminalError,
   UnavailableError,
 } from '../errors.ts';
-import { type Commit, StoreError } from '../store/store.ts';
+import type { Commit } from '../store/store.ts';
 import { loadActor } from './activation.ts';
 import { ActorState } from './actor-state.ts';
 import type { ActorEnvironment } from './environment.ts';
@@ -42,6 +42,7 @@ import { Gate, suspects } from './gate.ts';
 import { removed } from './layers.ts';
 import { Mailbox } from './mailbox.ts';
 import type { Message, Outcome, Queued } from './message.ts';
+import { readFailure } from './reads.ts';
 import { buriedSlice, isEmpty, type Recorded, RunningTurn, speculativeView, type TurnScope } from './turn.ts';
 
 const refusalsBeforeAlone = 2;
@@ -221,7 +222,7 @@ export class Actor {
       return { error: new RetryableError('the deadline passed before the turn', { outcome: 'none' }) };
     }
     if (!lease.isValid()) return { error: new UnavailableError('this host may not serve now') };
-    if (reads?.answers === undefined) return { error: readError(reads?.error) };
+    if (reads?.answers === undefined) return { error: readFailure(reads?.error) };
     if (this.#held.slices.get(buriedSlice) !== undefined && !message.reachesBuried) {
       const revives = message.creates && this.#env.kind.revivable;
       if (!revives) return { error: new NotFoundError('this actor is no more') };
@@ -332,7 +333,7 @@ export class Actor {
       this.#noteRefusal(flight.gathering, taken);
       this.#runAgain();
     } catch (error) {
-      this.#failAll(readError(error));
+      this.#failAll(readFailure(error));
     }
   }
 
@@ -418,9 +419,4 @@ export class Actor {
 
 function outcomeUnknown(): RetryableError {
   return new RetryableError('the outcome of this call is unknown', { outcome: 'unknown' });
-}
-
-function readError(error: unknown): Error {
-  if (error instanceof StoreError) return new UnavailableError('the database cannot answer now');
-  return error instanceof Error ? error : new TerminalError('a read plan failed');
 }

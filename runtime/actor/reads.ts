@@ -8,7 +8,8 @@ import type {
   RangePlan,
   RangeResult,
 } from '../command.ts';
-import type { StoreRead, StoreRows } from '../store/store.ts';
+import { TerminalError, UnavailableError } from '../errors.ts';
+import { StoreError, type StoreRead, type StoreRows } from '../store/store.ts';
 import { type AnyRow, type AnyTable, keyText } from '../table.ts';
 import { type Removed, removed } from './layers.ts';
 import type { KeptRow, Rows } from './rows.ts';
@@ -176,4 +177,10 @@ function inSubset(plan: RangePlan<AnyTable>, row: AnyRow): boolean {
 function orderColumn(table: AnyTable): string {
   if (table.order === undefined) throw new Error(`table ${table.name} has no order`);
   return table.order;
+}
+
+/** What a caller is told when the rows of his call could not be read. Nothing took effect. */
+export function readFailure(error: unknown): Error {
+  if (error instanceof StoreError) return new UnavailableError('the database cannot answer now');
+  return error instanceof Error ? error : new TerminalError('a read plan failed');
 }

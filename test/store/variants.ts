@@ -13,6 +13,12 @@ export interface WrongVariant extends PostgresVariant {
 
 type Rewrite = (text: string) => string;
 
+/** A statement with other words in one place. */
+const reworded = ({ text, values }: Statement, from: string | RegExp, to: string): Statement => ({
+  text: text.replace(from, to),
+  values,
+});
+
 /** Both statements of a batch, rewritten. A rewrite that changes nothing would prove nothing. */
 function rewrittenCommit(rewrite: Rewrite): StoreSql {
   const apply = (statement: Statement): Statement => ({ ...statement, text: rewrite(statement.text) });
@@ -168,10 +174,7 @@ export const wrongVariants: readonly WrongVariant[] = [
       'an activation takes a lower or an equal epoch and bumps the version; a lower one of its own is fenced',
     sql: {
       ...storeSql,
-      activate: (address, epoch) => {
-        const { text, values } = storeSql.activate(address, epoch);
-        return { text: text.replace(' AND epoch <= $3', ''), values };
-      },
+      activate: (...input) => reworded(storeSql.activate(...input), ' AND epoch <= $3', ''),
     },
   },
   {
@@ -180,10 +183,7 @@ export const wrongVariants: readonly WrongVariant[] = [
       'an activation takes a lower or an equal epoch and bumps the version; a lower one of its own is fenced',
     sql: {
       ...storeSql,
-      activate: (address, epoch) => {
-        const { text, values } = storeSql.activate(address, epoch);
-        return { text: text.replace('epoch <= $3', 'epoch < $3'), values };
-      },
+      activate: (...input) => reworded(storeSql.activate(...input), 'epoch <= $3', 'epoch < $3'),
     },
   },
   {
@@ -191,10 +191,8 @@ export const wrongVariants: readonly WrongVariant[] = [
     caughtBy: 'a registration that comes late changes nothing',
     sql: {
       ...storeSql,
-      register: (...input) => {
-        const { text, values } = storeSql.register(...input);
-        return { text: text.replace('WHERE node.started < excluded.started', ''), values };
-      },
+      register: (...input) =>
+        reworded(storeSql.register(...input), 'WHERE node.started < excluded.started', ''),
     },
   },
   {
@@ -210,13 +208,10 @@ export const wrongVariants: readonly WrongVariant[] = [
     caughtBy: 'a lapsed lease still holds its shards until it is buried, and may be renewed until then',
     sql: {
       ...storeSql,
-      freeShards: (shards, claimer) => {
-        const { text, values } = storeSql.freeShards(shards, claimer);
+      freeShards: (...input) => {
         const live = 'node.incarnation = shard.incarnation';
-        return {
-          text: text.replace(live, `${live} AND node.expires_at >= extract(epoch FROM now()) * 1000`),
-          values,
-        };
+        const unexpired = `${live} AND node.expires_at >= extract(epoch FROM now()) * 1000`;
+        return reworded(storeSql.freeShards(...input), live, unexpired);
       },
     },
   },
@@ -225,10 +220,7 @@ export const wrongVariants: readonly WrongVariant[] = [
     caughtBy: 'only a claim of something uses up an epoch',
     sql: {
       ...storeSql,
-      takeShards: (...input) => {
-        const { text, values } = storeSql.takeShards(...input);
-        return { text: text.replace(/WHERE EXISTS .*/, ''), values };
-      },
+      takeShards: (...input) => reworded(storeSql.takeShards(...input), /WHERE EXISTS .*/, ''),
     },
   },
   {
@@ -236,10 +228,8 @@ export const wrongVariants: readonly WrongVariant[] = [
     caughtBy: 'due timers come oldest first, of the shards asked, within both bounds, without the dead',
     sql: {
       ...storeSql,
-      dueTimers: (...input) => {
-        const { text, values } = storeSql.dueTimers(...input);
-        return { text: text.replace('ORDER BY due_at, kind, id, name', 'ORDER BY name'), values };
-      },
+      dueTimers: (...input) =>
+        reworded(storeSql.dueTimers(...input), 'ORDER BY due_at, kind, id, name', 'ORDER BY name'),
     },
   },
   {

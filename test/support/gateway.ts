@@ -4,9 +4,10 @@ import { Writable } from 'node:stream';
 import type { ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
+import { z } from 'zod';
 import type { Credentials } from '../../actors/mod.ts';
 import { createReadiness, type Readiness } from '../../gateway/readiness.ts';
-import type { AnyRoute } from '../../gateway/route.ts';
+import { type AnyRoute, type Method, route } from '../../gateway/route.ts';
 import {
   createGateway,
   defaultGatewayConfig,
@@ -35,6 +36,19 @@ export const goodCredentials: Credentials = {
   identifier: '1c9e4b6a-5d0e-4f3b-8a6d-2f1b0c9d8e7f',
   secrets: ['secret'],
 };
+
+/** A public route that takes anything and answers 204. */
+export const emptyRoute = (method: Method, path: string): AnyRoute =>
+  route({
+    method,
+    path,
+    access: 'public',
+    summary: '',
+    tag: '',
+    request: z.object({}),
+    replies: {},
+    handle: async () => ({ status: 204 }),
+  });
 
 const noActors: Actors = {
   get() {
