@@ -85,7 +85,10 @@ async function serve(
   await needing('The node could not take up its work', () => host.start());
   lifetime.onEnd(() => host.drain(config.drainTimeoutMs));
 
-  const readiness = createReadiness({ database: isDatabaseUp, host: () => host.isReady }, clock);
+  const readiness = createReadiness(
+    { database: isDatabaseUp, host: () => host.isReady, transport: () => transport.isConnected },
+    clock,
+  );
   const { defaultDeadlineMs } = defaultLimits;
   const gateway = createGateway({
     routes: allRoutes({
