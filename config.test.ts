@@ -26,7 +26,12 @@ test('an empty environment gives the defaults, and they are those of the protoco
   t.is(config.items.contentLimitBytes, 16_777_216);
   t.is(config.gateway.largeBodyBytes, 52_428_800);
   t.is(config.gateway.filesServerUrl, 'http://127.0.0.1:3000/files');
-  t.deepEqual(secrets, { secretKey: undefined, databaseUrl: undefined, accessKey: undefined });
+  t.deepEqual(secrets, {
+    secretKey: undefined,
+    databaseUrl: undefined,
+    accessKey: undefined,
+    natsUrls: undefined,
+  });
   t.deepEqual(warnings, []);
 });
 
@@ -82,12 +87,33 @@ test('all that is wrong is told at once, and no secret with it', (t) => {
   t.notRegex(problems.join(), /hunter2/);
 });
 
-test('what asks for a cluster is refused instead of ignored', (t) => {
-  for (const name of ['NATS_URL', 'CLUSTER_NAME', 'ROLE']) {
-    const error = t.throws(() => configurationFrom({ [name]: 'nats' }), { instanceOf: ConfigError });
-    t.regex(error.message, new RegExp(`${name} is for several processes`));
+const cluster = {
+  NATS_URL: 'nats://127.0.0.1:4222, tls://user:hunter2@nats.test:4222',
+  DATABASE_URL: 'postgresql://db.test/scriptorium',
+  SECRET_KEY: 'a'.repeat(64),
+  NODE_ID: 'one',
+};
+
+test('a process of a cluster needs all that the others share, and a name of its own', (t) => {
+  const { config, secrets } = configurationFrom({ ...cluster, ROLE: 'gateway' });
+  t.is(config.role, 'gateway');
+  t.deepEqual(secrets.natsUrls, ['nats://127.0.0.1:4222', 'tls://user:hunter2@nats.test:4222']);
+  t.notRegex(JSON.stringify(config), /hunter2/);
+  for (const name of ['DATABASE_URL', 'SECRET_KEY', 'NODE_ID']) {
+    t.regex(problemsOf({ ...cluster, [name]: '' }).join(), new RegExp(`NATS_URL needs ${name}`));
   }
-  t.notThrows(() => configurationFrom({ ROLE: 'all', NATS_URL: '' }));
+  t.regex(problemsOf({ ROLE: 'host' }).join(), /ROLE=host needs NATS_URL/);
+  t.regex(problemsOf({ ...cluster, NATS_URL: 'http://nats.test' }).join(), /NATS_URL is not/);
+});
+
+test('the internal API is for loopback addresses, unless callers show certificates or it is said to be safe', (t) => {
+  const open = { GRPC_HOST: '0.0.0.0' };
+  const tls = { GRPC_CERT_FILE: 'cert.pem', GRPC_KEY_FILE: 'key.pem' };
+  t.regex(problemsOf(open).join(), /GRPC_HOST is not a loopback address/);
+  t.regex(problemsOf({ ...open, ...tls }).join(), /GRPC_HOST is not a loopback address/);
+  t.deepEqual(problemsOf({ ...open, ...tls, GRPC_CLIENT_CA_FILE: 'ca.pem' }), []);
+  t.deepEqual(problemsOf({ ...open, GRPC_ALLOW_INSECURE: 'true' }), []);
+  t.regex(problemsOf({ GRPC_CERT_FILE: 'cert.pem' }).join(), /need each other/);
 });
 
 test('settings that contradict each other are refused', (t) => {

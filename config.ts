@@ -27,6 +27,11 @@ export interface Config {
   readonly nodeId: string;
   readonly shardCount: number;
   readonly leaseMs: number;
+  readonly role: Role;
+  readonly clusterName: string;
+  /** Absent: this process is the whole server. */
+  readonly nats: NatsSettings | undefined;
+  readonly internalApi: InternalApiSettings;
   readonly captchaServerUrl: string | undefined;
   readonly captchaUiUrl: string | undefined;
   readonly accounts: AccountSettings;
@@ -38,12 +43,33 @@ export interface Config {
   readonly accessKeyMode: 'all' | 'registration' | 'off';
 }
 
+export type Role = 'all' | 'gateway' | 'host';
+
+/** Without the addresses, which may hold passwords. */
+export interface NatsSettings {
+  readonly credentialsFile: string | undefined;
+  readonly caFile: string | undefined;
+  readonly certFile: string | undefined;
+  readonly keyFile: string | undefined;
+  readonly replicas: number;
+}
+
+export interface InternalApiSettings {
+  readonly host: string;
+  /** 0: a free one. */
+  readonly port: number;
+  readonly certFile: string | undefined;
+  readonly keyFile: string | undefined;
+  readonly clientCaFile: string | undefined;
+}
+
 /** Apart from the Config, so that neither a log nor a dump of it can show them. */
 export interface Secrets {
   /** 64 hexadecimal characters. */
   readonly secretKey: string | undefined;
   readonly databaseUrl: string | undefined;
   readonly accessKey: string | undefined;
+  readonly natsUrls: readonly string[] | undefined;
 }
 
 export interface Configuration {
@@ -71,12 +97,13 @@ export function configurationFrom(environment: Environment): Configuration {
   const { values, problems } = readValues(environment);
   if (values === undefined) throw new ConfigError(problems);
   const config = configOf(values);
-  const contradictions = [...clusterSettingsOf(environment), ...contradictionsOf(values, config)];
+  const contradictions = [...contradictionsOf(values, config), ...clusterContradictionsOf(values)];
   if (contradictions.length > 0) throw new ConfigError(contradictions);
   const secrets = {
     secretKey: values.SECRET_KEY,
     databaseUrl: values.DATABASE_URL,
     accessKey: values.SHARED_SERVER_ACCESS_KEY,
+    natsUrls: values.NATS_URL,
   };
   const warnings = nearNames(Object.keys(environment), Object.keys(settings)).map(
     ({ given, meant }) => `The variable ${given} is no setting. ${meant} may have been meant.`,
@@ -101,6 +128,16 @@ function configOf(values: Values): Config {
     nodeId: values.NODE_ID,
     shardCount: values.SHARD_COUNT,
     leaseMs: values.LEASE_MS,
+    role: values.ROLE,
+    clusterName: values.CLUSTER_NAME,
+    nats: natsOf(values),
+    internalApi: {
+      host: values.GRPC_HOST,
+      port: values.GRPC_PORT,
+      certFile: values.GRPC_CERT_FILE,
+      keyFile: values.GRPC_KEY_FILE,
+      clientCaFile: values.GRPC_CLIENT_CA_FILE,
+    },
     captchaServerUrl: values.CAPTCHA_SERVER_URL,
     captchaUiUrl: values.CAPTCHA_UI_URL,
     accounts: accountsOf(values),
@@ -142,6 +179,17 @@ function accountsOf(values: Values): AccountSettings {
   };
 }
 
+function natsOf(values: Values): NatsSettings | undefined {
+  if (values.NATS_URL === undefined) return undefined;
+  return {
+    credentialsFile: values.NATS_CREDENTIALS_FILE,
+    caFile: values.NATS_CA_FILE,
+    certFile: values.NATS_CERT_FILE,
+    keyFile: values.NATS_KEY_FILE,
+    replicas: values.NATS_REPLICAS,
+  };
+}
+
 const emailsOf = (list: readonly string[]): ReadonlySet<string> =>
   new Set(list.map((email) => email.toLowerCase()));
 
@@ -165,13 +213,6 @@ function gatewayOf(values: Values, filesServerUrl: string): Config['gateway'] {
   };
 }
 
-/** Whoever sets these expects several processes to work as one, which must not fail silently. */
-function clusterSettingsOf(environment: Environment): string[] {
-  const asked = ['NATS_URL', 'CLUSTER_NAME'].filter((name) => environment[name]);
-  if ((environment['ROLE'] || 'all') !== 'all') asked.push('ROLE');
-  return asked.map((name) => `${name} is for several processes as one server, which this release cannot be.`);
-}
-
 function contradictionsOf(values: Values, { cookies }: Config): string[] {
   const problems: string[] = [];
   if (values.E2E_TESTING && !isLoopback(values.HOST)) {
@@ -187,6 +228,41 @@ function contradictionsOf(values: Values, { cookies }: Config): string[] {
   }
   if (values.SECRET_KEY !== undefined && values.SECRET_KEY_FILE !== undefined) {
     problems.push('SECRET_KEY and SECRET_KEY_FILE are both set; one of them has to go.');
+  }
+  return problems;
+}
+
+function clusterContradictionsOf(values: Values): string[] {
+  const problems: string[] = [];
+  const clustered = values.NATS_URL !== undefined;
+  if (values.ROLE !== 'all' && !clustered) {
+    problems.push(`ROLE=${values.ROLE} needs NATS_URL: without it no other process can be reached.`);
+  }
+  if (clustered && values.DATABASE_URL === undefined) {
+    problems.push('NATS_URL needs DATABASE_URL: the processes of a cluster share one database.');
+  }
+  if (clustered && values.SECRET_KEY === undefined && values.SECRET_KEY_FILE === undefined) {
+    problems.push('NATS_URL needs SECRET_KEY or SECRET_KEY_FILE, the same for all processes of the cluster.');
+  }
+  if (clustered && values.NODE_ID === settings.NODE_ID.default) {
+    problems.push('NATS_URL needs NODE_ID, another for each process of the cluster.');
+  }
+  for (const [certificate, key] of [
+    ['GRPC_CERT_FILE', 'GRPC_KEY_FILE'],
+    ['NATS_CERT_FILE', 'NATS_KEY_FILE'],
+  ] as const) {
+    if ((values[certificate] === undefined) !== (values[key] === undefined)) {
+      problems.push(`${certificate} and ${key} need each other.`);
+    }
+  }
+  if (values.GRPC_CLIENT_CA_FILE !== undefined && values.GRPC_CERT_FILE === undefined) {
+    problems.push('GRPC_CLIENT_CA_FILE needs GRPC_CERT_FILE and GRPC_KEY_FILE.');
+  }
+  const isGuarded = values.GRPC_CLIENT_CA_FILE !== undefined || values.GRPC_ALLOW_INSECURE;
+  if (!isLoopback(values.GRPC_HOST) && !isGuarded) {
+    problems.push(
+      'GRPC_HOST is not a loopback address: set GRPC_CLIENT_CA_FILE, GRPC_CERT_FILE and GRPC_KEY_FILE (mutual TLS), or GRPC_ALLOW_INSECURE=true if nobody else can reach it.',
+    );
   }
   return problems;
 }

@@ -5,6 +5,7 @@
 import { accessSettings } from './settings/access.ts';
 import { accountSettings } from './settings/accounts.ts';
 import { browserSettings } from './settings/browsers.ts';
+import { clusterSettings, internalApiSettings } from './settings/cluster.ts';
 import { dataSettings } from './settings/data.ts';
 import { serverSettings } from './settings/server.ts';
 import { sessionSettings } from './settings/sessions.ts';
@@ -16,4 +17,6 @@ export const settings = {
   ...accountSettings,
   ...browserSettings,
   ...accessSettings,
+  ...clusterSettings,
+  ...internalApiSettings,
 };

@@ -1,28 +1,12 @@
 /**
  * The runtime's error classes mapped to HTTP, once (design section 3).
  *
- * `retryable` and `fenced` are worth another try by the gateway itself, under the same call id and inside the
- * request's deadline: whatever took effect the first time is not done again (design 4.4). What is left of them
- * when time is up, and what says "not now" (`overloaded`, `unavailable`), is 503 with `Retry-After`. Everything
- * unexpected, `terminal` included, is one generic 500 that tells the client nothing but the id to ask about.
+ * By the time an error arrives here, whatever was worth asking again was asked again until the request's deadline
+ * (`runtime/repeating.ts`). What says "not now" is 503 with `Retry-After`. Everything unexpected, `terminal` included,
+ * is one generic 500 that tells the client nothing but the id to ask about.
  */
-import {
-  ActorError,
-  FencedError,
-  OverloadedError,
-  RetryableError,
-  UnavailableError,
-} from '../runtime/errors.ts';
+import { ActorError, OverloadedError, RetryableError, UnavailableError } from '../runtime/errors.ts';
 import type { Refusal } from './refusal.ts';
-
-const fencedPauseMs = 100;
-
-/** Milliseconds after which the gateway should ask again by itself, or undefined when that cannot help. */
-export function repeatAfterMs(error: unknown): number | undefined {
-  if (error instanceof RetryableError) return error.retryAfterMs;
-  if (error instanceof FencedError) return fencedPauseMs;
-  return undefined;
-}
 
 const busy = 'The server is busy at the moment. Please try again.';
 

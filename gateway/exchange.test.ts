@@ -146,41 +146,6 @@ test('a reader that leaves in the middle of a large reply is forgotten', async (
   t.regex(await server.registry.metrics(), /^http_requests_aborted 1$/m);
 });
 
-test('an outcome worth another try is tried again under the same call id, inside the deadline', async (t) => {
-  const clock = new FakeClock();
-  const asks: unknown[] = [];
-  const tried = [latch(), latch(), latch()];
-  const failures = [
-    new RetryableError('lost', { outcome: 'unknown', retryAfterMs: 500 }),
-    new FencedError('moved'),
-  ];
-  const server = await startGateway(
-    t,
-    [
-      post(async ({ ask }) => {
-        asks.push(ask);
-        tried[asks.length - 1]?.open();
-        const failure = failures[asks.length - 1];
-        if (failure !== undefined) throw failure;
-        return { status: 200, body: { asks: asks.length } };
-      }),
-    ],
-    { clock, requestDeadlineMs: 10_000 },
-  );
-  const answer = fetch(`${server.url}/v1/x`, { method: 'POST' });
-  await tried[0]?.promise;
-  await clock.advance(500);
-  await tried[1]?.promise;
-  await clock.advance(100);
-  t.is((await answer).status, 200);
-  const callIds = new Set(asks.map((ask) => (ask as { callId: string }).callId));
-  t.is(callIds.size, 1);
-  t.deepEqual(
-    asks.map((ask) => (ask as { deadlineMs: number }).deadlineMs),
-    [10_000, 9_500, 9_400],
-  );
-});
-
 test('two requests have two call ids', async (t) => {
   const callIds = new Set<unknown>();
   const { url } = await startGateway(t, [

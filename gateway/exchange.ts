@@ -1,14 +1,13 @@
 /**
  * One request and its reply.
  *
- *     head -> (body) -> handler, perhaps again -> reply
+ *     head -> (body) -> handler -> reply
  *
  * - Everything needed of the head is copied in `accept`, before the first await; `req` is gone afterwards.
  * - `res.onAborted` is set first. From an abort on nothing is written, and what the handler answers is dropped.
  * - A refusal that needs no body (route, access key, rate, bearer, declared size) is given before any is read. The
  *   connection stays open, and uWebSockets.js throws away what still arrives of the body: closing it would reset
  *   the connection under a client that is still sending, and the client would never see the reason.
- * - The handler runs again under the same call id when the outcome is worth another try (see errors.ts).
  * - `overdue` is called about once a second; no timer is armed per request.
  */
 import type { Credentials } from '../actors/mod.ts';
@@ -27,7 +26,7 @@ import {
 } from './body.ts';
 import { Context, copyHead, type Head } from './context.ts';
 import type { Envelope } from './envelope.ts';
-import { refusalOf, repeatAfterMs, unexpectedRefusal } from './errors.ts';
+import { refusalOf, unexpectedRefusal } from './errors.ts';
 import { type RouteMetrics, unmatchedRoute } from './metrics.ts';
 import { type Refusal, refusalJson, refusals } from './refusal.ts';
 import { mergeRequest, validateRequest } from './request.ts';
@@ -76,7 +75,6 @@ export class Exchange implements Arrival {
   #receiving = false;
   #handledFromMs: number | undefined;
   #request: unknown;
-  #callId = '';
 
   constructor(ports: ExchangePorts, res: HttpResponse, requestId: string) {
     this.#ports = ports;
@@ -178,47 +176,28 @@ export class Exchange implements Arrival {
         return;
       }
       this.#request = validated.request;
-      this.#callId = this.#ports.callId();
       this.#handledFromMs = this.#ports.clock.monotonicMs();
-      this.#attempt(admitted, this.#ports.limits.requestDeadlineMs);
+      this.#run(admitted);
     } catch (error) {
       this.#failed(error);
     }
   }
 
-  #attempt(admitted: Admitted, leftMs: number): void {
+  #run(admitted: Admitted): void {
     const { route } = admitted.match;
     const context = new Context(
       this.#ports.actors,
       admitted.credentials as Credentials | undefined,
       this.#requestId,
-      { deadlineMs: leftMs, callId: this.#callId },
+      { deadlineMs: this.#ports.limits.requestDeadlineMs, callId: this.#ports.callId() },
       route,
       this.#head as Head,
       admitted.address,
     );
     route.handle(context, this.#request).then(
       (reply) => this.#reply(reply),
-      (error) => this.#attemptFailed(admitted, error),
+      (error) => this.#failed(error),
     );
-  }
-
-  #attemptFailed(admitted: Admitted, error: unknown): void {
-    const pauseMs = repeatAfterMs(error);
-    const { clock, limits } = this.#ports;
-    const leftMs = (this.#handledFromMs ?? 0) + limits.requestDeadlineMs - clock.monotonicMs();
-    if (pauseMs === undefined || pauseMs >= leftMs) {
-      this.#failed(error);
-      return;
-    }
-    clock.schedule(pauseMs, () => {
-      if (this.responder.isFinished) return;
-      try {
-        this.#attempt(admitted, leftMs - pauseMs);
-      } catch (thrown) {
-        this.#failed(thrown);
-      }
-    });
   }
 
   #reply(reply: RouteReply): void {

@@ -1,21 +1,17 @@
 /** Typed handles on actors, over whatever transport leads to them. */
 import { createHash } from 'node:crypto';
-import type { Clock } from './clock.ts';
 import type { Actors, Ask, AskOptions, Commands, KindRef } from './kind.ts';
-import type { Random } from './random.ts';
-import type { Transport } from './transport/transport.ts';
+import { Repeating, type RepeatingOptions } from './repeating.ts';
 
-export interface ActorsOptions {
-  readonly transport: Pick<Transport, 'ask'>;
-  readonly clock: Clock;
-  readonly random: Random;
+export interface ActorsOptions extends RepeatingOptions {
   readonly defaultDeadlineMs: number;
 }
 
 export function createActors(options: ActorsOptions): Actors {
-  const { transport, clock, random, defaultDeadlineMs } = options;
+  const { clock, random, defaultDeadlineMs } = options;
+  const repeating = new Repeating(options);
   return handles((kind, id, command, request, asked) =>
-    transport.ask({
+    repeating.ask({
       address: { kind, id },
       command,
       request,
@@ -30,14 +26,14 @@ export function createActors(options: ActorsOptions): Actors {
  * and the order of asking, so that a repeat of the flow repeats its asks.
  */
 export function createFlowActors(
-  transport: Pick<Transport, 'ask'>,
+  repeating: Repeating,
   flow: { readonly callId: string; readonly deadlineMs: number },
 ): Actors {
   let asks = 0;
   return handles((kind, id, command, request, asked) => {
     asks += 1;
     const callId = asked?.callId ?? derivedCallId(flow.callId, `${kind}/${id}/${command}/${asks}`);
-    return transport.ask({ address: { kind, id }, command, request, callId, deadlineMs: flow.deadlineMs });
+    return repeating.ask({ address: { kind, id }, command, request, callId, deadlineMs: flow.deadlineMs });
   });
 }
 

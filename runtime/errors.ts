@@ -16,6 +16,7 @@ export type ErrorClass =
   | 'fenced'
   | 'overloaded'
   | 'unavailable'
+  | 'moved'
   | 'not-found'
   | 'forbidden';
 
@@ -67,6 +68,14 @@ export class UnavailableError extends LaterError {
   constructor(message: string, retryAfterMs = 2_000) {
     super(message, retryAfterMs);
   }
+}
+
+/**
+ * The actor is not where the call was sent: its shard is between owners, or routing is behind. Nothing of the call
+ * took effect, and whoever made it asks again after a short pause (`repeating.ts`): the next owner is on its way.
+ */
+export class MovedError extends ActorError {
+  readonly class = 'moved';
 }
 
 /** There is no such actor, and the command does not create one. */

@@ -34,7 +34,7 @@ export const dataSettings = {
     schema: text.regex(/^[\w.-]{1,64}$/, 'is not 1 to 64 letters, digits, dots, dashes and underscores'),
     default: 'main',
     description:
-      'The name of this node. A new process of the same name takes over from the former one at once.',
+      'The name of this node, one of its own for every process of a cluster. A process that starts takes over from the former one of its name when that has ended or its lease has.',
   }),
   SHARD_COUNT: setting({
     group,

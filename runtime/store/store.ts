@@ -9,7 +9,8 @@
  *    that names an older version can never apply, whenever its statement reaches the database.
  * 3. What `activate` or `barrier` returned is followed by reads that see every earlier commit of that actor.
  * 4. Epochs come from one counter of the whole cluster and only grow.
- * 5. A shard is claimed only while no other live incarnation holds it, by database time.
+ * 5. A shard is claimed only while no other live incarnation holds it, by database time. A release names the epoch of
+ *    its claim: one that reaches the database late frees nothing that was claimed anew.
  * 6. Incarnations of one node succeed each other in the order of their starts: once a later start has registered,
  *    the registration of an earlier one can never apply, whenever its statement reaches the database.
  *
@@ -127,10 +128,31 @@ export interface NodeRow {
   readonly formats: string;
 }
 
-export interface LiveNode {
-  readonly id: string;
+export interface LiveNode extends Omit<NodeRow, 'incarnation'> {
+  /** Null: it left, or was declared dead. */
   readonly incarnation: string | null;
+  /** It hands over all its shards and takes no more until it starts anew or is told to stay. */
+  readonly draining: boolean;
   readonly expiresInMs: number;
+}
+
+export interface HeldShard {
+  readonly shard: number;
+  readonly epoch: number;
+}
+
+/** Who was the last to take a shard; it is free unless that incarnation is some node's. */
+export interface ShardRow extends HeldShard {
+  readonly node: string;
+  readonly incarnation: string;
+}
+
+/** What waits for delivery in the whole cluster. */
+export interface Backlog {
+  readonly pendingTells: number;
+  readonly deadTells: number;
+  readonly pendingTimers: number;
+  readonly deadTimers: number;
 }
 
 export interface TimerRow {
@@ -164,20 +186,23 @@ export interface Store {
   timeMs(): Promise<number>;
 
   /**
-   * Starts a new incarnation of `node.id`: the predecessor's incarnation, if any, is dead from here on, at once
-   * and whatever its lease said. The lease runs `leaseMs` from database time.
+   * Starts a new incarnation of `node.id` whose lease runs `leaseMs` from database time, and resolves to 0. While the
+   * predecessor's lease has not expired nothing is changed and the milliseconds until then come back, unless
+   * `isPredecessorDead`: what it held would be free at once, while it may still answer from memory.
    *
    * The order of starts is that of the numbers they draw, each before it sends its registration. One that finds a
    * later start in its place rejects as `refused`: nothing was applied, and trying again would draw a later number
    * still and end a process that serves. Whoever is refused must not serve.
    */
-  register(node: NodeRow, leaseMs: number): Promise<void>;
+  register(node: NodeRow, leaseMs: number, isPredecessorDead: boolean): Promise<number>;
   /** Extends the lease of exactly this incarnation. False: it was declared dead; it must never serve again. */
   renew(nodeId: string, incarnation: string, leaseMs: number): Promise<boolean>;
   /** Gives up the lease and every shard of this incarnation. */
   leave(nodeId: string, incarnation: string): Promise<void>;
   /** Every node row, live or not; `expiresInMs` by database time. */
   nodes(): Promise<readonly LiveNode[]>;
+  /** Says whether a node is to drain; false where there is no such live node. */
+  setDraining(nodeId: string, draining: boolean): Promise<boolean>;
   /** Clears the incarnation of nodes whose lease has expired by database time; their renewals fail from here on. */
   buryExpired(): Promise<void>;
   /**
@@ -191,6 +216,14 @@ export interface Store {
     shards: readonly number[],
   ): Promise<{ epoch: number; shards: readonly number[] }>;
 
+  /** What the database says this incarnation holds. */
+  shardsOf(incarnation: string): Promise<readonly HeldShard[]>;
+  /** Gives up shards that this incarnation holds under exactly these epochs. */
+  release(incarnation: string, held: readonly HeldShard[]): Promise<void>;
+  /** Of these shards, those that no live incarnation holds. */
+  freeShards(shards: readonly number[]): Promise<readonly number[]>;
+  /** Every shard that was ever taken, in order. */
+  shards(): Promise<readonly ShardRow[]>;
   /** The activation barrier (design 4.2). With `create`, an absent actor's row is made with version 0. */
   activate(address: Address, shard: number, epoch: number, create: boolean): Promise<Activation>;
   /** Settles an unknown outcome: bumps the version if `epoch` still holds the actor. Undefined: no row matched. */
@@ -217,6 +250,11 @@ export interface Store {
   /** Live tells to these shards that may be tried at `nowMs`, oldest retry time first. */
   pendingTells(shards: readonly number[], nowMs: number, limit: number): Promise<readonly TellRow[]>;
 
+  backlog(): Promise<Backlog>;
+  /** Timers that failed too often, earliest due first. */
+  deadTimers(limit: number): Promise<readonly TimerRow[]>;
+  /** Tells that failed too often, in the order of their ids. */
+  deadTells(limit: number): Promise<readonly TellRow[]>;
   /** Removes recorded calls of these shards made before `beforeMs`, at most `limit`; returns how many. */
   pruneCalls(shards: readonly number[], beforeMs: number, limit: number): Promise<number>;
 

@@ -1,11 +1,13 @@
 import type { AskCall } from '../call.ts';
 import { UnavailableError } from '../errors.ts';
 import type { TellRow } from '../store/store.ts';
-import type { Transport, TransportHandler } from './transport.ts';
+import type { GatewayListener, Hint, HostEvent, Transport, TransportHandler } from './transport.ts';
 
 /** The default adapter: the owner of every actor is this process, and a call is a function call. */
 export class InProcessTransport implements Transport {
   #handler: TransportHandler | undefined;
+  readonly #gateways = new Map<string, GatewayListener>();
+  readonly reachesOthers = false;
 
   serve(handler: TransportHandler): void {
     this.#handler = handler;
@@ -15,6 +17,11 @@ export class InProcessTransport implements Transport {
     this.#handler = undefined;
   }
 
+  /** Every shard leads here. */
+  async route(): Promise<void> {}
+
+  unroute(): void {}
+
   ask(call: AskCall): Promise<unknown> {
     if (this.#handler === undefined) return Promise.reject(new UnavailableError('no host serves this actor'));
     return this.#handler.ask(call);
@@ -22,6 +29,20 @@ export class InProcessTransport implements Transport {
 
   wake(tell: TellRow): void {
     this.#handler?.wake(tell);
+  }
+
+  hint(hint: Hint): void {
+    this.#handler?.hinted(hint);
+    for (const listener of this.#gateways.values()) listener.hinted(hint);
+  }
+
+  publish(gateway: string, event: HostEvent): void {
+    this.#gateways.get(gateway)?.event(event);
+  }
+
+  listen(gateway: string, listener: GatewayListener): () => void {
+    this.#gateways.set(gateway, listener);
+    return () => this.#gateways.delete(gateway);
   }
 
   get isConnected(): boolean {

@@ -1,22 +1,76 @@
 /**
- * The transport port: how an ask reaches the owner of an actor, and how a host learns of a tell early. Nothing here
- * is a promise: a call may be lost or doubled on its way, a wake-up may never come. The outbox and recorded calls
- * make up for it.
+ * The transport port: how a call reaches the owner of an actor, how hosts tell each other what changed, and how what
+ * an actor publishes reaches the gateways that follow it.
+ *
+ * Nothing here is a promise. A call may be lost or doubled on its way, a wake-up, a hint or an event may never come,
+ * and any of them may come late. What makes up for it: recorded calls and the repeats of callers for calls, the outbox
+ * for wake-ups, the looks that owners take at the database for hints, and the gateways' registrations for events.
+ *
+ * What an adapter owes all the same:
+ * 1. A call whose shard is routed to this process is a function call.
+ * 2. A call that certainly reached no handler rejects as `moved` (nobody serves its shard now) or `unavailable` (this
+ *    process is cut off); one that may have reached it and was not answered rejects as `retryable`, outcome unknown.
+ *    An `ActorError` of the handler arrives as the same class with the same meaning, anything else as `terminal`.
+ * 3. Everything it holds is bounded; beyond the bound a call rejects as `overloaded`.
  */
+import type { Address } from '../address.ts';
 import type { AskCall } from '../call.ts';
 import type { TellRow } from '../store/store.ts';
 
-export interface TransportHandler {
-  ask(call: AskCall): Promise<unknown>;
-  wake(tell: TellRow): void;
-}
-
 export interface Transport {
-  /** Serves calls until `stop`. */
+  /** False while calls of this process reach nobody. */
+  readonly isConnected: boolean;
+  /** Whether there can be other processes: what is not here may be there, now or soon. */
+  readonly reachesOthers: boolean;
+  /** Serves what is routed here until `stop`, which ends all routing to this process. */
   serve(handler: TransportHandler): void;
   stop(): void;
+  /** From now on calls to these shards come here. Resolves when calls of other processes do. Never rejects. */
+  route(shards: readonly number[]): Promise<void>;
+  /** Calls to these shards no longer come here. */
+  unroute(shards: readonly number[]): void;
   /** @throws ActorError of the class that decides what the caller may do */
   ask(call: AskCall): Promise<unknown>;
+  /** Brings the delivery of a committed tell forward, wherever its target is. */
   wake(tell: TellRow): void;
-  readonly isConnected: boolean;
+  /** Tells every process of the cluster, this one included. */
+  hint(hint: Hint): void;
+  /** Hands an event to one gateway. */
+  publish(gateway: string, event: HostEvent): void;
+  /** Listens as the gateway of this id until the returned function is called. */
+  listen(gateway: string, listener: GatewayListener): () => void;
+}
+
+/** What a host answers. */
+export interface TransportHandler {
+  ask(call: AskCall): Promise<unknown>;
+  /** A tell waits for an actor of a shard that is routed here. */
+  wake(tell: TellRow): void;
+  hinted(hint: Hint): void;
+}
+
+export type Hint =
+  /** Somebody joined, left or is to drain: the shards may have other places. */
+  | { readonly hint: 'nodes' }
+  /** Nobody owns these shards now. */
+  | { readonly hint: 'freed'; readonly shards: readonly number[] }
+  /** This incarnation owns them now: what followed an actor of theirs has to register again. */
+  | { readonly hint: 'claimed'; readonly shards: readonly number[]; readonly host: string }
+  /** An operator wants every shard in its place now. */
+  | { readonly hint: 'rebalance' };
+
+/** Something an actor published. `sequence` counts what this host sent to this gateway: a gap is a loss. */
+export interface HostEvent {
+  /** The incarnation of the host. */
+  readonly host: string;
+  readonly sequence: number;
+  readonly address: Address;
+  readonly event: unknown;
+}
+
+export interface GatewayListener {
+  event(event: HostEvent): void;
+  hinted(hint: Hint): void;
+  /** Events may have been lost: this process was cut off, and is no longer. */
+  reconnected(): void;
 }
