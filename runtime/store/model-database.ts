@@ -9,9 +9,12 @@ import { ModelTable, type Undo } from './model-table.ts';
 import type {
   Activation,
   ActorRow,
+  Backlog,
   Commit,
+  HeldShard,
   LiveNode,
   NodeRow,
+  ShardRow,
   SliceRow,
   StoreRead,
   StoreRows,
@@ -25,6 +28,7 @@ interface Lease {
   readonly node: NodeRow;
   readonly incarnation: string | null;
   readonly started: number;
+  readonly draining: boolean;
   readonly expiresAtMs: number;
 }
 
@@ -33,7 +37,7 @@ export class ModelDatabase {
   readonly #tables = new Map<string, ModelTable>();
   readonly #actors = new Map<string, ActorRow>();
   readonly #leases = new Map<string, Lease>();
-  readonly #shards = new Map<number, { readonly incarnation: string; readonly epoch: number }>();
+  readonly #shards = new Map<number, ShardRow>();
   readonly #settings = new Map<string, string>();
   #epoch = 0;
   #starts = 0;
@@ -52,13 +56,18 @@ export class ModelDatabase {
     return this.#starts;
   }
 
-  register(node: NodeRow, started: number, leaseMs: number): void {
+  register(node: NodeRow, started: number, leaseMs: number, isPredecessorDead = false): number {
     const holder = this.#leases.get(node.id);
     if (holder !== undefined && holder.started >= started) {
       throw new StoreError('refused', `another process has meanwhile started as node ${node.id}`);
     }
+    const heldForMs = (holder?.expiresAtMs ?? 0) - this.timeMs();
+    const isAnother = ![null, undefined, node.incarnation].includes(holder?.incarnation);
+    if (isAnother && heldForMs >= 0 && !isPredecessorDead) return Math.max(1, heldForMs);
     const expiresAtMs = this.timeMs() + leaseMs;
-    this.#leases.set(node.id, { node, incarnation: node.incarnation, started, expiresAtMs });
+    const { incarnation } = node;
+    this.#leases.set(node.id, { node, incarnation, started, draining: false, expiresAtMs });
+    return 0;
   }
 
   renew(nodeId: string, incarnation: string, leaseMs: number): boolean {
@@ -77,11 +86,19 @@ export class ModelDatabase {
   nodes(): readonly LiveNode[] {
     return [...this.#leases.entries()]
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([id, { incarnation, expiresAtMs }]) => ({
-        id,
+      .map(([, { node, incarnation, draining, expiresAtMs }]) => ({
+        ...node,
         incarnation,
+        draining,
         expiresInMs: expiresAtMs - this.timeMs(),
       }));
+  }
+
+  setDraining(nodeId: string, draining: boolean): boolean {
+    const lease = this.#leases.get(nodeId);
+    if (lease === undefined || lease.incarnation === null) return false;
+    this.#leases.set(nodeId, { ...lease, draining });
+    return true;
   }
 
   buryExpired(): void {
@@ -102,8 +119,31 @@ export class ModelDatabase {
     const isClaimerLive = this.#leases.get(nodeId)?.incarnation === incarnation;
     if (free.length === 0 || !isClaimerLive) return { epoch: 0, shards: [] };
     this.#epoch += 1;
-    for (const shard of free) this.#shards.set(shard, { incarnation, epoch: this.#epoch });
+    for (const shard of free)
+      this.#shards.set(shard, { shard, node: nodeId, incarnation, epoch: this.#epoch });
     return { epoch: this.#epoch, shards: [...free].sort((a, b) => a - b) };
+  }
+
+  shardsOf(incarnation: string): readonly HeldShard[] {
+    return this.shards()
+      .filter((row) => row.incarnation === incarnation)
+      .map(({ shard, epoch }) => ({ shard, epoch }));
+  }
+
+  release(incarnation: string, held: readonly HeldShard[]): void {
+    for (const { shard, epoch } of held) {
+      const row = this.#shards.get(shard);
+      if (row?.incarnation === incarnation && row.epoch === epoch)
+        this.#shards.set(shard, { ...row, incarnation: '' });
+    }
+  }
+
+  freeShards(shards: readonly number[]): readonly number[] {
+    return shards.filter((shard) => !this.#isLive(this.#shards.get(shard)?.incarnation));
+  }
+
+  shards(): readonly ShardRow[] {
+    return [...this.#shards.values()].sort((a, b) => a.shard - b.shard);
   }
 
   activate(address: Address, epoch: number, create: boolean): Activation {
@@ -168,22 +208,36 @@ export class ModelDatabase {
     return this.#timers()
       .filter((timer) => shards.includes(timer.shard) && !timer.dead)
       .filter((timer) => timer.due_at >= fromDueMs && timer.due_at <= dueMs)
-      .sort(
-        (a, b) =>
-          a.due_at - b.due_at || compare(keyText(timerTable, { ...a }), keyText(timerTable, { ...b })),
-      )
+      .sort((a, b) => a.due_at - b.due_at || compareKeys(timerTable, a, b))
       .slice(0, limit);
   }
 
   pendingTells(shards: readonly number[], nowMs: number, limit: number): readonly TellRow[] {
-    const tells = this.#rowsOf(outboxTable) as unknown as readonly TellRow[];
-    return tells
+    return this.#tells()
       .filter((tell) => shards.includes(tell.target_shard) && !tell.dead && tell.retry_at <= nowMs)
-      .sort(
-        (a, b) =>
-          a.retry_at - b.retry_at || compare(keyText(outboxTable, { ...a }), keyText(outboxTable, { ...b })),
-      )
+      .sort((a, b) => a.retry_at - b.retry_at || compareKeys(outboxTable, a, b))
       .slice(0, limit);
+  }
+
+  backlog(): Backlog {
+    const tells = this.#tells();
+    const timers = this.#timers();
+    return {
+      pendingTells: tells.filter(({ dead }) => !dead).length,
+      deadTells: tells.filter(({ dead }) => dead).length,
+      pendingTimers: timers.filter(({ dead }) => !dead).length,
+      deadTimers: timers.filter(({ dead }) => dead).length,
+    };
+  }
+
+  deadTimers(limit: number): readonly TimerRow[] {
+    const dead = this.#timers().filter((timer) => timer.dead);
+    return dead.sort((a, b) => a.due_at - b.due_at || compareKeys(timerTable, a, b)).slice(0, limit);
+  }
+
+  deadTells(limit: number): readonly TellRow[] {
+    const dead = this.#tells().filter((tell) => tell.dead);
+    return dead.sort((a, b) => compareKeys(outboxTable, a, b)).slice(0, limit);
   }
 
   pruneCalls(shards: readonly number[], beforeMs: number, limit: number): number {
@@ -247,10 +301,18 @@ export class ModelDatabase {
   #timers(): readonly TimerRow[] {
     return this.#rowsOf(timerTable) as unknown as readonly TimerRow[];
   }
+
+  #tells(): readonly TellRow[] {
+    return this.#rowsOf(outboxTable) as unknown as readonly TellRow[];
+  }
 }
 
 function found(rows: readonly (AnyRow | undefined)[]): StoreRows {
   return { rows: [...new Set(rows.filter((row) => row !== undefined))], complete: true };
+}
+
+function compareKeys(table: AnyTable, a: object, b: object): number {
+  return compare(keyText(table, { ...a }), keyText(table, { ...b }));
 }
 
 function compare(a: string, b: string): number {

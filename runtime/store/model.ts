@@ -8,9 +8,12 @@ import type { ModelDatabase } from './model-database.ts';
 import type {
   Activation,
   ActorRow,
+  Backlog,
   Commit,
+  HeldShard,
   LiveNode,
   NodeRow,
+  ShardRow,
   SliceRow,
   Store,
   StoreRead,
@@ -46,9 +49,11 @@ export class ModelStore implements Store {
     return this.#schedule('timeMs', () => this.#database.timeMs());
   }
 
-  async register(node: NodeRow, leaseMs: number): Promise<void> {
+  async register(node: NodeRow, leaseMs: number, isPredecessorDead = false): Promise<number> {
     const started = await this.#schedule('register', () => this.#database.nextStart());
-    await this.#schedule('register', () => this.#database.register(node, started, leaseMs));
+    return this.#schedule('register', () =>
+      this.#database.register(node, started, leaseMs, isPredecessorDead),
+    );
   }
 
   renew(nodeId: string, incarnation: string, leaseMs: number): Promise<boolean> {
@@ -63,6 +68,10 @@ export class ModelStore implements Store {
     return this.#schedule('nodes', () => this.#database.nodes());
   }
 
+  setDraining(nodeId: string, draining: boolean): Promise<boolean> {
+    return this.#schedule('setDraining', () => this.#database.setDraining(nodeId, draining));
+  }
+
   buryExpired(): Promise<void> {
     return this.#schedule('buryExpired', () => this.#database.buryExpired());
   }
@@ -73,6 +82,22 @@ export class ModelStore implements Store {
     shards: readonly number[],
   ): Promise<{ epoch: number; shards: readonly number[] }> {
     return this.#schedule('claim', () => this.#database.claim(nodeId, incarnation, shards));
+  }
+
+  shardsOf(incarnation: string): Promise<readonly HeldShard[]> {
+    return this.#schedule('shardsOf', () => this.#database.shardsOf(incarnation));
+  }
+
+  release(incarnation: string, held: readonly HeldShard[]): Promise<void> {
+    return this.#schedule('release', () => this.#database.release(incarnation, held));
+  }
+
+  freeShards(shards: readonly number[]): Promise<readonly number[]> {
+    return this.#schedule('freeShards', () => this.#database.freeShards(shards));
+  }
+
+  shards(): Promise<readonly ShardRow[]> {
+    return this.#schedule('shards', () => this.#database.shards());
   }
 
   activate(address: Address, _shard: number, epoch: number, create: boolean): Promise<Activation> {
@@ -115,6 +140,18 @@ export class ModelStore implements Store {
 
   pendingTells(shards: readonly number[], nowMs: number, limit: number): Promise<readonly TellRow[]> {
     return this.#schedule('pendingTells', () => this.#database.pendingTells(shards, nowMs, limit));
+  }
+
+  backlog(): Promise<Backlog> {
+    return this.#schedule('backlog', () => this.#database.backlog());
+  }
+
+  deadTimers(limit: number): Promise<readonly TimerRow[]> {
+    return this.#schedule('deadTimers', () => this.#database.deadTimers(limit));
+  }
+
+  deadTells(limit: number): Promise<readonly TellRow[]> {
+    return this.#schedule('deadTells', () => this.#database.deadTells(limit));
   }
 
   pruneCalls(shards: readonly number[], beforeMs: number, limit: number): Promise<number> {

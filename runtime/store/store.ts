@@ -194,7 +194,7 @@ export interface Store {
    * later start in its place rejects as `refused`: nothing was applied, and trying again would draw a later number
    * still and end a process that serves. Whoever is refused must not serve.
    */
-  register(node: NodeRow, leaseMs: number, isPredecessorDead: boolean): Promise<number>;
+  register(node: NodeRow, leaseMs: number, isPredecessorDead?: boolean): Promise<number>;
   /** Extends the lease of exactly this incarnation. False: it was declared dead; it must never serve again. */
   renew(nodeId: string, incarnation: string, leaseMs: number): Promise<boolean>;
   /** Gives up the lease and every shard of this incarnation. */

@@ -43,11 +43,31 @@ export const ownershipClauses: readonly Clause[] = [
     },
   },
   {
-    name: 'a new incarnation kills its predecessor at once, lease or not, and may claim what it held',
+    name: 'a new incarnation waits for the lease of its predecessor, and nothing is changed until then',
+    async check({ store }) {
+      assert.equal(await store.register(node('a', 'a1'), leaseMs), 0);
+      const heldForMs = await store.register(node('a', 'a2'), leaseMs);
+      assert.ok(heldForMs > leaseMs / 2 && heldForMs <= leaseMs, `${heldForMs}`);
+      assert.equal(await store.renew('a', 'a1', lapsedMs), true);
+      assert.equal(await store.register(node('a', 'a2'), leaseMs), 0);
+      assert.equal(await store.renew('a', 'a1', leaseMs), false);
+    },
+  },
+  {
+    name: 'a registration whose answer was lost can be made again',
+    async check({ store }) {
+      assert.equal(await store.register(node('a', 'a1'), leaseMs), 0);
+      assert.equal(await store.register(node('a', 'a1'), leaseMs), 0);
+      await store.leave('a', 'a1');
+      assert.equal(await store.register(node('a', 'a2'), leaseMs), 0);
+    },
+  },
+  {
+    name: 'a new incarnation replaces a dead predecessor at once, lease or not, and may claim what it held',
     async check({ store }) {
       await store.register(node('a', 'a1'), leaseMs);
       const before = await store.claim('a', 'a1', [0, 1, 2]);
-      await store.register(node('a', 'a2'), leaseMs);
+      await store.register(node('a', 'a2'), leaseMs, true);
       assert.equal(await store.renew('a', 'a1', leaseMs), false);
       const after = await store.claim('a', 'a2', [0, 1, 2]);
       assert.deepEqual(after.shards, [0, 1, 2]);
@@ -154,6 +174,58 @@ export const ownershipClauses: readonly Clause[] = [
       await untilBlocked(claim);
       await flight.finish();
       assert.deepEqual(await claim, { epoch: 2, shards: [2] });
+    },
+  },
+  {
+    name: 'what is released can be claimed by others, and only its holder can release it',
+    async check({ store }) {
+      await store.register(node('a', 'a1'), leaseMs);
+      await store.register(node('b', 'b1'), leaseMs);
+      const { epoch } = await store.claim('a', 'a1', [0, 1, 2]);
+      await store.release('b1', [{ shard: 0, epoch }]);
+      await store.release('a1', [{ shard: 1, epoch }]);
+      assert.deepEqual(await store.freeShards([0, 1, 2, 3]), [1, 3]);
+      assert.deepEqual(await store.shardsOf('a1'), [
+        { shard: 0, epoch },
+        { shard: 2, epoch },
+      ]);
+      assert.deepEqual((await store.claim('b', 'b1', [0, 1, 2])).shards, [1]);
+      assert.deepEqual(await store.shards(), [
+        { shard: 0, node: 'a', incarnation: 'a1', epoch },
+        { shard: 1, node: 'b', incarnation: 'b1', epoch: epoch + 1 },
+        { shard: 2, node: 'a', incarnation: 'a1', epoch },
+      ]);
+    },
+  },
+  {
+    name: 'a release that comes late frees nothing that was claimed anew',
+    async check({ store }) {
+      await store.register(node('a', 'a1'), leaseMs);
+      const before = await store.claim('a', 'a1', [0]);
+      const after = await store.claim('a', 'a1', [0]);
+      await store.release('a1', [{ shard: 0, epoch: before.epoch }]);
+      assert.deepEqual(await store.freeShards([0]), []);
+      await store.release('a1', [{ shard: 0, epoch: after.epoch }]);
+      assert.deepEqual(await store.freeShards([0]), [0]);
+    },
+  },
+  {
+    name: 'a node drains until it is told to stay or starts anew; what is not live cannot be told',
+    async check({ store }) {
+      const draining = async () => (await store.nodes()).map((row) => row.draining);
+      await store.register(node('a', 'a1'), leaseMs);
+      assert.equal(await store.setDraining('a', true), true);
+      assert.deepEqual(await draining(), [true]);
+      assert.equal(await store.renew('a', 'a1', leaseMs), true);
+      assert.deepEqual(await draining(), [true]);
+      assert.equal(await store.setDraining('a', false), true);
+      assert.deepEqual(await draining(), [false]);
+      await store.setDraining('a', true);
+      await store.leave('a', 'a1');
+      assert.equal(await store.setDraining('a', true), false);
+      assert.equal(await store.setDraining('b', true), false);
+      await store.register(node('a', 'a2'), leaseMs);
+      assert.deepEqual(await draining(), [false]);
     },
   },
   {

@@ -3,7 +3,7 @@ import { batchCommit } from '../../runtime/store/postgres/commit.ts';
 import { migrate } from '../../runtime/store/postgres/migrate.ts';
 import { createTable, runtimeMigrations } from '../../runtime/store/postgres/schema.ts';
 import type { Statement } from '../../runtime/store/postgres/sql.ts';
-import * as statements from '../../runtime/store/postgres/statements.ts';
+
 import { openPostgresStore, type StoreSql, storeSql } from '../../runtime/store/postgres/store.ts';
 import type { NodeRow, Store } from '../../runtime/store/store.ts';
 import type { DatabaseConnection, TestPostgres } from '../support/postgres.ts';
@@ -43,15 +43,15 @@ export async function postgresSubject(server: TestPostgres, variant: PostgresVar
     other,
     commitInFlight: (commit) => inFlight(connection, async (query) => query(batchCommit([commit]).first)),
     barrierInFlight: (address, epoch) =>
-      inFlight(connection, async (query) => query(statements.barrier(address, epoch))),
+      inFlight(connection, async (query) => query(storeSql.barrier(address, epoch))),
     claimInFlight: (nodeId, incarnation, shards) =>
       inFlight(connection, async (query) => {
-        const [counter] = await query(statements.nextEpoch());
-        await query(statements.takeShards(nodeId, incarnation, shards, Number(counter?.['value'])));
+        const [counter] = await query(storeSql.nextEpoch());
+        await query(storeSql.takeShards(nodeId, incarnation, shards, Number(counter?.['value'])));
       }),
     async registrationInFlight(node, leaseMs) {
       await other.register(bystander, leaseMs);
-      const renewal = statements.renew(bystander.id, bystander.incarnation, leaseMs);
+      const renewal = storeSql.renew(bystander.id, bystander.incarnation, leaseMs);
       const lock = await inFlight(connection, (query) => query(renewal));
       const registration = other.register(node, leaseMs);
       // The one connection for leases goes to whoever asked first: this gets it between the two statements.

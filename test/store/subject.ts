@@ -22,7 +22,7 @@ export interface Subject {
 
 export interface Flight {
   /** Lets the operation end; rejects as it does. */
-  finish(): Promise<void>;
+  finish(): Promise<unknown>;
 }
 
 /** One clause of the contract: throws when the subject breaks it. */

@@ -188,11 +188,29 @@ export const wrongVariants: readonly WrongVariant[] = [
   },
   {
     name: 'whoever registers last holds the node',
-    caughtBy: 'a registration that comes late changes nothing',
+    caughtBy: 'a registration comes late to a node that has left, too',
     sql: {
       ...storeSql,
       register: (...input) =>
-        reworded(storeSql.register(...input), 'WHERE node.started < excluded.started', ''),
+        reworded(storeSql.register(...input), 'node.started < excluded.started', '$7::int8 > 0'),
+    },
+  },
+  {
+    name: 'a new incarnation does not wait for the lease of its predecessor',
+    caughtBy: 'a new incarnation waits for the lease of its predecessor, and nothing is changed until then',
+    sql: {
+      ...storeSql,
+      register: (...input) =>
+        reworded(storeSql.register(...input), /node\.expires_at < \S+.*(?=\))/, 'node.expires_at > 0'),
+    },
+  },
+  {
+    name: 'a release does not ask under which epoch',
+    caughtBy: 'a release that comes late frees nothing that was claimed anew',
+    sql: {
+      ...storeSql,
+      release: (...input) =>
+        reworded(storeSql.release(...input), 'AND shard.epoch = w.epoch', 'AND w.epoch > 0'),
     },
   },
   {

@@ -11,7 +11,7 @@ import { batchCommit } from './commit.ts';
 import { StatementNames } from './pool.ts';
 import { planRead } from './reads.ts';
 import { createTable, runtimeMigrations } from './schema.ts';
-import * as statements from './statements.ts';
+import { storeSql as statements } from './store.ts';
 
 const address = { kind: 'user', id: uuid(1) };
 const node = { id: 'a', incarnation: 'i', address: 'local', roles: 'all', version: '1', formats: '1' };
@@ -24,7 +24,15 @@ const fixedTexts = [
   statements.barrier(address, 1),
   statements.head(address),
   statements.slices(address),
-  statements.register(node, 1, 1),
+  statements.register(node, 1, 1, false),
+  statements.registered('a'),
+  statements.setDraining('a', true),
+  statements.shardsOf('i'),
+  statements.release('i', [1], [1]),
+  statements.shards(),
+  statements.backlog(),
+  statements.deadTimers(1),
+  statements.deadTells(1),
   statements.renew('a', 'i', 1),
   statements.leave('a', 'i'),
   statements.nodes(),

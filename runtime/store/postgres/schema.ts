@@ -47,6 +47,10 @@ export const runtimeMigrations: readonly Migration[] = [
     id: 'runtime-0005-setting',
     sql: 'CREATE TABLE IF NOT EXISTS setting (name text NOT NULL PRIMARY KEY, value text NOT NULL)',
   },
+  {
+    id: 'runtime-0006-node-draining',
+    sql: 'ALTER TABLE node ADD COLUMN IF NOT EXISTS draining bool NOT NULL DEFAULT false',
+  },
   ...runtimeTables.flatMap((table) => createTable(table)),
   {
     id: 'timer-0002-due',

@@ -1,14 +1,13 @@
 /**
- * Every statement that is not generated from a table's declaration: actors, ownership, timers, tells, settings.
- * Times are milliseconds by the database's clock. Those of a statement are of its start, so that a renewal that
- * had to wait can only make a lease shorter than its holder believes by less than the holder's own caution.
+ * The statements about actors, timers, tells, calls and settings that are not generated from a table's declaration.
+ * Times are milliseconds by the database's clock.
  */
 import type { Address } from '../../address.ts';
-import type { NodeRow } from '../store.ts';
 import { outboxTable, timerTable } from '../tables.ts';
 import { idents, type Statement } from './sql.ts';
 
-const nowMs = 'floor(extract(epoch FROM now()) * 1000)::int8';
+/** Of the start of its statement. */
+export const nowMs = 'floor(extract(epoch FROM now()) * 1000)::int8';
 
 export const time = (): Statement => ({ text: `SELECT ${nowMs} AS now_ms`, values: [] });
 
@@ -47,78 +46,6 @@ export const slices = (address: Address): Statement => ({
   values: [address.kind, address.id],
 });
 
-// Ownership.
-
-/**
- * Takes the node's row from whoever started earlier; no row comes back where a later start has it. `started` comes
- * from a statement of its own: a number drawn in this one would be the latest whenever it ran.
- */
-export const register = (node: NodeRow, started: number, leaseMs: number): Statement => ({
-  text: `INSERT INTO node (id, incarnation, address, roles, version, formats, started, expires_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, ${nowMs} + $8::int8)
-    ON CONFLICT (id) DO UPDATE SET incarnation = excluded.incarnation, address = excluded.address,
-      roles = excluded.roles, version = excluded.version, formats = excluded.formats,
-      started = excluded.started, expires_at = excluded.expires_at
-    WHERE node.started < excluded.started
-    RETURNING id`,
-  values: [node.id, node.incarnation, node.address, node.roles, node.version, node.formats, started, leaseMs],
-});
-
-export const renew = (nodeId: string, incarnation: string, leaseMs: number): Statement => ({
-  text: `UPDATE node SET expires_at = ${nowMs} + $3::int8 WHERE id = $1 AND incarnation = $2 RETURNING id`,
-  values: [nodeId, incarnation, leaseMs],
-});
-
-/** Without its incarnation in a node row, whatever an incarnation owned is free. */
-export const leave = (nodeId: string, incarnation: string): Statement => ({
-  text: 'UPDATE node SET incarnation = NULL, expires_at = 0 WHERE id = $1 AND incarnation = $2',
-  values: [nodeId, incarnation],
-});
-
-export const nodes = (): Statement => ({
-  text: `SELECT id, incarnation, expires_at - ${nowMs} AS expires_in_ms FROM node ORDER BY id`,
-  values: [],
-});
-
-export const buryExpired = (): Statement => ({
-  text: `UPDATE node SET incarnation = NULL WHERE incarnation IS NOT NULL AND expires_at < ${nowMs}`,
-  values: [],
-});
-
-/** Of these shards, those that no other live incarnation holds. */
-export const freeShards = (shards: readonly number[], claimer: string): Statement => ({
-  text: `SELECT w.shard FROM unnest($1::int8[]) AS w(shard)
-    LEFT JOIN shard ON shard.shard = w.shard
-    LEFT JOIN node ON node.incarnation = shard.incarnation
-    WHERE node.id IS NULL OR shard.incarnation = $2 ORDER BY w.shard`,
-  values: [shards, claimer],
-});
-
-export const nextEpoch = (): Statement => nextOf('epoch');
-export const nextStart = (): Statement => nextOf('start');
-
-const nextOf = (counter: string): Statement => ({
-  text: `INSERT INTO counter (name, value) VALUES ($1, 1)
-    ON CONFLICT (name) DO UPDATE SET value = counter.value + 1 RETURNING value`,
-  values: [counter],
-});
-
-/** Takes the shards if the claimer itself is live. */
-export const takeShards = (
-  nodeId: string,
-  incarnation: string,
-  shards: readonly number[],
-  epoch: number,
-): Statement => ({
-  text: `INSERT INTO shard (shard, node, incarnation, epoch)
-    SELECT w.shard, $2, $3, $4::int8 FROM unnest($1::int8[]) AS w(shard)
-    WHERE EXISTS (SELECT 1 FROM node WHERE node.id = $2 AND node.incarnation = $3)
-    ON CONFLICT (shard) DO UPDATE SET node = excluded.node, incarnation = excluded.incarnation,
-      epoch = excluded.epoch
-    RETURNING shard`,
-  values: [shards, nodeId, incarnation, epoch],
-});
-
 // Timers, tells, calls, settings.
 
 const timerColumns = idents(Object.keys(timerTable.columns));
@@ -146,6 +73,25 @@ export const pendingTells = (shards: readonly number[], atMs: number, limit: num
     WHERE target_shard = ANY($1::int8[]) AND dead = false AND retry_at <= $2
     ORDER BY retry_at, target_kind, target_id, tell_id LIMIT $3`,
   values: [shards, atMs, limit],
+});
+
+/** For people who look: it counts whole tables, of which both are meant to be short. */
+export const backlog = (): Statement => ({
+  text: `SELECT (SELECT count(*) FROM outbox WHERE dead = false) AS pending_tells,
+    (SELECT count(*) FROM outbox WHERE dead = true) AS dead_tells,
+    (SELECT count(*) FROM timer WHERE dead = false) AS pending_timers,
+    (SELECT count(*) FROM timer WHERE dead = true) AS dead_timers`,
+  values: [],
+});
+
+export const deadTimers = (limit: number): Statement => ({
+  text: `SELECT ${timerColumns} FROM timer WHERE dead = true ORDER BY due_at, kind, id, name LIMIT $1`,
+  values: [limit],
+});
+
+export const deadTells = (limit: number): Statement => ({
+  text: `SELECT ${outboxColumns} FROM outbox WHERE dead = true ORDER BY target_kind, target_id, tell_id LIMIT $1`,
+  values: [limit],
 });
 
 export const pruneCalls = (shards: readonly number[], beforeMs: number, limit: number): Statement => ({

@@ -1,15 +1,18 @@
 /**
- * The store on PostgreSQL or CockroachDB. Commits, reads and leases have pools of their own, so that a flood of
- * one kind never makes a lease lapse or a commit wait behind reads. On that of leases is what is about leases alone.
+ * The store on PostgreSQL or CockroachDB. Commits, reads, ownership and leases have pools of their own, so that a flood
+ * of one kind, or claims that queue up behind those of other nodes, never makes a lease lapse or a commit wait.
  */
 import type pg from 'pg';
 import type { Address } from '../../address.ts';
 import type {
   Activation,
   ActorRow,
+  Backlog,
   Commit,
+  HeldShard,
   LiveNode,
   NodeRow,
+  ShardRow,
   SliceRow,
   Store,
   StoreRead,
@@ -19,6 +22,7 @@ import type {
 } from '../store.ts';
 import { StoreError } from '../store.ts';
 import { batchCommit } from './commit.ts';
+import * as ownership from './ownership-statements.ts';
 import { ConnectionPool, type Row } from './pool.ts';
 import { planRead } from './reads.ts';
 import * as statements from './statements.ts';
@@ -42,13 +46,14 @@ export interface PostgresStoreOptions {
 export interface PoolSizes {
   readonly commits: number;
   readonly reads: number;
+  readonly ownership: number;
   readonly leases: number;
 }
 
-export const storeSql = { ...statements, batchCommit, planRead };
+export const storeSql = { ...statements, ...ownership, batchCommit, planRead };
 export type StoreSql = typeof storeSql;
 
-const defaultSizes: PoolSizes = { commits: 2, reads: 4, leases: 1 };
+const defaultSizes: PoolSizes = { commits: 2, reads: 4, ownership: 1, leases: 1 };
 
 /** Opens the pools and checks a connection of each. Rejects with a StoreError (`unavailable`). */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
@@ -65,6 +70,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 export class PostgresStore implements Store {
   readonly #commits: ConnectionPool;
   readonly #reads: ConnectionPool;
+  readonly #ownership: ConnectionPool;
   readonly #leases: ConnectionPool;
   readonly #sql: StoreSql;
 
@@ -83,13 +89,14 @@ export class PostgresStore implements Store {
       );
     this.#commits = pool(sizes.commits);
     this.#reads = pool(sizes.reads);
+    this.#ownership = pool(sizes.ownership);
     this.#leases = pool(sizes.leases);
     this.#sql = options.sql ?? storeSql;
   }
 
   /** For readiness: each pool has a connection that is writable and READ COMMITTED. */
   async verify(): Promise<void> {
-    await Promise.all([this.#commits, this.#reads, this.#leases].map((pool) => this.#verifyPool(pool)));
+    await Promise.all(this.#pools.map((pool) => this.#verifyPool(pool)));
   }
 
   async timeMs(): Promise<number> {
@@ -97,12 +104,15 @@ export class PostgresStore implements Store {
     return Number(rows[0]?.['now_ms']);
   }
 
-  async register(node: NodeRow, leaseMs: number): Promise<void> {
+  async register(node: NodeRow, leaseMs: number, isPredecessorDead = false): Promise<number> {
     const [counter] = await this.#leases.query(this.#sql.nextStart());
     const started = Number(counter?.['value']);
-    const rows = await this.#leases.query(this.#sql.register(node, started, leaseMs));
-    if (rows.length === 0)
+    const rows = await this.#leases.query(this.#sql.register(node, started, leaseMs, isPredecessorDead));
+    if (rows.length > 0) return 0;
+    const [holder] = await this.#leases.query(this.#sql.registered(node.id));
+    if (Number(holder?.['started']) > started)
       throw new StoreError('refused', `another process has meanwhile started as node ${node.id}`);
+    return Math.max(1, Number(holder?.['expires_in_ms']));
   }
 
   async renew(nodeId: string, incarnation: string, leaseMs: number): Promise<boolean> {
@@ -115,16 +125,16 @@ export class PostgresStore implements Store {
   }
 
   async nodes(): Promise<readonly LiveNode[]> {
-    const rows = await this.#leases.query(this.#sql.nodes());
-    return rows.map((row) => ({
-      id: String(row['id']),
-      incarnation: row['incarnation'] === null ? null : String(row['incarnation']),
-      expiresInMs: Number(row['expires_in_ms']),
-    }));
+    const rows = await this.#ownership.query(this.#sql.nodes());
+    return rows.map(({ expires_in_ms: expiresInMs, ...row }) => ({ ...row, expiresInMs }) as LiveNode);
+  }
+
+  async setDraining(nodeId: string, draining: boolean): Promise<boolean> {
+    return (await this.#ownership.query(this.#sql.setDraining(nodeId, draining))).length > 0;
   }
 
   async buryExpired(): Promise<void> {
-    await this.#leases.query(this.#sql.buryExpired());
+    await this.#ownership.query(this.#sql.buryExpired());
   }
 
   async claim(
@@ -133,9 +143,9 @@ export class PostgresStore implements Store {
     shards: readonly number[],
   ): Promise<{ epoch: number; shards: readonly number[] }> {
     // Most calls find nothing free; only those that do queue up for the epoch counter.
-    const seemFree = await this.#leases.query(this.#sql.freeShards(shards, incarnation));
+    const seemFree = await this.#ownership.query(this.#sql.freeShards(shards, incarnation));
     if (seemFree.length === 0) return { epoch: 0, shards: [] };
-    return this.#leases.transaction(
+    return this.#ownership.transaction(
       async (connection) => {
         // The counter's row is locked until the end: claimers come one by one, and what is free is read only
         // after the one before has committed.
@@ -149,6 +159,24 @@ export class PostgresStore implements Store {
       // A claim of nothing uses up no epoch.
       (claimed) => claimed.shards.length > 0,
     );
+  }
+
+  async shardsOf(incarnation: string): Promise<readonly HeldShard[]> {
+    return (await this.#ownership.query(this.#sql.shardsOf(incarnation))) as unknown as readonly HeldShard[];
+  }
+
+  async release(incarnation: string, held: readonly HeldShard[]): Promise<void> {
+    const shards = held.map(({ shard }) => shard);
+    const epochs = held.map(({ epoch }) => epoch);
+    await this.#ownership.query(this.#sql.release(incarnation, shards, epochs));
+  }
+
+  async freeShards(shards: readonly number[]): Promise<readonly number[]> {
+    return shardNumbers(await this.#ownership.query(this.#sql.freeShards(shards, null)));
+  }
+
+  async shards(): Promise<readonly ShardRow[]> {
+    return (await this.#ownership.query(this.#sql.shards())) as unknown as readonly ShardRow[];
   }
 
   async activate(address: Address, shard: number, epoch: number, create: boolean): Promise<Activation> {
@@ -210,6 +238,24 @@ export class PostgresStore implements Store {
     return rows as unknown as readonly TellRow[];
   }
 
+  async backlog(): Promise<Backlog> {
+    const [row] = await this.#reads.query(this.#sql.backlog());
+    return {
+      pendingTells: Number(row?.['pending_tells']),
+      deadTells: Number(row?.['dead_tells']),
+      pendingTimers: Number(row?.['pending_timers']),
+      deadTimers: Number(row?.['dead_timers']),
+    };
+  }
+
+  async deadTimers(limit: number): Promise<readonly TimerRow[]> {
+    return (await this.#reads.query(this.#sql.deadTimers(limit))) as unknown as readonly TimerRow[];
+  }
+
+  async deadTells(limit: number): Promise<readonly TellRow[]> {
+    return (await this.#reads.query(this.#sql.deadTells(limit))) as unknown as readonly TellRow[];
+  }
+
   async pruneCalls(shards: readonly number[], beforeMs: number, limit: number): Promise<number> {
     return (await this.#reads.query(this.#sql.pruneCalls(shards, beforeMs, limit))).length;
   }
@@ -225,7 +271,11 @@ export class PostgresStore implements Store {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#commits.close(), this.#reads.close(), this.#leases.close()]);
+    await Promise.all(this.#pools.map((pool) => pool.close()));
+  }
+
+  get #pools(): readonly ConnectionPool[] {
+    return [this.#commits, this.#reads, this.#ownership, this.#leases];
   }
 
   async #verifyPool(pool: ConnectionPool): Promise<void> {

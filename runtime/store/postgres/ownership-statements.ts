@@ -1,0 +1,130 @@
+/**
+ * The statements about nodes, their leases and who owns which shard (design 4.3). Times are milliseconds by the
+ * database's clock, those of a statement of its start, so that a renewal that had to wait can only make a lease shorter
+ * than its holder believes by less than the holder's own caution.
+ */
+import type { NodeRow } from '../store.ts';
+import type { Statement } from './sql.ts';
+import { nowMs } from './statements.ts';
+
+const isExpired = `node.expires_at < ${nowMs}`;
+
+/**
+ * Takes the node's row from whoever started earlier and is no more; no row comes back where a later start has it or
+ * the predecessor's lease runs. `started` comes from a statement of its own: a number drawn in this one would be the
+ * latest whenever it ran.
+ */
+export const register = (
+  node: NodeRow,
+  started: number,
+  leaseMs: number,
+  isPredecessorDead: boolean,
+): Statement => ({
+  text: `INSERT INTO node (id, incarnation, address, roles, version, formats, started, expires_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, ${nowMs} + $8::int8)
+    ON CONFLICT (id) DO UPDATE SET incarnation = excluded.incarnation, address = excluded.address,
+      roles = excluded.roles, version = excluded.version, formats = excluded.formats,
+      started = excluded.started, expires_at = excluded.expires_at, draining = false
+    WHERE node.started < excluded.started
+      AND ($9::bool OR node.incarnation IS NULL OR node.incarnation = excluded.incarnation OR ${isExpired})
+    RETURNING id`,
+  values: [
+    node.id,
+    node.incarnation,
+    node.address,
+    node.roles,
+    node.version,
+    node.formats,
+    started,
+    leaseMs,
+    isPredecessorDead,
+  ],
+});
+
+/** Who stands in the way of a registration. */
+export const registered = (nodeId: string): Statement => ({
+  text: `SELECT started, expires_at - ${nowMs} AS expires_in_ms FROM node WHERE id = $1`,
+  values: [nodeId],
+});
+
+export const renew = (nodeId: string, incarnation: string, leaseMs: number): Statement => ({
+  text: `UPDATE node SET expires_at = ${nowMs} + $3::int8 WHERE id = $1 AND incarnation = $2 RETURNING id`,
+  values: [nodeId, incarnation, leaseMs],
+});
+
+/** Without its incarnation in a node row, whatever an incarnation owned is free. */
+export const leave = (nodeId: string, incarnation: string): Statement => ({
+  text: 'UPDATE node SET incarnation = NULL, expires_at = 0 WHERE id = $1 AND incarnation = $2',
+  values: [nodeId, incarnation],
+});
+
+export const nodes = (): Statement => ({
+  text: `SELECT id, incarnation, address, roles, version, formats, draining, expires_at - ${nowMs} AS expires_in_ms
+    FROM node ORDER BY id`,
+  values: [],
+});
+
+export const setDraining = (nodeId: string, draining: boolean): Statement => ({
+  text: 'UPDATE node SET draining = $2 WHERE id = $1 AND incarnation IS NOT NULL RETURNING id',
+  values: [nodeId, draining],
+});
+
+export const buryExpired = (): Statement => ({
+  text: `UPDATE node SET incarnation = NULL WHERE incarnation IS NOT NULL AND ${isExpired}`,
+  values: [],
+});
+
+/** Of these shards, those that no live incarnation holds, or none but the claimer. */
+export const freeShards = (shards: readonly number[], claimer: string | null): Statement => ({
+  text: `SELECT w.shard FROM unnest($1::int8[]) AS w(shard)
+    LEFT JOIN shard ON shard.shard = w.shard
+    LEFT JOIN node ON node.incarnation = shard.incarnation
+    WHERE node.id IS NULL OR shard.incarnation = $2 ORDER BY w.shard`,
+  values: [shards, claimer],
+});
+
+export const nextEpoch = (): Statement => nextOf('epoch');
+export const nextStart = (): Statement => nextOf('start');
+
+const nextOf = (counter: string): Statement => ({
+  text: `INSERT INTO counter (name, value) VALUES ($1, 1)
+    ON CONFLICT (name) DO UPDATE SET value = counter.value + 1 RETURNING value`,
+  values: [counter],
+});
+
+/** Takes the shards if the claimer itself is live. */
+export const takeShards = (
+  nodeId: string,
+  incarnation: string,
+  shards: readonly number[],
+  epoch: number,
+): Statement => ({
+  text: `INSERT INTO shard (shard, node, incarnation, epoch)
+    SELECT w.shard, $2, $3, $4::int8 FROM unnest($1::int8[]) AS w(shard)
+    WHERE EXISTS (SELECT 1 FROM node WHERE node.id = $2 AND node.incarnation = $3)
+    ON CONFLICT (shard) DO UPDATE SET node = excluded.node, incarnation = excluded.incarnation,
+      epoch = excluded.epoch
+    RETURNING shard`,
+  values: [shards, nodeId, incarnation, epoch],
+});
+
+export const shardsOf = (incarnation: string): Statement => ({
+  text: 'SELECT shard, epoch FROM shard WHERE incarnation = $1 ORDER BY shard',
+  values: [incarnation],
+});
+
+export const shards = (): Statement => ({
+  text: 'SELECT shard, node, incarnation, epoch FROM shard ORDER BY shard',
+  values: [],
+});
+
+/** By epoch, so that one that comes late frees nothing that was claimed anew. */
+export const release = (
+  incarnation: string,
+  shards: readonly number[],
+  epochs: readonly number[],
+): Statement => ({
+  text: `UPDATE shard SET incarnation = '' FROM unnest($2::int8[], $3::int8[]) AS w(shard, epoch)
+    WHERE shard.shard = w.shard AND shard.incarnation = $1 AND shard.epoch = w.epoch`,
+  values: [incarnation, shards, epochs],
+});
