@@ -64,6 +64,14 @@ function browserEnvironment(): Readonly<Record<string, string>> {
 
 await check('type check', 'tsc', ['-p', 'tsconfig.json']);
 await check('lint', 'biome', ['check', '.']);
+await check('lint of the gRPC contracts', 'buf', ['lint', 'proto']);
+await check('the gRPC contracts break nothing released', 'buf', [
+  'breaking',
+  'proto',
+  '--against',
+  'proto/released.binpb',
+]);
+await check('the code generated from the gRPC contracts is theirs', 'tsx', ['tools/check-generated.ts']);
 await runTests(browserEnvironment());
 
 console.log(`${counts.passed} passed, ${counts.failed} failed`);
