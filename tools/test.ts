@@ -5,7 +5,9 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { findOrInstallChromium } from './chromium.ts';
+import { chromium } from './chromium.ts';
+import { natsServer } from './nats-server.ts';
+import { findOrInstallProgram } from './program.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const counts = { passed: 0, failed: 0 };
@@ -52,14 +54,17 @@ async function runTests(env: Readonly<Record<string, string>>): Promise<void> {
   if (code !== 0 && counts.failed === failedBefore) count(false, `the test runner ended with ${code}`);
 }
 
-/** Without a browser its tests fail, each with the same line, and all others run. */
-function browserEnvironment(): Readonly<Record<string, string>> {
-  try {
-    return { CHROMIUM_PATH: findOrInstallChromium(process.env) };
-  } catch (error) {
-    console.error((error as Error).message);
-    return {};
+/** Without a program the tests that need it fail, each with the same line, and all others run. */
+function programs(): Readonly<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const program of [chromium, natsServer]) {
+    try {
+      found[program.variable] = findOrInstallProgram(program, process.env);
+    } catch (error) {
+      console.error((error as Error).message);
+    }
   }
+  return found;
 }
 
 await check('type check', 'tsc', ['-p', 'tsconfig.json']);
@@ -72,7 +77,7 @@ await check('the gRPC contracts break nothing released', 'buf', [
   'proto/released.binpb',
 ]);
 await check('the code generated from the gRPC contracts is theirs', 'tsx', ['tools/check-generated.ts']);
-await runTests(browserEnvironment());
+await runTests(programs());
 
 console.log(`${counts.passed} passed, ${counts.failed} failed`);
 process.exitCode = counts.failed > 0 ? 1 : 0;

@@ -1,10 +1,11 @@
 import { type Browser, chromium } from 'playwright-core';
-import { findChromium } from '../../tools/chromium.ts';
+import { chromium as program } from '../../tools/chromium.ts';
+import { findProgram } from '../../tools/program.ts';
 
 /** A headless browser with a new, empty profile that talks to nobody but the pages it opens. */
 export function launchChromium(environment: NodeJS.ProcessEnv): Promise<Browser> {
   return chromium.launch({
-    executablePath: findChromium(environment),
+    executablePath: findProgram(program, environment),
     headless: true,
     chromiumSandbox: false,
     args: [

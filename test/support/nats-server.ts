@@ -1,0 +1,125 @@
+/** A NATS server for tests, with JetStream in a directory of its own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { natsServer } from '../../tools/nats-server.ts';
+import { findProgram } from '../../tools/program.ts';
+
+export interface NatsServerOptions {
+  /** More lines of its configuration file. */
+  readonly config?: string;
+  readonly jetStream?: boolean;
+}
+
+export interface TestNatsServer {
+  readonly url: string;
+  readonly port: number;
+  /** Ends it at once, as a crash does, and keeps its data. */
+  kill(): Promise<void>;
+  /** Starts it again on its port and its data, after `kill`. */
+  start(): Promise<void>;
+  /** Stops its process where it is: its connections stay open and nobody answers them. */
+  pause(): void;
+  resume(): void;
+  /** Ends it and removes its data. */
+  stop(): Promise<void>;
+}
+
+const startLimitMs = 20_000;
+
+export async function startNatsServer(options: NatsServerOptions = {}): Promise<TestNatsServer> {
+  const [port = 0] = await freePorts(1);
+  return startOnPort(port, options);
+}
+
+/** Servers that are one cluster, each with JetStream. */
+export async function startNatsCluster(size: number): Promise<readonly TestNatsServer[]> {
+  const ports = await freePorts(size * 2);
+  const clients = ports.slice(0, size);
+  const routes = ports.slice(size);
+  const urls = routes.map((port) => `"nats://127.0.0.1:${port}"`).join(', ');
+  return Promise.all(
+    clients.map((port, index) =>
+      startOnPort(port, {
+        config: [
+          `server_name: "s${index}"`,
+          `cluster { name: "test", listen: "127.0.0.1:${routes[index]}", routes: [${urls}] }`,
+        ].join('\n'),
+      }),
+    ),
+  );
+}
+
+async function startOnPort(port: number, options: NatsServerOptions): Promise<TestNatsServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'scriptorium-nats-'));
+  const file = join(folder, 'nats.conf');
+  const jetStream = options.jetStream === false ? '' : `jetstream { store_dir: "${folder}" }`;
+  await writeFile(file, [`listen: "127.0.0.1:${port}"`, jetStream, options.config].join('\n'));
+  let child = await run(file);
+  // It would outlive a test process that fails before `stop`.
+  const endWithProcess = (): void => {
+    child.kill('SIGKILL');
+  };
+  process.once('exit', endWithProcess);
+  const kill = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await ended;
+  };
+  return {
+    url: `nats://127.0.0.1:${port}`,
+    port,
+    kill,
+    async start() {
+      child = await run(file);
+    },
+    pause: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
+    async stop() {
+      await kill();
+      process.off('exit', endWithProcess);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Resolves when the server takes clients. */
+function run(configFile: string): Promise<ChildProcess> {
+  const child = spawn(findProgram(natsServer, process.env), ['-c', configFile], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  return new Promise((resolve, reject) => {
+    let output = '';
+    const fail = (what: string) => {
+      child.kill('SIGKILL');
+      reject(new Error(`nats-server ${what}:\n${output}`));
+    };
+    const alarm = setTimeout(() => fail(`was not ready after ${startLimitMs} ms`), startLimitMs);
+    child.once('error', (error) => fail(error.message));
+    child.once('exit', () => {
+      clearTimeout(alarm);
+      fail('ended');
+    });
+    child.stderr?.on('data', (chunk: Buffer) => {
+      output = (output + chunk.toString('utf8')).slice(-20_000);
+      if (!output.includes('Server is ready')) return;
+      clearTimeout(alarm);
+      resolve(child);
+    });
+  });
+}
+
+async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, () => {
+      const server = createServer();
+      return new Promise<typeof server>((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
+    }),
+  );
+  const ports = servers.map((server) => (server.address() as { port: number }).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}

@@ -1,0 +1,9 @@
+import type { Program } from './program.ts';
+
+/** The broker of the tests of a cluster. */
+export const natsServer: Program = {
+  name: 'nats-server',
+  variable: 'NATS_SERVER_PATH',
+  commands: ['nats-server'],
+  package: 'nats-server',
+};

@@ -1,0 +1,63 @@
+/** Programs that tests need and npm does not bring: found, or installed where that may be done without asking. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Program {
+  /** As people call it. */
+  readonly name: string;
+  /** The environment variable that names its file. */
+  readonly variable: string;
+  readonly commands: readonly string[];
+  /** Debian's package. */
+  readonly package: string;
+}
+
+/** Where Debian puts servers; the PATH of a user does not name it. */
+const serverFolder = '/usr/sbin';
+
+/** The file its variable names, else the first of its commands on the PATH. @throws Error, one line, when there is none */
+export function findProgram(program: Program, environment: Environment): string {
+  const found = environment[program.variable] || onPath(program, environment);
+  if (!found) throw new Error(missing(program));
+  return found;
+}
+
+/** Likewise, and installs the package when it is missing and this is root on a machine with apt-get. */
+export function findOrInstallProgram(program: Program, environment: Environment): string {
+  const found = environment[program.variable] || onPath(program, environment);
+  if (found) return found;
+  if (process.getuid?.() !== 0 || spawnSync('apt-get', ['--version']).status !== 0)
+    throw new Error(missing(program));
+  console.log(`Installing ${program.name} for the tests ...`);
+  const options = { stdio: 'inherit', env: { ...environment, DEBIAN_FRONTEND: 'noninteractive' } } as const;
+  try {
+    execFileSync('apt-get', ['update', '-q'], options);
+    execFileSync('apt-get', ['install', '-y', '-q', '--no-install-recommends', program.package], options);
+  } catch {
+    throw new Error(missing(program));
+  }
+  return findProgram(program, environment);
+}
+
+function missing({ name, variable, package: debianPackage }: Program): string {
+  return `${name} is missing: install it (package "${debianPackage}") or let ${variable} name one.`;
+}
+
+function onPath({ commands }: Program, environment: Environment): string | undefined {
+  const folders = (environment['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+  return commands
+    .flatMap((command) => [...folders, serverFolder].map((folder) => join(folder, command)))
+    .find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
