@@ -4,6 +4,7 @@ import type { UserServices } from '../services.ts';
 import { accountTable } from './account/account-table.ts';
 import { accountCommands } from './account/commands.ts';
 import { createItemCommands, itemSlices, itemTables } from './items/commands.ts';
+import { operatorCommands } from './operator.ts';
 import { profileSlice } from './profile.ts';
 import { purgeTimer } from './purge.ts';
 import { sessionCommands } from './sessions/commands.ts';
@@ -14,14 +15,19 @@ export function createUserKind(services: UserServices) {
     name: 'user',
     slices: [profileSlice, sessionMap, revokedSessionMap, ...itemSlices],
     tables: [accountTable, ...itemTables],
-    commands: {
-      ...accountCommands(services),
-      ...sessionCommands(services),
-      ...createItemCommands(services.settings, services.items),
-    },
+    commands: { ...clientCommands(services), ...operatorCommands(services) },
     timers: { purge: purgeTimer },
   });
 }
 
-export type UserCommands = ReturnType<typeof createUserKind>['commands'];
+/** What the gateway may ask for; what operators may stands apart (operator.ts). */
+function clientCommands(services: UserServices) {
+  return {
+    ...accountCommands(services),
+    ...sessionCommands(services),
+    ...createItemCommands(services.settings, services.items),
+  };
+}
+
+export type UserCommands = ReturnType<typeof clientCommands>;
 export const User: KindRef<UserCommands> = { name: 'user' };
