@@ -19,10 +19,11 @@ import { allRoutes } from '../gateway/routes/mod.ts';
 import { createGateway } from '../gateway/server.ts';
 import { createActors } from '../runtime/actors.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { Host } from '../runtime/host.ts';
+
 import type { Keyring } from '../runtime/keyring.ts';
 import { defaultLimits } from '../runtime/limits.ts';
 import { prometheusRuntimeMetrics } from '../runtime/metrics.ts';
+import { Node } from '../runtime/node.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Store } from '../runtime/store/store.ts';
 import { InProcessTransport } from '../runtime/transport/in-process.ts';
@@ -81,12 +82,12 @@ async function serve(
   const tokens = createSessionTokens(keyring.derive('session-token'));
   const transport = new InProcessTransport();
   const signinKeys = createSigninKeys(keyring);
-  const host = createHost(options, store, { registry, transport, tokens, signinKeys, generation });
-  await needing('The node could not take up its work', () => host.start());
-  lifetime.onEnd(() => host.drain(config.drainTimeoutMs));
+  const node = createNode(options, store, { registry, transport, tokens, signinKeys, generation });
+  await needing('The node could not take up its work', () => node.start());
+  lifetime.onEnd(() => node.drain(config.drainTimeoutMs));
 
   const readiness = createReadiness(
-    { database: isDatabaseUp, host: () => host.isReady, transport: () => transport.isConnected },
+    { database: isDatabaseUp, host: () => node.isReady, transport: () => transport.isConnected },
     clock,
   );
   const { defaultDeadlineMs } = defaultLimits;
@@ -126,7 +127,7 @@ interface Shared {
   readonly generation: string;
 }
 
-function createHost(options: ServerOptions, store: Store, shared: Shared): Host {
+function createNode(options: ServerOptions, store: Store, shared: Shared): Node {
   const { config, clock, random, logger, lifetime } = options;
   // One core is left for the event loop.
   const hasher = createPasswordHasher({ concurrent: Math.max(1, availableParallelism() - 1), waiting: 256 });
@@ -140,7 +141,7 @@ function createHost(options: ServerOptions, store: Store, shared: Shared): Host 
     hasher,
     captcha,
   });
-  const host: Host = new Host({
+  const node: Node = new Node({
     kinds,
     store,
     transport: shared.transport,
@@ -148,10 +149,9 @@ function createHost(options: ServerOptions, store: Store, shared: Shared): Host 
     random,
     logger,
     limits: defaultLimits,
-    metrics: prometheusRuntimeMetrics(shared.registry, () => host),
+    metrics: prometheusRuntimeMetrics(shared.registry, () => node),
     node: {
       id: config.nodeId,
-      incarnation: random.uuid(),
       address: '',
       roles: 'all',
       version: options.version,
@@ -161,9 +161,9 @@ function createHost(options: ServerOptions, store: Store, shared: Shared): Host 
     leaseMs: config.leaseMs,
     // Our own database is in the directory whose lock this process holds; another one may be shared.
     isPredecessorDead: options.secrets.databaseUrl === undefined,
-    onLeaseLost: () => void lifetime.end(exitCodes.inUse),
+    onReplaced: () => void lifetime.end(exitCodes.inUse),
   });
-  return host;
+  return node;
 }
 
 function accessKeyOf({ config, secrets }: ServerOptions) {

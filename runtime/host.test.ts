@@ -415,7 +415,9 @@ test('a second incarnation fences the first', async (t) => {
     random: first.random,
   });
   t.is(await second.actors.get(ledger, 'a').ask.add(1), 2);
-  await t.throwsAsync(a.add(1));
+  const refused = t.throwsAsync(a.add(1));
+  await first.clock.advance(30_000);
+  await refused;
   t.is(await second.actors.get(ledger, 'a').ask.peek(null), 2);
 });
 
@@ -441,9 +443,15 @@ test('shards whose claim was answered by nobody are claimed again', async (t) =>
 });
 
 test('where the predecessor may live, nothing is served until its lease is over', async (t) => {
-  const first = await start();
+  let isCutOff = false;
+  const first = await start(async (operation, apply) => {
+    await undefined;
+    if (isCutOff && operation === 'renew') throw new StoreError('unavailable', 'cut off');
+    return apply();
+  });
   const { clock, database, random } = first;
   await first.actors.get(ledger, 'a').ask.add(1);
+  isCutOff = true;
   const starting = startTestHost({ kinds: [ledger], clock, database, random, isPredecessorDead: false });
   await clock.advance(2_000);
   // It still answers from memory, and rightly so: nobody can have changed anything.
@@ -550,14 +558,17 @@ test('the steps of a flow are turns, each durable before the next', async (t) =>
 
 test('a flow that fails after its first step does not say that nothing took effect', async (t) => {
   let commits = 0;
-  const { actors } = await start(async (operation, apply) => {
+  const { actors, host, clock } = await start(async (operation, apply) => {
     await undefined;
     if (operation !== 'commit') return apply();
     commits += 1;
     if (commits === 2) throw new StoreError('unavailable', 'disk full');
     return apply();
   });
-  const error = await t.throwsAsync(actors.get(ledger, 'a').ask.addTwice(3), { instanceOf: RetryableError });
+  const address = { kind: 'ledger', id: 'a' };
+  const deadlineMs = clock.monotonicMs() + 10_000;
+  const call = { address, command: 'addTwice', request: 3, callId: 'call', deadlineMs };
+  const error = await t.throwsAsync(host.ask(call), { instanceOf: RetryableError });
   t.is(error?.outcome, 'unknown');
   t.is(await actors.get(ledger, 'a').ask.peek(null), 3);
 });

@@ -4,6 +4,7 @@
  * it in order, `abandon` as a crash would.
  */
 import { ActiveActors } from './actor/active-actors.ts';
+import type { Actor } from './actor/actor.ts';
 import type { ActorEnvironment } from './actor/environment.ts';
 import { removed } from './actor/layers.ts';
 import type { Message, Outcome } from './actor/message.ts';
@@ -22,23 +23,29 @@ import { TimerDelivery } from './delivery/timer-delivery.ts';
 import {
   ActorError,
   FencedError,
+  MovedError,
   NotFoundError,
   OverloadedError,
   RetryableError,
   TerminalError,
   UnavailableError,
 } from './errors.ts';
+import { HostCommands, isHostCommand } from './host-commands.ts';
 import type { Kind } from './kind.ts';
 import type { Limits } from './limits.ts';
+import type { HostCommand } from './operations.ts';
 import { Lease } from './ownership/lease.ts';
 import { Ownership } from './ownership/ownership.ts';
 import type { Logger, RuntimeMetrics } from './ports.ts';
 import type { Random } from './random.ts';
+import { Repeating } from './repeating.ts';
 import { type NodeRow, type Store, StoreError } from './store/store.ts';
 import type { Transport } from './transport/transport.ts';
 
 const pruneMax = 1_000;
 const prunePauseMs = 60_000;
+/** A call whose actor has moved is repeated soon: the next owner is on its way. */
+const movedRetryMs = 100;
 
 export interface HostOptions {
   readonly kinds: readonly Kind[];
@@ -54,9 +61,11 @@ export interface HostOptions {
   readonly leaseMs: number;
   /**
    * Whether no other process of this node id can be alive, as where this one holds the lock of the directory that
-   * the database is in. Otherwise the former one's lease is waited out (see `start`).
+   * the database is in. Otherwise the former one's lease is waited out.
    */
   readonly isPredecessorDead: boolean;
+  /** Looks once more, after this incarnation is registered and before it claims, whether it may serve this database. */
+  readonly verify?: () => Promise<void>;
   /** This incarnation was declared dead; the process should end. */
   readonly onLeaseLost: () => void;
 }
@@ -79,6 +88,8 @@ export class Host {
   readonly #timers: TimerDelivery;
   readonly #tells: TellDelivery;
   readonly #pruning: Sweeper;
+  readonly #hostCommands: HostCommands;
+  readonly #repeating: Repeating;
   #flows = 0;
   #state: 'new' | 'serving' | 'draining' | 'ended' = 'new';
 
@@ -91,8 +102,10 @@ export class Host {
     this.#timers = new TimerDelivery(delivery);
     this.#tells = new TellDelivery(delivery);
     this.#pruning = new Sweeper(options, () => this.#pruneCalls());
+    this.#repeating = new Repeating(options);
     this.#ownership = new Ownership({
       ...options,
+      quiesce: (shards, withinMs) => this.#quiesce(shards, withinMs),
       onClaimed: () => {
         this.#timers.sweepWithin(0);
         this.#tells.sweepWithin(0);
@@ -104,47 +117,33 @@ export class Host {
       epochOf: (shard) => this.#ownership.epochOf(shard),
       environmentOf: (kind) => this.#environments.get(kind),
     });
+    this.#hostCommands = new HostCommands({
+      ...options,
+      actors: this.#actors,
+      tells: this.#tells,
+      epochOf: (shard) => this.#ownership.epochOf(shard),
+      deliver: this.deliver.bind(this),
+    });
     for (const kind of options.kinds) this.#environments.set(kind.name, this.#environment(kind));
   }
 
-  /**
-   * Registers, claims and serves.
-   *
-   * Registering ends the predecessor's renewals at once, but a predecessor that lives on answers reads from memory
-   * until its lease lapses or its next renewal fails. Where it may live, nothing is claimed until its last possible
-   * lease is over: nobody is told what a newer owner has already changed. (Found by the simulator; design 4.3 has the
-   * takeover at once, which is right for a predecessor that is known to be dead.)
-   *
-   * @throws StoreError | UnavailableError
-   */
+  /** Registers, claims and serves. @throws StoreError | UnavailableError */
   async start(): Promise<void> {
-    const predecessorMayLive = await this.#predecessorMayLive();
+    const { transport, verify } = this.#options;
     await this.#lease.start();
-    if (predecessorMayLive) await this.#outwaitPredecessor();
-    await this.#ownership.start();
+    await verify?.();
     if (this.#state === 'ended') throw new UnavailableError('this host was ended during its start');
+    transport.serve({
+      ask: (call) => this.ask(call),
+      wake: (tell) => this.#tells.offer([tell]),
+      hinted: (hint) => this.#ownership.hinted(hint),
+    });
     this.#state = 'serving';
+    this.#actors.start();
+    await this.#ownership.start();
     this.#timers.start();
     this.#tells.start();
     this.#pruning.start();
-    this.#options.transport.serve({
-      ask: (call) => this.ask(call),
-      wake: (tell) => this.#tells.offer([tell]),
-    });
-    this.#actors.start();
-  }
-
-  async #predecessorMayLive(): Promise<boolean> {
-    const { store, node, isPredecessorDead } = this.#options;
-    if (isPredecessorDead) return false;
-    return (await store.nodes()).some(({ id, incarnation }) => id === node.id && incarnation !== null);
-  }
-
-  /** Its last renewal came before our registration, so a whole lease from now it can answer nothing any more. */
-  #outwaitPredecessor(): Promise<void> {
-    const { clock, leaseMs, logger } = this.#options;
-    logger.info({ leaseMs }, 'waiting for the lease of the former process of this node to end');
-    return sleep(clock, leaseMs);
   }
 
   /** The lease is valid and every shard that should be here is. */
@@ -156,21 +155,29 @@ export class Host {
     return this.#lease.isValid();
   }
 
+  get shardCount(): number {
+    return this.#ownership.shards.length;
+  }
+
   /** Actors in memory, for metrics. */
   get actorCount(): number {
     return this.#actors.size;
   }
 
   /**
-   * Stops intake, finishes what is under way for at most `withinMs`, and gives lease and shards back.
-   * What could not be finished fails as unavailable; nothing acknowledged is lost.
+   * Hands over what it owns, finishes what is under way, for at most `withinMs`, and gives the lease back. What could
+   * not be finished fails as unavailable; nothing acknowledged is lost.
    */
   async drain(withinMs: number): Promise<void> {
-    this.#state = 'draining';
+    if (this.#state !== 'serving') return this.#stop();
     this.#timers.stop();
     this.#tells.stop();
     const { clock } = this.#options;
-    await Promise.race([this.#finished(), sleep(clock, withinMs)]);
+    const leaving = this.#ownership.leave().then(() => {
+      this.#state = 'draining';
+      return this.#finished();
+    });
+    await Promise.race([leaving, sleep(clock, withinMs)]);
     this.#stop();
     try {
       await this.#lease.leave();
@@ -181,6 +188,7 @@ export class Host {
         'the lease could not be given back; it will expire',
       );
     }
+    this.#options.transport.hint({ hint: 'nodes' });
   }
 
   /** Stops at once without a word to anybody, as a crash would. */
@@ -196,6 +204,13 @@ export class Host {
       await this.#committer.idle();
       await sleep(this.#options.clock, 1);
     } while (this.#flows > 0 || !this.#actors.areAllIdle);
+  }
+
+  async #quiesce(shards: ReadonlySet<number>, withinMs: number): Promise<void> {
+    const { clock } = this.#options;
+    const untilMs = clock.monotonicMs() + withinMs;
+    while (!this.#actors.areIdle(shards) && clock.monotonicMs() < untilMs) await sleep(clock, 1);
+    this.#actors.dropShards(shards);
   }
 
   #stop(): void {
@@ -217,11 +232,20 @@ export class Host {
   /** Runs one command. @throws ActorError */
   ask(call: AskCall): Promise<unknown> {
     const declared = this.#commands.get(call.address.kind)?.get(call.command);
+    if (isHostCommand(call.command)) return this.#runHostCommand(call.command, call);
     if (declared === undefined) {
       return Promise.reject(new TerminalError(`unknown command ${call.address.kind}.${call.command}`));
     }
-    if (this.#state !== 'serving') return Promise.reject(new UnavailableError('this host does not serve'));
+    if (this.#state !== 'serving') return Promise.reject(new MovedError('this host does not serve'));
     return this.#dispatch(call, declared);
+  }
+
+  async #runHostCommand(command: HostCommand, call: AskCall): Promise<unknown> {
+    try {
+      return await this.#hostCommands.run(command, call);
+    } catch (error) {
+      throw error instanceof StoreError ? readFailure(error) : error;
+    }
   }
 
   #dispatch(call: AskCall, { command, what }: DeclaredCommand): Promise<unknown> {
@@ -288,7 +312,7 @@ export class Host {
       callId: call.callId,
       nowMs: this.#options.clock.nowMs(),
       turn,
-      actors: createFlowActors(this.#options.transport, call),
+      actors: createFlowActors(this.#repeating, call),
     };
   }
 
@@ -326,7 +350,7 @@ export class Host {
   }
 
   #assertLease(): void {
-    if (!this.#lease.isValid()) throw new UnavailableError('this host may not serve now');
+    if (!this.#lease.isValid()) throw new MovedError('this host may not serve now');
   }
 
   // --- actors -----------------------------------------------------------------------------------------------
@@ -349,6 +373,7 @@ export class Host {
       committer: this.#committer,
       read: (reads) => this.#options.store.read(reads),
       gone: (actor) => this.#actors.gone(actor),
+      unreadable: (actor) => this.#giveBack(actor),
       timersCommitted: (timers) => {
         for (const timer of timers) if (timer !== removed) this.#timers.armed(timer.due_at);
       },
@@ -356,6 +381,11 @@ export class Host {
         for (const tell of tells) this.#options.transport.wake(tell);
       },
     };
+  }
+
+  /** Where nobody else is, there is nobody to give it to. */
+  #giveBack({ shard }: Actor): void {
+    if (this.#options.transport.reachesOthers) this.#ownership.giveBack(shard);
   }
 
   // --- housekeeping -----------------------------------------------------------------------------------------
@@ -380,7 +410,10 @@ function declaredCommands({ name, commands }: Kind): ReadonlyMap<string, Declare
  * under the same call id finds what the first steps did; that is what "unknown" tells the caller to do.
  */
 function afterFirstStep(error: unknown): unknown {
-  const promisesNothing = error instanceof UnavailableError || error instanceof FencedError;
-  if (!promisesNothing) return error;
-  return new RetryableError('a later step of this call could not be taken', { outcome: 'unknown' });
+  const isMoved = error instanceof MovedError || error instanceof FencedError;
+  if (!isMoved && !(error instanceof UnavailableError)) return error;
+  return new RetryableError('a later step of this call could not be taken', {
+    outcome: 'unknown',
+    ...(isMoved ? { retryAfterMs: movedRetryMs } : {}),
+  });
 }

@@ -7,7 +7,7 @@ const secondsBuckets = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2,
 /** The runtime's metrics in Prometheus form. Labels are kinds, commands and outcomes, never ids. */
 export function prometheusRuntimeMetrics(
   registry: Registry,
-  host: () => { actorCount: number },
+  host: () => { readonly actorCount: number; readonly shardCount: number; readonly hasLease: boolean },
 ): RuntimeMetrics {
   const registers = [registry];
   const counter = (name: string, help: string, labelNames: readonly string[] = []) =>
@@ -30,6 +30,8 @@ export function prometheusRuntimeMetrics(
   const fenced = counter('fenced_writes_total', 'Commits refused because a newer owner holds the actor');
   const overloaded = counter('overloaded_total', 'Messages refused because a limit was reached', ['command']);
   const activations = counter('activations_total', 'Activations by outcome', ['outcome']);
+  const claims = counter('shards_claimed_total', 'Shards this host took');
+  const handOvers = counter('shards_handed_over_total', 'Shards this host handed over to another');
   const deliveries = counter('deliveries_total', 'Timers and tells by outcome', ['what', 'outcome']);
   const batchSize = new Histogram({
     name: 'commit_batch_size',
@@ -43,14 +45,18 @@ export function prometheusRuntimeMetrics(
     buckets: secondsBuckets,
     registers,
   });
-  new Gauge({
-    name: 'actors',
-    help: 'Actors in memory',
-    registers,
-    collect() {
-      this.set(host().actorCount);
-    },
-  });
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  gauge('actors', 'Actors in memory', () => host().actorCount);
+  gauge('shards', 'Shards this host owns', () => host().shardCount);
+  gauge('lease_valid', 'Whether this host may serve', () => Number(host().hasLease));
   return {
     // Counted here and told when asked, as finding a counter by its labels costs more than a turn.
     turn(command, outcome) {
@@ -71,6 +77,8 @@ export function prometheusRuntimeMetrics(
     },
     overloaded: (command) => overloaded.inc({ command }),
     activated: (outcome) => activations.inc({ outcome }),
+    claimed: (shards) => claims.inc(shards),
+    handedOver: (shards) => handOvers.inc(shards),
     delivered: (what, outcome) => deliveries.inc({ what, outcome }),
   };
 }

@@ -18,6 +18,9 @@ export interface RuntimeMetrics {
   batch(commits: number, durationMs: number): void;
   overloaded(what: string): void;
   activated(outcome: 'active' | 'absent' | 'fenced' | 'failed'): void;
+  /** Shards taken, and shards handed over to other hosts. */
+  claimed(shards: number): void;
+  handedOver(shards: number): void;
   delivered(what: 'timer' | 'tell', outcome: 'done' | 'dropped' | 'failed' | 'dead'): void;
 }
 
@@ -27,5 +30,7 @@ export const noMetrics: RuntimeMetrics = {
   batch() {},
   overloaded() {},
   activated() {},
+  claimed() {},
+  handedOver() {},
   delivered() {},
 };

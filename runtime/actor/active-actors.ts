@@ -5,7 +5,7 @@
 
 import { type Address, addressKey, shardOf } from '../address.ts';
 import type { Clock } from '../clock.ts';
-import { OverloadedError, TerminalError, UnavailableError } from '../errors.ts';
+import { MovedError, OverloadedError, TerminalError, UnavailableError } from '../errors.ts';
 import type { Limits } from '../limits.ts';
 import type { Lease } from '../ownership/lease.ts';
 import type { RuntimeMetrics } from '../ports.ts';
@@ -53,6 +53,33 @@ export class ActiveActors {
     }
   }
 
+  /** Whether nothing is under way at any actor of these shards. */
+  areIdle(shards: ReadonlySet<number>): boolean {
+    return this.#ofShards(shards).every((actor) => actor.isIdle);
+  }
+
+  /** Drops the actors of these shards; what still waits is to be asked of their next owner. */
+  dropShards(shards: ReadonlySet<number>): void {
+    for (const actor of this.#ofShards(shards)) actor.leave(moved());
+  }
+
+  /** The actor of an address if it is in memory. */
+  find(address: Address): Actor | undefined {
+    return this.#actors.get(addressKey(address));
+  }
+
+  /** Drops an actor that is idle. False: it is not there, or not idle. */
+  evict(address: Address): boolean {
+    const actor = this.find(address);
+    if (actor?.isIdle !== true) return false;
+    passivate(actor);
+    return true;
+  }
+
+  #ofShards(shards: ReadonlySet<number>): readonly Actor[] {
+    return [...this.#actors.values()].filter((actor) => shards.has(actor.shard));
+  }
+
   get size(): number {
     return this.#actors.size;
   }
@@ -63,12 +90,13 @@ export class ActiveActors {
 
   /**
    * The actor of an address. One that is not in memory is activated; `use` is called before that begins, so that
-   * the activation knows what it is for. @throws UnavailableError | OverloadedError | TerminalError
+   * the activation knows what it is for. @throws MovedError | OverloadedError | TerminalError
    */
   at(address: Address, use: (actor: Actor) => void = () => {}): Actor {
     const key = addressKey(address);
     const present = this.#actors.get(key);
     if (present !== undefined) {
+      if (this.#options.epochOf(present.shard) !== present.epoch) throw moved();
       use(present);
       return present;
     }
@@ -91,9 +119,7 @@ export class ActiveActors {
     const environment = environmentOf(address.kind);
     if (environment === undefined) throw new TerminalError(`unknown kind ${address.kind}`);
     const epoch = epochOf(shardOf(address, shardCount));
-    if (epoch === undefined || !lease.isValid()) {
-      throw new UnavailableError('this host does not own the actor now');
-    }
+    if (epoch === undefined || !lease.isValid()) throw moved();
     if (this.#actors.size >= limits.actorsMax && !this.#passivateOldest()) {
       metrics.overloaded('activation');
       throw new OverloadedError('too many actors are active');
@@ -105,6 +131,7 @@ export class ActiveActors {
     while (this.#activating < this.#options.limits.activationsMax) {
       const actor = this.#waitingToActivate.shift();
       if (actor === undefined) return;
+      if (actor.phase === 'gone') continue;
       this.#activating += 1;
       void actor.activate().finally(() => {
         this.#activating -= 1;
@@ -149,6 +176,10 @@ export class ActiveActors {
     passivate(oldest);
     return true;
   }
+}
+
+function moved(): MovedError {
+  return new MovedError('this host does not own the actor now');
 }
 
 function passivate(actor: Actor): void {

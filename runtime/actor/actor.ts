@@ -26,8 +26,10 @@ import type { Gathering } from '../commit/gathering.ts';
 import { findTaken } from '../commit/refusal.ts';
 import { settleCommit } from '../commit/settlement.ts';
 import type { TakenRow, TakenRows } from '../commit/taken-rows.ts';
+import { NewerFormatError } from '../encoding.ts';
 import {
   FencedError,
+  MovedError,
   NotFoundError,
   OverloadedError,
   RetryableError,
@@ -83,6 +85,16 @@ export class Actor {
 
   get phase(): Phase {
     return this.#phase;
+  }
+
+  /** Messages that wait for their turn. */
+  get waiting(): number {
+    return this.#mailbox.size;
+  }
+
+  /** Outcomes that wait at the gate. */
+  get atGate(): number {
+    return this.#gate.size;
   }
 
   /** Nothing waits and everything is durable. */
@@ -142,6 +154,7 @@ export class Actor {
       this.#becomeActive();
     } catch (error) {
       logger.warn({ kind: this.address.kind, error: String(error) }, 'activation failed');
+      if (error instanceof NewerFormatError) this.#env.unreadable(this);
       this.#drop('failed', new UnavailableError('the state of this actor cannot be loaded now'));
     }
   }
@@ -221,7 +234,7 @@ export class Actor {
     if (clock.monotonicMs() > message.deadlineMs) {
       return { error: new RetryableError('the deadline passed before the turn', { outcome: 'none' }) };
     }
-    if (!lease.isValid()) return { error: new UnavailableError('this host may not serve now') };
+    if (!lease.isValid()) return { error: new MovedError('this host may not serve now') };
     if (reads?.answers === undefined) return { error: readFailure(reads?.error) };
     if (this.#held.slices.get(buriedSlice) !== undefined && !message.reachesBuried) {
       const revives = message.creates && this.#env.kind.revivable;

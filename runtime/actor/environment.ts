@@ -24,6 +24,8 @@ export interface ActorEnvironment {
   read(reads: readonly StoreRead[]): Promise<readonly StoreRows[]>;
   /** The actor has left memory. */
   gone(actor: Actor): void;
+  /** What is stored of the actor is of a newer format than this release reads. */
+  unreadable(actor: Actor): void;
   timersCommitted(timers: Iterable<TimerRow | Removed>): void;
   tellsCommitted(tells: readonly TellRow[]): void;
 }

@@ -91,6 +91,15 @@ export abstract class RowDelivery<Row> {
     }
   }
 
+  /** One row now, unless it is under way or there is no room. Resolves to whether it is done with for now. */
+  protected async tryOne(row: Row): Promise<boolean> {
+    const key = this.keyOf(row);
+    if (!this.#underWay.begin(key)) return false;
+    const wasDelivered = await this.deliver(row, this.options.clock.nowMs());
+    this.#tried(key, wasDelivered);
+    return wasDelivered;
+  }
+
   #tried(key: string, wasDelivered: boolean): void {
     this.#underWay.end(key, wasDelivered);
     // Room again: whatever did not fit is taken up without waiting for the next sweep.

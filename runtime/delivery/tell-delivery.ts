@@ -13,6 +13,7 @@ import type { Message, Outcome } from '../actor/message.ts';
 import type { RunningTurn } from '../actor/turn.ts';
 import { keys, type Plans, type TellHandler } from '../command.ts';
 import { decode } from '../encoding.ts';
+import { RetryableError } from '../errors.ts';
 import type { TellRow } from '../store/store.ts';
 import { outboxTable } from '../store/tables.ts';
 import { isFaultOfTurn, outcomeOf, RowDelivery, retryPauseMs } from './delivery.ts';
@@ -24,6 +25,12 @@ export class TellDelivery extends RowDelivery<TellRow> {
   /** Tells that are known to be in the outbox. What does not fit now is found by the sweep. */
   offer(tells: readonly TellRow[]): void {
     this.tryAll(tells, this.options.clock.nowMs());
+  }
+
+  /** One that a wake-up named. Resolves when it is done with for now; throws what could not be done now. */
+  async deliverNow(tell: TellRow): Promise<void> {
+    if (!(await this.tryOne(tell)))
+      throw new RetryableError('the tell could not be delivered now', { outcome: 'none' });
   }
 
   protected override keyOf(tell: TellRow): string {

@@ -4,13 +4,14 @@ import { testNode } from '../../test/support/host.ts';
 import { SeededRandom } from '../../test/support/random.ts';
 import { silentLogger } from '../ports.ts';
 import { ModelDatabase, ModelStore, type Schedule } from '../store/model.ts';
-import { Lease } from './lease.ts';
+import { Lease, NodeTakenError } from './lease.ts';
 
 const leaseMs = 9_000;
 
-function leaseOver(schedule: Schedule) {
+function leaseOver(schedule: Schedule = async (_operation, apply) => apply()) {
   const clock = new FakeClock();
   const database = new ModelDatabase(clock);
+  const isPredecessorDead = false;
   const lost: string[] = [];
   const node = testNode(new SeededRandom(1));
   const store = new ModelStore(database, schedule);
@@ -19,7 +20,7 @@ function leaseOver(schedule: Schedule) {
     clock,
     database,
     lost,
-    lease: new Lease({ store, clock, node, leaseMs, logger: silentLogger, onLost }),
+    lease: new Lease({ store, clock, node, leaseMs, logger: silentLogger, isPredecessorDead, onLost }),
   };
 }
 
@@ -50,9 +51,9 @@ test('a lease that was given up is not lost when a renewal finds it gone', async
 });
 
 test('a lease that another incarnation took is lost', async (t) => {
-  const { clock, database, lease, lost } = leaseOver(async (_operation, apply) => apply());
+  const { clock, database, lease, lost } = leaseOver();
   await lease.start();
-  await new ModelStore(database).register(testNode(new SeededRandom(2)), leaseMs);
+  await new ModelStore(database).register(testNode(new SeededRandom(2)), leaseMs, true);
   await clock.advance(leaseMs / 3);
   t.deepEqual(lost, ['lost']);
   t.false(lease.isValid());
@@ -69,4 +70,28 @@ test('a renewal that is answered late extends the lease from when it was sent', 
   t.true(lease.isValid());
   await clock.advance(leaseMs - leaseMs / 5 - 6_000);
   t.false(lease.isValid());
+});
+
+test('a start waits until the lease of a predecessor that went silent is over', async (t) => {
+  const { clock, database, lease } = leaseOver();
+  await new ModelStore(database).register(testNode(new SeededRandom(2)), leaseMs);
+  const started = lease.start();
+  await clock.advance(leaseMs - 1);
+  t.false(lease.isValid());
+  await clock.advance(3);
+  await started;
+  t.true(lease.isValid());
+});
+
+test('a start is refused where another process goes on serving as this node', async (t) => {
+  const { clock, database, lease } = leaseOver();
+  const store = new ModelStore(database);
+  const other = testNode(new SeededRandom(2));
+  await store.register(other, leaseMs);
+  const started = t.throwsAsync(lease.start(), { instanceOf: NodeTakenError, message: /keeps its lease/ });
+  await clock.advance(leaseMs / 2);
+  t.true(await store.renew(other.id, other.incarnation, leaseMs));
+  await clock.advance(leaseMs);
+  await started;
+  t.true(await store.renew(other.id, other.incarnation, leaseMs));
 });

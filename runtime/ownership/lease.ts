@@ -9,7 +9,8 @@
  * valid again after the next renewal that succeeds, for until its row is buried nobody else can have claimed
  * anything. A renewal that is *refused* means this incarnation was declared dead: it must never serve again.
  */
-import type { Clock } from '../clock.ts';
+import { type Clock, sleep } from '../clock.ts';
+import { UnavailableError } from '../errors.ts';
 import type { Logger } from '../ports.ts';
 import { type NodeRow, type Store, StoreError } from '../store/store.ts';
 
@@ -22,9 +23,14 @@ export interface LeaseOptions {
   readonly node: NodeRow;
   readonly leaseMs: number;
   readonly logger: Logger;
+  /** Whether no other process of this node id can be alive. */
+  readonly isPredecessorDead: boolean;
   /** The incarnation was declared dead. The process should end. */
   readonly onLost: () => void;
 }
+
+/** Another process serves under this node id and goes on renewing its lease. */
+export class NodeTakenError extends UnavailableError {}
 
 export class Lease {
   readonly #options: LeaseOptions;
@@ -37,11 +43,31 @@ export class Lease {
     this.#options = options;
   }
 
-  /** Registers this incarnation, which ends its predecessor at once. @throws StoreError */
+  /**
+   * Registers this incarnation, once the lease of its predecessor is over: until then that one may answer from memory,
+   * and what it holds must not be taken. @throws StoreError | NodeTakenError
+   */
   async start(): Promise<void> {
-    const { store, node, leaseMs } = this.#options;
-    await this.#extend(() => store.register(node, leaseMs).then(() => true));
+    const { clock, node, logger } = this.#options;
+    let heldForMs = await this.#register();
+    if (heldForMs > 0) {
+      logger.info({ waitMs: heldForMs }, 'waiting for the lease of the former process of this node to end');
+      await sleep(clock, heldForMs + 1);
+      heldForMs = await this.#register();
+    }
+    if (heldForMs > 0)
+      throw new NodeTakenError(`another process serves as node "${node.id}" and keeps its lease`);
     this.#scheduleRenewal();
+  }
+
+  async #register(): Promise<number> {
+    const { store, node, leaseMs, isPredecessorDead } = this.#options;
+    let heldForMs = 0;
+    await this.#extend(async () => {
+      heldForMs = await store.register(node, leaseMs, isPredecessorDead);
+      return heldForMs === 0;
+    });
+    return heldForMs;
   }
 
   isValid(): boolean {

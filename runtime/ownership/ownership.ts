@@ -1,39 +1,90 @@
 /**
  * Which shards this host owns, and under which epochs (design 4.3).
  *
- * A shard belongs to an incarnation, under the epoch of the batch it was claimed in. Expired incarnations are buried
- * first (from then on their renewals fail), and only shards that no live incarnation holds can be claimed. What is
- * missing is claimed again and again until nothing is. On one node that is everything, once, at start.
+ * There is no coordinator. Each host looks at the database again and again, and at once when it is told that something
+ * changed: it buries the dead, computes where each shard belongs (`placement.ts`), claims what belongs to it and is
+ * free, and hands over what belongs to another.
+ *
+ * A shard at this host
+ *   owned      served, under the epoch of its claim
+ *   leaving    no longer served, not yet released: calls to it are answered "moved" and are made again
+ *   (neither)
+ *
+ * Planned hand-over, in batches: stop intake -> finish turns, flush commits, drop the actors -> release the batch in
+ * the database, by epoch -> tell the others, and whose place it is claims it.
+ *
+ * Invariants
+ *   - A shard is served only after its claim was answered and never again after it began to leave under that epoch.
+ *   - It is released only when no turn of it runs here; what could not be finished in time was dropped, and its
+ *     commits in flight are settled by the barrier of the next owner's activations.
+ *   - What the database says this incarnation holds and this host does not know of (the answer of a claim was lost) is
+ *     claimed anew or released at the next look; nothing stays unserved for longer.
+ *
+ * Crash at any step: the lease expires, somebody buries the incarnation, and its shards are free. A release that comes
+ * late names an epoch and frees nothing that was claimed anew.
+ *
+ * Restlessness: a shard leaves only for a host that has renewed its lease lately, and only after the set of hosts has
+ * stayed the same for half a lease, unless this host is to drain or an operator asks for it. What is free is claimed at
+ * once by the host it belongs to, and by any other once it has been free for a whole lease: that host may be unable to
+ * take it, as one that cannot read a newer format is.
  */
-import type { Clock } from '../clock.ts';
-import type { Logger } from '../ports.ts';
-import { type NodeRow, type Store, StoreError } from '../store/store.ts';
+import { type Clock, sleep } from '../clock.ts';
+import type { Logger, RuntimeMetrics } from '../ports.ts';
+import type { Random } from '../random.ts';
+import { type HeldShard, type LiveNode, type NodeRow, type Store, StoreError } from '../store/store.ts';
+import type { Hint, Transport } from '../transport/transport.ts';
+import { Membership } from './membership.ts';
+
+/** Shards that leave together. */
+const batchMax = 64;
+/** What turns and commits of leaving shards may take before they are dropped. */
+const quiesceMs = 5_000;
+/** The least pause between two looks, however many hints come. */
+const lookPauseMinMs = 20;
 
 export interface OwnershipOptions {
   readonly store: Store;
   readonly clock: Clock;
+  readonly random: Random;
   readonly node: NodeRow;
   readonly shardCount: number;
   readonly leaseMs: number;
+  readonly transport: Pick<Transport, 'route' | 'unroute' | 'hint'>;
+  readonly metrics: RuntimeMetrics;
   readonly logger: Logger;
   /** Newly claimed shards: their timers and tells are this host's business now. */
   readonly onClaimed: (shards: readonly number[]) => void;
+  /** Lets what is under way at actors of these shards finish, for at most so long, and drops them from memory. */
+  readonly quiesce: (shards: ReadonlySet<number>, withinMs: number) => Promise<void>;
 }
 
 export class Ownership {
   readonly #options: OwnershipOptions;
+  readonly #membership: Membership;
+  /** Owned shards and their epochs. */
   readonly #epochs = new Map<number, number>();
+  readonly #leaving = new Map<number, number>();
+  /** Shards that were found free, and since when. */
+  #freeSinceMs = new Map<number, number>();
+  /** Shards that this host cannot take. */
+  readonly #unreadable = new Set<number>();
+  #missing = Number.POSITIVE_INFINITY;
+  #looking: Promise<void> | undefined;
+  #lookAgain = false;
+  #handingOver: Promise<void> | undefined;
   #cancel: () => void = () => {};
   #ended = false;
 
   constructor(options: OwnershipOptions) {
     this.#options = options;
+    this.#membership = new Membership(options);
   }
 
-  /** Claims what is free now, and goes on claiming what becomes free. @throws StoreError */
+  /** Claims what is free and belongs here, and keeps every shard in its place from now on. @throws StoreError */
   async start(): Promise<void> {
-    await this.#claim();
-    this.#scheduleClaim();
+    await this.#look();
+    this.#options.transport.hint({ hint: 'nodes' });
+    this.#scheduleLook();
   }
 
   /** The epoch under which this host owns a shard; undefined when it does not. */
@@ -45,41 +96,218 @@ export class Ownership {
     return [...this.#epochs.keys()];
   }
 
+  /** Whether every shard that belongs here is here. */
   get isComplete(): boolean {
-    return this.#epochs.size === this.#options.shardCount;
+    return this.#missing === 0;
+  }
+
+  hinted(hint: Hint): void {
+    if (hint.hint === 'claimed') return;
+    if (hint.hint === 'rebalance') this.#membership.settleNow();
+    this.#lookSoon();
+  }
+
+  /** This host cannot read what is stored in the shard: another one may. */
+  giveBack(shard: number): void {
+    if (this.#unreadable.has(shard)) return;
+    this.#unreadable.add(shard);
+    this.#options.logger.warn({ shard }, 'a shard holds what this release cannot read; it is given back');
+    void this.#handOver();
+  }
+
+  /**
+   * Hands over everything to whoever is there, for a shutdown. Resolves when nothing is owned any more, or nobody is
+   * there to take it: whoever comes next finds all of it free when the lease is given back.
+   */
+  async leave(): Promise<void> {
+    const { store, node, transport, clock } = this.#options;
+    try {
+      await store.setDraining(node.id, true);
+      transport.hint({ hint: 'nodes' });
+      for (;;) {
+        await this.#look();
+        await this.#handOver();
+        const isDone = this.#epochs.size + this.#leaving.size === 0;
+        if (this.#ended || isDone || !this.#membership.hasOthers) return;
+        await sleep(clock, lookPauseMinMs);
+      }
+    } catch (error) {
+      this.#failed(error, 'the shards could not be handed over; they are free when the lease ends');
+    }
   }
 
   stop(): void {
     this.#ended = true;
     this.#cancel();
     this.#epochs.clear();
+    this.#leaving.clear();
   }
 
-  #scheduleClaim(): void {
+  // --- looking ----------------------------------------------------------------------------------------------
+
+  #scheduleLook(): void {
     if (this.#ended) return;
-    const { clock, leaseMs } = this.#options;
-    this.#cancel = clock.schedule(leaseMs / 2, () => void this.#claimAgain());
+    const { clock, leaseMs, random } = this.#options;
+    const pauseMs = (leaseMs / 4) * (0.8 + 0.4 * random.fraction());
+    this.#cancel();
+    this.#cancel = clock.schedule(pauseMs, () => void this.#lookAndGoOn());
   }
 
-  async #claimAgain(): Promise<void> {
+  #lookSoon(): void {
+    if (this.#ended || this.#lookAgain) return;
+    this.#lookAgain = true;
+    this.#options.clock.schedule(lookPauseMinMs * this.#options.random.fraction(), () => {
+      this.#lookAgain = false;
+      void this.#lookAndGoOn();
+    });
+  }
+
+  async #lookAndGoOn(): Promise<void> {
+    if (this.#ended) return;
     try {
-      if (!this.isComplete) await this.#claim();
+      await this.#look();
     } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      this.#options.logger.warn({ failure: error.failure }, 'free shards could not be claimed');
+      this.#failed(error, 'the ownership of shards could not be looked at');
     }
-    this.#scheduleClaim();
+    this.#scheduleLook();
+  }
+
+  /** One look at a time, so that none acts on what an older one read. */
+  #look(): Promise<void> {
+    const before = this.#looking ?? Promise.resolve();
+    const looking = before.catch(() => undefined).then(() => this.#lookOnce());
+    this.#looking = looking;
+    return looking;
+  }
+
+  async #lookOnce(): Promise<void> {
+    const { store, node } = this.#options;
+    await store.buryExpired();
+    const [nodes, held] = [await store.nodes(), await store.shardsOf(node.incarnation)];
+    if (this.#ended || !isRegistered(node, nodes)) return;
+    if (this.#membership.update(nodes)) this.#unreadable.clear();
+    await this.#reconcile(held);
+    await this.#claim();
+    void this.#handOver();
+  }
+
+  /** What the database and this host say of what is here becomes the same. */
+  async #reconcile(held: readonly HeldShard[]): Promise<void> {
+    const epochs = new Map(held.map(({ shard, epoch }) => [shard, epoch]));
+    const lost = this.shards.filter((shard) => epochs.get(shard) !== this.#epochs.get(shard));
+    if (lost.length > 0) {
+      this.#options.logger.error(
+        { shards: lost.length },
+        "shards are no longer this host's; they are dropped",
+      );
+      for (const shard of lost) this.#epochs.delete(shard);
+      this.#options.transport.unroute(lost);
+      await this.#options.quiesce(new Set(lost), 0);
+    }
+    const unknown = held.filter(({ shard }) => !this.#epochs.has(shard) && !this.#leaving.has(shard));
+    const unwanted = unknown.filter(({ shard }) => !this.#belongsHere(shard));
+    if (unwanted.length > 0) await this.#release(unwanted);
+  }
+
+  #belongsHere(shard: number): boolean {
+    return this.#membership.placeOf(shard) === this.#options.node.id && !this.#unreadable.has(shard);
   }
 
   async #claim(): Promise<void> {
-    const { store, node, shardCount, onClaimed } = this.#options;
-    await store.buryExpired();
-    const missing = Array.from({ length: shardCount }, (_, shard) => shard).filter(
-      (shard) => !this.#epochs.has(shard),
+    const { store, node, shardCount } = this.#options;
+    const elsewhere = Array.from({ length: shardCount }, (_, shard) => shard).filter(
+      (shard) => !this.#epochs.has(shard) && !this.#leaving.has(shard),
     );
-    const claimed = await store.claim(node.id, node.incarnation, missing);
-    if (this.#ended) return;
-    for (const shard of claimed.shards) this.#epochs.set(shard, claimed.epoch);
-    if (claimed.shards.length > 0) onClaimed(claimed.shards);
+    const wanted = elsewhere.filter((shard) => this.#belongsHere(shard));
+    const strays = await this.#strays(elsewhere.filter((shard) => !this.#belongsHere(shard)));
+    const unserved = [...wanted, ...strays];
+    if (unserved.length > 0) {
+      const claimed = await store.claim(node.id, node.incarnation, unserved);
+      if (this.#ended) return;
+      await this.#take(claimed);
+    }
+    this.#missing = wanted.filter((shard) => !this.#epochs.has(shard)).length;
   }
+
+  /** Of these, what has been free for so long that the host it belongs to seems unable to take it. */
+  async #strays(elsewhere: readonly number[]): Promise<readonly number[]> {
+    if (elsewhere.length === 0 || this.#membership.isDraining) return [];
+    const { store, clock, leaseMs } = this.#options;
+    const nowMs = clock.monotonicMs();
+    const free = (await store.freeShards(elsewhere)).filter((shard) => !this.#unreadable.has(shard));
+    this.#freeSinceMs = new Map(free.map((shard) => [shard, this.#freeSinceMs.get(shard) ?? nowMs]));
+    return free.filter((shard) => nowMs - (this.#freeSinceMs.get(shard) ?? nowMs) >= leaseMs);
+  }
+
+  async #take({
+    shards,
+    epoch,
+  }: {
+    readonly shards: readonly number[];
+    readonly epoch: number;
+  }): Promise<void> {
+    if (shards.length === 0) return;
+    const { transport, node, metrics, onClaimed } = this.#options;
+    for (const shard of shards) this.#epochs.set(shard, epoch);
+    this.#membership.adopt(shards);
+    metrics.claimed(shards.length);
+    onClaimed(shards);
+    await transport.route(shards);
+    transport.hint({ hint: 'claimed', shards, host: node.incarnation });
+  }
+
+  // --- handing over -----------------------------------------------------------------------------------------
+
+  /** One at a time, beside the looks: it may take a while. */
+  #handOver(): Promise<void> {
+    if (this.#ended) return Promise.resolve();
+    this.#handingOver ??= this.#handOverAll()
+      .catch((error) => this.#failed(error, 'shards could not be handed over; it will be tried again'))
+      .finally(() => {
+        this.#handingOver = undefined;
+      });
+    return this.#handingOver;
+  }
+
+  /** Batch by batch, until nothing is here that belongs elsewhere. */
+  async #handOverAll(): Promise<void> {
+    while (!this.#ended) {
+      const leaving = this.#takeLeaving();
+      if (leaving.length === 0) return;
+      await this.#release(leaving);
+      for (const { shard } of leaving) this.#leaving.delete(shard);
+      this.#options.metrics.handedOver(leaving.length);
+      await sleep(this.#options.clock, 0);
+    }
+  }
+
+  /** The next batch, and what is left of one whose release failed. */
+  #takeLeaving(): readonly HeldShard[] {
+    for (const [shard, epoch] of this.#epochs) {
+      if (this.#leaving.size >= batchMax) break;
+      if (!this.#unreadable.has(shard) && !this.#membership.shouldLeave(shard)) continue;
+      this.#epochs.delete(shard);
+      this.#leaving.set(shard, epoch);
+    }
+    return [...this.#leaving].map(([shard, epoch]) => ({ shard, epoch }));
+  }
+
+  async #release(held: readonly HeldShard[]): Promise<void> {
+    const { store, node, transport, quiesce } = this.#options;
+    const shards = held.map(({ shard }) => shard);
+    transport.unroute(shards);
+    await quiesce(new Set(shards), quiesceMs);
+    if (this.#ended) return;
+    await store.release(node.incarnation, held);
+    transport.hint({ hint: 'freed', shards });
+  }
+
+  #failed(error: unknown, message: string): void {
+    if (!(error instanceof StoreError)) throw error;
+    this.#options.logger.warn({ failure: error.failure }, message);
+  }
+}
+
+function isRegistered(node: NodeRow, nodes: readonly LiveNode[]): boolean {
+  return nodes.some(({ id, incarnation }) => id === node.id && incarnation === node.incarnation);
 }

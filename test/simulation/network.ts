@@ -7,7 +7,7 @@ import { type Address, shardOf } from '../../runtime/address.ts';
 import type { AskCall } from '../../runtime/call.ts';
 import { ActorError, RetryableError, UnavailableError } from '../../runtime/errors.ts';
 import type { TellRow } from '../../runtime/store/store.ts';
-import type { Transport, TransportHandler } from '../../runtime/transport/transport.ts';
+import type { Hint, Transport, TransportHandler } from '../../runtime/transport/transport.ts';
 import type { SeededRandom } from '../support/random.ts';
 import type { FaultRates } from './plan.ts';
 import type { SimulatedProcess } from './process.ts';
@@ -72,8 +72,21 @@ export class Network {
       },
       ask: (call) => this.#askFrom(process, call),
       wake: (tell) => this.#wake(tell),
+      route: async () => undefined,
+      unroute: () => undefined,
+      hint: (hint) => this.#hint(hint),
+      publish: () => undefined,
+      listen: () => () => undefined,
       isConnected: true,
+      reachesOthers: true,
     };
+  }
+
+  #hint(hint: Hint): void {
+    for (const node of this.#nodes.values()) {
+      if (this.#happens('messageLost')) continue;
+      this.#options.time.after(this.#latencyMs(), () => node.process.enter(() => node.handler?.hinted(hint)));
+    }
   }
 
   leave(incarnation: string): void {

@@ -1,0 +1,87 @@
+/**
+ * The hosts of the cluster as this one last saw them, where each shard belongs among them, and whether that has been so
+ * for long enough to move what is served well where it is.
+ */
+import type { Clock } from '../clock.ts';
+import type { LiveNode, NodeRow } from '../store/store.ts';
+import { placementOf } from './placement.ts';
+
+export interface MembershipOptions {
+  readonly clock: Clock;
+  readonly node: NodeRow;
+  readonly shardCount: number;
+  readonly leaseMs: number;
+}
+
+/** The roles that run actors, as a node's row names them. */
+export const runsActors = (roles: string): boolean => roles === 'all' || roles === 'host';
+
+export class Membership {
+  readonly #options: MembershipOptions;
+  #hosts: readonly string[] = [];
+  #placement: readonly (string | undefined)[] = [];
+  /** Hosts that have renewed their lease lately. */
+  #lively: ReadonlySet<string> = new Set();
+  #changedAtMs = 0;
+  #isDraining = false;
+  /** Shards that were taken because the host they belong to did not: they stay until the hosts change. */
+  readonly #adopted = new Set<number>();
+
+  constructor(options: MembershipOptions) {
+    this.#options = options;
+  }
+
+  /** This node is to have no shards. */
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  get hasOthers(): boolean {
+    return this.#hosts.some((id) => id !== this.#options.node.id);
+  }
+
+  /** Takes in what the database says now. True: the hosts are others than before. */
+  update(nodes: readonly LiveNode[]): boolean {
+    const { clock, node, shardCount, leaseMs } = this.#options;
+    const live = nodes.filter(({ incarnation, roles }) => incarnation !== null && runsActors(roles));
+    const staying = live.filter(({ draining }) => !draining);
+    const hosts = staying.map(({ id }) => id);
+    this.#isDraining = live.some(({ id, draining }) => id === node.id && draining);
+    this.#lively = new Set(
+      staying.filter(({ expiresInMs }) => expiresInMs > leaseMs / 2).map(({ id }) => id),
+    );
+    if (hosts.join() === this.#hosts.join()) return false;
+    this.#hosts = hosts;
+    this.#placement = placementOf(hosts, shardCount);
+    this.#changedAtMs = clock.monotonicMs();
+    this.#adopted.clear();
+    return true;
+  }
+
+  /** Undefined: no host is there to take it. */
+  placeOf(shard: number): string | undefined {
+    return this.#placement[shard];
+  }
+
+  /** These shards are here now; those that belong elsewhere stay for the time being. */
+  adopt(shards: readonly number[]): void {
+    for (const shard of shards) {
+      if (this.placeOf(shard) !== this.#options.node.id) this.#adopted.add(shard);
+    }
+  }
+
+  /** Every shard to its place now, however short a time it has been that. */
+  settleNow(): void {
+    this.#changedAtMs = Number.NEGATIVE_INFINITY;
+    this.#adopted.clear();
+  }
+
+  /** Whether a shard that is here is to go where it belongs. */
+  shouldLeave(shard: number): boolean {
+    const { clock, node, leaseMs } = this.#options;
+    const place = this.placeOf(shard);
+    if (place === undefined || place === node.id || !this.#lively.has(place)) return false;
+    if (this.#isDraining) return true;
+    return !this.#adopted.has(shard) && clock.monotonicMs() - this.#changedAtMs >= leaseMs / 2;
+  }
+}

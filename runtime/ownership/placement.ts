@@ -1,0 +1,35 @@
+/**
+ * Where each shard belongs: with the host whose hash together with the shard is the highest (rendezvous hashing). Every
+ * host computes the same from the same set of hosts, and one that joins or leaves moves only what it gets or had.
+ */
+
+/** By shard, the host it belongs to; undefined where there is no host. */
+export function placementOf(hosts: readonly string[], shardCount: number): readonly (string | undefined)[] {
+  const seeds = hosts.map((id) => [id, hashOf(id)] as const).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Array.from({ length: shardCount }, (_, shard) => {
+    let place: string | undefined;
+    let highest = -1;
+    for (const [id, seed] of seeds) {
+      const weight = mixed(seed ^ Math.imul(shard + 1, 0x9e3779b1));
+      if (weight <= highest) continue;
+      highest = weight;
+      place = id;
+    }
+    return place;
+  });
+}
+
+/** FNV-1a over the characters. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return mixed(hash);
+}
+
+/** The finaliser of MurmurHash3: every bit of the input moves every bit of the result. */
+function mixed(value: number): number {
+  let bits = value >>> 0;
+  bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
+  return (bits ^ (bits >>> 16)) >>> 0;
+}
