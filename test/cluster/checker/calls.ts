@@ -1,0 +1,30 @@
+/** The calls of a history, each with who made it and when it was first and last sent. */
+import type { Entry, Timed, Write } from '../history.ts';
+
+export interface Call {
+  readonly id: number;
+  readonly user: string;
+  readonly device: string;
+  readonly writes: readonly Write[];
+  /** Places in the history. */
+  readonly firstSent: number;
+  lastSent: number;
+}
+
+/** Goes through a history in order, with the call that each entry belongs to. */
+export function* walk(entries: readonly Timed[]): Generator<{
+  readonly at: number;
+  readonly entry: Entry;
+  readonly call: Call | undefined;
+}> {
+  const calls = new Map<number, Call>();
+  for (const [at, entry] of entries.entries()) {
+    if (entry.event === 'sent') {
+      const { user, device, writes } = entry;
+      calls.set(entry.call, { id: entry.call, user, device, writes, firstSent: at, lastSent: at });
+    }
+    const call = 'call' in entry ? calls.get(entry.call) : undefined;
+    if (entry.event === 'repeated' && call !== undefined) call.lastSent = at;
+    yield { at, entry, call };
+  }
+}

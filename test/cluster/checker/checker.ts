@@ -1,0 +1,26 @@
+/** The judge of a history. It knows what clients were promised and nothing of how the server keeps it. */
+import type { Timed } from '../history.ts';
+import { walk } from './calls.ts';
+import { checkConflicts } from './conflicts.ts';
+import { Lineage } from './lineage.ts';
+import { Replicas } from './replicas.ts';
+import { checkSessions } from './sessions.ts';
+import type { Report, Violation } from './violation.ts';
+
+/** Enough to see what went wrong. */
+const violationsMax = 200;
+
+export function check(entries: readonly Timed[]): readonly Violation[] {
+  const violations: Violation[] = [];
+  const report: Report = (kind, user, detail) => {
+    if (violations.length < violationsMax) violations.push({ kind, user, detail });
+  };
+  const lineage = new Lineage(entries, report);
+  new Replicas(entries, lineage, report);
+  checkConflicts(entries, report);
+  checkSessions(entries, report);
+  for (const { entry, call } of walk(entries)) {
+    if (entry.event === 'failed') report('failed', call?.user ?? '', `${entry.status}: ${entry.text}`);
+  }
+  return violations;
+}

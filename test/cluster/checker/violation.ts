@@ -1,0 +1,32 @@
+/** What a history must not show, each kind with the promise it breaks. */
+export const violationKinds = {
+  lost: 'an acknowledged write, or one that a device was given, is not among what led to the final state',
+  forked: 'two writes took effect on the same version: the later undid the other',
+  'applied-twice': 'one write took effect at two versions, or two at one',
+  duplicate: 'an item came twice in one full sync',
+  'out-of-order': 'a write got a version below that of one acknowledged before it was sent',
+  torn: 'a state is not, to the letter, what one write was',
+  unknown: 'a state, or a version, that nobody wrote',
+  leak: 'a state of one user was given to another',
+  resurrected: 'a deleted item lives again',
+  'went-back': 'a device was given an older version than it had',
+  skipped: 'a complete sync lacks a write that was acknowledged before it was sent',
+  diverged: 'what the syncs of a device add up to is not what a new device is given',
+  unaccounted: 'an item that was sent is not answered exactly once',
+  'false-conflict': 'a conflict without an edit of anybody else',
+  'session-back': 'a session that had ended was accepted',
+  'session-lost': 'a session that nobody ended was refused',
+  'false-mismatch': 'an integrity check named what the device had, or an older version',
+  failed: 'an answer that no client should be given',
+} as const;
+
+export type ViolationKind = keyof typeof violationKinds;
+
+export interface Violation {
+  readonly kind: ViolationKind;
+  readonly user: string;
+  /** What exactly, with the marks, versions and calls to look for in the history. */
+  readonly detail: string;
+}
+
+export type Report = (kind: ViolationKind, user: string, detail: string) => void;
