@@ -1,5 +1,5 @@
 export default {
-  files: ['{runtime,actors,gateway,config,process,test,tools}/**/*.test.ts', '*.test.ts'],
+  files: ['{runtime,actors,gateway,operations,cli,config,process,test,tools}/**/*.test.ts', '*.test.ts'],
   extensions: { ts: 'module' },
   nodeArguments: ['--import=tsx'],
   workerThreads: false,

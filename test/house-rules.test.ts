@@ -15,7 +15,7 @@ async function sources(folder: string): Promise<readonly string[]> {
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length));
 }
 
-for (const folder of ['runtime', 'actors', 'gateway']) {
+for (const folder of ['runtime', 'actors', 'gateway', 'operations', 'cli']) {
   test(`no file of ${folder} takes time, chance or settings from anywhere but its ports`, async (t) => {
     const files = (await sources(folder)).filter((file) => !portFiles.has(file));
     t.true(files.length > 5);

@@ -267,8 +267,6 @@ export interface NodeShards {
   node: string;
   incarnation: string;
   shards: number;
-  /** The numbers of its shards, such as `0-5,9`. */
-  ranges: string;
 }
 
 export interface Shard {
@@ -810,7 +808,7 @@ export const ClusterListShardsResponse: MessageFns<ClusterListShardsResponse> = 
 };
 
 function createBaseNodeShards(): NodeShards {
-  return { node: "", incarnation: "", shards: 0, ranges: "" };
+  return { node: "", incarnation: "", shards: 0 };
 }
 
 export const NodeShards: MessageFns<NodeShards> = {
@@ -823,9 +821,6 @@ export const NodeShards: MessageFns<NodeShards> = {
     }
     if (message.shards !== 0) {
       writer.uint32(24).int32(message.shards);
-    }
-    if (message.ranges !== "") {
-      writer.uint32(34).string(message.ranges);
     }
     return writer;
   },
@@ -865,14 +860,6 @@ export const NodeShards: MessageFns<NodeShards> = {
             }
 
             message.shards = reader.int32();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.ranges = reader.string();
             continue;
           }
         }

@@ -1,0 +1,112 @@
+/**
+ * What every call of the internal API has in common: a bound on how many are under way, the caller's deadline, errors
+ * in the words of gRPC, a request id for what nobody foresaw, and a count.
+ */
+import {
+  Metadata,
+  type ServerUnaryCall,
+  type sendUnaryData,
+  status,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import type { AskOptions } from '../runtime/kind.ts';
+import { type CallError, callErrorOf, overloadedCallError, unexpectedCallError } from './errors.ts';
+import { CallMetrics } from './metrics.ts';
+import type { InternalApiPorts } from './ports.ts';
+
+const callsMax = 1_000;
+const deadlineMaxMs = 60_000;
+
+/** How a service is written: a function for each method with one answer, without anything of gRPC. */
+export type Handlers<S> = {
+  readonly [M in keyof S as S[M] extends { responseStream: false } ? M : never]: S[M] extends {
+    requestDeserialize: (bytes: Buffer) => infer Request;
+    responseDeserialize: (bytes: Buffer) => infer Response;
+  }
+    ? (request: Request, ask: AskOptions) => Promise<Response>
+    : never;
+};
+
+type Handler = (request: unknown, ask: AskOptions) => Promise<unknown>;
+type UnaryCall = ServerUnaryCall<unknown, unknown>;
+
+export class Calls {
+  readonly #ports: Pick<InternalApiPorts, 'clock' | 'random' | 'logger'>;
+  readonly #metrics: CallMetrics;
+  #underWay = 0;
+
+  constructor(ports: Pick<InternalApiPorts, 'clock' | 'random' | 'logger' | 'registry'>) {
+    this.#ports = ports;
+    this.#metrics = new CallMetrics(ports.registry);
+  }
+
+  /** The methods of a generated service as gRPC takes them. */
+  implement<S extends Readonly<Record<string, { readonly path: string }>>>(
+    service: S,
+    handlers: Handlers<S>,
+  ): UntypedServiceImplementation {
+    const methods = Object.entries(handlers as Record<string, Handler>).map(([name, handle]) => {
+      const path = service[name]?.path ?? name;
+      return [name, this.#unary(path.slice(1), handle)] as const;
+    });
+    return Object.fromEntries(methods);
+  }
+
+  #unary(method: string, handle: Handler) {
+    return (call: UnaryCall, answer: sendUnaryData<unknown>): void => {
+      const { clock } = this.#ports;
+      const startMs = clock.monotonicMs();
+      const count = (code: status) => this.#metrics.answered(method, code, clock.monotonicMs() - startMs);
+      this.#bounded(() => handle(call.request, this.#askOptions(call))).then(
+        (response) => {
+          count(status.OK);
+          answer(null, response);
+        },
+        (error) => {
+          const told = this.#told(method, error);
+          count(told.code);
+          answer({ code: told.code, details: told.message, metadata: metadataOf(told) });
+        },
+      );
+    };
+  }
+
+  async #bounded(run: () => Promise<unknown>): Promise<unknown> {
+    if (this.#underWay >= callsMax) throw overloadedCallError;
+    this.#underWay += 1;
+    try {
+      return await run();
+    } finally {
+      this.#underWay -= 1;
+    }
+  }
+
+  /** gRPC answers DEADLINE_EXCEEDED by itself; this ends the work behind it. */
+  #askOptions(call: UnaryCall): AskOptions {
+    const deadline = Number(call.getDeadline());
+    if (!Number.isFinite(deadline)) return {};
+    const leftMs = deadline - this.#ports.clock.nowMs();
+    return { deadlineMs: Math.min(Math.max(leftMs, 0), deadlineMaxMs) };
+  }
+
+  #told(method: string, error: unknown): CallError {
+    const known = callErrorOf(error);
+    if (known !== undefined) return known;
+    const { random, logger } = this.#ports;
+    const requestId = random.uuid();
+    logger.error({ requestId, method, error: describe(error) }, 'call failed unexpectedly');
+    return unexpectedCallError(requestId);
+  }
+}
+
+function metadataOf({ retryAfterMs }: CallError): Metadata {
+  const metadata = new Metadata();
+  if (retryAfterMs !== undefined) metadata.set('grpc-retry-pushback-ms', String(Math.ceil(retryAfterMs)));
+  return metadata;
+}
+
+/** Name, message and stack only: drivers hang values of the failed statement on their errors. */
+function describe(error: unknown): { name: string; message: string; stack: string | undefined } {
+  if (!(error instanceof Error)) return { name: typeof error, message: 'not an Error', stack: undefined };
+  return { name: error.name, message: error.message, stack: error.stack };
+}

@@ -1,0 +1,150 @@
+/** `scriptorium.v1.Cluster`: what operators ask of nodes, shards, single actors and the backlog. */
+import { ActorPhase, ActorWaitsFor, type ClusterService } from '../proto/generated/scriptorium/v1/cluster.ts';
+import { type ActorReport, actorOperations } from '../runtime/operations.ts';
+import type { TellRow, TimerRow } from '../runtime/store/store.ts';
+import type { Handlers } from './calls.ts';
+import { failedPrecondition, notFound } from './errors.ts';
+import { addressField, limitField, textField, uuidField } from './fields.ts';
+import { hasOtherHost, nodesOf, shardsOf } from './nodes.ts';
+import { pageOf } from './pages.ts';
+import type { InternalApiPorts } from './ports.ts';
+
+type Ports = Pick<InternalApiPorts, 'store' | 'actors' | 'transport' | 'shardCount' | 'logger'>;
+
+export function clusterHandlers(ports: Ports): Handlers<ClusterService> {
+  return { ...nodeHandlers(ports), ...actorHandlers(ports), ...backlogHandlers(ports) };
+}
+
+const noSuchNode = () => notFound('There is no living node of that name; ListNodes has their names.');
+
+function nodeHandlers({ store, transport, shardCount, logger }: Ports) {
+  async function setDraining(node: string, draining: boolean): Promise<void> {
+    if (!(await store.setDraining(node, draining))) throw noSuchNode();
+    transport.hint({ hint: 'nodes' });
+    logger.info({ node, draining }, 'an operator has changed whether a node drains');
+  }
+
+  return {
+    async listNodes(request) {
+      const [nodes, shards] = await Promise.all([store.nodes(), store.shards()]);
+      const { rows, nextPageToken } = pageOf(
+        nodesOf(nodes, shards),
+        request,
+        ({ id }) => id > request.pageToken,
+        ({ id }) => id,
+      );
+      return { nodes: rows, nextPageToken };
+    },
+
+    async listShards(request) {
+      const [nodes, shards] = await Promise.all([store.nodes(), store.shards()]);
+      return shardsOf(nodes, shards, shardCount, request);
+    },
+
+    /** Two drains at the same moment may leave no host; what is refused here is a slip, not an attack. */
+    async drainNode({ node, allowLast }) {
+      const id = textField('node', node);
+      const nodes = await store.nodes();
+      if (!nodes.some((each) => each.id === id && each.incarnation !== null)) throw noSuchNode();
+      if (!allowLast && !hasOtherHost(nodes, id)) {
+        throw failedPrecondition('No other node would take its shards: users would be served by nobody.');
+      }
+      await setDraining(id, true);
+      return {};
+    },
+
+    async undrainNode({ node }) {
+      await setDraining(textField('node', node), false);
+      return {};
+    },
+
+    async rebalance() {
+      transport.hint({ hint: 'rebalance' });
+      logger.info({}, 'an operator has asked for every shard in its place');
+      return {};
+    },
+  } satisfies Partial<Handlers<ClusterService>>;
+}
+
+const phases: Readonly<Record<ActorReport['phase'], ActorPhase>> = {
+  passive: ActorPhase.PASSIVE,
+  activating: ActorPhase.ACTIVATING,
+  active: ActorPhase.ACTIVE,
+  settling: ActorPhase.SETTLING,
+};
+const waits: Readonly<Record<ActorReport['waitsFor'], ActorWaitsFor>> = {
+  nothing: ActorWaitsFor.NOTHING,
+  activation: ActorWaitsFor.ACTIVATION,
+  commit: ActorWaitsFor.COMMIT,
+  outcome: ActorWaitsFor.OUTCOME,
+};
+
+function actorHandlers({ actors }: Ports) {
+  return {
+    async findActor({ actor }, ask) {
+      const report = await actorOperations(actors, addressField('actor', actor)).$inspect(null, ask);
+      return {
+        ...report,
+        phase: phases[report.phase],
+        waitsFor: waits[report.waitsFor],
+        heldBytes: Math.round(report.heldBytes),
+        idleMs: Math.round(report.idleMs),
+        version: report.version,
+      };
+    },
+
+    async evictActor({ actor }, ask) {
+      return { evicted: await actorOperations(actors, addressField('actor', actor)).$evict(null, ask) };
+    },
+
+    async reviveTimer({ actor, name }, ask) {
+      const operations = actorOperations(actors, addressField('actor', actor));
+      const revived = await operations.$reviveTimer({ name: textField('name', name) }, ask);
+      if (!revived) throw notFound('That actor has no dead timer of that name.');
+      return {};
+    },
+
+    async reviveTell({ target, tellId }, ask) {
+      const operations = actorOperations(actors, addressField('target', target));
+      const revived = await operations.$reviveTell({ tellId: uuidField('tell_id', tellId) }, ask);
+      if (!revived) throw notFound('No dead tell of that id waits for that actor.');
+      return {};
+    },
+  } satisfies Partial<Handlers<ClusterService>>;
+}
+
+function backlogHandlers({ store }: Ports) {
+  return {
+    async listBacklog(request) {
+      const limit = limitField('limit', request.limit);
+      const [backlog, timers, tells] = await Promise.all([
+        store.backlog(),
+        store.deadTimers(limit),
+        store.deadTells(limit),
+      ]);
+      return {
+        pendingTimers: backlog.pendingTimers,
+        pendingTells: backlog.pendingTells,
+        deadTimerCount: backlog.deadTimers,
+        deadTellCount: backlog.deadTells,
+        deadTimers: timers.map(deadTimer),
+        deadTells: tells.map(deadTell),
+      };
+    },
+  } satisfies Partial<Handlers<ClusterService>>;
+}
+
+const deadTimer = ({ kind, id, name, due_at, attempts }: TimerRow) => ({
+  actor: { kind, id },
+  name,
+  due: new Date(due_at),
+  attempts,
+});
+
+const deadTell = (tell: TellRow) => ({
+  tellId: tell.tell_id,
+  target: { kind: tell.target_kind, id: tell.target_id },
+  sender: { kind: tell.sender_kind, id: tell.sender_id },
+  name: tell.name,
+  attempts: tell.attempts,
+});

@@ -1,0 +1,17 @@
+import { ServerCredentials } from '@grpc/grpc-js';
+
+/** PEM, as read from files. */
+export interface ServerCertificate {
+  readonly certificate: Buffer;
+  readonly key: Buffer;
+  /** With it, callers must show a certificate that one of these vouches for. */
+  readonly clientCa: Buffer | undefined;
+}
+
+/** Without a certificate, in plain. @throws Error when they are no certificates or do not fit together */
+export function serverCredentials(tls: ServerCertificate | undefined): ServerCredentials {
+  if (tls === undefined) return ServerCredentials.createInsecure();
+  const { certificate, key, clientCa } = tls;
+  const pairs = [{ cert_chain: certificate, private_key: key }];
+  return ServerCredentials.createSsl(clientCa ?? null, pairs, clientCa !== undefined);
+}

@@ -1,0 +1,76 @@
+/**
+ * The error classes of runtime and store mapped to gRPC, once (design section 3).
+ *
+ * UNAVAILABLE and RESOURCE_EXHAUSTED promise that nothing took effect; a later attempt may help. UNKNOWN is an outcome
+ * that nobody knows: asking again does no harm, as every method can be repeated. What nobody foresaw, `terminal`
+ * included, is INTERNAL and tells the caller nothing but the id under which the log has the rest.
+ */
+import { status } from '@grpc/grpc-js';
+import { ActorError, OverloadedError, RetryableError, UnavailableError } from '../runtime/errors.ts';
+import { StoreError } from '../runtime/store/store.ts';
+
+/** What a caller is told instead of an answer. */
+export class CallError extends Error {
+  readonly code: status;
+  /** Sent as `grpc-retry-pushback-ms`. */
+  readonly retryAfterMs: number | undefined;
+  constructor(code: status, message: string, retryAfterMs?: number) {
+    super(message);
+    this.name = 'CallError';
+    this.code = code;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+export const invalidArgument = (message: string) => new CallError(status.INVALID_ARGUMENT, message);
+export const notFound = (message: string) => new CallError(status.NOT_FOUND, message);
+export const failedPrecondition = (message: string) => new CallError(status.FAILED_PRECONDITION, message);
+
+const busy = 'The cluster cannot do this at the moment. Nothing has happened; try again.';
+const outcomeUnknown = 'Whether this took effect is not known. Look, or ask again: it does no harm.';
+const overloaded = 'A limit of the cluster was reached. Nothing has happened; try again in a moment.';
+const databaseAway = 'The database cannot answer at the moment. Try again.';
+
+/** Undefined for an error nobody foresaw. */
+export function callErrorOf(error: unknown): CallError | undefined {
+  if (error instanceof CallError) return error;
+  if (error instanceof StoreError) return storeCallError(error);
+  if (!(error instanceof ActorError)) return undefined;
+  switch (error.class) {
+    case 'not-found':
+      return notFound('There is no such actor.');
+    case 'forbidden':
+      return new CallError(status.PERMISSION_DENIED, 'This is not allowed.');
+    case 'overloaded':
+      return new CallError(status.RESOURCE_EXHAUSTED, overloaded, retryAfterMsOf(error));
+    case 'terminal':
+      return undefined;
+    default:
+      return isUnknown(error)
+        ? new CallError(status.UNKNOWN, outcomeUnknown)
+        : new CallError(status.UNAVAILABLE, busy, retryAfterMsOf(error));
+  }
+}
+
+export function unexpectedCallError(requestId: string): CallError {
+  return new CallError(
+    status.INTERNAL,
+    `The server could not answer this call; its log says why (request id ${requestId}).`,
+  );
+}
+
+export const overloadedCallError = new CallError(status.RESOURCE_EXHAUSTED, overloaded, 1_000);
+
+function storeCallError({ failure }: StoreError): CallError | undefined {
+  if (failure === 'defect' || failure === 'refused') return undefined;
+  if (failure === 'unknown') return new CallError(status.UNKNOWN, outcomeUnknown);
+  return new CallError(status.UNAVAILABLE, databaseAway, 2_000);
+}
+
+const isUnknown = (error: ActorError) => error instanceof RetryableError && error.outcome === 'unknown';
+
+function retryAfterMsOf(error: ActorError): number {
+  const says =
+    error instanceof RetryableError || error instanceof OverloadedError || error instanceof UnavailableError;
+  return says ? error.retryAfterMs : 1_000;
+}

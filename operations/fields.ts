@@ -1,0 +1,41 @@
+/** Fields of requests as the services need them. What is wrong is INVALID_ARGUMENT in words, without the value. */
+import { kindNames } from '../actors/operator.ts';
+import type { ActorAddress } from '../proto/generated/scriptorium/v1/cluster.ts';
+import type { Address } from '../runtime/address.ts';
+import { invalidArgument } from './errors.ts';
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const charactersMax = 512;
+
+export function textField(name: string, value: string): string {
+  if (value === '') throw invalidArgument(`${name} is missing.`);
+  if (value.length > charactersMax) {
+    throw invalidArgument(`${name} is too long: at most ${charactersMax} characters.`);
+  }
+  return value;
+}
+
+/** In lower case, as uuids are stored. */
+export function uuidField(name: string, value: string): string {
+  const uuid = textField(name, value).toLowerCase();
+  if (!uuidPattern.test(uuid)) throw invalidArgument(`${name} is not a uuid.`);
+  return uuid;
+}
+
+export function addressField(name: string, value: ActorAddress | undefined): Address {
+  if (value === undefined) throw invalidArgument(`${name} is missing.`);
+  const kind = textField(`${name}.kind`, value.kind);
+  if (!kindNames.includes(kind)) {
+    throw invalidArgument(`${name}.kind is none of the kinds of actors: ${kindNames.join(', ')}.`);
+  }
+  return { kind, id: textField(`${name}.id`, value.id) };
+}
+
+const rowsDefault = 100;
+const rowsMax = 1_000;
+
+/** How many rows to answer with at most. */
+export function limitField(name: string, value: number): number {
+  if (value < 0) throw invalidArgument(`${name} is negative.`);
+  return value === 0 ? rowsDefault : Math.min(value, rowsMax);
+}

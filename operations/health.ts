@@ -1,0 +1,91 @@
+/**
+ * `grpc.health.v1.Health`, fed by readiness. The empty service and those of `scriptorium.v1` serve while the process
+ * is ready; each check of readiness is a service of its own name.
+ *
+ * Watchers are told what is, and then every change, found by looking once per second while anybody watches.
+ */
+import { type ServerWritableStream, status, type UntypedServiceImplementation } from '@grpc/grpc-js';
+import {
+  type HealthCheckRequest,
+  type HealthCheckResponse,
+  HealthService,
+  HealthCheckResponse_ServingStatus as ServingStatus,
+} from '../proto/generated/grpc/health/v1/health.ts';
+import type { Calls } from './calls.ts';
+import { notFound, overloadedCallError } from './errors.ts';
+import type { InternalApiPorts, ReadinessReport } from './ports.ts';
+
+type Ports = Pick<InternalApiPorts, 'readiness' | 'clock'>;
+type WatchCall = ServerWritableStream<HealthCheckRequest, HealthCheckResponse>;
+
+const lookPauseMs = 1_000;
+const watchersMax = 100;
+const services = ['', 'scriptorium.v1.Cluster', 'scriptorium.v1.Sessions', 'scriptorium.v1.Users'];
+
+export class Health {
+  readonly #ports: Ports;
+  /** With what each was told last. */
+  readonly #watchers = new Map<WatchCall, ServingStatus | undefined>();
+  #cancelLook: (() => void) | undefined;
+
+  constructor(ports: Ports) {
+    this.#ports = ports;
+  }
+
+  implement(calls: Calls): UntypedServiceImplementation {
+    const unary = calls.implement(HealthService, {
+      check: async ({ service }) => {
+        const found = statusesOf(await this.#ports.readiness.report()).get(service);
+        if (found === undefined) throw notFound('There is no such service; List has their names.');
+        return { status: found };
+      },
+      list: async () => {
+        const statuses = statusesOf(await this.#ports.readiness.report());
+        const entries = [...statuses].map(([service, found]) => [service, { status: found }] as const);
+        return { statuses: Object.fromEntries(entries) };
+      },
+    });
+    return { ...unary, watch: (call: WatchCall) => this.#watch(call) };
+  }
+
+  /** Tells every watcher that nothing is served any more. */
+  close(): void {
+    this.#cancelLook?.();
+    for (const call of this.#watchers.keys()) {
+      call.write({ status: ServingStatus.NOT_SERVING });
+      call.end();
+    }
+    this.#watchers.clear();
+  }
+
+  #watch(call: WatchCall): void {
+    if (this.#watchers.size >= watchersMax) {
+      call.emit('error', { code: status.RESOURCE_EXHAUSTED, details: overloadedCallError.message });
+      return;
+    }
+    this.#watchers.set(call, undefined);
+    call.once('cancelled', () => this.#watchers.delete(call));
+    void this.#look();
+  }
+
+  async #look(): Promise<void> {
+    const statuses = statusesOf(await this.#ports.readiness.report());
+    for (const [call, told] of this.#watchers) {
+      const found = statuses.get(call.request.service) ?? ServingStatus.SERVICE_UNKNOWN;
+      if (found === told) continue;
+      this.#watchers.set(call, found);
+      call.write({ status: found });
+    }
+    this.#cancelLook?.();
+    if (this.#watchers.size === 0) return;
+    this.#cancelLook = this.#ports.clock.schedule(lookPauseMs, () => void this.#look());
+  }
+}
+
+function statusesOf({ ready, checks }: ReadinessReport): ReadonlyMap<string, ServingStatus> {
+  const statusOf = (isServing: boolean) => (isServing ? ServingStatus.SERVING : ServingStatus.NOT_SERVING);
+  return new Map([
+    ...Object.entries(checks).map(([check, result]) => [check, statusOf(result === 'ok')] as const),
+    ...services.map((service) => [service, statusOf(ready)] as const),
+  ]);
+}

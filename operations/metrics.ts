@@ -1,0 +1,31 @@
+import { status } from '@grpc/grpc-js';
+import { Counter, Histogram, type Registry } from 'prom-client';
+
+const secondsBuckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30];
+
+export class CallMetrics {
+  readonly #requests: Counter<'method' | 'code'>;
+  readonly #seconds: Histogram<'method'>;
+
+  constructor(registry: Registry) {
+    this.#requests = new Counter({
+      name: 'grpc_requests_total',
+      help: 'Calls of the internal API by method and code',
+      labelNames: ['method', 'code'],
+      registers: [registry],
+    });
+    this.#seconds = new Histogram({
+      name: 'grpc_request_duration_seconds',
+      help: 'Calls of the internal API by method, from the first byte of the request to the answer',
+      labelNames: ['method'],
+      buckets: secondsBuckets,
+      registers: [registry],
+    });
+  }
+
+  /** `method` is that of the contract, such as `scriptorium.v1.Cluster/ListNodes`. */
+  answered(method: string, code: status, durationMs: number): void {
+    this.#requests.inc({ method, code: status[code] });
+    this.#seconds.observe({ method }, durationMs / 1_000);
+  }
+}

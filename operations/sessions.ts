@@ -1,0 +1,54 @@
+/** `scriptorium.v1.Sessions`: another service asks whose session a caller shows (auth.md 3.10). */
+import { invalidAuth, type Refusal, User } from '../actors/mod.ts';
+import {
+  SessionRefusalReason,
+  type SessionsService,
+  type SessionsValidateResponse,
+} from '../proto/generated/scriptorium/v1/sessions.ts';
+import { NotFoundError } from '../runtime/errors.ts';
+import type { Handlers } from './calls.ts';
+import type { InternalApiPorts } from './ports.ts';
+
+type Ports = Pick<InternalApiPorts, 'actors' | 'verifyBearer'>;
+
+export function sessionsHandlers({ actors, verifyBearer }: Ports): Handlers<SessionsService> {
+  return {
+    async validate({ authorization, cookie }, ask) {
+      const credentials = verifyBearer(authorization, cookie);
+      if (credentials === undefined) return refusal(invalidAuth);
+      const answer = await actors
+        .get(User, credentials.userUuid)
+        .ask.validateSession({ credentials }, ask)
+        .catch(refusedIfAbsent);
+      if ('refused' in answer) return refusal(answer.refused);
+      const { caller, reply } = answer;
+      return {
+        outcome: {
+          $case: 'session',
+          value: {
+            userUuid: caller.userUuid,
+            sessionUuid: reply.sessionUuid,
+            roles: caller.roles.map(({ uuid, name }) => ({ uuid, name })),
+            readOnly: reply.readonly,
+          },
+        },
+      };
+    },
+  };
+}
+
+/** A user that does not exist (any more) has no sessions. */
+function refusedIfAbsent(error: unknown): { readonly refused: Refusal } {
+  if (error instanceof NotFoundError) return { refused: invalidAuth };
+  throw error;
+}
+
+const reasons: Readonly<Record<string, SessionRefusalReason>> = {
+  'revoked-session': SessionRefusalReason.REVOKED,
+  'expired-access-token': SessionRefusalReason.EXPIRED,
+};
+
+function refusal({ status: httpStatus, tag = '', message }: Refusal): SessionsValidateResponse {
+  const reason = reasons[tag] ?? SessionRefusalReason.INVALID;
+  return { outcome: { $case: 'refusal', value: { reason, httpStatus, tag, message } } };
+}

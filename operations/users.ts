@@ -1,0 +1,52 @@
+/** `scriptorium.v1.Users`: what operators may see of a user and do for one. */
+import { normaliseUsername, normaliseWorkspace } from '../actors/mod.ts';
+import { findUser, OperatedUser } from '../actors/operator.ts';
+import { UserState, type UsersService } from '../proto/generated/scriptorium/v1/users.ts';
+import { NotFoundError } from '../runtime/errors.ts';
+import type { Handlers } from './calls.ts';
+import { notFound } from './errors.ts';
+import { textField, uuidField } from './fields.ts';
+import type { InternalApiPorts } from './ports.ts';
+
+type Ports = Pick<InternalApiPorts, 'actors' | 'store' | 'workspacesPerEmail'>;
+
+export function usersHandlers({ actors, store, workspacesPerEmail }: Ports): Handlers<UsersService> {
+  return {
+    async find(request) {
+      const email = normaliseUsername(textField('email', request.email));
+      const workspace = normaliseWorkspace(request.workspace, workspacesPerEmail);
+      const userUuid = await findUser(store, { email, workspace });
+      if (userUuid === undefined) throw notFound('Nobody has that address in that workspace.');
+      return { userUuid };
+    },
+
+    async show(request, ask) {
+      const userUuid = uuidField('user_uuid', request.userUuid);
+      const { state, createdAtMs, readonly, ...account } = await known(
+        actors.get(OperatedUser, userUuid).ask.operatorShow({}, ask),
+      );
+      return {
+        userUuid,
+        ...account,
+        state: state === 'active' ? UserState.ACTIVE : UserState.DELETED,
+        created: state === 'active' ? new Date(createdAtMs) : undefined,
+        readOnly: readonly,
+      };
+    },
+
+    async signOut(request, ask) {
+      const userUuid = uuidField('user_uuid', request.userUuid);
+      const asked = actors.get(OperatedUser, userUuid).ask.operatorEndSessions({}, ask);
+      return { endedSessions: (await known(asked)).ended };
+    },
+  };
+}
+
+async function known<T>(asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof NotFoundError) throw notFound('There is no user of that uuid.');
+    throw error;
+  }
+}
