@@ -16,6 +16,8 @@ import { type NodeRow, type Store, StoreError } from '../store/store.ts';
 
 const marginMinMs = 1_000;
 const marginShare = 1 / 5;
+/** A dead predecessor's last statement may come late and lengthen its lease once more; a living one goes on. */
+const waitsMax = 2;
 
 export interface LeaseOptions {
   readonly store: Store;
@@ -50,13 +52,13 @@ export class Lease {
   async start(): Promise<void> {
     const { clock, node, logger } = this.#options;
     let heldForMs = await this.#register();
-    if (heldForMs > 0) {
+    for (let waits = 0; heldForMs > 0; waits += 1) {
+      if (waits === waitsMax)
+        throw new NodeTakenError(`another process serves as node "${node.id}" and keeps its lease`);
       logger.info({ waitMs: heldForMs }, 'waiting for the lease of the former process of this node to end');
       await sleep(clock, heldForMs + 1);
       heldForMs = await this.#register();
     }
-    if (heldForMs > 0)
-      throw new NodeTakenError(`another process serves as node "${node.id}" and keeps its lease`);
     this.#scheduleRenewal();
   }
 
