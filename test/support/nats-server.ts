@@ -45,7 +45,8 @@ export async function startNatsCluster(size: number): Promise<readonly TestNatsS
       startOnPort(port, {
         config: [
           `server_name: "s${index}"`,
-          `cluster { name: "test", listen: "127.0.0.1:${routes[index]}", routes: [${urls}] }`,
+          // Clients stay on the addresses they were given, which may be those of proxies.
+          `cluster { name: "test", listen: "127.0.0.1:${routes[index]}", routes: [${urls}], no_advertise: true }`,
         ].join('\n'),
       }),
     ),
