@@ -1,11 +1,11 @@
 /** A NATS server for tests, with JetStream in a directory of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { natsServer } from '../../tools/nats-server.ts';
 import { findProgram } from '../../tools/program.ts';
+import { freePorts } from './free-ports.ts';
 
 export interface NatsServerOptions {
   /** More lines of its configuration file. */
@@ -111,16 +111,4 @@ function run(configFile: string): Promise<ChildProcess> {
       resolve(child);
     });
   });
-}
-
-async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, () => {
-      const server = createServer();
-      return new Promise<typeof server>((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

@@ -1,0 +1,29 @@
+/**
+ * Ports for servers that are ended and started again on the same one. They lie below those the system gives to
+ * outgoing connections: while such a server is away, whoever dials it again and again could be given its port, and be
+ * connected to itself.
+ */
+import { randomInt } from 'node:crypto';
+import { createServer } from 'node:net';
+
+const lowest = 12_000;
+const highest = 32_000;
+const triesMax = 1_000;
+
+export async function freePorts(count: number): Promise<readonly number[]> {
+  const ports = new Set<number>();
+  for (let tries = 0; tries < triesMax && ports.size < count; tries += 1) {
+    const port = randomInt(lowest, highest);
+    if (await isFree(port)) ports.add(port);
+  }
+  if (ports.size < count) throw new Error(`${count} free ports were not to be found`);
+  return [...ports];
+}
+
+function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}
