@@ -43,6 +43,17 @@ async function check(title: string, program: string, args: readonly string[]): P
   count((await run(program, args, {}, (line) => console.log(line))) === 0, title);
 }
 
+/** Before its tests: the first time it takes longer than a test may. */
+function checkBuild(title: string, build: () => void): void {
+  try {
+    build();
+    count(true, title);
+  } catch (error) {
+    console.error((error as Error).message);
+    count(false, title);
+  }
+}
+
 async function runTests(env: Readonly<Record<string, string>>): Promise<void> {
   const failedBefore = counts.failed;
   const code = await run('ava', ['--tap'], env, (line) => {
@@ -69,6 +80,7 @@ function programs(): Readonly<Record<string, string>> {
 
 await check('type check', 'tsc', ['-p', 'tsconfig.json']);
 await check('lint', 'biome', ['check', '.']);
+checkBuild('build of CockroachDB’s SQL parser', buildDialectChecker);
 await check('lint of the gRPC contracts', 'buf', ['lint', 'proto']);
 await check('the gRPC contracts break nothing released', 'buf', [
   'breaking',

@@ -117,6 +117,46 @@ export const sweepClauses: readonly Clause[] = [
     },
   },
   {
+    name: 'the backlog counts what waits and what is dead, and the dead come in order, so many at a time',
+    async check({ store }) {
+      assert.deepEqual(await store.backlog(), {
+        pendingTells: 0,
+        deadTells: 0,
+        pendingTimers: 0,
+        deadTimers: 0,
+      });
+      await givenWrites(store, ada, [
+        ...[timer('late', 1, 300, true), timer('b', 1, 200, true), timer('a', 2, 200, true)].map((row) =>
+          put(timerTable, row),
+        ),
+        put(timerTable, timer('live', 1, 100)),
+        ...[tell(3, 1, 100, true), tell(2, 1, 300, true), tell(1, 1, 100)].map((row) =>
+          insert(outboxTable, row),
+        ),
+      ]);
+      assert.deepEqual(await store.backlog(), {
+        pendingTells: 1,
+        deadTells: 2,
+        pendingTimers: 1,
+        deadTimers: 3,
+      });
+      const timers = await store.deadTimers(10);
+      assert.deepEqual(
+        timers.map(({ name }) => name),
+        ['a', 'b', 'late'],
+      );
+      assert.deepEqual({ ...timers[0] }, timer('a', 2, 200, true));
+      assert.equal((await store.deadTimers(2)).length, 2);
+      const tells = await store.deadTells(10);
+      assert.deepEqual(
+        tells.map(({ tell_id }) => tell_id),
+        [uuid(2), uuid(3)],
+      );
+      assert.deepEqual({ ...tells[0] }, tell(2, 1, 300, true));
+      assert.equal((await store.deadTells(1)).length, 1);
+    },
+  },
+  {
     name: 'pruning removes the oldest calls of the shards asked, so many at a time',
     async check({ store }) {
       const call = (call_key: string, shard: number, at: number) =>

@@ -1,0 +1,32 @@
+import test from 'ava';
+import { commitTexts } from '../../../test/store/statement-shapes.ts';
+import { note, noteTable, uuid } from '../../../test/store/tables.ts';
+import type { Write } from '../store.ts';
+import { batchCommit } from './commit.ts';
+
+/** The tables a statement changes, once for each place in which it does. */
+function changedTables(texts: readonly string[]): readonly string[] {
+  return texts
+    .flatMap((text) => [...text.matchAll(/(?:INSERT INTO|DELETE FROM|UPDATE) "?(\w+)"?/g)])
+    .map((match) => String(match[1]))
+    .filter((name) => name !== 'SET');
+}
+
+const isNew: Write = { table: noteTable, put: note(uuid(1), uuid(2)), isNew: true };
+
+test('a new small row of a table with birth never touches its parts', (t) => {
+  t.deepEqual(changedTables(commitTexts([isNew])), ['actor', 'note']);
+  t.deepEqual(changedTables(commitTexts([{ ...isNew, isNew: false }])), ['actor', 'note', 'note_part']);
+});
+
+test('one set of tables is one statement, whoever writes and however much', (t) => {
+  const write = (id: number): Write => ({ ...isNew, put: note(uuid(1), uuid(id)) });
+  const commits = [[write(3), write(2)], [write(4)]].map((writes, index) => ({
+    address: { kind: 'user', id: uuid(index) },
+    epoch: 1,
+    version: 1,
+    commitId: uuid(9),
+    writes,
+  }));
+  t.deepEqual([batchCommit(commits).first.text], commitTexts([write(1)]));
+});

@@ -1,0 +1,107 @@
+/**
+ * The common dialect (design section 5): CockroachDB's own parser reads every statement of the project and the rules
+ * are held against its trees. Statements are collected in two ways, on the wire while the contract and the migrations
+ * run and by walking the shapes that are generated, and whatever SQL stands in the sources must be among them.
+ */
+import test from 'ava';
+import fc from 'fast-check';
+import { domainMigrations, domainTables } from '../../actors/schema.ts';
+import { migrate } from '../../runtime/store/postgres/migrate.ts';
+import { createTable, runtimeMigrations } from '../../runtime/store/postgres/schema.ts';
+import { runtimeTables } from '../../runtime/store/tables.ts';
+import type { AnyTable } from '../../runtime/table.ts';
+import { buildDialectChecker, checkDialect, type Script } from '../../tools/cockroach-dialect/run.ts';
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
+import { contract } from './contract.ts';
+import { postgresSubject } from './postgres-subject.ts';
+import { oneBlank, sqlLiterals } from './source-literals.ts';
+import { StatementRecorder } from './statement-recorder.ts';
+import { commitTexts, readTexts, sampleWrites } from './statement-shapes.ts';
+import { contractTables } from './tables.ts';
+
+/** Held against nothing, each for a reason. */
+const exempt: readonly { readonly text: RegExp; readonly because: string }[] = [
+  { text: /^SET enable_seqscan/, because: 'sent only to what calls itself PostgreSQL' },
+  { text: /pg_stat_activity/, because: 'the contract’s own, to see who waits' },
+];
+/** Texts that may lock rows by themselves. */
+const lockReasons: readonly { readonly text: RegExp; readonly because: string }[] = [
+  { text: /FROM migration_lock/, because: 'one process migrates at a time, and its end frees the lock' },
+];
+
+const tables: readonly AnyTable[] = [...runtimeTables, ...domainTables, ...contractTables];
+const migrations = [...runtimeMigrations, ...domainMigrations, ...contractTables.flatMap(createTable)];
+
+let server: TestPostgres;
+let recorded: readonly (readonly string[])[];
+
+test.before(async () => {
+  buildDialectChecker();
+  server = await startTestPostgres();
+  const recorder = new StatementRecorder();
+  const recording = recorder.through(server);
+  await migrate(await recording.createDatabase(), [...runtimeMigrations, ...domainMigrations]);
+  for (const { check } of contract) {
+    const subject = await postgresSubject(recording);
+    await check(subject);
+    await subject.close();
+  }
+  recorded = recorder.scripts();
+  await recorder.stop();
+});
+test.after.always(() => server?.stop());
+
+const schemaScripts: readonly Script[] = migrations.map(({ sql }) => ({ texts: [sql] }));
+
+/** With the schema before them; what is already in it may be made again. */
+function scriptsOf(collected: readonly (readonly string[])[]): readonly Script[] {
+  return [...schemaScripts, ...collected.map(scriptOf)];
+}
+
+function scriptOf(texts: readonly string[]): Script {
+  const lockReason = lockReasons.find(({ text }) => texts.some((one) => text.test(one)))?.because;
+  return lockReason === undefined ? { texts } : { texts, lockReason };
+}
+
+const isExempt = (texts: readonly string[]) => exempt.some(({ text }) => texts.some((one) => text.test(one)));
+
+/** What is wrong, each with one of the texts it is wrong in. */
+function violations(collected: readonly (readonly string[])[]): readonly string[] {
+  const found = checkDialect(scriptsOf(collected)).map(
+    ({ rule, message, text }) => [`${rule}: ${message}`, text] as const,
+  );
+  return [...new Map(found)].map(([what, text]) => `${what}: ${text}`);
+}
+
+const generated = tables.flatMap((table) => [
+  ...readTexts(table).map((text) => [text]),
+  ...sampleWrites(table).map((write) => commitTexts([write])),
+  commitTexts(sampleWrites(table)),
+]);
+
+test('whatever is sent while contract and migrations run is in the dialect', (t) => {
+  t.true(recorded.length > 50);
+  t.deepEqual(violations(recorded.filter((texts) => !isExempt(texts))), []);
+});
+
+test('every shape that is generated for a table of the project is in the dialect', (t) => {
+  t.true(generated.length > 100);
+  t.deepEqual(violations([...generated, commitTexts(tables.flatMap(sampleWrites))]), []);
+});
+
+test('whatever tables a commit writes, its statements are in the dialect', (t) => {
+  const writes = tables.flatMap(sampleWrites);
+  const commits = fc.sample(fc.subarray(writes, { minLength: 1, maxLength: 8 }), { numRuns: 300, seed: 11 });
+  t.deepEqual(violations(commits.map(commitTexts)), []);
+});
+
+test('whatever SQL stands in the sources was collected', async (t) => {
+  const collected = [...recorded, ...generated, ...schemaScripts.map(({ texts }) => texts)];
+  const known = [...new Set(collected.flat())].map(oneBlank).join('\n');
+  const literals = await sqlLiterals(['runtime', 'actors', 'gateway', 'process']);
+  t.true(literals.length > 60);
+  t.deepEqual(
+    literals.filter(({ text }) => !known.includes(text)),
+    [],
+  );
+});

@@ -1,0 +1,220 @@
+/**
+ * A proxy in front of PostgreSQL that sees every statement and can do to it what networks and failing servers do.
+ *
+ * It knows as much of the wire protocol (3.0) as it needs: a message is a type, a length and a body; what a client
+ * sends up to a Query or a Sync is one statement, and the server's ReadyForQuery is the end of its answer. Texts of
+ * prepared statements are remembered per connection, so a statement that is only bound is known as well.
+ *
+ * A fault either keeps a statement from the server or lets it run and takes away the answer. For the client the two
+ * look the same, which is what an unknown outcome is.
+ */
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import type { DatabaseConnection } from './postgres.ts';
+
+export interface Fault {
+  readonly effect: /** The server answers with an error and serves on. */
+    | 'error'
+    /** It answers with an error and closes the connection. */
+    | 'fatal'
+    /** The connection breaks. */
+    | 'reset'
+    /** Nothing comes back. */
+    | 'silence';
+  /** The SQLSTATE of an error. */
+  readonly code?: string;
+  /** Whether the statement runs first. */
+  readonly isApplied: boolean;
+}
+
+export interface ProxiedStatement {
+  readonly text: string;
+  /** Which of the proxy's connections it is on. */
+  readonly connection: number;
+}
+
+/** Told of each statement before it goes to the server; a fault is what becomes of it. */
+export type OnStatement = (statement: ProxiedStatement) => Fault | undefined;
+
+export class PostgresProxy {
+  readonly #server: Server;
+  readonly #target: DatabaseConnection;
+  readonly #open = new Set<Socket>();
+  #connections = 0;
+  onStatement: OnStatement = () => undefined;
+
+  static async start(target: DatabaseConnection): Promise<PostgresProxy> {
+    const proxy = new PostgresProxy(target);
+    await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
+    return proxy;
+  }
+
+  private constructor(target: DatabaseConnection) {
+    this.#target = target;
+    this.#server = createServer((client) => this.#serve(client));
+  }
+
+  get connection(): DatabaseConnection {
+    const address = this.#server.address();
+    if (address === null || typeof address === 'string') throw new Error('the proxy does not listen');
+    return { ...this.#target, host: '127.0.0.1', port: address.port };
+  }
+
+  async stop(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const socket of this.#open) socket.destroy();
+    await closed;
+  }
+
+  #serve(client: Socket): void {
+    this.#connections += 1;
+    const number = this.#connections;
+    const { host, port } = this.#target;
+    const server = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
+    for (const socket of [client, server]) {
+      this.#open.add(socket);
+      socket.on('error', () => undefined);
+      socket.once('close', () => this.#open.delete(socket));
+    }
+    client.setNoDelay(true);
+    client.once('close', () => server.destroy());
+    server.once('close', () => client.destroy());
+    new ProxiedConnection(client, server, (text) => this.onStatement({ text, connection: number }));
+  }
+}
+
+/** One client and its server, and what of the statement at hand is under way. */
+class ProxiedConnection {
+  readonly #client: Socket;
+  readonly #server: Socket;
+  readonly #faultOf: (text: string) => Fault | undefined;
+  readonly #prepared = new Map<string, string>();
+  readonly #fromClient = new Messages(true);
+  readonly #fromServer = new Messages(false);
+  /** The messages of a statement that is not complete. */
+  #pending: Buffer[] = [];
+  #text = '';
+  /** The fault whose statement the server is running. */
+  #fault: Fault | undefined;
+  #inTransaction = false;
+
+  constructor(client: Socket, server: Socket, faultOf: (text: string) => Fault | undefined) {
+    this.#client = client;
+    this.#server = server;
+    this.#faultOf = faultOf;
+    client.on('data', (data) => {
+      for (const message of this.#fromClient.add(data)) this.#clientMessage(message);
+    });
+    server.on('data', (data) => {
+      for (const message of this.#fromServer.add(data)) this.#serverMessage(message);
+    });
+  }
+
+  #clientMessage(message: Buffer): void {
+    this.#pending.push(message);
+    const type = this.#fromClient.typeOf(message);
+    if (type === 'P') this.#prepared.set(textAt(message, 5), textAt(message, 5 + byteLength(message, 5) + 1));
+    if (type === 'B') this.#text = this.#prepared.get(textAt(message, 5 + byteLength(message, 5) + 1)) ?? '';
+    if (type === 'Q') this.#text = textAt(message, 5);
+    if (type === 'Q' || type === 'S') this.#statement();
+    // The start of a connection, passwords and its end are nobody's statement.
+    else if (type === '' || type === 'p' || type === 'X') this.#forward();
+  }
+
+  #statement(): void {
+    const fault = this.#faultOf(this.#text);
+    if (fault === undefined || fault.isApplied) {
+      this.#fault = fault;
+      this.#forward();
+      return;
+    }
+    this.#pending = [];
+    this.#strike(fault);
+  }
+
+  #forward(): void {
+    for (const message of this.#pending) this.#server.write(message);
+    this.#pending = [];
+  }
+
+  #serverMessage(message: Buffer): void {
+    const isReady = this.#fromServer.typeOf(message) === 'Z';
+    if (isReady) this.#inTransaction = message.toString('latin1', 5, 6) !== 'I';
+    const fault = this.#fault;
+    if (fault === undefined) this.#client.write(message);
+    else if (isReady) {
+      this.#fault = undefined;
+      this.#strike(fault);
+    }
+  }
+
+  #strike({ effect, code = '58000' }: Fault): void {
+    if (effect === 'silence') {
+      // Whatever else the client sends is lost as well.
+      this.#client.removeAllListeners('data');
+      this.#client.resume();
+    } else if (effect === 'reset') {
+      this.#client.resetAndDestroy();
+      this.#server.destroy();
+    } else if (effect === 'fatal') {
+      this.#client.end(errorMessage('FATAL', code));
+      this.#server.destroy();
+    } else {
+      this.#client.write(Buffer.concat([errorMessage('ERROR', code), this.#readyMessage()]));
+    }
+  }
+
+  /** After a failed statement: a transaction that is open waits for its ROLLBACK. */
+  #readyMessage(): Buffer {
+    return messageOf('Z', Buffer.from(this.#inTransaction ? 'E' : 'I'));
+  }
+}
+
+/** Cuts a stream into messages. The first of a client has no type. */
+class Messages {
+  #rest = Buffer.alloc(0);
+  #untyped: Buffer | undefined;
+  #isFirst: boolean;
+
+  constructor(isFirstUntyped: boolean) {
+    this.#isFirst = isFirstUntyped;
+  }
+
+  *add(data: Buffer): Iterable<Buffer> {
+    this.#rest = Buffer.concat([this.#rest, data]);
+    for (;;) {
+      const lengthAt = this.#isFirst ? 0 : 1;
+      if (this.#rest.length < lengthAt + 4) return;
+      const end = lengthAt + this.#rest.readInt32BE(lengthAt);
+      if (this.#rest.length < end) return;
+      const message = this.#rest.subarray(0, end);
+      this.#rest = this.#rest.subarray(end);
+      if (this.#isFirst) this.#untyped = message;
+      this.#isFirst = false;
+      yield message;
+    }
+  }
+
+  typeOf(message: Buffer): string {
+    return message === this.#untyped ? '' : message.toString('latin1', 0, 1);
+  }
+}
+
+function textAt(message: Buffer, start: number): string {
+  return message.toString('utf8', start, start + byteLength(message, start));
+}
+
+function byteLength(message: Buffer, start: number): number {
+  return message.indexOf(0, start) - start;
+}
+
+function messageOf(type: string, body: Buffer): Buffer {
+  const head = Buffer.alloc(5);
+  head.write(type);
+  head.writeInt32BE(body.length + 4, 1);
+  return Buffer.concat([head, body]);
+}
+
+function errorMessage(severity: string, code: string): Buffer {
+  const fields = [`S${severity}`, `V${severity}`, `C${code}`, 'Minjected by the proxy'];
+  return messageOf('E', Buffer.from(`${fields.map((field) => `${field}\0`).join('')}\0`));
+}

@@ -1,0 +1,46 @@
+/** Builds and runs the program beside this file, which parses SQL as CockroachDB does. */
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const folder = fileURLToPath(new URL('.', import.meta.url));
+const program = fileURLToPath(new URL('../../.cache/cockroach-dialect', import.meta.url));
+const outputBytesMax = 64 * 1024 * 1024;
+
+/** What one connection is sent, in order. */
+export interface Script {
+  readonly texts: readonly string[];
+  /** Why it may take row locks by itself. */
+  readonly lockReason?: string;
+}
+
+export interface Violation {
+  readonly line: number;
+  readonly text: string;
+  readonly rule: string;
+  readonly message: string;
+}
+
+/** The first time on a machine this fetches and compiles the parser: a minute or two. @throws Error, one line */
+export function buildDialectChecker(): void {
+  const built = spawnSync('go', ['build', '-buildvcs=false', '-o', program, '.'], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  if (built.error !== undefined) {
+    throw new Error('Go is missing: install Go 1.23 or later, with which CockroachDB’s SQL parser is built.');
+  }
+  if (built.status !== 0) throw new Error(`CockroachDB’s SQL parser cannot be built: ${built.stderr.trim()}`);
+}
+
+/** Schema changes first: the others are resolved against the schema they make. */
+export function checkDialect(scripts: readonly Script[]): readonly Violation[] {
+  const input = scripts.map((script) => `${JSON.stringify(script)}\n`).join('');
+  const ran = spawnSync(program, { input, encoding: 'utf8', maxBuffer: outputBytesMax });
+  if (ran.error !== undefined || ran.status !== 0) {
+    throw new Error(`the dialect checker failed: ${ran.error?.message ?? ran.stderr}`);
+  }
+  return ran.stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+}
