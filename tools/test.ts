@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { chromium } from './chromium.ts';
+import { buildDialectChecker } from './cockroach-dialect/run.ts';
 import { natsServer } from './nats-server.ts';
 import { findOrInstallProgram } from './program.ts';
 
