@@ -1,0 +1,31 @@
+/** What nodes run: the server as it is built for release, and the same under a later version number. */
+import { execFile } from 'node:child_process';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { root } from '../support/server-process.ts';
+
+export interface Builds {
+  /** Directories with a `main.js`. */
+  readonly current: string;
+  readonly next: string;
+}
+
+/** Inside the repository, so that the built files find their packages; each test file has its own. */
+export async function buildTwice(name: string): Promise<Builds> {
+  const folder = join(root, '.cache', `cluster-test-${name}`);
+  const builds = { current: join(folder, 'current'), next: join(folder, 'next') };
+  const compiler = join(root, 'node_modules', '.bin', 'tsc');
+  const args = ['-p', 'tsconfig.build.json', '--outDir', builds.current];
+  await promisify(execFile)(compiler, args, { cwd: root });
+  await mkdir(builds.next, { recursive: true });
+  await cp(builds.current, builds.next, { recursive: true });
+  await setVersion(builds.current, '0.1.0');
+  await setVersion(builds.next, '0.2.0');
+  return builds;
+}
+
+/** The server reads its version from the package beside it. */
+function setVersion(directory: string, version: string): Promise<void> {
+  return writeFile(join(directory, 'package.json'), JSON.stringify({ type: 'module', version }));
+}

@@ -1,0 +1,94 @@
+/**
+ * One device's way to the server: it prefers one gateway, turns to the next when that fails, and sends again what got
+ * no verdict, as clients do that keep an item dirty until it is saved.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { SeededRandom } from '../support/random.ts';
+import type { FailureReason, Tally } from './tally.ts';
+
+export interface Answer {
+  readonly status: number;
+  /** The data of the envelope, or the whole body where there is none. */
+  readonly body: unknown;
+}
+
+export interface Request {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  readonly body?: object;
+  readonly token?: string;
+}
+
+export interface ClientOptions {
+  /** Addresses of the gateways, dead or alive. */
+  readonly gateways: readonly string[];
+  readonly preferred: number;
+  readonly random: SeededRandom;
+  readonly tally: Tally;
+  /** For one attempt. */
+  readonly timeoutMs: number;
+  /** Whether the run has given up: nothing is sent again then. */
+  readonly isOver: () => boolean;
+}
+
+/** The run has given up before there was an answer. */
+export class UnansweredError extends Error {}
+
+const pauseMinMs = 50;
+const pauseMaxMs = 1_000;
+
+export class Client {
+  readonly #options: ClientOptions;
+  #gateway: number;
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+    this.#gateway = options.preferred;
+  }
+
+  /** Resolves to the answer that decides; `again` is called before each repeat. @throws UnansweredError */
+  async call(request: Request, again: (reason: FailureReason) => void = () => {}): Promise<Answer> {
+    const { tally, random, isOver } = this.#options;
+    const atMs = performance.now();
+    for (let attempts = 1; ; attempts += 1) {
+      const outcome = await this.#attempt(request);
+      if (typeof outcome !== 'string') {
+        tally.calls.push({ atMs, durationMs: performance.now() - atMs, attempts });
+        return outcome;
+      }
+      tally.failures[outcome] += 1;
+      if (isOver()) throw new UnansweredError(`${request.path}: ${outcome}`);
+      this.#gateway += 1;
+      await pause(Math.min(pauseMaxMs, pauseMinMs * 2 ** (attempts - 1)) * (0.5 + random.fraction()));
+      again(outcome);
+    }
+  }
+
+  async #attempt({ method, path, body, token }: Request): Promise<Answer | FailureReason> {
+    const { gateways, timeoutMs } = this.#options;
+    const headers: Record<string, string> = {
+      'content-type': 'application/json',
+      'x-snjs-version': '2.211.1',
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    };
+    try {
+      const response = await fetch(`${gateways[this.#gateway % gateways.length]}${path}`, {
+        method,
+        headers,
+        signal: AbortSignal.timeout(timeoutMs),
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      if (response.status === 429 || (response.status > 500 && response.status < 505)) return 'not-now';
+      const parsed = text === '' ? {} : JSON.parse(text);
+      return { status: response.status, body: parsed.data ?? parsed };
+    } catch (error) {
+      return isRefusal(error) ? 'not-reached' : 'no-answer';
+    }
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  const cause = error instanceof Error ? (error.cause as { code?: string } | undefined) : undefined;
+  return cause?.code === 'ECONNREFUSED';
+}

@@ -1,0 +1,85 @@
+/** The PostgreSQL of a cluster: a real one with durability on, that can be ended at once and started again. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { systemClock } from '../../runtime/clock.ts';
+import { silentLogger } from '../../runtime/ports.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../runtime/store/embedded/embedded.ts';
+import { until } from '../process/support.ts';
+import { endLeftovers, isAlive, postmasterOf } from '../support/server-process.ts';
+import type { Target } from '../support/tcp-proxy.ts';
+
+/** Three nodes with their pools, and the tests themselves. */
+const settings = { max_connections: '200' };
+const password = 'test';
+
+export class Database {
+  readonly #directory: string;
+  #server: EmbeddedPostgres | undefined;
+
+  private constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  static async start(): Promise<Database> {
+    const database = new Database(await mkdtemp(join(tmpdir(), 'cluster-postgres-')));
+    // It runs in a session of its own, so a test process that fails before `stop` has to take it along.
+    process.once('exit', database.#endWithProcess);
+    await database.start();
+    return database;
+  }
+
+  get target(): Target {
+    const { host, port } = this.#connection;
+    return host.startsWith('/') ? { path: join(host, `.s.PGSQL.${port}`) } : { port };
+  }
+
+  /** The address of this database behind a proxy on that port. */
+  urlThrough(port: number): string {
+    const { user, database } = this.#connection;
+    return `postgresql://${user}:${password}@127.0.0.1:${port}/${database}`;
+  }
+
+  async start(): Promise<void> {
+    const options = { dataDirectory: this.#directory, password, clock: systemClock, logger: silentLogger };
+    this.#server = await startEmbeddedPostgres({ ...options, overrides: settings });
+  }
+
+  /** Immediate shutdown: nothing is finished, and the next start replays the log. */
+  async kill(): Promise<void> {
+    const pid = postmasterOf(this.#directory);
+    // Stopped first, so that it is not started again before we want it.
+    const stopped = this.#server?.stop();
+    if (pid !== undefined) {
+      process.kill(pid, 'SIGQUIT');
+      await until(() => !isAlive(pid));
+    }
+    await stopped;
+  }
+
+  /** Runs one statement as superuser, beside the nodes. */
+  async query(text: string): Promise<readonly Record<string, unknown>[]> {
+    const client = new pg.Client({ ...this.#connection });
+    client.on('error', () => undefined);
+    await client.connect();
+    try {
+      return (await client.query(text)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.#server?.stop();
+    process.off('exit', this.#endWithProcess);
+    await rm(this.#directory, { recursive: true, force: true });
+  }
+
+  get #connection() {
+    if (this.#server === undefined) throw new Error('the database was not started');
+    return this.#server.connection;
+  }
+
+  readonly #endWithProcess = (): void => void endLeftovers(this.#directory);
+}

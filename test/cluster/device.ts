@@ -1,0 +1,214 @@
+/**
+ * A signed-in device with real HTTP calls: what it has comes from its syncs alone, what it sends is based on that, and
+ * everything goes into the history. It has one sync under way at a time, as clients do.
+ */
+import { headerSessions } from '../support/api-client.ts';
+import type { SeededRandom } from '../support/random.ts';
+import type { Answer, Client, Request } from './client.ts';
+import { UnansweredError } from './client.ts';
+import type { Conflict, History, Seen, Write } from './history.ts';
+import type { Tally } from './tally.ts';
+import { itemOf, seenOf, type WireItem } from './text.ts';
+
+export interface DeviceOptions {
+  readonly user: string;
+  readonly name: string;
+  readonly accessToken: string;
+  readonly client: Client;
+  readonly history: History;
+  readonly random: SeededRandom;
+  readonly tally: Tally;
+}
+
+interface SyncBody {
+  readonly saved_items: readonly WireItem[];
+  readonly retrieved_items: readonly WireItem[];
+  readonly conflicts: readonly {
+    readonly type: string;
+    readonly server_item?: WireItem;
+    readonly unsaved_item?: { readonly uuid: string };
+  }[];
+  readonly sync_token: string;
+  readonly cursor_token?: string;
+}
+
+interface Held {
+  readonly version: number;
+  readonly deleted: boolean;
+}
+
+/** Small, so that syncs come in pages. */
+const pageItems = 40;
+const largestUpload = 30;
+
+/** The session is not accepted. */
+export class RefusedError extends Error {}
+
+export class Device {
+  readonly #options: DeviceOptions;
+  readonly #items = new Map<string, Held>();
+  #syncToken: string | undefined;
+
+  constructor(options: DeviceOptions) {
+    this.#options = options;
+    const { history, user, name } = options;
+    history.add({ event: 'opened', user, device: name });
+  }
+
+  get live(): readonly string[] {
+    return [...this.#items].filter(([, { deleted }]) => !deleted).map(([uuid]) => uuid);
+  }
+
+  /** Saves new items. */
+  create(count: number): Promise<void> {
+    const { random } = this.#options;
+    const writes = Array.from({ length: count }, () => ({
+      uuid: random.uuid(),
+      mark: random.uuid(),
+      base: 0,
+      deleted: false,
+    }));
+    return this.#syncAll(writes);
+  }
+
+  upload(): Promise<void> {
+    return this.create(2 + this.#options.random.below(largestUpload));
+  }
+
+  edit(): Promise<void> {
+    return this.#change(false);
+  }
+
+  remove(): Promise<void> {
+    return this.#change(true);
+  }
+
+  sync(): Promise<void> {
+    return this.#syncAll([]);
+  }
+
+  /** Asks which items differ from what this device has. */
+  async compare(): Promise<void> {
+    const { history, user, name } = this.#options;
+    const integrityPayloads = this.live.map((uuid) => ({
+      uuid,
+      updated_at_timestamp: this.#items.get(uuid)?.version,
+    }));
+    const call = history.nextCall();
+    history.add({ event: 'sent', call, user, device: name, writes: [], continues: true });
+    const path = '/v1/items/check-integrity';
+    const body = { api: headerSessions, integrityPayloads };
+    const answer = await this.#call(call, { method: 'POST', path, body });
+    const { mismatches } = answer as { mismatches: { uuid: string; updated_at_timestamp: number }[] };
+    const told = mismatches.map(({ uuid, updated_at_timestamp: version }) => ({ uuid, version }));
+    history.add({ event: 'compared', call, user, device: name, mismatches: told });
+  }
+
+  async signOut(): Promise<void> {
+    const { history, client, name, accessToken } = this.#options;
+    history.add({ event: 'closing', device: name });
+    // 401: an earlier attempt ended it, and its answer was lost.
+    await client.call({ method: 'POST', path: '/v1/logout', token: accessToken });
+    history.add({ event: 'closed', device: name });
+  }
+
+  /** Whether the session of a device that was signed out is refused. */
+  async isRefused(): Promise<boolean> {
+    try {
+      await this.#syncAll([]);
+      return false;
+    } catch (error) {
+      if (error instanceof RefusedError) return true;
+      throw error;
+    }
+  }
+
+  /** Everything the server has, in pages, from a token: of none, without tombstones. */
+  async read(token: string | undefined): Promise<readonly Seen[]> {
+    const { client, accessToken } = this.#options;
+    const all: Seen[] = [];
+    let at: object = { sync_token: token };
+    for (;;) {
+      const body = { api: headerSessions, limit: pageItems, ...at };
+      const answer = await client.call({ method: 'POST', path: '/v1/items', body, token: accessToken });
+      const page = answer.body as SyncBody;
+      all.push(...page.retrieved_items.map(seenOf));
+      if (page.cursor_token === undefined) return all;
+      at = { sync_token: page.sync_token, cursor_token: page.cursor_token };
+    }
+  }
+
+  #change(deleted: boolean): Promise<void> {
+    const { random } = this.#options;
+    const { live } = this;
+    if (live.length === 0) return this.create(1);
+    const uuid = random.pick(live);
+    const base = this.#items.get(uuid)?.version ?? 0;
+    return this.#syncAll([{ uuid, mark: random.uuid(), base, deleted }]);
+  }
+
+  /** One sync with all its pages. */
+  async #syncAll(writes: readonly Write[]): Promise<void> {
+    let page = await this.#syncPage(writes, undefined);
+    while (page.cursor_token !== undefined) page = await this.#syncPage([], page.cursor_token);
+  }
+
+  async #syncPage(writes: readonly Write[], cursor: string | undefined): Promise<SyncBody> {
+    const { history, user, name, tally } = this.#options;
+    const call = history.nextCall();
+    history.add({ event: 'sent', call, user, device: name, writes, continues: cursor !== undefined });
+    const body = {
+      api: headerSessions,
+      limit: pageItems,
+      sync_token: this.#syncToken,
+      cursor_token: cursor,
+      items: writes.map((write) => itemOf(user, write)),
+    };
+    const page = (await this.#call(call, { method: 'POST', path: '/v1/items', body }, writes)) as SyncBody;
+    const saved = page.saved_items.map(({ uuid, updated_at_timestamp: version }) => ({ uuid, version }));
+    const retrieved = page.retrieved_items.map(seenOf);
+    const conflicts = page.conflicts.map(
+      ({ type, server_item: stored, unsaved_item: unsaved }): Conflict => ({
+        type,
+        uuid: stored?.uuid ?? unsaved?.uuid ?? '',
+        stored: stored && seenOf(stored),
+      }),
+    );
+    const complete = page.cursor_token === undefined;
+    history.add({ event: 'answered', call, saved, retrieved, conflicts, complete });
+    tally.acknowledgedWrites += saved.length;
+    tally.conflicts += conflicts.length;
+    for (const seen of retrieved) this.#items.set(seen.uuid, seen);
+    for (const { uuid, version } of saved) {
+      this.#items.set(uuid, { version, deleted: writes.some((each) => each.uuid === uuid && each.deleted) });
+    }
+    // The other side won: this device takes it and forgets its own edit.
+    for (const { stored } of conflicts) if (stored !== undefined) this.#items.set(stored.uuid, stored);
+    this.#syncToken = page.sync_token;
+    return page;
+  }
+
+  async #call(call: number, request: Request, writes: readonly Write[] = []): Promise<unknown> {
+    const { history, client, accessToken, tally } = this.#options;
+    let mayHaveEffect = false;
+    let answer: Answer;
+    try {
+      answer = await client.call({ ...request, token: accessToken }, (reason) => {
+        mayHaveEffect ||= reason !== 'not-reached';
+        history.add({ event: 'repeated', call });
+      });
+    } catch (error) {
+      if (error instanceof UnansweredError) history.add({ event: 'unanswered', call });
+      throw error;
+    }
+    if (mayHaveEffect) tally.unknownWrites += writes.length;
+    if (answer.status === 200) return answer.body;
+    if (answer.status === 401) {
+      history.add({ event: 'refused', call });
+      throw new RefusedError('the session is not accepted');
+    }
+    const { status } = answer;
+    history.add({ event: 'failed', call, status, text: JSON.stringify(answer.body).slice(0, 300) });
+    throw new Error(`a sync was answered ${status}`);
+  }
+}

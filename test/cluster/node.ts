@@ -1,0 +1,144 @@
+/**
+ * One node as a process, with links of its own to the database and to each NATS server. It is watched as a supervisor
+ * would: a node that ends by itself is started again, and that is told.
+ */
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
+import type { TcpProxy } from '../support/tcp-proxy.ts';
+
+export interface NodeOptions {
+  readonly id: string;
+  readonly port: number;
+  /** The directory of its `main.js`. */
+  readonly build: string;
+  readonly dataDirectory: string;
+  readonly settings: Readonly<Record<string, string>>;
+  readonly links: NodeLinks;
+  /** Ended by itself with this code; it is started again. */
+  readonly onEnd: (node: ClusterNode, code: number | null) => void;
+}
+
+export interface NodeLinks {
+  readonly database: TcpProxy;
+  readonly nats: readonly TcpProxy[];
+}
+
+const restartPauseMs = 500;
+const scrapeTimeoutMs = 2_000;
+
+export class ClusterNode {
+  readonly id: string;
+  readonly url: string;
+  readonly links: NodeLinks;
+  readonly #options: NodeOptions;
+  readonly #log: string;
+  #process: ServerProcess | undefined;
+  #metricsUrl = '';
+  #build: string;
+
+  constructor(options: NodeOptions) {
+    this.#options = options;
+    this.id = options.id;
+    this.url = `http://127.0.0.1:${options.port}`;
+    this.links = options.links;
+    this.#build = options.build;
+    mkdirSync(options.dataDirectory, { recursive: true });
+    this.#log = join(options.dataDirectory, 'node.log');
+  }
+
+  /** Resolves when it listens. */
+  async start(): Promise<void> {
+    const { dataDirectory, settings, port } = this.#options;
+    const started = startServerProcess({
+      entry: [join(this.#build, 'main.js')],
+      dataDirectory,
+      cwd: dataDirectory,
+      settings: { ...settings, NODE_ID: this.id, PORT: String(port) },
+      onLine: (line) => appendFileSync(this.#log, `${line}\n`),
+    });
+    this.#process = started;
+    void started.exitCode.then((code) => this.#ended(started, code));
+    this.#metricsUrl = (await started.ready()).metricsUrl;
+  }
+
+  /** With another build from the next start on. */
+  use(build: string): void {
+    this.#build = build;
+  }
+
+  async kill(): Promise<void> {
+    const running = this.#forget();
+    running?.child.kill('SIGKILL');
+    await running?.exitCode;
+  }
+
+  pause(): void {
+    this.#process?.child.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#process?.child.kill('SIGCONT');
+  }
+
+  /** As an orchestrator ends it. Resolves to its exit code. */
+  async drain(): Promise<number | null | undefined> {
+    const running = this.#forget();
+    running?.child.kill('SIGTERM');
+    return running?.exitCode;
+  }
+
+  get isRunning(): boolean {
+    return this.#process !== undefined;
+  }
+
+  output(): string {
+    return this.#process?.output() ?? '';
+  }
+
+  /** The sum of a metric over its labels; undefined when the node does not answer. */
+  async metric(name: string): Promise<number | undefined> {
+    const text = await this.#admin('/metrics');
+    if (text === undefined) return undefined;
+    const lines = text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'));
+    return [...lines].reduce((sum, [, value]) => sum + Number(value), 0);
+  }
+
+  async isReady(): Promise<boolean> {
+    return (await this.#admin('/readyz')) !== undefined;
+  }
+
+  async readiness(): Promise<Readonly<Record<string, string>>> {
+    const response = await fetch(this.#metricsUrl.replace('/metrics', '/readyz'), {
+      signal: AbortSignal.timeout(scrapeTimeoutMs * 2),
+    });
+    return ((await response.json()) as { checks: Record<string, string> }).checks;
+  }
+
+  async #admin(path: string): Promise<string | undefined> {
+    try {
+      const signal = AbortSignal.timeout(scrapeTimeoutMs);
+      const response = await fetch(this.#metricsUrl.replace('/metrics', path), { signal });
+      const text = await response.text();
+      return response.ok ? text : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #forget(): ServerProcess | undefined {
+    const running = this.#process;
+    this.#process = undefined;
+    return running;
+  }
+
+  async #ended(which: ServerProcess, code: number | null): Promise<void> {
+    if (this.#process !== which) return;
+    this.#process = undefined;
+    this.#options.onEnd(this, code);
+    await pause(restartPauseMs);
+    // Somebody may have started it meanwhile.
+    if (this.#process === undefined) await this.start().catch(() => undefined);
+  }
+}

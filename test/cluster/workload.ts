@@ -1,0 +1,133 @@
+/**
+ * Many devices of several users at once, each doing what people do: write, edit, delete, sync, look whether all is
+ * there, sign out and in again. Devices of one user edit the same items, so there are real conflicts.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { SeededRandom } from '../support/random.ts';
+import { type Account, register, signIn } from './account.ts';
+import { Client } from './client.ts';
+import { Device } from './device.ts';
+import type { History } from './history.ts';
+import type { Tally } from './tally.ts';
+
+export interface WorkloadOptions {
+  readonly gateways: readonly string[];
+  readonly users: number;
+  readonly devicesOfEach: number;
+  readonly seed: number;
+  readonly history: History;
+  readonly tally: Tally;
+  /** Between two actions of a device, on average. */
+  readonly pauseMs: number;
+  readonly timeoutMs: number;
+}
+
+/** Per user, so that the last full sync stays small. */
+const itemsMax = 120;
+const settleLimitMs = 60_000;
+/** Not one of ours, so the server answers with everything, tombstones included. */
+const foreignToken = Buffer.from('2:1.0').toString('base64');
+
+interface Place {
+  readonly user: Account;
+  readonly client: Client;
+  readonly random: SeededRandom;
+  device: Device;
+  /** The last one that was signed out here. */
+  former: Device | undefined;
+}
+
+export class Workload {
+  readonly #options: WorkloadOptions;
+  readonly #random: SeededRandom;
+  readonly #places: Place[] = [];
+  #running: Promise<readonly PromiseSettledResult<void>[]> = Promise.resolve([]);
+  #isStopping = false;
+  #settleBy = Number.POSITIVE_INFINITY;
+  #devices = 0;
+
+  constructor(options: WorkloadOptions) {
+    this.#options = options;
+    this.#random = new SeededRandom(options.seed);
+  }
+
+  /** Registers everybody and signs all devices in. */
+  async open(): Promise<void> {
+    const { users, devicesOfEach } = this.#options;
+    for (let each = 0; each < users; each += 1) {
+      const user = await register(this.#client());
+      for (let number = 0; number < devicesOfEach; number += 1) {
+        const client = this.#client();
+        const random = new SeededRandom(this.#random.below(2 ** 32));
+        const device = await this.#signIn(user, client, random);
+        this.#places.push({ user, client, random, device, former: undefined });
+      }
+    }
+  }
+
+  start(): void {
+    this.#running = Promise.allSettled(this.#places.map((place) => this.#live(place)));
+  }
+
+  /** Lets every device finish what it has begun and sync to the end, and writes down what new devices are given. */
+  async settle(): Promise<void> {
+    this.#isStopping = true;
+    this.#settleBy = performance.now() + settleLimitMs;
+    for (const end of await this.#running) if (end.status === 'rejected') throw end.reason;
+    // Twice: what one device saved in its last act, the others have to get.
+    for (const { device } of [...this.#places, ...this.#places]) await device.sync();
+    const { history } = this.#options;
+    for (const user of new Set(this.#places.map((place) => place.user))) {
+      const name = `${user.userUuid}/last`;
+      const token = await signIn(this.#client(), user);
+      const options = { ...this.#options, user: user.userUuid, name, accessToken: token };
+      const reader = new Device({ ...options, client: this.#client(), random: this.#random });
+      history.add({ event: 'closing', device: name });
+      const everything = await reader.read(foreignToken);
+      const live = await reader.read(undefined);
+      history.add({ event: 'final', user: user.userUuid, everything, live });
+    }
+    history.flush();
+  }
+
+  #client(): Client {
+    const { gateways, tally, timeoutMs } = this.#options;
+    const random = new SeededRandom(this.#random.below(2 ** 32));
+    const isOver = () => performance.now() > this.#settleBy;
+    return new Client({ gateways, preferred: random.below(1_000), random, tally, timeoutMs, isOver });
+  }
+
+  async #signIn(user: Account, client: Client, random: SeededRandom): Promise<Device> {
+    this.#devices += 1;
+    const name = `${user.userUuid}/${this.#devices}`;
+    const accessToken = await signIn(client, user);
+    return new Device({ ...this.#options, user: user.userUuid, name, accessToken, client, random });
+  }
+
+  async #live(place: Place): Promise<void> {
+    while (!this.#isStopping) {
+      await this.#act(place);
+      await pause(this.#options.pauseMs * 2 * place.random.fraction());
+    }
+  }
+
+  async #act(place: Place): Promise<void> {
+    const { device, random } = place;
+    const chance = random.fraction();
+    const isFull = device.live.length >= itemsMax;
+    if (chance < 0.22) return isFull ? device.remove() : device.create(1);
+    if (chance < 0.25) return isFull ? device.remove() : device.upload();
+    if (chance < 0.6) return device.edit();
+    if (chance < 0.7) return device.remove();
+    if (chance < 0.92) return device.sync();
+    if (chance < 0.97) return device.compare();
+    if (chance < 0.985) return this.#signOutAndIn(place);
+    await place.former?.isRefused();
+  }
+
+  async #signOutAndIn(place: Place): Promise<void> {
+    await place.device.signOut();
+    place.former = place.device;
+    place.device = await this.#signIn(place.user, place.client, place.random);
+  }
+}
