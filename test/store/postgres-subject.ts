@@ -24,7 +24,13 @@ const bystander: NodeRow = {
 export interface PostgresVariant {
   readonly sql?: StoreSql;
   readonly wrap?: (store: Store, connection: DatabaseConnection) => Store;
+  /** Has rows while a statement of the database waits for a lock. */
+  readonly waiting?: string;
 }
+
+const postgresWaiting = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+export const cockroachWaiting =
+  'SELECT lock_key FROM crdb_internal.cluster_locks WHERE database_name = current_database() AND NOT granted';
 
 export async function postgresSubject(server: TestPostgres, variant: PostgresVariant = {}): Promise<Subject> {
   const connection = await server.createDatabase();
@@ -37,6 +43,8 @@ export async function postgresSubject(server: TestPostgres, variant: PostgresVar
   const other = await open();
   const observer = new pg.Client(connection);
   await observer.connect();
+  const whenBlocked = (pending: Promise<unknown>) =>
+    untilBlocked(observer, variant.waiting ?? postgresWaiting, pending);
 
   return {
     store,
@@ -56,7 +64,7 @@ export async function postgresSubject(server: TestPostgres, variant: PostgresVar
       const registration = other.register(node, leaseMs);
       // The one connection for leases goes to whoever asked first: this gets it between the two statements.
       const blocked = other.renew(bystander.id, bystander.incarnation, leaseMs);
-      await untilBlocked(observer, blocked);
+      await whenBlocked(blocked);
       return {
         async finish() {
           await lock.finish();
@@ -65,7 +73,7 @@ export async function postgresSubject(server: TestPostgres, variant: PostgresVar
         },
       };
     },
-    untilBlocked: (pending) => untilBlocked(observer, pending),
+    untilBlocked: whenBlocked,
     async close() {
       await Promise.all([store.close(), other.close(), observer.end()]);
     },
@@ -81,6 +89,8 @@ async function inFlight(
 ): Promise<Flight> {
   const client = new pg.Client(connection);
   await client.connect();
+  // PostgreSQL's own default; CockroachDB's is another.
+  await client.query('SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED');
   await client.query('BEGIN');
   await work(async ({ text, values }) => (await client.query(text, [...values])).rows);
   return {
@@ -91,17 +101,14 @@ async function inFlight(
   };
 }
 
-async function untilBlocked(observer: pg.Client, pending: Promise<unknown>): Promise<void> {
+async function untilBlocked(observer: pg.Client, waiting: string, pending: Promise<unknown>): Promise<void> {
   let isSettled = false;
   const settle = () => {
     isSettled = true;
   };
   pending.then(settle, settle);
   for (let poll = 0; poll < pollsMax && !isSettled; poll += 1) {
-    const waiting = await observer.query(
-      `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-    );
-    if (waiting.rows.length > 0) return;
+    if ((await observer.query(waiting)).rows.length > 0) return;
   }
   if (!isSettled) throw new Error('the statement neither ended nor waits for a lock');
 }
