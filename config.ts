@@ -6,6 +6,7 @@
 import { BlockList, isIP } from 'node:net';
 import { type AccountSettings, defaultAccountSettings, type ItemSettings } from './actors/mod.ts';
 import { nearNames } from './config/near-names.ts';
+import { internalApiSettings } from './config/settings/cluster.ts';
 import { settings } from './config/settings.ts';
 import { type Environment, readValues, type Values } from './config/values.ts';
 import type { CookieOptions } from './gateway/cookies.ts';
@@ -94,7 +95,7 @@ export const configuration = (): Configuration => configurationFrom(process.env)
 
 /** @throws ConfigError */
 export function configurationFrom(environment: Environment): Configuration {
-  const { values, problems } = readValues(environment);
+  const { values, problems } = readValues(environment, settings);
   if (values === undefined) throw new ConfigError(problems);
   const config = configOf(values);
   const contradictions = [...contradictionsOf(values, config), ...clusterContradictionsOf(values)];
@@ -109,6 +110,16 @@ export function configurationFrom(environment: Environment): Configuration {
     ({ given, meant }) => `The variable ${given} is no setting. ${meant} may have been meant.`,
   );
   return freezeDeeply({ config, secrets, warnings });
+}
+
+/** Where the operator command line finds the internal API: what is set for the node it runs beside. */
+export const internalApiConfiguration = (): InternalApiSettings => internalApiFrom(process.env);
+
+/** Whatever else is set wrong is not the operator's concern. @throws ConfigError */
+export function internalApiFrom(environment: Environment): InternalApiSettings {
+  const { values, problems } = readValues(environment, internalApiSettings);
+  if (values === undefined) throw new ConfigError(problems);
+  return freezeDeeply(internalApiOf(values));
 }
 
 function configOf(values: Values): Config {
@@ -131,13 +142,7 @@ function configOf(values: Values): Config {
     role: values.ROLE,
     clusterName: values.CLUSTER_NAME,
     nats: natsOf(values),
-    internalApi: {
-      host: values.GRPC_HOST,
-      port: values.GRPC_PORT,
-      certFile: values.GRPC_CERT_FILE,
-      keyFile: values.GRPC_KEY_FILE,
-      clientCaFile: values.GRPC_CLIENT_CA_FILE,
-    },
+    internalApi: internalApiOf(values),
     captchaServerUrl: values.CAPTCHA_SERVER_URL,
     captchaUiUrl: values.CAPTCHA_UI_URL,
     accounts: accountsOf(values),
@@ -190,6 +195,21 @@ function natsOf(values: Values): NatsSettings | undefined {
   };
 }
 
+function internalApiOf(
+  values: Pick<
+    Values,
+    'GRPC_HOST' | 'GRPC_PORT' | 'GRPC_CERT_FILE' | 'GRPC_KEY_FILE' | 'GRPC_CLIENT_CA_FILE'
+  >,
+): InternalApiSettings {
+  return {
+    host: values.GRPC_HOST,
+    port: values.GRPC_PORT,
+    certFile: values.GRPC_CERT_FILE,
+    keyFile: values.GRPC_KEY_FILE,
+    clientCaFile: values.GRPC_CLIENT_CA_FILE,
+  };
+}
+
 const emailsOf = (list: readonly string[]): ReadonlySet<string> =>
   new Set(list.map((email) => email.toLowerCase()));
 
@@ -210,6 +230,7 @@ function gatewayOf(values: Values, filesServerUrl: string): Config['gateway'] {
     largeBodyBytes: values.HTTP_REQUEST_PAYLOAD_LIMIT_MEGABYTES * 1_048_576,
     bodyMemoryBytes: values.BODY_MEMORY_BYTES,
     drainTimeoutMs: values.DRAIN_TIMEOUT_MS,
+    sharesPort: values.NATS_URL !== undefined,
   };
 }
 

@@ -35,11 +35,16 @@ async function main(): Promise<void> {
   }
 }
 
-function announce(config: Config, { port, adminPort }: Ports): void {
+function announce(config: Config, { port, adminPort, grpcPort }: Ports): void {
   const address = config.publicUrl ?? `http://${urlHost(config.host)}:${port}`;
+  const clients =
+    port === undefined
+      ? 'No client connects to this process: it is a host.'
+      : `Put this address into your client as the sync server: ${address}`;
   process.stdout.write(
-    `Scriptorium is running. Put this address into your client as the sync server: ${address}\n` +
-      `Metrics and probes: http://${urlHost(config.adminHost)}:${adminPort}/metrics\n`,
+    `Scriptorium is running. ${clients}\n` +
+      `Metrics and probes: http://${urlHost(config.adminHost)}:${adminPort}/metrics\n` +
+      `Internal API: ${urlHost(config.internalApi.host)}:${grpcPort}\n`,
   );
 }
 

@@ -1,12 +1,19 @@
 /** Whether this process should be sent requests: every check passes and no shutdown has begun. */
 import { type Clock, sleep } from '../runtime/clock.ts';
 
-/** Answers true when what it looks at can serve now. Throwing and taking too long count as false. */
-export type ReadinessCheck = () => boolean | Promise<boolean>;
+/**
+ * Answers true when what it looks at can serve now, `degraded` when requests are served all the same. Throwing and
+ * taking too long count as false.
+ */
+export type ReadinessCheck = () => Passed | Promise<Passed>;
+type Passed = boolean | 'degraded';
+
+export const checkResults = ['ok', 'degraded', 'failed'] as const;
+export type CheckResult = (typeof checkResults)[number];
 
 export interface ReadinessReport {
   readonly ready: boolean;
-  readonly checks: Readonly<Record<string, 'ok' | 'failed'>>;
+  readonly checks: Readonly<Record<string, CheckResult>>;
 }
 
 export interface Readiness {
@@ -20,11 +27,13 @@ const checkTimeoutMs = 2_000;
 export function createReadiness(checks: Readonly<Record<string, ReadinessCheck>>, clock: Clock): Readiness {
   let draining = false;
 
-  async function passes(check: ReadinessCheck): Promise<boolean> {
+  async function resultOf(check: ReadinessCheck): Promise<CheckResult> {
     try {
-      return await Promise.race([check(), sleep(clock, checkTimeoutMs).then(() => false)]);
+      const passed = await Promise.race([check(), sleep(clock, checkTimeoutMs).then(() => false)]);
+      if (passed === 'degraded') return 'degraded';
+      return passed ? 'ok' : 'failed';
     } catch {
-      return false;
+      return 'failed';
     }
   }
 
@@ -35,11 +44,11 @@ export function createReadiness(checks: Readonly<Record<string, ReadinessCheck>>
     async report() {
       const all = { ...checks, serving: () => !draining };
       const results = await Promise.all(
-        Object.entries(all).map(async ([name, check]) => [name, await passes(check)] as const),
+        Object.entries(all).map(async ([name, check]) => [name, await resultOf(check)] as const),
       );
       return {
-        ready: results.every(([, ok]) => ok),
-        checks: Object.fromEntries(results.map(([name, ok]) => [name, ok ? 'ok' : 'failed'] as const)),
+        ready: results.every(([, result]) => result !== 'failed'),
+        checks: Object.fromEntries(results),
       };
     },
   };

@@ -46,6 +46,8 @@ export interface GatewayConfig extends ExchangeLimits {
   readonly bodyMemoryBytes: number;
   /** How long `drain` waits for requests in flight. */
   readonly drainTimeoutMs: number;
+  /** Several processes of one machine listen on the same port, and the system spreads connections over them. */
+  readonly sharesPort: boolean;
 }
 
 const mebibyte = 1024 * 1024;
@@ -61,6 +63,7 @@ export const defaultGatewayConfig: GatewayConfig = {
   bodyTimeoutMs: 60_000,
   requestDeadlineMs: 25_000,
   drainTimeoutMs: 10_000,
+  sharesPort: false,
 };
 
 export interface GatewayOptions {
@@ -166,7 +169,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     close,
     listen: (host, port) =>
       new Promise((resolve, reject) => {
-        listenExclusively(app, host, port, (socket) => {
+        listenOn(app, host, port, config.sharesPort ? sharedPort : LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
           if (socket === false) {
             reject(new Error(`Cannot listen on ${host} port ${port}: it is taken, or not ours to open.`));
             return;
@@ -195,11 +198,14 @@ export function createGateway(options: GatewayOptions): Gateway {
   }
 }
 
-/** A taken port is an error; by default uWebSockets.js would share it. The typings lack this form of the call. */
-function listenExclusively(
+const sharedPort = 0;
+
+/** Unless told otherwise uWebSockets.js shares a port that is taken. The typings lack this form of the call. */
+function listenOn(
   app: ReturnType<typeof App>,
   host: string,
   port: number,
+  options: number,
   done: (socket: us_listen_socket | false) => void,
 ): void {
   type Listen = (
@@ -208,7 +214,7 @@ function listenExclusively(
     options: number,
     done: (socket: us_listen_socket | false) => void,
   ) => void;
-  (app.listen as unknown as Listen).call(app, host, port, LIBUS_LISTEN_EXCLUSIVE_PORT, done);
+  (app.listen as unknown as Listen).call(app, host, port, options, done);
 }
 
 function registerGauges(

@@ -30,5 +30,5 @@ export interface InternalApiPorts {
 
 export interface ReadinessReport {
   readonly ready: boolean;
-  readonly checks: Readonly<Record<string, 'ok' | 'failed'>>;
+  readonly checks: Readonly<Record<string, string>>;
 }

@@ -3,11 +3,11 @@ import { createKeyring } from '../runtime/keyring.ts';
 import { ModelDatabase, ModelStore } from '../runtime/store/model.ts';
 import { FakeClock } from '../test/support/clock.ts';
 import { SeededRandom } from '../test/support/random.ts';
-import { checkDatabase, restoredMarker, syncGeneration } from './database.ts';
+import { checkDatabase, inProcessAddress, restoredMarker, syncGeneration } from './database.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
 const keyring = createKeyring(Buffer.alloc(32, 1));
-const expected = { keyring, shardCount: 16, nodeId: 'main' };
+const expected = { keyring, shardCount: 16, nodeId: 'main', clusterName: 'a', isClustered: false };
 const leaseMs = 10_000;
 
 const nodeOf = (id: string) => ({
@@ -54,10 +54,14 @@ test('a database marked as restored gets a new generation, once', async (t) => {
   t.is(await syncGeneration(store, directory, new SeededRandom(3)), second);
 });
 
-test('another key or shard count than the database was made with is refused', async (t) => {
+test('another key, shard count or cluster name than the database was made with is refused', async (t) => {
   const { store } = storeOf();
   await checkDatabase(store, expected);
-  for (const other of [{ keyring: createKeyring(Buffer.alloc(32, 2)) }, { shardCount: 32 }]) {
+  for (const other of [
+    { keyring: createKeyring(Buffer.alloc(32, 2)) },
+    { shardCount: 32 },
+    { clusterName: 'b' },
+  ]) {
     const error = await t.throwsAsync(checkDatabase(store, { ...expected, ...other }), {
       instanceOf: StartError,
     });
@@ -75,4 +79,14 @@ test('a live node of another name is refused, a dead one or our own predecessor 
   t.regex(error.message, /"other"/);
   await clock.advance(leaseMs + 1);
   await t.notThrowsAsync(checkDatabase(store, expected));
+});
+
+test('nodes that reach one another serve one database, one that cannot be reached keeps them out', async (t) => {
+  const { store } = storeOf();
+  const clustered = { ...expected, isClustered: true };
+  await store.register({ ...nodeOf('other'), address: 'machine' }, leaseMs);
+  await t.notThrowsAsync(checkDatabase(store, clustered));
+  await t.throwsAsync(checkDatabase(store, expected), { message: /"other".*NATS_URL/ });
+  await store.register({ ...nodeOf('alone'), address: inProcessAddress }, leaseMs);
+  await t.throwsAsync(checkDatabase(store, clustered), { message: /"alone".*without NATS_URL/ });
 });

@@ -94,27 +94,47 @@ export async function syncGeneration(
   return fresh;
 }
 
+export interface ExpectedDatabase {
+  readonly keyring: Keyring;
+  readonly shardCount: number;
+  readonly nodeId: string;
+  readonly clusterName: string;
+  /** Whether this process can reach others. */
+  readonly isClustered: boolean;
+}
+
+/** As the address of a node: no other process can reach it. */
+export const inProcessAddress = 'in-process';
+
 /** Refuses a database that was made with other fixed settings, or that another node is serving. @throws StartError */
-export async function checkDatabase(
-  store: Store,
-  expected: { readonly keyring: Keyring; readonly shardCount: number; readonly nodeId: string },
-): Promise<void> {
+export async function checkDatabase(store: Store, expected: ExpectedDatabase): Promise<void> {
   await checkFingerprint(expected.keyring, store);
-  const shardCount = await store.fixedSetting('shard-count', String(expected.shardCount));
-  if (shardCount !== String(expected.shardCount)) {
-    throw new StartError(
-      `SHARD_COUNT is ${expected.shardCount}, and this database was made with ${shardCount}. It cannot change.`,
-      exitCodes.config,
-    );
-  }
-  // Nodes reach one another over a transport between processes, and there is none: two would take turns refusing.
-  const other = (await store.nodes()).find(
-    (node) => node.id !== expected.nodeId && node.incarnation !== null && node.expiresInMs > 0,
+  await checkFixed(store, 'SHARD_COUNT', 'shard-count', String(expected.shardCount));
+  await checkFixed(store, 'CLUSTER_NAME', 'cluster-name', expected.clusterName);
+  await checkNodes(store, expected);
+}
+
+async function checkFixed(store: Store, setting: string, name: string, value: string): Promise<void> {
+  const kept = await store.fixedSetting(name, value);
+  if (kept === value) return;
+  throw new StartError(
+    `${setting} is ${value}, and this database was made with ${kept}: start with ${setting}=${kept}.`,
+    exitCodes.config,
   );
-  if (other !== undefined) {
-    throw new StartError(
-      `The node "${other.id}" is serving this database, and this one is "${expected.nodeId}" (NODE_ID). Stop that one first.`,
-      exitCodes.inUse,
-    );
-  }
+}
+
+/** Nodes that cannot reach one another would take turns refusing. */
+async function checkNodes(store: Store, { nodeId, isClustered }: ExpectedDatabase): Promise<void> {
+  const others = (await store.nodes()).filter(
+    ({ id, incarnation, expiresInMs }) => id !== nodeId && incarnation !== null && expiresInMs > 0,
+  );
+  const unreachable = others.find(({ address }) => !isClustered || address === inProcessAddress);
+  if (unreachable === undefined) return;
+  const whatToDo = isClustered
+    ? 'That one was started without NATS_URL. Stop it first.'
+    : 'Stop that one first, or give both a NATS_URL.';
+  throw new StartError(
+    `The node "${unreachable.id}" is serving this database, and this one is "${nodeId}" (NODE_ID). ${whatToDo}`,
+    exitCodes.inUse,
+  );
 }

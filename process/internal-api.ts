@@ -1,68 +1,44 @@
-/** Opens the internal gRPC API as configured: reads the certificates, listens, and says what is in the way. */
+/** The internal API, with its certificates from files. */
 import { readFile } from 'node:fs/promises';
-import { createSecureContext } from 'node:tls';
+import type { ServerCredentials } from '@grpc/grpc-js';
 import type { InternalApiSettings } from '../config.ts';
-import { type ServerCertificate, serverCredentials } from '../operations/credentials.ts';
+import { serverCredentials } from '../operations/credentials.ts';
 import { createInternalApi } from '../operations/internal-api.ts';
 import type { InternalApiPorts } from '../operations/ports.ts';
+import type { ServerOptions } from './server.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
-export interface OpenInternalApi {
-  readonly port: number;
-  close(): Promise<void>;
+/** Closes with the lifetime. Resolves to the port taken. @throws StartError */
+export async function openInternalApi(options: ServerOptions, ports: InternalApiPorts): Promise<number> {
+  const { config, lifetime } = options;
+  const credentials = await credentialsOf(config.internalApi);
+  const api = createInternalApi(ports);
+  lifetime.onEnd(() => api.close());
+  return api.listen(config.internalApi.host, config.internalApi.port, credentials);
 }
 
-/** @throws StartError */
-export async function openInternalApi(
-  settings: InternalApiSettings,
-  ports: InternalApiPorts,
-): Promise<OpenInternalApi> {
-  const certificate = await readCertificate(settings);
-  const api = createInternalApi(ports);
+async function credentialsOf(settings: InternalApiSettings): Promise<ServerCredentials> {
+  const { certFile, keyFile, clientCaFile } = settings;
+  if (certFile === undefined || keyFile === undefined) return serverCredentials(undefined);
+  const certificate = await read('GRPC_CERT_FILE', certFile);
+  const key = await read('GRPC_KEY_FILE', keyFile);
+  const clientCa = clientCaFile === undefined ? undefined : await read('GRPC_CLIENT_CA_FILE', clientCaFile);
   try {
-    const port = await api.listen(settings.host, settings.port, serverCredentials(certificate));
-    return { port, close: () => api.close() };
+    return serverCredentials({ certificate, key, clientCa });
   } catch (error) {
-    throw new StartError(
-      `GRPC_PORT cannot be listened on: ${(error as Error).message}`,
-      exitCodes.unavailable,
-      { cause: error },
-    );
+    throw wrong(`GRPC_CERT_FILE, GRPC_KEY_FILE and GRPC_CLIENT_CA_FILE do not fit: ${textOf(error)}.`, error);
   }
 }
 
-async function readCertificate(settings: InternalApiSettings): Promise<ServerCertificate | undefined> {
-  const { certFile, keyFile, clientCaFile } = settings;
-  if (certFile === undefined || keyFile === undefined) return undefined;
-  const [certificate, key, clientCa] = await Promise.all([
-    readPem('GRPC_CERT_FILE', certFile),
-    readPem('GRPC_KEY_FILE', keyFile),
-    clientCaFile === undefined ? undefined : readPem('GRPC_CLIENT_CA_FILE', clientCaFile),
-  ]);
-  assertUsable({ certificate, key, clientCa });
-  return { certificate, key, clientCa };
-}
-
-async function readPem(setting: string, path: string): Promise<Buffer> {
+async function read(setting: string, path: string): Promise<Buffer> {
   try {
     return await readFile(path);
   } catch (error) {
-    throw wrong(`${setting} cannot be read: ${(error as Error).message}.`, error);
+    throw wrong(`The file ${path} that ${setting} names cannot be read: ${textOf(error)}.`, error);
   }
 }
 
-/** Here and not at the first connection, where nobody would be told. */
-function assertUsable({ certificate, key, clientCa }: ServerCertificate): void {
-  try {
-    createSecureContext({ cert: certificate, key });
-  } catch (error) {
-    throw wrong('GRPC_CERT_FILE and GRPC_KEY_FILE are no certificate (PEM) and its private key.', error);
-  }
-  if (clientCa !== undefined && !clientCa.includes('-----BEGIN CERTIFICATE-----')) {
-    throw wrong('GRPC_CLIENT_CA_FILE has no certificates (PEM).');
-  }
-}
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : 'unknown');
 
-function wrong(message: string, cause?: unknown): StartError {
-  return new StartError(message, exitCodes.config, { cause });
-}
+const wrong = (message: string, cause: unknown): StartError =>
+  new StartError(message, exitCodes.config, { cause });

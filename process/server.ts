@@ -1,37 +1,26 @@
-/** The composition: configuration -> lock -> keys -> database -> store -> host -> gateway, and back at the end. */
-import { availableParallelism } from 'node:os';
+/**
+ * The composition: configuration -> foundation (directory, keys, database) -> transport -> the roles of this process ->
+ * the ports it listens on, and back at the end.
+ */
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import {
-  createCaptchaVerifier,
-  createKinds,
-  createPasswordHasher,
-  createSessionTokens,
-  createSigninKeys,
-  type SessionTokens,
-  type SigninKeys,
-} from '../actors/mod.ts';
+import { createSessionTokens, createSigninKeys } from '../actors/mod.ts';
 import type { Config, Secrets } from '../config.ts';
 import { createAdmin } from '../gateway/admin.ts';
 import { createVerifyBearer } from '../gateway/bearer.ts';
-import { createReadiness } from '../gateway/readiness.ts';
-import { allRoutes } from '../gateway/routes/mod.ts';
-import { createGateway } from '../gateway/server.ts';
+import { createReadiness, type ReadinessCheck } from '../gateway/readiness.ts';
 import { createActors } from '../runtime/actors.ts';
 import type { Clock } from '../runtime/clock.ts';
-
-import type { Keyring } from '../runtime/keyring.ts';
 import { defaultLimits } from '../runtime/limits.ts';
-import { prometheusRuntimeMetrics } from '../runtime/metrics.ts';
-import { Node } from '../runtime/node.ts';
 import type { Random } from '../runtime/random.ts';
-import type { Store } from '../runtime/store/store.ts';
-import { InProcessTransport } from '../runtime/transport/in-process.ts';
-import { openDataDirectory } from './data-directory.ts';
-import { checkDatabase, needing, openDatabase, openStore, syncGeneration } from './database.ts';
+import { needing } from './database.ts';
+import { layFoundation } from './foundation.ts';
+import { openGateway } from './gateway.ts';
+import { openInternalApi } from './internal-api.ts';
 import type { Lifetime } from './lifetime.ts';
-import { openKeyring } from './root-secret.ts';
+import { createNode, createPresence, type NodePorts } from './node.ts';
 import { exitCodes, StartError } from './start-error.ts';
+import { openTransport } from './transport.ts';
 
 export interface ServerOptions {
   readonly config: Config;
@@ -44,136 +33,86 @@ export interface ServerOptions {
 }
 
 export interface Ports {
-  readonly port: number;
+  /** Absent: no client connects to this process. */
+  readonly port: number | undefined;
   readonly adminPort: number;
+  readonly grpcPort: number;
 }
 
 /** Starts everything and resolves to the ports taken. What was opened closes with the lifetime. @throws StartError */
 export async function startServer(options: ServerOptions): Promise<Ports> {
-  const { config, secrets, clock, random, logger, lifetime } = options;
-  const directory = await openDataDirectory(config.dataDirectory);
-  lifetime.onEnd(() => directory.release());
-  const keyring = await openKeyring(
-    { secretKey: secrets.secretKey, secretKeyFile: config.secretKeyFile },
-    directory,
-    random,
-  );
-  const database = await openDatabase(secrets.databaseUrl, directory, { clock, random, logger });
-  lifetime.onEnd(() => database.stop());
-  const store = await openStore(database, logger);
-  lifetime.onEnd(() => store.close());
-  const expected = { keyring, shardCount: config.shardCount, nodeId: config.nodeId };
-  await needing('The database cannot be used', () => checkDatabase(store, expected));
-  const generation = await needing('The database cannot be used', () =>
-    syncGeneration(store, directory, random),
-  );
-  const isDatabaseUp = () => database.isUp() && store.verify().then(() => true);
-  return serve(options, { keyring, store, generation }, isDatabaseUp);
-}
-
-async function serve(
-  options: ServerOptions,
-  { keyring, store, generation }: { keyring: Keyring; store: Store; generation: string },
-  isDatabaseUp: () => false | Promise<boolean>,
-): Promise<Ports> {
   const { config, clock, random, logger, lifetime } = options;
+  const foundation = await layFoundation(options);
+  const { keyring, store } = foundation;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  const { transport, isWakeStreamUp } = await openTransport(options, foundation, registry);
   const tokens = createSessionTokens(keyring.derive('session-token'));
-  const transport = new InProcessTransport();
   const signinKeys = createSigninKeys(keyring);
-  const node = createNode(options, store, { registry, transport, tokens, signinKeys, generation });
-  await needing('The node could not take up its work', () => node.start());
-  lifetime.onEnd(() => node.drain(config.drainTimeoutMs));
-
-  const readiness = createReadiness(
-    { database: isDatabaseUp, host: () => node.isReady, transport: () => transport.isConnected },
-    clock,
+  const ofRole = await takeRole(
+    options,
+    { foundation, transport, registry, tokens, signinKeys },
+    isWakeStreamUp,
   );
+
+  const readiness = createReadiness({ ...ofRole, transport: () => transport.isConnected }, clock);
   const { defaultDeadlineMs } = defaultLimits;
-  const gateway = createGateway({
-    routes: allRoutes({
-      readiness,
-      tokens,
-      signinKeys,
-      version: options.version,
-      settings: config.accounts,
-      cookies: config.cookies,
-      filesServerUrl: config.gateway.filesServerUrl,
-      captchaUiUrl: config.captchaUiUrl ?? null,
-    }),
-    actors: createActors({ transport, clock, random, defaultDeadlineMs }),
-    config: { ...config.gateway, accessKey: accessKeyOf(options) },
-    verifyBearer: createVerifyBearer(tokens),
+  const actors = createActors({ transport, clock, random, defaultDeadlineMs });
+  const verifyBearer = createVerifyBearer(tokens);
+  const admin = createAdmin(registry, readiness);
+  lifetime.onEnd(() => admin.close());
+  const adminPort = await opened('ADMIN_PORT', () => admin.listen(config.adminHost, config.adminPort));
+  const internal = {
+    store,
+    actors,
+    transport,
+    readiness,
+    verifyBearer,
+    shardCount: config.shardCount,
+    workspacesPerEmail: config.accounts.workspacesPerEmail,
     clock,
     random,
     logger,
     registry,
-    readiness,
-  });
-  const admin = createAdmin(registry, readiness);
-  lifetime.onEnd(() => admin.close());
-  const adminPort = await opened('ADMIN_PORT', () => admin.listen(config.adminHost, config.adminPort));
-  lifetime.onEnd(() => gateway.drain());
-  const port = await opened('PORT', () => gateway.listen(config.host, config.port));
-  return { port, adminPort };
+    drainTimeoutMs: config.drainTimeoutMs,
+  };
+  const grpcPort = await opened('GRPC_PORT', () => openInternalApi(options, internal));
+  if (config.role === 'host') return { port: undefined, adminPort, grpcPort };
+  const gateway = { readiness, tokens, signinKeys, actors, verifyBearer, registry };
+  const port = await opened('PORT', () => openGateway(options, gateway));
+  return { port, adminPort, grpcPort };
 }
 
-interface Shared {
-  readonly registry: Registry;
-  readonly transport: InProcessTransport;
-  readonly tokens: SessionTokens;
-  readonly signinKeys: SigninKeys;
-  readonly generation: string;
-}
-
-function createNode(options: ServerOptions, store: Store, shared: Shared): Node {
-  const { config, clock, random, logger, lifetime } = options;
-  // One core is left for the event loop.
-  const hasher = createPasswordHasher({ concurrent: Math.max(1, availableParallelism() - 1), waiting: 256 });
-  const captcha =
-    config.captchaServerUrl === undefined ? undefined : createCaptchaVerifier(config.captchaServerUrl);
-  const kinds = createKinds({
-    settings: config.accounts,
-    items: { ...config.items, generation: shared.generation },
-    tokens: shared.tokens,
-    signinKeys: shared.signinKeys,
-    hasher,
-    captcha,
-  });
-  const node: Node = new Node({
-    kinds,
-    store,
-    transport: shared.transport,
-    clock,
-    random,
-    logger,
-    limits: defaultLimits,
-    metrics: prometheusRuntimeMetrics(shared.registry, () => node),
-    node: {
-      id: config.nodeId,
-      address: '',
-      roles: 'all',
-      version: options.version,
-      formats: '1',
-    },
-    shardCount: config.shardCount,
-    leaseMs: config.leaseMs,
-    // Our own database is in the directory whose lock this process holds; another one may be shared.
-    isPredecessorDead: options.secrets.databaseUrl === undefined,
-    onReplaced: () => void lifetime.end(exitCodes.inUse),
-  });
-  return node;
-}
-
-function accessKeyOf({ config, secrets }: ServerOptions) {
-  return secrets.accessKey === undefined ? undefined : { key: secrets.accessKey, mode: config.accessKeyMode };
+/** Takes up the part of this process in the cluster, and tells by which checks it is ready. */
+async function takeRole(
+  options: ServerOptions,
+  ports: NodePorts,
+  isWakeStreamUp: () => boolean,
+): Promise<Record<string, ReadinessCheck>> {
+  const { config, lifetime } = options;
+  const what = 'The node could not take up its work';
+  if (config.role === 'gateway') {
+    const presence = createPresence(options, ports);
+    await needing(what, () => presence.start());
+    lifetime.onEnd(() => presence.end().leave());
+    // What it needs of the database it asks the hosts for.
+    return {};
+  }
+  const node = createNode(options, ports);
+  await needing(what, () => node.start());
+  lifetime.onEnd(() => node.drain(config.drainTimeoutMs));
+  return {
+    database: ports.foundation.isDatabaseUp,
+    host: () => node.isReady,
+    wakeups: () => isWakeStreamUp() || 'degraded',
+  };
 }
 
 async function opened(setting: string, listen: () => Promise<number>): Promise<number> {
   try {
     return await listen();
   } catch (error) {
+    if (error instanceof StartError) throw error;
     throw new StartError(
       `${setting} cannot be listened on: ${(error as Error).message}`,
       exitCodes.unavailable,

@@ -1,6 +1,6 @@
 /** What probes and clients ask before anything else (auth.md 2). None of it is enveloped or needs a session. */
 import { z } from 'zod';
-import type { Readiness } from '../readiness.ts';
+import { checkResults, type Readiness } from '../readiness.ts';
 import { type AnyRoute, route } from '../route.ts';
 
 export interface HealthRouteOptions {
@@ -107,4 +107,4 @@ const metadataBody = captcha.extend({
 });
 
 const readinessBody = (status: string) =>
-  z.object({ status: z.literal(status), checks: z.record(z.string(), z.enum(['ok', 'failed'])) });
+  z.object({ status: z.literal(status), checks: z.record(z.string(), z.enum(checkResults)) });

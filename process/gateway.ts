@@ -1,0 +1,45 @@
+/** The gateway role: the routes this process serves, and the port they are on. */
+import type { Registry } from 'prom-client';
+import type { SessionTokens, SigninKeys } from '../actors/mod.ts';
+import type { VerifyBearer } from '../gateway/bearer.ts';
+import type { Readiness } from '../gateway/readiness.ts';
+import { allRoutes } from '../gateway/routes/mod.ts';
+import { createGateway } from '../gateway/server.ts';
+import type { Actors } from '../runtime/kind.ts';
+import type { ServerOptions } from './server.ts';
+
+export interface GatewayPorts {
+  readonly readiness: Readiness;
+  readonly tokens: SessionTokens;
+  readonly signinKeys: SigninKeys;
+  readonly actors: Actors;
+  readonly verifyBearer: VerifyBearer;
+  readonly registry: Registry;
+}
+
+/** Drains with the lifetime. Resolves to the port taken; rejects when it is not to be had. */
+export async function openGateway(options: ServerOptions, ports: GatewayPorts): Promise<number> {
+  const { config, secrets, version, clock, random, logger, lifetime } = options;
+  const { readiness, tokens, signinKeys } = ports;
+  const accessKey =
+    secrets.accessKey === undefined ? undefined : { key: secrets.accessKey, mode: config.accessKeyMode };
+  const gateway = createGateway({
+    ...ports,
+    routes: allRoutes({
+      readiness,
+      tokens,
+      signinKeys,
+      version,
+      settings: config.accounts,
+      cookies: config.cookies,
+      filesServerUrl: config.gateway.filesServerUrl,
+      captchaUiUrl: config.captchaUiUrl ?? null,
+    }),
+    config: { ...config.gateway, accessKey },
+    clock,
+    random,
+    logger,
+  });
+  lifetime.onEnd(() => gateway.drain());
+  return gateway.listen(config.host, config.port);
+}

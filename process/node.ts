@@ -1,0 +1,95 @@
+/** The host role: the kinds of actors this process runs, and its part in the cluster. */
+import { availableParallelism, hostname } from 'node:os';
+import type { Registry } from 'prom-client';
+import {
+  createCaptchaVerifier,
+  createKinds,
+  createPasswordHasher,
+  type SessionTokens,
+  type SigninKeys,
+} from '../actors/mod.ts';
+import { Incarnations } from '../runtime/incarnations.ts';
+import { defaultLimits } from '../runtime/limits.ts';
+import { prometheusRuntimeMetrics } from '../runtime/metrics.ts';
+import { Node } from '../runtime/node.ts';
+import { Lease } from '../runtime/ownership/lease.ts';
+import type { NodeRow } from '../runtime/store/store.ts';
+import type { Transport } from '../runtime/transport/transport.ts';
+import { inProcessAddress } from './database.ts';
+import type { Foundation } from './foundation.ts';
+import type { ServerOptions } from './server.ts';
+import { exitCodes, StartError } from './start-error.ts';
+
+export interface NodePorts {
+  readonly foundation: Foundation;
+  readonly transport: Transport;
+  readonly registry: Registry;
+  readonly tokens: SessionTokens;
+  readonly signinKeys: SigninKeys;
+}
+
+export function createNode(options: ServerOptions, ports: NodePorts): Node {
+  const { config, secrets, clock, random, logger } = options;
+  const { foundation, transport, registry } = ports;
+  // One core is left for the event loop.
+  const hasher = createPasswordHasher({ concurrent: Math.max(1, availableParallelism() - 1), waiting: 256 });
+  const captcha =
+    config.captchaServerUrl === undefined ? undefined : createCaptchaVerifier(config.captchaServerUrl);
+  const kinds = createKinds({
+    settings: config.accounts,
+    items: { ...config.items, generation: foundation.generation },
+    tokens: ports.tokens,
+    signinKeys: ports.signinKeys,
+    hasher,
+    captcha,
+  });
+  const node: Node = new Node({
+    kinds,
+    store: foundation.store,
+    transport,
+    clock,
+    random,
+    logger,
+    limits: defaultLimits,
+    metrics: prometheusRuntimeMetrics(registry, () => node),
+    node: rowOf(options),
+    shardCount: config.shardCount,
+    leaseMs: config.leaseMs,
+    // Our own database is in the directory whose lock this process holds; another one may be shared.
+    isPredecessorDead: secrets.databaseUrl === undefined,
+    verify: foundation.verify,
+    onRefused: (error) => refused(options, error),
+  });
+  return node;
+}
+
+/** A process that is a gateway only shows itself to operators by a row like a host's; nothing depends on its lease. */
+export function createPresence(options: ServerOptions, { foundation }: Pick<NodePorts, 'foundation'>) {
+  const { config, clock, random, logger } = options;
+  return new Incarnations({
+    clock,
+    random,
+    logger,
+    create: (incarnation, onLost) =>
+      new Lease({
+        store: foundation.store,
+        clock,
+        node: { ...rowOf(options), incarnation },
+        leaseMs: config.leaseMs,
+        logger,
+        isPredecessorDead: false,
+        onLost,
+      }),
+    onRefused: (error) => refused(options, error),
+  });
+}
+
+function rowOf({ config, version }: ServerOptions): Omit<NodeRow, 'incarnation'> {
+  const address = config.nats === undefined ? inProcessAddress : hostname();
+  return { id: config.nodeId, address, roles: config.role, version, formats: '1' };
+}
+
+function refused({ logger, lifetime }: ServerOptions, error: unknown): void {
+  logger.fatal({ reason: error instanceof Error ? error.message : 'unknown' }, 'this process must not serve');
+  void lifetime.end(error instanceof StartError ? error.exitCode : exitCodes.inUse);
+}

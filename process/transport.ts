@@ -1,0 +1,49 @@
+/** The way to other processes: over NATS where there is a cluster, else there are none. */
+import type { Registry } from 'prom-client';
+import { InProcessTransport } from '../runtime/transport/in-process.ts';
+import { prometheusTransportMetrics } from '../runtime/transport/nats/metrics.ts';
+import { type NatsTransport, openNatsTransport } from '../runtime/transport/nats/nats-transport.ts';
+import type { Transport } from '../runtime/transport/transport.ts';
+import { needing } from './database.ts';
+import type { Foundation } from './foundation.ts';
+import type { ServerOptions } from './server.ts';
+
+/** What may still be sent at the end. */
+const closeMs = 2_000;
+
+export interface OpenedTransport {
+  readonly transport: Transport;
+  /** False where tells for other hosts have to wait for a sweep. */
+  isWakeStreamUp(): boolean;
+}
+
+/** Closes with the lifetime. @throws StartError */
+export async function openTransport(
+  options: ServerOptions,
+  { generation }: Foundation,
+  registry: Registry,
+): Promise<OpenedTransport> {
+  const { config, secrets, clock, random, logger, lifetime } = options;
+  const { nats, clusterName, shardCount } = config;
+  if (nats === undefined) return { transport: new InProcessTransport(), isWakeStreamUp: () => true };
+  let opened: NatsTransport | undefined;
+  const metrics = prometheusTransportMetrics(registry, () => opened);
+  const { replicas, ...access } = nats;
+  const transport = await needing('NATS cannot be used', () =>
+    openNatsTransport({
+      access: { ...access, servers: secrets.natsUrls ?? [] },
+      clusterName,
+      databaseId: generation,
+      incarnation: random.uuid(),
+      shardCount,
+      clock,
+      random,
+      logger,
+      metrics,
+      wakeStream: { replicas },
+    }),
+  );
+  opened = transport;
+  lifetime.onEnd(() => transport.close(closeMs));
+  return { transport, isWakeStreamUp: () => transport.isWakeStreamAvailable };
+}
