@@ -1,22 +1,26 @@
 import type { AnySetting, ValueOf } from './setting.ts';
-import { settings } from './settings.ts';
+import type { settings } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export type Values = { readonly [Name in keyof typeof settings]: ValueOf<(typeof settings)[Name]> };
+type Declarations = Readonly<Record<string, AnySetting>>;
+type ValuesOf<S extends Declarations> = { readonly [Name in keyof S]: ValueOf<S[Name]> };
 
-export interface ReadValues {
+/** Of all settings. */
+export type Values = ValuesOf<typeof settings>;
+
+export interface ReadValues<S extends Declarations> {
   /** Undefined if there are problems. */
-  readonly values: Values | undefined;
+  readonly values: ValuesOf<S> | undefined;
   /** One sentence each, without the value where it is a secret. */
   readonly problems: readonly string[];
 }
 
-/** The values of all settings, or everything that is wrong with them. */
-export function readValues(environment: Environment): ReadValues {
+/** The values of these settings, or everything that is wrong with them. */
+export function readValues<S extends Declarations>(environment: Environment, declarations: S): ReadValues<S> {
   const values: Record<string, unknown> = {};
   const problems: string[] = [];
-  for (const [name, declared] of Object.entries<AnySetting>(settings)) {
+  for (const [name, declared] of Object.entries(declarations)) {
     const given = environment[name]?.trim();
     // An empty variable is how compose files and the like say "not set".
     if (given === undefined || given === '') {
@@ -27,7 +31,7 @@ export function readValues(environment: Environment): ReadValues {
     if (parsed.success) values[name] = parsed.data;
     else problems.push(problemOf(name, declared, given, parsed.error.issues[0]?.message ?? 'is wrong'));
   }
-  return { values: problems.length === 0 ? (values as Values) : undefined, problems };
+  return { values: problems.length === 0 ? (values as ValuesOf<S>) : undefined, problems };
 }
 
 function problemOf(name: string, declared: AnySetting, given: string, message: string): string {

@@ -1,0 +1,136 @@
+/** `timers` and `tells`: what waits for delivery, and what failed so often that it is no longer tried. */
+import {
+  type ActorAddress,
+  type ClusterListBacklogResponse as Backlog,
+  ClusterService,
+  type DeadTell,
+  type DeadTimer,
+} from '../../proto/generated/scriptorium/v1/cluster.ts';
+import { exitCodes, Failure } from '../failure.ts';
+import type { Session } from '../session.ts';
+import { counted, moment, table } from '../table.ts';
+import { type AddCommands, teach } from './command.ts';
+import { rowLimit } from './options.ts';
+
+const limitDefault = 100;
+
+interface BacklogOptions {
+  readonly limit: number;
+  readonly revive?: string;
+}
+
+/** What differs between timers and tells. */
+interface Delivery<Dead> {
+  readonly what: string;
+  countsOf(backlog: Backlog): { readonly pending: number; readonly dead: number };
+  deadOf(backlog: Backlog): readonly Dead[];
+  /** By which `--revive` names it. */
+  nameOf(dead: Dead): string;
+  revive(session: Session, dead: Dead): Promise<unknown>;
+  tableOf(dead: readonly Dead[]): string;
+}
+
+const pathOf = (actor: ActorAddress | undefined) => (actor === undefined ? '' : `${actor.kind}/${actor.id}`);
+
+const timers: Delivery<DeadTimer> = {
+  what: 'timer',
+  countsOf: ({ pendingTimers, deadTimerCount }) => ({ pending: pendingTimers, dead: deadTimerCount }),
+  deadOf: ({ deadTimers }) => deadTimers,
+  nameOf: ({ actor, name }) => `${pathOf(actor)}/${name}`,
+  revive: (session, { actor, name }) => session.ask(ClusterService.reviveTimer, { actor, name }),
+  tableOf: (dead) =>
+    table(
+      ['ACTOR', 'NAME', 'DUE', 'TRIES'],
+      dead.map(({ actor, name, due, attempts }) => [pathOf(actor), name, moment(due), attempts]),
+    ),
+};
+
+const tells: Delivery<DeadTell> = {
+  what: 'tell',
+  countsOf: ({ pendingTells, deadTellCount }) => ({ pending: pendingTells, dead: deadTellCount }),
+  deadOf: ({ deadTells }) => deadTells,
+  nameOf: ({ tellId }) => tellId,
+  revive: (session, { target, tellId }) => session.ask(ClusterService.reviveTell, { target, tellId }),
+  tableOf: (dead) =>
+    table(
+      ['TELL', 'NAME', 'TARGET', 'TRIES'],
+      dead.map(({ tellId, name, target, attempts }) => [tellId, name, pathOf(target), attempts]),
+    ),
+};
+
+export const addBacklogCommands: AddCommands = (program, run) => {
+  const add = <Dead>(delivery: Delivery<Dead>, example: string, meaning: string) => {
+    const { what } = delivery;
+    teach(
+      program
+        .command(`${what}s`)
+        .summary(`list ${what}s that failed, and try them anew`)
+        .description(
+          `Count the ${what}s that wait in the whole cluster, and list those that are dead. ${meaning}`,
+        )
+        .option('--limit <rows>', 'how many dead ones to list or revive at most', rowLimit, limitDefault)
+        .option('--revive <which>', `try dead ones anew: \`all\`, or one such as ${example}`)
+        .action((options) => run((session) => backlog(session, delivery, options))),
+      `When the metric deliveries_total{outcome="dead"} grows. A ${what} is dead after ten attempts that threw; ` +
+        'it is kept and blocks nobody. Read the log of the node for the cause, mend it, then revive.',
+      `${what}s`,
+      `${what}s --revive all`,
+      `${what}s --revive ${example}`,
+    );
+  };
+  add(
+    timers,
+    'user/5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11/purge',
+    'A timer makes an actor do something at a time.',
+  );
+  add(tells, '0b9d3c52-93f0-4a53-8c0b-7a1f35b1a1de', 'A tell is a message that one actor left for another.');
+};
+
+async function backlog<Dead>(
+  session: Session,
+  delivery: Delivery<Dead>,
+  { limit, revive }: BacklogOptions,
+): Promise<void> {
+  const found = await session.ask(ClusterService.listBacklog, { limit });
+  if (revive === undefined) show(session, delivery, found);
+  else await reviveSome(session, delivery, delivery.deadOf(found), revive);
+}
+
+function show<Dead>(session: Session, delivery: Delivery<Dead>, found: Backlog): void {
+  const counts = delivery.countsOf(found);
+  const dead = delivery.deadOf(found);
+  session.answer({ pending: counts.pending, deadCount: counts.dead, dead }, () => {
+    const summary = `${counted(counts.pending, delivery.what)} pending, ${counts.dead} dead`;
+    return dead.length === 0 ? summary : `${delivery.tableOf(dead)}\n\n${summary}`;
+  });
+}
+
+async function reviveSome<Dead>(
+  session: Session,
+  delivery: Delivery<Dead>,
+  dead: readonly Dead[],
+  which: string,
+): Promise<void> {
+  const { what, nameOf } = delivery;
+  const chosen = which === 'all' ? dead : dead.filter((each) => nameOf(each) === which);
+  if (chosen.length === 0 && which !== 'all') {
+    throw new Failure(
+      exitCodes.refused,
+      `None of the dead ${what}s listed is ${which}; \`${what}s\` lists them.`,
+    );
+  }
+  let revived = 0;
+  for (const each of chosen) revived += await reviveOne(session, delivery, each);
+  session.answer({ revived }, `${counted(revived, what)} will be tried anew.`);
+}
+
+/** Somebody else may have been faster. */
+async function reviveOne<Dead>(session: Session, delivery: Delivery<Dead>, dead: Dead): Promise<number> {
+  try {
+    await delivery.revive(session, dead);
+    return 1;
+  } catch (error) {
+    if (error instanceof Failure && error.exitCode === exitCodes.refused) return 0;
+    throw error;
+  }
+}

@@ -1,0 +1,32 @@
+/** How commands are declared: one function that adds them to the program. */
+import type { Command } from 'commander';
+import type { Session } from '../session.ts';
+
+type Work = ((session: Session) => Promise<void>) | ((session: Session) => Promise<number>);
+
+/** Runs a command's work with a session, and ends with its exit code: 0 where it returns none. */
+export type Run = (work: Work) => Promise<void>;
+
+export type AddCommands = (program: Command, run: Run) => void;
+
+/** Help that teaches: when to use a command, and an example of it. */
+export function teach(command: Command, when: string, ...examples: readonly string[]): Command {
+  const lines = examples.map((example) => `  $ scriptorium ${example}`).join('\n');
+  return command.addHelpText('after', `\nWhen to use it:\n${wrapped(when)}\n\nExamples:\n${lines}\n`);
+}
+
+const indent = '  ';
+const widthMax = 98;
+
+function wrapped(text: string): string {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(/\s+/)) {
+    if (line !== '' && line.length + 1 + word.length > widthMax - indent.length) {
+      lines.push(line);
+      line = '';
+    }
+    line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line].map((each) => `${indent}${each}`).join('\n');
+}

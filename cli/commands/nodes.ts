@@ -1,0 +1,148 @@
+/** `nodes`, `drain`, `undrain` and `rebalance`. */
+import { status } from '@grpc/grpc-js';
+import { ClusterService, type Node } from '../../proto/generated/scriptorium/v1/cluster.ts';
+import { exitCodes, Failure } from '../failure.ts';
+import { allPages, type Session } from '../session.ts';
+import { counted, duration, table } from '../table.ts';
+import { type AddCommands, teach } from './command.ts';
+import { milliseconds } from './options.ts';
+
+const lookPauseMs = 500;
+const waitDefaultMs = 120_000;
+
+export const addNodeCommands: AddCommands = (program, run) => {
+  teach(
+    program
+      .command('nodes')
+      .summary('list the nodes of the cluster')
+      .description('List the nodes of the cluster: their state, how many shards each holds, what runs there.')
+      .action(() => run(showNodes)),
+    'To see whether the cluster is whole, how far a drain or an upgrade is, and which names other commands take. ' +
+      'A node that is EXPIRED has lost its lease and will be declared dead; one that is GONE left or died, and ' +
+      'stays in the list until it starts again.',
+    'nodes',
+    'nodes --json | jq -r \'.nodes[] | select(.state == "DRAINING") | .id\'',
+  );
+  teach(
+    program
+      .command('drain')
+      .argument('<node>', 'the name of a node, as `nodes` lists it')
+      .summary('move all shards away from a node')
+      .description('Let a node hand over all its shards and take no more, until it starts anew.')
+      .option('--wait', 'stay until the node holds no shard')
+      .option('--timeout-ms <ms>', 'how long to wait at most', milliseconds, waitDefaultMs)
+      .option('--yes', 'also if no other node would take them and users were served by nobody')
+      .action((node, options) => run((session) => drain(session, node, options))),
+    'Before a node is stopped, upgraded or moved: its users are then served by other nodes without an error. ' +
+      'A node that is stopped with SIGTERM does the same by itself; a drain lets you see it done before.',
+    'drain notes-2 --wait',
+    'undrain notes-2',
+  );
+  teach(
+    program
+      .command('undrain')
+      .argument('<node>', 'the name of a node, as `nodes` lists it')
+      .summary('take a drain back')
+      .description('Let a node that drains take shards again.')
+      .action((node) =>
+        run(async (session) => {
+          await session.ask(ClusterService.undrainNode, { node });
+          session.answer({ node, draining: false }, `${node} takes shards again.`);
+        }),
+      ),
+    'When a node that was drained is to stay after all. A node that starts anew takes shards by itself.',
+    'undrain notes-2',
+  );
+  teach(
+    program
+      .command('rebalance')
+      .summary('bring every shard to its place now')
+      .description('Ask every node to bring each shard to its place now.')
+      .action(() =>
+        run(async (session) => {
+          await session.ask(ClusterService.rebalance, {});
+          session.answer({ asked: true }, 'Every node was asked; `nodes` shows what comes of it.');
+        }),
+      ),
+    'After nodes came or went, when the shards should be spread evenly at once. Nodes do it by themselves, a ' +
+      'little at a time and only after the cluster has been steady for a while.',
+    'rebalance',
+  );
+};
+
+async function nodesOf(session: Session): Promise<readonly Node[]> {
+  const { rows } = await allPages(
+    (pageToken) => session.ask(ClusterService.listNodes, { pageSize: 0, pageToken }),
+    ({ nodes }) => nodes,
+  );
+  return rows;
+}
+
+/** `LIVE`, as people and scripts are shown it. */
+const stateOf = ({ state }: Node) => state.replace('NODE_STATE_', '');
+
+async function showNodes(session: Session): Promise<void> {
+  const nodes = await nodesOf(session);
+  session.answer({ nodes: nodes.map((node) => ({ ...node, state: stateOf(node) })) }, () =>
+    table(
+      ['NODE', 'STATE', 'ROLES', 'SHARDS', 'LEASE', 'VERSION', 'ADDRESS'],
+      nodes.map((node) => [
+        node.id,
+        stateOf(node),
+        node.roles,
+        node.shards,
+        node.leaseExpiresInMs === 0 ? '' : duration(node.leaseExpiresInMs),
+        node.version,
+        node.address,
+      ]),
+    ),
+  );
+}
+
+interface DrainOptions {
+  readonly wait?: boolean;
+  readonly timeoutMs: number;
+  readonly yes?: boolean;
+}
+
+async function drain(
+  session: Session,
+  node: string,
+  { wait = false, timeoutMs, yes = false }: DrainOptions,
+): Promise<void> {
+  await session.ask(ClusterService.drainNode, { node, allowLast: yes }).catch((error) => {
+    if (!(error instanceof Failure) || error.code !== status.FAILED_PRECONDITION) throw error;
+    throw new Failure(error.exitCode, `${error.message} Say --yes to drain it all the same.`);
+  });
+  const shards = wait ? await drained(session, node, timeoutMs) : await heldBy(session, node);
+  session.answer({ node, draining: true, shards }, () =>
+    shards === 0
+      ? `${node} holds no shard and takes none.`
+      : `${node} hands over ${counted(shards, 'shard')}. \`nodes\` shows how far it is; ` +
+        `\`undrain ${node}\` takes it back.`,
+  );
+}
+
+/** Resolves to 0 once the node holds no shard. */
+async function drained(session: Session, node: string, timeoutMs: number): Promise<number> {
+  const { monotonicMs, sleep } = session.terminal;
+  const endMs = monotonicMs() + timeoutMs;
+  let told: number | undefined;
+  for (;;) {
+    const shards = await heldBy(session, node);
+    if (shards === 0) return shards;
+    if (shards !== told) session.progress(`${node} still holds ${counted(shards, 'shard')}`);
+    told = shards;
+    if (monotonicMs() >= endMs) {
+      throw new Failure(
+        exitCodes.unavailable,
+        `${node} still holds ${counted(shards, 'shard')} after ${duration(timeoutMs)}. It goes on draining.`,
+      );
+    }
+    await sleep(lookPauseMs);
+  }
+}
+
+async function heldBy(session: Session, node: string): Promise<number> {
+  return (await nodesOf(session)).find(({ id }) => id === node)?.shards ?? 0;
+}

@@ -1,0 +1,95 @@
+/** One connection to the internal API of one node; every node answers for the whole cluster. */
+import { readFileSync } from 'node:fs';
+import { ChannelCredentials, Client, logVerbosity, Metadata, setLogVerbosity } from '@grpc/grpc-js';
+import { exitCodes, Failure, failureOf, isServiceError } from './failure.ts';
+
+export interface ConnectionOptions {
+  /** `host:port` */
+  readonly address: string;
+  readonly ca?: string | undefined;
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+  /** Whose certificate the server must show, where that is not the host of `address`. */
+  readonly serverName?: string | undefined;
+  readonly deadlineMs: number;
+  nowMs(): number;
+}
+
+/** A method of a generated service definition. */
+export interface Method<Request, Response> {
+  readonly path: string;
+  readonly requestSerialize: (request: Request) => Buffer;
+  readonly responseDeserialize: (bytes: Buffer) => Response;
+}
+
+// What the library has to say comes as errors, too.
+setLogVerbosity(logVerbosity.NONE);
+
+export class Connection {
+  readonly #options: ConnectionOptions;
+  readonly #client: Client;
+
+  /** @throws Failure */
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    if (!/^.+:\d{1,5}$/.test(options.address)) {
+      throw new Failure(exitCodes.usage, `--address ${options.address} is not host:port.`);
+    }
+    this.#client = new Client(options.address, credentialsOf(options), {
+      // Nodes are reached directly, whatever the web is reached by.
+      'grpc.enable_http_proxy': 0,
+      ...(options.serverName !== undefined && { 'grpc.ssl_target_name_override': options.serverName }),
+    });
+  }
+
+  /** @throws Failure */
+  ask<Request, Response>(method: Method<Request, Response>, request: Request): Promise<Response> {
+    const { address, deadlineMs } = this.#options;
+    const deadline = new Date(this.#options.nowMs() + deadlineMs);
+    return new Promise((resolve, reject) => {
+      this.#client.makeUnaryRequest(
+        method.path,
+        method.requestSerialize,
+        method.responseDeserialize,
+        request,
+        new Metadata(),
+        { deadline },
+        (error, response) => {
+          if (error !== null) {
+            reject(isServiceError(error) ? failureOf(error, address, deadlineMs) : error);
+          } else if (response === undefined) {
+            reject(new Failure(exitCodes.unavailable, `${address} gave no answer.`));
+          } else {
+            resolve(response);
+          }
+        },
+      );
+    });
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+}
+
+function credentialsOf({ ca, cert, key }: ConnectionOptions): ChannelCredentials {
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new Failure(exitCodes.usage, '--cert and --key need each other.');
+  }
+  if (ca === undefined && cert === undefined) return ChannelCredentials.createInsecure();
+  try {
+    return ChannelCredentials.createSsl(pem('--ca', ca), pem('--key', key), pem('--cert', cert));
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    throw new Failure(exitCodes.usage, '--ca, --cert and --key are no certificates (PEM) and their key.');
+  }
+}
+
+function pem(option: string, path: string | undefined): Buffer | null {
+  if (path === undefined) return null;
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new Failure(exitCodes.usage, `${option} cannot be read: ${(error as Error).message}.`);
+  }
+}

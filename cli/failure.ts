@@ -1,0 +1,73 @@
+/** Why a command did not do what it was asked, in one sentence, and the exit code that says so to scripts. */
+import { type ServiceError, status } from '@grpc/grpc-js';
+
+/** After sysexits(3) where it has one. */
+export const exitCodes = {
+  ok: 0,
+  /** The cluster says no: there is no such thing, or it may not be. */
+  refused: 1,
+  /** The command line is wrong. */
+  usage: 64,
+  /** The cluster cannot answer now; trying later may help. */
+  unavailable: 69,
+} as const;
+
+export class Failure extends Error {
+  readonly exitCode: number;
+  /** What the node answered, if it was it that refused. */
+  readonly code: status | undefined;
+  constructor(exitCode: number, message: string, code?: status) {
+    super(message);
+    this.name = 'Failure';
+    this.exitCode = exitCode;
+    this.code = code;
+  }
+}
+
+const codesOf: Partial<Record<status, number>> = {
+  [status.INVALID_ARGUMENT]: exitCodes.usage,
+  [status.NOT_FOUND]: exitCodes.refused,
+  [status.FAILED_PRECONDITION]: exitCodes.refused,
+  [status.PERMISSION_DENIED]: exitCodes.refused,
+};
+
+export function isServiceError(error: unknown): error is ServiceError {
+  return error instanceof Error && 'code' in error && 'details' in error;
+}
+
+export function failureOf(error: ServiceError, address: string, deadlineMs: number): Failure {
+  return new Failure(
+    codesOf[error.code] ?? exitCodes.unavailable,
+    sentence(error, address, deadlineMs),
+    error.code,
+  );
+}
+
+function sentence({ code, details }: ServiceError, address: string, deadlineMs: number): string {
+  switch (code) {
+    case status.DEADLINE_EXCEEDED:
+      return `${address} did not answer within ${deadlineMs} ms; --deadline-ms gives it longer.`;
+    case status.UNIMPLEMENTED:
+      return `${address} does not know this command: it may run another version.`;
+    case status.RESOURCE_EXHAUSTED:
+    case status.UNAVAILABLE:
+      return isConnectionProblem(details) ? noConnection(details, address) : details;
+    default:
+      return details;
+  }
+}
+
+/** The library's own words, and not a sentence of ours. */
+const isConnectionProblem = (details: string) =>
+  /^(No connection established|Connection dropped|Name resolution failed|Stream|Call|Failed)/i.test(details);
+
+function noConnection(details: string, address: string): string {
+  const reason =
+    /(connect E\w+|E[A-Z]{3,}|ENOTFOUND|certificate[^.:(]*|wrong version number|alert[a-z ]+)/.exec(
+      details,
+    )?.[0];
+  return (
+    `No connection to ${address}${reason === undefined ? '' : ` (${reason})`}. Is a node running there? ` +
+    'The address is set by --address or by GRPC_HOST and GRPC_PORT, and TLS by --ca, --cert and --key.'
+  );
+}

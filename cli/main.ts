@@ -1,0 +1,28 @@
+#!/usr/bin/env node
+/** The entry of `scriptorium`, the operator command line. */
+import { setTimeout } from 'node:timers/promises';
+import { ConfigError, internalApiConfiguration, urlHost } from '../config.ts';
+import { exitCodes } from './failure.ts';
+import { type Defaults, runCommandLine } from './program.ts';
+
+function defaults(): Defaults {
+  const { host, port, certFile, keyFile, clientCaFile } = internalApiConfiguration();
+  // A node's own certificate also shows it to other nodes, and those who vouch for callers vouch for nodes.
+  return { address: `${urlHost(host)}:${port}`, ca: clientCaFile, cert: certFile, key: keyFile };
+}
+
+const err = (text: string) => void process.stderr.write(text);
+
+try {
+  process.exitCode = await runCommandLine(process.argv.slice(2), defaults(), {
+    out: (text) => void process.stdout.write(text),
+    err,
+    nowMs: () => Date.now(),
+    monotonicMs: () => performance.now(),
+    sleep: (ms) => setTimeout(ms),
+  });
+} catch (error) {
+  if (!(error instanceof ConfigError)) throw error;
+  err(`${error.message}\n`);
+  process.exitCode = exitCodes.usage;
+}

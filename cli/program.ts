@@ -1,0 +1,95 @@
+/** The program: global options, the commands, and how what they end with becomes an exit code. */
+import { Command, CommanderError } from 'commander';
+import { addActorCommands } from './commands/actors.ts';
+import { addBacklogCommands } from './commands/backlog.ts';
+import type { Run } from './commands/command.ts';
+import { addHealthCommands } from './commands/health.ts';
+import { addNodeCommands } from './commands/nodes.ts';
+import { milliseconds } from './commands/options.ts';
+import { addShardCommands } from './commands/shards.ts';
+import { addUserCommands } from './commands/users.ts';
+import { Connection } from './connection.ts';
+import { exitCodes, Failure } from './failure.ts';
+import { Session } from './session.ts';
+import { columnsMax } from './table.ts';
+import type { Terminal } from './terminal.ts';
+
+/** What the environment says where no option does. */
+export interface Defaults {
+  readonly address: string;
+  readonly ca: string | undefined;
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+}
+
+interface GlobalOptions extends Defaults {
+  readonly serverName?: string;
+  readonly deadlineMs: number;
+  readonly json?: boolean;
+}
+
+const deadlineDefaultMs = 10_000;
+
+const exitCodeHelp = `
+Exit codes: 0 done; 1 the cluster says no, or there is no such thing; 64 the command line is wrong;
+69 the node or the cluster cannot answer now.
+
+Begin with \`scriptorium nodes\`. \`scriptorium help <command>\` says when to use a command, with examples.
+`;
+
+/** Runs one command line. Resolves to its exit code. */
+export async function runCommandLine(
+  args: readonly string[],
+  defaults: Defaults,
+  terminal: Terminal,
+): Promise<number> {
+  let exitCode: number = exitCodes.ok;
+  const program = createProgram(defaults, terminal, async (work) => {
+    const { json = false, ...options } = program.opts<GlobalOptions>();
+    const connection = new Connection({ ...options, nowMs: terminal.nowMs });
+    try {
+      const ended = await work(new Session(connection, terminal, json));
+      if (typeof ended === 'number') exitCode = ended;
+    } finally {
+      connection.close();
+    }
+  });
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    if (!(error instanceof Failure)) throw error;
+    terminal.err(`${error.message}\n`);
+    return error.exitCode;
+  }
+}
+
+function createProgram(defaults: Defaults, terminal: Terminal, run: Run): Command {
+  const program = new Command('scriptorium')
+    .description('Operate a Scriptorium server: one process or a cluster of many nodes.')
+    .option('--address <host:port>', 'the internal API of any node', defaults.address)
+    .option('--ca <file>', 'certificates (PEM) that vouch for the node; turns on TLS', defaults.ca)
+    .option('--cert <file>', 'the certificate (PEM) to show to the node; turns on TLS', defaults.cert)
+    .option('--key <file>', 'its private key (PEM)', defaults.key)
+    .option('--server-name <name>', 'whose certificate the node must show, if not that of its address')
+    .option('--deadline-ms <ms>', 'how long to wait for each answer', milliseconds, deadlineDefaultMs)
+    .option('--json', 'one JSON document for scripts instead of text for people')
+    .addHelpText('after', exitCodeHelp)
+    .configureHelp({ helpWidth: columnsMax, showGlobalOptions: true })
+    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
+    .showSuggestionAfterError()
+    .showHelpAfterError('(--help says more)')
+    .exitOverride();
+  for (const add of [
+    addNodeCommands,
+    addShardCommands,
+    addActorCommands,
+    addBacklogCommands,
+    addUserCommands,
+    addHealthCommands,
+  ]) {
+    add(program, run);
+  }
+  return program;
+}

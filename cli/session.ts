@@ -1,0 +1,45 @@
+/** What a command works with: a connection, and one answer for people or for scripts. */
+import type { Connection, Method } from './connection.ts';
+import type { Terminal } from './terminal.ts';
+
+export class Session {
+  readonly terminal: Terminal;
+  readonly #connection: Connection;
+  readonly #isJson: boolean;
+
+  constructor(connection: Connection, terminal: Terminal, isJson: boolean) {
+    this.#connection = connection;
+    this.terminal = terminal;
+    this.#isJson = isJson;
+  }
+
+  /** @throws Failure */
+  ask<Request, Response>(method: Method<Request, Response>, request: Request): Promise<Response> {
+    return this.#connection.ask(method, request);
+  }
+
+  /** The command's one answer: `document` with `--json`, else `text`. Names of the document's fields never change. */
+  answer(document: object, text: string | (() => string)): void {
+    const shown = typeof text === 'string' ? text : text();
+    this.terminal.out(`${this.#isJson ? JSON.stringify(document, null, 2) : shown}\n`);
+  }
+
+  progress(text: string): void {
+    this.terminal.err(`${text}\n`);
+  }
+}
+
+/** All rows of a list that comes in pages. */
+export async function allPages<Page extends { readonly nextPageToken: string }, Row>(
+  pageOf: (pageToken: string) => Promise<Page>,
+  rowsOf: (page: Page) => readonly Row[],
+): Promise<{ readonly first: Page; readonly rows: readonly Row[] }> {
+  const first = await pageOf('');
+  const rows = [...rowsOf(first)];
+  for (let token = first.nextPageToken; token !== ''; ) {
+    const page = await pageOf(token);
+    rows.push(...rowsOf(page));
+    token = page.nextPageToken;
+  }
+  return { first, rows };
+}
