@@ -1,0 +1,134 @@
+/**
+ * Calls of other processes, the owner's side. Whatever arrives at a shard's subject is answered where it says where
+ * to, with a reply or a refusal; nothing that arrives can make this throw. A call whose deadline has passed is
+ * dropped before it runs, as nobody waits for its answer.
+ */
+import type { Msg } from '@nats-io/transport-node';
+import type { AskCall } from '../../call.ts';
+import type { Clock } from '../../clock.ts';
+import { ActorError, MovedError, OverloadedError, RetryableError, TerminalError } from '../../errors.ts';
+import type { Logger } from '../../ports.ts';
+import type { Connection } from './connection.ts';
+import { decodeFrame, encodeFrame, type Frame, FrameError, type FrameOf } from './frame.ts';
+import type { HeldMessages, Packed } from './held-messages.ts';
+import type { TransportMetrics } from './metrics.ts';
+import type { Pulls } from './pulls.ts';
+import { asActorError, refusalOf } from './refusal.ts';
+
+const underWayMax = 20_000;
+const fetchRetryMs = 100;
+
+export interface AnsweringOptions {
+  readonly connection: Connection;
+  readonly held: HeldMessages;
+  readonly pulls: Pulls;
+  readonly shardCount: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: TransportMetrics;
+  /** What answers calls to this shard now, if it is served here. */
+  readonly served: (shard: number) => ((call: AskCall) => Promise<unknown>) | undefined;
+}
+
+export class Answering {
+  readonly #options: AnsweringOptions;
+  #underWay = 0;
+
+  constructor(options: AnsweringOptions) {
+    this.#options = options;
+  }
+
+  /** Takes what came to the subject of a shard. */
+  take(message: Msg, shard: number): void {
+    if (this.#underWay >= underWayMax) {
+      this.#refuse(message.reply, new OverloadedError('this host has too much to do'));
+      return;
+    }
+    this.#underWay += 1;
+    void this.#answer(message, shard).finally(() => {
+      this.#underWay -= 1;
+    });
+  }
+
+  async #answer({ data, reply }: Msg, shard: number): Promise<void> {
+    const { clock, metrics, logger } = this.#options;
+    const arrivedMs = clock.monotonicMs();
+    let deadlineMs = arrivedMs;
+    try {
+      const call = await this.#opened(data, arrivedMs);
+      deadlineMs = arrivedMs + call.remainingMs;
+      if (deadlineMs <= clock.monotonicMs()) return metrics.refused('expired');
+      const value = await this.#run(call, shard, deadlineMs);
+      this.#send(reply, this.#packed({ kind: 'reply', value }, deadlineMs));
+    } catch (error) {
+      if (error instanceof FrameError) {
+        metrics.refused(error.reason);
+        logger.warn({ reason: error.reason }, 'a call could not be read');
+        return this.#refuse(reply, new TerminalError(error.message));
+      }
+      if (!(error instanceof ActorError)) {
+        logger.error({ error: error instanceof Error ? error.message : 'unknown' }, 'a call failed');
+      }
+      this.#refuse(reply, asActorError(error));
+    }
+  }
+
+  async #opened(data: Uint8Array, arrivedMs: number): Promise<FrameOf<'call'>> {
+    const frame = decodeFrame(data);
+    this.#options.metrics.frame('in', frame.kind);
+    const opened = frame.kind === 'held' ? await this.#pulled(frame, arrivedMs + frame.remainingMs) : frame;
+    if (opened.kind !== 'call') throw new FrameError('kind', 'frames of this kind are no calls');
+    return opened;
+  }
+
+  async #pulled(held: FrameOf<'held'>, deadlineMs: number): Promise<Frame> {
+    try {
+      return await this.#options.pulls.pull(held, deadlineMs);
+    } catch (error) {
+      if (error instanceof FrameError) throw error;
+      throw new RetryableError('the call could not be fetched', {
+        outcome: 'none',
+        retryAfterMs: fetchRetryMs,
+      });
+    }
+  }
+
+  #run(call: FrameOf<'call'>, shard: number, deadlineMs: number): Promise<unknown> {
+    const { shardCount, served, metrics } = this.#options;
+    if (call.shards !== shardCount) {
+      metrics.refused('shard-count');
+      throw new TerminalError(`the caller counts ${call.shards} shards where its cluster has ${shardCount}`);
+    }
+    const ask = served(shard);
+    if (ask === undefined) throw new MovedError('this shard is not served here now');
+    const { address, command, request, callId } = call;
+    return ask({ address, command, request, callId, deadlineMs });
+  }
+
+  /** The call has been handled: a reply that cannot be kept for the caller is not a call without effect. */
+  #packed(frame: FrameOf<'reply'>, deadlineMs: number): Packed {
+    try {
+      return this.#options.held.pack(frame, deadlineMs);
+    } catch (error) {
+      if (!(error instanceof OverloadedError)) throw error;
+      throw new RetryableError('the reply could not be kept', { outcome: 'unknown' });
+    }
+  }
+
+  #refuse(reply: string | undefined, error: ActorError): void {
+    const refusal = refusalOf(error);
+    this.#send(reply, { kind: refusal.kind, bytes: encodeFrame(refusal) });
+  }
+
+  #send(reply: string | undefined, { kind, bytes }: Pick<Packed, 'kind' | 'bytes'>): void {
+    if (!reply) return;
+    const { connection, metrics } = this.#options;
+    try {
+      connection.publish(reply, bytes);
+      metrics.frame('out', kind);
+    } catch {
+      // The caller is told by its own side of the connection, or by its deadline.
+      metrics.refused('undeliverable');
+    }
+  }
+}

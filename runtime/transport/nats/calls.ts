@@ -1,0 +1,92 @@
+/** Calls to other processes, the caller's side: what `transport.ts` promises of `ask`, over NATS. */
+import type { AskCall } from '../../call.ts';
+import type { Clock } from '../../clock.ts';
+import { OverloadedError, RetryableError } from '../../errors.ts';
+import type { Logger } from '../../ports.ts';
+import { decodeFrame, type Frame, FrameError } from './frame.ts';
+import type { HeldMessages, Packed } from './held-messages.ts';
+import type { TransportMetrics } from './metrics.ts';
+import type { Mux } from './mux.ts';
+import type { Pulls } from './pulls.ts';
+import { errorOf } from './refusal.ts';
+
+const inFlightMax = 20_000;
+
+export interface CallsOptions {
+  /** Over the control connection. */
+  readonly mux: Mux;
+  readonly held: HeldMessages;
+  readonly pulls: Pulls;
+  readonly shardSubject: (shard: number) => string;
+  readonly incarnation: string;
+  readonly shardCount: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: TransportMetrics;
+}
+
+export class Calls {
+  readonly #options: CallsOptions;
+  #inFlight = 0;
+
+  constructor(options: CallsOptions) {
+    this.#options = options;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** @throws ActorError */
+  async ask(call: AskCall, shard: number): Promise<unknown> {
+    if (this.#inFlight >= inFlightMax) throw new OverloadedError('too many calls wait for an answer');
+    const { mux, held, shardSubject, metrics } = this.#options;
+    const packed = this.#packed(call);
+    this.#inFlight += 1;
+    try {
+      metrics.frame('out', packed.kind);
+      const answer = await mux.request(shardSubject(shard), packed.bytes, call.deadlineMs);
+      return await this.#read(answer, call.deadlineMs);
+    } catch (error) {
+      if (error instanceof RetryableError && error.outcome === 'unknown') metrics.unknownOutcome();
+      throw error;
+    } finally {
+      this.#inFlight -= 1;
+      if (packed.heldId !== undefined) held.forget(packed.heldId);
+    }
+  }
+
+  #packed({ address, command, request, callId, deadlineMs }: AskCall): Packed {
+    const { held, incarnation: from, shardCount: shards, clock } = this.#options;
+    const remainingMs = deadlineMs - clock.monotonicMs();
+    if (remainingMs <= 0) throw new RetryableError('the deadline has passed', { outcome: 'none' });
+    const frame = { kind: 'call', callId, from, shards, remainingMs, address, command, request } as const;
+    return held.pack(frame, deadlineMs);
+  }
+
+  async #read(answer: Uint8Array, deadlineMs: number): Promise<unknown> {
+    const frame = await this.#opened(answer, deadlineMs);
+    if (frame.kind === 'reply') return frame.value;
+    if (frame.kind === 'refusal') throw errorOf(frame);
+    this.#options.metrics.refused('kind');
+    throw unreadable();
+  }
+
+  /** The call has been handled: whatever goes wrong with its answer leaves the outcome unknown. */
+  async #opened(answer: Uint8Array, deadlineMs: number): Promise<Frame> {
+    const { pulls, metrics, logger } = this.#options;
+    try {
+      const frame = decodeFrame(answer);
+      metrics.frame('in', frame.kind);
+      return frame.kind === 'held' ? await pulls.pull(frame, deadlineMs) : frame;
+    } catch (error) {
+      if (error instanceof FrameError) {
+        metrics.refused(error.reason);
+        logger.warn({ reason: error.reason }, 'an answer could not be read');
+      }
+      throw unreadable();
+    }
+  }
+}
+
+const unreadable = () => new RetryableError('the answer could not be had', { outcome: 'unknown' });

@@ -1,0 +1,268 @@
+/**
+ * One connection to NATS that does not hide outages.
+ *
+ * The library's own reconnecting keeps silent about what it loses: what is published meanwhile is discarded, requests
+ * under way wait for their time-outs, buffers grow without end, and a peer that no longer reads can keep it from ever
+ * noticing (its last words wait in the socket behind all others). So each of the library's connections is used until
+ * it fails or a ping stays unanswered, then given up at once, and another is dialled, for ever:
+ *
+ *   connected --lost--> dialling --subscribed anew, the server has confirmed it--> connected
+ *
+ * Publishing while there is no connection throws. Who waits for an answer is told of each loss, and who listens is
+ * told of each return. What was published and not confirmed by the server is bounded.
+ */
+import { errors, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node';
+import { type Clock, sleep } from '../../clock.ts';
+import { OverloadedError, TerminalError, UnavailableError } from '../../errors.ts';
+import type { Logger } from '../../ports.ts';
+import type { Random } from '../../random.ts';
+import { DialError, dial, type NatsAccess, type Server, serverOf } from './dial.ts';
+
+export interface ConnectionOptions {
+  readonly access: NatsAccess;
+  /** What the server shows to operators. */
+  readonly name: string;
+  readonly pingIntervalMs: number;
+  /** How long the first connection may take. */
+  readonly startMs: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  onLost(): void;
+  onRestored(): void;
+}
+
+const redialMinMs = 50;
+const redialMaxMs = 5_000;
+/** What is on its way to the server, at most; a frame is a few hundred bytes or, of a bulk connection, 512 KiB. */
+const unconfirmedBytesMax = 64 * 1_024 * 1_024;
+/** A confirmation is asked for once so much is on its way. */
+const confirmBytes = 1_024 * 1_024;
+const overheadBytes = 128;
+const learnedMax = 16;
+
+interface Subscribed {
+  readonly subject: string;
+  readonly take: (message: Msg) => void;
+  subscription?: Subscription;
+}
+
+export class Connection {
+  readonly #options: ConnectionOptions;
+  readonly #servers: readonly Server[];
+  /** Other servers of the same cluster, as the last one told. */
+  #learned: readonly Server[] = [];
+  #client: NatsConnection | undefined;
+  #isClosed = false;
+  readonly #subscribed = new Set<Subscribed>();
+  readonly #flushing = new Set<(isDone: boolean) => void>();
+  #waiting: (() => void)[] = [];
+  #unconfirmedBytes = 0;
+  #isConfirming = false;
+
+  private constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.#servers = options.access.servers.map(serverOf);
+  }
+
+  /** Tries for a bounded time. @throws DialError */
+  static async open(options: ConnectionOptions): Promise<Connection> {
+    const { clock } = options;
+    const connection = new Connection(options);
+    const untilMs = clock.monotonicMs() + options.startMs;
+    for (let failures = 0; ; failures += 1) {
+      try {
+        await connection.#dial();
+        return connection;
+      } catch (error) {
+        const pauseMs = connection.#pauseMs(failures);
+        const isHopeless = !(error instanceof DialError) || error.isRefusal;
+        if (isHopeless || clock.monotonicMs() + pauseMs > untilMs) throw error;
+        await sleep(clock, pauseMs);
+      }
+    }
+  }
+
+  get isConnected(): boolean {
+    return this.#client !== undefined;
+  }
+
+  /** The library's connection of now, for what it alone speaks (JetStream). */
+  get client(): NatsConnection | undefined {
+    return this.#client;
+  }
+
+  /** @throws UnavailableError, OverloadedError: nothing was sent */
+  publish(subject: string, data: Uint8Array, reply?: string): void {
+    if (this.#client === undefined) throw new UnavailableError('NATS cannot be reached now');
+    if (this.#unconfirmedBytes > unconfirmedBytesMax) throw new OverloadedError('too much waits for NATS');
+    try {
+      this.#client.publish(subject, data, reply === undefined ? undefined : { reply });
+    } catch (error) {
+      if (error instanceof errors.InvalidArgumentError)
+        throw new TerminalError('NATS does not take this message');
+      throw new UnavailableError('NATS cannot be reached now');
+    }
+    this.#unconfirmedBytes += data.length + overheadBytes;
+    if (this.#unconfirmedBytes > confirmBytes && !this.#isConfirming) this.#confirm(this.#client);
+  }
+
+  /**
+   * Hears what is published to `subject`, over every connection to come, until the returned function is called; and
+   * what the server had sent by then, which would otherwise vanish without an answer.
+   */
+  subscribe(subject: string, take: (message: Msg) => void): () => void {
+    const subscribed: Subscribed = { subject, take };
+    this.#subscribed.add(subscribed);
+    if (this.#client !== undefined) this.#subscribe(this.#client, subscribed);
+    return () => {
+      this.#subscribed.delete(subscribed);
+      if (this.#client !== undefined) subscribed.subscription?.drain().catch(() => undefined);
+    };
+  }
+
+  /** Whether the server has handled all that was sent before. False: the connection was lost first. */
+  flush(): Promise<boolean> {
+    const client = this.#client;
+    if (client === undefined) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      this.#flushing.add(resolve);
+      const done = (isDone: boolean) => {
+        if (this.#flushing.delete(resolve)) resolve(isDone);
+      };
+      client.flush().then(
+        () => done(true),
+        () => done(false),
+      );
+    });
+  }
+
+  /** Resolves when there is a connection; to false when there never will be. */
+  async connected(): Promise<boolean> {
+    if (!this.isConnected && !this.#isClosed) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    return !this.#isClosed;
+  }
+
+  /** Lets go out what was published, for at most `withinMs`, and ends. */
+  async close(withinMs: number): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#wakeWaiting();
+    const client = this.#client;
+    if (client === undefined) return;
+    const drained = client.drain().catch(() => undefined);
+    await Promise.race([drained, sleep(this.#options.clock, withinMs)]);
+    await client.close();
+  }
+
+  async #dial(): Promise<void> {
+    const { access, name, pingIntervalMs, random } = this.#options;
+    const options = { access, name, pingIntervalMs, random };
+    const { client, server } = await dial([...this.#servers, ...this.#learned], options);
+    this.#learn(client, server);
+    for (const subscribed of this.#subscribed) this.#subscribe(client, subscribed);
+    const isThere = await Promise.race([client.flush().then(() => true), client.closed().then(() => false)]);
+    if (!isThere || this.#isClosed) {
+      await client.close();
+      throw new DialError(`The connection to ${server.address} was lost as soon as it was made.`, false);
+    }
+    this.#client = client;
+    void this.#watch(client, server);
+    void client.closed().then(() => this.#lost(client, server));
+    this.#wakeWaiting();
+  }
+
+  async #watch(client: NatsConnection, server: Server): Promise<void> {
+    for await (const status of client.status()) {
+      if (status.type === 'disconnect' || status.type === 'staleConnection') this.#lost(client, server);
+      if (status.type === 'update') this.#learn(client, server);
+      if (status.type === 'error') {
+        this.#options.logger.warn({ server: server.address, error: status.error.message }, 'NATS complains');
+      }
+    }
+  }
+
+  #lost(client: NatsConnection, server: Server): void {
+    if (this.#client !== client) return;
+    this.#client = undefined;
+    this.#unconfirmedBytes = 0;
+    this.#isConfirming = false;
+    for (const resolve of this.#flushing) resolve(false);
+    this.#flushing.clear();
+    // Closing, unlike the library's own way out, does not wait for a peer that no longer reads.
+    void client.close();
+    if (!this.#isClosed) {
+      this.#options.logger.warn({ server: server.address }, 'the connection to NATS was lost');
+      void this.#redial();
+    }
+    this.#options.onLost();
+  }
+
+  async #redial(): Promise<void> {
+    const { clock, logger } = this.#options;
+    let told = '';
+    for (let failures = 0; ; failures += 1) {
+      await sleep(clock, this.#pauseMs(failures));
+      if (this.#isClosed) return;
+      try {
+        await this.#dial();
+        logger.info({}, 'connected to NATS again');
+        return this.#options.onRestored();
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : 'unknown';
+        if (reason !== told && !this.#isClosed) logger.warn({ reason }, 'NATS cannot be reached');
+        told = reason;
+      }
+    }
+  }
+
+  #pauseMs(failures: number): number {
+    const growing = Math.min(redialMaxMs, redialMinMs * 2 ** failures);
+    // Those who lost the server together do not all come back together.
+    return growing * (0.5 + this.#options.random.fraction() / 2);
+  }
+
+  #learn(client: NatsConnection, from: Server): void {
+    const known = new Set(this.#servers.map(({ address }) => address));
+    const told = (client.info?.connect_urls ?? []).filter((address) => !known.has(address));
+    this.#learned = told.slice(0, learnedMax).map((address) => ({ ...from, address }));
+  }
+
+  #subscribe(client: NatsConnection, subscribed: Subscribed): void {
+    subscribed.subscription = client.subscribe(subscribed.subject, {
+      callback: (error, message) => {
+        // An error says that this subscription is not allowed, and is told as a status as well.
+        if (error === null) this.#hand(subscribed, message);
+      },
+    });
+  }
+
+  /** What is thrown here would end the library's reading for good. */
+  #hand(subscribed: Subscribed, message: Msg): void {
+    try {
+      subscribed.take(message);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : 'unknown';
+      this.#options.logger.error({ error: reason }, 'a message of NATS could not be handled');
+    }
+  }
+
+  #confirm(client: NatsConnection): void {
+    const bytes = this.#unconfirmedBytes;
+    this.#isConfirming = true;
+    const confirmed = () => {
+      if (this.#client !== client) return;
+      this.#unconfirmedBytes -= bytes;
+      this.#isConfirming = false;
+    };
+    client.flush().then(confirmed, confirmed);
+  }
+
+  #wakeWaiting(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const wake of waiting) wake();
+  }
+}

@@ -1,0 +1,138 @@
+/**
+ * How a connection to one of several NATS servers comes about. The library is told to connect once and never again:
+ * connecting anew is the business of `connection.ts`, which may not hide that the connection was lost.
+ */
+import { readFileSync } from 'node:fs';
+import {
+  type Authenticator,
+  type ConnectionOptions,
+  connect,
+  credsAuthenticator,
+  errors,
+  type NatsConnection,
+  nkeyAuthenticator,
+} from '@nats-io/transport-node';
+import type { Random } from '../../random.ts';
+import { frameBytesMax } from './frame.ts';
+
+export interface NatsAccess {
+  /** `nats://user:password@host:port` or `tls://…`, tried in random order. */
+  readonly servers: readonly string[];
+  /** A user JWT with its seed, or a bare seed. Read anew for every connection, as it may be renewed. */
+  readonly credentialsFile?: string | undefined;
+  readonly caFile?: string | undefined;
+  readonly certFile?: string | undefined;
+  readonly keyFile?: string | undefined;
+}
+
+export interface Server {
+  readonly address: string;
+  /** The name its certificate must show. */
+  readonly tlsName: string;
+  readonly isSecure: boolean;
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+}
+
+/** None of the servers could be had. The message names neither users nor passwords. */
+export class DialError extends Error {
+  /** A server was reached and will not have us as we are: trying again does not help soon. */
+  readonly isRefusal: boolean;
+  constructor(message: string, isRefusal: boolean) {
+    super(message);
+    this.isRefusal = isRefusal;
+  }
+}
+
+const dialMs = 5_000;
+
+/** @throws DialError, and not the URL's own error, which repeats all of it */
+export function serverOf(url: string): Server {
+  if (!URL.canParse(url)) throw new DialError('An address of the NATS servers is not readable.', true);
+  const { protocol, hostname, port, username, password } = new URL(url);
+  return {
+    address: `${hostname}:${port || 4_222}`,
+    tlsName: hostname,
+    isSecure: protocol === 'tls:',
+    user: username === '' ? undefined : decodeURIComponent(username),
+    password: password === '' ? undefined : decodeURIComponent(password),
+  };
+}
+
+export interface DialOptions {
+  readonly access: NatsAccess;
+  readonly name: string;
+  readonly pingIntervalMs: number;
+  readonly random: Random;
+}
+
+/** Tries each server once. @throws DialError */
+export async function dial(
+  servers: readonly Server[],
+  options: DialOptions,
+): Promise<{ readonly client: NatsConnection; readonly server: Server }> {
+  const reasons: string[] = [];
+  let isRefusal = false;
+  for (const server of shuffled(servers, options.random)) {
+    try {
+      return { client: await dialOne(server, options), server };
+    } catch (error) {
+      isRefusal ||= error instanceof errors.AuthorizationError || error instanceof DialError;
+      reasons.push(`${server.address}: ${reasonOf(error)}`);
+    }
+  }
+  throw new DialError(`No NATS server takes this process (${reasons.join('; ')}).`, isRefusal);
+}
+
+async function dialOne(server: Server, options: DialOptions): Promise<NatsConnection> {
+  const client = await connect({
+    servers: [server.address],
+    name: options.name,
+    reconnect: false,
+    timeout: dialMs,
+    pingInterval: options.pingIntervalMs,
+    maxPingOut: 2,
+    noAsyncTraces: true,
+    ...credentialsOf(server, options.access),
+    ...tlsOf(server, options.access),
+  });
+  const bytesMax = client.info?.max_payload ?? 0;
+  if (bytesMax >= frameBytesMax) return client;
+  await client.close();
+  throw new DialError(`it takes messages of ${bytesMax} bytes and ${frameBytesMax} are needed`, true);
+}
+
+function credentialsOf({ user, password }: Server, { credentialsFile }: NatsAccess): ConnectionOptions {
+  if (credentialsFile !== undefined) return { authenticator: fileAuthenticator(credentialsFile) };
+  if (user === undefined) return {};
+  return password === undefined ? { token: user } : { user, pass: password };
+}
+
+function fileAuthenticator(file: string): Authenticator {
+  const text = readFileSync(file);
+  if (text.includes('NATS USER JWT')) return credsAuthenticator(text);
+  const seed = /\bSU[A-Z2-7]{56}\b/.exec(text.toString('latin1'))?.[0];
+  if (seed === undefined) throw new DialError('the file of NATS credentials holds none', true);
+  return nkeyAuthenticator(Buffer.from(seed));
+}
+
+/** TLS where it is asked for; without `tls` here the library still takes it up where a server demands it. */
+function tlsOf(server: Server, { caFile, certFile, keyFile }: NatsAccess): ConnectionOptions {
+  if (!server.isSecure && caFile === undefined && certFile === undefined) return {};
+  const files = { ...(caFile && { caFile }), ...(certFile && { certFile }), ...(keyFile && { keyFile }) };
+  return { tls: { ...files, servername: server.tlsName } as ConnectionOptions['tls'] & object };
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof errors.AuthorizationError) return 'it refuses the credentials';
+  if (!(error instanceof Error)) return 'it cannot be reached';
+  // A time-out has the library's own words, which help nobody.
+  return error instanceof errors.TimeoutError ? 'it does not answer' : error.message;
+}
+
+function shuffled<T>(list: readonly T[], random: Random): readonly T[] {
+  return list
+    .map((entry) => ({ entry, order: random.fraction() }))
+    .sort((a, b) => a.order - b.order)
+    .map(({ entry }) => entry);
+}

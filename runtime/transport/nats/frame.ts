@@ -1,0 +1,141 @@
+/**
+ * Frames: what processes of one cluster send each other over NATS. One byte of format version, then msgpack of an
+ * object with its `kind`. Fields that a newer release added are dropped; a newer version and an unknown kind are
+ * refused as what they are, so that both sides of a mixed cluster can tell. Times are spans, never points: clocks of
+ * two processes share nothing. (What a frame spends on its way does not count against it, which is harmless: the
+ * caller keeps its own deadline, and a call may come late in any case.)
+ */
+import { z } from 'zod';
+import { decode, encode, NewerFormatError } from '../../encoding.ts';
+
+const version = 1;
+/** The largest piece of a message that goes in one frame, and what a frame adds to it. Brokers take 1 MiB. */
+export const partBytes = 512 * 1_024;
+export const frameBytesMax = partBytes + 1_024;
+/** What is larger than this is held by its sender and pulled by its receiver (`held-messages.ts`). */
+export const inlineBytesMax = 64 * 1_024;
+export const messageBytesMax = 64 * 1_024 * 1_024;
+
+const address = z.object({ kind: z.string(), id: z.string() });
+const shards = z.array(z.int().nonnegative());
+
+const hint = z.discriminatedUnion('hint', [
+  z.object({ hint: z.literal('nodes') }),
+  z.object({ hint: z.literal('freed'), shards }),
+  z.object({ hint: z.literal('claimed'), shards, host: z.string() }),
+  z.object({ hint: z.literal('rebalance') }),
+]);
+
+const callFrame = z.object({
+  kind: z.literal('call'),
+  callId: z.string(),
+  /** The incarnation of the caller, and the shard count it knows. */
+  from: z.string(),
+  shards: z.int(),
+  remainingMs: z.number(),
+  address,
+  command: z.string(),
+  request: z.unknown(),
+});
+
+const replyFrame = z.object({ kind: z.literal('reply'), value: z.unknown() });
+
+const refusalFrame = z.object({
+  kind: z.literal('refusal'),
+  class: z.enum([
+    'terminal',
+    'retryable',
+    'fenced',
+    'overloaded',
+    'unavailable',
+    'moved',
+    'not-found',
+    'forbidden',
+  ]),
+  message: z.string(),
+  outcome: z.enum(['none', 'unknown']).optional(),
+  retryAfterMs: z.number().nonnegative().optional(),
+});
+
+/** Stands for a frame that is too large to be sent unasked. */
+const heldFrame = z.object({
+  kind: z.literal('held'),
+  /** The incarnation of the process that holds it, and its name there. */
+  from: z.string(),
+  id: z.string(),
+  bytes: z.int().positive().max(messageBytesMax),
+  remainingMs: z.number(),
+});
+
+const fetchFrame = z.object({ kind: z.literal('fetch'), id: z.string(), part: z.int().nonnegative() });
+const partFrame = z.object({
+  kind: z.literal('part'),
+  bytes: z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array),
+});
+const hintFrame = z.object({ kind: z.literal('hint'), from: z.string(), hint });
+const eventFrame = z.object({
+  kind: z.literal('event'),
+  host: z.string(),
+  sequence: z.number(),
+  address,
+  event: z.unknown(),
+});
+const wakeFrame = z.object({ kind: z.literal('wake'), tellId: z.string(), target: address });
+
+const frame = z.discriminatedUnion('kind', [
+  callFrame,
+  replyFrame,
+  refusalFrame,
+  heldFrame,
+  fetchFrame,
+  partFrame,
+  hintFrame,
+  eventFrame,
+  wakeFrame,
+]);
+
+export type Frame = z.infer<typeof frame>;
+export type FrameKind = Frame['kind'];
+export type FrameOf<K extends FrameKind> = Extract<Frame, { kind: K }>;
+
+const kinds: ReadonlySet<unknown> = new Set(frame.options.map((option) => option.shape.kind.value));
+
+/** What was received and is no frame that is understood here, or not one that belongs where it came. */
+export class FrameError extends Error {
+  readonly reason: 'version' | 'kind' | 'corrupt';
+  constructor(reason: FrameError['reason'], message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+export const encodeFrame = (of: Frame): Buffer => encode(version, of);
+
+/** @throws FrameError */
+export function decodeFrame(bytes: Uint8Array): Frame {
+  const value = unpacked(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  const parsed = frame.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const kind = typeof value === 'object' && value !== null && 'kind' in value ? value.kind : undefined;
+  if (typeof kind !== 'string' || kinds.has(kind))
+    throw new FrameError('corrupt', 'the frame is not readable');
+  throw new FrameError('kind', 'frames of this kind are not known here');
+}
+
+/** @throws FrameError also for a frame that is understood and is of another kind */
+export function decodeFrameOf<K extends FrameKind>(bytes: Uint8Array, expected: K): FrameOf<K> {
+  const decoded = decodeFrame(bytes);
+  if (decoded.kind !== expected) throw new FrameError('kind', 'frames of this kind do not belong here');
+  return decoded as FrameOf<K>;
+}
+
+function unpacked(bytes: Buffer): unknown {
+  try {
+    return decode(bytes, version);
+  } catch (error) {
+    if (error instanceof NewerFormatError) {
+      throw new FrameError('version', `frames of this version are not known here: ${error.message}`);
+    }
+    throw new FrameError('corrupt', 'the frame is not readable');
+  }
+}

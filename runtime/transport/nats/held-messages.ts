@@ -1,0 +1,148 @@
+/**
+ * Large messages, the sender's side. A server of NATS cuts off whom it cannot write to fast enough, and a process
+ * that is sent much at once is one of those. So what is larger than a frame should be is not sent: it is held here,
+ * a small frame that names it goes in its place, and the receiver fetches it part by part, as fast as it can take
+ * them (`pulls.ts`), over the bulk connection.
+ *
+ *   sender: hold, send `held` -> receiver: `fetch` part 0..n, a few at a time -> sender: forgets it
+ *
+ * It is forgotten when every part was fetched once, when the call it belongs to has ended, or at that call's
+ * deadline. A part is not fetched twice: who has lost one gives up the whole, and the call is repeated or not as any
+ * other whose message was lost. If the holder dies, a fetch is told that nobody listens.
+ */
+import type { Msg } from '@nats-io/transport-node';
+import type { Clock } from '../../clock.ts';
+import { ActorError, NotFoundError, OverloadedError, TerminalError } from '../../errors.ts';
+import type { Connection } from './connection.ts';
+import {
+  decodeFrameOf,
+  encodeFrame,
+  type Frame,
+  FrameError,
+  type FrameKind,
+  inlineBytesMax,
+  messageBytesMax,
+  partBytes,
+} from './frame.ts';
+import type { TransportMetrics } from './metrics.ts';
+import { refusalOf } from './refusal.ts';
+
+const heldBytesMax = 256 * 1_024 * 1_024;
+const sweepMs = 1_000;
+
+interface Held {
+  readonly bytes: Buffer;
+  readonly deadlineMs: number;
+  readonly missing: Set<number>;
+}
+
+export interface HeldMessagesOptions {
+  readonly connection: Connection;
+  /** Where parts are asked for. */
+  readonly subject: string;
+  readonly incarnation: string;
+  readonly clock: Clock;
+  readonly metrics: TransportMetrics;
+}
+
+/** A frame that is ready to go, and what it stands for if that is held. */
+export interface Packed {
+  readonly kind: FrameKind;
+  readonly bytes: Buffer;
+  readonly heldId: string | undefined;
+}
+
+export class HeldMessages {
+  readonly #options: HeldMessagesOptions;
+  readonly #held = new Map<string, Held>();
+  #bytes = 0;
+  #lastId = 0;
+  #isSweeping = false;
+
+  constructor(options: HeldMessagesOptions) {
+    this.#options = options;
+    options.connection.subscribe(options.subject, (message) => this.#fetched(message));
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** @throws OverloadedError, TerminalError: nothing is held */
+  pack(frame: Frame, deadlineMs: number): Packed {
+    const bytes = encodeFrame(frame);
+    if (bytes.length <= inlineBytesMax) return { kind: frame.kind, bytes, heldId: undefined };
+    if (bytes.length > messageBytesMax) throw new TerminalError('the message is too large to be sent');
+    if (this.#bytes + bytes.length > heldBytesMax) {
+      throw new OverloadedError('too many large messages wait to be fetched');
+    }
+    this.#lastId += 1;
+    const id = this.#lastId.toString(36);
+    const parts = Math.ceil(bytes.length / partBytes);
+    this.#held.set(id, {
+      bytes,
+      deadlineMs,
+      missing: new Set(Array.from({ length: parts }, (_, part) => part)),
+    });
+    this.#bytes += bytes.length;
+    if (!this.#isSweeping) this.#sweepLater();
+    const remainingMs = deadlineMs - this.#options.clock.monotonicMs();
+    const held = {
+      kind: 'held',
+      from: this.#options.incarnation,
+      id,
+      bytes: bytes.length,
+      remainingMs,
+    } as const;
+    return { kind: 'held', bytes: encodeFrame(held), heldId: id };
+  }
+
+  forget(id: string): void {
+    const held = this.#held.get(id);
+    if (held === undefined) return;
+    this.#held.delete(id);
+    this.#bytes -= held.bytes.length;
+  }
+
+  #fetched(message: Msg): void {
+    const { connection, metrics } = this.#options;
+    if (!message.reply) return;
+    try {
+      const answer = this.#part(message.data);
+      connection.publish(message.reply, encodeFrame(answer));
+      metrics.frame('out', answer.kind);
+    } catch {
+      // The connection was lost or is full: the receiver is not answered in time, and gives up.
+      metrics.refused('undeliverable');
+    }
+  }
+
+  #part(request: Uint8Array): Frame {
+    const { metrics } = this.#options;
+    try {
+      const { id, part } = decodeFrameOf(request, 'fetch');
+      metrics.frame('in', 'fetch');
+      const held = this.#held.get(id);
+      if (!held?.missing.delete(part)) throw new NotFoundError('this is not held, or not any more');
+      if (held.missing.size === 0) this.forget(id);
+      return { kind: 'part', bytes: held.bytes.subarray(part * partBytes, (part + 1) * partBytes) };
+    } catch (error) {
+      if (error instanceof FrameError) {
+        metrics.refused(error.reason);
+        return refusalOf(new TerminalError(error.message));
+      }
+      if (error instanceof ActorError) return refusalOf(error);
+      throw error;
+    }
+  }
+
+  #sweepLater(): void {
+    this.#isSweeping = true;
+    this.#options.clock.schedule(sweepMs, () => {
+      this.#isSweeping = false;
+      const nowMs = this.#options.clock.monotonicMs();
+      for (const [id, { deadlineMs }] of this.#held) if (deadlineMs <= nowMs) this.forget(id);
+      if (this.#held.size > 0) this.#sweepLater();
+    });
+  }
+}

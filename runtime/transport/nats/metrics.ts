@@ -1,0 +1,98 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { FrameKind } from './frame.ts';
+
+/** What the transport counts. Labels are kinds and reasons, never ids. */
+export interface TransportMetrics {
+  frame(direction: 'in' | 'out', kind: FrameKind): void;
+  refused(reason: RefusedReason): void;
+  /** A call ended without an answer. */
+  unknownOutcome(): void;
+  disconnected(connection: ConnectionName): void;
+  wakeFailed(): void;
+}
+
+/** `expired`: nobody waited any more when it came; `undeliverable`: it could not be handed to NATS. */
+export type RefusedReason = 'version' | 'kind' | 'corrupt' | 'shard-count' | 'expired' | 'undeliverable';
+export type ConnectionName = 'control' | 'bulk';
+
+export const noTransportMetrics: TransportMetrics = {
+  frame() {},
+  refused() {},
+  unknownOutcome() {},
+  disconnected() {},
+  wakeFailed() {},
+};
+
+/** Read when metrics are asked for. */
+export interface TransportGauges {
+  readonly isConnected: boolean;
+  readonly isWakeStreamAvailable: boolean;
+  readonly callsInFlight: number;
+  readonly heldBytes: number;
+}
+
+/** In Prometheus form. `gauges` gives undefined before the transport is open. */
+export function prometheusTransportMetrics(
+  registry: Registry,
+  gauges: () => TransportGauges | undefined,
+): TransportMetrics {
+  const registers = [registry];
+  const counter = (name: string, help: string, labelNames: readonly string[] = []) =>
+    new Counter({ name, help, labelNames, registers });
+  const gauge = (name: string, help: string, read: (now: TransportGauges) => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        const now = gauges();
+        this.set(now === undefined ? 0 : read(now));
+      },
+    });
+  gauge('transport_connected', 'Whether this process reaches NATS', (now) => Number(now.isConnected));
+  gauge('transport_wake_stream_available', 'Whether wake-ups go over JetStream', (now) =>
+    Number(now.isWakeStreamAvailable),
+  );
+  gauge(
+    'transport_calls_in_flight',
+    'Calls to other processes that wait for an answer',
+    (now) => now.callsInFlight,
+  );
+  gauge('transport_held_bytes', 'Large messages that wait to be fetched', (now) => now.heldBytes);
+  // Counted here and told when asked, as finding a counter by its labels costs as much as a frame.
+  const frames = { in: new Map<string, number>(), out: new Map<string, number>() };
+  new Counter({
+    name: 'transport_frames_total',
+    help: 'Frames by direction and kind',
+    labelNames: ['direction', 'kind'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [direction, counts] of Object.entries(frames)) {
+        for (const [kind, count] of counts) this.inc({ direction, kind }, count);
+      }
+    },
+  });
+  const refused = counter('transport_refused_frames_total', 'Frames that were not taken, by reason', [
+    'reason',
+  ]);
+  const unknown = counter(
+    'transport_unknown_outcomes_total',
+    'Calls to other processes that were not answered',
+  );
+  const lost = counter('transport_disconnects_total', 'Connections to NATS that were lost', ['connection']);
+  const wakes = counter(
+    'transport_failed_wakes_total',
+    'Wake-ups that did not go out, or were not delivered',
+  );
+  return {
+    frame(direction, kind) {
+      const counts = frames[direction];
+      counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    },
+    refused: (reason) => refused.inc({ reason }),
+    unknownOutcome: () => unknown.inc(),
+    disconnected: (connection) => lost.inc({ connection }),
+    wakeFailed: () => wakes.inc(),
+  };
+}

@@ -1,0 +1,93 @@
+/**
+ * Requests and their answers over one connection: one subscription for all answers, whose last part names the
+ * request, and one sweep for all deadlines (a timer for each request would cost more than the request).
+ *
+ * Every request ends: by its answer, by the server's word that nobody listens, by its deadline, or because the
+ * connection is lost.
+ */
+import type { Msg } from '@nats-io/transport-node';
+import type { Clock } from '../../clock.ts';
+import { MovedError, RetryableError } from '../../errors.ts';
+import type { Connection } from './connection.ts';
+
+const sweepMs = 100;
+const lostRetryMs = 100;
+
+interface Pending {
+  readonly deadlineMs: number;
+  readonly resolve: (answer: Uint8Array) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class Mux {
+  readonly #connection: Connection;
+  readonly #subject: string;
+  readonly #clock: Clock;
+  readonly #pending = new Map<string, Pending>();
+  #lastToken = 0;
+  #isSweeping = false;
+
+  /** Answers come to `subject`, which no other process hears. */
+  constructor(connection: Connection, subject: string, clock: Clock) {
+    this.#connection = connection;
+    this.#subject = `${subject}.`;
+    this.#clock = clock;
+    connection.subscribe(`${subject}.*`, (message) => this.#answered(message));
+  }
+
+  /**
+   * @throws UnavailableError, OverloadedError: nothing was sent; MovedError: nobody listens; RetryableError: the
+   * outcome is unknown
+   */
+  request(subject: string, bytes: Uint8Array, deadlineMs: number): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      this.#lastToken += 1;
+      const token = this.#lastToken.toString(36);
+      this.#connection.publish(subject, bytes, this.#subject + token);
+      this.#pending.set(token, { deadlineMs, resolve, reject });
+      if (!this.#isSweeping) this.#sweepLater();
+    });
+  }
+
+  /** To be called when the connection is lost: what it has sent will not be answered. */
+  lost(): void {
+    const pending = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const { reject } of pending) {
+      reject(
+        new RetryableError('the connection was lost before the answer came', {
+          outcome: 'unknown',
+          retryAfterMs: lostRetryMs,
+        }),
+      );
+    }
+  }
+
+  #answered(message: Msg): void {
+    const token = message.subject.slice(this.#subject.length);
+    const pending = this.#pending.get(token);
+    if (pending === undefined) return;
+    this.#pending.delete(token);
+    const isNobody = message.data.length === 0 && message.headers?.code === 503;
+    if (isNobody) pending.reject(new MovedError('nobody serves this now'));
+    else pending.resolve(message.data);
+  }
+
+  #sweepLater(): void {
+    this.#isSweeping = true;
+    this.#clock.schedule(sweepMs, () => {
+      this.#isSweeping = false;
+      this.#sweep();
+      if (this.#pending.size > 0) this.#sweepLater();
+    });
+  }
+
+  #sweep(): void {
+    const nowMs = this.#clock.monotonicMs();
+    for (const [token, { deadlineMs, reject }] of this.#pending) {
+      if (deadlineMs > nowMs) continue;
+      this.#pending.delete(token);
+      reject(new RetryableError('no answer came in time', { outcome: 'unknown' }));
+    }
+  }
+}

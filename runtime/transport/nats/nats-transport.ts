@@ -1,0 +1,295 @@
+/**
+ * The transport over NATS: several processes are one server. All subjects begin with the cluster's name and the
+ * database's id, so that clusters that share a broker by intention or mistake leave each other alone.
+ *
+ *   <prefix>.shard.<n>             calls to the owner of a shard, who alone listens there
+ *   <prefix>.reply.<incarnation>.* answers to the calls of one process
+ *   <prefix>.parts.<incarnation>   requests for parts of the large messages that one process holds
+ *   <prefix>.part.<incarnation>.*  parts for one process
+ *   <prefix>.hint                  hints to all
+ *   <prefix>.gateway.<id>          events to one gateway
+ *   <prefix>.wake                  wake-ups, kept by a stream
+ *
+ * Two connections: control, for what is small and must be quick, and bulk, for the parts of what is large. A process
+ * that cannot take as much as it is sent would lose its connection, and with bulk apart it loses no more than that.
+ */
+import { type Address, shardOf } from '../../address.ts';
+import type { AskCall } from '../../call.ts';
+import type { Clock } from '../../clock.ts';
+import type { Logger } from '../../ports.ts';
+import type { Random } from '../../random.ts';
+import type { TellRow } from '../../store/store.ts';
+import type { GatewayListener, Hint, HostEvent, Transport, TransportHandler } from '../transport.ts';
+import { Answering } from './answering.ts';
+import { Calls } from './calls.ts';
+import { Connection } from './connection.ts';
+import type { NatsAccess } from './dial.ts';
+import { decodeFrameOf, encodeFrame, type Frame, FrameError, type FrameKind, type FrameOf } from './frame.ts';
+import { HeldMessages } from './held-messages.ts';
+import type { ConnectionName, TransportGauges, TransportMetrics } from './metrics.ts';
+import { Mux } from './mux.ts';
+import { Pulls } from './pulls.ts';
+import { defaultWakeStreamSettings, WakeStream, type WakeStreamSettings } from './wake-stream.ts';
+
+export interface NatsTransportOptions {
+  readonly access: NatsAccess;
+  readonly clusterName: string;
+  /** Letters, digits, dashes and underscores, like the cluster's name. */
+  readonly databaseId: string;
+  /** Of this process. */
+  readonly incarnation: string;
+  readonly shardCount: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: TransportMetrics;
+  readonly pingIntervalMs?: number;
+  readonly startMs?: number;
+  readonly wakeStream?: Partial<WakeStreamSettings>;
+}
+
+const defaultPingIntervalMs = 5_000;
+const defaultStartMs = 20_000;
+
+/** @throws DialError: no server could be had in time */
+export async function openNatsTransport(options: NatsTransportOptions): Promise<NatsTransport> {
+  let transport: NatsTransport | undefined;
+  const connect = (name: ConnectionName) =>
+    Connection.open({
+      ...options,
+      name: `scriptorium ${options.incarnation} ${name}`,
+      pingIntervalMs: options.pingIntervalMs ?? defaultPingIntervalMs,
+      startMs: options.startMs ?? defaultStartMs,
+      onLost: () => transport?.lost(name),
+      onRestored: () => transport?.restored(name),
+    });
+  const control = await connect('control');
+  try {
+    transport = new NatsTransport(options, { control, bulk: await connect('bulk') });
+    return transport;
+  } catch (error) {
+    await control.close(0);
+    throw error;
+  }
+}
+
+type Connections = Readonly<Record<ConnectionName, Connection>>;
+
+export class NatsTransport implements Transport, TransportGauges {
+  readonly #options: NatsTransportOptions;
+  readonly #prefix: string;
+  readonly #connections: Connections;
+  readonly #muxes: Readonly<Record<ConnectionName, Mux>>;
+  readonly #held: HeldMessages;
+  readonly #calls: Calls;
+  readonly #answering: Answering;
+  readonly #wakeStream: WakeStream;
+  readonly #routed = new Map<number, () => void>();
+  readonly #gateways = new Map<string, GatewayListener>();
+  #handler: TransportHandler | undefined;
+  readonly reachesOthers = true;
+
+  /** To be had by `openNatsTransport`. */
+  constructor(options: NatsTransportOptions, connections: Connections) {
+    const { clusterName, databaseId, incarnation, clock } = options;
+    const { control, bulk } = connections;
+    const prefix = `scriptorium.${clusterName}.${databaseId}`;
+    this.#options = options;
+    this.#prefix = prefix;
+    this.#connections = connections;
+    this.#muxes = {
+      control: new Mux(control, `${prefix}.reply.${incarnation}`, clock),
+      bulk: new Mux(bulk, `${prefix}.part.${incarnation}`, clock),
+    };
+    const partsSubject = (holder: string) => `${prefix}.parts.${holder}`;
+    this.#held = new HeldMessages({ ...options, connection: bulk, subject: partsSubject(incarnation) });
+    const pulls = new Pulls({ ...options, mux: this.#muxes.bulk, partsSubject });
+    const common = { ...options, held: this.#held, pulls };
+    this.#calls = new Calls({
+      ...common,
+      mux: this.#muxes.control,
+      shardSubject: (shard) => this.#shardSubject(shard),
+    });
+    this.#answering = new Answering({
+      ...common,
+      connection: control,
+      served: (shard) => this.#served(shard),
+    });
+    this.#wakeStream = new WakeStream({
+      ...options,
+      ...defaultWakeStreamSettings,
+      ...options.wakeStream,
+      connection: control,
+      name: `scriptorium-${clusterName}-${databaseId}`,
+      subject: `${prefix}.wake`,
+      ask: (call) => this.ask(call),
+    });
+    control.subscribe(`${prefix}.hint`, ({ data }) =>
+      this.#received(data, 'hint', (frame) => this.#hinted(frame)),
+    );
+  }
+
+  // --- state ------------------------------------------------------------------------------------------------
+
+  get isConnected(): boolean {
+    return this.#connections.control.isConnected && this.#connections.bulk.isConnected;
+  }
+
+  /** False where wake-ups have to be found by sweeps, and while nothing is served here. */
+  get isWakeStreamAvailable(): boolean {
+    return this.#wakeStream.isAvailable;
+  }
+
+  get callsInFlight(): number {
+    return this.#calls.inFlight;
+  }
+
+  get heldBytes(): number {
+    return this.#held.bytes;
+  }
+
+  lost(name: ConnectionName): void {
+    this.#options.metrics.disconnected(name);
+    this.#muxes[name].lost();
+  }
+
+  restored(name: ConnectionName): void {
+    if (name === 'control') for (const listener of this.#gateways.values()) listener.reconnected();
+  }
+
+  /** Ends both connections, after what was sent has gone out or `withinMs` have passed. */
+  async close(withinMs: number): Promise<void> {
+    this.stop();
+    const { control, bulk } = this.#connections;
+    await Promise.all([control.close(withinMs), bulk.close(withinMs)]);
+  }
+
+  // --- serving ----------------------------------------------------------------------------------------------
+
+  serve(handler: TransportHandler): void {
+    this.#handler = handler;
+    this.#wakeStream.serve();
+  }
+
+  stop(): void {
+    this.#handler = undefined;
+    this.#wakeStream.stop();
+    this.unroute([...this.#routed.keys()]);
+  }
+
+  async route(shards: readonly number[]): Promise<void> {
+    const { control } = this.#connections;
+    for (const shard of shards) {
+      if (this.#routed.has(shard)) continue;
+      const unsubscribe = control.subscribe(this.#shardSubject(shard), (message) =>
+        this.#answering.take(message, shard),
+      );
+      this.#routed.set(shard, unsubscribe);
+    }
+    // Cut off, nobody's calls come here, until the connection is back and with it these subscriptions.
+    while (shards.some((shard) => this.#routed.has(shard))) {
+      if (await control.flush()) return;
+      if (!(await control.connected())) return;
+    }
+  }
+
+  unroute(shards: readonly number[]): void {
+    for (const shard of shards) {
+      this.#routed.get(shard)?.();
+      this.#routed.delete(shard);
+    }
+  }
+
+  #served(shard: number): ((call: AskCall) => Promise<unknown>) | undefined {
+    const handler = this.#handler;
+    if (handler === undefined || !this.#routed.has(shard)) return undefined;
+    return (call) => handler.ask(call);
+  }
+
+  // --- calls and wake-ups -----------------------------------------------------------------------------------
+
+  ask(call: AskCall): Promise<unknown> {
+    const shard = this.#shardOf(call.address);
+    if (this.#handler !== undefined && this.#routed.has(shard)) return this.#handler.ask(call);
+    return this.#calls.ask(call, shard);
+  }
+
+  wake(tell: TellRow): void {
+    const isHere = this.#routed.has(this.#shardOf({ kind: tell.target_kind, id: tell.target_id }));
+    if (isHere && this.#handler !== undefined) this.#handler.wake(tell);
+    else this.#wakeStream.wake(tell);
+  }
+
+  #shardOf(address: Address): number {
+    return shardOf(address, this.#options.shardCount);
+  }
+
+  #shardSubject(shard: number): string {
+    return `${this.#prefix}.shard.${shard}`;
+  }
+
+  // --- hints and events -------------------------------------------------------------------------------------
+
+  hint(hint: Hint): void {
+    this.#tell(hint);
+    const readable = {
+      ...hint,
+      ...('shards' in hint && { shards: [...hint.shards] }),
+    } as FrameOf<'hint'>['hint'];
+    this.#publish(`${this.#prefix}.hint`, { kind: 'hint', from: this.#options.incarnation, hint: readable });
+  }
+
+  publish(gateway: string, event: HostEvent): void {
+    const here = this.#gateways.get(gateway);
+    if (here !== undefined) here.event(event);
+    else this.#publish(this.#gatewaySubject(gateway), { kind: 'event', ...event, event: event.event });
+  }
+
+  listen(gateway: string, listener: GatewayListener): () => void {
+    this.#gateways.set(gateway, listener);
+    const unsubscribe = this.#connections.control.subscribe(this.#gatewaySubject(gateway), ({ data }) =>
+      this.#received(data, 'event', ({ kind: _, ...event }) => listener.event(event)),
+    );
+    return () => {
+      unsubscribe();
+      this.#gateways.delete(gateway);
+    };
+  }
+
+  #gatewaySubject(gateway: string): string {
+    return `${this.#prefix}.gateway.${gateway}`;
+  }
+
+  #hinted({ from, hint }: FrameOf<'hint'>): void {
+    // This process was told at once.
+    if (from !== this.#options.incarnation) this.#tell(hint);
+  }
+
+  #tell(hint: Hint): void {
+    this.#handler?.hinted(hint);
+    for (const listener of this.#gateways.values()) listener.hinted(hint);
+  }
+
+  /** Hints and events may be lost: looks at the database and registrations make up for them. */
+  #publish(subject: string, frame: Frame): void {
+    const { metrics } = this.#options;
+    try {
+      this.#connections.control.publish(subject, encodeFrame(frame));
+      metrics.frame('out', frame.kind);
+    } catch {
+      metrics.refused('undeliverable');
+    }
+  }
+
+  #received<K extends FrameKind>(data: Uint8Array, kind: K, take: (frame: FrameOf<K>) => void): void {
+    const { metrics } = this.#options;
+    try {
+      const frame = decodeFrameOf(data, kind);
+      metrics.frame('in', kind);
+      take(frame);
+    } catch (error) {
+      if (!(error instanceof FrameError)) throw error;
+      metrics.refused(error.reason);
+    }
+  }
+}

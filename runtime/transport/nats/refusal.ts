@@ -1,0 +1,55 @@
+/** How an error of the handler travels: its class and what decides the caller's behaviour, and nothing else. */
+import {
+  ActorError,
+  FencedError,
+  ForbiddenError,
+  MovedError,
+  NotFoundError,
+  OverloadedError,
+  RetryableError,
+  TerminalError,
+  UnavailableError,
+} from '../../errors.ts';
+import type { FrameOf } from './frame.ts';
+
+type Refusal = FrameOf<'refusal'>;
+
+export function refusalOf(error: ActorError): Refusal {
+  const { class: kindOfError, message } = error;
+  return {
+    kind: 'refusal',
+    class: kindOfError,
+    message,
+    ...(error instanceof RetryableError && { outcome: error.outcome }),
+    ...('retryAfterMs' in error && { retryAfterMs: error.retryAfterMs as number }),
+  };
+}
+
+/** What the caller is told of anything: the words of a defect stay with the process that has it. */
+export const asActorError = (error: unknown): ActorError =>
+  error instanceof ActorError ? error : new TerminalError('the owner of the actor failed');
+
+export function errorOf({ class: kindOfError, message, outcome, retryAfterMs }: Refusal): ActorError {
+  switch (kindOfError) {
+    case 'terminal':
+      return new TerminalError(message);
+    case 'retryable':
+      // Not told means not known.
+      return new RetryableError(message, {
+        outcome: outcome ?? 'unknown',
+        ...(retryAfterMs !== undefined && { retryAfterMs }),
+      });
+    case 'fenced':
+      return new FencedError(message);
+    case 'overloaded':
+      return new OverloadedError(message, retryAfterMs);
+    case 'unavailable':
+      return new UnavailableError(message, retryAfterMs);
+    case 'moved':
+      return new MovedError(message);
+    case 'not-found':
+      return new NotFoundError(message);
+    case 'forbidden':
+      return new ForbiddenError(message);
+  }
+}

@@ -1,0 +1,255 @@
+/**
+ * Wake-ups over JetStream (design 4.5): one stream and one durable consumer, shared by all hosts.
+ *
+ *   committed tell -> wake-up in the stream -> whichever host takes it asks the target to deliver -> acknowledged
+ *
+ * Nothing here is needed for a tell to arrive: owners sweep the outbox. So wake-ups are thrown away where they would
+ * be in the way: the oldest when the stream is full, all that are old, each after a few tries, and any while there is
+ * no stream. A host that dies with wake-ups leaves them to another one after the acknowledgement is overdue, which is
+ * later than the deadline of the delivery itself.
+ *
+ * The stream is made, and made anew if it was lost, by every host that serves. A broker without JetStream, a lost
+ * leader or a full disk is told once, tried again with growing pauses, and hurts nothing else.
+ */
+import {
+  AckPolicy,
+  type Consumer,
+  type ConsumerMessages,
+  DiscardPolicy,
+  JetStreamApiCodes,
+  JetStreamApiError,
+  type JsMsg,
+  jetstream,
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+} from '@nats-io/jetstream';
+import { type NatsConnection, nanos } from '@nats-io/transport-node';
+import type { AskCall } from '../../call.ts';
+import { type Clock, sleep } from '../../clock.ts';
+import { ForbiddenError, NotFoundError, RetryableError, TerminalError } from '../../errors.ts';
+import type { Logger } from '../../ports.ts';
+import type { Random } from '../../random.ts';
+import type { TellRow } from '../../store/store.ts';
+import type { Connection } from './connection.ts';
+import { decodeFrameOf, encodeFrame, FrameError } from './frame.ts';
+import type { TransportMetrics } from './metrics.ts';
+
+export interface WakeStreamSettings {
+  /** On how many servers it is kept. */
+  readonly replicas: number;
+  readonly bytesMax: number;
+  readonly deliverMs: number;
+  /** Longer than `deliverMs`. */
+  readonly ackWaitMs: number;
+}
+
+export const defaultWakeStreamSettings: WakeStreamSettings = {
+  replicas: 1,
+  bytesMax: 64 * 1_024 * 1_024,
+  deliverMs: 20_000,
+  ackWaitMs: 30_000,
+};
+
+export interface WakeStreamOptions extends WakeStreamSettings {
+  readonly connection: Connection;
+  readonly name: string;
+  readonly subject: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: TransportMetrics;
+  readonly ask: (call: AskCall) => Promise<unknown>;
+}
+
+const consumerName = 'hosts';
+const messagesMax = 100_000;
+const maxAgeMs = 300_000;
+const attemptsMax = 5;
+const ackPendingMax = 2_048;
+const publishingMax = 256;
+const publishMs = 5_000;
+/** Deliveries under way for this host. */
+const deliveringMax = 64;
+/** A request for messages ends after this long; half of it without a sign of life, twice, and it is given up. */
+const fetchMs = 4_000;
+const retryMinMs = 500;
+const retryMaxMs = 30_000;
+const nakMs = 1_000;
+
+export class WakeStream {
+  readonly #options: WakeStreamOptions;
+  #isServing = false;
+  #isAvailable = false;
+  #publishing = 0;
+  #delivering = 0;
+  #messages: ConsumerMessages | undefined;
+  #slotFreed: (() => void) | undefined;
+
+  constructor(options: WakeStreamOptions) {
+    this.#options = options;
+  }
+
+  /** Whether wake-ups go out and come in. */
+  get isAvailable(): boolean {
+    return this.#isAvailable && this.#options.connection.isConnected;
+  }
+
+  serve(): void {
+    if (this.#isServing) return;
+    this.#isServing = true;
+    void this.#run();
+  }
+
+  stop(): void {
+    this.#isServing = false;
+    this.#isAvailable = false;
+    this.#messages?.stop();
+  }
+
+  /** Never throws: what does not go out is found by a sweep. */
+  wake(tell: TellRow): void {
+    const { connection, metrics } = this.#options;
+    const { client } = connection;
+    if (client === undefined || !this.#isAvailable || this.#publishing >= publishingMax) {
+      metrics.wakeFailed();
+      return;
+    }
+    const target = { kind: tell.target_kind, id: tell.target_id };
+    const frame = encodeFrame({ kind: 'wake', tellId: tell.tell_id, target });
+    this.#publishing += 1;
+    metrics.frame('out', 'wake');
+    void this.#publish(client, frame).finally(() => {
+      this.#publishing -= 1;
+    });
+  }
+
+  async #publish(client: NatsConnection, frame: Buffer): Promise<void> {
+    const { subject, metrics } = this.#options;
+    try {
+      await jetstream(client).publish(subject, frame, { timeout: publishMs, retries: 0 });
+    } catch (error) {
+      metrics.wakeFailed();
+      // Nobody keeps what is published there: the stream is gone, which consuming may take long to find out.
+      if (error instanceof Error && error.name === 'JetStreamNotEnabled') this.#messages?.stop(error);
+    }
+  }
+
+  async #run(): Promise<void> {
+    const { connection, clock, logger } = this.#options;
+    let failures = 0;
+    while (this.#isServing) {
+      if (!(await connection.connected())) return;
+      const { client } = connection;
+      if (client === undefined) continue;
+      try {
+        const consumer = await this.#open(client);
+        if (failures > 0) logger.info({}, 'wake-ups go over JetStream again');
+        failures = 0;
+        this.#isAvailable = true;
+        await this.#consume(consumer);
+      } catch (error) {
+        this.#isAvailable = false;
+        if (!this.#isServing) return;
+        const reason = error instanceof Error ? error.message : 'unknown';
+        if (failures === 0)
+          logger.warn({ reason }, 'wake-ups do not go over JetStream now: sweeps make up for them');
+        await sleep(clock, this.#pauseMs(failures));
+        failures += 1;
+      }
+    }
+  }
+
+  /** The consumer, after everything it needs was made where it is missing. */
+  async #open(client: NatsConnection): Promise<Consumer> {
+    const { name, subject, replicas, bytesMax, ackWaitMs } = this.#options;
+    const manager = await jetstreamManager(client, { checkAPI: false });
+    const changeable = {
+      subjects: [subject],
+      max_bytes: bytesMax,
+      max_msgs: messagesMax,
+      max_age: nanos(maxAgeMs),
+      num_replicas: replicas,
+      discard: DiscardPolicy.Old,
+    };
+    const fixed = { name, retention: RetentionPolicy.Workqueue, storage: StorageType.File };
+    await manager.streams.update(name, changeable).catch((error) => {
+      if (!isStreamMissing(error)) throw error;
+      return manager.streams.add({ ...changeable, ...fixed });
+    });
+    await manager.consumers.add(name, {
+      durable_name: consumerName,
+      ack_policy: AckPolicy.Explicit,
+      ack_wait: nanos(ackWaitMs),
+      max_deliver: attemptsMax,
+      max_ack_pending: ackPendingMax,
+    });
+    return jetstream(client).consumers.get(name, consumerName);
+  }
+
+  /** Takes messages while this host serves. Throws when none can be had any more. */
+  async #consume(consumer: Consumer): Promise<void> {
+    while (this.#isServing) {
+      await this.#slot();
+      const wanted = deliveringMax - this.#delivering;
+      const messages = await consumer.fetch({ max_messages: wanted, expires: fetchMs });
+      this.#messages = messages;
+      if (!this.#isServing) messages.stop();
+      for await (const message of messages) {
+        this.#delivering += 1;
+        void this.#deliver(message).finally(() => {
+          this.#delivering -= 1;
+          this.#slotFreed?.();
+        });
+      }
+      if (!this.#options.connection.isConnected) return;
+    }
+  }
+
+  async #slot(): Promise<void> {
+    if (this.#delivering < deliveringMax) return;
+    await new Promise<void>((resolve) => {
+      this.#slotFreed = resolve;
+    });
+  }
+
+  async #deliver(message: JsMsg): Promise<void> {
+    try {
+      await this.#ask(message);
+      message.ack();
+    } catch (error) {
+      if (!isHopeless(error))
+        return message.nak(error instanceof RetryableError ? error.retryAfterMs : nakMs);
+      this.#options.metrics.wakeFailed();
+      message.term();
+    }
+  }
+
+  #ask(message: JsMsg): Promise<unknown> {
+    const { clock, random, deliverMs, metrics, ask } = this.#options;
+    const { tellId, target } = decodeFrameOf(message.data, 'wake');
+    metrics.frame('in', 'wake');
+    return ask({
+      address: target,
+      command: '$deliver',
+      request: { tellId },
+      callId: random.uuid(),
+      deadlineMs: clock.monotonicMs() + deliverMs,
+    });
+  }
+
+  #pauseMs(failures: number): number {
+    const growing = Math.min(retryMaxMs, retryMinMs * 2 ** failures);
+    return growing * (0.5 + this.#options.random.fraction() / 2);
+  }
+}
+
+const isStreamMissing = (error: unknown): boolean =>
+  error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound;
+
+/** Trying again cannot help. */
+const isHopeless = (error: unknown): boolean =>
+  error instanceof FrameError ||
+  error instanceof TerminalError ||
+  error instanceof NotFoundError ||
+  error instanceof ForbiddenError;

@@ -1,0 +1,142 @@
+/** Processes of a cluster as far as the transport goes, each with a handler that tests can see into. */
+import type { ExecutionContext } from 'ava';
+import { type Address, shardOf } from '../../runtime/address.ts';
+import type { AskCall } from '../../runtime/call.ts';
+import { systemClock } from '../../runtime/clock.ts';
+import { systemRandom } from '../../runtime/random.ts';
+import type { TellRow } from '../../runtime/store/store.ts';
+import { noTransportMetrics } from '../../runtime/transport/nats/metrics.ts';
+import {
+  type NatsTransport,
+  type NatsTransportOptions,
+  openNatsTransport,
+} from '../../runtime/transport/nats/nats-transport.ts';
+import type { Hint } from '../../runtime/transport/transport.ts';
+
+export const shardCount = 16;
+export const allShards: readonly number[] = Array.from({ length: shardCount }, (_, shard) => shard);
+export const prefix = 'scriptorium.test.database';
+
+/** What a process was asked, woken for and told, and what it logged and counted. */
+export class Seen {
+  readonly asked: AskCall[] = [];
+  readonly woken: TellRow[] = [];
+  readonly hints: Hint[] = [];
+  readonly logged: string[] = [];
+  readonly refused: string[] = [];
+  readonly disconnected: string[] = [];
+  failedWakes = 0;
+  unknownOutcomes = 0;
+}
+
+export interface TestProcess {
+  readonly transport: NatsTransport;
+  readonly incarnation: string;
+  readonly seen: Seen;
+}
+
+export interface ProcessOptions extends Partial<NatsTransportOptions> {
+  /** Absent: it only asks. */
+  readonly answer?: (call: AskCall) => unknown;
+  /** Default: all. */
+  readonly shards?: readonly number[];
+}
+
+export async function startProcess(
+  t: ExecutionContext,
+  servers: string | readonly string[],
+  { answer, shards = allShards, ...options }: ProcessOptions = {},
+): Promise<TestProcess> {
+  const incarnation = systemRandom.uuid();
+  const seen = new Seen();
+  const log = (fields: object, message: string) => seen.logged.push(`${message} ${JSON.stringify(fields)}`);
+  const transport = await openNatsTransport({
+    access: { servers: [servers].flat() },
+    clusterName: 'test',
+    databaseId: 'database',
+    incarnation,
+    shardCount,
+    clock: systemClock,
+    random: systemRandom,
+    logger: { info: log, warn: log, error: log },
+    metrics: {
+      ...noTransportMetrics,
+      refused: (reason) => seen.refused.push(reason),
+      disconnected: (connection) => seen.disconnected.push(connection),
+      wakeFailed: () => {
+        seen.failedWakes += 1;
+      },
+      unknownOutcome: () => {
+        seen.unknownOutcomes += 1;
+      },
+    },
+    pingIntervalMs: 500,
+    ...options,
+  });
+  t.teardown(() => transport.close(500));
+  if (answer !== undefined) {
+    transport.serve({
+      async ask(call) {
+        seen.asked.push(call);
+        return answer(call);
+      },
+      wake: (tell) => seen.woken.push(tell),
+      hinted: (hint) => seen.hints.push(hint),
+    });
+    await transport.route(shards);
+  }
+  return { transport, incarnation, seen };
+}
+
+export const echo = (call: AskCall): unknown => call.request;
+
+/** An address on the given shard, another for each `nth`. */
+export function addressOn(shard: number, nth = 0): Address {
+  let left = nth;
+  for (let n = 0; ; n += 1) {
+    const address = { kind: 'user', id: `${n}` };
+    if (shardOf(address, shardCount) !== shard) continue;
+    if (left === 0) return address;
+    left -= 1;
+  }
+}
+
+export function call(request: unknown, overrides: Partial<AskCall> = {}): AskCall {
+  return {
+    address: addressOn(0),
+    command: 'echo',
+    request,
+    callId: systemRandom.uuid(),
+    deadlineMs: systemClock.monotonicMs() + 10_000,
+    ...overrides,
+  };
+}
+
+export function tell(shard: number, nth = 0): TellRow {
+  const { kind, id } = addressOn(shard, nth);
+  return {
+    tell_id: systemRandom.uuid(),
+    target_kind: kind,
+    target_id: id,
+    target_shard: shard,
+    name: 'tell',
+    payload: Buffer.alloc(0),
+    sender_kind: 'user',
+    sender_id: 'sender',
+    sender_version: 1,
+    attempts: 0,
+    retry_at: 0,
+    dead: false,
+  };
+}
+
+const pollMs = 10;
+
+/** Resolves when `condition` holds. @throws Error when it does not within `withinMs` */
+export async function until(condition: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> {
+  const endMs = performance.now() + withinMs;
+  while (!(await condition())) {
+    if (performance.now() > endMs) throw new Error(`not within ${withinMs} ms: ${condition}`);
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
+  }
+}
