@@ -27,6 +27,8 @@ export interface ClientOptions {
   readonly tally: Tally;
   /** For one attempt. */
   readonly timeoutMs: number;
+  /** The longest before an attempt is repeated. */
+  readonly pauseMaxMs: number;
   /** Whether the run has given up: nothing is sent again then. */
   readonly isOver: () => boolean;
 }
@@ -35,7 +37,6 @@ export interface ClientOptions {
 export class UnansweredError extends Error {}
 
 const pauseMinMs = 50;
-const pauseMaxMs = 1_000;
 
 export class Client {
   readonly #options: ClientOptions;
@@ -48,7 +49,7 @@ export class Client {
 
   /** Resolves to the answer that decides; `again` is called before each repeat. @throws UnansweredError */
   async call(request: Request, again: (reason: FailureReason) => void = () => {}): Promise<Answer> {
-    const { tally, random, isOver } = this.#options;
+    const { tally, random, isOver, pauseMaxMs } = this.#options;
     const atMs = performance.now();
     for (let attempts = 1; ; attempts += 1) {
       const outcome = await this.#attempt(request);

@@ -46,10 +46,13 @@ export class ClusterNode {
     this.#build = options.build;
     mkdirSync(options.dataDirectory, { recursive: true });
     this.#log = join(options.dataDirectory, 'node.log');
+    // A test process that fails takes its nodes along; a paused one too.
+    process.once('exit', () => this.#process?.child.kill('SIGKILL'));
   }
 
-  /** Resolves when it listens. */
-  async start(): Promise<void> {
+  /** With another build from now on where one is named. Resolves when it listens. */
+  async start(build = this.#build): Promise<void> {
+    this.#build = build;
     const { dataDirectory, settings, port } = this.#options;
     const started = startServerProcess({
       entry: [join(this.#build, 'main.js')],
@@ -63,9 +66,8 @@ export class ClusterNode {
     this.#metricsUrl = (await started.ready()).metricsUrl;
   }
 
-  /** With another build from the next start on. */
-  use(build: string): void {
-    this.#build = build;
+  get build(): string {
+    return this.#build;
   }
 
   async kill(): Promise<void> {

@@ -25,6 +25,7 @@ export interface WorkloadOptions {
 /** Per user, so that the last full sync stays small. */
 const itemsMax = 120;
 const settleLimitMs = 60_000;
+const pauseMaxMs = 1_000;
 /** Not one of ours, so the server answers with everything, tombstones included. */
 const foreignToken = Buffer.from('2:1.0').toString('base64');
 
@@ -94,7 +95,8 @@ export class Workload {
     const { gateways, tally, timeoutMs } = this.#options;
     const random = new SeededRandom(this.#random.below(2 ** 32));
     const isOver = () => performance.now() > this.#settleBy;
-    return new Client({ gateways, preferred: random.below(1_000), random, tally, timeoutMs, isOver });
+    const preferred = random.below(1_000);
+    return new Client({ gateways, preferred, random, tally, timeoutMs, pauseMaxMs, isOver });
   }
 
   async #signIn(user: Account, client: Client, random: SeededRandom): Promise<Device> {

@@ -45,7 +45,7 @@ export class TcpProxy {
   /** Resets every connection, and every new one. */
   cut(): void {
     this.#cut = true;
-    for (const socket of this.#sockets) socket.resetAndDestroy();
+    for (const socket of this.#sockets) reset(socket);
   }
 
   silence(...ways: readonly Way[]): void {
@@ -145,6 +145,12 @@ class Stream {
       this.#waitingBytes -= part.bytes.length;
       this.#to.write(part.bytes);
     } else if (part.end === 'finished') this.#to.end();
-    else this.#to.resetAndDestroy();
+    else reset(this.#to);
   }
+}
+
+/** A unix socket knows no reset. */
+function reset(socket: Socket): void {
+  if (socket.remoteAddress === undefined) socket.destroy();
+  else socket.resetAndDestroy();
 }

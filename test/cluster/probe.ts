@@ -1,0 +1,65 @@
+/** Users who do nothing but save a note now and then: whether everybody is served, and when again. */
+import { randomUUID } from 'node:crypto';
+import { headerSessions, newItem } from '../support/api-client.ts';
+import { SeededRandom } from '../support/random.ts';
+import { register, signIn } from './account.ts';
+import { Client, UnansweredError } from './client.ts';
+import { Tally } from './tally.ts';
+
+/** Enough for some to live on each of three nodes. */
+const usersCount = 12;
+/** For one attempt. */
+export const timeoutMs = 1_500;
+const pauseMaxMs = 200;
+
+export class Probe {
+  readonly #tokens: readonly string[];
+
+  private constructor(tokens: readonly string[]) {
+    this.#tokens = tokens;
+  }
+
+  static async open(gateways: readonly string[]): Promise<Probe> {
+    const tokens: string[] = [];
+    for (let each = 0; each < usersCount; each += 1) {
+      const client = clientOf(gateways, each, Number.POSITIVE_INFINITY);
+      tokens.push(await signIn(client, await register(client)));
+    }
+    return new Probe(tokens);
+  }
+
+  /** Milliseconds until a save of every user was acknowledged by one of the gateways; undefined: not in time. */
+  async served(gateways: readonly string[], limitMs: number): Promise<number | undefined> {
+    const begunMs = performance.now();
+    try {
+      await Promise.all(
+        this.#tokens.map((token, index) => save(clientOf(gateways, index, begunMs + limitMs), token)),
+      );
+    } catch (error) {
+      if (error instanceof UnansweredError) return undefined;
+      throw error;
+    }
+    return performance.now() - begunMs;
+  }
+
+  /** Likewise, by each of them. */
+  async servedByEach(gateways: readonly string[], limitMs: number): Promise<number | undefined> {
+    const all = await Promise.all(gateways.map((gateway) => this.served([gateway], limitMs)));
+    return all.reduce<number | undefined>(
+      (most, each) => (most === undefined || each === undefined ? undefined : Math.max(most, each)),
+      0,
+    );
+  }
+}
+
+function clientOf(gateways: readonly string[], preferred: number, deadlineMs: number): Client {
+  const random = new SeededRandom(preferred);
+  const isOver = () => performance.now() > deadlineMs;
+  return new Client({ gateways, preferred, random, tally: new Tally(), timeoutMs, pauseMaxMs, isOver });
+}
+
+async function save(client: Client, token: string): Promise<void> {
+  const body = { api: headerSessions, items: [newItem(randomUUID())] };
+  const { status } = await client.call({ method: 'POST', path: '/v1/items', body, token });
+  if (status !== 200) throw new Error(`a save was answered ${status}`);
+}
