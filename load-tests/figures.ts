@@ -12,6 +12,7 @@ import { idleSync } from './scenarios/idle-sync.ts';
 import { memory } from './scenarios/memory.ts';
 import { saves } from './scenarios/saves.ts';
 import { signIns } from './scenarios/sign-ins.ts';
+import { printFigures } from './support/figures.ts';
 import { startBuiltServer } from './support/server.ts';
 import { medians } from './support/statistics.ts';
 
@@ -32,11 +33,5 @@ for (const [name, scenario] of Object.entries(scenarios)) {
       await server.stop();
     }
   });
-  console.log(`\n${name}`);
-  for (const [figure, value] of Object.entries(figures))
-    console.log(`  ${figure.padEnd(44)} ${format(value)}`);
-}
-
-function format(value: number): string {
-  return value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3);
+  printFigures(name, figures);
 }

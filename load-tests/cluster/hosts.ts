@@ -1,0 +1,49 @@
+/** How much 1, 2 and 3 nodes answer: as many saves and idle syncs as 48 connections bring, spread over the gateways. */
+import type { Cluster } from '../../test/cluster/cluster.ts';
+import { newItem } from '../../test/support/api-client.ts';
+import { runLoad } from '../http-load.ts';
+import { syncBytes } from '../support/requests.ts';
+import { registerUsers } from './workers.ts';
+
+const connections = 48;
+const durationMs = 6_000;
+
+export async function throughput(cluster: Cluster): Promise<Record<string, number>> {
+  const { gateways } = cluster;
+  const accounts = await registerUsers(gateways[0] ?? '');
+  const rate = async (items: () => object[]) => {
+    const results = await Promise.all(
+      gateways.map((gateway) => {
+        const { hostname, port } = new URL(gateway);
+        const request = (connection: number) => {
+          const account = accounts[connection % accounts.length];
+          if (account === undefined) throw new Error('no such account');
+          return syncBytes(gateway, account, { items: items(), limit: 1 });
+        };
+        const share = Math.floor(connections / gateways.length);
+        return runLoad({
+          host: hostname,
+          port: Number(port),
+          connections: share,
+          durationMs,
+          warmupMs: 1_500,
+          request,
+        });
+      }),
+    );
+    for (const { statuses, replies } of results)
+      if (statuses[200] !== replies) throw new Error(`answers: ${JSON.stringify(statuses)}`);
+    return {
+      perSecond: results.reduce((total, { repliesPerSecond }) => total + repliesPerSecond, 0),
+      p99Ms: Math.max(...results.map(({ p99Ms }) => p99Ms)),
+    };
+  };
+  const saves = await rate(() => [newItem()]);
+  const idle = await rate(() => []);
+  return {
+    'saves/s': saves.perSecond,
+    'p99 ms of saves': saves.p99Ms,
+    'first pages/s': idle.perSecond,
+    'p99 ms of first pages': idle.p99Ms,
+  };
+}
