@@ -156,8 +156,7 @@ class ProxiedConnection {
       this.#client.resetAndDestroy();
       this.#server.destroy();
     } else if (effect === 'fatal') {
-      this.#client.end(errorMessage('FATAL', code));
-      this.#server.destroy();
+      this.#client.end(errorMessage('FATAL', code), () => this.#server.destroy());
     } else {
       this.#client.write(Buffer.concat([errorMessage('ERROR', code), this.#readyMessage()]));
     }

@@ -24,7 +24,7 @@ export type Row = Record<string, string | number | boolean | Buffer | null>;
 
 /** Distinct statements that are prepared under a name; any further one is parsed anew each time. */
 const preparedMax = 256;
-const answerSlackMs = 2_000;
+const answerSlackMaxMs = 2_000;
 /** Connections beyond the first are closed when they were idle for so long. */
 const idleMaxMs = 60_000;
 
@@ -44,7 +44,7 @@ export class ConnectionPool {
       statement_timeout: limits.statementTimeoutMs,
       lock_timeout: Math.ceil(limits.statementTimeoutMs / 2),
       idle_in_transaction_session_timeout: limits.statementTimeoutMs,
-      query_timeout: limits.statementTimeoutMs + answerSlackMs,
+      query_timeout: limits.statementTimeoutMs + Math.min(limits.statementTimeoutMs, answerSlackMaxMs),
       keepAlive: true,
       types: { getTypeParser: typeParser },
       onConnect: prepareSession,
@@ -84,7 +84,7 @@ export class ConnectionPool {
         await connection.command(worth(result) ? 'COMMIT' : 'ROLLBACK');
         return result;
       } catch (error) {
-        if (isAnswer(error)) await connection.command('ROLLBACK');
+        if (isAnswer(error)) await connection.rollBack();
         throw error;
       }
     });
@@ -100,13 +100,14 @@ export class ConnectionPool {
     nameOf: (text: string) => string | undefined,
   ): Promise<T> {
     const client = await this.#acquire();
+    const connection = new Connection(client, nameOf);
     let reusable = false;
     try {
-      const result = await work(new Connection(client, nameOf));
+      const result = await work(connection);
       reusable = true;
       return result;
     } catch (error) {
-      reusable = isAnswer(error) && !isStalePlan(error);
+      reusable = connection.isClean && isAnswer(error) && !isStalePlan(error);
       throw error;
     } finally {
       client.release(!reusable);
@@ -148,6 +149,8 @@ export class StatementNames {
 export class Connection {
   readonly #client: pg.PoolClient;
   readonly #nameOf: (text: string) => string | undefined;
+  /** False once a transaction may have been left open. */
+  isClean = true;
 
   constructor(client: pg.PoolClient, nameOf: (text: string) => string | undefined) {
     this.#client = client;
@@ -166,6 +169,15 @@ export class Connection {
 
   async command(text: string): Promise<void> {
     await this.#client.query(text);
+  }
+
+  /** After a failure. Where this fails too the connection is given up; what became of the work is known already. */
+  async rollBack(): Promise<void> {
+    try {
+      await this.command('ROLLBACK');
+    } catch {
+      this.isClean = false;
+    }
   }
 }
 

@@ -1,0 +1,224 @@
+/**
+ * Every statement of every method of the store is hit by everything that can happen to a statement: errors, broken
+ * connections and silence, each before the statement runs and after. The caller is told what design 4.2 says, nothing
+ * is half done, the pool serves on, and asking again leads to what was promised.
+ */
+import assert from 'node:assert/strict';
+import test from 'ava';
+import pg from 'pg';
+import { assertFails } from '../../../test/store/actors.ts';
+import { type Arrange, type Operation, operations } from '../../../test/store/fault-operations.ts';
+import { contractTables } from '../../../test/store/tables.ts';
+import {
+  type DatabaseConnection,
+  startTestPostgres,
+  type TestPostgres,
+} from '../../../test/support/postgres.ts';
+import { type Fault, PostgresProxy } from '../../../test/support/postgres-proxy.ts';
+import { StoreError, type StoreFailure } from '../store.ts';
+import { migrate } from './migrate.ts';
+import { createTable, runtimeMigrations } from './schema.ts';
+import { openPostgresStore, PostgresStore } from './store.ts';
+
+/** The driver gives up on a silent server after twice this. */
+const statementTimeoutMs = 500;
+/** Calls at a time: more would be slower than the time-out on a small machine. */
+const atOnce = 16;
+
+interface Case {
+  readonly fault: Fault;
+  readonly failure: StoreFailure;
+}
+
+const errorCase = (code: string, failure: StoreFailure, isApplied = false): Case => ({
+  fault: { effect: 'error', code, isApplied },
+  failure,
+});
+const lost = (['fatal', 'reset', 'silence'] as const).flatMap((effect) =>
+  [false, true].map(
+    (isApplied): Case => ({ fault: { effect, code: '57P01', isApplied }, failure: 'unknown' }),
+  ),
+);
+const cases: readonly Case[] = [
+  errorCase('40001', 'conflict'),
+  errorCase('53100', 'unavailable'),
+  errorCase('25006', 'unavailable'),
+  errorCase('40003', 'unknown'),
+  errorCase('40003', 'unknown', true),
+  errorCase('57014', 'unknown'),
+  ...lost,
+];
+
+let server: TestPostgres;
+let template: DatabaseConnection;
+test.before(async () => {
+  server = await startTestPostgres();
+  template = await server.createDatabase();
+  await migrate(template, [...runtimeMigrations, ...contractTables.flatMap(createTable)]);
+});
+test.after.always(() => server?.stop());
+
+let copies = 0;
+async function copyDatabase(): Promise<DatabaseConnection> {
+  copies += 1;
+  const database = `copy_${copies}`;
+  const admin = new pg.Client({ ...template, database: 'postgres' });
+  await admin.connect();
+  await admin.query(`CREATE DATABASE ${database} TEMPLATE ${template.database}`);
+  await admin.end();
+  return { ...template, database };
+}
+
+class Bench {
+  readonly #arrange: Arrange;
+  readonly #direct: PostgresStore;
+  readonly #proxy: PostgresProxy;
+  readonly #proxied: PostgresStore;
+  #number = 0;
+
+  static async open(arrange: Arrange): Promise<Bench> {
+    const connection = await copyDatabase();
+    const proxy = await PostgresProxy.start(connection);
+    const sizes = { commits: 1, reads: 1, ownership: 1, leases: 1 };
+    const direct = await openPostgresStore({ connection, sizes });
+    const proxied = await openPostgresStore({ connection: proxy.connection, sizes, statementTimeoutMs });
+    return new Bench(arrange, direct, proxy, proxied);
+  }
+
+  private constructor(arrange: Arrange, direct: PostgresStore, proxy: PostgresProxy, proxied: PostgresStore) {
+    this.#arrange = arrange;
+    this.#direct = direct;
+    this.#proxy = proxy;
+    this.#proxied = proxied;
+  }
+
+  /** Without a fault: what it sends, what it answers, and what others see before and after. */
+  async inPeace() {
+    const operation = await this.#given();
+    const before = await this.#stateOf(operation);
+    const texts: string[] = [];
+    this.#proxy.onStatement = ({ text }) => void texts.push(text);
+    const answer = answerOf(operation, await operation.run(this.#proxied));
+    this.#proxy.onStatement = () => undefined;
+    return { texts, answer, before, after: await this.#stateOf(operation) };
+  }
+
+  /** With the fault at that statement. */
+  async struck({ fault, failure }: Case, at: number, peace: Awaited<ReturnType<Bench['inPeace']>>) {
+    const operation = await this.#given();
+    // What is struck is a statement, not the start of a connection.
+    await this.#proxied.verify();
+    let statements = 0;
+    this.#proxy.onStatement = () => (statements++ === at ? fault : undefined);
+    const outcome = await operation.run(this.#proxied).then(
+      (result) => ({ answer: answerOf(operation, result) }),
+      (error: unknown) => ({ error }),
+    );
+    this.#proxy.onStatement = () => undefined;
+    assert.ok(statements > at, 'the statement was not sent');
+
+    if ('answer' in outcome) {
+      // What is rolled back is decided already.
+      assert.equal(peace.texts[at], 'ROLLBACK');
+      assert.deepEqual(outcome.answer, peace.answer);
+    } else {
+      assert.ok(outcome.error instanceof StoreError, `not a StoreError: ${outcome.error}`);
+      assert.equal(outcome.error.failure, failure);
+    }
+    const seen = await this.#stateOf(operation);
+    if (failure !== 'unknown') assert.deepEqual(seen, peace.before, 'something was applied');
+    else
+      assert.ok(
+        [peace.before, peace.after].some((state) => same(state, seen)),
+        'it is half done',
+      );
+
+    const settled = await (operation.settle ?? operation.run)(this.#proxied);
+    assert.deepEqual(answerOf(operation, settled), peace.answer);
+    assert.deepEqual(await this.#stateOf(operation), peace.after);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#direct.close(), this.#proxied.close()]);
+    await this.#proxy.stop();
+  }
+
+  #given(): Promise<Operation> {
+    this.#number += 1;
+    return this.#arrange(this.#direct, this.#number);
+  }
+
+  async #stateOf(operation: Operation): Promise<unknown> {
+    return operation.state?.(this.#direct);
+  }
+}
+
+function answerOf({ answer }: Operation, result: unknown): unknown {
+  return answer === undefined ? result : answer(result as never);
+}
+
+function same(one: unknown, other: unknown): boolean {
+  try {
+    assert.deepEqual(one, other);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const describe = ({ effect, code, isApplied }: Fault): string =>
+  `${effect} ${code} ${isApplied ? 'after' : 'before'} it ran`;
+
+let running = 0;
+const waiting: (() => void)[] = [];
+async function inTurn(work: () => Promise<void>): Promise<void> {
+  if (running >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve));
+  running += 1;
+  try {
+    await work();
+  } finally {
+    running -= 1;
+    waiting.shift()?.();
+  }
+}
+
+test('a connection that cannot be made ready is unavailable, and the next one is tried', async (t) => {
+  const connection = await copyDatabase();
+  const proxy = await PostgresProxy.start(connection);
+  t.teardown(() => proxy.stop());
+  const texts: string[] = [];
+  proxy.onStatement = ({ text }) => void texts.push(text);
+  await (await openPostgresStore({ connection: proxy.connection })).close();
+  const settings = texts.slice(0, texts.indexOf('SHOW transaction_isolation'));
+  t.true(settings.length >= 2);
+  for (const setting of new Set(settings)) {
+    for (const { fault } of cases) {
+      const store = new PostgresStore({ connection: proxy.connection, statementTimeoutMs });
+      proxy.onStatement = ({ text }) => (text === setting ? fault : undefined);
+      await assertFails(store.timeMs(), 'unavailable');
+      proxy.onStatement = () => undefined;
+      await t.notThrowsAsync(store.timeMs(), `${describe(fault)} at ${setting}`);
+      await store.close();
+    }
+  }
+});
+
+for (const [method, variants] of Object.entries(operations)) {
+  for (const [variant, arrange] of Object.entries(variants)) {
+    test(`${method} ${variant} keeps its promise, whatever happens to whichever of its statements`, (t) =>
+      inTurn(async () => {
+        const bench = await Bench.open(arrange);
+        t.teardown(() => bench.close());
+        const peace = await bench.inPeace();
+        t.true(peace.texts.length > 0);
+        for (const [at, text] of peace.texts.entries()) {
+          for (const one of cases) {
+            await t.notThrowsAsync(
+              bench.struck(one, at, peace),
+              `${describe(one.fault)} at statement ${at}: ${text}`,
+            );
+          }
+        }
+      }));
+  }
+}

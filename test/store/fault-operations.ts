@@ -1,0 +1,404 @@
+/**
+ * Every method of the store with what must be true of it when a statement of it fails: what others see, and how
+ * whoever was not answered asks again. The type of the map lets none be forgotten.
+ */
+import type { Commit, LiveNode, NodeRow, Store, Write } from '../../runtime/store/store.ts';
+import { callTable, outboxTable, sliceTable, timerTable } from '../../runtime/store/tables.ts';
+import {
+  activate,
+  actor,
+  assertFails,
+  commitOn,
+  givenWrites,
+  insert,
+  put,
+  putSlice,
+  remove,
+  rowsOf,
+  sliceTexts,
+} from './actors.ts';
+import { note, noteTable, uuid } from './tables.ts';
+
+export type StoreMethod = Exclude<keyof Store, 'close'>;
+
+/** A method about to be called, on rows that no other call touches. */
+export interface Operation {
+  readonly run: (store: Store) => Promise<unknown>;
+  /** What others see of it, the same for every call that went as well. */
+  readonly state?: (store: Store) => Promise<unknown>;
+  /** How it is asked for again when its outcome is unknown; by default, as the first time. */
+  readonly settle?: (store: Store) => Promise<unknown>;
+  /** What of the result is the same for every call that went well. */
+  readonly answer?: (result: never) => unknown;
+}
+
+/** Prepares a call by a store that nothing fails. `number` is its own. */
+export type Arrange = (store: Store, number: number) => Promise<Operation>;
+
+const leaseMs = 60_000;
+const lapsedMs = -1;
+const large = 'x'.repeat(600_000);
+
+const node = (number: number, incarnation: string): NodeRow => ({
+  id: `node-${number}`,
+  incarnation: `${incarnation}-${number}`,
+  address: 'local',
+  roles: 'all',
+  version: '1',
+  formats: '1',
+});
+const shardsOf = (number: number) => [0, 1, 2].map((index) => number * 3 + index);
+
+async function nodeRow(store: Store, number: number): Promise<LiveNode | undefined> {
+  return (await store.nodes()).find(({ id }) => id === node(number, '').id);
+}
+
+/** Whose the node is, without the number. */
+async function holder(store: Store, number: number): Promise<string | null> {
+  return (await nodeRow(store, number))?.incarnation?.replace(`-${number}`, '') ?? null;
+}
+
+const timer = (number: number, name: string, dead: boolean) => ({
+  ...actor(number),
+  name,
+  shard: number,
+  due_at: 100,
+  payload: Buffer.from(name),
+  attempts: 0,
+  dead,
+});
+
+const tell = (number: number, id: number, dead: boolean) => ({
+  target_kind: 'user',
+  target_id: actor(number).id,
+  tell_id: uuid(number * 10 + id),
+  target_shard: number,
+  name: 'greet',
+  payload: Buffer.from('hello'),
+  sender_kind: 'user',
+  sender_id: actor(number).id,
+  sender_version: 1,
+  attempts: 0,
+  retry_at: 100,
+  dead,
+});
+
+const call = (number: number, key: string) => ({
+  ...actor(number),
+  call_key: key,
+  shard: number,
+  reply: Buffer.from('r'),
+  at: 10,
+});
+
+/** An actor with some of everything, for reads. */
+async function givenRows(store: Store, number: number): Promise<void> {
+  const { id } = actor(number);
+  await givenWrites(store, actor(number), [
+    putSlice(actor(number), 'profile', 'x'),
+    insert(noteTable, note(id, uuid(number * 10), { position: 1, content: large, size: large.length })),
+    insert(noteTable, note(id, uuid(number * 10 + 1), { position: 2 })),
+    ...[timer(number, 'a', false), timer(number, 'b', true)].map((row) => put(timerTable, row)),
+    ...[tell(number, 1, false), tell(number, 2, true)].map((row) => insert(outboxTable, row)),
+  ]);
+}
+
+/** A read sees the same rows whenever it is answered. */
+const reading =
+  (run: (store: Store, number: number) => Promise<unknown>): Arrange =>
+  async (store, number) => {
+    await givenRows(store, number);
+    return { run: (asked) => run(asked, number), answer: () => null };
+  };
+
+/**
+ * A commit on an actor that has a note and a slice. It is settled as the runtime does it: by a barrier, which tells
+ * whether it was applied, and then by taking the turns again.
+ */
+const committing =
+  (writesOf: (number: number) => readonly Write[]): Arrange =>
+  async (store, number) => {
+    const address = actor(number);
+    const given = [putSlice(address, 'old', 'x'), insert(noteTable, note(address.id, uuid(number * 10)))];
+    await givenWrites(store, address, given);
+    const commit: Commit = {
+      address,
+      epoch: 1,
+      version: 1,
+      commitId: uuid(number * 10 + 5),
+      writes: writesOf(number),
+    };
+    return {
+      run: (asked) => asked.commit([commit]),
+      state: async (seen) => ({
+        slices: await sliceTexts(seen, address),
+        notes: (
+          await rowsOf(
+            seen,
+            noteTable,
+            ...[0, 1].map((index) => ({ owner_uuid: address.id, uuid: uuid(number * 10 + index) })),
+          )
+        ).map(({ content, position }) => ({ content, position })),
+        isCommitted: (await seen.head(address))?.commitId === commit.commitId,
+      }),
+      async settle(asked) {
+        const row = await asked.barrier(address, 1);
+        if (row?.commitId === commit.commitId) return new Set([0]);
+        return asked.commit([{ ...commit, version: row?.version ?? 0 }]);
+      },
+    };
+  };
+
+export const operations: Readonly<Record<StoreMethod, Readonly<Record<string, Arrange>>>> = {
+  timeMs: {
+    now: async () => ({ run: (store) => store.timeMs(), answer: (ms: number) => Number.isSafeInteger(ms) }),
+  },
+  register: {
+    'a new node': async (_, number) => ({
+      run: (store) => store.register(node(number, 'a'), leaseMs, false),
+      state: (store) => holder(store, number),
+    }),
+    'a successor of the dead': async (given, number) => {
+      await given.register(node(number, 'a'), leaseMs, false);
+      return {
+        run: (store) => store.register(node(number, 'b'), leaseMs, true),
+        state: (store) => holder(store, number),
+      };
+    },
+    'a successor that has to wait': async (given, number) => {
+      await given.register(node(number, 'a'), leaseMs, false);
+      return {
+        run: (store) => store.register(node(number, 'b'), leaseMs, false),
+        state: (store) => holder(store, number),
+        answer: (waitMs: number) => waitMs > 0,
+      };
+    },
+  },
+  renew: {
+    'of the living': async (given, number) => {
+      await given.register(node(number, 'a'), 1_000, false);
+      return {
+        run: (store) => store.renew(node(number, 'a').id, node(number, 'a').incarnation, leaseMs),
+        state: async (store) => Number((await nodeRow(store, number))?.expiresInMs) > 10_000,
+      };
+    },
+    'of the dead': async (_, number) => ({ run: (store) => store.renew(`node-${number}`, 'gone', leaseMs) }),
+  },
+  leave: {
+    'with its lease': async (given, number) => {
+      await given.register(node(number, 'a'), leaseMs, false);
+      return {
+        run: (store) => store.leave(node(number, 'a').id, node(number, 'a').incarnation),
+        state: (store) => holder(store, number),
+      };
+    },
+  },
+  nodes: {
+    all: async (given, number) => {
+      await given.register(node(number, 'a'), leaseMs, false);
+      return { run: (store) => store.nodes(), answer: (nodes: readonly LiveNode[]) => nodes.length > 0 };
+    },
+  },
+  setDraining: {
+    on: async (given, number) => {
+      await given.register(node(number, 'a'), leaseMs, false);
+      return {
+        run: (store) => store.setDraining(node(number, 'a').id, true),
+        state: async (store) => (await nodeRow(store, number))?.draining,
+      };
+    },
+  },
+  buryExpired: {
+    'one that lapsed': async (given, number) => {
+      await given.register(node(number, 'a'), lapsedMs, false);
+      return { run: (store) => store.buryExpired(), state: (store) => holder(store, number) };
+    },
+  },
+  claim: {
+    'of free shards': async (given, number) => {
+      const { id, incarnation } = node(number, 'a');
+      await given.register(node(number, 'a'), leaseMs, false);
+      const held = async (store: Store) => store.shardsOf(incarnation);
+      return {
+        async run(store) {
+          const { epoch, shards } = await store.claim(id, incarnation, shardsOf(number));
+          const isHeld = (await held(given)).every((shard) => shard.epoch === epoch);
+          return { isHeld, shards: shards.map((shard) => shard - number * 3) };
+        },
+        state: async (store) => (await held(store)).map(({ shard }) => shard - number * 3),
+      };
+    },
+    'of what another holds': async (given, number) => {
+      const { id, incarnation } = node(number, 'a');
+      await given.register(node(number, 'a'), leaseMs, false);
+      await given.claim(id, incarnation, shardsOf(number));
+      return { run: (store) => store.claim('other', 'other', shardsOf(number)) };
+    },
+    'by one that is dead': async (given, number) => ({
+      run: (store) => store.claim(node(number, 'a').id, 'gone', shardsOf(number)),
+      state: async () => (await given.shardsOf('gone')).length,
+    }),
+  },
+  shardsOf: { some: async () => ({ run: (store) => store.shardsOf('nobody') }) },
+  release: {
+    'what it holds': async (given, number) => {
+      const { id, incarnation } = node(number, 'a');
+      await given.register(node(number, 'a'), leaseMs, false);
+      const { epoch, shards } = await given.claim(id, incarnation, shardsOf(number));
+      const held = shards.map((shard) => ({ shard, epoch }));
+      return {
+        run: (store) => store.release(incarnation, held),
+        state: async (store) => (await store.freeShards(shards)).length,
+      };
+    },
+  },
+  freeShards: {
+    some: async (_, number) => ({
+      run: (store) => store.freeShards(shardsOf(number)),
+      answer: (shards: readonly number[]) => shards.length,
+    }),
+  },
+  shards: { all: async () => ({ run: (store) => store.shards() }) },
+  activate: {
+    'of an actor that is there': async (given, number) => {
+      await activate(given, actor(number));
+      return {
+        run: (store) => store.activate(actor(number), 0, 2, false),
+        state: async (store) => (await store.head(actor(number)))?.epoch,
+        answer: ({ outcome }: { outcome: string }) => outcome,
+      };
+    },
+    'of one that it creates': async (_, number) => ({
+      run: (store) => store.activate(actor(number), 0, 2, true),
+      state: async (store) => (await store.head(actor(number)))?.epoch,
+      answer: ({ outcome }: { outcome: string }) => outcome,
+    }),
+    'of one that is not there': async (_, number) => ({
+      run: (store) => store.activate(actor(number), 0, 2, false),
+      state: async (store) => (await store.head(actor(number)))?.epoch,
+    }),
+    'of one that a newer epoch holds': async (given, number) => {
+      await activate(given, actor(number), 3);
+      return {
+        run: (store) => store.activate(actor(number), 0, 2, true),
+        state: (store) => store.head(actor(number)),
+      };
+    },
+  },
+  barrier: {
+    'of its epoch': async (given, number) => {
+      await activate(given, actor(number));
+      return {
+        run: (store) => store.barrier(actor(number), 1),
+        state: async (store) => Number((await store.head(actor(number)))?.version) > 0,
+        answer: ({ epoch, commitId }: { epoch: number; commitId: unknown }) => ({ epoch, commitId }),
+      };
+    },
+    'of another epoch': async (given, number) => {
+      await activate(given, actor(number), 2);
+      return {
+        run: (store) => store.barrier(actor(number), 1),
+        state: (store) => store.head(actor(number)),
+      };
+    },
+  },
+  head: { 'of an actor': reading((store, number) => store.head(actor(number))) },
+  commit: {
+    'of new rows': committing((number) => [
+      putSlice(actor(number), 'new', 'y'),
+      insert(noteTable, note(actor(number).id, uuid(number * 10 + 1), { position: 2 })),
+    ]),
+    'that puts and removes in two tables': committing((number) => [
+      remove(sliceTable, { ...actor(number), slice: 'old' }),
+      putSlice(actor(number), 'new', 'y'),
+      remove(noteTable, { owner_uuid: actor(number).id, uuid: uuid(number * 10) }),
+      insert(noteTable, note(actor(number).id, uuid(number * 10 + 1), { position: 2 })),
+    ]),
+    'of a large value': committing((number) => [
+      put(noteTable, note(actor(number).id, uuid(number * 10), { content: large })),
+    ]),
+    'that is refused': async (given, number) => {
+      const address = actor(number);
+      const held = note(actor(number + 500_000).id, uuid(number * 10));
+      await givenWrites(given, actor(number + 500_000), [insert(noteTable, held)]);
+      const writes = [
+        remove(sliceTable, { ...address, slice: 'old' }),
+        putSlice(address, 'new', 'y'),
+        insert(noteTable, note(address.id, uuid(number * 10))),
+      ];
+      const commit = commitOn(await activate(given, address), address, number * 10 + 5, writes);
+      const state = (store: Store) => sliceTexts(store, address);
+      return {
+        run: (store) => refused(store, commit),
+        state,
+        async settle(store) {
+          const row = await store.barrier(address, 1);
+          return refused(store, { ...commit, version: row?.version ?? 0 });
+        },
+      };
+    },
+  },
+  slices: { 'of an actor': reading((store, number) => store.slices(actor(number))) },
+  timers: { 'of an actor': reading((store, number) => store.timers(actor(number))) },
+  read: {
+    'by key, by order and by unique key': reading((store, number) => {
+      const owner = actor(number).id;
+      const range = { read: 'range', table: noteTable, owner, after: 0, through: 9, limit: 5 } as const;
+      return store.read([
+        { read: 'keys', table: noteTable, keys: [{ owner_uuid: owner, uuid: uuid(number * 10) }] },
+        range,
+        { ...range, budgetBytes: 10 },
+        { read: 'lookup', table: noteTable, unique: ['uuid'], values: [{ uuid: uuid(number * 10) }] },
+      ]);
+    }),
+  },
+  dueTimers: { 'of a shard': reading((store, number) => store.dueTimers([number], 0, 1_000, 10)) },
+  pendingTells: { 'to a shard': reading((store, number) => store.pendingTells([number], 1_000, 10)) },
+  backlog: { 'of all': reading((store) => store.backlog()) },
+  deadTimers: { some: reading((store) => store.deadTimers(10)) },
+  deadTells: { some: reading((store) => store.deadTells(10)) },
+  pruneCalls: {
+    'of a shard': async (given, number) => {
+      const rows = ['a', 'b'].map((key) => call(number, key));
+      await givenWrites(
+        given,
+        actor(number),
+        rows.map((row) => insert(callTable, row)),
+      );
+      return {
+        run: (store) => store.pruneCalls([number], 100, 10),
+        state: async (store) => (await rowsOf(store, callTable, ...rows)).length,
+        answer: () => null,
+      };
+    },
+  },
+  fixedSetting: {
+    'that is not set': async (_, number) => ({ run: (store) => store.fixedSetting(`s${number}`, 'one') }),
+    'that is set': async (given, number) => {
+      await given.fixedSetting(`s${number}`, 'one');
+      return { run: (store) => store.fixedSetting(`s${number}`, 'two') };
+    },
+  },
+  replaceSetting: {
+    'that is set': async (given, number) => {
+      await given.fixedSetting(`s${number}`, 'one');
+      return {
+        run: (store) => store.replaceSetting(`s${number}`, 'two'),
+        state: (store) => store.fixedSetting(`s${number}`, 'unset'),
+      };
+    },
+  },
+};
+
+/** That a commit is refused is its answer. */
+async function refused(store: Store, commit: Commit): Promise<string> {
+  const attempt = store.commit([commit]);
+  const failure = await attempt.then(
+    () => 'none',
+    (error) => error.failure,
+  );
+  if (failure === 'none') throw new Error('the commit was not refused');
+  if (failure !== 'refused') await attempt;
+  await assertFails(attempt, 'refused');
+  return 'refused';
+}
