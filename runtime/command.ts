@@ -122,6 +122,17 @@ export interface Turn extends View {
   disarm(timer: string): void;
   /** Sends a durable message without a reply: exactly once in effect, in no order. */
   tell(target: Address, name: string, payload: unknown): void;
+  /**
+   * Hands an event to every gateway that follows this actor, once this turn's outcome may leave. Best effort: who has
+   * to hear of it for sure is told (`tell`).
+   */
+  publish(event: unknown): void;
+  /**
+   * From when this turn's outcome leaves, what this actor publishes is handed to the gateway of this id, for a while
+   * and for as long as this host runs the actor. Returns the incarnation of the host that the events will come from.
+   * @throws OverloadedError
+   */
+  follow(gateway: string): string;
   /** The actor ceases to exist with this commit's effects; its row stays as a tombstone that consumes tells. */
   bury(): void;
 

@@ -30,6 +30,7 @@ import {
   TerminalError,
   UnavailableError,
 } from './errors.ts';
+import { Followers } from './events/followers.ts';
 import { HostCommands, isHostCommand } from './host-commands.ts';
 import type { Kind } from './kind.ts';
 import type { Limits } from './limits.ts';
@@ -85,6 +86,7 @@ export class Host {
   readonly #lease: Lease;
   readonly #ownership: Ownership;
   readonly #committer: Committer;
+  readonly #followers: Followers;
   readonly #timers: TimerDelivery;
   readonly #tells: TellDelivery;
   readonly #pruning: Sweeper;
@@ -98,6 +100,7 @@ export class Host {
     this.#commands = new Map(options.kinds.map((kind) => [kind.name, declaredCommands(kind)]));
     this.#lease = new Lease({ ...options, onLost: () => this.#leaseLost() });
     this.#committer = new Committer(options);
+    this.#followers = new Followers({ ...options, host: options.node.incarnation });
     const delivery = { ...options, deliver: this.deliver.bind(this), shards: () => this.#ownership.shards };
     this.#timers = new TimerDelivery(delivery);
     this.#tells = new TellDelivery(delivery);
@@ -211,6 +214,7 @@ export class Host {
     const untilMs = clock.monotonicMs() + withinMs;
     while (!this.#actors.areIdle(shards) && clock.monotonicMs() < untilMs) await sleep(clock, 1);
     this.#actors.dropShards(shards);
+    this.#followers.dropShards(shards);
   }
 
   #stop(): void {
@@ -219,6 +223,7 @@ export class Host {
     this.#options.transport.stop();
     this.#ownership.stop();
     this.#actors.stop();
+    this.#followers.stop();
   }
 
   #leaseLost(): void {
@@ -371,6 +376,7 @@ export class Host {
       kind,
       lease: this.#lease,
       committer: this.#committer,
+      followers: this.#followers,
       read: (reads) => this.#options.store.read(reads),
       gone: (actor) => this.#actors.gone(actor),
       unreadable: (actor) => this.#giveBack(actor),

@@ -218,6 +218,7 @@ export class Actor {
   #take(entry: Queued): void {
     const turn = new RunningTurn(this.#scope(entry.taken));
     const outcome = this.#run(entry, turn);
+    entry.signals = turn.recorded.signals;
     this.#env.metrics.turn(entry.message.what, 'error' in outcome ? 'error' : 'ok');
     if ('error' in outcome || isEmpty(turn.recorded)) this.#hold(entry, outcome);
     else if (this.#gate.mustFollow(turn.recorded)) this.#takeAfterCommit(entry);
@@ -260,7 +261,7 @@ export class Actor {
   }
 
   #scope(taken: TakenRows): TurnScope {
-    const { clock, random, kind, shardCount } = this.#env;
+    const { clock, random, kind, shardCount, followers } = this.#env;
     return {
       self: this.address,
       slices: this.#held.slices,
@@ -272,10 +273,13 @@ export class Actor {
       shardCount,
       timerNames: kind.timers,
       random,
+      followers,
     };
   }
 
   #answer(entry: Queued, outcome: Outcome): void {
+    // Also where the caller no longer waits: what the turn did is durable all the same.
+    if ('value' in outcome) this.#env.followers.signalled(this.address, entry.signals);
     if (entry.answered) return;
     entry.answered = true;
     entry.message.settle(outcome);

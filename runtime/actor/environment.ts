@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Committer } from '../commit/committer.ts';
+import type { Followers } from '../events/followers.ts';
 import type { Kind } from '../kind.ts';
 import type { Limits } from '../limits.ts';
 import type { Lease } from '../ownership/lease.ts';
@@ -18,6 +19,7 @@ export interface ActorEnvironment {
   readonly random: Random;
   readonly lease: Pick<Lease, 'isValid'>;
   readonly committer: Pick<Committer, 'ready'>;
+  readonly followers: Pick<Followers, 'host' | 'admits' | 'signalled'>;
   readonly limits: Limits;
   readonly metrics: RuntimeMetrics;
   readonly logger: Logger;

@@ -1,5 +1,6 @@
 import type { Plans } from '../command.ts';
 import { TakenRows } from '../commit/taken-rows.ts';
+import type { Signal } from '../events/followers.ts';
 import type { ReadAnswers } from './reads.ts';
 import type { ReadTicket } from './rows.ts';
 import type { RunningTurn, StateView } from './turn.ts';
@@ -31,6 +32,8 @@ export interface Queued {
   /** The caller was told that the outcome is unknown; nobody waits any more. */
   answered: boolean;
   reads: BegunReads | undefined;
+  /** Of the turn as it last ran: they leave with its outcome, unless that is an error. */
+  signals: readonly Signal[];
 }
 
 export interface BegunReads {
@@ -41,5 +44,13 @@ export interface BegunReads {
 }
 
 export function queued(message: Message): Queued {
-  return { message, refusals: 0, alone: false, taken: TakenRows.none, answered: false, reads: undefined };
+  return {
+    message,
+    refusals: 0,
+    alone: false,
+    taken: TakenRows.none,
+    answered: false,
+    reads: undefined,
+    signals: [],
+  };
 }

@@ -6,6 +6,8 @@ import { type Address, shardOf } from '../address.ts';
 import type { KeysResult, PlanResults, Plans, Turn, View } from '../command.ts';
 import { TakenRows } from '../commit/taken-rows.ts';
 import { encode } from '../encoding.ts';
+import { OverloadedError } from '../errors.ts';
+import type { Followers, Signal } from '../events/followers.ts';
 import type { Slice, SliceMap } from '../slice.ts';
 import type { TellRow, TimerRow, Write } from '../store/store.ts';
 import { outboxTable } from '../store/tables.ts';
@@ -24,8 +26,11 @@ export interface Recorded {
   readonly rows: Map<string, { key: string; write: Write }>;
   readonly timers: Map<string, TimerRow | Removed>;
   readonly tells: RecordedTell[];
+  /** Not written: they leave when the turn's outcome does. */
+  readonly signals: Signal[];
 }
 
+/** Whether it wrote nothing. */
 export function isEmpty(recorded: Recorded): boolean {
   return (
     recorded.slices.size === 0 &&
@@ -47,6 +52,7 @@ export interface TurnScope {
   readonly shardCount: number;
   readonly timerNames: Readonly<Record<string, unknown>>;
   readonly random: Turn['random'];
+  readonly followers: Pick<Followers, 'host' | 'admits'>;
 }
 
 export const buriedSlice = '$buried';
@@ -117,7 +123,13 @@ export function speculativeView(
 }
 
 export class RunningTurn extends StateView implements Turn {
-  readonly recorded: Recorded = { slices: new Map(), rows: new Map(), timers: new Map(), tells: [] };
+  readonly recorded: Recorded = {
+    slices: new Map(),
+    rows: new Map(),
+    timers: new Map(),
+    tells: [],
+    signals: [],
+  };
   readonly random: Turn['random'];
   readonly #scope: TurnScope;
 
@@ -237,6 +249,18 @@ export class RunningTurn extends StateView implements Turn {
       retry_at: 0,
       dead: false,
     });
+  }
+
+  publish(event: unknown): void {
+    this.recorded.signals.push({ publish: event });
+  }
+
+  follow(gateway: string): string {
+    const { self, followers } = this.#scope;
+    if (!followers.admits(self, gateway))
+      throw new OverloadedError('too many actors of this host are followed');
+    this.recorded.signals.push({ follow: gateway });
+    return followers.host;
   }
 
   bury(): void {

@@ -8,8 +8,11 @@ import type { Random } from '../../runtime/random.ts';
 import { ModelDatabase, ModelStore } from '../../runtime/store/model.ts';
 import type { Store } from '../../runtime/store/store.ts';
 import { InProcessTransport } from '../../runtime/transport/in-process.ts';
+import type { Transport } from '../../runtime/transport/transport.ts';
 import { FakeClock } from './clock.ts';
 import { SeededRandom } from './random.ts';
+
+export const testShardCount = 16;
 
 export interface TestHostOptions {
   readonly kinds: readonly Kind[];
@@ -21,6 +24,9 @@ export interface TestHostOptions {
   readonly metrics?: RuntimeMetrics;
   /** True unless a test starts a second process beside a living one. */
   readonly isPredecessorDead?: boolean;
+  /** Of a network of several hosts; each then has a node id of its own. */
+  readonly transport?: Transport;
+  readonly nodeId?: string;
 }
 
 export interface TestHost {
@@ -30,6 +36,7 @@ export interface TestHost {
   readonly random: Random;
   readonly database: ModelDatabase;
   readonly store: Store;
+  readonly transport: Transport;
   /** Ends this host as a crash would and starts another on the same database, as the same node. */
   restart(): Promise<TestHost>;
 }
@@ -40,7 +47,7 @@ export async function startTestHost(options: TestHostOptions): Promise<TestHost>
   const database = options.database ?? new ModelDatabase(clock);
   const store = options.store ?? new ModelStore(database);
   const limits = { ...defaultLimits, ...options.limits };
-  const transport = new InProcessTransport();
+  const transport = options.transport ?? new InProcessTransport();
   const host = new Host({
     kinds: options.kinds,
     store,
@@ -50,8 +57,8 @@ export async function startTestHost(options: TestHostOptions): Promise<TestHost>
     limits,
     metrics: options.metrics ?? noMetrics,
     logger: silentLogger,
-    node: testNode(random),
-    shardCount: 16,
+    node: testNode(random, options.nodeId),
+    shardCount: testShardCount,
     leaseMs: 10_000,
     isPredecessorDead: options.isPredecessorDead ?? true,
     onLeaseLost: () => {},
@@ -65,6 +72,7 @@ export async function startTestHost(options: TestHostOptions): Promise<TestHost>
     random,
     database,
     store,
+    transport,
     restart() {
       host.abandon();
       return startTestHost({ ...options, clock, random, database, store });

@@ -1,0 +1,243 @@
+import test from 'ava';
+import { z } from 'zod';
+import { FakeClock, settled } from '../../test/support/clock.ts';
+import { startTestHost, testShardCount } from '../../test/support/host.ts';
+import { shardOf } from '../address.ts';
+import { command } from '../command.ts';
+import { OverloadedError, TerminalError } from '../errors.ts';
+import { kind } from '../kind.ts';
+import { slice } from '../slice.ts';
+import { ModelDatabase, ModelStore, type Schedule } from '../store/model.ts';
+import { StoreError } from '../store/store.ts';
+import { InProcessTransport } from '../transport/in-process.ts';
+import type { HostEvent } from '../transport/transport.ts';
+import { Followers, nobody } from './followers.ts';
+
+const count = slice({ name: 'count', format: 1, schema: z.number(), initial: 0 });
+
+const publisher = kind({
+  name: 'publisher',
+  slices: [count],
+  commands: {
+    write: command({
+      creates: true,
+      request: z.string(),
+      reply: z.null(),
+      turn: (turn, event) => {
+        turn.set(count, turn.get(count) + 1);
+        turn.publish(event);
+        return null;
+      },
+    }),
+    say: command({
+      request: z.string(),
+      reply: z.null(),
+      turn: (turn, event) => {
+        turn.publish(event);
+        return null;
+      },
+    }),
+    fail: command({
+      request: z.string(),
+      reply: z.null(),
+      turn: (turn, event) => {
+        turn.publish(event);
+        throw new TerminalError('this turn fails');
+      },
+    }),
+    follow: command({
+      creates: true,
+      request: z.string(),
+      reply: z.string(),
+      turn: (turn, gateway) => turn.follow(gateway),
+    }),
+  },
+});
+
+/** A host whose commits a test may hold up or fail, and what its transport was given for the gateway `g`. */
+async function startPublisher() {
+  const clock = new FakeClock();
+  const waiting: (() => void)[] = [];
+  const failures: StoreError[] = [];
+  const state = { isHolding: false };
+  const schedule: Schedule = async (operation, apply) => {
+    await undefined;
+    if (operation === 'commit') {
+      if (state.isHolding) await new Promise<void>((go) => waiting.push(go));
+      const failure = failures.shift();
+      if (failure !== undefined) throw failure;
+    }
+    return apply();
+  };
+  const transport = new InProcessTransport();
+  const sent: HostEvent[] = [];
+  transport.listen('g', {
+    event: (event) => {
+      if (event.address.kind !== nobody.kind) sent.push(event);
+    },
+    hinted() {},
+    reconnected() {},
+  });
+  const store = new ModelStore(new ModelDatabase(clock), schedule);
+  const host = await startTestHost({ kinds: [publisher], clock, store, transport });
+  return {
+    ...host,
+    ask: host.actors.get(publisher, 'p').ask,
+    failures,
+    events: () => sent.map(({ event }) => event),
+    sent,
+    hold: () => {
+      state.isHolding = true;
+    },
+    release: () => {
+      state.isHolding = false;
+      for (const go of waiting.splice(0)) go();
+    },
+  };
+}
+
+test('an event leaves once the commit that justifies it is durable, and not before', async (t) => {
+  const world = await startPublisher();
+  await world.ask.write('before anybody follows');
+  await world.ask.follow('g');
+  world.hold();
+  const written = world.ask.write('a');
+  const said = world.ask.say('may have seen a');
+  await settled();
+  t.deepEqual(world.events(), []);
+  world.release();
+  await Promise.all([written, said]);
+  t.deepEqual(world.events(), ['a', 'may have seen a']);
+  t.is(world.sent[0]?.address.id, 'p');
+});
+
+test('a turn that wrote nothing publishes when its outcome leaves', async (t) => {
+  const world = await startPublisher();
+  await world.ask.follow('g');
+  await world.ask.write('a');
+  await world.ask.say('b');
+  t.deepEqual(world.events(), ['a', 'b']);
+});
+
+test('a turn that failed has published nothing, nor has one whose commit was not applied', async (t) => {
+  const world = await startPublisher();
+  await world.ask.follow('g');
+  await t.throwsAsync(world.ask.fail('a'), { instanceOf: TerminalError });
+  world.failures.push(new StoreError('unavailable', 'disk full'));
+  await t.throwsAsync(world.ask.write('b'));
+  t.deepEqual(world.events(), []);
+});
+
+test('a turn that was run again publishes once', async (t) => {
+  const world = await startPublisher();
+  await world.ask.follow('g');
+  await world.ask.write('first');
+  world.failures.push(new StoreError('unknown', 'the answer was lost'));
+  const written = world.ask.write('again');
+  await world.clock.advance(1_000);
+  await written;
+  t.deepEqual(world.events(), ['first', 'again']);
+});
+
+test('what a turn did is published also when its caller no longer waits', async (t) => {
+  const world = await startPublisher();
+  await world.ask.follow('g');
+  world.hold();
+  const late = t.throwsAsync(world.ask.write('a', { deadlineMs: 500 }));
+  await world.clock.advance(1_000);
+  await late;
+  world.release();
+  await settled();
+  t.deepEqual(world.events(), ['a']);
+});
+
+test('a follow tells the incarnation that the events then name', async (t) => {
+  const world = await startPublisher();
+  const host = await world.ask.follow('g');
+  await world.ask.write('a');
+  t.is(world.sent[0]?.host, host);
+});
+
+const actor = { kind: 'publisher', id: 'p' };
+
+function startFollowers(followsMax = 10) {
+  const clock = new FakeClock();
+  const sent: (HostEvent & { gateway: string })[] = [];
+  const followers = new Followers({
+    clock,
+    transport: { publish: (gateway, event) => sent.push({ gateway, ...event }) },
+    shardCount: testShardCount,
+    host: 'h',
+    followsMax,
+  });
+  const of = (gateway: string) =>
+    sent.filter((event) => event.gateway === gateway).map(({ sequence, event }) => [sequence, event]);
+  return { clock, followers, sent, of };
+}
+
+test('every gateway that follows gets each event once, under numbers of its own', (t) => {
+  const { followers, of } = startFollowers();
+  followers.signalled(actor, [
+    { follow: 'a' },
+    { publish: 1 },
+    { follow: 'b' },
+    { follow: 'a' },
+    { publish: 2 },
+  ]);
+  followers.signalled({ ...actor, id: 'another' }, [{ publish: 3 }]);
+  t.deepEqual(of('a'), [
+    [1, 1],
+    [2, 2],
+  ]);
+  t.deepEqual(of('b'), [[1, 2]]);
+});
+
+test('a beat takes the next number, so that the loss of the last event shows', async (t) => {
+  const { clock, followers, sent } = startFollowers();
+  followers.signalled(actor, [{ follow: 'a' }, { publish: 1 }]);
+  await clock.advance(10_000);
+  t.like(sent.at(-1), { sequence: 2, address: nobody });
+});
+
+test('a follow that is not renewed expires, and then nothing is sent at all', async (t) => {
+  const { clock, followers, sent } = startFollowers();
+  followers.signalled(actor, [{ follow: 'a' }]);
+  await clock.advance(800_000);
+  followers.signalled(actor, [{ follow: 'a' }]);
+  await clock.advance(800_000);
+  followers.signalled(actor, [{ publish: 1 }]);
+  t.is(sent.at(-1)?.event, 1);
+  await clock.advance(120_000);
+  t.is(followers.size, 0);
+  const before = sent.length;
+  followers.signalled(actor, [{ publish: 2 }]);
+  await clock.advance(60_000);
+  t.is(sent.length, before);
+});
+
+test('what leaves with its shard is not followed here any more', (t) => {
+  const { followers, sent } = startFollowers();
+  followers.signalled(actor, [{ follow: 'a' }]);
+  const shard = shardOf(actor, testShardCount);
+  followers.dropShards(new Set([(shard + 1) % testShardCount]));
+  t.is(followers.size, 1);
+  followers.dropShards(new Set([shard]));
+  followers.signalled(actor, [{ publish: 1 }]);
+  t.deepEqual(sent, []);
+});
+
+test('beyond the bound new follows are refused and known ones renewed', async (t) => {
+  const { followers } = startFollowers(1);
+  followers.signalled(actor, [{ follow: 'a' }]);
+  t.true(followers.admits(actor, 'a'));
+  t.false(followers.admits(actor, 'b'));
+  t.false(followers.admits({ ...actor, id: 'another' }, 'a'));
+});
+
+test('a turn that may not follow fails as overloaded', async (t) => {
+  const { clock, followers } = startFollowers(0);
+  const { RunningTurn } = await import('../actor/turn.ts');
+  const scope = { self: actor, nowMs: clock.nowMs(), followers };
+  const turn = new RunningTurn(scope as unknown as ConstructorParameters<typeof RunningTurn>[0]);
+  t.throws(() => turn.follow('a'), { instanceOf: OverloadedError });
+});

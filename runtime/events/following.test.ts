@@ -1,0 +1,206 @@
+import test from 'ava';
+import { FakeClock, settled } from '../../test/support/clock.ts';
+import { testShardCount } from '../../test/support/host.ts';
+import { TestNetwork } from '../../test/support/network.ts';
+import { SeededRandom } from '../../test/support/random.ts';
+import { type Address, shardOf } from '../address.ts';
+import { UnavailableError } from '../errors.ts';
+import { silentLogger } from '../ports.ts';
+import type { GatewayListener } from '../transport/transport.ts';
+import { nobody } from './followers.ts';
+import { Following, type RepairCause } from './following.ts';
+
+const user = (id: string): Address => ({ kind: 'user', id });
+const a = user('a');
+const b = user('b');
+
+function startFollowing(register: (actor: Address) => Promise<string | undefined> = async () => 'h') {
+  const clock = new FakeClock();
+  const transport = new TestNetwork(testShardCount).join();
+  const log = {
+    registered: [] as string[],
+    repaired: [] as string[],
+    events: [] as unknown[],
+    causes: [] as RepairCause[],
+    gaps: 0,
+  };
+  const following = new Following({
+    transport,
+    clock,
+    random: new SeededRandom(1),
+    logger: silentLogger,
+    metrics: {
+      received() {},
+      gap: () => {
+        log.gaps += 1;
+      },
+      repaired: (cause) => log.causes.push(cause),
+    },
+    shardCount: testShardCount,
+    gateway: 'g',
+    register: (actor) => {
+      log.registered.push(actor.id);
+      return register(actor);
+    },
+    event: (_actor, event) => log.events.push(event),
+    repaired: ({ id }) => log.repaired.push(id),
+  });
+  following.start();
+  const listener = transport.gateways.get('g') as GatewayListener;
+  const follow = (actor: Address, host: string) => {
+    following.add(actor);
+    following.registered(actor, host);
+  };
+  const event = (host: string, sequence: number, address: Address, what: unknown = 'event') =>
+    listener.event({ host, sequence, address, event: what });
+  return { following, clock, listener, log, follow, event, transport };
+}
+
+test('an event of an actor that is followed arrives, any other is dropped', (t) => {
+  const { follow, event, log } = startFollowing();
+  follow(a, 'h');
+  event('h', 1, a, 'one');
+  event('h', 2, b, 'not followed');
+  event('h', 3, nobody, null);
+  event('h', 4, a, 'two');
+  t.deepEqual(log.events, ['one', 'two']);
+  t.is(log.gaps, 0);
+});
+
+test('a gap in the numbers of a host has every actor of that host registered anew', async (t) => {
+  const { follow, event, log, clock } = startFollowing(async (actor) => (actor.id === 'b' ? 'other' : 'h'));
+  follow(a, 'h');
+  follow(b, 'other');
+  event('h', 1, a);
+  event('h', 3, a);
+  await clock.advance(100);
+  t.deepEqual(log.repaired, ['a']);
+  t.deepEqual(log.causes, ['gap']);
+});
+
+test('the loss of the very first event is a gap too', async (t) => {
+  const { follow, event, log, clock } = startFollowing();
+  follow(a, 'h');
+  event('h', 2, nobody, null);
+  await clock.advance(100);
+  t.deepEqual(log.causes, ['gap']);
+});
+
+test('a claimed shard has the actors of that shard registered anew', async (t) => {
+  const { follow, listener, log, clock } = startFollowing(async () => 'new');
+  const others = Array.from({ length: 40 }, (_, index) => user(`user ${index}`));
+  for (const actor of others) follow(actor, 'h');
+  const shard = shardOf(user('user 0'), testShardCount);
+  listener.hinted({ hint: 'freed', shards: [shard] });
+  listener.hinted({ hint: 'claimed', shards: [shard], host: 'new' });
+  await clock.advance(1_000);
+  const inShard = others.filter((actor) => shardOf(actor, testShardCount) === shard).map(({ id }) => id);
+  t.deepEqual([...log.repaired].sort(), inShard.sort());
+});
+
+test('a registration that was under way when the shard was claimed is made again', async (t) => {
+  const answers: ((host: string) => void)[] = [];
+  const { follow, listener, log, clock } = startFollowing(
+    () => new Promise((resolve) => answers.push(resolve)),
+  );
+  follow(a, 'old');
+  const claimed = { hint: 'claimed', shards: [shardOf(a, testShardCount)], host: 'x' } as const;
+  listener.hinted(claimed);
+  await clock.advance(100);
+  listener.hinted(claimed);
+  await clock.advance(100);
+  t.is(answers.length, 1);
+  answers[0]?.('old');
+  await clock.advance(100);
+  t.is(answers.length, 2);
+  answers[1]?.('new');
+  await settled();
+  t.deepEqual(log.repaired, ['a', 'a']);
+});
+
+test('after a cut everybody is registered anew, and the gaps it made are not repaired twice', async (t) => {
+  const { follow, event, listener, log, clock } = startFollowing();
+  follow(a, 'h');
+  follow(b, 'h');
+  event('h', 1, a);
+  listener.reconnected();
+  await clock.advance(1_000);
+  event('h', 7, a);
+  await clock.advance(1_000);
+  t.deepEqual([...log.repaired].sort(), ['a', 'b']);
+  event('h', 9, a);
+  await clock.advance(1_000);
+  t.is(log.repaired.length, 4);
+});
+
+test('an event or a registration from another host has the actor registered anew', async (t) => {
+  const { following, follow, event, log, clock } = startFollowing(async () => 'new');
+  follow(a, 'old');
+  event('new', 1, a);
+  await clock.advance(100);
+  t.deepEqual(log.causes, ['moved']);
+  event('new', 2, a);
+  await clock.advance(100);
+  t.is(log.causes.length, 1);
+  following.registered(a, 'third');
+  await clock.advance(100);
+  t.is(log.causes.length, 2);
+});
+
+test('everybody is registered anew within ten minutes, not all at once', async (t) => {
+  const { follow, log, clock } = startFollowing();
+  for (let index = 0; index < 200; index += 1) follow(user(`user ${index}`), 'h');
+  await clock.advance(440_000);
+  t.is(log.repaired.length, 0);
+  await clock.advance(80_000);
+  t.true(log.repaired.length > 20 && log.repaired.length < 180, `${log.repaired.length}`);
+  await clock.advance(80_000);
+  t.is(new Set(log.repaired).size, 200);
+});
+
+test('a registration that fails is made again, until the actor is let go', async (t) => {
+  let fails = true;
+  const { following, follow, listener, log, clock } = startFollowing(async () => {
+    if (fails) throw new UnavailableError('nobody serves this actor now');
+    return 'h';
+  });
+  follow(a, 'h');
+  follow(b, 'h');
+  listener.reconnected();
+  await clock.advance(5_000);
+  t.deepEqual(log.repaired, []);
+  following.remove(b);
+  fails = false;
+  await clock.advance(5_000);
+  t.deepEqual(log.repaired, ['a']);
+  t.is(following.waiting, 0);
+});
+
+test('thousands are registered at a bounded rate, and few of them at a time', async (t) => {
+  let underWay = 0;
+  let most = 0;
+  const { follow, listener, log, clock } = startFollowing(async () => {
+    underWay += 1;
+    most = Math.max(most, underWay);
+    await new Promise<void>((resolve) => clock.schedule(50, resolve));
+    underWay -= 1;
+    return 'h';
+  });
+  for (let index = 0; index < 3_000; index += 1) follow(user(`user ${index}`), 'h');
+  listener.reconnected();
+  await clock.advance(1_000);
+  t.true(log.registered.length <= 1_100, `${log.registered.length}`);
+  await clock.advance(6_000);
+  t.is(log.repaired.length, 3_000);
+  t.true(most <= 64, `${most}`);
+});
+
+test('one that ended follows nothing and hears nothing', async (t) => {
+  const { following, follow, listener, log, clock, transport } = startFollowing();
+  follow(a, 'h');
+  listener.reconnected();
+  following.stop();
+  await clock.advance(1_200_000);
+  t.deepEqual(log.registered, []);
+  t.is(transport.gateways.size, 0);
+});

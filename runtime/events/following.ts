@@ -1,0 +1,296 @@
+/**
+ * The actors that a gateway follows, and what keeps it so (design section 7).
+ *
+ * A gateway follows an actor once the actor's host has answered its registration. Events are best effort, so whatever
+ * may have cost one has the actors concerned registered anew, and each that was is told to be `repaired`: its clients
+ * then ask for what they may have missed. That is the case when
+ *
+ *   claimed       a host took over the actor's shard: the former one can no longer publish, and may have ended
+ *                 between a commit and its event
+ *   moved         an event or a registration came from another host than the last registration
+ *   gap           the numbers of a host's events have a gap: one was lost, of any actor at that host
+ *   reconnected   this process was cut off
+ *   due           nothing of this happened for ten minutes; hints may be lost too
+ *
+ * Registrations are repeatable, so one that is wanted while another is under way is simply made after it: what it may
+ * have missed then, the later one has not. They are made in random order, a bounded number at a time and in a second,
+ * as a gateway may follow tens of thousands of actors whose host has ended.
+ */
+import { type Address, addressKey, shardOf } from '../address.ts';
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../ports.ts';
+import type { Random } from '../random.ts';
+import type { Hint, HostEvent, Transport } from '../transport/transport.ts';
+import { nobody } from './followers.ts';
+
+export type RepairCause = 'claimed' | 'moved' | 'gap' | 'reconnected' | 'due' | 'failed';
+
+export interface FollowingMetrics {
+  received(): void;
+  gap(): void;
+  repaired(cause: RepairCause): void;
+}
+
+export interface FollowingOptions {
+  readonly transport: Pick<Transport, 'listen'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: FollowingMetrics;
+  readonly shardCount: number;
+  /** The id under which this gateway listens: of one run of one process. */
+  readonly gateway: string;
+  /** Has the actor follow this gateway. Resolves to its host's incarnation, or to undefined where nothing is left to follow. */
+  readonly register: (actor: Address) => Promise<string | undefined>;
+  readonly event: (actor: Address, event: unknown) => void;
+  /** The actor is followed again. Events of it may have been lost before. */
+  readonly repaired: (actor: Address) => void;
+}
+
+interface Followed {
+  readonly key: string;
+  readonly actor: Address;
+  readonly shard: number;
+  /** The incarnation that answered the last registration. */
+  host: string | undefined;
+  /** When it is registered anew at the latest. */
+  dueMs: number;
+  /** Why it waits to be registered anew. */
+  wanted: RepairCause | undefined;
+  isRegistering: boolean;
+}
+
+interface Heard {
+  /** The number of the last event. */
+  last: number;
+  atMs: number;
+}
+
+/** Hosts stop publishing to a gateway after fifteen minutes. */
+const dueMaxMs = 570_000;
+const lookMs = 15_000;
+/** A host that has not even sent a beat for so long publishes nothing any more. */
+const silentMaxMs = 600_000;
+const registeringMax = 64;
+const tickMs = 20;
+/** Registrations begun in one tick: a thousand in a second. */
+const perTickMax = 20;
+/** The first of many registrations wait for up to this long, as other gateways have the same ones to make. */
+const spreadMaxMs = 1_000;
+const failedPauseMs = 1_000;
+/** In place of a number: whatever comes next is right. */
+const anyNext = -1;
+
+export class Following {
+  readonly #options: FollowingOptions;
+  readonly #followed = new Map<string, Followed>();
+  readonly #heard = new Map<string, Heard>();
+  readonly #queue = new Set<Followed>();
+  readonly #failed = new Set<Followed>();
+  readonly #cancels = new Map<'listen' | 'look' | 'tick' | 'retry', () => void>();
+  #registering = 0;
+
+  constructor(options: FollowingOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const { transport, gateway } = this.#options;
+    const stop = transport.listen(gateway, {
+      event: (event) => this.#event(event),
+      hinted: (hint) => this.#hinted(hint),
+      reconnected: () => this.#reconnected(),
+    });
+    this.#cancels.set('listen', stop);
+    this.#schedule('look', lookMs, () => this.#look());
+  }
+
+  stop(): void {
+    for (const cancel of this.#cancels.values()) cancel();
+    this.#followed.clear();
+    this.#queue.clear();
+    this.#failed.clear();
+  }
+
+  /** Actors that are followed. */
+  get size(): number {
+    return this.#followed.size;
+  }
+
+  /** Registrations that wait, for metrics. */
+  get waiting(): number {
+    return this.#queue.size + this.#failed.size;
+  }
+
+  /** To be called before the first registration is made, so that nothing that concerns it is missed. */
+  add(actor: Address): void {
+    const key = addressKey(actor);
+    if (this.#followed.has(key)) return;
+    const shard = shardOf(actor, this.#options.shardCount);
+    const state = { host: undefined, dueMs: this.#nextDueMs(), wanted: undefined, isRegistering: false };
+    this.#followed.set(key, { key, actor, shard, ...state });
+  }
+
+  /** The actor follows this gateway by a registration that was not made from here. */
+  registered(actor: Address, host: string): void {
+    const followed = this.#followed.get(addressKey(actor));
+    if (followed === undefined) return;
+    const before = followed.host;
+    this.#note(followed, host);
+    if (before !== undefined && before !== host) this.#want('moved', [followed]);
+  }
+
+  remove(actor: Address): void {
+    const followed = this.#followed.get(addressKey(actor));
+    if (followed === undefined) return;
+    this.#followed.delete(followed.key);
+    this.#queue.delete(followed);
+    this.#failed.delete(followed);
+  }
+
+  // --- what may have cost an event ---------------------------------------------------------------------------
+
+  #event({ host, sequence, address, event }: HostEvent): void {
+    const { metrics } = this.#options;
+    this.#count(host, sequence);
+    if (address.kind === nobody.kind) return;
+    metrics.received();
+    const followed = this.#followed.get(addressKey(address));
+    if (followed === undefined) return;
+    if (followed.host !== undefined && followed.host !== host) this.#want('moved', [followed]);
+    this.#options.event(address, event);
+  }
+
+  #count(host: string, sequence: number): void {
+    const atMs = this.#options.clock.monotonicMs();
+    const heard = this.#heard.get(host);
+    this.#heard.set(host, { last: sequence, atMs });
+    const last = heard?.last ?? 0;
+    if (last === anyNext || sequence === last + 1) return;
+    this.#options.metrics.gap();
+    this.#want(
+      'gap',
+      this.#where((followed) => followed.host === host),
+    );
+  }
+
+  #hinted(hint: Hint): void {
+    if (hint.hint !== 'claimed') return;
+    const shards = new Set(hint.shards);
+    this.#want(
+      'claimed',
+      this.#where(({ shard }) => shards.has(shard)),
+    );
+  }
+
+  /** Every actor is registered anew, so gaps that show only now say nothing. */
+  #reconnected(): void {
+    for (const heard of this.#heard.values()) heard.last = anyNext;
+    this.#want('reconnected', [...this.#followed.values()]);
+  }
+
+  #look(): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    this.#want(
+      'due',
+      this.#where(({ dueMs }) => dueMs <= nowMs),
+    );
+    for (const [host, { atMs }] of this.#heard) if (nowMs - atMs > silentMaxMs) this.#heard.delete(host);
+    this.#schedule('look', lookMs, () => this.#look());
+  }
+
+  #where(concerns: (followed: Followed) => boolean): Followed[] {
+    return [...this.#followed.values()].filter(concerns);
+  }
+
+  // --- registering anew --------------------------------------------------------------------------------------
+
+  #want(cause: RepairCause, concerned: readonly Followed[]): void {
+    const { random } = this.#options;
+    const isIdle = this.#queue.size === 0;
+    for (const followed of shuffled(concerned, random)) {
+      followed.wanted = cause;
+      // One that is being registered comes back here when that was answered.
+      if (!followed.isRegistering) this.#queue.add(followed);
+    }
+    if (this.#queue.size === 0 || !isIdle) return;
+    this.#schedule('tick', Math.min(spreadMaxMs, concerned.length) * random.fraction(), () => this.#tick());
+  }
+
+  #tick(): void {
+    let begun = 0;
+    for (const followed of this.#queue) {
+      if (begun >= perTickMax || this.#registering >= registeringMax) break;
+      begun += 1;
+      this.#queue.delete(followed);
+      void this.#register(followed);
+    }
+    if (this.#queue.size > 0) this.#schedule('tick', tickMs, () => this.#tick());
+  }
+
+  async #register(followed: Followed): Promise<void> {
+    const { register, repaired, metrics } = this.#options;
+    const cause = followed.wanted ?? 'due';
+    followed.wanted = undefined;
+    followed.isRegistering = true;
+    this.#registering += 1;
+    try {
+      const host = await register(followed.actor);
+      if (host === undefined || this.#followed.get(followed.key) !== followed) return;
+      this.#note(followed, host);
+      metrics.repaired(cause);
+      repaired(followed.actor);
+    } catch (error) {
+      this.#registrationFailed(followed, error);
+    } finally {
+      this.#registering -= 1;
+      followed.isRegistering = false;
+      if (followed.wanted !== undefined && this.#followed.get(followed.key) === followed) {
+        this.#want(followed.wanted, [followed]);
+      }
+    }
+  }
+
+  /** It has been asked for again and again by then (`repeating.ts`); after a pause it is begun anew. */
+  #registrationFailed(followed: Followed, error: unknown): void {
+    const { logger, random } = this.#options;
+    if (this.#followed.get(followed.key) !== followed) return;
+    const isFirst = this.#failed.size === 0;
+    this.#failed.add(followed);
+    if (!isFirst) return;
+    logger.warn(
+      { error: error instanceof Error ? error.message : 'unknown' },
+      'registrations at actors fail',
+    );
+    this.#schedule('retry', failedPauseMs * (1 + random.fraction()), () => {
+      const failed = [...this.#failed];
+      this.#failed.clear();
+      this.#want('failed', failed);
+    });
+  }
+
+  #note(followed: Followed, host: string): void {
+    followed.host = host;
+    followed.dueMs = this.#nextDueMs();
+  }
+
+  /** Apart from each other, whatever brought them together. */
+  #nextDueMs(): number {
+    const { clock, random } = this.#options;
+    return clock.monotonicMs() + dueMaxMs * (0.8 + 0.2 * random.fraction());
+  }
+
+  #schedule(what: 'look' | 'tick' | 'retry', delayMs: number, fire: () => void): void {
+    this.#cancels.get(what)?.();
+    this.#cancels.set(what, this.#options.clock.schedule(delayMs, fire));
+  }
+}
+
+function shuffled<T>(list: readonly T[], random: Random): readonly T[] {
+  const shuffling = [...list];
+  for (let index = shuffling.length - 1; index > 0; index -= 1) {
+    const other = Math.floor(random.fraction() * (index + 1));
+    [shuffling[index], shuffling[other]] = [shuffling[other] as T, shuffling[index] as T];
+  }
+  return shuffling;
+}
