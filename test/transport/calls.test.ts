@@ -116,6 +116,30 @@ test('calls follow a shard from one owner to the next, and none is left without 
   );
 });
 
+test('a call that its owner took along into its end is unknown as soon as another has claimed the shard', async (t) => {
+  const shared = cluster();
+  const forever = new Promise(() => {});
+  const first = await startProcess(t, server.url, { ...shared, answer: () => forever, shards: [0, 1] });
+  const second = await startProcess(t, server.url, { ...shared, answer: echo, shards: [] });
+  const caller = await startProcess(t, server.url, shared);
+  const lost = caller.transport.ask(call(1, { address: addressOn(0) }));
+  let isOtherSettled = false;
+  void caller.transport
+    .ask(call(2, { address: addressOn(1) }))
+    .finally(() => {
+      isOtherSettled = true;
+    })
+    .catch(() => undefined);
+  await until(() => first.seen.asked.length === 2);
+  first.transport.unroute([0]);
+  await second.transport.route([0]);
+  second.transport.hint({ hint: 'claimed', shards: [0], host: 'second' });
+  const error = (await t.throwsAsync(lost, { instanceOf: RetryableError })) as RetryableError;
+  t.is(error.outcome, 'unknown');
+  t.is(await caller.transport.ask(call(3, { address: addressOn(0) })), 3);
+  t.false(isOtherSettled);
+});
+
 test('once routing has resolved, calls of other processes come', async (t) => {
   const shared = cluster();
   const owner = await startProcess(t, server.url, { ...shared, answer: echo, shards: [] });

@@ -1,4 +1,5 @@
 /** Processes of a cluster as far as the transport goes, each with a handler that tests can see into. */
+import { connect, type NatsConnection } from '@nats-io/transport-node';
 import type { ExecutionContext } from 'ava';
 import { type Address, shardOf } from '../../runtime/address.ts';
 import type { AskCall } from '../../runtime/call.ts';
@@ -15,7 +16,7 @@ import type { Hint } from '../../runtime/transport/transport.ts';
 
 export const shardCount = 16;
 export const allShards: readonly number[] = Array.from({ length: shardCount }, (_, shard) => shard);
-export const prefix = 'scriptorium.test.database';
+export const prefixOf = (clusterName: string): string => `scriptorium.${clusterName}.database`;
 
 /** What a process was asked, woken for and told, and what it logged and counted. */
 export class Seen {
@@ -75,11 +76,13 @@ export async function startProcess(
   });
   t.teardown(() => transport.close(500));
   if (answer !== undefined) {
+    const ask = async (call: AskCall) => {
+      seen.asked.push(call);
+      return answer(call);
+    };
     transport.serve({
-      async ask(call) {
-        seen.asked.push(call);
-        return answer(call);
-      },
+      ask,
+      askFromElsewhere: ask,
       wake: (tell) => seen.woken.push(tell),
       hinted: (hint) => seen.hints.push(hint),
     });
@@ -139,4 +142,11 @@ export async function until(condition: () => boolean | Promise<boolean>, withinM
     if (performance.now() > endMs) throw new Error(`not within ${withinMs} ms: ${condition}`);
     await new Promise((resolve) => setTimeout(resolve, pollMs));
   }
+}
+
+/** A client of the broker that is no process of ours. */
+export async function rawClient(t: ExecutionContext, url: string): Promise<NatsConnection> {
+  const client = await connect({ servers: url.replace('nats://', '') });
+  t.teardown(() => client.close());
+  return client;
 }

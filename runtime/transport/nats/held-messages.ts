@@ -37,7 +37,7 @@ interface Held {
 }
 
 export interface HeldMessagesOptions {
-  readonly connection: Connection;
+  readonly connection: Pick<Connection, 'subscribe' | 'publish'>;
   /** Where parts are asked for. */
   readonly subject: string;
   readonly incarnation: string;

@@ -2,8 +2,8 @@
  * Requests and their answers over one connection: one subscription for all answers, whose last part names the
  * request, and one sweep for all deadlines (a timer for each request would cost more than the request).
  *
- * Every request ends: by its answer, by the server's word that nobody listens, by its deadline, or because the
- * connection is lost.
+ * Every request ends: by its answer, by the server's word that nobody listens, by its deadline, or because whoever was
+ * to answer it or the connection is lost.
  */
 import type { Msg } from '@nats-io/transport-node';
 import type { Clock } from '../../clock.ts';
@@ -14,6 +14,7 @@ const sweepMs = 100;
 const lostRetryMs = 100;
 
 interface Pending {
+  readonly subject: string;
   readonly deadlineMs: number;
   readonly resolve: (answer: Uint8Array) => void;
   readonly reject: (error: Error) => void;
@@ -44,22 +45,26 @@ export class Mux {
       this.#lastToken += 1;
       const token = this.#lastToken.toString(36);
       this.#connection.publish(subject, bytes, this.#subject + token);
-      this.#pending.set(token, { deadlineMs, resolve, reject });
+      this.#pending.set(token, { subject, deadlineMs, resolve, reject });
       if (!this.#isSweeping) this.#sweepLater();
     });
   }
 
   /** To be called when the connection is lost: what it has sent will not be answered. */
   lost(): void {
-    const pending = [...this.#pending.values()];
-    this.#pending.clear();
-    for (const { reject } of pending) {
-      reject(
-        new RetryableError('the connection was lost before the answer came', {
-          outcome: 'unknown',
-          retryAfterMs: lostRetryMs,
-        }),
-      );
+    this.#abandon(() => true, 'the connection was lost before the answer came');
+  }
+
+  /** Somebody else listens to these subjects now: whoever took what was sent to them before may be no more. */
+  succeeded(subjects: ReadonlySet<string>): void {
+    this.#abandon((subject) => subjects.has(subject), 'another host took over before the answer came');
+  }
+
+  #abandon(isLost: (subject: string) => boolean, message: string): void {
+    for (const [token, { subject, reject }] of this.#pending) {
+      if (!isLost(subject)) continue;
+      this.#pending.delete(token);
+      reject(new RetryableError(message, { outcome: 'unknown', retryAfterMs: lostRetryMs }));
     }
   }
 

@@ -203,7 +203,7 @@ export class NatsTransport implements Transport, TransportGauges {
   #served(shard: number): ((call: AskCall) => Promise<unknown>) | undefined {
     const handler = this.#handler;
     if (handler === undefined || !this.#routed.has(shard)) return undefined;
-    return (call) => handler.ask(call);
+    return (call) => handler.askFromElsewhere(call);
   }
 
   // --- calls and wake-ups -----------------------------------------------------------------------------------
@@ -266,6 +266,10 @@ export class NatsTransport implements Transport, TransportGauges {
   }
 
   #tell(hint: Hint): void {
+    if (hint.hint === 'claimed') {
+      const subjects = new Set(hint.shards.map((shard) => this.#shardSubject(shard)));
+      this.#muxes.control.succeeded(subjects);
+    }
     this.#handler?.hinted(hint);
     for (const listener of this.#gateways.values()) listener.hinted(hint);
   }
