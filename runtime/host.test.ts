@@ -10,6 +10,8 @@ import { slice, sliceMap } from './slice.ts';
 import { ModelDatabase, ModelStore, type Schedule } from './store/model.ts';
 import { StoreError } from './store/store.ts';
 import { table } from './table.ts';
+import { InProcessTransport } from './transport/in-process.ts';
+import type { TransportHandler } from './transport/transport.ts';
 
 const count = slice({ name: 'count', format: 1, schema: z.number(), initial: 0 });
 const labels = sliceMap({ family: 'label', format: 1, schema: z.string(), entriesMax: 3 });
@@ -582,4 +584,27 @@ test('a drained host has answered everything and holds nothing', async (t) => {
   t.deepEqual(await asked, [1, 2, 3]);
   t.is(database.nodes()[0]?.incarnation, null);
   await t.throwsAsync(actors.get(ledger, 'a').ask.add(1), { instanceOf: UnavailableError });
+});
+
+test('a call of another process is run only if its request fits', async (t) => {
+  let handler: TransportHandler | undefined;
+  class WatchedTransport extends InProcessTransport {
+    override serve(served: TransportHandler): void {
+      handler = served;
+      super.serve(served);
+    }
+  }
+  const { host, clock } = await startTestHost({ kinds: [ledger], transport: new WatchedTransport() });
+  const deadlineMs = clock.monotonicMs() + 10_000;
+  const call = { address: { kind: 'ledger', id: 'a' }, command: 'add', callId: 'call', deadlineMs };
+  t.is(await handler?.askFromElsewhere({ ...call, request: 3 }), 3);
+  await t.throwsAsync(async () => handler?.askFromElsewhere({ ...call, request: { by: 3 } }), {
+    instanceOf: TerminalError,
+    message: 'the request of ledger.add does not fit',
+  });
+  await t.throwsAsync(async () => handler?.askFromElsewhere({ ...call, command: 'subtract', request: 1 }), {
+    instanceOf: TerminalError,
+    message: 'unknown command ledger.subtract',
+  });
+  t.is(host.actorCount, 1);
 });

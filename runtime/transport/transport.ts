@@ -44,6 +44,8 @@ export interface Transport {
 /** What a host answers. */
 export interface TransportHandler {
   ask(call: AskCall): Promise<unknown>;
+  /** A call of another process, which may be of another release: its request is checked first. */
+  askFromElsewhere(call: AskCall): Promise<unknown>;
   /** A tell waits for an actor of a shard that is routed here. */
   wake(tell: TellRow): void;
   hinted(hint: Hint): void;
