@@ -37,6 +37,7 @@ export {
 } from './user/sessions/credentials.ts';
 export { type Device, sessionApiVersions, sessionBodySchema } from './user/sessions/issue.ts';
 export type { SignedInReply, SignedInRequest } from './user/signed-in.ts';
+export { type FrameEvent, itemsChanged, userEventSchema } from './user/sockets/events.ts';
 export { User, type UserCommands } from './user/user.ts';
 export { normaliseUsername, normaliseWorkspace } from './user/usernames.ts';
 

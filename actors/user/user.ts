@@ -9,6 +9,7 @@ import { profileSlice } from './profile.ts';
 import { purgeTimer } from './purge.ts';
 import { sessionCommands } from './sessions/commands.ts';
 import { revokedSessionMap, sessionMap } from './sessions/session.ts';
+import { socketCommands } from './sockets/commands.ts';
 
 export function createUserKind(services: UserServices) {
   return kind({
@@ -26,6 +27,7 @@ function clientCommands(services: UserServices) {
     ...accountCommands(services),
     ...sessionCommands(services),
     ...createItemCommands(services.settings, services.items),
+    ...socketCommands,
   };
 }
 

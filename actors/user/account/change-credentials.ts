@@ -19,6 +19,7 @@ import { type Caller, type Profile, profileSlice } from '../profile.ts';
 import { isRefused, refuse } from '../refusal.ts';
 import type { Credentials } from '../sessions/credentials.ts';
 import { credentialsSchema } from '../sessions/credentials.ts';
+import { endSessions } from '../sessions/end.ts';
 import { type Device, deviceSchema, openSession, sessionApiVersions } from '../sessions/issue.ts';
 import { sessionMap } from '../sessions/session.ts';
 import { authenticate, type SignedInReply, signedInReplySchema } from '../signed-in.ts';
@@ -157,5 +158,5 @@ function applyChange(
 }
 
 export function endAllSessions(turn: Turn): void {
-  for (const uuid of turn.entries(sessionMap).keys()) turn.removeEntry(sessionMap, uuid);
+  endSessions(turn, turn.entries(sessionMap).keys());
 }

@@ -16,6 +16,7 @@ import type { Saver } from '../../collection/save.ts';
 import { type SavedEntry, type Stored, saveItems, uuidsToRead } from '../../collection/save-items.ts';
 import { type Start, startOf } from '../../collection/token.ts';
 import type { SignedIn } from '../signed-in.ts';
+import { itemsChanged } from '../sockets/events.ts';
 import { idleReply, legacyReply, modernReply, type SyncReply, type SyncResult } from './reply.ts';
 import { isLegacy, isVaultExclusive, type SyncRequest } from './request.ts';
 import type { ItemSettings } from './settings.ts';
@@ -91,7 +92,10 @@ export function proceed(turn: Turn, batch: Batch, progress: Progress): Progress 
     if (isNew) turn.insert(item, row);
     else turn.put(item, row);
   }
-  if (result.writes.size > 0) turn.set(head, result.head);
+  if (result.writes.size > 0) {
+    turn.set(head, result.head);
+    turn.publish(itemsChanged(turn.self.id, turn.nowMicros, batch.by.session.uuid));
+  }
   return {
     page: progress.page,
     saved: [...progress.saved, ...result.saved],

@@ -8,6 +8,7 @@ import { signedInCommand, signedInSharedRead } from '../signed-in.ts';
 import { findSession } from './check.ts';
 import { credentialsSchema } from './credentials.ts';
 import { deviceInfo } from './device-info.ts';
+import { endSessions } from './end.ts';
 import { deviceSchema, issuedSchema } from './issue.ts';
 import { refreshSession } from './refresh.ts';
 import { revokedSessionMap, type Session, sessionMap, sessionsMax, standingOf } from './session.ts';
@@ -56,7 +57,7 @@ export function sessionCommands(services: UserServices) {
         if (session === undefined || turn.nowMs >= session.keptUntilMs) return invalidSessionToken;
         const graceMs = settings.replacedPairGraceMs;
         if (!standingOf(session, 'accessHash', credentials, turn.nowMs, graceMs)) return invalidSessionToken;
-        turn.removeEntry(sessionMap, session.uuid);
+        endSessions(turn, [session.uuid]);
         return { sessionUuid: session.uuid };
       },
     }),
@@ -130,8 +131,11 @@ function entryOf(session: Session, current: boolean): SessionEntry {
 /** Ends sessions so that their clients learn of it and wipe their data (auth.md 3.8). */
 function revoke(turn: Turn, sessions: readonly Session[]): void {
   makeRoomForRevoked(turn, sessions.length);
+  endSessions(
+    turn,
+    sessions.map(({ uuid }) => uuid),
+  );
   for (const { uuid, privateIdentifier, refreshExpiresAtMs } of sessions) {
-    turn.removeEntry(sessionMap, uuid);
     turn.setEntry(revokedSessionMap, uuid, { privateIdentifier, keptUntilMs: refreshExpiresAtMs });
   }
 }

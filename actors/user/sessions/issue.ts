@@ -10,6 +10,7 @@ import { isPrivateUsername } from '../usernames.ts';
 import { isReadonly } from './check.ts';
 import type { SessionStyle } from './credentials.ts';
 import { secretBytes } from './credentials.ts';
+import { endSessions } from './end.ts';
 import { type Pair, type Session, secretHash, sessionMap, sessionsMax } from './session.ts';
 
 /** The api versions that have sessions (auth.md 3.1): the first of header style, the second of cookie style. */
@@ -171,11 +172,12 @@ function expiries(nowMs: number, ephemeral: boolean, { settings }: IssuingServic
 /** Drops sessions that have ended and, where that is not enough, the one that would end first. */
 function makeRoom(turn: Turn): void {
   const living: Session[] = [];
+  const ending: string[] = [];
   for (const session of turn.entries(sessionMap).values()) {
     if (turn.nowMs < session.keptUntilMs) living.push(session);
-    else turn.removeEntry(sessionMap, session.uuid);
+    else ending.push(session.uuid);
   }
-  if (living.length < sessionsMax) return;
   const [first] = living.toSorted((a, b) => a.refreshExpiresAtMs - b.refreshExpiresAtMs);
-  if (first !== undefined) turn.removeEntry(sessionMap, first.uuid);
+  if (first !== undefined && living.length >= sessionsMax) ending.push(first.uuid);
+  endSessions(turn, ending);
 }

@@ -1,0 +1,40 @@
+/** What a user's actor publishes to the gateways that have his sockets (sync.md 5.4). */
+import { z } from 'zod';
+
+/** A frame for his clients, as they know it by its type. */
+const frameSchema = z.object({
+  event: z.literal('frame'),
+  type: z.string(),
+  origin: z.enum(['syncing-server', 'auth']),
+  payload: z.record(z.string(), z.unknown()),
+  /** The session whose sockets are left out: it knows already. */
+  exceptSession: z.string().optional(),
+});
+export type FrameEvent = z.infer<typeof frameSchema>;
+
+/** Not for clients: the sockets of these sessions are closed. */
+const sessionsEndedSchema = z.object({
+  event: z.literal('sessions-ended'),
+  sessions: z.array(z.string()).readonly(),
+});
+
+export const userEventSchema = z.discriminatedUnion('event', [frameSchema, sessionsEndedSchema]);
+export type UserEvent = z.infer<typeof userEventSchema>;
+
+/** No session's: what comes of it is for all of them. */
+const nobodysSession = '00000000-0000-0000-0000-000000000000';
+
+/** There is something to sync. Without a session, nobody knows whose doing it is. */
+export function itemsChanged(userUuid: string, timestampMicros: number, sessionUuid?: string): FrameEvent {
+  return {
+    event: 'frame',
+    type: 'ITEMS_CHANGED_ON_SERVER',
+    origin: 'syncing-server',
+    payload: { userUuid, sessionUuid: sessionUuid ?? nobodysSession, timestamp: timestampMicros },
+    ...(sessionUuid !== undefined && { exceptSession: sessionUuid }),
+  };
+}
+
+export function sessionsEnded(sessions: readonly string[]): UserEvent {
+  return { event: 'sessions-ended', sessions };
+}
