@@ -1,3 +1,4 @@
+import { createSecureContext } from 'node:tls';
 import { ServerCredentials } from '@grpc/grpc-js';
 
 /** PEM, as read from files. */
@@ -12,6 +13,11 @@ export interface ServerCertificate {
 export function serverCredentials(tls: ServerCertificate | undefined): ServerCredentials {
   if (tls === undefined) return ServerCredentials.createInsecure();
   const { certificate, key, clientCa } = tls;
+  // Here, and not at the first connection, where nobody would be told.
+  createSecureContext({ cert: certificate, key });
+  if (clientCa !== undefined && !clientCa.includes('-----BEGIN CERTIFICATE-----')) {
+    throw new Error('no certificate among those that vouch for callers');
+  }
   const pairs = [{ cert_chain: certificate, private_key: key }];
   return ServerCredentials.createSsl(clientCa ?? null, pairs, clientCa !== undefined);
 }

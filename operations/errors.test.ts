@@ -1,0 +1,40 @@
+import { status } from '@grpc/grpc-js';
+import test from 'ava';
+import {
+  FencedError,
+  ForbiddenError,
+  MovedError,
+  NotFoundError,
+  OverloadedError,
+  RetryableError,
+  TerminalError,
+  UnavailableError,
+} from '../runtime/errors.ts';
+import { StoreError } from '../runtime/store/store.ts';
+import { callErrorOf, invalidArgument } from './errors.ts';
+
+const cases: readonly [string, Error, status | undefined, number | undefined][] = [
+  ['an actor that does not exist', new NotFoundError('x'), status.NOT_FOUND, undefined],
+  ['what the caller may not do', new ForbiddenError('x'), status.PERMISSION_DENIED, undefined],
+  ['a limit', new OverloadedError('x', 700), status.RESOURCE_EXHAUSTED, 700],
+  ['a dependency that is away', new UnavailableError('x', 300), status.UNAVAILABLE, 300],
+  ['a newer owner', new FencedError('x'), status.UNAVAILABLE, 1_000],
+  ['a shard between owners', new MovedError('x'), status.UNAVAILABLE, 1_000],
+  ['a failure without effect', new RetryableError('x', { outcome: 'none' }), status.UNAVAILABLE, 1_000],
+  ['an unknown outcome', new RetryableError('x', { outcome: 'unknown' }), status.UNKNOWN, undefined],
+  ['a defect', new TerminalError('x'), undefined, undefined],
+  ['an error of no class', new Error('x'), undefined, undefined],
+  ['a database that is away', new StoreError('unavailable', 'x'), status.UNAVAILABLE, 2_000],
+  ['a database that was in conflict', new StoreError('conflict', 'x'), status.UNAVAILABLE, 2_000],
+  ['a statement of unknown outcome', new StoreError('unknown', 'x'), status.UNKNOWN, undefined],
+  ['a statement that is wrong', new StoreError('defect', 'x'), undefined, undefined],
+  ['a field that is wrong', invalidArgument('x'), status.INVALID_ARGUMENT, undefined],
+];
+
+for (const [what, error, code, retryAfterMs] of cases) {
+  test(`${what} is ${code === undefined ? 'unexpected' : status[code]}`, (t) => {
+    const told = callErrorOf(error);
+    t.is(told?.code, code);
+    t.is(told?.retryAfterMs, retryAfterMs);
+  });
+}
