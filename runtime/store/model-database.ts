@@ -94,9 +94,10 @@ export class ModelDatabase {
       }));
   }
 
-  setDraining(nodeId: string, draining: boolean): boolean {
+  setDraining(nodeId: string, draining: boolean, incarnation?: string): boolean {
     const lease = this.#leases.get(nodeId);
     if (lease === undefined || lease.incarnation === null) return false;
+    if (incarnation !== undefined && lease.incarnation !== incarnation) return false;
     this.#leases.set(nodeId, { ...lease, draining });
     return true;
   }

@@ -68,8 +68,8 @@ export class ModelStore implements Store {
     return this.#schedule('nodes', () => this.#database.nodes());
   }
 
-  setDraining(nodeId: string, draining: boolean): Promise<boolean> {
-    return this.#schedule('setDraining', () => this.#database.setDraining(nodeId, draining));
+  setDraining(nodeId: string, draining: boolean, incarnation?: string): Promise<boolean> {
+    return this.#schedule('setDraining', () => this.#database.setDraining(nodeId, draining, incarnation));
   }
 
   buryExpired(): Promise<void> {

@@ -201,8 +201,8 @@ export interface Store {
   leave(nodeId: string, incarnation: string): Promise<void>;
   /** Every node row, live or not; `expiresInMs` by database time. */
   nodes(): Promise<readonly LiveNode[]>;
-  /** Says whether a node is to drain; false where there is no such live node. */
-  setDraining(nodeId: string, draining: boolean): Promise<boolean>;
+  /** Says whether a node is to drain; false where there is no such live node, or not under the incarnation named. */
+  setDraining(nodeId: string, draining: boolean, incarnation?: string): Promise<boolean>;
   /** Clears the incarnation of nodes whose lease has expired by database time; their renewals fail from here on. */
   buryExpired(): Promise<void>;
   /**

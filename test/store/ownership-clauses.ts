@@ -220,7 +220,11 @@ export const ownershipClauses: readonly Clause[] = [
       assert.deepEqual(await draining(), [true]);
       assert.equal(await store.setDraining('a', false), true);
       assert.deepEqual(await draining(), [false]);
-      await store.setDraining('a', true);
+      // A statement of a former incarnation that comes late does not drain its successor.
+      assert.equal(await store.setDraining('a', true, 'a0'), false);
+      assert.deepEqual(await draining(), [false]);
+      assert.equal(await store.setDraining('a', true, 'a1'), true);
+      assert.deepEqual(await draining(), [true]);
       await store.leave('a', 'a1');
       assert.equal(await store.setDraining('a', true), false);
       assert.equal(await store.setDraining('b', true), false);

@@ -64,9 +64,11 @@ export const nodes = (): Statement => ({
   values: [],
 });
 
-export const setDraining = (nodeId: string, draining: boolean): Statement => ({
-  text: 'UPDATE node SET draining = $2 WHERE id = $1 AND incarnation IS NOT NULL RETURNING id',
-  values: [nodeId, draining],
+/** Of whatever incarnation where none is named. */
+export const setDraining = (nodeId: string, draining: boolean, incarnation: string | null): Statement => ({
+  text: `UPDATE node SET draining = $2
+    WHERE id = $1 AND incarnation IS NOT NULL AND ($3::text IS NULL OR incarnation = $3) RETURNING id`,
+  values: [nodeId, draining, incarnation],
 });
 
 export const buryExpired = (): Statement => ({

@@ -129,8 +129,9 @@ export class PostgresStore implements Store {
     return rows.map(({ expires_in_ms: expiresInMs, ...row }) => ({ ...row, expiresInMs }) as LiveNode);
   }
 
-  async setDraining(nodeId: string, draining: boolean): Promise<boolean> {
-    return (await this.#ownership.query(this.#sql.setDraining(nodeId, draining))).length > 0;
+  async setDraining(nodeId: string, draining: boolean, incarnation?: string): Promise<boolean> {
+    const statement = this.#sql.setDraining(nodeId, draining, incarnation ?? null);
+    return (await this.#ownership.query(statement)).length > 0;
   }
 
   async buryExpired(): Promise<void> {
