@@ -26,7 +26,7 @@ export function createActors(options: ActorsOptions): Actors {
  * and the order of asking, so that a repeat of the flow repeats its asks.
  */
 export function createFlowActors(
-  repeating: Repeating,
+  repeating: Pick<Repeating, 'ask'>,
   flow: { readonly callId: string; readonly deadlineMs: number },
 ): Actors {
   let asks = 0;

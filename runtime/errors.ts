@@ -78,6 +78,12 @@ export class MovedError extends ActorError {
   readonly class = 'moved';
 }
 
+/** Whether an error says of its call that nothing took effect, which is for callers to rely on. */
+export function promisesNothing(error: unknown): boolean {
+  if (error instanceof RetryableError) return error.outcome === 'none';
+  return error instanceof MovedError || error instanceof FencedError || error instanceof LaterError;
+}
+
 /** There is no such actor, and the command does not create one. */
 export class NotFoundError extends ActorError {
   readonly class = 'not-found';

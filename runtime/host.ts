@@ -26,6 +26,7 @@ import {
   MovedError,
   NotFoundError,
   OverloadedError,
+  promisesNothing,
   RetryableError,
   TerminalError,
   UnavailableError,
@@ -138,6 +139,7 @@ export class Host {
     if (this.#state === 'ended') throw new UnavailableError('this host was ended during its start');
     transport.serve({
       ask: (call) => this.ask(call),
+      askFromElsewhere: (call) => this.#askFromElsewhere(call),
       wake: (tell) => this.#tells.offer([tell]),
       hinted: (hint) => this.#ownership.hinted(hint),
     });
@@ -149,7 +151,7 @@ export class Host {
     this.#pruning.start();
   }
 
-  /** The lease is valid and every shard that should be here is. */
+  /** The lease is valid, every shard that should be here has been here, and what becomes free is taken. */
   get isReady(): boolean {
     return this.#state === 'serving' && this.#lease.isValid() && this.#ownership.isComplete;
   }
@@ -162,6 +164,16 @@ export class Host {
     return this.#ownership.shards.length;
   }
 
+  /** Shards that are on their way out: neither served here nor free yet. */
+  get leavingShardCount(): number {
+    return this.#ownership.leavingCount;
+  }
+
+  /** Milliseconds since this host last saw whose every shard is. */
+  get lookAgeMs(): number {
+    return this.#ownership.lookAgeMs;
+  }
+
   /** Actors in memory, for metrics. */
   get actorCount(): number {
     return this.#actors.size;
@@ -169,10 +181,10 @@ export class Host {
 
   /**
    * Hands over what it owns, finishes what is under way, for at most `withinMs`, and gives the lease back. What could
-   * not be finished fails as unavailable; nothing acknowledged is lost.
+   * not be finished fails as moved or as unknown; nothing acknowledged is lost.
    */
   async drain(withinMs: number): Promise<void> {
-    if (this.#state !== 'serving') return this.#stop();
+    if (this.#state !== 'serving') return this.abandon();
     this.#timers.stop();
     this.#tells.stop();
     const { clock } = this.#options;
@@ -210,10 +222,7 @@ export class Host {
   }
 
   async #quiesce(shards: ReadonlySet<number>, withinMs: number): Promise<void> {
-    const { clock } = this.#options;
-    const untilMs = clock.monotonicMs() + withinMs;
-    while (!this.#actors.areIdle(shards) && clock.monotonicMs() < untilMs) await sleep(clock, 1);
-    this.#actors.dropShards(shards);
+    await this.#actors.quiesce(shards, withinMs);
     this.#followers.dropShards(shards);
   }
 
@@ -245,7 +254,17 @@ export class Host {
     return this.#dispatch(call, declared);
   }
 
+  /** @throws ActorError */
+  async #askFromElsewhere(call: AskCall): Promise<unknown> {
+    const declared = this.#commands.get(call.address.kind)?.get(call.command);
+    if (declared === undefined) return this.ask(call);
+    const request = declared.command.request.safeParse(call.request);
+    if (!request.success) throw new TerminalError(`the request of ${declared.what} does not fit`);
+    return this.ask({ ...call, request: request.data });
+  }
+
   async #runHostCommand(command: HostCommand, call: AskCall): Promise<unknown> {
+    this.#assertLease();
     try {
       return await this.#hostCommands.run(command, call);
     } catch (error) {
@@ -292,32 +311,42 @@ export class Host {
       throw new OverloadedError('too many calls are under way');
     }
     this.#flows += 1;
-    const progress = { stepsDone: 0 };
+    const progress = { mayHaveEffect: false };
     try {
       return await run(this.#flow(call, creates, progress));
     } catch (error) {
-      throw progress.stepsDone > 0 ? afterFirstStep(error) : error;
+      throw progress.mayHaveEffect ? afterFirstStep(error) : error;
     } finally {
       this.#flows -= 1;
     }
   }
 
-  #flow(call: AskCall, creates: boolean, progress: { stepsDone: number }): Flow {
+  #flow(call: AskCall, creates: boolean, progress: { mayHaveEffect: boolean }): Flow {
     const turn: Flow['turn'] = async (step) => {
       const result = await this.#turn(call, creates, {
         reads: step.reads as TurnStep['reads'],
         turn: step.turn as TurnStep['turn'],
         recorded: step.recorded ?? false,
       });
-      progress.stepsDone += 1;
+      progress.mayHaveEffect = true;
       return result as never;
+    };
+    const ask = async (asked: AskCall) => {
+      try {
+        const reply = await this.#repeating.ask(asked);
+        progress.mayHaveEffect = true;
+        return reply;
+      } catch (error) {
+        progress.mayHaveEffect ||= !promisesNothing(error);
+        throw error;
+      }
     };
     return {
       self: call.address,
       callId: call.callId,
       nowMs: this.#options.clock.nowMs(),
       turn,
-      actors: createFlowActors(this.#repeating, call),
+      actors: createFlowActors({ ask }, call),
     };
   }
 
@@ -412,12 +441,12 @@ function declaredCommands({ name, commands }: Kind): ReadonlyMap<string, Declare
 }
 
 /**
- * These promise that nothing took effect, which is true of the step that failed and no longer of its flow. A repeat
- * under the same call id finds what the first steps did; that is what "unknown" tells the caller to do.
+ * That nothing took effect is true of the step that failed and no longer of its flow, which has taken other steps or
+ * asked other actors. A repeat under the same call id finds what those did; that is what "unknown" tells the caller to do.
  */
 function afterFirstStep(error: unknown): unknown {
+  if (!promisesNothing(error)) return error;
   const isMoved = error instanceof MovedError || error instanceof FencedError;
-  if (!isMoved && !(error instanceof UnavailableError)) return error;
   return new RetryableError('a later step of this call could not be taken', {
     outcome: 'unknown',
     ...(isMoved ? { retryAfterMs: movedRetryMs } : {}),

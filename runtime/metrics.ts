@@ -7,7 +7,9 @@ const secondsBuckets = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2,
 /** The runtime's metrics in Prometheus form. Labels are kinds, commands and outcomes, never ids. */
 export function prometheusRuntimeMetrics(
   registry: Registry,
-  host: () => { readonly actorCount: number; readonly shardCount: number; readonly hasLease: boolean },
+  host: () => Readonly<
+    Record<'actorCount' | 'shardCount' | 'leavingShardCount' | 'lookAgeMs', number> & { hasLease: boolean }
+  >,
 ): RuntimeMetrics {
   const registers = [registry];
   const counter = (name: string, help: string, labelNames: readonly string[] = []) =>
@@ -56,6 +58,16 @@ export function prometheusRuntimeMetrics(
     });
   gauge('actors', 'Actors in memory', () => host().actorCount);
   gauge('shards', 'Shards this host owns', () => host().shardCount);
+  gauge(
+    'shards_leaving',
+    'Shards this host is handing over, served by nobody meanwhile',
+    () => host().leavingShardCount,
+  );
+  gauge(
+    'ownership_look_age_seconds',
+    'Time since this host last compared what it owns with the database',
+    () => host().lookAgeMs / 1_000,
+  );
   gauge('lease_valid', 'Whether this host may serve', () => Number(host().hasLease));
   return {
     // Counted here and told when asked, as finding a counter by its labels costs more than a turn.

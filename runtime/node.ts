@@ -30,7 +30,7 @@ export class Node {
     return this.#hosts.start();
   }
 
-  /** The lease is valid and every shard that belongs here is here. */
+  /** See `Host.isReady`. */
   get isReady(): boolean {
     return this.#hosts.current.isReady;
   }
@@ -45,6 +45,14 @@ export class Node {
 
   get shardCount(): number {
     return this.#hosts.current.shardCount;
+  }
+
+  get leavingShardCount(): number {
+    return this.#hosts.current.leavingShardCount;
+  }
+
+  get lookAgeMs(): number {
+    return this.#hosts.current.lookAgeMs;
   }
 
   /** See `Host.drain`. */

@@ -7,7 +7,7 @@
  */
 import type { AskCall } from './call.ts';
 import { type Clock, sleep } from './clock.ts';
-import { FencedError, MovedError, OverloadedError, RetryableError, UnavailableError } from './errors.ts';
+import { FencedError, MovedError, promisesNothing, RetryableError, UnavailableError } from './errors.ts';
 import type { Random } from './random.ts';
 import type { Transport } from './transport/transport.ts';
 
@@ -55,12 +55,13 @@ export class Repeating {
 
   /** Undefined: asking again does not help. */
   #pauseMs(error: unknown, attempt: number): number | undefined {
-    if (error instanceof RetryableError) return error.retryAfterMs;
-    if (error instanceof FencedError) return fencedPauseMs;
-    if (!(error instanceof MovedError) || !this.#options.transport.reachesOthers) return undefined;
-    const growing = Math.min(movedPauseMaxMs, movedPauseMinMs * 1.5 ** (attempt - 1));
+    const { transport, random } = this.#options;
     // Callers that lost their owner together do not all come back together.
-    return growing * (0.5 + this.#options.random.fraction());
+    const jitter = random.fraction();
+    if (error instanceof RetryableError) return error.retryAfterMs * (1 + jitter / 4);
+    if (error instanceof FencedError) return fencedPauseMs * (1 + jitter / 4);
+    if (!(error instanceof MovedError) || !transport.reachesOthers) return undefined;
+    return Math.min(movedPauseMaxMs, movedPauseMinMs * 1.5 ** (attempt - 1)) * (0.5 + jitter);
   }
 
   async #pause(pauseMs: number): Promise<void> {
@@ -76,9 +77,7 @@ function isUnknown(error: unknown): boolean {
 
 /** What the last attempt says is not all: an earlier one may have taken effect. */
 function told(error: unknown, mayHaveEffect: boolean): unknown {
-  const promisesNothing =
-    error instanceof MovedError || error instanceof UnavailableError || error instanceof OverloadedError;
-  if (mayHaveEffect && promisesNothing)
+  if (mayHaveEffect && promisesNothing(error))
     return new RetryableError('the call was not answered', { outcome: 'unknown' });
   if (error instanceof MovedError) return new UnavailableError('nobody serves this actor now');
   return error;

@@ -4,7 +4,7 @@
  */
 
 import { type Address, addressKey, shardOf } from '../address.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, sleep } from '../clock.ts';
 import { MovedError, OverloadedError, TerminalError, UnavailableError } from '../errors.ts';
 import type { Limits } from '../limits.ts';
 import type { Lease } from '../ownership/lease.ts';
@@ -44,23 +44,29 @@ export class ActiveActors {
     });
   }
 
-  /** Drops every actor; what waits fails. */
+  /** Drops every actor; what waits is to be asked of whoever comes next. */
   stop(): void {
     this.#cancelTick();
     this.#waitingToActivate.length = 0;
     for (const actor of [...this.#actors.values()]) {
-      actor.leave(new UnavailableError('this host is shutting down'));
+      actor.leave(moved());
     }
   }
 
-  /** Whether nothing is under way at any actor of these shards. */
-  areIdle(shards: ReadonlySet<number>): boolean {
-    return this.#ofShards(shards).every((actor) => actor.isIdle);
-  }
-
-  /** Drops the actors of these shards; what still waits is to be asked of their next owner. */
-  dropShards(shards: ReadonlySet<number>): void {
-    for (const actor of this.#ofShards(shards)) actor.leave(moved());
+  /**
+   * Lets what is under way at the actors of these shards finish, for at most so long, and drops them; what still waits
+   * is to be asked of their next owner. No other actor of these shards may be activated meanwhile.
+   */
+  async quiesce(shards: ReadonlySet<number>, withinMs: number): Promise<void> {
+    const { clock } = this.#options;
+    const untilMs = clock.monotonicMs() + withinMs;
+    const all = [...this.#actors.values()].filter((actor) => shards.has(actor.shard));
+    let busy = all.filter(isBusy);
+    while (busy.length > 0 && clock.monotonicMs() < untilMs) {
+      await sleep(clock, 1);
+      busy = busy.filter(isBusy);
+    }
+    for (const actor of all) actor.leave(moved());
   }
 
   /** The actor of an address if it is in memory. */
@@ -74,10 +80,6 @@ export class ActiveActors {
     if (actor?.isIdle !== true) return false;
     passivate(actor);
     return true;
-  }
-
-  #ofShards(shards: ReadonlySet<number>): readonly Actor[] {
-    return [...this.#actors.values()].filter((actor) => shards.has(actor.shard));
   }
 
   get size(): number {
@@ -180,6 +182,10 @@ export class ActiveActors {
 
 function moved(): MovedError {
   return new MovedError('this host does not own the actor now');
+}
+
+function isBusy(actor: Actor): boolean {
+  return !actor.isIdle && actor.phase !== 'gone';
 }
 
 function passivate(actor: Actor): void {

@@ -5,8 +5,8 @@
  * the renewal was *sent*: validUntil = (clock before sending) + leaseMs - margin. Both clocks must agree that it has
  * not passed: the monotonic one does not jump, the wall clock also counts time that the machine slept.
  *
- * A renewal that fails because the database cannot be reached changes nothing; the lease lapses by itself and is
- * valid again after the next renewal that succeeds, for until its row is buried nobody else can have claimed
+ * A renewal that fails because the database cannot be reached changes nothing and is tried again soon; the lease lapses
+ * by itself and is valid again after the next renewal that succeeds, for until its row is buried nobody else can have claimed
  * anything. A renewal that is *refused* means this incarnation was declared dead: it must never serve again.
  */
 import { type Clock, sleep } from '../clock.ts';
@@ -16,6 +16,8 @@ import { type NodeRow, type Store, StoreError } from '../store/store.ts';
 
 const marginMinMs = 1_000;
 const marginShare = 1 / 5;
+const renewalShare = 1 / 3;
+const retryShare = 1 / 20;
 /** A dead predecessor's last statement may come late and lengthen its lease once more; a living one goes on. */
 const waitsMax = 2;
 
@@ -57,9 +59,12 @@ export class Lease {
         throw new NodeTakenError(`another process serves as node "${node.id}" and keeps its lease`);
       logger.info({ waitMs: heldForMs }, 'waiting for the lease of the former process of this node to end');
       await sleep(clock, heldForMs + 1);
+      if (this.#ended) return;
       heldForMs = await this.#register();
     }
-    this.#scheduleRenewal();
+    // Given up meanwhile: nobody would renew it, and whoever waits for it would wait in vain.
+    if (this.#ended) return this.leave();
+    this.#scheduleRenewal(renewalShare);
   }
 
   async #register(): Promise<number> {
@@ -109,9 +114,10 @@ export class Lease {
     return true;
   }
 
-  #scheduleRenewal(): void {
+  #scheduleRenewal(share: number): void {
     if (this.#ended) return;
-    this.#cancel = this.#options.clock.schedule(this.#options.leaseMs / 3, () => void this.#renew());
+    const { clock, leaseMs } = this.#options;
+    this.#cancel = clock.schedule(leaseMs * share, () => void this.#renew());
   }
 
   async #renew(): Promise<void> {
@@ -127,7 +133,8 @@ export class Lease {
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       logger.warn({ failure: error.failure }, 'the lease could not be renewed');
+      return this.#scheduleRenewal(retryShare);
     }
-    this.#scheduleRenewal();
+    this.#scheduleRenewal(renewalShare);
   }
 }

@@ -1,6 +1,15 @@
 /**
  * The hosts of the cluster as this one last saw them, where each shard belongs among them, and whether that has been so
  * for long enough to move what is served well where it is.
+ *
+ * Where every host is to drain nobody is left to take their shards: they keep what they have, and what one of them
+ * loses is for the others to take.
+ *
+ * Mixed versions: nodes register their release (`version`) and the formats of stored state that they read (`formats`),
+ * for operators to see. Up to now there is one format, which every release reads and writes, so that any host can have
+ * any shard and placement asks for neither. A release that brings a second one writes the first until all live nodes
+ * read both; a host that meets stored state of a newer format all the same gives the shard back (`ownership.ts`), and
+ * takes it again at the earliest when the hosts or their formats have changed.
  */
 import type { Clock } from '../clock.ts';
 import type { LiveNode, NodeRow } from '../store/store.ts';
@@ -18,7 +27,10 @@ export const runsActors = (roles: string): boolean => roles === 'all' || roles =
 
 export class Membership {
   readonly #options: MembershipOptions;
-  #hosts: readonly string[] = [];
+  /** Those that may have shards, as they register. */
+  #hosts = '';
+  #hostCount = 0;
+  #hasOthers = false;
   #placement: readonly (string | undefined)[] = [];
   /** Hosts that have renewed their lease lately. */
   #lively: ReadonlySet<string> = new Set();
@@ -36,8 +48,13 @@ export class Membership {
     return this.#isDraining;
   }
 
+  /** Others are there and are not to drain. */
   get hasOthers(): boolean {
-    return this.#hosts.some((id) => id !== this.#options.node.id);
+    return this.#hasOthers;
+  }
+
+  get hostCount(): number {
+    return this.#hostCount;
   }
 
   /** Takes in what the database says now. True: the hosts are others than before. */
@@ -45,14 +62,18 @@ export class Membership {
     const { clock, node, shardCount, leaseMs } = this.#options;
     const live = nodes.filter(({ incarnation, roles }) => incarnation !== null && runsActors(roles));
     const staying = live.filter(({ draining }) => !draining);
-    const hosts = staying.map(({ id }) => id);
-    this.#isDraining = live.some(({ id, draining }) => id === node.id && draining);
-    this.#lively = new Set(
-      staying.filter(({ expiresInMs }) => expiresInMs > leaseMs / 2).map(({ id }) => id),
-    );
-    if (hosts.join() === this.#hosts.join()) return false;
+    const takers = staying.length > 0 ? staying : live;
+    this.#hasOthers = staying.some(({ id }) => id !== node.id);
+    this.#isDraining = takers === staying && live.some(({ id, draining }) => id === node.id && draining);
+    this.#lively = new Set(takers.filter(({ expiresInMs }) => expiresInMs > leaseMs / 2).map(({ id }) => id));
+    const hosts = takers.map(({ id, formats }) => `${id} ${formats}`).join();
+    if (hosts === this.#hosts) return false;
     this.#hosts = hosts;
-    this.#placement = placementOf(hosts, shardCount);
+    this.#hostCount = takers.length;
+    this.#placement = placementOf(
+      takers.map(({ id }) => id),
+      shardCount,
+    );
     this.#changedAtMs = clock.monotonicMs();
     this.#adopted.clear();
     return true;

@@ -26,7 +26,13 @@
  * Restlessness: a shard leaves only for a host that has renewed its lease lately, and only after the set of hosts has
  * stayed the same for half a lease, unless this host is to drain or an operator asks for it. What is free is claimed at
  * once by the host it belongs to, and by any other once it has been free for a whole lease: that host may be unable to
- * take it, as one that cannot read a newer format is.
+ * take it, as one that cannot read a newer format is. A host that cannot leaves the shard to others for a few leases;
+ * if it is free then, nobody could, and the host serves of it what it can read until the hosts change.
+ *
+ * What it costs: a look is four small statements, and one over all shards that are elsewhere twice a lease. Hosts look
+ * four times a lease by themselves, at once when a shard is freed that belongs to them, and all of them when somebody
+ * joins, drains or leaves, spread over a time that grows with their number. However many hints come, at most one look
+ * waits while another runs. Nothing here waits for the transport.
  */
 import { type Clock, sleep } from '../clock.ts';
 import type { Logger, RuntimeMetrics } from '../ports.ts';
@@ -39,8 +45,15 @@ import { Membership } from './membership.ts';
 const batchMax = 64;
 /** What turns and commits of leaving shards may take before they are dropped. */
 const quiesceMs = 5_000;
-/** The least pause between two looks, however many hints come. */
-const lookPauseMinMs = 20;
+/** Between a hint and the look it leads to, and what that is spread over for every host there is. */
+const lookPauseMs = 10;
+const lookSpreadMinMs = 20;
+const lookSpreadPerHostMs = 2;
+/** Between attempts at what the database did not do. */
+const retryPauseMs = 500;
+const leaveFailuresMax = 5;
+/** For how many leases a shard that cannot be read here is left to others. */
+const declinedLeases = 3;
 
 export interface OwnershipOptions {
   readonly store: Store;
@@ -49,7 +62,7 @@ export interface OwnershipOptions {
   readonly node: NodeRow;
   readonly shardCount: number;
   readonly leaseMs: number;
-  readonly transport: Pick<Transport, 'route' | 'unroute' | 'hint'>;
+  readonly transport: Pick<Transport, 'reachesOthers' | 'route' | 'unroute' | 'hint'>;
   readonly metrics: RuntimeMetrics;
   readonly logger: Logger;
   /** Newly claimed shards: their timers and tells are this host's business now. */
@@ -66,11 +79,14 @@ export class Ownership {
   readonly #leaving = new Map<number, number>();
   /** Shards that were found free, and since when. */
   #freeSinceMs = new Map<number, number>();
-  /** Shards that this host cannot take. */
-  readonly #unreadable = new Set<number>();
-  #missing = Number.POSITIVE_INFINITY;
+  #searchedFreeAtMs = Number.NEGATIVE_INFINITY;
+  /** Shards that this host could not read, and until when it leaves them to others. */
+  readonly #declinedUntilMs = new Map<number, number>();
+  #lookedAtMs = Number.NEGATIVE_INFINITY;
+  #hasJoined = false;
+  #isLeaving = false;
   #looking: Promise<void> | undefined;
-  #lookAgain = false;
+  #isLookWanted = false;
   #handingOver: Promise<void> | undefined;
   #cancel: () => void = () => {};
   #ended = false;
@@ -96,23 +112,48 @@ export class Ownership {
     return [...this.#epochs.keys()];
   }
 
-  /** Whether every shard that belongs here is here. */
-  get isComplete(): boolean {
-    return this.#missing === 0;
+  /** Shards that are neither served here nor released yet. */
+  get leavingCount(): number {
+    return this.#leaving.size;
   }
 
+  /** Milliseconds since the last look that succeeded began; infinite before the first. */
+  get lookAgeMs(): number {
+    return this.#options.clock.monotonicMs() - this.#lookedAtMs;
+  }
+
+  /**
+   * Whether this host has once had every shard that belongs here, and looks: what is free and belongs here is taken.
+   * What others still serve does not count against it, or one host that hands over slowly would make all unready.
+   */
+  get isComplete(): boolean {
+    return this.#hasJoined && this.lookAgeMs < this.#options.leaseMs;
+  }
+
+  /** Hints of newer releases are not understood and change nothing. */
   hinted(hint: Hint): void {
-    if (hint.hint === 'claimed') return;
+    const isForAll = hint.hint === 'nodes' || hint.hint === 'rebalance';
     if (hint.hint === 'rebalance') this.#membership.settleNow();
-    this.#lookSoon();
+    if (isForAll || (hint.hint === 'freed' && this.#isForUs(hint.shards))) this.#lookSoon();
+  }
+
+  #isForUs(shards: readonly number[]): boolean {
+    return shards.some((shard) => this.#belongsHere(shard));
   }
 
   /** This host cannot read what is stored in the shard: another one may. */
   giveBack(shard: number): void {
-    if (this.#unreadable.has(shard)) return;
-    this.#unreadable.add(shard);
-    this.#options.logger.warn({ shard }, 'a shard holds what this release cannot read; it is given back');
+    // One that was declined before and is here again could be read by nobody.
+    if (this.#declinedUntilMs.has(shard)) return;
+    const { clock, leaseMs, logger } = this.#options;
+    this.#declinedUntilMs.set(shard, clock.monotonicMs() + declinedLeases * leaseMs);
+    logger.warn({ shard }, 'a shard holds what this release cannot read; it is given back');
     void this.#handOver();
+  }
+
+  #isDeclined(shard: number): boolean {
+    const untilMs = this.#declinedUntilMs.get(shard);
+    return untilMs !== undefined && this.#options.clock.monotonicMs() < untilMs;
   }
 
   /**
@@ -121,18 +162,26 @@ export class Ownership {
    */
   async leave(): Promise<void> {
     const { store, node, transport, clock } = this.#options;
-    try {
-      await store.setDraining(node.id, true);
-      transport.hint({ hint: 'nodes' });
-      for (;;) {
+    if (!transport.reachesOthers) return;
+    this.#isLeaving = true;
+    for (let failures = 0; !this.#ended && failures < leaveFailuresMax; ) {
+      try {
+        if (!this.#membership.isDraining) {
+          // Only this incarnation: a later one of this node is to stay.
+          if (!(await store.setDraining(node.id, true, node.incarnation))) return;
+          transport.hint({ hint: 'nodes' });
+        }
         await this.#look();
+        if (!this.#membership.hasOthers) return;
         await this.#handOver();
-        const isDone = this.#epochs.size + this.#leaving.size === 0;
-        if (this.#ended || isDone || !this.#membership.hasOthers) return;
-        await sleep(clock, lookPauseMinMs);
+        if (this.#epochs.size + this.#leaving.size === 0) return;
+        failures = 0;
+        await sleep(clock, retryPauseMs);
+      } catch (error) {
+        this.#failed(error, 'the shards could not be handed over');
+        failures += 1;
+        await sleep(clock, retryPauseMs);
       }
-    } catch (error) {
-      this.#failed(error, 'the shards could not be handed over; they are free when the lease ends');
     }
   }
 
@@ -154,12 +203,19 @@ export class Ownership {
   }
 
   #lookSoon(): void {
-    if (this.#ended || this.#lookAgain) return;
-    this.#lookAgain = true;
-    this.#options.clock.schedule(lookPauseMinMs * this.#options.random.fraction(), () => {
-      this.#lookAgain = false;
-      void this.#lookAndGoOn();
-    });
+    if (this.#ended || this.#isLookWanted) return;
+    this.#isLookWanted = true;
+    const { clock, random } = this.#options;
+    // All hosts were told at the same moment.
+    const spreadMs = Math.max(lookSpreadMinMs, lookSpreadPerHostMs * this.#membership.hostCount);
+    clock.schedule(lookPauseMs + spreadMs * random.fraction(), () => void this.#lookAsWanted());
+  }
+
+  /** Whatever is hinted at until this look begins is seen by it. */
+  async #lookAsWanted(): Promise<void> {
+    await this.#looking?.catch(() => undefined);
+    this.#isLookWanted = false;
+    await this.#lookAndGoOn();
   }
 
   async #lookAndGoOn(): Promise<void> {
@@ -181,14 +237,24 @@ export class Ownership {
   }
 
   async #lookOnce(): Promise<void> {
-    const { store, node } = this.#options;
+    const { store, node, clock } = this.#options;
+    const beganAtMs = clock.monotonicMs();
     await store.buryExpired();
-    const [nodes, held] = [await store.nodes(), await store.shardsOf(node.incarnation)];
+    const nodes = await store.nodes();
+    const held = await store.shardsOf(node.incarnation);
     if (this.#ended || !isRegistered(node, nodes)) return;
-    if (this.#membership.update(nodes)) this.#unreadable.clear();
+    if (this.#membership.update(nodes)) this.#startAnew();
     await this.#reconcile(held);
     await this.#claim();
+    if (this.#ended) return;
+    this.#lookedAtMs = beganAtMs;
     void this.#handOver();
+  }
+
+  /** Other hosts: what was found out with the former ones holds no more. */
+  #startAnew(): void {
+    this.#declinedUntilMs.clear();
+    this.#freeSinceMs.clear();
   }
 
   /** What the database and this host say of what is here becomes the same. */
@@ -203,6 +269,8 @@ export class Ownership {
       for (const shard of lost) this.#epochs.delete(shard);
       this.#options.transport.unroute(lost);
       await this.#options.quiesce(new Set(lost), 0);
+      // The next incarnation of this process may have routed here what is not this one's.
+      if (this.#ended) return;
     }
     const unknown = held.filter(({ shard }) => !this.#epochs.has(shard) && !this.#leaving.has(shard));
     const unwanted = unknown.filter(({ shard }) => !this.#belongsHere(shard));
@@ -210,10 +278,12 @@ export class Ownership {
   }
 
   #belongsHere(shard: number): boolean {
-    return this.#membership.placeOf(shard) === this.#options.node.id && !this.#unreadable.has(shard);
+    if (this.#isLeaving || this.#isDeclined(shard)) return false;
+    return this.#membership.placeOf(shard) === this.#options.node.id;
   }
 
   async #claim(): Promise<void> {
+    if (this.#ended) return;
     const { store, node, shardCount } = this.#options;
     const elsewhere = Array.from({ length: shardCount }, (_, shard) => shard).filter(
       (shard) => !this.#epochs.has(shard) && !this.#leaving.has(shard),
@@ -224,36 +294,36 @@ export class Ownership {
     if (unserved.length > 0) {
       const claimed = await store.claim(node.id, node.incarnation, unserved);
       if (this.#ended) return;
-      await this.#take(claimed);
+      this.#take(claimed);
     }
-    this.#missing = wanted.filter((shard) => !this.#epochs.has(shard)).length;
+    this.#hasJoined ||= wanted.every((shard) => this.#epochs.has(shard));
   }
 
   /** Of these, what has been free for so long that the host it belongs to seems unable to take it. */
   async #strays(elsewhere: readonly number[]): Promise<readonly number[]> {
-    if (elsewhere.length === 0 || this.#membership.isDraining) return [];
     const { store, clock, leaseMs } = this.#options;
     const nowMs = clock.monotonicMs();
-    const free = (await store.freeShards(elsewhere)).filter((shard) => !this.#unreadable.has(shard));
+    const isSearchDue = this.#freeSinceMs.size > 0 || nowMs - this.#searchedFreeAtMs >= leaseMs / 2;
+    if (!isSearchDue || this.#isLeaving || this.#membership.isDraining) return [];
+    const candidates = elsewhere.filter((shard) => !this.#isDeclined(shard));
+    const free = candidates.length === 0 ? [] : await store.freeShards(candidates);
+    this.#searchedFreeAtMs = nowMs;
     this.#freeSinceMs = new Map(free.map((shard) => [shard, this.#freeSinceMs.get(shard) ?? nowMs]));
     return free.filter((shard) => nowMs - (this.#freeSinceMs.get(shard) ?? nowMs) >= leaseMs);
   }
 
-  async #take({
-    shards,
-    epoch,
-  }: {
-    readonly shards: readonly number[];
-    readonly epoch: number;
-  }): Promise<void> {
+  #take({ shards, epoch }: { readonly shards: readonly number[]; readonly epoch: number }): void {
     if (shards.length === 0) return;
-    const { transport, node, metrics, onClaimed } = this.#options;
+    const { transport, node, metrics, logger, onClaimed } = this.#options;
     for (const shard of shards) this.#epochs.set(shard, epoch);
     this.#membership.adopt(shards);
     metrics.claimed(shards.length);
+    logger.info({ shards: shards.length, owned: this.#epochs.size }, 'claimed shards');
     onClaimed(shards);
-    await transport.route(shards);
-    transport.hint({ hint: 'claimed', shards, host: node.incarnation });
+    // Not waited for: while this process is cut off from the others nothing is routed, and looks go on.
+    void transport.route(shards).then(() => {
+      if (!this.#ended) transport.hint({ hint: 'claimed', shards, host: node.incarnation });
+    });
   }
 
   // --- handing over -----------------------------------------------------------------------------------------
@@ -261,23 +331,30 @@ export class Ownership {
   /** One at a time, beside the looks: it may take a while. */
   #handOver(): Promise<void> {
     if (this.#ended) return Promise.resolve();
-    this.#handingOver ??= this.#handOverAll()
-      .catch((error) => this.#failed(error, 'shards could not be handed over; it will be tried again'))
-      .finally(() => {
-        this.#handingOver = undefined;
-      });
+    this.#handingOver ??= this.#handOverAll().finally(() => {
+      this.#handingOver = undefined;
+    });
     return this.#handingOver;
   }
 
   /** Batch by batch, until nothing is here that belongs elsewhere. */
   async #handOverAll(): Promise<void> {
+    const { metrics, logger, clock } = this.#options;
     while (!this.#ended) {
       const leaving = this.#takeLeaving();
       if (leaving.length === 0) return;
-      await this.#release(leaving);
+      try {
+        await this.#release(leaving);
+      } catch (error) {
+        this.#failed(error, 'shards could not be released; it is tried again');
+        await sleep(clock, retryPauseMs);
+        continue;
+      }
+      if (this.#ended) return;
       for (const { shard } of leaving) this.#leaving.delete(shard);
-      this.#options.metrics.handedOver(leaving.length);
-      await sleep(this.#options.clock, 0);
+      metrics.handedOver(leaving.length);
+      logger.info({ shards: leaving.length, owned: this.#epochs.size }, 'handed shards over');
+      await sleep(clock, 0);
     }
   }
 
@@ -285,7 +362,7 @@ export class Ownership {
   #takeLeaving(): readonly HeldShard[] {
     for (const [shard, epoch] of this.#epochs) {
       if (this.#leaving.size >= batchMax) break;
-      if (!this.#unreadable.has(shard) && !this.#membership.shouldLeave(shard)) continue;
+      if (!this.#isDeclined(shard) && !this.#membership.shouldLeave(shard)) continue;
       this.#epochs.delete(shard);
       this.#leaving.set(shard, epoch);
     }
