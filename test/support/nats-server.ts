@@ -18,8 +18,8 @@ export interface TestNatsServer {
   readonly port: number;
   /** Ends it at once, as a crash does, and keeps its data. */
   kill(): Promise<void>;
-  /** Starts it again on its port and its data, after `kill`. */
-  start(): Promise<void>;
+  /** Starts it again on its port and its data, after `kill`; with other lines of configuration, if given. */
+  start(config?: string): Promise<void>;
   /** Stops its process where it is: its connections stay open and nobody answers them. */
   pause(): void;
   resume(): void;
@@ -45,6 +45,7 @@ export async function startNatsCluster(size: number): Promise<readonly TestNatsS
       startOnPort(port, {
         config: [
           `server_name: "s${index}"`,
+          `client_advertise: "127.0.0.1:${port}"`,
           // Clients stay on the addresses they were given, which may be those of proxies.
           `cluster { name: "test", listen: "127.0.0.1:${routes[index]}", routes: [${urls}], no_advertise: true }`,
         ].join('\n'),
@@ -57,7 +58,9 @@ async function startOnPort(port: number, options: NatsServerOptions): Promise<Te
   const folder = await mkdtemp(join(tmpdir(), 'scriptorium-nats-'));
   const file = join(folder, 'nats.conf');
   const jetStream = options.jetStream === false ? '' : `jetstream { store_dir: "${folder}" }`;
-  await writeFile(file, [`listen: "127.0.0.1:${port}"`, jetStream, options.config].join('\n'));
+  const configure = (config = '') =>
+    writeFile(file, [`listen: "127.0.0.1:${port}"`, jetStream, config].join('\n'));
+  await configure(options.config);
   let child = await run(file);
   // It would outlive a test process that fails before `stop`.
   const endWithProcess = (): void => {
@@ -74,7 +77,8 @@ async function startOnPort(port: number, options: NatsServerOptions): Promise<Te
     url: `nats://127.0.0.1:${port}`,
     port,
     kill,
-    async start() {
+    async start(config = options.config) {
+      await configure(config);
       child = await run(file);
     },
     pause: () => void child.kill('SIGSTOP'),

@@ -39,7 +39,6 @@ const unconfirmedBytesMax = 64 * 1_024 * 1_024;
 /** A confirmation is asked for once so much is on its way. */
 const confirmBytes = 1_024 * 1_024;
 const overheadBytes = 128;
-const learnedMax = 16;
 
 interface Subscribed {
   readonly subject: string;
@@ -50,8 +49,6 @@ interface Subscribed {
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #servers: readonly Server[];
-  /** Other servers of the same cluster, as the last one told. */
-  #learned: readonly Server[] = [];
   #client: NatsConnection | undefined;
   #isClosed = false;
   readonly #subscribed = new Set<Subscribed>();
@@ -160,8 +157,7 @@ export class Connection {
   async #dial(): Promise<void> {
     const { access, name, pingIntervalMs, random } = this.#options;
     const options = { access, name, pingIntervalMs, random };
-    const { client, server } = await dial([...this.#servers, ...this.#learned], options);
-    this.#learn(client, server);
+    const { client, server } = await dial(this.#servers, options);
     for (const subscribed of this.#subscribed) this.#subscribe(client, subscribed);
     const isThere = await Promise.race([client.flush().then(() => true), client.closed().then(() => false)]);
     if (!isThere || this.#isClosed) {
@@ -177,7 +173,6 @@ export class Connection {
   async #watch(client: NatsConnection, server: Server): Promise<void> {
     for await (const status of client.status()) {
       if (status.type === 'disconnect' || status.type === 'staleConnection') this.#lost(client, server);
-      if (status.type === 'update') this.#learn(client, server);
       if (status.type === 'error') {
         this.#options.logger.warn({ server: server.address, error: status.error.message }, 'NATS complains');
       }
@@ -222,12 +217,6 @@ export class Connection {
     const growing = Math.min(redialMaxMs, redialMinMs * 2 ** failures);
     // Those who lost the server together do not all come back together.
     return growing * (0.5 + this.#options.random.fraction() / 2);
-  }
-
-  #learn(client: NatsConnection, from: Server): void {
-    const known = new Set(this.#servers.map(({ address }) => address));
-    const told = (client.info?.connect_urls ?? []).filter((address) => !known.has(address));
-    this.#learned = told.slice(0, learnedMax).map((address) => ({ ...from, address }));
   }
 
   #subscribe(client: NatsConnection, subscribed: Subscribed): void {

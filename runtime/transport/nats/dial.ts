@@ -27,8 +27,8 @@ export interface NatsAccess {
 
 export interface Server {
   readonly address: string;
-  /** The name its certificate must show. */
-  readonly tlsName: string;
+  /** What its certificate must show: a name or an address. */
+  readonly host: string;
   readonly isSecure: boolean;
   readonly user: string | undefined;
   readonly password: string | undefined;
@@ -52,7 +52,7 @@ export function serverOf(url: string): Server {
   const { protocol, hostname, port, username, password } = new URL(url);
   return {
     address: `${hostname}:${port || 4_222}`,
-    tlsName: hostname,
+    host: hostname.replace(/^\[|\]$/g, ''),
     isSecure: protocol === 'tls:',
     user: username === '' ? undefined : decodeURIComponent(username),
     password: password === '' ? undefined : decodeURIComponent(password),
@@ -89,6 +89,8 @@ async function dialOne(server: Server, options: DialOptions): Promise<NatsConnec
     servers: [server.address],
     name: options.name,
     reconnect: false,
+    // Which servers there are is the operator's to say: what they call each other may not be reachable from here.
+    ignoreClusterUpdates: true,
     timeout: dialMs,
     pingInterval: options.pingIntervalMs,
     maxPingOut: 2,
@@ -120,7 +122,7 @@ function fileAuthenticator(file: string): Authenticator {
 function tlsOf(server: Server, { caFile, certFile, keyFile }: NatsAccess): ConnectionOptions {
   if (!server.isSecure && caFile === undefined && certFile === undefined) return {};
   const files = { ...(caFile && { caFile }), ...(certFile && { certFile }), ...(keyFile && { keyFile }) };
-  return { tls: { ...files, servername: server.tlsName } as ConnectionOptions['tls'] & object };
+  return { tls: { ...files, host: server.host } as ConnectionOptions['tls'] & object };
 }
 
 function reasonOf(error: unknown): string {

@@ -74,7 +74,7 @@ export class Mux {
     if (pending === undefined) return;
     this.#pending.delete(token);
     const isNobody = message.data.length === 0 && message.headers?.code === 503;
-    if (isNobody) pending.reject(new MovedError('nobody serves this now'));
+    if (isNobody) pending.reject(new MovedError('nobody serves this now', { reachedNobody: true }));
     else pending.resolve(message.data);
   }
 

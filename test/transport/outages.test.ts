@@ -1,0 +1,178 @@
+import { connect as connectTcp } from 'node:net';
+import test from 'ava';
+import { RetryableError, UnavailableError } from '../../runtime/errors.ts';
+import { startNatsCluster, startNatsServer } from '../support/nats-server.ts';
+import { call, echo, startProcess, type TestProcess, until } from './world.ts';
+
+const never = () => new Promise(() => {});
+
+/** Whether a call gets its reply now. */
+const works = ({ transport }: TestProcess): Promise<boolean> =>
+  transport.ask(call('hello', { deadlineMs: performance.now() + 1_000 })).then(
+    (reply) => reply === 'hello',
+    () => false,
+  );
+
+test('a broker that restarts: what was in flight is unknown, what comes then is unavailable, then all works', async (t) => {
+  const server = await startNatsServer();
+  t.teardown(() => server.stop());
+  const owner = await startProcess(t, server.url, {
+    answer: (asked) => (asked.command === 'never' ? never() : asked.request),
+  });
+  const caller = await startProcess(t, server.url, { answer: echo, shards: [1] });
+  let reconnects = 0;
+  caller.transport.listen('gateway', { event() {}, hinted() {}, reconnected: () => (reconnects += 1) });
+  const asked = caller.transport.ask(call(null, { command: 'never' }));
+  await until(() => owner.seen.asked.length === 1);
+
+  const killedMs = performance.now();
+  void server.kill();
+  const error = await t.throwsAsync(asked, { instanceOf: RetryableError });
+  t.is(error.outcome, 'unknown');
+  t.true(error.retryAfterMs < 500);
+  t.true(performance.now() - killedMs < 2_000);
+  await t.throwsAsync(caller.transport.ask(call(1)), { instanceOf: UnavailableError });
+  t.is(await owner.transport.ask(call('here')), 'here');
+  await until(() => !caller.transport.isConnected && !owner.transport.isConnected);
+
+  await server.start();
+  await until(() => works(caller));
+  await until(() => caller.transport.isConnected && owner.transport.isConnected);
+  t.is(reconnects, 1);
+  t.true(caller.seen.logged.some((line) => line.startsWith('connected to NATS again')));
+});
+
+test('shards that are routed while cut off are routed when that is over', async (t) => {
+  const server = await startNatsServer({ jetStream: false });
+  t.teardown(() => server.stop());
+  const owner = await startProcess(t, server.url, { answer: echo, shards: [] });
+  const caller = await startProcess(t, server.url);
+  await server.kill();
+  await until(() => !owner.transport.isConnected && !caller.transport.isConnected);
+  let isRouted = false;
+  const routing = owner.transport.route([0]).then(() => {
+    isRouted = true;
+  });
+  const given = owner.transport.route([1]);
+  owner.transport.unroute([1]);
+  await server.start();
+  await routing;
+  await given;
+  t.true(isRouted);
+  await until(() => works(caller));
+});
+
+test('a cluster of brokers loses one, and the processes that were there go to another', async (t) => {
+  const servers = await startNatsCluster(3);
+  t.teardown(() => Promise.all(servers.map((server) => server.stop())).then(() => {}));
+  const urls = servers.map(({ url }) => url);
+  const owner = await startProcess(t, urls, { answer: echo });
+  const caller = await startProcess(t, urls);
+  await until(() => works(caller));
+  for (const server of servers) {
+    await server.kill();
+    await until(() => works(caller));
+    await server.start();
+  }
+  await until(() => owner.transport.isConnected && caller.transport.isConnected);
+  t.true(owner.seen.disconnected.length > 0);
+});
+
+test('a broker that no longer answers: calls end by their deadlines, and the connection is given up', async (t) => {
+  const server = await startNatsServer({ jetStream: false });
+  t.teardown(() => server.stop());
+  const owner = await startProcess(t, server.url, { answer: echo });
+  const caller = await startProcess(t, server.url);
+  t.true(await works(caller));
+  server.pause();
+  const pausedMs = performance.now();
+  const error = await t.throwsAsync(caller.transport.ask(call(1, { deadlineMs: pausedMs + 300 })), {
+    instanceOf: RetryableError,
+  });
+  t.is(error.outcome, 'unknown');
+  // More than the socket takes: the end of the connection must not wait for it to go out.
+  for (let n = 0; n < 200; n += 1) {
+    caller.transport.ask(call('x'.repeat(60_000), { deadlineMs: pausedMs + 60_000 })).catch(() => {});
+  }
+  await until(() => !caller.transport.isConnected && !owner.transport.isConnected);
+  const noticedMs = performance.now() - pausedMs;
+  // Pings go out every 500 ms here, and two may stay unanswered.
+  t.true(noticedMs > 900 && noticedMs < 5_000, `${noticedMs}`);
+  t.is(caller.transport.callsInFlight, 0);
+  await t.throwsAsync(caller.transport.ask(call(1)), { instanceOf: UnavailableError });
+  server.resume();
+  await until(() => caller.transport.isConnected && owner.transport.isConnected);
+  await until(() => works(caller));
+});
+
+test('a password that is changed and changed back under way does not end trying', async (t) => {
+  const server = await startNatsServer({ config: 'authorization { user: one, password: secret }' });
+  t.teardown(() => server.stop());
+  const url = server.url.replace('//', '//one:secret@');
+  const caller = await startProcess(t, url, { answer: echo });
+  await server.kill();
+  await server.start('authorization { user: one, password: other }');
+  const refusals = () => caller.seen.logged.filter((line) => line.includes('refuses the credentials'));
+  await until(() => refusals().length > 0);
+  // Several more attempts fail the same way.
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  t.true(caller.seen.logged.every((line) => !line.includes('secret')));
+  await server.kill();
+  await server.start();
+  await until(() => caller.transport.isConnected);
+});
+
+test('a process that cannot take what it is sent loses its connection, and comes back', async (t) => {
+  const server = await startNatsServer({
+    jetStream: false,
+    config: 'max_pending: 1MB\nwrite_deadline: "100ms"',
+  });
+  t.teardown(() => server.stop());
+  const owner = await startProcess(t, server.url, { answer: echo });
+  const caller = await startProcess(t, server.url);
+  // Someone else fills its connection while it hears nothing.
+  const flood = connectTcp(server.port, '127.0.0.1');
+  t.teardown(() => void flood.destroy());
+  const chunk = Buffer.alloc(500_000);
+  const subject = `scriptorium.test.database.reply.${caller.incarnation}.none`;
+  flood.write('CONNECT {"verbose":false}\r\n');
+  await new Promise((resolve) => flood.once('data', resolve));
+  for (let n = 0; n < 200; n += 1) {
+    flood.write(`PUB ${subject} ${chunk.length}\r\n`);
+    flood.write(chunk);
+    flood.write('\r\n');
+    if (n % 20 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  await new Promise<void>((resolve) => flood.write('PING\r\n', () => resolve()));
+  await until(() => caller.seen.disconnected.includes('control'));
+  await until(() => works(caller));
+  t.true(owner.transport.isConnected);
+});
+
+test('nobody who listens is left with a connection that was closed by us', async (t) => {
+  const server = await startNatsServer({ jetStream: false });
+  t.teardown(() => server.stop());
+  const owner = await startProcess(t, server.url, { answer: never });
+  const caller = await startProcess(t, server.url);
+  const asked = caller.transport.ask(call(1));
+  await until(() => owner.seen.asked.length === 1);
+  const closing = caller.transport.close(1_000);
+  await t.throwsAsync(asked, { instanceOf: RetryableError });
+  await closing;
+  await t.throwsAsync(caller.transport.ask(call(1)), { instanceOf: UnavailableError });
+  t.false(caller.transport.isConnected);
+  await owner.transport.close(1_000);
+  await t.throwsAsync(owner.transport.ask(call(1)), { instanceOf: UnavailableError });
+  t.notThrows(() => owner.transport.hint({ hint: 'nodes' }));
+});
+
+test('closing does not wait for a broker that does not answer', async (t) => {
+  const server = await startNatsServer({ jetStream: false });
+  t.teardown(() => server.stop());
+  const own = await startProcess(t, server.url, { answer: echo, pingIntervalMs: 60_000 });
+  server.pause();
+  const startedMs = performance.now();
+  await own.transport.close(300);
+  t.true(performance.now() - startedMs < 2_000);
+  server.resume();
+});
