@@ -71,11 +71,17 @@ export class UnavailableError extends LaterError {
 }
 
 /**
- * The actor is not where the call was sent: its shard is between owners, or routing is behind. Nothing of the call
- * took effect, and whoever made it asks again after a short pause (`repeating.ts`): the next owner is on its way.
+ * The actor is not where the call was sent: its shard is between owners, or routing is behind. Whoever answers so did
+ * nothing, and whoever made the call asks again after a short pause (`repeating.ts`): the next owner is on its way.
  */
 export class MovedError extends ActorError {
   readonly class = 'moved';
+  /** The call certainly reached no handler. Otherwise it may have reached the next owner too. */
+  readonly reachedNobody: boolean;
+  constructor(message: string, options: { reachedNobody?: boolean } = {}) {
+    super(message);
+    this.reachedNobody = options.reachedNobody ?? false;
+  }
 }
 
 /** Whether an error says of its call that nothing took effect, which is for callers to rely on. */

@@ -38,7 +38,7 @@ export class Repeating {
   async #again(call: AskCall, first: unknown): Promise<unknown> {
     const { transport, clock } = this.#options;
     let error = first;
-    let mayHaveEffect = isUnknown(first);
+    let mayHaveEffect = this.#mayHaveEffect(first);
     for (let attempt = 1; ; attempt += 1) {
       const pauseMs = this.#pauseMs(error, attempt);
       const isOver = pauseMs === undefined || clock.monotonicMs() + pauseMs >= call.deadlineMs;
@@ -48,9 +48,19 @@ export class Repeating {
         return await transport.ask(call);
       } catch (failed) {
         error = failed;
-        mayHaveEffect ||= isUnknown(failed);
+        mayHaveEffect ||= this.#mayHaveEffect(failed);
       }
     }
+  }
+
+  /**
+   * While a shard changes hands a call may reach both owners. The former one answers that it did nothing, and says
+   * nothing of the other.
+   */
+  #mayHaveEffect(error: unknown): boolean {
+    if (error instanceof RetryableError) return error.outcome === 'unknown';
+    if (!this.#options.transport.reachesOthers) return false;
+    return error instanceof FencedError || (error instanceof MovedError && !error.reachedNobody);
   }
 
   /** Undefined: asking again does not help. */
@@ -69,10 +79,6 @@ export class Repeating {
     await sleep(this.#options.clock, pauseMs);
     this.#waiting -= 1;
   }
-}
-
-function isUnknown(error: unknown): boolean {
-  return error instanceof RetryableError && error.outcome === 'unknown';
 }
 
 /** What the last attempt says is not all: an earlier one may have taken effect. */
