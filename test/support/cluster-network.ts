@@ -1,0 +1,253 @@
+/**
+ * Processes joined in memory as NATS joins them: a call goes to whoever is subscribed to its shard, hints go to all, and
+ * either may be cut off from the others, or paused as by SIGSTOP. Messages take a millisecond.
+ */
+import { shardOf } from '../../runtime/address.ts';
+import type { AskCall } from '../../runtime/call.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { MovedError, RetryableError, UnavailableError } from '../../runtime/errors.ts';
+import type { TellRow } from '../../runtime/store/store.ts';
+import type {
+  GatewayListener,
+  Hint,
+  HostEvent,
+  Transport,
+  TransportHandler,
+} from '../../runtime/transport/transport.ts';
+
+const latencyMs = 1;
+
+/** One process: whatever comes from outside, its timers too, waits at its door while it is paused. */
+export class TestProcess implements Clock {
+  readonly #clock: Clock;
+  #isPaused = false;
+  #waiting: (() => void)[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  enter(what: () => void): void {
+    if (this.#isPaused) this.#waiting.push(what);
+    else what();
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    for (const what of this.#waiting.splice(0)) what();
+  }
+
+  /** Resolves as soon as the process runs. */
+  entered(): Promise<void> {
+    return new Promise((resolve) => this.enter(resolve));
+  }
+
+  nowMs(): number {
+    return this.#clock.nowMs();
+  }
+
+  nowMicros(): number {
+    return this.#clock.nowMicros();
+  }
+
+  monotonicMs(): number {
+    return this.#clock.monotonicMs();
+  }
+
+  schedule(delayMs: number, fire: () => void): () => void {
+    let isCancelled = false;
+    const cancel = this.#clock.schedule(delayMs, () =>
+      this.enter(() => {
+        if (!isCancelled) fire();
+      }),
+    );
+    return () => {
+      isCancelled = true;
+      cancel();
+    };
+  }
+}
+
+export class ClusterNetwork {
+  readonly #clock: Clock;
+  readonly #shardCount: number;
+  readonly #transports: ClusterTransport[] = [];
+
+  constructor(clock: Clock, shardCount: number) {
+    this.#clock = clock;
+    this.#shardCount = shardCount;
+  }
+
+  join(process = new TestProcess(this.#clock)): ClusterTransport {
+    const transport = new ClusterTransport(this, process);
+    this.#transports.push(transport);
+    return transport;
+  }
+
+  /** Runs `arrive` at the process of `to`, unless the network loses it on its way. */
+  send(from: ClusterTransport, to: ClusterTransport, arrive: () => void): void {
+    this.#clock.schedule(latencyMs, () => {
+      if (!from.isCut && !to.isCut) to.process.enter(arrive);
+    });
+  }
+
+  hint(from: ClusterTransport, hint: Hint): void {
+    for (const to of this.#transports) if (to !== from) this.send(from, to, () => to.hinted(hint));
+  }
+
+  shardOf(call: Pick<AskCall, 'address'>): number {
+    return shardOf(call.address, this.#shardCount);
+  }
+
+  ownersOf(shard: number): readonly ClusterTransport[] {
+    return this.#transports.filter((transport) => !transport.isCut && transport.isRouted(shard));
+  }
+
+  gateway(id: string): ClusterTransport | undefined {
+    return this.#transports.find((transport) => !transport.isCut && transport.isListening(id));
+  }
+}
+
+/** The part of one process, whatever incarnation of it serves. */
+export class ClusterTransport implements Transport {
+  readonly process: TestProcess;
+  readonly reachesOthers = true;
+  readonly #network: ClusterNetwork;
+  readonly #routed = new Set<number>();
+  readonly #gateways = new Map<string, GatewayListener>();
+  /** Calls that were sent and not answered. */
+  readonly #sent = new Set<(error: Error) => void>();
+  #handler: TransportHandler | undefined;
+  #isCut = false;
+
+  constructor(network: ClusterNetwork, process: TestProcess) {
+    this.#network = network;
+    this.process = process;
+  }
+
+  get isCut(): boolean {
+    return this.#isCut;
+  }
+
+  /** Cuts this process off from all others. */
+  cut(): void {
+    this.#isCut = true;
+    for (const fail of this.#sent)
+      fail(new RetryableError('the connection was lost', { outcome: 'unknown' }));
+  }
+
+  heal(): void {
+    this.#isCut = false;
+    for (const listener of this.#gateways.values()) listener.reconnected();
+  }
+
+  get isConnected(): boolean {
+    return !this.#isCut;
+  }
+
+  /** What serves here, for tests that ask a host which need not be the owner. */
+  get handler(): TransportHandler | undefined {
+    return this.#handler;
+  }
+
+  get routed(): ReadonlySet<number> {
+    return this.#routed;
+  }
+
+  isRouted(shard: number): boolean {
+    return this.#routed.has(shard);
+  }
+
+  isListening(gateway: string): boolean {
+    return this.#gateways.has(gateway);
+  }
+
+  serve(handler: TransportHandler): void {
+    this.#handler = handler;
+  }
+
+  stop(): void {
+    this.#handler = undefined;
+    this.#routed.clear();
+  }
+
+  /** Cut off, it resolves when the process is no longer, as that over NATS does. */
+  async route(shards: readonly number[]): Promise<void> {
+    for (const shard of shards) this.#routed.add(shard);
+    while (this.#isCut) await new Promise<void>((resolve) => this.process.schedule(latencyMs, resolve));
+  }
+
+  unroute(shards: readonly number[]): void {
+    for (const shard of shards) this.#routed.delete(shard);
+  }
+
+  async ask(call: AskCall): Promise<unknown> {
+    const shard = this.#network.shardOf(call);
+    if (this.#handler !== undefined && this.#routed.has(shard)) return this.#handler.ask(call);
+    if (this.#isCut) throw new UnavailableError('this process is cut off');
+    const [owner] = this.#network.ownersOf(shard);
+    if (owner === undefined) throw new MovedError('nobody serves this now');
+    return this.#askOf(owner, call);
+  }
+
+  #askOf(owner: ClusterTransport, call: AskCall): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const fail = (error: Error) => {
+        this.#sent.delete(fail);
+        cancel();
+        reject(error);
+      };
+      const leftMs = Math.max(0, call.deadlineMs - this.process.monotonicMs());
+      const cancel = this.process.schedule(leftMs, () =>
+        fail(new RetryableError('no answer came in time', { outcome: 'unknown' })),
+      );
+      this.#sent.add(fail);
+      const back = (settle: () => void) =>
+        this.#network.send(owner, this, () => {
+          if (!this.#sent.delete(fail)) return;
+          cancel();
+          settle();
+        });
+      this.#network.send(this, owner, () => {
+        const asked = owner.handler?.ask(call) ?? Promise.reject(new MovedError('not served here now'));
+        asked.then(
+          (reply) => back(() => resolve(reply)),
+          (error) => back(() => reject(error)),
+        );
+      });
+    });
+  }
+
+  wake(tell: TellRow): void {
+    if (this.#routed.has(tell.target_shard)) this.#handler?.wake(tell);
+  }
+
+  hint(hint: Hint): void {
+    this.hinted(hint);
+    this.#network.hint(this, hint);
+  }
+
+  hinted(hint: Hint): void {
+    this.#handler?.hinted(hint);
+    for (const listener of this.#gateways.values()) listener.hinted(hint);
+  }
+
+  publish(gateway: string, event: HostEvent): void {
+    const to = this.#network.gateway(gateway);
+    if (to === undefined) return;
+    this.#network.send(this, to, () => to.heard(gateway, event));
+  }
+
+  heard(gateway: string, event: HostEvent): void {
+    this.#gateways.get(gateway)?.event(event);
+  }
+
+  listen(gateway: string, listener: GatewayListener): () => void {
+    this.#gateways.set(gateway, listener);
+    return () => this.#gateways.delete(gateway);
+  }
+}

@@ -1,0 +1,148 @@
+/** Several nodes over one model database, with one clock that tests move, joined by a network in memory. */
+import { createActors } from '../../runtime/actors.ts';
+import { shardOf } from '../../runtime/address.ts';
+import type { Actors, Kind } from '../../runtime/kind.ts';
+import { defaultLimits, type Limits } from '../../runtime/limits.ts';
+import { Node } from '../../runtime/node.ts';
+import { placementOf } from '../../runtime/ownership/placement.ts';
+import { noMetrics, type RuntimeMetrics, silentLogger } from '../../runtime/ports.ts';
+import { ModelDatabase, ModelStore, type Schedule } from '../../runtime/store/model.ts';
+import type { NodeRow, Store } from '../../runtime/store/store.ts';
+import { FakeClock } from './clock.ts';
+import { ClusterNetwork, type ClusterTransport, TestProcess } from './cluster-network.ts';
+import { SeededRandom } from './random.ts';
+
+export interface TestClusterOptions {
+  readonly kinds: readonly Kind[];
+  readonly shardCount?: number;
+  readonly leaseMs?: number;
+  readonly limits?: Partial<Limits>;
+  readonly metrics?: RuntimeMetrics;
+}
+
+export interface JoinOptions extends Partial<Omit<NodeRow, 'id' | 'incarnation'>> {
+  readonly kinds?: readonly Kind[];
+}
+
+export interface ClusterNode {
+  readonly id: string;
+  readonly node: Node;
+  readonly process: TestProcess;
+  readonly transport: ClusterTransport;
+  /** Handles of a gateway in the same process. */
+  readonly actors: Actors;
+  /** Why this process had to end. */
+  readonly refusals: unknown[];
+  /** Every statement this node sent, in order. */
+  readonly statements: (keyof Store)[];
+  /** Stands between the statements of this node and their effect. */
+  schedule: Schedule;
+}
+
+export class TestCluster {
+  readonly clock = new FakeClock();
+  readonly random = new SeededRandom(1);
+  readonly database = new ModelDatabase(this.clock);
+  readonly shardCount: number;
+  readonly leaseMs: number;
+  readonly nodes: ClusterNode[] = [];
+  readonly network: ClusterNetwork;
+  /** Handles of a gateway of its own. */
+  readonly actors: Actors;
+  readonly #options: TestClusterOptions;
+
+  constructor(options: TestClusterOptions) {
+    this.#options = options;
+    this.shardCount = options.shardCount ?? 32;
+    this.leaseMs = options.leaseMs ?? 10_000;
+    this.network = new ClusterNetwork(this.clock, this.shardCount);
+    this.actors = this.#actorsOver(this.network.join());
+  }
+
+  /** A node that has yet to start. */
+  create(id: string, { kinds = this.#options.kinds, ...row }: JoinOptions = {}): ClusterNode {
+    const { random, shardCount, leaseMs } = this;
+    const process = new TestProcess(this.clock);
+    const transport = this.network.join(process);
+    const refusals: unknown[] = [];
+    const statements: (keyof Store)[] = [];
+    const made = { schedule: (async (_operation, apply) => apply()) as Schedule };
+    const schedule: Schedule = async (operation, apply) => {
+      statements.push(operation);
+      await undefined;
+      try {
+        return await made.schedule(operation, apply);
+      } finally {
+        await process.entered();
+      }
+    };
+    const node = new Node({
+      kinds,
+      store: new ModelStore(this.database, schedule),
+      transport,
+      clock: process,
+      random,
+      limits: { ...defaultLimits, ...this.#options.limits },
+      metrics: this.#options.metrics ?? noMetrics,
+      logger: silentLogger,
+      node: { id, address: '', roles: 'all', version: '0', formats: '1', ...row },
+      shardCount,
+      leaseMs,
+      isPredecessorDead: false,
+      onRefused: (error) => void refusals.push(error),
+    });
+    const actors = this.#actorsOver(transport);
+    const clusterNode = Object.assign(made, { id, node, process, transport, actors, refusals, statements });
+    this.nodes.push(clusterNode);
+    return clusterNode;
+  }
+
+  /** A node that serves, without its share for the time being where others have it. */
+  async join(id: string, options?: JoinOptions): Promise<ClusterNode> {
+    const node = this.create(id, options);
+    await node.node.start();
+    return node;
+  }
+
+  /** Nodes that have settled each with its share. */
+  async joinAll(ids: readonly string[]): Promise<ClusterNode[]> {
+    const nodes: ClusterNode[] = [];
+    for (const id of ids) nodes.push(await this.join(id));
+    await this.clock.advance(1.5 * this.leaseMs);
+    return nodes;
+  }
+
+  /** Ends a node as the death of its process would. */
+  crash(node: ClusterNode): void {
+    node.process.pause();
+    node.transport.stop();
+    node.transport.cut();
+  }
+
+  /** The shards that belong to each of these nodes while they are the hosts. */
+  placesOf(ids: readonly string[]): ReadonlyMap<string, readonly number[]> {
+    const places = [...placementOf(ids, this.shardCount).entries()];
+    return new Map(ids.map((id) => [id, places.filter(([, place]) => place === id).map(([shard]) => shard)]));
+  }
+
+  /** The shards that live incarnations of this node hold, as the database has it. */
+  held(id: string): readonly number[] {
+    const live = new Set(this.database.nodes().map(({ incarnation }) => incarnation));
+    const rows = this.database.shards().filter((row) => row.node === id && live.has(row.incarnation));
+    return rows.map(({ shard }) => shard);
+  }
+
+  /** An id of an actor of this kind whose shard is one of these. */
+  idIn(kind: string, shards: readonly number[]): string {
+    for (let index = 0; ; index += 1) {
+      const id = `actor-${index}`;
+      if (shards.includes(shardOf({ kind, id }, this.shardCount))) return id;
+    }
+  }
+
+  #actorsOver(transport: ClusterTransport): Actors {
+    const { random } = this;
+    const { defaultDeadlineMs } = defaultLimits;
+    return createActors({ transport, clock: transport.process, random, defaultDeadlineMs });
+  }
+}
