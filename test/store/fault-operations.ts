@@ -92,11 +92,11 @@ const call = (number: number, key: string) => ({
 });
 
 /** An actor with some of everything, for reads. */
-async function givenRows(store: Store, number: number): Promise<void> {
+async function givenRows(store: Store, number: number, content: string): Promise<void> {
   const { id } = actor(number);
   await givenWrites(store, actor(number), [
     putSlice(actor(number), 'profile', 'x'),
-    insert(noteTable, note(id, uuid(number * 10), { position: 1, content: large, size: large.length })),
+    insert(noteTable, note(id, uuid(number * 10), { position: 1, content, size: content.length })),
     insert(noteTable, note(id, uuid(number * 10 + 1), { position: 2 })),
     ...[timer(number, 'a', false), timer(number, 'b', true)].map((row) => put(timerTable, row)),
     ...[tell(number, 1, false), tell(number, 2, true)].map((row) => insert(outboxTable, row)),
@@ -105,9 +105,9 @@ async function givenRows(store: Store, number: number): Promise<void> {
 
 /** A read sees the same rows whenever it is answered. */
 const reading =
-  (run: (store: Store, number: number) => Promise<unknown>): Arrange =>
+  (run: (store: Store, number: number) => Promise<unknown>, content = 'x'): Arrange =>
   async (store, number) => {
-    await givenRows(store, number);
+    await givenRows(store, number, content);
     return { run: (asked) => run(asked, number), answer: () => null };
   };
 
@@ -350,7 +350,7 @@ export const operations: Readonly<Record<StoreMethod, Readonly<Record<string, Ar
         { ...range, budgetBytes: 10 },
         { read: 'lookup', table: noteTable, unique: ['uuid'], values: [{ uuid: uuid(number * 10) }] },
       ]);
-    }),
+    }, large),
   },
   dueTimers: { 'of a shard': reading((store, number) => store.dueTimers([number], 0, 1_000, 10)) },
   pendingTells: { 'to a shard': reading((store, number) => store.pendingTells([number], 1_000, 10)) },

@@ -39,6 +39,7 @@ export class PostgresProxy {
   readonly #server: Server;
   readonly #target: DatabaseConnection;
   readonly #open = new Set<Socket>();
+  readonly #serving = new Set<ProxiedConnection>();
   #connections = 0;
   onStatement: OnStatement = () => undefined;
 
@@ -57,6 +58,11 @@ export class PostgresProxy {
     const address = this.#server.address();
     if (address === null || typeof address === 'string') throw new Error('the proxy does not listen');
     return { ...this.#target, host: '127.0.0.1', port: address.port };
+  }
+
+  /** Connections whose client has left a transaction open. */
+  get openTransactions(): number {
+    return [...this.#serving].filter((connection) => connection.isInTransaction).length;
   }
 
   async stop(): Promise<void> {
@@ -78,9 +84,16 @@ export class PostgresProxy {
     client.setNoDelay(true);
     client.once('close', () => server.destroy());
     server.once('close', () => client.destroy());
-    new ProxiedConnection(client, server, (text) => this.onStatement({ text, connection: number }));
+    const serving = new ProxiedConnection(client, server, (text) =>
+      this.onStatement({ text, connection: number }),
+    );
+    this.#serving.add(serving);
+    client.once('close', () => this.#serving.delete(serving));
   }
 }
+
+/** What a server says before it executes, and so before an error of that: parsed, bound, and what rows will be like. */
+const preparing = ['1', '2', 'T', 'n', 't'];
 
 /** One client and its server, and what of the statement at hand is under way. */
 class ProxiedConnection {
@@ -95,7 +108,7 @@ class ProxiedConnection {
   #text = '';
   /** The fault whose statement the server is running. */
   #fault: Fault | undefined;
-  #inTransaction = false;
+  isInTransaction = false;
 
   constructor(client: Socket, server: Socket, faultOf: (text: string) => Fault | undefined) {
     this.#client = client;
@@ -137,10 +150,12 @@ class ProxiedConnection {
   }
 
   #serverMessage(message: Buffer): void {
-    const isReady = this.#fromServer.typeOf(message) === 'Z';
-    if (isReady) this.#inTransaction = message.toString('latin1', 5, 6) !== 'I';
+    const type = this.#fromServer.typeOf(message);
+    const isReady = type === 'Z';
+    if (isReady) this.isInTransaction = message.toString('latin1', 5, 6) !== 'I';
     const fault = this.#fault;
-    if (fault === undefined) this.#client.write(message);
+    if (fault === undefined || (fault.effect === 'error' && preparing.includes(type)))
+      this.#client.write(message);
     else if (isReady) {
       this.#fault = undefined;
       this.#strike(fault);
@@ -164,7 +179,7 @@ class ProxiedConnection {
 
   /** After a failed statement: a transaction that is open waits for its ROLLBACK. */
   #readyMessage(): Buffer {
-    return messageOf('Z', Buffer.from(this.#inTransaction ? 'E' : 'I'));
+    return messageOf('Z', Buffer.from(this.isInTransaction ? 'E' : 'I'));
   }
 }
 

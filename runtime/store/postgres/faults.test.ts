@@ -4,50 +4,29 @@
  * is half done, the pool serves on, and asking again leads to what was promised.
  */
 import assert from 'node:assert/strict';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import test from 'ava';
 import pg from 'pg';
 import { assertFails } from '../../../test/store/actors.ts';
 import { type Arrange, type Operation, operations } from '../../../test/store/fault-operations.ts';
+import { describeFault, type FaultCase, faultCases } from '../../../test/store/faults.ts';
 import { contractTables } from '../../../test/store/tables.ts';
 import {
   type DatabaseConnection,
   startTestPostgres,
   type TestPostgres,
 } from '../../../test/support/postgres.ts';
-import { type Fault, PostgresProxy } from '../../../test/support/postgres-proxy.ts';
-import { StoreError, type StoreFailure } from '../store.ts';
+import { PostgresProxy } from '../../../test/support/postgres-proxy.ts';
+import { StoreError } from '../store.ts';
 import { migrate } from './migrate.ts';
 import { createTable, runtimeMigrations } from './schema.ts';
 import { openPostgresStore, PostgresStore } from './store.ts';
 
 /** The driver gives up on a silent server after twice this. */
 const statementTimeoutMs = 500;
+const pollsMax = 10_000;
 /** Calls at a time: more would be slower than the time-out on a small machine. */
 const atOnce = 16;
-
-interface Case {
-  readonly fault: Fault;
-  readonly failure: StoreFailure;
-}
-
-const errorCase = (code: string, failure: StoreFailure, isApplied = false): Case => ({
-  fault: { effect: 'error', code, isApplied },
-  failure,
-});
-const lost = (['fatal', 'reset', 'silence'] as const).flatMap((effect) =>
-  [false, true].map(
-    (isApplied): Case => ({ fault: { effect, code: '57P01', isApplied }, failure: 'unknown' }),
-  ),
-);
-const cases: readonly Case[] = [
-  errorCase('40001', 'conflict'),
-  errorCase('53100', 'unavailable'),
-  errorCase('25006', 'unavailable'),
-  errorCase('40003', 'unknown'),
-  errorCase('40003', 'unknown', true),
-  errorCase('57014', 'unknown'),
-  ...lost,
-];
 
 let server: TestPostgres;
 let template: DatabaseConnection;
@@ -104,7 +83,7 @@ class Bench {
   }
 
   /** With the fault at that statement. */
-  async struck({ fault, failure }: Case, at: number, peace: Awaited<ReturnType<Bench['inPeace']>>) {
+  async struck({ fault, failure }: FaultCase, at: number, peace: Awaited<ReturnType<Bench['inPeace']>>) {
     const operation = await this.#given();
     // What is struck is a statement, not the start of a connection.
     await this.#proxied.verify();
@@ -116,6 +95,7 @@ class Bench {
     );
     this.#proxy.onStatement = () => undefined;
     assert.ok(statements > at, 'the statement was not sent');
+    await this.#untilNoTransaction();
 
     if ('answer' in outcome) {
       // What is rolled back is decided already.
@@ -143,6 +123,12 @@ class Bench {
     await this.#proxy.stop();
   }
 
+  /** A connection that is given up is closed a moment later. */
+  async #untilNoTransaction(): Promise<void> {
+    for (let poll = 0; poll < pollsMax && this.#proxy.openTransactions > 0; poll += 1) await nextTick();
+    assert.equal(this.#proxy.openTransactions, 0, 'a transaction is left open');
+  }
+
   #given(): Promise<Operation> {
     this.#number += 1;
     return this.#arrange(this.#direct, this.#number);
@@ -165,9 +151,6 @@ function same(one: unknown, other: unknown): boolean {
     return false;
   }
 }
-
-const describe = ({ effect, code, isApplied }: Fault): string =>
-  `${effect} ${code} ${isApplied ? 'after' : 'before'} it ran`;
 
 let running = 0;
 const waiting: (() => void)[] = [];
@@ -192,12 +175,12 @@ test('a connection that cannot be made ready is unavailable, and the next one is
   const settings = texts.slice(0, texts.indexOf('SHOW transaction_isolation'));
   t.true(settings.length >= 2);
   for (const setting of new Set(settings)) {
-    for (const { fault } of cases) {
+    for (const { fault } of faultCases) {
       const store = new PostgresStore({ connection: proxy.connection, statementTimeoutMs });
       proxy.onStatement = ({ text }) => (text === setting ? fault : undefined);
       await assertFails(store.timeMs(), 'unavailable');
       proxy.onStatement = () => undefined;
-      await t.notThrowsAsync(store.timeMs(), `${describe(fault)} at ${setting}`);
+      await t.notThrowsAsync(store.timeMs(), `${describeFault(fault)} at ${setting}`);
       await store.close();
     }
   }
@@ -212,10 +195,10 @@ for (const [method, variants] of Object.entries(operations)) {
         const peace = await bench.inPeace();
         t.true(peace.texts.length > 0);
         for (const [at, text] of peace.texts.entries()) {
-          for (const one of cases) {
+          for (const one of faultCases) {
             await t.notThrowsAsync(
               bench.struck(one, at, peace),
-              `${describe(one.fault)} at statement ${at}: ${text}`,
+              `${describeFault(one.fault)} at statement ${at}: ${text}`,
             );
           }
         }

@@ -78,8 +78,8 @@ export class ConnectionPool {
     worth: (result: T) => boolean = () => true,
   ): Promise<T> {
     return this.run(async (connection) => {
-      await connection.command('BEGIN');
       try {
+        await connection.command('BEGIN');
         const result = await work(connection);
         await connection.command(worth(result) ? 'COMMIT' : 'ROLLBACK');
         return result;
