@@ -81,15 +81,19 @@ function credentialsOf({ ca, cert, key }: ConnectionOptions): ChannelCredentials
     return ChannelCredentials.createSsl(pem('--ca', ca), pem('--key', key), pem('--cert', cert));
   } catch (error) {
     if (error instanceof Failure) throw error;
-    throw new Failure(exitCodes.usage, '--ca, --cert and --key are no certificates (PEM) and their key.');
+    throw new Failure(exitCodes.usage, '--ca, --cert and --key are no certificates and their key.');
   }
 }
 
 function pem(option: string, path: string | undefined): Buffer | null {
   if (path === undefined) return null;
+  let bytes: Buffer;
   try {
-    return readFileSync(path);
+    bytes = readFileSync(path);
   } catch (error) {
     throw new Failure(exitCodes.usage, `${option} cannot be read: ${(error as Error).message}.`);
   }
+  if (!bytes.includes('-----BEGIN '))
+    throw new Failure(exitCodes.usage, `${option} ${path} is not in PEM form.`);
+  return bytes;
 }

@@ -61,11 +61,11 @@ function sentence({ code, details }: ServiceError, address: string, deadlineMs: 
 const isConnectionProblem = (details: string) =>
   /^(No connection established|Connection dropped|Name resolution failed|Stream|Call|Failed)/i.test(details);
 
+const reasons =
+  /connect E[A-Z]+|self-signed certificate|certificate has expired|does not match certificate's altnames|alert [a-z ]+|wrong version number/;
+
 function noConnection(details: string, address: string): string {
-  const reason =
-    /(connect E\w+|E[A-Z]{3,}|ENOTFOUND|certificate[^.:(]*|wrong version number|alert[a-z ]+)/.exec(
-      details,
-    )?.[0];
+  const reason = reasons.exec(details)?.[0];
   return (
     `No connection to ${address}${reason === undefined ? '' : ` (${reason})`}. Is a node running there? ` +
     'The address is set by --address or by GRPC_HOST and GRPC_PORT, and TLS by --ca, --cert and --key.'

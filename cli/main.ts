@@ -11,6 +11,9 @@ function defaults(): Defaults {
   return { address: `${urlHost(host)}:${port}`, ca: clientCaFile, cert: certFile, key: keyFile };
 }
 
+// The library names a node that is reached by an IP address to TLS as such; nobody here can do anything about it.
+process.noDeprecation = true;
+
 const err = (text: string) => void process.stderr.write(text);
 
 try {
