@@ -1,4 +1,4 @@
-/** Three nodes, three NATS servers and a PostgreSQL, each a process, with a proxy for every link of a node. */
+/** Nodes, NATS servers and a PostgreSQL, each a process, with a proxy for every link of a node. */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,10 @@ import { ClusterNode } from './node.ts';
 export interface ClusterOptions {
   readonly builds: Builds;
   readonly nodes?: number;
-  readonly natsServers?: number;
+  /** Absent: three as one cluster, with JetStream. */
+  readonly nats?: readonly TestNatsServer[];
+  /** Absent: one of its own, that goes with the cluster. */
+  readonly database?: Database;
   readonly leaseMs: number;
   readonly settings?: Readonly<Record<string, string>>;
   /** Kept where one is named; else a temporary one that goes with the cluster. */
@@ -25,59 +28,46 @@ export interface EndedByItself {
   readonly code: number | null;
 }
 
+interface Parts {
+  readonly database: Database;
+  readonly nats: readonly TestNatsServer[];
+  readonly directory: string;
+}
+
+const natsServers = 3;
+
 export class Cluster {
   readonly leaseMs: number;
   readonly builds: Builds;
   readonly database: Database;
   readonly nats: readonly TestNatsServer[];
-  readonly nodes: readonly ClusterNode[];
+  readonly nodes: ClusterNode[] = [];
   /** Nodes that ended though nobody had asked them to. */
   readonly endedByThemselves: EndedByItself[] = [];
+  readonly #options: ClusterOptions;
   readonly #directory: string;
-  readonly #isTemporary: boolean;
+  readonly #secretKey = randomBytes(32).toString('hex');
 
-  private constructor(
-    { builds, leaseMs, directory: named }: ClusterOptions,
-    parts: {
-      directory: string;
-      database: Database;
-      nats: readonly TestNatsServer[];
-      nodes: (onEnd: (node: ClusterNode, code: number | null) => void) => readonly ClusterNode[];
-    },
-  ) {
-    this.leaseMs = leaseMs;
-    this.builds = builds;
-    this.database = parts.database;
-    this.nats = parts.nats;
-    this.#directory = parts.directory;
-    this.#isTemporary = named === undefined;
-    this.nodes = parts.nodes((node, code) => this.endedByThemselves.push({ node: node.id, code }));
+  private constructor(options: ClusterOptions, { database, nats, directory }: Parts) {
+    this.leaseMs = options.leaseMs;
+    this.builds = options.builds;
+    this.database = database;
+    this.nats = nats;
+    this.#options = options;
+    this.#directory = directory;
   }
 
-  /** Starts everything and resolves when all nodes are ready. */
+  /** Starts everything and resolves when all nodes listen. */
   static async start(options: ClusterOptions): Promise<Cluster> {
-    const { nodes: count = 3, natsServers = 3 } = options;
-    const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'cluster-test-')));
-    const [database, nats] = await Promise.all([Database.start(), startNatsCluster(natsServers)]);
-    // Fixed for the life of the cluster, as clients know a gateway by its address.
-    const ports = await freePorts(count);
-    const links = await Promise.all(ports.map(() => linksOf(database, nats)));
-    const shared = sharedSettings(options);
-    const cluster = new Cluster(options, {
-      directory,
-      database,
-      nats,
-      nodes: (onEnd) =>
-        ports.map((port, index) => {
-          const id = `node-${index + 1}`;
-          const own = links[index] as Links;
-          const settings = { ...shared, DATABASE_URL: own.databaseUrl, NATS_URL: own.natsUrl };
-          const dataDirectory = join(directory, id);
-          const { current: build } = options.builds;
-          return new ClusterNode({ id, port, build, dataDirectory, settings, links: own, onEnd });
-        }),
-    });
-    await Promise.all(cluster.nodes.map((node) => node.start()));
+    const [database, nats, directory] = await Promise.all([
+      options.database ?? Database.start(),
+      options.nats ?? startNatsCluster(natsServers),
+      options.directory ?? mkdtemp(join(tmpdir(), 'cluster-test-')),
+    ]);
+    const cluster = new Cluster(options, { database, nats, directory });
+    const ids = Array.from({ length: options.nodes ?? 3 }, (_, index) => `node-${index + 1}`);
+    const nodes = await Promise.all(ids.map((id) => cluster.join(id)));
+    await Promise.all(nodes.map((node) => node.start()));
     return cluster;
   }
 
@@ -85,44 +75,51 @@ export class Cluster {
     return this.nodes.map(({ url }) => url);
   }
 
+  /** One more node of this cluster, not started. Two may have the same id. */
+  async join(id: string, settings: Readonly<Record<string, string>> = {}): Promise<ClusterNode> {
+    const { database, nats } = this;
+    // Fixed for the life of the node, as clients know a gateway by its address.
+    const [port = 0] = await freePorts(1);
+    const links = {
+      database: await TcpProxy.start(database.target),
+      nats: await Promise.all(nats.map((server) => TcpProxy.start({ port: server.port }))),
+    };
+    const node = new ClusterNode({
+      id,
+      port,
+      build: this.builds.current,
+      dataDirectory: join(this.#directory, `${id}-${port}`),
+      settings: {
+        SECRET_KEY: this.#secretKey,
+        LEASE_MS: String(this.leaseMs),
+        DATABASE_URL: database.urlThrough(links.database.port),
+        NATS_URL: links.nats.map((link) => `nats://127.0.0.1:${link.port}`).join(','),
+        NATS_REPLICAS: String(nats.length),
+        E2E_TESTING: 'true',
+        // Sign-ins that are cut off count as failed ones.
+        MAX_LOGIN_ATTEMPTS: '1000',
+        ...this.#options.settings,
+        ...settings,
+      },
+      links,
+      onEnd: (code) => this.endedByThemselves.push({ node: id, code }),
+    });
+    this.nodes.push(node);
+    return node;
+  }
+
+  /** Tells that are committed and not yet consumed. */
+  async pendingTells(): Promise<number> {
+    const [row] = await this.database.query('SELECT count(*)::int AS pending FROM outbox');
+    return Number(row?.['pending']);
+  }
+
   async stop(): Promise<void> {
-    for (const node of this.nodes) node.resume();
     await Promise.all(this.nodes.map((node) => node.kill()));
     const proxies = this.nodes.flatMap(({ links }) => [links.database, ...links.nats]);
     await Promise.all(proxies.map((proxy) => proxy.stop()));
-    for (const server of this.nats) server.resume();
     await Promise.all(this.nats.map((server) => server.stop()));
     await this.database.stop();
-    if (this.#isTemporary) await rm(this.#directory, { recursive: true, force: true });
+    if (this.#options.directory === undefined) await rm(this.#directory, { recursive: true, force: true });
   }
-}
-
-function sharedSettings({ leaseMs, settings, natsServers = 3 }: ClusterOptions) {
-  return {
-    SECRET_KEY: randomBytes(32).toString('hex'),
-    LEASE_MS: String(leaseMs),
-    NATS_REPLICAS: String(natsServers),
-    E2E_TESTING: 'true',
-    // Sign-ins that are cut off count as failed ones.
-    MAX_LOGIN_ATTEMPTS: '1000',
-    ...settings,
-  };
-}
-
-interface Links {
-  readonly database: TcpProxy;
-  readonly nats: readonly TcpProxy[];
-  readonly databaseUrl: string;
-  readonly natsUrl: string;
-}
-
-async function linksOf(database: Database, servers: readonly TestNatsServer[]): Promise<Links> {
-  const toDatabase = await TcpProxy.start(database.target);
-  const nats = await Promise.all(servers.map(({ port }) => TcpProxy.start({ port })));
-  return {
-    database: toDatabase,
-    nats,
-    databaseUrl: database.urlThrough(toDatabase.port),
-    natsUrl: nats.map(({ port }) => `nats://127.0.0.1:${port}`).join(','),
-  };
 }

@@ -11,19 +11,28 @@ import { endLeftovers, isAlive, postmasterOf } from '../support/server-process.t
 import type { Target } from '../support/tcp-proxy.ts';
 
 /** Three nodes with their pools, and the tests themselves. */
-const settings = { max_connections: '200' };
+const roomy = { max_connections: '200' };
 const password = 'test';
+
+export interface DatabaseOptions {
+  /** Where its directory is made; absent: among temporary files. */
+  readonly parent?: string;
+  readonly settings?: Readonly<Record<string, string>>;
+}
 
 export class Database {
   readonly #directory: string;
+  readonly #settings: Readonly<Record<string, string>>;
   #server: EmbeddedPostgres | undefined;
 
-  private constructor(directory: string) {
+  private constructor(directory: string, settings: Readonly<Record<string, string>>) {
     this.#directory = directory;
+    this.#settings = settings;
   }
 
-  static async start(): Promise<Database> {
-    const database = new Database(await mkdtemp(join(tmpdir(), 'cluster-postgres-')));
+  static async start({ parent = tmpdir(), settings = {} }: DatabaseOptions = {}): Promise<Database> {
+    const directory = await mkdtemp(join(parent, 'cluster-postgres-'));
+    const database = new Database(directory, { ...roomy, ...settings });
     // It runs in a session of its own, so a test process that fails before `stop` has to take it along.
     process.once('exit', database.#endWithProcess);
     await database.start();
@@ -42,8 +51,13 @@ export class Database {
   }
 
   async start(): Promise<void> {
-    const options = { dataDirectory: this.#directory, password, clock: systemClock, logger: silentLogger };
-    this.#server = await startEmbeddedPostgres({ ...options, overrides: settings });
+    this.#server = await startEmbeddedPostgres({
+      dataDirectory: this.#directory,
+      password,
+      clock: systemClock,
+      logger: silentLogger,
+      overrides: this.#settings,
+    });
   }
 
   /** Immediate shutdown: nothing is finished, and the next start replays the log. */
@@ -58,13 +72,15 @@ export class Database {
     await stopped;
   }
 
-  /** Runs one statement as superuser, beside the nodes. */
-  async query(text: string): Promise<readonly Record<string, unknown>[]> {
+  /** Runs statements as superuser, beside the nodes. Resolves to the rows of the last one. */
+  async query(...texts: readonly string[]): Promise<readonly Record<string, unknown>[]> {
     const client = new pg.Client({ ...this.#connection });
     client.on('error', () => undefined);
     await client.connect();
     try {
-      return (await client.query(text)).rows;
+      let rows: readonly Record<string, unknown>[] = [];
+      for (const text of texts) ({ rows } = await client.query(text));
+      return rows;
     } finally {
       await client.end();
     }

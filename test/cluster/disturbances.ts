@@ -6,6 +6,7 @@
  * `serves` says whether the rest of the cluster has to serve everybody while the disturbance lasts. Where it does, how
  * long that takes is measured from the beginning, else from the mending.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { SeededRandom } from '../support/random.ts';
 import type { TcpProxy, Way } from '../support/tcp-proxy.ts';
 import type { Cluster } from './cluster.ts';
@@ -43,6 +44,9 @@ const nothing = async (): Promise<void> => {};
 function leases({ leaseMs }: Cluster, random: SeededRandom, from: number, to: number): number {
   return Math.round(leaseMs * (from + (to - from) * random.fraction()));
 }
+
+/** In which every node under load sends commits. */
+const underWayMs = 500;
 
 const both = ['to-server', 'to-client'] as const satisfies readonly Way[];
 
@@ -82,6 +86,25 @@ function paused(from: number, to: number, serves: boolean): Maker {
     mend: async () => node.resume(),
   }));
 }
+
+/**
+ * Its statements are under way, and it stands still, until another has taken over: what then arrives comes late, and
+ * has to be refused.
+ */
+const pausedAmidCommits = toNode((node, cluster, random) => ({
+  harms: 'leases',
+  serves: true,
+  lastsMs: leases(cluster, random, 1.5, 2),
+  begin: async () => {
+    node.links.database.silence('to-server');
+    await pause(underWayMs);
+    node.pause();
+  },
+  mend: async () => {
+    node.links.database.heal();
+    node.resume();
+  },
+}));
 
 const slowLinks = toNode(({ links }, cluster, random) => ({
   harms: 'leases',
@@ -165,6 +188,7 @@ const makers = {
   'kill a node, back at once': killedNodeBackAtOnce,
   'pause a node beyond its lease': paused(1.5, 2.5, true),
   'pause a node for a moment': paused(0.1, 0.5, false),
+  'pause a node amid its commits': pausedAmidCommits,
   'cut a node from NATS': awayFromNats((link) => link.cut()),
   'silence between a node and NATS': awayFromNats((link) => link.silence(...both)),
   'one-way loss between a node and NATS': awayFromNats((link, way) => link.silence(way)),

@@ -60,14 +60,11 @@ export class Nemesis {
     const fencedBefore = await fencedWrites(cluster);
     history.add({ event: 'note', text: `begins: ${text}` });
     const beganMs = performance.now();
-    const beginning = Promise.all(what.map((each) => each.begin()));
+    const passing = Promise.all(what.map(pass));
     const asked = what.every(({ serves }) => serves);
     const servedLimitMs = 2 * cluster.leaseMs + servedSlackMs;
-    const serving = asked ? probe.served(cluster.gateways, servedLimitMs) : undefined;
-    await beginning;
-    await pause(Math.max(...what.map(({ lastsMs }) => lastsMs)));
-    const servedMs = await serving;
-    await Promise.all(what.map((each) => each.mend()));
+    const servedMs = asked ? await probe.served(cluster.gateways, servedLimitMs) : undefined;
+    await passing;
     history.add({ event: 'note', text: `mended: ${text}` });
     const recoveredMs = await this.#recovered();
     const fenced = difference(fencedBefore, await fencedWrites(cluster));
@@ -122,6 +119,12 @@ export class Nemesis {
       .sort((a, b) => a.at - b.at)
       .map(({ value }) => value);
   }
+}
+
+async function pass({ begin, lastsMs, mend }: Disturbance): Promise<void> {
+  await begin();
+  await pause(lastsMs);
+  await mend();
 }
 
 const both = (first: Disturbance, second: Disturbance, what: string): boolean =>

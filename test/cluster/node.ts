@@ -17,7 +17,7 @@ export interface NodeOptions {
   readonly settings: Readonly<Record<string, string>>;
   readonly links: NodeLinks;
   /** Ended by itself with this code; it is started again. */
-  readonly onEnd: (node: ClusterNode, code: number | null) => void;
+  readonly onEnd: (code: number | null) => void;
 }
 
 export interface NodeLinks {
@@ -53,17 +53,30 @@ export class ClusterNode {
   /** With another build from now on where one is named. Resolves when it listens. */
   async start(build = this.#build): Promise<void> {
     this.#build = build;
+    const started = this.#spawn();
+    this.#process = started;
+    void started.exitCode.then((code) => this.#ended(started, code));
+    this.#metricsUrl = (await started.ready()).metricsUrl;
+  }
+
+  /** Starts it where it is to be refused. Resolves to its exit code and what it said. */
+  async refusal(): Promise<{ readonly code: number | null; readonly said: string }> {
+    const started = this.#spawn();
+    this.#process = started;
+    const code = await started.exitCode;
+    this.#forget();
+    return { code, said: started.output() };
+  }
+
+  #spawn(): ServerProcess {
     const { dataDirectory, settings, port } = this.#options;
-    const started = startServerProcess({
+    return startServerProcess({
       entry: [join(this.#build, 'main.js')],
       dataDirectory,
       cwd: dataDirectory,
       settings: { ...settings, NODE_ID: this.id, PORT: String(port) },
       onLine: (line) => appendFileSync(this.#log, `${line}\n`),
     });
-    this.#process = started;
-    void started.exitCode.then((code) => this.#ended(started, code));
-    this.#metricsUrl = (await started.ready()).metricsUrl;
   }
 
   get build(): string {
@@ -138,7 +151,7 @@ export class ClusterNode {
   async #ended(which: ServerProcess, code: number | null): Promise<void> {
     if (this.#process !== which) return;
     this.#process = undefined;
-    this.#options.onEnd(this, code);
+    this.#options.onEnd(code);
     await pause(restartPauseMs);
     // Somebody may have started it meanwhile.
     if (this.#process === undefined) await this.start().catch(() => undefined);

@@ -50,6 +50,16 @@ export class Probe {
       0,
     );
   }
+
+  /** How a save is refused that is sent once. */
+  async refusal(gateway: string): Promise<{ readonly status: number; readonly retryAfter: string | null }> {
+    const response = await fetch(`${gateway}/v1/items`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${this.#tokens[0]}` },
+      body: JSON.stringify({ api: headerSessions, items: [newItem(randomUUID())] }),
+    });
+    return { status: response.status, retryAfter: response.headers.get('retry-after') };
+  }
 }
 
 function clientOf(gateways: readonly string[], preferred: number, deadlineMs: number): Client {

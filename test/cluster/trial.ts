@@ -1,5 +1,6 @@
 /** A whole run: a cluster under a workload and a nemesis, judged at its end. */
 import { join } from 'node:path';
+import { until } from '../process/support.ts';
 import type { Builds } from './build.ts';
 import { check } from './checker/checker.ts';
 import type { Violation } from './checker/violation.ts';
@@ -37,6 +38,8 @@ export interface Verdict {
 
 /** For one attempt; a client of people waits longer, and finds out less. */
 const timeoutMs = 4_000;
+/** Sweeps come every few seconds. */
+const tellsLimitMs = 20_000;
 
 export async function runTrial(options: TrialOptions): Promise<Verdict> {
   const { builds, leaseMs, directory, seed, users, devicesOfEach, pauseMs } = options;
@@ -62,11 +65,15 @@ export async function runTrial(options: TrialOptions): Promise<Verdict> {
       () => [],
       (error: Error) => [`the workload did not settle: ${error.message}`],
     );
+    const untold = await until(async () => (await cluster.pendingTells()) === 0, tellsLimitMs).then(
+      () => [],
+      () => ['tells wait in the outbox and are not consumed'],
+    );
     const { endedByThemselves } = cluster;
     const violations = check(history.entries);
     return {
       violations,
-      complaints: [...complaints, ...unsettled],
+      complaints: [...complaints, ...unsettled, ...untold],
       endedByThemselves,
       disturbed,
       tally,

@@ -124,7 +124,9 @@ export class Workload {
     if (chance < 0.92) return device.sync();
     if (chance < 0.97) return device.compare();
     if (chance < 0.985) return this.#signOutAndIn(place);
-    await place.former?.isRefused();
+    if (chance < 0.993) return void (await place.former?.isRefused());
+    // Somebody new, whom nobody hears of again: the address and the account tell each other.
+    await register(place.client);
   }
 
   async #signOutAndIn(place: Place): Promise<void> {

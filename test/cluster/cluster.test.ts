@@ -1,0 +1,53 @@
+/**
+ * Three nodes, three NATS servers and a PostgreSQL as processes, under load and under every kind of disturbance: no
+ * client loses what it was told is saved, is given what it should not be, or waits for long. `npm run nemesis` does
+ * the same for as long as one likes.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { exitCodes } from '../../process/start-error.ts';
+import { buildTwice } from './build.ts';
+import { disturbanceKinds } from './disturbances.ts';
+import { lineOf, summary, table } from './report.ts';
+import { runTrial } from './trial.ts';
+
+const seed = 20_261_120;
+const limitMs = 600_000;
+
+test('a cluster keeps what it promised under every kind of disturbance', async (t) => {
+  t.timeout(limitMs);
+  const directory = mkdtempSync(join(tmpdir(), 'cluster-trial-'));
+  const verdict = await runTrial({
+    builds: await buildTwice('cluster'),
+    seed,
+    leaseMs: 4_000,
+    users: 6,
+    devicesOfEach: 3,
+    pauseMs: 150,
+    directory,
+    disturb: (nemesis) => nemesis.round(),
+    onDone: (disturbed, tally) => t.log(lineOf(disturbed, tally)),
+  });
+  t.log(`${table(verdict.disturbed, verdict.tally)}\n\n${summary(verdict)}`);
+  // What led to a failure stays to be looked at.
+  t.log(`seed ${seed}, ${verdict.historyFile}`);
+  t.deepEqual(verdict.violations, []);
+  t.deepEqual(verdict.complaints, []);
+  t.deepEqual(
+    verdict.endedByThemselves.filter(({ code }) => code === exitCodes.software),
+    [],
+  );
+  const disturbed = verdict.disturbed.flatMap(({ what, fencedWrites }) =>
+    what.map(({ kind }) => ({ kind, fencedWrites })),
+  );
+  t.deepEqual(new Set(disturbed.map(({ kind }) => kind)), new Set(disturbanceKinds));
+  const late = disturbed.filter(({ kind }) => kind === 'pause a node amid its commits');
+  t.true(
+    late.some(({ fencedWrites }) => fencedWrites > 0),
+    'commits that arrive after a take-over are refused',
+  );
+  t.true(verdict.tally.acknowledgedWrites > 1_000);
+  rmSync(directory, { recursive: true, force: true });
+});
