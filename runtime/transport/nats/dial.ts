@@ -111,11 +111,19 @@ function credentialsOf({ user, password }: Server, { credentialsFile }: NatsAcce
 }
 
 function fileAuthenticator(file: string): Authenticator {
-  const text = readFileSync(file);
+  const text = readCredentials(file);
   if (text.includes('NATS USER JWT')) return credsAuthenticator(text);
   const seed = /\bSU[A-Z2-7]{56}\b/.exec(text.toString('latin1'))?.[0];
   if (seed === undefined) throw new DialError('the file of NATS credentials holds none', true);
   return nkeyAuthenticator(Buffer.from(seed));
+}
+
+function readCredentials(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch {
+    throw new DialError('the file of NATS credentials cannot be read', true);
+  }
 }
 
 /** TLS where it is asked for; without `tls` here the library still takes it up where a server demands it. */
