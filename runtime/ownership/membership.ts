@@ -27,7 +27,7 @@ export const runsActors = (roles: string): boolean => roles === 'all' || roles =
 
 export class Membership {
   readonly #options: MembershipOptions;
-  /** Those that may have shards, as they register. */
+  /** Those that may have shards, as they register: one that started anew may do what it could not before. */
   #hosts = '';
   #hostCount = 0;
   #hasOthers = false;
@@ -66,7 +66,7 @@ export class Membership {
     this.#hasOthers = staying.some(({ id }) => id !== node.id);
     this.#isDraining = takers === staying && live.some(({ id, draining }) => id === node.id && draining);
     this.#lively = new Set(takers.filter(({ expiresInMs }) => expiresInMs > leaseMs / 2).map(({ id }) => id));
-    const hosts = takers.map(({ id, formats }) => `${id} ${formats}`).join();
+    const hosts = takers.map(({ id, incarnation, formats }) => `${id} ${incarnation} ${formats}`).join();
     if (hosts === this.#hosts) return false;
     this.#hosts = hosts;
     this.#hostCount = takers.length;

@@ -1,0 +1,30 @@
+import test from 'ava';
+import { FakeClock } from '../../test/support/clock.ts';
+import { testNode } from '../../test/support/host.ts';
+import { SeededRandom } from '../../test/support/random.ts';
+import type { LiveNode } from '../store/store.ts';
+import { Membership } from './membership.ts';
+
+const leaseMs = 9_000;
+const random = new SeededRandom(1);
+
+function live(id: string): LiveNode {
+  return { ...testNode(random, id), draining: false, expiresInMs: leaseMs };
+}
+
+test('what was adopted goes back to its host when that one has started anew, however soon it did', async (t) => {
+  const clock = new FakeClock();
+  const [a, b] = [live('a'), live('b')];
+  const membership = new Membership({ clock, node: { ...testNode(random, 'a') }, shardCount: 16, leaseMs });
+  membership.update([a, b]);
+  const shards = Array.from({ length: 16 }, (_, shard) => shard).filter(
+    (shard) => membership.placeOf(shard) === 'b',
+  );
+  t.true(shards.length > 0);
+  membership.adopt(shards);
+  await clock.advance(leaseMs);
+  t.true(shards.every((shard) => !membership.shouldLeave(shard)));
+  membership.update([a, live('b')]);
+  await clock.advance(leaseMs);
+  t.true(shards.every((shard) => membership.shouldLeave(shard)));
+});
