@@ -14,6 +14,11 @@ function defaults(): Defaults {
 // The library names a node that is reached by an IP address to TLS as such; nobody here can do anything about it.
 process.noDeprecation = true;
 
+// Whoever reads through a pipe may have seen enough.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
+
 const err = (text: string) => void process.stderr.write(text);
 
 try {

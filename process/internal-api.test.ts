@@ -1,0 +1,36 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { configurationFrom } from '../config.ts';
+import type { InternalApiPorts } from '../operations/ports.ts';
+import { openInternalApi } from './internal-api.ts';
+import type { ServerOptions } from './server.ts';
+import { exitCodes, StartError } from './start-error.ts';
+
+/** Why a start with these settings is refused. Nothing is opened before the certificates are read. */
+async function refusal(t: ExecutionContext, settings: Readonly<Record<string, string>>): Promise<string> {
+  const { config } = configurationFrom(settings);
+  const opening = openInternalApi({ config } as ServerOptions, {} as InternalApiPorts);
+  const error = await t.throwsAsync(opening, { instanceOf: StartError });
+  t.is(error?.exitCode, exitCodes.config);
+  return error?.message ?? '';
+}
+
+async function fileOf(t: ExecutionContext, text: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'scriptorium-'));
+  t.teardown(() => rm(folder, { recursive: true }));
+  const path = join(folder, 'file.pem');
+  await writeFile(path, text);
+  return path;
+}
+
+test('a certificate that is not there refuses the start and names its setting', async (t) => {
+  const message = await refusal(t, { GRPC_CERT_FILE: '/nowhere.pem', GRPC_KEY_FILE: '/nowhere.key' });
+  t.regex(message, /\/nowhere\.pem .*GRPC_CERT_FILE.*ENOENT/);
+});
+
+test('files that are no certificate and key refuse the start', async (t) => {
+  const path = await fileOf(t, 'not a certificate');
+  t.regex(await refusal(t, { GRPC_CERT_FILE: path, GRPC_KEY_FILE: path }), /GRPC_CERT_FILE.*do not fit/);
+});
