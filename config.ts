@@ -9,6 +9,7 @@ import { nearNames } from './config/near-names.ts';
 import { internalApiSettings } from './config/settings/cluster.ts';
 import { settings } from './config/settings.ts';
 import { type Environment, readValues, type Values } from './config/values.ts';
+import type { AccessKeyExemption } from './gateway/access-key.ts';
 import type { CookieOptions } from './gateway/cookies.ts';
 import { defaultGatewayConfig, type GatewayConfig } from './gateway/server.ts';
 
@@ -42,6 +43,7 @@ export interface Config {
   /** Without the access key, which is a secret. */
   readonly gateway: Omit<GatewayConfig, 'accessKey'>;
   readonly accessKeyMode: 'all' | 'registration' | 'off';
+  readonly accessKeyExempt: readonly AccessKeyExemption[];
 }
 
 export type Role = 'all' | 'gateway' | 'host';
@@ -160,6 +162,7 @@ function configOf(values: Values): Config {
     },
     gateway: gatewayOf(values, values.FILES_SERVER_URL ?? `${publicUrl ?? localUrl}/files`),
     accessKeyMode: values.SHARED_SERVER_ACCESS_KEY_MODE,
+    accessKeyExempt: values.SHARED_SERVER_ACCESS_KEY_EXEMPT,
   };
 }
 
@@ -229,6 +232,7 @@ function gatewayOf(values: Values, filesServerUrl: string): Config['gateway'] {
     },
     largeBodyBytes: values.HTTP_REQUEST_PAYLOAD_LIMIT_MEGABYTES * 1_048_576,
     bodyMemoryBytes: values.BODY_MEMORY_BYTES,
+    sockets: { ...defaultGatewayConfig.sockets, socketsMax: values.SOCKETS_MAX },
     drainTimeoutMs: values.DRAIN_TIMEOUT_MS,
     sharesPort: values.NATS_URL !== undefined,
   };

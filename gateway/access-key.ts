@@ -9,7 +9,13 @@ export interface AccessKeyOptions {
   readonly key: string;
   /** `SHARED_SERVER_ACCESS_KEY_MODE` */
   readonly mode: 'all' | 'registration' | 'off';
+  /** `SHARED_SERVER_ACCESS_KEY_EXEMPT` */
+  readonly exempt?: readonly AccessKeyExemption[];
 }
+
+/** What browsers cannot send a header to: opening a socket takes a token, which was got with the key. */
+export const accessKeyExemptions = ['sockets'] as const;
+export type AccessKeyExemption = (typeof accessKeyExemptions)[number];
 
 export const accessKeyHeader = 'x-shared-server-key';
 
@@ -24,10 +30,11 @@ export function createAccessKeyGate(options: AccessKeyOptions | undefined): Acce
   if (options === undefined || options.key === '' || options.mode === 'off') return undefined;
   const expected = digest(options.key);
   const registrationOnly = options.mode === 'registration';
+  const exemptPaths = new Set(options.exempt?.map((name) => `/${name}`));
   return {
     guards(method, path, pattern) {
       if (registrationOnly) return method === 'post' && (pattern === '/v1/users' || pattern === '/auth');
-      return path !== '/healthcheck' && !path.startsWith('/healthcheck/');
+      return path !== '/healthcheck' && !path.startsWith('/healthcheck/') && !exemptPaths.has(path);
     },
     // Digests have one length, so the comparison takes one time whatever was sent.
     isKey: (given) => timingSafeEqual(digest(given), expected),

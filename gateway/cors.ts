@@ -11,6 +11,8 @@ export interface CorsOptions {
 }
 
 export interface Cors {
+  /** Whether pages of this origin may call at all, for upgrades, whose answers browsers do not withhold. */
+  admits(origin: string): boolean;
   /** Header lines for any reply, each preceded by a line break; empty when the origin may not read it. */
   replyLines(origin: string): string;
   /** The same for the answer to a preflight. `requestedHeaders` is `Access-Control-Request-Headers`. */
@@ -40,6 +42,7 @@ export function createCors(options: CorsOptions): Cors {
     `\r\nAccess-Control-Allow-Origin: ${origin}\r\nAccess-Control-Allow-Credentials: true`;
 
   return {
+    admits: (origin) => origin === '' || mayRead(origin),
     replyLines(origin) {
       if (origin === '' || !mayRead(origin)) return '';
       return `${granted(origin)}\r\nAccess-Control-Expose-Headers: ${exposedHeaders}`;

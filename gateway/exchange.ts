@@ -28,7 +28,7 @@ import { Context, copyHead, type Head } from './context.ts';
 import type { Envelope } from './envelope.ts';
 import { refusalOf, unexpectedRefusal } from './errors.ts';
 import { type RouteMetrics, unmatchedRoute } from './metrics.ts';
-import { type Refusal, refusalJson, refusals } from './refusal.ts';
+import { type Refusal, refusalHeaders, refusalJson, refusals } from './refusal.ts';
 import { mergeRequest, validateRequest } from './request.ts';
 import { jsonType, Responder } from './responder.ts';
 import type { RouteReply } from './route.ts';
@@ -231,15 +231,11 @@ export class Exchange implements Arrival {
 
   #refuse(refusal: Refusal): void {
     const json = refusalJson(refusal);
-    const { retryAfterMs, headers } = refusal;
     this.responder.send({
       status: refusal.status,
       contentType: jsonType,
       body: refusal.enveloped ? this.#ports.envelope(json) : json,
-      headers:
-        retryAfterMs === undefined
-          ? headers
-          : { ...headers, 'Retry-After': String(Math.max(1, Math.ceil(retryAfterMs / 1_000))) },
+      headers: refusalHeaders(refusal),
       closes: refusal.closes || this.#ports.isDraining(),
     });
   }

@@ -50,6 +50,14 @@ export function methodNotAllowed(allowed: readonly string[]): Refusal {
   };
 }
 
+export function refusalHeaders({
+  headers,
+  retryAfterMs,
+}: Refusal): Readonly<Record<string, string>> | undefined {
+  if (retryAfterMs === undefined) return headers;
+  return { ...headers, 'Retry-After': String(Math.max(1, Math.ceil(retryAfterMs / 1_000))) };
+}
+
 /** The inner body of a refusal as JSON text (auth.md 1.2). */
 export function refusalJson(refusal: Refusal): string {
   const { tag, message } = refusal;

@@ -1,14 +1,15 @@
 /**
- * The HTTP front door: a listening socket, the requests in flight and how they end (design section 7).
+ * The front door for HTTP and sockets: a listening socket, the requests in flight and how they end (design section 7).
  *
  * Shutdown: `drain` turns readiness red, stops listening, lets requests in flight finish within a bound while
- * every reply ends its connection, and then closes what is left.
+ * every reply ends its connection, closes sockets one after another meanwhile, and then closes what is left.
  */
 import type { Logger } from 'pino';
 import { Gauge, type Registry } from 'prom-client';
 import type { Clock } from '../runtime/clock.ts';
 import type { Actors } from '../runtime/kind.ts';
 import type { Random } from '../runtime/random.ts';
+import type { Transport } from '../runtime/transport/transport.ts';
 import { type AccessKeyOptions, createAccessKeyGate } from './access-key.ts';
 import { AccessLog } from './access-log.ts';
 import { createAdmission } from './admission.ts';
@@ -23,6 +24,8 @@ import { createRateLimiter, defaultRateLimits, type RateLimits } from './rate-li
 import type { Readiness } from './readiness.ts';
 import type { AnyRoute } from './route.ts';
 import { createRouter } from './router.ts';
+import { defaultSocketLimits, openSockets, type SocketLimits } from './sockets/sockets.ts';
+import type { SocketTokens } from './sockets/tokens.ts';
 import {
   App,
   type HttpRequest,
@@ -44,7 +47,8 @@ export interface GatewayConfig extends ExchangeLimits {
   readonly rateLimits: RateLimits;
   /** `BODY_MEMORY_BYTES`: unfinished bodies of this process. */
   readonly bodyMemoryBytes: number;
-  /** How long `drain` waits for requests in flight. */
+  readonly sockets: SocketLimits;
+  /** How long `drain` waits for requests in flight, and within which it closes sockets. */
   readonly drainTimeoutMs: number;
   /** Several processes of one machine listen on the same port, and the system spreads connections over them. */
   readonly sharesPort: boolean;
@@ -62,6 +66,7 @@ export const defaultGatewayConfig: GatewayConfig = {
   bodyMemoryBytes: 256 * mebibyte,
   bodyTimeoutMs: 60_000,
   requestDeadlineMs: 25_000,
+  sockets: defaultSocketLimits,
   drainTimeoutMs: 10_000,
   sharesPort: false,
 };
@@ -76,6 +81,10 @@ export interface GatewayOptions {
   readonly registry: Registry;
   readonly readiness: Readiness;
   readonly verifyBearer: VerifyBearer;
+  readonly socketTokens: SocketTokens;
+  /** Over which events come from hosts. */
+  readonly transport: Pick<Transport, 'listen'>;
+  readonly shardCount: number;
 }
 
 export interface Gateway {
@@ -105,6 +114,18 @@ export function createGateway(options: GatewayOptions): Gateway {
   let sweeping = false;
   let onIdle = () => {};
 
+  const requestId = () => {
+    requests += 1;
+    return `${runId}-${requests.toString(36)}`;
+  };
+  const log = new AccessLog(options.logger);
+  const heads = {
+    cors: createCors(config.cors),
+    gate: createAccessKeyGate(config.accessKey),
+    limiter: createRateLimiter(config.rateLimits, clock),
+    clientAddress: createClientAddress(config.trustProxy),
+  };
+
   const ports: ExchangePorts = {
     actors,
     clock,
@@ -112,13 +133,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     metrics,
     limits: config,
     envelope: createEnvelope(config.filesServerUrl),
-    log: new AccessLog(options.logger),
+    log,
     admission: createAdmission({
+      ...heads,
       router: createRouter(routes),
-      cors: createCors(config.cors),
-      gate: createAccessKeyGate(config.accessKey),
-      limiter: createRateLimiter(config.rateLimits, clock),
-      clientAddress: createClientAddress(config.trustProxy),
       verifyBearer: options.verifyBearer,
     }),
     callId() {
@@ -133,8 +151,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
 
   function onRequest(res: HttpResponse, req: HttpRequest): void {
-    requests += 1;
-    const exchange = new Exchange(ports, res, `${runId}-${requests.toString(36)}`);
+    const exchange = new Exchange(ports, res, requestId());
     inFlight.add(exchange);
     exchange.accept(req);
     if (!sweeping && inFlight.size > 0) scheduleSweep();
@@ -158,9 +175,19 @@ export function createGateway(options: GatewayOptions): Gateway {
 
   function close(): void {
     stopListening();
+    sockets.stop();
     app.close();
   }
 
+  const sockets = openSockets(app, {
+    ...options,
+    ...heads,
+    tokens: options.socketTokens,
+    limits: config.sockets,
+    log,
+    requestId,
+    isDraining: () => draining,
+  });
   app.any('/*', onRequest);
   metrics.register(registry);
   registerGauges(registry, inFlight, bodyMemory, metrics);
@@ -182,7 +209,8 @@ export function createGateway(options: GatewayOptions): Gateway {
       draining = true;
       options.readiness.startDraining();
       stopListening();
-      if (inFlight.size > 0) await idleWithin(config.drainTimeoutMs);
+      const idle = inFlight.size > 0 ? idleWithin(config.drainTimeoutMs) : undefined;
+      await Promise.all([idle, sockets.drain(config.drainTimeoutMs)]);
       close();
     },
   };

@@ -7,10 +7,17 @@ export const headerBytesMax = 32 * 1024;
 
 process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(headerBytesMax);
 
-export const { App, LIBUS_LISTEN_EXCLUSIVE_PORT, us_listen_socket_close, us_socket_local_port } =
+export const { App, DISABLED, LIBUS_LISTEN_EXCLUSIVE_PORT, us_listen_socket_close, us_socket_local_port } =
   // An import declaration would be hoisted above the line that sets the limit.
   (await import('uWebSockets.js')) as typeof import('uWebSockets.js') & {
+    DISABLED: 0;
     LIBUS_LISTEN_EXCLUSIVE_PORT: number;
   };
 
-export type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+export type {
+  HttpRequest,
+  HttpResponse,
+  TemplatedApp,
+  us_listen_socket,
+  WebSocketBehavior,
+} from 'uWebSockets.js';

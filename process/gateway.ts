@@ -5,7 +5,10 @@ import type { VerifyBearer } from '../gateway/bearer.ts';
 import type { Readiness } from '../gateway/readiness.ts';
 import { allRoutes } from '../gateway/routes/mod.ts';
 import { createGateway } from '../gateway/server.ts';
+import { createSocketTokens } from '../gateway/sockets/tokens.ts';
+import type { Keyring } from '../runtime/keyring.ts';
 import type { Actors } from '../runtime/kind.ts';
+import type { Transport } from '../runtime/transport/transport.ts';
 import type { ServerOptions } from './server.ts';
 
 export interface GatewayPorts {
@@ -15,6 +18,8 @@ export interface GatewayPorts {
   readonly actors: Actors;
   readonly verifyBearer: VerifyBearer;
   readonly registry: Registry;
+  readonly transport: Transport;
+  readonly keyring: Keyring;
 }
 
 /** Drains with the lifetime. Resolves to the port taken; rejects when it is not to be had. */
@@ -22,13 +27,17 @@ export async function openGateway(options: ServerOptions, ports: GatewayPorts): 
   const { config, secrets, version, clock, random, logger, lifetime } = options;
   const { readiness, tokens, signinKeys } = ports;
   const accessKey =
-    secrets.accessKey === undefined ? undefined : { key: secrets.accessKey, mode: config.accessKeyMode };
+    secrets.accessKey === undefined
+      ? undefined
+      : { key: secrets.accessKey, mode: config.accessKeyMode, exempt: config.accessKeyExempt };
+  const socketTokens = createSocketTokens(ports.keyring.derive('socket-token'), clock);
   const gateway = createGateway({
     ...ports,
     routes: allRoutes({
       readiness,
       tokens,
       signinKeys,
+      socketTokens,
       version,
       settings: config.accounts,
       cookies: config.cookies,
@@ -36,6 +45,8 @@ export async function openGateway(options: ServerOptions, ports: GatewayPorts): 
       captchaUiUrl: config.captchaUiUrl ?? null,
     }),
     config: { ...config.gateway, accessKey },
+    socketTokens,
+    shardCount: config.shardCount,
     clock,
     random,
     logger,

@@ -78,7 +78,7 @@ export async function startServer(options: ServerOptions): Promise<Ports> {
   };
   const grpcPort = await opened('GRPC_PORT', () => openInternalApi(options, internal));
   if (config.role === 'host') return { port: undefined, adminPort, grpcPort };
-  const gateway = { readiness, tokens, signinKeys, actors, verifyBearer, registry };
+  const gateway = { readiness, tokens, signinKeys, actors, verifyBearer, registry, transport, keyring };
   const port = await opened('PORT', () => openGateway(options, gateway));
   return { port, adminPort, grpcPort };
 }

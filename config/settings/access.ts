@@ -1,7 +1,8 @@
 import { defaultItemSettings } from '../../actors/mod.ts';
+import { type AccessKeyExemption, accessKeyExemptions } from '../../gateway/access-key.ts';
 import { createClientAddress } from '../../gateway/client-address.ts';
 import { defaultGatewayConfig as defaults } from '../../gateway/server.ts';
-import { integer, setting, text } from '../setting.ts';
+import { integer, list, setting, text } from '../setting.ts';
 
 const group = 'Access and limits';
 const mebibyte = 1_048_576;
@@ -26,6 +27,14 @@ export const accessSettings = {
     schema: text.transform((mode) => (mode === 'registration' || mode === 'off' ? mode : 'all')),
     default: 'all',
     description: 'What the access key guards: `all`, `registration` or `off`. Anything else counts as `all`.',
+  }),
+  SHARED_SERVER_ACCESS_KEY_EXEMPT: setting({
+    group,
+    schema: list.refine(isExemptions, `is not a list of ${accessKeyExemptions.join(', ')}`),
+    default: [],
+    defaultText: 'none: health checks alone need no key',
+    description:
+      'What needs no access key in mode `all`, separated by commas. `sockets`: browsers cannot send it when they open one, and the token this takes was got with the key. Without it, web clients learn of changes by polling.',
   }),
   RATE_LIMIT_PUBLIC: setting({
     group,
@@ -56,6 +65,14 @@ export const accessSettings = {
     unit: 'bytes',
     description: 'What unfinished bodies may take of the memory of the process. More get 503.',
   }),
+  SOCKETS_MAX: setting({
+    group,
+    schema: integer(0),
+    default: defaults.sockets.socketsMax,
+    unit: 'sockets',
+    description:
+      'Open sockets of this process. More are refused, and their clients poll. The process needs as many file descriptors and some more.',
+  }),
   CONTENT_SIZE_TRANSFER_LIMIT: setting({
     group,
     schema: integer(1),
@@ -71,6 +88,10 @@ export const accessSettings = {
     description: 'The largest encrypted content of an item.',
   }),
 };
+
+function isExemptions(names: readonly string[]): names is readonly AccessKeyExemption[] {
+  return names.every((name) => accessKeyExemptions.some((known) => known === name));
+}
 
 function isTrustRule(rule: string): boolean {
   try {

@@ -7,12 +7,14 @@ import { type HealthRouteOptions, healthRoutes } from './health.ts';
 import { itemRoutes } from './items.ts';
 import { type SessionRouteOptions, sessionRoutes } from './sessions.ts';
 import { type SignInRouteOptions, signInRoutes } from './sign-in.ts';
+import { type SocketRouteOptions, socketRoutes } from './sockets.ts';
 
 export interface RoutesOptions
   extends HealthRouteOptions,
     AccountRouteOptions,
     SessionRouteOptions,
-    SignInRouteOptions {
+    SignInRouteOptions,
+    SocketRouteOptions {
   /** The server's own version, for the description. */
   readonly version: string;
 }
@@ -24,6 +26,7 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
     ...sessionRoutes(options),
     ...accountRoutes(options),
     ...itemRoutes,
+    ...socketRoutes(options),
     descriptionRoute(() => openApiDocument(routes, options.version)),
   ];
   return routes;

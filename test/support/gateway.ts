@@ -14,9 +14,13 @@ import {
   type Gateway,
   type GatewayConfig,
 } from '../../gateway/server.ts';
+import { createSocketTokens } from '../../gateway/sockets/tokens.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import type { Actors } from '../../runtime/kind.ts';
 import { systemRandom } from '../../runtime/random.ts';
+import { InProcessTransport } from '../../runtime/transport/in-process.ts';
+import type { Transport } from '../../runtime/transport/transport.ts';
+import { testShardCount } from './host.ts';
 
 export interface TestGateway {
   readonly gateway: Gateway;
@@ -61,7 +65,11 @@ export interface TestGatewayOptions extends Partial<GatewayConfig> {
   readonly logLevel?: string;
   readonly readiness?: Readiness;
   readonly actors?: Actors;
+  readonly transport?: Transport;
 }
+
+/** By which the test gateway knows its sockets. */
+export const socketTokens = createSocketTokens(Buffer.alloc(32, 3), systemClock);
 
 export async function startGateway(
   t: ExecutionContext,
@@ -71,6 +79,7 @@ export async function startGateway(
     logLevel = 'debug',
     readiness,
     actors = noActors,
+    transport = new InProcessTransport(),
     ...config
   }: TestGatewayOptions = {},
 ): Promise<TestGateway> {
@@ -92,6 +101,9 @@ export async function startGateway(
     logger: pino({ level: logLevel }, lines),
     registry,
     readiness: ready,
+    socketTokens,
+    transport,
+    shardCount: testShardCount,
     verifyBearer: (authorization) => (authorization === goodBearer ? goodCredentials : undefined),
   });
   const port = await gateway.listen('127.0.0.1', 0);

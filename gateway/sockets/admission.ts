@@ -1,0 +1,50 @@
+/**
+ * Whether an upgrade may go on to ask the user's actor, decided from its head alone: origin, access key, token, rate.
+ * Each is refused as what it is, before the upgrade: clients take every socket that opens for a sign to sync.
+ */
+import { type AccessKeyGate, accessKeyHeader } from '../access-key.ts';
+import type { ClientAddress } from '../client-address.ts';
+import type { Cors } from '../cors.ts';
+import type { RateLimiter } from '../rate-limit.ts';
+import { type Refusal, refusals, tooManyRequests } from '../refusal.ts';
+import type { HttpRequest, HttpResponse } from '../uws.ts';
+import type { SocketClaims, SocketTokens } from './tokens.ts';
+
+export const socketPath = '/sockets';
+
+export interface SocketAdmissionPorts {
+  readonly cors: Cors;
+  readonly gate: AccessKeyGate | undefined;
+  readonly limiter: RateLimiter;
+  readonly clientAddress: ClientAddress;
+  readonly tokens: Pick<SocketTokens, 'verify'>;
+}
+
+export type AdmitSocket = (res: HttpResponse, req: HttpRequest) => SocketClaims | Refusal;
+
+const foreignOrigin: Refusal = { status: 403, message: 'Pages of this origin may not connect.' };
+
+export function createSocketAdmission(ports: SocketAdmissionPorts): AdmitSocket {
+  const { cors, gate, limiter, clientAddress, tokens } = ports;
+
+  /** As any request without a session is counted. */
+  function counted(res: HttpResponse, req: HttpRequest, refusal: Refusal): Refusal {
+    if (!limiter.limits('public')) return refusal;
+    const address = Buffer.from(res.getRemoteAddressAsText()).toString('latin1');
+    const forwardedFor = clientAddress.readsForwardedFor ? req.getHeader('x-forwarded-for') : '';
+    const waitMs = limiter.take('public', clientAddress.resolve(address, forwardedFor));
+    return waitMs > 0 ? tooManyRequests(waitMs) : refusal;
+  }
+
+  return (res, req) => {
+    if (!cors.admits(req.getHeader('origin'))) return counted(res, req, foreignOrigin);
+    const needsKey = gate?.guards('get', socketPath, socketPath) ?? false;
+    if (needsKey && !gate?.isKey(req.getHeader(accessKeyHeader))) {
+      return counted(res, req, refusals.accessRestricted);
+    }
+    const claims = tokens.verify(req.getQuery('authToken') ?? '');
+    if (claims === undefined) return counted(res, req, refusals.invalidAuth);
+    const waitMs = limiter.take('session', claims.userUuid);
+    return waitMs > 0 ? tooManyRequests(waitMs) : claims;
+  };
+}

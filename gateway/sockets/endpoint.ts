@@ -1,0 +1,135 @@
+/**
+ * `/sockets`: from an HTTP upgrade to an open socket (sync.md 5.3).
+ *
+ *     head (admission) -> room -> the user's actor: session alive, user followed -> upgrade -> open
+ *
+ * Whatever is in the way is an HTTP answer to the upgrade, never a socket that opens and closes. What clients send is
+ * not looked at (`ping` texts), and nothing is sent to them but JSON. The library pings a socket that has been silent
+ * for half a minute and drops one that does not answer.
+ */
+import type { AccessLog } from '../access-log.ts';
+import { refusalOf, unexpectedRefusal } from '../errors.ts';
+import { type Refusal, refusalHeaders, refusalJson, refusals } from '../refusal.ts';
+import { jsonType, Responder } from '../responder.ts';
+import { DISABLED, type HttpRequest, type HttpResponse, type WebSocketBehavior } from '../uws.ts';
+import type { AdmitSocket } from './admission.ts';
+import type { Hub } from './hub.ts';
+import type { SocketMetrics } from './metrics.ts';
+import { OpenSocket } from './open-socket.ts';
+
+export interface SocketEndpointOptions {
+  readonly hub: Hub;
+  readonly admit: AdmitSocket;
+  readonly metrics: SocketMetrics;
+  readonly log: AccessLog;
+  readonly requestId: () => string;
+  readonly isDraining: () => boolean;
+  /** A socket that was silent for so long, its answers to pings included, is dropped. */
+  readonly idleSeconds: number;
+}
+
+/** The library copies the fields of this object, so what has an identity stands in one of them. */
+interface UserData {
+  readonly socket: OpenSocket;
+}
+
+/** Clients send nothing but `ping`. */
+const payloadBytesMax = 1_024;
+/** A few hundred frames: whoever has not read those dials again and syncs. */
+const backpressureBytesMax = 64 * 1_024;
+
+const restarting: Refusal = {
+  status: 503,
+  message: 'The server is about to restart. Please try again.',
+  retryAfterMs: 1_000,
+};
+const full: Refusal = {
+  status: 503,
+  message: 'The server has too many connections at the moment. Please try again later.',
+  retryAfterMs: 30_000,
+};
+const fullForUser: Refusal = {
+  status: 429,
+  message: 'This account has too many connections.',
+  retryAfterMs: 60_000,
+};
+
+type Handshake = readonly [key: string, protocol: string, extensions: string];
+type Context = Parameters<NonNullable<WebSocketBehavior<UserData>['upgrade']>>[2];
+
+export function createSocketBehavior(options: SocketEndpointOptions): WebSocketBehavior<UserData> {
+  const { hub, admit, metrics, log, requestId, isDraining, idleSeconds } = options;
+
+  function upgrade(res: HttpResponse, req: HttpRequest, context: Context): void {
+    const id = requestId();
+    const responder = new Responder(res, id, (status) =>
+      metrics.upgrade(status === 0 ? 'aborted' : 'refused'),
+    );
+    res.onAborted(() => responder.abort());
+    // The request is gone after the first await.
+    const handshake: Handshake = [
+      req.getHeader('sec-websocket-key'),
+      req.getHeader('sec-websocket-protocol'),
+      req.getHeader('sec-websocket-extensions'),
+    ];
+    const admitted = isDraining() ? restarting : admit(res, req);
+    if ('status' in admitted) return refuse(responder, admitted);
+    const socket = new OpenSocket(admitted);
+    const added = hub.add(socket);
+    if (added !== 'added') return refuse(responder, added === 'full' ? full : fullForUser);
+    void checkAndOpen(socket, responder, id, () =>
+      res.cork(() => res.upgrade<UserData>({ socket }, ...handshake, context)),
+    );
+  }
+
+  async function checkAndOpen(
+    socket: OpenSocket,
+    responder: Responder,
+    id: string,
+    open: () => void,
+  ): Promise<void> {
+    try {
+      const refusal = (await hub.check(socket)) ? undefined : refusals.invalidAuth;
+      if (responder.isFinished) return hub.remove(socket);
+      if (refusal === undefined && !isDraining()) return open();
+      hub.remove(socket);
+      refuse(responder, refusal ?? restarting);
+    } catch (error) {
+      hub.remove(socket);
+      const refusal = refusalOf(error);
+      if (refusal === undefined) log.failed(undefined, id, error);
+      refuse(responder, refusal ?? unexpectedRefusal(id));
+    }
+  }
+
+  return {
+    compression: DISABLED,
+    maxPayloadLength: payloadBytesMax,
+    maxBackpressure: backpressureBytesMax,
+    closeOnBackpressureLimit: true,
+    idleTimeout: idleSeconds,
+    sendPingsAutomatically: true,
+    upgrade,
+    open(ws) {
+      metrics.upgrade('opened');
+      ws.getUserData().socket.opened(ws);
+    },
+    message() {},
+    close(ws) {
+      const { socket } = ws.getUserData();
+      socket.closed();
+      hub.remove(socket);
+      metrics.closed(socket.closedAs);
+    },
+  };
+}
+
+function refuse(responder: Responder, refusal: Refusal): void {
+  const { status } = refusal;
+  responder.send({
+    status,
+    contentType: jsonType,
+    body: refusalJson(refusal),
+    headers: refusalHeaders(refusal),
+  });
+}

@@ -1,0 +1,11 @@
+import type { FrameEvent } from '../../actors/mod.ts';
+
+/** The text of a frame as clients get it (sync.md 5.4). They parse every frame as JSON, unguarded. */
+export function frameText(userUuid: string, { type, origin, payload }: FrameEvent, nowMs: number): string {
+  return JSON.stringify({
+    type,
+    createdAt: new Date(nowMs).toISOString(),
+    meta: { correlation: { userIdentifier: userUuid, userIdentifierType: 'uuid' }, origin },
+    payload,
+  });
+}

@@ -1,0 +1,51 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { FollowingMetrics, RepairCause } from '../../runtime/events/following.ts';
+import type { CloseReason } from './open-socket.ts';
+
+export type UpgradeOutcome = 'opened' | 'refused' | 'aborted';
+
+export interface SocketMetrics extends FollowingMetrics {
+  upgrade(outcome: UpgradeOutcome): void;
+  sent(frames: number): void;
+  closed(reason: CloseReason): void;
+}
+
+/** Labels are outcomes and reasons, never ids. */
+export function prometheusSocketMetrics(
+  registry: Registry,
+  read: { readonly open: () => number; readonly users: () => number; readonly waiting: () => number },
+): SocketMetrics {
+  const registers = [registry];
+  const counter = (name: string, help: string, labelNames: readonly string[] = []) =>
+    new Counter({ name, help, labelNames, registers });
+  const upgrades = counter('socket_upgrades_total', 'Sockets asked for, by outcome', ['outcome']);
+  const received = counter('socket_events_received_total', 'Events that hosts sent to this gateway');
+  const sent = counter('socket_frames_sent_total', 'Frames sent to clients');
+  const closed = counter('sockets_closed_total', 'Sockets closed, by reason', ['reason']);
+  const gaps = counter('socket_event_gaps_total', 'Times a host’s events had a gap: some were lost');
+  const repairs = counter(
+    'socket_repairs_total',
+    'Users whose clients were asked to sync as an event may have been lost, by cause',
+    ['cause'],
+  );
+  const gauge = (name: string, help: string, value: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(value());
+      },
+    });
+  gauge('sockets_open', 'Sockets of this process', read.open);
+  gauge('socket_users', 'Users with sockets of this process', read.users);
+  gauge('socket_repairs_waiting', 'Users who wait to be registered anew', read.waiting);
+  return {
+    upgrade: (outcome) => upgrades.inc({ outcome }),
+    received: () => received.inc(),
+    sent: (frames) => sent.inc(frames),
+    closed: (reason) => closed.inc({ reason }),
+    gap: () => gaps.inc(),
+    repaired: (cause: RepairCause) => repairs.inc({ cause }),
+  };
+}

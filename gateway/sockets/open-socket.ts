@@ -1,0 +1,74 @@
+/**
+ * One socket of a session, from its admission on. Before the upgrade is through it has no connection, and what is sent
+ * to it is dropped: its client syncs when it opens.
+ *
+ * uWebSockets.js closes by itself a socket whose client reads too slowly, at a time of its own, and touching it after
+ * that is an error; so the end of a socket is marked here, and nothing is sent behind the mark.
+ */
+import type { SocketClaims } from './tokens.ts';
+
+/** What is used of a `WebSocket` of uWebSockets.js. */
+export interface Connection {
+  /** 1: sent, 0: buffered, 2: dropped, as too much is buffered. */
+  send(text: string): number;
+  end(code: number, reason: string): void;
+  close(): void;
+}
+
+export const closeCodes = {
+  /** The session has ended: dialling again will be refused. */
+  sessionEnded: 1008,
+  /** The process is about to stop: dialling again finds another, or the next run. */
+  restarting: 1012,
+} as const;
+
+const dropped = 2;
+
+export type CloseReason = 'client' | 'session-ended' | 'slow' | 'draining';
+
+export class OpenSocket implements SocketClaims {
+  readonly userUuid: string;
+  readonly sessionUuid: string;
+  #connection: Connection | undefined;
+  #closedAs: CloseReason | undefined;
+
+  constructor({ userUuid, sessionUuid }: SocketClaims) {
+    this.userUuid = userUuid;
+    this.sessionUuid = sessionUuid;
+  }
+
+  get isClosed(): boolean {
+    return this.#closedAs !== undefined;
+  }
+
+  /** Why it is closed; the client's doing unless it was ours. */
+  get closedAs(): CloseReason {
+    return this.#closedAs ?? 'client';
+  }
+
+  opened(connection: Connection): void {
+    this.#connection = connection;
+  }
+
+  /** The connection is gone and must not be touched. */
+  closed(): void {
+    this.#closedAs ??= 'client';
+    this.#connection = undefined;
+  }
+
+  /** Whether the frame is on its way. */
+  send(text: string): boolean {
+    const connection = this.#connection;
+    if (connection === undefined || this.isClosed) return false;
+    if (connection.send(text) !== dropped) return true;
+    this.#closedAs = 'slow';
+    connection.close();
+    return false;
+  }
+
+  end(reason: CloseReason, code: number): void {
+    if (this.isClosed) return;
+    this.#closedAs = reason;
+    this.#connection?.end(code, '');
+  }
+}

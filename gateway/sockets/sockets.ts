@@ -1,0 +1,50 @@
+/** The sockets of a gateway, put together: what `server.ts` needs of them. */
+import type { Registry } from 'prom-client';
+import type { AccessLog } from '../access-log.ts';
+import type { TemplatedApp } from '../uws.ts';
+import { createSocketAdmission, type SocketAdmissionPorts, socketPath } from './admission.ts';
+import { createSocketBehavior } from './endpoint.ts';
+import { Hub, type HubLimits, type HubOptions } from './hub.ts';
+import { prometheusSocketMetrics } from './metrics.ts';
+
+export interface SocketLimits extends HubLimits {
+  /** See `SocketEndpointOptions`. */
+  readonly idleSeconds: number;
+}
+
+export const defaultSocketLimits: SocketLimits = {
+  socketsMax: 50_000,
+  socketsPerUserMax: 100,
+  // The library pings sixteen seconds before the end, and counts in steps of four.
+  idleSeconds: 44,
+};
+
+export interface SocketsOptions extends SocketAdmissionPorts, Omit<HubOptions, 'metrics'> {
+  readonly limits: SocketLimits;
+  readonly registry: Registry;
+  readonly log: AccessLog;
+  readonly requestId: () => string;
+  readonly isDraining: () => boolean;
+}
+
+export interface Sockets {
+  /** Closes all of them within so long. New ones are refused by then. */
+  drain(withinMs: number): Promise<void>;
+  stop(): void;
+}
+
+export function openSockets(app: TemplatedApp, options: SocketsOptions): Sockets {
+  const metrics = prometheusSocketMetrics(options.registry, {
+    open: () => hub.size,
+    users: () => hub.users,
+    waiting: () => hub.waiting,
+  });
+  const hub = new Hub({ ...options, metrics });
+  const { idleSeconds } = options.limits;
+  const admit = createSocketAdmission(options);
+  app.ws(socketPath, createSocketBehavior({ ...options, idleSeconds, hub, metrics, admit }));
+  return {
+    drain: (withinMs) => hub.closeAll(withinMs),
+    stop: () => hub.stop(),
+  };
+}
