@@ -1,7 +1,7 @@
 import test from 'ava';
 import { createSessionTokens, defaultAccountSettings } from '../../actors/mod.ts';
 import { systemClock } from '../../runtime/clock.ts';
-import { socketTokens, startGateway } from '../../test/support/gateway.ts';
+import { startGateway, testSocketTokens } from '../../test/support/gateway.ts';
 import { createReadiness } from '../readiness.ts';
 import { allRoutes } from './mod.ts';
 
@@ -14,7 +14,7 @@ const routes = allRoutes({
   cookies: { sameSite: 'Lax', secure: false, partitioned: false, domain: '' },
   tokens: createSessionTokens(Buffer.alloc(32)),
   signinKeys: { actorId: () => '' },
-  socketTokens,
+  socketTokens: testSocketTokens(systemClock),
 });
 
 /** Whether the schema of an operation's answer admits fields that it does not name. */

@@ -1,7 +1,6 @@
 import test from 'ava';
 import { FakeClock, settled } from '../../test/support/clock.ts';
 import { testShardCount } from '../../test/support/host.ts';
-import { TestNetwork } from '../../test/support/network.ts';
 import { SeededRandom } from '../../test/support/random.ts';
 import { type Address, shardOf } from '../address.ts';
 import { UnavailableError } from '../errors.ts';
@@ -16,7 +15,11 @@ const b = user('b');
 
 function startFollowing(register: (actor: Address) => Promise<string | undefined> = async () => 'h') {
   const clock = new FakeClock();
-  const transport = new TestNetwork(testShardCount).join();
+  const listeners = new Map<string, GatewayListener>();
+  const listen = (gateway: string, listener: GatewayListener) => {
+    listeners.set(gateway, listener);
+    return () => listeners.delete(gateway);
+  };
   const log = {
     registered: [] as string[],
     repaired: [] as string[],
@@ -25,7 +28,7 @@ function startFollowing(register: (actor: Address) => Promise<string | undefined
     gaps: 0,
   };
   const following = new Following({
-    transport,
+    transport: { listen },
     clock,
     random: new SeededRandom(1),
     logger: silentLogger,
@@ -46,14 +49,14 @@ function startFollowing(register: (actor: Address) => Promise<string | undefined
     repaired: ({ id }) => log.repaired.push(id),
   });
   following.start();
-  const listener = transport.gateways.get('g') as GatewayListener;
+  const listener = listeners.get('g') as GatewayListener;
   const follow = (actor: Address, host: string) => {
     following.add(actor);
     following.registered(actor, host);
   };
   const event = (host: string, sequence: number, address: Address, what: unknown = 'event') =>
     listener.event({ host, sequence, address, event: what });
-  return { following, clock, listener, log, follow, event, transport };
+  return { following, clock, listener, log, follow, event, listeners };
 }
 
 test('an event of an actor that is followed arrives, any other is dropped', (t) => {
@@ -196,11 +199,11 @@ test('thousands are registered at a bounded rate, and few of them at a time', as
 });
 
 test('one that ended follows nothing and hears nothing', async (t) => {
-  const { following, follow, listener, log, clock, transport } = startFollowing();
+  const { following, follow, listener, log, clock, listeners } = startFollowing();
   follow(a, 'h');
   listener.reconnected();
   following.stop();
   await clock.advance(1_200_000);
   t.deepEqual(log.registered, []);
-  t.is(transport.gateways.size, 0);
+  t.is(listeners.size, 0);
 });

@@ -37,18 +37,19 @@ export async function register(url: string): Promise<Account> {
 }
 
 /** The whole path of a sign-in as clients go it: parameters with a challenge, then the password. */
-export async function signIn(url: string, account: Account): Promise<void> {
+export async function signIn(url: string, account: Account): Promise<Account> {
   const verifier = randomBytes(32).toString('hex');
   const digest = createHash('sha256').update(verifier).digest('hex');
   const challenge = Buffer.from(digest).toString('base64url');
   const who = { api: headerSessions, email: account.email };
   await post(url, '/v2/login-params', { ...who, code_challenge: challenge });
-  await post(url, '/v2/login', {
+  const data = (await post(url, '/v2/login', {
     ...who,
     password: account.password,
     code_verifier: verifier,
     ephemeral: false,
-  });
+  })) as { session: { access_token: string } };
+  return { ...account, accessToken: data.session.access_token };
 }
 
 const ciphertext = 'c'.repeat(1_024);

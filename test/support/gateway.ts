@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { z } from 'zod';
 import type { Credentials } from '../../actors/mod.ts';
+import type { VerifyBearer } from '../../gateway/bearer.ts';
 import { createReadiness, type Readiness } from '../../gateway/readiness.ts';
 import { type AnyRoute, type Method, route } from '../../gateway/route.ts';
 import {
@@ -14,7 +15,7 @@ import {
   type Gateway,
   type GatewayConfig,
 } from '../../gateway/server.ts';
-import { createSocketTokens } from '../../gateway/sockets/tokens.ts';
+import { createSocketTokens, type SocketTokens } from '../../gateway/sockets/tokens.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import type { Actors } from '../../runtime/kind.ts';
 import { systemRandom } from '../../runtime/random.ts';
@@ -66,10 +67,12 @@ export interface TestGatewayOptions extends Partial<GatewayConfig> {
   readonly readiness?: Readiness;
   readonly actors?: Actors;
   readonly transport?: Transport;
+  readonly verifyBearer?: VerifyBearer;
+  readonly socketTokens?: SocketTokens;
 }
 
 /** By which the test gateway knows its sockets. */
-export const socketTokens = createSocketTokens(Buffer.alloc(32, 3), systemClock);
+export const testSocketTokens = (clock: Clock) => createSocketTokens(Buffer.alloc(32, 3), clock);
 
 export async function startGateway(
   t: ExecutionContext,
@@ -80,6 +83,8 @@ export async function startGateway(
     readiness,
     actors = noActors,
     transport = new InProcessTransport(),
+    verifyBearer = (authorization) => (authorization === goodBearer ? goodCredentials : undefined),
+    socketTokens = testSocketTokens(clock),
     ...config
   }: TestGatewayOptions = {},
 ): Promise<TestGateway> {
@@ -104,7 +109,7 @@ export async function startGateway(
     socketTokens,
     transport,
     shardCount: testShardCount,
-    verifyBearer: (authorization) => (authorization === goodBearer ? goodCredentials : undefined),
+    verifyBearer,
   });
   const port = await gateway.listen('127.0.0.1', 0);
   t.teardown(() => gateway.close());

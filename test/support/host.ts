@@ -24,9 +24,7 @@ export interface TestHostOptions {
   readonly metrics?: RuntimeMetrics;
   /** True unless a test starts a second process beside a living one. */
   readonly isPredecessorDead?: boolean;
-  /** Of a network of several hosts; each then has a node id of its own. */
   readonly transport?: Transport;
-  readonly nodeId?: string;
 }
 
 export interface TestHost {
@@ -57,7 +55,7 @@ export async function startTestHost(options: TestHostOptions): Promise<TestHost>
     limits,
     metrics: options.metrics ?? noMetrics,
     logger: silentLogger,
-    node: testNode(random, options.nodeId),
+    node: testNode(random),
     shardCount: testShardCount,
     leaseMs: 10_000,
     isPredecessorDead: options.isPredecessorDead ?? true,

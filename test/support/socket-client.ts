@@ -1,0 +1,157 @@
+/** A WebSocket client that shows what others hide: the answer to a refused upgrade, pings, and close codes. */
+import { request } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ExecutionContext } from 'ava';
+
+export interface RefusedUpgrade {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+}
+
+export interface SocketClient {
+  /** Texts of the frames so far. */
+  readonly texts: readonly string[];
+  readonly pings: number;
+  /** Resolves once so many frames have come. */
+  received(count: number): Promise<readonly string[]>;
+  /** Resolves to the close code; 1006 where the connection just ended. */
+  readonly closed: Promise<number>;
+  readonly isClosed: boolean;
+  send(text: string): void;
+  end(): void;
+}
+
+export interface SocketClientOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly answersPings?: boolean;
+}
+
+const opcodes = { text: 1, close: 8, ping: 9, pong: 10 };
+const abnormal = 1006;
+const waitMs = 10_000;
+
+/** Rejects only when the server is not reached: a refusal is an answer. */
+export function dial(
+  t: ExecutionContext,
+  url: string,
+  { headers = {}, answersPings = true }: SocketClientOptions = {},
+): Promise<SocketClient | RefusedUpgrade> {
+  return new Promise((resolve, reject) => {
+    const asked = request(url.replace(/^ws/, 'http'), {
+      headers: {
+        connection: 'Upgrade',
+        upgrade: 'websocket',
+        'sec-websocket-version': '13',
+        'sec-websocket-key': Buffer.alloc(16, 7).toString('base64'),
+        ...headers,
+      },
+    });
+    asked.on('error', reject);
+    asked.on('upgrade', (_reply, socket, first) => {
+      t.teardown(() => socket.destroy());
+      resolve(new Connection(socket as Socket, first, answersPings));
+    });
+    asked.on('response', (reply) => {
+      let body = '';
+      reply.setEncoding('utf8');
+      reply.on('data', (chunk) => {
+        body += chunk;
+      });
+      reply.on('end', () => resolve({ status: reply.statusCode ?? 0, headers: reply.headers, body }));
+    });
+    asked.end();
+  });
+}
+
+export const isRefused = (dialled: SocketClient | RefusedUpgrade): dialled is RefusedUpgrade =>
+  'status' in dialled;
+
+class Connection implements SocketClient {
+  readonly texts: string[] = [];
+  pings = 0;
+  isClosed = false;
+  readonly closed: Promise<number>;
+  readonly #socket: Socket;
+  readonly #answersPings: boolean;
+  #bytes: Buffer;
+  #code = abnormal;
+  readonly #lookers = new Set<() => void>();
+
+  constructor(socket: Socket, first: Buffer, answersPings: boolean) {
+    this.#socket = socket;
+    this.#answersPings = answersPings;
+    this.#bytes = first;
+    this.closed = new Promise((resolve) => {
+      socket.on('close', () => {
+        this.isClosed = true;
+        resolve(this.#code);
+      });
+    });
+    socket.on('error', () => {});
+    socket.on('data', (chunk) => {
+      this.#bytes = Buffer.concat([this.#bytes, chunk]);
+      this.#take();
+    });
+    this.#take();
+  }
+
+  received(count: number): Promise<readonly string[]> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`only ${this.texts.length} frames came`)), waitMs);
+      const look = () => {
+        if (this.texts.length < count) return;
+        clearTimeout(timer);
+        this.#lookers.delete(look);
+        resolve(this.texts);
+      };
+      this.#lookers.add(look);
+      look();
+    });
+  }
+
+  send(text: string): void {
+    this.#write(opcodes.text, Buffer.from(text));
+  }
+
+  end(): void {
+    this.#socket.destroy();
+  }
+
+  #write(opcode: number, payload: Buffer): void {
+    const length =
+      payload.length < 126
+        ? [0x80 | payload.length]
+        : [0x80 | 126, payload.length >> 8, payload.length & 255];
+    // A mask of zeros is a mask.
+    this.#socket.write(Buffer.concat([Buffer.from([0x80 | opcode, ...length, 0, 0, 0, 0]), payload]));
+  }
+
+  #take(): void {
+    for (;;) {
+      if (this.#bytes.length < 2) return;
+      const short = this.#bytes.readUInt8(1) & 127;
+      const headBytes = short === 126 ? 4 : 2;
+      if (short === 127 || this.#bytes.length < headBytes) return;
+      const length = short === 126 ? this.#bytes.readUInt16BE(2) : short;
+      if (this.#bytes.length < headBytes + length) return;
+      const payload = this.#bytes.subarray(headBytes, headBytes + length);
+      const opcode = this.#bytes.readUInt8(0) & 15;
+      this.#bytes = this.#bytes.subarray(headBytes + length);
+      this.#frame(opcode, payload);
+    }
+  }
+
+  #frame(opcode: number, payload: Buffer): void {
+    if (opcode === opcodes.text) {
+      this.texts.push(payload.toString());
+      for (const look of this.#lookers) look();
+    } else if (opcode === opcodes.ping) {
+      this.pings += 1;
+      if (this.#answersPings) this.#write(opcodes.pong, payload);
+    } else if (opcode === opcodes.close) {
+      this.#code = payload.length >= 2 ? payload.readUInt16BE(0) : abnormal;
+      this.#socket.end();
+    }
+  }
+}
