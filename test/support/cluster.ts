@@ -8,7 +8,7 @@ import { placementOf } from '../../runtime/ownership/placement.ts';
 import { noMetrics, type RuntimeMetrics, silentLogger } from '../../runtime/ports.ts';
 import { ModelDatabase, ModelStore, type Schedule } from '../../runtime/store/model.ts';
 import type { NodeRow, Store } from '../../runtime/store/store.ts';
-import { FakeClock } from './clock.ts';
+import { FakeClock, settled } from './clock.ts';
 import { ClusterNetwork, type ClusterTransport, TestProcess } from './cluster-network.ts';
 import { SeededRandom } from './random.ts';
 
@@ -105,11 +105,27 @@ export class TestCluster {
   }
 
   /** Nodes that have settled each with its share. */
-  async joinAll(ids: readonly string[]): Promise<ClusterNode[]> {
+  async joinAll<const Ids extends readonly string[]>(ids: Ids): Promise<{ [At in keyof Ids]: ClusterNode }> {
     const nodes: ClusterNode[] = [];
     for (const id of ids) nodes.push(await this.join(id));
     await this.clock.advance(1.5 * this.leaseMs);
-    return nodes;
+    return nodes as { [At in keyof Ids]: ClusterNode };
+  }
+
+  /** Lets time pass until it is settled. */
+  async until<T>(promise: Promise<T>): Promise<T> {
+    let isOver = false;
+    const over = () => {
+      isOver = true;
+    };
+    promise.then(over, over);
+    await settled();
+    while (!isOver) await this.clock.advance(10);
+    return promise;
+  }
+
+  drain({ node }: ClusterNode, withinMs = 20_000): Promise<void> {
+    return this.until(node.drain(withinMs));
   }
 
   /** Ends a node as the death of its process would. */
