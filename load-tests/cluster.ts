@@ -9,6 +9,7 @@
 import { parseArgs } from 'node:util';
 import { buildTwice } from '../test/cluster/build.ts';
 import { Cluster } from '../test/cluster/cluster.ts';
+import { startNatsServer } from '../test/support/nats-server.ts';
 import { throughput } from './cluster/hosts.ts';
 import { crashTakeOver, plannedHandOver } from './cluster/moves.ts';
 import { printFigures } from './support/figures.ts';
@@ -31,7 +32,8 @@ async function measure(
 ): Promise<void> {
   const figures = await medians(Number(values.runs), async () => {
     const leaseMs = Number(values['lease-ms']);
-    const cluster = await Cluster.start({ builds, nodes, natsServers: 1, leaseMs });
+    const nats = [await startNatsServer()];
+    const cluster = await Cluster.start({ builds, nodes, nats, leaseMs });
     try {
       return await scenario(cluster);
     } finally {
