@@ -15,7 +15,7 @@ export function clusterHandlers(ports: Ports): Handlers<ClusterService> {
   return { ...nodeHandlers(ports), ...actorHandlers(ports), ...backlogHandlers(ports) };
 }
 
-const noSuchNode = () => notFound('There is no living node of that name; ListNodes has their names.');
+const noSuchNode = () => notFound('There is no living node of that name.');
 
 function nodeHandlers({ store, transport, shardCount, logger }: Ports) {
   async function setDraining(node: string, draining: boolean): Promise<void> {
@@ -47,7 +47,7 @@ function nodeHandlers({ store, transport, shardCount, logger }: Ports) {
       const nodes = await store.nodes();
       if (!nodes.some((each) => each.id === id && each.incarnation !== null)) throw noSuchNode();
       if (!allowLast && !hasOtherHost(nodes, id)) {
-        throw failedPrecondition('No other node would take its shards: users would be served by nobody.');
+        throw failedPrecondition('No other node would take its shards: it would keep them until one comes.');
       }
       await setDraining(id, true);
       return {};

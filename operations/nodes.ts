@@ -25,7 +25,7 @@ export function nodesOf(nodes: readonly LiveNode[], shards: readonly ShardRow[])
   }));
 }
 
-/** Without `node`, whether it would take its shards. */
+/** Whether a node other than `node` would take its shards. */
 export function hasOtherHost(nodes: readonly LiveNode[], node: string): boolean {
   return nodes.some(
     (other) => other.id !== node && stateOf(other) === NodeState.LIVE && other.roles !== 'gateway',

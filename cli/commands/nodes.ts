@@ -31,7 +31,7 @@ export const addNodeCommands: AddCommands = (program, run) => {
       .description('Let a node hand over all its shards and take no more, until it starts anew.')
       .option('--wait', 'stay until the node holds no shard')
       .option('--timeout-ms <ms>', 'how long to wait at most', milliseconds, waitDefaultMs)
-      .option('--yes', 'also if no other node would take them and users were served by nobody')
+      .option('--yes', 'also if no other node would take them now: it keeps them until one comes')
       .action((node, options) => run((session) => drain(session, node, options))),
     'Before a node is stopped, upgraded or moved: its users are then served by other nodes without an error. ' +
       'A node that is stopped with SIGTERM does the same by itself; a drain lets you see it done before.',

@@ -106,40 +106,43 @@ test.serial('where and evict: an actor in memory, out of it, and one that does n
   });
 });
 
-test.serial('drain: the last node only when that is meant, and --wait shows how far it is', async (t) => {
-  const world = await startApi(t);
-  const { store } = world.accounts.host;
-  const { run, json } = at(world);
-  const last = await run('drain', ownNode);
-  t.is(last.code, 1);
-  t.regex(last.err, /^No other node .* Say --yes to drain it all the same\.\n$/);
+test.serial(
+  'drain: a node whose shards no other would take only when that is meant, and --wait shows how far it is',
+  async (t) => {
+    const world = await startApi(t);
+    const { store } = world.accounts.host;
+    const { run, json } = at(world);
+    const last = await run('drain', ownNode);
+    t.is(last.code, 1);
+    t.regex(last.err, /^No other node .* Say --yes to drain it all the same\.\n$/);
 
-  await addNode(world, 'other');
-  t.deepEqual(await json('drain', ownNode), { node: ownNode, draining: true, shards: shardCount });
-  t.is((await json('nodes')).nodes[1].state, 'DRAINING');
-  const late = await run('drain', ownNode, '--wait', '--timeout-ms', '1');
-  t.is(late.code, 69);
-  t.is(
-    linesOf({ ...late, out: late.err }).at(-1),
-    'test still holds 16 shards after 1 ms. It goes on draining.',
-  );
+    await addNode(world, 'other');
+    t.deepEqual(await json('drain', ownNode), { node: ownNode, draining: true, shards: shardCount });
+    t.is((await json('nodes')).nodes[1].state, 'DRAINING');
+    const late = await run('drain', ownNode, '--wait', '--timeout-ms', '1');
+    t.is(late.code, 69);
+    t.is(
+      linesOf({ ...late, out: late.err }).at(-1),
+      'test still holds 16 shards after 1 ms. It goes on draining.',
+    );
 
-  const waiting = run('drain', ownNode, '--wait');
-  const own = (await store.nodes()).find(({ id }) => id === ownNode);
-  const incarnation = own?.incarnation ?? '';
-  await store.release(incarnation, await store.shardsOf(incarnation));
-  const done = await waiting;
-  t.like(done, { code: 0, out: 'test holds no shard and takes none.\n' });
+    const waiting = run('drain', ownNode, '--wait');
+    const own = (await store.nodes()).find(({ id }) => id === ownNode);
+    const incarnation = own?.incarnation ?? '';
+    await store.release(incarnation, await store.shardsOf(incarnation));
+    const done = await waiting;
+    t.like(done, { code: 0, out: 'test holds no shard and takes none.\n' });
 
-  t.like(await run('undrain', ownNode), { code: 0, out: 'test takes shards again.\n' });
-  t.is((await json('nodes')).nodes[1].state, 'LIVE');
-  t.deepEqual(await json('undrain', ownNode), { node: ownNode, draining: false });
-  t.like(await run('undrain', 'unknown'), { code: 1 });
-  t.deepEqual(await json('rebalance'), { asked: true });
-  t.deepEqual(world.hints.at(-1), { hint: 'rebalance' });
-  t.is((await run('rebalance')).code, 0);
-  t.is((await run('drain', 'other', '--yes')).code, 0);
-});
+    t.like(await run('undrain', ownNode), { code: 0, out: 'test takes shards again.\n' });
+    t.is((await json('nodes')).nodes[1].state, 'LIVE');
+    t.deepEqual(await json('undrain', ownNode), { node: ownNode, draining: false });
+    t.like(await run('undrain', 'unknown'), { code: 1 });
+    t.deepEqual(await json('rebalance'), { asked: true });
+    t.deepEqual(world.hints.at(-1), { hint: 'rebalance' });
+    t.is((await run('rebalance')).code, 0);
+    t.is((await run('drain', 'other', '--yes')).code, 0);
+  },
+);
 
 test.serial('timers: what waits and what is dead, and trying it anew', async (t) => {
   const world = await startApi(t);

@@ -182,7 +182,7 @@ test('a node is drained and undrained, and every node hears of it', async (t) =>
   t.deepEqual(world.hints, [{ hint: 'nodes' }, { hint: 'nodes' }, { hint: 'rebalance' }]);
 });
 
-test('the last node that would serve users is drained only when that is meant', async (t) => {
+test('a node whose shards no other would take is drained only when that is meant', async (t) => {
   const world = await startApi(t);
   const { ask, failing } = callerOf(t, world.address);
   await addNode(world, 'front', 'gateway');

@@ -319,7 +319,7 @@ export interface ClusterEvictActorResponse {
 
 export interface ClusterDrainNodeRequest {
   node: string;
-  /** Also when no other node would take its shards: users are then served by nobody. */
+  /** Also when no other node would take its shards now: it keeps them, and serves, until one comes. */
   allowLast: boolean;
 }
 
@@ -2137,7 +2137,7 @@ export const ClusterService = {
   /**
    * Lets a node hand over all its shards and take no more, until it starts anew or is told to stay. It answers
    * at once; ListNodes shows how far the node is.
-   * FAILED_PRECONDITION: no other node would take the shards.
+   * FAILED_PRECONDITION: no other node would take them now.
    */
   drainNode: {
     path: "/scriptorium.v1.Cluster/DrainNode" as const,
@@ -2224,7 +2224,7 @@ export interface ClusterServer extends UntypedServiceImplementation {
   /**
    * Lets a node hand over all its shards and take no more, until it starts anew or is told to stay. It answers
    * at once; ListNodes shows how far the node is.
-   * FAILED_PRECONDITION: no other node would take the shards.
+   * FAILED_PRECONDITION: no other node would take them now.
    */
   drainNode: handleUnaryCall<ClusterDrainNodeRequest, ClusterDrainNodeResponse>;
   /** Takes a drain back. */
@@ -2307,7 +2307,7 @@ export interface ClusterClient extends Client {
   /**
    * Lets a node hand over all its shards and take no more, until it starts anew or is told to stay. It answers
    * at once; ListNodes shows how far the node is.
-   * FAILED_PRECONDITION: no other node would take the shards.
+   * FAILED_PRECONDITION: no other node would take them now.
    */
   drainNode(
     request: ClusterDrainNodeRequest,
