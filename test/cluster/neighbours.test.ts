@@ -138,7 +138,7 @@ test.serial('a database that became read-only is survived, and nothing is lost',
   });
 });
 
-const disk = await mountSmallDisk(160);
+const disk = mountSmallDisk(160);
 const onDisk = disk === undefined ? test.serial.skip : test.serial;
 
 onDisk(

@@ -28,6 +28,12 @@ export interface NodeLinks {
 const restartPauseMs = 500;
 const scrapeTimeoutMs = 2_000;
 
+const running = new Set<ServerProcess>();
+// A test process that fails takes its nodes along, those that are paused too.
+process.once('exit', () => {
+  for (const { child } of running) child.kill('SIGKILL');
+});
+
 export class ClusterNode {
   readonly id: string;
   readonly url: string;
@@ -46,8 +52,6 @@ export class ClusterNode {
     this.#build = options.build;
     mkdirSync(options.dataDirectory, { recursive: true });
     this.#log = join(options.dataDirectory, 'node.log');
-    // A test process that fails takes its nodes along; a paused one too.
-    process.once('exit', () => this.#process?.child.kill('SIGKILL'));
   }
 
   /** With another build from now on where one is named. Resolves when it listens. */
@@ -70,13 +74,16 @@ export class ClusterNode {
 
   #spawn(): ServerProcess {
     const { dataDirectory, settings, port } = this.#options;
-    return startServerProcess({
+    const started = startServerProcess({
       entry: [join(this.#build, 'main.js')],
       dataDirectory,
       cwd: dataDirectory,
       settings: { ...settings, NODE_ID: this.id, PORT: String(port) },
       onLine: (line) => appendFileSync(this.#log, `${line}\n`),
     });
+    running.add(started);
+    void started.exitCode.then(() => running.delete(started));
+    return started;
   }
 
   get build(): string {
@@ -84,9 +91,9 @@ export class ClusterNode {
   }
 
   async kill(): Promise<void> {
-    const running = this.#forget();
-    running?.child.kill('SIGKILL');
-    await running?.exitCode;
+    const forgotten = this.#forget();
+    forgotten?.child.kill('SIGKILL');
+    await forgotten?.exitCode;
   }
 
   pause(): void {
@@ -99,9 +106,9 @@ export class ClusterNode {
 
   /** As an orchestrator ends it. Resolves to its exit code. */
   async drain(): Promise<number | null | undefined> {
-    const running = this.#forget();
-    running?.child.kill('SIGTERM');
-    return running?.exitCode;
+    const forgotten = this.#forget();
+    forgotten?.child.kill('SIGTERM');
+    return forgotten?.exitCode;
   }
 
   get isRunning(): boolean {
@@ -143,9 +150,9 @@ export class ClusterNode {
   }
 
   #forget(): ServerProcess | undefined {
-    const running = this.#process;
+    const forgotten = this.#process;
     this.#process = undefined;
-    return running;
+    return forgotten;
   }
 
   async #ended(which: ServerProcess, code: number | null): Promise<void> {

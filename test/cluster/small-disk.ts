@@ -1,7 +1,7 @@
 /** A file system of its own that can be filled to the last byte; only root may make one. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmdirSync } from 'node:fs';
-import { chmod, open, rm } from 'node:fs/promises';
+import { chmodSync, mkdtempSync, rmdirSync } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -15,7 +15,7 @@ export interface SmallDisk {
 const chunkBytes = 65_536;
 
 /** Undefined where it may not be made. */
-export async function mountSmallDisk(megabytes: number): Promise<SmallDisk | undefined> {
+export function mountSmallDisk(megabytes: number): SmallDisk | undefined {
   const path = mkdtempSync(join(tmpdir(), 'small-disk-'));
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', path], { stdio: 'ignore' });
@@ -24,7 +24,7 @@ export async function mountSmallDisk(megabytes: number): Promise<SmallDisk | und
     return undefined;
   }
   // The database runs as another user.
-  await chmod(path, 0o755);
+  chmodSync(path, 0o755);
   const filler = join(path, 'filler');
   const unmount = (): void => {
     execFileSync('umount', ['-l', path]);

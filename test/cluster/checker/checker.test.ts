@@ -59,6 +59,17 @@ test('an answer that was under way while another device saved need not have it',
   t.deepEqual(check(story.entries), []);
 });
 
+test('an item that is written while a sync is read may come with the next one only', (t) => {
+  const story = new Story('phone', 'laptop').sync({ writes: [created], saved: [['note', 10]] });
+  const reading = story.send({ device: 'laptop' });
+  story
+    .sync({ writes: [edited], saved: [['note', 20]] })
+    .answer(reading)
+    .sync({ device: 'laptop', retrieved: [seen(edited, 20)] })
+    .final([seen(edited, 20)]);
+  t.deepEqual(check(story.entries), []);
+});
+
 test('a first sync leaves out what was deleted', (t) => {
   const story = new Story('phone', 'laptop')
     .sync({ writes: [created], saved: [['note', 10]] })

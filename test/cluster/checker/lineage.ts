@@ -43,16 +43,23 @@ export class Lineage {
     for (const entry of entries) if (entry.event === 'final') this.#checkFinal(entry.user, entry.everything);
   }
 
-  /** Whether a deletion at this version or above took effect and had been sent by then. */
-  isDeletedFrom(uuid: string, version: number, sentBefore: number): boolean {
-    const writes = this.#items.get(uuid) ?? [];
-    return writes.some(
-      (write) => write.deleted && write.sent < sentBefore && (write.version ?? 0) >= version,
-    );
+  /** Whether the item was deleted, at this version or above it, by a write that had been sent by then. */
+  isDeleted(uuid: string, version: number, sentBefore: number): boolean {
+    return this.#anyOf(uuid, sentBefore, (write) => write.deleted && write.version >= version);
+  }
+
+  /** Whether another write took the place of this version, and had been sent by then. */
+  isOvertaken(uuid: string, version: number, sentBefore: number): boolean {
+    return this.#anyOf(uuid, sentBefore, (write) => write.version > version);
   }
 
   effectAt(uuid: string, version: number): Effect | undefined {
     return this.#byVersion.get(`${uuid}@${version}`);
+  }
+
+  #anyOf(uuid: string, sentBefore: number, is: (write: Effective) => boolean): boolean {
+    const writes = this.#items.get(uuid) ?? [];
+    return writes.some((write) => write.sent < sentBefore && isEffective(write) && is(write));
   }
 
   #sent({ id, user, writes }: Call, at: number): void {

@@ -1,7 +1,7 @@
 /**
  * What the syncs of a device add up to, from nothing but its own answers: it never goes back, after every complete
- * sync it holds whatever was acknowledged to anybody before that sync was sent, and at the end it is what a new
- * device is given.
+ * sync it holds whatever was acknowledged to anybody before that sync was sent (unless something newer was under way
+ * to the same item), and at the end it is what a new device is given.
  */
 import type { Entry, Seen, Timed } from '../history.ts';
 import { type Call, walk } from './calls.ts';
@@ -94,8 +94,10 @@ export class Replicas {
       if (wanted === undefined || wanted.at > replica.syncBegun) return;
       const held = replica.items.get(wanted.uuid);
       if (held !== undefined && held.version >= wanted.version) continue;
+      // An item stands where it was last written: one that is written while a sync is read comes with the next one.
+      if (this.#lineage.isOvertaken(wanted.uuid, wanted.version, answeredAt)) continue;
       // A first sync leaves tombstones out.
-      const isGone = this.#lineage.isDeletedFrom(wanted.uuid, wanted.version, answeredAt);
+      const isGone = this.#lineage.isDeleted(wanted.uuid, wanted.version, answeredAt);
       if (held === undefined && isGone) continue;
       const has = held === undefined ? 'without it' : `at ${held.version}`;
       this.#report(
