@@ -4,7 +4,14 @@ import { FakeClock, settled } from '../test/support/clock.ts';
 import { startTestHost, testNode } from '../test/support/host.ts';
 import { SeededRandom } from '../test/support/random.ts';
 import { command, flow, keys, lookup, range, sharedRead, tell, timer } from './command.ts';
-import { NotFoundError, RetryableError, TerminalError, UnavailableError } from './errors.ts';
+import {
+  MovedError,
+  NotFoundError,
+  OverloadedError,
+  RetryableError,
+  TerminalError,
+  UnavailableError,
+} from './errors.ts';
 import { kind } from './kind.ts';
 import { slice, sliceMap } from './slice.ts';
 import { ModelDatabase, ModelStore, type Schedule } from './store/model.ts';
@@ -586,17 +593,56 @@ test('a drained host has answered everything and holds nothing', async (t) => {
   await t.throwsAsync(actors.get(ledger, 'a').ask.add(1), { instanceOf: UnavailableError });
 });
 
-test('a call of another process is run only if its request fits', async (t) => {
-  let handler: TransportHandler | undefined;
+/** A transport that gives away what answers the calls of other processes. */
+function watchedTransport() {
+  const watched: { handler?: TransportHandler } = {};
   class WatchedTransport extends InProcessTransport {
     override serve(served: TransportHandler): void {
-      handler = served;
+      watched.handler = served;
       super.serve(served);
     }
   }
-  const { host, clock } = await startTestHost({ kinds: [ledger], transport: new WatchedTransport() });
-  const deadlineMs = clock.monotonicMs() + 10_000;
-  const call = { address: { kind: 'ledger', id: 'a' }, command: 'add', callId: 'call', deadlineMs };
+  return { watched, transport: new WatchedTransport() };
+}
+
+const callOfElsewhere = {
+  address: { kind: 'ledger', id: 'a' },
+  command: 'add',
+  callId: 'call',
+  deadlineMs: Number.POSITIVE_INFINITY,
+};
+
+test('what a host that may own an actor no more says of a call is not told as the whole truth', async (t) => {
+  const schedule: Schedule = async (operation, apply) => {
+    await undefined;
+    if (operation === 'renew') throw new StoreError('unavailable', 'away');
+    if (operation === 'activate') await new Promise(() => {});
+    return apply();
+  };
+  const database = new ModelDatabase(new FakeClock());
+  const { watched, transport } = watchedTransport();
+  const store = new ModelStore(database, schedule);
+  const { clock, host } = await startTestHost({
+    kinds: [ledger],
+    transport,
+    database,
+    store,
+    limits: { mailboxMax: 1 },
+  });
+  const ask = async () => watched.handler?.askFromElsewhere({ ...callOfElsewhere, request: 1 });
+  const first = ask();
+  await t.throwsAsync(ask(), { instanceOf: OverloadedError });
+  await clock.advance(10_000);
+  await t.throwsAsync(ask(), { instanceOf: MovedError });
+  host.abandon();
+  await t.throwsAsync(first, { instanceOf: MovedError });
+});
+
+test('a call of another process is run only if its request fits', async (t) => {
+  const { watched, transport } = watchedTransport();
+  const { host } = await startTestHost({ kinds: [ledger], transport });
+  const { handler } = watched;
+  const call = callOfElsewhere;
   t.is(await handler?.askFromElsewhere({ ...call, request: 3 }), 3);
   await t.throwsAsync(async () => handler?.askFromElsewhere({ ...call, request: { by: 3 } }), {
     instanceOf: TerminalError,

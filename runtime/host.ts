@@ -136,7 +136,7 @@ export class Host {
     const { transport, verify } = this.#options;
     await this.#lease.start();
     await verify?.();
-    if (this.#state === 'ended') throw new UnavailableError('this host was ended during its start');
+    this.#assertNotEnded();
     transport.serve({
       ask: (call) => this.ask(call),
       askFromElsewhere: (call) => this.#askFromElsewhere(call),
@@ -146,9 +146,14 @@ export class Host {
     this.#state = 'serving';
     this.#actors.start();
     await this.#ownership.start();
+    this.#assertNotEnded();
     this.#timers.start();
     this.#tells.start();
     this.#pruning.start();
+  }
+
+  #assertNotEnded(): void {
+    if (this.#state === 'ended') throw new UnavailableError('this host was ended during its start');
   }
 
   /** The lease is valid, every shard that should be here has been here, and what becomes free is taken. */
@@ -260,7 +265,17 @@ export class Host {
     if (declared === undefined) return this.ask(call);
     const request = declared.command.request.safeParse(call.request);
     if (!request.success) throw new TerminalError(`the request of ${declared.what} does not fit`);
-    return this.ask({ ...call, request: request.data });
+    const shard = shardOf(call.address, this.#options.shardCount);
+    const epoch = this.#ownership.epochOf(shard);
+    try {
+      return await this.ask({ ...call, request: request.data });
+    } catch (error) {
+      throw this.#isOwnedStill(shard, epoch) ? error : withoutPromise(error);
+    }
+  }
+
+  #isOwnedStill(shard: number, epoch: number | undefined): boolean {
+    return epoch !== undefined && epoch === this.#ownership.epochOf(shard) && this.#lease.isValid();
   }
 
   async #runHostCommand(command: HostCommand, call: AskCall): Promise<unknown> {
@@ -451,4 +466,12 @@ function afterFirstStep(error: unknown): unknown {
     outcome: 'unknown',
     ...(isMoved ? { retryAfterMs: movedRetryMs } : {}),
   });
+}
+
+/**
+ * That nothing took effect here is not the whole truth when another host may own the actor: the call may have reached
+ * that one too.
+ */
+function withoutPromise(error: unknown): unknown {
+  return promisesNothing(error) ? new MovedError('this host does not own the actor now') : error;
 }

@@ -36,6 +36,7 @@ export interface IncarnationsOptions<M> {
 export class Incarnations<M extends Member> {
   readonly #options: IncarnationsOptions<M>;
   #current: M;
+  #isRejoining = false;
   #ended = false;
 
   constructor(options: IncarnationsOptions<M>) {
@@ -60,7 +61,15 @@ export class Incarnations<M extends Member> {
 
   #create(isFirst: boolean): M {
     const { create, random } = this.#options;
-    return create(random.uuid(), () => void this.#rejoin(), isFirst);
+    return create(random.uuid(), () => void this.#lost(), isFirst);
+  }
+
+  /** What is lost while it starts has its start fail. */
+  async #lost(): Promise<void> {
+    if (this.#isRejoining) return;
+    this.#isRejoining = true;
+    await this.#rejoin();
+    this.#isRejoining = false;
   }
 
   async #rejoin(): Promise<void> {

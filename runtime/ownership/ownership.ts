@@ -54,6 +54,8 @@ const retryPauseMs = 500;
 const leaveFailuresMax = 5;
 /** For how many leases a shard that cannot be read here is left to others. */
 const declinedLeases = 3;
+/** For how many leases a host that starts waits for what others have of its shards before it says that it is ready. */
+const joinLeases = 3;
 
 export interface OwnershipOptions {
   readonly store: Store;
@@ -83,6 +85,7 @@ export class Ownership {
   /** Shards that this host could not read, and until when it leaves them to others. */
   readonly #declinedUntilMs = new Map<number, number>();
   #lookedAtMs = Number.NEGATIVE_INFINITY;
+  #startedAtMs = Number.POSITIVE_INFINITY;
   #hasJoined = false;
   #isLeaving = false;
   #looking: Promise<void> | undefined;
@@ -98,6 +101,7 @@ export class Ownership {
 
   /** Claims what is free and belongs here, and keeps every shard in its place from now on. @throws StoreError */
   async start(): Promise<void> {
+    this.#startedAtMs = this.#options.clock.monotonicMs();
     await this.#look();
     this.#options.transport.hint({ hint: 'nodes' });
     this.#scheduleLook();
@@ -123,7 +127,8 @@ export class Ownership {
   }
 
   /**
-   * Whether this host has once had every shard that belongs here, and looks: what is free and belongs here is taken.
+   * Whether this host has once had every shard that belongs here, or has waited for that, and looks: what is free and
+   * belongs here is taken.
    * What others still serve does not count against it, or one host that hands over slowly would make all unready.
    */
   get isComplete(): boolean {
@@ -296,7 +301,13 @@ export class Ownership {
       if (this.#ended) return;
       this.#take(claimed);
     }
-    this.#hasJoined ||= wanted.every((shard) => this.#epochs.has(shard));
+    this.#hasJoined ||= wanted.every((shard) => this.#epochs.has(shard)) || this.#hasWaitedToJoin;
+  }
+
+  /** What others still have then was adopted by them, and may stay there. */
+  get #hasWaitedToJoin(): boolean {
+    const { clock, leaseMs } = this.#options;
+    return clock.monotonicMs() - this.#startedAtMs >= joinLeases * leaseMs;
   }
 
   /** Of these, what has been free for so long that the host it belongs to seems unable to take it. */
