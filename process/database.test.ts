@@ -1,6 +1,7 @@
 import test from 'ava';
 import { createKeyring } from '../runtime/keyring.ts';
 import { ModelDatabase, ModelStore } from '../runtime/store/model.ts';
+import { resharding } from '../runtime/store/postgres/reshard.ts';
 import { FakeClock } from '../test/support/clock.ts';
 import { SeededRandom } from '../test/support/random.ts';
 import { checkDatabase, inProcessAddress, restoredMarker, syncGeneration } from './database.ts';
@@ -52,6 +53,17 @@ test('a database marked as restored gets a new generation, once', async (t) => {
   const second = await syncGeneration(store, directory, new SeededRandom(2));
   t.not(second, first);
   t.is(await syncGeneration(store, directory, new SeededRandom(3)), second);
+});
+
+test('a database whose shards are being changed is refused until that is done', async (t) => {
+  const { store } = storeOf();
+  await checkDatabase(store, expected);
+  await store.replaceSetting(resharding.setting, '64');
+  const error = await t.throwsAsync(checkDatabase(store, expected), { instanceOf: StartError });
+  t.is(error.exitCode, exitCodes.config);
+  t.regex(error.message, /reshard --shards 64/);
+  await store.replaceSetting(resharding.setting, resharding.none);
+  await t.notThrowsAsync(checkDatabase(store, expected));
 });
 
 test('another key, shard count or cluster name than the database was made with is refused', async (t) => {

@@ -6,6 +6,7 @@ import type { Logger } from '../runtime/ports.ts';
 import type { Random } from '../runtime/random.ts';
 import { startEmbeddedPostgres } from '../runtime/store/embedded/embedded.ts';
 import { migrate } from '../runtime/store/postgres/migrate.ts';
+import { resharding, shardCountSetting } from '../runtime/store/postgres/reshard.ts';
 import { runtimeMigrations } from '../runtime/store/postgres/schema.ts';
 import { openPostgresStore, type PostgresStore } from '../runtime/store/postgres/store.ts';
 import type { Store } from '../runtime/store/store.ts';
@@ -109,9 +110,20 @@ export const inProcessAddress = 'in-process';
 /** Refuses a database that was made with other fixed settings, or that another node is serving. @throws StartError */
 export async function checkDatabase(store: Store, expected: ExpectedDatabase): Promise<void> {
   await checkFingerprint(expected.keyring, store);
-  await checkFixed(store, 'SHARD_COUNT', 'shard-count', String(expected.shardCount));
+  await checkResharding(store);
+  await checkFixed(store, 'SHARD_COUNT', shardCountSetting, String(expected.shardCount));
   await checkFixed(store, 'CLUSTER_NAME', 'cluster-name', expected.clusterName);
   await checkNodes(store, expected);
+}
+
+/** While shards are being changed no node may serve, and none may have started unseen: this is asked twice. */
+async function checkResharding(store: Store): Promise<void> {
+  const shardCount = await store.fixedSetting(resharding.setting, resharding.none);
+  if (shardCount === resharding.none) return;
+  throw new StartError(
+    `The shards of this database are being changed: finish that with \`scriptorium reshard --shards ${shardCount}\`.`,
+    exitCodes.config,
+  );
 }
 
 async function checkFixed(store: Store, setting: string, name: string, value: string): Promise<void> {

@@ -7,16 +7,19 @@ import test from 'ava';
 import fc from 'fast-check';
 import { domainMigrations, domainTables } from '../../actors/schema.ts';
 import { migrate } from '../../runtime/store/postgres/migrate.ts';
+import { reshard, shardCountSetting } from '../../runtime/store/postgres/reshard.ts';
 import { createTable, runtimeMigrations } from '../../runtime/store/postgres/schema.ts';
+import { openPostgresStore } from '../../runtime/store/postgres/store.ts';
 import { runtimeTables } from '../../runtime/store/tables.ts';
 import type { AnyTable } from '../../runtime/table.ts';
 import { buildDialectChecker, checkDialect, type Script } from '../../tools/cockroach-dialect/run.ts';
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
+import { type DatabaseConnection, startTestPostgres, type TestPostgres } from '../support/postgres.ts';
+import { actor, givenWrites, insert } from './actors.ts';
 import { contract } from './contract.ts';
 import { postgresSubject } from './postgres-subject.ts';
 import { oneBlank, sqlLiterals } from './source-literals.ts';
 import { StatementRecorder } from './statement-recorder.ts';
-import { commitTexts, readTexts, sampleWrites } from './statement-shapes.ts';
+import { commitTexts, readTexts, sampleRow, sampleWrites } from './statement-shapes.ts';
 import { contractTables } from './tables.ts';
 
 /** Held against nothing, each for a reason. */
@@ -40,7 +43,7 @@ test.before(async () => {
   server = await startTestPostgres();
   const recorder = new StatementRecorder();
   const recording = recorder.through(server);
-  await migrate(await recording.createDatabase(), [...runtimeMigrations, ...domainMigrations]);
+  await useAndReshard(await recording.createDatabase());
   for (const { check } of contract) {
     const subject = await postgresSubject(recording);
     await check(subject);
@@ -50,6 +53,20 @@ test.before(async () => {
   await recorder.stop();
 });
 test.after.always(() => server?.stop());
+
+/** A migrated database with a row in each table of the runtime, whose number of shards is changed. */
+async function useAndReshard(connection: DatabaseConnection): Promise<void> {
+  await migrate(connection, [...runtimeMigrations, ...domainMigrations]);
+  const store = await openPostgresStore({ connection });
+  await store.fixedSetting(shardCountSetting, '16');
+  await givenWrites(
+    store,
+    actor(1),
+    runtimeTables.map((table) => insert(table, sampleRow(table))),
+  );
+  await store.close();
+  await reshard({ connection, shardCount: 64, batchRows: 1 });
+}
 
 const schemaScripts: readonly Script[] = migrations.map(({ sql }) => ({ texts: [sql] }));
 
@@ -98,7 +115,7 @@ test('whatever tables a commit writes, its statements are in the dialect', (t) =
 test('whatever SQL stands in the sources was collected', async (t) => {
   const collected = [...recorded, ...generated, ...schemaScripts.map(({ texts }) => texts)];
   const known = [...new Set(collected.flat())].map(oneBlank).join('\n');
-  const literals = await sqlLiterals(['runtime', 'actors', 'gateway', 'process']);
+  const literals = await sqlLiterals(['runtime', 'actors', 'gateway', 'process', 'cli']);
   t.true(literals.length > 60);
   t.deepEqual(
     literals.filter(({ text }) => !known.includes(text)),

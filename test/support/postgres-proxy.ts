@@ -39,7 +39,7 @@ export class PostgresProxy {
   readonly #server: Server;
   readonly #target: DatabaseConnection;
   readonly #open = new Set<Socket>();
-  readonly #serving = new Set<ProxiedConnection>();
+  readonly #serving = new Map<number, ProxiedConnection>();
   #connections = 0;
   onStatement: OnStatement = () => undefined;
 
@@ -62,7 +62,12 @@ export class PostgresProxy {
 
   /** Connections whose client has left a transaction open. */
   get openTransactions(): number {
-    return [...this.#serving].filter((connection) => connection.isInTransaction).length;
+    return [...this.#serving.values()].filter((connection) => connection.isInTransaction).length;
+  }
+
+  /** Breaks a connection, whatever it is doing. */
+  break(connection: number): void {
+    this.#serving.get(connection)?.break();
   }
 
   async stop(): Promise<void> {
@@ -87,8 +92,8 @@ export class PostgresProxy {
     const serving = new ProxiedConnection(client, server, (text) =>
       this.onStatement({ text, connection: number }),
     );
-    this.#serving.add(serving);
-    client.once('close', () => this.#serving.delete(serving));
+    this.#serving.set(number, serving);
+    client.once('close', () => this.#serving.delete(number));
   }
 }
 
@@ -120,6 +125,11 @@ class ProxiedConnection {
     server.on('data', (data) => {
       for (const message of this.#fromServer.add(data)) this.#serverMessage(message);
     });
+  }
+
+  break(): void {
+    this.#client.resetAndDestroy();
+    this.#server.destroy();
   }
 
   #clientMessage(message: Buffer): void {
@@ -168,8 +178,7 @@ class ProxiedConnection {
       this.#client.removeAllListeners('data');
       this.#client.resume();
     } else if (effect === 'reset') {
-      this.#client.resetAndDestroy();
-      this.#server.destroy();
+      this.break();
     } else if (effect === 'fatal') {
       this.#client.end(errorMessage('FATAL', code), () => this.#server.destroy());
     } else {

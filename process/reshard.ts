@@ -1,0 +1,56 @@
+/** `scriptorium reshard`: changes the number of shards of a database that no node serves. */
+import { domainMigrations } from '../actors/schema.ts';
+import { migrate } from '../runtime/store/postgres/migrate.ts';
+import { type Resharding, reshard } from '../runtime/store/postgres/reshard.ts';
+import { runtimeMigrations } from '../runtime/store/postgres/schema.ts';
+import { needing } from './database.ts';
+import { exitCodes, StartError } from './start-error.ts';
+
+export interface ReshardRequest {
+  readonly databaseUrl: string | undefined;
+  readonly shardCount: number;
+  /** Told how many rows of a table are done. */
+  readonly onProgress: (table: string, rows: number) => void;
+}
+
+/** What became of it: `rows` were gone through, or it had as many shards already. */
+export type Resharded = Extract<Resharding, { outcome: 'done' | 'unchanged' }>;
+
+/** @throws StartError */
+export async function reshardDatabase(request: ReshardRequest): Promise<Resharded> {
+  const { databaseUrl, shardCount, onProgress } = request;
+  if (databaseUrl === undefined) {
+    throw new StartError(
+      'DATABASE_URL is not set: a server with a database of its own is one node, whatever its number of shards.',
+      exitCodes.config,
+    );
+  }
+  const connection = { connectionString: databaseUrl };
+  const ended = await needing(
+    'The shards could not be changed; nothing is lost by trying again',
+    async () => {
+      await migrate(connection, [...runtimeMigrations, ...domainMigrations]);
+      return reshard({ connection, shardCount, onProgress });
+    },
+  );
+  switch (ended.outcome) {
+    case 'done':
+    case 'unchanged':
+      return ended;
+    case 'unused':
+      throw new StartError(
+        `No node has ever served this database: start the first one with SHARD_COUNT=${shardCount}.`,
+        exitCodes.config,
+      );
+    case 'live':
+      throw new StartError(
+        `The node "${ended.node}" has a lease for another ${ended.expiresInMs} ms. Stop every node first; one that ended without a word is waited for.`,
+        exitCodes.inUse,
+      );
+    case 'begun':
+      throw new StartError(
+        `The shards are being changed to ${ended.shardCount}: finish that first, with --shards ${ended.shardCount}.`,
+        exitCodes.config,
+      );
+  }
+}
