@@ -112,6 +112,15 @@ export class ClusterNetwork {
   }
 }
 
+interface Waiting {
+  resolve(reply: unknown): void;
+  fail(error: Error): void;
+  settle(how: () => void): void;
+}
+
+const unanswered = (message: string) =>
+  new RetryableError(message, { outcome: 'unknown', retryAfterMs: 100 });
+
 /** The part of one process, whatever incarnation of it serves. */
 export class ClusterTransport implements Transport {
   readonly process: TestProcess;
@@ -120,7 +129,7 @@ export class ClusterTransport implements Transport {
   readonly #routed = new Set<number>();
   readonly #gateways = new Map<string, GatewayListener>();
   /** Calls that were sent and not answered. */
-  readonly #sent = new Set<(error: Error) => void>();
+  readonly #sent = new Set<{ readonly shard: number; readonly fail: (error: Error) => void }>();
   #handler: TransportHandler | undefined;
   #isCut = false;
 
@@ -136,8 +145,7 @@ export class ClusterTransport implements Transport {
   /** Cuts this process off from all others. */
   cut(): void {
     this.#isCut = true;
-    for (const fail of this.#sent)
-      fail(new RetryableError('the connection was lost', { outcome: 'unknown' }));
+    for (const { fail } of this.#sent) fail(unanswered('the connection was lost'));
   }
 
   heal(): void {
@@ -189,36 +197,36 @@ export class ClusterTransport implements Transport {
     const shard = this.#network.shardOf(call);
     if (this.#handler !== undefined && this.#routed.has(shard)) return this.#handler.ask(call);
     if (this.#isCut) throw new UnavailableError('this process is cut off');
-    const [owner] = this.#network.ownersOf(shard);
-    if (owner === undefined) throw new MovedError('nobody serves this now');
-    return this.#askOf(owner, call);
+    const owners = this.#network.ownersOf(shard);
+    if (owners.length === 0) throw new MovedError('nobody serves this now', { reachedNobody: true });
+    return this.#askAll(owners, call, shard);
   }
 
-  #askOf(owner: ClusterTransport, call: AskCall): Promise<unknown> {
+  /** While a shard changes hands there may be two who get the call. Who answers first is heard. */
+  #askAll(owners: readonly ClusterTransport[], call: AskCall, shard: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const fail = (error: Error) => {
-        this.#sent.delete(fail);
+      const settle = (how: () => void) => {
+        if (!this.#sent.delete(sent)) return;
         cancel();
-        reject(error);
+        how();
       };
+      const fail = (error: Error) => settle(() => reject(error));
+      const sent = { shard, fail };
       const leftMs = Math.max(0, call.deadlineMs - this.process.monotonicMs());
-      const cancel = this.process.schedule(leftMs, () =>
-        fail(new RetryableError('no answer came in time', { outcome: 'unknown' })),
+      const cancel = this.process.schedule(leftMs, () => fail(unanswered('no answer came in time')));
+      this.#sent.add(sent);
+      for (const owner of owners) this.#askOne(owner, call, { resolve, fail, settle });
+    });
+  }
+
+  #askOne(owner: ClusterTransport, call: AskCall, { resolve, fail, settle }: Waiting): void {
+    this.#network.send(this, owner, () => {
+      const { handler } = owner;
+      const asked = handler?.askFromElsewhere(call) ?? Promise.reject(new MovedError('not served here now'));
+      asked.then(
+        (reply) => this.#network.send(owner, this, () => settle(() => resolve(reply))),
+        (error) => this.#network.send(owner, this, () => fail(error)),
       );
-      this.#sent.add(fail);
-      const back = (settle: () => void) =>
-        this.#network.send(owner, this, () => {
-          if (!this.#sent.delete(fail)) return;
-          cancel();
-          settle();
-        });
-      this.#network.send(this, owner, () => {
-        const asked = owner.handler?.ask(call) ?? Promise.reject(new MovedError('not served here now'));
-        asked.then(
-          (reply) => back(() => resolve(reply)),
-          (error) => back(() => reject(error)),
-        );
-      });
     });
   }
 
@@ -232,8 +240,16 @@ export class ClusterTransport implements Transport {
   }
 
   hinted(hint: Hint): void {
+    if (hint.hint === 'claimed') this.#claimed(new Set(hint.shards));
     this.#handler?.hinted(hint);
     for (const listener of this.#gateways.values()) listener.hinted(hint);
+  }
+
+  /** Whoever was asked before may never answer. */
+  #claimed(shards: ReadonlySet<number>): void {
+    for (const { shard, fail } of this.#sent) {
+      if (shards.has(shard)) fail(unanswered('the shard has another owner now'));
+    }
   }
 
   publish(gateway: string, event: HostEvent): void {
