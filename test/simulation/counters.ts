@@ -2,7 +2,7 @@
 import type { SeededRandom } from '../support/random.ts';
 import type { History, Operation } from './checkers/history.ts';
 import type { StalenessChecker } from './checkers/staleness.ts';
-import type { Gateway, Outcome, Patience } from './gateway.ts';
+import type { Ask, Gateway, Outcome } from './gateway.ts';
 import { startOfTimeMs } from './process.ts';
 import type { SimulatedTime } from './time.ts';
 
@@ -20,7 +20,8 @@ export interface CounterClientOptions {
 }
 
 const names = ['x', 'y', 'z'];
-const finalPatience: Patience = { attempts: 20, attemptMs: 5_000 };
+const finalMs = 10_000;
+const finalTries = 20;
 
 export class CounterClient {
   readonly #options: CounterClientOptions;
@@ -43,7 +44,11 @@ export class CounterClient {
   async finish(): Promise<string | undefined> {
     for (const counter of this.#options.counters) {
       for (const command of ['read', 'peek'] as const) {
-        const outcome = await this.#read(counter, command, 0, finalPatience);
+        const outcome = await this.#options.gateway.insist(
+          this.#reading(counter, command, 0),
+          finalMs,
+          finalTries,
+        );
         if (outcome.outcome !== 'done') return `${command} of ${counter}: ${outcome.error}`;
       }
     }
@@ -71,7 +76,10 @@ export class CounterClient {
   #readBeside(counter: string, command: string): void {
     const { random, patienceMs } = this.#options;
     const after = random.chance(0.5) ? 0 : random.below(6);
-    void this.#read(counter, command, after, { attempts: 2, attemptMs: random.pick([1_000, patienceMs]) });
+    void this.#options.gateway.ask(
+      this.#reading(counter, command, after),
+      random.pick([1_000, patienceMs, 2 * patienceMs]),
+    );
   }
 
   async #operate(
@@ -90,7 +98,7 @@ export class CounterClient {
       mark,
       sends: sends && { ...sends, entry: `${sends.entry}${op}` },
     });
-    const outcome = await this.#ask(counter, what, { op, ...fields }, this.#patience());
+    const outcome = await this.#ask(counter, what, { op, ...fields });
     history.end(operation, outcome.outcome);
     return outcome;
   }
@@ -99,7 +107,7 @@ export class CounterClient {
     const { history, random } = this.#options;
     const op = this.#nextOperation();
     const operation = history.begin({ op, counter, what: 'take', mark: 'journal' });
-    const outcome = await this.#ask(counter, 'take', { op, name: random.pick(names) }, this.#patience());
+    const outcome = await this.#ask(counter, 'take', { op, name: random.pick(names) });
     // Found taken it wrote nothing and so is not recorded: another copy of the call may yet succeed.
     const refused = outcome.outcome === 'done' && (outcome.value as { op: string }).op !== op;
     history.end(operation, refused ? 'unknown' : outcome.outcome);
@@ -128,40 +136,30 @@ export class CounterClient {
     const op = this.#nextOperation();
     const first = history.begin({ op, counter, what: 'relay', mark: 'journal' });
     const second = history.begin({ op: `${op}.relayed`, counter: to, what: 'relayed', mark: 'journal' });
-    const outcome = await this.#ask(counter, 'relay', { op, to }, this.#patience());
+    const outcome = await this.#ask(counter, 'relay', { op, to });
     // Of a call of several steps that failed some may have taken effect.
     const fate = outcome.outcome === 'done' ? 'done' : 'unknown';
     history.end(first, fate);
     history.end(second, fate);
   }
 
-  #read(counter: string, command: string, after: number, patience: Patience): Promise<Outcome> {
+  #reading(counter: string, command: string, after: number): Ask {
     const { history, staleness } = this.#options;
     const callId = this.#nextCallId();
     const whole = command === 'read' && after === 0;
     staleness.asksReading(callId, counter, history.acknowledgedAt(counter), whole);
-    return this.#ask(counter, command, { after }, patience, callId);
+    return { address: { kind: 'counter', id: counter }, command, request: { after }, callId };
   }
 
-  #ask(
-    counter: string,
-    command: string,
-    request: object,
-    patience: Patience,
-    callId = this.#nextCallId(),
-  ): Promise<Outcome> {
-    const address = { kind: 'counter', id: counter };
-    return this.#options.gateway.ask({ address, command, request, callId }, patience);
+  #ask(counter: string, command: string, request: object): Promise<Outcome> {
+    const { gateway, random } = this.#options;
+    const ask = { address: { kind: 'counter', id: counter }, command, request, callId: this.#nextCallId() };
+    return gateway.ask(ask, random.pick([700, 3_000, 9_000]));
   }
 
   #nextCallId(): string {
     this.#asked += 1;
     return `${this.#options.name}-${this.#asked}`;
-  }
-
-  #patience(): Patience {
-    const { random } = this.#options;
-    return { attempts: random.pick([1, 3, 8]), attemptMs: random.pick([700, 3_000]) };
   }
 
   #trouble(): { untilMs: number } {

@@ -1,31 +1,63 @@
 /** The model database with a window: whoever watches sees every activation and every commit at its moment. */
 import type { Address } from '../../runtime/address.ts';
 import { ModelDatabase } from '../../runtime/store/model.ts';
-import type { Activation, Commit } from '../../runtime/store/store.ts';
+import type { Activation, Commit, HeldShard } from '../../runtime/store/store.ts';
+import { startOfTimeMs } from './process.ts';
+import type { SimulatedTime } from './time.ts';
 
 export interface DatabaseWatcher {
   activated(address: Address, epoch: number): void;
   committed(commit: Commit): void;
+  claimed(node: string, epoch: number, shards: readonly number[]): void;
+  released(incarnation: string, held: readonly HeldShard[]): void;
+}
+
+/** It may jump, as whoever sets it pleases. */
+export class DatabaseClock {
+  readonly #time: SimulatedTime;
+  #offsetMs = 0;
+  #latestMs = 0;
+
+  constructor(time: SimulatedTime) {
+    this.#time = time;
+  }
+
+  get offsetMs(): number {
+    return this.#offsetMs;
+  }
+
+  set offsetMs(offsetMs: number) {
+    this.#latestMs = this.latestMs();
+    this.#offsetMs = offsetMs;
+  }
+
+  nowMs(): number {
+    return startOfTimeMs + this.#time.nowMs + this.#offsetMs;
+  }
+
+  /** The latest time it has shown yet. */
+  latestMs(): number {
+    return Math.max(this.#latestMs, this.nowMs());
+  }
 }
 
 export class WatchedDatabase extends ModelDatabase {
   readonly #watcher: DatabaseWatcher;
-  readonly #owners = new Map<number, string>();
 
   constructor(clock: { nowMs(): number }, watcher: DatabaseWatcher) {
     super(clock);
     this.#watcher = watcher;
   }
 
-  /** The incarnation that claimed this shard last. */
-  ownerOf(shard: number): string | undefined {
-    return this.#owners.get(shard);
-  }
-
   override claim(nodeId: string, incarnation: string, shards: readonly number[]) {
     const claimed = super.claim(nodeId, incarnation, shards);
-    for (const shard of claimed.shards) this.#owners.set(shard, incarnation);
+    if (claimed.shards.length > 0) this.#watcher.claimed(nodeId, claimed.epoch, claimed.shards);
     return claimed;
+  }
+
+  override release(incarnation: string, held: readonly HeldShard[]): void {
+    super.release(incarnation, held);
+    this.#watcher.released(incarnation, held);
   }
 
   override activate(address: Address, epoch: number, create: boolean): Activation {

@@ -7,7 +7,6 @@ import { Replica, type SentItem, type SyncAnswer } from './checkers/replica.ts';
 import type { SessionChecker } from './checkers/sessions.ts';
 import type { StalenessChecker } from './checkers/staleness.ts';
 import { positionOf } from './checkers/sync-token.ts';
-import type { Patience } from './gateway.ts';
 import { Session, type SignInOptions } from './sign-in.ts';
 import type { SimulatedTime } from './time.ts';
 
@@ -34,7 +33,8 @@ interface Edit {
 }
 
 const pagesMax = 400;
-const lastPatience: Patience = { attempts: 20, attemptMs: 5_000 };
+const lastMs = 20_000;
+const lastPauseMs = 500;
 
 export class Device {
   readonly #options: DeviceOptions;
@@ -64,12 +64,14 @@ export class Device {
   async finish(): Promise<string | undefined> {
     for (let tries = 0; this.#session.credentials === undefined; tries += 1) {
       if (tries === 10) return `${this.#options.device} cannot sign in`;
+      if (tries > 0) await this.#options.time.sleep(lastPauseMs);
       await this.#session.open(tries % 2 === 1);
     }
     this.#edits.clear();
     for (let pages = 0; pages < pagesMax; pages += 1) {
       const before = this.#token;
-      const answer = await this.#sync(lastPatience);
+      const answer = await this.#sync(lastMs);
+      if (answer === undefined) await this.#options.time.sleep(lastPauseMs);
       const isLast = answer?.cursor_token === undefined && answer?.retrieved_items.length === 0;
       if (answer === undefined || !isLast || answer.sync_token !== before) continue;
       this.#replica.equals(this.#options.durable, this.#session.credentials?.userUuid ?? '');
@@ -88,7 +90,7 @@ export class Device {
       else if (drawn < 70) return this.#signOut();
       else if (drawn < 74) this.#forget();
     }
-    await this.#sync({ attempts: random.pick([1, 3, 6]), attemptMs: follows ? patienceMs : 1_500 });
+    await this.#sync(follows ? patienceMs : random.pick([1_500, 4_500, 9_000]));
   }
 
   #edit(): void {
@@ -124,10 +126,10 @@ export class Device {
     staleness.asksAfterEnd(callId, account.email);
     const address = { kind: 'user', id: ended.userUuid };
     const request = { credentials: ended, snjs_version: null, api: '20200115' };
-    await gateway.ask({ address, command: 'sync', request, callId }, { attempts: 2, attemptMs: 2_000 });
+    await gateway.ask({ address, command: 'sync', request, callId }, 4_000);
   }
 
-  async #sync(patience: Patience): Promise<SyncAnswer | undefined> {
+  async #sync(withinMs: number): Promise<SyncAnswer | undefined> {
     const { random, account, staleness } = this.#options;
     const items = this.#items();
     const command = items.length === 0 ? 'sync' : random.chance(0.1) ? 'saveManyItems' : 'saveItems';
@@ -142,7 +144,7 @@ export class Device {
       api: '20200115',
       snjs_version: null,
     };
-    const outcome = await this.#session.ask(command, request, patience, callId);
+    const outcome = await this.#session.ask(command, request, withinMs, callId);
     if (outcome.outcome !== 'done') return undefined;
     const answer = await this.#accepted(outcome.value);
     if (answer === undefined) return undefined;

@@ -1,39 +1,89 @@
-/** What stands between a client and the actors: it asks, and repeats under the same call id while that can help. */
-import type { Answer, Ask, Network } from './network.ts';
+/**
+ * What stands between a client and the actors: the gateway of some process, as it is in production. A client asks once
+ * and learns that it was done, that nothing was, or nothing at all: its process may have died under it.
+ */
+import type { AskCall } from '../../runtime/call.ts';
+import { RetryableError } from '../../runtime/errors.ts';
+import type { Actors } from '../../runtime/kind.ts';
+import type { SeededRandom } from '../support/random.ts';
+import type { SimulatedProcess } from './process.ts';
 import type { SimulatedTime } from './time.ts';
 
 export type Outcome =
   | { readonly outcome: 'done'; readonly value: unknown }
   /** Certainly without effect. */
-  | { readonly outcome: 'none'; readonly error: Error }
-  | { readonly outcome: 'unknown'; readonly error: Error };
+  | { readonly outcome: 'none'; readonly error: unknown }
+  | { readonly outcome: 'unknown'; readonly error: unknown };
 
-export interface Patience {
-  readonly attempts: number;
-  readonly attemptMs: number;
+export type Ask = Omit<AskCall, 'deadlineMs'>;
+
+/** A process that serves clients. */
+export interface Entrance {
+  readonly process: SimulatedProcess;
+  readonly actors: Actors;
 }
 
-const pauseMs = 150;
+export interface GatewayOptions {
+  readonly time: SimulatedTime;
+  readonly random: SeededRandom;
+  readonly entrances: () => readonly Entrance[];
+}
+
+const knockPauseMs = 100;
+/** A client waits somewhat longer than its gateway may. */
+const patienceMs = 2_000;
+const insistPauseMs = 500;
 
 export class Gateway {
-  readonly #network: Network;
-  readonly #time: SimulatedTime;
+  readonly #options: GatewayOptions;
 
-  constructor(network: Network, time: SimulatedTime) {
-    this.#network = network;
-    this.#time = time;
+  constructor(options: GatewayOptions) {
+    this.#options = options;
   }
 
-  async ask(ask: Ask, patience: Patience): Promise<Outcome> {
-    let uncertain = false;
-    for (let attempt = 1; ; attempt += 1) {
-      const answer: Answer = await this.#network.ask(ask, patience.attemptMs);
-      if (answer.outcome === 'done') return answer;
-      uncertain ||= answer.outcome === 'maybe';
-      if (!answer.again || attempt >= patience.attempts) {
-        return { outcome: uncertain ? 'unknown' : 'none', error: answer.error };
-      }
-      await this.#time.sleep(pauseMs * attempt);
+  async ask(ask: Ask, withinMs: number): Promise<Outcome> {
+    const { time, random, entrances } = this.#options;
+    const untilMs = time.nowMs + withinMs;
+    while (time.nowMs < untilMs) {
+      const open = entrances().filter(({ process }) => !process.isDead);
+      if (open.length > 0) return this.#enter(random.pick(open), ask, withinMs);
+      await time.sleep(knockPauseMs);
+    }
+    return { outcome: 'none', error: new Error('no gateway answers') };
+  }
+
+  /** As often as it takes to have it done, for what may be asked again. */
+  async insist(ask: Ask, withinMs: number, triesMax: number): Promise<Outcome> {
+    for (let tries = 1; ; tries += 1) {
+      const outcome = await this.ask(ask, withinMs);
+      if (outcome.outcome === 'done' || tries === triesMax) return outcome;
+      await this.#options.time.sleep(insistPauseMs);
     }
   }
+
+  #enter({ process, actors }: Entrance, ask: Ask, withinMs: number): Promise<Outcome> {
+    return new Promise((resolve) => {
+      const gone = () => resolve({ outcome: 'unknown', error: new Error('the gateway does not answer') });
+      process.onDeath(gone);
+      this.#options.time.after(withinMs + patienceMs, gone);
+      process.enter(() => {
+        this.#asked(actors, ask, withinMs).then(
+          (value) => resolve({ outcome: 'done', value }),
+          (error) => resolve({ outcome: isUnknown(error) ? 'unknown' : 'none', error }),
+        );
+      });
+    });
+  }
+
+  #asked(actors: Actors, { address, command, request, callId }: Ask, deadlineMs: number): Promise<unknown> {
+    const handle = actors.get({ name: address.kind }, address.id).ask as Record<
+      string,
+      (request: unknown, options: object) => Promise<unknown>
+    >;
+    const method = handle[command];
+    if (method === undefined) throw new Error(`no command ${command}`);
+    return method.call(handle, request, { callId, deadlineMs });
+  }
 }
+
+const isUnknown = (error: unknown): boolean => error instanceof RetryableError && error.outcome === 'unknown';

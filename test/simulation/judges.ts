@@ -11,7 +11,7 @@ import { OutputGateChecker } from './checkers/output-gate.ts';
 import { SessionChecker } from './checkers/sessions.ts';
 import { StalenessChecker } from './checkers/staleness.ts';
 import { TimerChecker } from './checkers/timers.ts';
-import type { DatabaseWatcher } from './database.ts';
+import type { DatabaseClock, DatabaseWatcher } from './database.ts';
 import type { OutputWatcher } from './network.ts';
 import type { Trace } from './trace.ts';
 
@@ -31,7 +31,7 @@ export class Judges implements DatabaseWatcher, OutputWatcher {
   #violation: Violation | undefined;
   #commits = 0;
 
-  constructor(trace: Trace, databaseMs: () => number) {
+  constructor(trace: Trace, databaseClock: DatabaseClock) {
     const { durable, history, reportOf } = this;
     this.#trace = trace;
     this.convergence = new ConvergenceChecker(reportOf('convergence'), durable);
@@ -41,7 +41,7 @@ export class Judges implements DatabaseWatcher, OutputWatcher {
       new EpochChecker(reportOf('epochs')),
       new EffectChecker(reportOf('effects'), durable, history),
       new OutputGateChecker(reportOf('output-gate'), durable),
-      new TimerChecker(reportOf('timers'), durable, databaseMs),
+      new TimerChecker(reportOf('timers'), durable, () => databaseClock.latestMs()),
       this.staleness,
       this.convergence,
     ];
@@ -68,9 +68,20 @@ export class Judges implements DatabaseWatcher, OutputWatcher {
   readonly committed: DatabaseWatcher['committed'] = (commit) => {
     const { address, epoch, version } = commit;
     this.#commits += 1;
-    this.#trace.add(() => `  ${address.kind} ${address.id.slice(0, 4)} committed ${epoch}/${version}`);
     this.durable.committed(commit);
+    this.#trace.add(() => {
+      const last = this.durable.slice<readonly string[]>(address, 'journal')?.slice(-4).join(' ') ?? '';
+      return `  ${address.kind} ${address.id.slice(0, 4)} committed ${epoch}/${version} ${last}`;
+    });
     for (const checker of this.#checkers) checker.committed?.(commit);
+  };
+
+  readonly claimed: DatabaseWatcher['claimed'] = (node, epoch, shards) => {
+    this.#trace.add(() => `  ${node} claimed ${shards.join(' ')} under ${epoch}`);
+  };
+
+  readonly released: DatabaseWatcher['released'] = (_incarnation, held) => {
+    this.#trace.add(() => `  released ${held.map(({ shard, epoch }) => `${shard}/${epoch}`).join(' ')}`);
   };
 
   replied(call: AskCall, reply: unknown): void {

@@ -1,14 +1,13 @@
 /**
- * The network: how asks reach a host and replies come back. Either may be lost, slow or doubled, an ask may go to a
- * host that does not own the actor, and a wake-up may never come. A gateway repeats what it has no answer to under the
- * same call id, which is all that a real one does.
+ * The network and its brokers: who listens for the calls of which shard as each process is told, late and at different
+ * times, what becomes of a message on its way, and wake-ups that some host takes. `endpoint.ts` is a process's side.
  */
-import { type Address, shardOf } from '../../runtime/address.ts';
 import type { AskCall } from '../../runtime/call.ts';
-import { ActorError, RetryableError, UnavailableError } from '../../runtime/errors.ts';
 import type { TellRow } from '../../runtime/store/store.ts';
-import type { Hint, Transport, TransportHandler } from '../../runtime/transport/transport.ts';
 import type { SeededRandom } from '../support/random.ts';
+import { Endpoint } from './endpoint.ts';
+import type { Links } from './links.ts';
+import type { Mishaps } from './mishaps.ts';
 import type { FaultRates } from './plan.ts';
 import type { SimulatedProcess } from './process.ts';
 import type { SimulatedTime } from './time.ts';
@@ -27,182 +26,169 @@ export interface NetworkOptions {
   readonly trace: Trace;
   readonly shardCount: number;
   readonly watcher: OutputWatcher;
-  /** The incarnation that owns a shard, as far as routing knows. */
-  readonly ownerOf: (shard: number) => string | undefined;
+  readonly links: Links;
+  readonly mishaps: Mishaps;
 }
 
-/** One answer to one ask; `maybe` when it may have taken effect all the same. */
-export type Answer =
-  | { readonly outcome: 'done'; readonly value: unknown }
-  | { readonly outcome: 'none' | 'maybe'; readonly error: Error; readonly again: boolean };
-
-export type Ask = Omit<AskCall, 'deadlineMs'>;
-
-interface Node {
-  readonly process: SimulatedProcess;
-  readonly incarnation: string;
-  handler: TransportHandler | undefined;
-}
+type MessageFault = 'messageLost' | 'messageDoubled' | 'messageSlow' | 'wrongOwner' | 'interestSlow';
 
 const slowMaxMs = 3_000;
+const wakeTriesMax = 5;
+const wakeDeadlineMs = 20_000;
+const wakePauseMs = 1_000;
 
 export class Network {
   readonly #options: NetworkOptions;
-  readonly #nodes = new Map<string, Node>();
+  readonly #endpoints = new Set<Endpoint>();
   #healed = false;
 
   constructor(options: NetworkOptions) {
     this.#options = options;
   }
 
+  get shardCount(): number {
+    return this.#options.shardCount;
+  }
+
+  get trace(): Trace {
+    return this.#options.trace;
+  }
+
+  get watcher(): OutputWatcher {
+    return this.#options.watcher;
+  }
+
+  get mishaps(): Mishaps {
+    return this.#options.mishaps;
+  }
+
+  get random(): SeededRandom {
+    return this.#options.random;
+  }
+
   heal(): void {
     this.#healed = true;
+    for (const endpoint of this.#endpoints) this.reconnect(endpoint);
   }
 
-  /** The transport of one incarnation of a host. */
-  join(process: SimulatedProcess, incarnation: string): Transport {
-    const node: Node = { process, incarnation, handler: undefined };
-    this.#nodes.set(incarnation, node);
-    return {
-      serve: (handler) => {
-        node.handler = handler;
-      },
-      stop: () => {
-        node.handler = undefined;
-      },
-      ask: (call) => this.#askFrom(process, call),
-      wake: (tell) => this.#wake(tell),
-      route: async () => undefined,
-      unroute: () => undefined,
-      hint: (hint) => this.#hint(hint),
-      publish: () => undefined,
-      listen: () => () => undefined,
-      isConnected: true,
-      reachesOthers: true,
-    };
+  join(process: SimulatedProcess): Endpoint {
+    const endpoint = new Endpoint(this, process);
+    this.#endpoints.add(endpoint);
+    this.#showAll(endpoint);
+    return endpoint;
   }
 
-  #hint(hint: Hint): void {
-    for (const node of this.#nodes.values()) {
-      if (this.#happens('messageLost')) continue;
-      this.#options.time.after(this.#latencyMs(), () => node.process.enter(() => node.handler?.hinted(hint)));
+  /** Its process has ended. Brokers learn of it later. */
+  leave(endpoint: Endpoint): void {
+    this.#endpoints.delete(endpoint);
+    for (const viewer of this.#endpoints) this.#learns(() => viewer.forget(endpoint));
+  }
+
+  /** A process finds that it is cut off. */
+  disconnect(endpoint: Endpoint): void {
+    if (this.#healed || !this.#endpoints.has(endpoint)) return;
+    endpoint.process.enter(() => endpoint.disconnected());
+  }
+
+  reconnect(endpoint: Endpoint): void {
+    this.#showAll(endpoint);
+    endpoint.process.enter(() => endpoint.reconnected());
+  }
+
+  /** Others learn, each in its time, whether calls of these shards go to this endpoint. */
+  announce(endpoint: Endpoint, shards: readonly number[]): void {
+    for (const viewer of this.#endpoints) {
+      if (viewer !== endpoint) this.#learns(() => viewer.see(endpoint, shards));
     }
   }
 
-  leave(incarnation: string): void {
-    this.#nodes.delete(incarnation);
+  /** Whom a call of this shard reaches: everybody who listens, as the caller's broker knows. */
+  targetsOf(caller: Endpoint, shard: number): readonly Endpoint[] {
+    const { links, random } = this.#options;
+    const listening = caller
+      .listeners(shard)
+      .filter((endpoint) => !links.isKnownCut(caller.process, endpoint.process));
+    if (!this.happens('wrongOwner')) return listening;
+    const wrong = random.pick([...this.#endpoints]);
+    return [...listening.filter((endpoint) => endpoint !== wrong), wrong];
   }
 
-  /** One ask, answered in the end: at the latest when `withinMs` have passed. */
-  ask(call: Ask, withinMs: number): Promise<Answer> {
-    const { time, random, trace } = this.#options;
-    const node = this.#route(call.address);
-    if (node === undefined) {
-      const error = new UnavailableError('no responders');
-      return time.sleep(5).then(() => ({ outcome: 'none', error, again: true }));
-    }
-    const copies = this.#happens('messageDoubled') ? 2 : 1;
-    return new Promise((resolve) => {
-      let settled = false;
-      const settle = (answer: Answer) => {
-        if (settled) return;
-        settled = true;
-        resolve(answer);
-      };
-      const timeOut = new RetryableError('no answer', { outcome: 'unknown' });
-      const cancel = time.after(withinMs, () => settle({ outcome: 'maybe', error: timeOut, again: true }));
-      const answered = (answer: Answer) => {
-        cancel();
-        // Another copy may still be on its way.
-        if (copies > 1 && answer.outcome === 'none') settle({ ...answer, outcome: 'maybe' });
-        else settle(answer);
-      };
-      for (let copy = 0; copy < copies; copy += 1) {
-        if (this.#happens('messageLost')) {
-          trace.add(() => `${node.process.name} ask ${call.command} lost`);
-          continue;
-        }
-        const delayMs = this.#latencyMs() + (copy > 0 ? random.fraction() * slowMaxMs : 0);
-        time.after(delayMs, () => node.process.enter(() => this.#arrive(node, call, withinMs, answered)));
-      }
-    });
-  }
-
-  #arrive(node: Node, call: Ask, withinMs: number, answered: (answer: Answer) => void): void {
-    const { time, trace, watcher } = this.#options;
-    const back = (answer: Answer) => {
-      if (this.#happens('messageLost')) trace.add(() => `${node.process.name} reply ${call.command} lost`);
-      else time.after(this.#latencyMs(), () => answered(answer));
-    };
-    const { handler } = node;
-    if (handler === undefined) {
-      back(failureOf(new UnavailableError('does not serve')));
+  /** Brings a message to another process, or not. */
+  carry(from: Endpoint, to: Endpoint, what: string, handle: () => void, delayMs = 0): void {
+    const { time, links, trace, mishaps } = this.#options;
+    if (this.happens('messageLost') || !links.passes(from.process, to.process)) {
+      trace.add(() => `${what} from ${from.process.name} to ${to.process.name} is lost`);
       return;
     }
-    const deadlineMs = node.process.monotonicMs() + withinMs;
-    handler.ask({ ...call, deadlineMs }).then(
-      (value) => {
-        watcher.replied({ ...call, deadlineMs }, value);
-        back({ outcome: 'done', value });
-      },
-      (error) => {
-        trace.add(() => `${node.process.name} ${call.address.id.slice(0, 4)} ${call.command}: ${error}`);
-        back(failureOf(error));
-      },
-    );
-  }
-
-  /** An ask of one step of a flow. Its answer enters the asking process by its door. */
-  #askFrom(process: SimulatedProcess, call: AskCall): Promise<unknown> {
-    const { deadlineMs, ...ask } = call;
-    const withinMs = Math.max(1, deadlineMs - process.monotonicMs());
-    return new Promise((resolve, reject) => {
-      void this.ask(ask, withinMs).then((answer) =>
-        process.enter(() => (answer.outcome === 'done' ? resolve(answer.value) : reject(toldAs(answer)))),
-      );
+    time.after(delayMs + this.latencyMs(), () => {
+      mishaps.atMessage(to.process);
+      to.process.enter(handle);
     });
   }
 
-  #wake(tell: TellRow): void {
-    const { time, watcher, random } = this.#options;
-    watcher.woke(tell);
-    const copies = this.#happens('messageDoubled') ? 2 : 1;
-    for (let copy = 0; copy < copies; copy += 1) {
-      if (this.#happens('messageLost')) continue;
-      const node = this.#route({ kind: tell.target_kind, id: tell.target_id });
-      const delayMs = this.#latencyMs() + (copy > 0 ? random.fraction() * slowMaxMs : 0);
-      time.after(delayMs, () => node?.process.enter(() => node.handler?.wake(tell)));
+  /** To every other process. */
+  broadcast(from: Endpoint, what: string, handle: (to: Endpoint) => void): void {
+    for (const to of this.#endpoints) {
+      if (to === from) continue;
+      this.carry(from, to, what, () => handle(to));
+      if (this.happens('messageDoubled')) this.carry(from, to, what, () => handle(to), this.#extraMs());
     }
   }
 
-  #route(address: Address): Node | undefined {
-    const owner = this.#options.ownerOf(shardOf(address, this.#options.shardCount));
-    const node = owner === undefined ? undefined : this.#nodes.get(owner);
-    const nodes = [...this.#nodes.values()];
-    if (nodes.length === 0) return undefined;
-    if (node === undefined || this.#happens('wrongOwner')) return this.#options.random.pick(nodes);
-    return node;
+  /** A wake-up goes to a stream that all hosts take from: it is tried a few times, and may come twice. */
+  wake(tell: TellRow): void {
+    const { time } = this.#options;
+    if (this.happens('messageLost')) return;
+    time.after(this.latencyMs(), () => this.#deliver(tell, 1));
+    if (this.happens('messageDoubled')) time.after(this.#extraMs(), () => this.#deliver(tell, 1));
   }
 
-  #happens(fault: 'messageLost' | 'messageDoubled' | 'messageSlow' | 'wrongOwner'): boolean {
+  #deliver(tell: TellRow, tries: number): void {
+    const { time, random } = this.#options;
+    const again = () => {
+      if (tries < wakeTriesMax) time.after(wakePauseMs, () => this.#deliver(tell, tries + 1));
+    };
+    const hosts = [...this.#endpoints].filter(({ handler, isConnected }) => handler && isConnected);
+    if (hosts.length === 0) {
+      again();
+      return;
+    }
+    const host = random.pick(hosts);
+    const callId = random.uuid();
+    host.process.enter(() => {
+      const address = { kind: tell.target_kind, id: tell.target_id };
+      const deadlineMs = host.process.monotonicMs() + wakeDeadlineMs;
+      const request = { tellId: tell.tell_id };
+      host.ask({ address, command: '$deliver', request, callId, deadlineMs }).catch(again);
+    });
+  }
+
+  happens(fault: MessageFault): boolean {
     return !this.#healed && this.#options.random.chance(this.#options.rates[fault]);
   }
 
-  #latencyMs(): number {
+  latencyMs(): number {
     const { random, rates } = this.#options;
-    if (this.#happens('messageSlow')) return random.fraction() * slowMaxMs;
+    if (this.happens('messageSlow')) return random.fraction() * slowMaxMs;
     return 0.2 + random.fraction() * rates.messageMs;
   }
-}
 
-/** What an error says of the effect, and whether asking again can help. */
-function failureOf(error: unknown): Answer {
-  if (!(error instanceof ActorError)) return { outcome: 'none', error: error as Error, again: false };
-  const isUnknown = error instanceof RetryableError && error.outcome === 'unknown';
-  const again = !['terminal', 'not-found', 'forbidden'].includes(error.class);
-  return { outcome: isUnknown ? 'maybe' : 'none', error, again };
-}
+  after(delayMs: number, fire: () => void): void {
+    this.#options.time.after(delayMs, fire);
+  }
 
-function toldAs(answer: Exclude<Answer, { outcome: 'done' }>): Error {
-  return answer.outcome === 'maybe' ? new RetryableError('no answer', { outcome: 'unknown' }) : answer.error;
+  #extraMs(): number {
+    return this.#options.random.fraction() * slowMaxMs;
+  }
+
+  #showAll(viewer: Endpoint): void {
+    for (const endpoint of this.#endpoints) {
+      if (endpoint !== viewer) this.#learns(() => viewer.see(endpoint, [...endpoint.routed]));
+    }
+  }
+
+  #learns(learn: () => void): void {
+    const lagMs = this.happens('interestSlow') ? this.#extraMs() : this.latencyMs();
+    this.#options.time.after(lagMs, learn);
+  }
 }

@@ -10,7 +10,11 @@ export interface FaultRates {
   readonly storeLostAfter: number;
   readonly storeLate: number;
   readonly storeSlow: number;
+  /** At each of the awaits of a store call, and of a message. */
   readonly crashAtStore: number;
+  readonly pauseAtStore: number;
+  readonly crashAtMessage: number;
+  readonly pauseAtMessage: number;
   /** The host dies as it sends a commit, which runs some time later. */
   readonly orphanedCommit: number;
   /** A renewal of the lease is done, and the host pauses before it learns of it. */
@@ -18,26 +22,55 @@ export interface FaultRates {
   readonly messageLost: number;
   readonly messageDoubled: number;
   readonly messageSlow: number;
+  /** A call reaches a host that does not own the actor, beside whoever listens for it. */
   readonly wrongOwner: number;
+  /** Others learn late whether a host listens for a shard. */
+  readonly interestSlow: number;
   /** What every store call and every message takes at most when nothing is wrong. */
   readonly storeMs: number;
   readonly messageMs: number;
 }
 
 export interface ChaosRates {
-  /** Mean pause between two events that befall a host. */
+  /** Mean pause between two events that befall a process. */
   readonly everyMs: number;
-  readonly crash: number;
-  readonly shortPause: number;
-  readonly longPause: number;
   readonly succeedPaused: number;
-  readonly databaseAway: number;
-  readonly drain: number;
+  /** How often each comes, against the others. */
+  readonly events: {
+    readonly crash: number;
+    readonly shortPause: number;
+    readonly longPause: number;
+    readonly databaseAway: number;
+    readonly networkAway: number;
+    readonly allAway: number;
+    /** Cut off for a moment, and noticed at once. */
+    readonly blip: number;
+    readonly partition: number;
+    readonly oneWay: number;
+    readonly wallJump: number;
+    readonly databaseJump: number;
+    readonly restart: number;
+    /** Shut down for good. */
+    readonly retire: number;
+    /** An operator empties a node, or lets it have shards again. */
+    readonly drain: number;
+    readonly undrain: number;
+  };
+}
+
+export interface MachinePlan {
+  readonly id: string;
+  readonly roles: 'all' | 'host' | 'gateway';
+  readonly startsAtMs: number;
+  /** It is never shut down for good. */
+  readonly stays: boolean;
+  /** How often a pause of it is a sleep of the whole machine. */
+  readonly suspends: number;
 }
 
 export interface Plan {
   readonly seed: number;
-  readonly nodes: readonly string[];
+  readonly machines: readonly MachinePlan[];
   readonly shardCount: number;
   readonly leaseMs: number;
   readonly workMs: number;
@@ -55,6 +88,11 @@ export interface Plan {
   readonly chaos: ChaosRates;
   readonly limits: Limits;
   readonly wallSkewMs: number;
+  readonly wallJumpMs: number;
+  /** By how much the database's clock is off at most, one way or the other together. */
+  readonly databaseJumpMs: number;
+  /** By how much of its speed a monotonic clock is off at most. */
+  readonly driftMost: number;
   readonly pageBytes: number;
 }
 
@@ -67,28 +105,37 @@ export function randomOf(seed: number, part: string): SeededRandom {
 
 /** A mix of faults in which some bugs show sooner than in any. */
 export type Flavour = (typeof flavours)[number];
-const flavours = ['sleepy', 'crashy'] as const;
+export const flavours = ['sleepy', 'crashy', 'cluster', 'partitioned'] as const;
 
 export function isFlavour(text: string): text is Flavour {
   return flavours.some((flavour) => flavour === text);
 }
 
-export function planOf(seed: number, flavour?: Flavour): Plan {
+const hostIds = ['a', 'b', 'c', 'd'];
+const gatewayIds = ['g', 'h'];
+
+export function planOf(seed: number, asked?: Flavour): Plan {
   const random = randomOf(seed, 'plan');
   const sometimes = (most: number, chance = 0.6) => (random.chance(chance) ? most * random.fraction() : 0);
-  const quiet = random.chance(0.1) && flavour === undefined;
+  const flavour = asked ?? (random.chance(0.6) ? random.pick(flavours) : undefined);
+  const quiet = random.chance(0.1) && asked === undefined;
   const rate = (most: number) => (quiet ? 0 : sometimes(most));
-  // Hosts that take over from each other again and again, while routing still finds the old ones.
-  const rivalry = random.chance(0.4) || flavour !== undefined;
-  // Of these some sleep past their leases, the others crash while what they sent is still running.
-  const sleepy = rivalry && (flavour === undefined ? random.chance(0.5) : flavour === 'sleepy');
-  const crashy = rivalry && !sleepy;
+  // Hosts that take over from each other again and again, while routing still finds the old ones: some sleep past their
+  // leases, others crash while what they sent is still running.
+  const sleepy = flavour === 'sleepy';
+  const crashy = flavour === 'crashy';
+  const rivalry = sleepy || crashy;
+  // Hosts that come and go as operators want it, and hosts that cannot reach each other.
+  const cluster = flavour === 'cluster';
+  const partitioned = flavour === 'partitioned';
+  const leaseMs = rivalry ? random.pick([2_000, 3_000]) : random.pick([2_000, 3_000, 6_000, 10_000]);
+  const workMs = 8_000 + random.below(16_000);
   return {
     seed,
-    nodes: rivalry || random.chance(0.4) ? ['a', 'b'] : ['a'],
-    shardCount: random.pick([1, 4, 16]),
-    leaseMs: rivalry ? random.pick([2_000, 3_000]) : random.pick([3_000, 6_000, 10_000]),
-    workMs: 8_000 + random.below(16_000),
+    machines: machinesOf(random, { hosts: hostCountOf(random, flavour), workMs, cluster }),
+    shardCount: random.pick([1, 4, 16, 64]),
+    leaseMs,
+    workMs,
     accounts: random.pick([0, 1, 1, 2]),
     clients: sleepy ? 5 : random.pick([1, 3, 5]),
     counters: sleepy ? random.pick([1, 2]) : random.pick([1, 2, 4]),
@@ -104,12 +151,16 @@ export function planOf(seed: number, flavour?: Flavour): Plan {
       storeLate: crashy ? 0.1 : rate(0.1),
       storeSlow: crashy ? 0.06 : rate(0.2),
       orphanedCommit: crashy ? 0.1 : rate(0.01),
-      crashAtStore: crashy ? 0.004 : rate(0.004),
+      crashAtStore: crashy ? 0.002 : rate(0.002),
+      pauseAtStore: rate(0.001),
+      crashAtMessage: rate(0.001),
+      pauseAtMessage: rate(0.001),
       pauseAtRenewal: sleepy ? 0.25 : 0,
-      messageLost: rate(0.1),
+      messageLost: rate(0.05),
       messageDoubled: rate(0.15),
       messageSlow: rate(0.1),
       wrongOwner: rivalry ? 0.4 : sometimes(0.3),
+      interestSlow: rate(0.5),
       storeMs: random.pick([3, 30, 120]),
       messageMs: random.pick([2, 20, 100]),
     },
@@ -117,17 +168,57 @@ export function planOf(seed: number, flavour?: Flavour): Plan {
       everyMs: quiet
         ? Number.POSITIVE_INFINITY
         : random.pick(sleepy ? [1_000, 2_500] : [1_500, 4_000, 10_000]),
-      crash: sleepy ? 0.3 : crashy ? 2 : sometimes(3, 0.7),
-      shortPause: rivalry ? 0 : sometimes(3),
-      longPause: sleepy ? 6 : crashy ? 1 : sometimes(3),
       succeedPaused: random.fraction(),
-      databaseAway: sleepy ? 1 : crashy ? 2 : sometimes(2),
-      drain: sometimes(1),
+      events: {
+        crash: sleepy ? 0.3 : crashy ? 2 : sometimes(3, 0.7),
+        shortPause: rivalry ? 0 : sometimes(3),
+        longPause: sleepy ? 6 : crashy ? 1 : sometimes(3),
+        databaseAway: sleepy ? 1 : crashy ? 2 : sometimes(2),
+        networkAway: partitioned ? 3 : sometimes(2),
+        allAway: partitioned ? 2 : sometimes(2),
+        blip: partitioned ? 6 : sometimes(4),
+        partition: partitioned ? 4 : sometimes(2),
+        oneWay: partitioned ? 3 : sometimes(2),
+        wallJump: sometimes(2),
+        databaseJump: sometimes(2),
+        restart: cluster ? 3 : sometimes(1),
+        retire: cluster ? 1 : sometimes(1),
+        drain: cluster ? 4 : sometimes(1),
+        undrain: cluster ? 3 : sometimes(1),
+      },
     },
     limits: { ...limitsOf(random), ...(rivalry ? { idleMs: 300_000 } : {}) },
     wallSkewMs: sometimes(400),
+    wallJumpMs: sometimes(4_000),
+    // Together they stay within the margin of the lease (design 4.3).
+    databaseJumpMs: sometimes(0.6 * Math.max(1_000, leaseMs / 5)),
+    driftMost: sometimes(0.05),
     pageBytes: random.pick([1_500, 4_000, 1_000_000]),
   };
+}
+
+function hostCountOf(random: SeededRandom, flavour: Flavour | undefined): number {
+  if (flavour === undefined) return random.pick([1, 1, 2, 3]);
+  return flavour === 'sleepy' || flavour === 'crashy' ? random.pick([2, 2, 3]) : random.pick([2, 3, 4]);
+}
+
+function machinesOf(
+  random: SeededRandom,
+  { hosts, workMs, cluster }: { hosts: number; workMs: number; cluster: boolean },
+): readonly MachinePlan[] {
+  const isApart = random.chance(0.4);
+  const gateways = isApart ? random.pick([1, 2]) : 0;
+  const machine = (id: string, roles: MachinePlan['roles'], index: number): MachinePlan => ({
+    id,
+    roles,
+    startsAtMs: index > 0 && random.chance(cluster ? 0.5 : 0.2) ? random.fraction() * workMs : 0,
+    stays: index === 0 || roles === 'gateway',
+    suspends: random.pick([0, 0.5, 1]),
+  });
+  return [
+    ...hostIds.slice(0, hosts).map((id, index) => machine(id, isApart ? 'host' : 'all', index)),
+    ...gatewayIds.slice(0, gateways).map((id, index) => machine(id, 'gateway', index)),
+  ];
 }
 
 function limitsOf(random: SeededRandom): Limits {

@@ -1,29 +1,42 @@
 /**
- * One run of a host's process: its clocks, and the door through which everything outside reaches it. Nothing enters
- * a paused process until it goes on, and nothing ever enters a dead one.
+ * One run of a process: its clocks, and the door through which everything outside reaches it. Nothing enters a paused
+ * process until it goes on, and nothing ever enters a dead one.
  *
  * A `stopped` process finds on waking that both its clocks have gone on; a `suspended` one (its machine slept) that
- * its monotonic clock stood still and its wall clock did not.
+ * its monotonic clock and its timers stood still and its wall clock did not.
  */
 import type { Clock } from '../../runtime/clock.ts';
 import type { SimulatedTime } from './time.ts';
 
 export const startOfTimeMs = Date.UTC(2026, 0, 1);
 
+/** A timer is never early by more than this, which is what arithmetic may lose. */
+const roundingMs = 1e-3;
+
+export interface ProcessClocks {
+  readonly wallSkewMs: number;
+  /** How fast the monotonic clock runs. */
+  readonly rate: number;
+}
+
 export class SimulatedProcess implements Clock {
   readonly name: string;
   readonly #time: SimulatedTime;
-  readonly #wallSkewMs: number;
+  readonly #rate: number;
+  #wallOffsetMs: number;
   #state: 'running' | 'paused' | 'dead' = 'running';
   #waiting: (() => void)[] = [];
+  #whenDead: (() => void)[] = [];
   #pausedAtMs = 0;
   #suspended = false;
-  #sleptMs = 0;
+  #sleptMs: number;
 
-  constructor(name: string, time: SimulatedTime, wallSkewMs: number) {
+  constructor(name: string, time: SimulatedTime, { wallSkewMs, rate }: ProcessClocks) {
     this.name = name;
     this.#time = time;
-    this.#wallSkewMs = wallSkewMs;
+    this.#wallOffsetMs = wallSkewMs;
+    this.#rate = rate;
+    this.#sleptMs = time.nowMs;
   }
 
   get isDead(): boolean {
@@ -34,8 +47,8 @@ export class SimulatedProcess implements Clock {
     return this.#state === 'paused';
   }
 
-  get pausedForMs(): number {
-    return this.isPaused ? this.#time.nowMs - this.#pausedAtMs : 0;
+  get isRunning(): boolean {
+    return this.#state === 'running';
   }
 
   enter(what: () => void): void {
@@ -60,6 +73,18 @@ export class SimulatedProcess implements Clock {
   kill(): void {
     this.#state = 'dead';
     this.#waiting = [];
+    for (const tell of this.#whenDead.splice(0)) tell();
+  }
+
+  /** Told to those outside who wait for something from it. */
+  onDeath(tell: () => void): void {
+    if (this.isDead) tell();
+    else this.#whenDead.push(tell);
+  }
+
+  /** Somebody sets the wall clock. */
+  jump(byMs: number): void {
+    this.#wallOffsetMs += byMs;
   }
 
   nowMs(): number {
@@ -71,13 +96,24 @@ export class SimulatedProcess implements Clock {
   }
 
   monotonicMs(): number {
-    return this.#time.nowMs - this.#sleptMs;
+    return (this.#time.nowMs - this.#sleptMs) * this.#rate;
   }
 
   schedule(delayMs: number, fire: () => void): () => void {
+    const dueMs = this.monotonicMs() + Math.max(0, delayMs);
     let cancelled = false;
+    let cancel = () => {};
+    const wait = () => {
+      const leftMs = dueMs - this.monotonicMs();
+      cancel = this.#time.after(leftMs / this.#rate, () => this.enter(arrived));
+    };
     // A callback that waits at the door of a paused process can still be cancelled from inside.
-    const cancel = this.#time.after(delayMs, () => this.enter(() => cancelled || fire()));
+    const arrived = () => {
+      if (cancelled) return;
+      if (dueMs - this.monotonicMs() > roundingMs) wait();
+      else fire();
+    };
+    wait();
     return () => {
       cancelled = true;
       cancel();
@@ -85,6 +121,6 @@ export class SimulatedProcess implements Clock {
   }
 
   #wallMs(): number {
-    return startOfTimeMs + this.#time.nowMs + this.#wallSkewMs;
+    return startOfTimeMs + this.#time.nowMs + this.#wallOffsetMs;
   }
 }

@@ -1,7 +1,7 @@
 /**
  * Runs the simulator:
  *
- *     node --import=tsx test/simulation/run.ts --seeds 1000 [--seed N] [--from N] [--plant NAME] [--flavour sleepy|crashy] [--trace LINES]
+ *     node --import=tsx test/simulation/run.ts --seeds 1000 [--seed N] [--from N] [--plant NAME] [--flavour sleepy|crashy|cluster|partitioned] [--trace LINES]
  */
 import { parseArgs } from 'node:util';
 import { isFlavour } from './plan.ts';

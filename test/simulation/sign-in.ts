@@ -10,7 +10,7 @@ import {
 import type { SeededRandom } from '../support/random.ts';
 import type { Account } from './account.ts';
 import type { SessionChecker } from './checkers/sessions.ts';
-import type { Gateway, Outcome, Patience } from './gateway.ts';
+import type { Gateway, Outcome } from './gateway.ts';
 
 export interface SignInOptions {
   readonly account: Account;
@@ -36,7 +36,7 @@ interface Refused {
   readonly refused: { readonly status: number };
 }
 
-const patience: Patience = { attempts: 4, attemptMs: 6_000 };
+const openingMs = 15_000;
 const device = { userAgent: 'simulated', ipAddress: null, snjsVersion: null, applicationVersion: null };
 
 export class Session {
@@ -66,7 +66,7 @@ export class Session {
     if (access === undefined) return;
     const { apiVersion, sessions, device: name } = this.#options;
     const request = { access, refreshSecrets: [this.#refreshSecret], apiVersion, device };
-    const outcome = await this.ask('refresh', request, this.#patience());
+    const outcome = await this.ask('refresh', request, this.#options.random.pick([3_000, 3_000, 12_000]));
     if (outcome.outcome !== 'done') return;
     const reply = outcome.value as Issued | Refused;
     if ('refused' in reply) sessions.refreshRefused(name, reply.refused.status);
@@ -77,7 +77,7 @@ export class Session {
   async close(): Promise<Credentials | undefined> {
     const credentials = this.#credentials;
     if (credentials === undefined) return undefined;
-    const outcome = await this.ask('logout', { credentials }, patience);
+    const outcome = await this.ask('logout', { credentials }, openingMs);
     // Whatever became of it: a client that signs out forgets its session.
     this.#credentials = undefined;
     const ended = outcome.outcome === 'done' && 'sessionUuid' in (outcome.value as object);
@@ -85,9 +85,9 @@ export class Session {
   }
 
   /** Asks the user's actor. */
-  ask(command: string, request: object, within: Patience, callId = this.nextCallId()): Promise<Outcome> {
+  ask(command: string, request: object, withinMs: number, callId = this.nextCallId()): Promise<Outcome> {
     const id = this.#credentials?.userUuid ?? '';
-    return this.#ask('user', id, command, request, within, callId);
+    return this.#ask('user', id, command, request, withinMs, callId);
   }
 
   nextCallId(): string {
@@ -102,7 +102,7 @@ export class Session {
     const { email, password } = account;
     const keyParams = { pw_nonce: 'nonce', version: '004' };
     const request = { email, workspace: '', password, keyParams, apiVersion, ephemeral: false, device };
-    return signedIn(await this.#ask('user', userUuid, 'register', request, patience));
+    return signedIn(await this.#ask('user', userUuid, 'register', request, openingMs));
   }
 
   async #login(): Promise<SignInReply | undefined> {
@@ -112,10 +112,10 @@ export class Session {
     const id = signinKeys.actorId(address);
     const codeVerifier = random.uuid();
     const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url');
-    const asked = await this.#ask('signin', id, 'loginParams', { ...address, codeChallenge }, patience);
+    const asked = await this.#ask('signin', id, 'loginParams', { ...address, codeChallenge }, openingMs);
     if (asked.outcome !== 'done') return undefined;
     const request = { ...address, password, codeVerifier, apiVersion, ephemeral: false, device };
-    return signedIn(await this.#ask('signin', id, 'login', request, patience));
+    return signedIn(await this.#ask('signin', id, 'login', request, openingMs));
   }
 
   #keep({ session, secrets }: Issued): void {
@@ -130,14 +130,10 @@ export class Session {
     id: string,
     command: string,
     request: object,
-    within: Patience,
+    withinMs: number,
     callId = this.nextCallId(),
   ): Promise<Outcome> {
-    return this.#options.gateway.ask({ address: { kind, id }, command, request, callId }, within);
-  }
-
-  #patience(): Patience {
-    return { attempts: this.#options.random.pick([1, 1, 4]), attemptMs: 3_000 };
+    return this.#options.gateway.ask({ address: { kind, id }, command, request, callId }, withinMs);
   }
 }
 

@@ -6,6 +6,7 @@
 import type { Schedule } from '../../runtime/store/model.ts';
 import { type Store, StoreError } from '../../runtime/store/store.ts';
 import type { SeededRandom } from '../support/random.ts';
+import type { Mishaps } from './mishaps.ts';
 import type { FaultRates } from './plan.ts';
 import type { SimulatedProcess } from './process.ts';
 import type { SimulatedTime } from './time.ts';
@@ -33,6 +34,7 @@ export interface StorageFaultsOptions {
   readonly random: SeededRandom;
   readonly rates: FaultRates;
   readonly trace: Trace;
+  readonly mishaps: Mishaps;
   /** The process is to die now, while the database goes on. */
   readonly onCrash: (process: SimulatedProcess) => void;
   readonly onPause: (process: SimulatedProcess) => void;
@@ -60,7 +62,12 @@ export class StorageFaults {
   scheduleOf(process: SimulatedProcess): Schedule {
     return <T>(operation: keyof Store, apply: () => T) =>
       new Promise<T>((resolve, reject) => {
-        this.#begin(process, operation, apply, resolve, reject);
+        const { mishaps } = this.#options;
+        mishaps.atStore(process);
+        process.enter(() => {
+          this.#begin(process, operation, apply, resolve, reject);
+          mishaps.atStore(process);
+        });
       });
   }
 
@@ -71,10 +78,14 @@ export class StorageFaults {
     resolve: (value: T) => void,
     reject: (error: unknown) => void,
   ): void {
-    const { time, trace } = this.#options;
+    const { time, trace, mishaps } = this.#options;
     const fate = this.#fate(process, operation);
     if (fate !== 'done') trace.add(() => `${process.name} store.${operation}: ${fate}`);
-    const answer = (what: Answer) => time.after(this.#latencyMs(), () => process.enter(what));
+    const answer = (what: Answer) =>
+      time.after(this.#latencyMs(), () => {
+        mishaps.atStore(process);
+        process.enter(what);
+      });
     const fail = (failure: 'conflict' | 'unavailable' | 'unknown') =>
       answer(() => reject(new StoreError(failure, `simulated: ${fate}`)));
     const run = (andThen: (result: T) => void) => {
@@ -108,8 +119,7 @@ export class StorageFaults {
           return run(() => fail('unknown'));
         case 'done':
           run((result) => answer(() => resolve(result)));
-          if (this.#crashesNow(operation)) this.#options.onCrash(process);
-          else if (this.#pausesNow(operation)) this.#options.onPause(process);
+          if (this.#pausesNow(operation)) this.#options.onPause(process);
       }
       return undefined;
     });
@@ -131,11 +141,6 @@ export class StorageFaults {
     if (isNext(rates.storeLate)) return 'late';
     if (isNext(rates.storeConflict) && repeatable.has(operation)) return 'conflict';
     return 'done';
-  }
-
-  #crashesNow(operation: keyof Store): boolean {
-    const { random, rates } = this.#options;
-    return !this.#healed && operation !== 'renew' && random.chance(rates.crashAtStore);
   }
 
   #pausesNow(operation: keyof Store): boolean {

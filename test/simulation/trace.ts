@@ -1,3 +1,5 @@
+import type { Logger } from '../../runtime/ports.ts';
+
 /** What happened, for whoever replays a failing seed. Costs nothing unless it is on. */
 export class Trace {
   readonly #nowMs: () => number;
@@ -11,5 +13,12 @@ export class Trace {
 
   add(line: () => string): void {
     if (this.#on) this.lines.push(`${this.#nowMs().toFixed(1).padStart(9)}  ${line()}`);
+  }
+
+  /** What a process logs, among the rest. */
+  loggerOf(name: string): Logger {
+    const log = (fields: object, message: string) =>
+      this.add(() => `${name} logs: ${message} ${JSON.stringify(fields)}`);
+    return { info: log, warn: log, error: log };
   }
 }

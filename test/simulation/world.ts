@@ -6,15 +6,20 @@
  *   heal    nothing fails any more; whatever is under way ends
  *   rest    no tell and no timer is pending; clients read once more, and the checkers judge
  */
+
+import { OwnershipChecker } from './checkers/ownership.ts';
 import { createClients } from './clients.ts';
-import { WatchedDatabase } from './database.ts';
+import { DatabaseClock, WatchedDatabase } from './database.ts';
 import { simulatedKinds } from './domain.ts';
-import { Gateway } from './gateway.ts';
+import { type Entrance, Gateway } from './gateway.ts';
 import { Judges, type Violation } from './judges.ts';
+import { Links } from './links.ts';
+import { Machines, type Run } from './machines.ts';
+import { Mishaps } from './mishaps.ts';
+import { Nemesis } from './nemesis.ts';
 import { Network } from './network.ts';
-import { Nodes } from './nodes.ts';
 import { type Flavour, planOf, randomOf } from './plan.ts';
-import { startOfTimeMs } from './process.ts';
+import type { SimulatedProcess } from './process.ts';
 import { StorageFaults } from './storage-faults.ts';
 import { SimulatedTime } from './time.ts';
 import { Trace } from './trace.ts';
@@ -58,45 +63,53 @@ function createWorld(seed: number, options: SimulateOptions) {
   const time = new SimulatedTime();
   const trace = new Trace(options.trace, () => time.nowMs);
   const streams = (part: string) => randomOf(seed, part);
-  const databaseMs = () => startOfTimeMs + time.nowMs;
-  const judges = new Judges(trace, databaseMs);
-  const database = new WatchedDatabase({ nowMs: databaseMs }, judges);
+  const databaseClock = new DatabaseClock(time);
+  const judges = new Judges(trace, databaseClock);
+  const database = new WatchedDatabase(databaseClock, judges);
   const rates = plan.faults;
-  const faults = new StorageFaults({
-    time,
-    random: streams('storage'),
-    rates,
-    trace,
-    onCrash: (process) => nodes.crash(process),
-    onPause: (process) => nodes.pauseLong(process),
-  });
+  const crash = (process: SimulatedProcess) => machines.crash(process);
+  const pause = (process: SimulatedProcess) => machines.pauseLong(process);
+  const mishaps = new Mishaps({ random: streams('mishaps'), rates, crash, pause });
+  const shared = { plan, time, trace, rates, mishaps, randomOf: streams };
+  const faults = new StorageFaults({ ...shared, random: streams('storage'), onCrash: crash, onPause: pause });
+  const links = new Links(time);
   const network = new Network({
-    time,
+    ...shared,
+    links,
     random: streams('network'),
-    rates,
-    trace,
     shardCount: plan.shardCount,
-    ownerOf: (shard) => database.ownerOf(shard),
     watcher: judges,
   });
   const kinds = simulatedKinds(streams('settings').pick([8_000, 5_184_000_000]), plan.pageBytes);
-  const ports = { plan, time, trace, database, faults, network, randomOf: streams };
-  const nodes: Nodes = new Nodes({ ...ports, kinds, random: streams('nodes') });
-  const gateway = new Gateway(network, time);
+  const ports = { ...shared, database, faults, network };
+  const machines: Machines = new Machines({ ...ports, kinds, random: streams('machines') });
+  const nemesis = new Nemesis({ ...ports, machines, links, databaseClock, random: streams('nemesis') });
+  const entrances = () => machines.runs.filter(isEntrance);
+  const gateway = new Gateway({ time, random: streams('gateway'), entrances });
   const clients = createClients({ plan, time, gateway, judges, randomOf: streams });
   const { convergence } = judges;
+  const ownership = new OwnershipChecker({ database, machines, shardCount: plan.shardCount });
 
   async function run(): Promise<void> {
-    const work = started([...clients.map((client) => client.work(plan.workMs)), nodes.disturb(plan.workMs)]);
+    const work = started([
+      ...clients.map((client) => client.work(plan.workMs)),
+      nemesis.disturb(plan.workMs),
+    ]);
     await time.run(plan.workMs, () => judges.violation !== undefined);
     trace.add(() => '--- heal');
-    for (const part of [faults, network, nodes]) part.heal();
+    for (const part of [mishaps, faults, nemesis, machines]) part.heal();
     const stragglersUntilMs = time.nowMs + stragglersMs;
-    const isResting = () =>
-      time.nowMs >= stragglersUntilMs && work.done && nodes.isReady && convergence.pending() === undefined;
-    await time.run(time.nowMs + restMs, () => judges.violation !== undefined || isResting());
-    if (!isResting()) convergence.stuck(convergence.pending() ?? 'a client still waits');
+    const unrest = () =>
+      time.nowMs < stragglersUntilMs || !work.done
+        ? 'a client still waits'
+        : (ownership.unsettled() ?? convergence.pending());
+    await time.run(time.nowMs + restMs, () => judges.violation !== undefined || unrest() === undefined);
+    stopIf(unrest());
     if (judges.violation === undefined) await rest();
+  }
+
+  function stopIf(hindrance: string | undefined): void {
+    if (hindrance !== undefined) convergence.stuck(hindrance);
   }
 
   async function rest(): Promise<void> {
@@ -114,6 +127,8 @@ function createWorld(seed: number, options: SimulateOptions) {
 
   return { run, judges, trace };
 }
+
+const isEntrance = (run: Run): run is Run & Entrance => run.actors !== undefined;
 
 /** Tells when all of it is done. What goes wrong in it is for the process to notice. */
 function started(all: readonly Promise<void>[]): { readonly done: boolean } {

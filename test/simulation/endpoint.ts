@@ -1,0 +1,261 @@
+/**
+ * A process's side of the network, with what `transport.ts` asks of an adapter and the NATS adapter does: a call whose
+ * shard is routed here is a function call; while the process knows that it is cut off calls reject at once, and those
+ * that wait at that moment are of unknown outcome; a call that nobody listens for has moved; any other ends by its
+ * answer or its deadline.
+ */
+import { shardOf } from '../../runtime/address.ts';
+import type { AskCall } from '../../runtime/call.ts';
+import {
+  ActorError,
+  MovedError,
+  RetryableError,
+  TerminalError,
+  UnavailableError,
+} from '../../runtime/errors.ts';
+import type { TellRow } from '../../runtime/store/store.ts';
+import type { Hint, Transport, TransportHandler } from '../../runtime/transport/transport.ts';
+import type { Network } from './network.ts';
+import type { SimulatedProcess } from './process.ts';
+
+interface Pending {
+  readonly shard: number;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+type Answer = (pending: Pending) => void;
+
+const lostRetryMs = 100;
+
+export class Endpoint implements Transport {
+  readonly process: SimulatedProcess;
+  readonly reachesOthers = true;
+  /** Shards whose calls are to come here. */
+  readonly routed = new Set<number>();
+  readonly #network: Network;
+  /** Who listens for what, as this process's broker was told. */
+  readonly #interest = new Map<Endpoint, Set<number>>();
+  readonly #pending = new Map<number, Pending>();
+  #tokens = 0;
+  #handler: TransportHandler | undefined;
+  #isConnected = true;
+  #whenConnected: (() => void)[] = [];
+
+  constructor(network: Network, process: SimulatedProcess) {
+    this.#network = network;
+    this.process = process;
+  }
+
+  get handler(): TransportHandler | undefined {
+    return this.#handler;
+  }
+
+  get isConnected(): boolean {
+    return this.#isConnected;
+  }
+
+  serve(handler: TransportHandler): void {
+    this.#handler = handler;
+  }
+
+  stop(): void {
+    this.#handler = undefined;
+    this.unroute([...this.routed]);
+  }
+
+  route(shards: readonly number[]): Promise<void> {
+    for (const shard of shards) this.routed.add(shard);
+    this.#network.announce(this, shards);
+    return new Promise((resolve) => {
+      this.#network.after(this.#network.latencyMs(), () =>
+        this.process.enter(() => {
+          if (this.#isConnected) resolve();
+          else this.#whenConnected.push(resolve);
+        }),
+      );
+    });
+  }
+
+  unroute(shards: readonly number[]): void {
+    for (const shard of shards) this.routed.delete(shard);
+    this.#network.announce(this, shards);
+  }
+
+  hint(hint: Hint): void {
+    if (this.process.isDead) return;
+    this.#hinted(hint);
+    if (!this.#isConnected) return;
+    this.#network.broadcast(this, `hint ${hint.hint}`, (to) => to.#hinted(hint));
+  }
+
+  wake(tell: TellRow): void {
+    if (this.process.isDead) return;
+    this.#network.watcher.woke(tell);
+    const isHere = this.routed.has(this.#shardOf(tell.target_kind, tell.target_id));
+    if (isHere && this.#handler !== undefined) this.#handler.wake(tell);
+    else if (this.#isConnected) this.#network.wake(tell);
+  }
+
+  publish(): void {}
+
+  listen(): () => void {
+    return () => {};
+  }
+
+  // --- brokers ----------------------------------------------------------------------------------------------
+
+  /** Told late, what is so now: whatever is told last is right. */
+  see(endpoint: Endpoint, shards: readonly number[]): void {
+    const interest = this.#interest.get(endpoint) ?? new Set<number>();
+    this.#interest.set(endpoint, interest);
+    for (const shard of shards) {
+      if (endpoint.routed.has(shard) && !endpoint.process.isDead) interest.add(shard);
+      else interest.delete(shard);
+    }
+  }
+
+  forget(endpoint: Endpoint): void {
+    this.#interest.delete(endpoint);
+  }
+
+  listeners(shard: number): readonly Endpoint[] {
+    return [...this.#interest].filter(([, shards]) => shards.has(shard)).map(([endpoint]) => endpoint);
+  }
+
+  disconnected(): void {
+    if (!this.#isConnected) return;
+    this.#isConnected = false;
+    this.#abandon(() => true);
+  }
+
+  #hinted(hint: Hint): void {
+    // Whoever had these shards before may be no more.
+    if (hint.hint === 'claimed') this.#abandon(({ shard }) => hint.shards.includes(shard));
+    this.#handler?.hinted(hint);
+  }
+
+  #abandon(isLost: (pending: Pending) => boolean): void {
+    for (const [token, pending] of this.#pending) {
+      if (!isLost(pending)) continue;
+      this.#pending.delete(token);
+      pending.reject(new RetryableError('cut off', { outcome: 'unknown', retryAfterMs: lostRetryMs }));
+    }
+  }
+
+  reconnected(): void {
+    if (this.#isConnected) return;
+    this.#isConnected = true;
+    this.#network.announce(this, [...this.routed]);
+    for (const resolve of this.#whenConnected.splice(0)) resolve();
+  }
+
+  // --- calls ------------------------------------------------------------------------------------------------
+
+  ask(call: AskCall): Promise<unknown> {
+    const shard = this.#shardOf(call.address.kind, call.address.id);
+    if (this.#handler !== undefined && this.routed.has(shard)) return this.#watched(call, this.#handler.ask);
+    if (!this.#isConnected) return Promise.reject(new UnavailableError('cut off'));
+    return new Promise((resolve, reject) => this.#send(call, { shard, resolve, reject }));
+  }
+
+  #send(call: AskCall, pending: Pending): void {
+    const { mishaps, trace } = this.#network;
+    mishaps.atMessage(this.process);
+    this.process.enter(() => {
+      const remainingMs = call.deadlineMs - this.process.monotonicMs();
+      if (remainingMs <= 0) return pending.reject(new RetryableError('too late', { outcome: 'none' }));
+      const token = this.#await(pending, remainingMs);
+      const targets = this.#network.targetsOf(this, pending.shard);
+      if (targets.length === 0) {
+        const nobody: Answer = ({ reject }) =>
+          reject(new MovedError('nobody serves this now', { reachedNobody: true }));
+        this.#network.after(this.#network.latencyMs(), () =>
+          this.process.enter(() => this.#answered(token, nobody)),
+        );
+      }
+      const what = `${call.command} ${call.callId}`;
+      trace.add(() => `${what} from ${this.process.name} to ${targets.map(({ process }) => process.name).join(' and ')}`);
+      for (const target of targets) {
+        this.#network.carry(this, target, what, () => target.#arrived(this, token, call, remainingMs));
+      }
+      mishaps.atMessage(this.process);
+    });
+  }
+
+  #await({ shard, resolve, reject }: Pending, remainingMs: number): number {
+    this.#tokens += 1;
+    const token = this.#tokens;
+    const cancel = this.process.schedule(remainingMs, () =>
+      this.#answered(token, (pending) =>
+        pending.reject(new RetryableError('no answer came in time', { outcome: 'unknown' })),
+      ),
+    );
+    this.#pending.set(token, {
+      shard,
+      resolve: (value) => {
+        cancel();
+        resolve(value);
+      },
+      reject: (error) => {
+        cancel();
+        reject(error);
+      },
+    });
+    return token;
+  }
+
+  #answered(token: number, answer: Answer): void {
+    const pending = this.#pending.get(token);
+    if (pending === undefined) return;
+    this.#pending.delete(token);
+    answer(pending);
+  }
+
+  #arrived(from: Endpoint, token: number, call: AskCall, remainingMs: number): void {
+    const deadlineMs = this.process.monotonicMs() + remainingMs;
+    const handler = this.#handler;
+    const running =
+      handler === undefined
+        ? Promise.reject(new MovedError('this process serves nothing'))
+        : this.#watched({ ...call, deadlineMs }, (received) => handler.askFromElsewhere(received));
+    running.then(
+      (value) => this.#reply(from, token, call, ({ resolve }) => resolve(value)),
+      (error) => this.#reply(from, token, call, ({ reject }) => reject(asActorError(error))),
+    );
+  }
+
+  #reply(to: Endpoint, token: number, call: AskCall, answer: Answer): void {
+    const { mishaps } = this.#network;
+    mishaps.atMessage(this.process);
+    this.process.enter(() => {
+      if (!this.#isConnected) return;
+      this.#network.carry(this, to, `reply of ${call.callId}`, () => to.#answered(token, answer));
+      mishaps.atMessage(this.process);
+    });
+  }
+
+  #watched(call: AskCall, ask: TransportHandler['ask']): Promise<unknown> {
+    const { trace, watcher } = this.#network;
+    return ask(call).then(
+      (value) => {
+        if (!call.command.startsWith('$') && !this.process.isDead) watcher.replied(call, value);
+        return value;
+      },
+      (error) => {
+        trace.add(
+          () =>
+            `${this.process.name} ${call.address.id.slice(0, 4)} ${call.command} ${call.callId}: ${error}`,
+        );
+        throw error;
+      },
+    );
+  }
+
+  #shardOf(kind: string, id: string): number {
+    return shardOf({ kind, id }, this.#network.shardCount);
+  }
+}
+
+const asActorError = (error: unknown): ActorError =>
+  error instanceof ActorError ? error : new TerminalError('the owner of the actor failed');

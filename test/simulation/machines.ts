@@ -1,0 +1,231 @@
+/**
+ * The machines: each runs one process after another, as a host, a gateway or both. A process crashes, pauses, shuts
+ * down and starts again; one that is paused for long may be succeeded by another of the same node, and finds that out
+ * when it wakes. Whether two processes of one node can harm each other is the runtime's business alone.
+ */
+import { createActors } from '../../runtime/actors.ts';
+import { ActorError } from '../../runtime/errors.ts';
+import type { Actors, Kind } from '../../runtime/kind.ts';
+import { Node } from '../../runtime/node.ts';
+import { noMetrics } from '../../runtime/ports.ts';
+import { ModelStore } from '../../runtime/store/model.ts';
+import { type NodeRow, StoreError } from '../../runtime/store/store.ts';
+import type { SeededRandom } from '../support/random.ts';
+import type { WatchedDatabase } from './database.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { Network } from './network.ts';
+import type { MachinePlan, Plan } from './plan.ts';
+import { SimulatedProcess } from './process.ts';
+import type { StorageFaults } from './storage-faults.ts';
+import type { SimulatedTime } from './time.ts';
+import type { Trace } from './trace.ts';
+
+export interface MachinesOptions {
+  readonly plan: Plan;
+  readonly time: SimulatedTime;
+  readonly random: SeededRandom;
+  readonly trace: Trace;
+  readonly kinds: readonly Kind[];
+  readonly database: WatchedDatabase;
+  readonly faults: StorageFaults;
+  readonly network: Network;
+  readonly randomOf: (part: string) => SeededRandom;
+}
+
+/** One run of a process. */
+export interface Run {
+  readonly machine: MachinePlan;
+  readonly process: SimulatedProcess;
+  readonly endpoint: Endpoint;
+  /** For clients; undefined where none are served. */
+  readonly actors: Actors | undefined;
+  readonly node: Node | undefined;
+  readonly store: RunStore;
+}
+
+/** Knows which incarnation it registered last. */
+export class RunStore extends ModelStore {
+  incarnation = '';
+
+  override register(node: NodeRow, leaseMs: number, isPredecessorDead: boolean): Promise<number> {
+    this.incarnation = node.incarnation;
+    return super.register(node, leaseMs, isPredecessorDead);
+  }
+}
+
+const restartMaxMs = 2_000;
+const longPauseShare = 1.3;
+const drainMs = 2_000;
+
+export class Machines {
+  readonly #options: MachinesOptions;
+  readonly #runs = new Set<Run>();
+  /** Those that are to have a process, always. */
+  readonly #wanted = new Set<MachinePlan>();
+  #started = 0;
+  #healed = false;
+
+  constructor(options: MachinesOptions) {
+    this.#options = options;
+    for (const machine of options.plan.machines) {
+      options.time.after(machine.startsAtMs, () => {
+        this.#wanted.add(machine);
+        this.#start(machine);
+      });
+    }
+  }
+
+  /** Processes that are not dead. */
+  get runs(): readonly Run[] {
+    return [...this.#runs];
+  }
+
+  /** Every machine runs one process, and that one is ready. */
+  get unready(): string | undefined {
+    for (const machine of this.#wanted) {
+      const runs = this.runs.filter((run) => run.machine === machine);
+      if (runs.length !== 1) return `${machine.id} has ${runs.length} processes`;
+      if (runs.some(({ node }) => node?.isReady === false)) return `${machine.id} is not ready`;
+    }
+    return undefined;
+  }
+
+  runOf(process: SimulatedProcess): Run | undefined {
+    return this.runs.find((run) => run.process === process);
+  }
+
+  /** From now on nothing befalls any process. */
+  heal(): void {
+    this.#healed = true;
+    for (const { process } of this.#runs) this.#wake(process);
+  }
+
+  crash(process: SimulatedProcess): void {
+    const run = this.runOf(process);
+    if (run !== undefined) this.#end(run, 'crashes');
+  }
+
+  /** For longer than a lease. */
+  pauseLong(process: SimulatedProcess): void {
+    const { random, plan } = this.#options;
+    this.pause(process, (1 + random.fraction()) * longPauseShare * plan.leaseMs);
+  }
+
+  pause(process: SimulatedProcess, forMs: number): void {
+    const { time, random, plan, trace } = this.#options;
+    const run = this.runOf(process);
+    if (run === undefined || !process.isRunning || this.#healed) return;
+    const suspended = random.chance(run.machine.suspends);
+    trace.add(() => `${process.name} pauses for ${Math.round(forMs)} ms${suspended ? ', asleep' : ''}`);
+    process.pause(suspended);
+    time.after(forMs, () => this.#wake(process));
+    if (run.node === undefined || !random.chance(plan.chaos.succeedPaused)) return;
+    time.after(random.fraction() * forMs * 0.9, () => {
+      if (!this.#healed && process.isPaused) this.#start(run.machine);
+    });
+  }
+
+  /** An orderly end, after which it starts again, or is gone for good. */
+  async shutDown(run: Run, forGood: boolean): Promise<void> {
+    if (forGood) this.#wanted.delete(run.machine);
+    this.#options.trace.add(() => `${run.process.name} shuts down${forGood ? ' for good' : ''}`);
+    await run.node?.drain(drainMs);
+    this.#end(run, 'has shut down');
+  }
+
+  #wake(process: SimulatedProcess): void {
+    if (!process.isPaused) return;
+    this.#options.trace.add(() => `${process.name} wakes`);
+    process.resume();
+  }
+
+  #start(machine: MachinePlan): void {
+    const { plan, time, network, trace, randomOf, random } = this.#options;
+    this.#started += 1;
+    const own = randomOf(`run ${this.#started}`);
+    const clocks = {
+      wallSkewMs: (own.fraction() * 2 - 1) * plan.wallSkewMs,
+      rate: 1 + (own.fraction() * 2 - 1) * plan.driftMost,
+    };
+    const process = new SimulatedProcess(`${machine.id}${this.#started}`, time, clocks);
+    const endpoint = network.join(process);
+    const store = new RunStore(this.#options.database, this.#options.faults.scheduleOf(process));
+    const isAlone = this.runs.every((run) => run.machine !== machine);
+    const run: Run = {
+      machine,
+      process,
+      endpoint,
+      store,
+      actors: machine.roles === 'host' ? undefined : this.#actors(process, endpoint, own),
+      node:
+        machine.roles === 'gateway'
+          ? undefined
+          : this.#node(machine, { process, endpoint, store, random: own }, isAlone && random.chance(0.5)),
+    };
+    this.#runs.add(run);
+    trace.add(() => `${process.name} starts`);
+    void this.#startNode(run);
+  }
+
+  #actors(clock: SimulatedProcess, transport: Endpoint, random: SeededRandom): Actors {
+    const { defaultDeadlineMs } = this.#options.plan.limits;
+    return createActors({ transport, clock, random, defaultDeadlineMs });
+  }
+
+  #node(
+    machine: MachinePlan,
+    {
+      process,
+      endpoint,
+      store,
+      random,
+    }: Pick<Run, 'process' | 'endpoint' | 'store'> & { random: SeededRandom },
+    isPredecessorDead: boolean,
+  ): Node {
+    const { plan, kinds, trace } = this.#options;
+    const { id, roles } = machine;
+    return new Node({
+      kinds,
+      store,
+      transport: endpoint,
+      clock: process,
+      random,
+      limits: plan.limits,
+      metrics: noMetrics,
+      logger: trace.loggerOf(process.name),
+      node: { id, address: '', roles, version: '0', formats: '1' },
+      shardCount: plan.shardCount,
+      leaseMs: plan.leaseMs,
+      isPredecessorDead,
+      onRefused: (error) => {
+        const run = this.runOf(process);
+        if (run !== undefined) this.#end(run, `was refused: ${error}`);
+      },
+    });
+  }
+
+  async #startNode(run: Run): Promise<void> {
+    const { trace } = this.#options;
+    try {
+      await run.node?.start();
+      trace.add(() => `${run.process.name} serves`);
+    } catch (error) {
+      if (!(error instanceof StoreError || error instanceof ActorError)) throw error;
+      this.#end(run, `could not start: ${error}`);
+    }
+  }
+
+  #end(run: Run, why: string): void {
+    const { time, network, random, trace } = this.#options;
+    if (run.process.isDead) return;
+    trace.add(() => `${run.process.name} ${why}`);
+    run.process.kill();
+    this.#runs.delete(run);
+    network.leave(run.endpoint);
+    // Often at once, while what the one before had sent is still running.
+    time.after(random.fraction() ** 3 * restartMaxMs, () => {
+      const isAlone = this.runs.every(({ machine }) => machine !== run.machine);
+      if (isAlone && this.#wanted.has(run.machine)) this.#start(run.machine);
+    });
+  }
+}

@@ -1,0 +1,155 @@
+/** Something befalls the cluster again and again, as the seed's plan has it. */
+import type { SeededRandom } from '../support/random.ts';
+import type { DatabaseClock, WatchedDatabase } from './database.ts';
+import type { Links } from './links.ts';
+import type { Machines, Run } from './machines.ts';
+import type { Network } from './network.ts';
+import type { ChaosRates, Plan } from './plan.ts';
+import type { SimulatedProcess } from './process.ts';
+import type { StorageFaults } from './storage-faults.ts';
+import type { SimulatedTime } from './time.ts';
+import type { Trace } from './trace.ts';
+
+export interface NemesisOptions {
+  readonly plan: Plan;
+  readonly time: SimulatedTime;
+  readonly random: SeededRandom;
+  readonly trace: Trace;
+  readonly machines: Machines;
+  readonly links: Links;
+  readonly network: Network;
+  readonly faults: StorageFaults;
+  readonly database: WatchedDatabase;
+  readonly databaseClock: DatabaseClock;
+}
+
+type Event = keyof ChaosRates['events'];
+
+const noticeMaxMs = 3_000;
+
+export class Nemesis {
+  readonly #options: NemesisOptions;
+  readonly #acts: Readonly<Record<Event, (run: Run) => void>>;
+
+  constructor(options: NemesisOptions) {
+    this.#options = options;
+    const { machines, random, plan, faults } = options;
+    const awhile = () => random.fraction() * 2 * plan.leaseMs;
+    this.#acts = {
+      crash: ({ process }) => machines.crash(process),
+      shortPause: ({ process }) => machines.pause(process, random.fraction() * 0.8 * plan.leaseMs),
+      longPause: ({ process }) => machines.pauseLong(process),
+      databaseAway: ({ process }) => faults.cutOff(process, awhile()),
+      networkAway: (run) => this.#cutOff(run, awhile()),
+      allAway: (run) => {
+        const forMs = awhile();
+        faults.cutOff(run.process, forMs);
+        this.#cutOff(run, forMs);
+      },
+      blip: (run) => this.#cutOff(run, 300 * random.fraction(), 0),
+      partition: () => this.#partition(awhile()),
+      oneWay: (run) => this.#oneWay(run, awhile()),
+      wallJump: (run) => this.#jump(run),
+      databaseJump: () => this.#jumpDatabase(),
+      restart: (run) => void machines.shutDown(run, false),
+      retire: (run) => this.#retire(run),
+      drain: (run) => this.#setDraining(run, true),
+      undrain: (run) => this.#setDraining(run, false),
+    };
+  }
+
+  async disturb(untilMs: number): Promise<void> {
+    const { time, random, plan, machines, trace } = this.#options;
+    while (plan.chaos.everyMs !== Number.POSITIVE_INFINITY) {
+      await time.sleep(random.fraction() * 2 * plan.chaos.everyMs);
+      if (time.nowMs >= untilMs) return;
+      const running = machines.runs.filter(({ process }) => process.isRunning);
+      if (running.length === 0) continue;
+      const run = random.pick(running);
+      const event = this.#drawn();
+      if (event === undefined) continue;
+      trace.add(() => `~ ${event} ${run.process.name}`);
+      this.#acts[event](run);
+    }
+  }
+
+  /** Everything works again: nobody is cut off, and somebody is there to serve. */
+  heal(): void {
+    const { links, network, database, machines, databaseClock } = this.#options;
+    links.heal();
+    databaseClock.offsetMs = 0;
+    const hosts = machines.runs.filter(({ node }) => node !== undefined);
+    const drained = new Set(database.nodes().flatMap(({ id, draining }) => (draining ? [id] : [])));
+    for (const run of hosts) {
+      if (hosts.every(({ machine }) => drained.has(machine.id))) this.#setDraining(run, false);
+    }
+    network.heal();
+  }
+
+  #drawn(): Event | undefined {
+    const { random, plan } = this.#options;
+    const weights = Object.entries(plan.chaos.events) as [Event, number][];
+    let drawn = random.fraction() * weights.reduce((sum, [, weight]) => sum + weight, 0);
+    for (const [event, weight] of weights) {
+      drawn -= weight;
+      if (drawn < 0) return event;
+    }
+    return undefined;
+  }
+
+  #cutOff({ process, endpoint }: Run, forMs: number, noticedAfterMs = this.#noticeMs()): void {
+    const { links, time, network } = this.#options;
+    const from = (other: SimulatedProcess) => other === process;
+    links.cut({ from, to: () => true, bothWays: true, forMs, noticedAfterMs });
+    time.after(noticedAfterMs, () => {
+      if (noticedAfterMs <= forMs) network.disconnect(endpoint);
+    });
+    time.after(forMs, () => network.reconnect(endpoint));
+  }
+
+  #partition(forMs: number): void {
+    const { links, random, machines } = this.#options;
+    const side = new Set(machines.runs.filter(() => random.chance(0.5)).map(({ process }) => process));
+    const from = (process: SimulatedProcess) => side.has(process);
+    const to = (process: SimulatedProcess) => !side.has(process);
+    links.cut({ from, to, bothWays: true, forMs, noticedAfterMs: this.#noticeMs() });
+  }
+
+  /** What one process sends to some others is lost, or what they send to it. */
+  #oneWay({ process }: Run, forMs: number): void {
+    const { links, random } = this.#options;
+    const it = (other: SimulatedProcess) => other === process;
+    const others = (other: SimulatedProcess) => other !== process;
+    const [from, to] = random.chance(0.5) ? [it, others] : [others, it];
+    links.cut({ from, to, bothWays: false, forMs, noticedAfterMs: undefined });
+  }
+
+  #noticeMs(): number {
+    return noticeMaxMs * this.#options.random.fraction();
+  }
+
+  #jump({ machine, process }: Run): void {
+    const { random, plan } = this.#options;
+    const byMs = random.fraction() * plan.wallJumpMs;
+    // A machine that sleeps must find at least one of its clocks right when it wakes.
+    process.jump(machine.suspends > 0 || random.chance(0.5) ? byMs : -byMs);
+  }
+
+  #jumpDatabase(): void {
+    const { random, plan, databaseClock } = this.#options;
+    databaseClock.offsetMs = (random.fraction() - 0.5) * plan.databaseJumpMs;
+  }
+
+  #retire(run: Run): void {
+    const others = this.#options.machines.runs.filter(
+      ({ machine, node }) => machine !== run.machine && node !== undefined && machine.stays,
+    );
+    if (run.machine.stays || others.length === 0) return;
+    void this.#options.machines.shutDown(run, true);
+  }
+
+  #setDraining({ machine, endpoint }: Run, draining: boolean): void {
+    this.#options.database.setDraining(machine.id, draining);
+    endpoint.process.enter(() => endpoint.hint({ hint: 'nodes' }));
+  }
+}
