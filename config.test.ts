@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { settings } from './config/settings.ts';
-import { ConfigError, configurationFrom } from './config.ts';
+import { ConfigError, configurationFrom, databaseUrlFrom } from './config.ts';
 
 const configOf = (environment: Record<string, string>) => configurationFrom(environment).config;
 
@@ -14,6 +14,12 @@ function problemsOf(environment: Record<string, string>): readonly string[] {
     return error.problems;
   }
 }
+
+test('whoever works on the database alone needs only its address to be right', (t) => {
+  t.is(databaseUrlFrom({}), undefined);
+  t.is(databaseUrlFrom({ DATABASE_URL: 'postgresql://a@b/c', PORT: 'none' }), 'postgresql://a@b/c');
+  t.throws(() => databaseUrlFrom({ DATABASE_URL: 'mysql://a@b/c' }), { instanceOf: ConfigError });
+});
 
 test('an empty environment gives the defaults, and they are those of the protocol', (t) => {
   const { config, secrets, warnings } = configurationFrom({});

@@ -124,6 +124,16 @@ export function internalApiFrom(environment: Environment): InternalApiSettings {
   return freezeDeeply(internalApiOf(values));
 }
 
+/** The database that operators work on by themselves, while no node runs. @throws ConfigError */
+export const databaseUrl = (): string | undefined => databaseUrlFrom(process.env);
+
+/** @throws ConfigError */
+export function databaseUrlFrom(environment: Environment): string | undefined {
+  const { values, problems } = readValues(environment, { DATABASE_URL: settings.DATABASE_URL });
+  if (values === undefined) throw new ConfigError(problems);
+  return values.DATABASE_URL;
+}
+
 function configOf(values: Values): Config {
   const publicUrl = values.PUBLIC_URL;
   const secure = publicUrl?.startsWith('https://') ?? false;

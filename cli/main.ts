@@ -1,8 +1,10 @@
 #!/usr/bin/env node
 /** The entry of `scriptorium`, the operator command line. */
 import { setTimeout } from 'node:timers/promises';
-import { ConfigError, internalApiConfiguration, urlHost } from '../config.ts';
-import { exitCodes } from './failure.ts';
+import { ConfigError, databaseUrl, internalApiConfiguration, urlHost } from '../config.ts';
+import { StartError, exitCodes as startExitCodes } from '../process/start-error.ts';
+import type { Reshard } from './commands/reshard.ts';
+import { exitCodes, Failure } from './failure.ts';
 import { type Defaults, runCommandLine } from './program.ts';
 
 function defaults(): Defaults {
@@ -10,6 +12,18 @@ function defaults(): Defaults {
   // A node's own certificate also shows it to other nodes, and those who vouch for callers vouch for nodes.
   return { address: `${urlHost(host)}:${port}`, ca: clientCaFile, cert: certFile, key: keyFile };
 }
+
+/** Its driver of databases is loaded by no other command. */
+const reshard: Reshard = async (shardCount, onProgress) => {
+  const { reshardDatabase } = await import('../process/reshard.ts');
+  try {
+    return await reshardDatabase({ databaseUrl: databaseUrl(), shardCount, onProgress });
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    const isAway = error.exitCode === startExitCodes.unavailable;
+    throw new Failure(isAway ? exitCodes.unavailable : exitCodes.refused, error.message);
+  }
+};
 
 // The library names a node that is reached by an IP address to TLS as such; nobody here can do anything about it.
 process.noDeprecation = true;
@@ -22,13 +36,14 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 const err = (text: string) => void process.stderr.write(text);
 
 try {
-  process.exitCode = await runCommandLine(process.argv.slice(2), defaults(), {
-    out: (text) => void process.stdout.write(text),
+  const terminal = {
+    out: (text: string) => void process.stdout.write(text),
     err,
     nowMs: () => Date.now(),
     monotonicMs: () => performance.now(),
-    sleep: (ms) => setTimeout(ms),
-  });
+    sleep: (ms: number) => setTimeout(ms),
+  };
+  process.exitCode = await runCommandLine(process.argv.slice(2), defaults(), terminal, { reshard });
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error;
   err(`${error.message}\n`);

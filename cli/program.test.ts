@@ -1,24 +1,54 @@
 import test from 'ava';
+import type { Reshard } from './commands/reshard.ts';
+import { exitCodes, Failure } from './failure.ts';
 import { runCommandLine } from './program.ts';
 import { columnsMax } from './table.ts';
 
 const defaults = { address: '127.0.0.1:1', ca: undefined, cert: undefined, key: undefined };
 
+const reshard: Reshard = async (shardCount, onProgress) => {
+  if (shardCount === 16) return { outcome: 'unchanged' };
+  if (shardCount === 32) throw new Failure(exitCodes.refused, 'The node "a" has a lease.');
+  onProgress('timer', 1_000);
+  return { outcome: 'done', from: 16, rows: 1_234 };
+};
+
 async function run(...args: readonly string[]) {
   const written = { out: '', err: '' };
-  const code = await runCommandLine(args, defaults, {
-    out: (text) => {
-      written.out += text;
+  const code = await runCommandLine(
+    args,
+    defaults,
+    {
+      out: (text) => {
+        written.out += text;
+      },
+      err: (text) => {
+        written.err += text;
+      },
+      nowMs: () => 0,
+      monotonicMs: () => 0,
+      sleep: () => Promise.reject(new Error('nothing waits here')),
     },
-    err: (text) => {
-      written.err += text;
-    },
-    nowMs: () => 0,
-    monotonicMs: () => 0,
-    sleep: () => Promise.reject(new Error('nothing waits here')),
-  });
+    { reshard },
+  );
   return { code, ...written };
 }
+
+test('reshard tells how far it is, and what came of it', async (t) => {
+  const { code, out, err } = await run('reshard', '--shards', '64');
+  t.is(code, 0);
+  t.is(err, 'timer: 1,000 rows\n');
+  t.is(out, 'The database has 64 shards now (16 before). Start every node with SHARD_COUNT=64.\n');
+  const { out: json } = await run('reshard', '--shards', '64', '--json');
+  t.deepEqual(JSON.parse(json), { outcome: 'done', shardCount: 64, from: 16, rows: 1_234 });
+});
+
+test('reshard says when there is nothing to do, and why it cannot be', async (t) => {
+  const { code, out } = await run('reshard', '--shards', '16');
+  t.deepEqual([code, out], [0, 'The database has 16 shards already.\n']);
+  const refused = await run('reshard', '--shards', '32');
+  t.deepEqual([refused.code, refused.out, refused.err], [1, '', 'The node "a" has a lease.\n']);
+});
 
 for (const [what, args, said] of [
   ['a command that does not exist', ['node'], /unknown command 'node'\n\(Did you mean nodes\?\)/],
@@ -27,6 +57,8 @@ for (const [what, args, said] of [
   ['an unknown option', ['nodes', '--jsno'], /unknown option '--jsno'\n\(Did you mean --json\?\)/],
   ['a time that is none', ['drain', 'a', '--timeout-ms', 'soon'], /It is no whole number from 1 to/],
   ['a limit beyond the bound', ['tells', '--limit', '1001'], /It is no whole number from 1 to 1000/],
+  ['a number of shards that is no power of two', ['reshard', '--shards', '100'], /It is no power of two/],
+  ['no number of shards', ['reshard'], /required option '--shards <n>' not specified/],
   ['an address that is none', ['nodes', '--address', 'here'], /--address here is not host:port/],
   ['a certificate without its key', ['nodes', '--cert', '/nowhere'], /--cert and --key need each other/],
   ['a file that is not there', ['nodes', '--ca', '/nowhere'], /--ca cannot be read: ENOENT/],
@@ -49,7 +81,7 @@ test('help says of every command when to use it, with an example', async (t) => 
   t.is(overview.code, 0);
   const listed = [...overview.out.matchAll(/^ {2}(\w+)(?: \[options\])?(?: <\w+>)* {2,}\w/gm)];
   const commands = listed.map(([, name = '']) => [name]).filter(([name]) => name !== 'user');
-  t.deepEqual(commands.length, 10);
+  t.deepEqual(commands.length, 11);
   for (const command of [...commands, ['user', 'find'], ['user', 'show'], ['user', 'sign-out']]) {
     const { code, out } = await run(...command, '--help');
     t.is(code, 0);

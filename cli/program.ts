@@ -6,6 +6,7 @@ import type { Run } from './commands/command.ts';
 import { addHealthCommands } from './commands/health.ts';
 import { addNodeCommands } from './commands/nodes.ts';
 import { milliseconds } from './commands/options.ts';
+import { addReshardCommand, type Reshard } from './commands/reshard.ts';
 import { addShardCommands } from './commands/shards.ts';
 import { addUserCommands } from './commands/users.ts';
 import { Connection } from './connection.ts';
@@ -20,6 +21,11 @@ export interface Defaults {
   readonly ca: string | undefined;
   readonly cert: string | undefined;
   readonly key: string | undefined;
+}
+
+/** What is done without a node to ask. */
+export interface Tools {
+  readonly reshard: Reshard;
 }
 
 interface GlobalOptions extends Defaults {
@@ -42,9 +48,10 @@ export async function runCommandLine(
   args: readonly string[],
   defaults: Defaults,
   terminal: Terminal,
+  tools: Tools,
 ): Promise<number> {
   let exitCode: number = exitCodes.ok;
-  const program = createProgram(defaults, terminal, async (work) => {
+  const program = createProgram(defaults, terminal, tools, async (work) => {
     const { json = false, ...options } = program.opts<GlobalOptions>();
     const connection = new Connection({ ...options, nowMs: terminal.nowMs });
     try {
@@ -65,7 +72,7 @@ export async function runCommandLine(
   }
 }
 
-function createProgram(defaults: Defaults, terminal: Terminal, run: Run): Command {
+function createProgram(defaults: Defaults, terminal: Terminal, tools: Tools, run: Run): Command {
   const program = new Command('scriptorium')
     .description('Operate a Scriptorium server: one process or a cluster of many nodes.')
     .option('--address <host:port>', 'the internal API of any node', defaults.address)
@@ -84,6 +91,7 @@ function createProgram(defaults: Defaults, terminal: Terminal, run: Run): Comman
   for (const add of [
     addNodeCommands,
     addShardCommands,
+    addReshardCommand(tools.reshard),
     addActorCommands,
     addBacklogCommands,
     addUserCommands,

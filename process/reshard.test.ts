@@ -1,7 +1,7 @@
 import test from 'ava';
 import { resharding, shardCountSetting } from '../runtime/store/postgres/reshard.ts';
 import { openPostgresStore } from '../runtime/store/postgres/store.ts';
-import { startTestPostgres, type TestPostgres } from '../test/support/postgres.ts';
+import { databaseUrl, startTestPostgres, type TestPostgres } from '../test/support/postgres.ts';
 import { reshardDatabase } from './reshard.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
@@ -16,10 +16,9 @@ const onProgress = () => undefined;
 
 test('what came of it is told, and what stands in its way, each with a code of its own', async (t) => {
   const connection = await server.createDatabase();
-  const { host, port, user, password, database } = connection;
-  const databaseUrl = `postgresql://${user}:${password}@/${database}?host=${encodeURIComponent(host)}&port=${port}`;
+  const url = databaseUrl(connection);
   const refused = async (shardCount: number, exitCode: number, message: RegExp) => {
-    const error = await t.throwsAsync(reshardDatabase({ databaseUrl, shardCount, onProgress }), {
+    const error = await t.throwsAsync(reshardDatabase({ databaseUrl: url, shardCount, onProgress }), {
       instanceOf: StartError,
     });
     t.is(error.exitCode, exitCode);
@@ -36,8 +35,10 @@ test('what came of it is told, and what stands in its way, each with a code of i
   await store.replaceSetting(resharding.setting, '32');
   await refused(64, exitCodes.config, /--shards 32/);
   const done = { outcome: 'done', from: 16, rows: 0 };
-  t.deepEqual(await reshardDatabase({ databaseUrl, shardCount: 32, onProgress }), done as never);
-  t.deepEqual(await reshardDatabase({ databaseUrl, shardCount: 32, onProgress }), { outcome: 'unchanged' });
+  t.deepEqual(await reshardDatabase({ databaseUrl: url, shardCount: 32, onProgress }), done as never);
+  t.deepEqual(await reshardDatabase({ databaseUrl: url, shardCount: 32, onProgress }), {
+    outcome: 'unchanged',
+  });
 });
 
 test('without a database to reach it says so', async (t) => {
@@ -45,8 +46,8 @@ test('without a database to reach it says so', async (t) => {
     instanceOf: StartError,
   });
   t.is(none.exitCode, exitCodes.config);
-  const databaseUrl = 'postgresql://someone:secret@127.0.0.1:1/nowhere';
-  const away = await t.throwsAsync(reshardDatabase({ databaseUrl, shardCount: 64, onProgress }), {
+  const nowhere = 'postgresql://someone:secret@127.0.0.1:1/nowhere';
+  const away = await t.throwsAsync(reshardDatabase({ databaseUrl: nowhere, shardCount: 64, onProgress }), {
     instanceOf: StartError,
   });
   t.is(away.exitCode, exitCodes.unavailable);

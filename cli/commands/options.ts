@@ -8,3 +8,10 @@ function wholeNumber(text: string, min: number, max: number): number {
   if (/^\d+$/.test(text) && value >= min && value <= max) return value;
   throw new InvalidArgumentError(`It is no whole number from ${min} to ${max}.`);
 }
+
+/** As SHARD_COUNT. */
+export function shardCount(text: string): number {
+  const value = wholeNumber(text, 1, 65_536);
+  if ((value & (value - 1)) === 0) return value;
+  throw new InvalidArgumentError('It is no power of two.');
+}

@@ -25,6 +25,11 @@ const fastSettings = {
   max_connections: '200',
 };
 
+/** As DATABASE_URL has it. */
+export function databaseUrl({ user, password, host, port, database }: DatabaseConnection): string {
+  return `postgresql://${user}:${password}@/${database}?host=${encodeURIComponent(host)}&port=${port}`;
+}
+
 /** Starts a PostgreSQL of its own for this test process, as the server starts its own, in a temporary directory. */
 export async function startTestPostgres(
   settings: Readonly<Record<string, string>> = fastSettings,
