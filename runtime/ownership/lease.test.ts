@@ -4,6 +4,7 @@ import { testNode } from '../../test/support/host.ts';
 import { SeededRandom } from '../../test/support/random.ts';
 import { silentLogger } from '../ports.ts';
 import { ModelDatabase, ModelStore, type Schedule } from '../store/model.ts';
+import { StoreError } from '../store/store.ts';
 import { Lease, NodeTakenError } from './lease.ts';
 
 const leaseMs = 9_000;
@@ -95,4 +96,21 @@ test('a start is refused where another process goes on serving as this node', as
   }
   await started;
   t.true(await store.renew(other.id, other.incarnation, leaseMs));
+});
+
+test('a renewal that fails is tried again soon, so that a short outage costs no lease', async (t) => {
+  let isAway = false;
+  const { clock, lease } = leaseOver(async (_operation, apply) => {
+    await undefined;
+    if (isAway) throw new StoreError('unavailable', 'lost by the test');
+    return apply();
+  });
+  await lease.start();
+  isAway = true;
+  await clock.advance(0.75 * leaseMs);
+  isAway = false;
+  for (let passedMs = 0; passedMs < leaseMs; passedMs += 100) {
+    await clock.advance(100);
+    t.true(lease.isValid(), String(passedMs));
+  }
 });
