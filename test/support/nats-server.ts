@@ -29,6 +29,12 @@ export interface TestNatsServer {
 
 const startLimitMs = 20_000;
 
+/** They would outlive a test process that fails before it stops them. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 export async function startNatsServer(options: NatsServerOptions = {}): Promise<TestNatsServer> {
   const [port = 0] = await freePorts(1);
   return startOnPort(port, options);
@@ -62,11 +68,6 @@ async function startOnPort(port: number, options: NatsServerOptions): Promise<Te
     writeFile(file, [`listen: "127.0.0.1:${port}"`, jetStream, config].join('\n'));
   await configure(options.config);
   let child = await run(file);
-  // It would outlive a test process that fails before `stop`.
-  const endWithProcess = (): void => {
-    child.kill('SIGKILL');
-  };
-  process.once('exit', endWithProcess);
   const kill = async (): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -85,7 +86,6 @@ async function startOnPort(port: number, options: NatsServerOptions): Promise<Te
     resume: () => void child.kill('SIGCONT'),
     async stop() {
       await kill();
-      process.off('exit', endWithProcess);
       await rm(folder, { recursive: true, force: true });
     },
   };
@@ -96,6 +96,8 @@ function run(configFile: string): Promise<ChildProcess> {
   const child = spawn(findProgram(natsServer, process.env), ['-c', configFile], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
   return new Promise((resolve, reject) => {
     let output = '';
     const fail = (what: string) => {

@@ -1,6 +1,5 @@
 import test from 'ava';
 import {
-  ActorError,
   FencedError,
   ForbiddenError,
   MovedError,
@@ -168,7 +167,7 @@ test('a call that is not answered by its deadline is of unknown outcome', async 
   const shared = cluster();
   const owner = await startProcess(t, server.url, { ...shared, answer: () => new Promise(() => {}) });
   const caller = await startProcess(t, server.url, shared);
-  const asked = call(null, { deadlineMs: performance.now() + 200 });
+  const asked = call(null, { deadlineMs: performance.now() + 1_000 });
   const error = await t.throwsAsync(caller.transport.ask(asked), { instanceOf: RetryableError });
   t.is(error.outcome, 'unknown');
   t.is(owner.seen.asked.length, 1);
@@ -185,18 +184,6 @@ test('a call whose deadline has passed is not sent', async (t) => {
   });
   t.is(error.outcome, 'none');
   t.is(owner.seen.asked.length, 0);
-});
-
-test('more calls than may wait for an answer are overloaded', async (t) => {
-  const shared = cluster();
-  await startProcess(t, server.url, { ...shared, answer: () => new Promise(() => {}) });
-  const caller = await startProcess(t, server.url, shared);
-  const deadlineMs = performance.now() + 1_500;
-  const calls = Array.from({ length: 20_001 }, () => caller.transport.ask(call(null, { deadlineMs })));
-  const results = await Promise.allSettled(calls);
-  const errors = results.map((result) => (result.status === 'rejected' ? result.reason : undefined));
-  t.is(errors.filter((error) => error instanceof OverloadedError).length, 1);
-  t.true(errors.every((error) => error instanceof ActorError));
 });
 
 test('clusters of other names or databases on the same broker are left alone', async (t) => {

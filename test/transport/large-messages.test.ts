@@ -15,6 +15,8 @@ const cluster = () => {
 };
 
 const mebibyte = 1_024 * 1_024;
+/** For a machine that is busy with other tests. */
+const patient = () => ({ deadlineMs: performance.now() + 60_000 });
 
 test('large requests and replies go both ways at once, whole', async (t) => {
   const shared = cluster();
@@ -32,7 +34,7 @@ test('large requests and replies go both ways at once, whole', async (t) => {
   await Promise.all(
     sizes.map(async (size) => {
       const bytes = randomBytes(size);
-      const echoed = (await other.transport.ask(call({ bytes }))) as { bytes: Buffer };
+      const echoed = (await other.transport.ask(call({ bytes }, patient()))) as { bytes: Buffer };
       t.is(Buffer.compare(bytes, echoed.bytes), 0, `${size} bytes`);
     }),
   );
@@ -44,7 +46,9 @@ test('many large replies at once come at the pace of who takes them', async (t) 
   const text = 'x'.repeat(2 * mebibyte);
   await startProcess(t, server.url, { ...shared, answer: () => text });
   const caller = await startProcess(t, server.url, shared);
-  const replies = await Promise.all(Array.from({ length: 60 }, () => caller.transport.ask(call(null))));
+  const replies = await Promise.all(
+    Array.from({ length: 60 }, () => caller.transport.ask(call(null, patient()))),
+  );
   t.true(replies.every((reply) => reply === text));
   t.deepEqual(caller.seen.disconnected, []);
 });
@@ -58,7 +62,7 @@ test('a small call is not held up behind large ones', async (t) => {
   });
   const caller = await startProcess(t, server.url, shared);
   let isLargeThere = false;
-  const reply = caller.transport.ask(call(null, { command: 'large' })).then(() => {
+  const reply = caller.transport.ask(call(null, { command: 'large', ...patient() })).then(() => {
     isLargeThere = true;
   });
   t.is(await caller.transport.ask(call(null)), 'small');

@@ -1,6 +1,8 @@
-import { connect as connectTcp } from 'node:net';
+import { execFileSync, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import test from 'ava';
-import { RetryableError, UnavailableError } from '../../runtime/errors.ts';
+import { type Address, shardOf } from '../../runtime/address.ts';
+import { MovedError, RetryableError, UnavailableError } from '../../runtime/errors.ts';
 import { startNatsCluster, startNatsServer } from '../support/nats-server.ts';
 import { call, echo, startProcess, type TestProcess, until } from './world.ts';
 
@@ -62,6 +64,44 @@ test('shards that are routed while cut off are routed when that is over', async 
   await until(() => works(caller));
 });
 
+test('shards that are routed or unrouted while a connection comes about are so afterwards', async (t) => {
+  const server = await startNatsServer({ jetStream: false });
+  t.teardown(() => server.stop());
+  const shardCount = 4_096;
+  const owner = await startProcess(t, server.url, { answer: echo, shardCount, shards: [] });
+  const other = await startProcess(t, server.url, { answer: echo, shardCount, shards: [] });
+  await server.kill();
+  await until(() => !owner.transport.isConnected);
+  await server.start();
+  const moved: number[] = [];
+  // One after the other, so that some fall into every moment of the connection's making.
+  while (!owner.transport.isConnected && moved.length < shardCount) {
+    const shard = moved.length;
+    void owner.transport.route([shard]);
+    if (shard > 0 && shard % 2 === 0) owner.transport.unroute([shard - 1]);
+    moved.push(shard);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await until(() => owner.transport.isConnected && other.transport.isConnected);
+  await owner.transport.route([shardCount - 1]);
+  const addresses = new Map<number, Address>();
+  for (let id = 0; addresses.size < shardCount && id < 100_000; id += 1) {
+    const address = { kind: 'user', id: `${id}` };
+    addresses.set(shardOf(address, shardCount), address);
+  }
+  const isUnrouted = (shard: number) => shard % 2 === 1 && shard < moved.length - 1;
+  const outcomes = await Promise.all(
+    moved.map((shard) => {
+      const address = addresses.get(shard);
+      return address && other.transport.ask(call(shard, { address })).catch((error) => error);
+    }),
+  );
+  for (const [shard, outcome] of outcomes.entries()) {
+    if (isUnrouted(shard)) t.true(outcome instanceof MovedError && outcome.reachedNobody, `${shard}`);
+    else t.is(outcome, shard);
+  }
+});
+
 test('a cluster of brokers loses one, and the processes that were there go to another', async (t) => {
   const servers = await startNatsCluster(3);
   t.teardown(() => Promise.all(servers.map((server) => server.stop())).then(() => {}));
@@ -95,10 +135,11 @@ test('a broker that no longer answers: calls end by their deadlines, and the con
     caller.transport.ask(call('x'.repeat(60_000), { deadlineMs: pausedMs + 60_000 })).catch(() => {});
   }
   await until(() => !caller.transport.isConnected && !owner.transport.isConnected);
+  await until(() => caller.seen.disconnected.length === 2);
   const noticedMs = performance.now() - pausedMs;
   // Pings go out every 500 ms here, and two may stay unanswered.
-  t.true(noticedMs > 900 && noticedMs < 5_000, `${noticedMs}`);
-  t.is(caller.transport.callsInFlight, 0);
+  t.true(noticedMs > 900 && noticedMs < 15_000, `${noticedMs}`);
+  await until(() => caller.transport.callsInFlight === 0);
   await t.throwsAsync(caller.transport.ask(call(1)), { instanceOf: UnavailableError });
   server.resume();
   await until(() => caller.transport.isConnected && owner.transport.isConnected);
@@ -122,32 +163,36 @@ test('a password that is changed and changed back under way does not end trying'
   await until(() => caller.transport.isConnected);
 });
 
-test('a process that cannot take what it is sent loses its connection, and comes back', async (t) => {
+test.serial('a process that cannot take what it is sent loses its connection, and comes back', async (t) => {
   const server = await startNatsServer({
     jetStream: false,
     config: 'max_pending: 1MB\nwrite_deadline: "100ms"',
   });
   t.teardown(() => server.stop());
-  const owner = await startProcess(t, server.url, { answer: echo });
+  await startProcess(t, server.url, { answer: echo });
   const caller = await startProcess(t, server.url);
-  // Someone else fills its connection while it hears nothing.
-  const flood = connectTcp(server.port, '127.0.0.1');
-  t.teardown(() => void flood.destroy());
-  const chunk = Buffer.alloc(500_000);
+  // Meanwhile this process, which is also the caller, hears nothing.
   const subject = `scriptorium.test.database.reply.${caller.incarnation}.none`;
-  flood.write('CONNECT {"verbose":false}\r\n');
-  await new Promise((resolve) => flood.once('data', resolve));
-  for (let n = 0; n < 200; n += 1) {
-    flood.write(`PUB ${subject} ${chunk.length}\r\n`);
-    flood.write(chunk);
-    flood.write('\r\n');
-    if (n % 20 === 0) await new Promise((resolve) => setImmediate(resolve));
-  }
-  await new Promise<void>((resolve) => flood.write('PING\r\n', () => resolve()));
+  execFileSync(process.execPath, ['-e', flood, String(server.port), subject]);
   await until(() => caller.seen.disconnected.includes('control'));
   await until(() => works(caller));
-  t.true(owner.transport.isConnected);
+  t.deepEqual(new Set(caller.seen.disconnected), new Set(['control']));
 });
+
+/** Publishes 60 MB to a subject, as fast as the broker takes them. */
+const flood = `
+  const [port, subject] = process.argv.slice(1);
+  const socket = require('node:net').connect(port, '127.0.0.1');
+  socket.write('CONNECT {"verbose":false}\\r\\n');
+  const bytes = Buffer.alloc(500_000);
+  for (let n = 0; n < 120; n += 1) {
+    socket.write('PUB ' + subject + ' ' + bytes.length + '\\r\\n');
+    socket.write(bytes);
+    socket.write('\\r\\n');
+  }
+  socket.write('PING\\r\\n');
+  socket.on('data', (data) => String(data).includes('PONG') && process.exit());
+`;
 
 test('nobody who listens is left with a connection that was closed by us', async (t) => {
   const server = await startNatsServer({ jetStream: false });
@@ -175,4 +220,11 @@ test('closing does not wait for a broker that does not answer', async (t) => {
   await own.transport.close(300);
   t.true(performance.now() - startedMs < 2_000);
   server.resume();
+});
+
+test('a process that has closed the transport ends by itself', async (t) => {
+  const server = await startNatsServer();
+  t.teardown(() => server.stop());
+  const child = fork(fileURLToPath(new URL('short-life.ts', import.meta.url)), [server.url]);
+  t.is(await new Promise((resolve) => child.once('exit', resolve)), 0);
 });

@@ -161,6 +161,44 @@ test('a stream that was lost is made anew, and wake-ups go on', async (t) => {
   t.is(await other.transport.ask(call(1, { address: addressOn(1) })), null);
 });
 
+test('a broker that is lost while wake-ups are delivered takes nothing else with it', async (t) => {
+  const own = await startNatsServer();
+  t.teardown(() => own.stop());
+  let fail: (() => void) | undefined;
+  const failed = new Promise<null>((_, reject) => {
+    fail = () => reject(new RetryableError('not yet', { outcome: 'none' }));
+  });
+  failed.catch(() => {});
+  const wakeStream = { deliverMs: 1_000, ackWaitMs: 1_500 };
+  const answer = () => (fail === undefined ? null : failed);
+  const owner = await startProcess(t, own.url, { answer, shards: odd, wakeStream });
+  const other = await startProcess(t, own.url, { answer, shards: even, wakeStream });
+  await until(() => owner.transport.isWakeStreamAvailable && other.transport.isWakeStreamAvailable);
+  for (let n = 0; n < 50; n += 1) other.transport.wake(tell(1, n % 5));
+  await until(() => deliveredTo(owner).length === 50);
+  await own.kill();
+  await until(() => !owner.transport.isConnected && !other.transport.isConnected);
+  // Now that there is nobody to tell it to.
+  fail?.();
+  fail = undefined;
+  await own.start();
+  const last = tell(1);
+  await until(() => {
+    other.transport.wake(last);
+    return deliveredTo(owner).includes(last.tell_id);
+  });
+  t.true(owner.transport.isConnected);
+});
+
+test('a host with other settings makes the stream and its consumer follow them', async (t) => {
+  const { clusterName } = cluster();
+  await startHost(t, { clusterName, wakeStream: { bytesMax: 1_000_000, ackWaitMs: 30_000 } });
+  await startHost(t, { clusterName, wakeStream: { bytesMax: 2_000_000, ackWaitMs: 40_000 } });
+  const { streams, consumers } = await manager(t);
+  t.is((await streams.info(streamOf(clusterName))).config.max_bytes, 2_000_000);
+  t.is((await consumers.info(streamOf(clusterName), 'hosts')).config.ack_wait, 40_000_000_000);
+});
+
 test('on a broker without JetStream all else works, which is told once', async (t) => {
   const plain = await startNatsServer({ jetStream: false });
   t.teardown(() => plain.stop());

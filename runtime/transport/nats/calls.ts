@@ -14,9 +14,9 @@ const inFlightMax = 20_000;
 
 export interface CallsOptions {
   /** Over the control connection. */
-  readonly mux: Mux;
-  readonly held: HeldMessages;
-  readonly pulls: Pulls;
+  readonly mux: Pick<Mux, 'request'>;
+  readonly held: Pick<HeldMessages, 'pack' | 'forget'>;
+  readonly pulls: Pick<Pulls, 'pull'>;
   readonly shardSubject: (shard: number) => string;
   readonly incarnation: string;
   readonly shardCount: number;

@@ -43,7 +43,9 @@ const overheadBytes = 128;
 interface Subscribed {
   readonly subject: string;
   readonly take: (message: Msg) => void;
+  /** Of the last connection, and which that was. */
   subscription?: Subscription;
+  client?: NatsConnection;
 }
 
 export class Connection {
@@ -114,7 +116,7 @@ export class Connection {
     if (this.#client !== undefined) this.#subscribe(this.#client, subscribed);
     return () => {
       this.#subscribed.delete(subscribed);
-      if (this.#client !== undefined) subscribed.subscription?.drain().catch(() => undefined);
+      subscribed.subscription?.drain().catch(() => undefined);
     };
   }
 
@@ -158,12 +160,13 @@ export class Connection {
     const { access, name, pingIntervalMs, random } = this.#options;
     const options = { access, name, pingIntervalMs, random };
     const { client, server } = await dial(this.#servers, options);
-    for (const subscribed of this.#subscribed) this.#subscribe(client, subscribed);
+    this.#subscribeAll(client);
     const isThere = await Promise.race([client.flush().then(() => true), client.closed().then(() => false)]);
     if (!isThere || this.#isClosed) {
       await client.close();
       throw new DialError(`The connection to ${server.address} was lost as soon as it was made.`, false);
     }
+    this.#subscribeAll(client);
     this.#client = client;
     void this.#watch(client, server);
     void client.closed().then(() => this.#lost(client, server));
@@ -187,30 +190,30 @@ export class Connection {
     for (const resolve of this.#flushing) resolve(false);
     this.#flushing.clear();
     // Closing, unlike the library's own way out, does not wait for a peer that no longer reads.
-    void client.close();
+    client.close().catch(() => undefined);
     if (!this.#isClosed) {
       this.#options.logger.warn({ server: server.address }, 'the connection to NATS was lost');
       void this.#redial();
     }
-    this.#options.onLost();
+    this.#guarded(this.#options.onLost);
   }
 
   async #redial(): Promise<void> {
-    const { clock, logger } = this.#options;
+    const { clock, logger, onRestored } = this.#options;
     let told = '';
     for (let failures = 0; ; failures += 1) {
       await sleep(clock, this.#pauseMs(failures));
       if (this.#isClosed) return;
-      try {
-        await this.#dial();
-        logger.info({}, 'connected to NATS again');
-        return this.#options.onRestored();
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : 'unknown';
-        if (reason !== told && !this.#isClosed) logger.warn({ reason }, 'NATS cannot be reached');
-        told = reason;
-      }
+      const failure = await this.#dial().then(
+        () => undefined,
+        (error) => messageOf(error),
+      );
+      if (failure === undefined) break;
+      if (failure !== told && !this.#isClosed) logger.warn({ reason: failure }, 'NATS cannot be reached');
+      told = failure;
     }
+    logger.info({}, 'connected to NATS again');
+    this.#guarded(onRestored);
   }
 
   #pauseMs(failures: number): number {
@@ -219,22 +222,27 @@ export class Connection {
     return growing * (0.5 + this.#options.random.fraction() / 2);
   }
 
+  #subscribeAll(client: NatsConnection): void {
+    // Some may have come while the server was confirming the others.
+    for (const each of this.#subscribed) if (each.client !== client) this.#subscribe(client, each);
+  }
+
   #subscribe(client: NatsConnection, subscribed: Subscribed): void {
+    subscribed.client = client;
     subscribed.subscription = client.subscribe(subscribed.subject, {
       callback: (error, message) => {
         // An error says that this subscription is not allowed, and is told as a status as well.
-        if (error === null) this.#hand(subscribed, message);
+        if (error === null) this.#guarded(() => subscribed.take(message));
       },
     });
   }
 
-  /** What is thrown here would end the library's reading for good. */
-  #hand(subscribed: Subscribed, message: Msg): void {
+  /** What is thrown by those who listen would end the library's reading, or the dialling, for good. */
+  #guarded(work: () => void): void {
     try {
-      subscribed.take(message);
+      work();
     } catch (error) {
-      const reason = error instanceof Error ? error.message : 'unknown';
-      this.#options.logger.error({ error: reason }, 'a message of NATS could not be handled');
+      this.#options.logger.error({ error: messageOf(error) }, 'what came from NATS could not be handled');
     }
   }
 
@@ -255,3 +263,5 @@ export class Connection {
     for (const wake of waiting) wake();
   }
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'unknown');

@@ -174,15 +174,17 @@ export class WakeStream {
     };
     const fixed = { name, retention: RetentionPolicy.Workqueue, storage: StorageType.File };
     await manager.streams.update(name, changeable).catch((error) => {
-      if (!isStreamMissing(error)) throw error;
+      if (!isMissing(error)) throw error;
       return manager.streams.add({ ...changeable, ...fixed });
     });
-    await manager.consumers.add(name, {
-      durable_name: consumerName,
-      ack_policy: AckPolicy.Explicit,
-      ack_wait: nanos(ackWaitMs),
-      max_deliver: attemptsMax,
-      max_ack_pending: ackPendingMax,
+    const pace = { ack_wait: nanos(ackWaitMs), max_deliver: attemptsMax, max_ack_pending: ackPendingMax };
+    await manager.consumers.update(name, consumerName, pace).catch((error) => {
+      if (!isMissing(error)) throw error;
+      return manager.consumers.add(name, {
+        ...pace,
+        durable_name: consumerName,
+        ack_policy: AckPolicy.Explicit,
+      });
     });
     return jetstream(client).consumers.get(name, consumerName);
   }
@@ -213,6 +215,7 @@ export class WakeStream {
     });
   }
 
+  /** What is told to a connection that was lost meanwhile goes nowhere: the acknowledgement is overdue some day. */
   async #deliver(message: JsMsg): Promise<void> {
     try {
       await this.#ask(message);
@@ -244,8 +247,9 @@ export class WakeStream {
   }
 }
 
-const isStreamMissing = (error: unknown): boolean =>
-  error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound;
+const missing: readonly number[] = [JetStreamApiCodes.StreamNotFound, JetStreamApiCodes.ConsumerNotFound];
+const isMissing = (error: unknown): boolean =>
+  error instanceof JetStreamApiError && missing.includes(error.code);
 
 /** Trying again cannot help. */
 const isHopeless = (error: unknown): boolean =>

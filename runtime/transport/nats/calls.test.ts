@@ -1,0 +1,40 @@
+import test from 'ava';
+import { FakeClock } from '../../../test/support/clock.ts';
+import { OverloadedError, RetryableError } from '../../errors.ts';
+import { silentLogger } from '../../ports.ts';
+import { Calls } from './calls.ts';
+import { noTransportMetrics } from './metrics.ts';
+
+test('more calls than may wait for an answer are overloaded, until one has ended', async (t) => {
+  const ends: (() => void)[] = [];
+  const calls = new Calls({
+    mux: {
+      request: () =>
+        new Promise((_, reject) =>
+          ends.push(() => reject(new RetryableError('late', { outcome: 'unknown' }))),
+        ),
+    },
+    held: {
+      pack: ({ kind }) => ({ kind, bytes: Buffer.alloc(1), heldId: undefined }),
+      forget() {},
+    },
+    pulls: { pull: () => Promise.reject(new Error('nothing is held')) },
+    shardSubject: String,
+    incarnation: 'me',
+    shardCount: 16,
+    clock: new FakeClock(),
+    logger: silentLogger,
+    metrics: noTransportMetrics,
+  });
+  const ask = () =>
+    calls.ask(
+      { address: { kind: 'user', id: '1' }, command: 'c', request: null, callId: 'call', deadlineMs: 1_000 },
+      0,
+    );
+  const waiting = Array.from({ length: 20_000 }, () => t.throwsAsync(ask(), { instanceOf: RetryableError }));
+  await t.throwsAsync(ask(), { instanceOf: OverloadedError });
+  t.is(calls.inFlight, 20_000);
+  for (const end of ends) end();
+  await Promise.all(waiting);
+  t.is(calls.inFlight, 0);
+});
