@@ -3,6 +3,8 @@ import pg from 'pg';
 import { assertFails } from '../../../test/store/actors.ts';
 import { contractTables } from '../../../test/store/tables.ts';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/postgres.ts';
+import { PostgresProxy } from '../../../test/support/postgres-proxy.ts';
+import { StoreError } from '../store.ts';
 import { migrate } from './migrate.ts';
 import { createTable, runtimeMigrations } from './schema.ts';
 
@@ -48,6 +50,38 @@ test('of processes that migrate at once, each migration is applied by one', asyn
   const connection = await server.createDatabase();
   const applied = await Promise.all([1, 2, 3].map(() => migrate(connection, migrations)));
   t.deepEqual(applied.flat().sort(), [...allIds].sort());
+});
+
+test('what is struck at any statement is finished by migrating again', async (t) => {
+  const some = runtimeMigrations.slice(0, 1);
+  const connection = await server.createDatabase();
+  const proxy = await PostgresProxy.start(connection);
+  const client = new pg.Client(connection);
+  await client.connect();
+  t.teardown(async () => {
+    await client.end();
+    await proxy.stop();
+  });
+  const texts: string[] = [];
+  proxy.onStatement = ({ text }) => void texts.push(text);
+  await migrate(proxy.connection, some);
+  t.true(texts.length >= 9);
+  for (const at of texts.keys()) {
+    for (const fault of [
+      { effect: 'error', code: '40001', isApplied: false },
+      { effect: 'error', code: '40003', isApplied: true },
+      { effect: 'reset', isApplied: false },
+      { effect: 'reset', isApplied: true },
+    ] as const) {
+      await client.query('DROP TABLE node, migration, migration_lock');
+      let statements = 0;
+      proxy.onStatement = () => (statements++ === at ? fault : undefined);
+      const first = await migrate(proxy.connection, some).catch((error: unknown) => error);
+      t.true(first instanceof StoreError || Array.isArray(first), String(first));
+      await migrate(proxy.connection, some);
+      t.deepEqual(await migrate(proxy.connection, some), [], `${fault.effect} at ${texts[at]}`);
+    }
+  }
 });
 
 test('a list that could not be resumed is refused before anything runs', async (t) => {

@@ -9,6 +9,7 @@
 import pg from 'pg';
 import { StoreError } from '../store.ts';
 import { toStoreError } from './errors.ts';
+import { readCommitted } from './pool.ts';
 
 const lockWaitMs = 60_000;
 const bookkeepingAttemptsMax = 5;
@@ -27,6 +28,7 @@ export async function underSchemaLock<T>(
     const worker = await connect(connection);
     try {
       await createBookkeeping(worker);
+      await lock.query(readCommitted);
       await lock.query('BEGIN');
       await lock.query(`SELECT name FROM migration_lock WHERE name = 'schema' FOR UPDATE`);
       return await work(worker, () => {
