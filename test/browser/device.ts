@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, Page, Response } from 'playwright-core';
+import type { Browser, BrowserContext, Page, Response, WebSocket } from 'playwright-core';
 import type { Client } from './page/client.ts';
 
 type Method = {
@@ -29,6 +29,9 @@ export class Device {
   readonly client: RemoteClient;
   /** `POST /v1/items 200` for each answer of the server, in order of arrival. */
   readonly answers: string[];
+  readonly #sockets: WebSocket[] = [];
+  /** Texts that came through the client's sockets. */
+  readonly frames: string[] = [];
   #context: BrowserContext;
   #page: Page;
 
@@ -36,6 +39,10 @@ export class Device {
     this.#context = context;
     this.#page = page;
     this.answers = recordAnswers(page, serverUrl);
+    page.on('websocket', (socket) => {
+      this.#sockets.push(socket);
+      socket.on('framereceived', ({ payload }) => this.frames.push(String(payload)));
+    });
     this.client = remoteClient(page);
   }
 
@@ -58,6 +65,11 @@ export class Device {
       async (response) => response.url().endsWith('/v1/items') && (await hasSyncConflict(response)),
       { timeout: deadlineMs },
     );
+  }
+
+  /** Whether the client has dialled and every socket of it is open. */
+  get hasOpenSocket(): boolean {
+    return this.#sockets.length > 0 && this.#sockets.every((socket) => !socket.isClosed());
   }
 
   cookieNames(): Promise<string[]> {

@@ -167,6 +167,16 @@ async function opens(dialling: () => Promise<object>): Promise<void> {
   throw new Error('never opened');
 }
 
+test('tokens cannot be guessed faster than the public rate allows', async (t) => {
+  const world = await openWorld(t);
+  const { url } = await world.another({ rateLimits: { publicPerMinute: 2, sessionPerMinute: 0 } });
+  const statuses: unknown[] = [];
+  for (let guess = 0; guess < 3; guess += 1) {
+    statuses.push(statusOf(await dial(t, `${url}/sockets?authToken=${guess}`)));
+  }
+  t.deepEqual(statuses, [401, 401, 429]);
+});
+
 test('where origins are restricted, pages of others may not connect', async (t) => {
   const cors = { strict: true, allowedOrigins: ['https://notes.example'] };
   const world = await openWorld(t, { cors });

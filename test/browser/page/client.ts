@@ -67,6 +67,7 @@ export class Client {
     });
     await application.prepareForLaunch({ receiveChallenge: (challenge) => void this.#meet(challenge) });
     await application.launch(true);
+    await application.setCustomHost(options.host, `${options.host.replace(/^http/, 'ws')}/sockets`);
     this.#application = application;
   }
 
@@ -82,6 +83,11 @@ export class Client {
     const refusal = refusalOf(response);
     if (refusal === undefined) this.#account = account;
     return refusal;
+  }
+
+  /** The library as published leaves it to its surroundings when to dial. */
+  async openSocket(): Promise<void> {
+    await this.#app.sockets.startWebSocketConnection();
   }
 
   async signOut(): Promise<void> {

@@ -41,6 +41,8 @@ export interface AlertService {
 export interface Application {
   prepareForLaunch(callback: { receiveChallenge: (challenge: Challenge) => void }): Promise<void>;
   launch(awaitDatabaseLoad?: boolean): Promise<void>;
+  setCustomHost(host: string, websocketUrl?: string): Promise<void>;
+  readonly sockets: { startWebSocketConnection(): Promise<unknown> };
   setOnDeinit(onDeinit: () => void): void;
   addEventObserver(callback: (event: string) => Promise<void>): () => void;
   submitValuesForChallenge(challenge: Challenge, values: ChallengeValue[]): Promise<void>;
