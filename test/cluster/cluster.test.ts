@@ -15,10 +15,12 @@ import { runTrial } from './trial.ts';
 
 const seed = 20_261_120;
 const limitMs = 600_000;
+const amidCommits = 'pause a node amid its commits';
 
 test('a cluster keeps what it promised under every kind of disturbance', async (t) => {
   t.timeout(limitMs);
   const directory = mkdtempSync(join(tmpdir(), 'cluster-trial-'));
+  let lateWrites = 0;
   const verdict = await runTrial({
     builds: await buildTwice('cluster'),
     seed,
@@ -27,8 +29,15 @@ test('a cluster keeps what it promised under every kind of disturbance', async (
     devicesOfEach: 3,
     pauseMs: 150,
     directory,
-    disturb: (nemesis) => nemesis.round(),
-    onDone: (disturbed, tally) => t.log(lineOf(disturbed, tally)),
+    disturb: async (nemesis) => {
+      await nemesis.round();
+      // Nobody's commit may have been under way at the node that was paused.
+      for (let more = 0; more < 3 && lateWrites === 0; more += 1) await nemesis.disturb(amidCommits);
+    },
+    onDone: (disturbed, tally) => {
+      t.log(lineOf(disturbed, tally));
+      if (disturbed.what.some(({ kind }) => kind === amidCommits)) lateWrites += disturbed.fencedWrites;
+    },
   });
   t.log(`${table(verdict.disturbed, verdict.tally)}\n\n${summary(verdict)}`);
   // What led to a failure stays to be looked at.
@@ -39,15 +48,9 @@ test('a cluster keeps what it promised under every kind of disturbance', async (
     verdict.endedByThemselves.filter(({ code }) => code === exitCodes.software),
     [],
   );
-  const disturbed = verdict.disturbed.flatMap(({ what, fencedWrites }) =>
-    what.map(({ kind }) => ({ kind, fencedWrites })),
-  );
-  t.deepEqual(new Set(disturbed.map(({ kind }) => kind)), new Set(disturbanceKinds));
-  const late = disturbed.filter(({ kind }) => kind === 'pause a node amid its commits');
-  t.true(
-    late.some(({ fencedWrites }) => fencedWrites > 0),
-    'commits that arrive after a take-over are refused',
-  );
+  const disturbed = verdict.disturbed.flatMap(({ what }) => what.map(({ kind }) => kind));
+  t.deepEqual([...new Set(disturbed)].sort(), [...disturbanceKinds].sort());
+  t.true(lateWrites > 0, 'commits that arrive after a take-over are refused');
   t.true(verdict.tally.acknowledgedWrites > 1_000);
   rmSync(directory, { recursive: true, force: true });
 });

@@ -49,12 +49,16 @@ export class Nemesis {
   async round(isOver: () => boolean = () => false): Promise<void> {
     for (const kind of this.#shuffled(disturbanceKinds)) {
       if (isOver()) return;
-      await this.disturb(this.#choose(kind));
-      await pause(quietMs);
+      await this.#disturb(this.#choose(kind));
     }
   }
 
-  async disturb(what: readonly Disturbance[]): Promise<void> {
+  /** One kind, to somebody. */
+  disturb(kind: DisturbanceKind): Promise<void> {
+    return this.#disturb([disturbanceOf(kind, this.#options.cluster, this.#random)]);
+  }
+
+  async #disturb(what: readonly Disturbance[]): Promise<void> {
     const { cluster, history, probe, onDone } = this.#options;
     const text = what.map(({ kind, victim, lastsMs }) => `${kind} (${victim}, ${lastsMs} ms)`).join(' + ');
     const fencedBefore = await fencedWrites(cluster);
@@ -76,6 +80,7 @@ export class Nemesis {
       ...(harmless && fenced > 0 ? [`${fenced} writes were fenced`] : []),
     ].map((complaint) => `${text}: ${complaint}`);
     onDone({ what, beganMs, endedMs, servedMs, recoveredMs, fencedWrites: fenced, complaints });
+    await pause(quietMs);
   }
 
   /** Sometimes with a second one, of another kind and to somebody else. */

@@ -119,11 +119,11 @@ export class ClusterNode {
     return this.#process?.output() ?? '';
   }
 
-  /** The sum of a metric over its labels; undefined when the node does not answer. */
-  async metric(name: string): Promise<number | undefined> {
+  /** The sum of a metric over its labels, or over those with this one; undefined when the node does not answer. */
+  async metric(name: string, label = ''): Promise<number | undefined> {
     const text = await this.#admin('/metrics');
     if (text === undefined) return undefined;
-    const lines = text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'));
+    const lines = text.matchAll(new RegExp(`^${name}(?:\\{[^}]*${label}[^}]*\\})? (\\S+)$`, 'gm'));
     return [...lines].reduce((sum, [, value]) => sum + Number(value), 0);
   }
 

@@ -105,6 +105,7 @@ class Stream {
   readonly #link: { isSilent(): boolean; delayMs(): number };
   readonly #waiting: Part[] = [];
   #waitingBytes = 0;
+  #alarm: NodeJS.Timeout | undefined;
 
   constructor(from: Socket, to: Socket, link: { isSilent(): boolean; delayMs(): number }) {
     this.#from = from;
@@ -124,7 +125,7 @@ class Stream {
       const [part] = this.#waiting;
       if (part === undefined || this.#link.isSilent() || this.#to.writableNeedDrain) break;
       if (part.dueMs > performance.now()) {
-        setTimeout(() => this.flow(), Math.ceil(part.dueMs - performance.now())).unref();
+        this.#flowAt(part.dueMs);
         break;
       }
       this.#waiting.shift();
@@ -138,6 +139,16 @@ class Stream {
     if ('bytes' in part) this.#waitingBytes += part.bytes.length;
     if (this.#waitingBytes >= waitingBytesMax) this.#from.pause();
     this.flow();
+  }
+
+  #flowAt(dueMs: number): void {
+    this.#alarm ??= setTimeout(
+      () => {
+        this.#alarm = undefined;
+        this.flow();
+      },
+      Math.ceil(dueMs - performance.now()),
+    ).unref();
   }
 
   #handOn(part: Part): void {
