@@ -180,6 +180,56 @@ test('a planned drain moves everything; no call fails, and each takes effect onc
   t.is(made.held('b').length + made.held('c').length, made.shardCount);
 });
 
+for (const operation of ['setDraining', 'nodes', 'release'] as const) {
+  test(`a drain goes on when its ${operation} fails once`, async (t) => {
+    const made = cluster();
+    const [a, b] = await made.joinAll(['a', 'b']);
+    lose(a, operation, 'statement');
+    a.statements.length = 0;
+    await made.drain(a);
+    t.is(a.node.leavingShardCount, 0);
+    t.deepEqual(a.statements.filter((each) => each === 'release' || each === 'leave').slice(-2), [
+      'release',
+      'leave',
+    ]);
+    await made.clock.advance(100);
+    t.is(b.node.shardCount, made.shardCount);
+  });
+}
+
+test('a drain ends in time when the database is away', async (t) => {
+  const made = cluster();
+  const [a] = await made.joinAll(['a', 'b']);
+  a.schedule = async () => {
+    throw new StoreError('unavailable', 'lost by the test');
+  };
+  const startedMs = made.clock.monotonicMs();
+  await made.drain(a, 5_000);
+  t.true(made.clock.monotonicMs() - startedMs <= 5_100);
+});
+
+test('what one drain asks of all hosts is bounded, however many batches it has', async (t) => {
+  const made = cluster({ shardCount: 1_024 });
+  const ids = ['a', 'b', 'c', 'd'] as const;
+  const [a, ...others] = await made.joinAll(ids);
+  const looks = () =>
+    others.map(({ statements }) => statements.filter((operation) => operation === 'buryExpired').length);
+  const before = looks();
+  const startedMs = made.clock.monotonicMs();
+  await made.drain(a);
+  await made.clock.advance(200);
+  const tookMs = made.clock.monotonicMs() - startedMs;
+  const perHost = looks().map((count, at) => count - (before[at] ?? 0));
+  t.true(
+    perHost.every((count) => count <= 4 + tookMs / 20),
+    `${perHost} in ${tookMs} ms`,
+  );
+  t.is(
+    others.reduce((sum, { node }) => sum + node.shardCount, 0),
+    made.shardCount,
+  );
+});
+
 test('shards leave in batches, each out of service before it is released and claimed before the next one follows', async (t) => {
   const made = cluster({ shardCount: 256 });
   const [a, b] = await made.joinAll(['a', 'b']);
@@ -452,14 +502,19 @@ test('hints that come in storms lead to few looks, and those of a newer release 
     hint({ hint: 'nodes' });
     await made.clock.advance(5);
   }
+  await made.clock.advance(1_500);
   t.true(looks() - before <= 5, String(looks() - before));
-  await made.clock.advance(500);
+  a.schedule = async (_operation, apply) => apply();
+  while (a.node.lookAgeMs > 50) await made.clock.advance(10);
   const settledLooks = looks();
   hint({ hint: 'of a newer release' });
   hint({ hint: 'claimed', shards: [0], host: 'x' });
   hint({ hint: 'freed', shards: made.held('b') });
   await made.clock.advance(100);
   t.is(looks(), settledLooks);
+  hint({ hint: 'freed', shards: made.held('a') });
+  await made.clock.advance(100);
+  t.is(looks(), settledLooks + 1);
 });
 
 test('a host cut off from the others goes on looking after its shards', async (t) => {
