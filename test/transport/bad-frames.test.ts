@@ -56,6 +56,7 @@ for (const [what, [bytes, reason]] of Object.entries(bad)) {
     // Without an address to answer to it is counted all the same.
     raw.publish(subject, bytes);
     await until(() => owner.seen.refused.length === 2);
+    t.is(owner.seen.logged.filter((line) => line.startsWith('a frame was not taken')).length, 1);
     const good = await raw.request(subject, frame(1, { ...goodCall, color: 'of a newer release' }), {
       timeout: 5_000,
     });

@@ -2,7 +2,7 @@ import { execFileSync, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { type Address, shardOf } from '../../runtime/address.ts';
-import { MovedError, RetryableError, UnavailableError } from '../../runtime/errors.ts';
+import { MovedError, OverloadedError, RetryableError, UnavailableError } from '../../runtime/errors.ts';
 import { startNatsCluster, startNatsServer } from '../support/nats-server.ts';
 import { call, echo, startProcess, type TestProcess, until } from './world.ts';
 
@@ -121,9 +121,10 @@ test('a cluster of brokers loses one, and the processes that were there go to an
 test('a broker that no longer answers: calls end by their deadlines, and the connection is given up', async (t) => {
   const server = await startNatsServer({ jetStream: false });
   t.teardown(() => server.stop());
-  const owner = await startProcess(t, server.url, { answer: echo });
-  const caller = await startProcess(t, server.url);
-  t.true(await works(caller));
+  const pingIntervalMs = 500;
+  const owner = await startProcess(t, server.url, { answer: echo, pingIntervalMs });
+  const caller = await startProcess(t, server.url, { pingIntervalMs });
+  await until(() => works(caller));
   server.pause();
   const pausedMs = performance.now();
   const error = await t.throwsAsync(caller.transport.ask(call(1, { deadlineMs: pausedMs + 300 })), {
@@ -137,12 +138,28 @@ test('a broker that no longer answers: calls end by their deadlines, and the con
   await until(() => !caller.transport.isConnected && !owner.transport.isConnected);
   await until(() => caller.seen.disconnected.length === 2);
   const noticedMs = performance.now() - pausedMs;
-  // Pings go out every 500 ms here, and two may stay unanswered.
+  // Two pings may stay unanswered.
   t.true(noticedMs > 900 && noticedMs < 15_000, `${noticedMs}`);
   await until(() => caller.transport.callsInFlight === 0);
   await t.throwsAsync(caller.transport.ask(call(1)), { instanceOf: UnavailableError });
   server.resume();
   await until(() => caller.transport.isConnected && owner.transport.isConnected);
+  await until(() => works(caller));
+});
+
+test.serial('what waits for a broker that does not read is bounded', async (t) => {
+  const server = await startNatsServer({ jetStream: false });
+  t.teardown(() => server.stop());
+  await startProcess(t, server.url, { answer: echo });
+  const caller = await startProcess(t, server.url);
+  server.pause();
+  const request = 'x'.repeat(60_000);
+  const outcomes = await Promise.all(
+    Array.from({ length: 1_500 }, () => caller.transport.ask(call(request)).catch((error) => error)),
+  );
+  server.resume();
+  const overloaded = outcomes.filter((outcome) => outcome instanceof OverloadedError).length;
+  t.true(overloaded > 200 && overloaded < 600, `${overloaded}`);
   await until(() => works(caller));
 });
 

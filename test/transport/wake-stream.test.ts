@@ -187,7 +187,8 @@ test('a broker that is lost while wake-ups are delivered takes nothing else with
     other.transport.wake(last);
     return deliveredTo(owner).includes(last.tell_id);
   });
-  t.true(owner.transport.isConnected);
+  await until(() => owner.transport.isConnected && other.transport.isConnected);
+  t.is(await other.transport.ask(call(1, { address: addressOn(1) })), null);
 });
 
 test('a host with other settings makes the stream and its consumer follow them', async (t) => {

@@ -71,7 +71,6 @@ export async function startProcess(
         seen.unknownOutcomes += 1;
       },
     },
-    pingIntervalMs: 500,
     ...options,
   });
   t.teardown(() => transport.close(500));

@@ -14,6 +14,7 @@ import type { HeldMessages, Packed } from './held-messages.ts';
 import type { TransportMetrics } from './metrics.ts';
 import type { Pulls } from './pulls.ts';
 import { asActorError, refusalOf } from './refusal.ts';
+import type { RefusedFrames } from './refused-frames.ts';
 
 const underWayMax = 20_000;
 const fetchRetryMs = 100;
@@ -26,6 +27,7 @@ export interface AnsweringOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: TransportMetrics;
+  readonly refused: RefusedFrames;
   /** What answers calls to this shard now, if it is served here. */
   readonly served: (shard: number) => ((call: AskCall) => Promise<unknown>) | undefined;
 }
@@ -51,19 +53,18 @@ export class Answering {
   }
 
   async #answer({ data, reply }: Msg, shard: number): Promise<void> {
-    const { clock, metrics, logger } = this.#options;
+    const { clock, logger, refused } = this.#options;
     const arrivedMs = clock.monotonicMs();
     let deadlineMs = arrivedMs;
     try {
       const call = await this.#opened(data, arrivedMs);
       deadlineMs = arrivedMs + call.remainingMs;
-      if (deadlineMs <= clock.monotonicMs()) return metrics.refused('expired');
+      if (deadlineMs <= clock.monotonicMs()) return refused.count('expired');
       const value = await this.#run(call, shard, deadlineMs);
       this.#send(reply, this.#packed({ kind: 'reply', value }, deadlineMs));
     } catch (error) {
       if (error instanceof FrameError) {
-        metrics.refused(error.reason);
-        logger.warn({ reason: error.reason }, 'a call could not be read');
+        refused.count(error.reason);
         return this.#refuse(reply, new TerminalError(error.message));
       }
       if (!(error instanceof ActorError)) {
@@ -94,9 +95,9 @@ export class Answering {
   }
 
   #run(call: FrameOf<'call'>, shard: number, deadlineMs: number): Promise<unknown> {
-    const { shardCount, served, metrics } = this.#options;
+    const { shardCount, served, refused } = this.#options;
     if (call.shards !== shardCount) {
-      metrics.refused('shard-count');
+      refused.count('shard-count');
       throw new TerminalError(`the caller counts ${call.shards} shards where its cluster has ${shardCount}`);
     }
     const ask = served(shard);
@@ -122,13 +123,13 @@ export class Answering {
 
   #send(reply: string | undefined, { kind, bytes }: Pick<Packed, 'kind' | 'bytes'>): void {
     if (!reply) return;
-    const { connection, metrics } = this.#options;
+    const { connection, metrics, refused } = this.#options;
     try {
       connection.publish(reply, bytes);
       metrics.frame('out', kind);
     } catch {
       // The caller is told by its own side of the connection, or by its deadline.
-      metrics.refused('undeliverable');
+      refused.count('undeliverable');
     }
   }
 }

@@ -4,6 +4,7 @@ import { OverloadedError, RetryableError } from '../../errors.ts';
 import { silentLogger } from '../../ports.ts';
 import { Calls } from './calls.ts';
 import { noTransportMetrics } from './metrics.ts';
+import { RefusedFrames } from './refused-frames.ts';
 
 test('more calls than may wait for an answer are overloaded, until one has ended', async (t) => {
   const ends: (() => void)[] = [];
@@ -23,8 +24,8 @@ test('more calls than may wait for an answer are overloaded, until one has ended
     incarnation: 'me',
     shardCount: 16,
     clock: new FakeClock(),
-    logger: silentLogger,
     metrics: noTransportMetrics,
+    refused: new RefusedFrames(noTransportMetrics, silentLogger),
   });
   const ask = () =>
     calls.ask(

@@ -2,13 +2,13 @@
 import type { AskCall } from '../../call.ts';
 import type { Clock } from '../../clock.ts';
 import { OverloadedError, RetryableError } from '../../errors.ts';
-import type { Logger } from '../../ports.ts';
 import { decodeFrame, type Frame, FrameError } from './frame.ts';
 import type { HeldMessages, Packed } from './held-messages.ts';
 import type { TransportMetrics } from './metrics.ts';
 import type { Mux } from './mux.ts';
 import type { Pulls } from './pulls.ts';
 import { errorOf } from './refusal.ts';
+import type { RefusedFrames } from './refused-frames.ts';
 
 const inFlightMax = 20_000;
 
@@ -21,8 +21,8 @@ export interface CallsOptions {
   readonly incarnation: string;
   readonly shardCount: number;
   readonly clock: Clock;
-  readonly logger: Logger;
   readonly metrics: TransportMetrics;
+  readonly refused: RefusedFrames;
 }
 
 export class Calls {
@@ -68,22 +68,19 @@ export class Calls {
     const frame = await this.#opened(answer, deadlineMs);
     if (frame.kind === 'reply') return frame.value;
     if (frame.kind === 'refusal') throw errorOf(frame);
-    this.#options.metrics.refused('kind');
+    this.#options.refused.count('kind');
     throw unreadable();
   }
 
   /** The call has been handled: whatever goes wrong with its answer leaves the outcome unknown. */
   async #opened(answer: Uint8Array, deadlineMs: number): Promise<Frame> {
-    const { pulls, metrics, logger } = this.#options;
+    const { pulls, metrics, refused } = this.#options;
     try {
       const frame = decodeFrame(answer);
       metrics.frame('in', frame.kind);
       return frame.kind === 'held' ? await pulls.pull(frame, deadlineMs) : frame;
     } catch (error) {
-      if (error instanceof FrameError) {
-        metrics.refused(error.reason);
-        logger.warn({ reason: error.reason }, 'an answer could not be read');
-      }
+      if (error instanceof FrameError) refused.count(error.reason);
       throw unreadable();
     }
   }

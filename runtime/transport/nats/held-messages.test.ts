@@ -1,9 +1,11 @@
 import test from 'ava';
 import { FakeClock } from '../../../test/support/clock.ts';
 import { OverloadedError } from '../../errors.ts';
+import { silentLogger } from '../../ports.ts';
 import { decodeFrame, encodeFrame, type Frame, partBytes } from './frame.ts';
 import { HeldMessages } from './held-messages.ts';
 import { noTransportMetrics } from './metrics.ts';
+import { RefusedFrames } from './refused-frames.ts';
 
 const mebibyte = 1_024 * 1_024;
 const reply = (bytes: number): Frame => ({ kind: 'reply', value: Buffer.alloc(bytes) });
@@ -25,6 +27,7 @@ function setup() {
     incarnation: 'me',
     clock,
     metrics: noTransportMetrics,
+    refused: new RefusedFrames(noTransportMetrics, silentLogger),
   });
   const fetch = (id: string, part: number): Frame | undefined => {
     take({ data: encodeFrame({ kind: 'fetch', id, part }), reply: 'reply' });

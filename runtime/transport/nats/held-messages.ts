@@ -26,6 +26,7 @@ import {
 } from './frame.ts';
 import type { TransportMetrics } from './metrics.ts';
 import { refusalOf } from './refusal.ts';
+import type { RefusedFrames } from './refused-frames.ts';
 
 const heldBytesMax = 256 * 1_024 * 1_024;
 const sweepMs = 1_000;
@@ -43,6 +44,7 @@ export interface HeldMessagesOptions {
   readonly incarnation: string;
   readonly clock: Clock;
   readonly metrics: TransportMetrics;
+  readonly refused: RefusedFrames;
 }
 
 /** A frame that is ready to go, and what it stands for if that is held. */
@@ -105,7 +107,7 @@ export class HeldMessages {
   }
 
   #fetched(message: Msg): void {
-    const { connection, metrics } = this.#options;
+    const { connection, metrics, refused } = this.#options;
     if (!message.reply) return;
     try {
       const answer = this.#part(message.data);
@@ -113,12 +115,12 @@ export class HeldMessages {
       metrics.frame('out', answer.kind);
     } catch {
       // The connection was lost or is full: the receiver is not answered in time, and gives up.
-      metrics.refused('undeliverable');
+      refused.count('undeliverable');
     }
   }
 
   #part(request: Uint8Array): Frame {
-    const { metrics } = this.#options;
+    const { metrics, refused } = this.#options;
     try {
       const { id, part } = decodeFrameOf(request, 'fetch');
       metrics.frame('in', 'fetch');
@@ -128,7 +130,7 @@ export class HeldMessages {
       return { kind: 'part', bytes: held.bytes.subarray(part * partBytes, (part + 1) * partBytes) };
     } catch (error) {
       if (error instanceof FrameError) {
-        metrics.refused(error.reason);
+        refused.count(error.reason);
         return refusalOf(new TerminalError(error.message));
       }
       if (error instanceof ActorError) return refusalOf(error);

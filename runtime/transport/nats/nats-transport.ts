@@ -20,15 +20,16 @@ import type { Logger } from '../../ports.ts';
 import type { Random } from '../../random.ts';
 import type { TellRow } from '../../store/store.ts';
 import type { GatewayListener, Hint, HostEvent, Transport, TransportHandler } from '../transport.ts';
+import { Announcements } from './announcements.ts';
 import { Answering } from './answering.ts';
 import { Calls } from './calls.ts';
 import { Connection } from './connection.ts';
 import type { NatsAccess } from './dial.ts';
-import { decodeFrameOf, encodeFrame, type Frame, FrameError, type FrameKind, type FrameOf } from './frame.ts';
 import { HeldMessages } from './held-messages.ts';
 import type { ConnectionName, TransportGauges, TransportMetrics } from './metrics.ts';
 import { Mux } from './mux.ts';
 import { Pulls } from './pulls.ts';
+import { RefusedFrames } from './refused-frames.ts';
 import { defaultWakeStreamSettings, WakeStream, type WakeStreamSettings } from './wake-stream.ts';
 
 export interface NatsTransportOptions {
@@ -84,27 +85,33 @@ export class NatsTransport implements Transport, TransportGauges {
   readonly #calls: Calls;
   readonly #answering: Answering;
   readonly #wakeStream: WakeStream;
+  readonly #announcements: Announcements;
   readonly #routed = new Map<number, () => void>();
-  readonly #gateways = new Map<string, GatewayListener>();
   #handler: TransportHandler | undefined;
   readonly reachesOthers = true;
 
   /** To be had by `openNatsTransport`. */
   constructor(options: NatsTransportOptions, connections: Connections) {
-    const { clusterName, databaseId, incarnation, clock } = options;
+    const { clusterName, databaseId, incarnation, clock, metrics, logger } = options;
     const { control, bulk } = connections;
     const prefix = `scriptorium.${clusterName}.${databaseId}`;
     this.#options = options;
     this.#prefix = prefix;
     this.#connections = connections;
+    const refused = new RefusedFrames(metrics, logger);
     this.#muxes = {
       control: new Mux(control, `${prefix}.reply.${incarnation}`, clock),
       bulk: new Mux(bulk, `${prefix}.part.${incarnation}`, clock),
     };
     const partsSubject = (holder: string) => `${prefix}.parts.${holder}`;
-    this.#held = new HeldMessages({ ...options, connection: bulk, subject: partsSubject(incarnation) });
+    this.#held = new HeldMessages({
+      ...options,
+      refused,
+      connection: bulk,
+      subject: partsSubject(incarnation),
+    });
     const pulls = new Pulls({ ...options, mux: this.#muxes.bulk, partsSubject });
-    const common = { ...options, held: this.#held, pulls };
+    const common = { ...options, refused, held: this.#held, pulls };
     this.#calls = new Calls({
       ...common,
       mux: this.#muxes.control,
@@ -124,9 +131,14 @@ export class NatsTransport implements Transport, TransportGauges {
       subject: `${prefix}.wake`,
       ask: (call) => this.ask(call),
     });
-    control.subscribe(`${prefix}.hint`, ({ data }) =>
-      this.#received(data, 'hint', (frame) => this.#hinted(frame)),
-    );
+    this.#announcements = new Announcements({
+      ...options,
+      refused,
+      connection: control,
+      hintSubject: `${prefix}.hint`,
+      gatewaySubject: (gateway) => `${prefix}.gateway.${gateway}`,
+      hinted: (hint) => this.#hinted(hint),
+    });
   }
 
   // --- state ------------------------------------------------------------------------------------------------
@@ -154,7 +166,7 @@ export class NatsTransport implements Transport, TransportGauges {
   }
 
   restored(name: ConnectionName): void {
-    if (name === 'control') for (const listener of this.#gateways.values()) listener.reconnected();
+    if (name === 'control') this.#announcements.reconnected();
   }
 
   /** Ends both connections, after what was sent has gone out or `withinMs` have passed. */
@@ -231,69 +243,21 @@ export class NatsTransport implements Transport, TransportGauges {
   // --- hints and events -------------------------------------------------------------------------------------
 
   hint(hint: Hint): void {
-    this.#tell(hint);
-    const readable = {
-      ...hint,
-      ...('shards' in hint && { shards: [...hint.shards] }),
-    } as FrameOf<'hint'>['hint'];
-    this.#publish(`${this.#prefix}.hint`, { kind: 'hint', from: this.#options.incarnation, hint: readable });
+    this.#announcements.hint(hint);
   }
 
   publish(gateway: string, event: HostEvent): void {
-    const here = this.#gateways.get(gateway);
-    if (here !== undefined) here.event(event);
-    else this.#publish(this.#gatewaySubject(gateway), { kind: 'event', ...event, event: event.event });
+    this.#announcements.publish(gateway, event);
   }
 
   listen(gateway: string, listener: GatewayListener): () => void {
-    this.#gateways.set(gateway, listener);
-    const unsubscribe = this.#connections.control.subscribe(this.#gatewaySubject(gateway), ({ data }) =>
-      this.#received(data, 'event', ({ kind: _, ...event }) => listener.event(event)),
-    );
-    return () => {
-      unsubscribe();
-      this.#gateways.delete(gateway);
-    };
+    return this.#announcements.listen(gateway, listener);
   }
-
-  #gatewaySubject(gateway: string): string {
-    return `${this.#prefix}.gateway.${gateway}`;
-  }
-
-  #hinted({ from, hint }: FrameOf<'hint'>): void {
-    // This process was told at once.
-    if (from !== this.#options.incarnation) this.#tell(hint);
-  }
-
-  #tell(hint: Hint): void {
+  #hinted(hint: Hint): void {
     if (hint.hint === 'claimed') {
       const subjects = new Set(hint.shards.map((shard) => this.#shardSubject(shard)));
       this.#muxes.control.succeeded(subjects);
     }
     this.#handler?.hinted(hint);
-    for (const listener of this.#gateways.values()) listener.hinted(hint);
-  }
-
-  /** Hints and events may be lost: looks at the database and registrations make up for them. */
-  #publish(subject: string, frame: Frame): void {
-    const { metrics } = this.#options;
-    try {
-      this.#connections.control.publish(subject, encodeFrame(frame));
-      metrics.frame('out', frame.kind);
-    } catch {
-      metrics.refused('undeliverable');
-    }
-  }
-
-  #received<K extends FrameKind>(data: Uint8Array, kind: K, take: (frame: FrameOf<K>) => void): void {
-    const { metrics } = this.#options;
-    try {
-      const frame = decodeFrameOf(data, kind);
-      metrics.frame('in', kind);
-      take(frame);
-    } catch (error) {
-      if (!(error instanceof FrameError)) throw error;
-      metrics.refused(error.reason);
-    }
   }
 }

@@ -1,0 +1,94 @@
+/**
+ * Hints to all processes and events to one gateway. Either may be lost: looks at the database and the gateways'
+ * registrations make up for them. This process hears its own hints at once, and not again from the broker.
+ */
+import type { GatewayListener, Hint, HostEvent } from '../transport.ts';
+import type { Connection } from './connection.ts';
+import { decodeFrameOf, encodeFrame, type Frame, FrameError, type FrameKind, type FrameOf } from './frame.ts';
+import type { TransportMetrics } from './metrics.ts';
+import type { RefusedFrames } from './refused-frames.ts';
+
+export interface AnnouncementsOptions {
+  readonly connection: Connection;
+  readonly hintSubject: string;
+  readonly gatewaySubject: (gateway: string) => string;
+  readonly incarnation: string;
+  readonly metrics: TransportMetrics;
+  readonly refused: RefusedFrames;
+  /** This process is told, by whomever; its gateways are in any case. */
+  readonly hinted: (hint: Hint) => void;
+}
+
+export class Announcements {
+  readonly #options: AnnouncementsOptions;
+  readonly #gateways = new Map<string, GatewayListener>();
+
+  constructor(options: AnnouncementsOptions) {
+    this.#options = options;
+    options.connection.subscribe(options.hintSubject, ({ data }) =>
+      this.#received(data, 'hint', ({ from, hint }) => {
+        if (from !== options.incarnation) this.#tell(hint);
+      }),
+    );
+  }
+
+  hint(hint: Hint): void {
+    const { hintSubject, incarnation } = this.#options;
+    this.#tell(hint);
+    this.#publish(hintSubject, { kind: 'hint', from: incarnation, hint: writable(hint) });
+  }
+
+  publish(gateway: string, event: HostEvent): void {
+    const here = this.#gateways.get(gateway);
+    if (here !== undefined) here.event(event);
+    else
+      this.#publish(this.#options.gatewaySubject(gateway), { kind: 'event', ...event, event: event.event });
+  }
+
+  listen(gateway: string, listener: GatewayListener): () => void {
+    const { connection, gatewaySubject } = this.#options;
+    this.#gateways.set(gateway, listener);
+    const unsubscribe = connection.subscribe(gatewaySubject(gateway), ({ data }) =>
+      this.#received(data, 'event', ({ kind: _, ...event }) => listener.event(event)),
+    );
+    return () => {
+      unsubscribe();
+      this.#gateways.delete(gateway);
+    };
+  }
+
+  /** To be called when the connection is back. */
+  reconnected(): void {
+    for (const listener of this.#gateways.values()) listener.reconnected();
+  }
+
+  #tell(hint: Hint): void {
+    this.#options.hinted(hint);
+    for (const listener of this.#gateways.values()) listener.hinted(hint);
+  }
+
+  #publish(subject: string, frame: Frame): void {
+    const { connection, metrics, refused } = this.#options;
+    try {
+      connection.publish(subject, encodeFrame(frame));
+      metrics.frame('out', frame.kind);
+    } catch {
+      refused.count('undeliverable');
+    }
+  }
+
+  #received<K extends FrameKind>(data: Uint8Array, kind: K, take: (frame: FrameOf<K>) => void): void {
+    const { metrics, refused } = this.#options;
+    try {
+      const frame = decodeFrameOf(data, kind);
+      metrics.frame('in', kind);
+      take(frame);
+    } catch (error) {
+      if (!(error instanceof FrameError)) throw error;
+      refused.count(error.reason);
+    }
+  }
+}
+
+const writable = (hint: Hint): FrameOf<'hint'>['hint'] =>
+  'shards' in hint ? { ...hint, shards: [...hint.shards] } : hint;
