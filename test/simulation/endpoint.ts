@@ -175,7 +175,10 @@ export class Endpoint implements Transport {
         );
       }
       const what = `${call.command} ${call.callId}`;
-      trace.add(() => `${what} from ${this.process.name} to ${targets.map(({ process }) => process.name).join(' and ')}`);
+      trace.add(
+        () =>
+          `${what} from ${this.process.name} to ${targets.map(({ process }) => process.name).join(' and ')}`,
+      );
       for (const target of targets) {
         this.#network.carry(this, target, what, () => target.#arrived(this, token, call, remainingMs));
       }

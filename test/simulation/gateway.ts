@@ -6,6 +6,7 @@ import type { AskCall } from '../../runtime/call.ts';
 import { RetryableError } from '../../runtime/errors.ts';
 import type { Actors } from '../../runtime/kind.ts';
 import type { SeededRandom } from '../support/random.ts';
+import type { AvailabilityChecker } from './checkers/availability.ts';
 import type { SimulatedProcess } from './process.ts';
 import type { SimulatedTime } from './time.ts';
 
@@ -21,12 +22,16 @@ export type Ask = Omit<AskCall, 'deadlineMs'>;
 export interface Entrance {
   readonly process: SimulatedProcess;
   readonly actors: Actors;
+  readonly isClosing: boolean;
+  /** Calls that it has not answered yet. */
+  asks: number;
 }
 
 export interface GatewayOptions {
   readonly time: SimulatedTime;
   readonly random: SeededRandom;
   readonly entrances: () => readonly Entrance[];
+  readonly availability: AvailabilityChecker;
 }
 
 const knockPauseMs = 100;
@@ -45,7 +50,7 @@ export class Gateway {
     const { time, random, entrances } = this.#options;
     const untilMs = time.nowMs + withinMs;
     while (time.nowMs < untilMs) {
-      const open = entrances().filter(({ process }) => !process.isDead);
+      const open = entrances().filter(({ process, isClosing }) => !process.isDead && !isClosing);
       if (open.length > 0) return this.#enter(random.pick(open), ask, withinMs);
       await time.sleep(knockPauseMs);
     }
@@ -61,7 +66,17 @@ export class Gateway {
     }
   }
 
-  #enter({ process, actors }: Entrance, ask: Ask, withinMs: number): Promise<Outcome> {
+  async #enter(entrance: Entrance, ask: Ask, withinMs: number): Promise<Outcome> {
+    const { time, availability } = this.#options;
+    const sinceMs = time.nowMs;
+    entrance.asks += 1;
+    const outcome = await this.#outcome(entrance, ask, withinMs);
+    entrance.asks -= 1;
+    availability.answered(`${ask.command} ${ask.callId}`, outcome, time.nowMs - sinceMs);
+    return outcome;
+  }
+
+  #outcome({ process, actors }: Entrance, ask: Ask, withinMs: number): Promise<Outcome> {
     return new Promise((resolve) => {
       const gone = () => resolve({ outcome: 'unknown', error: new Error('the gateway does not answer') });
       process.onDeath(gone);

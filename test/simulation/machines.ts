@@ -7,7 +7,7 @@ import { createActors } from '../../runtime/actors.ts';
 import { ActorError } from '../../runtime/errors.ts';
 import type { Actors, Kind } from '../../runtime/kind.ts';
 import { Node } from '../../runtime/node.ts';
-import { noMetrics } from '../../runtime/ports.ts';
+import type { RuntimeMetrics } from '../../runtime/ports.ts';
 import { ModelStore } from '../../runtime/store/model.ts';
 import { type NodeRow, StoreError } from '../../runtime/store/store.ts';
 import type { SeededRandom } from '../support/random.ts';
@@ -29,6 +29,7 @@ export interface MachinesOptions {
   readonly database: WatchedDatabase;
   readonly faults: StorageFaults;
   readonly network: Network;
+  readonly metrics: RuntimeMetrics;
   readonly randomOf: (part: string) => SeededRandom;
 }
 
@@ -41,6 +42,9 @@ export interface Run {
   readonly actors: Actors | undefined;
   readonly node: Node | undefined;
   readonly store: RunStore;
+  /** It takes no more calls of clients, and ends when those it has are answered. */
+  isClosing: boolean;
+  asks: number;
 }
 
 /** Knows which incarnation it registered last. */
@@ -56,6 +60,8 @@ export class RunStore extends ModelStore {
 const restartMaxMs = 2_000;
 const longPauseShare = 1.3;
 const drainMs = 2_000;
+const plannedDrainMs = 15_000;
+const drainPauseMs = 20;
 
 export class Machines {
   readonly #options: MachinesOptions;
@@ -127,9 +133,13 @@ export class Machines {
 
   /** An orderly end, after which it starts again, or is gone for good. */
   async shutDown(run: Run, forGood: boolean): Promise<void> {
+    const { plan, time } = this.#options;
     if (forGood) this.#wanted.delete(run.machine);
     this.#options.trace.add(() => `${run.process.name} shuts down${forGood ? ' for good' : ''}`);
-    await run.node?.drain(drainMs);
+    run.isClosing = true;
+    await run.node?.drain(plan.isPlanned ? plannedDrainMs : drainMs);
+    const untilMs = time.nowMs + drainMs;
+    while (run.asks > 0 && (plan.isPlanned || time.nowMs < untilMs)) await time.sleep(drainPauseMs);
     this.#end(run, 'has shut down');
   }
 
@@ -156,11 +166,17 @@ export class Machines {
       process,
       endpoint,
       store,
+      isClosing: false,
+      asks: 0,
       actors: machine.roles === 'host' ? undefined : this.#actors(process, endpoint, own),
       node:
         machine.roles === 'gateway'
           ? undefined
-          : this.#node(machine, { process, endpoint, store, random: own }, isAlone && random.chance(0.5)),
+          : this.#node(
+              machine,
+              { process, endpoint, store, random: own },
+              isAlone && random.chance(plan.chaos.succeedAtOnce),
+            ),
     };
     this.#runs.add(run);
     trace.add(() => `${process.name} starts`);
@@ -191,7 +207,7 @@ export class Machines {
       clock: process,
       random,
       limits: plan.limits,
-      metrics: noMetrics,
+      metrics: this.#options.metrics,
       logger: trace.loggerOf(process.name),
       node: { id, address: '', roles, version: '0', formats: '1' },
       shardCount: plan.shardCount,

@@ -26,10 +26,11 @@ export interface NemesisOptions {
 type Event = keyof ChaosRates['events'];
 
 const noticeMaxMs = 3_000;
+const wellPauseMs = 200;
 
 export class Nemesis {
   readonly #options: NemesisOptions;
-  readonly #acts: Readonly<Record<Event, (run: Run) => void>>;
+  readonly #acts: Readonly<Record<Event, (run: Run) => unknown>>;
 
   constructor(options: NemesisOptions) {
     this.#options = options;
@@ -51,10 +52,11 @@ export class Nemesis {
       oneWay: (run) => this.#oneWay(run, awhile()),
       wallJump: (run) => this.#jump(run),
       databaseJump: () => this.#jumpDatabase(),
-      restart: (run) => void machines.shutDown(run, false),
+      restart: (run) => machines.shutDown(run, false),
       retire: (run) => this.#retire(run),
       drain: (run) => this.#setDraining(run, true),
       undrain: (run) => this.#setDraining(run, false),
+      rebalance: ({ endpoint }) => endpoint.hint({ hint: 'rebalance' }),
     };
   }
 
@@ -69,8 +71,15 @@ export class Nemesis {
       const event = this.#drawn();
       if (event === undefined) continue;
       trace.add(() => `~ ${event} ${run.process.name}`);
-      this.#acts[event](run);
+      const done = this.#acts[event](run);
+      if (plan.isPlanned) await this.#untilWell(done);
     }
+  }
+
+  async #untilWell(done: unknown): Promise<void> {
+    await done;
+    do await this.#options.time.sleep(wellPauseMs);
+    while (this.#options.machines.unready !== undefined);
   }
 
   /** Everything works again: nobody is cut off, and somebody is there to serve. */
@@ -140,12 +149,12 @@ export class Nemesis {
     databaseClock.offsetMs = (random.fraction() - 0.5) * plan.databaseJumpMs;
   }
 
-  #retire(run: Run): void {
+  #retire(run: Run): Promise<void> | undefined {
     const others = this.#options.machines.runs.filter(
       ({ machine, node }) => machine !== run.machine && node !== undefined && machine.stays,
     );
-    if (run.machine.stays || others.length === 0) return;
-    void this.#options.machines.shutDown(run, true);
+    if (run.machine.stays || others.length === 0) return undefined;
+    return this.#options.machines.shutDown(run, true);
   }
 
   #setDraining({ machine, endpoint }: Run, draining: boolean): void {

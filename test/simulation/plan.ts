@@ -35,6 +35,8 @@ export interface ChaosRates {
   /** Mean pause between two events that befall a process. */
   readonly everyMs: number;
   readonly succeedPaused: number;
+  /** How often a successor knows that its predecessor is dead, and waits for no lease. */
+  readonly succeedAtOnce: number;
   /** How often each comes, against the others. */
   readonly events: {
     readonly crash: number;
@@ -55,6 +57,7 @@ export interface ChaosRates {
     /** An operator empties a node, or lets it have shards again. */
     readonly drain: number;
     readonly undrain: number;
+    readonly rebalance: number;
   };
 }
 
@@ -84,6 +87,10 @@ export interface Plan {
   readonly operationsMax: number;
   /** How long a client waits for an answer at most before it asks again. */
   readonly patienceMs: number;
+  /** Nothing fails, and what happens is what an operator does, one thing after another. */
+  readonly isPlanned: boolean;
+  /** The database's clock stays within what answers from memory rely on; commits are safe whatever it does. */
+  readonly isDatabaseClockSound: boolean;
   readonly faults: FaultRates;
   readonly chaos: ChaosRates;
   readonly limits: Limits;
@@ -105,7 +112,7 @@ export function randomOf(seed: number, part: string): SeededRandom {
 
 /** A mix of faults in which some bugs show sooner than in any. */
 export type Flavour = (typeof flavours)[number];
-export const flavours = ['sleepy', 'crashy', 'cluster', 'partitioned'] as const;
+export const flavours = ['sleepy', 'crashy', 'cluster', 'partitioned', 'planned'] as const;
 
 export function isFlavour(text: string): text is Flavour {
   return flavours.some((flavour) => flavour === text);
@@ -115,9 +122,14 @@ const hostIds = ['a', 'b', 'c', 'd'];
 const gatewayIds = ['g', 'h'];
 
 export function planOf(seed: number, asked?: Flavour): Plan {
+  const plan = mixOf(seed, asked);
+  return plan.isPlanned ? withoutFaults(plan) : plan;
+}
+
+function mixOf(seed: number, asked: Flavour | undefined): Plan {
   const random = randomOf(seed, 'plan');
   const sometimes = (most: number, chance = 0.6) => (random.chance(chance) ? most * random.fraction() : 0);
-  const flavour = asked ?? (random.chance(0.6) ? random.pick(flavours) : undefined);
+  const flavour = asked ?? (random.chance(0.7) ? random.pick(flavours) : undefined);
   const quiet = random.chance(0.1) && asked === undefined;
   const rate = (most: number) => (quiet ? 0 : sometimes(most));
   // Hosts that take over from each other again and again, while routing still finds the old ones: some sleep past their
@@ -128,6 +140,7 @@ export function planOf(seed: number, asked?: Flavour): Plan {
   // Hosts that come and go as operators want it, and hosts that cannot reach each other.
   const cluster = flavour === 'cluster';
   const partitioned = flavour === 'partitioned';
+  const isDatabaseClockSound = random.chance(0.95);
   const leaseMs = rivalry ? random.pick([2_000, 3_000]) : random.pick([2_000, 3_000, 6_000, 10_000]);
   const workMs = 8_000 + random.below(16_000);
   return {
@@ -143,6 +156,8 @@ export function planOf(seed: number, asked?: Flavour): Plan {
     operationsMax: 70,
     patienceMs: sleepy ? 15_000 : random.pick([1_000, 5_000, 15_000]),
     editors: random.pick([1, 2, 2]),
+    isPlanned: flavour === 'planned',
+    isDatabaseClockSound,
     faults: {
       storeConflict: rate(0.1),
       storeUnavailable: rate(0.05),
@@ -169,6 +184,7 @@ export function planOf(seed: number, asked?: Flavour): Plan {
         ? Number.POSITIVE_INFINITY
         : random.pick(sleepy ? [1_000, 2_500] : [1_500, 4_000, 10_000]),
       succeedPaused: random.fraction(),
+      succeedAtOnce: crashy ? 0.9 : 0.4,
       events: {
         crash: sleepy ? 0.3 : crashy ? 2 : sometimes(3, 0.7),
         shortPause: rivalry ? 0 : sometimes(3),
@@ -185,15 +201,45 @@ export function planOf(seed: number, asked?: Flavour): Plan {
         retire: cluster ? 1 : sometimes(1),
         drain: cluster ? 4 : sometimes(1),
         undrain: cluster ? 3 : sometimes(1),
+        rebalance: sometimes(1),
       },
     },
     limits: { ...limitsOf(random), ...(rivalry ? { idleMs: 300_000 } : {}) },
     wallSkewMs: sometimes(400),
     wallJumpMs: sometimes(4_000),
     // Together they stay within the margin of the lease (design 4.3).
-    databaseJumpMs: sometimes(0.6 * Math.max(1_000, leaseMs / 5)),
+    databaseJumpMs: isDatabaseClockSound ? sometimes(0.6 * Math.max(1_000, leaseMs / 5)) : 4 * leaseMs,
     driftMost: sometimes(0.05),
     pageBytes: random.pick([1_500, 4_000, 1_000_000]),
+  };
+}
+
+/** What is left of a mix when nothing fails. */
+function withoutFaults(plan: Plan): Plan {
+  const none = Object.fromEntries(
+    Object.keys(plan.faults).map((fault) => [fault, 0]),
+  ) as unknown as FaultRates;
+  const never = Object.fromEntries(Object.keys(plan.chaos.events).map((event) => [event, 0]));
+  const { storeMs, messageMs } = plan.faults;
+  const { limits } = plan;
+  return {
+    ...plan,
+    faults: { ...none, storeMs: Math.min(storeMs, 30), messageMs: Math.min(messageMs, 20) },
+    chaos: {
+      ...plan.chaos,
+      events: {
+        ...(never as unknown as ChaosRates['events']),
+        restart: 3,
+        retire: 1,
+        drain: 3,
+        undrain: 3,
+        rebalance: 1,
+      },
+    },
+    limits: { ...limits, mailboxMax: 1_000, actorsMax: 50_000, defaultDeadlineMs: 25_000 },
+    wallJumpMs: 0,
+    databaseJumpMs: 0,
+    isDatabaseClockSound: true,
   };
 }
 

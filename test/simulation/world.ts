@@ -7,6 +7,7 @@
  *   rest    no tell and no timer is pending; clients read once more, and the checkers judge
  */
 
+import { noMetrics, type RuntimeMetrics } from '../../runtime/ports.ts';
 import { OwnershipChecker } from './checkers/ownership.ts';
 import { createClients } from './clients.ts';
 import { DatabaseClock, WatchedDatabase } from './database.ts';
@@ -34,6 +35,7 @@ export interface Simulated {
 const restMs = 120_000;
 /** Copies of messages that nobody waits for any more still come in for so long. */
 const stragglersMs = 5_000;
+const lookPauseMs = 50;
 
 export interface SimulateOptions {
   readonly trace: boolean;
@@ -64,7 +66,7 @@ function createWorld(seed: number, options: SimulateOptions) {
   const trace = new Trace(options.trace, () => time.nowMs);
   const streams = (part: string) => randomOf(seed, part);
   const databaseClock = new DatabaseClock(time);
-  const judges = new Judges(trace, databaseClock);
+  const judges = new Judges(trace, databaseClock, plan);
   const database = new WatchedDatabase(databaseClock, judges);
   const rates = plan.faults;
   const crash = (process: SimulatedProcess) => machines.crash(process);
@@ -82,13 +84,23 @@ function createWorld(seed: number, options: SimulateOptions) {
   });
   const kinds = simulatedKinds(streams('settings').pick([8_000, 5_184_000_000]), plan.pageBytes);
   const ports = { ...shared, database, faults, network };
-  const machines: Machines = new Machines({ ...ports, kinds, random: streams('machines') });
+  const { availability, convergence } = judges;
+  const metrics: RuntimeMetrics = {
+    ...noMetrics,
+    commit: (outcome) => outcome === 'fenced' && availability.fenced(),
+  };
+  const machines: Machines = new Machines({ ...ports, kinds, metrics, random: streams('machines') });
   const nemesis = new Nemesis({ ...ports, machines, links, databaseClock, random: streams('nemesis') });
   const entrances = () => machines.runs.filter(isEntrance);
-  const gateway = new Gateway({ time, random: streams('gateway'), entrances });
+  const gateway = new Gateway({ time, random: streams('gateway'), entrances, availability });
   const clients = createClients({ plan, time, gateway, judges, randomOf: streams });
-  const { convergence } = judges;
-  const ownership = new OwnershipChecker({ database, machines, shardCount: plan.shardCount });
+  const ownership = new OwnershipChecker({
+    database,
+    machines,
+    shardCount: plan.shardCount,
+    leaseMs: plan.leaseMs,
+    report: judges.reportOf('ownership'),
+  });
 
   async function run(): Promise<void> {
     const work = started([
@@ -99,13 +111,30 @@ function createWorld(seed: number, options: SimulateOptions) {
     trace.add(() => '--- heal');
     for (const part of [mishaps, faults, nemesis, machines]) part.heal();
     const stragglersUntilMs = time.nowMs + stragglersMs;
-    const unrest = () =>
-      time.nowMs < stragglersUntilMs || !work.done
-        ? 'a client still waits'
-        : (ownership.unsettled() ?? convergence.pending());
-    await time.run(time.nowMs + restMs, () => judges.violation !== undefined || unrest() === undefined);
-    stopIf(unrest());
+    await until(() => {
+      if (time.nowMs < stragglersUntilMs || !work.done) return 'a client still waits';
+      return ownership.unsettled() ?? convergence.pending();
+    });
+    trace.add(() => '--- rebalance');
+    machines.runs[0]?.endpoint.hint({ hint: 'rebalance' });
+    await until(() => ownership.unsettled() ?? ownership.misplaced());
     if (judges.violation === undefined) await rest();
+  }
+
+  /** Lets time pass until nothing hinders an end any more. */
+  async function until(hindrance: () => string | undefined): Promise<void> {
+    let lookAtMs = 0;
+    let hindered: string | undefined = 'nothing was looked at';
+    await time.run(time.nowMs + restMs, () => {
+      if (judges.violation !== undefined) return true;
+      if (time.nowMs >= lookAtMs) {
+        lookAtMs = time.nowMs + lookPauseMs;
+        ownership.watch(time.nowMs);
+        hindered = hindrance();
+      }
+      return hindered === undefined;
+    });
+    stopIf(hindered);
   }
 
   function stopIf(hindrance: string | undefined): void {
