@@ -15,7 +15,7 @@ export interface Foundation {
   readonly store: Store;
   /** Names this run of sync positions, and with it the cluster on its NATS servers. */
   readonly generation: string;
-  /** Looks again whether this process may serve the database. @throws StartError */
+  /** Looks again whether this process may serve the database. @throws StartError | StoreError */
   verify(): Promise<void>;
   isDatabaseUp(): false | Promise<boolean>;
 }
@@ -45,8 +45,8 @@ export async function layFoundation(options: FoundationOptions): Promise<Foundat
   lifetime.onEnd(() => store.close());
   const { shardCount, nodeId, clusterName } = config;
   const expected = { keyring, shardCount, nodeId, clusterName, isClustered: config.nats !== undefined };
-  const verify = () => needing('The database cannot be used', () => checkDatabase(store, expected));
-  await verify();
+  const verify = () => checkDatabase(store, expected);
+  await needing('The database cannot be used', verify);
   const generation = await needing('The database cannot be used', () =>
     syncGeneration(store, directory, random),
   );

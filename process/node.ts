@@ -78,6 +78,7 @@ export function createPresence(options: ServerOptions, { foundation }: Pick<Node
         leaseMs: config.leaseMs,
         logger,
         isPredecessorDead: false,
+        verify: foundation.verify,
         onLost,
       }),
     onRefused: (error) => refused(options, error),

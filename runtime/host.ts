@@ -66,7 +66,7 @@ export interface HostOptions {
    * the database is in. Otherwise the former one's lease is waited out.
    */
   readonly isPredecessorDead: boolean;
-  /** Looks once more, after this incarnation is registered and before it claims, whether it may serve this database. */
+  /** See `Lease`. */
   readonly verify?: () => Promise<void>;
   /** This incarnation was declared dead; the process should end. */
   readonly onLeaseLost: () => void;
@@ -133,9 +133,8 @@ export class Host {
 
   /** Registers, claims and serves. @throws StoreError | UnavailableError */
   async start(): Promise<void> {
-    const { transport, verify } = this.#options;
+    const { transport } = this.#options;
     await this.#lease.start();
-    await verify?.();
     this.#assertNotEnded();
     transport.serve({
       ask: (call) => this.ask(call),

@@ -9,7 +9,10 @@ import { Lease, NodeTakenError } from './lease.ts';
 
 const leaseMs = 9_000;
 
-function leaseOver(schedule: Schedule = async (_operation, apply) => apply()) {
+function leaseOver(
+  schedule: Schedule = async (_operation, apply) => apply(),
+  verify: (() => Promise<void>) | undefined = undefined,
+) {
   const clock = new FakeClock();
   const database = new ModelDatabase(clock);
   const isPredecessorDead = false;
@@ -21,7 +24,16 @@ function leaseOver(schedule: Schedule = async (_operation, apply) => apply()) {
     clock,
     database,
     lost,
-    lease: new Lease({ store, clock, node, leaseMs, logger: silentLogger, isPredecessorDead, onLost }),
+    lease: new Lease({
+      store,
+      clock,
+      node,
+      leaseMs,
+      logger: silentLogger,
+      isPredecessorDead,
+      verify,
+      onLost,
+    }),
   };
 }
 
@@ -113,4 +125,13 @@ test('a renewal that fails is tried again soon, so that a short outage costs no 
     await clock.advance(100);
     t.true(lease.isValid(), String(passedMs));
   }
+});
+
+test('who may not serve the database after all gives the lease back at once, and says why', async (t) => {
+  const refusal = new Error('this database was made with other shards');
+  const { database, lease, lost } = leaseOver(undefined, () => Promise.reject(refusal));
+  t.is(await t.throwsAsync(lease.start()), refusal);
+  t.is(database.nodes()[0]?.incarnation, null);
+  t.false(lease.isValid());
+  t.deepEqual(lost, []);
 });

@@ -29,6 +29,8 @@ export interface LeaseOptions {
   readonly logger: Logger;
   /** Whether no other process of this node id can be alive. */
   readonly isPredecessorDead: boolean;
+  /** Looks once more, after this incarnation is registered, whether it may serve this database; throws if not. */
+  readonly verify?: (() => Promise<void>) | undefined;
   /** The incarnation was declared dead. The process should end. */
   readonly onLost: () => void;
 }
@@ -49,7 +51,7 @@ export class Lease {
 
   /**
    * Registers this incarnation, once the lease of its predecessor is over: until then that one may answer from memory,
-   * and what it holds must not be taken. @throws StoreError | NodeTakenError
+   * and what it holds must not be taken. @throws StoreError | NodeTakenError, and what `verify` throws
    */
   async start(): Promise<void> {
     const { clock, node, logger } = this.#options;
@@ -65,6 +67,17 @@ export class Lease {
     // Given up meanwhile: nobody would renew it, and whoever waits for it would wait in vain.
     if (this.#ended) return this.leave();
     this.#scheduleRenewal(renewalShare);
+    await this.#verify();
+  }
+
+  async #verify(): Promise<void> {
+    try {
+      await this.#options.verify?.();
+    } catch (error) {
+      // What cannot be given back now ends by itself; why it may not serve is what has to be told.
+      await this.leave().catch(() => undefined);
+      throw error;
+    }
   }
 
   async #register(): Promise<number> {
