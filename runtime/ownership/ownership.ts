@@ -3,25 +3,19 @@
  *
  * There is no coordinator. Each host looks at the database again and again, and at once when it is told that something
  * changed: it buries the dead, computes where each shard belongs (`placement.ts`), claims what belongs to it and is
- * free, and hands over what belongs to another.
+ * free, and hands over what belongs to another (`hand-over.ts`).
  *
  * A shard at this host
  *   owned      served, under the epoch of its claim
  *   leaving    no longer served, not yet released: calls to it are answered "moved" and are made again
  *   (neither)
  *
- * Planned hand-over, in batches: stop intake -> finish turns, flush commits, drop the actors -> release the batch in
- * the database, by epoch -> tell the others, and whose place it is claims it.
- *
  * Invariants
  *   - A shard is served only after its claim was answered and never again after it began to leave under that epoch.
- *   - It is released only when no turn of it runs here; what could not be finished in time was dropped, and its
- *     commits in flight are settled by the barrier of the next owner's activations.
  *   - What the database says this incarnation holds and this host does not know of (the answer of a claim was lost) is
  *     claimed anew or released at the next look; nothing stays unserved for longer.
  *
- * Crash at any step: the lease expires, somebody buries the incarnation, and its shards are free. A release that comes
- * late names an epoch and frees nothing that was claimed anew.
+ * Crash at any step: the lease expires, somebody buries the incarnation, and its shards are free.
  *
  * Restlessness: a shard leaves only for a host that has renewed its lease lately, and only after the set of hosts has
  * stayed the same for half a lease, unless this host is to drain or an operator asks for it. What is free is claimed at
@@ -34,17 +28,13 @@
  * joins, drains or leaves, spread over a time that grows with their number. However many hints come, at most one look
  * waits while another runs. Nothing here waits for the transport.
  */
-import { type Clock, sleep } from '../clock.ts';
-import type { Logger, RuntimeMetrics } from '../ports.ts';
+import { sleep } from '../clock.ts';
 import type { Random } from '../random.ts';
 import { type HeldShard, type LiveNode, type NodeRow, type Store, StoreError } from '../store/store.ts';
 import type { Hint, Transport } from '../transport/transport.ts';
+import { HandOver, type HandOverOptions } from './hand-over.ts';
 import { Membership } from './membership.ts';
 
-/** Shards that leave together. */
-const batchMax = 64;
-/** What turns and commits of leaving shards may take before they are dropped. */
-const quiesceMs = 5_000;
 /** Between a hint and the look it leads to, and what that is spread over for every host there is. */
 const lookPauseMs = 10;
 const lookSpreadMinMs = 20;
@@ -57,20 +47,14 @@ const declinedLeases = 3;
 /** For how many leases a host that starts waits for what others have of its shards before it says that it is ready. */
 const joinLeases = 3;
 
-export interface OwnershipOptions {
+export interface OwnershipOptions extends Omit<HandOverOptions, 'stopIntake'> {
   readonly store: Store;
-  readonly clock: Clock;
   readonly random: Random;
-  readonly node: NodeRow;
   readonly shardCount: number;
   readonly leaseMs: number;
   readonly transport: Pick<Transport, 'reachesOthers' | 'route' | 'unroute' | 'hint'>;
-  readonly metrics: RuntimeMetrics;
-  readonly logger: Logger;
   /** Newly claimed shards: their timers and tells are this host's business now. */
   readonly onClaimed: (shards: readonly number[]) => void;
-  /** Lets what is under way at actors of these shards finish, for at most so long, and drops them from memory. */
-  readonly quiesce: (shards: ReadonlySet<number>, withinMs: number) => Promise<void>;
 }
 
 export class Ownership {
@@ -78,7 +62,7 @@ export class Ownership {
   readonly #membership: Membership;
   /** Owned shards and their epochs. */
   readonly #epochs = new Map<number, number>();
-  readonly #leaving = new Map<number, number>();
+  readonly #handOver: HandOver;
   /** Shards that were found free, and since when. */
   #freeSinceMs = new Map<number, number>();
   #searchedFreeAtMs = Number.NEGATIVE_INFINITY;
@@ -90,13 +74,13 @@ export class Ownership {
   #isLeaving = false;
   #looking: Promise<void> | undefined;
   #isLookWanted = false;
-  #handingOver: Promise<void> | undefined;
   #cancel: () => void = () => {};
   #ended = false;
 
   constructor(options: OwnershipOptions) {
     this.#options = options;
     this.#membership = new Membership(options);
+    this.#handOver = new HandOver({ ...options, stopIntake: (max) => this.#stopIntake(max) });
   }
 
   /** Claims what is free and belongs here, and keeps every shard in its place from now on. @throws StoreError */
@@ -118,7 +102,7 @@ export class Ownership {
 
   /** Shards that are neither served here nor released yet. */
   get leavingCount(): number {
-    return this.#leaving.size;
+    return this.#handOver.size;
   }
 
   /** Milliseconds since the last look that succeeded began; infinite before the first. */
@@ -153,7 +137,7 @@ export class Ownership {
     const { clock, leaseMs, logger } = this.#options;
     this.#declinedUntilMs.set(shard, clock.monotonicMs() + declinedLeases * leaseMs);
     logger.warn({ shard }, 'a shard holds what this release cannot read; it is given back');
-    void this.#handOver();
+    void this.#handOver.run();
   }
 
   #isDeclined(shard: number): boolean {
@@ -178,8 +162,8 @@ export class Ownership {
         }
         await this.#look();
         if (!this.#membership.hasOthers) return;
-        await this.#handOver();
-        if (this.#epochs.size + this.#leaving.size === 0) return;
+        await this.#handOver.run();
+        if (this.#epochs.size + this.#handOver.size === 0) return;
         failures = 0;
         await sleep(clock, retryPauseMs);
       } catch (error) {
@@ -194,7 +178,7 @@ export class Ownership {
     this.#ended = true;
     this.#cancel();
     this.#epochs.clear();
-    this.#leaving.clear();
+    this.#handOver.stop();
   }
 
   // --- looking ----------------------------------------------------------------------------------------------
@@ -253,7 +237,7 @@ export class Ownership {
     await this.#claim();
     if (this.#ended) return;
     this.#lookedAtMs = beganAtMs;
-    void this.#handOver();
+    void this.#handOver.run();
   }
 
   /** Other hosts: what was found out with the former ones holds no more. */
@@ -277,9 +261,9 @@ export class Ownership {
       // The next incarnation of this process may have routed here what is not this one's.
       if (this.#ended) return;
     }
-    const unknown = held.filter(({ shard }) => !this.#epochs.has(shard) && !this.#leaving.has(shard));
+    const unknown = held.filter(({ shard }) => !this.#epochs.has(shard) && !this.#handOver.has(shard));
     const unwanted = unknown.filter(({ shard }) => !this.#belongsHere(shard));
-    if (unwanted.length > 0) await this.#release(unwanted);
+    if (unwanted.length > 0) await this.#handOver.release(unwanted);
   }
 
   #belongsHere(shard: number): boolean {
@@ -291,7 +275,7 @@ export class Ownership {
     if (this.#ended) return;
     const { store, node, shardCount } = this.#options;
     const elsewhere = Array.from({ length: shardCount }, (_, shard) => shard).filter(
-      (shard) => !this.#epochs.has(shard) && !this.#leaving.has(shard),
+      (shard) => !this.#epochs.has(shard) && !this.#handOver.has(shard),
     );
     const wanted = elsewhere.filter((shard) => this.#belongsHere(shard));
     const strays = await this.#strays(elsewhere.filter((shard) => !this.#belongsHere(shard)));
@@ -337,57 +321,16 @@ export class Ownership {
     });
   }
 
-  // --- handing over -----------------------------------------------------------------------------------------
-
-  /** One at a time, beside the looks: it may take a while. */
-  #handOver(): Promise<void> {
-    if (this.#ended) return Promise.resolve();
-    this.#handingOver ??= this.#handOverAll().finally(() => {
-      this.#handingOver = undefined;
-    });
-    return this.#handingOver;
-  }
-
-  /** Batch by batch, until nothing is here that belongs elsewhere. */
-  async #handOverAll(): Promise<void> {
-    const { metrics, logger, clock } = this.#options;
-    while (!this.#ended) {
-      const leaving = this.#takeLeaving();
-      if (leaving.length === 0) return;
-      try {
-        await this.#release(leaving);
-      } catch (error) {
-        this.#failed(error, 'shards could not be released; it is tried again');
-        await sleep(clock, retryPauseMs);
-        continue;
-      }
-      if (this.#ended) return;
-      for (const { shard } of leaving) this.#leaving.delete(shard);
-      metrics.handedOver(leaving.length);
-      logger.info({ shards: leaving.length, owned: this.#epochs.size }, 'handed shards over');
-      await sleep(clock, 0);
-    }
-  }
-
-  /** The next batch, and what is left of one whose release failed. */
-  #takeLeaving(): readonly HeldShard[] {
+  /** These are served here no more. */
+  #stopIntake(max: number): readonly HeldShard[] {
+    const leaving: HeldShard[] = [];
     for (const [shard, epoch] of this.#epochs) {
-      if (this.#leaving.size >= batchMax) break;
+      if (leaving.length >= max) break;
       if (!this.#isDeclined(shard) && !this.#membership.shouldLeave(shard)) continue;
       this.#epochs.delete(shard);
-      this.#leaving.set(shard, epoch);
+      leaving.push({ shard, epoch });
     }
-    return [...this.#leaving].map(([shard, epoch]) => ({ shard, epoch }));
-  }
-
-  async #release(held: readonly HeldShard[]): Promise<void> {
-    const { store, node, transport, quiesce } = this.#options;
-    const shards = held.map(({ shard }) => shard);
-    transport.unroute(shards);
-    await quiesce(new Set(shards), quiesceMs);
-    if (this.#ended) return;
-    await store.release(node.incarnation, held);
-    transport.hint({ hint: 'freed', shards });
+    return leaving;
   }
 
   #failed(error: unknown, message: string): void {

@@ -1,0 +1,111 @@
+/**
+ * The planned hand-over of shards to other hosts (design 4.3).
+ *
+ * In batches, one at a time: stop intake -> finish turns, flush commits, drop the actors -> release the batch in the
+ * database, by epoch -> tell the others, and whose place it is claims it. From the first step to the release nobody
+ * serves the batch: calls to it are answered "moved" and are made again.
+ *
+ * A shard is released only when no turn of it runs here. What could not be finished in time was dropped, and its
+ * commits in flight are settled by the barrier of the next owner's activations.
+ *
+ * A release that fails, or whose answer is lost, is sent again until the database has answered or the lease is over. By
+ * its epoch it frees nothing that was claimed anew, however late it comes. Crash at any step: the lease expires, somebody
+ * buries the incarnation, and its shards are free.
+ */
+import { type Clock, sleep } from '../clock.ts';
+import type { Logger, RuntimeMetrics } from '../ports.ts';
+import { type HeldShard, type NodeRow, type Store, StoreError } from '../store/store.ts';
+import type { Transport } from '../transport/transport.ts';
+
+/** Shards that leave together. */
+const batchMax = 64;
+/** What turns and commits of leaving shards may take before they are dropped. */
+const quiesceMs = 5_000;
+const retryPauseMs = 500;
+
+export interface HandOverOptions {
+  readonly store: Pick<Store, 'release'>;
+  readonly clock: Clock;
+  readonly node: NodeRow;
+  readonly transport: Pick<Transport, 'unroute' | 'hint'>;
+  readonly metrics: RuntimeMetrics;
+  readonly logger: Logger;
+  /** Lets what is under way at actors of these shards finish, for at most so long, and drops them from memory. */
+  readonly quiesce: (shards: ReadonlySet<number>, withinMs: number) => Promise<void>;
+  /** Takes at most so many of the shards that are to leave out of service. */
+  readonly stopIntake: (max: number) => readonly HeldShard[];
+}
+
+export class HandOver {
+  readonly #options: HandOverOptions;
+  /** Out of service and not known to be released, and their epochs. */
+  readonly #leaving = new Map<number, number>();
+  #running: Promise<void> | undefined;
+  #ended = false;
+
+  constructor(options: HandOverOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#leaving.size;
+  }
+
+  has(shard: number): boolean {
+    return this.#leaving.has(shard);
+  }
+
+  /** Batch by batch, until nothing is here that is to leave. */
+  run(): Promise<void> {
+    if (this.#ended) return Promise.resolve();
+    this.#running ??= this.#runAll().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  stop(): void {
+    this.#ended = true;
+    this.#leaving.clear();
+  }
+
+  async #runAll(): Promise<void> {
+    const { metrics, logger, clock } = this.#options;
+    while (!this.#ended) {
+      const batch = this.#batch();
+      if (batch.length === 0) return;
+      try {
+        await this.release(batch);
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        logger.warn({ failure: error.failure }, 'shards could not be released; it is tried again');
+        await sleep(clock, retryPauseMs);
+        continue;
+      }
+      if (this.#ended) return;
+      for (const { shard } of batch) this.#leaving.delete(shard);
+      metrics.handedOver(batch.length);
+      logger.info({ shards: batch.length }, 'handed shards over');
+      await sleep(clock, 0);
+    }
+  }
+
+  /** The next batch, and what is left of one whose release failed. */
+  #batch(): readonly HeldShard[] {
+    const more = this.#options.stopIntake(batchMax - this.#leaving.size);
+    for (const { shard, epoch } of more) this.#leaving.set(shard, epoch);
+    return [...this.#leaving].map(([shard, epoch]) => ({ shard, epoch }));
+  }
+
+  /** Of shards that are out of service. @throws StoreError */
+  async release(held: readonly HeldShard[]): Promise<void> {
+    const { store, node, transport, quiesce } = this.#options;
+    const shards = held.map(({ shard }) => shard);
+    transport.unroute(shards);
+    await quiesce(new Set(shards), quiesceMs);
+    // The next incarnation of this process may have routed them here anew.
+    if (this.#ended) return;
+    await store.release(node.incarnation, held);
+    transport.hint({ hint: 'freed', shards });
+  }
+}
