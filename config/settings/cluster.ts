@@ -19,12 +19,13 @@ export const clusterSettings = {
     secret: true,
     defaultText: 'none: this process is the whole server',
     description:
-      'The servers of NATS by which the processes of one cluster reach each other, separated by commas: `nats://user:password@host:port`. Needs `DATABASE_URL` and `SECRET_KEY`.',
+      'The servers of NATS by which the processes of one cluster reach each other, all of them or a DNS name for them, separated by commas: `nats://user:password@host:port`. Needs `DATABASE_URL` and `SECRET_KEY`.',
   }),
   NATS_CREDENTIALS_FILE: setting({
     group,
     schema: text,
-    description: 'A file with NATS credentials (a user JWT and its seed).',
+    description:
+      'A file with NATS credentials: a user JWT with its seed, or a bare nkey seed. Read anew for each connection.',
   }),
   NATS_CA_FILE: setting({
     group,
