@@ -16,6 +16,7 @@ import type { AdmitSocket } from './admission.ts';
 import type { Hub } from './hub.ts';
 import type { SocketMetrics } from './metrics.ts';
 import { OpenSocket } from './open-socket.ts';
+import type { SocketClaims } from './tokens.ts';
 
 export interface SocketEndpointOptions {
   readonly hub: Hub;
@@ -73,13 +74,21 @@ export function createSocketBehavior(options: SocketEndpointOptions): WebSocketB
       req.getHeader('sec-websocket-extensions'),
     ];
     const admitted = isDraining() ? restarting : admit(res, req);
-    if ('status' in admitted) return refuse(responder, admitted);
-    const socket = new OpenSocket(admitted);
-    const added = hub.add(socket);
-    if (added !== 'added') return refuse(responder, added === 'full' ? full : fullForUser);
+    const socket = 'status' in admitted ? admitted : roomFor(admitted);
+    if ('status' in socket) {
+      refuse(responder, socket);
+      return;
+    }
     void checkAndOpen(socket, responder, id, () =>
       res.cork(() => res.upgrade<UserData>({ socket }, ...handshake, context)),
     );
+  }
+
+  function roomFor(claims: SocketClaims): OpenSocket | Refusal {
+    const socket = new OpenSocket(claims);
+    const added = hub.add(socket);
+    if (added === 'added') return socket;
+    return added === 'full' ? full : fullForUser;
   }
 
   async function checkAndOpen(
