@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import test from 'ava';
 import { z } from 'zod';
 import {
-  FencedError,
   ForbiddenError,
   NotFoundError,
   OverloadedError,
