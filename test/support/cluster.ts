@@ -1,13 +1,15 @@
 /** Several nodes over one model database, with one clock that tests move, joined by a network in memory. */
 import { createActors } from '../../runtime/actors.ts';
 import { shardOf } from '../../runtime/address.ts';
+import type { AskCall } from '../../runtime/call.ts';
+import { sleep } from '../../runtime/clock.ts';
 import type { Actors, Kind } from '../../runtime/kind.ts';
 import { defaultLimits, type Limits } from '../../runtime/limits.ts';
 import { Node } from '../../runtime/node.ts';
 import { placementOf } from '../../runtime/ownership/placement.ts';
 import { noMetrics, type RuntimeMetrics, silentLogger } from '../../runtime/ports.ts';
 import { ModelDatabase, ModelStore, type Schedule } from '../../runtime/store/model.ts';
-import type { NodeRow, Store } from '../../runtime/store/store.ts';
+import { type NodeRow, type Store, StoreError } from '../../runtime/store/store.ts';
 import { FakeClock, settled } from './clock.ts';
 import { ClusterNetwork, type ClusterTransport, TestProcess } from './cluster-network.ts';
 import { SeededRandom } from './random.ts';
@@ -161,4 +163,50 @@ export class TestCluster {
     const { defaultDeadlineMs } = defaultLimits;
     return createActors({ transport, clock: transport.process, random, defaultDeadlineMs });
   }
+}
+
+/** Loses the answer of the node's next statement of this kind, or the statement itself. */
+export function loseOnce(
+  node: ClusterNode,
+  lost: keyof Store,
+  what: 'answer' | 'statement',
+  from = () => true,
+): void {
+  let isLost = false;
+  node.schedule = async (operation, apply) => {
+    if (operation !== lost || isLost || !from()) return apply();
+    isLost = true;
+    if (what === 'answer') apply();
+    throw new StoreError(what === 'answer' ? 'unknown' : 'unavailable', 'lost by the test');
+  };
+}
+
+/** Resolves once it is so; what lets time pass is `TestCluster.until`. */
+export async function becomes({ clock }: TestCluster, isSo: () => boolean): Promise<void> {
+  while (!isSo()) await sleep(clock, 10);
+}
+
+/** Every shard is served by exactly the nodes named, each with its share. */
+export function isSettled(made: TestCluster, ids: readonly string[]): boolean {
+  const places = made.placesOf(ids);
+  return made.nodes.every(({ id, node }) => {
+    const place = places.get(id) ?? [];
+    return made.held(id).join() === place.join() && node.shardCount === place.length;
+  });
+}
+
+/** The nodes that answer a read of this actor when they are asked past all routing. */
+export async function answering(made: TestCluster, call: Omit<AskCall, 'deadlineMs'>): Promise<string[]> {
+  const answered: string[] = [];
+  const deadlineMs = made.clock.monotonicMs() + 1_000;
+  await Promise.all(
+    made.nodes.map(async (node) => {
+      const asked = node.transport.handler?.ask({ ...call, deadlineMs });
+      await asked?.then(
+        () => answered.push(node.id),
+        () => undefined,
+      );
+    }),
+  );
+  return answered;
 }

@@ -1,0 +1,24 @@
+/** A kind that counts, for tests of the runtime. */
+import { z } from 'zod';
+import { command, sharedRead } from '../../runtime/command.ts';
+import { kind } from '../../runtime/kind.ts';
+import { slice } from '../../runtime/slice.ts';
+
+export const count = slice({ name: 'count', format: 1, schema: z.number(), initial: 0 });
+
+export const ledgerCommands = {
+  add: command({
+    request: z.number(),
+    reply: z.number(),
+    creates: true,
+    repeat: 'recorded',
+    turn: (turn, by) => {
+      turn.set(count, turn.get(count) + by);
+      return turn.get(count);
+    },
+  }),
+  get: command({ request: z.null(), reply: z.number(), turn: (turn) => turn.get(count) }),
+  peek: sharedRead({ request: z.null(), reply: z.number(), answer: (view) => view.get(count) }),
+};
+
+export const ledger = kind({ name: 'ledger', slices: [count], commands: ledgerCommands });
