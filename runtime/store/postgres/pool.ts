@@ -25,6 +25,8 @@ export type Row = Record<string, string | number | boolean | Buffer | null>;
 /** Distinct statements that are prepared under a name; any further one is parsed anew each time. */
 const preparedMax = 256;
 const answerSlackMaxMs = 2_000;
+/** A process that is paused or cut off within a transaction holds its locks, of a claim the whole cluster's, so long. */
+const idleTransactionMaxMs = 3_000;
 /** Connections beyond the first are closed when they were idle for so long. */
 const idleMaxMs = 60_000;
 
@@ -43,7 +45,7 @@ export class ConnectionPool {
       connectionTimeoutMillis: limits.waitMaxMs,
       statement_timeout: limits.statementTimeoutMs,
       lock_timeout: Math.ceil(limits.statementTimeoutMs / 2),
-      idle_in_transaction_session_timeout: limits.statementTimeoutMs,
+      idle_in_transaction_session_timeout: Math.min(limits.statementTimeoutMs, idleTransactionMaxMs),
       query_timeout: limits.statementTimeoutMs + Math.min(limits.statementTimeoutMs, answerSlackMaxMs),
       keepAlive: true,
       types: { getTypeParser: typeParser },

@@ -15,11 +15,14 @@ import {
   sliceTexts,
 } from '../../../test/store/actors.ts';
 import { contractTables, letterTable, note, noteTable, uuid } from '../../../test/store/tables.ts';
+import { testNode } from '../../../test/support/host.ts';
 import {
   type DatabaseConnection,
   startTestPostgres,
   type TestPostgres,
 } from '../../../test/support/postgres.ts';
+import { SeededRandom } from '../../../test/support/random.ts';
+import { TcpProxy } from '../../../test/support/tcp-proxy.ts';
 import { migrate } from './migrate.ts';
 import { planRead } from './reads.ts';
 import { createTable, runtimeMigrations } from './schema.ts';
@@ -116,6 +119,28 @@ test('a connection killed under a commit leaves the outcome unknown, and a barri
   await client.query('ROLLBACK');
   t.deepEqual(await store.barrier(ada, 1), { epoch: 1, version: 1, commitId: null });
   await assertPasses(store, [commit], []);
+});
+
+test('a renewal whose connection has gone silent fails while the lease still runs, and the next one takes another', async (t) => {
+  const { connection, store: direct } = await given(t);
+  const proxy = await TcpProxy.start({ path: `${connection.host}/.s.PGSQL.${connection.port}` });
+  const store = await openPostgresStore({
+    connection: { ...connection, host: '127.0.0.1', port: proxy.port },
+  });
+  t.teardown(async () => {
+    await store.close();
+    await proxy.stop();
+  });
+  const node = testNode(new SeededRandom(1));
+  await store.register(node, 10_000);
+  proxy.silence('to-client');
+  const sentAtMs = performance.now();
+  await assertFails(store.renew(node.id, node.incarnation, 10_000), 'unknown');
+  t.true(performance.now() - sentAtMs < 5_000);
+  proxy.cut();
+  proxy.heal();
+  t.true(await store.renew(node.id, node.incarnation, 10_000));
+  t.true(await direct.renew(node.id, node.incarnation, 10_000));
 });
 
 test('connections that break while idle are reported and replaced', async (t) => {

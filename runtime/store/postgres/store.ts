@@ -53,6 +53,13 @@ export interface PoolSizes {
 export const storeSql = { ...statements, ...ownership, batchCommit, planRead };
 export type StoreSql = typeof storeSql;
 
+/**
+ * What is not answered by then is better sent again over another connection: a renewal while the lease still runs, a
+ * claim while somebody waits for the shards.
+ */
+const leaseTimeoutMaxMs = 2_000;
+const ownershipTimeoutMaxMs = 4_000;
+
 const defaultSizes: PoolSizes = { commits: 2, reads: 4, ownership: 1, leases: 1 };
 
 /** Opens the pools and checks a connection of each. Rejects with a StoreError (`unavailable`). */
@@ -76,21 +83,21 @@ export class PostgresStore implements Store {
 
   constructor(options: PostgresStoreOptions) {
     const sizes = { ...defaultSizes, ...options.sizes };
-    const pool = (connectionsMax: number): ConnectionPool =>
+    const pool = (connectionsMax: number, timeoutMaxMs = Number.POSITIVE_INFINITY): ConnectionPool =>
       new ConnectionPool(
         options.connection,
         {
           connectionsMax,
           queueMax: options.queueMax ?? 1_000,
           waitMaxMs: options.waitMaxMs ?? 5_000,
-          statementTimeoutMs: options.statementTimeoutMs ?? 10_000,
+          statementTimeoutMs: Math.min(timeoutMaxMs, options.statementTimeoutMs ?? 10_000),
         },
         options.onConnectionError ?? (() => undefined),
       );
     this.#commits = pool(sizes.commits);
     this.#reads = pool(sizes.reads);
-    this.#ownership = pool(sizes.ownership);
-    this.#leases = pool(sizes.leases);
+    this.#ownership = pool(sizes.ownership, ownershipTimeoutMaxMs);
+    this.#leases = pool(sizes.leases, leaseTimeoutMaxMs);
     this.#sql = options.sql ?? storeSql;
   }
 
