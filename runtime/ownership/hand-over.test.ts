@@ -1,4 +1,5 @@
 import test from 'ava';
+import { Registry } from 'prom-client';
 import { z } from 'zod';
 import {
   answering,
@@ -12,6 +13,7 @@ import { count, ledger, ledgerCommands } from '../../test/support/ledger.ts';
 import { sleep } from '../clock.ts';
 import { command, flow, keys, sharedRead, tell, timer } from '../command.ts';
 import { kind } from '../kind.ts';
+import { prometheusRuntimeMetrics } from '../metrics.ts';
 import { StoreError } from '../store/store.ts';
 import { table } from '../table.ts';
 
@@ -201,8 +203,11 @@ test('a hand-over that can never be released ends with the lease of its host', a
     return apply();
   };
   await made.clock.advance(leaseMs);
-  const stuck = a.node.leavingShardCount;
-  t.true(stuck > 0);
+  t.true(a.node.leavingShardCount > 0);
+  const registry = new Registry();
+  prometheusRuntimeMetrics(registry, () => a.node);
+  t.regex(await registry.metrics(), new RegExp(`^shards_leaving ${a.node.leavingShardCount}$`, 'm'));
+  t.regex(await registry.metrics(), /^ownership_look_age_seconds [0-3](\.\d+)?$/m);
   const before = a.statements.filter((operation) => operation === 'release').length;
   await made.clock.advance(leaseMs);
   const attempts = a.statements.filter((operation) => operation === 'release').length - before;
