@@ -51,16 +51,17 @@ export class Client {
   async call(request: Request, again: (reason: FailureReason) => void = () => {}): Promise<Answer> {
     const { tally, random, isOver, pauseMaxMs } = this.#options;
     const atMs = performance.now();
-    for (let attempts = 1; ; attempts += 1) {
+    const failures: FailureReason[] = [];
+    for (;;) {
       const outcome = await this.#attempt(request);
       if (typeof outcome !== 'string') {
-        tally.calls.push({ atMs, durationMs: performance.now() - atMs, attempts });
+        tally.calls.push({ atMs, durationMs: performance.now() - atMs, failures });
         return outcome;
       }
-      tally.failures[outcome] += 1;
+      failures.push(outcome);
       if (isOver()) throw new UnansweredError(`${request.path}: ${outcome}`);
       this.#gateway += 1;
-      await pause(Math.min(pauseMaxMs, pauseMinMs * 2 ** (attempts - 1)) * (0.5 + random.fraction()));
+      await pause(Math.min(pauseMaxMs, pauseMinMs * 2 ** (failures.length - 1)) * (0.5 + random.fraction()));
       again(outcome);
     }
   }

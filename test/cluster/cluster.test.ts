@@ -25,9 +25,9 @@ test('a cluster keeps what it promised under every kind of disturbance', async (
     builds: await buildTwice('cluster'),
     seed,
     leaseMs: 4_000,
-    users: 6,
-    devicesOfEach: 3,
-    pauseMs: 150,
+    users: 12,
+    devicesOfEach: 2,
+    pauseMs: 200,
     directory,
     disturb: async (nemesis) => {
       await nemesis.round();

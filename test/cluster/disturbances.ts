@@ -45,8 +45,7 @@ function leases({ leaseMs }: Cluster, random: SeededRandom, from: number, to: nu
   return Math.round(leaseMs * (from + (to - from) * random.fraction()));
 }
 
-/** In which every node under load sends commits. */
-const underWayMs = 500;
+const underWayMs = 300;
 
 const both = ['to-server', 'to-client'] as const satisfies readonly Way[];
 
@@ -93,10 +92,15 @@ function paused(from: number, to: number, serves: boolean): Maker {
  */
 const pausedAmidCommits = toNode((node, cluster, random) => ({
   harms: 'leases',
-  serves: true,
+  // Everybody is while it begins, which says nothing of the take-over.
+  serves: false,
   lastsMs: leases(cluster, random, 1.5, 2),
   begin: async () => {
-    node.links.database.silence('to-server');
+    const { database } = node.links;
+    // So that at any moment some have read what they need and send what they write.
+    database.slow(underWayMs / 2);
+    await pause(4 * underWayMs);
+    database.silence('to-server');
     await pause(underWayMs);
     node.pause();
   },

@@ -1,6 +1,6 @@
 /** The figures of a run, for people. */
 import type { Disturbed } from './nemesis.ts';
-import { percentile, type Tally } from './tally.ts';
+import { type CallRecord, failuresOf, percentile, type Tally } from './tally.ts';
 import type { Verdict } from './trial.ts';
 
 const seconds = (ms: number | undefined): string => (ms === undefined ? '-' : (ms / 1_000).toFixed(1));
@@ -12,11 +12,11 @@ export function kindOf({ what }: Disturbed): string {
 /** One line on one disturbance, as it ends. */
 export function lineOf(disturbed: Disturbed, tally: Tally): string {
   const { servedMs, recoveredMs, fencedWrites, beganMs, endedMs, complaints } = disturbed;
-  const waits = tally.between(beganMs, endedMs).map(({ durationMs }) => durationMs);
+  const calls = tally.between(beganMs, endedMs);
   return [
     `${kindOf(disturbed)} (${disturbed.what.map(({ victim }) => victim).join(', ')})`,
     `served ${seconds(servedMs)} s, well ${seconds(recoveredMs)} s, fenced ${fencedWrites}`,
-    `calls ${waits.length}, p99 ${seconds(percentile(waits, 0.99))} s, most ${seconds(Math.max(0, ...waits))} s`,
+    `calls ${calls.length}, p99 ${waits(calls, 0.99)} s, most ${waits(calls, 1)} s, failed attempts ${failed(calls)}`,
     ...complaints,
   ].join('; ');
 }
@@ -29,35 +29,54 @@ export function table(disturbed: readonly Disturbed[], tally: Tally): string {
     byKind.set(kind, [...(byKind.get(kind) ?? []), each]);
   }
   const rows = [...byKind].map(([kind, all]) => {
-    const waits = all.flatMap(({ beganMs, endedMs }) =>
-      tally.between(beganMs, endedMs).map(({ durationMs }) => durationMs),
-    );
+    const calls = all.flatMap(({ beganMs, endedMs }) => tally.between(beganMs, endedMs));
     return [
       kind,
       String(all.length),
       spread(all.map(({ servedMs }) => servedMs)),
       spread(all.map(({ recoveredMs }) => recoveredMs)),
       String(all.reduce((sum, { fencedWrites }) => sum + fencedWrites, 0)),
-      seconds(percentile(waits, 0.99)),
-      seconds(Math.max(0, ...waits)),
+      failed(calls),
+      `${waits(calls, 0.5)} / ${waits(calls, 0.99)} / ${waits(calls, 1)} s`,
     ];
   });
-  const head = ['disturbance', 'times', 'served after', 'well after', 'fenced', 'call p99', 'call most'];
+  const head = [
+    'disturbance',
+    'times',
+    'served after',
+    'well after',
+    'fenced',
+    'failed attempts',
+    'calls p50 / p99 / most',
+  ];
   return aligned([head, ...rows]);
 }
 
 export function summary({ tally, disturbed, violations, complaints, endedByThemselves }: Verdict): string {
-  const { acknowledgedWrites, unknownWrites, conflicts, failures, calls } = tally;
-  const again = calls.reduce((sum, { attempts }) => sum + attempts - 1, 0);
+  const { acknowledgedWrites, unknownWrites, conflicts, calls } = tally;
   return [
-    `${disturbed.length} disturbances, ${calls.length} calls, ${again} attempts repeated`,
-    `  (not reached ${failures['not-reached']}, no answer ${failures['no-answer']}, 503 or 429 ${failures['not-now']})`,
+    `${disturbed.length} disturbances, ${calls.length} calls, failed attempts ${failed(calls)}`,
     `${acknowledgedWrites} writes acknowledged, ${unknownWrites} of them after an unknown outcome, ${conflicts} conflicts`,
     ...endedByThemselves.map(({ node, code }) => `${node} ended by itself with code ${code}`),
     ...complaints,
     `${violations.length} violations`,
     ...violations.map(({ kind, user, detail }) => `  ${kind} (${user}): ${detail}`),
   ].join('\n');
+}
+
+/** Without an answer, and answered 503 or 429; not those that found nobody listening, whom a balancer spares clients. */
+function failed(calls: readonly CallRecord[]): string {
+  const failures = failuresOf(calls);
+  return `${failures['no-answer']} + ${failures['not-now']}`;
+}
+
+function waits(calls: readonly CallRecord[], share: number): string {
+  return seconds(
+    percentile(
+      calls.map(({ durationMs }) => durationMs),
+      share,
+    ),
+  );
 }
 
 /** Median and worst. */

@@ -21,8 +21,8 @@ const { minutes, seed, leaseMs, users, devices, pauseMs } = new Command('nemesis
   .option('--minutes <number>', 'how long', whole, 10)
   .option('--seed <number>', 'of the plan of disturbances and of the workload', whole, 1)
   .option('--lease-ms <number>', 'the length of a lease', whole, 4_000)
-  .option('--users <number>', 'how many users', whole, 6)
-  .option('--devices <number>', 'how many devices each of them has', whole, 3)
+  .option('--users <number>', 'how many users', whole, 12)
+  .option('--devices <number>', 'how many devices each of them has', whole, 2)
   .option('--pause-ms <number>', 'between two actions of a device, on average', whole, 200)
   .parse()
   .opts<Record<'minutes' | 'seed' | 'leaseMs' | 'users' | 'devices' | 'pauseMs', number>>();

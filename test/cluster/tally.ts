@@ -4,14 +4,13 @@ export type FailureReason = 'not-reached' | 'no-answer' | 'not-now';
 export interface CallRecord {
   readonly atMs: number;
   readonly durationMs: number;
-  readonly attempts: number;
+  /** Of attempts before the one that was answered. */
+  readonly failures: readonly FailureReason[];
 }
 
 export class Tally {
   acknowledgedWrites = 0;
   conflicts = 0;
-  /** Attempts that ended without a verdict, by what the client saw. */
-  readonly failures: Record<FailureReason, number> = { 'not-reached': 0, 'no-answer': 0, 'not-now': 0 };
   /** Calls with writes of which an attempt may have taken effect unseen. */
   unknownWrites = 0;
   readonly calls: CallRecord[] = [];
@@ -20,6 +19,13 @@ export class Tally {
   between(fromMs: number, toMs: number): readonly CallRecord[] {
     return this.calls.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
   }
+}
+
+/** Attempts that ended without a verdict, by what the client saw. */
+export function failuresOf(calls: readonly CallRecord[]): Readonly<Record<FailureReason, number>> {
+  const counts = { 'not-reached': 0, 'no-answer': 0, 'not-now': 0 };
+  for (const { failures } of calls) for (const reason of failures) counts[reason] += 1;
+  return counts;
 }
 
 export function percentile(values: readonly number[], share: number): number {
