@@ -80,6 +80,21 @@ test('a host that was paused for longer than its lease answers nothing on waking
   t.deepEqual(a.refusals, []);
 });
 
+for (const jumpMs of [3_600_000, -3_600_000]) {
+  test(`a node whose clock jumps by ${jumpMs} ms answers nothing it may not, and serves on as the incarnation it is`, async (t) => {
+    const made = cluster();
+    const [a] = await made.joinAll(['a', 'b']);
+    const id = made.idIn('ledger', made.held('a'));
+    const before = made.database.nodes()[0]?.incarnation;
+    t.is(await made.until(made.actors.get(ledger, id).ask.add(1)), 1);
+    a.process.jump(jumpMs);
+    t.is(a.node.hasLease, jumpMs < 0);
+    t.is(await made.until(made.actors.get(ledger, id).ask.add(1)), 2);
+    t.is(made.database.nodes()[0]?.incarnation, before);
+    t.true(a.node.isReady);
+  });
+}
+
 test('callers in a process that lost its lease are answered by the next owner, whatever they waited for', async (t) => {
   const made = cluster();
   const [a, b] = await made.joinAll(['a', 'b']);

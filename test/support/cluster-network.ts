@@ -21,6 +21,7 @@ const latencyMs = 1;
 export class TestProcess implements Clock {
   readonly #clock: Clock;
   #isPaused = false;
+  #aheadMs = 0;
   #waiting: (() => void)[] = [];
 
   constructor(clock: Clock) {
@@ -46,12 +47,17 @@ export class TestProcess implements Clock {
     return new Promise((resolve) => this.enter(resolve));
   }
 
+  /** Somebody sets this machine's wall clock. */
+  jump(byMs: number): void {
+    this.#aheadMs += byMs;
+  }
+
   nowMs(): number {
-    return this.#clock.nowMs();
+    return this.#clock.nowMs() + this.#aheadMs;
   }
 
   nowMicros(): number {
-    return this.#clock.nowMicros();
+    return this.#clock.nowMicros() + this.#aheadMs * 1_000;
   }
 
   monotonicMs(): number {
