@@ -292,6 +292,17 @@ test('a host cut off from the others goes on looking after its shards', async (t
   t.true(a.node.isReady);
 });
 
+test('a host whose first claim meets many others starts all the same, and has its shards soon', async (t) => {
+  const made = cluster();
+  const a = made.create('a');
+  loseOnce(a, 'claim', 'answer');
+  await a.node.start();
+  t.false(a.node.isReady);
+  await made.clock.advance(leaseMs / 2);
+  t.true(a.node.isReady);
+  t.is(a.node.shardCount, made.shardCount);
+});
+
 test('a host is not ready once it has not looked for a lease', async (t) => {
   const made = cluster();
   const a = await made.join('a');

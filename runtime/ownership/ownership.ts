@@ -83,10 +83,19 @@ export class Ownership {
     this.#handOver = new HandOver({ ...options, stopIntake: (max) => this.#stopIntake(max) });
   }
 
-  /** Claims what is free and belongs here, and keeps every shard in its place from now on. @throws StoreError */
+  /**
+   * Claims what is free and belongs here, and keeps every shard in its place from now on. Where all hosts start at once
+   * they claim one by one, and whose turn does not come in time looks again. @throws StoreError
+   */
   async start(): Promise<void> {
     this.#startedAtMs = this.#options.clock.monotonicMs();
-    await this.#look();
+    try {
+      await this.#look();
+    } catch (error) {
+      const isPassing = error instanceof StoreError && ['conflict', 'unknown'].includes(error.failure);
+      if (!isPassing) throw error;
+      this.#failed(error, 'the first look at the ownership of shards failed');
+    }
     this.#options.transport.hint({ hint: 'nodes' });
     this.#scheduleLook();
   }
