@@ -1,15 +1,17 @@
 /** The model database with a window: whoever watches sees every activation and every commit at its moment. */
 import type { Address } from '../../runtime/address.ts';
 import { ModelDatabase } from '../../runtime/store/model.ts';
-import type { Activation, Commit, HeldShard } from '../../runtime/store/store.ts';
+import type { Activation, Commit, HeldShard, NodeRow } from '../../runtime/store/store.ts';
 import { startOfTimeMs } from './process.ts';
 import type { SimulatedTime } from './time.ts';
 
 export interface DatabaseWatcher {
+  registered(incarnation: string): void;
   activated(address: Address, epoch: number): void;
   committed(commit: Commit): void;
-  claimed(node: string, epoch: number, shards: readonly number[]): void;
-  released(incarnation: string, held: readonly HeldShard[]): void;
+  claimed(incarnation: string, epoch: number, shards: readonly number[]): void;
+  /** What a release has freed. */
+  freed(shards: readonly number[]): void;
 }
 
 /** It may jump, as whoever sets it pleases. */
@@ -49,15 +51,27 @@ export class WatchedDatabase extends ModelDatabase {
     this.#watcher = watcher;
   }
 
+  override register(node: NodeRow, started: number, leaseMs: number, isPredecessorDead: boolean): number {
+    const heldForMs = super.register(node, started, leaseMs, isPredecessorDead);
+    if (heldForMs === 0) this.#watcher.registered(node.incarnation);
+    return heldForMs;
+  }
+
   override claim(nodeId: string, incarnation: string, shards: readonly number[]) {
     const claimed = super.claim(nodeId, incarnation, shards);
-    if (claimed.shards.length > 0) this.#watcher.claimed(nodeId, claimed.epoch, claimed.shards);
+    if (claimed.shards.length > 0) this.#watcher.claimed(incarnation, claimed.epoch, claimed.shards);
     return claimed;
   }
 
   override release(incarnation: string, held: readonly HeldShard[]): void {
+    const before = new Set(this.#taken());
     super.release(incarnation, held);
-    this.#watcher.released(incarnation, held);
+    for (const shard of this.#taken()) before.delete(shard);
+    if (before.size > 0) this.#watcher.freed([...before]);
+  }
+
+  #taken(): readonly number[] {
+    return this.shards().flatMap(({ shard, incarnation }) => (incarnation === '' ? [] : [shard]));
   }
 
   override activate(address: Address, epoch: number, create: boolean): Activation {

@@ -18,7 +18,7 @@ import type { Plan } from './plan.ts';
 import type { Trace } from './trace.ts';
 
 /** The promises that rest on the database's clock. */
-const answersFromMemory = ['staleness', 'sessions', 'replicas'];
+const answersFromMemory = ['staleness', 'sessions', 'replicas', 'leases'];
 
 export interface Violation {
   readonly checker: string;
@@ -32,7 +32,7 @@ export class Judges implements DatabaseWatcher, OutputWatcher {
   readonly staleness: StalenessChecker;
   readonly sessions: SessionChecker;
   readonly availability: AvailabilityChecker;
-  readonly #checkers: readonly Checker[];
+  readonly #checkers: Checker[];
   readonly #muted: ReadonlySet<string>;
   readonly #trace: Trace;
   #violation: Violation | undefined;
@@ -86,13 +86,25 @@ export class Judges implements DatabaseWatcher, OutputWatcher {
     for (const checker of this.#checkers) checker.committed?.(commit);
   };
 
-  readonly claimed: DatabaseWatcher['claimed'] = (node, epoch, shards) => {
-    this.#trace.add(() => `  ${node} claimed ${shards.join(' ')} under ${epoch}`);
+  readonly registered: DatabaseWatcher['registered'] = (incarnation) => {
+    this.#trace.add(() => `  ${incarnation.slice(0, 4)} registered`);
+    for (const checker of this.#checkers) checker.registered?.(incarnation);
   };
 
-  readonly released: DatabaseWatcher['released'] = (_incarnation, held) => {
-    this.#trace.add(() => `  released ${held.map(({ shard, epoch }) => `${shard}/${epoch}`).join(' ')}`);
+  readonly claimed: DatabaseWatcher['claimed'] = (incarnation, epoch, shards) => {
+    this.#trace.add(() => `  ${incarnation.slice(0, 4)} claimed ${shards.join(' ')} under ${epoch}`);
+    for (const checker of this.#checkers) checker.claimed?.(incarnation, shards);
   };
+
+  readonly freed: DatabaseWatcher['freed'] = (shards) => {
+    this.#trace.add(() => `  freed ${shards.join(' ')}`);
+    for (const checker of this.#checkers) checker.freed?.(shards);
+  };
+
+  /** One that has to know the machines, which come after the judges. */
+  join(checker: Checker): void {
+    this.#checkers.push(checker);
+  }
 
   replied(call: AskCall, reply: unknown): void {
     const { address, command, callId } = call;

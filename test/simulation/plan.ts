@@ -131,7 +131,7 @@ function mixOf(seed: number, asked: Flavour | undefined): Plan {
   const sometimes = (most: number, chance = 0.6) => (random.chance(chance) ? most * random.fraction() : 0);
   const flavour = asked ?? (random.chance(0.7) ? random.pick(flavours) : undefined);
   const quiet = random.chance(0.1) && asked === undefined;
-  const rate = (most: number) => (quiet ? 0 : sometimes(most));
+  const rate = (most: number) => (quiet ? 0 : sometimes(flavour === 'cluster' ? most / 3 : most));
   // Hosts that take over from each other again and again, while routing still finds the old ones: some sleep past their
   // leases, others crash while what they sent is still running.
   const sleepy = flavour === 'sleepy';
@@ -140,8 +140,10 @@ function mixOf(seed: number, asked: Flavour | undefined): Plan {
   // Hosts that come and go as operators want it, and hosts that cannot reach each other.
   const cluster = flavour === 'cluster';
   const partitioned = flavour === 'partitioned';
+  const seldom = (most: number, chance?: number) => sometimes(cluster ? most / 4 : most, chance);
   const isDatabaseClockSound = random.chance(0.95);
-  const leaseMs = rivalry ? random.pick([2_000, 3_000]) : random.pick([2_000, 3_000, 6_000, 10_000]);
+  const leaseMs =
+    rivalry || cluster ? random.pick([2_000, 3_000]) : random.pick([2_000, 3_000, 6_000, 10_000]);
   const workMs = 8_000 + random.below(16_000);
   return {
     seed,
@@ -163,8 +165,8 @@ function mixOf(seed: number, asked: Flavour | undefined): Plan {
       storeUnavailable: rate(0.05),
       storeLostBefore: rate(0.05),
       storeLostAfter: rate(0.1),
-      storeLate: crashy ? 0.1 : rate(0.1),
-      storeSlow: crashy ? 0.06 : rate(0.2),
+      storeLate: crashy ? 0.1 : cluster ? 0.05 : rate(0.1),
+      storeSlow: crashy ? 0.06 : cluster ? 0.1 : rate(0.2),
       orphanedCommit: crashy ? 0.1 : rate(0.01),
       crashAtStore: crashy ? 0.002 : rate(0.002),
       pauseAtStore: rate(0.001),
@@ -174,7 +176,7 @@ function mixOf(seed: number, asked: Flavour | undefined): Plan {
       messageLost: rate(0.05),
       messageDoubled: rate(0.15),
       messageSlow: rate(0.1),
-      wrongOwner: rivalry ? 0.4 : sometimes(0.3),
+      wrongOwner: rivalry || cluster ? 0.4 : sometimes(0.3),
       interestSlow: rate(0.5),
       storeMs: random.pick([3, 30, 120]),
       messageMs: random.pick([2, 20, 100]),
@@ -182,26 +184,26 @@ function mixOf(seed: number, asked: Flavour | undefined): Plan {
     chaos: {
       everyMs: quiet
         ? Number.POSITIVE_INFINITY
-        : random.pick(sleepy ? [1_000, 2_500] : [1_500, 4_000, 10_000]),
+        : random.pick(sleepy ? [1_000, 2_500] : cluster ? [1_000, 2_500] : [1_500, 4_000, 10_000]),
       succeedPaused: random.fraction(),
       succeedAtOnce: crashy ? 0.9 : 0.4,
       events: {
-        crash: sleepy ? 0.3 : crashy ? 2 : sometimes(3, 0.7),
-        shortPause: rivalry ? 0 : sometimes(3),
-        longPause: sleepy ? 6 : crashy ? 1 : sometimes(3),
-        databaseAway: sleepy ? 1 : crashy ? 2 : sometimes(2),
-        networkAway: partitioned ? 3 : sometimes(2),
-        allAway: partitioned ? 2 : sometimes(2),
-        blip: partitioned ? 6 : sometimes(4),
-        partition: partitioned ? 4 : sometimes(2),
-        oneWay: partitioned ? 3 : sometimes(2),
-        wallJump: sometimes(2),
-        databaseJump: sometimes(2),
-        restart: cluster ? 3 : sometimes(1),
-        retire: cluster ? 1 : sometimes(1),
+        crash: sleepy ? 0.3 : crashy ? 2 : seldom(3, 0.7),
+        shortPause: rivalry ? 0 : seldom(3),
+        longPause: sleepy ? 6 : crashy ? 1 : seldom(3),
+        databaseAway: sleepy ? 1 : crashy ? 2 : seldom(2),
+        networkAway: partitioned ? 3 : seldom(2),
+        allAway: partitioned ? 2 : seldom(2),
+        blip: partitioned ? 6 : seldom(4),
+        partition: partitioned ? 4 : seldom(2),
+        oneWay: partitioned ? 3 : seldom(2),
+        wallJump: seldom(2),
+        databaseJump: seldom(2),
+        restart: cluster ? 1 : sometimes(1),
+        retire: cluster ? 0.3 : sometimes(1),
         drain: cluster ? 4 : sometimes(1),
         undrain: cluster ? 3 : sometimes(1),
-        rebalance: sometimes(1),
+        rebalance: cluster ? 4 : sometimes(1),
       },
     },
     limits: { ...limitsOf(random), ...(rivalry ? { idleMs: 300_000 } : {}) },

@@ -17,8 +17,9 @@ type Answer = () => void;
 
 const lateMaxMs = 8_000;
 const orphanedMaxMs = 2_000;
-/** Commits matter most. */
-const commitWeight = 3;
+/** These matter most. */
+const weighty: ReadonlySet<keyof Store> = new Set(['commit', 'claim', 'release']);
+const weight = 3;
 const slowMaxMs = 1_500;
 
 const repeatable: ReadonlySet<keyof Store> = new Set([
@@ -129,7 +130,7 @@ export class StorageFaults {
     if (this.#healed) return 'done';
     const { random, rates } = this.#options;
     if (this.#isAway(process)) return random.pick(['unavailable', 'lost-before', 'late']);
-    let drawn = random.fraction() / (operation === 'commit' ? commitWeight : 1);
+    let drawn = random.fraction() / (weighty.has(operation) ? weight : 1);
     const isNext = (rate: number) => {
       drawn -= rate;
       return drawn < 0;

@@ -8,6 +8,7 @@
  */
 
 import { noMetrics, type RuntimeMetrics } from '../../runtime/ports.ts';
+import { LeaseChecker } from './checkers/leases.ts';
 import { OwnershipChecker } from './checkers/ownership.ts';
 import { createClients } from './clients.ts';
 import { DatabaseClock, WatchedDatabase } from './database.ts';
@@ -101,6 +102,8 @@ function createWorld(seed: number, options: SimulateOptions) {
     leaseMs: plan.leaseMs,
     report: judges.reportOf('ownership'),
   });
+  judges.join(ownership);
+  judges.join(new LeaseChecker(judges.reportOf('leases'), () => machines.runs));
 
   async function run(): Promise<void> {
     const work = started([
@@ -113,11 +116,11 @@ function createWorld(seed: number, options: SimulateOptions) {
     const stragglersUntilMs = time.nowMs + stragglersMs;
     await until(() => {
       if (time.nowMs < stragglersUntilMs || !work.done) return 'a client still waits';
-      return ownership.unsettled() ?? convergence.pending();
+      return ownership.unsettled() ?? ownership.misplaced(true) ?? convergence.pending();
     });
     trace.add(() => '--- rebalance');
     machines.runs[0]?.endpoint.hint({ hint: 'rebalance' });
-    await until(() => ownership.unsettled() ?? ownership.misplaced());
+    await until(() => ownership.unsettled() ?? ownership.misplaced(false));
     if (judges.violation === undefined) await rest();
   }
 

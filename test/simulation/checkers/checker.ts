@@ -12,6 +12,10 @@ export interface Checker {
   replied?(call: AskCall, reply: unknown): void;
   /** A wake-up for a tell leaves its sender's host. */
   woke?(tell: TellRow): void;
+  registered?(incarnation: string): void;
+  /** A host was given shards, and shards were given up. */
+  claimed?(incarnation: string, shards: readonly number[]): void;
+  freed?(shards: readonly number[]): void;
   /** Everything has come to rest. */
   atRest?(): void;
 }

@@ -5,7 +5,7 @@
  */
 import { placementOf } from '../../../runtime/ownership/placement.ts';
 import type { LiveNode, ShardRow } from '../../../runtime/store/store.ts';
-import type { Report } from './checker.ts';
+import type { Checker, Report } from './checker.ts';
 
 export interface OwnershipCheckerOptions {
   readonly database: {
@@ -33,9 +33,14 @@ export interface OwnershipCheckerOptions {
 const unservedLeases = 4;
 const unservedMs = 12_000;
 
-export class OwnershipChecker {
+export class OwnershipChecker implements Checker {
+  readonly name = 'ownership';
   readonly #options: OwnershipCheckerOptions;
   readonly #servedAtMs = new Map<number, number>();
+  /** In which order incarnations registered and shards were claimed. */
+  readonly #registered = new Map<string, number>();
+  readonly #claimed = new Map<number, number>();
+  #order = 0;
 
   constructor(options: OwnershipCheckerOptions) {
     this.#options = options;
@@ -76,15 +81,33 @@ export class OwnershipChecker {
     return undefined;
   }
 
-  /** What is not in its place. */
-  misplaced(): string | undefined {
+  registered(incarnation: string): void {
+    this.#order += 1;
+    this.#registered.set(incarnation, this.#order);
+  }
+
+  claimed(_incarnation: string, shards: readonly number[]): void {
+    this.#order += 1;
+    for (const shard of shards) this.#claimed.set(shard, this.#order);
+  }
+
+  /**
+   * What is not in its place. `butAdopted`: a shard may stay where it is if the host it belongs to was there when it was
+   * claimed, for that one did not claim it.
+   */
+  misplaced(butAdopted: boolean): string | undefined {
     const staying = this.#options.database.nodes().filter((node) => isHost(node) && !node.draining);
     const placement = placementOf(
       staying.map(({ id }) => id),
       this.#options.shardCount,
     );
+    const incarnations = new Map(staying.map(({ id, incarnation }) => [id, incarnation ?? '']));
     for (const [shard, { node }] of this.#rows()) {
-      if (node !== placement[shard]) return `shard ${shard} is at ${node} and belongs to ${placement[shard]}`;
+      const place = placement[shard];
+      if (place === undefined || place === node) continue;
+      const came = this.#registered.get(incarnations.get(place) ?? '') ?? 0;
+      const isAdopted = came < (this.#claimed.get(shard) ?? 0);
+      if (!butAdopted || !isAdopted) return `shard ${shard} is at ${node} and belongs to ${place}`;
     }
     return undefined;
   }
