@@ -191,6 +191,23 @@ test('a broker that is lost while wake-ups are delivered takes nothing else with
   t.is(await other.transport.ask(call(1, { address: addressOn(1) })), null);
 });
 
+test('a host that stops and serves again at once takes wake-ups once, as before', async (t) => {
+  const { clusterName } = cluster();
+  const host = await startProcess(t, server.url, { clusterName });
+  const answer = async () => null;
+  const handler = { ask: answer, askFromElsewhere: answer, wake: () => {}, hinted: () => {} };
+  for (let times = 0; times < 5; times += 1) {
+    host.transport.stop();
+    host.transport.serve(handler);
+  }
+  const { consumers } = await manager(t);
+  const requests = async () => (await consumers.info(streamOf(clusterName), 'hosts')).num_waiting;
+  await until(() => host.transport.isWakeStreamAvailable);
+  await until(async () => (await requests()) > 0);
+  // The others would come one after another.
+  for (let looks = 0; looks < 10; looks += 1) t.is(await requests(), 1);
+});
+
 test('a host with other settings makes the stream and its consumer follow them', async (t) => {
   const { clusterName } = cluster();
   await startHost(t, { clusterName, wakeStream: { bytesMax: 1_000_000, ackWaitMs: 30_000 } });

@@ -79,7 +79,8 @@ const nakMs = 1_000;
 
 export class WakeStream {
   readonly #options: WakeStreamOptions;
-  #isServing = false;
+  /** A service may begin while the one before still waits for something: the token tells that one that it is over. */
+  #service: symbol | undefined;
   #isAvailable = false;
   #publishing = 0;
   #delivering = 0;
@@ -96,13 +97,14 @@ export class WakeStream {
   }
 
   serve(): void {
-    if (this.#isServing) return;
-    this.#isServing = true;
-    void this.#run();
+    if (this.#service !== undefined) return;
+    const service = Symbol('service');
+    this.#service = service;
+    void this.#run(service);
   }
 
   stop(): void {
-    this.#isServing = false;
+    this.#service = undefined;
     this.#isAvailable = false;
     this.#messages?.stop();
   }
@@ -135,22 +137,23 @@ export class WakeStream {
     }
   }
 
-  async #run(): Promise<void> {
+  async #run(service: symbol): Promise<void> {
     const { connection, clock, logger } = this.#options;
     let failures = 0;
-    while (this.#isServing) {
+    while (this.#service === service) {
       if (!(await connection.connected())) return;
       const { client } = connection;
       if (client === undefined) continue;
       try {
         const consumer = await this.#open(client);
+        if (this.#service !== service) return;
         if (failures > 0) logger.info({}, 'wake-ups go over JetStream again');
         failures = 0;
         this.#isAvailable = true;
-        await this.#consume(consumer);
+        await this.#consume(consumer, service);
       } catch (error) {
+        if (this.#service !== service) return;
         this.#isAvailable = false;
-        if (!this.#isServing) return;
         const reason = error instanceof Error ? error.message : 'unknown';
         if (failures === 0)
           logger.warn({ reason }, 'wake-ups do not go over JetStream now: sweeps make up for them');
@@ -189,14 +192,14 @@ export class WakeStream {
     return jetstream(client).consumers.get(name, consumerName);
   }
 
-  /** Takes messages while this host serves. Throws when none can be had any more. */
-  async #consume(consumer: Consumer): Promise<void> {
-    while (this.#isServing) {
+  /** Takes messages while this service lasts. Throws when none can be had any more. */
+  async #consume(consumer: Consumer, service: symbol): Promise<void> {
+    while (this.#service === service) {
       await this.#slot();
       const wanted = deliveringMax - this.#delivering;
       const messages = await consumer.fetch({ max_messages: wanted, expires: fetchMs });
+      if (this.#service !== service) return messages.stop();
       this.#messages = messages;
-      if (!this.#isServing) messages.stop();
       for await (const message of messages) {
         this.#delivering += 1;
         void this.#deliver(message).finally(() => {
