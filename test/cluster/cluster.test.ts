@@ -6,29 +6,33 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { exitCodes } from '../../process/start-error.ts';
-import { buildTwice } from './build.ts';
+import { buildTwice, takeTheFenceAway } from './build.ts';
+import { check } from './checker/checker.ts';
 import { disturbanceKinds } from './disturbances.ts';
 import { lineOf, summary, table } from './report.ts';
-import { runTrial } from './trial.ts';
+import { runTrial, type TrialOptions } from './trial.ts';
 
 const seed = 20_261_120;
 const limitMs = 600_000;
 const amidCommits = 'pause a node amid its commits';
+const load = { seed, leaseMs: 4_000, users: 12, devicesOfEach: 2, pauseMs: 200 };
 
-test('a cluster keeps what it promised under every kind of disturbance', async (t) => {
+async function trial(t: ExecutionContext, options: Pick<TrialOptions, 'builds' | 'disturb' | 'onDone'>) {
   t.timeout(limitMs);
   const directory = mkdtempSync(join(tmpdir(), 'cluster-trial-'));
+  // What led to a failure stays to be looked at.
+  t.teardown(() => t.passed && rmSync(directory, { recursive: true, force: true }));
+  const verdict = await runTrial({ ...load, ...options, directory });
+  t.log(`seed ${seed}, ${verdict.historyFile}`);
+  return verdict;
+}
+
+test.serial('a cluster keeps what it promised under every kind of disturbance', async (t) => {
   let lateWrites = 0;
-  const verdict = await runTrial({
+  const verdict = await trial(t, {
     builds: await buildTwice('cluster'),
-    seed,
-    leaseMs: 4_000,
-    users: 12,
-    devicesOfEach: 2,
-    pauseMs: 200,
-    directory,
     disturb: async (nemesis) => {
       await nemesis.round();
       // Nobody's commit may have been under way at the node that was paused.
@@ -40,8 +44,6 @@ test('a cluster keeps what it promised under every kind of disturbance', async (
     },
   });
   t.log(`${table(verdict.disturbed, verdict.tally)}\n\n${summary(verdict)}`);
-  // What led to a failure stays to be looked at.
-  t.log(`seed ${seed}, ${verdict.historyFile}`);
   t.deepEqual(verdict.violations, []);
   t.deepEqual(verdict.complaints, []);
   t.deepEqual(
@@ -52,5 +54,18 @@ test('a cluster keeps what it promised under every kind of disturbance', async (
   t.deepEqual([...new Set(disturbed)].sort(), [...disturbanceKinds].sort());
   t.true(lateWrites > 0, 'commits that arrive after a take-over are refused');
   t.true(verdict.tally.acknowledgedWrites > 1_000);
-  rmSync(directory, { recursive: true, force: true });
+});
+
+test.serial('a cluster without the fence is caught', async (t) => {
+  const builds = await buildTwice('cluster');
+  await takeTheFenceAway(builds);
+  const { violations } = await trial(t, {
+    builds,
+    disturb: async (nemesis, history) => {
+      for (let times = 0; times < 6 && check(history.entries).length === 0; times += 1) {
+        await nemesis.disturb(amidCommits);
+      }
+    },
+  });
+  t.true(violations.some(({ kind }) => kind === 'applied-twice' || kind === 'lost' || kind === 'forked'));
 });

@@ -22,7 +22,7 @@ export interface TrialOptions {
   /** Keeps the history and the logs of the nodes. */
   readonly directory: string;
   /** What the nemesis does. */
-  readonly disturb: (nemesis: Nemesis) => Promise<void>;
+  readonly disturb: (nemesis: Nemesis, history: History) => Promise<void>;
   readonly onDone?: (disturbed: Disturbed, tally: Tally) => void;
 }
 
@@ -59,7 +59,7 @@ export async function runTrial(options: TrialOptions): Promise<Verdict> {
       options.onDone?.(each, tally);
     };
     workload.start();
-    await options.disturb(new Nemesis({ cluster, history, probe, seed, onDone }));
+    await options.disturb(new Nemesis({ cluster, history, probe, seed, onDone }), history);
     const complaints = disturbed.flatMap((each) => each.complaints);
     const unsettled = await workload.settle().then(
       () => [],
