@@ -26,6 +26,8 @@ export const noTransportMetrics: TransportMetrics = {
 /** Read when metrics are asked for. */
 export interface TransportGauges {
   readonly isConnected: boolean;
+  /** Whether actors run here. */
+  readonly isServing: boolean;
   readonly isWakeStreamAvailable: boolean;
   readonly callsInFlight: number;
   readonly heldBytes: number;
@@ -39,19 +41,22 @@ export function prometheusTransportMetrics(
   const registers = [registry];
   const counter = (name: string, help: string, labelNames: readonly string[] = []) =>
     new Counter({ name, help, labelNames, registers });
-  const gauge = (name: string, help: string, read: (now: TransportGauges) => number) =>
+  const gauge = (name: string, help: string, read: (now: TransportGauges) => number | undefined) =>
     new Gauge({
       name,
       help,
       registers,
       collect() {
         const now = gauges();
-        this.set(now === undefined ? 0 : read(now));
+        const value = now === undefined ? 0 : read(now);
+        if (value === undefined) this.remove();
+        else this.set(value);
       },
     });
   gauge('transport_connected', 'Whether this process reaches NATS', (now) => Number(now.isConnected));
+  // A gateway has no wake-ups, and nothing to raise an alarm about.
   gauge('transport_wake_stream_available', 'Whether wake-ups go over JetStream', (now) =>
-    Number(now.isWakeStreamAvailable),
+    now.isServing ? Number(now.isWakeStreamAvailable) : undefined,
   );
   gauge(
     'transport_calls_in_flight',

@@ -147,6 +147,10 @@ export class NatsTransport implements Transport, TransportGauges {
     return this.#connections.control.isConnected && this.#connections.bulk.isConnected;
   }
 
+  get isServing(): boolean {
+    return this.#handler !== undefined;
+  }
+
   /** False where wake-ups have to be found by sweeps, and while nothing is served here. */
   get isWakeStreamAvailable(): boolean {
     return this.#wakeStream.isAvailable;
