@@ -4,7 +4,7 @@ import { ModelDatabase, ModelStore } from '../runtime/store/model.ts';
 import { resharding } from '../runtime/store/postgres/reshard.ts';
 import { FakeClock } from '../test/support/clock.ts';
 import { SeededRandom } from '../test/support/random.ts';
-import { checkDatabase, inProcessAddress, restoredMarker, syncGeneration } from './database.ts';
+import { checkDatabase, inProcessAddress, needing, restoredMarker, syncGeneration } from './database.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
 const keyring = createKeyring(Buffer.alloc(32, 1));
@@ -101,4 +101,18 @@ test('nodes that reach one another serve one database, one that cannot be reache
   await t.throwsAsync(checkDatabase(store, expected), { message: /"other".*NATS_URL/ });
   await store.register({ ...nodeOf('alone'), address: inProcessAddress }, leaseMs);
   await t.throwsAsync(checkDatabase(store, clustered), { message: /"alone".*without NATS_URL/ });
+});
+
+test('a failure is told with what led to it, as one sentence', async (t) => {
+  const cause = new Error('connection refused');
+  for (const words of ['nobody takes us', 'nobody takes us.']) {
+    const failing = () => Promise.reject(new Error(words));
+    await t.throwsAsync(needing('NATS cannot be used', failing), {
+      message: 'NATS cannot be used: nobody takes us.',
+    });
+  }
+  const deeper = () => Promise.reject(new Error('no answer', { cause }));
+  await t.throwsAsync(needing('The database cannot be used', deeper), {
+    message: 'The database cannot be used: no answer: connection refused.',
+  });
 });

@@ -67,7 +67,9 @@ export async function needing<T>(what: string, work: () => Promise<T>): Promise<
     return await work();
   } catch (error) {
     if (error instanceof StartError) throw error;
-    throw new StartError(`${what}: ${chainOf(error).join(': ')}.`, exitCodes.unavailable, { cause: error });
+    throw new StartError(`${what}: ${chainOf(error).join(': ').replace(/\.$/, '')}.`, exitCodes.unavailable, {
+      cause: error,
+    });
   }
 }
 
