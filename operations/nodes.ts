@@ -6,6 +6,7 @@ import {
   NodeState,
   type Shard,
 } from '../proto/generated/scriptorium/v1/cluster.ts';
+import { runsActors } from '../runtime/ownership/membership.ts';
 import type { LiveNode, ShardRow } from '../runtime/store/store.ts';
 import { notFound } from './errors.ts';
 import { numberToken, pageOf } from './pages.ts';
@@ -28,7 +29,7 @@ export function nodesOf(nodes: readonly LiveNode[], shards: readonly ShardRow[])
 /** Whether a node other than `node` would take its shards. */
 export function hasOtherHost(nodes: readonly LiveNode[], node: string): boolean {
   return nodes.some(
-    (other) => other.id !== node && stateOf(other) === NodeState.LIVE && other.roles !== 'gateway',
+    (other) => other.id !== node && stateOf(other) === NodeState.LIVE && runsActors(other.roles),
   );
 }
 
