@@ -1,8 +1,10 @@
 /** A NATS server for tests, with JetStream in a directory of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { natsServer } from '../../tools/nats-server.ts';
 import { findProgram } from '../../tools/program.ts';
 import { freePorts } from './free-ports.ts';
@@ -20,8 +22,8 @@ export interface TestNatsServer {
   kill(): Promise<void>;
   /** Starts it again on its port and its data, after `kill`; with other lines of configuration, if given. */
   start(config?: string): Promise<void>;
-  /** Stops its process where it is: its connections stay open and nobody answers them. */
-  pause(): void;
+  /** Stops its process where it is: its connections stay open and nobody answers them once this has resolved. */
+  pause(): Promise<void>;
   resume(): void;
   /** Ends it and removes its data. */
   stop(): Promise<void>;
@@ -82,13 +84,23 @@ async function startOnPort(port: number, options: NatsServerOptions): Promise<Te
       await configure(config);
       child = await run(file);
     },
-    pause: () => void child.kill('SIGSTOP'),
+    async pause() {
+      child.kill('SIGSTOP');
+      while (!isStopped(child.pid ?? 0)) await sleep(1);
+    },
     resume: () => void child.kill('SIGCONT'),
     async stop() {
       await kill();
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The signal is sent at once and takes effect when each thread has come to see it. */
+function isStopped(pid: number): boolean {
+  if (process.platform !== 'linux') return true;
+  const stateOf = (thread: string) => readFileSync(`/proc/${pid}/task/${thread}/status`, 'utf8');
+  return readdirSync(`/proc/${pid}/task`).every((thread) => /^State:\s+T/m.test(stateOf(thread)));
 }
 
 /** Resolves when the server takes clients. */

@@ -125,7 +125,7 @@ test('a broker that no longer answers: calls end by their deadlines, and the con
   const owner = await startProcess(t, server.url, { answer: echo, pingIntervalMs });
   const caller = await startProcess(t, server.url, { pingIntervalMs });
   await until(() => works(caller));
-  server.pause();
+  await server.pause();
   const pausedMs = performance.now();
   const error = await t.throwsAsync(caller.transport.ask(call(1, { deadlineMs: pausedMs + 300 })), {
     instanceOf: RetryableError,
@@ -152,7 +152,7 @@ test.serial('what waits for a broker that does not read is bounded', async (t) =
   t.teardown(() => server.stop());
   await startProcess(t, server.url, { answer: echo });
   const caller = await startProcess(t, server.url);
-  server.pause();
+  await server.pause();
   const request = 'x'.repeat(60_000);
   const outcomes = await Promise.all(
     Array.from({ length: 1_500 }, () => caller.transport.ask(call(request)).catch((error) => error)),
@@ -232,7 +232,7 @@ test('closing does not wait for a broker that does not answer', async (t) => {
   const server = await startNatsServer({ jetStream: false });
   t.teardown(() => server.stop());
   const own = await startProcess(t, server.url, { answer: echo, pingIntervalMs: 60_000 });
-  server.pause();
+  await server.pause();
   const startedMs = performance.now();
   await own.transport.close(300);
   t.true(performance.now() - startedMs < 2_000);
