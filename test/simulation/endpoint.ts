@@ -216,12 +216,19 @@ export class Endpoint implements Transport {
   }
 
   #arrived(from: Endpoint, token: number, call: AskCall, remainingMs: number): void {
+    const shard = this.#shardOf(call.address.kind, call.address.id);
     const deadlineMs = this.process.monotonicMs() + remainingMs;
     const handler = this.#handler;
+    const wasServed = this.routed.has(shard);
     const running =
       handler === undefined
         ? Promise.reject(new MovedError('this process serves nothing'))
-        : this.#watched({ ...call, deadlineMs }, (received) => handler.askFromElsewhere(received));
+        : this.#watched({ ...call, deadlineMs }, async (received) => {
+            const value = await handler.askFromElsewhere(received);
+            if (!wasServed && !this.routed.has(shard))
+              this.#network.watcher.strayed(this.process.name, shard);
+            return value;
+          });
     running.then(
       (value) => this.#reply(from, token, call, ({ resolve }) => resolve(value)),
       (error) => this.#reply(from, token, call, ({ reject }) => reject(asActorError(error))),

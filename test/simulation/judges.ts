@@ -112,6 +112,10 @@ export class Judges implements DatabaseWatcher, OutputWatcher {
     for (const checker of this.#checkers) checker.replied?.(call, reply);
   }
 
+  strayed(host: string, shard: number): void {
+    this.reportOf('intake')(`${host} answered a call of shard ${shard}, which it does not serve`);
+  }
+
   woke(tell: TellRow): void {
     for (const checker of this.#checkers) checker.woke?.(tell);
   }

@@ -17,6 +17,8 @@ import type { Trace } from './trace.ts';
 export interface OutputWatcher {
   replied(call: AskCall, reply: unknown): void;
   woke(tell: TellRow): void;
+  /** A host has answered a call of a shard that it does not serve. */
+  strayed(host: string, shard: number): void;
 }
 
 export interface NetworkOptions {

@@ -10,6 +10,8 @@ export interface FaultRates {
   readonly storeLostAfter: number;
   readonly storeLate: number;
   readonly storeSlow: number;
+  /** A claim is answered when its host may be no more. */
+  readonly claimSlow: number;
   /** At each of the awaits of a store call, and of a message. */
   readonly crashAtStore: number;
   readonly pauseAtStore: number;
@@ -131,7 +133,8 @@ function mixOf(seed: number, asked: Flavour | undefined): Plan {
   const sometimes = (most: number, chance = 0.6) => (random.chance(chance) ? most * random.fraction() : 0);
   const flavour = asked ?? (random.chance(0.7) ? random.pick(flavours) : undefined);
   const quiet = random.chance(0.1) && asked === undefined;
-  const rate = (most: number) => (quiet ? 0 : sometimes(flavour === 'cluster' ? most / 3 : most));
+  const rate = (most: number) =>
+    quiet ? 0 : sometimes(flavour === 'cluster' || flavour === 'crashy' ? most / 3 : most);
   // Hosts that take over from each other again and again, while routing still finds the old ones: some sleep past their
   // leases, others crash while what they sent is still running.
   const sleepy = flavour === 'sleepy';
@@ -147,13 +150,13 @@ function mixOf(seed: number, asked: Flavour | undefined): Plan {
   const workMs = 8_000 + random.below(16_000);
   return {
     seed,
-    machines: machinesOf(random, { hosts: hostCountOf(random, flavour), workMs, cluster }),
+    machines: machinesOf(random, { hosts: hostCountOf(random, flavour), workMs, cluster, rivalry }),
     shardCount: random.pick([1, 4, 16, 64]),
     leaseMs,
     workMs,
     accounts: random.pick([0, 1, 1, 2]),
-    clients: sleepy ? 5 : random.pick([1, 3, 5]),
-    counters: sleepy ? random.pick([1, 2]) : random.pick([1, 2, 4]),
+    clients: rivalry ? 5 : random.pick([1, 3, 5]),
+    counters: rivalry ? random.pick([1, 2]) : random.pick([1, 2, 4]),
     thinkMs: random.pick([20, 100, 400]),
     operationsMax: 70,
     patienceMs: sleepy ? 15_000 : random.pick([1_000, 5_000, 15_000]),
@@ -165,13 +168,14 @@ function mixOf(seed: number, asked: Flavour | undefined): Plan {
       storeUnavailable: rate(0.05),
       storeLostBefore: rate(0.05),
       storeLostAfter: rate(0.1),
-      storeLate: crashy ? 0.1 : cluster ? 0.05 : rate(0.1),
-      storeSlow: crashy ? 0.06 : cluster ? 0.1 : rate(0.2),
+      storeLate: crashy ? 0.05 : cluster ? 0.05 : rate(0.1),
+      storeSlow: crashy ? 0.1 : cluster ? 0.1 : rate(0.2),
+      claimSlow: crashy ? 0 : sleepy ? 0.2 : rate(0.2),
       orphanedCommit: crashy ? 0.1 : rate(0.01),
-      crashAtStore: crashy ? 0.002 : rate(0.002),
-      pauseAtStore: rate(0.001),
-      crashAtMessage: rate(0.001),
-      pauseAtMessage: rate(0.001),
+      crashAtStore: crashy ? 0.0005 : rate(0.002),
+      pauseAtStore: sleepy ? 0.002 : crashy ? 0 : rate(0.001),
+      crashAtMessage: crashy ? 0 : rate(0.001),
+      pauseAtMessage: crashy ? 0 : rate(0.001),
       pauseAtRenewal: sleepy ? 0.25 : 0,
       messageLost: rate(0.05),
       messageDoubled: rate(0.15),
@@ -184,7 +188,15 @@ function mixOf(seed: number, asked: Flavour | undefined): Plan {
     chaos: {
       everyMs: quiet
         ? Number.POSITIVE_INFINITY
-        : random.pick(sleepy ? [1_000, 2_500] : cluster ? [1_000, 2_500] : [1_500, 4_000, 10_000]),
+        : random.pick(
+            sleepy
+              ? [1_000, 2_500]
+              : crashy
+                ? [4_000, 10_000]
+                : cluster
+                  ? [400, 1_200]
+                  : [1_500, 4_000, 10_000],
+          ),
       succeedPaused: random.fraction(),
       succeedAtOnce: crashy ? 0.9 : 0.4,
       events: {
@@ -252,9 +264,10 @@ function hostCountOf(random: SeededRandom, flavour: Flavour | undefined): number
 
 function machinesOf(
   random: SeededRandom,
-  { hosts, workMs, cluster }: { hosts: number; workMs: number; cluster: boolean },
+  { hosts, workMs, cluster, rivalry }: { hosts: number; workMs: number; cluster: boolean; rivalry: boolean },
 ): readonly MachinePlan[] {
-  const isApart = random.chance(0.4);
+  // Clients have something to ask while hosts are away.
+  const isApart = random.chance(rivalry ? 0.8 : 0.4);
   const gateways = isApart ? random.pick([1, 2]) : 0;
   const machine = (id: string, roles: MachinePlan['roles'], index: number): MachinePlan => ({
     id,

@@ -14,6 +14,8 @@ export interface PlantedBug {
   readonly why: string;
   /** The mix of faults in which it shows soon. */
   readonly flavour?: Flavour;
+  /** The first seed to try, where it takes many to show. */
+  readonly from?: number;
   readonly edits: readonly { readonly file: string; readonly find: string; readonly replace: string }[];
 }
 

@@ -1,7 +1,8 @@
 /**
  * Runs the simulator:
  *
- *     node --import=tsx test/simulation/run.ts --seeds 1000 [--seed N] [--from N] [--plant NAME] [--flavour sleepy|crashy|cluster|partitioned] [--trace LINES]
+ *     node --import=tsx test/simulation/run.ts --seeds 1000 [--seed N] [--from N] [--plant NAME] [--trace LINES]
+ *         [--flavour sleepy|crashy|cluster|partitioned|planned]
  */
 import { parseArgs } from 'node:util';
 import { isFlavour } from './plan.ts';
@@ -24,7 +25,8 @@ if (values.flavour !== undefined && !isFlavour(values.flavour)) throw new Error(
 const flavour = values.flavour;
 const first = Number(values.seed ?? values.from);
 const count = values.seed === undefined ? Number(values.seeds) : 1;
-const bug = (await plantedBugs()).find(({ name }) => name === values.plant);
+const planted = [...(await plantedBugs('actors')), ...(await plantedBugs('cluster'))];
+const bug = planted.find(({ name }) => name === values.plant);
 if (values.plant !== undefined && bug === undefined)
   throw new Error(`there is no planted bug ${values.plant}`);
 const simulate = await simulatorOf(bug);

@@ -21,6 +21,7 @@ const orphanedMaxMs = 2_000;
 const weighty: ReadonlySet<keyof Store> = new Set(['commit', 'claim', 'release']);
 const weight = 3;
 const slowMaxMs = 1_500;
+const slowClaimMaxMs = 8_000;
 
 const repeatable: ReadonlySet<keyof Store> = new Set([
   'commit',
@@ -83,7 +84,7 @@ export class StorageFaults {
     const fate = this.#fate(process, operation);
     if (fate !== 'done') trace.add(() => `${process.name} store.${operation}: ${fate}`);
     const answer = (what: Answer) =>
-      time.after(this.#latencyMs(), () => {
+      time.after(this.#latencyMs(operation), () => {
         mishaps.atStore(process);
         process.enter(what);
       });
@@ -102,7 +103,7 @@ export class StorageFaults {
       this.#options.onCrash(process);
       return;
     }
-    time.after(this.#latencyMs(), () => {
+    time.after(this.#latencyMs(operation), () => {
       switch (fate) {
         case 'conflict':
         case 'unavailable':
@@ -159,9 +160,11 @@ export class StorageFaults {
     return (this.#away.get(process) ?? 0) > this.#options.time.nowMs;
   }
 
-  #latencyMs(): number {
+  #latencyMs(operation: keyof Store): number {
     const { random, rates } = this.#options;
-    if (!this.#healed && random.chance(rates.storeSlow)) return random.fraction() * slowMaxMs;
+    const happens = (rate: number) => !this.#healed && random.chance(rate);
+    if (operation === 'claim' && happens(rates.claimSlow)) return random.fraction() * slowClaimMaxMs;
+    if (happens(rates.storeSlow)) return random.fraction() * slowMaxMs;
     return 0.2 + random.fraction() * rates.storeMs * 0.5;
   }
 }

@@ -1,9 +1,14 @@
 import { readdirSync } from 'node:fs';
 import type { PlantedBug } from '../plant.ts';
 
-/** Every planted bug, in the order of their names. One file each. */
-export async function plantedBugs(): Promise<readonly PlantedBug[]> {
-  const files = readdirSync(new URL('.', import.meta.url)).filter((file) => file !== 'mod.ts');
-  const modules = await Promise.all(files.sort().map((file) => import(new URL(file, import.meta.url).href)));
+/** Bugs of one host's actors and of its store, and bugs of what several processes do together. */
+const folders = { actors: './', cluster: './cluster/' };
+export type Planted = keyof typeof folders;
+
+/** Planted bugs in the order of their names, one file each. */
+export async function plantedBugs(of: Planted): Promise<readonly PlantedBug[]> {
+  const folder = new URL(folders[of], import.meta.url);
+  const files = readdirSync(folder).filter((file) => file.endsWith('.ts') && file !== 'mod.ts');
+  const modules = await Promise.all(files.sort().map((file) => import(new URL(file, folder).href)));
   return modules.map((module) => module.bug as PlantedBug);
 }

@@ -1,4 +1,4 @@
-import type { PlantedBug } from '../plant.ts';
+import type { PlantedBug } from '../../plant.ts';
 
 export const bug: PlantedBug = {
   name: 'lease-from-the-answer',

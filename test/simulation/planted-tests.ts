@@ -1,0 +1,24 @@
+import test from 'ava';
+import { simulatorOf } from './plant.ts';
+import { type Planted, plantedBugs } from './planted/mod.ts';
+
+const seedsMax = 400;
+
+/** One test for each planted bug: the checkers catch it within so many seeds. */
+export async function declarePlantedTests(of: Planted): Promise<void> {
+  for (const bug of await plantedBugs(of)) {
+    test.serial(`the checkers catch the planted bug ${bug.name}`, async (t) => {
+      t.timeout(5 * 60_000);
+      const simulate = await simulatorOf(bug);
+      const from = bug.from ?? 1;
+      for (let seed = from; seed < from + seedsMax; seed += 1) {
+        const { violation } = await simulate(seed, { trace: false, flavour: bug.flavour });
+        if (violation === undefined) continue;
+        t.log(`caught by ${violation.checker} in seed ${seed}: ${violation.message}`);
+        t.pass();
+        return;
+      }
+      t.fail(`not caught in ${seedsMax} seeds. ${bug.why}`);
+    });
+  }
+}

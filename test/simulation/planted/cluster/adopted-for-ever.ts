@@ -1,0 +1,15 @@
+import type { PlantedBug } from '../../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'adopted-for-ever',
+  why: 'Adopted shards do not go back to their host though it has started anew.',
+  flavour: 'crashy',
+  from: 311,
+  edits: [
+    {
+      file: 'runtime/ownership/membership.ts',
+      find: '`${id} ${incarnation} ${formats}`',
+      replace: '`${id} ${incarnation?.length} ${formats}`',
+    },
+  ],
+};

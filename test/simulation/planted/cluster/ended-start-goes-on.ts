@@ -1,0 +1,14 @@
+import type { PlantedBug } from '../../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'ended-start-goes-on',
+  why: 'A host that was ended while it started goes on with its start.',
+  flavour: 'sleepy',
+  edits: [
+    {
+      file: 'runtime/host.ts',
+      find: '    this.#assertNotEnded();\n    this.#timers.start();',
+      replace: '    this.#timers.start();',
+    },
+  ],
+};

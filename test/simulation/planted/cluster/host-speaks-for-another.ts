@@ -1,0 +1,15 @@
+import type { PlantedBug } from '../../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'host-speaks-for-another',
+  why: 'A host that no longer owns an actor promises that a call had no effect.',
+  from: 137,
+  edits: [
+    {
+      file: 'runtime/host.ts',
+      find: '      throw this.#isOwnedStill(shard, epoch) ? error : withoutPromise(error);\n',
+      replace:
+        '      throw this.#isOwnedStill(shard, epoch) || epoch !== -1 ? error : withoutPromise(error);\n',
+    },
+  ],
+};

@@ -1,0 +1,14 @@
+import type { PlantedBug } from '../../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'never-ready',
+  why: 'A host whose shards others adopted is never ready.',
+  from: 22,
+  edits: [
+    {
+      file: 'runtime/ownership/ownership.ts',
+      find: ' || this.#hasWaitedToJoin;',
+      replace: ' || (this.#hasWaitedToJoin && this.#ended);',
+    },
+  ],
+};

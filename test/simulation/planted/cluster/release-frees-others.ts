@@ -1,0 +1,14 @@
+import type { PlantedBug } from '../../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'release-frees-others',
+  why: 'A release that comes late frees what another host has claimed.',
+  flavour: 'cluster',
+  edits: [
+    {
+      file: 'runtime/store/model-database.ts',
+      find: '      if (row?.incarnation === incarnation && row.epoch === epoch)',
+      replace: '      if (row !== undefined && epoch > 0)',
+    },
+  ],
+};

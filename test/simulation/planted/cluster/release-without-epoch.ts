@@ -1,0 +1,15 @@
+import type { PlantedBug } from '../../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'release-without-epoch',
+  why: 'A release that comes late frees what the same host has claimed anew.',
+  flavour: 'cluster',
+  from: 33,
+  edits: [
+    {
+      file: 'runtime/store/model-database.ts',
+      find: '      if (row?.incarnation === incarnation && row.epoch === epoch)',
+      replace: '      if (row?.incarnation === incarnation && epoch > 0)',
+    },
+  ],
+};
