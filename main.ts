@@ -6,6 +6,7 @@ import { createLogger } from './process/logger.ts';
 import { type Ports, startServer } from './process/server.ts';
 import { exitCodes, StartError } from './process/start-error.ts';
 import { systemClock } from './runtime/clock.ts';
+import { loggable } from './runtime/errors.ts';
 import { systemRandom } from './runtime/random.ts';
 
 /** Beyond the two drains: what stopping the database may take. */
@@ -20,7 +21,7 @@ async function main(): Promise<void> {
   const lifetime = new Lifetime({ logger, clock: systemClock, closeMostMs, exit });
   lifetime.listen(process);
   process.on('uncaughtException', (error) => {
-    logger.fatal(describe(error), 'a defect: ending at once');
+    logger.fatal({ error: loggable(error) }, 'a defect: ending at once');
     exit(exitCodes.software);
   });
   const ports = { clock: systemClock, random: systemRandom, logger, lifetime };
@@ -30,7 +31,7 @@ async function main(): Promise<void> {
     if (taken !== undefined) announce(config, taken);
   } catch (error) {
     if (error instanceof StartError) say(error.message);
-    else logger.fatal(describe(error), 'the start failed unexpectedly');
+    else logger.fatal({ error: loggable(error) }, 'the start failed unexpectedly');
     await lifetime.end(error instanceof StartError ? error.exitCode : exitCodes.software);
   }
 }
@@ -46,12 +47,6 @@ function announce(config: Config, { port, adminPort, grpcPort }: Ports): void {
       `Metrics and probes: http://${urlHost(config.adminHost)}:${adminPort}/metrics\n` +
       `Internal API: ${urlHost(config.internalApi.host)}:${grpcPort}\n`,
   );
-}
-
-/** Without what drivers and libraries hang on their errors, which may be a user's. */
-function describe(error: unknown): object {
-  if (!(error instanceof Error)) return { error: typeof error };
-  return { error: { name: error.name, message: error.message, stack: error.stack } };
 }
 
 function readConfiguration(): Configuration {

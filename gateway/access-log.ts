@@ -6,6 +6,7 @@
  * on the server's side is logged at `warn`, an unexpected error with its stack at `error`.
  */
 import type { Logger } from 'pino';
+import { loggable } from '../runtime/errors.ts';
 import type { AnyRoute } from './route.ts';
 
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'isLevelEnabled'>;
@@ -24,7 +25,7 @@ export class AccessLog {
   }
 
   failed(route: AnyRoute | undefined, requestId: string, error: unknown): void {
-    this.#log.error({ ...subject(route, requestId), error: describe(error) }, 'request failed unexpectedly');
+    this.#log.error({ ...subject(route, requestId), error: loggable(error) }, 'request failed unexpectedly');
   }
 }
 
@@ -33,9 +34,3 @@ const subject = (route: AnyRoute | undefined, requestId: string) => ({
   method: route?.method,
   route: route?.path,
 });
-
-/** Name, message and stack only: drivers hang values of the failed statement on their errors. */
-function describe(error: unknown): { name: string; message: string; stack: string | undefined } {
-  if (!(error instanceof Error)) return { name: typeof error, message: 'not an Error', stack: undefined };
-  return { name: error.name, message: error.message, stack: error.stack };
-}

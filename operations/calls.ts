@@ -9,6 +9,7 @@ import {
   status,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
+import { loggable } from '../runtime/errors.ts';
 import type { AskOptions } from '../runtime/kind.ts';
 import { type CallError, callErrorOf, overloadedCallError, unexpectedCallError } from './errors.ts';
 import { CallMetrics } from './metrics.ts';
@@ -94,7 +95,7 @@ export class Calls {
     if (known !== undefined) return known;
     const { random, logger } = this.#ports;
     const requestId = random.uuid();
-    logger.error({ requestId, method, error: describe(error) }, 'call failed unexpectedly');
+    logger.error({ requestId, method, error: loggable(error) }, 'call failed unexpectedly');
     return unexpectedCallError(requestId);
   }
 }
@@ -103,10 +104,4 @@ function metadataOf({ retryAfterMs }: CallError): Metadata {
   const metadata = new Metadata();
   if (retryAfterMs !== undefined) metadata.set('grpc-retry-pushback-ms', String(Math.ceil(retryAfterMs)));
   return metadata;
-}
-
-/** Name, message and stack only: drivers hang values of the failed statement on their errors. */
-function describe(error: unknown): { name: string; message: string; stack: string | undefined } {
-  if (!(error instanceof Error)) return { name: typeof error, message: 'not an Error', stack: undefined };
-  return { name: error.name, message: error.message, stack: error.stack };
 }

@@ -99,3 +99,12 @@ export class NotFoundError extends ActorError {
 export class ForbiddenError extends ActorError {
   readonly class = 'forbidden';
 }
+
+/**
+ * What may be logged of an error nobody foresaw. Drivers and libraries hang values of the failed statement on theirs,
+ * which may be a user's.
+ */
+export function loggable(error: unknown): { name: string; message: string; stack: string | undefined } {
+  if (!(error instanceof Error)) return { name: typeof error, message: 'not an Error', stack: undefined };
+  return { name: error.name, message: error.message, stack: error.stack };
+}
