@@ -51,7 +51,10 @@ export class Sweeper {
       againMs = await this.#sweep();
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
-      this.#logger.warn({ failure: error.failure }, 'a sweep failed; it will be tried again');
+      // At the end the store is closed under a sweep that is still under way.
+      if (!this.#stopped) {
+        this.#logger.warn({ failure: error.failure }, 'a sweep failed; it will be tried again');
+      }
     } finally {
       this.#running = false;
     }
