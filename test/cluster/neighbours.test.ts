@@ -108,6 +108,7 @@ async function survives(
   await workload.open();
   const probe = await Probe.open(gateways);
   workload.start();
+  t.teardown(() => workload.abandon());
   await until(() => tally.acknowledgedWrites > 50);
   await illness.ail();
   await until(async () => !(await allReady(cluster)()));
@@ -149,6 +150,16 @@ onDisk(
     const settings = { max_wal_size: '32MB', min_wal_size: '32MB' };
     const database = await Database.start({ parent: disk.path, settings });
     const cluster = await start(t, { nodes: 2, database });
-    await survives(t, cluster, { ail: () => disk.fill(), heal: () => disk.free() });
+    const ail = async () => {
+      await disk.fill();
+      // What it had set aside for its log is used up as well.
+      await until(() =>
+        database.query('SELECT pg_switch_wal()').then(
+          () => false,
+          () => true,
+        ),
+      );
+    };
+    await survives(t, cluster, { ail, heal: () => disk.free() });
   },
 );

@@ -47,10 +47,11 @@ export async function runTrial(options: TrialOptions): Promise<Verdict> {
   const history = new History(historyFile);
   const tally = new Tally();
   const cluster = await Cluster.start({ builds, leaseMs, directory });
+  let workload: Workload | undefined;
   try {
     const { gateways } = cluster;
     const load = { gateways, users, devicesOfEach, pauseMs, timeoutMs, seed };
-    const workload = new Workload({ ...load, history, tally });
+    workload = new Workload({ ...load, history, tally });
     const probe = await Probe.open(gateways);
     await workload.open();
     const disturbed: Disturbed[] = [];
@@ -80,6 +81,7 @@ export async function runTrial(options: TrialOptions): Promise<Verdict> {
       historyFile,
     };
   } finally {
+    workload?.abandon();
     history.flush();
     await cluster.stop();
   }

@@ -91,6 +91,12 @@ export class Workload {
     history.flush();
   }
 
+  /** Ends it where it is; harmless after it has settled. */
+  abandon(): void {
+    this.#isStopping = true;
+    this.#settleBy = 0;
+  }
+
   #client(): Client {
     const { gateways, tally, timeoutMs } = this.#options;
     const random = new SeededRandom(this.#random.below(2 ** 32));
