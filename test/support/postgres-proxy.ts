@@ -10,6 +10,7 @@
  */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { DatabaseConnection } from './postgres.ts';
+import { reset } from './reset.ts';
 
 export interface Fault {
   readonly effect: /** The server answers with an error and serves on. */
@@ -128,7 +129,7 @@ class ProxiedConnection {
   }
 
   break(): void {
-    this.#client.resetAndDestroy();
+    reset(this.#client);
     this.#server.destroy();
   }
 

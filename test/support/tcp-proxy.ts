@@ -7,6 +7,7 @@
  * sent it has hung up since. A new connection through a silent proxy is taken and hears nothing.
  */
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { reset } from './reset.ts';
 
 export type Way = 'to-server' | 'to-client';
 /** Where the proxy leads: a port of the loopback or a unix socket. */
@@ -73,7 +74,7 @@ export class TcpProxy {
   #take(client: Socket): void {
     if (this.#cut) {
       client.on('error', () => undefined);
-      client.resetAndDestroy();
+      reset(client);
       return;
     }
     const server = connect({ ...this.#target, allowHalfOpen: true, noDelay: true });
@@ -158,10 +159,4 @@ class Stream {
     } else if (part.end === 'finished') this.#to.end();
     else reset(this.#to);
   }
-}
-
-/** A unix socket knows no reset. */
-function reset(socket: Socket): void {
-  if (socket.remoteAddress === undefined) socket.destroy();
-  else socket.resetAndDestroy();
 }
