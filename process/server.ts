@@ -12,6 +12,7 @@ import { createReadiness, type ReadinessCheck } from '../gateway/readiness.ts';
 import { createActors } from '../runtime/actors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { defaultLimits } from '../runtime/limits.ts';
+import { NodeTakenError } from '../runtime/ownership/lease.ts';
 import type { Random } from '../runtime/random.ts';
 import { needing } from './database.ts';
 import { layFoundation } from './foundation.ts';
@@ -90,16 +91,15 @@ async function takeRole(
   isWakeStreamUp: () => boolean,
 ): Promise<Record<string, ReadinessCheck>> {
   const { config, lifetime } = options;
-  const what = 'The node could not take up its work';
   if (config.role === 'gateway') {
     const presence = createPresence(options, ports);
-    await needing(what, () => presence.start());
+    await joining(() => presence.start());
     lifetime.onEnd(() => presence.end().leave());
     // What it needs of the database it asks the hosts for.
     return {};
   }
   const node = createNode(options, ports);
-  await needing(what, () => node.start());
+  await joining(() => node.start());
   lifetime.onEnd(() => node.drain(config.drainTimeoutMs));
   return {
     database: ports.foundation.isDatabaseUp,
@@ -107,6 +107,21 @@ async function takeRole(
     wakeups: () => isWakeStreamUp() || 'degraded',
   };
 }
+
+/** @throws StartError */
+function joining(start: () => Promise<void>): Promise<void> {
+  return needing('The node could not take up its work', async () => {
+    try {
+      await start();
+    } catch (error) {
+      if (!(error instanceof NodeTakenError)) throw error;
+      const message = `${capitalised(error.message)}. Stop that one, or give this one a NODE_ID of its own.`;
+      throw new StartError(message, exitCodes.inUse, { cause: error });
+    }
+  });
+}
+
+const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 async function opened(setting: string, listen: () => Promise<number>): Promise<number> {
   try {
