@@ -57,7 +57,7 @@ test.serial(
     const [first] = cluster.nodes;
     const { code, said } = await (await cluster.join('node-1')).refusal();
     t.is(code, exitCodes.inUse);
-    t.regex(said, /another process serves as node "node-1"/);
+    t.regex(said, /Another process serves as node "node-1"/);
     t.not(await probe.served([first?.url ?? ''], 5_000), undefined);
     t.deepEqual(cluster.endedByThemselves, []);
   },
