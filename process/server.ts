@@ -104,6 +104,8 @@ async function takeRole(
   return {
     database: ports.foundation.isDatabaseUp,
     host: () => node.isReady,
+    // What is on other NATS servers cannot be reached, and everything else is served.
+    peers: () => node.unheardHostCount === 0 || 'degraded',
     wakeups: () => isWakeStreamUp() || 'degraded',
   };
 }

@@ -173,6 +173,11 @@ export class Host {
     return this.#ownership.leavingCount;
   }
 
+  /** Other hosts that are there and cannot be heard. */
+  get unheardHostCount(): number {
+    return this.#ownership.unheardHostCount;
+  }
+
   /** Milliseconds since this host last saw whose every shard is. */
   get lookAgeMs(): number {
     return this.#ownership.lookAgeMs;

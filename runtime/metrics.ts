@@ -8,7 +8,9 @@ const secondsBuckets = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2,
 export function prometheusRuntimeMetrics(
   registry: Registry,
   host: () => Readonly<
-    Record<'actorCount' | 'shardCount' | 'leavingShardCount' | 'lookAgeMs', number> & { hasLease: boolean }
+    Record<'actorCount' | 'shardCount' | 'leavingShardCount' | 'unheardHostCount' | 'lookAgeMs', number> & {
+      hasLease: boolean;
+    }
   >,
 ): RuntimeMetrics {
   const registers = [registry];
@@ -68,6 +70,7 @@ export function prometheusRuntimeMetrics(
     'Time since this host last compared what it owns with the database',
     () => host().lookAgeMs / 1_000,
   );
+  gauge('hosts_unheard', 'Other hosts that are there and cannot be reached', () => host().unheardHostCount);
   gauge('lease_valid', 'Whether this host may serve', () => Number(host().hasLease));
   return {
     // Counted here and told when asked, as finding a counter by its labels costs more than a turn.

@@ -51,6 +51,10 @@ export class Node {
     return this.#hosts.current.leavingShardCount;
   }
 
+  get unheardHostCount(): number {
+    return this.#hosts.current.unheardHostCount;
+  }
+
   get lookAgeMs(): number {
     return this.#hosts.current.lookAgeMs;
   }

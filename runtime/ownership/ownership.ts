@@ -34,6 +34,7 @@ import { type HeldShard, type LiveNode, type NodeRow, type Store, StoreError } f
 import type { Hint, Transport } from '../transport/transport.ts';
 import { HandOver, type HandOverOptions } from './hand-over.ts';
 import { Membership } from './membership.ts';
+import { Peers } from './peers.ts';
 
 /** Between a hint and the look it leads to, and what that is spread over for every host there is. */
 const lookPauseMs = 10;
@@ -60,6 +61,7 @@ export interface OwnershipOptions extends Omit<HandOverOptions, 'stopIntake'> {
 export class Ownership {
   readonly #options: OwnershipOptions;
   readonly #membership: Membership;
+  readonly #peers: Peers;
   /** Owned shards and their epochs. */
   readonly #epochs = new Map<number, number>();
   readonly #handOver: HandOver;
@@ -80,6 +82,7 @@ export class Ownership {
   constructor(options: OwnershipOptions) {
     this.#options = options;
     this.#membership = new Membership(options);
+    this.#peers = new Peers(options);
     this.#handOver = new HandOver({ ...options, stopIntake: (max) => this.#stopIntake(max) });
   }
 
@@ -114,6 +117,11 @@ export class Ownership {
     return this.#handOver.size;
   }
 
+  /** Other hosts that are there and cannot be heard. */
+  get unheardHostCount(): number {
+    return this.#peers.unheardCount;
+  }
+
   /** Milliseconds since the last look that succeeded began; infinite before the first. */
   get lookAgeMs(): number {
     return this.#options.clock.monotonicMs() - this.#lookedAtMs;
@@ -131,6 +139,7 @@ export class Ownership {
   /** Hints of newer releases are not understood and change nothing. */
   hinted(hint: Hint): void {
     const isForAll = hint.hint === 'nodes' || hint.hint === 'rebalance';
+    if (hint.hint === 'present' || hint.hint === 'claimed') this.#peers.heard(hint.host);
     if (hint.hint === 'rebalance') this.#membership.settleNow();
     if (isForAll || (hint.hint === 'freed' && this.#isForUs(hint.shards))) this.#lookSoon();
   }
@@ -242,6 +251,7 @@ export class Ownership {
     const held = await store.shardsOf(node.incarnation);
     if (this.#ended || !isRegistered(node, nodes)) return;
     if (this.#membership.update(nodes)) this.#startAnew();
+    this.#peers.update(nodes);
     await this.#reconcile(held);
     await this.#claim();
     if (this.#ended) return;

@@ -58,6 +58,8 @@ export type Hint =
   | { readonly hint: 'freed'; readonly shards: readonly number[] }
   /** This incarnation owns them now: what followed an actor of theirs has to register again. */
   | { readonly hint: 'claimed'; readonly shards: readonly number[]; readonly host: string }
+  /** This incarnation is there, and can be heard. */
+  | { readonly hint: 'present'; readonly host: string }
   /** An operator wants every shard in its place now. */
   | { readonly hint: 'rebalance' };
 
