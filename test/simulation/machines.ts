@@ -42,6 +42,8 @@ export interface Run {
   readonly actors: Actors | undefined;
   readonly node: Node | undefined;
   readonly store: RunStore;
+  /** No other process of its machine can be while it is: it knows that its predecessor is dead. */
+  readonly hasLock: boolean;
   /** It takes no more calls of clients, and ends when those it has are answered. */
   isClosing: boolean;
   asks: number;
@@ -125,7 +127,7 @@ export class Machines {
     trace.add(() => `${process.name} pauses for ${Math.round(forMs)} ms${suspended ? ', asleep' : ''}`);
     process.pause(suspended);
     time.after(forMs, () => this.#wake(process));
-    if (run.node === undefined || !random.chance(plan.chaos.succeedPaused)) return;
+    if (run.node === undefined || run.hasLock || !random.chance(plan.chaos.succeedPaused)) return;
     time.after(random.fraction() * forMs * 0.9, () => {
       if (!this.#healed && process.isPaused) this.#start(run.machine);
     });
@@ -161,22 +163,20 @@ export class Machines {
     const endpoint = network.join(process);
     const store = new RunStore(this.#options.database, this.#options.faults.scheduleOf(process));
     const isAlone = this.runs.every((run) => run.machine !== machine);
+    const hasLock = isAlone && random.chance(plan.chaos.succeedAtOnce);
     const run: Run = {
       machine,
       process,
       endpoint,
       store,
+      hasLock,
       isClosing: false,
       asks: 0,
       actors: machine.roles === 'host' ? undefined : this.#actors(process, endpoint, own),
       node:
         machine.roles === 'gateway'
           ? undefined
-          : this.#node(
-              machine,
-              { process, endpoint, store, random: own },
-              isAlone && random.chance(plan.chaos.succeedAtOnce),
-            ),
+          : this.#node(machine, { process, endpoint, store, random: own }, hasLock),
     };
     this.#runs.add(run);
     trace.add(() => `${process.name} starts`);

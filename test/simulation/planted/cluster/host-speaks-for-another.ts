@@ -6,7 +6,7 @@ export const bug: PlantedBug = {
   from: 137,
   edits: [
     {
-      file: 'runtime/host.ts',
+      file: 'runtime/dispatcher.ts',
       find: '      throw this.#isOwnedStill(shard, epoch) ? error : withoutPromise(error);\n',
       replace:
         '      throw this.#isOwnedStill(shard, epoch) || epoch !== -1 ? error : withoutPromise(error);\n',
