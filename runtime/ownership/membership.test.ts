@@ -9,7 +9,7 @@ const leaseMs = 9_000;
 const random = new SeededRandom(1);
 
 function live(id: string): LiveNode {
-  return { ...testNode(random, id), draining: false, expiresInMs: leaseMs };
+  return { ...testNode(random, id), draining: false, connected: true, expiresInMs: leaseMs };
 }
 
 test('what was adopted goes back to its host when that one has started anew, however soon it did', async (t) => {

@@ -2,6 +2,9 @@
  * The hosts of the cluster as this one last saw them, where each shard belongs among them, and whether that has been so
  * for long enough to move what is served well where it is.
  *
+ * Shards are for the hosts that the others can reach. Where no host is connected, as when all of the broker is away, all
+ * are as good as each other and keep what they have.
+ *
  * Where every host is to drain nobody is left to take their shards: they keep what they have, and what one of them
  * loses is for the others to take.
  *
@@ -62,9 +65,10 @@ export class Membership {
     const { clock, node, shardCount, leaseMs } = this.#options;
     const live = nodes.filter(({ incarnation, roles }) => incarnation !== null && runsActors(roles));
     const staying = live.filter(({ draining }) => !draining);
-    const takers = staying.length > 0 ? staying : live;
+    const reachable = staying.filter(({ connected }) => connected);
+    const takers = [reachable, staying, live].find((hosts) => hosts.length > 0) ?? [];
     this.#hasOthers = staying.some(({ id }) => id !== node.id);
-    this.#isDraining = takers === staying && live.some(({ id, draining }) => id === node.id && draining);
+    this.#isDraining = takers !== live && live.some(({ id, draining }) => id === node.id && draining);
     this.#lively = new Set(takers.filter(({ expiresInMs }) => expiresInMs > leaseMs / 2).map(({ id }) => id));
     const hosts = takers.map(({ id, incarnation, formats }) => `${id} ${incarnation} ${formats}`).join();
     if (hosts === this.#hosts) return false;

@@ -35,6 +35,7 @@ import type { Hint, Transport } from '../transport/transport.ts';
 import { HandOver, type HandOverOptions } from './hand-over.ts';
 import { Membership } from './membership.ts';
 import { Peers } from './peers.ts';
+import { Reachability } from './reachability.ts';
 
 /** Between a hint and the look it leads to, and what that is spread over for every host there is. */
 const lookPauseMs = 10;
@@ -53,7 +54,7 @@ export interface OwnershipOptions extends Omit<HandOverOptions, 'stopIntake'> {
   readonly random: Random;
   readonly shardCount: number;
   readonly leaseMs: number;
-  readonly transport: Pick<Transport, 'reachesOthers' | 'route' | 'unroute' | 'hint'>;
+  readonly transport: Pick<Transport, 'isConnected' | 'reachesOthers' | 'route' | 'unroute' | 'hint'>;
   /** Newly claimed shards: their timers and tells are this host's business now. */
   readonly onClaimed: (shards: readonly number[]) => void;
 }
@@ -62,6 +63,7 @@ export class Ownership {
   readonly #options: OwnershipOptions;
   readonly #membership: Membership;
   readonly #peers: Peers;
+  readonly #reachability: Reachability;
   /** Owned shards and their epochs. */
   readonly #epochs = new Map<number, number>();
   readonly #handOver: HandOver;
@@ -83,6 +85,7 @@ export class Ownership {
     this.#options = options;
     this.#membership = new Membership(options);
     this.#peers = new Peers(options);
+    this.#reachability = new Reachability(options);
     this.#handOver = new HandOver({ ...options, stopIntake: (max) => this.#stopIntake(max) });
   }
 
@@ -246,6 +249,7 @@ export class Ownership {
   async #lookOnce(): Promise<void> {
     const { store, node, clock } = this.#options;
     const beganAtMs = clock.monotonicMs();
+    await this.#reachability.tell();
     await store.buryExpired();
     const nodes = await store.nodes();
     const held = await store.shardsOf(node.incarnation);

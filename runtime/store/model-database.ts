@@ -29,6 +29,7 @@ interface Lease {
   readonly incarnation: string | null;
   readonly started: number;
   readonly draining: boolean;
+  readonly connected: boolean;
   readonly expiresAtMs: number;
 }
 
@@ -66,7 +67,7 @@ export class ModelDatabase {
     if (isAnother && heldForMs >= 0 && !isPredecessorDead) return Math.max(1, heldForMs);
     const expiresAtMs = this.timeMs() + leaseMs;
     const { incarnation } = node;
-    this.#leases.set(node.id, { node, incarnation, started, draining: false, expiresAtMs });
+    this.#leases.set(node.id, { node, incarnation, started, draining: false, connected: true, expiresAtMs });
     return 0;
   }
 
@@ -86,10 +87,11 @@ export class ModelDatabase {
   nodes(): readonly LiveNode[] {
     return [...this.#leases.entries()]
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([, { node, incarnation, draining, expiresAtMs }]) => ({
+      .map(([, { node, incarnation, draining, connected, expiresAtMs }]) => ({
         ...node,
         incarnation,
         draining,
+        connected,
         expiresInMs: expiresAtMs - this.timeMs(),
       }));
   }
@@ -100,6 +102,11 @@ export class ModelDatabase {
     if (incarnation !== undefined && lease.incarnation !== incarnation) return false;
     this.#leases.set(nodeId, { ...lease, draining });
     return true;
+  }
+
+  setConnected(nodeId: string, incarnation: string, connected: boolean): void {
+    const lease = this.#leases.get(nodeId);
+    if (lease?.incarnation === incarnation) this.#leases.set(nodeId, { ...lease, connected });
   }
 
   buryExpired(): void {

@@ -72,6 +72,10 @@ export class ModelStore implements Store {
     return this.#schedule('setDraining', () => this.#database.setDraining(nodeId, draining, incarnation));
   }
 
+  setConnected(nodeId: string, incarnation: string, connected: boolean): Promise<void> {
+    return this.#schedule('setConnected', () => this.#database.setConnected(nodeId, incarnation, connected));
+  }
+
   buryExpired(): Promise<void> {
     return this.#schedule('buryExpired', () => this.#database.buryExpired());
   }

@@ -133,6 +133,8 @@ export interface LiveNode extends Omit<NodeRow, 'incarnation'> {
   readonly incarnation: string | null;
   /** It hands over all its shards and takes no more until it starts anew or is told to stay. */
   readonly draining: boolean;
+  /** Other processes can reach it, as far as it has said. */
+  readonly connected: boolean;
   readonly expiresInMs: number;
 }
 
@@ -203,6 +205,8 @@ export interface Store {
   nodes(): Promise<readonly LiveNode[]>;
   /** Says whether a node is to drain; false where there is no such live node, or not under the incarnation named. */
   setDraining(nodeId: string, draining: boolean, incarnation?: string): Promise<boolean>;
+  /** This incarnation says whether other processes can reach it. */
+  setConnected(nodeId: string, incarnation: string, connected: boolean): Promise<void>;
   /** Clears the incarnation of nodes whose lease has expired by database time; their renewals fail from here on. */
   buryExpired(): Promise<void>;
   /**

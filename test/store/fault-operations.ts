@@ -208,6 +208,16 @@ export const operations: Readonly<Record<StoreMethod, Readonly<Record<string, Ar
       };
     },
   },
+  setConnected: {
+    on: async (given, number) => {
+      await given.register(node(number, 'a'), leaseMs, false);
+      const { id, incarnation } = node(number, 'a');
+      return {
+        run: (store) => store.setConnected(id, incarnation, false),
+        state: async (store) => (await nodeRow(store, number))?.connected,
+      };
+    },
+  },
   buryExpired: {
     'one that lapsed': async (given, number) => {
       await given.register(node(number, 'a'), lapsedMs, false);

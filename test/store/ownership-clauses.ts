@@ -233,6 +233,23 @@ export const ownershipClauses: readonly Clause[] = [
     },
   },
   {
+    name: 'an incarnation says whether it can be reached, for itself alone, and a new one can be',
+    async check({ store }) {
+      const connected = async () => (await store.nodes()).map((row) => row.connected);
+      await store.register(node('a', 'a1'), leaseMs);
+      await store.register(node('b', 'b1'), leaseMs);
+      await store.setConnected('a', 'other', false);
+      assert.deepEqual(await connected(), [true, true]);
+      await store.setConnected('a', 'a1', false);
+      assert.deepEqual(await connected(), [false, true]);
+      await store.setConnected('a', 'a1', true);
+      assert.deepEqual(await connected(), [true, true]);
+      await store.setConnected('a', 'a1', false);
+      await store.register(node('a', 'a2'), leaseMs, true);
+      assert.deepEqual(await connected(), [true, true]);
+    },
+  },
+  {
     name: 'two claimers at once never hold one shard, nor one epoch',
     async check({ store, other }) {
       await store.register(node('a', 'a1'), leaseMs);

@@ -24,7 +24,7 @@ export const register = (
     VALUES ($1, $2, $3, $4, $5, $6, $7, ${nowMs} + $8::int8)
     ON CONFLICT (id) DO UPDATE SET incarnation = excluded.incarnation, address = excluded.address,
       roles = excluded.roles, version = excluded.version, formats = excluded.formats,
-      started = excluded.started, expires_at = excluded.expires_at, draining = false
+      started = excluded.started, expires_at = excluded.expires_at, draining = false, connected = true
     WHERE node.started < excluded.started
       AND ($9::bool OR node.incarnation IS NULL OR node.incarnation = excluded.incarnation OR ${isExpired})
     RETURNING id`,
@@ -59,12 +59,17 @@ export const leave = (nodeId: string, incarnation: string): Statement => ({
 });
 
 export const nodes = (): Statement => ({
-  text: `SELECT id, incarnation, address, roles, version, formats, draining, expires_at - ${nowMs} AS expires_in_ms
+  text: `SELECT id, incarnation, address, roles, version, formats, draining, connected, expires_at - ${nowMs} AS expires_in_ms
     FROM node ORDER BY id`,
   values: [],
 });
 
 /** Of whatever incarnation where none is named. */
+export const setConnected = (nodeId: string, incarnation: string, connected: boolean): Statement => ({
+  text: 'UPDATE node SET connected = $3 WHERE id = $1 AND incarnation = $2',
+  values: [nodeId, incarnation, connected],
+});
+
 export const setDraining = (nodeId: string, draining: boolean, incarnation: string | null): Statement => ({
   text: `UPDATE node SET draining = $2
     WHERE id = $1 AND incarnation IS NOT NULL AND ($3::text IS NULL OR incarnation = $3) RETURNING id`,

@@ -51,6 +51,10 @@ export const runtimeMigrations: readonly Migration[] = [
     id: 'runtime-0006-node-draining',
     sql: 'ALTER TABLE node ADD COLUMN IF NOT EXISTS draining bool NOT NULL DEFAULT false',
   },
+  {
+    id: 'runtime-0007-node-connected',
+    sql: 'ALTER TABLE node ADD COLUMN IF NOT EXISTS connected bool NOT NULL DEFAULT true',
+  },
   ...runtimeTables.flatMap((table) => createTable(table)),
   {
     id: 'timer-0002-due',

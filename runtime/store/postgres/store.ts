@@ -141,6 +141,10 @@ export class PostgresStore implements Store {
     return (await this.#ownership.query(statement)).length > 0;
   }
 
+  async setConnected(nodeId: string, incarnation: string, connected: boolean): Promise<void> {
+    await this.#ownership.query(this.#sql.setConnected(nodeId, incarnation, connected));
+  }
+
   async buryExpired(): Promise<void> {
     await this.#ownership.query(this.#sql.buryExpired());
   }
