@@ -1,6 +1,5 @@
 /** The host's own answers to what operators and wake-ups ask of an actor (`operations.ts`), at the actor's owner. */
 import type { ActiveActors } from './actor/active-actors.ts';
-import type { Message } from './actor/message.ts';
 import type { RunningTurn } from './actor/turn.ts';
 import { type Address, shardOf } from './address.ts';
 import type { AskCall } from './call.ts';
@@ -21,7 +20,6 @@ export interface HostCommandsOptions {
   readonly node: NodeRow;
   readonly shardCount: number;
   epochOf(shard: number): number | undefined;
-  deliver(address: Address, message: Message): void;
 }
 
 export const isHostCommand = (command: string): command is HostCommand =>
@@ -115,7 +113,7 @@ export class HostCommands {
     work: (turn: RunningTurn, results: Record<string, unknown>) => boolean,
   ): Promise<unknown> {
     const outcome = await outcomeOf((settle) =>
-      this.#options.deliver(address, {
+      this.#options.actors.deliver(address, {
         what: `${address.kind}.${command}`,
         creates: false,
         reachesBuried: true,

@@ -5,12 +5,13 @@
 
 import { type Address, addressKey, shardOf } from '../address.ts';
 import { type Clock, sleep } from '../clock.ts';
-import { MovedError, OverloadedError, TerminalError, UnavailableError } from '../errors.ts';
+import { ActorError, MovedError, OverloadedError, TerminalError, UnavailableError } from '../errors.ts';
 import type { Limits } from '../limits.ts';
 import type { Lease } from '../ownership/lease.ts';
 import type { RuntimeMetrics } from '../ports.ts';
 import { Actor } from './actor.ts';
 import type { ActorEnvironment } from './environment.ts';
+import type { Message } from './message.ts';
 
 const tickMs = 250;
 /** Among so many idle ones the one idle longest makes room; an exact order is not worth a list. */
@@ -108,6 +109,16 @@ export class ActiveActors {
     this.#waitingToActivate.push(actor);
     this.#activateNext();
     return actor;
+  }
+
+  /** Hands a message to its actor, activating it where needed. Every refusal is an outcome of the message. */
+  deliver(address: Address, message: Message): void {
+    try {
+      this.at(address, (actor) => actor.deliver(message));
+    } catch (error) {
+      if (!(error instanceof ActorError)) throw error;
+      message.settle({ error });
+    }
   }
 
   /** The actor has left memory. */
