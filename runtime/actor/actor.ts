@@ -38,6 +38,7 @@ import {
 } from '../errors.ts';
 import type { Commit } from '../store/store.ts';
 import { loadActor } from './activation.ts';
+import { ActivationWaiters } from './activation-waiters.ts';
 import { ActorState } from './actor-state.ts';
 import type { ActorEnvironment } from './environment.ts';
 import { Gate, suspects } from './gate.ts';
@@ -63,8 +64,8 @@ export class Actor {
   readonly #held: ActorState;
   readonly #mailbox: Mailbox;
   readonly #gate = new Gate();
+  readonly #activationWaiters: ActivationWaiters;
   #pumping = false;
-  #whenActive: { deadlineMs: number; ready: () => void; fail: (error: unknown) => void }[] = [];
 
   constructor(address: Address, epoch: number, env: ActorEnvironment) {
     this.address = address;
@@ -80,6 +81,7 @@ export class Actor {
       durableCommit: () => this.#held.durableCommit,
       onReady: () => this.#pump(),
     });
+    this.#activationWaiters = new ActivationWaiters(env);
     this.lastUsedMs = env.clock.monotonicMs();
   }
 
@@ -132,11 +134,7 @@ export class Actor {
   /** Resolves once the actor is active, for what is answered without a turn. @throws ActorError */
   active(deadlineMs: number): Promise<void> {
     if (this.#phase === 'active' || this.#phase === 'settling') return Promise.resolve();
-    if (this.#whenActive.length >= this.#env.limits.mailboxMax) {
-      this.#env.metrics.overloaded('activation');
-      return Promise.reject(new OverloadedError('too many reads wait for this actor'));
-    }
-    return new Promise((ready, fail) => this.#whenActive.push({ deadlineMs, ready, fail }));
+    return this.#activationWaiters.wait(deadlineMs);
   }
 
   // --- activation -------------------------------------------------------------------------------------------
@@ -162,7 +160,7 @@ export class Actor {
   #becomeActive(): void {
     this.#env.metrics.activated('active');
     this.#phase = 'active';
-    for (const { ready } of this.#whenActive.splice(0)) ready();
+    this.#activationWaiters.ready();
     this.#mailbox.beginAll();
     this.#pump();
   }
@@ -190,7 +188,7 @@ export class Actor {
     for (const { queued: entry } of this.#gate.carried) this.#answer(entry, { error: outcomeUnknown() });
     this.#gate.clear(this.#held.durableCommit);
     for (const entry of this.#mailbox.takeWhere(() => true)) this.#answer(entry, { error });
-    for (const { fail } of this.#whenActive.splice(0)) fail(error);
+    this.#activationWaiters.fail(error);
   }
 
   // --- turns ------------------------------------------------------------------------------------------------
@@ -428,8 +426,7 @@ export class Actor {
     for (const { queued: entry } of this.#gate.carried) {
       if (late(entry)) this.#answer(entry, { error: unknown });
     }
-    for (const { fail } of this.#whenActive.filter(({ deadlineMs }) => deadlineMs < nowMs)) fail(none);
-    this.#whenActive = this.#whenActive.filter(({ deadlineMs }) => deadlineMs >= nowMs);
+    this.#activationWaiters.expire(nowMs, none);
     this.#pump();
   }
 }
