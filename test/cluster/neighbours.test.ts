@@ -63,6 +63,21 @@ test.serial(
   },
 );
 
+test.serial('the users of a node that is cut off from NATS alone are served by the others', async (t) => {
+  const cluster = await start(t, { nodes: 3 });
+  await until(allReady(cluster));
+  const probe = await Probe.open(cluster.gateways);
+  const [cut, ...others] = cluster.nodes;
+  t.true(((await cut?.metric('shards')) ?? 0) > 0);
+  for (const link of cut?.links.nats ?? []) link.cut();
+  const gateways = others.map(({ url }) => url);
+  t.not(await probe.served(gateways, 4 * cluster.leaseMs), undefined);
+  t.is(await cut?.metric('shards'), 0);
+  for (const link of cut?.links.nats ?? []) link.heal();
+  await until(async () => ((await cut?.metric('shards')) ?? 0) > 0);
+  t.not(await probe.served([cut?.url ?? ''], 10_000), undefined);
+});
+
 test.serial('a wrong password for NATS is told at the start, and not shown', async (t) => {
   const config = 'authorization { user: "scriptorium", password: "right" }';
   const nats = await startNatsServer({ config });
