@@ -228,6 +228,8 @@ function mixOf(seed: number, asked: Flavour | undefined): Plan {
   };
 }
 
+const plannedEveryMs = 1_000;
+
 /** What is left of a mix when nothing fails. */
 function withoutFaults(plan: Plan): Plan {
   const none = Object.fromEntries(
@@ -241,6 +243,7 @@ function withoutFaults(plan: Plan): Plan {
     faults: { ...none, storeMs: Math.min(storeMs, 30), messageMs: Math.min(messageMs, 20) },
     chaos: {
       ...plan.chaos,
+      everyMs: Math.min(plan.chaos.everyMs, plannedEveryMs),
       events: {
         ...(never as unknown as ChaosRates['events']),
         restart: 3,
@@ -259,7 +262,9 @@ function withoutFaults(plan: Plan): Plan {
 
 function hostCountOf(random: SeededRandom, flavour: Flavour | undefined): number {
   if (flavour === undefined) return random.pick([1, 1, 2, 3]);
-  return flavour === 'sleepy' || flavour === 'crashy' ? random.pick([2, 2, 3]) : random.pick([2, 3, 4]);
+  return flavour === 'sleepy' || flavour === 'crashy'
+    ? random.pick([2, 2, 3])
+    : random.pick(flavour === 'cluster' ? [2, 2, 3, 4] : [2, 3, 4]);
 }
 
 function machinesOf(

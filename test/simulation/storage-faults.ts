@@ -18,8 +18,7 @@ type Answer = () => void;
 const lateMaxMs = 8_000;
 const orphanedMaxMs = 2_000;
 /** These matter most. */
-const weighty: ReadonlySet<keyof Store> = new Set(['commit', 'claim', 'release']);
-const weight = 3;
+const weights: Partial<Record<keyof Store, number>> = { commit: 3, claim: 3, release: 8 };
 const slowMaxMs = 1_500;
 const slowClaimMaxMs = 8_000;
 
@@ -131,7 +130,7 @@ export class StorageFaults {
     if (this.#healed) return 'done';
     const { random, rates } = this.#options;
     if (this.#isAway(process)) return random.pick(['unavailable', 'lost-before', 'late']);
-    let drawn = random.fraction() / (weighty.has(operation) ? weight : 1);
+    let drawn = random.fraction() / (weights[operation] ?? 1);
     const isNext = (rate: number) => {
       drawn -= rate;
       return drawn < 0;
