@@ -249,11 +249,13 @@ export class Ownership {
   async #lookOnce(): Promise<void> {
     const { store, node, clock } = this.#options;
     const beganAtMs = clock.monotonicMs();
-    await this.#reachability.tell();
     await store.buryExpired();
-    const nodes = await store.nodes();
+    let nodes = await store.nodes();
+    const own = rowOf(node, nodes);
+    if (own === undefined) return;
+    if (await this.#reachability.correct(own.connected)) nodes = await store.nodes();
     const held = await store.shardsOf(node.incarnation);
-    if (this.#ended || !isRegistered(node, nodes)) return;
+    if (this.#ended || rowOf(node, nodes) === undefined) return;
     if (this.#membership.update(nodes)) this.#startAnew();
     this.#peers.update(nodes);
     await this.#reconcile(held);
@@ -362,6 +364,7 @@ export class Ownership {
   }
 }
 
-function isRegistered(node: NodeRow, nodes: readonly LiveNode[]): boolean {
-  return nodes.some(({ id, incarnation }) => id === node.id && incarnation === node.incarnation);
+/** Undefined: this incarnation is not the one that is registered. */
+function rowOf(node: NodeRow, nodes: readonly LiveNode[]): LiveNode | undefined {
+  return nodes.find(({ id, incarnation }) => id === node.id && incarnation === node.incarnation);
 }

@@ -1,5 +1,6 @@
 /**
- * Tells the database whether this host can be reached by the others, at each look.
+ * Has the database say whether this host can be reached by the others. What it says is read at each look and not
+ * remembered: a statement that came late may have said something else meanwhile.
  *
  * A host that is cut off from the transport and not from the database keeps its lease, and nobody would get at its
  * shards for as long as it lasts. So it says that it is not connected, once that has lasted for half a lease, and the
@@ -7,7 +8,7 @@
  * away, that distinguishes nobody and nothing moves.
  */
 import type { Clock } from '../clock.ts';
-import type { NodeRow, Store } from '../store/store.ts';
+import type { LiveNode, NodeRow, Store } from '../store/store.ts';
 import type { Transport } from '../transport/transport.ts';
 
 export interface ReachabilityOptions {
@@ -21,25 +22,28 @@ export interface ReachabilityOptions {
 export class Reachability {
   readonly #options: ReachabilityOptions;
   #lostAtMs: number | undefined;
-  /** What the database says. */
-  #isTold = true;
 
   constructor(options: ReachabilityOptions) {
     this.#options = options;
   }
 
-  /** @throws StoreError */
-  async tell(): Promise<void> {
-    const { clock, leaseMs, transport } = this.#options;
-    if (!transport.reachesOthers) return;
+  /** `saysConnected`: what the database says now. Resolves to whether it was told otherwise. @throws StoreError */
+  async correct(saysConnected: boolean): Promise<boolean> {
+    const { clock, leaseMs, transport, store, node } = this.#options;
+    if (!transport.reachesOthers) return false;
     const nowMs = clock.monotonicMs();
     if (transport.isConnected) this.#lostAtMs = undefined;
     else this.#lostAtMs ??= nowMs;
-    const isReachable =
-      this.#lostAtMs === undefined || (this.#isTold && nowMs - this.#lostAtMs < leaseMs / 2);
-    if (isReachable === this.#isTold) return;
-    const { store, node } = this.#options;
-    await store.setConnected(node.id, node.incarnation, isReachable);
-    this.#isTold = isReachable;
+    const isConnected = this.#lostAtMs === undefined;
+    const isTooShort = this.#lostAtMs !== undefined && nowMs - this.#lostAtMs < leaseMs / 2;
+    if (isConnected === saysConnected || isTooShort) return false;
+    await store.setConnected(node.id, node.incarnation, isConnected);
+    return true;
+  }
+
+  /** What was told and not answered may be there all the same, and come late: what is wrong is told anew. */
+  saw(nodes: readonly LiveNode[]): void {
+    const own = nodes.find(({ incarnation }) => incarnation === this.#options.node.incarnation);
+    if (own !== undefined) this.#isTold = own.connected;
   }
 }
