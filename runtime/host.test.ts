@@ -13,6 +13,7 @@ import {
   UnavailableError,
 } from './errors.ts';
 import { kind } from './kind.ts';
+import { noMetrics } from './ports.ts';
 import { slice, sliceMap } from './slice.ts';
 import { ModelDatabase, ModelStore, type Schedule } from './store/model.ts';
 import { StoreError } from './store/store.ts';
@@ -653,4 +654,25 @@ test('a call of another process is run only if its request fits', async (t) => {
     message: 'unknown command ledger.subtract',
   });
   t.is(host.actorCount, 1);
+});
+
+test('a commit whose answer was lost counts as fenced where a newer owner was faster', async (t) => {
+  const clock = new FakeClock();
+  const database = new ModelDatabase(clock);
+  const address = { kind: 'ledger', id: 'a' };
+  let isLost = false;
+  const store = new ModelStore(database, async (operation, apply) => {
+    await undefined;
+    if (operation !== 'commit' || !isLost) return apply();
+    database.activate(address, 1_000, false);
+    throw new StoreError('unknown', 'the connection was lost');
+  });
+  const commits: string[] = [];
+  const metrics = { ...noMetrics, commit: (outcome: string) => void commits.push(outcome) };
+  const { host } = await startTestHost({ kinds: [ledger], clock, database, store, metrics });
+  const call = { address, command: 'add', request: 1, deadlineMs: clock.monotonicMs() + 10_000 };
+  await host.ask({ ...call, callId: 'first' });
+  isLost = true;
+  await t.throwsAsync(host.ask({ ...call, callId: 'second' }));
+  t.deepEqual(commits, ['committed', 'unknown', 'fenced']);
 });

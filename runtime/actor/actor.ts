@@ -371,6 +371,8 @@ export class Actor {
   #lostToNewer(gathering: Gathering, wasCommitted: boolean): void {
     if (wasCommitted)
       for (const { queued: entry, outcome } of gathering.carried) this.#answer(entry, outcome);
+    // Whenever the lost statement comes, it is refused.
+    else this.#env.metrics.commit('fenced');
     this.leave(new FencedError('a newer owner holds this actor'));
   }
 

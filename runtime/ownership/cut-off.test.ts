@@ -1,0 +1,58 @@
+import test from 'ava';
+import { TestCluster } from '../../test/support/cluster.ts';
+import { ledger } from '../../test/support/ledger.ts';
+
+const leaseMs = 10_000;
+
+const three = async () => {
+  const made = new TestCluster({ kinds: [ledger], leaseMs });
+  const nodes = await made.joinAll(['a', 'b', 'c']);
+  return { made, nodes };
+};
+
+test('a host that nobody can reach gives its shards to those who can be, within two leases, and gets them back', async (t) => {
+  const { made, nodes } = await three();
+  const [a, b, c] = nodes;
+  const share = a.node.shardCount;
+  t.true(share > 0);
+  a.transport.cut();
+  await made.clock.advance(2 * leaseMs);
+  t.is(a.node.shardCount, 0);
+  t.true(a.node.hasLease);
+  t.is(b.node.shardCount + c.node.shardCount, made.shardCount);
+  a.transport.heal();
+  await made.clock.advance(1.5 * leaseMs);
+  t.is(a.node.shardCount, share);
+});
+
+test('a short cut moves nothing', async (t) => {
+  const { made, nodes } = await three();
+  const before = made.database.shards();
+  const [a] = nodes;
+  a.transport.cut();
+  await made.clock.advance(leaseMs / 4);
+  a.transport.heal();
+  await made.clock.advance(2 * leaseMs);
+  t.deepEqual(made.database.shards(), before);
+});
+
+test('where nobody can reach anybody, everybody keeps what he has', async (t) => {
+  const { made, nodes } = await three();
+  const before = made.database.shards();
+  for (const { transport } of nodes) transport.cut();
+  await made.clock.advance(5 * leaseMs);
+  for (const { transport } of nodes) transport.heal();
+  await made.clock.advance(2 * leaseMs);
+  t.deepEqual(made.database.shards(), before);
+});
+
+test('a statement that comes late and says what is no longer so is put right', async (t) => {
+  const { made, nodes } = await three();
+  const [a] = nodes;
+  const share = a.node.shardCount;
+  const row = made.database.nodes().find(({ id }) => id === 'a');
+  made.database.setConnected('a', row?.incarnation ?? '', false);
+  await made.clock.advance(2 * leaseMs);
+  t.true(made.database.nodes().every(({ connected }) => connected));
+  t.is(a.node.shardCount, share);
+});
