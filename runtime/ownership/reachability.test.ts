@@ -52,3 +52,24 @@ test('what the database was told by a statement that nobody answered is taken ba
   await reachability.tell();
   t.deepEqual(told, [false, true]);
 });
+
+test('what a statement that nobody answered has told the database is taken back', async (t) => {
+  const clock = new FakeClock();
+  const transport = { isConnected: false, reachesOthers: true };
+  const told: boolean[] = [];
+  const store = {
+    async setConnected(_id: string, _incarnation: string, connected: boolean) {
+      told.push(connected);
+      if (!connected) throw new StoreError('unknown', 'lost by the test');
+    },
+  };
+  const node = testNode(new SeededRandom(1));
+  const reachability = new Reachability({ clock, store, node, leaseMs, transport });
+  t.false(await reachability.correct(true));
+  await clock.advance(leaseMs / 2);
+  await t.throwsAsync(reachability.correct(true), { instanceOf: StoreError });
+  transport.isConnected = true;
+  t.true(await reachability.correct(false));
+  t.false(await reachability.correct(true));
+  t.deepEqual(told, [false, true]);
+});

@@ -8,7 +8,7 @@
  * away, that distinguishes nobody and nothing moves.
  */
 import type { Clock } from '../clock.ts';
-import type { LiveNode, NodeRow, Store } from '../store/store.ts';
+import type { NodeRow, Store } from '../store/store.ts';
 import type { Transport } from '../transport/transport.ts';
 
 export interface ReachabilityOptions {
@@ -39,11 +39,5 @@ export class Reachability {
     if (isConnected === saysConnected || isTooShort) return false;
     await store.setConnected(node.id, node.incarnation, isConnected);
     return true;
-  }
-
-  /** What was told and not answered may be there all the same, and come late: what is wrong is told anew. */
-  saw(nodes: readonly LiveNode[]): void {
-    const own = nodes.find(({ incarnation }) => incarnation === this.#options.node.incarnation);
-    if (own !== undefined) this.#isTold = own.connected;
   }
 }
