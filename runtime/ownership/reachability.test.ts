@@ -1,56 +1,54 @@
 import test from 'ava';
 import { FakeClock } from '../../test/support/clock.ts';
+import { TestCluster } from '../../test/support/cluster.ts';
 import { testNode } from '../../test/support/host.ts';
+import { ledger } from '../../test/support/ledger.ts';
 import { SeededRandom } from '../../test/support/random.ts';
 import { StoreError } from '../store/store.ts';
 import { Reachability } from './reachability.ts';
 
-const leaseMs = 9_000;
+const leaseMs = 10_000;
 
-function cutOff() {
-  const clock = new FakeClock();
-  const node = testNode(new SeededRandom(1));
-  const transport = { isConnected: false, reachesOthers: true };
-  const told: boolean[] = [];
-  let isLost = false;
-  const store = {
-    async setConnected(_id: string, _incarnation: string, connected: boolean) {
-      told.push(connected);
-      if (isLost) throw new StoreError('unknown', 'lost by the test');
-    },
-  };
-  const lose = (lost: boolean) => {
-    isLost = lost;
-  };
-  const reachability = new Reachability({ clock, store, node, leaseMs, transport });
-  const seen = (connected: boolean) =>
-    reachability.saw([{ ...node, draining: false, connected, expiresInMs: leaseMs }]);
-  return { clock, transport, told, lose, reachability, seen };
-}
+const three = async () => {
+  const made = new TestCluster({ kinds: [ledger], leaseMs });
+  const nodes = await made.joinAll(['a', 'b', 'c']);
+  return { made, nodes };
+};
 
-test('a host that is cut off for half a lease says so, and takes it back when it is not', async (t) => {
-  const { clock, transport, told, reachability } = cutOff();
-  await reachability.tell();
-  await clock.advance(leaseMs / 2);
-  await reachability.tell();
-  t.deepEqual(told, [false]);
-  transport.isConnected = true;
-  await reachability.tell();
-  await reachability.tell();
-  t.deepEqual(told, [false, true]);
+test('a host that nobody can reach gives its shards to those who can be, within two leases, and gets them back', async (t) => {
+  const { made, nodes } = await three();
+  const [a, b, c] = nodes;
+  const share = a.node.shardCount;
+  t.true(share > 0);
+  a.transport.cut();
+  await made.clock.advance(2 * leaseMs);
+  t.is(a.node.shardCount, 0);
+  t.true(a.node.hasLease);
+  t.is(b.node.shardCount + c.node.shardCount, made.shardCount);
+  a.transport.heal();
+  await made.clock.advance(1.5 * leaseMs);
+  t.is(a.node.shardCount, share);
 });
 
-test('what the database was told by a statement that nobody answered is taken back too', async (t) => {
-  const { clock, transport, told, lose, reachability, seen } = cutOff();
-  await reachability.tell();
-  await clock.advance(leaseMs / 2);
-  lose(true);
-  await t.throwsAsync(reachability.tell(), { instanceOf: StoreError });
-  lose(false);
-  transport.isConnected = true;
-  seen(false);
-  await reachability.tell();
-  t.deepEqual(told, [false, true]);
+test('a short cut moves nothing', async (t) => {
+  const { made, nodes } = await three();
+  const before = made.database.shards();
+  const [a] = nodes;
+  a.transport.cut();
+  await made.clock.advance(leaseMs / 4);
+  a.transport.heal();
+  await made.clock.advance(2 * leaseMs);
+  t.deepEqual(made.database.shards(), before);
+});
+
+test('where nobody can reach anybody, everybody keeps what he has', async (t) => {
+  const { made, nodes } = await three();
+  const before = made.database.shards();
+  for (const { transport } of nodes) transport.cut();
+  await made.clock.advance(5 * leaseMs);
+  for (const { transport } of nodes) transport.heal();
+  await made.clock.advance(2 * leaseMs);
+  t.deepEqual(made.database.shards(), before);
 });
 
 test('what a statement that nobody answered has told the database is taken back', async (t) => {
@@ -72,4 +70,15 @@ test('what a statement that nobody answered has told the database is taken back'
   t.true(await reachability.correct(false));
   t.false(await reachability.correct(true));
   t.deepEqual(told, [false, true]);
+});
+
+test('a statement that comes late and says what is no longer so is put right', async (t) => {
+  const { made, nodes } = await three();
+  const [a] = nodes;
+  const share = a.node.shardCount;
+  const row = made.database.nodes().find(({ id }) => id === 'a');
+  made.database.setConnected('a', row?.incarnation ?? '', false);
+  await made.clock.advance(2 * leaseMs);
+  t.true(made.database.nodes().every(({ connected }) => connected));
+  t.is(a.node.shardCount, share);
 });
