@@ -52,7 +52,7 @@ export class Nemesis {
       oneWay: (run) => this.#oneWay(run, awhile()),
       wallJump: (run) => this.#jump(run),
       databaseJump: () => this.#jumpDatabase(),
-      restart: (run) => machines.shutDown(run, false),
+      restart: (run) => this.#restart(run),
       retire: (run) => this.#retire(run),
       drain: (run) => this.#setDraining(run, true),
       undrain: (run) => this.#setDraining(run, false),
@@ -147,6 +147,13 @@ export class Nemesis {
   #jumpDatabase(): void {
     const { random, plan, databaseClock } = this.#options;
     databaseClock.offsetMs = (random.fraction() - 0.5) * plan.databaseJumpMs;
+  }
+
+  #restart(run: Run): Promise<void> | undefined {
+    const { plan, machines } = this.#options;
+    const others = machines.runs.filter((other) => other !== run && other.node !== undefined);
+    if (plan.isPlanned && others.length === 0) return undefined;
+    return machines.shutDown(run, false);
   }
 
   #retire(run: Run): Promise<void> | undefined {
