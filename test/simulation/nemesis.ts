@@ -149,19 +149,25 @@ export class Nemesis {
     databaseClock.offsetMs = (random.fraction() - 0.5) * plan.databaseJumpMs;
   }
 
+  /** As an operator does it: only while another host is there to take over. */
   #restart(run: Run): Promise<void> | undefined {
     const { plan, machines } = this.#options;
-    const others = machines.runs.filter((other) => other !== run && other.node !== undefined);
-    if (plan.isPlanned && others.length === 0) return undefined;
+    if (plan.isPlanned && this.#takers(run).length === 0) return undefined;
     return machines.shutDown(run, false);
   }
 
   #retire(run: Run): Promise<void> | undefined {
-    const others = this.#options.machines.runs.filter(
-      ({ machine, node }) => machine !== run.machine && node !== undefined && machine.stays,
-    );
-    if (run.machine.stays || others.length === 0) return undefined;
+    const takers = this.#takers(run);
+    if (run.machine.stays || !takers.some(({ machine }) => machine.stays)) return undefined;
     return this.#options.machines.shutDown(run, true);
+  }
+
+  #takers({ machine }: Run): readonly Run[] {
+    const { database, machines } = this.#options;
+    const drained = new Set(database.nodes().flatMap(({ id, draining }) => (draining ? [id] : [])));
+    return machines.runs.filter(
+      (run) => run.machine !== machine && run.node !== undefined && !drained.has(run.machine.id),
+    );
   }
 
   #setDraining({ machine, endpoint }: Run, draining: boolean): void {

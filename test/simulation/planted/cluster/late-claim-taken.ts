@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'late-claim-taken',
   why: 'The answer of a claim is taken though the incarnation that asked is no more.',
   flavour: 'sleepy',
-  from: 186,
+  from: 203,
   edits: [
     {
       file: 'runtime/ownership/ownership.ts',

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'release-without-epoch',
   why: 'A release that comes late frees what the same host has claimed anew.',
   flavour: 'cluster',
-  from: 33,
+  from: 34,
   edits: [
     {
       file: 'runtime/store/model-database.ts',
