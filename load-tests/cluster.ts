@@ -9,6 +9,7 @@
 import { parseArgs } from 'node:util';
 import { buildTwice } from '../test/cluster/build.ts';
 import { Cluster } from '../test/cluster/cluster.ts';
+import { Database } from '../test/cluster/database.ts';
 import { startNatsServer } from '../test/support/nats-server.ts';
 import { throughput } from './cluster/hosts.ts';
 import { crashTakeOver, plannedHandOver } from './cluster/moves.ts';
@@ -32,8 +33,10 @@ async function measure(
 ): Promise<void> {
   const figures = await medians(Number(values.runs), async () => {
     const leaseMs = Number(values['lease-ms']);
-    const nats = [await startNatsServer()];
-    const cluster = await Cluster.start({ builds, nodes, nats, leaseMs });
+    const [database, nats] = await Promise.all([Database.start(), startNatsServer()]);
+    // Past the proxies by which tests cut links: they would share this process with the load.
+    const settings = { DATABASE_URL: database.url, NATS_URL: nats.url };
+    const cluster = await Cluster.start({ builds, nodes, database, nats: [nats], leaseMs, settings });
     try {
       return await scenario(cluster);
     } finally {

@@ -44,6 +44,13 @@ export class Database {
     return host.startsWith('/') ? { path: join(host, `.s.PGSQL.${port}`) } : { port };
   }
 
+  /** Its address without anything between. */
+  get url(): string {
+    const { host, port, user, database } = this.#connection;
+    if (!host.startsWith('/')) return this.urlThrough(port);
+    return `postgresql://${user}:${password}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
+  }
+
   /** The address of this database behind a proxy on that port. */
   urlThrough(port: number): string {
     const { user, database } = this.#connection;
