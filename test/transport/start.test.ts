@@ -70,7 +70,6 @@ test('where no server answers, the start ends in time with a message that holds 
   const error = await refusal(t, url.replace('//', '//user:secret@'), { startMs: 1_000 });
   t.regex(error.message, /127\.0\.0\.1:\d+: connection refused/);
   t.notRegex(error.message, /user|secret/);
-  t.true(performance.now() - startedMs > 500);
   t.true(performance.now() - startedMs < 5_000);
 });
 
