@@ -11,18 +11,12 @@ import pg from 'pg';
 import { z } from 'zod';
 import { head } from '../actors/collection/head.ts';
 import { type ItemRow, item } from '../actors/collection/item.ts';
-import { createActors } from '../runtime/actors.ts';
-import { systemClock } from '../runtime/clock.ts';
 import { command } from '../runtime/command.ts';
-import { Host } from '../runtime/host.ts';
 import { kind } from '../runtime/kind.ts';
-import { defaultLimits } from '../runtime/limits.ts';
-import { noMetrics, silentLogger } from '../runtime/ports.ts';
 import { systemRandom } from '../runtime/random.ts';
 import type { Connection } from '../runtime/store/embedded/embedded.ts';
-import { openPostgresStore } from '../runtime/store/postgres/store.ts';
-import { InProcessTransport } from '../runtime/transport/in-process.ts';
 import { withDatabase } from './support/database.ts';
+import { startHost } from './support/host.ts';
 
 const { values } = parseArgs({
   options: {
@@ -83,50 +77,18 @@ const collection = kind({
 });
 
 async function throughRuntime(connection: Connection): Promise<{ rate: number; batch: number }> {
-  const store = await openPostgresStore({ connection });
-  const transport = new InProcessTransport();
   let batches = 0;
-  const metrics = {
-    ...noMetrics,
+  const { actors, stop } = await startHost(connection, collection, {
     batch: () => {
       batches += 1;
     },
-  };
-  const node = {
-    id: 'bench',
-    incarnation: systemRandom.uuid(),
-    address: '',
-    roles: 'all',
-    version: '0',
-    formats: '1',
-  };
-  const ports = {
-    store,
-    transport,
-    clock: systemClock,
-    random: systemRandom,
-    logger: silentLogger,
-    metrics,
-    node,
-  };
-  const host = new Host({
-    ...ports,
-    kinds: [collection],
-    limits: defaultLimits,
-    shardCount: 64,
-    leaseMs: 10_000,
-    isPredecessorDead: true,
-    onLeaseLost: () => process.exit(1),
   });
-  await host.start();
-  const actors = createActors({ ...ports, defaultDeadlineMs: 20_000 });
   const ids = Array.from({ length: users }, () => systemRandom.uuid());
   const rate = await measure(callers, async (caller) => {
     await actors.get(collection, ids[caller % users] ?? '').ask.save(systemRandom.uuid());
   });
   const perBatch = (rate * seconds) / batches;
-  await host.drain(5_000);
-  await store.close();
+  await stop();
   return { rate, batch: perBatch };
 }
 

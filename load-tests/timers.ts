@@ -6,20 +6,15 @@
  */
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { createActors } from '../runtime/actors.ts';
 import { sleep, systemClock } from '../runtime/clock.ts';
 import { command, timer } from '../runtime/command.ts';
-import { Host } from '../runtime/host.ts';
 import { kind } from '../runtime/kind.ts';
-import { defaultLimits } from '../runtime/limits.ts';
-import { noMetrics, silentLogger } from '../runtime/ports.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { slice } from '../runtime/slice.ts';
 import type { Connection } from '../runtime/store/embedded/embedded.ts';
-import { openPostgresStore } from '../runtime/store/postgres/store.ts';
-import { InProcessTransport } from '../runtime/transport/in-process.ts';
 import { withDatabase } from './support/database.ts';
 import { printFigures } from './support/figures.ts';
+import { startHost } from './support/host.ts';
 import { median } from './support/statistics.ts';
 
 const { values } = parseArgs({
@@ -65,43 +60,12 @@ const alarm = kind({
 });
 
 async function run(connection: Connection): Promise<Record<string, number>> {
-  const store = await openPostgresStore({ connection });
-  const transport = new InProcessTransport();
   let done = 0;
-  const metrics = {
-    ...noMetrics,
+  const { actors, stop } = await startHost(connection, alarm, {
     delivered: () => {
       done += 1;
     },
-  };
-  const node = {
-    id: 'bench',
-    incarnation: systemRandom.uuid(),
-    address: '',
-    roles: 'all',
-    version: '0',
-    formats: '1',
-  };
-  const ports = {
-    store,
-    transport,
-    clock: systemClock,
-    random: systemRandom,
-    logger: silentLogger,
-    metrics,
-    node,
-  };
-  const host = new Host({
-    ...ports,
-    kinds: [alarm],
-    limits: defaultLimits,
-    shardCount: 64,
-    leaseMs: 10_000,
-    isPredecessorDead: true,
-    onLeaseLost: () => process.exit(1),
   });
-  await host.start();
-  const actors = createActors({ ...ports, defaultDeadlineMs: 20_000 });
   const ids = Array.from({ length: actorCount }, () => systemRandom.uuid());
   const dueMs = systemClock.nowMs() + leadMs;
   for (let at = 0; at < ids.length; at += 50) {
@@ -125,8 +89,7 @@ async function run(connection: Connection): Promise<Record<string, number>> {
   await sleep(systemClock, 100);
   stopped = true;
   await Promise.all(touching);
-  await host.drain(5_000);
-  await store.close();
+  await stop();
   const tookMs = (fromMs: number, toMs: number) =>
     touches
       .filter(({ atMs }) => atMs >= fromMs && atMs < toMs)
