@@ -8,7 +8,9 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'runtime/ownership/membership.ts',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: source text
       find: '`${id} ${incarnation} ${formats}`',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: source text
       replace: '`${id} ${incarnation?.length} ${formats}`',
     },
   ],
