@@ -5,6 +5,7 @@ import type { InternalApiSettings } from '../config.ts';
 import { serverCredentials } from '../operations/credentials.ts';
 import { createInternalApi } from '../operations/internal-api.ts';
 import type { InternalApiPorts } from '../operations/ports.ts';
+import { messageOf } from '../runtime/errors.ts';
 import type { ServerOptions } from './server.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
@@ -26,7 +27,10 @@ async function credentialsOf(settings: InternalApiSettings): Promise<ServerCrede
   try {
     return serverCredentials({ certificate, key, clientCa });
   } catch (error) {
-    throw wrong(`GRPC_CERT_FILE, GRPC_KEY_FILE and GRPC_CLIENT_CA_FILE do not fit: ${textOf(error)}.`, error);
+    throw wrong(
+      `GRPC_CERT_FILE, GRPC_KEY_FILE and GRPC_CLIENT_CA_FILE do not fit: ${messageOf(error)}.`,
+      error,
+    );
   }
 }
 
@@ -34,11 +38,9 @@ async function read(setting: string, path: string): Promise<Buffer> {
   try {
     return await readFile(path);
   } catch (error) {
-    throw wrong(`The file ${path} that ${setting} names cannot be read: ${textOf(error)}.`, error);
+    throw wrong(`The file ${path} that ${setting} names cannot be read: ${messageOf(error)}.`, error);
   }
 }
-
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : 'unknown');
 
 const wrong = (message: string, cause: unknown): StartError =>
   new StartError(message, exitCodes.config, { cause });

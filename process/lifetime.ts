@@ -5,6 +5,7 @@
  * leaves behind is what a crash leaves behind, and the next start copes with it.
  */
 import type { Clock } from '../runtime/clock.ts';
+import { messageOf } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/ports.ts';
 import { exitCodes } from './start-error.ts';
 
@@ -97,7 +98,7 @@ export class Lifetime {
         await close();
       } catch (error) {
         failed = true;
-        logger.error({ error: error instanceof Error ? error.message : 'unknown' }, 'closing failed');
+        logger.error({ error: messageOf(error) }, 'closing failed');
       }
     }
     cancelAlarm();

@@ -8,6 +8,7 @@ import {
   type SessionTokens,
   type SigninKeys,
 } from '../actors/mod.ts';
+import { messageOf } from '../runtime/errors.ts';
 import { Incarnations } from '../runtime/incarnations.ts';
 import { defaultLimits } from '../runtime/limits.ts';
 import { prometheusRuntimeMetrics } from '../runtime/metrics.ts';
@@ -91,6 +92,6 @@ function rowOf({ config, version }: ServerOptions): Omit<NodeRow, 'incarnation'>
 }
 
 function refused({ logger, lifetime }: ServerOptions, error: unknown): void {
-  logger.fatal({ reason: error instanceof Error ? error.message : 'unknown' }, 'this process must not serve');
+  logger.fatal({ reason: messageOf(error) }, 'this process must not serve');
   void lifetime.end(error instanceof StartError ? error.exitCode : exitCodes.inUse);
 }

@@ -64,8 +64,8 @@ export class Dispatcher {
   /** Runs one command. @throws ActorError */
   ask(call: AskCall): Promise<unknown> {
     const declared = this.#commands.get(call.address.kind)?.get(call.command);
-    if (isHostCommand(call.command)) return this.#runHostCommand(call.command, call);
     if (declared === undefined) {
+      if (isHostCommand(call.command)) return this.#runHostCommand(call.command, call);
       return Promise.reject(new TerminalError(`unknown command ${call.address.kind}.${call.command}`));
     }
     if (!this.#options.isServing()) return Promise.reject(new MovedError('this host does not serve'));

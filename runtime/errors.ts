@@ -108,3 +108,6 @@ export function loggable(error: unknown): { name: string; message: string; stack
   if (!(error instanceof Error)) return { name: typeof error, message: 'not an Error', stack: undefined };
   return { name: error.name, message: error.message, stack: error.stack };
 }
+
+/** What an error of whatever origin says, for logs and start errors; never for clients. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'unknown');

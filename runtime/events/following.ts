@@ -18,6 +18,7 @@
  */
 import { type Address, addressKey, shardOf } from '../address.ts';
 import type { Clock } from '../clock.ts';
+import { messageOf } from '../errors.ts';
 import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
 import type { Hint, HostEvent, Transport } from '../transport/transport.ts';
@@ -258,10 +259,7 @@ export class Following {
     const isFirst = this.#failed.size === 0;
     this.#failed.add(followed);
     if (!isFirst) return;
-    logger.warn(
-      { error: error instanceof Error ? error.message : 'unknown' },
-      'registrations at actors fail',
-    );
+    logger.warn({ error: messageOf(error) }, 'registrations at actors fail');
     this.#schedule('retry', failedPauseMs * (1 + random.fraction()), () => {
       const failed = [...this.#failed];
       this.#failed.clear();

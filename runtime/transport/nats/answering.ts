@@ -6,7 +6,14 @@
 import type { Msg } from '@nats-io/transport-node';
 import type { AskCall } from '../../call.ts';
 import type { Clock } from '../../clock.ts';
-import { ActorError, MovedError, OverloadedError, RetryableError, TerminalError } from '../../errors.ts';
+import {
+  ActorError,
+  MovedError,
+  messageOf,
+  OverloadedError,
+  RetryableError,
+  TerminalError,
+} from '../../errors.ts';
 import type { Logger } from '../../ports.ts';
 import type { Connection } from './connection.ts';
 import { decodeFrame, encodeFrame, type Frame, FrameError, type FrameOf } from './frame.ts';
@@ -68,7 +75,7 @@ export class Answering {
         return this.#refuse(reply, new TerminalError(error.message));
       }
       if (!(error instanceof ActorError)) {
-        logger.error({ error: error instanceof Error ? error.message : 'unknown' }, 'a call failed');
+        logger.error({ error: messageOf(error) }, 'a call failed');
       }
       this.#refuse(reply, asActorError(error));
     }

@@ -13,7 +13,7 @@
  */
 import { errors, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node';
 import { type Clock, sleep } from '../../clock.ts';
-import { OverloadedError, TerminalError, UnavailableError } from '../../errors.ts';
+import { messageOf, OverloadedError, TerminalError, UnavailableError } from '../../errors.ts';
 import type { Logger } from '../../ports.ts';
 import type { Random } from '../../random.ts';
 import { DialError, dial, type NatsAccess, type Server, serverOf } from './dial.ts';
@@ -263,5 +263,3 @@ export class Connection {
     for (const wake of waiting) wake();
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'unknown');

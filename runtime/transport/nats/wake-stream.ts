@@ -27,7 +27,7 @@ import {
 import { type NatsConnection, nanos } from '@nats-io/transport-node';
 import type { AskCall } from '../../call.ts';
 import { type Clock, sleep } from '../../clock.ts';
-import { ForbiddenError, NotFoundError, RetryableError, TerminalError } from '../../errors.ts';
+import { ForbiddenError, messageOf, NotFoundError, RetryableError, TerminalError } from '../../errors.ts';
 import type { Logger } from '../../ports.ts';
 import type { Random } from '../../random.ts';
 import type { TellRow } from '../../store/store.ts';
@@ -154,7 +154,7 @@ export class WakeStream {
       } catch (error) {
         if (this.#service !== service) return;
         this.#isAvailable = false;
-        const reason = error instanceof Error ? error.message : 'unknown';
+        const reason = messageOf(error);
         if (failures === 0)
           logger.warn({ reason }, 'wake-ups do not go over JetStream now: sweeps make up for them');
         await sleep(clock, this.#pauseMs(failures));
