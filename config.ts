@@ -9,8 +9,8 @@ import { nearNames } from './config/near-names.ts';
 import { internalApiSettings } from './config/settings/cluster.ts';
 import { settings } from './config/settings.ts';
 import { type Environment, readValues, type Values } from './config/values.ts';
-import type { AccessKeyExemption } from './gateway/access-key.ts';
-import type { CookieOptions } from './gateway/cookies.ts';
+import type { AccessKeyExemption } from './gateway/admission/access-key.ts';
+import type { CookieOptions } from './gateway/http/cookies.ts';
 import { defaultGatewayConfig, type GatewayConfig } from './gateway/server.ts';
 
 export interface Config {

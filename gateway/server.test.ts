@@ -1,7 +1,7 @@
 import test from 'ava';
 import { z } from 'zod';
 import { goodBearer, goodCredentials, openRaw, startGateway } from '../test/support/gateway.ts';
-import { type AnyRoute, route } from './route.ts';
+import { type AnyRoute, route } from './http/route.ts';
 
 const caller = { userUuid: goodCredentials.userUuid, roles: [{ uuid: 'r1', name: 'PRO_USER' }] };
 

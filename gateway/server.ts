@@ -9,23 +9,21 @@ import { Gauge, type Registry } from 'prom-client';
 import type { Clock } from '../runtime/clock.ts';
 import type { Actors } from '../runtime/kind.ts';
 import type { Random } from '../runtime/random.ts';
+import type { Readiness } from '../runtime/readiness.ts';
 import type { Transport } from '../runtime/transport/transport.ts';
-import { type AccessKeyOptions, createAccessKeyGate } from './access-key.ts';
-import { AccessLog } from './access-log.ts';
-import { createAdmission } from './admission.ts';
-import type { VerifyBearer } from './bearer.ts';
-import { BodyMemory } from './body.ts';
-import { createClientAddress, defaultTrustProxy } from './client-address.ts';
-import { type CorsOptions, createCors } from './cors.ts';
-import { createEnvelope } from './envelope.ts';
-import { Exchange, type ExchangeLimits, type ExchangePorts } from './exchange.ts';
-import { RouteMetrics } from './metrics.ts';
-import { createRateLimiter, defaultRateLimits, type RateLimits } from './rate-limit.ts';
-import type { Readiness } from './readiness.ts';
-import type { AnyRoute } from './route.ts';
-import { createRouter } from './router.ts';
-import { defaultSocketLimits, openSockets, type SocketLimits } from './sockets/sockets.ts';
-import type { SocketTokens } from './sockets/tokens.ts';
+import { type AccessKeyOptions, createAccessKeyGate } from './admission/access-key.ts';
+import { createAdmission } from './admission/admission.ts';
+import type { VerifyBearer } from './admission/bearer.ts';
+import { createClientAddress, defaultTrustProxy } from './admission/client-address.ts';
+import { type CorsOptions, createCors } from './admission/cors.ts';
+import { createRateLimiter, defaultRateLimits, type RateLimits } from './admission/rate-limit.ts';
+import { AccessLog } from './http/access-log.ts';
+import { BodyMemory } from './http/body.ts';
+import { createEnvelope } from './http/envelope.ts';
+import { Exchange, type ExchangeLimits, type ExchangePorts } from './http/exchange.ts';
+import { RouteMetrics } from './http/metrics.ts';
+import type { AnyRoute } from './http/route.ts';
+import { createRouter } from './http/router.ts';
 import {
   App,
   type HttpRequest,
@@ -34,7 +32,9 @@ import {
   type us_listen_socket,
   us_listen_socket_close,
   us_socket_local_port,
-} from './uws.ts';
+} from './http/uws.ts';
+import { defaultSocketLimits, openSockets, type SocketLimits } from './sockets/sockets.ts';
+import type { SocketTokens } from './sockets/tokens.ts';
 
 export interface GatewayConfig extends ExchangeLimits {
   /** `FILES_SERVER_URL` */

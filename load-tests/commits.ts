@@ -11,10 +11,10 @@ import pg from 'pg';
 import { z } from 'zod';
 import { head } from '../actors/collection/head.ts';
 import { type ItemRow, item } from '../actors/collection/item.ts';
+import type { Connection } from '../process/postgres/embedded.ts';
 import { command } from '../runtime/command.ts';
 import { kind } from '../runtime/kind.ts';
 import { systemRandom } from '../runtime/random.ts';
-import type { Connection } from '../runtime/store/embedded/embedded.ts';
 import { withDatabase } from './support/database.ts';
 import { startHost } from './support/host.ts';
 

@@ -6,12 +6,12 @@
  */
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
+import type { Connection } from '../process/postgres/embedded.ts';
 import { sleep, systemClock } from '../runtime/clock.ts';
 import { command, timer } from '../runtime/command.ts';
 import { kind } from '../runtime/kind.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { slice } from '../runtime/slice.ts';
-import type { Connection } from '../runtime/store/embedded/embedded.ts';
 import { withDatabase } from './support/database.ts';
 import { printFigures } from './support/figures.ts';
 import { startHost } from './support/host.ts';

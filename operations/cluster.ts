@@ -1,6 +1,6 @@
 /** `scriptorium.v1.Cluster`: what operators ask of nodes, shards, single actors and the backlog. */
 import { ActorPhase, ActorWaitsFor, type ClusterService } from '../proto/generated/scriptorium/v1/cluster.ts';
-import { type ActorReport, actorOperations } from '../runtime/operations.ts';
+import { type ActorReport, actorOperations } from '../runtime/host/operations.ts';
 import type { TellRow, TimerRow } from '../runtime/store/store.ts';
 import type { Handlers } from './calls.ts';
 import { failedPrecondition, notFound } from './errors.ts';

@@ -4,13 +4,13 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Keyring } from '../runtime/keyring.ts';
 import type { Logger } from '../runtime/ports.ts';
 import type { Random } from '../runtime/random.ts';
-import { startEmbeddedPostgres } from '../runtime/store/embedded/embedded.ts';
 import { migrate } from '../runtime/store/postgres/migrate.ts';
 import { resharding, shardCountSetting } from '../runtime/store/postgres/reshard.ts';
 import { runtimeMigrations } from '../runtime/store/postgres/schema.ts';
 import { openPostgresStore, type PostgresStore } from '../runtime/store/postgres/store.ts';
 import type { Store } from '../runtime/store/store.ts';
 import type { DataDirectory } from './data-directory.ts';
+import { startEmbeddedPostgres } from './postgres/embedded.ts';
 import { checkFingerprint } from './root-secret.ts';
 import { exitCodes, StartError } from './start-error.ts';
 

@@ -1,13 +1,13 @@
 /** The gateway role: the routes this process serves, and the port they are on. */
 import type { Registry } from 'prom-client';
 import type { SessionTokens, SigninKeys } from '../actors/mod.ts';
-import type { VerifyBearer } from '../gateway/bearer.ts';
-import type { Readiness } from '../gateway/readiness.ts';
+import type { VerifyBearer } from '../gateway/admission/bearer.ts';
 import { allRoutes } from '../gateway/routes/mod.ts';
 import { createGateway } from '../gateway/server.ts';
 import { createSocketTokens } from '../gateway/sockets/tokens.ts';
 import type { Keyring } from '../runtime/keyring.ts';
 import type { Actors } from '../runtime/kind.ts';
+import type { Readiness } from '../runtime/readiness.ts';
 import type { Transport } from '../runtime/transport/transport.ts';
 import type { ServerOptions } from './server.ts';
 

@@ -9,10 +9,10 @@ import {
   type SigninKeys,
 } from '../actors/mod.ts';
 import { messageOf } from '../runtime/errors.ts';
-import { Incarnations } from '../runtime/incarnations.ts';
-import { defaultLimits } from '../runtime/limits.ts';
-import { prometheusRuntimeMetrics } from '../runtime/metrics.ts';
-import { Node } from '../runtime/node.ts';
+import { Incarnations } from '../runtime/host/incarnations.ts';
+import { defaultLimits } from '../runtime/host/limits.ts';
+import { prometheusRuntimeMetrics } from '../runtime/host/metrics.ts';
+import { Node } from '../runtime/host/node.ts';
 import { Lease } from '../runtime/ownership/lease.ts';
 import type { NodeRow } from '../runtime/store/store.ts';
 import type { Transport } from '../runtime/transport/transport.ts';

@@ -6,7 +6,7 @@ import test from 'ava';
 const root = new URL('..', import.meta.url).pathname;
 
 /** Where the real clock and the real random source are made into ports, and a library's setting is set. */
-const portFiles = new Set(['runtime/clock.ts', 'runtime/random.ts', 'gateway/uws.ts', 'cli/main.ts']);
+const portFiles = new Set(['runtime/clock.ts', 'runtime/random.ts', 'gateway/http/uws.ts', 'cli/main.ts']);
 
 async function sources(folder: string): Promise<readonly string[]> {
   const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true });

@@ -1,6 +1,6 @@
 import { defaultItemSettings } from '../../actors/mod.ts';
-import { type AccessKeyExemption, accessKeyExemptions } from '../../gateway/access-key.ts';
-import { createClientAddress } from '../../gateway/client-address.ts';
+import { type AccessKeyExemption, accessKeyExemptions } from '../../gateway/admission/access-key.ts';
+import { createClientAddress } from '../../gateway/admission/client-address.ts';
 import { defaultGatewayConfig as defaults } from '../../gateway/server.ts';
 import { integer, list, setting, text } from '../setting.ts';
 

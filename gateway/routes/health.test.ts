@@ -1,7 +1,7 @@
 import test from 'ava';
 import { systemClock } from '../../runtime/clock.ts';
+import { createReadiness } from '../../runtime/readiness.ts';
 import { startGateway } from '../../test/support/gateway.ts';
-import { createReadiness } from '../readiness.ts';
 import { healthRoutes } from './health.ts';
 
 const filesServerUrl = 'http://files.test';

@@ -1,7 +1,7 @@
 /** What probes and clients ask before anything else (auth.md 2). None of it is enveloped or needs a session. */
 import { z } from 'zod';
-import { checkResults, type Readiness } from '../readiness.ts';
-import { type AnyRoute, route } from '../route.ts';
+import { checkResults, type Readiness } from '../../runtime/readiness.ts';
+import { type AnyRoute, route } from '../http/route.ts';
 
 export interface HealthRouteOptions {
   readonly readiness: Readiness;

@@ -1,7 +1,7 @@
 /** Item sync, integrity and single items (sync.md 1 and 2; spec, "Sync and items"). */
 import { z } from 'zod';
 import { integrityFields, itemFields, syncBody, syncItems, syncReplyJson, User } from '../../actors/mod.ts';
-import { type AnyRoute, route } from '../route.ts';
+import { type AnyRoute, route } from '../http/route.ts';
 import { signedInAnswer } from './signed-in.ts';
 
 const tag = 'Sync and items';

@@ -1,8 +1,8 @@
 import test from 'ava';
 import { createSessionTokens, defaultAccountSettings } from '../../actors/mod.ts';
 import { systemClock } from '../../runtime/clock.ts';
+import { createReadiness } from '../../runtime/readiness.ts';
 import { startGateway, testSocketTokens } from '../../test/support/gateway.ts';
-import { createReadiness } from '../readiness.ts';
 import { allRoutes } from './mod.ts';
 
 const routes = allRoutes({

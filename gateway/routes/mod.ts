@@ -1,7 +1,7 @@
 /** Every route of the HTTP interface. A family of endpoints adds its list here. */
 import { z } from 'zod';
-import { openApiDocument } from '../openapi.ts';
-import { type AnyRoute, route } from '../route.ts';
+import { openApiDocument } from '../http/openapi.ts';
+import { type AnyRoute, route } from '../http/route.ts';
 import { type AccountRouteOptions, accountRoutes } from './accounts.ts';
 import { type HealthRouteOptions, healthRoutes } from './health.ts';
 import { itemRoutes } from './items.ts';

@@ -2,7 +2,7 @@
 import type { Caller, Refusal, SignedInReply } from '../../actors/mod.ts';
 import { invalidAuth } from '../../actors/mod.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
-import type { RouteReply } from '../route.ts';
+import type { RouteReply } from '../http/route.ts';
 
 /**
  * Waits for a signed-in command and makes its answer with `answerOf`, or answers its refusal. A user that does not

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { User } from '../../actors/mod.ts';
 import type { Actors, AskOptions } from '../../runtime/kind.ts';
-import { type AnyRoute, type RequestContext, type RouteReply, route } from '../route.ts';
+import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import type { SocketTokens } from '../sockets/tokens.ts';
 import { errorBodySchema } from './sign-in-answer.ts';
 import { refusedAnswer, signedInAnswer } from './signed-in.ts';

@@ -2,12 +2,12 @@
  * Whether an upgrade may go on to ask the user's actor, decided from its head alone: origin, access key, token, rate.
  * Each is refused as what it is, before the upgrade: clients take every socket that opens for a sign to sync.
  */
-import { type AccessKeyGate, accessKeyHeader } from '../access-key.ts';
-import type { ClientAddress } from '../client-address.ts';
-import type { Cors } from '../cors.ts';
-import type { RateLimiter } from '../rate-limit.ts';
-import { type Refusal, refusals, tooManyRequests } from '../refusal.ts';
-import type { HttpRequest, HttpResponse } from '../uws.ts';
+import { type AccessKeyGate, accessKeyHeader } from '../admission/access-key.ts';
+import type { ClientAddress } from '../admission/client-address.ts';
+import type { Cors } from '../admission/cors.ts';
+import type { RateLimiter } from '../admission/rate-limit.ts';
+import { type Refusal, refusals, tooManyRequests } from '../http/refusal.ts';
+import type { HttpRequest, HttpResponse } from '../http/uws.ts';
 import type { SocketClaims, SocketTokens } from './tokens.ts';
 
 export const socketPath = '/sockets';

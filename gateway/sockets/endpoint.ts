@@ -7,11 +7,11 @@
  * not looked at (`ping` texts), and nothing is sent to them but JSON. The library pings a socket that has been silent
  * for half a minute and drops one that does not answer.
  */
-import type { AccessLog } from '../access-log.ts';
-import { refusalOf, unexpectedRefusal } from '../errors.ts';
-import { type Refusal, refusalHeaders, refusalJson, refusals } from '../refusal.ts';
-import { jsonType, Responder } from '../responder.ts';
-import { DISABLED, type HttpRequest, type HttpResponse, type WebSocketBehavior } from '../uws.ts';
+import type { AccessLog } from '../http/access-log.ts';
+import { refusalOf, unexpectedRefusal } from '../http/errors.ts';
+import { type Refusal, refusalHeaders, refusalJson, refusals } from '../http/refusal.ts';
+import { jsonType, Responder } from '../http/responder.ts';
+import { DISABLED, type HttpRequest, type HttpResponse, type WebSocketBehavior } from '../http/uws.ts';
 import type { AdmitSocket } from './admission.ts';
 import type { Hub } from './hub.ts';
 import type { SocketMetrics } from './metrics.ts';

@@ -1,7 +1,7 @@
 /** The sockets of a gateway, put together: what `server.ts` needs of them. */
 import type { Registry } from 'prom-client';
-import type { AccessLog } from '../access-log.ts';
-import type { TemplatedApp } from '../uws.ts';
+import type { AccessLog } from '../http/access-log.ts';
+import type { TemplatedApp } from '../http/uws.ts';
 import { createSocketAdmission, type SocketAdmissionPorts, socketPath } from './admission.ts';
 import { createSocketBehavior } from './endpoint.ts';
 import { Hub, type HubLimits, type HubOptions } from './hub.ts';

@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Connection, startEmbeddedPostgres } from '../../process/postgres/embedded.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { silentLogger } from '../../runtime/ports.ts';
 import { systemRandom } from '../../runtime/random.ts';
-import { type Connection, startEmbeddedPostgres } from '../../runtime/store/embedded/embedded.ts';
 import { migrate } from '../../runtime/store/postgres/migrate.ts';
 import { createTable, runtimeMigrations } from '../../runtime/store/postgres/schema.ts';
 import type { AnyTable } from '../../runtime/table.ts';

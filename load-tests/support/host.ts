@@ -1,12 +1,13 @@
 /** One host in this process, over a database of its own: the runtime without a gateway. */
-import { createActors } from '../../runtime/actors.ts';
+
+import type { Connection } from '../../process/postgres/embedded.ts';
 import { systemClock } from '../../runtime/clock.ts';
-import { Host } from '../../runtime/host.ts';
+import { createActors } from '../../runtime/host/actors.ts';
+import { Host } from '../../runtime/host/host.ts';
+import { defaultLimits } from '../../runtime/host/limits.ts';
 import type { Actors, Kind } from '../../runtime/kind.ts';
-import { defaultLimits } from '../../runtime/limits.ts';
 import { noMetrics, type RuntimeMetrics, silentLogger } from '../../runtime/ports.ts';
 import { systemRandom } from '../../runtime/random.ts';
-import type { Connection } from '../../runtime/store/embedded/embedded.ts';
 import { openPostgresStore } from '../../runtime/store/postgres/store.ts';
 import { InProcessTransport } from '../../runtime/transport/in-process.ts';
 

@@ -1,6 +1,6 @@
 /** Who waits for an actor to become active without a message in its mailbox: what is answered without a turn. */
 import { OverloadedError } from '../errors.ts';
-import type { Limits } from '../limits.ts';
+import type { Limits } from '../host/limits.ts';
 import type { RuntimeMetrics } from '../ports.ts';
 
 export interface ActivationWaitersOptions {

@@ -6,7 +6,7 @@
 import { type Address, addressKey, shardOf } from '../address.ts';
 import { type Clock, sleep } from '../clock.ts';
 import { ActorError, MovedError, OverloadedError, TerminalError, UnavailableError } from '../errors.ts';
-import type { Limits } from '../limits.ts';
+import type { Limits } from '../host/limits.ts';
 import type { Lease } from '../ownership/lease.ts';
 import type { RuntimeMetrics } from '../ports.ts';
 import { Actor } from './actor.ts';

@@ -26,7 +26,6 @@ import type { Gathering } from '../commit/gathering.ts';
 import { findTaken } from '../commit/refusal.ts';
 import { settleCommit } from '../commit/settlement.ts';
 import type { TakenRow, TakenRows } from '../commit/taken-rows.ts';
-import { NewerFormatError } from '../encoding.ts';
 import {
   FencedError,
   MovedError,
@@ -36,6 +35,7 @@ import {
   TerminalError,
   UnavailableError,
 } from '../errors.ts';
+import { NewerFormatError } from '../store/encoding.ts';
 import type { Commit } from '../store/store.ts';
 import { loadActor } from './activation.ts';
 import { ActivationWaiters } from './activation-waiters.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts';
 import type { Committer } from '../commit/committer.ts';
 import type { Followers } from '../events/followers.ts';
+import type { Limits } from '../host/limits.ts';
 import type { Kind } from '../kind.ts';
-import type { Limits } from '../limits.ts';
 import type { Lease } from '../ownership/lease.ts';
 import type { Logger, RuntimeMetrics } from '../ports.ts';
 import type { Random } from '../random.ts';

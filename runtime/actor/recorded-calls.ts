@@ -5,8 +5,8 @@
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:crypto';
 import type { Address } from '../address.ts';
-import { decode, encode } from '../encoding.ts';
 import type { Random } from '../random.ts';
+import { decode, encode } from '../store/encoding.ts';
 import type { callTable } from '../store/tables.ts';
 import type { RowOf } from '../table.ts';
 

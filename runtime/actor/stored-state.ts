@@ -1,6 +1,6 @@
-import { decode } from '../encoding.ts';
 import type { Kind } from '../kind.ts';
 import type { Slice, SliceMap } from '../slice.ts';
+import { decode } from '../store/encoding.ts';
 import type { SliceRow } from '../store/store.ts';
 import { buriedSlice } from './turn.ts';
 

@@ -1,7 +1,8 @@
 /** The message that runs one turn of a command or of a flow, with its recorded reply where it has one. */
-import type { AskCall } from '../call.ts';
+
 import type { PlanResults, Plans, Turn, View } from '../command.ts';
 import { keys } from '../command.ts';
+import type { AskCall } from '../host/call.ts';
 import { callTable } from '../store/tables.ts';
 import type { Message, Outcome } from './message.ts';
 import type { ReadAnswers } from './reads.ts';

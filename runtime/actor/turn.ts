@@ -5,10 +5,10 @@
 import { type Address, shardOf } from '../address.ts';
 import type { KeysResult, PlanResults, Plans, Turn, View } from '../command.ts';
 import { TakenRows } from '../commit/taken-rows.ts';
-import { encode } from '../encoding.ts';
 import { OverloadedError } from '../errors.ts';
 import type { Followers, Signal } from '../events/followers.ts';
 import type { Slice, SliceMap } from '../slice.ts';
+import { encode } from '../store/encoding.ts';
 import type { TellRow, TimerRow, Write } from '../store/store.ts';
 import { outboxTable } from '../store/tables.ts';
 import { type AnyKey, type AnyRow, type AnyTable, keyText, type RowOf } from '../table.ts';

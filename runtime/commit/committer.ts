@@ -13,7 +13,7 @@
 import type { Actor } from '../actor/actor.ts';
 import { type Clock, sleep } from '../clock.ts';
 import { TerminalError, UnavailableError } from '../errors.ts';
-import type { Limits } from '../limits.ts';
+import type { Limits } from '../host/limits.ts';
 import type { Logger, RuntimeMetrics } from '../ports.ts';
 import type { Random } from '../random.ts';
 import { type Commit, type Store, StoreError } from '../store/store.ts';

@@ -12,8 +12,8 @@
 import type { Message, Outcome } from '../actor/message.ts';
 import type { RunningTurn } from '../actor/turn.ts';
 import { keys, type Plans, type TellHandler } from '../command.ts';
-import { decode } from '../encoding.ts';
 import { RetryableError } from '../errors.ts';
+import { decode } from '../store/encoding.ts';
 import type { TellRow } from '../store/store.ts';
 import { outboxTable } from '../store/tables.ts';
 import { isFaultOfTurn, outcomeOf, RowDelivery, retryPauseMs } from './delivery.ts';

@@ -15,7 +15,7 @@
 import type { Message, Outcome } from '../actor/message.ts';
 import { type RunningTurn, timerBase } from '../actor/turn.ts';
 import type { Plans, TimerHandler } from '../command.ts';
-import { decode } from '../encoding.ts';
+import { decode } from '../store/encoding.ts';
 import type { TimerRow } from '../store/store.ts';
 import { isFaultOfTurn, outcomeOf, RowDelivery, retryPauseMs } from './delivery.ts';
 

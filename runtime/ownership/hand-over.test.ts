@@ -12,8 +12,8 @@ import {
 import { count, ledger, ledgerCommands } from '../../test/support/ledger.ts';
 import { sleep } from '../clock.ts';
 import { command, flow, keys, sharedRead, tell, timer } from '../command.ts';
+import { prometheusRuntimeMetrics } from '../host/metrics.ts';
 import { kind } from '../kind.ts';
-import { prometheusRuntimeMetrics } from '../metrics.ts';
 import { StoreError } from '../store/store.ts';
 import { table } from '../table.ts';
 

@@ -1,5 +1,5 @@
-import type { AskCall } from '../call.ts';
 import { UnavailableError } from '../errors.ts';
+import type { AskCall } from '../host/call.ts';
 import type { TellRow } from '../store/store.ts';
 import type { GatewayListener, Hint, HostEvent, Transport, TransportHandler } from './transport.ts';
 

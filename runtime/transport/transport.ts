@@ -14,7 +14,7 @@
  * 3. Everything it holds is bounded; beyond the bound a call rejects as `overloaded`.
  */
 import type { Address } from '../address.ts';
-import type { AskCall } from '../call.ts';
+import type { AskCall } from '../host/call.ts';
 import type { TellRow } from '../store/store.ts';
 
 export interface Transport {

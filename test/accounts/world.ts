@@ -13,10 +13,10 @@ import {
   type PasswordHasher,
   type Services,
 } from '../../actors/mod.ts';
-import { createVerifyBearer } from '../../gateway/bearer.ts';
-import { type CookieOptions, parseCookies } from '../../gateway/cookies.ts';
-import { mergeRequest, validateRequest } from '../../gateway/request.ts';
-import type { AnyRoute, RouteReply } from '../../gateway/route.ts';
+import { createVerifyBearer } from '../../gateway/admission/bearer.ts';
+import { type CookieOptions, parseCookies } from '../../gateway/http/cookies.ts';
+import { mergeRequest, validateRequest } from '../../gateway/http/request.ts';
+import type { AnyRoute, RouteReply } from '../../gateway/http/route.ts';
 import { accountRoutes } from '../../gateway/routes/accounts.ts';
 import { sessionRoutes } from '../../gateway/routes/sessions.ts';
 import { signInRoutes } from '../../gateway/routes/sign-in.ts';

@@ -10,7 +10,7 @@ import {
 import type { ExecutionContext } from 'ava';
 import { Registry } from 'prom-client';
 import type { AccountSettings } from '../../actors/mod.ts';
-import { createVerifyBearer } from '../../gateway/bearer.ts';
+import { createVerifyBearer } from '../../gateway/admission/bearer.ts';
 import { serverCredentials } from '../../operations/credentials.ts';
 import { createInternalApi, type InternalApi } from '../../operations/internal-api.ts';
 import type { InternalApiPorts } from '../../operations/ports.ts';

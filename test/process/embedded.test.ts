@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../process/postgres/embedded.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { silentLogger } from '../../runtime/ports.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../runtime/store/embedded/embedded.ts';
 import { isAlive } from '../support/server-process.ts';
 import { until } from './support.ts';
 

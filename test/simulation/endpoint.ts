@@ -5,7 +5,6 @@
  * answer or its deadline.
  */
 import { shardOf } from '../../runtime/address.ts';
-import type { AskCall } from '../../runtime/call.ts';
 import {
   ActorError,
   MovedError,
@@ -13,6 +12,7 @@ import {
   TerminalError,
   UnavailableError,
 } from '../../runtime/errors.ts';
+import type { AskCall } from '../../runtime/host/call.ts';
 import type { TellRow } from '../../runtime/store/store.ts';
 import type { Hint, Transport, TransportHandler } from '../../runtime/transport/transport.ts';
 import type { Network } from './network.ts';

@@ -2,8 +2,9 @@
  * What stands between a client and the actors: the gateway of some process, as it is in production. A client asks once
  * and learns that it was done, that nothing was, or nothing at all: its process may have died under it.
  */
-import type { AskCall } from '../../runtime/call.ts';
+
 import { RetryableError } from '../../runtime/errors.ts';
+import type { AskCall } from '../../runtime/host/call.ts';
 import type { Actors } from '../../runtime/kind.ts';
 import type { SeededRandom } from '../support/random.ts';
 import type { AvailabilityChecker } from './checkers/availability.ts';

@@ -1,5 +1,5 @@
 /** All checkers of one simulation, and the first violation that any of them reports. */
-import type { AskCall } from '../../runtime/call.ts';
+import type { AskCall } from '../../runtime/host/call.ts';
 import type { TellRow } from '../../runtime/store/store.ts';
 import { AvailabilityChecker } from './checkers/availability.ts';
 import type { Checker, ReportOf } from './checkers/checker.ts';

@@ -3,10 +3,11 @@
  * down and starts again; one that is paused for long may be succeeded by another of the same node, and finds that out
  * when it wakes. Whether two processes of one node can harm each other is the runtime's business alone.
  */
-import { createActors } from '../../runtime/actors.ts';
+
 import { ActorError } from '../../runtime/errors.ts';
+import { createActors } from '../../runtime/host/actors.ts';
+import { Node } from '../../runtime/host/node.ts';
 import type { Actors, Kind } from '../../runtime/kind.ts';
-import { Node } from '../../runtime/node.ts';
 import type { RuntimeMetrics } from '../../runtime/ports.ts';
 import { ModelStore } from '../../runtime/store/model.ts';
 import { type NodeRow, StoreError } from '../../runtime/store/store.ts';

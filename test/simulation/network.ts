@@ -2,7 +2,7 @@
  * The network and its brokers: who listens for the calls of which shard as each process is told, late and at different
  * times, what becomes of a message on its way, and wake-ups that some host takes. `endpoint.ts` is a process's side.
  */
-import type { AskCall } from '../../runtime/call.ts';
+import type { AskCall } from '../../runtime/host/call.ts';
 import type { TellRow } from '../../runtime/store/store.ts';
 import type { SeededRandom } from '../support/random.ts';
 import { Endpoint } from './endpoint.ts';

@@ -10,12 +10,12 @@ import {
   defaultAccountSettings,
   defaultItemSettings,
 } from '../../actors/mod.ts';
-import { createVerifyBearer } from '../../gateway/bearer.ts';
-import { createReadiness } from '../../gateway/readiness.ts';
+import { createVerifyBearer } from '../../gateway/admission/bearer.ts';
 import { allRoutes } from '../../gateway/routes/mod.ts';
-import { createActors } from '../../runtime/actors.ts';
+import { createActors } from '../../runtime/host/actors.ts';
+import { defaultLimits } from '../../runtime/host/limits.ts';
 import { createKeyring } from '../../runtime/keyring.ts';
-import { defaultLimits } from '../../runtime/limits.ts';
+import { createReadiness } from '../../runtime/readiness.ts';
 import { InProcessTransport } from '../../runtime/transport/in-process.ts';
 import { CountingHasher } from '../accounts/world.ts';
 import {

@@ -4,12 +4,12 @@
  * settled, so that no caller has to live with it.
  */
 import test, { type ExecutionContext } from 'ava';
-import { createActors } from '../../runtime/actors.ts';
 import { sleep, systemClock } from '../../runtime/clock.ts';
 import { UnavailableError } from '../../runtime/errors.ts';
-import { Host } from '../../runtime/host.ts';
+import { createActors } from '../../runtime/host/actors.ts';
+import { Host } from '../../runtime/host/host.ts';
+import { defaultLimits } from '../../runtime/host/limits.ts';
 import type { Actors } from '../../runtime/kind.ts';
-import { defaultLimits } from '../../runtime/limits.ts';
 import { noMetrics, silentLogger } from '../../runtime/ports.ts';
 import { migrate } from '../../runtime/store/postgres/migrate.ts';
 import { createTable, runtimeMigrations } from '../../runtime/store/postgres/schema.ts';

@@ -3,9 +3,9 @@
  * either may be cut off from the others, or paused as by SIGSTOP. Messages take a millisecond.
  */
 import { shardOf } from '../../runtime/address.ts';
-import type { AskCall } from '../../runtime/call.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { MovedError, RetryableError, UnavailableError } from '../../runtime/errors.ts';
+import type { AskCall } from '../../runtime/host/call.ts';
 import type { TellRow } from '../../runtime/store/store.ts';
 import type {
   GatewayListener,

@@ -1,11 +1,12 @@
 /** Several nodes over one model database, with one clock that tests move, joined by a network in memory. */
-import { createActors } from '../../runtime/actors.ts';
+
 import { shardOf } from '../../runtime/address.ts';
-import type { AskCall } from '../../runtime/call.ts';
 import { sleep } from '../../runtime/clock.ts';
+import { createActors } from '../../runtime/host/actors.ts';
+import type { AskCall } from '../../runtime/host/call.ts';
+import { defaultLimits, type Limits } from '../../runtime/host/limits.ts';
+import { Node } from '../../runtime/host/node.ts';
 import type { Actors, Kind } from '../../runtime/kind.ts';
-import { defaultLimits, type Limits } from '../../runtime/limits.ts';
-import { Node } from '../../runtime/node.ts';
 import { placementOf } from '../../runtime/ownership/placement.ts';
 import { noMetrics, type RuntimeMetrics, silentLogger } from '../../runtime/ports.ts';
 import { ModelDatabase, ModelStore, type Schedule } from '../../runtime/store/model.ts';

@@ -6,9 +6,8 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { z } from 'zod';
 import type { Credentials } from '../../actors/mod.ts';
-import type { VerifyBearer } from '../../gateway/bearer.ts';
-import { createReadiness, type Readiness } from '../../gateway/readiness.ts';
-import { type AnyRoute, type Method, route } from '../../gateway/route.ts';
+import type { VerifyBearer } from '../../gateway/admission/bearer.ts';
+import { type AnyRoute, type Method, route } from '../../gateway/http/route.ts';
 import {
   createGateway,
   defaultGatewayConfig,
@@ -19,6 +18,7 @@ import { createSocketTokens, type SocketTokens } from '../../gateway/sockets/tok
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import type { Actors } from '../../runtime/kind.ts';
 import { systemRandom } from '../../runtime/random.ts';
+import { createReadiness, type Readiness } from '../../runtime/readiness.ts';
 import { InProcessTransport } from '../../runtime/transport/in-process.ts';
 import type { Transport } from '../../runtime/transport/transport.ts';
 import { testShardCount } from './host.ts';

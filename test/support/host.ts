@@ -1,8 +1,8 @@
 /** A host over the model store, with a clock that tests move and randomness from a seed. */
-import { createActors } from '../../runtime/actors.ts';
-import { Host } from '../../runtime/host.ts';
+import { createActors } from '../../runtime/host/actors.ts';
+import { Host } from '../../runtime/host/host.ts';
+import { defaultLimits, type Limits } from '../../runtime/host/limits.ts';
 import type { Actors, Kind } from '../../runtime/kind.ts';
-import { defaultLimits, type Limits } from '../../runtime/limits.ts';
 import { noMetrics, type RuntimeMetrics, silentLogger } from '../../runtime/ports.ts';
 import type { Random } from '../../runtime/random.ts';
 import { ModelDatabase, ModelStore } from '../../runtime/store/model.ts';

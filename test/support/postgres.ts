@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { type Connection, startEmbeddedPostgres } from '../../process/postgres/embedded.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { silentLogger } from '../../runtime/ports.ts';
-import { type Connection, startEmbeddedPostgres } from '../../runtime/store/embedded/embedded.ts';
 
 export type DatabaseConnection = Connection;
 

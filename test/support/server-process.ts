@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { Account } from '../../runtime/store/embedded/account.ts';
+import type { Account } from '../../process/postgres/account.ts';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 /** A first start initialises a database, on a machine that is busy with other tests. */

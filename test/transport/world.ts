@@ -2,8 +2,8 @@
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import type { ExecutionContext } from 'ava';
 import { type Address, shardOf } from '../../runtime/address.ts';
-import type { AskCall } from '../../runtime/call.ts';
 import { systemClock } from '../../runtime/clock.ts';
+import type { AskCall } from '../../runtime/host/call.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import type { TellRow } from '../../runtime/store/store.ts';
 import { noTransportMetrics } from '../../runtime/transport/nats/metrics.ts';

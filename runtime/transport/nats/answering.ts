@@ -4,7 +4,6 @@
  * dropped before it runs, as nobody waits for its answer.
  */
 import type { Msg } from '@nats-io/transport-node';
-import type { AskCall } from '../../call.ts';
 import type { Clock } from '../../clock.ts';
 import {
   ActorError,
@@ -14,6 +13,7 @@ import {
   RetryableError,
   TerminalError,
 } from '../../errors.ts';
+import type { AskCall } from '../../host/call.ts';
 import type { Logger } from '../../ports.ts';
 import type { Connection } from './connection.ts';
 import { decodeFrame, encodeFrame, type Frame, FrameError, type FrameOf } from './frame.ts';

@@ -1,7 +1,8 @@
 /** Calls to other processes, the caller's side: what `transport.ts` promises of `ask`, over NATS. */
-import type { AskCall } from '../../call.ts';
+
 import type { Clock } from '../../clock.ts';
 import { OverloadedError, RetryableError } from '../../errors.ts';
+import type { AskCall } from '../../host/call.ts';
 import { decodeFrame, type Frame, FrameError } from './frame.ts';
 import type { HeldMessages, Packed } from './held-messages.ts';
 import type { TransportMetrics } from './metrics.ts';

@@ -6,7 +6,7 @@
  * caller keeps its own deadline, and a call may come late in any case.)
  */
 import { z } from 'zod';
-import { decode, encode, NewerFormatError } from '../../encoding.ts';
+import { decode, encode, NewerFormatError } from '../../store/encoding.ts';
 
 const version = 1;
 /** The largest piece of a message that goes in one frame, and what a frame adds to it. Brokers take 1 MiB. */

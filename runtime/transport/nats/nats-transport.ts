@@ -14,8 +14,8 @@
  * that cannot take as much as it is sent would lose its connection, and with bulk apart it loses no more than that.
  */
 import { type Address, shardOf } from '../../address.ts';
-import type { AskCall } from '../../call.ts';
 import type { Clock } from '../../clock.ts';
+import type { AskCall } from '../../host/call.ts';
 import type { Logger } from '../../ports.ts';
 import type { Random } from '../../random.ts';
 import type { TellRow } from '../../store/store.ts';

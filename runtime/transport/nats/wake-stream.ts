@@ -25,9 +25,9 @@ import {
   StorageType,
 } from '@nats-io/jetstream';
 import { type NatsConnection, nanos } from '@nats-io/transport-node';
-import type { AskCall } from '../../call.ts';
 import { type Clock, sleep } from '../../clock.ts';
 import { ForbiddenError, messageOf, NotFoundError, RetryableError, TerminalError } from '../../errors.ts';
+import type { AskCall } from '../../host/call.ts';
 import type { Logger } from '../../ports.ts';
 import type { Random } from '../../random.ts';
 import type { TellRow } from '../../store/store.ts';

@@ -1,6 +1,6 @@
 /** What a checker may watch. It knows the promises, the database and what leaves the hosts, and nothing of how. */
 import type { Address } from '../../../runtime/address.ts';
-import type { AskCall } from '../../../runtime/call.ts';
+import type { AskCall } from '../../../runtime/host/call.ts';
 import type { Commit, TellRow } from '../../../runtime/store/store.ts';
 
 export interface Checker {

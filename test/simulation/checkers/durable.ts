@@ -1,6 +1,6 @@
 /** What is durable, as told by the commits alone: the yardstick of the other checkers. */
 import { type Address, addressKey } from '../../../runtime/address.ts';
-import { decode } from '../../../runtime/encoding.ts';
+import { decode } from '../../../runtime/store/encoding.ts';
 import type { Commit, Write } from '../../../runtime/store/store.ts';
 import { type AnyRow, keyText } from '../../../runtime/table.ts';
 

@@ -1,6 +1,6 @@
 /** Nothing leaves a host before the commit it rests on: looked up in the database at the moment it leaves. */
 import type { Address } from '../../../runtime/address.ts';
-import type { AskCall } from '../../../runtime/call.ts';
+import type { AskCall } from '../../../runtime/host/call.ts';
 import type { Commit, TellRow } from '../../../runtime/store/store.ts';
 import type { Reading } from '../counter.ts';
 import type { Checker, Report } from './checker.ts';

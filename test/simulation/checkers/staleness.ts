@@ -2,7 +2,7 @@
  * What was acknowledged before an answer was asked for is in that answer: nobody serves from a state gone by. Looked
  * at where the answer leaves its host, so that one which nobody waits for any more counts too.
  */
-import type { AskCall } from '../../../runtime/call.ts';
+import type { AskCall } from '../../../runtime/host/call.ts';
 import type { Reading } from '../counter.ts';
 import type { Checker, Report } from './checker.ts';
 import type { Operation } from './history.ts';

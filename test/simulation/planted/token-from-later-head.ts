@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   why: 'A shared read takes its token from the head after its rows were read.',
   edits: [
     {
-      file: 'runtime/dispatcher.ts',
+      file: 'runtime/host/dispatcher.ts',
       find: 'new Map(actor.durableSlices)',
       replace: 'actor.durableSlices',
     },

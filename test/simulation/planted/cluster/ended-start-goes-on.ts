@@ -6,7 +6,7 @@ export const bug: PlantedBug = {
   flavour: 'sleepy',
   edits: [
     {
-      file: 'runtime/host.ts',
+      file: 'runtime/host/host.ts',
       find: '    this.#assertNotEnded();\n    this.#timers.start();',
       replace: '    this.#timers.start();',
     },

@@ -6,7 +6,7 @@ export const bug: PlantedBug = {
   from: 236,
   edits: [
     {
-      file: 'runtime/dispatcher.ts',
+      file: 'runtime/host/dispatcher.ts',
       find: '      throw this.#isOwnedStill(shard, epoch) ? error : withoutPromise(error);\n',
       replace:
         '      throw this.#isOwnedStill(shard, epoch) || epoch !== -1 ? error : withoutPromise(error);\n',

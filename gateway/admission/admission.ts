@@ -1,0 +1,117 @@
+/**
+ * Whether a request may go on to its handler, decided from its head alone and in this order: preflight, path,
+ * access key (a wrong one is counted like any public request), bearer, rate. Cheap and synchronous, as it is all that most of a flood will ever see.
+ */
+import type { Credentials } from '../../actors/mod.ts';
+import { type Refusal, refusals, tooManyRequests } from '../http/refusal.ts';
+import type { Responder } from '../http/responder.ts';
+import type { AnyRoute } from '../http/route.ts';
+import { isMatch, type Match, type Router } from '../http/router.ts';
+import type { HttpRequest, HttpResponse } from '../http/uws.ts';
+import { type AccessKeyGate, accessKeyHeader } from './access-key.ts';
+import type { VerifyBearer } from './bearer.ts';
+import type { ClientAddress } from './client-address.ts';
+import type { Cors } from './cors.ts';
+import type { RateLimiter } from './rate-limit.ts';
+
+export interface Admitted {
+  readonly match: Match;
+  readonly query: string;
+  readonly cookie: string;
+  readonly credentials: Credentials | undefined;
+  /** The client's address, empty when it can no longer be told. */
+  readonly address: () => string;
+}
+
+/** The request as its exchange holds it. Admission notes there what it found, also of a request it refuses. */
+export interface Arrival {
+  readonly responder: Responder;
+  match: Match | undefined;
+}
+
+export interface Admission {
+  /** Undefined: the request was a preflight and has been answered. */
+  admit(res: HttpResponse, req: HttpRequest, arrival: Arrival): Admitted | Refusal | undefined;
+}
+
+export const isAdmitted = (result: Admitted | Refusal | undefined): result is Admitted =>
+  result !== undefined && 'match' in result;
+
+export interface AdmissionPorts {
+  readonly router: Router;
+  readonly cors: Cors;
+  readonly gate: AccessKeyGate | undefined;
+  readonly limiter: RateLimiter;
+  readonly clientAddress: ClientAddress;
+  readonly verifyBearer: VerifyBearer;
+}
+
+export function createAdmission(ports: AdmissionPorts): Admission {
+  const { router, cors, gate, limiter, clientAddress, verifyBearer } = ports;
+
+  function addressReader(res: HttpResponse, req: HttpRequest, responder: Responder): () => string {
+    const forwardedFor = clientAddress.readsForwardedFor ? req.getHeader('x-forwarded-for') : '';
+    let address: string | undefined;
+    return () => {
+      if (address === undefined && responder.isFinished) return '';
+      address ??= clientAddress.resolve(
+        Buffer.from(res.getRemoteAddressAsText()).toString('latin1'),
+        forwardedFor,
+      );
+      return address;
+    };
+  }
+
+  /** Milliseconds until the request may be made again, 0 when it may be made now. */
+  function waitMs(
+    route: AnyRoute | undefined,
+    credentials: Credentials | undefined,
+    address: () => string,
+  ): number {
+    if (route?.unlimited) return 0;
+    if (route?.access === 'session' && credentials !== undefined) {
+      return limiter.take('session', credentials.userUuid);
+    }
+    // Making out an address costs as much as all else here, so it is not done for nothing.
+    return limiter.limits('public') ? limiter.take('public', address()) : 0;
+  }
+
+  function preflight(req: HttpRequest, responder: Responder, origin: string): void {
+    responder.corsLines = cors.preflightLines(origin, req.getHeader('access-control-request-headers'));
+    responder.send({ status: 204, contentType: 'text/plain', body: undefined });
+  }
+
+  return {
+    admit(res, req, arrival) {
+      const { responder } = arrival;
+      const method = req.getMethod();
+      const origin = req.getHeader('origin');
+      if (method === 'options') {
+        preflight(req, responder, origin);
+        return undefined;
+      }
+      responder.corsLines = cors.replyLines(origin);
+      responder.headOnly = method === 'head';
+
+      const path = req.getUrl();
+      const match = router.find(method, path);
+      arrival.match = isMatch(match) ? match : undefined;
+      const route = arrival.match?.route;
+      const address = addressReader(res, req, responder);
+      if (gate?.guards(method, path, route?.path) && !gate.isKey(req.getHeader(accessKeyHeader))) {
+        const waitToGuessMs = waitMs(undefined, undefined, address);
+        return waitToGuessMs > 0 ? tooManyRequests(waitToGuessMs) : refusals.accessRestricted;
+      }
+      const cookie = req.getHeader('cookie');
+      const credentials =
+        route === undefined || route.access === 'public'
+          ? undefined
+          : verifyBearer(req.getHeader('authorization'), cookie);
+      const retryAfterMs = waitMs(route, credentials, address);
+      if (retryAfterMs > 0) return tooManyRequests(retryAfterMs);
+      if (!isMatch(match)) return match;
+      if (credentials === undefined && match.route.access === 'session') return refusals.invalidAuth;
+      return { match, query: req.getQuery() ?? '', cookie, credentials, address };
+    },
+  };
+}

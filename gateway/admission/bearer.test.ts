@@ -1,0 +1,59 @@
+import test from 'ava';
+import { createSessionTokens } from '../../actors/mod.ts';
+import { createVerifyBearer } from './bearer.ts';
+
+const user = '8d0b6a4e-0f3c-4a53-9c4b-0d8b7a9c1e2f';
+const session = '1c9e4b6a-5d0e-4f3b-8a6d-2f1b0c9d8e7f';
+const secret = 'A'.repeat(43);
+const tokens = createSessionTokens(Buffer.alloc(32, 7));
+const headerToken = tokens.mintHeaderToken(user, session, secret);
+const cookieToken = tokens.mintCookieToken(user, '0'.repeat(32));
+
+test('a bearer of this server says who it is for, first and every later time', (t) => {
+  const verify = createVerifyBearer(tokens);
+  const first = verify(`Bearer ${headerToken}`, '');
+  t.like(first, { userUuid: user, style: 1, identifier: session, secrets: [secret] });
+  t.is(verify(`Bearer ${headerToken}`, 'other=cookie'), first);
+  t.like(verify(`bearer  ${headerToken}`, ''), { userUuid: user });
+});
+
+test('a cookie-style bearer is read with the cookies of this very request', (t) => {
+  const verify = createVerifyBearer(tokens);
+  const secretsWith = (cookies: string) => verify(`Bearer ${cookieToken}`, cookies)?.secrets;
+  t.deepEqual(secretsWith(`access_token_${session}=one; access_token_${session}=two`), ['one', 'two']);
+  t.deepEqual(secretsWith(`access_token_${session}=three`), ['three']);
+  t.deepEqual(secretsWith(''), []);
+  t.deepEqual(secretsWith(`access_token_${session}=one; access_token_${session}=two`), ['one', 'two']);
+});
+
+test('no bearer, and any bearer that was changed anywhere, is none', (t) => {
+  const verify = createVerifyBearer(tokens);
+  verify(`Bearer ${headerToken}`, '');
+  t.is(verify('', ''), undefined);
+  t.is(verify('Bearer ', ''), undefined);
+  t.is(verify(`Basic ${headerToken}`, ''), undefined);
+  const signed = headerToken.lastIndexOf(':');
+  for (let at = 0; at < signed; at++) {
+    const changed = `${headerToken.slice(0, at)}${headerToken[at] === '0' ? '1' : '0'}${headerToken.slice(at + 1)}`;
+    t.is(verify(`Bearer ${changed}`, ''), undefined, changed);
+  }
+  t.is(verify(`Bearer ${headerToken.slice(0, -1)}`, ''), undefined);
+});
+
+test('what is remembered is bounded, and what is used stays', (t) => {
+  let verified = 0;
+  const verify = createVerifyBearer({
+    verify: (token) => {
+      verified += 1;
+      return { userUuid: user, style: 1, identifier: token, secrets: [] };
+    },
+  });
+  verify('Bearer kept', '');
+  for (let i = 0; i < 20_000; i++) {
+    verify(`Bearer ${i}`, '');
+    if (i % 1_000 === 0) verify('Bearer kept', '');
+  }
+  t.is(verified, 20_001);
+  verify('Bearer 0', '');
+  t.is(verified, 20_002);
+});

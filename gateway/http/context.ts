@@ -1,0 +1,84 @@
+import type { Cookies, Credentials } from '../../actors/mod.ts';
+import type { Actors, AskOptions } from '../../runtime/kind.ts';
+import { parseCookies } from './cookies.ts';
+import type { AnyRoute, Client, RequestContext } from './route.ts';
+import type { HttpRequest } from './uws.ts';
+
+/** What is copied from a request's head before the first await. */
+export interface Head {
+  readonly cookie: string;
+  readonly userAgent: string;
+  readonly snjsVersion: string;
+  readonly applicationVersion: string;
+  /** The values of the headers the route declares, in its order. */
+  readonly declared: readonly string[];
+}
+
+const none: readonly string[] = [];
+
+export function copyHead(req: HttpRequest, route: AnyRoute, cookie: string): Head {
+  return {
+    cookie,
+    userAgent: req.getHeader('user-agent'),
+    snjsVersion: req.getHeader('x-snjs-version'),
+    applicationVersion: req.getHeader('x-application-version'),
+    declared: route.headers === undefined ? none : route.headers.map((name) => req.getHeader(name)),
+  };
+}
+
+const headerCharactersMax = 512;
+const orNull = (text: string) => (text === '' ? null : text.slice(0, headerCharactersMax));
+
+/** What a handler sees of its request. What few handlers look at is made when it is looked at. */
+export class Context implements RequestContext<'optional-session'> {
+  readonly actors: Actors;
+  readonly credentials: Credentials | undefined;
+  readonly requestId: string;
+  readonly ask: AskOptions;
+  readonly #route: AnyRoute;
+  readonly #head: Head;
+  readonly #address: () => string;
+
+  constructor(
+    actors: Actors,
+    credentials: Credentials | undefined,
+    requestId: string,
+    ask: AskOptions,
+    route: AnyRoute,
+    head: Head,
+    address: () => string,
+  ) {
+    this.actors = actors;
+    this.credentials = credentials;
+    this.requestId = requestId;
+    this.ask = ask;
+    this.#route = route;
+    this.#head = head;
+    this.#address = address;
+  }
+
+  get cookies(): Cookies {
+    return parseCookies(this.#head.cookie);
+  }
+
+  get client(): Client {
+    const { userAgent, applicationVersion } = this.#head;
+    return {
+      ipAddress: orNull(this.#address()),
+      userAgent: orNull(userAgent),
+      snjsVersion: this.snjsVersion,
+      applicationVersion: orNull(applicationVersion),
+    };
+  }
+
+  get snjsVersion(): string | null {
+    return orNull(this.#head.snjsVersion);
+  }
+
+  header(name: string): string | undefined {
+    const index = this.#route.headers?.indexOf(name) ?? -1;
+    if (index < 0) throw new TypeError(`route ${this.#route.path} does not declare the header ${name}`);
+    const value = this.#head.declared[index];
+    return value === '' ? undefined : value;
+  }
+}

@@ -1,0 +1,83 @@
+/** Reading `Cookie` and writing the session cookies of auth.md 3.3. */
+import { accessCookiePrefix, type Cookies, refreshCookiePrefix } from '../../actors/mod.ts';
+
+export interface CookieOptions {
+  /** `COOKIE_SAME_SITE`. Browsers accept `None` only together with `secure`. */
+  readonly sameSite: 'None' | 'Lax' | 'Strict';
+  /** `COOKIE_SECURE` */
+  readonly secure: boolean;
+  /** `COOKIE_PARTITIONED` */
+  readonly partitioned: boolean;
+  /** `COOKIE_DOMAIN`; empty for a cookie of this host only. */
+  readonly domain: string;
+}
+
+export const noCookies: Cookies = new Map();
+
+const cookiesMax = 256;
+
+/**
+ * All cookies of a `Cookie` header, every value of a name kept in order. Values may contain `=`; what has no `=` or
+ * no name is skipped.
+ */
+export function parseCookies(header: string): Cookies {
+  if (header === '') return noCookies;
+  const cookies = new Map<string, string[]>();
+  for (const pair of header.split(';', cookiesMax)) {
+    const equals = pair.indexOf('=');
+    const name = pair.slice(0, Math.max(equals, 0)).trim();
+    if (name === '') continue;
+    const value = unquote(pair.slice(equals + 1).trim());
+    const values = cookies.get(name);
+    if (values === undefined) cookies.set(name, [value]);
+    else values.push(value);
+  }
+  return cookies;
+}
+
+const unquote = (value: string) =>
+  value.length >= 2 && value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value;
+
+export interface SessionSecrets {
+  readonly sessionUuid: string;
+  readonly accessSecret: string;
+  readonly refreshSecret: string;
+  /** Both cookies live as long as the session can be refreshed. */
+  readonly refreshExpirationMs: number;
+}
+
+/** The two complete `Set-Cookie` values of a session. */
+export function sessionCookies(options: CookieOptions, session: SessionSecrets): readonly string[] {
+  const { sessionUuid, accessSecret, refreshSecret, refreshExpirationMs } = session;
+  return cookiePair(options, sessionUuid, accessSecret, refreshSecret, refreshExpirationMs);
+}
+
+/** The two `Set-Cookie` values that take the cookies of a session away again. */
+export function clearedSessionCookies(options: CookieOptions, sessionUuid: string): readonly string[] {
+  return cookiePair(options, sessionUuid, '0', '0', 0);
+}
+
+function cookiePair(
+  options: CookieOptions,
+  sessionUuid: string,
+  accessValue: string,
+  refreshValue: string,
+  expiresMs: number,
+): readonly string[] {
+  const expires = new Date(expiresMs).toUTCString();
+  return [
+    `${accessCookiePrefix}${sessionUuid}=${accessValue}; ${attributes(options, '/', expires)}`,
+    `${refreshCookiePrefix}${sessionUuid}=${refreshValue}; ${attributes(options, '/v1/sessions/refresh', expires)}`,
+  ];
+}
+
+function attributes(options: CookieOptions, path: string, expires: string): string {
+  const parts = ['HttpOnly'];
+  if (options.secure) parts.push('Secure');
+  parts.push(`Path=${path}`);
+  if (options.partitioned) parts.push('Partitioned');
+  parts.push(`SameSite=${options.sameSite}`);
+  if (options.domain !== '') parts.push(`Domain=${options.domain}`);
+  parts.push(`Expires=${expires}`);
+  return parts.join('; ');
+}

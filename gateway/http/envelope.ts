@@ -1,0 +1,28 @@
+/**
+ * The envelope around every answer of an endpoint (auth.md 1.1), made by joining text around the inner body so
+ * that the body is serialised once, or not at all when it was JSON text already.
+ */
+import type { Caller } from '../../actors/mod.ts';
+
+export type Envelope = (innerJson: string, caller?: Caller) => string;
+
+/** `filesServerUrl` is what clients remember as their files host: it stands in every enveloped answer. */
+export function createEnvelope(filesServerUrl: string): Envelope {
+  const afterAuth = `,"server":{"filesServerUrl":${JSON.stringify(filesServerUrl)}}},"data":`;
+  const anonymous = `{"meta":{"auth":{}${afterAuth}`;
+  // Roles come as one of a few arrays that never change, so their text is made once each.
+  const rolesTexts = new WeakMap<object, string>();
+
+  function rolesText(caller: Caller): string {
+    const known = rolesTexts.get(caller.roles);
+    if (known !== undefined) return known;
+    const text = `,"roles":${JSON.stringify(caller.roles)}}${afterAuth}`;
+    rolesTexts.set(caller.roles, text);
+    return text;
+  }
+
+  return (innerJson, caller) => {
+    if (caller === undefined) return `${anonymous}${innerJson}}`;
+    return `{"meta":{"auth":{"userUuid":${JSON.stringify(caller.userUuid)}${rolesText(caller)}${innerJson}}`;
+  };
+}

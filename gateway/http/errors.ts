@@ -1,0 +1,41 @@
+/**
+ * The runtime's error classes mapped to HTTP, once (design section 3).
+ *
+ * By the time an error arrives here, whatever was worth asking again was asked again until the request's deadline
+ * (`runtime/host/repeating.ts`). What says "not now" is 503 with `Retry-After`. Everything unexpected, `terminal` included,
+ * is one generic 500 that tells the client nothing but the id to ask about.
+ */
+import { ActorError, OverloadedError, RetryableError, UnavailableError } from '../../runtime/errors.ts';
+import type { Refusal } from './refusal.ts';
+
+const busy = 'The server is busy at the moment. Please try again.';
+
+/** What the client is told, or undefined for an error nobody foresaw. */
+export function refusalOf(error: unknown): Refusal | undefined {
+  if (!(error instanceof ActorError)) return undefined;
+  switch (error.class) {
+    case 'not-found':
+      return { status: 404, message: 'Not found.', enveloped: true };
+    case 'forbidden':
+      return { status: 403, message: 'You are not allowed to do this.', enveloped: true };
+    case 'terminal':
+      return undefined;
+    default:
+      return { status: 503, message: busy, retryAfterMs: retryAfterMsOf(error) };
+  }
+}
+
+export function unexpectedRefusal(requestId: string): Refusal {
+  return { status: 500, message: `The server could not answer this request (request id ${requestId}).` };
+}
+
+function retryAfterMsOf(error: ActorError): number {
+  if (
+    error instanceof RetryableError ||
+    error instanceof OverloadedError ||
+    error instanceof UnavailableError
+  ) {
+    return error.retryAfterMs;
+  }
+  return 1_000;
+}

@@ -1,0 +1,155 @@
+/**
+ * The embedded default (design section 5): a PostgreSQL of our own under the data directory, for those who set no
+ * DATABASE_URL. The caller holds the lock of the data directory, so whatever else runs on the cluster is a leftover.
+ *
+ * A PostgreSQL that dies under us is started again, with backoff and without end: whoever runs `npm start` on a
+ * small box has no supervisor that would restart us, and to the runtime a lost database is nothing new (commits in
+ * flight have an unknown outcome, settled when it answers again). Until then `state` says so and readiness is red.
+ */
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import pg from 'pg';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/ports.ts';
+import { chooseAccount } from './account.ts';
+import { findBinaries } from './binaries.ts';
+import { type Endpoint, initialiseCluster, serverArguments, superuser } from './cluster.ts';
+import { type Postmaster, startPostmaster } from './postmaster.ts';
+
+export interface EmbeddedPostgres {
+  /** What a connection needs; the same for the whole life of the server. */
+  readonly connection: Connection;
+  state(): 'running' | 'restarting' | 'stopped';
+  stop(): Promise<void>;
+}
+
+export interface Connection extends Endpoint {
+  readonly user: string;
+  readonly password: string;
+  readonly database: string;
+}
+
+export interface EmbeddedOptions {
+  /** The data directory; the cluster goes into `postgres` below it. */
+  readonly dataDirectory: string;
+  /** Of the superuser; fixed when the cluster is made. */
+  readonly password: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Settings of PostgreSQL other than ours. For tests. */
+  readonly overrides?: Readonly<Record<string, string>>;
+}
+
+const database = 'scriptorium';
+const restartFirstMs = 500;
+const restartMostMs = 30_000;
+/** After this long a restart is not counted with the one before. */
+const stableMs = 60_000;
+
+export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  const { clock, logger, password } = options;
+  const parentPath = resolve(options.dataDirectory);
+  const clusterPath = join(parentPath, 'postgres');
+  const { initdb, postgres } = await findBinaries();
+  const account = await chooseAccount(clusterPath, parentPath, [initdb, postgres]);
+  await initialiseCluster(clusterPath, { initdb, account, password });
+  const endpoint = await chooseEndpoint(clusterPath);
+  const connection = { ...endpoint, user: superuser, password, database };
+  const start = () =>
+    startPostmaster({
+      program: postgres,
+      args: serverArguments(clusterPath, endpoint, options.overrides),
+      clusterPath,
+      account,
+      clock,
+      logger,
+    });
+  const supervisor = supervise(await start(), start, clock, logger);
+  try {
+    await createDatabase(connection);
+  } catch (error) {
+    await supervisor.stop();
+    throw error;
+  }
+  return { connection, ...supervisor };
+}
+
+function supervise(first: Postmaster, start: () => Promise<Postmaster>, clock: Clock, logger: Logger) {
+  let current: Postmaster | undefined;
+  let starting: Promise<void> | undefined;
+  let stopped = false;
+  let failures = 0;
+
+  const watch = (postmaster: Postmaster): void => {
+    current = postmaster;
+    const sinceMs = clock.monotonicMs();
+    void postmaster.ended.then((lastWords) => {
+      current = undefined;
+      if (stopped) return;
+      logger.error({ lastWords }, 'PostgreSQL has ended and is being started again');
+      if (clock.monotonicMs() - sinceMs > stableMs) failures = 0;
+      restartLater();
+    });
+  };
+
+  const restartLater = (): void => {
+    const delayMs = Math.min(restartFirstMs * 2 ** failures, restartMostMs);
+    failures += 1;
+    clock.schedule(delayMs, () => {
+      if (stopped) return;
+      starting = start().then(watch, (error: Error) => {
+        logger.error({ error: error.message }, 'PostgreSQL could not be started again');
+        if (!stopped) restartLater();
+      });
+    });
+  };
+
+  watch(first);
+  return {
+    state: () =>
+      (stopped ? 'stopped' : current ? 'running' : 'restarting') as 'running' | 'restarting' | 'stopped',
+    async stop() {
+      stopped = true;
+      await starting;
+      await current?.stop();
+    },
+  };
+}
+
+/**
+ * The socket lies in the cluster's directory, which only its owner enters. Where its path is too long for a socket
+ * address the server listens on a free port of the loopback instead.
+ */
+async function chooseEndpoint(clusterPath: string): Promise<Endpoint> {
+  const port = 5432;
+  const addressBytes = process.platform === 'linux' ? 107 : 103;
+  if (Buffer.byteLength(join(clusterPath, `.s.PGSQL.${port}`)) <= addressBytes) {
+    return { host: clusterPath, port };
+  }
+  return { host: '127.0.0.1', port: await freePort() };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((settle, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      const port = typeof address === 'object' && address ? address.port : 0;
+      server.close(() => settle(port));
+    });
+  });
+}
+
+async function createDatabase(connection: Connection): Promise<void> {
+  const client = new pg.Client({ ...connection, database: 'postgres' });
+  // An idle client that loses its server emits an error; the query in progress reports it as well.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [database]);
+    if (found.rowCount === 0) await client.query(`CREATE DATABASE ${database}`);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,91 @@
+/** Typed handles on actors, over whatever transport leads to them. */
+import { createHash } from 'node:crypto';
+import type { Actors, Ask, AskOptions, Commands, KindRef } from '../kind.ts';
+import { Repeating, type RepeatingOptions } from './repeating.ts';
+
+export interface ActorsOptions extends RepeatingOptions {
+  readonly defaultDeadlineMs: number;
+}
+
+export function createActors(options: ActorsOptions): Actors {
+  const { clock, random, defaultDeadlineMs } = options;
+  const repeating = new Repeating(options);
+  return handles((kind, id, command, request, asked) =>
+    repeating.ask({
+      address: { kind, id },
+      command,
+      request,
+      callId: asked?.callId ?? random.uuid(),
+      deadlineMs: clock.monotonicMs() + (asked?.deadlineMs ?? defaultDeadlineMs),
+    }),
+  );
+}
+
+/**
+ * Handles for the steps of a flow: they share its deadline, and their call ids follow from its call id, the target
+ * and the order of asking, so that a repeat of the flow repeats its asks.
+ */
+export function createFlowActors(
+  repeating: Pick<Repeating, 'ask'>,
+  flow: { readonly callId: string; readonly deadlineMs: number },
+): Actors {
+  let asks = 0;
+  return handles((kind, id, command, request, asked) => {
+    asks += 1;
+    const callId = asked?.callId ?? derivedCallId(flow.callId, `${kind}/${id}/${command}/${asks}`);
+    return repeating.ask({ address: { kind, id }, command, request, callId, deadlineMs: flow.deadlineMs });
+  });
+}
+
+function derivedCallId(callId: string, step: string): string {
+  return createHash('sha256').update(`${callId}\u0000${step}`).digest('base64url');
+}
+
+type Send = (
+  kind: string,
+  id: string,
+  command: string,
+  request: unknown,
+  options: AskOptions | undefined,
+) => Promise<unknown>;
+
+function handles(send: Send): Actors {
+  const kinds = new Map<string, HandleOfKind>();
+  return {
+    get<C extends Commands>(kind: KindRef<C>, id: string) {
+      let Handle = kinds.get(kind.name);
+      if (Handle === undefined) {
+        Handle = handleOf(kind.name, send);
+        kinds.set(kind.name, Handle);
+      }
+      return { ask: new Handle(id) as Ask<C> };
+    },
+  };
+}
+
+const actorId = Symbol('actor id');
+
+type HandleOfKind = new (id: string) => object;
+
+/** A command becomes a method of its kind's handles when it is first asked for, and is found as such from then on. */
+function handleOf(kind: string, send: Send): HandleOfKind {
+  class Handle {
+    readonly [actorId]: string;
+
+    constructor(id: string) {
+      this[actorId] = id;
+    }
+  }
+  const methods = Handle.prototype as unknown as Record<PropertyKey, unknown>;
+  const unknownCommands: ProxyHandler<object> = {
+    get(_, command) {
+      const method = function (this: Handle, request: unknown, options?: AskOptions) {
+        return send(kind, this[actorId], String(command), request, options);
+      };
+      methods[command] = method;
+      return method;
+    },
+  };
+  Object.setPrototypeOf(methods, new Proxy({}, unknownCommands));
+  return Handle;
+}

@@ -1,0 +1,190 @@
+/**
+ * Runs the calls that reach a host, each as its command is declared: as a turn of its actor, as a flow, or as a shared
+ * read; what is asked of the host itself it answers by `HostCommands`. Whether a call may run here at all is asked of
+ * the host, its lease and its ownership, every time.
+ */
+import type { ActiveActors } from '../actor/active-actors.ts';
+import type { Outcome } from '../actor/message.ts';
+import { joinAnswers, noAnswers, readFailure, sharedResults, splitReads } from '../actor/reads.ts';
+import { StateView } from '../actor/turn.ts';
+import { type TurnStep, turnMessage } from '../actor/turn-message.ts';
+import { shardOf } from '../address.ts';
+import type { Clock } from '../clock.ts';
+import type { AnyCommand, Plans, SharedCommand } from '../command.ts';
+import { MovedError, NotFoundError, promisesNothing, TerminalError } from '../errors.ts';
+import type { Kind } from '../kind.ts';
+import type { Lease } from '../ownership/lease.ts';
+import type { RuntimeMetrics } from '../ports.ts';
+import { type Store, StoreError } from '../store/store.ts';
+import type { AskCall } from './call.ts';
+import { Flows } from './flows.ts';
+import { type HostCommands, isHostCommand } from './host-commands.ts';
+import type { Limits } from './limits.ts';
+import type { HostCommand } from './operations.ts';
+import type { Repeating } from './repeating.ts';
+
+export interface DispatcherOptions {
+  readonly kinds: readonly Kind[];
+  readonly shardCount: number;
+  readonly clock: Clock;
+  readonly limits: Limits;
+  readonly metrics: RuntimeMetrics;
+  readonly store: Pick<Store, 'read'>;
+  readonly lease: Pick<Lease, 'isValid'>;
+  readonly actors: Pick<ActiveActors, 'at' | 'deliver'>;
+  readonly hostCommands: Pick<HostCommands, 'run'>;
+  /** For what flows ask of other actors. */
+  readonly repeating: Pick<Repeating, 'ask'>;
+  isServing(): boolean;
+  epochOf(shard: number): number | undefined;
+}
+
+interface DeclaredCommand {
+  readonly command: AnyCommand;
+  /** `kind.command`, as metrics name it. */
+  readonly what: string;
+}
+
+export class Dispatcher {
+  readonly #options: DispatcherOptions;
+  /** By kind and command. */
+  readonly #commands: ReadonlyMap<string, ReadonlyMap<string, DeclaredCommand>>;
+  readonly #flows: Flows;
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+    this.#commands = new Map(options.kinds.map((kind) => [kind.name, declaredCommands(kind)]));
+    this.#flows = new Flows({ ...options, turn: this.#turn.bind(this) });
+  }
+
+  get flowsUnderWay(): number {
+    return this.#flows.underWay;
+  }
+
+  /** Runs one command. @throws ActorError */
+  ask(call: AskCall): Promise<unknown> {
+    const declared = this.#commands.get(call.address.kind)?.get(call.command);
+    if (declared === undefined) {
+      if (isHostCommand(call.command)) return this.#runHostCommand(call.command, call);
+      return Promise.reject(new TerminalError(`unknown command ${call.address.kind}.${call.command}`));
+    }
+    if (!this.#options.isServing()) return Promise.reject(new MovedError('this host does not serve'));
+    return this.#dispatch(call, declared);
+  }
+
+  /**
+   * Runs a call of another process, which may be of another release: its request is checked first.
+   * @throws ActorError
+   */
+  async askFromElsewhere(call: AskCall): Promise<unknown> {
+    const declared = this.#commands.get(call.address.kind)?.get(call.command);
+    if (declared === undefined) return this.ask(call);
+    const request = declared.command.request.safeParse(call.request);
+    if (!request.success) throw new TerminalError(`the request of ${declared.what} does not fit`);
+    const shard = shardOf(call.address, this.#options.shardCount);
+    const epoch = this.#options.epochOf(shard);
+    try {
+      return await this.ask({ ...call, request: request.data });
+    } catch (error) {
+      throw this.#isOwnedStill(shard, epoch) ? error : withoutPromise(error);
+    }
+  }
+
+  #isOwnedStill(shard: number, epoch: number | undefined): boolean {
+    const { epochOf, lease } = this.#options;
+    return epoch !== undefined && epoch === epochOf(shard) && lease.isValid();
+  }
+
+  async #runHostCommand(command: HostCommand, call: AskCall): Promise<unknown> {
+    this.#assertLease();
+    try {
+      return await this.#options.hostCommands.run(command, call);
+    } catch (error) {
+      throw error instanceof StoreError ? readFailure(error) : error;
+    }
+  }
+
+  #dispatch(call: AskCall, { command, what }: DeclaredCommand): Promise<unknown> {
+    switch (command.type) {
+      case 'shared':
+        return this.#share(call, command, what);
+      case 'flow':
+        return this.#flows.run(call, command.creates ?? false, (flow) => command.run(flow, call.request));
+      case 'turn':
+        return this.#turn(call, command.creates ?? false, {
+          reads:
+            command.reads === undefined ? undefined : (view) => command.reads?.(view, call.request) ?? {},
+          turn: (turn, reads) => command.turn(turn, call.request, reads),
+          recorded: command.repeat === 'recorded',
+        });
+    }
+  }
+
+  #turn(call: AskCall, creates: boolean, step: TurnStep): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const settle = (outcome: Outcome) =>
+        'error' in outcome ? reject(outcome.error) : resolve(outcome.value);
+      const what = `${call.address.kind}.${call.command}`;
+      const shard = shardOf(call.address, this.#options.shardCount);
+      this.#options.actors.deliver(
+        call.address,
+        turnMessage(
+          { address: call.address, callId: call.callId, deadlineMs: call.deadlineMs, what, creates, shard },
+          step,
+          settle,
+        ),
+      );
+    });
+  }
+
+  /**
+   * Answers from what is durable, without the mailbox. Where rows must be read, the slices are those of the moment
+   * the read began: the answer is bounded by the durable head of that moment, whatever is committed meanwhile.
+   */
+  async #share(call: AskCall, command: SharedCommand<unknown, unknown>, what: string): Promise<unknown> {
+    const { actors, clock, metrics } = this.#options;
+    const actor = actors.at(call.address);
+    if (actor.phase === 'activating') await actor.active(call.deadlineMs);
+    this.#assertLease();
+    if (actor.isBuried) throw new NotFoundError('this actor is no more');
+    actor.lastUsedMs = clock.monotonicMs();
+    const time = { nowMs: clock.nowMs(), nowMicros: clock.nowMicros() };
+    let view = new StateView(call.address, time, actor.durableSlices);
+    const plans: Plans = command.reads?.(view, call.request) ?? {};
+    const split = splitReads(plans, call.address.id, undefined);
+    let answers = noAnswers;
+    if (split.reads.length > 0) {
+      view = new StateView(call.address, time, new Map(actor.durableSlices));
+      answers = joinAnswers(split, await this.#read(split.reads));
+      this.#assertLease();
+    }
+    metrics.turn(what, 'ok');
+    return command.answer(view, call.request, sharedResults(plans, answers));
+  }
+
+  async #read(reads: Parameters<Store['read']>[0]): ReturnType<Store['read']> {
+    try {
+      return await this.#options.store.read(reads);
+    } catch (error) {
+      throw readFailure(error);
+    }
+  }
+
+  #assertLease(): void {
+    if (!this.#options.lease.isValid()) throw new MovedError('this host may not serve now');
+  }
+}
+
+function declaredCommands({ name, commands }: Kind): ReadonlyMap<string, DeclaredCommand> {
+  return new Map(
+    Object.entries(commands).map(([each, command]) => [each, { command, what: `${name}.${each}` }]),
+  );
+}
+
+/**
+ * That nothing took effect here is not the whole truth when another host may own the actor: the call may have reached
+ * that one too.
+ */
+function withoutPromise(error: unknown): unknown {
+  return promisesNothing(error) ? new MovedError('this host does not own the actor now') : error;
+}

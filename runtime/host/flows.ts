@@ -1,0 +1,105 @@
+/**
+ * The flows under way on a host: commands of several steps. Each step is a turn; between steps the mailbox is free
+ * and other actors may be asked.
+ *
+ * What a step did stays, whatever becomes of the next one, so an error of a flow that has taken a step, or asked
+ * somebody, never says that nothing took effect. After a crash between two steps nothing goes on by itself: the caller
+ * repeats the call under its call id, and every step is repeatable.
+ */
+import type { TurnStep } from '../actor/turn-message.ts';
+import type { Clock } from '../clock.ts';
+import type { Flow } from '../command.ts';
+import { FencedError, MovedError, OverloadedError, promisesNothing, RetryableError } from '../errors.ts';
+import type { RuntimeMetrics } from '../ports.ts';
+import { createFlowActors } from './actors.ts';
+import type { AskCall } from './call.ts';
+import type { Limits } from './limits.ts';
+import type { Repeating } from './repeating.ts';
+
+/** A call whose actor has moved is repeated soon: the next owner is on its way. */
+const movedRetryMs = 100;
+
+export interface FlowsOptions {
+  readonly clock: Clock;
+  readonly limits: Limits;
+  readonly metrics: RuntimeMetrics;
+  readonly repeating: Pick<Repeating, 'ask'>;
+  /** Runs one turn of a call. */
+  turn(call: AskCall, creates: boolean, step: TurnStep): Promise<unknown>;
+}
+
+interface Progress {
+  mayHaveEffect: boolean;
+}
+
+export class Flows {
+  readonly #options: FlowsOptions;
+  #underWay = 0;
+
+  constructor(options: FlowsOptions) {
+    this.#options = options;
+  }
+
+  get underWay(): number {
+    return this.#underWay;
+  }
+
+  /** @throws what `run` throws | OverloadedError */
+  async run(call: AskCall, creates: boolean, run: (flow: Flow) => Promise<unknown>): Promise<unknown> {
+    if (this.#underWay >= this.#options.limits.flowsMax) {
+      this.#options.metrics.overloaded(`${call.address.kind}.${call.command}`);
+      throw new OverloadedError('too many calls are under way');
+    }
+    this.#underWay += 1;
+    const progress: Progress = { mayHaveEffect: false };
+    try {
+      return await run(this.#flow(call, creates, progress));
+    } catch (error) {
+      throw progress.mayHaveEffect ? afterFirstStep(error) : error;
+    } finally {
+      this.#underWay -= 1;
+    }
+  }
+
+  #flow(call: AskCall, creates: boolean, progress: Progress): Flow {
+    const turn: Flow['turn'] = async (step) => {
+      const result = await this.#options.turn(call, creates, {
+        reads: step.reads as TurnStep['reads'],
+        turn: step.turn as TurnStep['turn'],
+        recorded: step.recorded ?? false,
+      });
+      progress.mayHaveEffect = true;
+      return result as never;
+    };
+    const ask = async (asked: AskCall) => {
+      try {
+        const reply = await this.#options.repeating.ask(asked);
+        progress.mayHaveEffect = true;
+        return reply;
+      } catch (error) {
+        progress.mayHaveEffect ||= !promisesNothing(error);
+        throw error;
+      }
+    };
+    return {
+      self: call.address,
+      callId: call.callId,
+      nowMs: this.#options.clock.nowMs(),
+      turn,
+      actors: createFlowActors({ ask }, call),
+    };
+  }
+}
+
+/**
+ * That nothing took effect is true of the step that failed and no longer of its flow, which has taken other steps or
+ * asked other actors. A repeat under the same call id finds what those did; that is what "unknown" tells the caller to do.
+ */
+function afterFirstStep(error: unknown): unknown {
+  if (!promisesNothing(error)) return error;
+  const isMoved = error instanceof MovedError || error instanceof FencedError;
+  return new RetryableError('a later step of this call could not be taken', {
+    outcome: 'unknown',
+    ...(isMoved ? { retryAfterMs: movedRetryMs } : {}),
+  });
+}

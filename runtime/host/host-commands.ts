@@ -1,0 +1,135 @@
+/** The host's own answers to what operators and wake-ups ask of an actor (`operations.ts`), at the actor's owner. */
+import type { ActiveActors } from '../actor/active-actors.ts';
+import type { RunningTurn } from '../actor/turn.ts';
+import { type Address, shardOf } from '../address.ts';
+import type { Clock } from '../clock.ts';
+import { keys, type Plans } from '../command.ts';
+import { outcomeOf } from '../delivery/delivery.ts';
+import type { TellDelivery } from '../delivery/tell-delivery.ts';
+import { MovedError, TerminalError } from '../errors.ts';
+import type { NodeRow, Store, TellRow } from '../store/store.ts';
+import { outboxTable } from '../store/tables.ts';
+import type { AskCall } from './call.ts';
+import { type ActorReport, type HostCommand, hostCommands } from './operations.ts';
+
+export interface HostCommandsOptions {
+  readonly actors: ActiveActors;
+  readonly tells: TellDelivery;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly node: NodeRow;
+  readonly shardCount: number;
+  epochOf(shard: number): number | undefined;
+}
+
+export const isHostCommand = (command: string): command is HostCommand =>
+  Object.hasOwn(hostCommands, command);
+
+const noPlans: Plans = {};
+const tellPlan = '$tell';
+
+export class HostCommands {
+  readonly #options: HostCommandsOptions;
+
+  constructor(options: HostCommandsOptions) {
+    this.#options = options;
+  }
+
+  /** @throws ActorError | StoreError */
+  async run(command: HostCommand, call: AskCall): Promise<unknown> {
+    const { address } = call;
+    const epoch = this.#options.epochOf(shardOf(address, this.#options.shardCount));
+    if (epoch === undefined) throw new MovedError('this host does not own the actor now');
+    const request = hostCommands[command].request.safeParse(call.request);
+    if (!request.success) throw new TerminalError(`the request of ${command} does not fit`);
+    switch (command) {
+      case '$inspect':
+        return this.#inspect(address, epoch);
+      case '$evict':
+        return this.#options.actors.evict(address);
+      case '$deliver':
+        return this.#deliver(address, (request.data as { tellId: string }).tellId);
+      case '$reviveTimer':
+        return this.#reviveTimer(call, (request.data as { name: string }).name);
+      case '$reviveTell':
+        return this.#reviveTell(call, (request.data as { tellId: string }).tellId);
+    }
+  }
+
+  async #inspect(address: Address, epoch: number): Promise<ActorReport> {
+    const { actors, clock, store, node, shardCount } = this.#options;
+    const actor = actors.find(address);
+    const [row, timers] = await Promise.all([store.head(address), store.timers(address)]);
+    const phase = actor === undefined || actor.phase === 'gone' ? 'passive' : actor.phase;
+    const dead = timers.filter((timer) => timer.dead).length;
+    return {
+      node: node.id,
+      incarnation: node.incarnation,
+      shard: shardOf(address, shardCount),
+      epoch,
+      phase,
+      waitsFor: waitsFor(phase, actor?.atGate ?? 0),
+      waiting: actor?.waiting ?? 0,
+      atGate: actor?.atGate ?? 0,
+      heldBytes: actor?.heldBytes ?? 0,
+      idleMs: actor === undefined ? 0 : Math.round(clock.monotonicMs() - actor.lastUsedMs),
+      version: row?.version,
+      pendingTimers: timers.length - dead,
+      deadTimers: dead,
+    };
+  }
+
+  async #deliver(address: Address, tellId: string): Promise<null> {
+    const { store, tells } = this.#options;
+    const key = { target_kind: address.kind, target_id: address.id, tell_id: tellId };
+    const [found] = await store.read([{ read: 'keys', table: outboxTable, keys: [key] }]);
+    const row = found?.rows[0] as TellRow | undefined;
+    if (row !== undefined && !row.dead) await tells.deliverNow(row);
+    return null;
+  }
+
+  #reviveTimer(call: AskCall, name: string): Promise<unknown> {
+    return this.#turn(call, noPlans, (turn) => {
+      const timer = turn.armed(name);
+      if (timer?.dead !== true) return false;
+      turn.keepTimer({ ...timer, attempts: 0, dead: false, due_at: turn.nowMs });
+      return true;
+    });
+  }
+
+  #reviveTell(call: AskCall, tellId: string): Promise<unknown> {
+    const key = { target_kind: call.address.kind, target_id: call.address.id, tell_id: tellId };
+    return this.#turn(call, { [tellPlan]: keys(outboxTable, [key]) }, (turn, results) => {
+      const row = (results[tellPlan] as { get(key: object): TellRow | undefined }).get(key);
+      if (row?.dead !== true) return false;
+      turn.keepTell({ ...row, attempts: 0, dead: false, retry_at: turn.nowMs });
+      return true;
+    });
+  }
+
+  async #turn(
+    { address, command, deadlineMs }: AskCall,
+    plans: Plans,
+    work: (turn: RunningTurn, results: Record<string, unknown>) => boolean,
+  ): Promise<unknown> {
+    const outcome = await outcomeOf((settle) =>
+      this.#options.actors.deliver(address, {
+        what: `${address.kind}.${command}`,
+        creates: false,
+        reachesBuried: true,
+        deadlineMs,
+        plans: () => plans,
+        run: (turn, made, answers) => work(turn, turn.results(made, answers) as Record<string, unknown>),
+        settle,
+      }),
+    );
+    if ('error' in outcome) throw outcome.error;
+    return outcome.value;
+  }
+}
+
+function waitsFor(phase: ActorReport['phase'], atGate: number): ActorReport['waitsFor'] {
+  if (phase === 'activating') return 'activation';
+  if (phase === 'settling') return 'outcome';
+  return atGate > 0 ? 'commit' : 'nothing';
+}

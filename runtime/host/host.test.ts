@@ -1,0 +1,678 @@
+import test from 'ava';
+import { z } from 'zod';
+import { FakeClock, settled } from '../../test/support/clock.ts';
+import { startTestHost, testNode } from '../../test/support/host.ts';
+import { SeededRandom } from '../../test/support/random.ts';
+import { command, flow, keys, lookup, range, sharedRead, tell, timer } from '../command.ts';
+import {
+  MovedError,
+  NotFoundError,
+  OverloadedError,
+  RetryableError,
+  TerminalError,
+  UnavailableError,
+} from '../errors.ts';
+import { kind } from '../kind.ts';
+import { noMetrics } from '../ports.ts';
+import { slice, sliceMap } from '../slice.ts';
+import { ModelDatabase, ModelStore, type Schedule } from '../store/model.ts';
+import { StoreError } from '../store/store.ts';
+import { table } from '../table.ts';
+import { InProcessTransport } from '../transport/in-process.ts';
+import type { TransportHandler } from '../transport/transport.ts';
+
+const count = slice({ name: 'count', format: 1, schema: z.number(), initial: 0 });
+const labels = sliceMap({ family: 'label', format: 1, schema: z.string(), entriesMax: 3 });
+const entry = table({
+  name: 'entry',
+  columns: { owner: 'text', name: 'text', position: 'int8', born: 'int8', text: 'text?' },
+  key: ['owner', 'name'],
+  birth: 'born',
+  unique: [['name']],
+  order: 'position',
+});
+
+const ledger = kind({
+  name: 'ledger',
+  slices: [count, labels],
+  tables: [entry],
+  commands: {
+    add: command({
+      request: z.number(),
+      reply: z.number(),
+      creates: true,
+      turn: (turn, by) => {
+        turn.set(count, turn.get(count) + by);
+        return turn.get(count);
+      },
+    }),
+    addOnce: command({
+      request: z.number(),
+      reply: z.number(),
+      creates: true,
+      repeat: 'recorded',
+      turn: (turn, by) => {
+        turn.set(count, turn.get(count) + by);
+        return turn.get(count);
+      },
+    }),
+    peek: command({ request: z.null(), reply: z.number(), turn: (turn) => turn.get(count) }),
+    durable: sharedRead({ request: z.null(), reply: z.number(), answer: (view) => view.get(count) }),
+    explode: command({
+      request: z.null(),
+      reply: z.null(),
+      turn: (turn) => {
+        turn.set(count, 1_000_000);
+        throw new TerminalError('this turn fails');
+      },
+    }),
+    write: command({
+      request: z.string(),
+      reply: z.string(),
+      creates: true,
+      turn: (turn, name) => {
+        const holder = turn.taken(entry, { name });
+        if (holder !== undefined) return `taken by ${holder.owner}`;
+        const position = turn.get(count) + 1;
+        turn.set(count, position);
+        turn.insert(entry, { owner: turn.self.id, name, position, born: position, text: null });
+        return 'written';
+      },
+    }),
+    rewrite: command({
+      request: z.object({ name: z.string(), text: z.string() }),
+      reply: z.boolean(),
+      reads: (view, { name }) => ({ found: keys(entry, [{ owner: view.self.id, name }]) }),
+      turn: (turn, { name, text }, { found }) => {
+        const row = found.get({ owner: turn.self.id, name });
+        if (row === undefined) return false;
+        const position = turn.get(count) + 1;
+        turn.set(count, position);
+        turn.put(entry, { ...row, text, position });
+        return true;
+      },
+    }),
+    list: command({
+      request: z.number(),
+      reply: z.array(z.string()),
+      reads: (view, after) => ({ rows: range(entry, { after, through: view.get(count), limit: 100 }) }),
+      turn: (_turn, _after, { rows }) => rows.rows.map((row) => `${row.name}=${row.text}`),
+    }),
+    find: sharedRead({
+      request: z.string(),
+      reply: z.array(z.string()),
+      reads: (_view, name) => ({ found: lookup(entry, [{ name }]) }),
+      answer: (_view, _name, { found }) => found.rows.map((row) => row.owner),
+    }),
+    label: command({
+      request: z.string(),
+      reply: z.array(z.string()),
+      creates: true,
+      turn: (turn, name) => {
+        turn.setEntry(labels, name, name);
+        return [...turn.entries(labels).keys()];
+      },
+    }),
+    later: command({
+      request: z.number(),
+      reply: z.null(),
+      creates: true,
+      turn: (turn, delayMs) => {
+        turn.arm('increment', turn.nowMs + delayMs, 7);
+        return null;
+      },
+    }),
+    failLater: command({
+      request: z.null(),
+      reply: z.null(),
+      creates: true,
+      turn: (turn) => {
+        turn.arm('fail', turn.nowMs);
+        return null;
+      },
+    }),
+    send: command({
+      request: z.object({ to: z.string(), amount: z.number() }),
+      reply: z.null(),
+      creates: true,
+      turn: (turn, { to, amount }) => {
+        turn.set(count, turn.get(count) - amount);
+        turn.tell({ kind: 'ledger', id: to }, 'receive', amount);
+        return null;
+      },
+    }),
+    bury: command({
+      request: z.null(),
+      reply: z.null(),
+      turn: (turn) => {
+        turn.bury();
+        return null;
+      },
+    }),
+    addTwice: flow({
+      request: z.number(),
+      reply: z.null(),
+      creates: true,
+      run: async (steps, by) => {
+        const add = () => steps.turn({ turn: (turn) => turn.set(count, turn.get(count) + by) });
+        await add();
+        await add();
+        return null;
+      },
+    }),
+    twice: flow({
+      request: z.number(),
+      reply: z.number(),
+      creates: true,
+      run: async (steps, by) => {
+        await steps.turn({ turn: (turn) => turn.set(count, turn.get(count) + by) });
+        return steps.turn({ turn: (turn) => turn.get(count) * 2 });
+      },
+    }),
+  },
+  timers: {
+    increment: timer({
+      missed: 'fire-once',
+      turn: (turn, payload) => turn.set(count, turn.get(count) + Number(payload)),
+    }),
+    fail: timer({
+      missed: 'fire-once',
+      turn: () => {
+        throw new Error('this timer fails');
+      },
+    }),
+  },
+  tells: {
+    receive: tell({
+      payload: z.number(),
+      creates: true,
+      turn: (turn, amount) => turn.set(count, turn.get(count) + amount),
+    }),
+  },
+});
+
+function start(schedule?: Schedule) {
+  const clock = new FakeClock();
+  const database = new ModelDatabase(clock);
+  return startTestHost({
+    kinds: [ledger],
+    clock,
+    database,
+    store: new ModelStore(database, schedule),
+  });
+}
+
+/** A store whose calls of one operation wait until the test lets them go, or fails them. */
+function heldStore(operation: string) {
+  const held: { apply: () => unknown; resolve: (value: never) => void; reject: (error: Error) => void }[] =
+    [];
+  let holding = false;
+  const schedule: Schedule = (name, apply) => {
+    if (!holding || name !== operation) return Promise.resolve().then(apply);
+    return new Promise((resolve, reject) => held.push({ apply, resolve: resolve as never, reject }));
+  };
+  return {
+    schedule,
+    held,
+    hold: () => {
+      holding = true;
+    },
+    release: () => {
+      holding = false;
+      for (const { apply, resolve } of held.splice(0)) resolve(apply() as never);
+    },
+  };
+}
+
+test('a command that creates makes the actor, any other finds none', async (t) => {
+  const { actors } = await start();
+  await t.throwsAsync(actors.get(ledger, 'a').ask.peek(null), { instanceOf: NotFoundError });
+  t.is(await actors.get(ledger, 'a').ask.add(2), 2);
+  t.is(await actors.get(ledger, 'a').ask.peek(null), 2);
+});
+
+test('what was acknowledged is there after a crash', async (t) => {
+  const before = await start();
+  await before.actors.get(ledger, 'a').ask.add(5);
+  await before.actors.get(ledger, 'a').ask.label('x');
+  await before.actors.get(ledger, 'a').ask.write('n');
+  const after = await before.restart();
+  t.is(await after.actors.get(ledger, 'a').ask.peek(null), 6);
+  t.deepEqual(await after.actors.get(ledger, 'a').ask.label('y'), ['x', 'y']);
+  t.deepEqual(await after.actors.get(ledger, 'a').ask.list(0), ['n=null']);
+});
+
+test('a turn that throws leaves nothing', async (t) => {
+  const { actors } = await start();
+  await actors.get(ledger, 'a').ask.add(1);
+  await t.throwsAsync(actors.get(ledger, 'a').ask.explode(null), { message: 'this turn fails' });
+  t.is(await actors.get(ledger, 'a').ask.peek(null), 1);
+});
+
+test('no reply leaves before the commit it rests on, and shared reads see only what is durable', async (t) => {
+  const store = heldStore('commit');
+  const { actors } = await start(store.schedule);
+  const a = actors.get(ledger, 'a').ask;
+  await a.add(1);
+  store.hold();
+  const answered: string[] = [];
+  const writing = a.add(10).then(() => answered.push('write'));
+  const reading = a.peek(null).then((value) => answered.push(`read ${value}`));
+  await settled();
+  t.is(await a.durable(null), 1);
+  t.deepEqual(answered, []);
+  store.release();
+  await Promise.all([writing, reading]);
+  t.deepEqual(answered, ['write', 'read 11']);
+  t.is(await a.durable(null), 11);
+});
+
+test('turns taken while a commit is in flight merge into the next one', async (t) => {
+  const store = heldStore('commit');
+  const { actors } = await start(store.schedule);
+  const a = actors.get(ledger, 'a').ask;
+  await a.add(0);
+  store.hold();
+  const all = Promise.all([a.add(1), a.add(1), a.add(1), a.add(1)]);
+  await settled();
+  t.is(store.held.length, 1);
+  store.release();
+  t.deepEqual(await all, [1, 2, 3, 4]);
+});
+
+test('a row written at the gate is seen by reads that were begun before', async (t) => {
+  const store = heldStore('read');
+  const { actors } = await start(store.schedule);
+  const a = actors.get(ledger, 'a').ask;
+  await a.write('n');
+  store.hold();
+  const first = a.rewrite({ name: 'n', text: 'one' });
+  const second = a.list(0);
+  await settled();
+  store.release();
+  t.true(await first);
+  t.deepEqual(await second, ['n=one']);
+});
+
+test('a key taken by another actor is that turn’s own affair', async (t) => {
+  const { actors } = await start();
+  t.is(await actors.get(ledger, 'a').ask.write('n'), 'written');
+  const [taken, other] = await Promise.all([
+    actors.get(ledger, 'b').ask.write('n'),
+    actors.get(ledger, 'b').ask.write('m'),
+  ]);
+  t.is(taken, 'taken by a');
+  t.is(other, 'written');
+  t.deepEqual(await actors.get(ledger, 'b').ask.find('n'), ['a']);
+});
+
+test('an own row that was not read is not overwritten', async (t) => {
+  const { actors } = await start();
+  t.is(await actors.get(ledger, 'a').ask.write('n'), 'written');
+  t.is(await actors.get(ledger, 'a').ask.write('n'), 'taken by a');
+});
+
+test('a recorded call takes effect once, before and after a crash', async (t) => {
+  const before = await start();
+  t.is(await before.actors.get(ledger, 'a').ask.addOnce(3, { callId: 'call' }), 3);
+  t.is(await before.actors.get(ledger, 'a').ask.addOnce(3, { callId: 'call' }), 3);
+  const after = await before.restart();
+  t.is(await after.actors.get(ledger, 'a').ask.addOnce(3, { callId: 'call' }), 3);
+  t.is(await after.actors.get(ledger, 'a').ask.peek(null), 3);
+});
+
+test('a commit whose answer was lost is settled by a barrier: committed when it was applied', async (t) => {
+  let lose = false;
+  const { actors } = await start(async (operation, apply) => {
+    const result = await Promise.resolve().then(apply);
+    if (lose && operation === 'commit') {
+      lose = false;
+      throw new StoreError('unknown', 'the connection was lost');
+    }
+    return result;
+  });
+  const a = actors.get(ledger, 'a').ask;
+  await a.add(1);
+  lose = true;
+  t.is(await a.add(1), 2);
+  t.is(await a.peek(null), 2);
+});
+
+test('a commit that was lost on its way runs again, and a late copy of it finds no row', async (t) => {
+  let late: (() => unknown) | undefined;
+  let lose = false;
+  const { actors } = await start(async (operation, apply) => {
+    await undefined;
+    if (lose && operation === 'commit') {
+      lose = false;
+      late = apply;
+      throw new StoreError('unknown', 'the connection was lost');
+    }
+    return apply();
+  });
+  const a = actors.get(ledger, 'a').ask;
+  await a.add(1);
+  lose = true;
+  t.is(await a.add(1), 2);
+  t.deepEqual(late?.(), new Set());
+  t.is(await a.add(1), 3);
+});
+
+test('while the outcome is unknown the caller is told so at its deadline, and no turn runs', async (t) => {
+  let down = false;
+  const { actors, clock } = await start(async (operation, apply) => {
+    await undefined;
+    if (down && (operation === 'commit' || operation === 'barrier')) throw new StoreError('unknown', 'lost');
+    return apply();
+  });
+  const a = actors.get(ledger, 'a').ask;
+  await a.add(1);
+  down = true;
+  const lost = t.throwsAsync(a.add(1, { deadlineMs: 2_000 }), { instanceOf: RetryableError });
+  await settled();
+  const waiting = t.throwsAsync(a.peek(null, { deadlineMs: 2_000 }), { instanceOf: RetryableError });
+  await clock.advance(3_000);
+  t.is((await lost)?.outcome, 'unknown');
+  t.is((await waiting)?.outcome, 'none');
+  down = false;
+  await clock.advance(3_000);
+  t.true([1, 2].includes(await a.peek(null)));
+});
+
+test('a store that cannot serve fails the turn and keeps the state', async (t) => {
+  let full = false;
+  const { actors } = await start(async (operation, apply) => {
+    await undefined;
+    if (full && operation === 'commit') throw new StoreError('unavailable', 'disk full');
+    return apply();
+  });
+  const a = actors.get(ledger, 'a').ask;
+  await a.add(1);
+  full = true;
+  await t.throwsAsync(a.add(1), { instanceOf: UnavailableError });
+  full = false;
+  t.is(await a.add(1), 2);
+});
+
+test('a host whose lease has lapsed answers nothing', async (t) => {
+  let down = false;
+  const { actors, clock } = await start(async (operation, apply) => {
+    await undefined;
+    if (down && operation === 'renew') throw new StoreError('unavailable', 'down');
+    return apply();
+  });
+  const a = actors.get(ledger, 'a').ask;
+  await a.add(1);
+  down = true;
+  await clock.advance(9_000);
+  await t.throwsAsync(a.peek(null), { instanceOf: UnavailableError });
+  await t.throwsAsync(a.durable(null), { instanceOf: UnavailableError });
+  down = false;
+  await clock.advance(4_000);
+  t.is(await a.peek(null), 1);
+  clock.jumpWall(60_000);
+  await t.throwsAsync(a.durable(null), { instanceOf: UnavailableError });
+});
+
+test('a second incarnation fences the first', async (t) => {
+  const first = await start();
+  const a = first.actors.get(ledger, 'a').ask;
+  await a.add(1);
+  const second = await startTestHost({
+    kinds: [ledger],
+    clock: first.clock,
+    database: first.database,
+    random: first.random,
+  });
+  t.is(await second.actors.get(ledger, 'a').ask.add(1), 2);
+  const refused = t.throwsAsync(a.add(1));
+  await first.clock.advance(30_000);
+  await refused;
+  t.is(await second.actors.get(ledger, 'a').ask.peek(null), 2);
+});
+
+test('shards whose claim was answered by nobody are claimed again', async (t) => {
+  let lose = false;
+  const clock = new FakeClock();
+  const database = new ModelDatabase(clock);
+  const other = testNode(new SeededRandom(9), 'other');
+  database.register(other, database.nextStart(), 5_000);
+  database.claim(other.id, other.incarnation, [...Array(16).keys()]);
+  const store = new ModelStore(database, async (operation, apply) => {
+    const result = await Promise.resolve().then(apply);
+    if (operation !== 'claim' || !lose) return result;
+    lose = false;
+    throw new StoreError('unknown', 'the connection was lost');
+  });
+  const { host, actors } = await startTestHost({ kinds: [ledger], clock, database, store });
+  t.false(host.isReady);
+  lose = true;
+  await clock.advance(20_000);
+  t.true(host.isReady);
+  t.is(await actors.get(ledger, 'a').ask.add(1), 1);
+});
+
+test('where the predecessor may live, nothing is served until its lease is over', async (t) => {
+  let isCutOff = false;
+  const first = await start(async (operation, apply) => {
+    await undefined;
+    if (isCutOff && operation === 'renew') throw new StoreError('unavailable', 'cut off');
+    return apply();
+  });
+  const { clock, database, random } = first;
+  await first.actors.get(ledger, 'a').ask.add(1);
+  isCutOff = true;
+  const starting = startTestHost({ kinds: [ledger], clock, database, random, isPredecessorDead: false });
+  await clock.advance(2_000);
+  // It still answers from memory, and rightly so: nobody can have changed anything.
+  t.is(await first.actors.get(ledger, 'a').ask.durable(null), 1);
+  await clock.advance(7_000);
+  await t.throwsAsync(first.actors.get(ledger, 'a').ask.durable(null), { instanceOf: UnavailableError });
+  await clock.advance(2_000);
+  t.is(await (await starting).actors.get(ledger, 'a').ask.add(1), 2);
+});
+
+test('a timer fires at its time, once, also after a crash', async (t) => {
+  const before = await start();
+  await before.actors.get(ledger, 'a').ask.later(60_000);
+  await before.clock.advance(59_000);
+  t.is(await before.actors.get(ledger, 'a').ask.peek(null), 0);
+  const after = await before.restart();
+  await after.clock.advance(10_000);
+  t.is(await after.actors.get(ledger, 'a').ask.peek(null), 7);
+  await after.clock.advance(600_000);
+  t.is(await after.actors.get(ledger, 'a').ask.peek(null), 7);
+});
+
+test('a timer that keeps failing is dead in the end and blocks nobody', async (t) => {
+  const { actors, clock, store } = await start();
+  await actors.get(ledger, 'a').ask.failLater(null);
+  await actors.get(ledger, 'a').ask.later(1_000);
+  await clock.advance(10 * 3_600_000);
+  t.is(await actors.get(ledger, 'a').ask.peek(null), 7);
+  const [timer] = await store.timers({ kind: 'ledger', id: 'a' });
+  t.true(timer?.dead);
+  t.is(timer?.attempts, 10);
+});
+
+test('a tell takes effect once, also when its sender crashed after the commit', async (t) => {
+  const before = await start();
+  await before.actors.get(ledger, 'a').ask.send({ to: 'b', amount: 4 });
+  const after = await before.restart();
+  await after.clock.advance(10_000);
+  t.is(await after.actors.get(ledger, 'b').ask.peek(null), 4);
+  t.is(await after.actors.get(ledger, 'a').ask.peek(null), -4);
+});
+
+test('a buried actor is not found, and consumes tells without effect', async (t) => {
+  const { actors, clock, store } = await start();
+  await actors.get(ledger, 'b').ask.add(1);
+  await actors.get(ledger, 'b').ask.bury(null);
+  await t.throwsAsync(actors.get(ledger, 'b').ask.peek(null), { instanceOf: NotFoundError });
+  await t.throwsAsync(actors.get(ledger, 'b').ask.add(1), { instanceOf: NotFoundError });
+  await actors.get(ledger, 'a').ask.send({ to: 'b', amount: 4 });
+  await clock.advance(10_000);
+  t.deepEqual(await store.pendingTells([...Array(16).keys()], clock.nowMs() + 1e9, 10), []);
+});
+
+test('an idle actor leaves memory and comes back as it was', async (t) => {
+  const { actors, host, clock } = await start();
+  await actors.get(ledger, 'a').ask.add(1);
+  t.is(host.actorCount, 1);
+  await clock.advance(400_000);
+  t.is(host.actorCount, 0);
+  t.is(await actors.get(ledger, 'a').ask.peek(null), 1);
+});
+
+test('when actors hold too much memory the one idle longest leaves', async (t) => {
+  const { actors, host, clock } = await startTestHost({ kinds: [ledger], limits: { actorBytesMax: 10_000 } });
+  for (const id of ['a', 'b', 'c']) {
+    await actors.get(ledger, id).ask.add(1);
+    await clock.advance(10);
+  }
+  t.is(host.actorCount, 3);
+  await clock.advance(300);
+  t.is(host.actorCount, 2);
+  t.is(await actors.get(ledger, 'a').ask.peek(null), 1);
+});
+
+test('a full mailbox answers overloaded', async (t) => {
+  const store = heldStore('commit');
+  const clock = new FakeClock();
+  const database = new ModelDatabase(clock);
+  const { actors } = await startTestHost({
+    kinds: [ledger],
+    clock,
+    store: new ModelStore(database, store.schedule),
+    limits: { mailboxMax: 2, gatherBytesMax: 1 },
+  });
+  const a = actors.get(ledger, 'a').ask;
+  await a.add(0);
+  store.hold();
+  const asked = Array.from({ length: 6 }, () => a.add(1));
+  const outcomes = Promise.allSettled(asked);
+  await settled();
+  store.release();
+  await settled();
+  const classes = (await outcomes).map((outcome) =>
+    outcome.status === 'rejected' ? outcome.reason.class : 'ok',
+  );
+  t.true(classes.includes('overloaded'));
+  t.is(await a.peek(null), classes.filter((c) => c === 'ok').length);
+});
+
+test('the steps of a flow are turns, each durable before the next', async (t) => {
+  const { actors } = await start();
+  t.is(await actors.get(ledger, 'a').ask.twice(3), 6);
+});
+
+test('a flow that fails after its first step does not say that nothing took effect', async (t) => {
+  let commits = 0;
+  const { actors, host, clock } = await start(async (operation, apply) => {
+    await undefined;
+    if (operation !== 'commit') return apply();
+    commits += 1;
+    if (commits === 2) throw new StoreError('unavailable', 'disk full');
+    return apply();
+  });
+  const address = { kind: 'ledger', id: 'a' };
+  const deadlineMs = clock.monotonicMs() + 10_000;
+  const call = { address, command: 'addTwice', request: 3, callId: 'call', deadlineMs };
+  const error = await t.throwsAsync(host.ask(call), { instanceOf: RetryableError });
+  t.is(error?.outcome, 'unknown');
+  t.is(await actors.get(ledger, 'a').ask.peek(null), 3);
+});
+
+test('a drained host has answered everything and holds nothing', async (t) => {
+  const { actors, host, clock, database } = await start();
+  const asked = Promise.all([1, 2, 3].map((n) => actors.get(ledger, `d${n}`).ask.add(n)));
+  const drained = host.drain(5_000);
+  await clock.advance(100);
+  await drained;
+  t.deepEqual(await asked, [1, 2, 3]);
+  t.is(database.nodes()[0]?.incarnation, null);
+  await t.throwsAsync(actors.get(ledger, 'a').ask.add(1), { instanceOf: UnavailableError });
+});
+
+/** A transport that gives away what answers the calls of other processes. */
+function watchedTransport() {
+  const watched: { handler?: TransportHandler } = {};
+  class WatchedTransport extends InProcessTransport {
+    override serve(served: TransportHandler): void {
+      watched.handler = served;
+      super.serve(served);
+    }
+  }
+  return { watched, transport: new WatchedTransport() };
+}
+
+const callOfElsewhere = {
+  address: { kind: 'ledger', id: 'a' },
+  command: 'add',
+  callId: 'call',
+  deadlineMs: Number.POSITIVE_INFINITY,
+};
+
+test('what a host that may own an actor no more says of a call is not told as the whole truth', async (t) => {
+  const schedule: Schedule = async (operation, apply) => {
+    await undefined;
+    if (operation === 'renew') throw new StoreError('unavailable', 'away');
+    if (operation === 'activate') await new Promise(() => {});
+    return apply();
+  };
+  const database = new ModelDatabase(new FakeClock());
+  const { watched, transport } = watchedTransport();
+  const store = new ModelStore(database, schedule);
+  const { clock, host } = await startTestHost({
+    kinds: [ledger],
+    transport,
+    database,
+    store,
+    limits: { mailboxMax: 1 },
+  });
+  const ask = async () => watched.handler?.askFromElsewhere({ ...callOfElsewhere, request: 1 });
+  const first = ask();
+  await t.throwsAsync(ask(), { instanceOf: OverloadedError });
+  await clock.advance(10_000);
+  await t.throwsAsync(ask(), { instanceOf: MovedError });
+  host.abandon();
+  await t.throwsAsync(first, { instanceOf: MovedError });
+});
+
+test('a call of another process is run only if its request fits', async (t) => {
+  const { watched, transport } = watchedTransport();
+  const { host } = await startTestHost({ kinds: [ledger], transport });
+  const { handler } = watched;
+  const call = callOfElsewhere;
+  t.is(await handler?.askFromElsewhere({ ...call, request: 3 }), 3);
+  await t.throwsAsync(async () => handler?.askFromElsewhere({ ...call, request: { by: 3 } }), {
+    instanceOf: TerminalError,
+    message: 'the request of ledger.add does not fit',
+  });
+  await t.throwsAsync(async () => handler?.askFromElsewhere({ ...call, command: 'subtract', request: 1 }), {
+    instanceOf: TerminalError,
+    message: 'unknown command ledger.subtract',
+  });
+  t.is(host.actorCount, 1);
+});
+
+test('a commit whose answer was lost counts as fenced where a newer owner was faster', async (t) => {
+  const clock = new FakeClock();
+  const database = new ModelDatabase(clock);
+  const address = { kind: 'ledger', id: 'a' };
+  let isLost = false;
+  const store = new ModelStore(database, async (operation, apply) => {
+    await undefined;
+    if (operation !== 'commit' || !isLost) return apply();
+    database.activate(address, 1_000, false);
+    throw new StoreError('unknown', 'the connection was lost');
+  });
+  const commits: string[] = [];
+  const metrics = { ...noMetrics, commit: (outcome: string) => void commits.push(outcome) };
+  const { host } = await startTestHost({ kinds: [ledger], clock, database, store, metrics });
+  const call = { address, command: 'add', request: 1, deadlineMs: clock.monotonicMs() + 10_000 };
+  await host.ask({ ...call, callId: 'first' });
+  isLost = true;
+  await t.throwsAsync(host.ask({ ...call, callId: 'second' }));
+  t.deepEqual(commits, ['committed', 'unknown', 'fenced']);
+});

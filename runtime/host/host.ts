@@ -1,0 +1,270 @@
+/**
+ * A host: runs the actors of the shards it owns. It answers asks (`Dispatcher`), delivers due timers and pending
+ * tells, keeps its lease, and drops idle actors from memory. This is its life, and how its parts are put together.
+ * Everything it needs is passed in; `start` makes it serve, `drain` ends it in order, `abandon` as a crash would.
+ */
+import { ActiveActors } from '../actor/active-actors.ts';
+import type { Actor } from '../actor/actor.ts';
+import type { ActorEnvironment } from '../actor/environment.ts';
+import { removed } from '../actor/layers.ts';
+import { type Clock, sleep } from '../clock.ts';
+import { Committer } from '../commit/committer.ts';
+import type { DeliveryOptions } from '../delivery/delivery.ts';
+import { Sweeper } from '../delivery/sweeper.ts';
+import { TellDelivery } from '../delivery/tell-delivery.ts';
+import { TimerDelivery } from '../delivery/timer-delivery.ts';
+import { UnavailableError } from '../errors.ts';
+import { Followers } from '../events/followers.ts';
+import type { Kind } from '../kind.ts';
+import { Lease } from '../ownership/lease.ts';
+import { Ownership } from '../ownership/ownership.ts';
+import type { Logger, RuntimeMetrics } from '../ports.ts';
+import type { Random } from '../random.ts';
+import { type NodeRow, type Store, StoreError } from '../store/store.ts';
+import type { Transport } from '../transport/transport.ts';
+import type { AskCall } from './call.ts';
+import { Dispatcher } from './dispatcher.ts';
+import { HostCommands } from './host-commands.ts';
+import type { Limits } from './limits.ts';
+import { Repeating } from './repeating.ts';
+
+const pruneMax = 1_000;
+const prunePauseMs = 60_000;
+
+export interface HostOptions {
+  readonly kinds: readonly Kind[];
+  readonly store: Store;
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly limits: Limits;
+  readonly metrics: RuntimeMetrics;
+  readonly logger: Logger;
+  readonly node: NodeRow;
+  readonly shardCount: number;
+  readonly leaseMs: number;
+  /**
+   * Whether no other process of this node id can be alive, as where this one holds the lock of the directory that
+   * the database is in. Otherwise the former one's lease is waited out.
+   */
+  readonly isPredecessorDead: boolean;
+  /** See `Lease`. */
+  readonly verify?: () => Promise<void>;
+  /** This incarnation was declared dead; the process should end. */
+  readonly onLeaseLost: () => void;
+}
+
+export class Host {
+  readonly #options: HostOptions;
+  readonly #actors: ActiveActors;
+  readonly #environments = new Map<string, ActorEnvironment>();
+  readonly #lease: Lease;
+  readonly #ownership: Ownership;
+  readonly #committer: Committer;
+  readonly #followers: Followers;
+  readonly #timers: TimerDelivery;
+  readonly #tells: TellDelivery;
+  readonly #pruning: Sweeper;
+  readonly #dispatcher: Dispatcher;
+  #state: 'new' | 'serving' | 'draining' | 'ended' = 'new';
+
+  constructor(options: HostOptions) {
+    this.#options = options;
+    this.#lease = new Lease({ ...options, onLost: () => this.#leaseLost() });
+    this.#committer = new Committer(options);
+    this.#followers = new Followers({ ...options, host: options.node.incarnation });
+    const delivery: DeliveryOptions = {
+      ...options,
+      deliver: (address, message) => this.#actors.deliver(address, message),
+      shards: () => this.#ownership.shards,
+    };
+    this.#timers = new TimerDelivery(delivery);
+    this.#tells = new TellDelivery(delivery);
+    this.#pruning = new Sweeper(options, () => this.#pruneCalls());
+    this.#ownership = new Ownership({
+      ...options,
+      quiesce: (shards, withinMs) => this.#quiesce(shards, withinMs),
+      onClaimed: () => {
+        this.#timers.sweepWithin(0);
+        this.#tells.sweepWithin(0);
+      },
+    });
+    const epochOf = (shard: number) => this.#ownership.epochOf(shard);
+    this.#actors = new ActiveActors({
+      ...options,
+      lease: this.#lease,
+      epochOf,
+      environmentOf: (kind) => this.#environments.get(kind),
+    });
+    this.#dispatcher = new Dispatcher({
+      ...options,
+      lease: this.#lease,
+      actors: this.#actors,
+      hostCommands: new HostCommands({ ...options, actors: this.#actors, tells: this.#tells, epochOf }),
+      repeating: new Repeating(options),
+      isServing: () => this.#state === 'serving',
+      epochOf,
+    });
+    for (const kind of options.kinds) this.#environments.set(kind.name, this.#environment(kind));
+  }
+
+  /** Registers, claims and serves. @throws StoreError | UnavailableError */
+  async start(): Promise<void> {
+    const { transport } = this.#options;
+    await this.#lease.start();
+    this.#assertNotEnded();
+    transport.serve({
+      ask: (call) => this.ask(call),
+      askFromElsewhere: (call) => this.#dispatcher.askFromElsewhere(call),
+      wake: (tell) => this.#tells.offer([tell]),
+      hinted: (hint) => this.#ownership.hinted(hint),
+    });
+    this.#state = 'serving';
+    this.#actors.start();
+    await this.#ownership.start();
+    this.#assertNotEnded();
+    this.#timers.start();
+    this.#tells.start();
+    this.#pruning.start();
+  }
+
+  #assertNotEnded(): void {
+    if (this.#state === 'ended') throw new UnavailableError('this host was ended during its start');
+  }
+
+  /** The lease is valid, every shard that should be here has been here, and what becomes free is taken. */
+  get isReady(): boolean {
+    return this.#state === 'serving' && this.#lease.isValid() && this.#ownership.isComplete;
+  }
+
+  get hasLease(): boolean {
+    return this.#lease.isValid();
+  }
+
+  get shardCount(): number {
+    return this.#ownership.shards.length;
+  }
+
+  /** Shards that are on their way out: neither served here nor free yet. */
+  get leavingShardCount(): number {
+    return this.#ownership.leavingCount;
+  }
+
+  /** Other hosts that are there and cannot be heard. */
+  get unheardHostCount(): number {
+    return this.#ownership.unheardHostCount;
+  }
+
+  /** Milliseconds since this host last saw whose every shard is. */
+  get lookAgeMs(): number {
+    return this.#ownership.lookAgeMs;
+  }
+
+  /** Actors in memory, for metrics. */
+  get actorCount(): number {
+    return this.#actors.size;
+  }
+
+  /** Runs one command. @throws ActorError */
+  ask(call: AskCall): Promise<unknown> {
+    return this.#dispatcher.ask(call);
+  }
+
+  /**
+   * Hands over what it owns, finishes what is under way, for at most `withinMs`, and gives the lease back. What could
+   * not be finished fails as moved or as unknown; nothing acknowledged is lost.
+   */
+  async drain(withinMs: number): Promise<void> {
+    if (this.#state !== 'serving') return this.abandon();
+    this.#timers.stop();
+    this.#tells.stop();
+    const { clock } = this.#options;
+    const leaving = this.#ownership.leave().then(() => {
+      this.#state = 'draining';
+      return this.#finished();
+    });
+    await Promise.race([leaving, sleep(clock, withinMs)]);
+    this.#stop();
+    try {
+      await this.#lease.leave();
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      this.#options.logger.warn(
+        { failure: error.failure },
+        'the lease could not be given back; it will expire',
+      );
+    }
+    this.#options.transport.hint({ hint: 'nodes' });
+  }
+
+  /** Stops at once without a word to anybody, as a crash would. */
+  abandon(): void {
+    this.#lease.abandon();
+    this.#timers.stop();
+    this.#tells.stop();
+    this.#stop();
+  }
+
+  async #finished(): Promise<void> {
+    do {
+      await this.#committer.idle();
+      await sleep(this.#options.clock, 1);
+    } while (this.#dispatcher.flowsUnderWay > 0 || !this.#actors.areAllIdle);
+  }
+
+  async #quiesce(shards: ReadonlySet<number>, withinMs: number): Promise<void> {
+    await this.#actors.quiesce(shards, withinMs);
+    this.#followers.dropShards(shards);
+  }
+
+  #stop(): void {
+    this.#state = 'ended';
+    this.#pruning.stop();
+    this.#options.transport.stop();
+    this.#ownership.stop();
+    this.#actors.stop();
+    this.#followers.stop();
+  }
+
+  #leaseLost(): void {
+    this.#options.logger.error({}, 'another incarnation has taken over this node');
+    this.abandon();
+    this.#options.onLeaseLost();
+  }
+
+  // --- actors -----------------------------------------------------------------------------------------------
+
+  #environment(kind: Kind): ActorEnvironment {
+    return {
+      ...this.#options,
+      kind,
+      lease: this.#lease,
+      committer: this.#committer,
+      followers: this.#followers,
+      read: (reads) => this.#options.store.read(reads),
+      gone: (actor) => this.#actors.gone(actor),
+      unreadable: (actor) => this.#giveBack(actor),
+      timersCommitted: (timers) => {
+        for (const timer of timers) if (timer !== removed) this.#timers.armed(timer.due_at);
+      },
+      tellsCommitted: (tells) => {
+        for (const tell of tells) this.#options.transport.wake(tell);
+      },
+    };
+  }
+
+  /** Where nobody else is, there is nobody to give it to. */
+  #giveBack({ shard }: Actor): void {
+    if (this.#options.transport.reachesOthers) this.#ownership.giveBack(shard);
+  }
+
+  // --- housekeeping -----------------------------------------------------------------------------------------
+
+  /** Forgets recorded calls whose repeats can no longer come. Resolves to the pause until the next time. */
+  async #pruneCalls(): Promise<number> {
+    const { store, limits } = this.#options;
+    const beforeMs = (await store.timeMs()) - limits.recordedCallMs;
+    const pruned = await store.pruneCalls(this.#ownership.shards, beforeMs, pruneMax);
+    return pruned < pruneMax ? prunePauseMs : prunePauseMs / 60;
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * One process's part in the cluster: one incarnation of a member after another.
+ *
+ * A member whose lease was declared over (the process was paused, the database was away for longer than a lease) must
+ * never serve again, and everything it holds in memory is void. The process need not end for that: a new incarnation
+ * starts from nothing, as that of a new process would, while the sockets and requests of its gateway live on.
+ *
+ * What does end it: another process that serves under the same node id, as two would take turns for ever, and a database
+ * that this process may no longer serve.
+ */
+import { type Clock, sleep } from '../clock.ts';
+import { ActorError } from '../errors.ts';
+import { NodeTakenError } from '../ownership/lease.ts';
+import type { Logger } from '../ports.ts';
+import type { Random } from '../random.ts';
+import { StoreError } from '../store/store.ts';
+
+const rejoinPauseMinMs = 200;
+const rejoinPauseMaxMs = 5_000;
+
+export interface Member {
+  start(): Promise<void>;
+  /** Stops at once without a word to anybody. */
+  abandon(): void;
+}
+
+export interface IncarnationsOptions<M> {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly create: (incarnation: string, onLeaseLost: () => void, isFirst: boolean) => M;
+  /** This process must not go on serving. */
+  readonly onRefused: (error: unknown) => void;
+}
+
+export class Incarnations<M extends Member> {
+  readonly #options: IncarnationsOptions<M>;
+  #current: M;
+  #isRejoining = false;
+  #ended = false;
+
+  constructor(options: IncarnationsOptions<M>) {
+    this.#options = options;
+    this.#current = this.#create(true);
+  }
+
+  get current(): M {
+    return this.#current;
+  }
+
+  /** @throws whatever the member's start throws */
+  start(): Promise<void> {
+    return this.#current.start();
+  }
+
+  /** From now on there is no further incarnation. */
+  end(): M {
+    this.#ended = true;
+    return this.#current;
+  }
+
+  #create(isFirst: boolean): M {
+    const { create, random } = this.#options;
+    return create(random.uuid(), () => void this.#lost(), isFirst);
+  }
+
+  /** What is lost while it starts has its start fail. */
+  async #lost(): Promise<void> {
+    if (this.#isRejoining) return;
+    this.#isRejoining = true;
+    await this.#rejoin();
+    this.#isRejoining = false;
+  }
+
+  async #rejoin(): Promise<void> {
+    const { clock, logger, onRefused } = this.#options;
+    for (let pauseMs = rejoinPauseMinMs; !this.#ended; pauseMs = Math.min(rejoinPauseMaxMs, 2 * pauseMs)) {
+      await sleep(clock, pauseMs);
+      if (this.#ended) return;
+      this.#current = this.#create(false);
+      try {
+        await this.#current.start();
+        logger.info({}, 'this node has joined the cluster again');
+        return;
+      } catch (error) {
+        this.#current.abandon();
+        const isPassing = error instanceof StoreError || error instanceof ActorError;
+        if (!isPassing || error instanceof NodeTakenError) return onRefused(error);
+        logger.warn({ error: error.message }, 'this node could not join the cluster again yet');
+      }
+    }
+  }
+}

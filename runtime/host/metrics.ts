@@ -1,0 +1,99 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { RuntimeMetrics } from '../ports.ts';
+
+const batchBuckets = [1, 2, 4, 8, 16, 32, 64];
+const secondsBuckets = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
+
+/** The runtime's metrics in Prometheus form. Labels are kinds, commands and outcomes, never ids. */
+export function prometheusRuntimeMetrics(
+  registry: Registry,
+  host: () => Readonly<
+    Record<'actorCount' | 'shardCount' | 'leavingShardCount' | 'unheardHostCount' | 'lookAgeMs', number> & {
+      hasLease: boolean;
+    }
+  >,
+): RuntimeMetrics {
+  const registers = [registry];
+  const counter = (name: string, help: string, labelNames: readonly string[] = []) =>
+    new Counter({ name, help, labelNames, registers });
+  const turns = new Map<string, { ok: number; error: number }>();
+  new Counter({
+    name: 'turns_total',
+    help: 'Turns and shared reads by command and outcome',
+    labelNames: ['command', 'outcome'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [command, { ok, error }] of turns) {
+        this.inc({ command, outcome: 'ok' }, ok);
+        this.inc({ command, outcome: 'error' }, error);
+      }
+    },
+  });
+  const commits = counter('commits_total', 'Commits by outcome', ['outcome']);
+  const fenced = counter('fenced_writes_total', 'Commits refused because a newer owner holds the actor');
+  const overloaded = counter('overloaded_total', 'Messages refused because a limit was reached', ['command']);
+  const activations = counter('activations_total', 'Activations by outcome', ['outcome']);
+  const claims = counter('shards_claimed_total', 'Shards this host took');
+  const handOvers = counter('shards_handed_over_total', 'Shards this host handed over to another');
+  const deliveries = counter('deliveries_total', 'Timers and tells by outcome', ['what', 'outcome']);
+  const batchSize = new Histogram({
+    name: 'commit_batch_size',
+    help: 'Actors whose commits went to the database together',
+    buckets: batchBuckets,
+    registers,
+  });
+  const batchSeconds = new Histogram({
+    name: 'commit_batch_seconds',
+    help: 'Time from sending a batch of commits to its answer',
+    buckets: secondsBuckets,
+    registers,
+  });
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  gauge('actors', 'Actors in memory', () => host().actorCount);
+  gauge('shards', 'Shards this host owns', () => host().shardCount);
+  gauge(
+    'shards_leaving',
+    'Shards this host is handing over, served by nobody meanwhile',
+    () => host().leavingShardCount,
+  );
+  gauge(
+    'ownership_look_age_seconds',
+    'Time since this host last compared what it owns with the database',
+    () => host().lookAgeMs / 1_000,
+  );
+  gauge('hosts_unheard', 'Other hosts that are there and cannot be reached', () => host().unheardHostCount);
+  gauge('lease_valid', 'Whether this host may serve', () => Number(host().hasLease));
+  return {
+    // Counted here and told when asked, as finding a counter by its labels costs more than a turn.
+    turn(command, outcome) {
+      let counts = turns.get(command);
+      if (counts === undefined) {
+        counts = { ok: 0, error: 0 };
+        turns.set(command, counts);
+      }
+      counts[outcome] += 1;
+    },
+    commit(outcome) {
+      commits.inc({ outcome });
+      if (outcome === 'fenced') fenced.inc();
+    },
+    batch(size, durationMs) {
+      batchSize.observe(size);
+      batchSeconds.observe(durationMs / 1_000);
+    },
+    overloaded: (command) => overloaded.inc({ command }),
+    activated: (outcome) => activations.inc({ outcome }),
+    claimed: (shards) => claims.inc(shards),
+    handedOver: (shards) => handOvers.inc(shards),
+    delivered: (what, outcome) => deliveries.inc({ what, outcome }),
+  };
+}

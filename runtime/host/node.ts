@@ -1,0 +1,67 @@
+/** A process as a host of the cluster, whatever incarnation of it serves just now (`incarnations.ts`). */
+
+import type { NodeRow } from '../store/store.ts';
+import { Host, type HostOptions } from './host.ts';
+import { Incarnations, type IncarnationsOptions } from './incarnations.ts';
+
+export interface NodeOptions extends Omit<HostOptions, 'node' | 'onLeaseLost'> {
+  readonly node: Omit<NodeRow, 'incarnation'>;
+  readonly onRefused: IncarnationsOptions<Host>['onRefused'];
+}
+
+export class Node {
+  readonly #hosts: Incarnations<Host>;
+
+  constructor(options: NodeOptions) {
+    this.#hosts = new Incarnations({
+      ...options,
+      create: (incarnation, onLeaseLost, isFirst) =>
+        new Host({
+          ...options,
+          node: { ...options.node, incarnation },
+          // Of a later one it is not sure: what took the lease away may be another process of this name.
+          isPredecessorDead: isFirst && options.isPredecessorDead,
+          onLeaseLost,
+        }),
+    });
+  }
+
+  /** @throws StoreError | UnavailableError */
+  start(): Promise<void> {
+    return this.#hosts.start();
+  }
+
+  /** See `Host.isReady`. */
+  get isReady(): boolean {
+    return this.#hosts.current.isReady;
+  }
+
+  get hasLease(): boolean {
+    return this.#hosts.current.hasLease;
+  }
+
+  get actorCount(): number {
+    return this.#hosts.current.actorCount;
+  }
+
+  get shardCount(): number {
+    return this.#hosts.current.shardCount;
+  }
+
+  get leavingShardCount(): number {
+    return this.#hosts.current.leavingShardCount;
+  }
+
+  get unheardHostCount(): number {
+    return this.#hosts.current.unheardHostCount;
+  }
+
+  get lookAgeMs(): number {
+    return this.#hosts.current.lookAgeMs;
+  }
+
+  /** See `Host.drain`. */
+  drain(withinMs: number): Promise<void> {
+    return this.#hosts.end().drain(withinMs);
+  }
+}

@@ -1,0 +1,152 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { FakeClock, settled } from '../../test/support/clock.ts';
+import { SeededRandom } from '../../test/support/random.ts';
+import {
+  ActorError,
+  FencedError,
+  ForbiddenError,
+  MovedError,
+  NotFoundError,
+  OverloadedError,
+  promisesNothing,
+  RetryableError,
+  TerminalError,
+  UnavailableError,
+} from '../errors.ts';
+import { Repeating } from './repeating.ts';
+
+const call = { address: { kind: 'counter', id: 'a' }, command: 'add', request: null, callId: 'one' };
+
+const answers = (errors: readonly Error[], reachesOthers = true) => {
+  const clock = new FakeClock();
+  const left = [...errors];
+  const callIds = new Set<string>();
+  const transport = {
+    reachesOthers,
+    ask: ({ callId }: { readonly callId: string }) => {
+      callIds.add(callId);
+      const next = left.length > 1 ? left.shift() : left[0];
+      return Promise.reject(next);
+    },
+  };
+  const repeating = new Repeating({ transport, clock, random: new SeededRandom(1) });
+  const asked = repeating.ask({ ...call, deadlineMs: clock.monotonicMs() + 1_000 });
+  return { clock, asked, callIds };
+};
+
+const nobody = new MovedError('nobody listens', { reachedNobody: true });
+
+test('a call that never reached anybody certainly has no effect', async (t) => {
+  const { clock, asked } = answers([nobody]);
+  const failed = t.throwsAsync(asked, { instanceOf: UnavailableError });
+  await clock.advance(2_000);
+  await failed;
+});
+
+for (const [what, error] of [
+  ['a former owner', new MovedError('not mine')],
+  ['a fenced owner', new FencedError('a newer owner holds it')],
+  ['an owner whose answer was lost', new RetryableError('lost', { outcome: 'unknown' })],
+] as const) {
+  test(`a call that reached ${what} may have had an effect, whatever is said of it afterwards`, async (t) => {
+    for (const last of [nobody, new UnavailableError('not now'), new FencedError('newer')]) {
+      const { clock, asked, callIds } = answers([error, last]);
+      const failed = t.throwsAsync(asked, { instanceOf: RetryableError });
+      await clock.advance(2_000);
+      t.is((await failed)?.outcome, 'unknown');
+      t.deepEqual([...callIds], ['one']);
+    }
+  });
+}
+
+test('where there is no other process a refusal is the whole truth', async (t) => {
+  const { asked } = answers([new MovedError('not now')], false);
+  await t.throwsAsync(asked, { instanceOf: UnavailableError });
+});
+
+const anyError = fc.constantFrom<() => ActorError>(
+  () => nobody,
+  () => new MovedError('not mine'),
+  () => new FencedError('a newer owner holds it'),
+  () => new RetryableError('lost', { outcome: 'unknown', retryAfterMs: 20 }),
+  () => new RetryableError('not begun', { outcome: 'none', retryAfterMs: 20 }),
+  () => new OverloadedError('too much', 20),
+  () => new UnavailableError('not now', 20),
+  () => new TerminalError('wrong'),
+  () => new NotFoundError('no such actor'),
+  () => new ForbiddenError('not allowed'),
+);
+
+test('whatever a call met, its caller is never told that it moved, nor that nothing took effect when something may have', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(anyError, { minLength: 1, maxLength: 6 }),
+      fc.integer({ min: 1, max: 300 }),
+      async (errors, withinMs) => {
+        const met: unknown[] = [];
+        const clock = new FakeClock();
+        const transport = {
+          reachesOthers: true,
+          ask: () => {
+            const error = (errors[met.length] ?? errors.at(-1))?.();
+            met.push(error);
+            return Promise.reject(error);
+          },
+        };
+        const repeating = new Repeating({ transport, clock, random: new SeededRandom(1) });
+        let told: unknown;
+        repeating.ask({ ...call, deadlineMs: withinMs }).catch((error) => {
+          told = error;
+        });
+        await clock.advance(withinMs);
+        t.true(told instanceof ActorError && !(told instanceof MovedError));
+        const isUnknown = (error: unknown) => error instanceof RetryableError && error.outcome === 'unknown';
+        if (met.some(isUnknown)) t.false(promisesNothing(told), `${met} was told as ${told}`);
+      },
+    ),
+  );
+});
+
+test('a call goes on being made while there is time, with pauses that grow and that differ between callers', async (t) => {
+  const clock = new FakeClock();
+  const random = new SeededRandom(1);
+  const asked: number[][] = [[], []];
+  for (const times of asked) {
+    const transport = {
+      reachesOthers: true,
+      ask: () => {
+        times.push(clock.monotonicMs());
+        return Promise.reject(nobody);
+      },
+    };
+    const ended = new Repeating({ transport, clock, random }).ask({ ...call, deadlineMs: 5_000 });
+    ended.catch(() => undefined);
+  }
+  await clock.advance(5_000);
+  for (const times of asked) {
+    const pauses = times.slice(1).map((atMs, index) => atMs - (times[index] ?? 0));
+    t.true(
+      pauses.slice(0, 3).every((pauseMs) => pauseMs < 40),
+      pauses.join(),
+    );
+    t.true(Math.max(...pauses) <= 600);
+    t.true((times.at(-1) ?? 0) > 4_300, String(times.at(-1)));
+    t.true(times.length < 40);
+  }
+  t.notDeepEqual(asked[0], asked[1]);
+});
+
+test('so many calls may wait for an owner, and no more', async (t) => {
+  const clock = new FakeClock();
+  const transport = { reachesOthers: true, ask: () => Promise.reject(nobody) };
+  const repeating = new Repeating({ transport, clock, random: new SeededRandom(1) });
+  let refused = 0;
+  for (let index = 0; index < 10_100; index += 1) {
+    repeating.ask({ ...call, deadlineMs: 1_000 }).catch(() => {
+      refused += 1;
+    });
+  }
+  await settled();
+  t.is(refused, 100);
+});

@@ -1,0 +1,91 @@
+/**
+ * Asking again (design 4.3, 4.4): a call that met no owner, a fenced one or a lost answer is repeated under its call
+ * id until its deadline. Whatever took effect the first time does not again: the command is repeatable by nature or
+ * its reply is recorded. Nothing else repeats a call.
+ *
+ * Calls that wait for an owner are bounded: while a whole cluster is down they would gather without end.
+ */
+
+import { type Clock, sleep } from '../clock.ts';
+import { FencedError, MovedError, promisesNothing, RetryableError, UnavailableError } from '../errors.ts';
+import type { Random } from '../random.ts';
+import type { Transport } from '../transport/transport.ts';
+import type { AskCall } from './call.ts';
+
+const waitingMax = 10_000;
+const fencedPauseMs = 100;
+const movedPauseMinMs = 10;
+const movedPauseMaxMs = 400;
+
+export interface RepeatingOptions {
+  readonly transport: Pick<Transport, 'ask' | 'reachesOthers'>;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+export class Repeating {
+  readonly #options: RepeatingOptions;
+  #waiting = 0;
+
+  constructor(options: RepeatingOptions) {
+    this.#options = options;
+  }
+
+  /** @throws ActorError, never `moved` */
+  ask(call: AskCall): Promise<unknown> {
+    return this.#options.transport.ask(call).catch((error) => this.#again(call, error));
+  }
+
+  async #again(call: AskCall, first: unknown): Promise<unknown> {
+    const { transport, clock } = this.#options;
+    let error = first;
+    let mayHaveEffect = this.#mayHaveEffect(first);
+    for (let attempt = 1; ; attempt += 1) {
+      const pauseMs = this.#pauseMs(error, attempt);
+      const isOver = pauseMs === undefined || clock.monotonicMs() + pauseMs >= call.deadlineMs;
+      if (isOver || this.#waiting >= waitingMax) throw told(error, mayHaveEffect);
+      await this.#pause(pauseMs);
+      try {
+        return await transport.ask(call);
+      } catch (failed) {
+        error = failed;
+        mayHaveEffect ||= this.#mayHaveEffect(failed);
+      }
+    }
+  }
+
+  /**
+   * While a shard changes hands a call may reach both owners. The former one answers that it did nothing, and says
+   * nothing of the other.
+   */
+  #mayHaveEffect(error: unknown): boolean {
+    if (error instanceof RetryableError) return error.outcome === 'unknown';
+    if (!this.#options.transport.reachesOthers) return false;
+    return error instanceof FencedError || (error instanceof MovedError && !error.reachedNobody);
+  }
+
+  /** Undefined: asking again does not help. */
+  #pauseMs(error: unknown, attempt: number): number | undefined {
+    const { transport, random } = this.#options;
+    // Callers that lost their owner together do not all come back together.
+    const jitter = random.fraction();
+    if (error instanceof RetryableError) return error.retryAfterMs * (1 + jitter / 4);
+    if (error instanceof FencedError) return fencedPauseMs * (1 + jitter / 4);
+    if (!(error instanceof MovedError) || !transport.reachesOthers) return undefined;
+    return Math.min(movedPauseMaxMs, movedPauseMinMs * 1.5 ** (attempt - 1)) * (0.5 + jitter);
+  }
+
+  async #pause(pauseMs: number): Promise<void> {
+    this.#waiting += 1;
+    await sleep(this.#options.clock, pauseMs);
+    this.#waiting -= 1;
+  }
+}
+
+/** What the last attempt says is not all: an earlier one may have taken effect. */
+function told(error: unknown, mayHaveEffect: boolean): unknown {
+  if (mayHaveEffect && promisesNothing(error))
+    return new RetryableError('the call was not answered', { outcome: 'unknown' });
+  if (error instanceof MovedError) return new UnavailableError('nobody serves this actor now');
+  return error;
+}
