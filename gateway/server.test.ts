@@ -1,6 +1,6 @@
 import test from 'ava';
 import { z } from 'zod';
-import { goodBearer, goodCredentials, openRaw, startGateway } from '../test/support/gateway.ts';
+import { goodBearer, goodCredentials, openRaw, startGateway } from '../test/kit/gateway.ts';
 import { type AnyRoute, route } from './http/route.ts';
 
 const caller = { userUuid: goodCredentials.userUuid, roles: [{ uuid: 'r1', name: 'PRO_USER' }] };

@@ -20,7 +20,7 @@ import { InProcessTransport } from '../runtime/transport/in-process.ts';
 import { noTransportMetrics } from '../runtime/transport/nats/metrics.ts';
 import { type NatsTransport, openNatsTransport } from '../runtime/transport/nats/nats-transport.ts';
 import type { TransportHandler } from '../runtime/transport/transport.ts';
-import { startNatsServer } from '../test/support/nats-server.ts';
+import { startNatsServer } from '../test/kit/nats-server.ts';
 import { median } from './support/statistics.ts';
 
 const { values } = parseArgs({

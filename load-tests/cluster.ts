@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { buildTwice } from '../test/cluster/build.ts';
 import { Cluster } from '../test/cluster/cluster.ts';
 import { Database } from '../test/cluster/database.ts';
-import { startNatsServer } from '../test/support/nats-server.ts';
+import { startNatsServer } from '../test/kit/nats-server.ts';
 import { throughput } from './cluster/hosts.ts';
 import { crashTakeOver, plannedHandOver } from './cluster/moves.ts';
 import { printFigures } from './support/figures.ts';

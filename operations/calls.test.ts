@@ -3,8 +3,8 @@ import test from 'ava';
 import { Registry } from 'prom-client';
 import { ClusterService } from '../proto/generated/scriptorium/v1/cluster.ts';
 import { silentLogger } from '../runtime/ports.ts';
-import { FakeClock } from '../test/support/clock.ts';
-import { SeededRandom } from '../test/support/random.ts';
+import { FakeClock } from '../test/kit/clock.ts';
+import { SeededRandom } from '../test/kit/random.ts';
 import { Calls, type Handlers } from './calls.ts';
 
 type Answer = Parameters<sendUnaryData<unknown>>;

@@ -2,8 +2,8 @@ import test from 'ava';
 import { createKeyring } from '../runtime/keyring.ts';
 import { ModelDatabase, ModelStore } from '../runtime/store/model.ts';
 import { resharding } from '../runtime/store/postgres/reshard.ts';
-import { FakeClock } from '../test/support/clock.ts';
-import { SeededRandom } from '../test/support/random.ts';
+import { FakeClock } from '../test/kit/clock.ts';
+import { SeededRandom } from '../test/kit/random.ts';
 import { checkDatabase, inProcessAddress, needing, restoredMarker, syncGeneration } from './database.ts';
 import { exitCodes, StartError } from './start-error.ts';
 

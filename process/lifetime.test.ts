@@ -1,6 +1,6 @@
 import test from 'ava';
 import { silentLogger } from '../runtime/ports.ts';
-import { FakeClock } from '../test/support/clock.ts';
+import { FakeClock } from '../test/kit/clock.ts';
 import { Lifetime } from './lifetime.ts';
 import { exitCodes } from './start-error.ts';
 

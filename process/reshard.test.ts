@@ -1,7 +1,7 @@
 import test from 'ava';
 import { resharding, shardCountSetting } from '../runtime/store/postgres/reshard.ts';
 import { openPostgresStore } from '../runtime/store/postgres/store.ts';
-import { databaseUrl, startTestPostgres, type TestPostgres } from '../test/support/postgres.ts';
+import { databaseUrl, startTestPostgres, type TestPostgres } from '../test/kit/postgres.ts';
 import { reshardDatabase } from './reshard.ts';
 import { exitCodes, StartError } from './start-error.ts';
 

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { uuidNumber } from '../../test/support/items.ts';
+import { uuidNumber } from '../../test/kit/items.ts';
 import { clientVersions, mismatchOf } from './integrity.ts';
 
 const uuid = 'abcdefab-0000-4000-8000-000000000001';

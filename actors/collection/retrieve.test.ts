@@ -1,5 +1,5 @@
 import test from 'ava';
-import { note, saver, uuidNumber } from '../../test/support/items.ts';
+import { note, saver, uuidNumber } from '../../test/kit/items.ts';
 import { head as headSlice } from './head.ts';
 import type { ItemRow } from './item.ts';
 import { changesPlan, frontPlan, pageItems, pageOf, tokensOf } from './retrieve.ts';

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { note, saver, uuidNumber } from '../../test/support/items.ts';
+import { note, saver, uuidNumber } from '../../test/kit/items.ts';
 import { type Head, head as headSlice } from './head.ts';
 import type { ClientItem } from './incoming.ts';
 import type { ItemRow } from './item.ts';

@@ -7,7 +7,7 @@ import {
   sessionUuid,
   userUuid,
   uuidNumber,
-} from '../../test/support/items.ts';
+} from '../../test/kit/items.ts';
 import { head as headSlice } from './head.ts';
 import type { ClientItem } from './incoming.ts';
 import type { ItemRow } from './item.ts';

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { otherUserUuid, userUuid } from '../../test/support/items.ts';
+import { otherUserUuid, userUuid } from '../../test/kit/items.ts';
 import { head as headSlice } from './head.ts';
 import { decodeToken, encodeToken, startOf, tokenAt } from './token.ts';
 

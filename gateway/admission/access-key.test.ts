@@ -1,7 +1,7 @@
 import test from 'ava';
 import { systemClock } from '../../runtime/clock.ts';
 import { createReadiness } from '../../runtime/readiness.ts';
-import { emptyRoute, startGateway } from '../../test/support/gateway.ts';
+import { emptyRoute, startGateway } from '../../test/kit/gateway.ts';
 import { healthRoutes } from '../routes/health.ts';
 
 const readiness = createReadiness({}, systemClock);

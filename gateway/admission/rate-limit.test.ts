@@ -1,5 +1,5 @@
 import test from 'ava';
-import { FakeClock } from '../../test/support/clock.ts';
+import { FakeClock } from '../../test/kit/clock.ts';
 import { createRateLimiter } from './rate-limit.ts';
 
 test('an address may make its number of requests a minute, and is told when it may again', async (t) => {

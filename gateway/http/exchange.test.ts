@@ -9,8 +9,8 @@ import {
   TerminalError,
   UnavailableError,
 } from '../../runtime/errors.ts';
-import { FakeClock } from '../../test/support/clock.ts';
-import { goodBearer, openRaw, startGateway, type TestGateway } from '../../test/support/gateway.ts';
+import { FakeClock } from '../../test/kit/clock.ts';
+import { goodBearer, openRaw, startGateway, type TestGateway } from '../../test/kit/gateway.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from './route.ts';
 
 type Handle = (context: RequestContext<'public'>) => Promise<RouteReply>;

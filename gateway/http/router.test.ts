@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { emptyRoute } from '../../test/support/gateway.ts';
+import { emptyRoute } from '../../test/kit/gateway.ts';
 import { refusals } from './refusal.ts';
 import { createRouter, isMatch } from './router.ts';
 

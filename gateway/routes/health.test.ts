@@ -1,7 +1,7 @@
 import test from 'ava';
 import { systemClock } from '../../runtime/clock.ts';
 import { createReadiness } from '../../runtime/readiness.ts';
-import { startGateway } from '../../test/support/gateway.ts';
+import { startGateway } from '../../test/kit/gateway.ts';
 import { healthRoutes } from './health.ts';
 
 const filesServerUrl = 'http://files.test';
@@ -44,7 +44,7 @@ test('readiness names what fails, and a check that throws has failed', async (t)
 });
 
 test('a check that hangs has failed after its time', async (t) => {
-  const { FakeClock } = await import('../../test/support/clock.ts');
+  const { FakeClock } = await import('../../test/kit/clock.ts');
   const clock = new FakeClock();
   const readiness = createReadiness({ database: () => new Promise(() => {}) }, clock);
   const report = readiness.report();

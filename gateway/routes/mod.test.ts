@@ -2,7 +2,7 @@ import test from 'ava';
 import { createSessionTokens, defaultAccountSettings } from '../../actors/mod.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { createReadiness } from '../../runtime/readiness.ts';
-import { startGateway, testSocketTokens } from '../../test/support/gateway.ts';
+import { startGateway, testSocketTokens } from '../../test/kit/gateway.ts';
 import { allRoutes } from './mod.ts';
 
 const routes = allRoutes({

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { FakeClock } from '../../test/support/clock.ts';
+import { FakeClock } from '../../test/kit/clock.ts';
 import { createSocketTokens } from './tokens.ts';
 
 const claims = {

@@ -1,7 +1,7 @@
 /** A bare uWebSockets.js reply, /healthcheck and an idle sync, one after another in one run. */
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
-import { newItem, register, sync } from '../../test/support/api-client.ts';
+import { newItem, register, sync } from '../../test/kit/api-client.ts';
 import { requestBytes, runLoad } from '../http-load.ts';
 import { syncBytes } from '../support/requests.ts';
 import type { LoadServer } from '../support/server.ts';

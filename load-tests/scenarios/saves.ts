@@ -1,6 +1,6 @@
 /** Saves of one new 1 KB item each: 64 connections, 32 users; and where the CPU went. */
 
-import { newItem, register, sync } from '../../test/support/api-client.ts';
+import { newItem, register, sync } from '../../test/kit/api-client.ts';
 import { runLoad } from '../http-load.ts';
 import { cpuTimes } from '../support/machine.ts';
 import { syncBytes } from '../support/requests.ts';

@@ -1,6 +1,6 @@
 /** Sign-ins per second, and what idle syncs feel of them. */
 
-import { register, signIn, sync } from '../../test/support/api-client.ts';
+import { register, signIn, sync } from '../../test/kit/api-client.ts';
 import { runLoad } from '../http-load.ts';
 import { syncBytes } from '../support/requests.ts';
 import type { LoadServer } from '../support/server.ts';

@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:http';
-import { type Account, headerSessions } from '../../test/support/api-client.ts';
+import { type Account, headerSessions } from '../../test/kit/api-client.ts';
 import { requestBytes } from '../http-load.ts';
 
 const syncBody = (body: object) => JSON.stringify({ api: headerSessions, limit: 150, ...body });

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startServerProcess } from '../../test/support/server-process.ts';
+import { startServerProcess } from '../../test/kit/server-process.ts';
 
 export interface LoadServer {
   readonly url: string;

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { z } from 'zod';
-import { FakeClock, settled } from '../../test/support/clock.ts';
-import { startTestHost } from '../../test/support/host.ts';
+import { FakeClock, settled } from '../../test/kit/clock.ts';
+import { startTestHost } from '../../test/kit/host.ts';
 import { command, sharedRead } from '../command.ts';
 import { RetryableError } from '../errors.ts';
 import type { Limits } from '../host/limits.ts';

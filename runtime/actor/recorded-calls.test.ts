@@ -1,5 +1,5 @@
 import test from 'ava';
-import { SeededRandom } from '../../test/support/random.ts';
+import { SeededRandom } from '../../test/kit/random.ts';
 import { callKey, openReply, recordedCall } from './recorded-calls.ts';
 
 const self = { kind: 'user', id: 'u' };

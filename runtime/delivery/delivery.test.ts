@@ -1,7 +1,7 @@
 import test from 'ava';
 import { z } from 'zod';
-import { FakeClock, settled } from '../../test/support/clock.ts';
-import { startTestHost } from '../../test/support/host.ts';
+import { FakeClock, settled } from '../../test/kit/clock.ts';
+import { startTestHost } from '../../test/kit/host.ts';
 import { command, tell, timer } from '../command.ts';
 import { kind } from '../kind.ts';
 import { slice } from '../slice.ts';

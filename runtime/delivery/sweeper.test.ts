@@ -1,5 +1,5 @@
 import test from 'ava';
-import { FakeClock } from '../../test/support/clock.ts';
+import { FakeClock } from '../../test/kit/clock.ts';
 import { silentLogger } from '../ports.ts';
 import { StoreError } from '../store/store.ts';
 import { Sweeper } from './sweeper.ts';

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { z } from 'zod';
-import { FakeClock, settled } from '../../test/support/clock.ts';
-import { startTestHost, testShardCount } from '../../test/support/host.ts';
+import { FakeClock, settled } from '../../test/kit/clock.ts';
+import { startTestHost, testShardCount } from '../../test/kit/host.ts';
 import { shardOf } from '../address.ts';
 import { command } from '../command.ts';
 import { OverloadedError, TerminalError } from '../errors.ts';

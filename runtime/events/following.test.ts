@@ -1,7 +1,7 @@
 import test from 'ava';
-import { FakeClock, settled } from '../../test/support/clock.ts';
-import { testShardCount } from '../../test/support/host.ts';
-import { SeededRandom } from '../../test/support/random.ts';
+import { FakeClock, settled } from '../../test/kit/clock.ts';
+import { testShardCount } from '../../test/kit/host.ts';
+import { SeededRandom } from '../../test/kit/random.ts';
 import { type Address, shardOf } from '../address.ts';
 import { UnavailableError } from '../errors.ts';
 import { silentLogger } from '../ports.ts';

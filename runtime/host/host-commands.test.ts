@@ -1,6 +1,6 @@
 import test from 'ava';
 import { z } from 'zod';
-import { TestCluster } from '../../test/support/cluster.ts';
+import { TestCluster } from '../../test/kit/cluster.ts';
 import { sleep } from '../clock.ts';
 import { command, type Turn, tell, timer } from '../command.ts';
 import { MovedError, NotFoundError, TerminalError } from '../errors.ts';

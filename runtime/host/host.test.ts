@@ -1,8 +1,8 @@
 import test from 'ava';
 import { z } from 'zod';
-import { FakeClock, settled } from '../../test/support/clock.ts';
-import { startTestHost, testNode } from '../../test/support/host.ts';
-import { SeededRandom } from '../../test/support/random.ts';
+import { FakeClock, settled } from '../../test/kit/clock.ts';
+import { startTestHost, testNode } from '../../test/kit/host.ts';
+import { SeededRandom } from '../../test/kit/random.ts';
 import { command, flow, keys, lookup, range, sharedRead, tell, timer } from '../command.ts';
 import {
   MovedError,

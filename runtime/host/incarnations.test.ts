@@ -1,6 +1,6 @@
 import test from 'ava';
-import { FakeClock, settled } from '../../test/support/clock.ts';
-import { SeededRandom } from '../../test/support/random.ts';
+import { FakeClock, settled } from '../../test/kit/clock.ts';
+import { SeededRandom } from '../../test/kit/random.ts';
 import { UnavailableError } from '../errors.ts';
 import { silentLogger } from '../ports.ts';
 import { Incarnations, type Member } from './incarnations.ts';

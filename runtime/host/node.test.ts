@@ -1,6 +1,6 @@
 import test from 'ava';
 import { z } from 'zod';
-import { type ClusterNode, TestCluster } from '../../test/support/cluster.ts';
+import { type ClusterNode, TestCluster } from '../../test/kit/cluster.ts';
 import { sleep } from '../clock.ts';
 import { command, flow } from '../command.ts';
 import { RetryableError } from '../errors.ts';

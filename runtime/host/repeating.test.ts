@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { FakeClock, settled } from '../../test/support/clock.ts';
-import { SeededRandom } from '../../test/support/random.ts';
+import { FakeClock, settled } from '../../test/kit/clock.ts';
+import { SeededRandom } from '../../test/kit/random.ts';
 import {
   ActorError,
   FencedError,

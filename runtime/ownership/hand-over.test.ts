@@ -8,8 +8,8 @@ import {
   loseOnce,
   TestCluster,
   type TestClusterOptions,
-} from '../../test/support/cluster.ts';
-import { count, ledger, ledgerCommands } from '../../test/support/ledger.ts';
+} from '../../test/kit/cluster.ts';
+import { count, ledger, ledgerCommands } from '../../test/kit/ledger.ts';
 import { sleep } from '../clock.ts';
 import { command, flow, keys, sharedRead, tell, timer } from '../command.ts';
 import { prometheusRuntimeMetrics } from '../host/metrics.ts';

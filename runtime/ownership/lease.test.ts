@@ -1,7 +1,7 @@
 import test from 'ava';
-import { FakeClock, settled } from '../../test/support/clock.ts';
-import { testNode } from '../../test/support/host.ts';
-import { SeededRandom } from '../../test/support/random.ts';
+import { FakeClock, settled } from '../../test/kit/clock.ts';
+import { testNode } from '../../test/kit/host.ts';
+import { SeededRandom } from '../../test/kit/random.ts';
 import { silentLogger } from '../ports.ts';
 import { ModelDatabase, ModelStore, type Schedule } from '../store/model.ts';
 import { StoreError } from '../store/store.ts';

@@ -1,7 +1,7 @@
 import test from 'ava';
-import { FakeClock } from '../../test/support/clock.ts';
-import { testNode } from '../../test/support/host.ts';
-import { SeededRandom } from '../../test/support/random.ts';
+import { FakeClock } from '../../test/kit/clock.ts';
+import { testNode } from '../../test/kit/host.ts';
+import { SeededRandom } from '../../test/kit/random.ts';
 import type { LiveNode } from '../store/store.ts';
 import { Membership } from './membership.ts';
 

@@ -6,8 +6,8 @@ import {
   loseOnce,
   TestCluster,
   type TestClusterOptions,
-} from '../../test/support/cluster.ts';
-import { count, ledger, ledgerCommands } from '../../test/support/ledger.ts';
+} from '../../test/kit/cluster.ts';
+import { count, ledger, ledgerCommands } from '../../test/kit/ledger.ts';
 import { shardOf } from '../address.ts';
 import { sleep } from '../clock.ts';
 import { command } from '../command.ts';

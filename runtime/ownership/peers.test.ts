@@ -1,6 +1,6 @@
 import test from 'ava';
-import { TestCluster } from '../../test/support/cluster.ts';
-import { ledger } from '../../test/support/ledger.ts';
+import { TestCluster } from '../../test/kit/cluster.ts';
+import { ledger } from '../../test/kit/ledger.ts';
 
 const leaseMs = 10_000;
 

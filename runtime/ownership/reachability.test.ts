@@ -1,9 +1,9 @@
 import test from 'ava';
-import { FakeClock } from '../../test/support/clock.ts';
-import { TestCluster } from '../../test/support/cluster.ts';
-import { testNode } from '../../test/support/host.ts';
-import { ledger } from '../../test/support/ledger.ts';
-import { SeededRandom } from '../../test/support/random.ts';
+import { FakeClock } from '../../test/kit/clock.ts';
+import { TestCluster } from '../../test/kit/cluster.ts';
+import { testNode } from '../../test/kit/host.ts';
+import { ledger } from '../../test/kit/ledger.ts';
+import { SeededRandom } from '../../test/kit/random.ts';
 import { StoreError } from '../store/store.ts';
 import { Reachability } from './reachability.ts';
 

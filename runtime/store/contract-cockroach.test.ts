@@ -1,8 +1,8 @@
 import test from 'ava';
+import { findCockroach, startTestCockroach } from '../../test/kit/cockroach.ts';
+import type { TestPostgres } from '../../test/kit/postgres.ts';
 import { contract } from '../../test/store/contract.ts';
 import { cockroachWaiting, postgresSubject } from '../../test/store/postgres-subject.ts';
-import { findCockroach, startTestCockroach } from '../../test/support/cockroach.ts';
-import type { TestPostgres } from '../../test/support/postgres.ts';
 
 const binary = findCockroach(process.env);
 

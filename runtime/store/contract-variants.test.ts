@@ -1,11 +1,11 @@
 import { AssertionError } from 'node:assert/strict';
 import test, { type ExecutionContext } from 'ava';
+import { startTestPostgres, type TestPostgres } from '../../test/kit/postgres.ts';
 import { contract } from '../../test/store/contract.ts';
 import { modelSubject } from '../../test/store/model-subject.ts';
 import { postgresSubject } from '../../test/store/postgres-subject.ts';
 import type { Subject } from '../../test/store/subject.ts';
 import { VersionBlindDatabase, wrongVariants } from '../../test/store/variants.ts';
-import { startTestPostgres, type TestPostgres } from '../../test/support/postgres.ts';
 import { StoreError } from './store.ts';
 
 let server: TestPostgres;

@@ -1,9 +1,9 @@
 import test from 'ava';
+import { startTestPostgres, type TestPostgres } from '../../test/kit/postgres.ts';
 import { contract } from '../../test/store/contract.ts';
 import { modelSubject } from '../../test/store/model-subject.ts';
 import { postgresSubject } from '../../test/store/postgres-subject.ts';
 import type { Subject } from '../../test/store/subject.ts';
-import { startTestPostgres, type TestPostgres } from '../../test/support/postgres.ts';
 
 let server: TestPostgres;
 test.before(async () => {

@@ -2,10 +2,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import test from 'ava';
 import fc from 'fast-check';
+import { startTestPostgres, type TestPostgres } from '../../test/kit/postgres.ts';
 import { actor, insert, put, remove } from '../../test/store/actors.ts';
 import { postgresSubject } from '../../test/store/postgres-subject.ts';
 import { note, noteTable, seatTable, uuid } from '../../test/store/tables.ts';
-import { startTestPostgres, type TestPostgres } from '../../test/support/postgres.ts';
 import { ModelDatabase, ModelStore, type Schedule } from './model.ts';
 import { type Commit, type Store, StoreError, type StoreRead, type Write } from './store.ts';
 

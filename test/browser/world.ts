@@ -1,4 +1,4 @@
-import { startServer } from '../support/server.ts';
+import { startServer } from '../kit/started-server.ts';
 import { launchChromium } from './chromium.ts';
 import { Device } from './device.ts';
 import { openOrigin } from './origin.ts';

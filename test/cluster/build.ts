@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { root } from '../support/server-process.ts';
+import { root } from '../kit/server-process.ts';
 
 export interface Builds {
   /** Directories with a `main.js`. */

@@ -3,7 +3,7 @@
  * no verdict, as clients do that keep an item dirty until it is saved.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { SeededRandom } from '../support/random.ts';
+import type { SeededRandom } from '../kit/random.ts';
 import type { FailureReason, Tally } from './tally.ts';
 
 export interface Answer {

@@ -6,9 +6,9 @@ import pg from 'pg';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../process/postgres/embedded.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { silentLogger } from '../../runtime/ports.ts';
-import { until } from '../process/support.ts';
-import { endLeftovers, isAlive, postmasterOf } from '../support/server-process.ts';
-import type { Target } from '../support/tcp-proxy.ts';
+import { endLeftovers, isAlive, postmasterOf } from '../kit/server-process.ts';
+import type { Target } from '../kit/tcp-proxy.ts';
+import { until } from '../kit/until.ts';
 
 /** Three nodes with their pools, and the tests themselves. */
 const roomy = { max_connections: '200' };

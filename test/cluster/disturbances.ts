@@ -7,8 +7,8 @@
  * long that takes is measured from the beginning, else from the mending.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { SeededRandom } from '../support/random.ts';
-import type { TcpProxy, Way } from '../support/tcp-proxy.ts';
+import type { SeededRandom } from '../kit/random.ts';
+import type { TcpProxy, Way } from '../kit/tcp-proxy.ts';
 import type { Cluster } from './cluster.ts';
 import type { ClusterNode } from './node.ts';
 

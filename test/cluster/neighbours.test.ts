@@ -1,8 +1,8 @@
 /** Neighbours that are wrong, weak or ill: refused with a clear message, or survived with nothing lost. */
 import test, { type ExecutionContext } from 'ava';
 import { exitCodes } from '../../process/start-error.ts';
-import { until } from '../process/support.ts';
-import { startNatsServer, type TestNatsServer } from '../support/nats-server.ts';
+import { startNatsServer, type TestNatsServer } from '../kit/nats-server.ts';
+import { until } from '../kit/until.ts';
 import { type Builds, buildTwice } from './build.ts';
 import { check } from './checker/checker.ts';
 import { Cluster, type ClusterOptions } from './cluster.ts';

@@ -3,7 +3,7 @@
  * has to serve everybody through every gateway within a bound before the next one comes.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { SeededRandom } from '../support/random.ts';
+import { SeededRandom } from '../kit/random.ts';
 import type { Cluster } from './cluster.ts';
 import { type Disturbance, type DisturbanceKind, disturbanceKinds, disturbanceOf } from './disturbances.ts';
 import type { History } from './history.ts';

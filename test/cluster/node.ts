@@ -5,8 +5,8 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
-import type { TcpProxy } from '../support/tcp-proxy.ts';
+import { type ServerProcess, startServerProcess } from '../kit/server-process.ts';
+import type { TcpProxy } from '../kit/tcp-proxy.ts';
 
 export interface NodeOptions {
   readonly id: string;

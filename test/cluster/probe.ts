@@ -1,7 +1,7 @@
 /** Users who do nothing but save a note now and then: whether everybody is served, and when again. */
 import { randomUUID } from 'node:crypto';
-import { headerSessions, newItem } from '../support/api-client.ts';
-import { SeededRandom } from '../support/random.ts';
+import { headerSessions, newItem } from '../kit/api-client.ts';
+import { SeededRandom } from '../kit/random.ts';
 import { register, signIn } from './account.ts';
 import { Client, UnansweredError } from './client.ts';
 import { Tally } from './tally.ts';

@@ -5,7 +5,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import { root } from '../support/server-process.ts';
+import { root } from '../kit/server-process.ts';
 import { buildTwice } from './build.ts';
 import { lineOf, summary, table } from './report.ts';
 import { runTrial } from './trial.ts';

@@ -1,6 +1,6 @@
 /** A whole run: a cluster under a workload and a nemesis, judged at its end. */
 import { join } from 'node:path';
-import { until } from '../process/support.ts';
+import { until } from '../kit/until.ts';
 import type { Builds } from './build.ts';
 import { check } from './checker/checker.ts';
 import type { Violation } from './checker/violation.ts';

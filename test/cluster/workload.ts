@@ -3,7 +3,7 @@
  * there, sign out and in again. Devices of one user edit the same items, so there are real conflicts.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { SeededRandom } from '../support/random.ts';
+import { SeededRandom } from '../kit/random.ts';
 import { type Account, register, signIn } from './account.ts';
 import { Client } from './client.ts';
 import { Device } from './device.ts';

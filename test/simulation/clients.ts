@@ -1,5 +1,5 @@
 /** Everybody who uses the simulated server: the devices of a few accounts, and clients of a few counters. */
-import type { SeededRandom } from '../support/random.ts';
+import type { SeededRandom } from '../kit/random.ts';
 import { Account } from './account.ts';
 import { CounterClient } from './counters.ts';
 import { Device } from './devices.ts';

@@ -1,5 +1,5 @@
 /** Clients of the counters: appends, tallies, names, transfers by tells, timers, and readings of it all. */
-import type { SeededRandom } from '../support/random.ts';
+import type { SeededRandom } from '../kit/random.ts';
 import type { History, Operation } from './checkers/history.ts';
 import type { StalenessChecker } from './checkers/staleness.ts';
 import type { Ask, Gateway, Outcome } from './gateway.ts';

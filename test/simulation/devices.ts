@@ -1,5 +1,5 @@
 /** One simulated device of an account: it edits and deletes items, and syncs as a client does. */
-import type { SeededRandom } from '../support/random.ts';
+import type { SeededRandom } from '../kit/random.ts';
 import type { Account } from './account.ts';
 import type { Report } from './checkers/checker.ts';
 import type { Durable } from './checkers/durable.ts';

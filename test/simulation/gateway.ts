@@ -6,7 +6,7 @@
 import { RetryableError } from '../../runtime/errors.ts';
 import type { AskCall } from '../../runtime/host/call.ts';
 import type { Actors } from '../../runtime/kind.ts';
-import type { SeededRandom } from '../support/random.ts';
+import type { SeededRandom } from '../kit/random.ts';
 import type { AvailabilityChecker } from './checkers/availability.ts';
 import type { SimulatedProcess } from './process.ts';
 import type { SimulatedTime } from './time.ts';

@@ -11,7 +11,7 @@ import type { Actors, Kind } from '../../runtime/kind.ts';
 import type { RuntimeMetrics } from '../../runtime/ports.ts';
 import { ModelStore } from '../../runtime/store/model.ts';
 import { type NodeRow, StoreError } from '../../runtime/store/store.ts';
-import type { SeededRandom } from '../support/random.ts';
+import type { SeededRandom } from '../kit/random.ts';
 import type { WatchedDatabase } from './database.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Network } from './network.ts';

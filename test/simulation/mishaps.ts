@@ -2,7 +2,7 @@
  * Crashes and pauses at any await: wherever a process sends something, or something comes back to it, it may end or
  * fall asleep for longer than its lease.
  */
-import type { SeededRandom } from '../support/random.ts';
+import type { SeededRandom } from '../kit/random.ts';
 import type { FaultRates } from './plan.ts';
 import type { SimulatedProcess } from './process.ts';
 

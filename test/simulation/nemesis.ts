@@ -1,5 +1,5 @@
 /** Something befalls the cluster again and again, as the seed's plan has it. */
-import type { SeededRandom } from '../support/random.ts';
+import type { SeededRandom } from '../kit/random.ts';
 import type { DatabaseClock, WatchedDatabase } from './database.ts';
 import type { Links } from './links.ts';
 import type { Machines, Run } from './machines.ts';

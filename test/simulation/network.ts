@@ -4,7 +4,7 @@
  */
 import type { AskCall } from '../../runtime/host/call.ts';
 import type { TellRow } from '../../runtime/store/store.ts';
-import type { SeededRandom } from '../support/random.ts';
+import type { SeededRandom } from '../kit/random.ts';
 import { Endpoint } from './endpoint.ts';
 import type { Links } from './links.ts';
 import type { Mishaps } from './mishaps.ts';

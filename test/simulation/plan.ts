@@ -1,6 +1,6 @@
 /** What one seed will do: every seed draws its own mix of faults and limits, so that rare mixes come up too. */
 import { defaultLimits, type Limits } from '../../runtime/host/limits.ts';
-import { SeededRandom } from '../support/random.ts';
+import { SeededRandom } from '../kit/random.ts';
 
 /** Probabilities per store call, message or second; zero switches the fault off in this seed. */
 export interface FaultRates {

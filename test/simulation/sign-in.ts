@@ -7,7 +7,7 @@ import {
   type SignInReply,
   type SigninKeys,
 } from '../../actors/mod.ts';
-import type { SeededRandom } from '../support/random.ts';
+import type { SeededRandom } from '../kit/random.ts';
 import type { Account } from './account.ts';
 import type { SessionChecker } from './checkers/sessions.ts';
 import type { Gateway, Outcome } from './gateway.ts';

@@ -5,7 +5,7 @@
  */
 import type { Schedule } from '../../runtime/store/model.ts';
 import { type Store, StoreError } from '../../runtime/store/store.ts';
-import type { SeededRandom } from '../support/random.ts';
+import type { SeededRandom } from '../kit/random.ts';
 import type { Mishaps } from './mishaps.ts';
 import type { FaultRates } from './plan.ts';
 import type { SimulatedProcess } from './process.ts';

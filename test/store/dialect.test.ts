@@ -13,7 +13,7 @@ import { openPostgresStore } from '../../runtime/store/postgres/store.ts';
 import { runtimeTables } from '../../runtime/store/tables.ts';
 import type { AnyTable } from '../../runtime/table.ts';
 import { buildDialectChecker, checkDialect, type Script } from '../../tools/cockroach-dialect/run.ts';
-import { type DatabaseConnection, startTestPostgres, type TestPostgres } from '../support/postgres.ts';
+import { type DatabaseConnection, startTestPostgres, type TestPostgres } from '../kit/postgres.ts';
 import { actor, givenWrites, insert } from './actors.ts';
 import { contract } from './contract.ts';
 import { postgresSubject } from './postgres-subject.ts';

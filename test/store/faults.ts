@@ -1,6 +1,6 @@
 /** What can happen to a statement, and what its sender has to be told of it (design 4.2). */
 import type { StoreFailure } from '../../runtime/store/store.ts';
-import type { Fault } from '../support/postgres-proxy.ts';
+import type { Fault } from '../kit/postgres-proxy.ts';
 
 export interface FaultCase {
   readonly fault: Fault;

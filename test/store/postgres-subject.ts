@@ -6,7 +6,7 @@ import type { Statement } from '../../runtime/store/postgres/sql.ts';
 
 import { openPostgresStore, type StoreSql, storeSql } from '../../runtime/store/postgres/store.ts';
 import type { NodeRow, Store } from '../../runtime/store/store.ts';
-import type { DatabaseConnection, TestPostgres } from '../support/postgres.ts';
+import type { DatabaseConnection, TestPostgres } from '../kit/postgres.ts';
 import type { Flight, Subject } from './subject.ts';
 import { contractTables } from './tables.ts';
 

@@ -1,6 +1,6 @@
 /** Records every statement that the store, its contract and the migrations send to a real PostgreSQL. */
-import type { DatabaseConnection, TestPostgres } from '../support/postgres.ts';
-import { PostgresProxy, type ProxiedStatement } from '../support/postgres-proxy.ts';
+import type { DatabaseConnection, TestPostgres } from '../kit/postgres.ts';
+import { PostgresProxy, type ProxiedStatement } from '../kit/postgres-proxy.ts';
 
 export class StatementRecorder {
   readonly #proxies: PostgresProxy[] = [];

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { note, saver, userUuid } from '../../../test/support/items.ts';
+import { note, saver, userUuid } from '../../../test/kit/items.ts';
 import { refusal, syncConflict } from '../../collection/conflicts.ts';
 import { head } from '../../collection/head.ts';
 import type { ItemRow } from '../../collection/item.ts';

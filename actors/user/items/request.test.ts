@@ -1,5 +1,5 @@
 import test from 'ava';
-import { note, uuidNumber } from '../../../test/support/items.ts';
+import { note, uuidNumber } from '../../../test/kit/items.ts';
 import { isRefused } from '../refusal.ts';
 import {
   integrityFields,

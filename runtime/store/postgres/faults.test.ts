@@ -7,16 +7,12 @@ import assert from 'node:assert/strict';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import test from 'ava';
 import pg from 'pg';
+import { type DatabaseConnection, startTestPostgres, type TestPostgres } from '../../../test/kit/postgres.ts';
+import { PostgresProxy } from '../../../test/kit/postgres-proxy.ts';
 import { assertFails } from '../../../test/store/actors.ts';
 import { type Arrange, type Operation, operations } from '../../../test/store/fault-operations.ts';
 import { describeFault, type FaultCase, faultCases } from '../../../test/store/faults.ts';
 import { contractTables } from '../../../test/store/tables.ts';
-import {
-  type DatabaseConnection,
-  startTestPostgres,
-  type TestPostgres,
-} from '../../../test/support/postgres.ts';
-import { PostgresProxy } from '../../../test/support/postgres-proxy.ts';
 import { StoreError } from '../store.ts';
 import { migrate } from './migrate.ts';
 import { createTable, runtimeMigrations } from './schema.ts';

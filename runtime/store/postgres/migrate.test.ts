@@ -1,9 +1,9 @@
 import test from 'ava';
 import pg from 'pg';
+import { startTestPostgres, type TestPostgres } from '../../../test/kit/postgres.ts';
+import { PostgresProxy } from '../../../test/kit/postgres-proxy.ts';
 import { assertFails } from '../../../test/store/actors.ts';
 import { contractTables } from '../../../test/store/tables.ts';
-import { startTestPostgres, type TestPostgres } from '../../../test/support/postgres.ts';
-import { PostgresProxy } from '../../../test/support/postgres-proxy.ts';
 import { StoreError } from '../store.ts';
 import { migrate } from './migrate.ts';
 import { createTable, runtimeMigrations } from './schema.ts';

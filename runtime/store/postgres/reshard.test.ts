@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
+import { type DatabaseConnection, startTestPostgres, type TestPostgres } from '../../../test/kit/postgres.ts';
+import { PostgresProxy } from '../../../test/kit/postgres-proxy.ts';
 import {
   activate,
   actor,
@@ -12,12 +14,6 @@ import {
   putSlice,
 } from '../../../test/store/actors.ts';
 import { uuid } from '../../../test/store/tables.ts';
-import {
-  type DatabaseConnection,
-  startTestPostgres,
-  type TestPostgres,
-} from '../../../test/support/postgres.ts';
-import { PostgresProxy } from '../../../test/support/postgres-proxy.ts';
 import { type Address, shardOf } from '../../address.ts';
 import { type Commit, type NodeRow, type Store, StoreError, type Write } from '../store.ts';
 import { callTable, outboxTable, timerTable } from '../tables.ts';

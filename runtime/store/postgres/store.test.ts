@@ -1,6 +1,10 @@
 /** What the contract cannot say of both stores: locks, broken connections, queues, plans and parts. */
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
+import { testNode } from '../../../test/kit/host.ts';
+import { type DatabaseConnection, startTestPostgres, type TestPostgres } from '../../../test/kit/postgres.ts';
+import { SeededRandom } from '../../../test/kit/random.ts';
+import { TcpProxy } from '../../../test/kit/tcp-proxy.ts';
 import {
   activate,
   actor,
@@ -15,14 +19,6 @@ import {
   sliceTexts,
 } from '../../../test/store/actors.ts';
 import { contractTables, letterTable, note, noteTable, uuid } from '../../../test/store/tables.ts';
-import { testNode } from '../../../test/support/host.ts';
-import {
-  type DatabaseConnection,
-  startTestPostgres,
-  type TestPostgres,
-} from '../../../test/support/postgres.ts';
-import { SeededRandom } from '../../../test/support/random.ts';
-import { TcpProxy } from '../../../test/support/tcp-proxy.ts';
 import { migrate } from './migrate.ts';
 import { planRead } from './reads.ts';
 import { createTable, runtimeMigrations } from './schema.ts';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { settled } from '../../../test/support/clock.ts';
+import { settled } from '../../../test/kit/clock.ts';
 import { Budget } from './budget.ts';
 
 test('no more is spent at once than there is, and who waits is served in order', async (t) => {

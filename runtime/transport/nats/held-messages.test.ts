@@ -1,5 +1,5 @@
 import test from 'ava';
-import { FakeClock } from '../../../test/support/clock.ts';
+import { FakeClock } from '../../../test/kit/clock.ts';
 import { OverloadedError } from '../../errors.ts';
 import { silentLogger } from '../../ports.ts';
 import { decodeFrame, encodeFrame, type Frame, partBytes } from './frame.ts';

@@ -1,0 +1,297 @@
+/** Every command of the operator command line, run against the internal API: text, JSON, refusals and exit codes. */
+
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import test from 'ava';
+import { serverCredentials } from '../../../operations/credentials.ts';
+import { alice, register } from '../accounts/world.ts';
+import { createAuthority, hasOpenssl } from './certificates.ts';
+import { buildCommandLine, type CommandLine, type Ended } from './command-line.ts';
+import { type ApiWorld, addDead, addNode, ownNode, shardCount, startApi } from './world.ts';
+
+const nobody = '11111111-1111-4111-8111-111111111111';
+let commandLine: CommandLine;
+
+test.before(async () => {
+  commandLine = await buildCommandLine();
+});
+test.after.always(() => commandLine?.remove());
+
+const at = ({ address }: ApiWorld) => {
+  const run = (...args: readonly string[]) => commandLine(['--address', address, ...args]);
+  return {
+    run,
+    /** The document of a command that is to succeed. */
+    async json(...args: readonly string[]) {
+      const { code, out, err } = await run(...args, '--json');
+      if (code !== 0) throw new Error(`exit code ${code}: ${err}`);
+      return JSON.parse(out);
+    },
+  };
+};
+
+const linesOf = ({ out }: Ended) => out.trimEnd().split('\n');
+
+test.serial('nodes: a table that fits 100 columns, and one document', async (t) => {
+  const world = await startApi(t);
+  await addNode(world, `other-${'x'.repeat(90)}`);
+  const { run, json } = at(world);
+  const shown = await run('nodes');
+  t.like(shown, { code: 0, err: '' });
+  const lines = linesOf(shown);
+  t.regex(lines[0] ?? '', /^NODE +STATE +ROLES +SHARDS +LEASE +VERSION +ADDRESS$/);
+  t.regex(lines[1] ?? '', /^other-x+…x+ +LIVE +all +0 +10 s +0 +http:\/\/other-x+…x+\.test$/);
+  t.regex(lines[2] ?? '', /^test +LIVE +all +16 +/);
+  t.true(lines.every((line) => line.length <= 100));
+  const { nodes } = await json('nodes');
+  t.like(nodes[1], { id: ownNode, state: 'LIVE', roles: 'all', shards: shardCount, version: '0' });
+});
+
+test.serial('shards: a summary, all of them, those of one node', async (t) => {
+  const world = await startApi(t);
+  await addNode(world, 'idle');
+  const { run, json } = at(world);
+  t.deepEqual(linesOf(await run('shards')), [
+    'NODE  SHARDS',
+    'test      16',
+    '',
+    '16 shards, 0 without an owner',
+  ]);
+  const all = linesOf(await run('shards', '--all'));
+  t.is(all.length, 1 + shardCount + 2);
+  t.regex(all[1] ?? '', /^ +0 {2}test +\d+$/);
+  t.like(await json('shards'), { shardCount, freeShards: 0, nodes: [{ node: ownNode, shards: shardCount }] });
+  t.is((await json('shards', '--all', '--node', ownNode)).shards.length, shardCount);
+  t.deepEqual((await json('shards', '--all', '--node', 'idle')).shards, []);
+  t.deepEqual(await run('shards', '--node', 'unknown'), {
+    code: 1,
+    out: '',
+    err: 'There is no node of that name.\n',
+  });
+});
+
+test.serial('where and evict: an actor in memory, out of it, and one that does not exist', async (t) => {
+  const world = await startApi(t);
+  const { userUuid } = await register(world.accounts);
+  const { run, json } = at(world);
+  const shown = linesOf(await run('where', 'user', userUuid)).map((line) => line.replace(/ {2,}/, ': '));
+  t.is(shown[0], 'node: test');
+  t.true(shown.includes('waits for: nothing'));
+  t.true(shown.some((line) => line.startsWith('in memory: active')));
+  t.like(await json('where', 'user', userUuid), {
+    actor: { kind: 'user', id: userUuid },
+    exists: true,
+    node: ownNode,
+    phase: 'ACTIVE',
+    waitsFor: 'NOTHING',
+  });
+  t.deepEqual(await run('evict', 'user', userUuid), {
+    code: 0,
+    out: 'It is no longer in memory.\n',
+    err: '',
+  });
+  t.is((await json('where', 'user', userUuid)).phase, 'PASSIVE');
+  t.like(await run('evict', 'user', userUuid), { code: 1, out: '' });
+
+  const absent = await run('where', 'user', nobody);
+  t.is(absent.code, 1);
+  t.regex(absent.out, /^There is no such actor\. It would live in shard \d+ on test\.\n$/);
+  const document = await run('where', 'user', nobody, '--json');
+  t.is(document.code, 1);
+  t.like(JSON.parse(document.out), { exists: false, version: null });
+  t.deepEqual(await run('where', 'ghost', 'x'), {
+    code: 64,
+    out: '',
+    err: 'actor.kind is none of the kinds of actors: user, signin.\n',
+  });
+});
+
+test.serial(
+  'drain: a node whose shards no other would take only when that is meant, and --wait shows how far it is',
+  async (t) => {
+    const world = await startApi(t);
+    const { store } = world.accounts.host;
+    const { run, json } = at(world);
+    const last = await run('drain', ownNode);
+    t.is(last.code, 1);
+    t.regex(last.err, /^No other node .* Say --yes to drain it all the same\.\n$/);
+
+    await addNode(world, 'other');
+    t.deepEqual(await json('drain', ownNode), { node: ownNode, draining: true, shards: shardCount });
+    t.is((await json('nodes')).nodes[1].state, 'DRAINING');
+    const late = await run('drain', ownNode, '--wait', '--timeout-ms', '1');
+    t.is(late.code, 69);
+    t.is(
+      linesOf({ ...late, out: late.err }).at(-1),
+      'test still holds 16 shards after 1 ms. It goes on draining.',
+    );
+
+    const waiting = run('drain', ownNode, '--wait');
+    const own = (await store.nodes()).find(({ id }) => id === ownNode);
+    const incarnation = own?.incarnation ?? '';
+    await store.release(incarnation, await store.shardsOf(incarnation));
+    const done = await waiting;
+    t.like(done, { code: 0, out: 'test holds no shard and takes none.\n' });
+
+    t.like(await run('undrain', ownNode), { code: 0, out: 'test takes shards again.\n' });
+    t.is((await json('nodes')).nodes[1].state, 'LIVE');
+    t.deepEqual(await json('undrain', ownNode), { node: ownNode, draining: false });
+    t.like(await run('undrain', 'unknown'), { code: 1 });
+    t.deepEqual(await json('rebalance'), { asked: true });
+    t.deepEqual(world.hints.at(-1), { hint: 'rebalance' });
+    t.is((await run('rebalance')).code, 0);
+    t.is((await run('drain', 'other', '--yes')).code, 0);
+  },
+);
+
+test.serial('timers: what waits and what is dead, and trying it anew', async (t) => {
+  const world = await startApi(t);
+  await addDead(world, nobody);
+  const { run, json } = at(world);
+  const shown = linesOf(await run('timers'));
+  t.regex(shown[0] ?? '', /^ACTOR +NAME +DUE +TRIES$/);
+  t.regex(shown[1] ?? '', /^user\/1{8}-\S+ {2}purge {2}2025-12-31 00:00:00 UTC +10$/);
+  t.is(shown.at(-1), '0 timers pending, 1 dead');
+  t.deepEqual(await json('timers', '--limit', '1'), {
+    pending: 0,
+    deadCount: 1,
+    dead: [
+      { actor: { kind: 'user', id: nobody }, name: 'purge', due: '2025-12-31T00:00:00.000Z', attempts: 10 },
+    ],
+  });
+  t.like(await run('timers', '--revive', 'user/x/purge'), { code: 1, out: '' });
+  t.like(await run('timers', '--revive', `user/${nobody}/purge`), {
+    code: 0,
+    out: '1 timer will be tried anew.\n',
+  });
+  t.deepEqual(await json('timers', '--revive', 'all'), { revived: 0 });
+});
+
+test.serial('tells: what waits and what is dead, and trying it anew', async (t) => {
+  const world = await startApi(t);
+  const { tellId } = await addDead(world, nobody);
+  const { run, json } = at(world);
+  const shown = linesOf(await run('tells'));
+  t.regex(shown[0] ?? '', /^TELL +NAME +TARGET +TRIES$/);
+  t.true(shown[1]?.includes(tellId) && shown[1].includes(`user/${nobody}`));
+  t.true(shown.every((line) => line.length <= 100));
+  t.like((await json('tells')).dead[0], { tellId, name: 'greet', target: { kind: 'user', id: nobody } });
+  t.deepEqual(await json('tells', '--revive', tellId), { revived: 1 });
+  t.is((await json('tells')).deadCount, 0);
+});
+
+test.serial('user: found by address, shown, and signed out only when that is meant', async (t) => {
+  const world = await startApi(t);
+  const { userUuid } = await register(world.accounts);
+  const { run, json } = at(world);
+  t.deepEqual(await run('user', 'find', 'Alice@example.org'), { code: 0, out: `${userUuid}\n`, err: '' });
+  t.deepEqual(await json('user', 'find', alice.email), { userUuid });
+  t.deepEqual(await run('user', 'find', 'bob@example.org'), {
+    code: 1,
+    out: '',
+    err: 'Nobody has that address in that workspace.\n',
+  });
+  const shown = (await run('user', 'show', userUuid)).out;
+  t.regex(shown, /^e-mail +alice@example\.org$/m);
+  t.regex(shown, /^sessions +1$/m);
+  t.like(await json('user', 'show', userUuid), {
+    userUuid,
+    state: 'ACTIVE',
+    email: alice.email,
+    sessions: 1,
+    roles: ['CORE_USER', 'PRO_USER'],
+    created: new Date(world.accounts.host.clock.nowMs()).toISOString(),
+  });
+  t.deepEqual(await run('user', 'sign-out', userUuid), {
+    code: 1,
+    out: '',
+    err: 'This would end 1 session of the user, on every device. Say --yes to do it.\n',
+  });
+  t.deepEqual(await json('user', 'sign-out', userUuid, '--yes'), { userUuid, endedSessions: 1 });
+  t.like(await run('user', 'sign-out', userUuid, '--yes'), { code: 0, out: '0 sessions ended.\n' });
+  t.like(await run('user', 'show', nobody), { code: 1, err: 'There is no user of that uuid.\n' });
+  t.like(await run('user', 'show', 'bob'), { code: 64, err: 'user_uuid is not a uuid.\n' });
+});
+
+test.serial('health: each check, and exit code 69 for a node that does not serve', async (t) => {
+  const world = await startApi(t);
+  const { run, json } = at(world);
+  t.deepEqual(linesOf(await run('health')), [
+    'CHECK     STATUS',
+    'database  SERVING',
+    'host      SERVING',
+    'the node  SERVING',
+  ]);
+  t.deepEqual(await json('health'), { serving: true, checks: { database: 'SERVING', host: 'SERVING' } });
+  world.checks['database'] = 'failed';
+  const unwell = await run('health', '--json');
+  t.is(unwell.code, 69);
+  t.like(JSON.parse(unwell.out), { serving: false, checks: { database: 'NOT_SERVING' } });
+});
+
+test.serial(
+  'a node that is not there, or does not answer in time, is exit code 69 with a sentence',
+  async (t) => {
+    const silent = createServer(() => {});
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    t.teardown(() => silent.close());
+    const { port } = silent.address() as { port: number };
+    const late = await commandLine(['nodes', '--address', `127.0.0.1:${port}`, '--deadline-ms', '300']);
+    t.deepEqual(late, {
+      code: 69,
+      out: '',
+      err: `127.0.0.1:${port} did not answer within 300 ms; --deadline-ms gives it longer.\n`,
+    });
+    const absent = await commandLine(['nodes'], { GRPC_PORT: '1' });
+    t.is(absent.code, 69);
+    t.regex(
+      absent.err,
+      /^No connection to 127\.0\.0\.1:1 \(connect ECONNREFUSED\)\. Is a node running there\?/,
+    );
+  },
+);
+
+test.serial('the address comes from the environment of the node, whatever else is wrong there', async (t) => {
+  const { address } = await startApi(t);
+  const GRPC_PORT = address.split(':')[1] ?? '';
+  const { code } = await commandLine(['nodes'], { GRPC_HOST: '127.0.0.1', GRPC_PORT, PORT: 'wrong' });
+  t.is(code, 0);
+  const wrong = await commandLine(['nodes'], { GRPC_PORT: 'ninety' });
+  t.is(wrong.code, 64);
+  t.regex(wrong.err, /GRPC_PORT is not a whole number: "ninety"/);
+});
+
+(hasOpenssl ? test.serial : test.serial.skip)(
+  'with mutual TLS the command line shows its certificate',
+  async (t) => {
+    const authority = createAuthority();
+    t.teardown(() => authority.remove());
+    const node = authority.issue('node.test');
+    const credentials = serverCredentials({
+      certificate: readFileSync(node.cert),
+      key: readFileSync(node.key),
+      clientCa: readFileSync(authority.ca),
+    });
+    const { address } = await startApi(t, { credentials });
+    const operator = authority.issue('operator');
+    const shown = ['--ca', authority.ca, '--cert', operator.cert, '--key', operator.key];
+    const known = await commandLine(['nodes', '--address', address, ...shown]);
+    t.like(known, { code: 0, err: '' });
+    t.is(
+      (await commandLine(['nodes', '--address', address, ...shown, '--server-name', 'node.test'])).code,
+      0,
+    );
+    t.is(
+      (await commandLine(['nodes', '--address', address, ...shown, '--server-name', 'other.test'])).code,
+      69,
+    );
+    const unknown = await commandLine(['nodes', '--address', address, '--ca', authority.ca]);
+    t.is(unknown.code, 69);
+    t.regex(unknown.err, /^No connection to .* --ca, --cert and --key\.\n$/);
+    t.is((await commandLine(['nodes', '--address', address])).code, 69);
+
+    const [host = '', port = ''] = address.split(':');
+    const ofNode = { GRPC_CLIENT_CA_FILE: authority.ca, GRPC_CERT_FILE: node.cert, GRPC_KEY_FILE: node.key };
+    t.is((await commandLine(['nodes'], { GRPC_HOST: host, GRPC_PORT: port, ...ofNode })).code, 0);
+  },
+);

@@ -1,0 +1,52 @@
+/** Another number of shards, from the operator's side: built programs, a real database, the words they are told. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import test from 'ava';
+import { exitCodes } from '../../../process/start-error.ts';
+import { build, buildDirectory, dataDirectoryOf, launch, started } from '../../kit/built-server.ts';
+import { databaseUrl, startTestPostgres, type TestPostgres } from '../../kit/postgres.ts';
+
+const run = promisify(execFile);
+
+let database: TestPostgres;
+test.before(build);
+test.before(async () => {
+  database = await startTestPostgres();
+});
+test.after.always(() => database?.stop());
+
+async function reshard(url: string, shards: number): Promise<{ code: number; out: string; err: string }> {
+  const entry = join(buildDirectory, 'cli', 'main.js');
+  const env = { PATH: process.env['PATH'], DATABASE_URL: url };
+  try {
+    const { stdout, stderr } = await run(process.execPath, [entry, 'reshard', '--shards', `${shards}`], {
+      env,
+    });
+    return { code: 0, out: stdout, err: stderr };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return { code, out: stdout, err: stderr };
+  }
+}
+
+test('a cluster is stopped, gets another number of shards, and starts with that alone', async (t) => {
+  const url = databaseUrl(await database.createDatabase());
+  const directory = dataDirectoryOf(t);
+  const settings = (shards: number) => ({ DATABASE_URL: url, SHARD_COUNT: `${shards}` });
+  const first = await started(t, { directory, settings: settings(16) });
+  const early = await reshard(url, 64);
+  t.is(early.code, 1);
+  t.regex(early.err, /The node "main" has a lease .* Stop every node first/);
+  first.child.kill('SIGTERM');
+  t.is(await first.exitCode, 0);
+
+  const done = await reshard(url, 64);
+  t.is(done.code, 0, done.err);
+  t.is(done.out, 'The database has 64 shards now (16 before). Start every node with SHARD_COUNT=64.\n');
+  const former = launch(t, { directory, settings: settings(16) });
+  t.is(await former.exitCode, exitCodes.config);
+  t.regex(former.output(), /start with SHARD_COUNT=64/);
+  const next = await started(t, { directory, settings: settings(64) });
+  t.is((await fetch(`${next.url}/healthcheck/readiness`)).status, 200);
+});

@@ -1,0 +1,65 @@
+/** A backup restored as docs/operations.md says. */
+import { execFileSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { type Account, newItem, register, sync } from '../../kit/api-client.ts';
+import { build, dataDirectoryOf, started } from '../../kit/built-server.ts';
+
+test.before(build);
+
+const settings = { E2E_TESTING: 'true' };
+
+/** With owners and modes, as an operator copies it. */
+function copy(from: string, to: string): void {
+  execFileSync('cp', ['-a', from, to]);
+}
+
+async function running(t: ExecutionContext, directory: string, work: (url: string) => Promise<void>) {
+  const server = await started(t, { directory, settings });
+  await work(server.url);
+  server.child.kill('SIGTERM');
+  t.is(await server.exitCode, 0);
+}
+
+test.serial(
+  'a device that had synced past a restored backup misses nothing that is saved after it',
+  async (t) => {
+    const directory = dataDirectoryOf(t);
+    const backup = join(dataDirectoryOf(t), 'copy');
+    let account: Account | undefined;
+    let token = '';
+    const save = async (url: string): Promise<string> => {
+      account ??= await register(url);
+      const item = newItem();
+      token = (await sync(url, account, { items: [item], sync_token: token })).sync_token;
+      return item.uuid;
+    };
+    let inBackup = '';
+    await running(t, directory, async (url) => {
+      inBackup = await save(url);
+    });
+    copy(directory, backup);
+    await running(t, directory, async (url) => {
+      await save(url);
+      await save(url);
+    });
+    const newest = token;
+
+    rmSync(directory, { recursive: true });
+    copy(backup, directory);
+    writeFileSync(join(directory, 'restored'), '');
+    await running(t, directory, async (url) => {
+      const saved = [await save(url), await save(url), await save(url)];
+      if (account === undefined) throw new Error('no account');
+      const { retrieved_items: got } = await sync(url, account, { sync_token: newest });
+      t.deepEqual(got.map(({ uuid }) => uuid).sort(), [inBackup, ...saved].sort());
+      token = (await sync(url, account, {})).sync_token;
+    });
+    // The mark is gone: from here on tokens hold again.
+    await running(t, directory, async (url) => {
+      if (account === undefined) throw new Error('no account');
+      t.deepEqual((await sync(url, account, { sync_token: token })).retrieved_items, []);
+    });
+  },
+);

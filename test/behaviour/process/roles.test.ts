@@ -1,0 +1,70 @@
+/** The roles as processes: what runs actors and what serves clients are one server, over a real broker. */
+import test from 'ava';
+import { register, sync, upload } from '../../kit/api-client.ts';
+import { build, dataDirectoryOf, launch, started } from '../../kit/built-server.ts';
+import { freePorts } from '../../kit/free-ports.ts';
+import { startNatsServer, type TestNatsServer } from '../../kit/nats-server.ts';
+import { databaseUrl, startTestPostgres, type TestPostgres } from '../../kit/postgres.ts';
+import { until } from '../../kit/until.ts';
+
+let database: TestPostgres;
+let nats: TestNatsServer;
+test.before(build);
+test.before(async () => {
+  [database, nats] = await Promise.all([startTestPostgres(), startNatsServer()]);
+});
+test.after.always(() => Promise.all([database?.stop(), nats?.stop()]));
+
+const textOf = async (url: string): Promise<string> => (await fetch(url)).text();
+
+const connections = 30;
+/** Each over a connection of its own, which the system gives to one of those that listen. */
+async function connectAnew(url: string): Promise<void> {
+  for (let n = 0; n < connections; n += 1) await fetch(url, { headers: { connection: 'close' } });
+}
+
+test('a host and two gateways on one port are one server, and one gateway may go', async (t) => {
+  const [port = 0] = await freePorts(1);
+  const settings = {
+    DATABASE_URL: databaseUrl(await database.createDatabase()),
+    NATS_URL: nats.url,
+    SECRET_KEY: '01'.repeat(32),
+    SHARD_COUNT: '16',
+  };
+  const host = launch(t, {
+    directory: dataDirectoryOf(t),
+    settings: { ...settings, ROLE: 'host', NODE_ID: 'host' },
+  });
+  await until(() => host.output().includes('Internal API'));
+  t.regex(host.output(), /No client connects to this process: it is a host/);
+  const gateway = (id: string) =>
+    started(t, {
+      directory: dataDirectoryOf(t),
+      settings: { ...settings, ROLE: 'gateway', NODE_ID: id, PORT: `${port}` },
+    });
+  const [first, second] = await Promise.all([gateway('a'), gateway('b')]);
+  t.is(first.url, second.url);
+  const { url } = first;
+
+  const account = await register(url);
+  await upload(url, account, 3);
+  await connectAnew(`${url}/healthcheck`);
+  for (const { metricsUrl } of [first, second]) {
+    const metrics = await textOf(metricsUrl);
+    t.regex(metrics, /^http_request_duration_seconds_count\{.*"\/healthcheck".*\} [1-9]/m);
+    // What is for hosts alone raises no alarm here.
+    t.regex(metrics, /^transport_connected 1$/m);
+    t.notRegex(metrics, /^(shards|lease_valid|transport_wake_stream_available) /m);
+  }
+  const hostMetrics = /probes: (\S+)/.exec(host.output())?.[1] ?? '';
+  await until(async () => /^transport_wake_stream_available 1$/m.test(await textOf(hostMetrics)));
+  t.regex(await textOf(hostMetrics), /^shards 16$/m);
+
+  first.child.kill('SIGTERM');
+  t.is(await first.exitCode, 0);
+  const retrieved = () => sync(url, account, { items: [] }).then((reply) => reply.retrieved_items.length);
+  // A connection to the one that went may not have been seen to end yet.
+  await until(async () => (await retrieved().catch(() => 0)) === 3);
+  host.child.kill('SIGTERM');
+  t.is(await host.exitCode, 0);
+});

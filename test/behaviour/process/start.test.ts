@@ -1,0 +1,171 @@
+/** The server as `npm start` runs it: a process of its own, started, stopped, killed and started again. */
+import { readdirSync, statSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { chooseAccount } from '../../../process/postgres/account.ts';
+import { exitCodes } from '../../../process/start-error.ts';
+import { build, buildDirectory, dataDirectoryOf, launch, started } from '../../kit/built-server.ts';
+import { endLeftovers, isAlive, postmasterOf as postmasterIn } from '../../kit/server-process.ts';
+import { until } from '../../kit/until.ts';
+
+test.before(build);
+
+const postmasterOf = (directory: string): number => postmasterIn(directory) ?? 0;
+
+const statusOf = async (url: string): Promise<number> => (await fetch(url)).status;
+
+test.serial(
+  'it starts on an empty directory, tells its address, and a SIGTERM ends it in order',
+  async (t) => {
+    const directory = dataDirectoryOf(t);
+    const server = await started(t, { directory });
+    t.is(await statusOf(`${server.url}/healthcheck`), 200);
+    t.is(await statusOf(`${server.url}/healthcheck/readiness`), 200);
+    const postmaster = postmasterOf(directory);
+    server.child.kill('SIGTERM');
+    t.is(await server.exitCode, 0);
+    t.false(isAlive(postmaster));
+  },
+);
+
+test.serial('what it keeps is closed to others', async (t) => {
+  const directory = dataDirectoryOf(t);
+  await started(t, { directory });
+  t.is(statSync(directory).mode & 0o007, 0);
+  const secrets = readdirSync(directory).filter((name) => statSync(join(directory, name)).isFile());
+  t.deepEqual(secrets.sort(), ['postgres-password', 'secret-key']);
+  for (const name of secrets) t.is(statSync(join(directory, name)).mode & 0o777, 0o600, name);
+});
+
+test.serial('a second server on the same directory is refused, and the first goes on', async (t) => {
+  const directory = dataDirectoryOf(t);
+  const first = await started(t, { directory });
+  const second = launch(t, { directory });
+  t.is(await second.exitCode, exitCodes.inUse);
+  t.regex(second.output(), /Another server is running on the data directory/);
+  t.is(await statusOf(`${first.url}/healthcheck/readiness`), 200);
+});
+
+test.serial(
+  'a SIGTERM waits for a request in flight within a bound, and a second one does not',
+  async (t) => {
+    const directory = dataDirectoryOf(t);
+    const server = await started(t, { directory, settings: { DRAIN_TIMEOUT_MS: '60000' } });
+    const { hostname, port } = new URL(server.url);
+    const socket = connect(Number(port), hostname);
+    t.teardown(() => socket.destroy());
+    socket.on('error', () => undefined);
+    socket.write(
+      'POST /v2/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{',
+    );
+    const inFlight = /http_requests_in_flight (\d+)/;
+    await until(async () => inFlight.exec(await (await fetch(server.metricsUrl)).text())?.[1] === '1');
+    server.child.kill('SIGTERM');
+    await until(() => server.output().includes('draining'));
+    const repeat = setInterval(() => server.child.kill('SIGTERM'), 100);
+    t.is(await server.exitCode, 143);
+    clearInterval(repeat);
+  },
+);
+
+test.serial('a SIGTERM during the start ends it in order', async (t) => {
+  const directory = dataDirectoryOf(t);
+  const server = launch(t, { directory });
+  await until(() => readdirSync(directory).includes('postgres-password'));
+  server.child.kill('SIGTERM');
+  t.is(await server.exitCode, 0);
+  t.notRegex(server.output(), /is running/);
+});
+
+test.serial('killed alone, it starts again on its directory and takes over its database', async (t) => {
+  const directory = dataDirectoryOf(t);
+  const first = await started(t, { directory });
+  const postmaster = postmasterOf(directory);
+  first.child.kill('SIGKILL');
+  await first.exitCode;
+  t.true(isAlive(postmaster));
+  const second = await started(t, { directory });
+  t.false(isAlive(postmaster));
+  await until(async () => (await statusOf(`${second.url}/healthcheck/readiness`)) === 200);
+});
+
+test.serial('killed with everything it started, it starts again on its directory', async (t) => {
+  const directory = dataDirectoryOf(t);
+  const first = await started(t, { directory });
+  const postmaster = postmasterOf(directory);
+  process.kill(-(first.child.pid ?? 0), 'SIGKILL');
+  process.kill(-postmaster, 'SIGKILL');
+  t.is(await first.exitCode, null);
+  await until(() => !isAlive(postmaster));
+  const second = await started(t, { directory });
+  await until(async () => (await statusOf(`${second.url}/healthcheck/readiness`)) === 200);
+});
+
+test.serial('a database that dies turns readiness red until it is back', async (t) => {
+  const directory = dataDirectoryOf(t);
+  const server = await started(t, { directory });
+  process.kill(-postmasterOf(directory), 'SIGKILL');
+  const readiness = () => statusOf(`${server.url}/healthcheck/readiness`);
+  await until(async () => (await readiness()) === 503);
+  await until(async () => (await readiness()) === 200);
+  t.is(await statusOf(`${server.url}/healthcheck`), 200);
+});
+
+test.serial('another secret key than the database was made with is refused', async (t) => {
+  const directory = dataDirectoryOf(t);
+  const first = await started(t, { directory });
+  first.child.kill('SIGTERM');
+  await first.exitCode;
+  const other = 'ab'.repeat(32);
+  const second = launch(t, { directory, settings: { SECRET_KEY: other } });
+  t.is(await second.exitCode, exitCodes.config);
+  t.regex(second.output(), /secret key is not the one this database was made with/);
+  t.notRegex(second.output(), new RegExp(other));
+});
+
+test.serial('wrong settings are all told at once and nothing is made', async (t) => {
+  const directory = dataDirectoryOf(t);
+  const server = launch(t, { directory, settings: { PORT: 'http', LEASE_MS: '1', COOKIE_SECRUE: 'true' } });
+  t.is(await server.exitCode, exitCodes.config);
+  t.regex(server.output(), /PORT is not a whole number/);
+  t.regex(server.output(), /LEASE_MS is below/);
+  t.deepEqual(readdirSync(directory), []);
+});
+
+test.serial('a port that is taken is told by its setting, and nothing stays behind', async (t) => {
+  const first = await started(t, { directory: dataDirectoryOf(t) });
+  const directory = dataDirectoryOf(t);
+  const second = launch(t, { directory, settings: { PORT: new URL(first.url).port } });
+  t.is(await second.exitCode, exitCodes.unavailable);
+  t.regex(second.output(), /PORT cannot be listened on/);
+  t.deepEqual(endLeftovers(directory), []);
+});
+
+test.serial('a database that cannot be reached is told without its password', async (t) => {
+  const directory = dataDirectoryOf(t);
+  const settings = { DATABASE_URL: 'postgresql://someone:hunter2@127.0.0.1:1/nowhere' };
+  const server = launch(t, { directory, settings });
+  t.is(await server.exitCode, exitCodes.unavailable);
+  t.regex(server.output(), /The database cannot be used/);
+  t.notRegex(server.output(), /hunter2/);
+});
+
+const nobody = { uid: 65_534, gid: 65_534 };
+
+// Whoever is not root shows with every test above that an ordinary user can run it.
+const asRoot = process.getuid?.() === 0;
+
+async function runsAsOrdinaryUser(t: ExecutionContext): Promise<void> {
+  const directory = dataDirectoryOf(t, nobody);
+  const account = await chooseAccount(directory, tmpdir(), [buildDirectory]);
+  const server = await started(t, { directory, account });
+  t.is(await statusOf(`${server.url}/healthcheck/readiness`), 200);
+  t.is(statSync(join(directory, 'secret-key')).uid, nobody.uid);
+  t.is(statSync(join(directory, 'postgres')).uid, nobody.uid);
+  server.child.kill('SIGTERM');
+  t.is(await server.exitCode, 0);
+}
+
+if (asRoot) test.serial('an ordinary user runs it as well as root', runsAsOrdinaryUser);

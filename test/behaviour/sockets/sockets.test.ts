@@ -1,0 +1,267 @@
+/** `/sockets` on one process: what reaches which socket, and what is refused (sync.md 5). */
+import test from 'ava';
+
+import { dial, type RefusedUpgrade } from '../../kit/socket-client.ts';
+import { openWorld, parsed } from './world.ts';
+
+const statusOf = (dialled: object): number | 'opened' =>
+  (dialled as Partial<RefusedUpgrade>).status ?? 'opened';
+
+test('what one device saves is told to the other devices of the user, and to nobody else', async (t) => {
+  const world = await openWorld(t);
+  const phone = await world.register();
+  const laptop = await phone.another();
+  const stranger = await world.register();
+  const [own, other, others] = [await phone.socket(), await laptop.socket(), await stranger.socket()];
+
+  await phone.save();
+  const [frame] = parsed(await other.received(1));
+  t.is(frame.type, 'ITEMS_CHANGED_ON_SERVER');
+  t.is(new Date(frame.createdAt).toISOString(), frame.createdAt);
+  const { userUuid } = phone.account;
+  t.deepEqual(frame.meta, {
+    correlation: { userIdentifier: userUuid, userIdentifierType: 'uuid' },
+    origin: 'syncing-server',
+  });
+  t.is(frame.payload.userUuid, userUuid);
+  t.is(frame.payload.sessionUuid, await phone.sessionUuid());
+  t.true(Number.isSafeInteger(frame.payload.timestamp));
+
+  await laptop.save();
+  await own.received(1);
+  t.deepEqual([own.texts.length, other.texts.length, others.texts.length], [1, 1, 0]);
+});
+
+test('a sync that saves nothing is told to nobody', async (t) => {
+  const world = await openWorld(t);
+  const phone = await world.register();
+  const socket = await (await phone.another()).socket();
+  await phone.call('POST', '/v1/items');
+  await phone.save({ uuid: 'not a uuid', content_type: 'Note' });
+  await phone.save();
+  await socket.received(1);
+  t.is(socket.texts.length, 1);
+});
+
+test('an upgrade without a token that is right now is refused, and opens nothing', async (t) => {
+  const world = await openWorld(t);
+  const phone = await world.register();
+  const good = await phone.socketToken();
+  const dialled = (query: string) => dial(t, `${world.url}/sockets${query}`);
+  t.is(statusOf(await dialled('')), 401);
+  t.is(statusOf(await dialled('?authToken=')), 401);
+  t.is(statusOf(await dialled(`?authToken=${good.slice(0, -1)}`)), 401);
+  t.is(
+    statusOf(await dialled(`?authToken=${good.replace(/^./, (first) => (first === 'a' ? 'b' : 'a'))}`)),
+    401,
+  );
+  t.is(statusOf(await dialled(`?authToken=${phone.account.accessToken}`)), 401);
+  const refused = (await dialled('?authToken=x')) as RefusedUpgrade;
+  t.is(JSON.parse(refused.body).error.tag, 'invalid-auth');
+  t.is(statusOf(await dialled(`?authToken=${good}`)), 'opened');
+  await world.clock.advance(80_000);
+  t.is(statusOf(await dialled(`?authToken=${good}`)), 401);
+});
+
+test('a token of a session that has ended since, or of an account that is gone, opens nothing', async (t) => {
+  const world = await openWorld(t);
+  const phone = await world.register();
+  const laptop = await phone.another();
+  const token = await laptop.socketToken();
+  t.is((await laptop.call('POST', '/v1/logout')).status, 204);
+  t.is(statusOf(await laptop.dial({ token })), 401);
+
+  const last = await phone.socketToken();
+  const password = phone.account.password;
+  const path = `/v1/users/${phone.account.userUuid}`;
+  t.is((await phone.call('DELETE', path, { 'x-server-password': password })).status, 200);
+  await world.clock.advance(5_000);
+  t.is(statusOf(await phone.dial({ token: last })), 401);
+});
+
+test('while nobody serves the user an upgrade is answered to come again', async (t) => {
+  const world = await openWorld(t);
+  const phone = await world.register();
+  const token = await phone.socketToken();
+  world.host.host.abandon();
+  let refused: object | undefined;
+  void phone.dial({ token }).then((dialled) => {
+    refused = dialled;
+  });
+  await world.until(() => refused !== undefined, 8_000);
+  t.is(statusOf(refused ?? {}), 503);
+  t.truthy((refused as RefusedUpgrade).headers['retry-after']);
+});
+
+test('the sockets of a session close when it ends, and those of others stay', async (t) => {
+  const world = await openWorld(t);
+  const phone = await world.register();
+  const [laptop, tablet] = [await phone.another(), await phone.another()];
+  const own = await phone.socket();
+  const signedOut = await laptop.socket();
+  const revoked = [await tablet.socket(), await tablet.socket()];
+
+  await laptop.call('POST', '/v1/logout');
+  t.is(await signedOut.closed, 1008);
+  await phone.call('DELETE', `/v1/sessions/${await tablet.sessionUuid()}`);
+  t.deepEqual(await Promise.all(revoked.map(({ closed }) => closed)), [1008, 1008]);
+  t.false(own.isClosed);
+  t.deepEqual([...own.texts, ...signedOut.texts], []);
+});
+
+test('a ping text is answered by nothing', async (t) => {
+  const world = await openWorld(t);
+  const phone = await world.register();
+  const socket = await (await phone.another()).socket();
+  socket.send('ping');
+  await phone.save();
+  await socket.received(1);
+  t.is(parsed(socket.texts)[0].type, 'ITEMS_CHANGED_ON_SERVER');
+});
+
+test('only the exact path is a socket', async (t) => {
+  const world = await openWorld(t);
+  const phone = await world.register();
+  const query = `?authToken=${await phone.socketToken()}`;
+  for (const path of ['/sockets/', '/sockets/sync', '/sockets/sync/', '/v1/sockets', '/Sockets', '/']) {
+    t.not(statusOf(await dial(t, `${world.url}${path}${query}`)), 'opened', path);
+  }
+  t.is((await fetch(`${world.url}/sockets${query}`)).status, 404);
+});
+
+test('a frame that is larger than anything a client has to say ends the socket', async (t) => {
+  const world = await openWorld(t);
+  const socket = await (await world.register()).socket();
+  socket.send('x'.repeat(2_000));
+  await socket.closed;
+  t.pass();
+});
+
+test('a socket that misses a ping is dropped, one that answers stays', async (t) => {
+  const world = await openWorld(t, { sockets: { socketsMax: 10, socketsPerUserMax: 10, idleSeconds: 8 } });
+  const phone = await world.register();
+  const alive = await phone.socket();
+  const dead = await phone.socket({ answersPings: false });
+  await dead.closed;
+  t.true(dead.pings > 0);
+  t.false(alive.isClosed);
+});
+
+test('sockets are bounded for the process and for each user, and the room of a closed one is free', async (t) => {
+  const world = await openWorld(t, { sockets: { socketsMax: 3, socketsPerUserMax: 2, idleSeconds: 44 } });
+  const phone = await world.register();
+  const first = await phone.socket();
+  await phone.socket();
+  t.is(statusOf(await phone.dial()), 429);
+  const another = await world.register();
+  await another.socket();
+  t.is(statusOf(await another.dial()), 503);
+  first.end();
+  await t.notThrowsAsync(opens(() => another.dial()));
+});
+
+async function opens(dialling: () => Promise<object>): Promise<void> {
+  for (let attempt = 0; attempt < 200; attempt += 1) {
+    if (statusOf(await dialling()) === 'opened') return;
+  }
+  throw new Error('never opened');
+}
+
+test('tokens cannot be guessed faster than the public rate allows', async (t) => {
+  const world = await openWorld(t);
+  const { url } = await world.another({ rateLimits: { publicPerMinute: 2, sessionPerMinute: 0 } });
+  const statuses: unknown[] = [];
+  for (let guess = 0; guess < 3; guess += 1) {
+    statuses.push(statusOf(await dial(t, `${url}/sockets?authToken=${guess}`)));
+  }
+  t.deepEqual(statuses, [401, 401, 429]);
+});
+
+test('where origins are restricted, pages of others may not connect', async (t) => {
+  const cors = { strict: true, allowedOrigins: ['https://notes.example'] };
+  const world = await openWorld(t, { cors });
+  const phone = await world.register();
+  const from = async (origin: string) => statusOf(await phone.dial({ headers: { origin } }));
+  t.is(await from('https://evil.example'), 403);
+  t.is(await from('https://notes.example'), 'opened');
+  t.is(await from('file://'), 'opened');
+  t.is(statusOf(await phone.dial()), 'opened');
+});
+
+test('an access key is asked for at the upgrade too, unless sockets are exempt', async (t) => {
+  const accessKey = { key: 'k', mode: 'all' } as const;
+  const world = await openWorld(t);
+  const phone = await world.register();
+  const token = await phone.socketToken();
+  const withKey = { 'x-shared-server-key': 'k' };
+  for (const [exempt, headers, expected] of [
+    [[], {}, 401],
+    [[], withKey, 'opened'],
+    [['sockets'], {}, 'opened'],
+  ] as const) {
+    const { url } = await world.another({ accessKey: { ...accessKey, exempt } });
+    t.is(statusOf(await dial(t, `${url}/sockets?authToken=${token}`, { headers })), expected);
+  }
+});
+
+test('when the process ends its sockets close one after another, to dial again', async (t) => {
+  const world = await openWorld(t);
+  const phone = await world.register();
+  const sockets = await Promise.all(Array.from({ length: 60 }, () => phone.socket()));
+  let drained = false;
+  void world.gateway.drain().then(() => {
+    drained = true;
+  });
+  await world.until(() => drained, 10_000);
+  t.deepEqual(new Set(await Promise.all(sockets.map(({ closed }) => closed))), new Set([1012]));
+});
+
+test('what happens is counted, without names', async (t) => {
+  const world = await openWorld(t);
+  const phone = await world.register();
+  const socket = await (await phone.another()).socket();
+  await phone.dial({ token: 'wrong' });
+  await phone.save();
+  await socket.received(1);
+  const metrics = await world.registry.metrics();
+  t.regex(metrics, /^sockets_open 1$/m);
+  t.regex(metrics, /^socket_upgrades_total{outcome="opened"} 1$/m);
+  t.regex(metrics, /^socket_upgrades_total{outcome="refused"} 1$/m);
+  t.regex(metrics, /^socket_events_received_total 1$/m);
+  t.regex(metrics, /^socket_frames_sent_total 1$/m);
+  t.false(metrics.includes(phone.account.userUuid));
+});
+
+test('a connection token is needed to tell of connections of another front', async (t) => {
+  const world = await openWorld(t);
+  const phone = await world.register();
+  const authorization = await phone.socketToken();
+  for (const method of ['POST', 'DELETE']) {
+    const call = (headers: Record<string, string>) => phone.call(method, '/v1/sockets/connections', headers);
+    const missing = await call({ authorization });
+    t.is(missing.status, 400);
+    t.regex(missing.headers.get('content-type') ?? '', /^text\/plain/);
+    t.is((await call({ connectionid: '1' })).status, 400);
+    const noted = await call({ connectionid: '1', authorization });
+    t.is(noted.status, 200);
+    t.is(await noted.text(), '');
+  }
+});
+
+test('realtime sync is said to be absent, and tokens are for sessions alone', async (t) => {
+  const world = await openWorld(t);
+  const phone = await world.register();
+  const offered = await phone.call('GET', '/v1/sockets/sync/capabilities');
+  t.deepEqual(((await offered.json()) as { data: unknown }).data, { capabilities: [] });
+  const ticket = await phone.call('POST', '/v1/sockets/sync/ticket');
+  t.is(ticket.status, 503);
+  t.is(((await ticket.json()) as { data: { error: { code: string } } }).data.error.code, 'SYNC_DISABLED');
+  const nobody = { authorization: '' };
+  for (const [method, path] of [
+    ['GET', '/v1/sockets/sync/capabilities'],
+    ['POST', '/v1/sockets/sync/ticket'],
+    ['POST', '/v1/sockets/tokens'],
+  ] as const) {
+    t.is((await phone.call(method, path, nobody)).status, 401, path);
+  }
+});

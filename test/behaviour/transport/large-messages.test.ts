@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto';
+import test from 'ava';
+import { RetryableError, TerminalError } from '../../../runtime/errors.ts';
+import { decodeFrameOf, encodeFrame, partBytes } from '../../../runtime/transport/nats/frame.ts';
+import { startNatsServer } from '../../kit/nats-server.ts';
+import { call, echo, prefixOf, rawClient, startProcess, until } from '../../kit/transport-process.ts';
+
+const server = await startNatsServer({ jetStream: false });
+test.after.always(() => server.stop());
+
+let clusters = 0;
+const cluster = () => {
+  clusters += 1;
+  return { clusterName: `large-${clusters}` };
+};
+
+const mebibyte = 1_024 * 1_024;
+/** For a machine that is busy with other tests. */
+const patient = () => ({ deadlineMs: performance.now() + 60_000 });
+
+test('large requests and replies go both ways at once, whole', async (t) => {
+  const shared = cluster();
+  const one = await startProcess(t, server.url, { ...shared, answer: echo, shards: [0] });
+  const other = await startProcess(t, server.url, { ...shared, answer: echo, shards: [1] });
+  const sizes = [
+    64 * 1_024,
+    65 * 1_024,
+    partBytes - 1,
+    partBytes,
+    partBytes + 1,
+    3 * partBytes,
+    5 * mebibyte,
+  ];
+  await Promise.all(
+    sizes.map(async (size) => {
+      const bytes = randomBytes(size);
+      const echoed = (await other.transport.ask(call({ bytes }, patient()))) as { bytes: Buffer };
+      t.is(Buffer.compare(bytes, echoed.bytes), 0, `${size} bytes`);
+    }),
+  );
+  await until(() => one.transport.heldBytes === 0 && other.transport.heldBytes === 0);
+});
+
+test('many large replies at once come at the pace of who takes them', async (t) => {
+  const shared = cluster();
+  const text = 'x'.repeat(2 * mebibyte);
+  await startProcess(t, server.url, { ...shared, answer: () => text });
+  const caller = await startProcess(t, server.url, shared);
+  const replies = await Promise.all(
+    Array.from({ length: 60 }, () => caller.transport.ask(call(null, patient()))),
+  );
+  t.true(replies.every((reply) => reply === text));
+  t.deepEqual(caller.seen.disconnected, []);
+});
+
+test('a small call is not held up behind large ones', async (t) => {
+  const shared = cluster();
+  const large = 'x'.repeat(20 * mebibyte);
+  await startProcess(t, server.url, {
+    ...shared,
+    answer: ({ command }) => (command === 'large' ? large : 'small'),
+  });
+  const caller = await startProcess(t, server.url, shared);
+  let isLargeThere = false;
+  const reply = caller.transport.ask(call(null, { command: 'large', ...patient() })).then(() => {
+    isLargeThere = true;
+  });
+  t.is(await caller.transport.ask(call(null)), 'small');
+  t.false(isLargeThere);
+  await reply;
+});
+
+test('a request or reply that is too large to be sent is terminal', async (t) => {
+  const shared = cluster();
+  const tooLarge = Buffer.alloc(65 * mebibyte);
+  await startProcess(t, server.url, {
+    ...shared,
+    answer: ({ command }) => (command === 'large' ? tooLarge : 1),
+  });
+  const caller = await startProcess(t, server.url, shared);
+  await t.throwsAsync(caller.transport.ask(call(tooLarge)), { instanceOf: TerminalError });
+  await t.throwsAsync(caller.transport.ask(call(null, { command: 'large' })), { instanceOf: TerminalError });
+});
+
+test('a large call whose sender is gone reaches no handler, and whoever waits may repeat it', async (t) => {
+  const shared = cluster();
+  const owner = await startProcess(t, server.url, { ...shared, answer: echo });
+  const raw = await rawClient(t, server.url);
+  const held = { kind: 'held', from: 'gone', id: '1', bytes: mebibyte, remainingMs: 5_000 } as const;
+  const answer = await raw.request(`${prefixOf(shared.clusterName)}.shard.0`, encodeFrame(held), {
+    timeout: 5_000,
+  });
+  const refusal = decodeFrameOf(answer.data, 'refusal');
+  t.is(refusal.class, 'retryable');
+  t.is(refusal.outcome, 'none');
+  t.is(owner.seen.asked.length, 0);
+});
+
+for (const [what, holder] of Object.entries({
+  'is gone': () => undefined,
+  'goes midway': (part: number) =>
+    part === 0 ? ({ kind: 'part', bytes: Buffer.alloc(partBytes) } as const) : refusalNotFound,
+  'sends parts of another size': () => ({ kind: 'part', bytes: Buffer.alloc(10) }) as const,
+  'sends something else': () => ({ kind: 'reply', value: 1 }) as const,
+})) {
+  test(`a large reply whose holder ${what} leaves the outcome unknown`, async (t) => {
+    const shared = cluster();
+    const prefix = prefixOf(shared.clusterName);
+    const caller = await startProcess(t, server.url, shared);
+    const raw = await rawClient(t, server.url);
+    const held = { kind: 'held', from: 'raw', id: '1', bytes: 2 * mebibyte, remainingMs: 5_000 } as const;
+    raw.subscribe(`${prefix}.shard.0`, { callback: (_, message) => void message.respond(encodeFrame(held)) });
+    if (holder(0) !== undefined) {
+      raw.subscribe(`${prefix}.parts.raw`, {
+        callback(_, message) {
+          const frame = holder(decodeFrameOf(message.data, 'fetch').part);
+          if (frame !== undefined) message.respond(encodeFrame(frame));
+        },
+      });
+    }
+    await raw.flush();
+    const error = await t.throwsAsync(caller.transport.ask(call(null)), { instanceOf: RetryableError });
+    t.is(error.outcome, 'unknown');
+    t.is(caller.transport.callsInFlight, 0);
+  });
+}
+
+const refusalNotFound = { kind: 'refusal', class: 'not-found', message: 'not any more' } as const;

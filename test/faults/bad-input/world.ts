@@ -1,0 +1,281 @@
+/**
+ * A running server, a user who sends it everything that is wrong, and one who only ever sends what is right.
+ *
+ * The first is the *sender*; whatever is asked here without a session or with one of his is bad input. The other is
+ * the *canary*: his items, address and secrets are recognisable, so every byte that any other client receives is
+ * searched for them, and after each batch of bad input his sync must still give exactly what he planted. Everything
+ * private that anybody sends carries `marker`, which the server's output must never contain.
+ */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { type RunningServer, startServer } from '../../kit/started-server.ts';
+import {
+  type Answer,
+  type ExchangeOptions,
+  exchange,
+  type Outcome,
+  type RawRequest,
+  requestBytes,
+} from './raw-http.ts';
+
+/** In every address, password, ciphertext, path and header value of these tests. */
+export const marker = 'pq7zmark';
+
+/** What a request may take while the machine is busy with other tests: beyond it, it hangs. */
+export const answerLimitMs = 25_000;
+
+/** No limit on volume, and a log line for every request. */
+export const withoutLimits = { RATE_LIMIT_PUBLIC: '0', RATE_LIMIT_SESSION: '0', LOG_LEVEL: 'debug' };
+
+export interface Account {
+  readonly email: string;
+  readonly password: string;
+  readonly userUuid: string;
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  /** The values of `Cookie` that go with the tokens. */
+  readonly cookies: readonly string[];
+}
+
+export type Headers = readonly (readonly [name: string, value: string])[];
+
+export interface Item {
+  readonly uuid: string;
+  readonly content: string;
+  readonly [field: string]: unknown;
+}
+
+export interface Sync {
+  readonly retrieved_items: readonly Item[];
+  readonly saved_items: readonly Item[];
+  readonly conflicts: readonly { readonly type: string; readonly server_item?: Item }[];
+  readonly sync_token: string;
+  readonly cursor_token?: string;
+}
+
+export const bearer = ({ accessToken }: Account): Headers => [['Authorization', `Bearer ${accessToken}`]];
+export const jsonType: Headers = [['Content-Type', 'application/json']];
+
+/** Header-style sessions; 20240226 makes cookie-style ones. */
+const headerSessions = '20200115';
+
+export class World {
+  readonly #server: RunningServer;
+  readonly port: number;
+  readonly #output: OutputWatch;
+  /** What nobody but the canary may ever receive. */
+  #forbidden: readonly string[] = [];
+  #canary: Account | undefined;
+  #planted: readonly Item[] = [];
+  #sender: Account | undefined;
+
+  static async open(settings: Record<string, string> = withoutLimits): Promise<World> {
+    const output = new OutputWatch();
+    const world = new World(await startServer(settings, (line) => output.read(line)), output);
+    try {
+      await world.#populate();
+      return world;
+    } catch (error) {
+      await world.#server.stop();
+      throw error;
+    }
+  }
+
+  private constructor(server: RunningServer, output: OutputWatch) {
+    this.#server = server;
+    this.#output = output;
+    this.port = Number(new URL(server.url).port);
+  }
+
+  get sender(): Account {
+    return present(this.#sender);
+  }
+
+  get canary(): Account {
+    return present(this.#canary);
+  }
+
+  get planted(): readonly Item[] {
+    return this.#planted;
+  }
+
+  /** Stops the server. @throws Error when its output told something private or a failure of its own */
+  async close(): Promise<void> {
+    await this.#server.stop();
+    this.#output.check();
+  }
+
+  /** Bytes that may be no HTTP at all; what comes back is searched for what belongs to the canary. */
+  async raw(pieces: readonly Buffer[], options: Partial<ExchangeOptions> = {}): Promise<Outcome> {
+    const outcome = await exchange(pieces, { port: this.port, limitMs: answerLimitMs, ...options });
+    for (const text of this.#forbidden) {
+      if (outcome.bytes.includes(text)) throw new Error(`received what belongs to another user: ${text}`);
+    }
+    return outcome;
+  }
+
+  /** A whole request of HTTP as it should be. @throws Error unless it is answered as every request must be */
+  async ask(request: RawRequest): Promise<Answer> {
+    const isHead = request.method === 'HEAD';
+    const outcome = await this.raw([requestBytes(request)], { isHead });
+    const [answer] = outcome.answers;
+    if (answer === undefined) throw new Error(`${outcome.end} without an answer to ${shown(request)}`);
+    checkAnswer(answer, isHead, shown(request));
+    return answer;
+  }
+
+  /** A JSON body of the sender's, or of somebody else. */
+  post(path: string, body: unknown, headers: Headers = bearer(this.sender)): Promise<Answer> {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    return this.ask({ method: 'POST', target: path, headers: [...jsonType, ...headers], body: text });
+  }
+
+  /** Opens an account of its own for one who sends bad input. */
+  async register(api = headerSessions): Promise<Account> {
+    const who = { email: `${marker}-${randomUUID()}@bad.test`, password: `${marker}${randomUUID()}` };
+    const body = { api, ...who, pw_nonce: marker.repeat(8), version: '004' };
+    const bytes = requestBytes({ method: 'POST', target: '/v1/users', body: JSON.stringify(body) });
+    const { answers } = await exchange([bytes], { port: this.port, limitMs: answerLimitMs });
+    const [answer] = answers;
+    if (answer?.status !== 200) throw new Error(`registration: ${answer?.status} ${answer?.body}`);
+    const { user, session } = dataOf(answer) as {
+      user: { uuid: string };
+      session: { access_token: string; refresh_token: string };
+    };
+    const cookies = [...answer.head.matchAll(/^Set-Cookie: ([^;]*)/gim)].map(([, pair = '']) => pair);
+    const account = {
+      ...who,
+      cookies,
+      userUuid: user.uuid,
+      accessToken: session.access_token,
+      refreshToken: session.refresh_token,
+    };
+    this.#output.forbid(secretsOf(account));
+    return account;
+  }
+
+  /** Every page of a first sync of somebody's. */
+  async everythingOf(account: Account): Promise<Item[]> {
+    const items: Item[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await this.syncOf(account, cursor);
+      items.push(...page.retrieved_items);
+      cursor = page.cursor_token;
+    } while (cursor !== undefined);
+    return items;
+  }
+
+  /** One page for its owner, who may see what is his. */
+  async syncOf(account: Account, cursor?: string): Promise<Sync> {
+    const body = JSON.stringify({ api: headerSessions, cursor_token: cursor });
+    const headers = [...jsonType, ...bearer(account)];
+    const bytes = requestBytes({ method: 'POST', target: '/v1/items', headers, body });
+    const { answers } = await exchange([bytes], { port: this.port, limitMs: answerLimitMs });
+    const [answer] = answers;
+    if (answer?.status !== 200) throw new Error(`a first sync: ${answer?.status} ${answer?.body}`);
+    return dataOf(answer) as Sync;
+  }
+
+  /** After a batch of bad input: the server answers, and the canary has what is his and nothing else. */
+  async settle(): Promise<void> {
+    const health = await this.ask({ method: 'GET', target: '/healthcheck' });
+    if (health.status !== 200) throw new Error(`/healthcheck answers ${health.status}`);
+    const has = (await this.everythingOf(this.canary)).map(identity).sort();
+    const should = this.#planted.map(identity).sort();
+    if (has.join() !== should.join()) throw new Error(`the canary has ${has}, and should have ${should}`);
+    this.#output.check();
+    if (this.#server.failures.length > 0) throw new Error(this.#server.failures.join('\n'));
+  }
+
+  async #populate(): Promise<void> {
+    this.#sender = await this.register();
+    this.#canary = await this.register();
+    const items = [1, 2, 3].map((n) => newItem({ content: `canary${n}-${randomBytes(12).toString('hex')}` }));
+    const answer = await this.post('/v1/items', { api: headerSessions, items }, bearer(this.#canary));
+    if ((dataOf(answer) as Sync).saved_items.length !== items.length) throw new Error('nothing was planted');
+    this.#planted = items;
+    this.#forbidden = [...secretsOf(this.#canary), ...items.map(({ content }) => content)];
+    this.#output.forbid(this.#forbidden);
+  }
+}
+
+/** The output of the server, line by line, and what it must not contain. */
+class OutputWatch {
+  readonly #forbidden = new Set<string>([marker]);
+  readonly #leaks: string[] = [];
+  #lines = 0;
+
+  forbid(texts: readonly string[]): void {
+    for (const text of texts) this.#forbidden.add(text);
+  }
+
+  read(line: string): void {
+    this.#lines += 1;
+    for (const text of this.#forbidden) if (line.includes(text)) this.#leaks.push(line);
+  }
+
+  check(): void {
+    if (this.#lines === 0) throw new Error('the output of the server was not read');
+    if (this.#leaks.length > 0) throw new Error(`the output of the server tells: ${this.#leaks.join('\n')}`);
+  }
+}
+
+/** An item as clients send new ones. */
+export function newItem(fields: Record<string, unknown> = {}): Item {
+  return {
+    uuid: randomUUID(),
+    content_type: 'Note',
+    content: `004:${marker}`,
+    enc_item_key: `004:${marker}`,
+    items_key_id: randomUUID(),
+    deleted: false,
+    created_at: '2026-01-01T00:00:00.000Z',
+    created_at_timestamp: 0,
+    updated_at: '1970-01-01T00:00:00.000Z',
+    updated_at_timestamp: 0,
+    ...fields,
+  };
+}
+
+/** The inner body of an answer. */
+export function dataOf(answer: Answer): unknown {
+  const body = JSON.parse(answer.body.toString()) as { data?: unknown };
+  return body.data ?? body;
+}
+
+/** The tag of the error an answer is. */
+export function tagOf(answer: Answer): string | undefined {
+  return (dataOf(answer) as { error?: { tag?: string } }).error?.tag;
+}
+
+const isJson = (answer: Answer) => /^application\/json\b/.test(answer.headers.get('content-type') ?? '');
+
+/** Never a failure of the server, and every refusal says why in JSON. */
+function checkAnswer(answer: Answer, isHead: boolean, what: string): void {
+  const { status, body } = answer;
+  const said = `${status} ${body.toString('utf8', 0, 300)} to ${what}`;
+  if (status >= 500 || status === 429) throw new Error(said);
+  if (status < 400 || isHead) return;
+  if (!isJson(answer)) throw new Error(`no JSON: ${said}`);
+  const { error } = dataOf(answer) as { error?: { message?: unknown } };
+  if (typeof error?.message !== 'string' || error.message === '') throw new Error(`no message: ${said}`);
+}
+
+/** The parts of tokens and cookies that open something, and the address. */
+function secretsOf({ email, password, accessToken, refreshToken, cookies }: Account): string[] {
+  const ofCookies = cookies.map((pair) => pair.slice(pair.indexOf('=') + 1));
+  const ofTokens = [accessToken, refreshToken].map((token) => token.slice(token.lastIndexOf('.') + 1));
+  return [email, password, ...ofTokens, ...ofCookies];
+}
+
+const identity = ({ uuid, content }: Item) => `${uuid} ${content}`;
+
+const shown = ({ method, target, headers = [], body }: RawRequest) =>
+  `${method} ${JSON.stringify(target.slice(0, 300))} ${headers.map(([name]) => name)} ${JSON.stringify(
+    body?.toString().slice(0, 2_000),
+  )} (${body?.length} bytes)`;
+
+function present<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('the world is not open');
+  return value;
+}

@@ -1,0 +1,26 @@
+/** A process that serves for a moment, closes the transport and has nothing more to do. */
+import { systemClock } from '../../../runtime/clock.ts';
+import { silentLogger } from '../../../runtime/ports.ts';
+import { systemRandom } from '../../../runtime/random.ts';
+import { noTransportMetrics } from '../../../runtime/transport/nats/metrics.ts';
+import { openNatsTransport } from '../../../runtime/transport/nats/nats-transport.ts';
+import { until } from '../../kit/transport-process.ts';
+
+const transport = await openNatsTransport({
+  access: { servers: process.argv.slice(2) },
+  clusterName: 'test',
+  databaseId: 'database',
+  incarnation: systemRandom.uuid(),
+  shardCount: 16,
+  clock: systemClock,
+  random: systemRandom,
+  logger: silentLogger,
+  metrics: noTransportMetrics,
+});
+const ask = async () => null;
+transport.serve({ ask, askFromElsewhere: ask, wake() {}, hinted() {} });
+await transport.route([0, 1, 2]);
+await until(() => transport.isWakeStreamAvailable);
+await transport.close(1_000);
+// The channel to the parent would keep it.
+process.disconnect();

@@ -1,0 +1,53 @@
+/** The built server as a process, one for each test, ended with the test. */
+import { execFile } from 'node:child_process';
+import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { ExecutionContext } from 'ava';
+import {
+  endLeftovers,
+  root,
+  type ServerProcess,
+  type ServerProcessOptions,
+  startServerProcess,
+} from './server-process.ts';
+
+/** Inside the repository, so that the built files find their packages. */
+export const buildDirectory = join(root, '.cache', 'process-test');
+const testLimitMs = 180_000;
+
+/** Builds what `npm start` would run, once for all tests of a file. */
+export async function build(): Promise<void> {
+  const compiler = join(root, 'node_modules', '.bin', 'tsc');
+  const args = ['-p', 'tsconfig.build.json', '--outDir', buildDirectory];
+  await promisify(execFile)(compiler, args, { cwd: root });
+}
+
+export type Launch = { readonly directory: string } & Pick<ServerProcessOptions, 'settings' | 'account'>;
+
+/** Starts the process and does not wait for anything. */
+export function launch(t: ExecutionContext, { directory, ...options }: Launch): ServerProcess {
+  const entry = [join(buildDirectory, 'main.js')];
+  const server = startServerProcess({ entry, dataDirectory: directory, cwd: directory, ...options });
+  t.teardown(() => {
+    server.child.kill('SIGKILL');
+    endLeftovers(directory);
+  });
+  return server;
+}
+
+/** Starts the process and waits until it tells its address. */
+export async function started(t: ExecutionContext, options: Launch) {
+  t.timeout(testLimitMs);
+  const server = launch(t, options);
+  return { ...server, ...(await server.ready()) };
+}
+
+/** An empty directory of the given user, removed after the test. */
+export function dataDirectoryOf(t: ExecutionContext, owner?: { uid: number; gid: number }): string {
+  const directory = mkdtempSync(join(tmpdir(), 'process-test-'));
+  if (owner) chownSync(directory, owner.uid, owner.gid);
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}

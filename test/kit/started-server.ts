@@ -1,0 +1,67 @@
+/**
+ * The running server, for tests that talk to it; tests about the life of the process itself are in `test/behaviour/process`.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { endLeftovers, type ServerProcess, startServerProcess } from './server-process.ts';
+
+export interface RunningServer {
+  /** `http://localhost:<port>`: pages on other ports of localhost are of the same site. */
+  url: string;
+  /** What the server has logged as its own failure, line by line. */
+  failures: readonly string[];
+  /** Ends it as an operator does, waits for its end and removes its data. @throws Error if it had to be killed */
+  stop(): Promise<void>;
+}
+
+const stopLimitMs = 30_000;
+
+/**
+ * Starts the server as its one command does, on an empty data directory and free ports.
+ *
+ * @param settings environment variables of the server, beyond those every test server has
+ * @param onLine gets every line of its output as it comes
+ * @throws Error with the end of its output when it does not become ready
+ */
+export async function startServer(
+  settings: Readonly<Record<string, string>> = {},
+  onLine: (line: string) => void = () => {},
+): Promise<RunningServer> {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'scriptorium-'));
+  const failures: string[] = [];
+  const server = startServerProcess({
+    entry: ['--import=tsx', 'main.ts'],
+    dataDirectory,
+    settings,
+    onLine(line) {
+      onLine(line);
+      if (/"level":"(error|fatal)"/.test(line)) failures.push(line);
+    },
+  });
+  const stop = async (): Promise<void> => {
+    try {
+      await end(server, dataDirectory);
+    } finally {
+      await rm(dataDirectory, { recursive: true, force: true });
+    }
+  };
+  try {
+    const { url } = await server.ready();
+    return { url: url.replace('127.0.0.1', 'localhost'), failures, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function end({ child, exitCode }: ServerProcess, dataDirectory: string): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), stopLimitMs);
+  await exitCode;
+  clearTimeout(timer);
+  if (child.signalCode !== 'SIGKILL') return;
+  endLeftovers(dataDirectory);
+  throw new Error(`The server did not end within ${stopLimitMs} ms of SIGTERM.`);
+}
