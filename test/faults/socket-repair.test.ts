@@ -1,40 +1,20 @@
 /** That a push which was lost is made up for: several hosts, a gateway apart from them, and whatever costs an event. */
 import test from 'ava';
 import { Registry } from 'prom-client';
-import { z } from 'zod';
-import { syncItems } from '../../actors/mod.ts';
-import type { Credentials } from '../../actors/user/sessions/credentials.ts';
-import { endSessions } from '../../actors/user/sessions/end.ts';
-import { socketCommands } from '../../actors/user/sockets/commands.ts';
+import { type Credentials, isRefused, Signin, syncItems, User } from '../../actors/mod.ts';
 import { Hub } from '../../gateway/sockets/hub.ts';
 import { prometheusSocketMetrics } from '../../gateway/sockets/metrics.ts';
 import { OpenSocket } from '../../gateway/sockets/open-socket.ts';
 import { defaultSocketLimits } from '../../gateway/sockets/sockets.ts';
 import { shardOf } from '../../runtime/address.ts';
-import { command } from '../../runtime/command.ts';
 import { createActors } from '../../runtime/host/actors.ts';
 import { defaultLimits } from '../../runtime/host/limits.ts';
+import type { Actors } from '../../runtime/kind.ts';
 import { silentLogger } from '../../runtime/ports.ts';
-import { userKind } from '../behaviour/items/world.ts';
+import { alice, challengeOf, headerSessions } from '../kit/account.ts';
 import { type ClusterNode, TestCluster } from '../kit/cluster.ts';
 import { note, uuidNumber } from '../kit/items.ts';
-
-const items = userKind();
-const user = {
-  ...items,
-  commands: {
-    ...items.commands,
-    ...socketCommands,
-    endSession: command({
-      request: z.string(),
-      reply: z.object({}),
-      turn: (turn, uuid) => {
-        endSessions(turn, [uuid]);
-        return {};
-      },
-    }),
-  },
-};
+import { kindsOf, sessionTokens, signinKeys } from '../kit/server.ts';
 
 interface Device extends Credentials {
   readonly frames: { readonly type: string }[];
@@ -43,9 +23,38 @@ interface Device extends Credentials {
   readonly closedWith: () => number | undefined;
 }
 
+const address = { email: alice.email, workspace: '' };
+const device = { ipAddress: null, userAgent: null, snjsVersion: null, applicationVersion: null };
+const opening = {
+  ...address,
+  password: alice.password,
+  apiVersion: headerSessions,
+  ephemeral: false,
+  device,
+};
+
+/** Registers the user with this uuid, or signs in again. */
+async function openSession(actors: Actors, userUuid: string): Promise<Credentials> {
+  const registered = await actors
+    .get(User, userUuid)
+    .ask.register({ ...opening, keyParams: { pw_nonce: alice.pw_nonce, version: '004' } });
+  if (!isRefused(registered)) return credentialsOf(registered.session.access_token);
+  const signin = actors.get(Signin, signinKeys.actorId(address)).ask;
+  await signin.loginParams({ ...address, codeChallenge: challengeOf('verifier') });
+  const reply = await signin.login({ ...opening, codeVerifier: 'verifier' });
+  if (isRefused(reply)) throw new Error(reply.refused.message);
+  return credentialsOf(reply.session.access_token);
+}
+
+function credentialsOf(token: string): Credentials {
+  const credentials = sessionTokens.verify(token, new Map());
+  if (credentials === undefined) throw new Error('not a token');
+  return credentials;
+}
+
 /** Two hosts and a gateway of its own, and a user at one of them with two devices that have sockets. */
 async function openWorld() {
-  const cluster = new TestCluster({ kinds: [user] });
+  const cluster = new TestCluster({ kinds: kindsOf({}) });
   const [a, b] = await cluster.joinAll(['a', 'b']);
   const { random, shardCount } = cluster;
   const transport = cluster.network.join();
@@ -67,19 +76,15 @@ async function openWorld() {
   });
   let userUuid = random.uuid();
   while (!a.transport.isRouted(shardOf({ kind: 'user', id: userUuid }, shardCount))) userUuid = random.uuid();
-  let sessions = 0;
   let saves = 0;
 
-  const ask = () => actors.get(user, userUuid).ask;
+  const endSession = (credentials: Credentials) => actors.get(User, userUuid).ask.logout({ credentials });
 
   async function device(): Promise<Device> {
-    sessions += 1;
-    const identifier = `44444444-4444-4444-8444-${String(sessions).padStart(12, '0')}`;
-    const secret = `secret ${sessions}`;
-    await cluster.until(ask().openSession({ uuid: identifier, secret, readonly: false }));
+    const credentials = await cluster.until(openSession(actors, userUuid));
     const frames: { type: string }[] = [];
     let code: number | undefined;
-    const socket = new OpenSocket({ userUuid, sessionUuid: identifier });
+    const socket = new OpenSocket({ userUuid, sessionUuid: credentials.identifier });
     hub.add(socket);
     if (!(await cluster.until(hub.check(socket)))) throw new Error('refused');
     socket.opened({
@@ -91,7 +96,7 @@ async function openWorld() {
       },
       close: () => {},
     });
-    return { userUuid, style: 1, identifier, secrets: [secret], frames, socket, closedWith: () => code };
+    return { ...credentials, frames, socket, closedWith: () => code };
   }
 
   const [phone, laptop] = [await device(), await device()];
@@ -101,7 +106,8 @@ async function openWorld() {
     b,
     hub,
     transport,
-    ask,
+    endSession,
+    thirdSession: () => cluster.until(openSession(actors, userUuid)),
     phone,
     laptop,
     shard: shardOf({ kind: 'user', id: userUuid }, shardCount),
@@ -167,10 +173,11 @@ test('where a shard was handed over, its users are told to sync, and hear of wha
 
 test('an event that was lost shows with the next one', async (t) => {
   const world = await openWorld();
+  const tablet = await world.thirdSession();
   const found = losing(world.a);
   await world.cluster.until(world.save());
   found();
-  await world.cluster.until(world.ask().endSession('of another device'));
+  await world.cluster.until(world.endSession(tablet));
   await world.within(1_000, () => world.laptop.frames.length > 0);
   t.regex(await world.metrics(), /^socket_repairs_total{cause="gap"} 1$/m);
 });
@@ -209,10 +216,7 @@ test('when all hints are lost too, everybody syncs within ten minutes', async (t
 test('a session that ended while its host changed has its sockets closed, and the others stay', async (t) => {
   const world = await openWorld();
   losing(world.a, () => world.cluster.crash(world.a));
-  world
-    .ask()
-    .endSession(world.laptop.identifier)
-    .catch(() => {});
+  world.endSession(world.laptop).catch(() => {});
   const tookMs = await world.within(15_000, () => world.laptop.closedWith() !== undefined);
   t.log(`${tookMs} ms`);
   t.is(world.laptop.closedWith(), 1008);
@@ -225,7 +229,7 @@ test('a session that ends while its socket opens gets none', async (t) => {
   const socket = new OpenSocket({ userUuid: world.phone.userUuid, sessionUuid: world.laptop.identifier });
   world.hub.add(socket);
   const checking = world.hub.check(socket);
-  const ended = world.ask().endSession(world.laptop.identifier);
+  const ended = world.endSession(world.laptop);
   await world.cluster.until(Promise.all([checking, ended]));
   await world.within(100, () => socket.isClosed);
   t.true(socket.isClosed);

@@ -5,7 +5,7 @@ import { defaultLimits, type Limits } from '../../runtime/host/limits.ts';
 import type { Actors, Kind } from '../../runtime/kind.ts';
 import { noMetrics, type RuntimeMetrics, silentLogger } from '../../runtime/ports.ts';
 import type { Random } from '../../runtime/random.ts';
-import { ModelDatabase, ModelStore } from '../../runtime/store/model.ts';
+import { ModelDatabase, ModelStore, type Schedule } from '../../runtime/store/model.ts';
 import type { Store } from '../../runtime/store/store.ts';
 import { InProcessTransport } from '../../runtime/transport/in-process.ts';
 import type { Transport } from '../../runtime/transport/transport.ts';
@@ -20,6 +20,8 @@ export interface TestHostOptions {
   readonly random?: Random;
   readonly database?: ModelDatabase;
   readonly store?: Store;
+  /** What may happen to a call of the model store before and after its effect. */
+  readonly schedule?: Schedule;
   readonly limits?: Partial<Limits>;
   readonly metrics?: RuntimeMetrics;
   /** True unless a test starts a second process beside a living one. */
@@ -36,14 +38,14 @@ export interface TestHost {
   readonly store: Store;
   readonly transport: Transport;
   /** Ends this host as a crash would and starts another on the same database, as the same node. */
-  restart(): Promise<TestHost>;
+  restart(changes?: Partial<Pick<TestHostOptions, 'kinds'>>): Promise<TestHost>;
 }
 
 export async function startTestHost(options: TestHostOptions): Promise<TestHost> {
   const clock = options.clock ?? new FakeClock();
   const random = options.random ?? new SeededRandom(1);
   const database = options.database ?? new ModelDatabase(clock);
-  const store = options.store ?? new ModelStore(database);
+  const store = options.store ?? new ModelStore(database, options.schedule);
   const limits = { ...defaultLimits, ...options.limits };
   const transport = options.transport ?? new InProcessTransport();
   const host = new Host({
@@ -71,9 +73,9 @@ export async function startTestHost(options: TestHostOptions): Promise<TestHost>
     database,
     store,
     transport,
-    restart() {
+    restart(changes = {}) {
       host.abandon();
-      return startTestHost({ ...options, clock, random, database, store });
+      return startTestHost({ ...options, clock, random, database, store, transport, ...changes });
     },
   };
 }

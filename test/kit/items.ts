@@ -1,4 +1,4 @@
-/** Items as clients send them, and who sends them, for tests of item sync. */
+/** Items as clients send them, and who saves them beneath the interface, for tests of item sync. */
 import type { ClientItem } from '../../actors/collection/incoming.ts';
 import type { Saver } from '../../actors/collection/save.ts';
 

@@ -67,6 +67,9 @@ export function dial(
 export const isRefused = (dialled: SocketClient | RefusedUpgrade): dialled is RefusedUpgrade =>
   'status' in dialled;
 
+// biome-ignore lint/suspicious/noExplicitAny: a frame is looked at as a client would
+export const parsed = (texts: readonly string[]): any[] => texts.map((text) => JSON.parse(text));
+
 class Connection implements SocketClient {
   readonly texts: string[] = [];
   pings = 0;

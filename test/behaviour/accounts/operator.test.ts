@@ -3,23 +3,26 @@ import test from 'ava';
 import type { UserCommands } from '../../../actors/mod.ts';
 import { findUser, OperatedUser } from '../../../actors/operator.ts';
 import { NotFoundError } from '../../../runtime/errors.ts';
-import { alice, createWorld, register, signIn, statusOf, tokensOf, type World } from './world.ts';
+import { alice, register, signIn, statusOf, tokensOf } from '../../kit/account.ts';
+import { startServer, type TestServer } from '../../kit/server.ts';
 
-const operated = (world: World, userUuid: string) => world.host.actors.get(OperatedUser, userUuid).ask;
+const operated = (server: TestServer, userUuid: string) => server.host.actors.get(OperatedUser, userUuid).ask;
 
 test('an operator is shown an account and never its keys', async (t) => {
-  const world = await createWorld({
-    adminEmails: new Set([alice.email]),
-    readonlyUsers: new Set([alice.email]),
+  const server = await startServer(t, {
+    accounts: {
+      adminEmails: new Set([alice.email]),
+      readonlyUsers: new Set([alice.email]),
+    },
   });
-  const { userUuid } = await register(world);
-  await signIn(world);
-  t.deepEqual(await operated(world, userUuid).operatorShow({}), {
+  const { userUuid } = await register(server);
+  await signIn(server);
+  t.deepEqual(await operated(server, userUuid).operatorShow({}), {
     state: 'active',
     email: alice.email,
     workspace: 'default',
     protocolVersion: '004',
-    createdAtMs: world.host.clock.nowMs(),
+    createdAtMs: server.clock.nowMs(),
     items: 0,
     itemBytes: 0,
     sessions: 2,
@@ -29,56 +32,56 @@ test('an operator is shown an account and never its keys', async (t) => {
 });
 
 test('sessions that are over are neither counted nor ended', async (t) => {
-  const world = await createWorld({ ephemeralSessionAgeMs: 1_000 });
-  const { userUuid } = await register(world, { ephemeral: true });
-  await signIn(world);
-  await world.advance(1_000);
-  t.is((await operated(world, userUuid).operatorShow({})).sessions, 1);
-  t.deepEqual(await operated(world, userUuid).operatorEndSessions({}), { ended: 1 });
+  const server = await startServer(t, { accounts: { ephemeralSessionAgeMs: 1_000 } });
+  const { userUuid } = await register(server, { ephemeral: true });
+  await signIn(server);
+  await server.advance(1_000);
+  t.is((await operated(server, userUuid).operatorShow({})).sessions, 1);
+  t.deepEqual(await operated(server, userUuid).operatorEndSessions({}), { ended: 1 });
 });
 
 test('an operator ends all sessions of a user, and their clients are asked to sign in and not to wipe', async (t) => {
-  const world = await createWorld();
-  const first = await register(world);
-  const second = tokensOf(await signIn(world));
-  t.deepEqual(await operated(world, first.userUuid).operatorEndSessions({}), { ended: 2 });
-  t.is(await statusOf(world, first), '401 invalid-auth');
-  t.is(await statusOf(world, second), '401 invalid-auth');
-  t.is(await statusOf(world, tokensOf(await signIn(world))), '200');
+  const server = await startServer(t);
+  const first = await register(server);
+  const second = tokensOf(await signIn(server));
+  t.deepEqual(await operated(server, first.userUuid).operatorEndSessions({}), { ended: 2 });
+  t.is(await statusOf(server, first), '401 invalid-auth');
+  t.is(await statusOf(server, second), '401 invalid-auth');
+  t.is(await statusOf(server, tokensOf(await signIn(server))), '200');
 });
 
 test('a repeat of ending sessions spares those that were opened since', async (t) => {
-  const world = await createWorld();
-  const { userUuid } = await register(world);
-  const end = () => operated(world, userUuid).operatorEndSessions({}, { callId: 'the same' });
+  const server = await startServer(t);
+  const { userUuid } = await register(server);
+  const end = () => operated(server, userUuid).operatorEndSessions({}, { callId: 'the same' });
   t.deepEqual(await end(), { ended: 1 });
-  const later = tokensOf(await signIn(world));
+  const later = tokensOf(await signIn(server));
   t.deepEqual(await end(), { ended: 1 });
-  t.is(await statusOf(world, later), '200');
+  t.is(await statusOf(server, later), '200');
 });
 
 test('a deleted account is shown as such until it is gone, and its address is nobody’s', async (t) => {
-  const world = await createWorld();
-  const { userUuid, access } = await register(world);
+  const server = await startServer(t);
+  const { userUuid, access } = await register(server);
   const headers = { 'x-server-password': alice.password };
-  t.is((await world.call('DELETE', `/v1/users/${userUuid}`, { bearer: access, headers })).status, 200);
-  t.like(await operated(world, userUuid).operatorShow({}), { state: 'deleted', email: '', sessions: 0 });
-  t.is(await findUser(world.host.store, { email: alice.email, workspace: 'default' }), undefined);
-  await world.advance(60_000);
-  await t.throwsAsync(operated(world, userUuid).operatorShow({}), { instanceOf: NotFoundError });
+  t.is((await server.call('DELETE', `/v1/users/${userUuid}`, { bearer: access, headers })).status, 200);
+  t.like(await operated(server, userUuid).operatorShow({}), { state: 'deleted', email: '', sessions: 0 });
+  t.is(await findUser(server.host.store, { email: alice.email, workspace: 'default' }), undefined);
+  await server.advance(60_000);
+  await t.throwsAsync(operated(server, userUuid).operatorShow({}), { instanceOf: NotFoundError });
 });
 
 test('a user is found by the address as it is stored, in its own workspace alone', async (t) => {
-  const world = await createWorld();
-  const { userUuid } = await register(world);
-  const { store } = world.host;
+  const server = await startServer(t);
+  const { userUuid } = await register(server);
+  const { store } = server.host;
   t.is(await findUser(store, { email: alice.email, workspace: 'default' }), userUuid);
   t.is(await findUser(store, { email: alice.email, workspace: 'other' }), undefined);
   t.is(await findUser(store, { email: 'bob@example.org', workspace: 'default' }), undefined);
 });
 
 test('there is nothing to show or to end where nobody ever registered', async (t) => {
-  const asked = operated(await createWorld(), '11111111-1111-4111-8111-111111111111');
+  const asked = operated(await startServer(t), '11111111-1111-4111-8111-111111111111');
   await t.throwsAsync(asked.operatorShow({}), { instanceOf: NotFoundError });
   await t.throwsAsync(asked.operatorEndSessions({}), { instanceOf: NotFoundError });
 });

@@ -1,68 +1,64 @@
 /** The routes of item sync over HTTP: the envelope, and that nothing a client sends is ever an error of the server. */
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import { itemRoutes } from '../../../gateway/routes/items.ts';
-import { goodBearer, goodCredentials, startGateway } from '../../kit/gateway.ts';
+import type { Call } from '../../kit/http.ts';
 import { note, uuidNumber } from '../../kit/items.ts';
-import { World } from './world.ts';
+import { startServer } from '../../kit/server.ts';
 
-async function startServer(t: ExecutionContext) {
-  const world = await World.start();
-  const { userUuid, identifier: uuid, secrets } = goodCredentials;
-  await world.ask(userUuid).openSession({ uuid, secret: secrets[0] ?? '', readonly: false });
-  const { url } = await startGateway(t, itemRoutes, { actors: world.host.actors });
-  const call = async (method: string, path: string, body?: string) => {
-    const headers = { authorization: goodBearer, 'content-type': 'application/json' };
-    const response = await fetch(url + path, { method, headers, ...(body !== undefined && { body }) });
-    return { status: response.status, body: JSON.parse(await response.text()) };
+async function startDevice(t: ExecutionContext) {
+  const device = await (await startServer(t)).device();
+  const call = async (method: string, path: string, request: Call = {}) => {
+    const { status, text } = await device.call(method, path, request);
+    return { status, body: JSON.parse(text) };
   };
   return {
+    userUuid: device.account.userUuid,
     get: (path: string) => call('GET', path),
-    post: (path: string, body: unknown) => call('POST', path, JSON.stringify(body)),
+    post: (path: string, body: unknown) => call('POST', path, { body }),
     postEmpty: (path: string) => call('POST', path),
   };
 }
 
 test('a sync is answered inside the envelope, with its user and roles', async (t) => {
-  const server = await startServer(t);
-  const { status, body } = await server.post('/v1/items', { api: '20240226', items: [note()] });
+  const device = await startDevice(t);
+  const { status, body } = await device.post('/v1/items', { api: '20240226', items: [note()] });
   t.is(status, 200);
-  t.is(body.meta.auth.userUuid, goodCredentials.userUuid);
+  t.is(body.meta.auth.userUuid, device.userUuid);
   t.true(body.meta.auth.roles.length > 0);
   t.is(body.data.saved_items[0].uuid, uuidNumber(1));
   t.false('cursor_token' in body.data);
 });
 
 test('an empty body is a legacy sync, and a trailing slash is tolerated', async (t) => {
-  const server = await startServer(t);
-  const { status, body } = await server.postEmpty('/v1/items/');
+  const device = await startDevice(t);
+  const { status, body } = await device.postEmpty('/v1/items/');
   t.is(status, 200);
   t.deepEqual(Object.keys(body.data).sort(), ['retrieved_items', 'saved_items', 'sync_token', 'unsaved']);
 });
 
 test('api_version is understood as api', async (t) => {
-  const server = await startServer(t);
-  const { body } = await server.post('/v1/items', { api_version: '20240226' });
+  const device = await startDevice(t);
+  const { body } = await device.post('/v1/items', { api_version: '20240226' });
   t.deepEqual(body.data.conflicts, []);
 });
 
 test('one item and the integrity of all are answered', async (t) => {
-  const server = await startServer(t);
-  await server.post('/v1/items', { api: '20240226', items: [note()] });
-  const { body: one } = await server.get(`/v1/items/${uuidNumber(1)}`);
+  const device = await startDevice(t);
+  await device.post('/v1/items', { api: '20240226', items: [note()] });
+  const { body: one } = await device.get(`/v1/items/${uuidNumber(1)}`);
   t.is(one.data.item.content, '004:ciphertext');
-  const { body: checked } = await server.post('/v1/items/check-integrity', { integrityPayloads: [] });
+  const { body: checked } = await device.post('/v1/items/check-integrity', { integrityPayloads: [] });
   t.deepEqual(checked.data.mismatches, [
     { uuid: uuidNumber(1), updated_at_timestamp: one.data.item.updated_at_timestamp },
   ]);
-  const missing = await server.get(`/v1/items/${uuidNumber(2)}`);
+  const missing = await device.get(`/v1/items/${uuidNumber(2)}`);
   t.is(missing.status, 404);
   t.truthy(missing.body.data.error.message);
 });
 
 test('a malformed vault uuid is 400 and named', async (t) => {
-  const server = await startServer(t);
-  const { status, body } = await server.post('/v1/items', {
+  const device = await startDevice(t);
+  const { status, body } = await device.post('/v1/items', {
     items: [note({ shared_vault_uuid: 'nonsense' })],
   });
   t.is(status, 400);
@@ -94,9 +90,9 @@ const anyBody = fc.record(
 );
 
 test('no body is an error of the server, and what is accepted accounts for every item', async (t) => {
-  const server = await startServer(t);
+  const device = await startDevice(t);
   const answersWell = fc.asyncProperty(anyBody, async (sent) => {
-    const { status, body } = await server.post('/v1/items', sent);
+    const { status, body } = await device.post('/v1/items', sent);
     t.true(status === 200 || status === 400, `${status} for ${JSON.stringify(sent)}`);
     if (status !== 200 || body.data.conflicts === undefined) return;
     const items = Array.isArray(sent.items) ? sent.items.length : 0;
@@ -106,11 +102,11 @@ test('no body is an error of the server, and what is accepted accounts for every
 });
 
 test('no integrity check and no path is an error of the server', async (t) => {
-  const server = await startServer(t);
+  const device = await startDevice(t);
   const answersWell = fc.asyncProperty(anyBody, fc.string({ minLength: 1 }), async (sent, uuid) => {
-    const { status } = await server.post('/v1/items/check-integrity', sent);
+    const { status } = await device.post('/v1/items/check-integrity', sent);
     t.true(status === 200 || status === 400, `${status} for ${JSON.stringify(sent)}`);
-    const one = await server.get(`/v1/items/${encodeURIComponent(uuid)}`);
+    const one = await device.get(`/v1/items/${encodeURIComponent(uuid)}`);
     // Some paths mean another one to the client itself, such as a dot.
     t.true(one.status >= 400 && one.status < 500, `${one.status} for ${JSON.stringify(uuid)}`);
   });

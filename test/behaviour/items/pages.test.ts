@@ -1,17 +1,20 @@
 import test from 'ava';
 import type { ClientItem } from '../../../actors/collection/incoming.ts';
 import { encodeToken } from '../../../actors/collection/token.ts';
-import { deletion, note, otherUserUuid, userUuid, uuidNumber } from '../../kit/items.ts';
-import { refusedWith, World } from './world.ts';
+import type { Schedule } from '../../../runtime/store/model.ts';
+import { bob } from '../../kit/account.ts';
+import { Device } from '../../kit/device.ts';
+import { deletion, note, uuidNumber } from '../../kit/items.ts';
+import { startServer } from '../../kit/server.ts';
 
 const notes = (count: number, from = 1, overrides: ClientItem = {}) =>
   Array.from({ length: count }, (_, n) => note({ uuid: uuidNumber(from + n), ...overrides }));
 const uuids = (items: readonly { uuid: string }[]) => items.map(({ uuid }) => uuid);
 
 test('a first sync comes in pages, each with a sync token, the last without a cursor', async (t) => {
-  const world = await World.start();
-  await (await world.device(userUuid)).sync({ items: notes(400) });
-  const pages = await (await world.device(userUuid)).syncAll();
+  const server = await startServer(t);
+  await (await server.device()).sync({ items: notes(400) });
+  const pages = await (await server.device()).syncAll();
   t.deepEqual(
     pages.map((page) => page.retrieved_items.length),
     [150, 150, 100],
@@ -25,15 +28,15 @@ test('a first sync comes in pages, each with a sync token, the last without a cu
 });
 
 test('a limit above the cap gives the cap', async (t) => {
-  const world = await World.start();
-  await (await world.device(userUuid)).sync({ items: notes(400) });
-  const page = await (await world.device(userUuid)).sync({ limit: 10_000 });
+  const server = await startServer(t);
+  await (await server.device()).sync({ items: notes(400) });
+  const page = await (await server.device()).sync({ limit: 10_000 });
   t.is(page.retrieved_items.length, 300);
 });
 
 test('keys, preferences and themes stand at the front of the first page only', async (t) => {
-  const world = await World.start();
-  const phone = await world.device(userUuid);
+  const server = await startServer(t);
+  const phone = await server.device();
   await phone.sync({ items: notes(200) });
   await phone.sync({
     items: [
@@ -42,18 +45,18 @@ test('keys, preferences and themes stand at the front of the first page only', a
       note({ uuid: uuidNumber(503), content_type: 'SN|Theme', deleted: true }),
     ],
   });
-  const [first, last] = await (await world.device(userUuid)).syncAll();
+  const [first, last] = await (await server.device()).syncAll();
   t.deepEqual(uuids(first?.retrieved_items ?? []).slice(0, 3), [501, 502, 1].map(uuidNumber));
   t.is(first?.retrieved_items.length, 152);
   t.deepEqual(uuids(last?.retrieved_items ?? []).slice(-3), [501, 502, 503].map(uuidNumber));
 });
 
 test('all keys come on the first page, whatever its limits', async (t) => {
-  const world = await World.start({ transferLimitBytes: 1_000 });
-  const phone = await world.device(userUuid);
+  const server = await startServer(t, { items: { transferLimitBytes: 1_000 } });
+  const phone = await server.device();
   await phone.sync({ items: notes(3) });
   await phone.sync({ items: notes(5, 501, { content_type: 'SN|ItemsKey' }) });
-  const first = await (await world.device(userUuid)).sync({ limit: 2 });
+  const first = await (await server.device()).sync({ limit: 2 });
   t.deepEqual(
     uuids(first.retrieved_items).filter((uuid) => uuid > uuidNumber(500)),
     uuids(notes(5, 501) as never),
@@ -62,10 +65,10 @@ test('all keys come on the first page, whatever its limits', async (t) => {
 });
 
 test('a page ends with the item that reaches the byte limit', async (t) => {
-  const world = await World.start({ transferLimitBytes: 20_000 });
+  const server = await startServer(t, { items: { transferLimitBytes: 20_000 } });
   const content = 'x'.repeat(8_000);
-  await (await world.device(userUuid)).sync({ items: notes(7, 1, { content }) });
-  const pages = await (await world.device(userUuid)).syncAll();
+  await (await server.device()).sync({ items: notes(7, 1, { content }) });
+  const pages = await (await server.device()).syncAll();
   t.deepEqual(
     pages.map((page) => page.retrieved_items.length),
     [3, 3, 1],
@@ -73,9 +76,9 @@ test('a page ends with the item that reaches the byte limit', async (t) => {
 });
 
 test('items larger than the byte limit come one by one', async (t) => {
-  const world = await World.start({ transferLimitBytes: 10 });
-  await (await world.device(userUuid)).sync({ items: notes(3) });
-  const pages = await (await world.device(userUuid)).syncAll();
+  const server = await startServer(t, { items: { transferLimitBytes: 10 } });
+  await (await server.device()).sync({ items: notes(3) });
+  const pages = await (await server.device()).syncAll();
   t.deepEqual(
     pages.map((page) => page.retrieved_items.length),
     [1, 1, 1],
@@ -83,8 +86,8 @@ test('items larger than the byte limit come one by one', async (t) => {
 });
 
 test('items saved between two pages are not missed', async (t) => {
-  const world = await World.start();
-  const [phone, laptop] = [await world.device(userUuid), await world.device(userUuid)];
+  const server = await startServer(t);
+  const [phone, laptop] = [await server.device(), await server.device()];
   const { saved_items: saved } = await phone.sync({ items: notes(6) });
   const first = await laptop.sync({ limit: 4 });
   await phone.sync({
@@ -100,68 +103,70 @@ test('items saved between two pages are not missed', async (t) => {
 });
 
 test('a client that lost its cursor goes on with its sync token', async (t) => {
-  const world = await World.start();
-  await (await world.device(userUuid)).sync({ items: notes(6) });
-  const laptop = await world.device(userUuid);
+  const server = await startServer(t);
+  await (await server.device()).sync({ items: notes(6) });
+  const laptop = await server.device();
   await laptop.sync({ limit: 4 });
   t.deepEqual(uuids((await laptop.sync()).retrieved_items), [5, 6].map(uuidNumber));
 });
 
 test('any token but ours is followed by everything, tombstones included', async (t) => {
-  const world = await World.start();
-  const phone = await world.device(userUuid);
+  const server = await startServer(t);
+  const phone = await server.device();
   const { saved_items: saved } = await phone.sync({ items: notes(2) });
   await phone.sync({ items: [deletion(uuidNumber(1), saved[0]?.updated_at_timestamp ?? 0)] });
   const strangers = [
     'garbage',
     Buffer.from('2:1616164633.241312').toString('base64'),
     Buffer.from('1:2021-03-19T14:37:13.241Z').toString('base64'),
-    encodeToken([{ collection: userUuid, generation: 'another', position: 3 }]),
-    encodeToken([{ collection: otherUserUuid, generation: '', position: 0 }]),
+    encodeToken([{ collection: phone.account.userUuid, generation: 'another', position: 3 }]),
+    encodeToken([
+      { collection: (await server.device(bob.email)).account.userUuid, generation: '', position: 0 },
+    ]),
     'x'.repeat(100_000),
   ];
   for (const sync_token of strangers) {
-    const { retrieved_items: got } = await (await world.device(userUuid)).sync({ sync_token });
+    const { retrieved_items: got } = await (await server.device()).sync({ sync_token });
     t.deepEqual(uuids(got), [2, 1].map(uuidNumber));
     t.true(got[1]?.deleted);
   }
-  t.deepEqual(uuids((await (await world.device(userUuid)).sync()).retrieved_items), [uuidNumber(2)]);
+  t.deepEqual(uuids((await (await server.device()).sync()).retrieved_items), [uuidNumber(2)]);
 });
 
 test('after a restore a device reads everything again, and does not skip what has its old positions', async (t) => {
-  const before = await World.start({ generation: 'before' });
-  const phone = await before.device(userUuid);
+  const before = await startServer(t, { items: { generation: 'before' } });
+  const phone = await before.device();
   await phone.sync({ items: notes(3) });
   // The backup knew only the first two; another device then saves what gets the third position again.
-  const restored = await World.start({ generation: 'after' });
-  await (await restored.device(userUuid)).sync({ items: [...notes(2), note({ uuid: uuidNumber(9) })] });
-  const { retrieved_items: got } = await (await restored.device(userUuid)).sync({
+  const restored = await startServer(t, { items: { generation: 'after' } });
+  await (await restored.device()).sync({ items: [...notes(2), note({ uuid: uuidNumber(9) })] });
+  const { retrieved_items: got } = await (await restored.device()).sync({
     sync_token: phone.syncToken,
   });
   t.deepEqual(uuids(got), [1, 2, 9].map(uuidNumber));
 });
 
 test('a token from before the first save is followed by everything', async (t) => {
-  const world = await World.start();
-  const [phone, laptop] = [await world.device(userUuid), await world.device(userUuid)];
+  const server = await startServer(t);
+  const [phone, laptop] = [await server.device(), await server.device()];
   t.deepEqual((await laptop.sync()).retrieved_items, []);
   await phone.sync({ items: notes(1) });
   t.deepEqual(uuids((await laptop.sync()).retrieved_items), [uuidNumber(1)]);
 });
 
 test('tokens hold across a restart of the server', async (t) => {
-  const world = await World.start();
-  const phone = await world.device(userUuid);
+  const server = await startServer(t);
+  const phone = await server.device();
   await phone.sync({ items: notes(3) });
-  await world.restart();
+  await server.restart();
   t.deepEqual((await phone.sync()).retrieved_items, []);
   await phone.sync({ items: notes(1, 4) });
   t.deepEqual((await phone.sync()).retrieved_items, []);
 });
 
 test('an edit saved while its old version was due gives that version back too', async (t) => {
-  const world = await World.start();
-  const phone = await world.device(userUuid);
+  const server = await startServer(t);
+  const phone = await server.device();
   const { saved_items: saved } = await phone.sync({ items: [note({ content: 'old' })] });
   const version = saved[0]?.updated_at_timestamp;
   const items = [note({ content: 'new', updated_at_timestamp: version })];
@@ -172,8 +177,8 @@ test('an edit saved while its old version was due gives that version back too', 
 });
 
 test('the other side of a sync conflict does not come twice', async (t) => {
-  const world = await World.start();
-  const [phone, laptop] = [await world.device(userUuid), await world.device(userUuid)];
+  const server = await startServer(t);
+  const [phone, laptop] = [await server.device(), await server.device()];
   await phone.sync({ items: notes(2) });
   const reply = await laptop.sync({ items: [note({ content: 'mine' })] });
   t.is(reply.conflicts[0]?.server_item?.uuid, uuidNumber(1));
@@ -181,8 +186,8 @@ test('the other side of a sync conflict does not come twice', async (t) => {
 });
 
 test('a page left empty carries no cursor, and its token goes on', async (t) => {
-  const world = await World.start();
-  const [phone, laptop] = [await world.device(userUuid), await world.device(userUuid)];
+  const server = await startServer(t);
+  const [phone, laptop] = [await server.device(), await server.device()];
   await phone.sync({ items: notes(2) });
   const reply = await laptop.sync({ limit: 1, items: [note({ content: 'mine' })] });
   t.deepEqual(reply.retrieved_items, []);
@@ -191,8 +196,8 @@ test('a page left empty carries no cursor, and its token goes on', async (t) => 
 });
 
 test('an upload larger than a turn is saved whole and in order, and nothing of it comes back', async (t) => {
-  const world = await World.start();
-  const phone = await world.device(userUuid);
+  const server = await startServer(t);
+  const phone = await server.device();
   const { saved_items: saved, conflicts } = await phone.sync({ items: notes(2_500) });
   t.deepEqual(uuids(saved), uuids(notes(2_500) as never));
   t.deepEqual(conflicts, []);
@@ -200,18 +205,35 @@ test('an upload larger than a turn is saved whole and in order, and nothing of i
 });
 
 test('what another device saves between the turns of an upload is not missed', async (t) => {
-  const world = await World.start();
-  const [phone, laptop] = [await world.device(userUuid), await world.device(userUuid)];
+  let onCommit = async () => {};
+  const schedule: Schedule = async (operation, apply) => {
+    const done = apply();
+    if (operation === 'commit') await onCommit();
+    return done;
+  };
+  const server = await startServer(t, { host: { schedule } });
+  const [phone, laptop] = [await server.device(), await server.device()];
+  const firstTurnIsOver = new Promise<void>((resolve) => {
+    onCommit = async () => {
+      onCommit = async () => {};
+      const asked = server.transport.nextAskOf('saveItems');
+      resolve();
+      await asked;
+    };
+  });
   const upload = phone.sync({ items: notes(2_500) });
-  await laptop.sync({ items: notes(1, 9_001) });
-  await upload;
+  await firstTurnIsOver;
+  const { saved_items: saved } = await laptop.sync({ items: notes(1, 9_001) });
+  const { saved_items: uploaded } = await upload;
+  const versions = [uploaded[0], saved[0], uploaded.at(-1)].map((item) => item?.updated_at_timestamp ?? 0);
+  t.deepEqual(versions.toSorted(), versions);
   const known = await phone.syncAll();
   t.true(uuids(known.flatMap((page) => page.retrieved_items)).includes(uuidNumber(9_001)));
 });
 
 test('a note of the largest size is kept whole, and a larger one refused alone', async (t) => {
-  const world = await World.start();
-  const phone = await world.device(userUuid);
+  const server = await startServer(t);
+  const phone = await server.device();
   const largest = 'a'.repeat(16 * 1024 * 1024);
   const { saved_items: saved, conflicts } = await phone.sync({
     items: [
@@ -225,16 +247,16 @@ test('a note of the largest size is kept whole, and a larger one refused alone',
     conflicts.map(({ type }) => type),
     ['content_error'],
   );
-  await world.restart();
-  const [page] = await (await world.device(userUuid)).syncAll();
+  await server.restart();
+  const [page] = await (await server.device()).syncAll();
   t.true(page?.retrieved_items[0]?.content === largest);
 });
 
 test('a sync for vaults alone gives nothing, saves what it brings, and leaves the position', async (t) => {
-  const world = await World.start();
-  const phone = await world.device(userUuid);
+  const server = await startServer(t);
+  const phone = await server.device();
   await phone.sync({ items: notes(1) });
-  const laptop = await world.device(userUuid);
+  const laptop = await server.device();
   const reply = await laptop.sync({ shared_vault_uuids: [uuidNumber(99)], items: notes(1, 2) });
   t.deepEqual(reply.retrieved_items, []);
   t.is(reply.saved_items.length, 1);
@@ -242,30 +264,31 @@ test('a sync for vaults alone gives nothing, saves what it brings, and leaves th
 });
 
 test('the content type filter gives only that type', async (t) => {
-  const world = await World.start();
-  await (await world.device(userUuid)).sync({
+  const server = await startServer(t);
+  await (await server.device()).sync({
     items: [...notes(1), ...notes(1, 2, { content_type: 'Tag' })],
   });
-  const reply = await (await world.device(userUuid)).sync({ content_type: 'Tag' });
+  const reply = await (await server.device()).sync({ content_type: 'Tag' });
   t.deepEqual(uuids(reply.retrieved_items), [uuidNumber(2)]);
 });
 
 test('a malformed vault uuid fails the whole request and saves nothing', async (t) => {
-  const world = await World.start();
-  const phone = await world.device(userUuid);
+  const server = await startServer(t);
+  const phone = await server.device();
   const items = [...notes(1), note({ uuid: uuidNumber(2), shared_vault_uuid: 'x' })];
-  t.is(refusedWith(await phone.send({ items })).status, 400);
+  t.is((await phone.send({ items })).status, 400);
   t.deepEqual((await phone.sync()).retrieved_items, []);
 });
 
 test('without a living session nothing is read or saved', async (t) => {
-  const world = await World.start();
-  const phone = await world.device(userUuid);
+  const server = await startServer(t);
+  const phone = await server.device();
   await phone.sync({ items: notes(1) });
-  const stranger = { ...phone.credentials, secrets: ['wrong'] };
+  const access = phone.account.access.replace(/:[^:]+$/, `:${'x'.repeat(43)}`);
+  const stranger = new Device(server, { ...phone.account, access });
   for (const items of [[], notes(1, 2), notes(1_001, 2)]) {
-    const reply = await phone.send({ items }, stranger);
-    t.false('reply' in reply);
-    t.is(refusedWith(reply).status, 401);
+    const reply = await stranger.send({ items });
+    t.is(reply.status, 401);
+    t.deepEqual(Object.keys(reply.body), ['error']);
   }
 });

@@ -1,12 +1,13 @@
 import test from 'ava';
-import { deletion, note, otherUserUuid, userUuid, uuidNumber } from '../../kit/items.ts';
-import { answered, World } from './world.ts';
+import { alice, bob } from '../../kit/account.ts';
+import { deletion, note, uuidNumber } from '../../kit/items.ts';
+import { startServer } from '../../kit/server.ts';
 
 const contents = (items: readonly { content: string | null }[]) => items.map(({ content }) => content);
 
 test('what one device saves the other gets, and gets once', async (t) => {
-  const world = await World.start();
-  const [phone, laptop] = [await world.device(userUuid), await world.device(userUuid)];
+  const server = await startServer(t);
+  const [phone, laptop] = [await server.device(), await server.device()];
   await laptop.sync();
   const { saved_items: saved } = await phone.sync({ items: [note({ content: 'hello' })] });
   t.is(saved.length, 1);
@@ -18,8 +19,8 @@ test('what one device saves the other gets, and gets once', async (t) => {
 });
 
 test('an edit is based on the exact version, and the other device gets it', async (t) => {
-  const world = await World.start();
-  const [phone, laptop] = [await world.device(userUuid), await world.device(userUuid)];
+  const server = await startServer(t);
+  const [phone, laptop] = [await server.device(), await server.device()];
   const first = await phone.sync({ items: [note()] });
   const version = first.saved_items[0]?.updated_at_timestamp ?? 0;
   await laptop.sync();
@@ -31,19 +32,19 @@ test('an edit is based on the exact version, and the other device gets it', asyn
 });
 
 test('a deleted item reaches devices that have a position, and not new ones', async (t) => {
-  const world = await World.start();
-  const [phone, laptop] = [await world.device(userUuid), await world.device(userUuid)];
+  const server = await startServer(t);
+  const [phone, laptop] = [await server.device(), await server.device()];
   const { saved_items: saved } = await phone.sync({ items: [note()] });
   await laptop.sync();
   await phone.sync({ items: [deletion(uuidNumber(1), saved[0]?.updated_at_timestamp ?? 0)] });
   const { retrieved_items: got } = await laptop.sync();
   t.like(got[0], { deleted: true, content: null, enc_item_key: null, items_key_id: null });
-  t.deepEqual((await (await world.device(userUuid)).sync()).retrieved_items, []);
+  t.deepEqual((await (await server.device()).sync()).retrieved_items, []);
 });
 
 test('of savers of the same version exactly one wins, and the others get the winner', async (t) => {
-  const world = await World.start();
-  const devices = await Promise.all([1, 2, 3, 4, 5].map(() => world.device(userUuid)));
+  const server = await startServer(t);
+  const devices = await Promise.all([1, 2, 3, 4, 5].map(() => server.device()));
   const { saved_items: saved } = await (devices[0] ?? t.fail()).sync({ items: [note()] });
   const version = saved[0]?.updated_at_timestamp;
   const replies = await Promise.all(
@@ -53,7 +54,7 @@ test('of savers of the same version exactly one wins, and the others get the win
   );
   const winners = replies.filter((reply) => reply.saved_items.length === 1);
   t.is(winners.length, 1);
-  const stored = (await (await world.device(userUuid)).sync()).retrieved_items[0];
+  const stored = (await (await server.device()).sync()).retrieved_items[0];
   for (const { conflicts } of replies.filter((reply) => !winners.includes(reply))) {
     t.is(conflicts.length, 1);
     t.is(conflicts[0]?.type, 'sync_conflict');
@@ -62,8 +63,8 @@ test('of savers of the same version exactly one wins, and the others get the win
 });
 
 test('the same new uuid from two devices at once is saved once, and the other gets the winner', async (t) => {
-  const world = await World.start();
-  const devices = await Promise.all([1, 2, 3].map(() => world.device(userUuid)));
+  const server = await startServer(t);
+  const devices = await Promise.all([1, 2, 3].map(() => server.device()));
   // While another commit is under way, the saves that meet gather in the next one together.
   const busy = (devices[0] ?? t.fail()).sync({ items: [note({ uuid: uuidNumber(2), content_type: 'Tag' })] });
   const replies = await Promise.all(
@@ -71,7 +72,7 @@ test('the same new uuid from two devices at once is saved once, and the other ge
   );
   await busy;
   t.is(replies.filter((reply) => reply.saved_items.length === 1).length, 1);
-  const all = (await (await world.device(userUuid)).sync()).retrieved_items;
+  const all = (await (await server.device()).sync()).retrieved_items;
   const stored = all.filter(({ content_type: type }) => type === 'Note');
   t.is(stored.length, 1);
   for (const { saved_items: saved, conflicts } of replies) {
@@ -81,10 +82,10 @@ test('the same new uuid from two devices at once is saved once, and the other ge
 });
 
 test('a new item whose uuid was stored long ago is a sync_conflict with the stored item', async (t) => {
-  const world = await World.start({}, { limits: { cachedRowBytesMax: 0 } });
-  const [phone, laptop] = [await world.device(userUuid), await world.device(userUuid)];
+  const server = await startServer(t, { host: { limits: { cachedRowBytesMax: 0 } } });
+  const [phone, laptop] = [await server.device(), await server.device()];
   await phone.sync({ items: [note({ content: 'first' })] });
-  await world.restart();
+  await server.restart();
   const items = [note({ content: 'second' }), note({ uuid: uuidNumber(2), content: 'other' })];
   const { saved_items: saved, conflicts } = await laptop.sync({ items });
   t.deepEqual(
@@ -95,8 +96,8 @@ test('a new item whose uuid was stored long ago is a sync_conflict with the stor
 });
 
 test("another user's uuid is a uuid_conflict that shows nothing of his item", async (t) => {
-  const world = await World.start();
-  const [mine, other] = [await world.device(userUuid), await world.device(otherUserUuid)];
+  const server = await startServer(t);
+  const [mine, other] = [await server.device(), await server.device(bob.email)];
   await other.sync({ items: [note({ content: 'secret' })] });
   for (const updated_at_timestamp of [0, 5]) {
     const reply = await mine.sync({ items: [note({ content: 'mine', updated_at_timestamp })] });
@@ -109,10 +110,10 @@ test("another user's uuid is a uuid_conflict that shows nothing of his item", as
 });
 
 test("several devices that meet another user's uuids at once are each told of theirs", async (t) => {
-  const world = await World.start();
+  const server = await startServer(t);
   const numbers = [1, 2, 3, 4, 5, 6, 7, 8];
-  const devices = await Promise.all(numbers.map(() => world.device(userUuid)));
-  const other = await world.device(otherUserUuid);
+  const devices = await Promise.all(numbers.map(() => server.device()));
+  const other = await server.device(bob.email);
   await other.sync({ items: numbers.map((n) => note({ uuid: uuidNumber(n) })) });
   const replies = await Promise.all(
     devices.map((device, index) => {
@@ -133,8 +134,8 @@ test("several devices that meet another user's uuids at once are each told of th
 });
 
 test('devices that sync at the same moment never miss an item of each other', async (t) => {
-  const world = await World.start();
-  const devices = await Promise.all([1, 2, 3, 4].map(() => world.device(userUuid)));
+  const server = await startServer(t);
+  const devices = await Promise.all([1, 2, 3, 4].map(() => server.device()));
   const known = devices.map(() => new Set<string>());
   const take = async (n: number, items: ReturnType<typeof note>[]) => {
     const reply = await (devices[n] ?? t.fail()).sync({ items });
@@ -150,17 +151,17 @@ test('devices that sync at the same moment never miss an item of each other', as
     );
   }
   await Promise.all(devices.map((_, n) => take(n, [])));
-  const all = (await (await world.device(userUuid)).syncAll()).flatMap((page) => page.retrieved_items);
+  const all = (await (await server.device()).syncAll()).flatMap((page) => page.retrieved_items);
   const expected = all.map(({ uuid }) => uuid).sort();
   t.true(expected.length > 50);
   for (const seen of known) t.deepEqual([...seen].sort(), expected);
 });
 
 test('a save whose reply was lost is a success when it is sent again', async (t) => {
-  const world = await World.start();
-  const phone = await world.device(userUuid);
+  const server = await startServer(t);
+  const phone = await server.device();
   const lost = await phone.sync({ items: [note()] });
-  await world.restart();
+  await server.restart();
   const again = await phone.sync({ items: [note()], sync_token: null });
   t.deepEqual(again.saved_items, lost.saved_items);
   t.deepEqual(again.conflicts, []);
@@ -171,9 +172,11 @@ test('a save whose reply was lost is a success when it is sent again', async (t)
 });
 
 test('a read-only session saves nothing and can read', async (t) => {
-  const world = await World.start();
-  const [writer, reader] = [await world.device(userUuid), await world.device(userUuid, { readonly: true })];
+  const server = await startServer(t);
+  const writer = await server.device();
   const { saved_items: saved } = await writer.sync({ items: [note()] });
+  await server.restart({ accounts: { readonlyUsers: new Set([alice.email]) } });
+  const reader = await server.device();
   const version = saved[0]?.updated_at_timestamp;
   const reply = await reader.sync({ items: [note({ content: 'x', updated_at_timestamp: version })] });
   t.like(reply.conflicts[0], { type: 'readonly_error', server_item: { content: '004:ciphertext' } });
@@ -181,8 +184,8 @@ test('a read-only session saves nothing and can read', async (t) => {
 });
 
 test('integrity names what differs and every item named can be fetched', async (t) => {
-  const world = await World.start();
-  const [phone, other] = [await world.device(userUuid), await world.device(otherUserUuid)];
+  const server = await startServer(t);
+  const [phone, other] = [await server.device(), await server.device(bob.email)];
   await other.sync({ items: [note({ uuid: uuidNumber(9) })] });
   const { saved_items: saved } = await phone.sync({
     items: [1, 2, 3].map((n) =>
@@ -194,14 +197,14 @@ test('integrity names what differs and every item named can be fetched', async (
   t.deepEqual(await phone.checkIntegrity([one, two]), []);
   t.deepEqual(await phone.checkIntegrity([one, { ...two, updated_at_timestamp: 1 }]), [two]);
   t.deepEqual(await phone.checkIntegrity([{ uuid: uuidNumber(9), updated_at_timestamp: 1 }]), [one, two]);
-  t.like(answered(await phone.getItem(two.uuid)).item, { uuid: two.uuid, content: '004:ciphertext' });
+  t.like((await phone.getItem(two.uuid)).body.item, { uuid: two.uuid, content: '004:ciphertext' });
 });
 
 test('one item is found by its owner only, tombstones included', async (t) => {
-  const world = await World.start();
-  const [mine, other] = [await world.device(userUuid), await world.device(otherUserUuid)];
+  const server = await startServer(t);
+  const [mine, other] = [await server.device(), await server.device(bob.email)];
   await mine.sync({ items: [note({ deleted: true })] });
-  t.like(answered(await mine.getItem(uuidNumber(1))).item, { deleted: true, content: null });
-  for (const uuid of [uuidNumber(2), 'x', '']) t.like(await mine.getItem(uuid), { refused: { status: 404 } });
-  t.like(await other.getItem(uuidNumber(1)), { refused: { status: 404 } });
+  t.like((await mine.getItem(uuidNumber(1))).body.item, { deleted: true, content: null });
+  for (const uuid of [uuidNumber(2), 'x', ' ']) t.is((await mine.getItem(uuid)).status, 404);
+  t.is((await other.getItem(uuidNumber(1))).status, 404);
 });

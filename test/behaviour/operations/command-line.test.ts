@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import test from 'ava';
 import { serverCredentials } from '../../../operations/credentials.ts';
-import { alice, register } from '../accounts/world.ts';
+import { alice, register } from '../../kit/account.ts';
+import { type ApiWorld, addDead, addNode, ownNode, shardCount, startApi } from '../../kit/internal-api.ts';
 import { createAuthority, hasOpenssl } from './certificates.ts';
 import { buildCommandLine, type CommandLine, type Ended } from './command-line.ts';
-import { type ApiWorld, addDead, addNode, ownNode, shardCount, startApi } from './world.ts';
 
 const nobody = '11111111-1111-4111-8111-111111111111';
 let commandLine: CommandLine;
@@ -72,7 +72,7 @@ test.serial('shards: a summary, all of them, those of one node', async (t) => {
 
 test.serial('where and evict: an actor in memory, out of it, and one that does not exist', async (t) => {
   const world = await startApi(t);
-  const { userUuid } = await register(world.accounts);
+  const { userUuid } = await register(world.server);
   const { run, json } = at(world);
   const shown = linesOf(await run('where', 'user', userUuid)).map((line) => line.replace(/ {2,}/, ': '));
   t.is(shown[0], 'node: test');
@@ -110,7 +110,7 @@ test.serial(
   'drain: a node whose shards no other would take only when that is meant, and --wait shows how far it is',
   async (t) => {
     const world = await startApi(t);
-    const { store } = world.accounts.host;
+    const { store } = world.server.host;
     const { run, json } = at(world);
     const last = await run('drain', ownNode);
     t.is(last.code, 1);
@@ -182,7 +182,7 @@ test.serial('tells: what waits and what is dead, and trying it anew', async (t) 
 
 test.serial('user: found by address, shown, and signed out only when that is meant', async (t) => {
   const world = await startApi(t);
-  const { userUuid } = await register(world.accounts);
+  const { userUuid } = await register(world.server);
   const { run, json } = at(world);
   t.deepEqual(await run('user', 'find', 'Alice@example.org'), { code: 0, out: `${userUuid}\n`, err: '' });
   t.deepEqual(await json('user', 'find', alice.email), { userUuid });
@@ -200,7 +200,7 @@ test.serial('user: found by address, shown, and signed out only when that is mea
     email: alice.email,
     sessions: 1,
     roles: ['CORE_USER', 'PRO_USER'],
-    created: new Date(world.accounts.host.clock.nowMs()).toISOString(),
+    created: new Date(world.server.clock.nowMs()).toISOString(),
   });
   t.deepEqual(await run('user', 'sign-out', userUuid), {
     code: 1,

@@ -7,7 +7,7 @@ import {
   HealthService,
   HealthCheckResponse_ServingStatus as ServingStatus,
 } from '../../../proto/generated/grpc/health/v1/health.ts';
-import { type ApiWorld, callerOf, startApi } from './world.ts';
+import { type ApiWorld, callerOf, startApi } from '../../kit/internal-api.ts';
 
 test('the process and its services serve while it is ready, and each check has a status of its own', async (t) => {
   const world = await startApi(t);

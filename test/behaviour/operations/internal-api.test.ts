@@ -12,9 +12,10 @@ import { UserState, UsersService } from '../../../proto/generated/scriptorium/v1
 import { OverloadedError } from '../../../runtime/errors.ts';
 import type { Actors } from '../../../runtime/kind.ts';
 import { StoreError } from '../../../runtime/store/store.ts';
+import { alice, register, signIn, tokensOf } from '../../kit/account.ts';
 import { settled } from '../../kit/clock.ts';
-import { alice, register, signIn, tokensOf } from '../accounts/world.ts';
-import { addDead, addNode, callerOf, ownNode, shardCount, startApi } from './world.ts';
+import { addDead, addNode, callerOf, ownNode, shardCount, startApi } from '../../kit/internal-api.ts';
+import { sessionTokens } from '../../kit/server.ts';
 
 const nobody = '11111111-1111-4111-8111-111111111111';
 const page = { pageSize: 0, pageToken: '' };
@@ -23,7 +24,7 @@ const page = { pageSize: 0, pageToken: '' };
 
 test('a caller with a living session is told by user, session, roles and access, and by nothing secret', async (t) => {
   const world = await startApi(t);
-  const { access, userUuid } = await register(world.accounts);
+  const { access, userUuid } = await register(world.server);
   const answer = await callerOf(t, world.address).ask(SessionsService.validate, {
     authorization: `Bearer ${access}`,
     cookie: '',
@@ -36,7 +37,7 @@ test('a caller with a living session is told by user, session, roles and access,
 
 test('a session of cookies is valid with its cookies alone', async (t) => {
   const world = await startApi(t);
-  const { access, cookie, userUuid } = await register(world.accounts, { api: '20240226' });
+  const { access, cookie, userUuid } = await register(world.server, { api: '20240226' });
   const { ask } = callerOf(t, world.address);
   const authorization = `Bearer ${access}`;
   t.true(access.startsWith('2:'));
@@ -49,7 +50,7 @@ test('a session of cookies is valid with its cookies alone', async (t) => {
 
 test('a caller without a living session gets the refusal that its client understands', async (t) => {
   const world = await startApi(t, { settings: { accessTokenAgeMs: 60_000 } });
-  const { accounts } = world;
+  const { server } = world;
   const { ask } = callerOf(t, world.address);
   const refusalOf = async (bearer: string) => {
     const { outcome } = await ask(SessionsService.validate, {
@@ -60,15 +61,15 @@ test('a caller without a living session gets the refusal that its client underst
     const { reason, httpStatus, tag } = outcome.value;
     return `${reason} ${httpStatus} ${tag}`;
   };
-  const first = await register(accounts);
-  const second = tokensOf(await signIn(accounts));
-  await accounts.call('DELETE', '/v1/sessions', { bearer: first.access });
+  const first = await register(server);
+  const second = tokensOf(await signIn(server));
+  await server.call('DELETE', '/v1/sessions', { bearer: first.access });
   t.is(await refusalOf(''), 'SESSION_REFUSAL_REASON_INVALID 401 invalid-auth');
   t.is(await refusalOf('1:nonsense'), 'SESSION_REFUSAL_REASON_INVALID 401 invalid-auth');
   t.is(await refusalOf(second.access), 'SESSION_REFUSAL_REASON_REVOKED 401 revoked-session');
-  await accounts.advance(60_000);
+  await server.advance(60_000);
   t.is(await refusalOf(first.access), 'SESSION_REFUSAL_REASON_EXPIRED 498 expired-access-token');
-  const foreign = accounts.services.tokens.mintHeaderToken(nobody, nobody, 'x'.repeat(43));
+  const foreign = sessionTokens.mintHeaderToken(nobody, nobody, 'x'.repeat(43));
   t.is(await refusalOf(foreign), 'SESSION_REFUSAL_REASON_INVALID 401 invalid-auth');
 });
 
@@ -77,7 +78,7 @@ test('a caller without a living session gets the refusal that its client underst
 test('nodes are listed by name with their state and shards, in pages', async (t) => {
   const world = await startApi(t);
   const { ask } = callerOf(t, world.address);
-  const { store } = world.accounts.host;
+  const { store } = world.server.host;
   await addNode(world, 'a-drains');
   await store.setDraining('a-drains', true);
   const gone = await addNode(world, 'z-gone', 'host');
@@ -106,8 +107,8 @@ test('nodes are listed by name with their state and shards, in pages', async (t)
 test('a node whose lease is over and that nobody declared dead is shown as expired', async (t) => {
   const world = await startApi(t);
   await addNode(world, 'silent');
-  world.accounts.host.host.abandon();
-  await world.accounts.host.clock.advance(10_000);
+  world.server.host.host.abandon();
+  await world.server.clock.advance(10_000);
   const { nodes } = await callerOf(t, world.address).ask(ClusterService.listNodes, page);
   t.deepEqual(
     nodes.map(({ id, state, leaseExpiresInMs }) => [id, state, leaseExpiresInMs]),
@@ -154,9 +155,9 @@ test('shards are summed up by node, and listed by number with their owners when 
 
 test('shards whose owner is gone are free, and keep their epoch', async (t) => {
   const world = await startApi(t);
-  const { store } = world.accounts.host;
+  const { store } = world.server.host;
   const [node] = await store.nodes();
-  world.accounts.host.host.abandon();
+  world.server.host.host.abandon();
   await store.leave(ownNode, node?.incarnation ?? '');
   const found = await callerOf(t, world.address).ask(ClusterService.listShards, {
     node: '',
@@ -173,7 +174,7 @@ test('a node is drained and undrained, and every node hears of it', async (t) =>
   const { ask } = callerOf(t, world.address);
   await addNode(world, 'other');
   const draining = async () =>
-    (await world.accounts.host.store.nodes()).filter((node) => node.draining).map(({ id }) => id);
+    (await world.server.host.store.nodes()).filter((node) => node.draining).map(({ id }) => id);
   await ask(ClusterService.drainNode, { node: ownNode, allowLast: false });
   t.deepEqual(await draining(), [ownNode]);
   await ask(ClusterService.undrainNode, { node: ownNode });
@@ -206,7 +207,7 @@ test('a node that is not there can neither be drained nor undrained', async (t) 
 
 test('an actor is found with its node, and is no longer in memory once it was evicted', async (t) => {
   const world = await startApi(t);
-  const { userUuid } = await register(world.accounts);
+  const { userUuid } = await register(world.server);
   await settled();
   const { ask } = callerOf(t, world.address);
   const actor = { kind: 'user', id: userUuid };
@@ -226,7 +227,7 @@ test('looking for an actor that does not exist says where it would live and make
     const found = await ask(ClusterService.findActor, { actor });
     t.like(found, { node: ownNode, phase: ActorPhase.PASSIVE, version: undefined });
   }
-  t.is(await world.accounts.host.store.head(actor), undefined);
+  t.is(await world.server.host.store.head(actor), undefined);
 });
 
 test('what is no address of an actor is refused in words', async (t) => {
@@ -273,12 +274,12 @@ test('dead timers and tells are counted, listed and revived', async (t) => {
 
 test('a user is found by the address as people write it, shown, and signed out everywhere', async (t) => {
   const world = await startApi(t);
-  const { userUuid } = await register(world.accounts);
+  const { userUuid } = await register(world.server);
   const { ask } = callerOf(t, world.address);
   t.deepEqual(await ask(UsersService.find, { email: ' Alice@Example.org ', workspace: '' }), { userUuid });
   const shown = await ask(UsersService.show, { userUuid: userUuid.toUpperCase() });
   t.like(shown, { userUuid, state: UserState.ACTIVE, email: alice.email, sessions: 1, items: 0 });
-  t.is(shown.created?.getTime(), world.accounts.host.clock.nowMs());
+  t.is(shown.created?.getTime(), world.server.clock.nowMs());
   t.deepEqual(await ask(UsersService.signOut, { userUuid }), { endedSessions: 1 });
   t.is((await ask(UsersService.show, { userUuid })).sessions, 0);
   t.false(JSON.stringify(world.log).includes('alice'));
@@ -388,7 +389,7 @@ test('closing lets a call under way finish and takes no other', async (t) => {
     finish = resolve;
   });
   const world = await startApi(t);
-  const { store } = world.accounts.host;
+  const { store } = world.server.host;
   let asked = () => {};
   const reached = new Promise<void>((resolve) => {
     asked = resolve;

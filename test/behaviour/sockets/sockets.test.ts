@@ -1,18 +1,18 @@
 /** `/sockets` on one process: what reaches which socket, and what is refused (sync.md 5). */
 import test from 'ava';
-
-import { dial, type RefusedUpgrade } from '../../kit/socket-client.ts';
-import { openWorld, parsed } from './world.ts';
+import { bob } from '../../kit/account.ts';
+import { startServer } from '../../kit/server.ts';
+import { dial, parsed, type RefusedUpgrade } from '../../kit/socket-client.ts';
 
 const statusOf = (dialled: object): number | 'opened' =>
   (dialled as Partial<RefusedUpgrade>).status ?? 'opened';
 
 test('what one device saves is told to the other devices of the user, and to nobody else', async (t) => {
-  const world = await openWorld(t);
-  const phone = await world.register();
+  const server = await startServer(t);
+  const phone = await server.device();
   const laptop = await phone.another();
-  const stranger = await world.register();
-  const [own, other, others] = [await phone.socket(), await laptop.socket(), await stranger.socket()];
+  const stranger = await server.device(bob.email);
+  const [own, other, others] = [await phone.socket(t), await laptop.socket(t), await stranger.socket(t)];
 
   await phone.save();
   const [frame] = parsed(await other.received(1));
@@ -33,9 +33,9 @@ test('what one device saves is told to the other devices of the user, and to nob
 });
 
 test('a sync that saves nothing is told to nobody', async (t) => {
-  const world = await openWorld(t);
-  const phone = await world.register();
-  const socket = await (await phone.another()).socket();
+  const server = await startServer(t);
+  const phone = await server.device();
+  const socket = await (await phone.another()).socket(t);
   await phone.call('POST', '/v1/items');
   await phone.save({ uuid: 'not a uuid', content_type: 'Note' });
   await phone.save();
@@ -44,10 +44,10 @@ test('a sync that saves nothing is told to nobody', async (t) => {
 });
 
 test('an upgrade without a token that is right now is refused, and opens nothing', async (t) => {
-  const world = await openWorld(t);
-  const phone = await world.register();
+  const server = await startServer(t);
+  const phone = await server.device();
   const good = await phone.socketToken();
-  const dialled = (query: string) => dial(t, `${world.url}/sockets${query}`);
+  const dialled = (query: string) => dial(t, `${server.url}/sockets${query}`);
   t.is(statusOf(await dialled('')), 401);
   t.is(statusOf(await dialled('?authToken=')), 401);
   t.is(statusOf(await dialled(`?authToken=${good.slice(0, -1)}`)), 401);
@@ -55,51 +55,51 @@ test('an upgrade without a token that is right now is refused, and opens nothing
     statusOf(await dialled(`?authToken=${good.replace(/^./, (first) => (first === 'a' ? 'b' : 'a'))}`)),
     401,
   );
-  t.is(statusOf(await dialled(`?authToken=${phone.account.accessToken}`)), 401);
+  t.is(statusOf(await dialled(`?authToken=${phone.account.access}`)), 401);
   const refused = (await dialled('?authToken=x')) as RefusedUpgrade;
   t.is(JSON.parse(refused.body).error.tag, 'invalid-auth');
   t.is(statusOf(await dialled(`?authToken=${good}`)), 'opened');
-  await world.clock.advance(80_000);
+  await server.clock.advance(80_000);
   t.is(statusOf(await dialled(`?authToken=${good}`)), 401);
 });
 
 test('a token of a session that has ended since, or of an account that is gone, opens nothing', async (t) => {
-  const world = await openWorld(t);
-  const phone = await world.register();
+  const server = await startServer(t);
+  const phone = await server.device();
   const laptop = await phone.another();
   const token = await laptop.socketToken();
   t.is((await laptop.call('POST', '/v1/logout')).status, 204);
-  t.is(statusOf(await laptop.dial({ token })), 401);
+  t.is(statusOf(await laptop.dial(t, { token })), 401);
 
   const last = await phone.socketToken();
   const password = phone.account.password;
   const path = `/v1/users/${phone.account.userUuid}`;
-  t.is((await phone.call('DELETE', path, { 'x-server-password': password })).status, 200);
-  await world.clock.advance(5_000);
-  t.is(statusOf(await phone.dial({ token: last })), 401);
+  t.is((await phone.call('DELETE', path, { headers: { 'x-server-password': password } })).status, 200);
+  await server.clock.advance(5_000);
+  t.is(statusOf(await phone.dial(t, { token: last })), 401);
 });
 
 test('while nobody serves the user an upgrade is answered to come again', async (t) => {
-  const world = await openWorld(t);
-  const phone = await world.register();
+  const server = await startServer(t);
+  const phone = await server.device();
   const token = await phone.socketToken();
-  world.host.host.abandon();
+  server.host.host.abandon();
   let refused: object | undefined;
-  void phone.dial({ token }).then((dialled) => {
+  void phone.dial(t, { token }).then((dialled) => {
     refused = dialled;
   });
-  await world.until(() => refused !== undefined, 8_000);
+  await server.until(() => refused !== undefined, 8_000);
   t.is(statusOf(refused ?? {}), 503);
   t.truthy((refused as RefusedUpgrade).headers['retry-after']);
 });
 
 test('the sockets of a session close when it ends, and those of others stay', async (t) => {
-  const world = await openWorld(t);
-  const phone = await world.register();
+  const server = await startServer(t);
+  const phone = await server.device();
   const [laptop, tablet] = [await phone.another(), await phone.another()];
-  const own = await phone.socket();
-  const signedOut = await laptop.socket();
-  const revoked = [await tablet.socket(), await tablet.socket()];
+  const own = await phone.socket(t);
+  const signedOut = await laptop.socket(t);
+  const revoked = [await tablet.socket(t), await tablet.socket(t)];
 
   await laptop.call('POST', '/v1/logout');
   t.is(await signedOut.closed, 1008);
@@ -110,9 +110,9 @@ test('the sockets of a session close when it ends, and those of others stay', as
 });
 
 test('a ping text is answered by nothing', async (t) => {
-  const world = await openWorld(t);
-  const phone = await world.register();
-  const socket = await (await phone.another()).socket();
+  const server = await startServer(t);
+  const phone = await server.device();
+  const socket = await (await phone.another()).socket(t);
   socket.send('ping');
   await phone.save();
   await socket.received(1);
@@ -120,44 +120,48 @@ test('a ping text is answered by nothing', async (t) => {
 });
 
 test('only the exact path is a socket', async (t) => {
-  const world = await openWorld(t);
-  const phone = await world.register();
+  const server = await startServer(t);
+  const phone = await server.device();
   const query = `?authToken=${await phone.socketToken()}`;
   for (const path of ['/sockets/', '/sockets/sync', '/sockets/sync/', '/v1/sockets', '/Sockets', '/']) {
-    t.not(statusOf(await dial(t, `${world.url}${path}${query}`)), 'opened', path);
+    t.not(statusOf(await dial(t, `${server.url}${path}${query}`)), 'opened', path);
   }
-  t.is((await fetch(`${world.url}/sockets${query}`)).status, 404);
+  t.is((await fetch(`${server.url}/sockets${query}`)).status, 404);
 });
 
 test('a frame that is larger than anything a client has to say ends the socket', async (t) => {
-  const world = await openWorld(t);
-  const socket = await (await world.register()).socket();
+  const server = await startServer(t);
+  const socket = await (await server.device()).socket(t);
   socket.send('x'.repeat(2_000));
   await socket.closed;
   t.pass();
 });
 
 test('a socket that misses a ping is dropped, one that answers stays', async (t) => {
-  const world = await openWorld(t, { sockets: { socketsMax: 10, socketsPerUserMax: 10, idleSeconds: 8 } });
-  const phone = await world.register();
-  const alive = await phone.socket();
-  const dead = await phone.socket({ answersPings: false });
+  const server = await startServer(t, {
+    gateway: { sockets: { socketsMax: 10, socketsPerUserMax: 10, idleSeconds: 8 } },
+  });
+  const phone = await server.device();
+  const alive = await phone.socket(t);
+  const dead = await phone.socket(t, { answersPings: false });
   await dead.closed;
   t.true(dead.pings > 0);
   t.false(alive.isClosed);
 });
 
 test('sockets are bounded for the process and for each user, and the room of a closed one is free', async (t) => {
-  const world = await openWorld(t, { sockets: { socketsMax: 3, socketsPerUserMax: 2, idleSeconds: 44 } });
-  const phone = await world.register();
-  const first = await phone.socket();
-  await phone.socket();
-  t.is(statusOf(await phone.dial()), 429);
-  const another = await world.register();
-  await another.socket();
-  t.is(statusOf(await another.dial()), 503);
+  const server = await startServer(t, {
+    gateway: { sockets: { socketsMax: 3, socketsPerUserMax: 2, idleSeconds: 44 } },
+  });
+  const phone = await server.device();
+  const first = await phone.socket(t);
+  await phone.socket(t);
+  t.is(statusOf(await phone.dial(t)), 429);
+  const another = await server.device(bob.email);
+  await another.socket(t);
+  t.is(statusOf(await another.dial(t)), 503);
   first.end();
-  await t.notThrowsAsync(opens(() => another.dial()));
+  await t.notThrowsAsync(opens(() => another.dial(t)));
 });
 
 async function opens(dialling: () => Promise<object>): Promise<void> {
@@ -168,8 +172,8 @@ async function opens(dialling: () => Promise<object>): Promise<void> {
 }
 
 test('tokens cannot be guessed faster than the public rate allows', async (t) => {
-  const world = await openWorld(t);
-  const { url } = await world.another({ rateLimits: { publicPerMinute: 2, sessionPerMinute: 0 } });
+  const server = await startServer(t);
+  const { url } = await server.another({ rateLimits: { publicPerMinute: 2, sessionPerMinute: 0 } });
   const statuses: unknown[] = [];
   for (let guess = 0; guess < 3; guess += 1) {
     statuses.push(statusOf(await dial(t, `${url}/sockets?authToken=${guess}`)));
@@ -179,19 +183,19 @@ test('tokens cannot be guessed faster than the public rate allows', async (t) =>
 
 test('where origins are restricted, pages of others may not connect', async (t) => {
   const cors = { strict: true, allowedOrigins: ['https://notes.example'] };
-  const world = await openWorld(t, { cors });
-  const phone = await world.register();
-  const from = async (origin: string) => statusOf(await phone.dial({ headers: { origin } }));
+  const server = await startServer(t, { gateway: { cors } });
+  const phone = await server.device();
+  const from = async (origin: string) => statusOf(await phone.dial(t, { headers: { origin } }));
   t.is(await from('https://evil.example'), 403);
   t.is(await from('https://notes.example'), 'opened');
   t.is(await from('file://'), 'opened');
-  t.is(statusOf(await phone.dial()), 'opened');
+  t.is(statusOf(await phone.dial(t)), 'opened');
 });
 
 test('an access key is asked for at the upgrade too, unless sockets are exempt', async (t) => {
   const accessKey = { key: 'k', mode: 'all' } as const;
-  const world = await openWorld(t);
-  const phone = await world.register();
+  const server = await startServer(t);
+  const phone = await server.device();
   const token = await phone.socketToken();
   const withKey = { 'x-shared-server-key': 'k' };
   for (const [exempt, headers, expected] of [
@@ -199,31 +203,31 @@ test('an access key is asked for at the upgrade too, unless sockets are exempt',
     [[], withKey, 'opened'],
     [['sockets'], {}, 'opened'],
   ] as const) {
-    const { url } = await world.another({ accessKey: { ...accessKey, exempt } });
+    const { url } = await server.another({ accessKey: { ...accessKey, exempt } });
     t.is(statusOf(await dial(t, `${url}/sockets?authToken=${token}`, { headers })), expected);
   }
 });
 
 test('when the process ends its sockets close one after another, to dial again', async (t) => {
-  const world = await openWorld(t);
-  const phone = await world.register();
-  const sockets = await Promise.all(Array.from({ length: 60 }, () => phone.socket()));
+  const server = await startServer(t);
+  const phone = await server.device();
+  const sockets = await Promise.all(Array.from({ length: 60 }, () => phone.socket(t)));
   let drained = false;
-  void world.gateway.drain().then(() => {
+  void server.gateway.drain().then(() => {
     drained = true;
   });
-  await world.until(() => drained, 10_000);
+  await server.until(() => drained, 10_000);
   t.deepEqual(new Set(await Promise.all(sockets.map(({ closed }) => closed))), new Set([1012]));
 });
 
 test('what happens is counted, without names', async (t) => {
-  const world = await openWorld(t);
-  const phone = await world.register();
-  const socket = await (await phone.another()).socket();
-  await phone.dial({ token: 'wrong' });
+  const server = await startServer(t);
+  const phone = await server.device();
+  const socket = await (await phone.another()).socket(t);
+  await phone.dial(t, { token: 'wrong' });
   await phone.save();
   await socket.received(1);
-  const metrics = await world.registry.metrics();
+  const metrics = await server.registry.metrics();
   t.regex(metrics, /^sockets_open 1$/m);
   t.regex(metrics, /^socket_upgrades_total{outcome="opened"} 1$/m);
   t.regex(metrics, /^socket_upgrades_total{outcome="refused"} 1$/m);
@@ -233,30 +237,31 @@ test('what happens is counted, without names', async (t) => {
 });
 
 test('a connection token is needed to tell of connections of another front', async (t) => {
-  const world = await openWorld(t);
-  const phone = await world.register();
+  const server = await startServer(t);
+  const phone = await server.device();
   const authorization = await phone.socketToken();
   for (const method of ['POST', 'DELETE']) {
-    const call = (headers: Record<string, string>) => phone.call(method, '/v1/sockets/connections', headers);
+    const call = (headers: Record<string, string>) =>
+      phone.call(method, '/v1/sockets/connections', { headers });
     const missing = await call({ authorization });
     t.is(missing.status, 400);
     t.regex(missing.headers.get('content-type') ?? '', /^text\/plain/);
     t.is((await call({ connectionid: '1' })).status, 400);
     const noted = await call({ connectionid: '1', authorization });
     t.is(noted.status, 200);
-    t.is(await noted.text(), '');
+    t.is(noted.text, '');
   }
 });
 
 test('realtime sync is said to be absent, and tokens are for sessions alone', async (t) => {
-  const world = await openWorld(t);
-  const phone = await world.register();
+  const server = await startServer(t);
+  const phone = await server.device();
   const offered = await phone.call('GET', '/v1/sockets/sync/capabilities');
-  t.deepEqual(((await offered.json()) as { data: unknown }).data, { capabilities: [] });
+  t.deepEqual(offered.body, { capabilities: [] });
   const ticket = await phone.call('POST', '/v1/sockets/sync/ticket');
   t.is(ticket.status, 503);
-  t.is(((await ticket.json()) as { data: { error: { code: string } } }).data.error.code, 'SYNC_DISABLED');
-  const nobody = { authorization: '' };
+  t.is(ticket.body.error.code, 'SYNC_DISABLED');
+  const nobody = { bearer: undefined };
   for (const [method, path] of [
     ['GET', '/v1/sockets/sync/capabilities'],
     ['POST', '/v1/sockets/sync/ticket'],

@@ -9,18 +9,18 @@ import {
 } from '@grpc/grpc-js';
 import type { ExecutionContext } from 'ava';
 import { Registry } from 'prom-client';
-import type { AccountSettings } from '../../../actors/mod.ts';
-import { createVerifyBearer } from '../../../gateway/admission/bearer.ts';
-import { serverCredentials } from '../../../operations/credentials.ts';
-import { createInternalApi, type InternalApi } from '../../../operations/internal-api.ts';
-import type { InternalApiPorts } from '../../../operations/ports.ts';
-import { shardOf } from '../../../runtime/address.ts';
-import { systemClock } from '../../../runtime/clock.ts';
-import { systemRandom } from '../../../runtime/random.ts';
-import { outboxTable, timerTable } from '../../../runtime/store/tables.ts';
-import type { Hint } from '../../../runtime/transport/transport.ts';
-import { testNode } from '../../kit/host.ts';
-import { createWorld, type World } from '../accounts/world.ts';
+import type { AccountSettings } from '../../actors/mod.ts';
+import { createVerifyBearer } from '../../gateway/admission/bearer.ts';
+import { serverCredentials } from '../../operations/credentials.ts';
+import { createInternalApi, type InternalApi } from '../../operations/internal-api.ts';
+import type { InternalApiPorts } from '../../operations/ports.ts';
+import { shardOf } from '../../runtime/address.ts';
+import { systemClock } from '../../runtime/clock.ts';
+import { systemRandom } from '../../runtime/random.ts';
+import { outboxTable, timerTable } from '../../runtime/store/tables.ts';
+import type { Hint } from '../../runtime/transport/transport.ts';
+import { testNode } from './host.ts';
+import { sessionTokens, startServer, type TestServer } from './server.ts';
 
 export const shardCount = 16;
 /** The name of the host's own node. */
@@ -29,7 +29,7 @@ export const ownNode = 'test';
 export interface ApiWorld {
   readonly api: InternalApi;
   readonly address: string;
-  readonly accounts: World;
+  readonly server: TestServer;
   readonly hints: readonly Hint[];
   readonly registry: Registry;
   readonly log: readonly object[];
@@ -45,20 +45,20 @@ export async function startApi(
     readonly settings?: Partial<AccountSettings>;
   } = {},
 ): Promise<ApiWorld> {
-  const accounts = await createWorld(options.settings);
+  const server = await startServer(t, { ...(options.settings && { accounts: options.settings }) });
   const hints: Hint[] = [];
   const log: object[] = [];
   const note = (fields: object, message: string) => void log.push({ ...fields, message });
   const checks: Record<string, string> = { database: 'ok', host: 'ok' };
   const registry = new Registry();
   const api = createInternalApi({
-    store: accounts.host.store,
-    actors: accounts.host.actors,
+    store: server.host.store,
+    actors: server.host.actors,
     transport: { hint: (hint) => void hints.push(hint) },
     readiness: {
       report: async () => ({ ready: Object.values(checks).every((check) => check === 'ok'), checks }),
     },
-    verifyBearer: createVerifyBearer(accounts.services.tokens),
+    verifyBearer: createVerifyBearer(sessionTokens),
     shardCount,
     workspacesPerEmail: false,
     clock: systemClock,
@@ -70,7 +70,7 @@ export async function startApi(
   });
   const port = await api.listen('127.0.0.1', 0, options.credentials ?? serverCredentials(undefined));
   t.teardown(() => api.close());
-  return { api, address: `127.0.0.1:${port}`, accounts, hints, registry, log, checks };
+  return { api, address: `127.0.0.1:${port}`, server, hints, registry, log, checks };
 }
 
 export interface Method<Request, Response> {
@@ -127,16 +127,16 @@ export function callerOf(
 }
 
 /** Registers another node in the cluster's database. It holds the shards named, if it can have them. */
-export async function addNode({ accounts }: ApiWorld, id: string, roles = 'all') {
-  const { store, random } = accounts.host;
+export async function addNode({ server }: ApiWorld, id: string, roles = 'all') {
+  const { store, random } = server.host;
   const node = { ...testNode(random, id), roles, address: `http://${id}.test` };
   await store.register(node, 10_000, true);
   return node;
 }
 
 /** Writes a timer and a tell that failed too often, of an actor that no host has in memory. */
-export async function addDead({ accounts }: ApiWorld, id: string) {
-  const { store } = accounts.host;
+export async function addDead({ server }: ApiWorld, id: string) {
+  const { store } = server.host;
   const address = { kind: 'user', id };
   const shard = shardOf(address, shardCount);
   await store.activate(address, shard, 1, true);

@@ -1,0 +1,35 @@
+import { RetryableError } from '../../runtime/errors.ts';
+import type { AskCall } from '../../runtime/host/call.ts';
+import { InProcessTransport } from '../../runtime/transport/in-process.ts';
+
+/** A transport that tells when a call has arrived, and can lose its reply, as a connection that breaks does. */
+export class LossyTransport extends InProcessTransport {
+  #losing: string | undefined;
+  #awaited: { readonly command: string; readonly resolve: () => void } | undefined;
+  #lost: ((reply: unknown) => void) | undefined;
+
+  /** Loses the reply to the next call of this command, and resolves to it. Whoever asked asks again. */
+  loseReplyTo(command: string): Promise<unknown> {
+    this.#losing = command;
+    return new Promise((resolve) => {
+      this.#lost = resolve;
+    });
+  }
+
+  /** Resolves when the next call of this command has reached the host. */
+  nextAskOf(command: string): Promise<void> {
+    return new Promise((resolve) => {
+      this.#awaited = { command, resolve };
+    });
+  }
+
+  override async ask(call: AskCall): Promise<unknown> {
+    const asked = super.ask(call);
+    if (call.command === this.#awaited?.command) this.#awaited.resolve();
+    const reply = await asked;
+    if (call.command !== this.#losing) return reply;
+    this.#losing = undefined;
+    this.#lost?.(reply);
+    throw new RetryableError('the reply was lost', { outcome: 'unknown', retryAfterMs: 10 });
+  }
+}

@@ -1,0 +1,164 @@
+/**
+ * The server whole, in this process: every kind of actor on a host over the model store, every route behind a
+ * listening gateway, one clock that tests move, and a hasher that costs nothing. What a test says of it went over a
+ * socket, so a route that forgets something shows.
+ *
+ * The only file of the kit that knows how the server is put together.
+ */
+import type { ExecutionContext } from 'ava';
+import {
+  type AccountSettings,
+  type CaptchaVerifier,
+  createKinds,
+  createSessionTokens,
+  createSigninKeys,
+  defaultAccountSettings,
+  defaultItemSettings,
+  type ItemSettings,
+  type SessionTokens,
+} from '../../actors/mod.ts';
+import { createVerifyBearer } from '../../gateway/admission/bearer.ts';
+import type { CookieOptions } from '../../gateway/http/cookies.ts';
+import { allRoutes } from '../../gateway/routes/mod.ts';
+import type { GatewayConfig } from '../../gateway/server.ts';
+import { createKeyring } from '../../runtime/keyring.ts';
+import type { Kind } from '../../runtime/kind.ts';
+import { createReadiness } from '../../runtime/readiness.ts';
+import { alice } from './account.ts';
+import { FakeClock, settled } from './clock.ts';
+import { Device } from './device.ts';
+import { startGateway, type TestGateway, testSocketTokens } from './gateway.ts';
+import { CountingHasher } from './hasher.ts';
+import { startTestHost, type TestHost, type TestHostOptions } from './host.ts';
+import { type Answer, type Call, call } from './http.ts';
+import { LossyTransport } from './lossy-transport.ts';
+
+export interface DomainOptions {
+  readonly accounts?: Partial<AccountSettings>;
+  readonly items?: Partial<ItemSettings>;
+  readonly captcha?: CaptchaVerifier;
+}
+
+export interface ServerOptions extends DomainOptions {
+  readonly cookies?: Partial<CookieOptions>;
+  readonly captchaUiUrl?: string;
+  readonly gateway?: Partial<GatewayConfig>;
+  readonly host?: Pick<TestHostOptions, 'store' | 'schedule' | 'limits'>;
+}
+
+const keyring = createKeyring(Buffer.alloc(32, 7));
+export const signinKeys = createSigninKeys(keyring);
+export const sessionTokens: SessionTokens = createSessionTokens(keyring.derive('session-token'));
+
+/** Every kind of actor, for tests with hosts of their own. */
+export function kindsOf({ accounts, items, captcha }: DomainOptions, hasher = new CountingHasher()) {
+  return createKinds({
+    settings: { ...defaultAccountSettings, ...accounts },
+    items: { ...defaultItemSettings, ...items },
+    tokens: sessionTokens,
+    hasher,
+    signinKeys,
+    captcha,
+  }) satisfies readonly Kind[];
+}
+
+const browsersAnywhere: CookieOptions = { sameSite: 'None', secure: true, partitioned: true, domain: '' };
+const withoutLimits = { publicPerMinute: 0, sessionPerMinute: 0 };
+
+export interface TestServer extends TestGateway {
+  /** The one that serves now: another after a restart. */
+  readonly host: TestHost;
+  readonly clock: FakeClock;
+  readonly hasher: CountingHasher;
+  readonly transport: LossyTransport;
+  call(method: string, path: string, request?: Call): Promise<Answer>;
+  /** Another device of Alice's, or of whom this is the address. Whose first it is, registers with it. */
+  device(email?: string): Promise<Device>;
+  advance(byMs: number): Promise<void>;
+  /** Moves the clock until `condition` holds. @throws Error when it does not within so long */
+  until(condition: () => boolean, withinMs: number): Promise<void>;
+  /** The answer to a request that takes time to be given. */
+  answered<T>(asked: Promise<T>, withinMs?: number): Promise<T>;
+  /** Ends the host as a crash would and starts another on the same database, with other settings where given. */
+  restart(changes?: DomainOptions): Promise<void>;
+  /** Another gateway before the same host. */
+  another(config: Partial<GatewayConfig>): Promise<TestGateway>;
+}
+
+export async function startServer(t: ExecutionContext, options: ServerOptions = {}): Promise<TestServer> {
+  const clock = new FakeClock();
+  const hasher = new CountingHasher();
+  const transport = new LossyTransport();
+  let host = await startTestHost({ ...options.host, kinds: kindsOf(options, hasher), clock, transport });
+  t.teardown(() => host.host.abandon());
+
+  const socketTokens = testSocketTokens(clock);
+  const captchaUiUrl = options.captchaUiUrl ?? null;
+  const gatewayWith = (config: Partial<GatewayConfig>): Promise<TestGateway> => {
+    const readiness = createReadiness({}, clock);
+    const routes = allRoutes({
+      readiness,
+      tokens: sessionTokens,
+      signinKeys,
+      socketTokens,
+      version: '0',
+      settings: { ...defaultAccountSettings, ...options.accounts },
+      cookies: { ...browsersAnywhere, ...options.cookies },
+      filesServerUrl: 'http://files.test',
+      captchaUiUrl,
+    });
+    const verifyBearer = createVerifyBearer(sessionTokens);
+    const { actors } = host;
+    const ports = { clock, actors, transport, verifyBearer, socketTokens, readiness };
+    return startGateway(t, routes, { rateLimits: withoutLimits, ...config, ...ports });
+  };
+  const gateway = await gatewayWith(options.gateway ?? {});
+  const firstDevices = new Map<string, Promise<Device>>();
+
+  async function until(condition: () => boolean, withinMs: number): Promise<void> {
+    const startMs = clock.monotonicMs();
+    while (!condition()) {
+      if (clock.monotonicMs() - startMs > withinMs) throw new Error(`not within ${withinMs} ms`);
+      await clock.advance(50);
+      // What is on its way through real sockets arrives meanwhile.
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+  }
+
+  const server: TestServer = {
+    ...gateway,
+    clock,
+    hasher,
+    transport,
+    until,
+    get host() {
+      return host;
+    },
+    call: (method, path, request) => call(gateway.url, method, path, request),
+    async device(email = alice.email) {
+      const first = firstDevices.get(email);
+      if (first !== undefined) return (await first).another();
+      const registered = Device.register(gateway, { email });
+      firstDevices.set(email, registered);
+      return registered;
+    },
+    async advance(byMs) {
+      await clock.advance(byMs);
+      await settled();
+    },
+    async answered(asked, withinMs = 5_000) {
+      let isOver = false;
+      const over = () => {
+        isOver = true;
+      };
+      asked.then(over, over);
+      await until(() => isOver, withinMs);
+      return asked;
+    },
+    async restart(changes = {}) {
+      host = await host.restart({ kinds: kindsOf({ ...options, ...changes }, hasher) });
+    },
+    another: (config) => gatewayWith(config),
+  };
+  return server;
+}
