@@ -4,7 +4,12 @@
  * variable has.
  */
 import { BlockList, isIP } from 'node:net';
-import { type AccountSettings, defaultAccountSettings, type ItemSettings } from './actors/mod.ts';
+import {
+  type AccountSettings,
+  defaultAccountSettings,
+  defaultItemSettings,
+  type ItemSettings,
+} from './actors/settings.ts';
 import { nearNames } from './config/near-names.ts';
 import { internalApiSettings } from './config/settings/cluster.ts';
 import { settings } from './config/settings.ts';
@@ -159,6 +164,7 @@ function configOf(values: Values): Config {
     captchaUiUrl: values.CAPTCHA_UI_URL,
     accounts: accountsOf(values),
     items: {
+      ...defaultItemSettings,
       contentLimitBytes: values.ITEM_CONTENT_LIMIT,
       transferLimitBytes: values.CONTENT_SIZE_TRANSFER_LIMIT,
     },

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import type { Connection } from '../process/postgres/embedded.ts';
 import { sleep, systemClock } from '../runtime/clock.ts';
 import { command, timer } from '../runtime/command.ts';
+import { contract, keyed } from '../runtime/contract.ts';
 import { kind } from '../runtime/kind.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { slice } from '../runtime/slice.ts';
@@ -32,8 +33,9 @@ const leadMs = 15_000;
 const calmMs = 3_000;
 
 const fired = slice({ name: 'fired', format: 1, schema: z.number(), initial: 0 });
+const Alarm = contract({ name: 'alarm', timers: { ring: z.null() } });
 const alarm = kind({
-  name: 'alarm',
+  name: Alarm.name,
   slices: [fired],
   commands: {
     arm: command({
@@ -41,7 +43,9 @@ const alarm = kind({
       reply: z.null(),
       creates: true,
       turn: (turn, { dueMs, count }) => {
-        for (let index = 0; index < count; index += 1) turn.arm(`ring:${index}`, dueMs, null);
+        for (let index = 0; index < count; index += 1) {
+          turn.arm(keyed(Alarm.timers.ring, String(index)), dueMs, null);
+        }
         return null;
       },
     }),
@@ -55,7 +59,11 @@ const alarm = kind({
     }),
   },
   timers: {
-    ring: timer({ missed: 'fire-once', turn: (turn) => turn.set(fired, turn.get(fired) + 1) }),
+    ring: timer({
+      ...Alarm.timers.ring,
+      missed: 'fire-once',
+      turn: (turn) => turn.set(fired, turn.get(fired) + 1),
+    }),
   },
 });
 

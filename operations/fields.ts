@@ -1,8 +1,11 @@
 /** Fields of requests as the services need them. What is wrong is INVALID_ARGUMENT in words, without the value. */
-import { kindNames } from '../actors/operator.ts';
+import { kinds } from '../actors/kinds.ts';
 import type { ActorAddress } from '../proto/generated/scriptorium/v1/cluster.ts';
 import type { Address } from '../runtime/address.ts';
 import { invalidArgument } from './errors.ts';
+
+/** By which operators name actors. */
+const kindNames = kinds.map(({ name }) => name);
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const charactersMax = 512;

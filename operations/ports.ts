@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { Credentials } from '../actors/mod.ts';
+import type { Credentials } from '../actors/identity/session-tokens.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Actors } from '../runtime/kind.ts';
 import type { Logger } from '../runtime/ports.ts';

@@ -1,5 +1,8 @@
 /** `scriptorium.v1.Sessions`: another service asks whose session a caller shows (auth.md 3.10). */
-import { invalidAuth, type Refusal, User } from '../actors/mod.ts';
+
+import type { Refusal } from '../actors/reply.ts';
+import { invalidAuth } from '../actors/signed-in.ts';
+import { User } from '../actors/user/contract.ts';
 import {
   SessionRefusalReason,
   type SessionsService,
@@ -21,15 +24,15 @@ export function sessionsHandlers({ actors, verifyBearer }: Ports): Handlers<Sess
         .ask.validateSession({ credentials }, ask)
         .catch(refusedIfAbsent);
       if ('refused' in answer) return refusal(answer.refused);
-      const { caller, reply } = answer;
+      const { caller, ok } = answer;
       return {
         outcome: {
           $case: 'session',
           value: {
             userUuid: caller.userUuid,
-            sessionUuid: reply.sessionUuid,
+            sessionUuid: ok.sessionUuid,
             roles: caller.roles.map(({ uuid, name }) => ({ uuid, name })),
-            readOnly: reply.readonly,
+            readOnly: ok.readonly,
           },
         },
       };

@@ -1,6 +1,8 @@
 /** `scriptorium.v1.Users`: what operators may see of a user and do for one. */
-import { normaliseUsername, normaliseWorkspace } from '../actors/mod.ts';
-import { findUser, OperatedUser } from '../actors/operator.ts';
+
+import { findUser } from '../actors/identity/account-table.ts';
+import { normaliseUsername, normaliseWorkspace } from '../actors/identity/usernames.ts';
+import { UserAdministration } from '../actors/user/operator-contract.ts';
 import { UserState, type UsersService } from '../proto/generated/scriptorium/v1/users.ts';
 import { NotFoundError } from '../runtime/errors.ts';
 import type { Handlers } from './calls.ts';
@@ -23,7 +25,7 @@ export function usersHandlers({ actors, store, workspacesPerEmail }: Ports): Han
     async show(request, ask) {
       const userUuid = uuidField('user_uuid', request.userUuid);
       const { state, createdAtMs, readonly, ...account } = await known(
-        actors.get(OperatedUser, userUuid).ask.operatorShow({}, ask),
+        actors.get(UserAdministration, userUuid).ask.operatorShow({}, ask),
       );
       return {
         userUuid,
@@ -36,7 +38,7 @@ export function usersHandlers({ actors, store, workspacesPerEmail }: Ports): Han
 
     async signOut(request, ask) {
       const userUuid = uuidField('user_uuid', request.userUuid);
-      const asked = actors.get(OperatedUser, userUuid).ask.operatorEndSessions({}, ask);
+      const asked = actors.get(UserAdministration, userUuid).ask.operatorEndSessions({}, ask);
       return { endedSessions: (await known(asked)).ended };
     },
   };

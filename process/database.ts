@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { domainMigrations } from '../actors/schema.ts';
+import { migrations } from '../actors/schema.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Keyring } from '../runtime/keyring.ts';
 import type { Logger } from '../runtime/ports.ts';
@@ -49,7 +49,7 @@ export async function openDatabase(
 /** Brings the schema up to date and opens the store on it. @throws StartError */
 export async function openStore({ connection, isUp }: Database, logger: Logger): Promise<PostgresStore> {
   return needing('The database cannot be used', async () => {
-    const applied = await migrate(connection, [...runtimeMigrations, ...domainMigrations]);
+    const applied = await migrate(connection, [...runtimeMigrations, ...migrations]);
     if (applied.length > 0)
       logger.info({ migrations: applied.length }, 'the database schema was brought up to date');
     return await openPostgresStore({

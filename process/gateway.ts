@@ -1,6 +1,7 @@
 /** The gateway role: the routes this process serves, and the port they are on. */
 import type { Registry } from 'prom-client';
-import type { SessionTokens, SigninKeys } from '../actors/mod.ts';
+import type { SessionTokens } from '../actors/identity/session-tokens.ts';
+import type { SigninKeys } from '../actors/identity/signin-keys.ts';
 import type { VerifyBearer } from '../gateway/admission/bearer.ts';
 import { allRoutes } from '../gateway/routes/mod.ts';
 import { createGateway } from '../gateway/server.ts';

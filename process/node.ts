@@ -1,13 +1,13 @@
 /** The host role: the kinds of actors this process runs, and its part in the cluster. */
 import { availableParallelism, hostname } from 'node:os';
 import type { Registry } from 'prom-client';
-import {
-  createCaptchaVerifier,
-  createKinds,
-  createPasswordHasher,
-  type SessionTokens,
-  type SigninKeys,
-} from '../actors/mod.ts';
+import { CaptchaVerifier, createCaptchaVerifier, noCaptcha } from '../actors/identity/captcha.ts';
+import { createPasswordHasher, PasswordHasher } from '../actors/identity/password-hasher.ts';
+import { SessionTokens } from '../actors/identity/session-tokens.ts';
+import { SigninKeys } from '../actors/identity/signin-keys.ts';
+import { kinds } from '../actors/kinds.ts';
+import { AccountSettings, ItemSettings } from '../actors/settings.ts';
+import { provide } from '../runtime/dependency.ts';
 import { messageOf } from '../runtime/errors.ts';
 import { Incarnations } from '../runtime/host/incarnations.ts';
 import { defaultLimits } from '../runtime/host/limits.ts';
@@ -34,18 +34,18 @@ export function createNode(options: ServerOptions, ports: NodePorts): Node {
   const { foundation, transport, registry } = ports;
   // One core is left for the event loop.
   const hasher = createPasswordHasher({ concurrent: Math.max(1, availableParallelism() - 1), waiting: 256 });
-  const captcha =
-    config.captchaServerUrl === undefined ? undefined : createCaptchaVerifier(config.captchaServerUrl);
-  const kinds = createKinds({
-    settings: config.accounts,
-    items: { ...config.items, generation: foundation.generation },
-    tokens: ports.tokens,
-    signinKeys: ports.signinKeys,
-    hasher,
-    captcha,
-  });
+  const { captchaServerUrl } = config;
+  const captcha = captchaServerUrl === undefined ? noCaptcha : createCaptchaVerifier(captchaServerUrl);
   const node: Node = new Node({
     kinds,
+    provided: [
+      provide(AccountSettings, config.accounts),
+      provide(ItemSettings, { ...config.items, generation: foundation.generation }),
+      provide(SessionTokens, ports.tokens),
+      provide(SigninKeys, ports.signinKeys),
+      provide(PasswordHasher, hasher),
+      provide(CaptchaVerifier, captcha),
+    ],
     store: foundation.store,
     transport,
     clock,

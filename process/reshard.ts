@@ -1,5 +1,5 @@
 /** `scriptorium reshard`: changes the number of shards of a database that no node serves. */
-import { domainMigrations } from '../actors/schema.ts';
+import { migrations } from '../actors/schema.ts';
 import { migrate } from '../runtime/store/postgres/migrate.ts';
 import { type Resharding, reshard } from '../runtime/store/postgres/reshard.ts';
 import { runtimeMigrations } from '../runtime/store/postgres/schema.ts';
@@ -29,7 +29,7 @@ export async function reshardDatabase(request: ReshardRequest): Promise<Resharde
   const ended = await needing(
     'The shards could not be changed; nothing is lost by trying again',
     async () => {
-      await migrate(connection, [...runtimeMigrations, ...domainMigrations]);
+      await migrate(connection, [...runtimeMigrations, ...migrations]);
       return reshard({ connection, shardCount, onProgress });
     },
   );

@@ -4,7 +4,8 @@
  */
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { createSessionTokens, createSigninKeys } from '../actors/mod.ts';
+import { createSessionTokens } from '../actors/identity/session-tokens.ts';
+import { createSigninKeys } from '../actors/identity/signin-keys.ts';
 import type { Config, Secrets } from '../config.ts';
 import { createVerifyBearer } from '../gateway/admission/bearer.ts';
 import { createAdmin } from '../operations/admin.ts';

@@ -8,6 +8,8 @@
  */
 import type { z } from 'zod';
 import type { Address } from './address.ts';
+import type { CommandShape, MessageShape, Tells } from './contract.ts';
+import type { Dependency } from './dependency.ts';
 import type { Actors } from './kind.ts';
 import type { Slice, SliceMap, State } from './slice.ts';
 import type { AnyTable, KeyOf, RowOf } from './table.ts';
@@ -93,6 +95,8 @@ export const lookup = <T extends AnyTable>(
 export interface View extends State {
   readonly self: Address;
   readonly nowMicros: number;
+  /** One of the dependencies that the kind declares. */
+  use<T>(dependency: Dependency<T>): T;
   /**
    * The committed row (of any owner, this actor included) that holds one of the unique keys of `row`, once a commit
    * was refused for it; undefined before. To be asked before every `insert` of a row whose key another actor, or an
@@ -117,16 +121,16 @@ export interface Turn extends View {
    */
   insert<T extends AnyTable>(table: T, row: RowOf<T>): void;
   remove<T extends AnyTable>(table: T, key: KeyOf<T>): void;
-  /** Arms (or moves) the timer of this name. Declared in the kind's `timers`. */
-  arm(timer: string, dueMs: number, payload?: unknown): void;
-  disarm(timer: string): void;
-  /** Sends a durable message without a reply: exactly once in effect, in no order. */
-  tell(target: Address, name: string, payload: unknown): void;
+  /** Arms (or moves) a timer of the kind; `keyed` makes one of several. */
+  arm<Payload>(timer: MessageShape<Payload>, dueMs: number, payload: Payload): void;
+  disarm(timer: Pick<MessageShape<unknown>, 'name'>): void;
+  /** Sends durable messages without a reply: each exactly once in effect, in no order. */
+  tell<T>(kind: { readonly name: string; readonly tells: T }, id: string): Tells<T>;
   /**
    * Hands an event to every gateway that follows this actor, once this turn's outcome may leave. Best effort: who has
    * to hear of it for sure is told (`tell`).
    */
-  publish(event: unknown): void;
+  publish<E>(kind: { readonly event: z.ZodType<E> | undefined }, event: E): void;
   /**
    * From when this turn's outcome leaves, what this actor publishes is handed to the gateway of this id, for a while
    * and for as long as this host runs the actor. Returns the incarnation of the host that the events will come from.
@@ -145,6 +149,8 @@ export interface Flow {
   readonly self: Address;
   readonly callId: string;
   readonly nowMs: number;
+  /** One of the dependencies that the kind declares. */
+  use<T>(dependency: Dependency<T>): T;
   turn<R, P extends Plans = Record<never, never>>(step: {
     reads?: (view: View) => P;
     turn: (turn: Turn, reads: PlanResults<P>) => R;
@@ -155,9 +161,7 @@ export interface Flow {
   readonly actors: Actors;
 }
 
-interface CommandBase<Request, Reply> {
-  readonly request: z.ZodType<Request>;
-  readonly reply: z.ZodType<Reply>;
+interface CommandBase<Request, Reply> extends CommandShape<Request, Reply> {
   /** Only such a command may make an actor that does not exist yet. */
   readonly creates?: boolean;
 }
@@ -187,8 +191,19 @@ export interface FlowCommand<Request, Reply> extends CommandBase<Request, Reply>
   readonly run: (flow: Flow, request: Request) => Promise<Reply>;
 }
 
+/** One of several ways, chosen by the request: what brings nothing must not wait like what writes. */
+export interface ChoiceCommand<Request, Reply> extends CommandBase<Request, Reply> {
+  readonly type: 'choice';
+  readonly choose: (request: Request, by: Pick<View, 'use'>) => OneWay<Request, Reply>;
+}
+
+type OneWay<Request, Reply> =
+  // biome-ignore lint/suspicious/noExplicitAny: plans of any shape
+  TurnCommand<Request, Reply, any> | SharedCommand<Request, Reply, any> | FlowCommand<Request, Reply>;
+export type Command<Request, Reply> = OneWay<Request, Reply> | ChoiceCommand<Request, Reply>;
+
 // biome-ignore lint/suspicious/noExplicitAny: the runtime handles commands of any shape
-export type AnyCommand = TurnCommand<any, any, any> | SharedCommand<any, any, any> | FlowCommand<any, any>;
+export type AnyCommand = Command<any, any>;
 
 export function command<Request, Reply, P extends Plans = Record<never, never>>(
   definition: Omit<TurnCommand<Request, Reply, P>, 'type' | 'repeat'> & { repeat?: 'natural' | 'recorded' },
@@ -208,12 +223,19 @@ export function flow<Request, Reply>(
   return { type: 'flow', ...definition };
 }
 
+export function choice<Request, Reply>(
+  definition: Omit<ChoiceCommand<Request, Reply>, 'type'>,
+): ChoiceCommand<Request, Reply> {
+  return { type: 'choice', ...definition };
+}
+
 /** A timer's handler. Its row goes in the commit of its turn unless the turn arms it again. */
-export interface TimerHandler<P extends Plans = Plans> {
+export interface TimerHandler<Payload = unknown, P extends Plans = Plans> {
+  readonly payload: z.ZodType<Payload>;
   /** What happens when its time was missed: run once late, or drop it when later than `skipAfterMs`. */
   readonly missed: 'fire-once' | { readonly skipAfterMs: number };
-  readonly reads?: (view: View, payload: unknown) => P;
-  readonly turn: (turn: Turn, payload: unknown, reads: PlanResults<P>) => void;
+  readonly reads?: (view: View, payload: Payload) => P;
+  readonly turn: (turn: Turn, payload: Payload, reads: PlanResults<P>) => void;
 }
 
 /** A tell's handler. `sender` lets what mirrors another actor's state ignore what is older than it has. */
@@ -230,7 +252,9 @@ export interface TellHandler<Payload = unknown, P extends Plans = Plans> {
   readonly creates?: boolean;
 }
 
-export function timer<P extends Plans = Record<never, never>>(definition: TimerHandler<P>): TimerHandler<P> {
+export function timer<Payload, P extends Plans = Record<never, never>>(
+  definition: TimerHandler<Payload, P>,
+): TimerHandler<Payload, P> {
   return definition;
 }
 export function tell<Payload, P extends Plans = Record<never, never>>(

@@ -1,5 +1,7 @@
 import type { z } from 'zod';
-import type { AnyCommand, TellHandler, TimerHandler } from './command.ts';
+import type { AnyCommand, Command, TellHandler, TimerHandler } from './command.ts';
+import type { CommandShape, CommandShapes, Contract } from './contract.ts';
+import type { Dependency } from './dependency.ts';
 import type { Slice, SliceMap } from './slice.ts';
 import type { AnyTable } from './table.ts';
 
@@ -8,22 +10,46 @@ export interface Kind<C extends Commands = Commands> {
   readonly name: string;
   /** Whether a creating command may bring a buried actor back to life with its initial state. */
   readonly revivable: boolean;
+  readonly uses: readonly Dependency<unknown>[];
   // biome-ignore lint/suspicious/noExplicitAny: slices of any type
   readonly slices: readonly (Slice<any> | SliceMap<any>)[];
   readonly tables: readonly AnyTable[];
   readonly commands: C;
-  // biome-ignore lint/suspicious/noExplicitAny: plans of any shape
-  readonly timers: Readonly<Record<string, TimerHandler<any>>>;
+  // biome-ignore lint/suspicious/noExplicitAny: payloads and plans of any shape
+  readonly timers: Readonly<Record<string, TimerHandler<any, any>>>;
   // biome-ignore lint/suspicious/noExplicitAny: payloads and plans of any shape
   readonly tells: Readonly<Record<string, TellHandler<any, any>>>;
 }
 
 export type Commands = Readonly<Record<string, AnyCommand>>;
 
+/** A kind declared in one piece, for those that nobody outside its file asks. */
 export function kind<const C extends Commands>(
   definition: Pick<Kind<C>, 'name' | 'commands'> & Partial<Kind<C>>,
 ): Kind<C> {
-  return { revivable: false, slices: [], tables: [], timers: {}, tells: {}, ...definition };
+  return { revivable: false, uses: [], slices: [], tables: [], timers: {}, tells: {}, ...definition };
+}
+
+/** A handler for everything that the contract names, of the shapes it gives. */
+type Implementation<K> =
+  K extends Contract<infer C, infer T, infer M>
+    ? {
+        readonly commands: {
+          readonly [Name in keyof C]: C[Name] extends CommandShape<infer Request, infer Reply>
+            ? Command<Request, Reply>
+            : never;
+        };
+        // biome-ignore lint/suspicious/noExplicitAny: plans of any shape
+        readonly tells: { readonly [Name in keyof T]: TellHandler<z.infer<T[Name]>, any> };
+        // biome-ignore lint/suspicious/noExplicitAny: plans of any shape
+        readonly timers: { readonly [Name in keyof M]: TimerHandler<z.infer<M[Name]>, any> };
+      } & Pick<Kind, 'uses' | 'slices' | 'tables'> &
+        Partial<Pick<Kind, 'revivable'>>
+    : never;
+
+/** The kind of a contract. */
+export function kindOf<K extends Contract>(contract: K, implementation: Implementation<K>): Kind {
+  return { revivable: false, name: contract.name, ...implementation };
 }
 
 export interface AskOptions {
@@ -33,23 +59,25 @@ export interface AskOptions {
   readonly callId?: string;
 }
 
-type RequestOf<C extends AnyCommand> = z.input<C['request']>;
-type ReplyOf<C extends AnyCommand> = z.output<C['reply']>;
+// biome-ignore lint/suspicious/noExplicitAny: a command of any shape
+type AnyShape = CommandShape<any, any>;
+type RequestOf<C extends AnyShape> = z.input<C['request']>;
+type ReplyOf<C extends AnyShape> = z.output<C['reply']>;
 
 /** `actors.get(User, id).ask.listSessions({ ... })`: a typed handle on one actor. */
-export type Ask<C extends Commands> = {
+export type Ask<C extends CommandShapes> = {
   readonly [Name in keyof C]: (
     request: RequestOf<C[Name]>,
     options?: AskOptions,
   ) => Promise<ReplyOf<C[Name]>>;
 };
 
-/** What callers need of a kind: its name and, as a type only, its commands. A `Kind` is one. */
-export interface KindRef<C extends Commands> {
+/** What callers need of a kind: a `Contract` is one, and so is a `Kind`. */
+export interface KindRef<C extends CommandShapes> {
   readonly name: string;
-  readonly commands?: C;
+  readonly commands: C;
 }
 
 export interface Actors {
-  get<C extends Commands>(kind: KindRef<C>, id: string): { readonly ask: Ask<C> };
+  get<C extends CommandShapes>(kind: KindRef<C>, id: string): { readonly ask: Ask<C> };
 }

@@ -2,21 +2,24 @@
  * Refusals of one item (sync.md 1.6.4). Clients ignore a type they do not know and upload the item again on every
  * sync without end, so only these may be sent.
  */
-import type { ClientItem } from './incoming.ts';
-import type { ItemRow } from './item.ts';
-import { type FullItem, fullItem } from './wire.ts';
 
-export type ConflictType =
-  | 'sync_conflict'
-  | 'uuid_conflict'
-  | 'content_type_error'
-  | 'content_error'
-  | 'uuid_error'
-  | 'readonly_error'
-  | 'shared_vault_not_member_error'
-  | 'shared_vault_insufficient_permissions_error'
-  | 'shared_vault_invalid_state'
-  | 'shared_vault_snjs_version_error';
+import type { ItemRow } from './item.ts';
+import type { ClientItem } from './item-fields.ts';
+import { type FullItem, fullItem } from './item-fields.ts';
+
+export const conflictTypes = [
+  'sync_conflict',
+  'uuid_conflict',
+  'content_type_error',
+  'content_error',
+  'uuid_error',
+  'readonly_error',
+  'shared_vault_not_member_error',
+  'shared_vault_insufficient_permissions_error',
+  'shared_vault_invalid_state',
+  'shared_vault_snjs_version_error',
+] as const;
+export type ConflictType = (typeof conflictTypes)[number];
 
 export interface Conflict {
   readonly type: ConflictType;

@@ -3,25 +3,9 @@
  * all fields as sent, including the timestamp the save is based on.
  */
 import { hash } from 'node:crypto';
-import type { ClientItem } from './incoming.ts';
+import { type ClientItem, fingerprintedFields } from './item-fields.ts';
 
 export function fingerprintOf(sessionUuid: string, sent: ClientItem): Buffer {
-  const fields = [
-    sessionUuid,
-    sent.uuid,
-    sent.content_type,
-    sent.content,
-    sent.enc_item_key,
-    sent.items_key_id,
-    sent.auth_hash,
-    sent.duplicate_of,
-    sent.deleted,
-    sent.created_at,
-    sent.created_at_timestamp,
-    sent.updated_at,
-    sent.updated_at_timestamp,
-    sent.key_system_identifier,
-    sent.shared_vault_uuid,
-  ];
+  const fields = [sessionUuid, ...fingerprintedFields.map((name) => sent[name])];
   return hash('sha256', JSON.stringify(fields), 'buffer');
 }

@@ -4,25 +4,8 @@
  */
 import { isStorableText } from '../storable-text.ts';
 import { isKnownContentType } from './content-type.ts';
+import type { ClientItem } from './item-fields.ts';
 import { parseMicros } from './micros.ts';
-
-/** Any object. Clients add fields of their own; only these are looked at. */
-export interface ClientItem {
-  readonly uuid?: unknown;
-  readonly content_type?: unknown;
-  readonly content?: unknown;
-  readonly enc_item_key?: unknown;
-  readonly items_key_id?: unknown;
-  readonly auth_hash?: unknown;
-  readonly duplicate_of?: unknown;
-  readonly deleted?: unknown;
-  readonly created_at?: unknown;
-  readonly created_at_timestamp?: unknown;
-  readonly updated_at?: unknown;
-  readonly updated_at_timestamp?: unknown;
-  readonly key_system_identifier?: unknown;
-  readonly shared_vault_uuid?: unknown;
-}
 
 /** The fields the row is made of, once `defectOf` has found nothing wrong with them. An absent one is null. */
 export interface Fields {

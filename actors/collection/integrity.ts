@@ -3,16 +3,21 @@
  * keys, and items only the client has, are never reported, for the client could not fetch them.
  */
 
+import { z } from 'zod';
 import { itemsKeyContentType } from './content-type.ts';
-import type { ClientItem } from './incoming.ts';
 import { isUuid } from './incoming.ts';
 import type { ItemRow } from './item.ts';
+import type { ClientItem } from './item-fields.ts';
 
 export interface Mismatch {
   readonly uuid: string;
   /** The server's version, microseconds. */
   readonly updated_at_timestamp: number;
 }
+export const mismatchSchema: z.ZodType<Mismatch> = z.object({
+  uuid: z.string(),
+  updated_at_timestamp: z.int(),
+});
 
 export const integrityColumns = ['uuid', 'content_type', 'updated_at_timestamp'] as const;
 export type IntegrityRow = Pick<ItemRow, (typeof integrityColumns)[number]>;

@@ -9,33 +9,17 @@
  */
 import { type RowOf, table } from '../../runtime/table.ts';
 import { frontContentTypes } from './content-type.ts';
+import { itemColumns } from './item-fields.ts';
 
 export const item = table({
   name: 'item',
   columns: {
     collection: 'uuid',
-    uuid: 'uuid',
     position: 'int8',
     created_position: 'int8',
     /** Bytes of the item as sent to clients, closely estimated; 0 for a tombstone. */
     size: 'int8',
-    /** Who created it; edits by other members of a vault do not change it. */
-    owner_uuid: 'uuid',
-    content_type: 'text?',
-    content: 'text?',
-    enc_item_key: 'text?',
-    items_key_id: 'text?',
-    auth_hash: 'text?',
-    duplicate_of: 'text?',
-    deleted: 'bool',
-    /** Microseconds since the epoch; the client's word for when the item was made. */
-    created_at_timestamp: 'int8',
-    /** Microseconds since the epoch, strictly growing within the collection: the version clients save against. */
-    updated_at_timestamp: 'int8',
-    key_system_identifier: 'text?',
-    shared_vault_uuid: 'uuid?',
-    last_edited_by_uuid: 'uuid?',
-    updated_with_session: 'uuid?',
+    ...itemColumns,
     /** Of the last accepted save (see fingerprint.ts). */
     fingerprint: 'bytea',
   },

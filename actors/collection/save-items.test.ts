@@ -2,8 +2,8 @@ import test from 'ava';
 import fc from 'fast-check';
 import { note, saver, uuidNumber } from '../../test/kit/items.ts';
 import { type Head, head as headSlice } from './head.ts';
-import type { ClientItem } from './incoming.ts';
 import type { ItemRow } from './item.ts';
+import type { ClientItem } from './item-fields.ts';
 import { saveItems, uuidsToRead } from './save-items.ts';
 
 const nowMicros = 1_800_000_000_000_000;

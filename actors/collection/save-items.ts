@@ -4,8 +4,9 @@
  */
 import type { Conflict } from './conflicts.ts';
 import { advance, type Head } from './head.ts';
-import { type ClientItem, isUuid } from './incoming.ts';
+import { isUuid } from './incoming.ts';
 import type { ItemRow } from './item.ts';
+import type { ClientItem } from './item-fields.ts';
 import { type Saver, save } from './save.ts';
 
 /** What the turn brings. */

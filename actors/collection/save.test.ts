@@ -9,8 +9,8 @@ import {
   uuidNumber,
 } from '../../test/kit/items.ts';
 import { head as headSlice } from './head.ts';
-import type { ClientItem } from './incoming.ts';
 import type { ItemRow } from './item.ts';
+import type { ClientItem } from './item-fields.ts';
 import { type Saver, save } from './save.ts';
 
 const nowMicros = 1_800_000_000_000_000;

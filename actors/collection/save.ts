@@ -18,8 +18,9 @@
 import { type Conflict, refusal, syncConflict } from './conflicts.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import type { Head } from './head.ts';
-import { type ClientItem, defectOf, fieldsOf, isAbsent, isUuid } from './incoming.ts';
+import { defectOf, fieldsOf, isAbsent, isUuid } from './incoming.ts';
 import type { ItemRow } from './item.ts';
+import type { ClientItem } from './item-fields.ts';
 import { parseMicros } from './micros.ts';
 import { savedRow } from './saved-row.ts';
 import { knowsVaults } from './snjs-version.ts';

@@ -9,8 +9,8 @@
 import { z } from 'zod';
 import type { Turn } from '../../runtime/command.ts';
 import { slice } from '../../runtime/slice.ts';
-import type { AccountSettings } from '../services.ts';
-import type { Refusal } from '../user/refusal.ts';
+import type { Refusal } from '../reply.ts';
+import { AccountSettings } from '../settings.ts';
 
 export interface Counter {
   readonly count: number;
@@ -69,11 +69,8 @@ export const lockedOut: Refusal = {
 };
 
 /** Counts one attempt as failed. An attempt without the captcha it needs is not made, and so not counted. */
-export function debitAttempt(
-  turn: Turn,
-  limits: Limits,
-  captchaPassed: boolean,
-): 'debited' | 'locked' | 'captcha-missing' {
+export function debitAttempt(turn: Turn, captchaPassed: boolean): 'debited' | 'locked' | 'captcha-missing' {
+  const limits = turn.use(AccountSettings);
   const attempts = currentAttempts(turn.get(attemptsSlice), turn.nowMs);
   if (isLocked(attempts, limits)) return 'locked';
   if (needsCaptcha(attempts, limits) && !captchaPassed) return 'captcha-missing';

@@ -1,6 +1,9 @@
 import { type Turn, timer } from '../../runtime/command.ts';
 import { attemptsSlice } from './attempts.ts';
 import { challengeMap } from './challenges.ts';
+import { Signin } from './contract.ts';
+
+const { expire } = Signin.timers;
 
 /**
  * Arms, or moves, the timer that buries the actor once nothing it holds counts any more. To be called in every turn
@@ -9,7 +12,7 @@ import { challengeMap } from './challenges.ts';
 export function expireLater(turn: Turn): void {
   const { plain, captcha } = turn.get(attemptsSlice);
   const challenges = [...turn.entries(challengeMap).values()].map(({ untilMs }) => untilMs);
-  turn.arm('expire', Math.max(plain.untilMs, captcha.untilMs, ...challenges));
+  turn.arm(expire, Math.max(plain.untilMs, captcha.untilMs, ...challenges), null);
 }
 
-export const expireTimer = timer({ missed: 'fire-once', turn: (turn) => turn.bury() });
+export const expireTimer = timer({ ...expire, missed: 'fire-once', turn: (turn) => turn.bury() });

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import type { View } from '../../runtime/command.ts';
 import { slice } from '../../runtime/slice.ts';
-import type { AccountSettings } from '../services.ts';
+import type { Caller, Role } from '../reply.ts';
+import { AccountSettings } from '../settings.ts';
 
 /** The account as its own actor knows it. What signing in needs from outside stands in the `account` table too. */
 export interface Profile {
@@ -39,22 +41,6 @@ export const profileSlice = slice<Profile>({
   initial: noProfile,
 });
 
-export interface Role {
-  readonly uuid: string;
-  readonly name: string;
-}
-
-/** Who made a call, for `meta.auth` of the reply. */
-export interface Caller {
-  readonly userUuid: string;
-  readonly roles: readonly Role[];
-}
-
-export const callerSchema: z.ZodType<Caller> = z.object({
-  userUuid: z.string(),
-  roles: z.array(z.object({ uuid: z.string(), name: z.string() })).readonly(),
-});
-
 /** Every account has full access (auth.md 17.2); administrators are named by the operator. */
 const userRoles: readonly Role[] = [
   { uuid: 'scriptorium-CORE_USER', name: 'CORE_USER' },
@@ -65,6 +51,9 @@ const adminRoles: readonly Role[] = [
   { uuid: 'scriptorium-INTERNAL_TEAM_USER', name: 'INTERNAL_TEAM_USER' },
 ];
 
-export function callerOf(userUuid: string, profile: Profile, settings: AccountSettings): Caller {
-  return { userUuid, roles: settings.adminEmails.has(profile.email) ? adminRoles : userRoles };
+/** The account as the one who makes a call. */
+export function callerOf(view: View): Caller {
+  const { adminEmails } = view.use(AccountSettings);
+  const isAdmin = adminEmails.has(view.get(profileSlice).email);
+  return { userUuid: view.self.id, roles: isAdmin ? adminRoles : userRoles };
 }

@@ -3,25 +3,25 @@
  * items, in the order of their positions, and comes again from there until none are left; then the actor is buried.
  * A crash between two batches leaves the timer, which goes on where the last commit stopped.
  */
-import { z } from 'zod';
 import { range, timer } from '../../runtime/command.ts';
 import { head } from '../collection/head.ts';
 import { item } from '../collection/item.ts';
+import { User } from './contract.ts';
 import { profileSlice } from './profile.ts';
 
 /** Rows per commit: well below a commit's usual size, as a removal carries a key alone. */
 export const purgeBatchItems = 500;
 
-const progressSchema = z.object({ after: z.int() });
-type Progress = z.infer<typeof progressSchema>;
+export const purgeFromStart = { after: 0 };
 
-export const purgeFromStart: Progress = { after: 0 };
+const { purge } = User.timers;
 
 export const purgeTimer = timer({
+  ...purge,
   missed: 'fire-once',
-  reads: (view, payload) => ({
+  reads: (view, { after }) => ({
     batch: range(item, {
-      after: progressSchema.parse(payload).after,
+      after,
       through: view.get(head).position,
       limit: purgeBatchItems,
       columns: ['uuid'],
@@ -32,6 +32,6 @@ export const purgeTimer = timer({
     for (const { collection, uuid } of batch.rows) turn.remove(item, { collection, uuid });
     const last = batch.rows.at(-1);
     if (batch.complete || last === undefined) turn.bury();
-    else turn.arm('purge', turn.nowMs, { after: last.position });
+    else turn.arm(purge, turn.nowMs, { after: last.position });
   },
 });

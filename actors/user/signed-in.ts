@@ -1,14 +1,16 @@
 /**
- * How every signed-in command of the `user` actor is declared. The request carries the credentials beside the
- * command's own fields, and the session is checked from the actor's own slices at the start of the turn, so that
- * authentication costs no hop and no read (design 1.2).
+ * How every command for signed-in callers runs (`actors/signed-in.ts` is their contract). The session is checked here
+ * and nowhere else, from the actor's own slices at the start of the turn, so that authentication costs no hop and no
+ * read. In a flow it is checked at the start of every turn: it may have ended since the last.
  *
  * The read plan is made before the turn and so before the check: it may depend on the request and the state, and
  * what it read is dropped when the check refuses.
  */
-import { z } from 'zod';
 import {
   command,
+  type Flow,
+  type FlowCommand,
+  flow,
   type PlanResults,
   type Plans,
   type SharedCommand,
@@ -17,21 +19,16 @@ import {
   type TurnCommand,
   type View,
 } from '../../runtime/command.ts';
-import type { AccountSettings } from '../services.ts';
-import { type Caller, callerOf, callerSchema, profileSlice } from './profile.ts';
-import { isRefused, type Refusal, type Refused, refusalSchema } from './refusal.ts';
+import type { Credentials } from '../identity/session-tokens.ts';
+import { answerOf, type Caller, isRefused, type Refused, refuse, type SignedInAnswer } from '../reply.ts';
+import type { SignedInRequest, SignedInShape } from '../signed-in.ts';
+import { callerOf } from './profile.ts';
 import { checkSession, isReadonly } from './sessions/check.ts';
-import { type Credentials, credentialsSchema } from './sessions/credentials.ts';
 import type { Session } from './sessions/session.ts';
 
-/** `refused` without `caller`: the session did not pass, and nothing else was looked at. */
-export type SignedInReply<Reply> =
-  | { readonly caller: Caller; readonly reply: Reply }
-  | { readonly caller?: Caller | undefined; readonly refused: Refusal };
+type Access = SignedInShape<unknown, unknown>['access'];
 
-export type SignedInRequest<Request> = Request & { readonly credentials: Credentials };
-
-/** What a signed-in turn knows of its caller. */
+/** What a turn knows of its caller. */
 export interface SignedIn {
   readonly caller: Caller;
   readonly session: Session;
@@ -39,101 +36,161 @@ export interface SignedIn {
   readonly readonly: boolean;
 }
 
-/** An object schema, so that `credentials` can be added without validating twice. */
-export type ObjectSchema<T> = z.ZodType<T> & z.ZodObject;
-
-interface SignedInBase<Request, Reply, P extends Plans> {
-  /** The command's own fields; `credentials` is added. */
-  readonly request: ObjectSchema<Request>;
-  readonly reply: z.ZodType<Reply>;
-  /** Refuses read-only sessions with 403 `read-only-access` (auth.md 3.11). */
-  readonly writes?: boolean;
+interface Reading<Request, P extends Plans> {
   readonly reads?: (view: View, request: Request) => P;
 }
 
-export interface SignedInCommand<Request, Reply, P extends Plans> extends SignedInBase<Request, Reply, P> {
-  readonly repeat?: 'natural' | 'recorded';
-  /** Runs only for a living session. A `Refused` it returns is the answer; what it wrote before still commits. */
-  readonly turn: (turn: Turn, request: Request, reads: PlanResults<P>, signedIn: SignedIn) => Reply | Refused;
-}
+/** Runs only for a living session. A `Refused` it returns is the answer; what it wrote before still commits. */
+type Run<V, Request, P extends Plans, Ok> = (
+  view: V,
+  request: Request,
+  reads: PlanResults<P>,
+  signedIn: SignedIn,
+) => Ok | Refused;
 
-export interface SignedInSharedRead<Request, Reply, P extends Plans> extends SignedInBase<Request, Reply, P> {
-  readonly answer: (
-    view: View & { readonly nowMs: number },
-    request: Request,
-    reads: PlanResults<P>,
-    signedIn: SignedIn,
-  ) => Reply | Refused;
-}
-
-export function signedInCommand<Request, Reply, P extends Plans = Record<never, never>>(
-  settings: AccountSettings,
-  { request, reply, writes, turn: run, ...rest }: SignedInCommand<Request, Reply, P>,
-): TurnCommand<SignedInRequest<Request>, SignedInReply<Reply>, P> {
+export function signedInTurn<Fields, Ok, P extends Plans = Record<never, never>>({
+  access,
+  turn: run,
+  ...rest
+}: SignedInShape<Fields, Ok> &
+  Reading<SignedInRequest<Fields>, P> & {
+    readonly repeat?: 'natural' | 'recorded';
+    readonly turn: Run<Turn, SignedInRequest<Fields>, P, Ok>;
+  }): TurnCommand<SignedInRequest<Fields>, SignedInAnswer<Ok>, P> {
   return command({
     ...rest,
-    request: signedInRequestSchema(request),
-    reply: signedInReplySchema(reply),
-    turn: (turn, asked, reads) => {
-      const signedIn = authenticate(turn, turn.nowMs, asked.credentials, settings, writes);
-      return isRefused(signedIn) ? signedIn : replyOf(signedIn, run(turn, asked, reads, signedIn));
-    },
+    turn: (turn, asked, reads) =>
+      whenSignedIn(turn, asked.credentials, access, (by) => answerOf(run(turn, asked, reads, by))),
   });
 }
 
-export function signedInSharedRead<Request, Reply, P extends Plans = Record<never, never>>(
-  settings: AccountSettings,
-  { request, reply, writes, answer, ...rest }: SignedInSharedRead<Request, Reply, P>,
-): SharedCommand<SignedInRequest<Request>, SignedInReply<Reply>, P> {
+export function signedInRead<Fields, Ok, P extends Plans = Record<never, never>>({
+  access,
+  answer: run,
+  ...rest
+}: SignedInShape<Fields, Ok> &
+  Reading<SignedInRequest<Fields>, P> & {
+    readonly answer: Run<View & { readonly nowMs: number }, SignedInRequest<Fields>, P, Ok>;
+  }): SharedCommand<SignedInRequest<Fields>, SignedInAnswer<Ok>, P> {
   return sharedRead({
     ...rest,
-    request: signedInRequestSchema(request),
-    reply: signedInReplySchema(reply),
-    answer: (view, asked, reads) => {
-      const signedIn = authenticate(view, view.nowMs, asked.credentials, settings, writes);
-      return isRefused(signedIn) ? signedIn : replyOf(signedIn, answer(view, asked, reads, signedIn));
+    answer: (view, asked, reads) =>
+      whenSignedIn(view, asked.credentials, access, (by) => answerOf(run(view, asked, reads, by))),
+  });
+}
+
+export function signedInFlow<Fields, Ok>({
+  access,
+  run,
+  ...rest
+}: SignedInShape<Fields, Ok> & {
+  readonly run: (flow: SignedInFlow<Ok>, request: SignedInRequest<Fields>) => Promise<Ok | Refused>;
+}): FlowCommand<SignedInRequest<Fields>, SignedInAnswer<Ok>> {
+  return flow({
+    ...rest,
+    run: async (steps, asked) => {
+      const signedIn = new SignedInSteps<Ok>(steps, asked.credentials, access);
+      try {
+        const result = answerOf(await run(signedIn, asked));
+        const { caller } = signedIn;
+        if (caller === undefined) throw new Error('a flow answered without having checked the session');
+        return { ...result, caller };
+      } catch (error) {
+        if (error instanceof Ended) return error.answer as SignedInAnswer<Ok>;
+        throw error;
+      }
     },
   });
 }
 
-const readOnlyAccess: Refusal = {
-  status: 403,
-  tag: 'read-only-access',
-  message: 'Session has read-only access.',
-};
+interface Step<R, P extends Plans> {
+  /** An answer that needs no living session, if there is one. It ends the flow. */
+  readonly unless?: (turn: Turn) => SignedInAnswer<unknown> | undefined;
+  readonly reads?: (view: View) => P;
+  readonly turn: (turn: Turn, reads: PlanResults<P>, signedIn: SignedIn) => R | Refused;
+  /** A repeat of the call finds what its last turn recorded, here already, and is answered with it. */
+  readonly recorded?: boolean;
+}
 
-/** The check itself, for flows, whose steps are turns of their own. */
-export function authenticate(
-  view: View,
-  nowMs: number,
+/** A flow whose every turn checks the session. A turn that refuses ends the flow with its refusal. */
+export interface SignedInFlow<Ok> extends Pick<Flow, 'self' | 'use' | 'actors'> {
+  turn<R, P extends Plans = Record<never, never>>(step: Step<R, P>): Promise<R>;
+  /** The turn whose result is the answer of the flow. */
+  lastTurn<P extends Plans = Record<never, never>>(step: Step<Ok, P>): Promise<Ok>;
+}
+
+/** How a flow ends before its last line. Never leaves this file. */
+class Ended extends Error {
+  readonly answer: SignedInAnswer<unknown>;
+
+  constructor(answer: SignedInAnswer<unknown>) {
+    super('the flow has its answer');
+    this.answer = answer;
+  }
+}
+
+/** What a turn led to: the next step of the flow, or its end. */
+type Taken<R> = { readonly caller: Caller; readonly next: R } | SignedInAnswer<unknown>;
+type Outcome<R> = { readonly next: R } | { readonly ok: R };
+
+class SignedInSteps<Ok> implements SignedInFlow<Ok> {
+  caller: Caller | undefined;
+  readonly self: Flow['self'];
+  readonly actors: Flow['actors'];
+  readonly use: Flow['use'];
+  readonly #take: <R, P extends Plans>(
+    step: Step<R, P>,
+    outcome: (result: R) => Outcome<R>,
+  ) => Promise<Taken<R>>;
+
+  constructor(steps: Flow, credentials: Credentials, access: Access) {
+    this.self = steps.self;
+    this.actors = steps.actors;
+    this.use = (dependency) => steps.use(dependency);
+    this.#take = <R, P extends Plans>(
+      { unless, reads, turn: run, recorded = false }: Step<R, P>,
+      outcome: (result: R) => Outcome<R>,
+    ) =>
+      steps.turn({
+        ...(reads !== undefined && { reads }),
+        recorded,
+        turn: (turn, rows: PlanResults<P>) =>
+          unless?.(turn) ??
+          whenSignedIn(turn, credentials, access, (by): Outcome<R> | Refused => {
+            const result = run(turn, rows, by);
+            return isRefused(result) ? result : outcome(result);
+          }),
+      });
+  }
+
+  async turn<R, P extends Plans = Record<never, never>>(step: Step<R, P>): Promise<R> {
+    const taken = await this.#take(step, (next) => ({ next }));
+    if (!('next' in taken)) throw new Ended(taken);
+    this.caller = taken.caller;
+    return taken.next;
+  }
+
+  async lastTurn<P extends Plans = Record<never, never>>(step: Step<Ok, P>): Promise<Ok> {
+    const taken = await this.#take(step, (ok) => ({ ok }));
+    if (!('ok' in taken)) throw new Ended(taken as SignedInAnswer<unknown>);
+    this.caller = taken.caller;
+    return taken.ok as Ok;
+  }
+}
+
+const readOnlyAccess = refuse(403, 'Session has read-only access.', 'read-only-access');
+
+/** Checks the session, and makes the answer the caller's. */
+function whenSignedIn<R extends object>(
+  view: View & { readonly nowMs: number },
   credentials: Credentials,
-  settings: AccountSettings,
-  writes = false,
-): SignedIn | { readonly caller?: Caller; readonly refused: Refusal } {
-  const checked = checkSession(view, credentials, nowMs, settings);
+  access: Access,
+  run: (signedIn: SignedIn) => R,
+): (R & { readonly caller: Caller }) | (Refused & { readonly caller?: Caller | undefined }) {
+  const checked = checkSession(view, credentials, view.nowMs);
   if ('refused' in checked) return checked;
-  const profile = view.get(profileSlice);
-  const caller = callerOf(view.self.id, profile, settings);
-  const readonly = isReadonly(view, checked.session, settings);
-  if (writes && readonly) return { caller, refused: readOnlyAccess };
-  return { caller, session: checked.session, readonly };
-}
-
-function replyOf<Reply>({ caller }: SignedIn, reply: Reply | Refused): SignedInReply<Reply> {
-  return isRefused(reply) ? { caller, refused: reply.refused } : { caller, reply };
-}
-
-export function signedInRequestSchema<Request>(
-  request: ObjectSchema<Request>,
-): z.ZodType<SignedInRequest<Request>> {
-  const schema = request.extend({ credentials: credentialsSchema });
-  return schema as unknown as z.ZodType<SignedInRequest<Request>>;
-}
-
-export function signedInReplySchema<Reply>(reply: z.ZodType<Reply>): z.ZodType<SignedInReply<Reply>> {
-  const schema = z.union([
-    z.object({ caller: callerSchema, reply }),
-    z.object({ caller: callerSchema.optional(), refused: refusalSchema }),
-  ]);
-  return schema as unknown as z.ZodType<SignedInReply<Reply>>;
+  const caller = callerOf(view);
+  const readonly = isReadonly(view, checked.session);
+  if (access === 'writes' && readonly) return { caller, ...readOnlyAccess };
+  return { ...run({ caller, session: checked.session, readonly }), caller };
 }

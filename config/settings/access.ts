@@ -1,4 +1,4 @@
-import { defaultItemSettings } from '../../actors/mod.ts';
+import { defaultItemSettings } from '../../actors/settings.ts';
 import { type AccessKeyExemption, accessKeyExemptions } from '../../gateway/admission/access-key.ts';
 import { createClientAddress } from '../../gateway/admission/client-address.ts';
 import { defaultGatewayConfig as defaults } from '../../gateway/server.ts';

@@ -1,4 +1,4 @@
-import { defaultAccountSettings as defaults } from '../../actors/mod.ts';
+import { defaultAccountSettings as defaults } from '../../actors/settings.ts';
 import { flag, list, setting } from '../setting.ts';
 
 const group = 'Accounts';

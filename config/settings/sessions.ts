@@ -1,4 +1,4 @@
-import { defaultAccountSettings as defaults } from '../../actors/mod.ts';
+import { defaultAccountSettings as defaults } from '../../actors/settings.ts';
 import { address, integer, setting } from '../setting.ts';
 
 const seconds = (ms: number): number => ms / 1_000;

@@ -2,7 +2,7 @@
  * Whether a request may go on to its handler, decided from its head alone and in this order: preflight, path,
  * access key (a wrong one is counted like any public request), bearer, rate. Cheap and synchronous, as it is all that most of a flood will ever see.
  */
-import type { Credentials } from '../../actors/mod.ts';
+import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import { type Refusal, refusals, tooManyRequests } from '../http/refusal.ts';
 import type { Responder } from '../http/responder.ts';
 import type { AnyRoute } from '../http/route.ts';

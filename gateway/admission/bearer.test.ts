@@ -1,5 +1,5 @@
 import test from 'ava';
-import { createSessionTokens } from '../../actors/mod.ts';
+import { createSessionTokens } from '../../actors/identity/session-tokens.ts';
 import { createVerifyBearer } from './bearer.ts';
 
 const user = '8d0b6a4e-0f3c-4a53-9c4b-0d8b7a9c1e2f';

@@ -5,8 +5,8 @@
  * so the last ones found right are remembered: that is a third of the time an idle sync spends here. Only what has
  * a right MAC is kept, so nobody without tokens of this server can push others out.
  */
-import type { Credentials, SessionTokens } from '../../actors/mod.ts';
-import { noCookies, parseCookies } from '../http/cookies.ts';
+import type { Credentials, SessionTokens } from '../../actors/identity/session-tokens.ts';
+import { accessCookiePrefix, parseCookies, secretsOf } from '../http/cookies.ts';
 
 /** Both as sent, empty when absent. Undefined: there is no bearer, or not one this server made. */
 export type VerifyBearer = (authorization: string, cookieHeader: string) => Credentials | undefined;
@@ -50,7 +50,10 @@ export function createVerifyBearer(tokens: Pick<SessionTokens, 'verify'>): Verif
     const token = withoutScheme(authorization);
     // Only a cookie-style token has its secrets in cookies.
     const isCookieStyle = token.startsWith('2:');
-    const credentials = tokens.verify(token, isCookieStyle ? parseCookies(cookieHeader) : noCookies);
+    const credentials = tokens.verify(
+      token,
+      isCookieStyle ? secretsOf(parseCookies(cookieHeader), accessCookiePrefix) : none,
+    );
     if (credentials === undefined) return undefined;
     if (cookieHeader.length <= rememberedCookieCharactersMax || !isCookieStyle) {
       remember(authorization, { credentials, cookieHeader: isCookieStyle ? cookieHeader : '' });
@@ -59,6 +62,7 @@ export function createVerifyBearer(tokens: Pick<SessionTokens, 'verify'>): Verif
   };
 }
 
+const none: readonly string[] = [];
 const schemePattern = /^bearer +/i;
 
 const withoutScheme = (authorization: string) =>

@@ -1,6 +1,6 @@
-import type { Cookies, Credentials } from '../../actors/mod.ts';
+import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import type { Actors, AskOptions } from '../../runtime/kind.ts';
-import { parseCookies } from './cookies.ts';
+import { type Cookies, parseCookies } from './cookies.ts';
 import type { AnyRoute, Client, RequestContext } from './route.ts';
 import type { HttpRequest } from './uws.ts';
 

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { clearedSessionCookies, parseCookies, sessionCookies } from './cookies.ts';
+import { clearedSessionCookies, parseCookies, secretsMax, secretsOf, sessionCookies } from './cookies.ts';
 
 const session = {
   sessionUuid: '1c9e4b6a-5d0e-4f3b-8a6d-2f1b0c9d8e7f',
@@ -57,4 +57,31 @@ test('clearing sets both to 0 with an expiry in 1970, on the same paths', (t) =>
     'access_token_s=0; HttpOnly; Path=/; SameSite=Lax; Expires=Thu, 01 Jan 1970 00:00:00 GMT',
     'refresh_token_s=0; HttpOnly; Path=/v1/sessions/refresh; SameSite=Lax; Expires=Thu, 01 Jan 1970 00:00:00 GMT',
   ]);
+});
+
+test('different secrets are tried up to a bound', (t) => {
+  const values = Array.from({ length: secretsMax * 4 }, (_, index) => `${index >> 1}`);
+  const secrets = secretsOf(new Map([['access_token_x', values]]), 'access_token_');
+  t.is(secrets.length, secretsMax);
+  t.deepEqual(secrets.slice(0, 2), ['0', '1']);
+});
+
+test('the cookie of a living session is found behind those of all that ended', (t) => {
+  const ended = Array.from({ length: 179 }, (_, index): [string, string[]] => [
+    `access_token_${index}`,
+    [`ended ${index}`],
+  ]);
+  const cookies = new Map([...ended, ['access_token_living', ['living']]]);
+  t.true(secretsOf(cookies, 'access_token_').includes('living'));
+});
+
+test('the secrets of each kind of cookie are the distinct values of all of its name', (t) => {
+  const cookies = new Map([
+    ['access_token_a', ['one', 'two']],
+    ['refresh_token_a', ['three']],
+    ['other', ['four']],
+    ['access_token_b', ['five', 'one']],
+  ]);
+  t.deepEqual(secretsOf(cookies, 'access_token_'), ['one', 'two', 'five']);
+  t.deepEqual(secretsOf(cookies, 'refresh_token_'), ['three']);
 });

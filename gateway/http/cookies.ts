@@ -1,5 +1,17 @@
 /** Reading `Cookie` and writing the session cookies of auth.md 3.3. */
-import { accessCookiePrefix, type Cookies, refreshCookiePrefix } from '../../actors/mod.ts';
+import type { SessionSecrets } from '../../actors/identity/session.ts';
+
+/** Parsed cookies: one name may come with several values (other domain or path scopes), and all count. */
+export type Cookies = ReadonlyMap<string, readonly string[]>;
+
+export const accessCookiePrefix = 'access_token_';
+export const refreshCookiePrefix = 'refresh_token_';
+
+/**
+ * More cookies than browsers keep for one site. A session that ended without a logout leaves its cookies behind, and
+ * browsers send the oldest first: with a low bound the living session's own would be the one that is cut off.
+ */
+export const secretsMax = 256;
 
 export interface CookieOptions {
   /** `COOKIE_SAME_SITE`. Browsers accept `None` only together with `secure`. */
@@ -38,12 +50,17 @@ export function parseCookies(header: string): Cookies {
 const unquote = (value: string) =>
   value.length >= 2 && value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value;
 
-export interface SessionSecrets {
-  readonly sessionUuid: string;
-  readonly accessSecret: string;
-  readonly refreshSecret: string;
-  /** Both cookies live as long as the session can be refreshed. */
-  readonly refreshExpirationMs: number;
+/** The distinct values of all cookies `<prefix><uuid>`, in order, at most `secretsMax`. */
+export function secretsOf(cookies: Cookies, prefix: string): readonly string[] {
+  const secrets = new Set<string>();
+  for (const [name, values] of cookies) {
+    if (!name.startsWith(prefix)) continue;
+    for (const value of values) {
+      if (secrets.size === secretsMax) return [...secrets];
+      secrets.add(value);
+    }
+  }
+  return [...secrets];
 }
 
 /** The two complete `Set-Cookie` values of a session. */

@@ -2,7 +2,7 @@
  * The envelope around every answer of an endpoint (auth.md 1.1), made by joining text around the inner body so
  * that the body is serialised once, or not at all when it was JSON text already.
  */
-import type { Caller } from '../../actors/mod.ts';
+import type { Caller } from '../../actors/reply.ts';
 
 export type Envelope = (innerJson: string, caller?: Caller) => string;
 

@@ -10,7 +10,7 @@
  *   the connection under a client that is still sending, and the client would never see the reason.
  * - `overdue` is called about once a second; no timer is armed per request.
  */
-import type { Credentials } from '../../actors/mod.ts';
+import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Actors } from '../../runtime/kind.ts';
 import { type Admission, type Admitted, type Arrival, isAdmitted } from '../admission/admission.ts';

@@ -3,7 +3,8 @@
  * description are declared together. The gateway does the rest (envelope, errors, limits, CORS, cookies) from it.
  */
 import type { z } from 'zod';
-import type { Caller, Credentials } from '../../actors/mod.ts';
+import type { Credentials } from '../../actors/identity/session-tokens.ts';
+import type { Caller } from '../../actors/reply.ts';
 import type { Actors, AskOptions } from '../../runtime/kind.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

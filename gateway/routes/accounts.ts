@@ -1,21 +1,17 @@
 /** Accounts: registration, change of credentials, deletion (auth.md 7 to 9; spec, Users). */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import {
-  type AccountSettings,
-  invalidAuth,
-  isRefused,
-  normaliseUsername,
-  normaliseWorkspace,
-  sentKeyParamsFields,
-  User,
-} from '../../actors/mod.ts';
+import { sentKeyParamsFields } from '../../actors/identity/key-params.ts';
+import { normaliseUsername, normaliseWorkspace } from '../../actors/identity/usernames.ts';
+import type { AccountSettings } from '../../actors/settings.ts';
+import { invalidAuth } from '../../actors/signed-in.ts';
+import { User } from '../../actors/user/contract.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import type { CookieOptions } from '../http/cookies.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { emailField, workspaceField } from './address-fields.ts';
-import { errorBodySchema, sessionAnswer, signInBodySchema } from './sign-in-answer.ts';
-import { refusedAnswer, signedInAnswer } from './signed-in.ts';
+import { answered, errorBodySchema, refusedAnswer, signedInAnswer } from './answer.ts';
+import { sessionAnswer, signInBodySchema } from './sign-in-answer.ts';
 
 export interface AccountRouteOptions {
   readonly settings: Pick<AccountSettings, 'workspacesPerEmail'>;
@@ -66,7 +62,7 @@ export function accountRoutes({ settings, cookies }: AccountRouteOptions): reado
       },
       ask,
     );
-    return isRefused(reply) ? refusedAnswer(reply.refused) : sessionAnswer(cookies, reply);
+    return answered(reply, sessionAnswer(cookies));
   }
 
   function changeCredentials(
@@ -87,7 +83,7 @@ export function accountRoutes({ settings, cookies }: AccountRouteOptions): reado
       },
       ask,
     );
-    return signedInAnswer(asked, (reply) => sessionAnswer(cookies, reply));
+    return signedInAnswer(asked, sessionAnswer(cookies));
   }
 
   const registration = (path: string, summary: string) =>
@@ -156,19 +152,17 @@ async function deleteAccount(
   { userUuid }: { userUuid: string },
 ): Promise<RouteReply> {
   const { actors, credentials, ask } = context;
-  const deleted: RouteReply = { status: 200, body: { message: 'Successfully deleted user.' } };
+  const deleted = (): RouteReply => ({ status: 200, body: { message: 'Successfully deleted user.' } });
   const password = context.header('x-server-password');
+  const asked = actors
+    .get(User, credentials.userUuid)
+    .ask.deleteAccount({ credentials, userUuid, password }, ask);
   try {
-    const reply = await actors
-      .get(User, credentials.userUuid)
-      .ask.deleteAccount({ credentials, userUuid, password }, ask);
-    return 'refused' in reply
-      ? refusedAnswer(reply.refused, reply.caller)
-      : { ...deleted, caller: reply.caller };
+    return answered(await asked, deleted);
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
     // Its last rows are gone too; only an account that was there has a token with a right MAC.
-    return userUuid === credentials.userUuid ? deleted : refusedAnswer(invalidAuth);
+    return userUuid === credentials.userUuid ? deleted() : refusedAnswer(invalidAuth);
   }
 }
 

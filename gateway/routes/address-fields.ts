@@ -1,6 +1,6 @@
 /** How requests name an account: what no account can be found by is refused before it reaches the database. */
 import { z } from 'zod';
-import { isStorableText } from '../../actors/mod.ts';
+import { isStorableText } from '../../actors/storable-text.ts';
 
 export const emailField = z.string().max(1_024).refine(isStorableText);
 export const workspaceField = z.string().max(256).refine(isStorableText).nullish();

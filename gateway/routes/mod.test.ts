@@ -1,5 +1,6 @@
 import test from 'ava';
-import { createSessionTokens, defaultAccountSettings } from '../../actors/mod.ts';
+import { createSessionTokens } from '../../actors/identity/session-tokens.ts';
+import { defaultAccountSettings } from '../../actors/settings.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { createReadiness } from '../../runtime/readiness.ts';
 import { startGateway, testSocketTokens } from '../../test/kit/gateway.ts';

@@ -1,21 +1,19 @@
 /** Sessions once they are open: refresh, logout, list, revoke (auth.md 3.6 to 3.9; spec, Sign-in and sessions). */
 import { z } from 'zod';
+import { sessionApiVersions } from '../../actors/identity/session.ts';
+import type { Credentials, SessionTokens } from '../../actors/identity/session-tokens.ts';
+import { User } from '../../actors/user/contract.ts';
 import {
-  type Credentials,
-  isRefused,
+  accessCookiePrefix,
+  type CookieOptions,
+  clearedSessionCookies,
   refreshCookiePrefix,
-  type SessionTokens,
   secretsOf,
-  sessionApiVersions,
-  sessionBodySchema,
-  sessionEntrySchema,
-  User,
-} from '../../actors/mod.ts';
-import { NotFoundError } from '../../runtime/errors.ts';
-import { type CookieOptions, clearedSessionCookies } from '../http/cookies.ts';
+} from '../http/cookies.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
-import { errorBodySchema, sessionAnswer } from './sign-in-answer.ts';
-import { refusedAnswer, signedInAnswer } from './signed-in.ts';
+import { answeredOr, errorBodySchema, refusedAnswer } from './answer.ts';
+import { endpoint } from './endpoint.ts';
+import { refreshBodySchema, sessionAnswer } from './sign-in-answer.ts';
 
 export interface SessionRouteOptions {
   readonly tokens: Pick<SessionTokens, 'verify'>;
@@ -31,8 +29,6 @@ const refreshRequest = z.object({
 });
 type RefreshRequest = z.infer<typeof refreshRequest>;
 
-const refreshBody = z.object({ session: sessionBodySchema });
-
 const invalidSessionToken = { status: 401, message: 'Invalid session token.' } as const;
 const invalidParameters = {
   status: 400,
@@ -44,87 +40,55 @@ const invalidParameters = {
 const defaultRefreshVersion = '20200115';
 
 const sessionListRoutes: readonly AnyRoute[] = [
-  route({
+  endpoint({
     method: 'GET',
     path: '/v1/sessions',
-    access: 'session',
+    command: User.commands.listSessions,
     summary: 'The sessions of the account, the one that would live longest first.',
     tag,
-    request: z.object({}),
-    replies: { 200: z.array(sessionEntrySchema) },
-    handle: ({ actors, credentials, ask }) =>
-      signedInAnswer(
-        actors.get(User, credentials.userUuid).ask.listSessions({ credentials }, ask),
-        (body) => ({
-          status: 200,
-          body,
-        }),
-      ),
   }),
-  route({
+  endpoint({
     method: 'DELETE',
-    path: '/v1/sessions/:uuid',
-    access: 'session',
+    path: '/v1/sessions/:sessionUuid',
+    command: User.commands.deleteSession,
+    status: 204,
     summary: 'Revoke another session of the account; its client wipes its data.',
     tag,
-    request: z.object({ uuid: z.string() }),
-    replies: { 204: z.undefined(), 400: errorBodySchema, 403: errorBodySchema },
-    bodyLimit: 'small',
-    handle: ({ actors, credentials, ask }, { uuid: sessionUuid }) =>
-      signedInAnswer(
-        actors.get(User, credentials.userUuid).ask.deleteSession({ credentials, sessionUuid }, ask),
-        () => ({ status: 204 }),
-      ),
+    refusals: [400],
   }),
-  route({
+  endpoint({
     method: 'DELETE',
     path: '/v1/sessions',
-    access: 'session',
+    command: User.commands.deleteOtherSessions,
+    status: 204,
     summary: 'Revoke all other sessions of the account.',
     tag,
-    request: z.object({}),
-    replies: { 204: z.undefined(), 403: errorBodySchema },
-    bodyLimit: 'small',
-    handle: ({ actors, credentials, ask }) =>
-      signedInAnswer(
-        actors.get(User, credentials.userUuid).ask.deleteOtherSessions({ credentials }, ask),
-        () => ({ status: 204 }),
-      ),
   }),
 ];
 
 export function sessionRoutes({ tokens, cookies }: SessionRouteOptions): readonly AnyRoute[] {
   async function refresh(context: RequestContext<'public'>, request: RefreshRequest): Promise<RouteReply> {
     const apiVersion = request.api ?? defaultRefreshVersion;
-    const access = tokens.verify(request.access_token, context.cookies);
+    const access = tokens.verify(request.access_token, secretsOf(context.cookies, accessCookiePrefix));
     if (access === undefined || !sessionApiVersions.includes(apiVersion)) {
       return refusedAnswer(invalidParameters);
     }
-    try {
-      const reply = await context.actors.get(User, access.userUuid).ask.refresh(
-        {
-          access,
-          refreshSecrets: refreshSecrets(context, access, request.refresh_token),
-          apiVersion,
-          device: context.client,
-        },
-        context.ask,
-      );
-      return isRefused(reply) ? refusedAnswer(reply.refused) : sessionAnswer(cookies, reply);
-    } catch (error) {
-      if (error instanceof NotFoundError) return refusedAnswer(invalidParameters);
-      throw error;
-    }
+    const { actors, client: device, ask } = context;
+    const refreshSecrets = refreshSecretsOf(context, access, request.refresh_token);
+    const asked = actors
+      .get(User, access.userUuid)
+      .ask.refresh({ access, refreshSecrets, apiVersion, device }, ask);
+    return answeredOr(invalidParameters, asked, sessionAnswer(cookies));
   }
 
   /** Of the body for a header session, whose tokens carry them; else of the cookies (auth.md 3.6). */
-  function refreshSecrets(
+  function refreshSecretsOf(
     { cookies }: RequestContext<'public'>,
     access: Credentials,
     refreshToken: string,
   ): readonly string[] {
     if (access.style === 2) return secretsOf(cookies, refreshCookiePrefix);
-    const refresh = tokens.verify(refreshToken, cookies);
+    const refresh = tokens.verify(refreshToken);
     return refresh?.style === 1 ? refresh.secrets : [];
   }
 
@@ -134,14 +98,11 @@ export function sessionRoutes({ tokens, cookies }: SessionRouteOptions): readonl
     ask,
   }: RequestContext<'optional-session'>): Promise<RouteReply> {
     if (credentials === undefined) return refusedAnswer(invalidSessionToken);
-    try {
-      const reply = await actors.get(User, credentials.userUuid).ask.logout({ credentials }, ask);
-      if (isRefused(reply)) return refusedAnswer(reply.refused);
-      return { status: 204, setCookies: clearedSessionCookies(cookies, reply.sessionUuid) };
-    } catch (error) {
-      if (error instanceof NotFoundError) return refusedAnswer(invalidSessionToken);
-      throw error;
-    }
+    const asked = actors.get(User, credentials.userUuid).ask.logout({ credentials }, ask);
+    return answeredOr(invalidSessionToken, asked, ({ sessionUuid }) => ({
+      status: 204,
+      setCookies: clearedSessionCookies(cookies, sessionUuid),
+    }));
   }
 
   return [
@@ -153,7 +114,7 @@ export function sessionRoutes({ tokens, cookies }: SessionRouteOptions): readonl
       summary: 'Exchange a pair of session tokens for a new one.',
       tag,
       request: refreshRequest,
-      replies: { 200: refreshBody, 400: errorBodySchema, 429: errorBodySchema },
+      replies: { 200: refreshBodySchema, 400: errorBodySchema, 429: errorBodySchema },
       bodyLimit: 'small',
       handle: refresh,
     }),

@@ -1,25 +1,21 @@
 /** Signing in: key params and challenge, then the password (auth.md 5; spec, Sign-in and sessions). */
 import { z } from 'zod';
-import {
-  type AccountSettings,
-  type Credentials,
-  isRefused,
-  keyParamsSchema,
-  normaliseUsername,
-  normaliseWorkspace,
-  type SignInAddress,
-  Signin,
-  type SigninKeys,
-  sessionApiVersions,
-  User,
-} from '../../actors/mod.ts';
+import { keyParamsSchema } from '../../actors/identity/key-params.ts';
+import { sessionApiVersions } from '../../actors/identity/session.ts';
+import type { Credentials } from '../../actors/identity/session-tokens.ts';
+import type { SignInAddress, SigninKeys } from '../../actors/identity/signin-keys.ts';
+import { normaliseUsername, normaliseWorkspace } from '../../actors/identity/usernames.ts';
+import { isRefused } from '../../actors/reply.ts';
+import type { AccountSettings } from '../../actors/settings.ts';
+import { Signin } from '../../actors/signin/contract.ts';
+import { User } from '../../actors/user/contract.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import type { CookieOptions } from '../http/cookies.ts';
 import { type AnyRoute, type Method, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { emailField, workspaceField } from './address-fields.ts';
+import { answered, errorBodySchema, refusedAnswer } from './answer.ts';
 import { tag } from './sessions.ts';
-import { errorBodySchema, sessionAnswer, signInBodySchema } from './sign-in-answer.ts';
-import { refusedAnswer } from './signed-in.ts';
+import { sessionAnswer, signInBodySchema } from './sign-in-answer.ts';
 
 export interface SignInRouteOptions {
   readonly settings: Pick<AccountSettings, 'workspacesPerEmail'>;
@@ -79,10 +75,10 @@ export function signInRoutes({
     if (own !== undefined) return own;
     if (email == null || email.trim() === '') return refusedAnswer(missingEmail);
     const address = addressOf(email, workspace_identifier);
-    const body = await context.actors
+    const answer = await context.actors
       .get(Signin, signinKeys.actorId(address))
       .ask.loginParams({ ...address, codeChallenge: code_challenge }, context.ask);
-    return { status: 200, body };
+    return answered(answer, (body) => ({ status: 200, body }));
   }
 
   async function login(
@@ -105,10 +101,9 @@ export function signInRoutes({
       },
       ask,
     );
-    if (!isRefused(reply)) return sessionAnswer(cookies, reply);
-    const answer = refusedAnswer(reply.refused);
-    if (!reply.captchaRequired || !captchaUiUrl) return answer;
-    return { ...answer, headers: { 'x-captcha-required': captchaUiUrl } };
+    const answer = answered(reply, sessionAnswer(cookies));
+    const asksForCaptcha = isRefused(reply) && reply.refused.captchaRequired === true && captchaUiUrl;
+    return asksForCaptcha ? { ...answer, headers: { 'x-captcha-required': asksForCaptcha } } : answer;
   }
 
   const paramsRoute = (method: Method, path: string, summary: string) =>
@@ -155,8 +150,7 @@ async function ownKeyParams(
     const answer = await actors
       .get(User, credentials.userUuid)
       .ask.keyParams({ credentials, codeChallenge }, ask);
-    if ('refused' in answer) return undefined;
-    return { status: 200, body: answer.reply, caller: answer.caller };
+    return isRefused(answer) ? undefined : { status: 200, body: answer.ok, caller: answer.caller };
   } catch (error) {
     if (error instanceof NotFoundError) return undefined;
     throw error;

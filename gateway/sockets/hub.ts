@@ -6,7 +6,7 @@
  * session and has this gateway follow the actor; `Following` repeats it for whatever may have cost an event, and then
  * sockets of sessions that are gone are closed and the others are told to sync.
  */
-import { type FrameEvent, itemsChanged, User, userEventSchema } from '../../actors/mod.ts';
+import { type FrameEvent, itemsChanged, User, userEventSchema } from '../../actors/user/contract.ts';
 import type { Address } from '../../runtime/address.ts';
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import { NotFoundError } from '../../runtime/errors.ts';

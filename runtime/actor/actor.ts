@@ -259,7 +259,7 @@ export class Actor {
   }
 
   #scope(taken: TakenRows): TurnScope {
-    const { clock, random, kind, shardCount, followers } = this.#env;
+    const { clock, random, kind, dependencies, shardCount, followers } = this.#env;
     return {
       self: this.address,
       slices: this.#held.slices,
@@ -270,6 +270,7 @@ export class Actor {
       nowMicros: clock.nowMicros(),
       shardCount,
       timerNames: kind.timers,
+      dependencies,
       random,
       followers,
     };

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Committer } from '../commit/committer.ts';
+import type { Dependencies } from '../dependency.ts';
 import type { Followers } from '../events/followers.ts';
 import type { Limits } from '../host/limits.ts';
 import type { Kind } from '../kind.ts';
@@ -13,6 +14,7 @@ import type { Removed } from './layers.ts';
 /** What an actor takes from its host. */
 export interface ActorEnvironment {
   readonly kind: Kind;
+  readonly dependencies: Dependencies;
   readonly shardCount: number;
   readonly store: Store;
   readonly clock: Clock;

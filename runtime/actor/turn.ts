@@ -5,6 +5,8 @@
 import { type Address, shardOf } from '../address.ts';
 import type { KeysResult, PlanResults, Plans, Turn, View } from '../command.ts';
 import { TakenRows } from '../commit/taken-rows.ts';
+import type { MessageShape, Tells } from '../contract.ts';
+import type { Dependencies, Dependency } from '../dependency.ts';
 import { OverloadedError } from '../errors.ts';
 import type { Followers, Signal } from '../events/followers.ts';
 import type { Slice, SliceMap } from '../slice.ts';
@@ -51,6 +53,7 @@ export interface TurnScope {
   readonly nowMicros: number;
   readonly shardCount: number;
   readonly timerNames: Readonly<Record<string, unknown>>;
+  readonly dependencies: Dependencies;
   readonly random: Turn['random'];
   readonly followers: Pick<Followers, 'host' | 'admits'>;
 }
@@ -71,18 +74,25 @@ export class StateView implements View {
   readonly nowMs: number;
   readonly #slices: SliceSource;
   readonly #taken: TakenRows;
+  readonly #dependencies: Dependencies;
 
   constructor(
     self: Address,
     time: { nowMs: number; nowMicros: number },
     slices: SliceSource,
+    dependencies: Dependencies,
     taken: TakenRows = TakenRows.none,
   ) {
     this.self = self;
+    this.#dependencies = dependencies;
     this.nowMs = time.nowMs;
     this.nowMicros = time.nowMicros;
     this.#slices = slices;
     this.#taken = taken;
+  }
+
+  use<T>(dependency: Dependency<T>): T {
+    return this.#dependencies.use(dependency);
   }
 
   get<T>(of: Slice<T>): T {
@@ -117,9 +127,9 @@ export class StateView implements View {
 }
 
 export function speculativeView(
-  scope: Pick<TurnScope, 'self' | 'slices' | 'nowMs' | 'nowMicros' | 'taken'>,
+  scope: Pick<TurnScope, 'self' | 'slices' | 'nowMs' | 'nowMicros' | 'dependencies' | 'taken'>,
 ): StateView {
-  return new StateView(scope.self, scope, scope.slices, scope.taken);
+  return new StateView(scope.self, scope, scope.slices, scope.dependencies, scope.taken);
 }
 
 export class RunningTurn extends StateView implements Turn {
@@ -134,7 +144,7 @@ export class RunningTurn extends StateView implements Turn {
   readonly #scope: TurnScope;
 
   constructor(scope: TurnScope) {
-    super(scope.self, scope, scope.slices, scope.taken);
+    super(scope.self, scope, scope.slices, scope.dependencies, scope.taken);
     this.#scope = scope;
     this.random = scope.random;
   }
@@ -192,24 +202,24 @@ export class RunningTurn extends StateView implements Turn {
     this.#write(table, key as AnyKey, { table, remove: key as AnyKey });
   }
 
-  arm(timer: string, dueMs: number, payload?: unknown): void {
-    if (!(timerBase(timer) in this.#scope.timerNames)) throw new Error(`timer ${timer} is not declared`);
+  arm<Payload>({ name }: MessageShape<Payload>, dueMs: number, payload: Payload): void {
+    if (!(timerBase(name) in this.#scope.timerNames)) throw new Error(`timer ${name} is not declared`);
     const { self, shardCount } = this.#scope;
-    this.recorded.timers.set(timer, {
+    this.recorded.timers.set(name, {
       kind: self.kind,
       id: self.id,
-      name: timer,
+      name,
       shard: shardOf(self, shardCount),
       due_at: Math.ceil(dueMs),
-      payload: encode(1, payload ?? null),
+      payload: encode(1, payload),
       attempts: 0,
       dead: false,
     });
   }
 
-  disarm(timer: string): void {
-    if (this.#scope.timers.get(timer) === undefined) this.recorded.timers.delete(timer);
-    else this.recorded.timers.set(timer, removed);
+  disarm({ name }: Pick<MessageShape<unknown>, 'name'>): void {
+    if (this.#scope.timers.get(name) === undefined) this.recorded.timers.delete(name);
+    else this.recorded.timers.set(name, removed);
   }
 
   /** The actor is a tombstone. */
@@ -234,7 +244,15 @@ export class RunningTurn extends StateView implements Turn {
     this.recorded.timers.set(row.name, row);
   }
 
-  tell(target: Address, name: string, payload: unknown): void {
+  tell<T>(kind: { readonly name: string; readonly tells: T }, id: string): Tells<T> {
+    const target = { kind: kind.name, id };
+    const send = (name: string) => (payload: unknown) => this.#recordTell(target, name, payload ?? null);
+    return Object.fromEntries(
+      Object.keys(kind.tells as object).map((name) => [name, send(name)]),
+    ) as Tells<T>;
+  }
+
+  #recordTell(target: Address, name: string, payload: unknown): void {
     const { self, shardCount } = this.#scope;
     this.recorded.tells.push({
       tell_id: this.random.uuid(),
@@ -251,7 +269,7 @@ export class RunningTurn extends StateView implements Turn {
     });
   }
 
-  publish(event: unknown): void {
+  publish(_kind: unknown, event: unknown): void {
     this.recorded.signals.push({ publish: event });
   }
 

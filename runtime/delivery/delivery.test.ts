@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { FakeClock, settled } from '../../test/kit/clock.ts';
 import { startTestHost } from '../../test/kit/host.ts';
 import { command, tell, timer } from '../command.ts';
+import { contract } from '../contract.ts';
 import { kind } from '../kind.ts';
 import { slice } from '../slice.ts';
 import { encode } from '../store/encoding.ts';
@@ -12,17 +13,27 @@ import { outboxTable, timerTable } from '../store/tables.ts';
 
 const seen = slice({ name: 'seen', format: 1, schema: z.array(z.string()), initial: [] });
 
-const diary = kind({
+const Diary = contract({
   name: 'diary',
+  timers: { remind: z.string(), unreadable: z.string() },
+  tells: { note: z.string() },
+});
+
+const diary = kind({
+  name: Diary.name,
   slices: [seen],
   commands: {
     read: command({ request: z.null(), reply: z.array(z.string()), turn: (turn) => turn.get(seen) }),
     remind: command({
-      request: z.object({ atMs: z.number(), text: z.string(), timer: z.string().default('remind') }),
+      request: z.object({
+        atMs: z.number(),
+        text: z.string(),
+        timer: z.enum(['remind', 'unreadable']).default('remind'),
+      }),
       reply: z.null(),
       creates: true,
       turn: (turn, { atMs, text, timer: name = 'remind' }) => {
-        turn.arm(name, atMs, text);
+        turn.arm(Diary.timers[name], atMs, text);
         return null;
       },
     }),
@@ -31,17 +42,19 @@ const diary = kind({
       reply: z.null(),
       creates: true,
       turn: (turn, { to, text }) => {
-        turn.tell({ kind: 'diary', id: to }, 'note', text);
+        turn.tell(Diary, to).note(text);
         return null;
       },
     }),
   },
   timers: {
     remind: timer({
+      ...Diary.timers.remind,
       missed: 'fire-once',
-      turn: (turn, text) => turn.set(seen, [...turn.get(seen), String(text)]),
+      turn: (turn, text) => turn.set(seen, [...turn.get(seen), text]),
     }),
     unreadable: timer({
+      ...Diary.timers.unreadable,
       missed: 'fire-once',
       reads: (): Record<never, never> => {
         throw new Error('this plan fails');
@@ -51,7 +64,7 @@ const diary = kind({
   },
   tells: {
     note: tell({
-      payload: z.string(),
+      ...Diary.tells.note,
       creates: true,
       turn: (turn, text) => turn.set(seen, [...turn.get(seen), text]),
     }),

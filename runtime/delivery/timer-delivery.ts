@@ -80,7 +80,7 @@ export class TimerDelivery extends RowDelivery<TimerRow> {
           creates: false,
           reachesBuried: true,
           deadlineMs: clock.monotonicMs() + limits.defaultDeadlineMs,
-          plans: (view): Plans => handler?.reads?.(view, payloadOf(row)) ?? {},
+          plans: (view): Plans => handler?.reads?.(view, payloadOf(handler, row)) ?? {},
           run: work,
           settle,
         },
@@ -93,8 +93,8 @@ function run(handler: TimerHandler, row: TimerRow, nowMs: number, turn: RunningT
   if (!stands(turn, row)) return 'dropped';
   const lateMs = nowMs - row.due_at;
   const isSkipped = handler.missed !== 'fire-once' && lateMs > handler.missed.skipAfterMs;
-  if (!isSkipped) handler.turn(turn, payloadOf(row), reads as never);
-  if (!turn.recorded.timers.has(row.name)) turn.disarm(row.name);
+  if (!isSkipped) handler.turn(turn, payloadOf(handler, row), reads as never);
+  if (!turn.recorded.timers.has(row.name)) turn.disarm(row);
   return isSkipped ? 'dropped' : 'done';
 }
 
@@ -104,6 +104,6 @@ function stands(turn: RunningTurn, row: TimerRow): boolean {
   return armed?.due_at === row.due_at && armed.payload.equals(row.payload);
 }
 
-function payloadOf(row: TimerRow): unknown {
-  return decode(row.payload, 1);
+function payloadOf(handler: TimerHandler, row: TimerRow): unknown {
+  return handler.payload.parse(decode(row.payload, 1));
 }

@@ -4,6 +4,7 @@ import { FakeClock, settled } from '../../test/kit/clock.ts';
 import { startTestHost, testShardCount } from '../../test/kit/host.ts';
 import { shardOf } from '../address.ts';
 import { command } from '../command.ts';
+import { contract } from '../contract.ts';
 import { OverloadedError, TerminalError } from '../errors.ts';
 import { kind } from '../kind.ts';
 import { slice } from '../slice.ts';
@@ -15,8 +16,10 @@ import { Followers, nobody } from './followers.ts';
 
 const count = slice({ name: 'count', format: 1, schema: z.number(), initial: 0 });
 
+const Publisher = contract({ name: 'publisher', event: z.unknown() });
+
 const publisher = kind({
-  name: 'publisher',
+  name: Publisher.name,
   slices: [count],
   commands: {
     write: command({
@@ -25,7 +28,7 @@ const publisher = kind({
       reply: z.null(),
       turn: (turn, event) => {
         turn.set(count, turn.get(count) + 1);
-        turn.publish(event);
+        turn.publish(Publisher, event);
         return null;
       },
     }),
@@ -33,7 +36,7 @@ const publisher = kind({
       request: z.string(),
       reply: z.null(),
       turn: (turn, event) => {
-        turn.publish(event);
+        turn.publish(Publisher, event);
         return null;
       },
     }),
@@ -41,7 +44,7 @@ const publisher = kind({
       request: z.string(),
       reply: z.null(),
       turn: (turn, event) => {
-        turn.publish(event);
+        turn.publish(Publisher, event);
         throw new TerminalError('this turn fails');
       },
     }),

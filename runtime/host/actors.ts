@@ -1,6 +1,7 @@
 /** Typed handles on actors, over whatever transport leads to them. */
 import { createHash } from 'node:crypto';
-import type { Actors, Ask, AskOptions, Commands, KindRef } from '../kind.ts';
+import type { CommandShapes } from '../contract.ts';
+import type { Actors, Ask, AskOptions, KindRef } from '../kind.ts';
 import { Repeating, type RepeatingOptions } from './repeating.ts';
 
 export interface ActorsOptions extends RepeatingOptions {
@@ -52,7 +53,7 @@ type Send = (
 function handles(send: Send): Actors {
   const kinds = new Map<string, HandleOfKind>();
   return {
-    get<C extends Commands>(kind: KindRef<C>, id: string) {
+    get<C extends CommandShapes>(kind: KindRef<C>, id: string) {
       let Handle = kinds.get(kind.name);
       if (Handle === undefined) {
         Handle = handleOf(kind.name, send);

@@ -11,6 +11,7 @@ import { type TurnStep, turnMessage } from '../actor/turn-message.ts';
 import { shardOf } from '../address.ts';
 import type { Clock } from '../clock.ts';
 import type { AnyCommand, Plans, SharedCommand } from '../command.ts';
+import type { Dependencies } from '../dependency.ts';
 import { MovedError, NotFoundError, promisesNothing, TerminalError } from '../errors.ts';
 import type { Kind } from '../kind.ts';
 import type { Lease } from '../ownership/lease.ts';
@@ -35,6 +36,7 @@ export interface DispatcherOptions {
   readonly hostCommands: Pick<HostCommands, 'run'>;
   /** For what flows ask of other actors. */
   readonly repeating: Pick<Repeating, 'ask'>;
+  dependenciesOf(kind: string): Dependencies;
   isServing(): boolean;
   epochOf(shard: number): number | undefined;
 }
@@ -43,6 +45,7 @@ interface DeclaredCommand {
   readonly command: AnyCommand;
   /** `kind.command`, as metrics name it. */
   readonly what: string;
+  readonly dependencies: Dependencies;
 }
 
 export class Dispatcher {
@@ -53,7 +56,10 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
-    this.#commands = new Map(options.kinds.map((kind) => [kind.name, declaredCommands(kind)]));
+    const { kinds, dependenciesOf } = options;
+    this.#commands = new Map(
+      kinds.map((kind) => [kind.name, declaredCommands(kind, dependenciesOf(kind.name))]),
+    );
     this.#flows = new Flows({ ...options, turn: this.#turn.bind(this) });
   }
 
@@ -104,14 +110,21 @@ export class Dispatcher {
     }
   }
 
-  #dispatch(call: AskCall, { command, what }: DeclaredCommand): Promise<unknown> {
+  #dispatch(call: AskCall, { command, what, dependencies }: DeclaredCommand): Promise<unknown> {
+    const { creates = false } = command;
     switch (command.type) {
+      case 'choice':
+        return this.#dispatch(call, {
+          command: command.choose(call.request, dependencies),
+          what,
+          dependencies,
+        });
       case 'shared':
-        return this.#share(call, command, what);
+        return this.#share(call, command, what, dependencies);
       case 'flow':
-        return this.#flows.run(call, command.creates ?? false, (flow) => command.run(flow, call.request));
+        return this.#flows.run(call, { creates, dependencies }, (flow) => command.run(flow, call.request));
       case 'turn':
-        return this.#turn(call, command.creates ?? false, {
+        return this.#turn(call, creates, {
           reads:
             command.reads === undefined ? undefined : (view) => command.reads?.(view, call.request) ?? {},
           turn: (turn, reads) => command.turn(turn, call.request, reads),
@@ -141,7 +154,12 @@ export class Dispatcher {
    * Answers from what is durable, without the mailbox. Where rows must be read, the slices are those of the moment
    * the read began: the answer is bounded by the durable head of that moment, whatever is committed meanwhile.
    */
-  async #share(call: AskCall, command: SharedCommand<unknown, unknown>, what: string): Promise<unknown> {
+  async #share(
+    call: AskCall,
+    command: SharedCommand<unknown, unknown>,
+    what: string,
+    dependencies: Dependencies,
+  ): Promise<unknown> {
     const { actors, clock, metrics } = this.#options;
     const actor = actors.at(call.address);
     if (actor.phase === 'activating') await actor.active(call.deadlineMs);
@@ -149,12 +167,12 @@ export class Dispatcher {
     if (actor.isBuried) throw new NotFoundError('this actor is no more');
     actor.lastUsedMs = clock.monotonicMs();
     const time = { nowMs: clock.nowMs(), nowMicros: clock.nowMicros() };
-    let view = new StateView(call.address, time, actor.durableSlices);
+    let view = new StateView(call.address, time, actor.durableSlices, dependencies);
     const plans: Plans = command.reads?.(view, call.request) ?? {};
     const split = splitReads(plans, call.address.id, undefined);
     let answers = noAnswers;
     if (split.reads.length > 0) {
-      view = new StateView(call.address, time, new Map(actor.durableSlices));
+      view = new StateView(call.address, time, new Map(actor.durableSlices), dependencies);
       answers = joinAnswers(split, await this.#read(split.reads));
       this.#assertLease();
     }
@@ -175,9 +193,15 @@ export class Dispatcher {
   }
 }
 
-function declaredCommands({ name, commands }: Kind): ReadonlyMap<string, DeclaredCommand> {
+function declaredCommands(
+  { name, commands }: Kind,
+  dependencies: Dependencies,
+): ReadonlyMap<string, DeclaredCommand> {
   return new Map(
-    Object.entries(commands).map(([each, command]) => [each, { command, what: `${name}.${each}` }]),
+    Object.entries(commands).map(([each, command]) => [
+      each,
+      { command, what: `${name}.${each}`, dependencies },
+    ]),
   );
 }
 

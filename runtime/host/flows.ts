@@ -9,6 +9,7 @@
 import type { TurnStep } from '../actor/turn-message.ts';
 import type { Clock } from '../clock.ts';
 import type { Flow } from '../command.ts';
+import type { Dependencies } from '../dependency.ts';
 import { FencedError, MovedError, OverloadedError, promisesNothing, RetryableError } from '../errors.ts';
 import type { RuntimeMetrics } from '../ports.ts';
 import { createFlowActors } from './actors.ts';
@@ -28,6 +29,11 @@ export interface FlowsOptions {
   turn(call: AskCall, creates: boolean, step: TurnStep): Promise<unknown>;
 }
 
+export interface FlowOptions {
+  readonly creates: boolean;
+  readonly dependencies: Dependencies;
+}
+
 interface Progress {
   mayHaveEffect: boolean;
 }
@@ -45,7 +51,11 @@ export class Flows {
   }
 
   /** @throws what `run` throws | OverloadedError */
-  async run(call: AskCall, creates: boolean, run: (flow: Flow) => Promise<unknown>): Promise<unknown> {
+  async run(
+    call: AskCall,
+    { creates, dependencies }: FlowOptions,
+    run: (flow: Flow) => Promise<unknown>,
+  ): Promise<unknown> {
     if (this.#underWay >= this.#options.limits.flowsMax) {
       this.#options.metrics.overloaded(`${call.address.kind}.${call.command}`);
       throw new OverloadedError('too many calls are under way');
@@ -53,7 +63,7 @@ export class Flows {
     this.#underWay += 1;
     const progress: Progress = { mayHaveEffect: false };
     try {
-      return await run(this.#flow(call, creates, progress));
+      return await run(this.#flow(call, creates, dependencies, progress));
     } catch (error) {
       throw progress.mayHaveEffect ? afterFirstStep(error) : error;
     } finally {
@@ -61,7 +71,7 @@ export class Flows {
     }
   }
 
-  #flow(call: AskCall, creates: boolean, progress: Progress): Flow {
+  #flow(call: AskCall, creates: boolean, dependencies: Dependencies, progress: Progress): Flow {
     const turn: Flow['turn'] = async (step) => {
       const result = await this.#options.turn(call, creates, {
         reads: step.reads as TurnStep['reads'],
@@ -85,6 +95,7 @@ export class Flows {
       self: call.address,
       callId: call.callId,
       nowMs: this.#options.clock.nowMs(),
+      use: (dependency) => dependencies.use(dependency),
       turn,
       actors: createFlowActors({ ask }, call),
     };

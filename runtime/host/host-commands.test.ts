@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { TestCluster } from '../../test/kit/cluster.ts';
 import { sleep } from '../clock.ts';
 import { command, type Turn, tell, timer } from '../command.ts';
+import { contract } from '../contract.ts';
 import { MovedError, NotFoundError, TerminalError } from '../errors.ts';
 import { kind } from '../kind.ts';
 import { slice } from '../slice.ts';
@@ -12,6 +13,8 @@ import { outboxTable } from '../store/tables.ts';
 import { actorOperations } from './operations.ts';
 
 const notes = slice({ name: 'notes', format: 1, schema: z.array(z.string()), initial: [] });
+const Diary = contract({ name: 'diary', timers: { remind: z.string() }, tells: { note: z.string() } });
+
 /** Its timers and tells fail as long as `failing` says so. */
 const diaryThatFails = (failing: { isFailing: boolean }) => {
   const note = (turn: Turn, text: string) => {
@@ -19,7 +22,7 @@ const diaryThatFails = (failing: { isFailing: boolean }) => {
     turn.set(notes, [...turn.get(notes), text]);
   };
   return kind({
-    name: 'diary',
+    name: Diary.name,
     slices: [notes],
     commands: {
       read: command({ request: z.null(), reply: z.array(z.string()), turn: (turn) => turn.get(notes) }),
@@ -37,7 +40,7 @@ const diaryThatFails = (failing: { isFailing: boolean }) => {
         reply: z.null(),
         creates: true,
         turn: (turn, { inMs, text }) => {
-          turn.arm('remind', turn.nowMs + inMs, text);
+          turn.arm(Diary.timers.remind, turn.nowMs + inMs, text);
           return null;
         },
       }),
@@ -47,13 +50,13 @@ const diaryThatFails = (failing: { isFailing: boolean }) => {
         creates: true,
         repeat: 'recorded',
         turn: (turn, { to, text }) => {
-          turn.tell({ kind: 'diary', id: to }, 'note', text);
+          turn.tell(Diary, to).note(text);
           return null;
         },
       }),
     },
-    timers: { remind: timer({ missed: 'fire-once', turn: (turn, text) => note(turn, String(text)) }) },
-    tells: { note: tell({ payload: z.string(), creates: true, turn: note }) },
+    timers: { remind: timer({ ...Diary.timers.remind, missed: 'fire-once', turn: note }) },
+    tells: { note: tell({ ...Diary.tells.note, creates: true, turn: note }) },
   });
 };
 

@@ -4,6 +4,7 @@ import { FakeClock, settled } from '../../test/kit/clock.ts';
 import { startTestHost, testNode } from '../../test/kit/host.ts';
 import { SeededRandom } from '../../test/kit/random.ts';
 import { command, flow, keys, lookup, range, sharedRead, tell, timer } from '../command.ts';
+import { contract } from '../contract.ts';
 import {
   MovedError,
   NotFoundError,
@@ -32,8 +33,14 @@ const entry = table({
   order: 'position',
 });
 
-const ledger = kind({
+const Ledger = contract({
   name: 'ledger',
+  timers: { increment: z.number(), fail: z.null() },
+  tells: { receive: z.number() },
+});
+
+const ledger = kind({
+  name: Ledger.name,
   slices: [count, labels],
   tables: [entry],
   commands: {
@@ -118,7 +125,7 @@ const ledger = kind({
       reply: z.null(),
       creates: true,
       turn: (turn, delayMs) => {
-        turn.arm('increment', turn.nowMs + delayMs, 7);
+        turn.arm(Ledger.timers.increment, turn.nowMs + delayMs, 7);
         return null;
       },
     }),
@@ -127,7 +134,7 @@ const ledger = kind({
       reply: z.null(),
       creates: true,
       turn: (turn) => {
-        turn.arm('fail', turn.nowMs);
+        turn.arm(Ledger.timers.fail, turn.nowMs, null);
         return null;
       },
     }),
@@ -137,7 +144,7 @@ const ledger = kind({
       creates: true,
       turn: (turn, { to, amount }) => {
         turn.set(count, turn.get(count) - amount);
-        turn.tell({ kind: 'ledger', id: to }, 'receive', amount);
+        turn.tell(Ledger, to).receive(amount);
         return null;
       },
     }),
@@ -172,10 +179,12 @@ const ledger = kind({
   },
   timers: {
     increment: timer({
+      ...Ledger.timers.increment,
       missed: 'fire-once',
-      turn: (turn, payload) => turn.set(count, turn.get(count) + Number(payload)),
+      turn: (turn, by) => turn.set(count, turn.get(count) + by),
     }),
     fail: timer({
+      ...Ledger.timers.fail,
       missed: 'fire-once',
       turn: () => {
         throw new Error('this timer fails');
@@ -184,7 +193,7 @@ const ledger = kind({
   },
   tells: {
     receive: tell({
-      payload: z.number(),
+      ...Ledger.tells.receive,
       creates: true,
       turn: (turn, amount) => turn.set(count, turn.get(count) + amount),
     }),

@@ -13,6 +13,7 @@ import type { DeliveryOptions } from '../delivery/delivery.ts';
 import { Sweeper } from '../delivery/sweeper.ts';
 import { TellDelivery } from '../delivery/tell-delivery.ts';
 import { TimerDelivery } from '../delivery/timer-delivery.ts';
+import { Dependencies, type Provided } from '../dependency.ts';
 import { UnavailableError } from '../errors.ts';
 import { Followers } from '../events/followers.ts';
 import type { Kind } from '../kind.ts';
@@ -33,6 +34,8 @@ const prunePauseMs = 60_000;
 
 export interface HostOptions {
   readonly kinds: readonly Kind[];
+  /** What the kinds use. */
+  readonly provided?: readonly Provided[];
   readonly store: Store;
   readonly transport: Transport;
   readonly clock: Clock;
@@ -70,6 +73,7 @@ export class Host {
 
   constructor(options: HostOptions) {
     this.#options = options;
+    const dependencies = dependenciesOf(options);
     this.#lease = new Lease({ ...options, onLost: () => this.#leaseLost() });
     this.#committer = new Committer(options);
     this.#followers = new Followers({ ...options, host: options.node.incarnation });
@@ -102,10 +106,14 @@ export class Host {
       actors: this.#actors,
       hostCommands: new HostCommands({ ...options, actors: this.#actors, tells: this.#tells, epochOf }),
       repeating: new Repeating(options),
+      dependenciesOf: (kind) => dependencies.get(kind) ?? Dependencies.none,
       isServing: () => this.#state === 'serving',
       epochOf,
     });
-    for (const kind of options.kinds) this.#environments.set(kind.name, this.#environment(kind));
+    for (const kind of options.kinds) {
+      const used = dependencies.get(kind.name) ?? Dependencies.none;
+      this.#environments.set(kind.name, this.#environment(kind, used));
+    }
   }
 
   /** Registers, claims and serves. @throws StoreError | UnavailableError */
@@ -234,10 +242,11 @@ export class Host {
 
   // --- actors -----------------------------------------------------------------------------------------------
 
-  #environment(kind: Kind): ActorEnvironment {
+  #environment(kind: Kind, dependencies: Dependencies): ActorEnvironment {
     return {
       ...this.#options,
       kind,
+      dependencies,
       lease: this.#lease,
       committer: this.#committer,
       followers: this.#followers,
@@ -267,4 +276,9 @@ export class Host {
     const pruned = await store.pruneCalls(this.#ownership.shards, beforeMs, pruneMax);
     return pruned < pruneMax ? prunePauseMs : prunePauseMs / 60;
   }
+}
+
+/** By kind. @throws when one of them is not provided */
+function dependenciesOf({ kinds, provided = [] }: HostOptions): ReadonlyMap<string, Dependencies> {
+  return new Map(kinds.map(({ name, uses }) => [name, new Dependencies(name, uses, provided)]));
 }

@@ -33,7 +33,7 @@ const ledger = kind({
       reply: z.number(),
       creates: true,
       run: async (flow, { to, by }) => {
-        const reply = await flow.actors.get<{ add: typeof add }>({ name: 'ledger' }, to).ask.add(by);
+        const reply = await flow.actors.get({ name: 'ledger', commands: { add } }, to).ask.add(by);
         await flow.turn({ turn: (turn) => turn.set(count, reply), recorded: true });
         return reply;
       },

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { Address } from '../address.ts';
-import { command } from '../command.ts';
+import type { CommandShapes } from '../contract.ts';
 import type { Actors } from '../kind.ts';
 
 const reportSchema = z.object({
@@ -31,21 +31,20 @@ const reportSchema = z.object({
 export type ActorReport = z.infer<typeof reportSchema>;
 
 const nothing = z.null();
-const shape = { turn: () => null as never };
 
-/** Declared like any command, so that requests and replies are checked on their way; `Host` runs them. */
+/** Shaped like any command, so that requests and replies are checked on their way; `HostCommands` runs them. */
 export const hostCommands = {
   /** Where an actor lives and what it waits for. */
-  $inspect: command({ request: nothing, reply: reportSchema, ...shape }),
+  $inspect: { request: nothing, reply: reportSchema },
   /** Drops an idle actor from memory. False: it was not there, or is not idle. */
-  $evict: command({ request: nothing, reply: z.boolean(), ...shape }),
+  $evict: { request: nothing, reply: z.boolean() },
   /** A wake-up: delivers a tell if its row is still there. Resolves when that is done with for now. */
-  $deliver: command({ request: z.object({ tellId: z.uuid() }), reply: nothing, ...shape }),
+  $deliver: { request: z.object({ tellId: z.uuid() }), reply: nothing },
   /** Tries a dead timer or tell anew. False: there is none of that name. */
-  $reviveTimer: command({ request: z.object({ name: z.string() }), reply: z.boolean(), ...shape }),
-  $reviveTell: command({ request: z.object({ tellId: z.uuid() }), reply: z.boolean(), ...shape }),
-};
+  $reviveTimer: { request: z.object({ name: z.string() }), reply: z.boolean() },
+  $reviveTell: { request: z.object({ tellId: z.uuid() }), reply: z.boolean() },
+} satisfies CommandShapes;
 export type HostCommand = keyof typeof hostCommands;
 
 export const actorOperations = (actors: Actors, { kind, id }: Address) =>
-  actors.get<typeof hostCommands>({ name: kind }, id).ask;
+  actors.get({ name: kind, commands: hostCommands }, id).ask;

@@ -12,6 +12,7 @@ import {
 import { count, ledger, ledgerCommands } from '../../test/kit/ledger.ts';
 import { sleep } from '../clock.ts';
 import { command, flow, keys, sharedRead, tell, timer } from '../command.ts';
+import { contract } from '../contract.ts';
 import { prometheusRuntimeMetrics } from '../host/metrics.ts';
 import { kind } from '../kind.ts';
 import { StoreError } from '../store/store.ts';
@@ -222,9 +223,11 @@ test('a hand-over that can never be released ends with the lease of its host', a
 
 const mark = table({ name: 'mark', columns: { owner: 'text', name: 'text' }, key: ['owner', 'name'] });
 
+const Clerk = contract({ name: 'clerk', timers: { due: z.null() }, tells: { note: z.null() } });
+
 /** Whose work goes on beyond one turn. */
 const clerk = kind({
-  name: 'clerk',
+  name: Clerk.name,
   slices: [count],
   tables: [mark],
   commands: {
@@ -255,7 +258,7 @@ const clerk = kind({
       creates: true,
       repeat: 'recorded',
       turn: (turn, inMs) => {
-        turn.arm('due', turn.nowMs + inMs);
+        turn.arm(Clerk.timers.due, turn.nowMs + inMs, null);
         return null;
       },
     }),
@@ -265,14 +268,20 @@ const clerk = kind({
       creates: true,
       repeat: 'recorded',
       turn: (turn, to) => {
-        turn.tell({ kind: 'clerk', id: to }, 'note', null);
+        turn.tell(Clerk, to).note();
         return null;
       },
     }),
   },
-  timers: { due: timer({ missed: 'fire-once', turn: (turn) => turn.set(count, turn.get(count) + 1) }) },
+  timers: {
+    due: timer({
+      ...Clerk.timers.due,
+      missed: 'fire-once',
+      turn: (turn) => turn.set(count, turn.get(count) + 1),
+    }),
+  },
   tells: {
-    note: tell({ payload: z.null(), creates: true, turn: (turn) => turn.set(count, turn.get(count) + 1) }),
+    note: tell({ ...Clerk.tells.note, creates: true, turn: (turn) => turn.set(count, turn.get(count) + 1) }),
   },
 });
 

@@ -1,7 +1,10 @@
 /** That a push which was lost is made up for: several hosts, a gateway apart from them, and whatever costs an event. */
 import test from 'ava';
 import { Registry } from 'prom-client';
-import { type Credentials, isRefused, Signin, syncItems, User } from '../../actors/mod.ts';
+import type { Credentials } from '../../actors/identity/session-tokens.ts';
+import { isRefused } from '../../actors/reply.ts';
+import { Signin } from '../../actors/signin/contract.ts';
+import { User } from '../../actors/user/contract.ts';
 import { Hub } from '../../gateway/sockets/hub.ts';
 import { prometheusSocketMetrics } from '../../gateway/sockets/metrics.ts';
 import { OpenSocket } from '../../gateway/sockets/open-socket.ts';
@@ -14,7 +17,7 @@ import { silentLogger } from '../../runtime/ports.ts';
 import { alice, challengeOf, headerSessions } from '../kit/account.ts';
 import { type ClusterNode, TestCluster } from '../kit/cluster.ts';
 import { note, uuidNumber } from '../kit/items.ts';
-import { kindsOf, sessionTokens, signinKeys } from '../kit/server.ts';
+import { domainOf, sessionTokens, signinKeys } from '../kit/server.ts';
 
 interface Device extends Credentials {
   readonly frames: { readonly type: string }[];
@@ -38,23 +41,23 @@ async function openSession(actors: Actors, userUuid: string): Promise<Credential
   const registered = await actors
     .get(User, userUuid)
     .ask.register({ ...opening, keyParams: { pw_nonce: alice.pw_nonce, version: '004' } });
-  if (!isRefused(registered)) return credentialsOf(registered.session.access_token);
+  if (!isRefused(registered)) return credentialsOf(registered.ok.session.access_token);
   const signin = actors.get(Signin, signinKeys.actorId(address)).ask;
   await signin.loginParams({ ...address, codeChallenge: challengeOf('verifier') });
   const reply = await signin.login({ ...opening, codeVerifier: 'verifier' });
   if (isRefused(reply)) throw new Error(reply.refused.message);
-  return credentialsOf(reply.session.access_token);
+  return credentialsOf(reply.ok.session.access_token);
 }
 
 function credentialsOf(token: string): Credentials {
-  const credentials = sessionTokens.verify(token, new Map());
+  const credentials = sessionTokens.verify(token);
   if (credentials === undefined) throw new Error('not a token');
   return credentials;
 }
 
 /** Two hosts and a gateway of its own, and a user at one of them with two devices that have sockets. */
 async function openWorld() {
-  const cluster = new TestCluster({ kinds: kindsOf({}) });
+  const cluster = new TestCluster(domainOf({}));
   const [a, b] = await cluster.joinAll(['a', 'b']);
   const { random, shardCount } = cluster;
   const transport = cluster.network.join();
@@ -115,7 +118,8 @@ async function openWorld() {
     save(): Promise<unknown> {
       saves += 1;
       const request = { api: '20240226', snjs_version: '2.204.7', credentials: phone };
-      return syncItems(actors, { ...request, items: [note({ uuid: uuidNumber(saves) })] });
+      const items = [note({ uuid: uuidNumber(saves) })];
+      return actors.get(User, userUuid).ask.sync({ ...request, items });
     },
     /** Milliseconds until `condition` holds. */
     async within(limitMs: number, condition: () => boolean): Promise<number> {
@@ -196,7 +200,7 @@ test('a gateway that was cut off has everybody sync once it is back', async (t) 
   world.transport.cut();
   const { phone } = world;
   const request = { api: '20240226', snjs_version: '2.204.7', credentials: phone, items: [note()] };
-  await world.cluster.until(syncItems(world.b.actors, request));
+  await world.cluster.until(world.b.actors.get(User, phone.userUuid).ask.sync(request));
   await world.cluster.clock.advance(5_000);
   t.is(world.laptop.frames.length, 0);
   world.transport.heal();

@@ -2,6 +2,7 @@
 
 import { shardOf } from '../../runtime/address.ts';
 import { sleep } from '../../runtime/clock.ts';
+import type { Provided } from '../../runtime/dependency.ts';
 import { createActors } from '../../runtime/host/actors.ts';
 import type { AskCall } from '../../runtime/host/call.ts';
 import { defaultLimits, type Limits } from '../../runtime/host/limits.ts';
@@ -17,6 +18,7 @@ import { SeededRandom } from './random.ts';
 
 export interface TestClusterOptions {
   readonly kinds: readonly Kind[];
+  readonly provided?: readonly Provided[];
   readonly shardCount?: number;
   readonly leaseMs?: number;
   readonly limits?: Partial<Limits>;
@@ -81,6 +83,7 @@ export class TestCluster {
     };
     const node = new Node({
       kinds,
+      provided: this.#options.provided ?? [],
       store: new ModelStore(this.database, schedule),
       transport,
       clock: process,

@@ -1,7 +1,7 @@
 /** One session of an account: what a client of it sends, and the sync token it keeps. */
 import type { ExecutionContext } from 'ava';
-import type { ModernSyncReply } from '../../actors/user/items/reply.ts';
-import type { SyncRequest } from '../../actors/user/items/request.ts';
+import type { ModernSyncReply } from '../../actors/collection/sync-reply.ts';
+import type { SyncRequest } from '../../actors/collection/sync-request.ts';
 import { type Account, cookieSessions, register, type Server, signIn, tokensOf } from './account.ts';
 import { type Answer, type Call, call } from './http.ts';
 import { note } from './items.ts';

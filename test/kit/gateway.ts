@@ -5,7 +5,7 @@ import type { ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { z } from 'zod';
-import type { Credentials } from '../../actors/mod.ts';
+import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import type { VerifyBearer } from '../../gateway/admission/bearer.ts';
 import { type AnyRoute, type Method, route } from '../../gateway/http/route.ts';
 import {

@@ -1,4 +1,4 @@
-import type { PasswordHasher } from '../../actors/mod.ts';
+import type { PasswordHasher } from '../../actors/identity/password-hasher.ts';
 
 /** A hasher that costs nothing, whose hashes are readable, and which counts what it was asked. */
 export class CountingHasher implements PasswordHasher {

@@ -1,4 +1,5 @@
 /** A host over the model store, with a clock that tests move and randomness from a seed. */
+import type { Provided } from '../../runtime/dependency.ts';
 import { createActors } from '../../runtime/host/actors.ts';
 import { Host } from '../../runtime/host/host.ts';
 import { defaultLimits, type Limits } from '../../runtime/host/limits.ts';
@@ -16,6 +17,7 @@ export const testShardCount = 16;
 
 export interface TestHostOptions {
   readonly kinds: readonly Kind[];
+  readonly provided?: readonly Provided[];
   readonly clock?: FakeClock;
   readonly random?: Random;
   readonly database?: ModelDatabase;
@@ -38,7 +40,7 @@ export interface TestHost {
   readonly store: Store;
   readonly transport: Transport;
   /** Ends this host as a crash would and starts another on the same database, as the same node. */
-  restart(changes?: Partial<Pick<TestHostOptions, 'kinds'>>): Promise<TestHost>;
+  restart(changes?: Partial<Pick<TestHostOptions, 'kinds' | 'provided'>>): Promise<TestHost>;
 }
 
 export async function startTestHost(options: TestHostOptions): Promise<TestHost> {
@@ -50,6 +52,7 @@ export async function startTestHost(options: TestHostOptions): Promise<TestHost>
   const transport = options.transport ?? new InProcessTransport();
   const host = new Host({
     kinds: options.kinds,
+    provided: options.provided ?? [],
     store,
     transport,
     clock,

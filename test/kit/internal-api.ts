@@ -9,7 +9,7 @@ import {
 } from '@grpc/grpc-js';
 import type { ExecutionContext } from 'ava';
 import { Registry } from 'prom-client';
-import type { AccountSettings } from '../../actors/mod.ts';
+import type { AccountSettings } from '../../actors/settings.ts';
 import { createVerifyBearer } from '../../gateway/admission/bearer.ts';
 import { serverCredentials } from '../../operations/credentials.ts';
 import { createInternalApi, type InternalApi } from '../../operations/internal-api.ts';

@@ -1,5 +1,5 @@
 /** Items as clients send them, and who saves them beneath the interface, for tests of item sync. */
-import type { ClientItem } from '../../actors/collection/incoming.ts';
+import type { ClientItem } from '../../actors/collection/item-fields.ts';
 import type { Saver } from '../../actors/collection/save.ts';
 
 export const userUuid = '11111111-1111-4111-8111-111111111111';

@@ -6,23 +6,23 @@
  * The only file of the kit that knows how the server is put together.
  */
 import type { ExecutionContext } from 'ava';
+import { CaptchaVerifier, noCaptcha } from '../../actors/identity/captcha.ts';
+import { PasswordHasher } from '../../actors/identity/password-hasher.ts';
+import { createSessionTokens, SessionTokens } from '../../actors/identity/session-tokens.ts';
+import { createSigninKeys, SigninKeys } from '../../actors/identity/signin-keys.ts';
+import { kinds } from '../../actors/kinds.ts';
 import {
-  type AccountSettings,
-  type CaptchaVerifier,
-  createKinds,
-  createSessionTokens,
-  createSigninKeys,
+  AccountSettings,
   defaultAccountSettings,
   defaultItemSettings,
-  type ItemSettings,
-  type SessionTokens,
-} from '../../actors/mod.ts';
+  ItemSettings,
+} from '../../actors/settings.ts';
 import { createVerifyBearer } from '../../gateway/admission/bearer.ts';
 import type { CookieOptions } from '../../gateway/http/cookies.ts';
 import { allRoutes } from '../../gateway/routes/mod.ts';
 import type { GatewayConfig } from '../../gateway/server.ts';
+import { provide } from '../../runtime/dependency.ts';
 import { createKeyring } from '../../runtime/keyring.ts';
-import type { Kind } from '../../runtime/kind.ts';
 import { createReadiness } from '../../runtime/readiness.ts';
 import { alice } from './account.ts';
 import { FakeClock, settled } from './clock.ts';
@@ -50,16 +50,20 @@ const keyring = createKeyring(Buffer.alloc(32, 7));
 export const signinKeys = createSigninKeys(keyring);
 export const sessionTokens: SessionTokens = createSessionTokens(keyring.derive('session-token'));
 
-/** Every kind of actor, for tests with hosts of their own. */
-export function kindsOf({ accounts, items, captcha }: DomainOptions, hasher = new CountingHasher()) {
-  return createKinds({
-    settings: { ...defaultAccountSettings, ...accounts },
-    items: { ...defaultItemSettings, ...items },
-    tokens: sessionTokens,
-    hasher,
-    signinKeys,
-    captcha,
-  }) satisfies readonly Kind[];
+/** Every kind of actor with what it uses, for tests with hosts of their own. */
+export function domainOf(
+  { accounts, items, captcha = noCaptcha }: DomainOptions,
+  hasher = new CountingHasher(),
+) {
+  const provided = [
+    provide(AccountSettings, { ...defaultAccountSettings, ...accounts }),
+    provide(ItemSettings, { ...defaultItemSettings, ...items }),
+    provide(SessionTokens, sessionTokens),
+    provide(SigninKeys, signinKeys),
+    provide(PasswordHasher, hasher),
+    provide(CaptchaVerifier, captcha),
+  ];
+  return { kinds, provided };
 }
 
 const browsersAnywhere: CookieOptions = { sameSite: 'None', secure: true, partitioned: true, domain: '' };
@@ -89,7 +93,7 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
   const clock = new FakeClock();
   const hasher = new CountingHasher();
   const transport = new LossyTransport();
-  let host = await startTestHost({ ...options.host, kinds: kindsOf(options, hasher), clock, transport });
+  let host = await startTestHost({ ...options.host, ...domainOf(options, hasher), clock, transport });
   t.teardown(() => host.host.abandon());
 
   const socketTokens = testSocketTokens(clock);
@@ -156,7 +160,7 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
       return asked;
     },
     async restart(changes = {}) {
-      host = await host.restart({ kinds: kindsOf({ ...options, ...changes }, hasher) });
+      host = await host.restart(domainOf({ ...options, ...changes }, hasher));
     },
     another: (config) => gatewayWith(config),
   };

@@ -4,7 +4,8 @@
  */
 import { z } from 'zod';
 import { command, flow, keys, range, sharedRead, type Turn, tell, timer } from '../../runtime/command.ts';
-import { type KindRef, kind } from '../../runtime/kind.ts';
+import { contract, keyed } from '../../runtime/contract.ts';
+import { kind } from '../../runtime/kind.ts';
 import { slice } from '../../runtime/slice.ts';
 import { table } from '../../runtime/table.ts';
 
@@ -83,14 +84,22 @@ const tallies = (view: Pick<Turn, 'get'>, after: number) => ({
   rows: range(tally, { after, through: view.get(tallyHead), limit: 100 }),
 });
 
-export const counterKind = kind({
+const alarmSchema = named.extend({ dueMs: z.number(), trouble, again: z.number() });
+
+const Counter = contract({
   name: 'counter',
+  commands: { append: { request: op, reply: z.number() } },
+  timers: { alarm: alarmSchema },
+  tells: { credit: z.object({ op: z.string(), amount: z.number(), trouble }) },
+});
+
+export const counterKind = kind({
+  name: Counter.name,
   slices: [balance, journal, alarms, tallyHead],
   tables: [tally, title],
   commands: {
     append: command({
-      request: op,
-      reply: z.number(),
+      ...Counter.commands.append,
       creates: true,
       repeat: 'recorded',
       turn: (turn, { op }) => {
@@ -150,19 +159,19 @@ export const counterKind = kind({
       turn: (turn, { op, to, amount, trouble }) => {
         note(turn, op);
         turn.set(balance, turn.get(balance) - amount);
-        turn.tell({ kind: 'counter', id: to }, 'credit', { op, amount, trouble });
+        turn.tell(Counter, to).credit({ op, amount, trouble });
         return turn.get(balance);
       },
     }),
     arm: command({
-      request: named.extend({ dueMs: z.number(), trouble, again: z.number() }),
+      request: alarmSchema,
       reply: z.null(),
       creates: true,
       repeat: 'recorded',
       turn: (turn, { op, name, dueMs, trouble, again }) => {
         note(turn, op);
         turn.set(alarms, { ...turn.get(alarms), [name]: { op, dueMs } });
-        turn.arm(`alarm:${name}`, dueMs, { op, name, dueMs, trouble, again });
+        turn.arm(keyed(Counter.timers.alarm, name), dueMs, { op, name, dueMs, trouble, again });
         return null;
       },
     }),
@@ -175,7 +184,7 @@ export const counterKind = kind({
         note(turn, op);
         const { [name]: _, ...others } = turn.get(alarms);
         turn.set(alarms, others);
-        turn.disarm(`alarm:${name}`);
+        turn.disarm(keyed(Counter.timers.alarm, name));
         return null;
       },
     }),
@@ -195,7 +204,7 @@ export const counterKind = kind({
       creates: true,
       run: async (steps, { op, to }) => {
         await steps.turn({ recorded: true, turn: (turn) => note(turn, op) });
-        await steps.actors.get(CounterRef, to).ask.append({ op: `${op}.relayed` });
+        await steps.actors.get(Counter, to).ask.append({ op: `${op}.relayed` });
         return null;
       },
     }),
@@ -215,15 +224,9 @@ export const counterKind = kind({
   },
   timers: {
     alarm: timer({
+      ...Counter.timers.alarm,
       missed: 'fire-once',
-      turn: (turn, payload) => {
-        const { op, name, dueMs, trouble, again } = payload as {
-          op: string;
-          name: string;
-          dueMs: number;
-          trouble: Trouble;
-          again: number;
-        };
+      turn: (turn, { op, name, dueMs, trouble, again }) => {
         failWhile(trouble, turn.nowMs);
         const { [name]: armed, ...others } = turn.get(alarms);
         if (armed?.op !== op) return note(turn, `stray:${op}`);
@@ -231,13 +234,13 @@ export const counterKind = kind({
         if (again === 0) return turn.set(alarms, others);
         const next = { op: `${op}+`, name, dueMs: Math.ceil(turn.nowMs + 700), trouble, again: again - 1 };
         turn.set(alarms, { ...others, [name]: { op: next.op, dueMs: next.dueMs } });
-        turn.arm(`alarm:${name}`, next.dueMs, next);
+        turn.arm(keyed(Counter.timers.alarm, name), next.dueMs, next);
       },
     }),
   },
   tells: {
     credit: tell({
-      payload: z.object({ op: z.string(), amount: z.number(), trouble }),
+      ...Counter.tells.credit,
       creates: true,
       turn: (turn, { op, amount, trouble }) => {
         failWhile(trouble, turn.nowMs);
@@ -247,5 +250,3 @@ export const counterKind = kind({
     }),
   },
 });
-
-const CounterRef: KindRef<{ append: (typeof counterKind)['commands']['append'] }> = { name: 'counter' };

@@ -132,7 +132,6 @@ export class Device {
   async #sync(withinMs: number): Promise<SyncAnswer | undefined> {
     const { random, account, staleness } = this.#options;
     const items = this.#items();
-    const command = items.length === 0 ? 'sync' : random.chance(0.1) ? 'saveManyItems' : 'saveItems';
     const callId = this.#session.nextCallId();
     if (items.length === 0) staleness.asksSync(callId, account.email, account.position);
     const request = {
@@ -144,7 +143,7 @@ export class Device {
       api: '20200115',
       snjs_version: null,
     };
-    const outcome = await this.#session.ask(command, request, withinMs, callId);
+    const outcome = await this.#session.ask('sync', request, withinMs, callId);
     if (outcome.outcome !== 'done') return undefined;
     const answer = await this.#accepted(outcome.value);
     if (answer === undefined) return undefined;
@@ -154,8 +153,8 @@ export class Device {
   }
 
   async #accepted(value: unknown): Promise<SyncAnswer | undefined> {
-    const answer = value as { reply?: SyncAnswer; refused?: { status: number } };
-    if (answer.refused === undefined) return answer.reply;
+    const answer = value as { ok?: SyncAnswer; refused?: { status: number } };
+    if (answer.refused === undefined) return answer.ok;
     this.#options.sessions.refused(this.#options.device, answer.refused.status);
     await this.#session.refresh();
     return undefined;

@@ -1,11 +1,12 @@
 /** The real kinds as the simulation runs them: a hash that costs nothing, and no lock-outs. */
-import {
-  createKinds,
-  createSessionTokens,
-  createSigninKeys,
-  defaultAccountSettings,
-  type PasswordHasher,
-} from '../../actors/mod.ts';
+
+import { CaptchaVerifier, noCaptcha } from '../../actors/identity/captcha.ts';
+import { PasswordHasher } from '../../actors/identity/password-hasher.ts';
+import { createSessionTokens, SessionTokens } from '../../actors/identity/session-tokens.ts';
+import { createSigninKeys, SigninKeys } from '../../actors/identity/signin-keys.ts';
+import { kinds } from '../../actors/kinds.ts';
+import { AccountSettings, defaultAccountSettings, ItemSettings } from '../../actors/settings.ts';
+import { type Provided, provide } from '../../runtime/dependency.ts';
 import { createKeyring } from '../../runtime/keyring.ts';
 import type { Kind } from '../../runtime/kind.ts';
 import { counterKind } from './counter.ts';
@@ -19,9 +20,22 @@ const hasher: PasswordHasher = {
   verify: async (hashed, password) => hashed === `hash of ${password}`,
 };
 
-export function simulatedKinds(accessTokenAgeMs: number, pageBytes: number): readonly Kind[] {
+export const simulatedKinds: readonly Kind[] = [...kinds, counterKind];
+
+/** What the kinds use. A turn saves few items, so that many a sync takes several. */
+export function simulatedSettings(accessTokenAgeMs: number, pageBytes: number): readonly Provided[] {
   const attempts = { plainAttemptsMax: 10_000, captchaAttemptsMax: 10_000 };
-  const settings = { ...defaultAccountSettings, ...attempts, accessTokenAgeMs };
-  const items = { generation: 'simulated', contentLimitBytes: 1_000_000, transferLimitBytes: pageBytes };
-  return [...createKinds({ settings, items, tokens, signinKeys, hasher }), counterKind];
+  return [
+    provide(AccountSettings, { ...defaultAccountSettings, ...attempts, accessTokenAgeMs }),
+    provide(ItemSettings, {
+      generation: 'simulated',
+      contentLimitBytes: 1_000_000,
+      transferLimitBytes: pageBytes,
+      turnLimits: { items: 3, bytes: 1_000_000 },
+    }),
+    provide(SessionTokens, tokens),
+    provide(SigninKeys, signinKeys),
+    provide(PasswordHasher, hasher),
+    provide(CaptchaVerifier, noCaptcha),
+  ];
 }

@@ -92,7 +92,7 @@ export class Gateway {
   }
 
   #asked(actors: Actors, { address, command, request, callId }: Ask, deadlineMs: number): Promise<unknown> {
-    const handle = actors.get({ name: address.kind }, address.id).ask as Record<
+    const handle = actors.get({ name: address.kind, commands: {} }, address.id).ask as Record<
       string,
       (request: unknown, options: object) => Promise<unknown>
     >;

@@ -4,6 +4,7 @@
  * when it wakes. Whether two processes of one node can harm each other is the runtime's business alone.
  */
 
+import type { Provided } from '../../runtime/dependency.ts';
 import { ActorError } from '../../runtime/errors.ts';
 import { createActors } from '../../runtime/host/actors.ts';
 import { Node } from '../../runtime/host/node.ts';
@@ -27,6 +28,7 @@ export interface MachinesOptions {
   readonly random: SeededRandom;
   readonly trace: Trace;
   readonly kinds: readonly Kind[];
+  readonly provided: readonly Provided[];
   readonly database: WatchedDatabase;
   readonly faults: StorageFaults;
   readonly network: Network;
@@ -199,10 +201,11 @@ export class Machines {
     }: Pick<Run, 'process' | 'endpoint' | 'store'> & { random: SeededRandom },
     isPredecessorDead: boolean,
   ): Node {
-    const { plan, kinds, trace } = this.#options;
+    const { plan, kinds, provided, trace } = this.#options;
     const { id, roles } = machine;
     return new Node({
       kinds,
+      provided,
       store,
       transport: endpoint,
       clock: process,

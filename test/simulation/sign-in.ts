@@ -1,12 +1,8 @@
 /** How a device gets its session and keeps it: register or sign in, refresh, sign out. */
 import { createHash } from 'node:crypto';
-import {
-  accessCookiePrefix,
-  type Credentials,
-  type SessionTokens,
-  type SignInReply,
-  type SigninKeys,
-} from '../../actors/mod.ts';
+import type { SignInReply } from '../../actors/identity/session.ts';
+import type { Credentials, SessionTokens } from '../../actors/identity/session-tokens.ts';
+import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import type { SeededRandom } from '../kit/random.ts';
 import type { Account } from './account.ts';
 import type { SessionChecker } from './checkers/sessions.ts';
@@ -68,9 +64,9 @@ export class Session {
     const request = { access, refreshSecrets: [this.#refreshSecret], apiVersion, device };
     const outcome = await this.ask('refresh', request, this.#options.random.pick([3_000, 3_000, 12_000]));
     if (outcome.outcome !== 'done') return;
-    const reply = outcome.value as Issued | Refused;
-    if ('refused' in reply) sessions.refreshRefused(name, reply.refused.status);
-    else this.#keep(reply);
+    const answer = outcome.value as { ok: Issued } | Refused;
+    if ('refused' in answer) sessions.refreshRefused(name, answer.refused.status);
+    else this.#keep(answer.ok);
   }
 
   /** Resolves to the credentials that must never work again, or undefined when the end was not acknowledged. */
@@ -120,8 +116,7 @@ export class Session {
 
   #keep({ session, secrets }: Issued): void {
     const { tokens } = this.#options;
-    const cookies = new Map([[`${accessCookiePrefix}${secrets.sessionUuid}`, [secrets.accessSecret]]]);
-    this.#credentials = tokens.verify(session.access_token, cookies);
+    this.#credentials = tokens.verify(session.access_token, [secrets.accessSecret]);
     this.#refreshSecret = secrets.refreshSecret;
   }
 
@@ -139,6 +134,6 @@ export class Session {
 
 function signedIn(outcome: Outcome): SignInReply | undefined {
   if (outcome.outcome !== 'done') return undefined;
-  const reply = outcome.value as SignInReply | Refused;
-  return 'refused' in reply ? undefined : reply;
+  const answer = outcome.value as { ok: SignInReply } | Refused;
+  return 'refused' in answer ? undefined : answer.ok;
 }

@@ -12,7 +12,7 @@ import { LeaseChecker } from './checkers/leases.ts';
 import { OwnershipChecker } from './checkers/ownership.ts';
 import { createClients } from './clients.ts';
 import { DatabaseClock, WatchedDatabase } from './database.ts';
-import { simulatedKinds } from './domain.ts';
+import { simulatedKinds, simulatedSettings } from './domain.ts';
 import { type Entrance, Gateway } from './gateway.ts';
 import { Judges, type Violation } from './judges.ts';
 import { Links } from './links.ts';
@@ -83,14 +83,20 @@ function createWorld(seed: number, options: SimulateOptions) {
     shardCount: plan.shardCount,
     watcher: judges,
   });
-  const kinds = simulatedKinds(streams('settings').pick([8_000, 5_184_000_000]), plan.pageBytes);
+  const provided = simulatedSettings(streams('settings').pick([8_000, 5_184_000_000]), plan.pageBytes);
   const ports = { ...shared, database, faults, network };
   const { availability, convergence } = judges;
   const metrics: RuntimeMetrics = {
     ...noMetrics,
     commit: (outcome) => outcome === 'fenced' && availability.fenced(),
   };
-  const machines: Machines = new Machines({ ...ports, kinds, metrics, random: streams('machines') });
+  const machines: Machines = new Machines({
+    ...ports,
+    kinds: simulatedKinds,
+    provided,
+    metrics,
+    random: streams('machines'),
+  });
   const nemesis = new Nemesis({ ...ports, machines, links, databaseClock, random: streams('nemesis') });
   const entrances = () => machines.runs.filter(isEntrance);
   const gateway = new Gateway({ time, random: streams('gateway'), entrances, availability });

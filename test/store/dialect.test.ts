@@ -5,7 +5,8 @@
  */
 import test from 'ava';
 import fc from 'fast-check';
-import { domainMigrations, domainTables } from '../../actors/schema.ts';
+import { tables as domainTables } from '../../actors/kinds.ts';
+import { migrations as domainMigrations } from '../../actors/schema.ts';
 import { migrate } from '../../runtime/store/postgres/migrate.ts';
 import { reshard, shardCountSetting } from '../../runtime/store/postgres/reshard.ts';
 import { createTable, runtimeMigrations } from '../../runtime/store/postgres/schema.ts';

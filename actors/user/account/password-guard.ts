@@ -5,37 +5,35 @@
  * not keep its owner from changing the password or leaving.
  */
 import type { Flow, Turn } from '../../../runtime/command.ts';
-import type { UserServices } from '../../services.ts';
-import { lockedOut } from '../../signin/attempts.ts';
-import { SigninGuard } from '../../signin/guard.ts';
-import type { Refused } from '../refusal.ts';
-import type { AccountRow } from './account-table.ts';
+import type { AccountRow } from '../../identity/account-table.ts';
+import { PasswordHasher } from '../../identity/password-hasher.ts';
+import { SigninKeys } from '../../identity/signin-keys.ts';
+import { isRefused, type Refused } from '../../reply.ts';
+import { Signin } from '../../signin/contract.ts';
 
 type Guarded = Pick<AccountRow, 'user_uuid' | 'password_hash'>;
 
 /** Undefined when `password` is the account's; otherwise `wrong`, or 423 after too many wrong ones. */
 export async function passwordIs(
-  flow: Flow,
-  { hasher, signinKeys }: UserServices,
+  flow: Pick<Flow, 'use' | 'actors'>,
   account: Guarded,
   password: string,
   wrong: Refused,
 ): Promise<Refused | undefined> {
-  const guard = flow.actors.get(SigninGuard, signinKeys.guardId(account.user_uuid));
-  const { locked } = await guard.ask.debit({});
-  if (locked) return { refused: lockedOut };
-  const isRight = await hasher.verify(account.password_hash, password);
+  const guard = flow.actors.get(Signin, flow.use(SigninKeys).guardId(account.user_uuid));
+  const debited = await guard.ask.debit({});
+  if (isRefused(debited)) return debited;
+  const isRight = await flow.use(PasswordHasher).verify(account.password_hash, password);
   return isRight ? undefined : wrong;
 }
 
 /** To be called in the turn that the right password led to: the attempts at sign-ins are given back as well. */
 export function resetAttempts(
   turn: Turn,
-  { signinKeys }: UserServices,
   account: Pick<AccountRow, 'user_uuid' | 'identifier' | 'workspace'>,
 ): void {
+  const keys = turn.use(SigninKeys);
   const address = { email: account.identifier, workspace: account.workspace };
-  for (const id of [signinKeys.actorId(address), signinKeys.guardId(account.user_uuid)]) {
-    turn.tell({ kind: 'signin', id }, 'reset', null);
-  }
+  turn.tell(Signin, keys.actorId(address)).reset();
+  turn.tell(Signin, keys.guardId(account.user_uuid)).reset();
 }

@@ -8,27 +8,22 @@
  * moment one is refused at its commit and runs again knowing so. A crash before the last step leaves nothing of the
  * account; after it, a repeat of the call gets the recorded reply.
  */
-import { z } from 'zod';
-import { type Flow, type FlowCommand, flow, lookup, type Turn } from '../../../runtime/command.ts';
-import type { UserServices } from '../../services.ts';
-import { passesCaptcha } from '../../signin/captcha.ts';
+import { type Flow, flow, lookup, type Turn } from '../../../runtime/command.ts';
+import { type AccountRow, accountTable, addressKey } from '../../identity/account-table.ts';
+import { CaptchaVerifier } from '../../identity/captcha.ts';
+import { isSupportedVersion, type SentKeyParams, storedKeyParams } from '../../identity/key-params.ts';
+import { PasswordHasher } from '../../identity/password-hasher.ts';
+import { type Device, type SignInReply, sessionApiVersions } from '../../identity/session.ts';
+import { isValidUsername } from '../../identity/usernames.ts';
+import { type Answer, answerOf, type Refused, refuse } from '../../reply.ts';
+import { AccountSettings } from '../../settings.ts';
+import { User } from '../contract.ts';
 import { type Profile, profileSlice } from '../profile.ts';
-import { type Refused, refusalSchema, refuse } from '../refusal.ts';
-import { type Device, deviceSchema, openSession, sessionApiVersions } from '../sessions/issue.ts';
-import { isValidUsername } from '../usernames.ts';
-import { type AccountRow, accountTable, addressKey } from './account-table.ts';
-import {
-  fullKeyParams,
-  isSupportedVersion,
-  type SentKeyParams,
-  sentKeyParamsSchema,
-  storedKeyParams,
-} from './key-params.ts';
+import { openSession } from '../sessions/issue.ts';
 import { resetAttempts } from './password-guard.ts';
-import { type SignInReply, signInReply, signInReplySchema } from './sign-in-reply.ts';
+import { signInReply } from './sign-in-reply.ts';
 
-export interface Registration {
-  /** Normalised. */
+interface Registration {
   readonly email: string;
   readonly workspace: string;
   readonly password: string;
@@ -39,17 +34,6 @@ export interface Registration {
   readonly device: Device;
 }
 
-const registrationSchema: z.ZodType<Registration> = z.object({
-  email: z.string(),
-  workspace: z.string(),
-  password: z.string(),
-  keyParams: sentKeyParamsSchema,
-  apiVersion: z.string(),
-  ephemeral: z.boolean(),
-  hvmToken: z.string().optional(),
-  device: deviceSchema,
-});
-
 const disabled = refuse(400, 'User registration is currently not allowed.');
 const captchaFailed = refuse(400, 'The captcha was not solved. Please try again.');
 const unsupportedVersion = refuse(400, 'This version of the application is not supported. Please update it.');
@@ -57,34 +41,30 @@ const invalidUsername = refuse(
   400,
   'A username has 3 to 100 letters and digits, with single characters of . _ - @ + between them.',
 );
-export const takenUsername = refuse(400, 'This email is already registered.');
+const takenUsername = refuse(400, 'This email is already registered.');
 
-/** Errors: 400 for all that auth.md 7.1 names. */
-export function registerCommand(services: UserServices): FlowCommand<Registration, SignInReply | Refused> {
-  return flow({
-    request: registrationSchema,
-    reply: z.union([signInReplySchema, z.object({ refused: refusalSchema })]),
-    creates: true,
-    run: async (flow, registration) => {
-      const refused = refusalOf(registration, services);
-      if (refused !== undefined) return refused;
-      if (!(await passesCaptcha(services.captcha, registration.hvmToken))) return captchaFailed;
-      const before = await beforeHash(flow, registration);
-      if (before !== undefined) return before;
-      const passwordHash = await services.hasher.hash(registration.password);
-      return flow.turn({
-        recorded: true,
-        turn: (turn) => createAccount(turn, services, registration, passwordHash),
-      });
-    },
-  });
-}
+export const register = flow({
+  ...User.commands.register,
+  creates: true,
+  run: async (flow, registration) => {
+    const refused = refusalOf(registration, flow.use(AccountSettings));
+    if (refused !== undefined) return refused;
+    if (!(await flow.use(CaptchaVerifier).passes(registration.hvmToken))) return captchaFailed;
+    const before = await beforeHash(flow, registration);
+    if (before !== undefined) return before;
+    const passwordHash = await flow.use(PasswordHasher).hash(registration.password);
+    return flow.turn({
+      recorded: true,
+      turn: (turn) => answerOf(createAccount(turn, registration, passwordHash)),
+    });
+  },
+});
 
 /**
  * Whether the address is taken, to spare the hash. A step that writes nothing is not recorded itself, but finds what
  * the last one recorded if this is a repeat of the call.
  */
-function beforeHash(flow: Flow, registration: Registration): Promise<SignInReply | Refused | undefined> {
+function beforeHash(flow: Flow, registration: Registration): Promise<Answer<SignInReply> | undefined> {
   return flow.turn({
     recorded: true,
     reads: () => ({ account: lookup(accountTable, [addressKey(registration)]) }),
@@ -94,9 +74,9 @@ function beforeHash(flow: Flow, registration: Registration): Promise<SignInReply
 
 function refusalOf(
   { email, apiVersion, keyParams }: Registration,
-  { settings }: UserServices,
+  { registrationDisabled }: AccountSettings,
 ): Refused | undefined {
-  if (settings.registrationDisabled) return disabled;
+  if (registrationDisabled) return disabled;
   if (!sessionApiVersions.includes(apiVersion)) return unsupportedVersion;
   if (!isSupportedVersion(keyParams.version ?? '004')) return unsupportedVersion;
   if (!isValidUsername(email)) return invalidUsername;
@@ -105,7 +85,6 @@ function refusalOf(
 
 function createAccount(
   turn: Turn,
-  services: UserServices,
   { email, workspace, keyParams, apiVersion, ephemeral, device }: Registration,
   passwordHash: string,
 ): SignInReply | Refused {
@@ -130,12 +109,7 @@ function createAccount(
     createdAtMs: turn.nowMs,
   };
   turn.set(profileSlice, profile);
-  resetAttempts(turn, services, row);
-  const issued = openSession(turn, services, {
-    apiVersion,
-    ephemeral,
-    readonly: false,
-    device,
-  });
-  return signInReply(turn.self.id, profile, fullKeyParams(row), issued);
+  resetAttempts(turn, row);
+  const issued = openSession(turn, { apiVersion, ephemeral, readonly: false, device });
+  return signInReply(row, profile, issued);
 }

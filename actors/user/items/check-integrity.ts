@@ -3,66 +3,36 @@
  * Read a part at a time, so that a large account holds nobody up; an item that is saved meanwhile moves to the end
  * and is looked at once more, and the last look counts.
  */
-import { z } from 'zod';
-import { type Flow, flow, range } from '../../../runtime/command.ts';
+import { range } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { clientVersions, integrityColumns, type Mismatch, mismatchOf } from '../../collection/integrity.ts';
 import { item } from '../../collection/item.ts';
-import type { AccountSettings } from '../../services.ts';
-import type { Caller } from '../profile.ts';
-import { isRefused } from '../refusal.ts';
-import {
-  authenticate,
-  type SignedInReply,
-  type SignedInRequest,
-  signedInReplySchema,
-  signedInRequestSchema,
-} from '../signed-in.ts';
-import { type IntegrityRequest, integrityFields } from './request.ts';
+import { User } from '../contract.ts';
+import { type SignedInFlow, signedInFlow } from '../signed-in.ts';
 
-export interface IntegrityReply {
-  readonly mismatches: readonly Mismatch[];
-}
-
-const integrityReply = z.custom<IntegrityReply>();
 const partItems = 10_000;
 
-export function createIntegrityCommand(accounts: AccountSettings) {
-  return flow({
-    request: signedInRequestSchema(integrityFields),
-    reply: signedInReplySchema(integrityReply),
-    run: (steps, request) => checkIntegrity(steps, request, accounts),
-  });
-}
-
-async function checkIntegrity(
-  steps: Flow,
-  request: SignedInRequest<IntegrityRequest>,
-  accounts: AccountSettings,
-): Promise<SignedInReply<IntegrityReply>> {
-  const client = clientVersions(request.integrityPayloads ?? []);
-  const mismatches = new Map<string, Mismatch>();
-  let after = 0;
-  for (;;) {
-    const part = await readPart(steps, request, accounts, after);
-    if (isRefused(part)) return part;
-    for (const row of part.rows) {
-      const mismatch = mismatchOf(row, client);
-      if (mismatch === undefined) mismatches.delete(row.uuid);
-      else mismatches.set(row.uuid, mismatch);
+export const checkIntegrity = signedInFlow({
+  ...User.commands.checkIntegrity,
+  run: async (flow, { integrityPayloads }) => {
+    const client = clientVersions(integrityPayloads ?? []);
+    const mismatches = new Map<string, Mismatch>();
+    let after = 0;
+    for (;;) {
+      const { rows, complete, upTo } = await readPart(flow, after);
+      for (const row of rows) {
+        const mismatch = mismatchOf(row, client);
+        if (mismatch === undefined) mismatches.delete(row.uuid);
+        else mismatches.set(row.uuid, mismatch);
+      }
+      if (complete) return { mismatches: [...mismatches.values()] };
+      after = upTo;
     }
-    if (part.complete) return { caller: part.caller, reply: { mismatches: [...mismatches.values()] } };
-    after = part.upTo;
-  }
-}
+  },
+});
 
-function readPart(
-  steps: Flow,
-  request: SignedInRequest<IntegrityRequest>,
-  accounts: AccountSettings,
-  after: number,
-) {
-  return steps.turn({
+function readPart(flow: Pick<SignedInFlow<unknown>, 'turn'>, after: number) {
+  return flow.turn({
     reads: (view) => ({
       live: range(item, {
         after,
@@ -72,11 +42,6 @@ function readPart(
         columns: integrityColumns,
       }),
     }),
-    turn: (turn, { live }) => {
-      const by = authenticate(turn, turn.nowMs, request.credentials, accounts);
-      if (isRefused(by)) return by;
-      const caller: Caller = by.caller;
-      return { caller, rows: live.rows, complete: live.complete, upTo: live.upTo };
-    },
+    turn: (_turn, { live }) => live,
   });
 }

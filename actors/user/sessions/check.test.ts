@@ -1,13 +1,16 @@
 import test from 'ava';
-import type { Slice, SliceMap, State } from '../../../runtime/slice.ts';
-import { defaultAccountSettings } from '../../services.ts';
+import type { View } from '../../../runtime/command.ts';
+import { Dependencies, provide } from '../../../runtime/dependency.ts';
+import type { Slice, SliceMap } from '../../../runtime/slice.ts';
+import type { Credentials } from '../../identity/session-tokens.ts';
+import { AccountSettings, defaultAccountSettings } from '../../settings.ts';
 import { noProfile, type Profile, profileSlice } from '../profile.ts';
 import { checkSession } from './check.ts';
-import type { Credentials } from './credentials.ts';
 import { type RevokedSession, revokedSessionMap, type Session, secretHash, sessionMap } from './session.ts';
 
 const nowMs = 1_000_000_000;
 const settings = defaultAccountSettings;
+const dependencies = new Dependencies('user', [AccountSettings], [provide(AccountSettings, settings)]);
 
 const session: Session = {
   uuid: 'session',
@@ -36,13 +39,17 @@ interface Given {
   readonly profile?: Profile;
 }
 
-function stateOf({ session, revoked, profile = active }: Given): State {
+function viewOf({ session, revoked, profile = active }: Given): View {
   const maps = new Map<string, ReadonlyMap<string, unknown>>([
     [sessionMap.family, new Map(session && [[session.uuid, session]])],
     [revokedSessionMap.family, new Map(revoked && [['session', revoked]])],
   ]);
   const entries = <T>(of: SliceMap<T>) => (maps.get(of.family) ?? new Map()) as ReadonlyMap<string, T>;
   return {
+    self: { kind: 'user', id: 'user' },
+    nowMicros: nowMs * 1_000,
+    use: (dependency) => dependencies.use(dependency),
+    taken: () => undefined,
     get: <T>(of: Slice<T>) => (of.name === profileSlice.name ? (profile as T) : of.initial),
     entry: (of, key) => entries(of).get(key),
     entries,
@@ -123,7 +130,7 @@ const cases: readonly [what: string, given: Given, credentials: Credentials, exp
 
 for (const [what, given, credentials, expected] of cases) {
   test(`${what}: ${expected}`, (t) => {
-    const checked = checkSession(stateOf(given), credentials, nowMs, settings);
+    const checked = checkSession(viewOf(given), credentials, nowMs);
     t.is('refused' in checked ? (checked.refused.tag ?? '') : 'ok', expected);
   });
 }

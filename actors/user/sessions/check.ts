@@ -4,19 +4,15 @@
  * Legacy tokens of accounts below protocol 004 are not served: registration refuses such accounts, and nothing
  * imports them yet.
  */
+import type { View } from '../../../runtime/command.ts';
 import type { State } from '../../../runtime/slice.ts';
-import type { AccountSettings } from '../../services.ts';
+import type { Credentials } from '../../identity/session-tokens.ts';
+import type { Refusal } from '../../reply.ts';
+import { AccountSettings } from '../../settings.ts';
+import { invalidAuth } from '../../signed-in.ts';
 import { profileSlice } from '../profile.ts';
-import type { Refusal } from '../refusal.ts';
-import type { Credentials } from './credentials.ts';
 import { revokedSessionMap, type Session, sessionMap, standingOf } from './session.ts';
 
-export const invalidAuth: Refusal = {
-  status: 401,
-  tag: 'invalid-auth',
-  message: 'Invalid login credentials.',
-  bare: true,
-};
 export const revokedSession: Refusal = {
   status: 401,
   tag: 'revoked-session',
@@ -33,19 +29,15 @@ export const expiredAccessToken: Refusal = {
 export type SessionCheck = { readonly session: Session } | { readonly refused: Refusal };
 
 /** Which session, if any, may act for these credentials now. */
-export function checkSession(
-  state: State,
-  credentials: Credentials,
-  nowMs: number,
-  settings: AccountSettings,
-): SessionCheck {
-  const session = findSession(state, credentials);
+export function checkSession(view: View, credentials: Credentials, nowMs: number): SessionCheck {
+  const settings = view.use(AccountSettings);
+  const session = findSession(view, credentials);
   const standing =
     session && standingOf(session, 'accessHash', credentials, nowMs, settings.replacedPairGraceMs);
   if (session === undefined || standing === undefined || !isKept(session, nowMs)) {
-    return { refused: isRevoked(state, credentials, nowMs) ? revokedSession : invalidAuth };
+    return { refused: isRevoked(view, credentials, nowMs) ? revokedSession : invalidAuth };
   }
-  if (state.get(profileSlice).state !== 'active') return { refused: invalidAuth };
+  if (view.get(profileSlice).state !== 'active') return { refused: invalidAuth };
   if (standing === 'replaced' || !accessIsFresh(session, nowMs, settings)) {
     return { refused: expiredAccessToken };
   }
@@ -83,6 +75,6 @@ function isKept(revoked: { readonly keptUntilMs: number } | undefined, nowMs: nu
 }
 
 /** A session may only read if it was made so or its account is listed by the operator (auth.md 3.11). */
-export function isReadonly(state: State, session: Session, settings: AccountSettings): boolean {
-  return session.readonly || settings.readonlyUsers.has(state.get(profileSlice).email);
+export function isReadonly(view: View, session: Session): boolean {
+  return session.readonly || view.use(AccountSettings).readonlyUsers.has(view.get(profileSlice).email);
 }

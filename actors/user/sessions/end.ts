@@ -1,10 +1,15 @@
 import type { Turn } from '../../../runtime/command.ts';
-import { sessionsEnded } from '../sockets/events.ts';
+import { User } from '../contract.ts';
+import { sessionsEnded } from '../events.ts';
 import { sessionMap } from './session.ts';
 
 /** The one way in which sessions end: their tokens are worth nothing any more, and their sockets are closed. */
 export function endSessions(turn: Turn, uuids: Iterable<string>): void {
   const ended = [...uuids];
   for (const uuid of ended) turn.removeEntry(sessionMap, uuid);
-  if (ended.length > 0) turn.publish(sessionsEnded(ended));
+  if (ended.length > 0) turn.publish(User, sessionsEnded(ended));
+}
+
+export function endAllSessions(turn: Turn): void {
+  endSessions(turn, turn.entries(sessionMap).keys());
 }

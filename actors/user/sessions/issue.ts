@@ -2,58 +2,17 @@
  * Handing out token pairs: what opens a session and what a refresh renews it with. Secrets leave in the reply and
  * in cookies, and only their hashes stay.
  */
-import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
-import type { UserServices } from '../../services.ts';
+import type { Device, Issued } from '../../identity/session.ts';
+import { type SessionStyle, SessionTokens, secretBytes } from '../../identity/session-tokens.ts';
+import { isPrivateUsername } from '../../identity/usernames.ts';
+import { AccountSettings } from '../../settings.ts';
 import { profileSlice } from '../profile.ts';
-import { isPrivateUsername } from '../usernames.ts';
 import { isReadonly } from './check.ts';
-import type { SessionStyle } from './credentials.ts';
-import { secretBytes } from './credentials.ts';
 import { endSessions } from './end.ts';
 import { type Pair, type Session, secretHash, sessionMap, sessionsMax } from './session.ts';
 
-/** The api versions that have sessions (auth.md 3.1): the first of header style, the second of cookie style. */
-export const sessionApiVersions: readonly string[] = ['20200115', '20240226'];
 const cookieApiVersion = '20240226';
-
-/** The device a session belongs to, as its requests tell. */
-export interface Device {
-  readonly userAgent: string | null;
-  readonly ipAddress: string | null;
-  readonly snjsVersion: string | null;
-  readonly applicationVersion: string | null;
-}
-
-const headerText = z.string().max(512).nullable();
-export const deviceSchema: z.ZodType<Device> = z.object({
-  userAgent: headerText,
-  ipAddress: headerText,
-  snjsVersion: headerText,
-  applicationVersion: headerText,
-});
-
-/** The session as clients get it (auth.md 3.2). Expirations in milliseconds since the epoch. */
-export const sessionBodySchema = z.object({
-  access_token: z.string(),
-  refresh_token: z.string(),
-  access_expiration: z.number().int(),
-  refresh_expiration: z.number().int(),
-  readonly_access: z.boolean(),
-});
-
-/** What the session's two cookies hold (auth.md 3.3). */
-export const sessionSecretsSchema = z.object({
-  sessionUuid: z.string(),
-  accessSecret: z.string(),
-  refreshSecret: z.string(),
-  /** Both cookies live as long as the session can be refreshed. */
-  refreshExpirationMs: z.number().int(),
-});
-export type SessionSecrets = z.infer<typeof sessionSecretsSchema>;
-
-export const issuedSchema = z.object({ session: sessionBodySchema, secrets: sessionSecretsSchema });
-export type Issued = z.infer<typeof issuedSchema>;
 
 export interface NewSession {
   readonly apiVersion: string;
@@ -62,18 +21,16 @@ export interface NewSession {
   readonly device: Device;
 }
 
-type IssuingServices = Pick<UserServices, 'settings' | 'tokens'>;
-
 /** Opens a session, making room for it if need be. */
-export function openSession(turn: Turn, services: IssuingServices, wanted: NewSession): Issued {
+export function openSession(turn: Turn, wanted: NewSession): Issued {
   makeRoom(turn);
-  const pair = newPair(turn, styleOf(wanted.apiVersion, services));
+  const pair = newPair(turn, styleOf(turn, wanted.apiVersion));
   const session: Session = {
     uuid: turn.random.uuid(),
     privateIdentifier: turn.random.bytes(16).toString('hex'),
     current: pair.kept,
     replaced: [],
-    ...expiries(turn.nowMs, wanted.ephemeral, services),
+    ...expiries(turn, wanted.ephemeral),
     ephemeral: wanted.ephemeral,
     readonly: wanted.readonly,
     apiVersion: wanted.apiVersion,
@@ -82,27 +39,26 @@ export function openSession(turn: Turn, services: IssuingServices, wanted: NewSe
     updatedAtMs: turn.nowMs,
   };
   turn.setEntry(sessionMap, session.uuid, session);
-  return issued(turn, services, session, pair);
+  return issued(turn, session, pair);
 }
 
 /** Gives a session a new pair and a new life. The pair it had stays in grace. */
 export function renewSession(
   turn: Turn,
-  services: IssuingServices,
   session: Session,
   { apiVersion, device }: { apiVersion: string; device: Device },
 ): Issued {
-  const pair = newPair(turn, styleOf(apiVersion, services));
+  const pair = newPair(turn, styleOf(turn, apiVersion));
   const renewed: Session = {
     ...session,
     ...keptDevice(turn, device),
     apiVersion,
     current: pair.kept,
-    ...expiries(turn.nowMs, session.ephemeral, services),
+    ...expiries(turn, session.ephemeral),
     updatedAtMs: turn.nowMs,
   };
   turn.setEntry(sessionMap, session.uuid, renewed);
-  return issued(turn, services, renewed, pair);
+  return issued(turn, renewed, pair);
 }
 
 /** An account that hides its name is not told apart by its devices either (auth.md 3.4, 7.1). */
@@ -126,13 +82,9 @@ function newPair(turn: Turn, style: SessionStyle): NewPair {
   };
 }
 
-function issued(
-  turn: Turn,
-  { tokens, settings }: IssuingServices,
-  session: Session,
-  { kept, accessSecret, refreshSecret }: NewPair,
-): Issued {
+function issued(turn: Turn, session: Session, { kept, accessSecret, refreshSecret }: NewPair): Issued {
   const userUuid = turn.self.id;
+  const tokens = turn.use(SessionTokens);
   const token = (secret: string) =>
     kept.style === 1
       ? tokens.mintHeaderToken(userUuid, session.uuid, secret)
@@ -143,7 +95,7 @@ function issued(
       refresh_token: token(refreshSecret),
       access_expiration: session.accessExpiresAtMs,
       refresh_expiration: session.refreshExpiresAtMs,
-      readonly_access: isReadonly(turn, session, settings),
+      readonly_access: isReadonly(turn, session),
     },
     secrets: {
       sessionUuid: session.uuid,
@@ -154,11 +106,13 @@ function issued(
   };
 }
 
-function styleOf(apiVersion: string, { settings }: IssuingServices): SessionStyle {
-  return apiVersion === cookieApiVersion && !settings.forceHeaderSessions ? 2 : 1;
+function styleOf(turn: Turn, apiVersion: string): SessionStyle {
+  return apiVersion === cookieApiVersion && !turn.use(AccountSettings).forceHeaderSessions ? 2 : 1;
 }
 
-function expiries(nowMs: number, ephemeral: boolean, { settings }: IssuingServices) {
+function expiries(turn: Turn, ephemeral: boolean) {
+  const { nowMs } = turn;
+  const settings = turn.use(AccountSettings);
   const refreshExpiresAtMs = nowMs + settings.refreshTokenAgeMs;
   return {
     accessExpiresAtMs: nowMs + settings.accessTokenAgeMs,

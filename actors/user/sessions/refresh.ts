@@ -6,18 +6,18 @@
  * pair into grace and makes a new one. Nobody who holds a pair younger than the grace is ever locked out, which is
  * why a session that has rotated too often within the grace refuses another refresh instead of dropping a pair.
  */
-import type { Turn } from '../../../runtime/command.ts';
-import type { UserServices } from '../../services.ts';
-import { type Refused, refuse } from '../refusal.ts';
+import { command, type Turn } from '../../../runtime/command.ts';
+import type { Device, Issued } from '../../identity/session.ts';
+import type { Credentials } from '../../identity/session-tokens.ts';
+import { answerOf, type Refused, refuse } from '../../reply.ts';
+import { AccountSettings } from '../../settings.ts';
+import { User } from '../contract.ts';
 import { findSession } from './check.ts';
-import type { Credentials } from './credentials.ts';
-import { type Device, type Issued, renewSession } from './issue.ts';
+import { renewSession } from './issue.ts';
 import { inGrace, type Session, standingOf } from './session.ts';
 
-export interface RefreshRequest {
-  /** Finds the session and proves the access half. */
+interface RefreshRequest {
   readonly access: Credentials;
-  /** Prove the refresh half; of the style of `access`. */
   readonly refreshSecrets: readonly string[];
   readonly apiVersion: string;
   readonly device: Device;
@@ -26,17 +26,22 @@ export interface RefreshRequest {
 /** Pairs in grace at most; they all fit a slice many times over. */
 export const replacedPairsMax = 200;
 
-export const invalidParameters = refuse(400, 'The provided parameters are not valid.', 'invalid-parameters');
+const invalidParameters = refuse(400, 'The provided parameters are not valid.', 'invalid-parameters');
 const invalidRefreshToken = refuse(400, 'The refresh token is not valid.', 'invalid-refresh-token');
 const expiredRefreshToken = refuse(400, 'The refresh token has expired.', 'expired-refresh-token');
 
-export function refreshSession(
+export const refresh = command({
+  ...User.commands.refresh,
+  repeat: 'recorded',
+  turn: (turn, request) => answerOf(refreshSession(turn, request)),
+});
+
+function refreshSession(
   turn: Turn,
-  services: Pick<UserServices, 'settings' | 'tokens'>,
   { access, refreshSecrets, apiVersion, device }: RefreshRequest,
 ): Issued | Refused {
   const { nowMs } = turn;
-  const graceMs = services.settings.replacedPairGraceMs;
+  const graceMs = turn.use(AccountSettings).replacedPairGraceMs;
   const session = findSession(turn, access);
   if (session === undefined) return invalidParameters;
   if (standingOf(session, 'accessHash', access, nowMs, graceMs) === undefined) return invalidParameters;
@@ -46,7 +51,7 @@ export function refreshSession(
   if (nowMs >= session.keptUntilMs) return invalidParameters;
   const retired = retireCurrent(session, nowMs, graceMs);
   if (retired.replaced.length > replacedPairsMax) return tooManyRefreshes(retired, nowMs, graceMs);
-  return renewSession(turn, services, retired, { apiVersion, device });
+  return renewSession(turn, retired, { apiVersion, device });
 }
 
 function retireCurrent(session: Session, nowMs: number, graceMs: number): Session {

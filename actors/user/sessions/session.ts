@@ -10,7 +10,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { sliceMap } from '../../../runtime/slice.ts';
-import { type Credentials, equalInConstantTime, type SessionStyle } from './credentials.ts';
+import { type Credentials, equalInConstantTime, type SessionStyle } from '../../identity/session-tokens.ts';
 
 /** What is kept of one access and one refresh secret: their SHA-256 in hex. */
 export interface Pair {

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { User } from '../../../actors/mod.ts';
+import { User } from '../../../actors/user/contract.ts';
 import { alice, refresh, register, signIn, statusOf, type Tokens, tokensOf } from '../../kit/account.ts';
 import { sessionTokens, startServer } from '../../kit/server.ts';
 
@@ -155,8 +155,8 @@ test('a session survives the crash of its host', async (t) => {
 test('sessions/validate answers who and how to the server’s own parts', async (t) => {
   const server = await startServer(t);
   const { access, userUuid } = await register(server);
-  const credentials = sessionTokens.verify(access, new Map());
+  const credentials = sessionTokens.verify(access);
   if (credentials === undefined) throw new Error('not a token');
   const valid = await server.host.actors.get(User, userUuid).ask.validateSession({ credentials });
-  t.like(valid, { caller: { userUuid }, reply: { sessionUuid: credentials.identifier, readonly: false } });
+  t.like(valid, { caller: { userUuid }, ok: { sessionUuid: credentials.identifier, readonly: false } });
 });

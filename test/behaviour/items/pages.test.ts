@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { ClientItem } from '../../../actors/collection/incoming.ts';
+import type { ClientItem } from '../../../actors/collection/item-fields.ts';
 import { encodeToken } from '../../../actors/collection/token.ts';
 import type { Schedule } from '../../../runtime/store/model.ts';
 import { bob } from '../../kit/account.ts';
@@ -216,7 +216,7 @@ test('what another device saves between the turns of an upload is not missed', a
   const firstTurnIsOver = new Promise<void>((resolve) => {
     onCommit = async () => {
       onCommit = async () => {};
-      const asked = server.transport.nextAskOf('saveItems');
+      const asked = server.transport.nextAskOf('sync');
       resolve();
       await asked;
     };

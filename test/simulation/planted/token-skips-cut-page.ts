@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   why: 'A page that was cut gives the token of the head.',
   edits: [
     {
-      file: 'actors/user/items/steps.ts',
+      file: 'actors/collection/sync-steps.ts',
       find: '  return { page, saved: [], conflicts: [], end: page.reached, head: now };',
       replace: '  return { page, saved: [], conflicts: [], end: now.position, head: now };',
     },

@@ -3,6 +3,7 @@
  * and 19 MiB, so it runs on the thread pool, a few at a time, from a bounded queue, and never inside a turn.
  */
 import { hash as argon2Hash, verify as argon2Verify } from '@node-rs/argon2';
+import { dependency } from '../../runtime/dependency.ts';
 import { OverloadedError } from '../../runtime/errors.ts';
 
 export interface PasswordHasher {
@@ -14,6 +15,7 @@ export interface PasswordHasher {
    */
   verify(hashed: string | undefined, password: string): Promise<boolean>;
 }
+export const PasswordHasher = dependency<PasswordHasher>('the password hasher');
 
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 

@@ -4,6 +4,7 @@
  * real ones and never change (auth.md 5.2).
  */
 import { createHmac } from 'node:crypto';
+import { dependency } from '../../runtime/dependency.ts';
 import type { Keyring } from '../../runtime/keyring.ts';
 
 export interface SignInAddress {
@@ -20,6 +21,7 @@ export interface SigninKeys {
   /** The nonce an unknown address is answered with: 64 hex characters, the form of a client's own. */
   pseudoNonce(address: SignInAddress): string;
 }
+export const SigninKeys = dependency<SigninKeys>('the keys of sign-in addresses');
 
 export function createSigninKeys(keyring: Keyring): SigninKeys {
   const actorKey = keyring.derive('signin-actor');

@@ -12,6 +12,7 @@
  */
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { dependency } from '../../runtime/dependency.ts';
 
 /** 1: header style. 2: cookie style. */
 export type SessionStyle = 1 | 2;
@@ -22,7 +23,7 @@ export interface Credentials {
   readonly style: SessionStyle;
   /** The session uuid (style 1) or the private identifier (style 2). */
   readonly identifier: string;
-  /** Every secret to try, at most `secretsMax`. Style 1 has exactly one. */
+  /** Every secret to try. Style 1 has exactly one. */
   readonly secrets: readonly string[];
 }
 
@@ -33,18 +34,7 @@ export const credentialsSchema: z.ZodType<Credentials> = z.object({
   secrets: z.array(z.string()).readonly(),
 });
 
-/** Parsed cookies: one name may come with several values (other domain or path scopes), and all count. */
-export type Cookies = ReadonlyMap<string, readonly string[]>;
-
 export const secretBytes = 32;
-/**
- * More cookies than browsers keep for one site. A session that ended without a logout leaves its cookies behind, and
- * browsers send the oldest first: with a low bound the living session's own would be the one that is cut off.
- */
-export const secretsMax = 256;
-
-export const accessCookiePrefix = 'access_token_';
-export const refreshCookiePrefix = 'refresh_token_';
 
 export interface SessionTokens {
   /** Both tokens of a style 1 session are of this form, each with its own secret. */
@@ -53,10 +43,11 @@ export interface SessionTokens {
   mintCookieToken(userUuid: string, privateIdentifier: string): string;
   /**
    * Reads a token (a bearer without `Bearer `, or a token of a refresh body). Undefined: malformed or not ours.
-   * `cookiePrefix` says which cookies hold the secrets of a style 2 token.
+   * `cookieSecrets` are those to try for a style 2 token, as they came in cookies.
    */
-  verify(token: string, cookies: Cookies, cookiePrefix?: string): Credentials | undefined;
+  verify(token: string, cookieSecrets?: readonly string[]): Credentials | undefined;
 }
+export const SessionTokens = dependency<SessionTokens>('the session tokens');
 
 const headerToken = /^(1:([0-9a-f-]{36})\.([0-9a-f-]{36}))\.([\w-]{22}):([\w-]{43})$/;
 const cookieToken = /^(2:([0-9a-f-]{36})\.([0-9a-f]{32}))\.([\w-]{22})$/;
@@ -73,10 +64,10 @@ export function createSessionTokens(key: Buffer): SessionTokens {
     return { userUuid, style: 1, identifier, secrets: [secret] };
   }
 
-  function verifyCookieToken(token: string, cookies: Cookies, prefix: string): Credentials | undefined {
+  function verifyCookieToken(token: string, secrets: readonly string[]): Credentials | undefined {
     const [, signed = '', userUuid = '', identifier = '', given = ''] = cookieToken.exec(token) ?? [];
     if (!equalInConstantTime(given, mac(signed))) return undefined;
-    return { userUuid, style: 2, identifier, secrets: secretsOf(cookies, prefix) };
+    return { userUuid, style: 2, identifier, secrets };
   }
 
   return {
@@ -88,26 +79,11 @@ export function createSessionTokens(key: Buffer): SessionTokens {
       const signed = `2:${userUuid}.${privateIdentifier}`;
       return `${signed}.${mac(signed)}`;
     },
-    verify(token, cookies, cookiePrefix = accessCookiePrefix) {
+    verify(token, cookieSecrets = []) {
       if (token.length > tokenCharactersMax) return undefined;
-      return token.startsWith('2:')
-        ? verifyCookieToken(token, cookies, cookiePrefix)
-        : verifyHeaderToken(token);
+      return token.startsWith('2:') ? verifyCookieToken(token, cookieSecrets) : verifyHeaderToken(token);
     },
   };
-}
-
-/** The distinct values of all cookies `<prefix><uuid>`, in order, at most `secretsMax`. */
-export function secretsOf(cookies: Cookies, prefix: string): readonly string[] {
-  const secrets = new Set<string>();
-  for (const [name, values] of cookies) {
-    if (!name.startsWith(prefix)) continue;
-    for (const value of values) {
-      if (secrets.size === secretsMax) return [...secrets];
-      secrets.add(value);
-    }
-  }
-  return [...secrets];
 }
 
 const blockBytes = 64;

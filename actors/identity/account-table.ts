@@ -2,8 +2,9 @@
  * What signing in to an account needs, found by its address. The row belongs to the account's `user` actor, which
  * alone writes it; others read it as a hint and the actor checks that what they read still holds.
  */
-import { type RowOf, table } from '../../../runtime/table.ts';
-import type { SignInAddress } from '../../signin/signin-keys.ts';
+import type { Store } from '../../runtime/store/store.ts';
+import { type RowOf, table } from '../../runtime/table.ts';
+import type { SignInAddress } from './signin-keys.ts';
 
 export const accountTable = table({
   name: 'account',
@@ -26,4 +27,17 @@ export type AccountRow = RowOf<typeof accountTable>;
 /** The values of the unique key of an address. */
 export function addressKey({ email, workspace }: SignInAddress): { workspace: string; identifier: string } {
   return { workspace, identifier: email };
+}
+
+/** The uuid of the user of an address, as committed. @throws StoreError */
+export async function findUser(
+  store: Pick<Store, 'read'>,
+  address: SignInAddress,
+): Promise<string | undefined> {
+  const [unique = []] = accountTable.unique;
+  const [found] = await store.read([
+    { read: 'lookup', table: accountTable, unique, values: [addressKey(address)] },
+  ]);
+  const row = found?.rows[0];
+  return row === undefined ? undefined : String(row['user_uuid']);
 }

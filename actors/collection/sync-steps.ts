@@ -1,4 +1,7 @@
-/** What the sync commands are made of: the plans, the page, the save of one batch, and the answer. */
+/**
+ * What the sync of a collection is made of: the plans, the page, the save of one batch, and the answer. It runs in turns
+ * of the actor whose id is the collection's, whoever saves there.
+ */
 import {
   type KeysPlan,
   type KeysResult,
@@ -6,20 +9,18 @@ import {
   type RangeResult,
   type Turn,
   type View,
-} from '../../../runtime/command.ts';
-import type { Conflict } from '../../collection/conflicts.ts';
-import { type Head, head } from '../../collection/head.ts';
-import type { ClientItem } from '../../collection/incoming.ts';
-import { type ItemRow, item } from '../../collection/item.ts';
-import { changesPlan, frontPlan, type Page, pageItems, pageOf, tokensOf } from '../../collection/retrieve.ts';
-import type { Saver } from '../../collection/save.ts';
-import { type SavedEntry, type Stored, saveItems, uuidsToRead } from '../../collection/save-items.ts';
-import { type Start, startOf } from '../../collection/token.ts';
-import type { SignedIn } from '../signed-in.ts';
-import { itemsChanged } from '../sockets/events.ts';
-import { idleReply, legacyReply, modernReply, type SyncReply, type SyncResult } from './reply.ts';
-import { isLegacy, isVaultExclusive, type SyncRequest } from './request.ts';
-import type { ItemSettings } from './settings.ts';
+} from '../../runtime/command.ts';
+import { ItemSettings } from '../settings.ts';
+import type { Conflict } from './conflicts.ts';
+import { type Head, head } from './head.ts';
+import { type ItemRow, item } from './item.ts';
+import type { ClientItem } from './item-fields.ts';
+import { changesPlan, frontPlan, type Page, pageItems, pageOf, tokensOf } from './retrieve.ts';
+import type { Saver } from './save.ts';
+import { type SavedEntry, type Stored, saveItems, uuidsToRead } from './save-items.ts';
+import { idleReply, legacyReply, modernReply, type SyncReply, type SyncResult } from './sync-reply.ts';
+import { isLegacy, isVaultExclusive, type SyncRequest } from './sync-request.ts';
+import { type Start, startOf } from './token.ts';
 
 type ItemRows = RangeResult<typeof item>;
 type ItemsByKey = KeysResult<typeof item>;
@@ -40,17 +41,17 @@ export interface Progress {
   readonly head: Head;
 }
 
-export function pagePlans(view: View, request: SyncRequest, settings: ItemSettings) {
+export function pagePlans(view: View, request: SyncRequest) {
   const now = view.get(head);
-  const limits = { items: pageItems(request.limit), bytes: settings.transferLimitBytes };
-  const start = isVaultExclusive(request) ? nothingAfter(now) : startAt(view, request, settings);
+  const limits = { items: pageItems(request.limit), bytes: view.use(ItemSettings).transferLimitBytes };
+  const start = isVaultExclusive(request) ? nothingAfter(now) : startAt(view, request);
   return { changes: changesPlan(start, now, limits), front: frontPlan(start, now) };
 }
 
 /** A sync before it has saved anything. */
-export function begin(view: View, request: SyncRequest, reads: PageReads, settings: ItemSettings): Progress {
+export function begin(view: View, request: SyncRequest, reads: PageReads): Progress {
   const now = view.get(head);
-  const page = pageIn(request, reads, now, startAt(view, request, settings));
+  const page = pageIn(request, reads, now, startAt(view, request));
   return { page, saved: [], conflicts: [], end: page.reached, head: now };
 }
 
@@ -75,16 +76,18 @@ export function storedPlan(
   };
 }
 
-/** What one turn saves, and who. */
+/** Who saves. */
+export type Member = Pick<Saver, 'userUuid' | 'sessionUuid' | 'readOnly'>;
+
+/** What one turn saves. */
 export interface Batch {
   readonly request: SyncRequest;
   readonly items: readonly ClientItem[];
   readonly stored: ItemsByKey;
-  readonly by: SignedIn;
-  readonly contentLimitBytes: number;
+  readonly by: Member;
 }
 
-/** Saves one batch in this turn and tells how far the sync has come. */
+/** Saves one batch in this turn and tells how far the sync has come. The head grows when anything was written. */
 export function proceed(turn: Turn, batch: Batch, progress: Progress): Progress {
   const before = turn.get(head);
   const result = saveItems(saverOf(turn, batch), storedIn(turn, batch), batch.items, turn.nowMicros);
@@ -92,10 +95,7 @@ export function proceed(turn: Turn, batch: Batch, progress: Progress): Progress 
     if (isNew) turn.insert(item, row);
     else turn.put(item, row);
   }
-  if (result.writes.size > 0) {
-    turn.set(head, result.head);
-    turn.publish(itemsChanged(turn.self.id, turn.nowMicros, batch.by.session.uuid));
-  }
+  if (result.writes.size > 0) turn.set(head, result.head);
   return {
     page: progress.page,
     saved: [...progress.saved, ...result.saved],
@@ -105,15 +105,15 @@ export function proceed(turn: Turn, batch: Batch, progress: Progress): Progress 
   };
 }
 
-function saverOf(turn: Turn, { request, by, contentLimitBytes }: Batch): Saver {
+function saverOf(turn: Turn, { request, by }: Batch): Saver {
   return {
     collection: turn.self.id,
-    userUuid: turn.self.id,
-    sessionUuid: by.session.uuid,
-    readOnly: by.readonly,
+    userUuid: by.userUuid,
+    sessionUuid: by.sessionUuid,
+    readOnly: by.readOnly,
     legacy: isLegacy(request),
     snjsVersion: request.snjs_version,
-    contentLimitBytes,
+    contentLimitBytes: turn.use(ItemSettings).contentLimitBytes,
   };
 }
 
@@ -129,14 +129,14 @@ function storedIn(turn: Turn, { request, items, stored }: Batch): Stored {
 }
 
 export function answer(
-  userUuid: string,
+  collection: string,
   request: SyncRequest,
   progress: Progress,
   { generation }: ItemSettings,
 ): SyncReply {
   const { page, saved, conflicts, end, head: after } = progress;
   const retrieved = given(page.rows, request, conflicts);
-  const tokens = tokensOf(userUuid, generation, after, end, !page.complete && retrieved.length > 0);
+  const tokens = tokensOf(collection, generation, after, end, !page.complete && retrieved.length > 0);
   const result = { retrieved, saved, conflicts, tokens };
   if (isLegacy(request)) return legacyReply(result);
   return isIdle(result, after, end) ? idleReply(after, tokens) : modernReply(result);
@@ -165,7 +165,8 @@ function given(
   return ofType.filter((row) => !inConflict.has(row.uuid));
 }
 
-function startAt(view: View, request: SyncRequest, { generation }: ItemSettings): Start {
+function startAt(view: View, request: SyncRequest): Start {
+  const { generation } = view.use(ItemSettings);
   const tokens = { sync: request.sync_token, cursor: request.cursor_token };
   return startOf(tokens, view.self.id, generation, view.get(head));
 }

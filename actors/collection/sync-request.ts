@@ -1,8 +1,8 @@
 /** What item commands are asked (sync.md 1.1, 2.1), in the names of the wire. */
 import { z } from 'zod';
-import type { ClientItem } from '../../collection/incoming.ts';
-import { isAbsent, isUuid } from '../../collection/incoming.ts';
-import { type Refused, refuse } from '../refusal.ts';
+import { type Refused, refuse } from '../reply.ts';
+import { isAbsent, isUuid } from './incoming.ts';
+import type { ClientItem } from './item-fields.ts';
 
 const vaultsMax = 1_000;
 const payloadsMax = 500_000;
@@ -50,6 +50,7 @@ export const integrityFields = z.object({
 });
 export type IntegrityRequest = z.infer<typeof integrityFields>;
 
+/** Which item is asked for. */
 export const itemFields = z.object({ uuid: z.string() });
 
 const modernVersions: ReadonlySet<string> = new Set(['20190520', '20200115', '20240226']);

@@ -1,32 +1,53 @@
 /** What a sync answers (sync.md 1.4), in today's shape and in that of API version 20161215. */
-import type { Conflict, UnsavedItem } from '../../collection/conflicts.ts';
-import type { Head } from '../../collection/head.ts';
-import type { ItemRow } from '../../collection/item.ts';
-import type { Tokens } from '../../collection/retrieve.ts';
-import type { SavedEntry } from '../../collection/save-items.ts';
-import { type FullItem, fullItem, type SavedItem, savedItem } from '../../collection/wire.ts';
+import { z } from 'zod';
+import { type Conflict, conflictTypes, type UnsavedItem } from './conflicts.ts';
+import type { Head } from './head.ts';
+import type { ItemRow } from './item.ts';
+import { type FullItem, fullItem, fullItemSchema, savedItem, savedItemSchema } from './item-fields.ts';
+import type { Tokens } from './retrieve.ts';
+import type { SavedEntry } from './save-items.ts';
 
-/** Every list is always there. Vaults, messages and notifications have none yet. */
-export interface ModernSyncReply extends Tokens {
-  readonly retrieved_items: readonly FullItem[];
-  readonly saved_items: readonly SavedItem[];
-  readonly conflicts: readonly Conflict[];
-  readonly messages: readonly never[];
-  readonly shared_vaults: readonly never[];
-  readonly shared_vault_invites: readonly never[];
-  readonly notifications: readonly never[];
-}
+const conflictSchema = z.object({
+  type: z.enum(conflictTypes),
+  server_item: fullItemSchema.optional(),
+  unsaved_item: z.record(z.string(), z.unknown()).optional(),
+}) as unknown as z.ZodType<Conflict>;
 
-export interface LegacySyncReply extends Tokens {
-  readonly retrieved_items: readonly FullItem[];
-  readonly saved_items: readonly FullItem[];
-  readonly unsaved: readonly {
-    readonly item: FullItem | UnsavedItem;
-    readonly error: { readonly tag: string };
-  }[];
-}
+const tokens = { sync_token: z.string(), cursor_token: z.string().optional() };
+/** Vaults, messages and notifications have none yet. */
+const none = z.array(z.never()).readonly();
 
-export type SyncReply = ModernSyncReply | LegacySyncReply;
+/** Every list is always there. */
+const modernReplySchema = z.object({
+  retrieved_items: z.array(fullItemSchema).readonly(),
+  saved_items: z.array(savedItemSchema).readonly(),
+  conflicts: z.array(conflictSchema).readonly(),
+  ...tokens,
+  messages: none,
+  shared_vaults: none,
+  shared_vault_invites: none,
+  notifications: none,
+});
+export type ModernSyncReply = z.infer<typeof modernReplySchema>;
+
+/** What API version 20161215 gets. */
+const legacyReplySchema = z.object({
+  retrieved_items: z.array(fullItemSchema).readonly(),
+  saved_items: z.array(fullItemSchema).readonly(),
+  unsaved: z
+    .array(
+      z.object({
+        item: z.record(z.string(), z.unknown()) as unknown as z.ZodType<FullItem | UnsavedItem>,
+        error: z.object({ tag: z.string() }),
+      }),
+    )
+    .readonly(),
+  ...tokens,
+});
+export type LegacySyncReply = z.infer<typeof legacyReplySchema>;
+
+export const syncReplySchema = z.union([modernReplySchema, legacyReplySchema]);
+export type SyncReply = z.infer<typeof syncReplySchema>;
 
 /** What became of a sync, before it is shaped. */
 export interface SyncResult {

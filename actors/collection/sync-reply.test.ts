@@ -1,10 +1,10 @@
 import test from 'ava';
-import { note, saver, userUuid } from '../../../test/kit/items.ts';
-import { refusal, syncConflict } from '../../collection/conflicts.ts';
-import { head } from '../../collection/head.ts';
-import type { ItemRow } from '../../collection/item.ts';
-import { saveItems } from '../../collection/save-items.ts';
-import { legacyReply, modernReply } from './reply.ts';
+import { note, saver, userUuid } from '../../test/kit/items.ts';
+import { refusal, syncConflict } from './conflicts.ts';
+import { head } from './head.ts';
+import type { ItemRow } from './item.ts';
+import { saveItems } from './save-items.ts';
+import { legacyReply, modernReply } from './sync-reply.ts';
 
 const stored = { head: head.initial, row: () => undefined, newGeneration: () => 'gen' };
 const { saved } = saveItems(saver(), stored, [note()], 1_800_000_000_000_000);

@@ -1,6 +1,6 @@
 import test from 'ava';
-import { note, uuidNumber } from '../../../test/kit/items.ts';
-import { isRefused } from '../refusal.ts';
+import { note, uuidNumber } from '../../test/kit/items.ts';
+import { isRefused } from '../reply.ts';
 import {
   integrityFields,
   isLegacy,
@@ -8,7 +8,7 @@ import {
   malformed,
   type SyncRequest,
   syncBody,
-} from './request.ts';
+} from './sync-request.ts';
 
 const asked = (body: object) => ({ ...body, snjs_version: null }) as SyncRequest;
 const fits = (body: unknown) => syncBody.safeParse(body).success;

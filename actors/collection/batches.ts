@@ -1,14 +1,10 @@
-import { type ClientItem, sentBytes } from '../../collection/incoming.ts';
+import type { ItemSettings } from '../settings.ts';
+import { sentBytes } from './incoming.ts';
+import type { ClientItem } from './item-fields.ts';
 
-/** What one turn saves, so that no upload holds up the actor's other callers (design 4.2). */
-export interface TurnLimits {
-  readonly items: number;
-  readonly bytes: number;
-}
+type TurnLimits = ItemSettings['turnLimits'];
 
-export const turnLimits: TurnLimits = { items: 300, bytes: 4 * 1024 * 1024 };
-
-export function fitsOneTurn(items: readonly ClientItem[], limits = turnLimits): boolean {
+export function fitsOneTurn(items: readonly ClientItem[], limits: TurnLimits): boolean {
   if (items.length > limits.items) return false;
   return items.length <= 1 || sum(items) <= limits.bytes;
 }
@@ -16,7 +12,7 @@ export function fitsOneTurn(items: readonly ClientItem[], limits = turnLimits): 
 /** The items in order, cut into what one turn saves. A batch is over the byte limit only by being one item. */
 export function batchesOf(
   items: readonly ClientItem[],
-  limits = turnLimits,
+  limits: TurnLimits,
 ): readonly (readonly ClientItem[])[] {
   const batches: ClientItem[][] = [];
   let batch: ClientItem[] = [];

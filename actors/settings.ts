@@ -1,8 +1,5 @@
-/** What the domain is given from outside: keys, settings and ports. `main.ts` fills these from the configuration. */
-import type { PasswordHasher } from './signin/password-hasher.ts';
-import type { SigninKeys } from './signin/signin-keys.ts';
-import type { ItemSettings } from './user/items/settings.ts';
-import type { SessionTokens } from './user/sessions/credentials.ts';
+/** What operators decide of accounts, sessions and items. `config.ts` fills these from the environment. */
+import { dependency } from '../runtime/dependency.ts';
 
 /** Settings of accounts and sessions; defaults are those of auth.md 19. Ages and lock-outs in milliseconds. */
 export interface AccountSettings {
@@ -38,6 +35,8 @@ export interface AccountSettings {
   readonly forceHeaderSessions: boolean;
 }
 
+export const AccountSettings = dependency<AccountSettings>('the settings of accounts');
+
 const second = 1_000;
 
 export const defaultAccountSettings: AccountSettings = {
@@ -58,25 +57,23 @@ export const defaultAccountSettings: AccountSettings = {
   forceHeaderSessions: false,
 };
 
-/** Asks the captcha server whether a token passes (auth.md 5.4). Absent where none is configured. */
-export interface CaptchaVerifier {
-  verify(token: string): Promise<boolean>;
+/** What item sync is told from outside. All sizes in bytes. */
+export interface ItemSettings {
+  /** Of the sync tokens this server gives out: random, as long as the database (see collection/token.ts). */
+  readonly generation: string;
+  /** `ITEM_CONTENT_LIMIT`: ciphertext of one item; beyond it `content_error`. */
+  readonly contentLimitBytes: number;
+  /** `CONTENT_SIZE_TRANSFER_LIMIT`: a page of a sync ends with the item that reaches this. */
+  readonly transferLimitBytes: number;
+  /** What one turn saves, so that no upload holds up the actor's other callers. */
+  readonly turnLimits: { readonly items: number; readonly bytes: number };
 }
 
-export interface UserServices {
-  readonly settings: AccountSettings;
-  readonly items: ItemSettings;
-  readonly tokens: SessionTokens;
-  readonly hasher: PasswordHasher;
-  readonly signinKeys: SigninKeys;
-  readonly captcha?: CaptchaVerifier | undefined;
-}
+export const ItemSettings = dependency<ItemSettings>('the settings of items');
 
-export interface SigninServices {
-  readonly settings: AccountSettings;
-  readonly hasher: PasswordHasher;
-  readonly signinKeys: SigninKeys;
-  readonly captcha?: CaptchaVerifier | undefined;
-}
-
-export type Services = UserServices & SigninServices;
+export const defaultItemSettings: ItemSettings = {
+  generation: 'default',
+  contentLimitBytes: 16 * 1024 * 1024,
+  transferLimitBytes: 10_000_000,
+  turnLimits: { items: 300, bytes: 4 * 1024 * 1024 },
+};

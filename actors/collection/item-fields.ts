@@ -1,0 +1,146 @@
+/**
+ * Every field of an item, once: its column, whether clients send it, and to whom it is given. What is stored, sent,
+ * compared and fingerprinted follows from this table; the order is that of the wire.
+ */
+import { z } from 'zod';
+import type { ColumnType, ColumnValue, NullableColumnType } from '../../runtime/table.ts';
+import { formatMicros } from './micros.ts';
+
+interface Field {
+  readonly column: ColumnType | NullableColumnType;
+  /** Under which name the column is stored, where that is another one than the field's. */
+  readonly storedAs?: string;
+  /** Not a column of its own: the time of that `_timestamp` column as ISO 8601. */
+  readonly timeOf?: string;
+  readonly sent: boolean;
+  /** `full`: to who reads the item. `saved`: also to who has just saved it, and keeps its own ciphertext. */
+  readonly given: 'full' | 'saved';
+}
+
+const itemFields = {
+  uuid: { column: 'uuid', sent: true, given: 'saved' },
+  items_key_id: { column: 'text?', sent: true, given: 'full' },
+  duplicate_of: { column: 'text?', sent: true, given: 'saved' },
+  enc_item_key: { column: 'text?', sent: true, given: 'full' },
+  content: { column: 'text?', sent: true, given: 'full' },
+  content_type: { column: 'text?', sent: true, given: 'saved' },
+  auth_hash: { column: 'text?', sent: true, given: 'saved' },
+  deleted: { column: 'bool', sent: true, given: 'saved' },
+  created_at: { column: 'int8', timeOf: 'created_at_timestamp', sent: true, given: 'saved' },
+  /** Microseconds since the epoch; the client's word for when the item was made. */
+  created_at_timestamp: { column: 'int8', sent: true, given: 'saved' },
+  updated_at: { column: 'int8', timeOf: 'updated_at_timestamp', sent: true, given: 'saved' },
+  /** Microseconds since the epoch, strictly growing within the collection: the version clients save against. */
+  updated_at_timestamp: { column: 'int8', sent: true, given: 'saved' },
+  updated_with_session: { column: 'uuid?', sent: false, given: 'full' },
+  key_system_identifier: { column: 'text?', sent: true, given: 'saved' },
+  shared_vault_uuid: { column: 'uuid?', sent: true, given: 'saved' },
+  /** Who created it; edits by other members of a vault do not change it. */
+  user_uuid: { column: 'uuid', storedAs: 'owner_uuid', sent: false, given: 'saved' },
+  last_edited_by_uuid: { column: 'uuid?', sent: false, given: 'saved' },
+} as const satisfies Readonly<Record<string, Field>>;
+
+type Fields = typeof itemFields;
+type FieldName = keyof Fields;
+type Named<Condition> = { [Name in FieldName]: Fields[Name] extends Condition ? Name : never }[FieldName];
+type StoredName<Name extends FieldName> = Fields[Name] extends { storedAs: infer Column extends string }
+  ? Column
+  : Name;
+type StoredField = Exclude<FieldName, Named<{ timeOf: string }>>;
+type ItemColumns = { readonly [Name in StoredField as StoredName<Name>]: Fields[Name]['column'] };
+type Value<Name extends FieldName> = Fields[Name] extends { timeOf: string }
+  ? string
+  : ColumnValue<Fields[Name]['column']>;
+
+const entries: readonly (readonly [FieldName, Field])[] = Object.entries(itemFields) as [FieldName, Field][];
+
+/** The columns that hold what clients see. */
+export const itemColumns = Object.fromEntries(
+  entries
+    .filter(([, { timeOf }]) => timeOf === undefined)
+    .map(([name, { column, storedAs }]) => [storedAs ?? name, column]),
+) as unknown as ItemColumns;
+
+/** One item as a client sent it, unchecked. Clients add fields of their own; only these are looked at. */
+export type ClientItem = { readonly [Name in Named<{ sent: true }>]?: unknown };
+
+/**
+ * The fields that tell one save from another, in the order in which they are fingerprinted. The order is part of what
+ * is stored: it may grow at its end and never change otherwise.
+ */
+export const fingerprintedFields = [
+  'uuid',
+  'content_type',
+  'content',
+  'enc_item_key',
+  'items_key_id',
+  'auth_hash',
+  'duplicate_of',
+  'deleted',
+  'created_at',
+  'created_at_timestamp',
+  'updated_at',
+  'updated_at_timestamp',
+  'key_system_identifier',
+  'shared_vault_uuid',
+] as const satisfies readonly (keyof ClientItem)[];
+
+/** Every field that clients send, for the test that none is left out of the fingerprint. */
+export const sentFields: readonly string[] = entries.filter(([, { sent }]) => sent).map(([name]) => name);
+
+/** An item as clients get it. Every field is always there; what has no value is null. */
+export type FullItem = { readonly [Name in FieldName]: Value<Name> };
+/** What `saved_items` holds: clients overwrite their copy with it and keep their own ciphertext. */
+export type SavedItem = { readonly [Name in Named<{ given: 'saved' }>]: Value<Name> };
+
+type StoredItem = { readonly [Column in keyof ItemColumns]: ColumnValue<ItemColumns[Column]> };
+type Source = readonly [name: string, column: string, isTime: boolean];
+
+const sources = (isGiven: (field: Field) => boolean): readonly Source[] =>
+  entries
+    .filter(([, field]) => isGiven(field))
+    .map(([name, { storedAs, timeOf }]) => [name, timeOf ?? storedAs ?? name, timeOf !== undefined]);
+
+const fullSources = sources(() => true);
+const savedSources = sources(({ given }) => given === 'saved');
+
+/** `uuid` as the client spells it, so that it finds its own item again. */
+export function fullItem(row: StoredItem, uuid: string = row.uuid): FullItem {
+  return assemble(fullSources, row, uuid) as FullItem;
+}
+
+export function savedItem(row: StoredItem, uuid: string = row.uuid): SavedItem {
+  return assemble(savedSources, row, uuid) as SavedItem;
+}
+
+function assemble(from: readonly Source[], row: Readonly<Record<string, unknown>>, uuid: string): object {
+  const made: Record<string, unknown> = {};
+  for (const [name, column, isTime] of from) {
+    made[name] = isTime ? formatMicros(row[column] as number) : row[column];
+  }
+  made['uuid'] = uuid;
+  return made;
+}
+
+const valueSchemas: Readonly<Record<ColumnType, z.ZodType>> = {
+  uuid: z.string(),
+  text: z.string(),
+  int8: z.int(),
+  bool: z.boolean(),
+  bytea: z.never(),
+};
+
+function schemaOf({ column, timeOf }: Field): z.ZodType {
+  if (timeOf !== undefined) return z.iso.datetime();
+  const [type = '', ...nullable] = column.split('?');
+  const value = valueSchemas[type as ColumnType];
+  return nullable.length > 0 ? value.nullable() : value;
+}
+
+function schemaOfAll(isGiven: (field: Field) => boolean): z.ZodType {
+  const given = entries.filter(([, field]) => isGiven(field));
+  return z.object(Object.fromEntries(given.map(([name, field]) => [name, schemaOf(field)])));
+}
+
+export const fullItemSchema = schemaOfAll(() => true) as z.ZodType<FullItem>;
+export const savedItemSchema = schemaOfAll(({ given }) => given === 'saved') as z.ZodType<SavedItem>;

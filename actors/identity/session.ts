@@ -1,0 +1,65 @@
+/** What a session is to clients, and what opening or renewing one hands out (auth.md 3.1 to 3.3, 5.3). */
+import { z } from 'zod';
+import { keyParamsSchema } from './key-params.ts';
+
+/** The api versions that have sessions: the first of header style, the second of cookie style. */
+export const sessionApiVersions: readonly string[] = ['20200115', '20240226'];
+
+/** The device a session belongs to, as its requests tell. */
+export interface Device {
+  readonly userAgent: string | null;
+  readonly ipAddress: string | null;
+  readonly snjsVersion: string | null;
+  readonly applicationVersion: string | null;
+}
+
+const headerText = z.string().max(512).nullable();
+export const deviceSchema: z.ZodType<Device> = z.object({
+  userAgent: headerText,
+  ipAddress: headerText,
+  snjsVersion: headerText,
+  applicationVersion: headerText,
+});
+
+/** The session as clients get it. Expirations in milliseconds since the epoch. */
+export const sessionBodySchema = z.object({
+  access_token: z.string(),
+  refresh_token: z.string(),
+  access_expiration: z.number().int(),
+  refresh_expiration: z.number().int(),
+  readonly_access: z.boolean(),
+});
+
+/** What leaves beside the body; the gateway puts it into cookies. */
+export const sessionSecretsSchema = z.object({
+  sessionUuid: z.string(),
+  accessSecret: z.string(),
+  refreshSecret: z.string(),
+  /** Both secrets are of use for as long as the session can be refreshed. */
+  refreshExpirationMs: z.number().int(),
+});
+export type SessionSecrets = z.infer<typeof sessionSecretsSchema>;
+
+export const issuedSchema = z.object({ session: sessionBodySchema, secrets: sessionSecretsSchema });
+export type Issued = z.infer<typeof issuedSchema>;
+
+/** What register, login and a change of credentials answer, and the secrets beside it. */
+export const signInReplySchema = issuedSchema.extend({
+  key_params: keyParamsSchema,
+  user: z.object({ uuid: z.string(), email: z.string(), protocolVersion: z.string() }),
+});
+export type SignInReply = z.infer<typeof signInReplySchema>;
+
+/** An entry of the session list (auth.md 3.7). */
+export const sessionEntrySchema = z.object({
+  uuid: z.string(),
+  api_version: z.string(),
+  created_at: z.string(),
+  updated_at: z.string(),
+  device_info: z.string(),
+  user_agent: z.string().nullable(),
+  ip_address: z.string().nullable(),
+  current: z.boolean(),
+  readonly_access: z.boolean(),
+});
+export type SessionEntry = z.infer<typeof sessionEntrySchema>;

@@ -1,0 +1,75 @@
+/** The one form in which the domain answers, from an actor to the wire: what was asked for, or a refusal. */
+import { z } from 'zod';
+
+export interface Role {
+  readonly uuid: string;
+  readonly name: string;
+}
+
+/** Who made a call, for `meta.auth` of the reply. */
+export interface Caller {
+  readonly userUuid: string;
+  readonly roles: readonly Role[];
+}
+
+const callerSchema: z.ZodType<Caller> = z.object({
+  userUuid: z.string(),
+  roles: z.array(z.object({ uuid: z.string(), name: z.string() })).readonly(),
+});
+
+/** An answer that is not what was asked for, with the error body of auth.md 1.2. */
+export interface Refusal {
+  readonly status: number;
+  readonly tag?: string | undefined;
+  readonly message: string;
+  readonly payload?: Readonly<Record<string, unknown>> | undefined;
+  /** Milliseconds after which asking again may help; sent as `Retry-After`. */
+  readonly retryAfterMs?: number | undefined;
+  /** Sent without the envelope, as the gateway's own refusals are (auth.md 1.1, "Not wrapped"). */
+  readonly bare?: boolean | undefined;
+  /** The next attempt has to come with a captcha, where one is configured. */
+  readonly captchaRequired?: boolean | undefined;
+}
+
+const refusalSchema: z.ZodType<Refusal> = z.object({
+  status: z.number().int(),
+  tag: z.string().optional(),
+  message: z.string(),
+  payload: z.record(z.string(), z.unknown()).optional(),
+  retryAfterMs: z.number().optional(),
+  bare: z.boolean().optional(),
+  captchaRequired: z.boolean().optional(),
+});
+
+export interface Refused {
+  readonly refused: Refusal;
+}
+
+/** `caller` is absent where nobody is signed in, or the session did not pass. */
+export type Answer<Ok> = ({ readonly ok: Ok } | Refused) & { readonly caller?: Caller | undefined };
+
+/** What a signed-in caller gets. */
+export type SignedInAnswer<Ok> =
+  | { readonly ok: Ok; readonly caller: Caller }
+  | (Refused & { readonly caller?: Caller | undefined });
+
+export function answerSchema<Ok>(ok: z.ZodType<Ok>): z.ZodType<Answer<Ok>> {
+  const schema = z.union([
+    z.object({ caller: callerSchema.optional(), ok }),
+    z.object({ caller: callerSchema.optional(), refused: refusalSchema }),
+  ]);
+  return schema as unknown as z.ZodType<Answer<Ok>>;
+}
+
+export function refuse(status: number, message: string, tag?: string): Refused {
+  return { refused: { status, message, tag } };
+}
+
+export function isRefused(result: unknown): result is Refused {
+  return typeof result === 'object' && result !== null && 'refused' in result;
+}
+
+/** An answer for nobody in particular: what a handler returned, in the one form. */
+export function answerOf<Ok>(result: Ok | Refused): Answer<Ok> {
+  return isRefused(result) ? result : { ok: result };
+}

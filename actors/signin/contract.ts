@@ -1,0 +1,53 @@
+/**
+ * The `signin` kind: one actor per address, known or not, and one per account for the passwords that its signed-in
+ * callers give. It owns what guards an account from outside: the counters of failed attempts, and the challenges that
+ * wait for their verifier. Its ids are made by `SigninKeys`.
+ */
+import { z } from 'zod';
+import { contract } from '../../runtime/contract.ts';
+import { keyParamsSchema } from '../identity/key-params.ts';
+import { deviceSchema, signInReplySchema } from '../identity/session.ts';
+import { answerSchema } from '../reply.ts';
+
+const nothing = z.object({});
+/** Normalised. */
+const address = { email: z.string(), workspace: z.string() };
+
+export const Signin = contract({
+  name: 'signin',
+  commands: {
+    /** The key params of an address, in the form anybody gets. No refusals: an unknown address has pseudo ones. */
+    loginParams: {
+      request: z.object({ ...address, codeChallenge: z.string() }),
+      reply: answerSchema(keyParamsSchema),
+    },
+
+    /** Refusals: 401 and 423 of auth.md 5.3. */
+    login: {
+      request: z.object({
+        ...address,
+        password: z.string(),
+        codeVerifier: z.string(),
+        apiVersion: z.string(),
+        ephemeral: z.boolean(),
+        hvmToken: z.string().optional(),
+        device: deviceSchema,
+      }),
+      reply: answerSchema(signInReplySchema),
+    },
+
+    /** For a signed-in caller of `login-params`, whose own actor has the key params. */
+    storeChallenge: { request: z.object({ codeChallenge: z.string() }), reply: nothing },
+
+    /** Before a signed-in caller's password is looked at. Refusals: 423. */
+    debit: { request: nothing, reply: answerSchema(nothing) },
+  },
+  tells: {
+    /** Signing in, or a password given by a signed-in caller, was right: all attempts are given back. */
+    reset: z.null(),
+  },
+  timers: {
+    /** Nothing it holds counts any more. */
+    expire: z.null(),
+  },
+});

@@ -1,0 +1,168 @@
+/** The `user` kind: one actor per account, with its credentials, its sessions and its own items. */
+import { z } from 'zod';
+import { contract } from '../../runtime/contract.ts';
+import { type Mismatch, mismatchSchema } from '../collection/integrity.ts';
+import { fullItemSchema } from '../collection/item-fields.ts';
+import { syncReplyJson, syncReplySchema } from '../collection/sync-reply.ts';
+import { integrityFields, itemFields, syncFields } from '../collection/sync-request.ts';
+import { keyParamsSchema, sentKeyParamsSchema } from '../identity/key-params.ts';
+import { deviceSchema, issuedSchema, sessionEntrySchema, signInReplySchema } from '../identity/session.ts';
+import { credentialsSchema } from '../identity/session-tokens.ts';
+import { answerSchema } from '../reply.ts';
+import { signedIn } from '../signed-in.ts';
+import { userEventSchema } from './events.ts';
+
+export { type FrameEvent, itemsChanged, userEventSchema } from './events.ts';
+
+const nothing = z.object({});
+
+export const User = contract({
+  name: 'user',
+  commands: {
+    // --- account ----------------------------------------------------------------------------------------------
+
+    /** Of an actor that does not exist yet; the gateway makes its id from the call. Refusals: 400 of auth.md 7.1. */
+    register: {
+      request: z.object({
+        /** Normalised. */
+        email: z.string(),
+        workspace: z.string(),
+        password: z.string(),
+        keyParams: sentKeyParamsSchema,
+        apiVersion: z.string(),
+        ephemeral: z.boolean(),
+        hvmToken: z.string().optional(),
+        device: deviceSchema,
+      }),
+      reply: answerSchema(signInReplySchema),
+    },
+
+    /** The last step of a sign-in, asked by the `signin` actor once the password was found right. */
+    openSession: {
+      request: z.object({
+        /** The version and address of the credentials that were found right. */
+        credentialsVersion: z.number(),
+        email: z.string(),
+        workspace: z.string(),
+        apiVersion: z.string(),
+        ephemeral: z.boolean(),
+        device: deviceSchema,
+      }),
+      reply: z.union([
+        z.object({ issued: issuedSchema, protocolVersion: z.string() }),
+        /** The credentials have changed since they were read, or the account is gone. */
+        z.object({ stale: z.literal(true) }),
+      ]),
+    },
+
+    /** `login-params` of a signed-in caller (auth.md 5.2): the account's key params in full. */
+    keyParams: signedIn({
+      access: 'reads',
+      fields: z.object({ codeChallenge: z.string() }),
+      ok: keyParamsSchema,
+    }),
+
+    /** Refusals: 401 and 403 of auth.md 8; 423 after too many wrong passwords. */
+    changeCredentials: signedIn({
+      access: 'writes',
+      fields: z.object({
+        /** Of the path; has to be the caller's own. */
+        userUuid: z.string(),
+        currentPassword: z.string(),
+        newPassword: z.string(),
+        /** Normalised; absent: the address stays. */
+        newEmail: z.string().optional(),
+        keyParams: sentKeyParamsSchema,
+        apiVersion: z.string(),
+        device: deviceSchema,
+      }),
+      ok: signInReplySchema,
+    }),
+
+    /** Refusals: 400, 401 and 403 of auth.md 9; 423 after too many wrong passwords. */
+    deleteAccount: signedIn({
+      access: 'writes',
+      fields: z.object({
+        /** Of the path; has to be the caller's own. */
+        userUuid: z.string(),
+        /** `x-server-password`. */
+        password: z.string().optional(),
+      }),
+      ok: nothing,
+    }),
+
+    // --- sessions ---------------------------------------------------------------------------------------------
+
+    /** The proof is in the request. Refusals: 400 of auth.md 3.6, 429 after too many within the grace. */
+    refresh: {
+      request: z.object({
+        /** Finds the session and proves the access half. */
+        access: credentialsSchema,
+        /** Prove the refresh half; of the style of `access`. */
+        refreshSecrets: z.array(z.string()).readonly(),
+        apiVersion: z.string(),
+        device: deviceSchema,
+      }),
+      reply: answerSchema(issuedSchema),
+    },
+
+    /** Ends the session of the credentials. An expired access token will do, its secret must match (auth.md 3.9). */
+    logout: {
+      request: z.object({ credentials: credentialsSchema }),
+      reply: answerSchema(z.object({ sessionUuid: z.string() })),
+    },
+
+    /** Newest refresh expiry first. A read-only session is shown none. */
+    listSessions: signedIn({ access: 'reads', fields: nothing, ok: z.array(sessionEntrySchema) }),
+
+    /** Refusals: 400 for the caller's own session and for one that is not there. */
+    deleteSession: signedIn({
+      access: 'writes',
+      fields: z.object({ sessionUuid: z.string() }),
+      ok: nothing,
+    }),
+    deleteOtherSessions: signedIn({ access: 'writes', fields: nothing, ok: nothing }),
+
+    /** Whether there is a living session, and which (auth.md 3.10). */
+    validateSession: signedIn({
+      access: 'reads',
+      fields: nothing,
+      ok: z.object({ sessionUuid: z.string(), readonly: z.boolean() }),
+    }),
+
+    /**
+     * For gateways alone: which of these sessions, for which one has or is about to open sockets, are still alive. If
+     * any is, the gateway follows this user from then on. No access token is asked for: a socket outlives its own.
+     */
+    openSocket: {
+      request: z.object({ gateway: z.string(), sessions: z.array(z.string()).readonly() }),
+      reply: z.object({
+        living: z.array(z.string()).readonly(),
+        /** The incarnation of the host that events will come from; undefined where none will. */
+        host: z.string().optional(),
+      }),
+    },
+
+    // --- items ------------------------------------------------------------------------------------------------
+
+    /** Saves and gives (sync.md 1). What a read-only session may not save is that item's conflict. */
+    sync: signedIn({ access: 'reads', fields: syncFields, ok: syncReplySchema, json: syncReplyJson }),
+
+    /** Which of the user's items differ from what the client says it has (sync.md 2.1), without ciphertext. */
+    checkIntegrity: signedIn({
+      access: 'reads',
+      fields: integrityFields,
+      ok: z.object({ mismatches: z.array(mismatchSchema).readonly() }) as z.ZodType<{
+        readonly mismatches: readonly Mismatch[];
+      }>,
+    }),
+
+    /** One item of the user's own, tombstones included (sync.md 2.2). Any other uuid is 404, whoever has it. */
+    getItem: signedIn({ access: 'reads', fields: itemFields, ok: z.object({ item: fullItemSchema }) }),
+  },
+  timers: {
+    /** The next batch of what a deleted account leaves behind, after this position. */
+    purge: z.object({ after: z.int() }),
+  },
+  event: userEventSchema,
+});

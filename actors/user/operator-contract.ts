@@ -1,0 +1,35 @@
+/**
+ * What operators may ask of a user. Nobody's session is checked here, so no client may ever get to these commands: they
+ * stand apart from `User`, and a lint rule closes this file to the gateway. The transport is not a way in either:
+ * whoever reaches it is a process of the cluster.
+ */
+import { z } from 'zod';
+import { contract } from '../../runtime/contract.ts';
+
+const nothing = z.object({});
+
+export const UserAdministration = contract({
+  name: 'user',
+  commands: {
+    operatorShow: {
+      request: nothing,
+      reply: z.object({
+        /** `deleted`: by its owner; what it left is being removed, and its address is no more. */
+        state: z.enum(['active', 'deleted']),
+        email: z.string(),
+        workspace: z.string(),
+        protocolVersion: z.string(),
+        createdAtMs: z.number(),
+        /** Those that can still be used or refreshed. */
+        sessions: z.number(),
+        /** Rows of the user's own collection, tombstones included, and their size. */
+        items: z.number(),
+        itemBytes: z.number(),
+        roles: z.array(z.string()),
+        readonly: z.boolean(),
+      }),
+    },
+    /** They are not remembered as revoked: clients of a revoked session wipe their data, these shall sign in again. */
+    operatorEndSessions: { request: nothing, reply: z.object({ ended: z.number() }) },
+  },
+});

@@ -1,0 +1,33 @@
+import type { State } from '../../../runtime/slice.ts';
+import type { SessionEntry } from '../../identity/session.ts';
+import { User } from '../contract.ts';
+import { signedInRead } from '../signed-in.ts';
+import { deviceInfo } from './device-info.ts';
+import { type Session, sessionMap } from './session.ts';
+
+export const listSessions = signedInRead({
+  ...User.commands.listSessions,
+  answer: (view, _request, _reads, { session: current, readonly }) =>
+    readonly ? [] : listEntries(view, current, view.nowMs),
+});
+
+function listEntries(state: State, current: Session, nowMs: number): SessionEntry[] {
+  return [...state.entries(sessionMap).values()]
+    .filter((session) => nowMs < session.keptUntilMs)
+    .toSorted((a, b) => b.refreshExpiresAtMs - a.refreshExpiresAtMs)
+    .map((session) => entryOf(session, session.uuid === current.uuid));
+}
+
+function entryOf(session: Session, current: boolean): SessionEntry {
+  return {
+    uuid: session.uuid,
+    api_version: session.apiVersion,
+    created_at: new Date(session.createdAtMs).toISOString(),
+    updated_at: new Date(session.updatedAtMs).toISOString(),
+    device_info: deviceInfo(session.userAgent),
+    user_agent: session.userAgent,
+    ip_address: session.ipAddress,
+    current,
+    readonly_access: session.readonly,
+  };
+}

@@ -1,0 +1,51 @@
+/** Ending other sessions of the account, so that their clients wipe what they hold (auth.md 3.8). */
+import type { Turn } from '../../../runtime/command.ts';
+import { refuse } from '../../reply.ts';
+import { User } from '../contract.ts';
+import { signedInTurn } from '../signed-in.ts';
+import { endSessions } from './end.ts';
+import { revokedSessionMap, type Session, sessionMap, sessionsMax } from './session.ts';
+
+export const deleteSession = signedInTurn({
+  ...User.commands.deleteSession,
+  repeat: 'recorded',
+  turn: (turn, { sessionUuid }, _reads, { session: current }) => {
+    if (sessionUuid === current.uuid) return refuse(400, 'You can not delete your current session.');
+    const session = turn.entry(sessionMap, sessionUuid);
+    if (session === undefined) return refuse(400, 'No session exists with the provided identifier.');
+    revoke(turn, [session]);
+    return {};
+  },
+});
+
+export const deleteOtherSessions = signedInTurn({
+  ...User.commands.deleteOtherSessions,
+  turn: (turn, _request, _reads, { session: current }) => {
+    const others = [...turn.entries(sessionMap).values()].filter(({ uuid }) => uuid !== current.uuid);
+    revoke(turn, others);
+    return {};
+  },
+});
+
+/** Ends sessions so that their clients learn of it and wipe their data (auth.md 3.8). */
+function revoke(turn: Turn, sessions: readonly Session[]): void {
+  makeRoomForRevoked(turn, sessions.length);
+  endSessions(
+    turn,
+    sessions.map(({ uuid }) => uuid),
+  );
+  for (const { uuid, privateIdentifier, refreshExpiresAtMs } of sessions) {
+    turn.setEntry(revokedSessionMap, uuid, { privateIdentifier, keptUntilMs: refreshExpiresAtMs });
+  }
+}
+
+/** What expired is forgotten; where that is not enough, what would be forgotten first. */
+function makeRoomForRevoked(turn: Turn, count: number): void {
+  const oldestFirst = [...turn.entries(revokedSessionMap)].toSorted(
+    ([, a], [, b]) => a.keptUntilMs - b.keptUntilMs,
+  );
+  const surplus = oldestFirst.length + count - sessionsMax;
+  for (const [index, [uuid, { keptUntilMs }]] of oldestFirst.entries()) {
+    if (index < surplus || keptUntilMs <= turn.nowMs) turn.removeEntry(revokedSessionMap, uuid);
+  }
+}

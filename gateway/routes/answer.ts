@@ -1,0 +1,54 @@
+/** How an answer of the domain becomes one of HTTP; the same for every route. */
+import { z } from 'zod';
+import { type Answer, type Caller, isRefused, type Refusal } from '../../actors/reply.ts';
+import { invalidAuth } from '../../actors/signed-in.ts';
+import { NotFoundError } from '../../runtime/errors.ts';
+import type { RouteReply } from '../http/route.ts';
+
+export const errorBodySchema = z.object({
+  error: z.object({
+    message: z.string(),
+    tag: z.string().optional(),
+    payload: z.record(z.string(), z.unknown()).optional(),
+  }),
+});
+
+/** Answers with what `replyOf` makes of it, or the refusal. */
+export function answered<Ok>(answer: Answer<Ok>, replyOf: (ok: Ok) => RouteReply): RouteReply {
+  if (isRefused(answer)) return refusedAnswer(answer.refused, answer.caller);
+  return Object.assign(replyOf(answer.ok), { caller: answer.caller });
+}
+
+/** Likewise of an actor that may not exist (any more), which is refused as `absent`. */
+export async function answeredOr<Ok>(
+  absent: Refusal,
+  asked: Promise<Answer<Ok>>,
+  replyOf: (ok: Ok) => RouteReply,
+): Promise<RouteReply> {
+  try {
+    return answered(await asked, replyOf);
+  } catch (error) {
+    if (error instanceof NotFoundError) return refusedAnswer(absent);
+    throw error;
+  }
+}
+
+/** Likewise of a signed-in caller: a user that does not exist has no sessions. */
+export function signedInAnswer<Ok>(
+  asked: Promise<Answer<Ok>>,
+  replyOf: (ok: Ok) => RouteReply,
+): Promise<RouteReply> {
+  return answeredOr(invalidAuth, asked, replyOf);
+}
+
+export function refusedAnswer(refusal: Refusal, caller?: Caller): RouteReply {
+  const { status, tag, message, payload, retryAfterMs, bare = false } = refusal;
+  const error = {
+    ...(tag !== undefined && { tag }),
+    message,
+    ...(payload !== undefined && { payload }),
+  };
+  const answer = { status, body: { error }, caller, bare };
+  if (retryAfterMs === undefined) return answer;
+  return { ...answer, headers: { 'Retry-After': String(Math.ceil(retryAfterMs / 1_000)) } };
+}

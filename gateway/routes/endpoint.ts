@@ -1,0 +1,84 @@
+/**
+ * An endpoint of the usual kind: a signed-in caller asks something of their own actor. Its schemas are those of the
+ * command, and everything from the session's check to the envelope follows from this declaration.
+ */
+import { z } from 'zod';
+import type { Answer } from '../../actors/reply.ts';
+import type { SignedInRequest, SignedInShape } from '../../actors/signed-in.ts';
+import { User } from '../../actors/user/contract.ts';
+import type { AskOptions } from '../../runtime/kind.ts';
+import {
+  type AnyRoute,
+  type Method,
+  type RequestContext,
+  type Route,
+  type RouteReply,
+  route,
+} from '../http/route.ts';
+import { errorBodySchema, signedInAnswer } from './answer.ts';
+
+type Adds<Fields> = {
+  readonly [Name in keyof Fields & string]?: (context: RequestContext<'session'>) => Fields[Name];
+};
+
+export interface Endpoint<Fields, Ok>
+  extends Pick<Route, 'path' | 'summary' | 'tag' | 'bodyLimit' | 'invalidMessage'> {
+  readonly method: Method;
+  /** One of `User.commands`. */
+  readonly command: SignedInShape<Fields, Ok>;
+  /** 200 with what the command answers, unless said otherwise; 204 has no body. */
+  readonly status?: 200 | 201 | 202 | 204;
+  /** Statuses by which it may be refused, besides those of every session. */
+  readonly refusals?: readonly number[];
+  /** Fields of the command that the gateway fills in; clients do not send them. */
+  readonly adds?: Adds<Fields>;
+}
+
+export function endpoint<Fields extends object, Ok>({
+  command,
+  status = 200,
+  refusals = [],
+  adds = {},
+  ...declared
+}: Endpoint<Fields, Ok>): AnyRoute {
+  const ask = askFor(command);
+  const additions = Object.entries(adds as Record<string, (context: RequestContext<'session'>) => unknown>);
+  const isRefusedToReaders = command.access === 'writes' ? [403] : [];
+  const errors = [401, ...isRefusedToReaders, ...refusals].map((each) => [each, errorBodySchema] as const);
+  return route({
+    ...declared,
+    access: 'session',
+    request: command.fields.omit(keysOf(adds)),
+    replies: { [status]: status === 204 ? z.undefined() : command.ok, ...Object.fromEntries(errors) },
+    bodyLimit: declared.bodyLimit ?? 'small',
+    handle: (context: RequestContext<'session'>, request) => {
+      // Not spread into another object: for a large sync that costs four times what parsing and checking it did.
+      const asked = Object.assign(request as Fields, { credentials: context.credentials });
+      for (const [name, fill] of additions) Object.assign(asked, { [name]: fill(context) });
+      return signedInAnswer(ask(context, asked), (ok) => replyOf(command, status, ok));
+    },
+  });
+}
+
+const keysOf = (adds: object): Record<string, true> =>
+  Object.fromEntries(Object.keys(adds).map((name) => [name, true]));
+
+type AskUser<Fields, Ok> = (
+  context: RequestContext<'session'>,
+  request: SignedInRequest<Fields>,
+) => Promise<Answer<Ok>>;
+
+function askFor<Fields, Ok>(command: SignedInShape<Fields, Ok>): AskUser<Fields, Ok> {
+  const [name] = Object.entries<unknown>(User.commands).find(([, each]) => each === command) ?? [];
+  if (name === undefined) throw new TypeError('this command is none of the user’s');
+  type Asks = Record<string, (request: unknown, options: AskOptions) => Promise<Answer<Ok>>>;
+  return ({ actors, credentials, ask: options }, request) => {
+    const asks = actors.get(User, credentials.userUuid).ask as unknown as Asks;
+    return (asks[name] as Asks[string])(request, options);
+  };
+}
+
+function replyOf<Fields, Ok>(command: SignedInShape<Fields, Ok>, status: number, ok: Ok): RouteReply {
+  if (status === 204) return { status };
+  return command.json === undefined ? { status, body: ok } : { status, json: command.json(ok) };
+}
