@@ -63,7 +63,9 @@ for (const [what, fields] of Object.entries({
 test('registration can be switched off', async (t) => {
   const server = await startServer(t, { accounts: { registrationDisabled: true } });
   const body = { ...alice, api: '20200115', version: '004' };
-  t.is((await server.call('POST', '/v1/users', { body })).status, 400);
+  const refused = await server.call('POST', '/v1/users', { body });
+  t.is(refused.status, 400);
+  t.is(refused.body.error.message, 'User registration is currently not allowed.');
 });
 
 test('signing in opens a session of its own', async (t) => {
@@ -165,6 +167,28 @@ test('twelve failures lock an address, known or not, until the time is over', as
   }
   await server.advance(60_000);
   t.is((await signIn(server)).status, 200);
+});
+
+test('a locked address is told so, whatever else is wrong or right', async (t) => {
+  const captcha = { verify: async (token: string) => token === 'solved' };
+  const server = await startServer(t, { captcha, captchaUiUrl: 'https://captcha.example.org' });
+  await register(server, { hvm_token: 'solved' });
+  for (let attempt = 0; attempt < 12; attempt += 1) {
+    await signIn(server, { password: 'wrong', hvm_token: 'solved' });
+  }
+  server.hasher.verifications = 0;
+  for (const fields of [
+    {},
+    { password: 'wrong' },
+    { code_verifier: 'unmatched' },
+    { hvm_token: 'solved' },
+    { api: '20240226', ephemeral: true, hvm_token: 'solved' },
+  ]) {
+    const { status, body } = await signIn(server, fields);
+    t.is(status, 423);
+    t.is(body.error.message, 'Too many successive login requests. Please try your request again later.');
+  }
+  t.is(server.hasher.verifications, 0);
 });
 
 test('the right password gives all attempts back', async (t) => {

@@ -18,6 +18,18 @@ test('what one device saves the other gets, and gets once', async (t) => {
   t.deepEqual((await phone.sync()).retrieved_items, []);
 });
 
+test('a device that was away for years is told of what was deleted meanwhile', async (t) => {
+  const server = await startServer(t, { accounts: { accessTokenAgeMs: 1e12, refreshTokenAgeMs: 1e12 } });
+  const [phone, laptop] = [await server.device(), await server.device()];
+  const { saved_items: saved } = await phone.sync({ items: [note()] });
+  await laptop.sync();
+  await phone.sync({ items: [deletion(uuidNumber(1), saved[0]?.updated_at_timestamp ?? 0)] });
+  await server.advance(5 * 365 * 86_400_000);
+  await server.restart();
+  const { retrieved_items: got } = await laptop.sync();
+  t.like(got, [{ uuid: uuidNumber(1), deleted: true, content: null, enc_item_key: null }]);
+});
+
 test('an edit is based on the exact version, and the other device gets it', async (t) => {
   const server = await startServer(t);
   const [phone, laptop] = [await server.device(), await server.device()];
