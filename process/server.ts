@@ -42,9 +42,9 @@ export interface Ports {
 }
 
 /** Starts everything and resolves to the ports taken. What was opened closes with the lifetime. @throws StartError */
-export async function startServer(options: ServerOptions): Promise<Ports> {
+export async function startServer(options: ServerOptions, lay = layFoundation): Promise<Ports> {
   const { config, clock, random, logger, lifetime } = options;
-  const foundation = await layFoundation(options);
+  const foundation = await lay(options);
   const { keyring, store } = foundation;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

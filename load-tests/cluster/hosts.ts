@@ -1,7 +1,7 @@
 /** How much 1, 2 and 3 nodes answer: as many saves and idle syncs as 48 connections bring, spread over the gateways. */
 import type { Cluster } from '../../test/cluster/cluster.ts';
-import { type Account, newItem } from '../../test/kit/api-client.ts';
 import { runLoad } from '../http-load.ts';
+import { type Account, newItem } from '../support/api-client.ts';
 import { syncBytes } from '../support/requests.ts';
 import { registerUsers } from './workers.ts';
 

@@ -1,5 +1,5 @@
 /** Users of a cluster, and requests of theirs spread over its gateways. */
-import { type Account, headerSessions, register } from '../../test/kit/api-client.ts';
+import { type Account, headerSessions, register } from '../support/api-client.ts';
 import { mixedItems } from '../support/steady-load.ts';
 
 const users = 60;

@@ -1,5 +1,5 @@
 /** Upload and first sync of 10,000 items, and the activation of a user with 100,000. */
-import { register, sync, upload } from '../../test/kit/api-client.ts';
+import { register, sync, upload } from '../support/api-client.ts';
 import { residentBytes } from '../support/machine.ts';
 import { firstSync } from '../support/requests.ts';
 import type { LoadServer } from '../support/server.ts';

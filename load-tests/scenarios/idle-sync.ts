@@ -1,8 +1,8 @@
 /** A bare uWebSockets.js reply, /healthcheck and an idle sync, one after another in one run. */
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
-import { newItem, register, sync } from '../../test/kit/api-client.ts';
 import { requestBytes, runLoad } from '../http-load.ts';
+import { newItem, register, sync } from '../support/api-client.ts';
 import { syncBytes } from '../support/requests.ts';
 import type { LoadServer } from '../support/server.ts';
 

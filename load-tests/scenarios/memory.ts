@@ -1,5 +1,5 @@
 /** Memory of our own process: at idle after its start, and for each active user with a hundred items. */
-import { register, upload } from '../../test/kit/api-client.ts';
+import { register, upload } from '../support/api-client.ts';
 import { residentBytes } from '../support/machine.ts';
 import type { LoadServer } from '../support/server.ts';
 

@@ -1,7 +1,7 @@
 /** Saves of one new 1 KB item each: 64 connections, 32 users; and where the CPU went. */
 
-import { newItem, register, sync } from '../../test/kit/api-client.ts';
 import { runLoad } from '../http-load.ts';
+import { newItem, register, sync } from '../support/api-client.ts';
 import { cpuTimes } from '../support/machine.ts';
 import { syncBytes } from '../support/requests.ts';
 import type { LoadServer } from '../support/server.ts';

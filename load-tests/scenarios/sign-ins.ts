@@ -1,7 +1,7 @@
 /** Sign-ins per second, and what idle syncs feel of them. */
 
-import { register, signIn, sync } from '../../test/kit/api-client.ts';
 import { runLoad } from '../http-load.ts';
+import { register, signIn, sync } from '../support/api-client.ts';
 import { syncBytes } from '../support/requests.ts';
 import type { LoadServer } from '../support/server.ts';
 

@@ -1,6 +1,6 @@
 /** Memory of our own process for each idle socket: of users with two devices each, and of more devices of the same. */
 import { connect } from 'node:net';
-import { type Account, post, register, signIn } from '../../test/kit/api-client.ts';
+import { type Account, post, register, signIn } from '../support/api-client.ts';
 import { residentBytes } from '../support/machine.ts';
 import type { LoadServer } from '../support/server.ts';
 

@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
-import { type Account, headerSessions } from '../../test/kit/api-client.ts';
 import { requestBytes } from '../http-load.ts';
+import { type Account, headerSessions } from './api-client.ts';
 
 const syncBody = (body: object) => JSON.stringify({ api: headerSessions, limit: 150, ...body });
 const bearer = (account: Account) => ({ authorization: `Bearer ${account.accessToken}` });

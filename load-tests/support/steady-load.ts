@@ -2,7 +2,7 @@
  * An open load: requests start at a steady rate whether or not earlier ones have been answered, so that a pause of the
  * server shows as the latency of all that would have come in it.
  */
-import { newItem } from '../../test/kit/api-client.ts';
+import { newItem } from './api-client.ts';
 import { median } from './statistics.ts';
 
 export interface SteadyLoadOptions {

@@ -1,6 +1,6 @@
 /** Accounts and sessions as clients open and end them, repeated where there was no answer. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { headerSessions } from '../kit/api-client.ts';
+import { headerSessions } from '../kit/account.ts';
 import type { Client } from './client.ts';
 
 export interface Account {

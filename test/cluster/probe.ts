@@ -1,6 +1,7 @@
 /** Users who do nothing but save a note now and then: whether everybody is served, and when again. */
 import { randomUUID } from 'node:crypto';
-import { headerSessions, newItem } from '../kit/api-client.ts';
+import { headerSessions } from '../kit/account.ts';
+import { note } from '../kit/items.ts';
 import { SeededRandom } from '../kit/random.ts';
 import { register, signIn } from './account.ts';
 import { Client, UnansweredError } from './client.ts';
@@ -56,7 +57,7 @@ export class Probe {
     const response = await fetch(`${gateway}/v1/items`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${this.#tokens[0]}` },
-      body: JSON.stringify({ api: headerSessions, items: [newItem(randomUUID())] }),
+      body: JSON.stringify({ api: headerSessions, items: [note({ uuid: randomUUID() })] }),
     });
     return { status: response.status, retryAfter: response.headers.get('retry-after') };
   }
@@ -69,7 +70,7 @@ function clientOf(gateways: readonly string[], preferred: number, deadlineMs: nu
 }
 
 async function save(client: Client, token: string): Promise<void> {
-  const body = { api: headerSessions, items: [newItem(randomUUID())] };
+  const body = { api: headerSessions, items: [note({ uuid: randomUUID() })] };
   const { status } = await client.call({ method: 'POST', path: '/v1/items', body, token });
   if (status !== 200) throw new Error(`a save was answered ${status}`);
 }

@@ -6,8 +6,13 @@
  * but the answers; after every start it is held against what a first sync gives.
  */
 import test, { type ExecutionContext } from 'ava';
-import { type Account, newItem, register, type SyncReply, sync } from '../kit/api-client.ts';
+import type { FullItem } from '../../actors/collection/item-fields.ts';
+import type { ModernSyncReply } from '../../actors/collection/sync-reply.ts';
+import type { SyncRequest } from '../../actors/collection/sync-request.ts';
+import { type Account, registerStranger } from '../kit/account.ts';
 import { build, dataDirectoryOf, started } from '../kit/built-server.ts';
+import { accepted, Device } from '../kit/device.ts';
+import { note } from '../kit/items.ts';
 import { SeededRandom } from '../kit/random.ts';
 import { isAlive, postmasterOf } from '../kit/server-process.ts';
 import { until } from '../kit/until.ts';
@@ -35,10 +40,8 @@ interface User {
   replicaToken: string | undefined;
 }
 
-interface Full extends SyncReply {
-  readonly retrieved_items: readonly { uuid: string; content: string; updated_at_timestamp: number }[];
-  readonly saved_items: readonly { uuid: string; updated_at_timestamp: number }[];
-}
+const sync = async (url: string, account: Account, body: Partial<SyncRequest>): Promise<ModernSyncReply> =>
+  accepted(await new Device({ url }, account).send(body));
 
 test.before(build);
 
@@ -73,7 +76,12 @@ test.serial('killed ten times under load, it keeps every acknowledged save once 
 });
 
 async function newUser(url: string): Promise<User> {
-  return { account: await register(url), items: new Map(), replica: new Map(), replicaToken: undefined };
+  return {
+    account: await registerStranger({ url }),
+    items: new Map(),
+    replica: new Map(),
+    replicaToken: undefined,
+  };
 }
 
 async function endDatabase(directory: string): Promise<void> {
@@ -84,7 +92,7 @@ async function endDatabase(directory: string): Promise<void> {
 
 interface Unanswered {
   readonly user: User;
-  readonly body: { readonly items: readonly ReturnType<typeof newItem>[] };
+  readonly body: { readonly items: readonly { readonly uuid: string; readonly content: string }[] };
 }
 
 /** One device: new items and edits, one after another. Resolves to the call that got no answer, if it had reached one. */
@@ -101,16 +109,16 @@ async function writeUntilDead(
     const uuid = edited ?? random.uuid();
     const written = user.items.get(uuid) ?? { possible: new Set(), acknowledged: 0, version: 0 };
     const content = `${uuid} text ${turn} ${random.uuid()} ${'x'.repeat(random.below(2_000))}`;
-    const item = { ...newItem(uuid), content, updated_at_timestamp: written.version };
+    const item = { ...note({ uuid, updated_at_timestamp: written.version }), uuid, content };
     const body = { items: [item] };
     written.possible.add(content);
     user.items.set(uuid, written);
-    let reply: Full;
+    let reply: ModernSyncReply;
     try {
-      reply = (await sync(url, user.account, body)) as Full;
+      reply = await sync(url, user.account, body);
     } catch (error) {
       // While the database is away the server says so; what it then answers was not acknowledged.
-      if (/answered 503/.test(String(error))) return { user, body };
+      if (/refused with 503/.test(String(error))) return { user, body };
       t.regex(String(error), /fetch failed|terminated|other side closed|ECONN/);
       return { user, body };
     }
@@ -121,7 +129,7 @@ async function writeUntilDead(
   }
 }
 
-function acknowledge(written: Written, content: string, reply: Full): void {
+function acknowledge(written: Written, content: string, reply: ModernSyncReply): void {
   written.possible.clear();
   written.possible.add(content);
   written.acknowledged += 1;
@@ -130,7 +138,7 @@ function acknowledge(written: Written, content: string, reply: Full): void {
 
 /** A client sends again what got no answer. It is a success, whether the first one had been saved or not. */
 async function repeat(t: ExecutionContext, url: string, user: User, body: Unanswered['body']): Promise<void> {
-  const reply = (await sync(url, user.account, body)) as Full;
+  const reply = await sync(url, user.account, body);
   t.deepEqual(reply.conflicts, []);
   const [item] = body.items;
   const written = item === undefined ? undefined : user.items.get(item.uuid);
@@ -141,7 +149,7 @@ async function verify(t: ExecutionContext, url: string, user: User): Promise<voi
   const stored = new Map<string, string>();
   for (const item of await allSince(url, user, undefined)) {
     t.false(stored.has(item.uuid), 'an item comes once');
-    stored.set(item.uuid, item.content);
+    stored.set(item.uuid, item.content ?? '');
   }
   for (const [uuid, { possible, acknowledged }] of user.items) {
     const content = stored.get(uuid);
@@ -150,15 +158,15 @@ async function verify(t: ExecutionContext, url: string, user: User): Promise<voi
   }
   t.true([...stored.keys()].every((uuid) => user.items.has(uuid)));
   for (const item of await allSince(url, user, user.replicaToken, true))
-    user.replica.set(item.uuid, item.content);
+    user.replica.set(item.uuid, item.content ?? '');
   t.deepEqual(new Map([...user.replica].sort()), new Map([...stored].sort()));
 }
 
 async function allSince(url: string, user: User, token: string | undefined, keep = false) {
-  const items: Full['retrieved_items'][number][] = [];
+  const items: FullItem[] = [];
   let at: { sync_token?: string | undefined; cursor_token?: string | undefined } = { sync_token: token };
   do {
-    const reply = (await sync(url, user.account, at)) as Full;
+    const reply = await sync(url, user.account, at);
     items.push(...reply.retrieved_items);
     at = { sync_token: reply.sync_token, cursor_token: reply.cursor_token };
   } while (at.cursor_token !== undefined);

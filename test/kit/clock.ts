@@ -57,6 +57,16 @@ export class FakeClock implements Clock {
     this.#monotonicMs = untilMs;
   }
 
+  /**
+   * Moves time at once, as over a process that was suspended: what fell due meanwhile fires once, in its order, and
+   * what repeats itself every second has missed all the others.
+   */
+  async leap(byMs: number): Promise<void> {
+    await settled();
+    this.#monotonicMs += byMs;
+    await this.advance(0);
+  }
+
   #next(untilMs: number): Scheduled | undefined {
     let first: Scheduled | undefined;
     for (const entry of this.#scheduled) {

@@ -24,6 +24,7 @@ export interface TestHostOptions {
   readonly store?: Store;
   /** What may happen to a call of the model store before and after its effect. */
   readonly schedule?: Schedule;
+  readonly leaseMs?: number;
   readonly limits?: Partial<Limits>;
   readonly metrics?: RuntimeMetrics;
   /** True unless a test starts a second process beside a living one. */
@@ -62,7 +63,7 @@ export async function startTestHost(options: TestHostOptions): Promise<TestHost>
     logger: silentLogger,
     node: testNode(random),
     shardCount: testShardCount,
-    leaseMs: 10_000,
+    leaseMs: options.leaseMs ?? 10_000,
     isPredecessorDead: options.isPredecessorDead ?? true,
     onLeaseLost: () => {},
   });

@@ -89,6 +89,17 @@ test('a new address replaces the old one, which is free again', async (t) => {
   await register(server);
 });
 
+test('a new address alone ends every other session too, ephemeral ones among them', async (t) => {
+  const server = await startServer(t);
+  const mine = await register(server);
+  const others = [tokensOf(await signIn(server)), tokensOf(await signIn(server, { ephemeral: true }))];
+  const fields = { new_password: alice.password, new_email: 'alice@new.example' };
+  const fresh = tokensOf(await change(server, mine, fields));
+  for (const ended of [mine, ...others]) t.is(await statusOf(server, ended), '401 invalid-auth');
+  t.is(await statusOf(server, fresh), '200');
+  t.is((await signIn(server, { email: 'alice@new.example' })).status, 200);
+});
+
 test('an address that is taken is refused and nothing changes, also when two want it at once', async (t) => {
   const server = await startServer(t);
   const mine = await register(server);

@@ -88,20 +88,6 @@ test('a header refresh says what is wrong with it', async (t) => {
   t.is(await tagOf(mine.access, mine.refresh), 200);
 });
 
-test('refreshes of one pair at the same moment all hand out pairs that get on', async (t) => {
-  const server = await startServer(t);
-  const first = await register(server);
-  const replies = await Promise.all(Array.from({ length: 5 }, () => refresh(server, first)));
-  const pairs = replies.map(tokensOf);
-  t.deepEqual(
-    replies.map(({ status }) => status),
-    [200, 200, 200, 200, 200],
-  );
-  const statuses = await Promise.all(pairs.map((pair) => statusOf(server, pair)));
-  t.deepEqual(statuses.toSorted(), ['200', ...Array(4).fill('498 expired-access-token')]);
-  for (const pair of pairs) t.is((await refresh(server, pair)).status, 200);
-});
-
 test('too many refreshes within the grace are refused without locking anybody out', async (t) => {
   const server = await startServer(t);
   let pair: Tokens = await register(server);

@@ -1,7 +1,6 @@
 import test from 'ava';
 import type { ClientItem } from '../../../actors/collection/item-fields.ts';
 import { encodeToken } from '../../../actors/collection/token.ts';
-import type { Schedule } from '../../../runtime/store/model.ts';
 import { bob } from '../../kit/account.ts';
 import { Device } from '../../kit/device.ts';
 import { deletion, note, uuidNumber } from '../../kit/items.ts';
@@ -202,33 +201,6 @@ test('an upload larger than a turn is saved whole and in order, and nothing of i
   t.deepEqual(uuids(saved), uuids(notes(2_500) as never));
   t.deepEqual(conflicts, []);
   t.deepEqual((await phone.sync()).retrieved_items, []);
-});
-
-test('what another device saves between the turns of an upload is not missed', async (t) => {
-  let onCommit = async () => {};
-  const schedule: Schedule = async (operation, apply) => {
-    const done = apply();
-    if (operation === 'commit') await onCommit();
-    return done;
-  };
-  const server = await startServer(t, { host: { schedule } });
-  const [phone, laptop] = [await server.device(), await server.device()];
-  const firstTurnIsOver = new Promise<void>((resolve) => {
-    onCommit = async () => {
-      onCommit = async () => {};
-      const asked = server.transport.nextAskOf('sync');
-      resolve();
-      await asked;
-    };
-  });
-  const upload = phone.sync({ items: notes(2_500) });
-  await firstTurnIsOver;
-  const { saved_items: saved } = await laptop.sync({ items: notes(1, 9_001) });
-  const { saved_items: uploaded } = await upload;
-  const versions = [uploaded[0], saved[0], uploaded.at(-1)].map((item) => item?.updated_at_timestamp ?? 0);
-  t.deepEqual(versions.toSorted(), versions);
-  const known = await phone.syncAll();
-  t.true(uuids(known.flatMap((page) => page.retrieved_items)).includes(uuidNumber(9_001)));
 });
 
 test('a note of the largest size is kept whole, and a larger one refused alone', async (t) => {

@@ -1,10 +1,13 @@
 /** A backup restored as docs/operations.md says. */
 import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { type Account, newItem, register, sync } from '../../kit/api-client.ts';
+import { type Account, registerStranger } from '../../kit/account.ts';
 import { build, dataDirectoryOf, started } from '../../kit/built-server.ts';
+import { Device } from '../../kit/device.ts';
+import { note } from '../../kit/items.ts';
 
 test.before(build);
 
@@ -29,11 +32,15 @@ test.serial(
     const backup = join(dataDirectoryOf(t), 'copy');
     let account: Account | undefined;
     let token = '';
+    const deviceAt = async (url: string): Promise<Device> => {
+      account ??= await registerStranger({ url });
+      return new Device({ url }, account);
+    };
     const save = async (url: string): Promise<string> => {
-      account ??= await register(url);
-      const item = newItem();
-      token = (await sync(url, account, { items: [item], sync_token: token })).sync_token;
-      return item.uuid;
+      const device = await deviceAt(url);
+      const uuid = randomUUID();
+      token = (await device.sync({ items: [note({ uuid })], sync_token: token })).sync_token;
+      return uuid;
     };
     let inBackup = '';
     await running(t, directory, async (url) => {
@@ -51,15 +58,15 @@ test.serial(
     writeFileSync(join(directory, 'restored'), '');
     await running(t, directory, async (url) => {
       const saved = [await save(url), await save(url), await save(url)];
-      if (account === undefined) throw new Error('no account');
-      const { retrieved_items: got } = await sync(url, account, { sync_token: newest });
+      const device = await deviceAt(url);
+      const { retrieved_items: got } = await device.sync({ sync_token: newest });
       t.deepEqual(got.map(({ uuid }) => uuid).sort(), [inBackup, ...saved].sort());
-      token = (await sync(url, account, {})).sync_token;
+      token = (await device.sync({ sync_token: null })).sync_token;
     });
     // The mark is gone: from here on tokens hold again.
     await running(t, directory, async (url) => {
-      if (account === undefined) throw new Error('no account');
-      t.deepEqual((await sync(url, account, { sync_token: token })).retrieved_items, []);
+      const device = await deviceAt(url);
+      t.deepEqual((await device.sync({ sync_token: token })).retrieved_items, []);
     });
   },
 );

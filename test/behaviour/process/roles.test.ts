@@ -1,8 +1,11 @@
 /** The roles as processes: what runs actors and what serves clients are one server, over a real broker. */
+import { randomUUID } from 'node:crypto';
 import test from 'ava';
-import { register, sync, upload } from '../../kit/api-client.ts';
+import { registerStranger } from '../../kit/account.ts';
 import { build, dataDirectoryOf, launch, started } from '../../kit/built-server.ts';
+import { Device } from '../../kit/device.ts';
 import { freePorts } from '../../kit/free-ports.ts';
+import { note } from '../../kit/items.ts';
 import { startNatsServer, type TestNatsServer } from '../../kit/nats-server.ts';
 import { databaseUrl, startTestPostgres, type TestPostgres } from '../../kit/postgres.ts';
 import { until } from '../../kit/until.ts';
@@ -46,8 +49,9 @@ test('a host and two gateways on one port are one server, and one gateway may go
   t.is(first.url, second.url);
   const { url } = first;
 
-  const account = await register(url);
-  await upload(url, account, 3);
+  const device = new Device({ url }, await registerStranger({ url }));
+  const items = [1, 2, 3].map(() => note({ uuid: randomUUID() }));
+  t.is((await device.sync({ items })).saved_items.length, 3);
   await connectAnew(`${url}/healthcheck`);
   for (const { metricsUrl } of [first, second]) {
     const metrics = await textOf(metricsUrl);
@@ -62,7 +66,7 @@ test('a host and two gateways on one port are one server, and one gateway may go
 
   first.child.kill('SIGTERM');
   t.is(await first.exitCode, 0);
-  const retrieved = () => sync(url, account, { items: [] }).then((reply) => reply.retrieved_items.length);
+  const retrieved = () => device.sync({ sync_token: null }).then((reply) => reply.retrieved_items.length);
   // A connection to the one that went may not have been seen to end yet.
   await until(async () => (await retrieved().catch(() => 0)) === 3);
   host.child.kill('SIGTERM');

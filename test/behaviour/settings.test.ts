@@ -1,0 +1,537 @@
+/**
+ * Every setting that bears on security, once from the environment to what a client sees of it: configuration,
+ * composition, server, answer.
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import test, { type ExecutionContext } from 'ava';
+import { settings } from '../../config/settings.ts';
+import {
+  type Account,
+  alice,
+  bob,
+  challengeOf,
+  cookieSessions,
+  newAlice,
+  refresh,
+  register,
+  signIn,
+  statusOf,
+  tokensOf,
+} from '../kit/account.ts';
+import { type ConfiguredServer, type Environment, startConfiguredServer } from '../kit/configured-server.ts';
+import { Device } from '../kit/device.ts';
+import { call } from '../kit/http.ts';
+import { note, uuidNumber } from '../kit/items.ts';
+import { dial, isRefused } from '../kit/socket-client.ts';
+
+const tested = new Set<string>();
+
+/** What `name` does, seen by a client of a server that was started with it. */
+function setting(
+  name: keyof typeof settings,
+  does: string,
+  environment: Environment,
+  run: (t: ExecutionContext, server: ConfiguredServer) => Promise<void>,
+): void {
+  tested.add(name);
+  test(`${name} ${does}`, async (t) => run(t, await startConfiguredServer(t, environment)));
+}
+
+const attempt = (server: ConfiguredServer, fields = {}) => signIn(server, { password: 'wrong', ...fields });
+
+async function failures(server: ConfiguredServer, count: number): Promise<void> {
+  for (let made = 0; made < count; made += 1) await attempt(server);
+}
+
+// --- sessions -------------------------------------------------------------------------------------------------
+
+setting('ACCESS_TOKEN_AGE', 'ends an access token', { ACCESS_TOKEN_AGE: '5' }, async (t, server) => {
+  const answer = await call(server.url, 'POST', '/v1/users', { body: newAlice });
+  t.is(answer.body.session.access_expiration, server.clock.nowMs() + 5_000);
+  await server.advance(4_999);
+  t.is(await statusOf(server, tokensOf(answer)), '200');
+  await server.advance(1);
+  t.is(await statusOf(server, tokensOf(answer)), '498 expired-access-token');
+});
+
+setting('REFRESH_TOKEN_AGE', 'ends a session', { REFRESH_TOKEN_AGE: '5' }, async (t, server) => {
+  const answer = await call(server.url, 'POST', '/v1/users', { body: newAlice });
+  const endsMs = server.clock.nowMs() + 5_000;
+  t.is(answer.body.session.refresh_expiration, endsMs);
+  for (const cookie of answer.setCookies)
+    t.true(cookie.includes(`Expires=${new Date(endsMs).toUTCString()}`));
+  await server.advance(5_000);
+  t.is(await statusOf(server, tokensOf(answer)), '401 invalid-auth');
+  t.is((await refresh(server, tokensOf(answer))).body.error.tag, 'expired-refresh-token');
+});
+
+setting(
+  'SESSION_FRESHNESS_BUFFER',
+  'lets tokens of a longer, former age live on for as long as it says',
+  { ACCESS_TOKEN_AGE: '1000' },
+  async (t, server) => {
+    const account = await register(server);
+    const strict = await server.restart({ ACCESS_TOKEN_AGE: '100' });
+    t.is(await statusOf(strict, account), '498 expired-access-token');
+    const lenient = await strict.restart({ ACCESS_TOKEN_AGE: '100', SESSION_FRESHNESS_BUFFER: '900' });
+    t.is(await statusOf(lenient, account), '200');
+  },
+);
+
+setting(
+  'EPHEMERAL_SESSION_AGE',
+  'ends ephemeral sessions, and those alone',
+  { EPHEMERAL_SESSION_AGE: '5' },
+  async (t, server) => {
+    const lasting = await register(server);
+    const ephemeral = tokensOf(await signIn(server, { ephemeral: true }));
+    await server.advance(4_999);
+    t.is(await statusOf(server, ephemeral), '200');
+    await server.advance(1);
+    t.is(await statusOf(server, ephemeral), '401 invalid-auth');
+    t.is(await statusOf(server, lasting), '200');
+  },
+);
+
+setting(
+  'COOLDOWN_SESSION_TOKENS_TTL',
+  'is how long a replaced pair still refreshes',
+  { COOLDOWN_SESSION_TOKENS_TTL: '5' },
+  async (t, server) => {
+    const account = await register(server);
+    await refresh(server, account);
+    await server.advance(4_999);
+    t.is((await refresh(server, account)).status, 200);
+    await server.advance(1);
+    t.is((await refresh(server, account)).status, 400);
+  },
+);
+
+// --- signing in -----------------------------------------------------------------------------------------------
+
+const captchaPage = 'https://captcha.example.org';
+
+setting(
+  'MAX_LOGIN_ATTEMPTS',
+  'is the failure from which on a captcha is asked for',
+  { MAX_LOGIN_ATTEMPTS: '2', CAPTCHA_UI_URL: captchaPage },
+  async (t, server) => {
+    await register(server);
+    t.false((await attempt(server)).headers.has('x-captcha-required'));
+    t.is((await attempt(server)).headers.get('x-captcha-required'), captchaPage);
+  },
+);
+
+setting(
+  'MAX_CAPTCHA_LOGIN_ATTEMPTS',
+  'is how many further failures lock the account',
+  { MAX_LOGIN_ATTEMPTS: '1', MAX_CAPTCHA_LOGIN_ATTEMPTS: '2' },
+  async (t, server) => {
+    await register(server);
+    await failures(server, 2);
+    t.is((await signIn(server)).status, 200);
+    await failures(server, 3);
+    t.is((await signIn(server)).status, 423);
+  },
+);
+
+setting(
+  'FAILED_LOGIN_LOCKOUT',
+  'is how long failures are remembered',
+  { MAX_LOGIN_ATTEMPTS: '2', FAILED_LOGIN_LOCKOUT: '5', CAPTCHA_UI_URL: captchaPage },
+  async (t, server) => {
+    await register(server);
+    await failures(server, 1);
+    await server.advance(5_000);
+    t.false((await attempt(server)).headers.has('x-captcha-required'));
+    await server.advance(4_999);
+    t.true((await attempt(server)).headers.has('x-captcha-required'));
+  },
+);
+
+setting(
+  'FAILED_LOGIN_CAPTCHA_LOCKOUT',
+  'is how long an account stays locked',
+  { MAX_LOGIN_ATTEMPTS: '1', MAX_CAPTCHA_LOGIN_ATTEMPTS: '1', FAILED_LOGIN_CAPTCHA_LOCKOUT: '5' },
+  async (t, server) => {
+    await register(server);
+    await failures(server, 2);
+    await server.advance(4_999);
+    t.is((await signIn(server)).status, 423);
+    await server.advance(1);
+    t.is((await signIn(server)).status, 200);
+  },
+);
+
+/** A captcha server that answers with `answer`, and the tokens it was asked about. */
+async function startCaptchaServer(t: ExecutionContext, answer: { status: number; body: string }) {
+  const asked: string[] = [];
+  const server = createServer(({ url = '' }, response) => {
+    asked.push(url);
+    const { status, body } = url.endsWith('token=solved')
+      ? answer
+      : { status: 200, body: '{"status":"fail"}' };
+    response.writeHead(status, { 'content-type': 'application/json' }).end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+}
+
+tested.add('CAPTCHA_SERVER_URL');
+test('CAPTCHA_SERVER_URL decides who may register, and who may go on guessing', async (t) => {
+  const captcha = await startCaptchaServer(t, { status: 200, body: '{"status":"pass"}' });
+  const server = await startConfiguredServer(t, { CAPTCHA_SERVER_URL: captcha.url, MAX_LOGIN_ATTEMPTS: '1' });
+  const registration = async (fields: object) =>
+    (await call(server.url, 'POST', '/v1/users', { body: { ...newAlice, ...fields } })).status;
+  t.is(await registration({}), 400);
+  t.is(await registration({ hvm_token: 'wrong' }), 400);
+  t.is(await registration({ hvm_token: 'solved' }), 200);
+  t.deepEqual(captcha.asked, ['/verify?token=wrong', '/verify?token=solved']);
+  await failures(server, 1);
+  t.is((await signIn(server)).status, 401);
+  t.is((await signIn(server, { hvm_token: 'wrong' })).status, 401);
+  t.is((await signIn(server, { hvm_token: 'solved' })).status, 200);
+});
+
+for (const [what, answer] of Object.entries({
+  'is in trouble': { status: 500, body: '{"status":"pas' },
+  'says nothing': { status: 200, body: '' },
+  'says something else': { status: 200, body: '{"status":"PASS"}' },
+  'says null': { status: 200, body: 'null' },
+})) {
+  test(`nobody passes a captcha server that ${what}`, async (t) => {
+    const captcha = await startCaptchaServer(t, answer);
+    const server = await startConfiguredServer(t, { CAPTCHA_SERVER_URL: captcha.url });
+    const body = { ...newAlice, hvm_token: 'solved' };
+    t.is((await call(server.url, 'POST', '/v1/users', { body })).status, 400);
+    t.is(captcha.asked.length, 1);
+  });
+}
+
+test('nobody passes a captcha server that is away', async (t) => {
+  const server = await startConfiguredServer(t, { CAPTCHA_SERVER_URL: 'http://127.0.0.1:1' });
+  const body = { ...newAlice, hvm_token: 'solved' };
+  t.is((await call(server.url, 'POST', '/v1/users', { body })).status, 400);
+});
+
+setting('CAPTCHA_UI_URL', 'is told to clients', { CAPTCHA_UI_URL: captchaPage }, async (t, server) => {
+  const { text } = await call(server.url, 'GET', '/v1/meta');
+  t.like(JSON.parse(text), { captchaUIUrl: captchaPage, data: { captchaUIUrl: captchaPage } });
+});
+
+// --- accounts -------------------------------------------------------------------------------------------------
+
+setting(
+  'DISABLE_USER_REGISTRATION',
+  'refuses new accounts at both addresses, and lets those that are there sign in',
+  {},
+  async (t, open) => {
+    await register(open);
+    const closed = await open.restart({ DISABLE_USER_REGISTRATION: 'true' });
+    for (const path of ['/v1/users', '/auth']) {
+      const answer = await call(closed.url, 'POST', path, { body: { ...newAlice, email: bob.email } });
+      t.is(answer.status, 400);
+      t.is(answer.body.error.message, 'User registration is currently not allowed.');
+    }
+    t.is((await signIn(closed)).status, 200);
+  },
+);
+
+setting(
+  'WORKSPACES_PER_EMAIL_ENABLED',
+  'allows a second account of an address',
+  { WORKSPACES_PER_EMAIL_ENABLED: 'true' },
+  async (t, server) => {
+    const home = await register(server);
+    const work = await register(server, { workspace_identifier: 'work' });
+    t.not(work.userUuid, home.userUuid);
+    const signedIn = await signIn(server, { workspace_identifier: 'work' });
+    t.is(signedIn.body.user.uuid, work.userUuid);
+  },
+);
+
+setting(
+  'READONLY_USERS',
+  'lets those named read and change nothing, however they write their address',
+  { READONLY_USERS: `somebody@example.org, ${alice.email.toUpperCase()}` },
+  async (t, server) => {
+    const [reader, writer] = [await Device.register(server), await Device.register(server, bob)];
+    t.is((await reader.call('DELETE', '/v1/sessions')).body.error.tag, 'read-only-access');
+    t.deepEqual(
+      (await reader.sync({ items: [note()] })).conflicts.map(({ type }) => type),
+      ['readonly_error'],
+    );
+    t.is(await reader.another().then(({ account }) => statusOf(server, account)), '200');
+    t.is((await writer.sync({ items: [note()] })).saved_items.length, 1);
+  },
+);
+
+setting(
+  'ADMIN_EMAILS',
+  'makes those named administrators, and nobody else',
+  { ADMIN_EMAILS: alice.email.toUpperCase() },
+  async (t, server) => {
+    const rolesOf = async ({ access }: Account) => {
+      const { meta } = await call(server.url, 'GET', '/v1/sessions', { bearer: access });
+      return meta?.auth.roles?.map(({ name }) => name);
+    };
+    t.deepEqual(await rolesOf(await register(server)), ['CORE_USER', 'PRO_USER', 'INTERNAL_TEAM_USER']);
+    t.deepEqual(await rolesOf(await register(server, bob)), ['CORE_USER', 'PRO_USER']);
+  },
+);
+
+// --- browsers -------------------------------------------------------------------------------------------------
+
+const cookiesOf = async (server: ConfiguredServer) =>
+  (await call(server.url, 'POST', '/v1/users', { body: newAlice })).setCookies.map((cookie) =>
+    cookie
+      .split('; ')
+      .slice(1)
+      .filter((attribute) => !attribute.startsWith('Expires=')),
+  );
+
+test('cookies are such as a browser keeps over plain http, and those of other sites over https', async (t) => {
+  t.deepEqual(await cookiesOf(await startConfiguredServer(t)), [
+    ['HttpOnly', 'Path=/', 'SameSite=Lax'],
+    ['HttpOnly', 'Path=/v1/sessions/refresh', 'SameSite=Lax'],
+  ]);
+  t.deepEqual(await cookiesOf(await startConfiguredServer(t, { PUBLIC_URL: 'https://notes.example' })), [
+    ['HttpOnly', 'Secure', 'Path=/', 'Partitioned', 'SameSite=None'],
+    ['HttpOnly', 'Secure', 'Path=/v1/sessions/refresh', 'Partitioned', 'SameSite=None'],
+  ]);
+});
+
+const attribute = (name: keyof typeof settings, environment: Environment, expected: string) =>
+  setting(name, `gives both cookies ${expected}`, environment, async (t, server) => {
+    for (const attributes of await cookiesOf(server)) t.true(attributes.includes(expected));
+  });
+attribute('COOKIE_SAME_SITE', { COOKIE_SAME_SITE: 'Strict' }, 'SameSite=Strict');
+attribute('COOKIE_SECURE', { COOKIE_SECURE: 'true' }, 'Secure');
+attribute('COOKIE_PARTITIONED', { COOKIE_PARTITIONED: 'true', COOKIE_SECURE: 'true' }, 'Partitioned');
+attribute('COOKIE_DOMAIN', { COOKIE_DOMAIN: 'notes.example' }, 'Domain=notes.example');
+
+const allowedFor = async ({ url }: ConfiguredServer, origin: string) =>
+  (await call(url, 'GET', '/v1/meta', { headers: { origin } })).headers.get('access-control-allow-origin');
+const listed = 'https://notes.example';
+const strange = 'https://evil.example';
+
+test('CORS: every origin is told by name that it may read', async (t) => {
+  const server = await startConfiguredServer(t, { CORS_ALLOWED_ORIGINS: listed });
+  for (const origin of [listed, strange]) t.is(await allowedFor(server, origin), origin);
+});
+
+setting(
+  'CORS_ORIGIN_STRICT_MODE_ENABLED',
+  'keeps pages of other origins from reading',
+  { CORS_ORIGIN_STRICT_MODE_ENABLED: 'true', CORS_ALLOWED_ORIGINS: listed },
+  async (t, server) => {
+    t.is(await allowedFor(server, strange), null);
+    for (const origin of ['file://', 'moz-extension://1', 'http://localhost:3000', 'null']) {
+      t.is(await allowedFor(server, origin), origin);
+    }
+  },
+);
+
+setting(
+  'CORS_ALLOWED_ORIGINS',
+  'lets the pages it names read all the same',
+  { CORS_ORIGIN_STRICT_MODE_ENABLED: 'true', CORS_ALLOWED_ORIGINS: `https://a.example, ${listed}` },
+  async (t, server) => {
+    t.is(await allowedFor(server, listed), listed);
+    const preflight = await call(server.url, 'OPTIONS', '/v1/items', { headers: { origin: listed } });
+    t.is(preflight.headers.get('access-control-allow-credentials'), 'true');
+  },
+);
+
+// --- access and limits ----------------------------------------------------------------------------------------
+
+const addressOf = async (server: ConfiguredServer, forwarded: string) => {
+  const { body } = await (await Device.register(server, { email: `${forwarded}@example.org` })).call(
+    'GET',
+    '/v1/sessions',
+  );
+  return body[0].ip_address;
+};
+
+setting('TRUST_PROXY', 'believes no proxy where it is false', { TRUST_PROXY: 'false' }, async (t, server) => {
+  t.is(await addressOf(server, 'a'), '127.0.0.1');
+  const trusting = await server.restart({});
+  t.is(await addressOf(trusting, 'b'), '203.0.113.7');
+});
+
+const key = { SHARED_SERVER_ACCESS_KEY: 'the key' };
+const statusWith = async ({ url }: { readonly url: string }, path: string, headers = {}) =>
+  (await call(url, 'POST', path, { body: {}, headers })).status;
+const withKey = { 'x-shared-server-key': 'the key' };
+
+setting('SHARED_SERVER_ACCESS_KEY', 'shuts out whoever has it not', key, async (t, server) => {
+  const refused = await call(server.url, 'POST', '/v2/login', { body: {} });
+  t.is(refused.status, 401);
+  t.deepEqual(JSON.parse(refused.text), { error: { message: 'Access to this server is restricted.' } });
+  t.is(await statusWith(server, '/v1/users', { 'x-shared-server-key': 'the kez' }), 401);
+  t.is(await statusWith(server, '/v1/users', withKey), 400);
+  t.is((await call(server.url, 'GET', '/healthcheck')).status, 200);
+});
+
+setting(
+  'SHARED_SERVER_ACCESS_KEY_MODE',
+  'guards registration alone, or nothing, or everything where it is mistyped',
+  { ...key, SHARED_SERVER_ACCESS_KEY_MODE: 'registration' },
+  async (t, server) => {
+    const errorOf = async (at: ConfiguredServer, path: string) =>
+      (await call(at.url, 'POST', path, { body: {} })).body.error.message;
+    const restricted = 'Access to this server is restricted.';
+    t.is(await errorOf(server, '/v1/users'), restricted);
+    t.is(await errorOf(server, '/auth'), restricted);
+    t.not(await errorOf(server, '/v2/login'), restricted);
+    const off = await server.restart({ ...key, SHARED_SERVER_ACCESS_KEY_MODE: 'off' });
+    t.not(await errorOf(off, '/v1/users'), restricted);
+    const mistyped = await off.restart({ ...key, SHARED_SERVER_ACCESS_KEY_MODE: 'of' });
+    t.is(await errorOf(mistyped, '/v2/login'), restricted);
+  },
+);
+
+setting('SHARED_SERVER_ACCESS_KEY_EXEMPT', 'opens sockets without the key', {}, async (t, open) => {
+  const token = await (await Device.register(open)).socketToken();
+  const upgrade = async ({ url }: ConfiguredServer) => dial(t, `${url}/sockets?authToken=${token}`);
+  const guarded = await open.restart(key);
+  const refused = await upgrade(guarded);
+  t.true(isRefused(refused) && refused.status === 401);
+  t.false(
+    isRefused(await upgrade(await guarded.restart({ ...key, SHARED_SERVER_ACCESS_KEY_EXEMPT: 'sockets' }))),
+  );
+});
+
+setting('RATE_LIMIT_PUBLIC', 'slows down one address', { RATE_LIMIT_PUBLIC: '2' }, async (t, server) => {
+  const from = async (address: string) =>
+    (await call(server.url, 'GET', '/v1/meta', { headers: { 'x-forwarded-for': address } })).status;
+  t.deepEqual([await from('203.0.113.1'), await from('203.0.113.1')], [200, 200]);
+  t.is(await from('203.0.113.1'), 429);
+  t.is(await from('203.0.113.2'), 200);
+  await server.advance(60_000);
+  t.is(await from('203.0.113.1'), 200);
+});
+
+setting('RATE_LIMIT_SESSION', 'slows down one account', { RATE_LIMIT_SESSION: '2' }, async (t, server) => {
+  const [mine, other] = [await Device.register(server), await Device.register(server, bob)];
+  const own = await mine.another();
+  const list = async (device: Device) => (await device.call('GET', '/v1/sessions')).status;
+  t.deepEqual([await list(mine), await list(own), await list(mine)], [200, 200, 429]);
+  t.is(await list(other), 200);
+  await server.advance(60_000);
+  t.deepEqual([await list(mine), await list(own), await list(mine)], [200, 200, 429]);
+});
+
+setting(
+  'HTTP_REQUEST_PAYLOAD_LIMIT_MEGABYTES',
+  'refuses a larger sync',
+  { HTTP_REQUEST_PAYLOAD_LIMIT_MEGABYTES: '1' },
+  async (t, server) => {
+    const device = await Device.register(server);
+    const sized = async (bytes: number) =>
+      (await device.send({ items: [note({ content: 'x'.repeat(bytes) })] })).status;
+    t.is(await sized(1_000_000), 200);
+    t.is(await sized(1_048_576), 413);
+  },
+);
+
+setting(
+  'BODY_MEMORY_BYTES',
+  'refuses for now what would not fit',
+  { BODY_MEMORY_BYTES: '1048576' },
+  async (t, server) => {
+    const device = await Device.register(server);
+    t.is((await device.send({ items: [note({ content: 'x'.repeat(3_000_000) })] })).status, 503);
+    t.is((await device.send({ items: [note()] })).status, 200);
+  },
+);
+
+setting('SOCKETS_MAX', 'refuses more sockets', { SOCKETS_MAX: '1' }, async (t, server) => {
+  const device = await Device.register(server);
+  await device.socket(t);
+  const refused = await device.dial(t);
+  t.true(isRefused(refused) && refused.status === 503);
+});
+
+setting(
+  'CONTENT_SIZE_TRANSFER_LIMIT',
+  'ends a page',
+  { CONTENT_SIZE_TRANSFER_LIMIT: '5000' },
+  async (t, server) => {
+    const device = await Device.register(server);
+    const content = 'x'.repeat(3_000);
+    await device.sync({ items: [1, 2, 3].map((n) => note({ uuid: uuidNumber(n), content })) });
+    const pages = await (await device.another()).syncAll();
+    t.deepEqual(
+      pages.map((page) => page.retrieved_items.length),
+      [2, 1],
+    );
+  },
+);
+
+setting(
+  'ITEM_CONTENT_LIMIT',
+  'refuses a larger item alone',
+  { ITEM_CONTENT_LIMIT: '100' },
+  async (t, server) => {
+    const device = await Device.register(server);
+    const items = [100, 101].map((size, n) => note({ uuid: uuidNumber(n), content: 'x'.repeat(size) }));
+    const { saved_items: saved, conflicts } = await device.sync({ items });
+    t.deepEqual(
+      saved.map(({ uuid }) => uuid),
+      [uuidNumber(0)],
+    );
+    t.like(conflicts, [{ type: 'content_error', unsaved_item: { uuid: uuidNumber(1) } }]);
+  },
+);
+
+// --- the rest -------------------------------------------------------------------------------------------------
+
+setting(
+  'E2E_TESTING',
+  'makes every session one of headers, and limits no rate',
+  { E2E_TESTING: 'true', RATE_LIMIT_PUBLIC: '1', RATE_LIMIT_SESSION: '1' },
+  async (t, server) => {
+    const device = await Device.register(server, { api: cookieSessions });
+    t.regex(device.account.access, /^1:/);
+    for (let n = 0; n < 3; n += 1) t.is((await device.call('GET', '/v1/sessions')).status, 200);
+  },
+);
+
+setting(
+  'PUBLIC_URL',
+  'is where the files server is said to be',
+  { PUBLIC_URL: 'https://notes.example/' },
+  async (t, server) => {
+    const { meta } = await call(server.url, 'GET', '/v1/sessions', {
+      bearer: (await register(server)).access,
+    });
+    t.is(meta?.server.filesServerUrl, 'https://notes.example/files');
+  },
+);
+
+setting(
+  'FILES_SERVER_URL',
+  'is told with every answer, refusals too',
+  { FILES_SERVER_URL: 'https://files.example' },
+  async (t, server) => {
+    const body = { email: alice.email, password: 'x', code_verifier: challengeOf('x'), api: cookieSessions };
+    const refused = await call(server.url, 'POST', '/v2/login', { body });
+    t.is(refused.status, 401);
+    t.is(refused.meta?.server.filesServerUrl, 'https://files.example');
+    const { meta } = JSON.parse((await call(server.url, 'GET', '/v1/meta')).text);
+    t.is(meta.server.filesServerUrl, 'https://files.example');
+  },
+);
+
+test('no setting that bears on security is without such a test', (t) => {
+  const groups = ['Sessions', 'Signing in', 'Accounts', 'Browsers', 'Access and limits'];
+  const named = Object.entries(settings).filter(([, { group }]) => groups.includes(group));
+  t.true(named.length > 25);
+  t.deepEqual(
+    named.map(([name]) => name).filter((name) => !tested.has(name)),
+    [],
+  );
+});

@@ -1,0 +1,78 @@
+/**
+ * The server as its entry composes it, from the environment to the ports it listens on, with real password hashes. Only
+ * the clock is the test's, and the database is a model, so that it is up at once and needs no other program.
+ */
+import type { ExecutionContext } from 'ava';
+import { pino } from 'pino';
+import { configurationFrom } from '../../config.ts';
+import { Lifetime } from '../../process/lifetime.ts';
+import { startServer } from '../../process/server.ts';
+import { createKeyring } from '../../runtime/keyring.ts';
+import { systemRandom } from '../../runtime/random.ts';
+import { ModelDatabase, ModelStore } from '../../runtime/store/model.ts';
+import { FakeClock, settled } from './clock.ts';
+
+export interface ConfiguredServer {
+  readonly url: string;
+  readonly clock: FakeClock;
+  advance(byMs: number): Promise<void>;
+  /** Ends it as an operator does and starts it again on its database, with these settings. */
+  restart(environment: Environment): Promise<ConfiguredServer>;
+}
+
+export type Environment = Readonly<Record<string, string>>;
+
+const anyPort = { HOST: '127.0.0.1', PORT: '0', ADMIN_PORT: '0', GRPC_PORT: '0', SHARD_COUNT: '16' };
+const moveMs = 100;
+
+export async function startConfiguredServer(
+  t: ExecutionContext,
+  environment: Environment = {},
+  clock = new FakeClock(),
+  database = new ModelDatabase(clock),
+): Promise<ConfiguredServer> {
+  const { config, secrets } = configurationFrom({ ...anyPort, ...environment });
+  const logger = pino({ level: 'silent' });
+  const lifetime = new Lifetime({ logger, clock, closeMostMs: 60_000, exit: () => {} });
+  const options = { config, secrets, version: '0', clock, random: systemRandom, logger, lifetime };
+  const foundation = {
+    keyring: createKeyring(Buffer.alloc(32, 7)),
+    store: new ModelStore(database),
+    generation: 'test',
+    verify: async () => {},
+    isDatabaseUp: () => Promise.resolve(true),
+  };
+  const end = () => moving(clock, lifetime.end(0));
+  t.teardown(end);
+  const { port } = await moving(
+    clock,
+    startServer(options, async () => foundation),
+  );
+  return {
+    url: `http://127.0.0.1:${port}`,
+    clock,
+    async advance(byMs) {
+      await clock.advance(byMs);
+      await settled();
+    },
+    async restart(changed) {
+      await end();
+      return startConfiguredServer(t, changed, clock, database);
+    },
+  };
+}
+
+/** Lets time pass until this is done. */
+async function moving<T>(clock: FakeClock, work: Promise<T>): Promise<T> {
+  let isOver = false;
+  const over = () => {
+    isOver = true;
+  };
+  work.then(over, over);
+  await settled();
+  while (!isOver) {
+    await clock.advance(moveMs);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  return work;
+}

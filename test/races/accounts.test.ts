@@ -1,0 +1,56 @@
+/** What happens to an account at the same moment. */
+import test from 'ava';
+import { alice, newAlice, refresh, register, signIn, statusOf, tokensOf } from '../kit/account.ts';
+import { startServer } from '../kit/server.ts';
+
+test('an address is registered once, also when two try at the same moment', async (t) => {
+  const server = await startServer(t);
+  const body = newAlice;
+  const replies = await Promise.all([
+    server.call('POST', '/v1/users', { body }),
+    server.call('POST', '/v1/users', { body }),
+  ]);
+  t.deepEqual(replies.map(({ status }) => status).toSorted(), [200, 400]);
+  t.is((await server.call('POST', '/auth', { body })).status, 400);
+});
+
+test('attempts made at the same moment cannot outrun the limit', async (t) => {
+  const server = await startServer(t);
+  await register(server);
+  server.hasher.verifications = 0;
+  const replies = await Promise.all(Array.from({ length: 50 }, () => signIn(server, { password: 'wrong' })));
+  t.is(server.hasher.verifications, 12);
+  t.is(replies.filter(({ status }) => status === 423).length, 38);
+});
+
+test('a password that changes while it is being checked opens no session', async (t) => {
+  const server = await startServer(t);
+  const { access, userUuid } = await register(server);
+  server.hasher.meanwhile = async () => {
+    const reply = await server.call('PUT', `/v1/users/${userUuid}/attributes/credentials`, {
+      bearer: access,
+      body: {
+        current_password: alice.password,
+        new_password: 'd'.repeat(64),
+        pw_nonce: 'e'.repeat(64),
+        api: '20200115',
+      },
+    });
+    t.is(reply.status, 200);
+  };
+  t.is((await signIn(server)).status, 401);
+});
+
+test('refreshes of one pair at the same moment all hand out pairs that get on', async (t) => {
+  const server = await startServer(t);
+  const first = await register(server);
+  const replies = await Promise.all(Array.from({ length: 5 }, () => refresh(server, first)));
+  const pairs = replies.map(tokensOf);
+  t.deepEqual(
+    replies.map(({ status }) => status),
+    [200, 200, 200, 200, 200],
+  );
+  const statuses = await Promise.all(pairs.map((pair) => statusOf(server, pair)));
+  t.deepEqual(statuses.toSorted(), ['200', ...Array(4).fill('498 expired-access-token')]);
+  for (const pair of pairs) t.is((await refresh(server, pair)).status, 200);
+});
