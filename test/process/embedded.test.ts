@@ -52,7 +52,7 @@ const postmasterOf = (directory: string): number =>
 async function ownerOf(t: ExecutionContext, directory: string): Promise<ChildProcess> {
   const module = (path: string) => JSON.stringify(fileURLToPath(new URL(path, import.meta.url)));
   const script = `
-    const { startEmbeddedPostgres } = await import(${module('../../runtime/store/embedded/embedded.ts')});
+    const { startEmbeddedPostgres } = await import(${module('../../process/postgres/embedded.ts')});
     const { systemClock } = await import(${module('../../runtime/clock.ts')});
     const { silentLogger: logger } = await import(${module('../../runtime/ports.ts')});
     process.stdin.resume();

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { transform } from 'esbuild';
 
 const root = new URL('../..', import.meta.url).pathname;
-/** `embedded` speaks to our own PostgreSQL alone. */
-const skipped = /\.test\.ts$|^runtime\/store\/embedded\//;
+/** `process/postgres` speaks to our own PostgreSQL alone. */
+const skipped = /\.test\.ts$|^process\/postgres\//;
 
 const sql =
   /(?<!-)\b(SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE|ALTER|DROP|TRUNCATE|WITH|RETURNING|WHERE|JOIN|VALUES|ON CONFLICT|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|SET|SHOW|LISTEN|NOTIFY|DECLARE|FETCH|LOCK|DO)\b/;
