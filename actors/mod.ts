@@ -4,7 +4,6 @@ import type { Services } from './services.ts';
 import { createSigninKind } from './signin/signin.ts';
 import { createUserKind } from './user/user.ts';
 
-export { domainMigrations, domainTables } from './schema.ts';
 export {
   type AccountSettings,
   type CaptchaVerifier,

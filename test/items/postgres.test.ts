@@ -1,8 +1,7 @@
 /** Item sync over a real PostgreSQL: what the model cannot show of large texts, subsets, columns and refusals. */
 import test, { type ExecutionContext } from 'ava';
-import { domainMigrations } from '../../actors/schema.ts';
+import { migrations } from '../../process/schema.ts';
 import { migrate } from '../../runtime/store/postgres/migrate.ts';
-import { runtimeMigrations } from '../../runtime/store/postgres/schema.ts';
 import { openPostgresStore } from '../../runtime/store/postgres/store.ts';
 import { deletion, note, otherUserUuid, userUuid, uuidNumber } from '../support/items.ts';
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
@@ -16,7 +15,7 @@ test.after.always(() => server?.stop());
 
 async function startWorld(t: ExecutionContext): Promise<World> {
   const connection = await server.createDatabase();
-  await migrate(connection, [...runtimeMigrations, ...domainMigrations]);
+  await migrate(connection, migrations);
   const store = await openPostgresStore({ connection });
   t.teardown(() => store.close());
   // Nothing is to be found in memory: what comes back has been through the database.

@@ -5,14 +5,15 @@
  */
 import test from 'ava';
 import fc from 'fast-check';
-import { domainMigrations, domainTables } from '../../actors/schema.ts';
+import { domainTables } from '../../actors/schema.ts';
+import { migrations as releasedMigrations } from '../../process/schema.ts';
 import { migrate } from '../../runtime/store/postgres/migrate.ts';
 import { reshard, shardCountSetting } from '../../runtime/store/postgres/reshard.ts';
-import { createTable, runtimeMigrations } from '../../runtime/store/postgres/schema.ts';
 import { openPostgresStore } from '../../runtime/store/postgres/store.ts';
 import { runtimeTables } from '../../runtime/store/tables.ts';
 import type { AnyTable } from '../../runtime/table.ts';
 import { buildDialectChecker, checkDialect, type Script } from '../../tools/cockroach-dialect/run.ts';
+import { createTable } from '../support/create-table.ts';
 import { type DatabaseConnection, startTestPostgres, type TestPostgres } from '../support/postgres.ts';
 import { actor, givenWrites, insert } from './actors.ts';
 import { contract } from './contract.ts';
@@ -33,7 +34,7 @@ const lockReasons: readonly { readonly text: RegExp; readonly because: string }[
 ];
 
 const tables: readonly AnyTable[] = [...runtimeTables, ...domainTables, ...contractTables];
-const migrations = [...runtimeMigrations, ...domainMigrations, ...contractTables.flatMap(createTable)];
+const migrations = [...releasedMigrations, ...contractTables.flatMap(createTable)];
 
 let server: TestPostgres;
 let recorded: readonly (readonly string[])[];
@@ -56,7 +57,7 @@ test.after.always(() => server?.stop());
 
 /** A migrated database with a row in each table of the runtime, whose number of shards is changed. */
 async function useAndReshard(connection: DatabaseConnection): Promise<void> {
-  await migrate(connection, [...runtimeMigrations, ...domainMigrations]);
+  await migrate(connection, releasedMigrations);
   const store = await openPostgresStore({ connection });
   await store.fixedSetting(shardCountSetting, '16');
   await givenWrites(

@@ -11,6 +11,7 @@ import { assertFails } from '../../../test/store/actors.ts';
 import { type Arrange, type Operation, operations } from '../../../test/store/fault-operations.ts';
 import { describeFault, type FaultCase, faultCases } from '../../../test/store/faults.ts';
 import { contractTables } from '../../../test/store/tables.ts';
+import { createTable } from '../../../test/support/create-table.ts';
 import {
   type DatabaseConnection,
   startTestPostgres,
@@ -19,7 +20,7 @@ import {
 import { PostgresProxy } from '../../../test/support/postgres-proxy.ts';
 import { StoreError } from '../store.ts';
 import { migrate } from './migrate.ts';
-import { createTable, runtimeMigrations } from './schema.ts';
+import { runtimeMigrations } from './migrations/list.ts';
 import { openPostgresStore, PostgresStore } from './store.ts';
 
 /** The driver gives up on a silent server after twice this. */

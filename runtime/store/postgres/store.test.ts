@@ -15,6 +15,7 @@ import {
   sliceTexts,
 } from '../../../test/store/actors.ts';
 import { contractTables, letterTable, note, noteTable, uuid } from '../../../test/store/tables.ts';
+import { createTable } from '../../../test/support/create-table.ts';
 import { testNode } from '../../../test/support/host.ts';
 import {
   type DatabaseConnection,
@@ -24,8 +25,8 @@ import {
 import { SeededRandom } from '../../../test/support/random.ts';
 import { TcpProxy } from '../../../test/support/tcp-proxy.ts';
 import { migrate } from './migrate.ts';
+import { runtimeMigrations } from './migrations/list.ts';
 import { planRead } from './reads.ts';
-import { createTable, runtimeMigrations } from './schema.ts';
 import { openPostgresStore, type PostgresStore, type PostgresStoreOptions, storeSql } from './store.ts';
 
 let server: TestPostgres;
