@@ -71,10 +71,14 @@ async function useAndReshard(connection: DatabaseConnection): Promise<void> {
 
 const schemaScripts: readonly Script[] = migrations.map(({ sql }) => ({ texts: [sql] }));
 
-/** With the schema before them; what is already in it may be made again. */
+/** With the schema before them, and those first that make more; what is already there may be made again. */
 function scriptsOf(collected: readonly (readonly string[])[]): readonly Script[] {
-  return [...schemaScripts, ...collected.map(scriptOf)];
+  const making = collected.filter(isMaking);
+  const others = collected.filter((texts) => !isMaking(texts));
+  return [...schemaScripts, ...[...making, ...others].map(scriptOf)];
 }
+
+const isMaking = (texts: readonly string[]) => texts.some((text) => text.startsWith('CREATE'));
 
 function scriptOf(texts: readonly string[]): Script {
   const lockReason = lockReasons.find(({ text }) => texts.some((one) => text.test(one)))?.because;
