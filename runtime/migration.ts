@@ -7,11 +7,12 @@
  * Rules for whoever adds one:
  * - One that was merged is frozen: databases have it. What it got wrong is corrected by a later one.
  * - It says IF EXISTS or IF NOT EXISTS: a crash between a statement and its record runs it again.
- * - It only adds. Servers of the release before go on working while and after it is applied, so a new column allows
- *   NULL or has a default, and what is no longer used goes a release after the last server that used it.
+ * - It only adds. Servers of the release before that are running go on while and after it is applied, so a new column
+ *   allows NULL or has a default, and what is no longer used goes a release after the last server that used it.
  * - No key begins with a time or a sequence, so that writes spread over the ranges of a cluster.
  *
- * Tables are declared apart from this (`table.ts`), and a test holds the two together.
+ * Tables are declared apart from this (`table.ts`). The tests in `test/migrations` hold the two together, keep the
+ * checksum of each migration, and run them on the databases of all releases.
  *
  * There is no change of data so far. One would be a migration of its own after the release whose servers write old and
  * new alike: an UPDATE of at most a thousand rows that still need it, found along the primary key, which `migrate`
