@@ -11,6 +11,9 @@ import { StoreError } from '../store.ts';
 import { toStoreError } from './errors.ts';
 import { connect, underSchemaLock } from './schema-lock.ts';
 
+/** What PostgreSQL says of a table that is not there. */
+const undefinedTable = '42P01';
+
 /** The database has migrations that this release does not know. */
 export class NewerSchemaError extends StoreError {
   readonly unknownIds: readonly string[];
@@ -86,5 +89,3 @@ async function recordedIds(client: pg.Client): Promise<readonly string[]> {
     throw error;
   }
 }
-
-const undefinedTable = '42P01';
