@@ -41,6 +41,13 @@ test('an empty environment gives the defaults, and they are those of the protoco
   t.deepEqual(warnings, []);
 });
 
+test('only the schema of a database that others reach may be left to them', (t) => {
+  t.true(configOf({}).migrateAtStart);
+  const external = { DATABASE_URL: 'postgresql://a@b/c', MIGRATE_AT_START: 'false' };
+  t.false(configOf(external).migrateAtStart);
+  t.regex(problemsOf({ MIGRATE_AT_START: 'false' }).join(), /^MIGRATE_AT_START=false needs DATABASE_URL:/);
+});
+
 test('an empty variable counts as none', (t) => {
   t.deepEqual(configOf({ PORT: '', HOST: ' ', ADMIN_EMAILS: '' }), configOf({}));
 });

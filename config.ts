@@ -30,6 +30,7 @@ export interface Config {
   /** Requests in flight, and then commits, may each take as long to finish at the end. */
   readonly drainTimeoutMs: number;
   readonly dataDirectory: string;
+  readonly migrateAtStart: boolean;
   readonly secretKeyFile: string | undefined;
   readonly nodeId: string;
   readonly shardCount: number;
@@ -152,6 +153,7 @@ function configOf(values: Values): Config {
     logLevel: values.LOG_LEVEL,
     drainTimeoutMs: values.DRAIN_TIMEOUT_MS,
     dataDirectory: values.DATA_DIR,
+    migrateAtStart: values.MIGRATE_AT_START,
     secretKeyFile: values.SECRET_KEY_FILE,
     nodeId: values.NODE_ID,
     shardCount: values.SHARD_COUNT,
@@ -269,6 +271,11 @@ function contradictionsOf(values: Values, { cookies }: Config): string[] {
   }
   if (values.SECRET_KEY !== undefined && values.SECRET_KEY_FILE !== undefined) {
     problems.push('SECRET_KEY and SECRET_KEY_FILE are both set; one of them has to go.');
+  }
+  if (!values.MIGRATE_AT_START && values.DATABASE_URL === undefined) {
+    problems.push(
+      'MIGRATE_AT_START=false needs DATABASE_URL: nobody but the server can reach a database of its own.',
+    );
   }
   return problems;
 }

@@ -3,6 +3,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { ConfigError, databaseUrl, internalApiConfiguration, urlHost } from '../config.ts';
 import { StartError, exitCodes as startExitCodes } from '../process/start-error.ts';
+import type { Migrate } from './commands/migrate.ts';
 import type { Reshard } from './commands/reshard.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { type Defaults, runCommandLine } from './program.ts';
@@ -13,17 +14,35 @@ function defaults(): Defaults {
   return { address: `${urlHost(host)}:${port}`, ca: clientCaFile, cert: certFile, key: keyFile };
 }
 
-/** Its driver of databases is loaded by no other command. */
-const reshard: Reshard = async (shardCount, onProgress) => {
-  const { reshardDatabase } = await import('../process/reshard.ts');
+// The driver of databases is loaded by these alone.
+const reshard: Reshard = (shardCount, onProgress) =>
+  onDatabase(async (url) => {
+    const { reshardDatabase } = await import('../process/reshard.ts');
+    return reshardDatabase({ databaseUrl: url, shardCount, onProgress });
+  });
+const migrate: Migrate = {
+  plan: () =>
+    onDatabase(async (url) => {
+      const { planMigration } = await import('../process/migrate.ts');
+      return planMigration(url);
+    }),
+  apply: (onApplied) =>
+    onDatabase(async (url) => {
+      const { migrateDatabase } = await import('../process/migrate.ts');
+      return migrateDatabase(url, onApplied);
+    }),
+};
+
+/** @throws Failure */
+async function onDatabase<T>(work: (url: string | undefined) => Promise<T>): Promise<T> {
   try {
-    return await reshardDatabase({ databaseUrl: databaseUrl(), shardCount, onProgress });
+    return await work(databaseUrl());
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     const isAway = error.exitCode === startExitCodes.unavailable;
     throw new Failure(isAway ? exitCodes.unavailable : exitCodes.refused, error.message);
   }
-};
+}
 
 // The library names a node that is reached by an IP address to TLS as such; nobody here can do anything about it.
 process.noDeprecation = true;
@@ -43,7 +62,7 @@ try {
     monotonicMs: () => performance.now(),
     sleep: (ms: number) => setTimeout(ms),
   };
-  process.exitCode = await runCommandLine(process.argv.slice(2), defaults(), terminal, { reshard });
+  process.exitCode = await runCommandLine(process.argv.slice(2), defaults(), terminal, { migrate, reshard });
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error;
   err(`${error.message}\n`);

@@ -1,4 +1,5 @@
 import test from 'ava';
+import type { Migrate } from './commands/migrate.ts';
 import type { Reshard } from './commands/reshard.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { runCommandLine } from './program.ts';
@@ -13,7 +14,26 @@ const reshard: Reshard = async (shardCount, onProgress) => {
   return { outcome: 'done', from: 16, rows: 1_234 };
 };
 
-async function run(...args: readonly string[]) {
+const pending = [
+  {
+    id: 'domain-0008-tag',
+    sql: '\n    CREATE TABLE IF NOT EXISTS tag (\n      uuid uuid NOT NULL PRIMARY KEY\n    )',
+  },
+  { id: 'domain-0009-tag-name', sql: 'ALTER TABLE tag ADD COLUMN IF NOT EXISTS name text' },
+];
+
+/** Of a database that lacks these. */
+const migrateOf = (lacking: typeof pending): Migrate => ({
+  plan: async () => lacking,
+  apply: async (onApplied) => {
+    for (const { id } of lacking) onApplied(id);
+    return lacking.map(({ id }) => id);
+  },
+});
+
+const run = (...args: readonly string[]) => runWith(migrateOf(pending), ...args);
+
+async function runWith(migrate: Migrate, ...args: readonly string[]) {
   const written = { out: '', err: '' };
   const code = await runCommandLine(
     args,
@@ -29,7 +49,7 @@ async function run(...args: readonly string[]) {
       monotonicMs: () => 0,
       sleep: () => Promise.reject(new Error('nothing waits here')),
     },
-    { reshard },
+    { migrate, reshard },
   );
   return { code, ...written };
 }
@@ -48,6 +68,40 @@ test('reshard says when there is nothing to do, and why it cannot be', async (t)
   t.deepEqual([code, out], [0, 'The database has 16 shards already.\n']);
   const refused = await run('reshard', '--shards', '32');
   t.deepEqual([refused.code, refused.out, refused.err], [1, '', 'The node "a" has a lease.\n']);
+});
+
+test('migrate plan shows what would be applied, and apply tells what was', async (t) => {
+  const statements = ['CREATE TABLE IF NOT EXISTS tag ( uuid uuid NOT NULL PRIMARY KEY )', pending[1]?.sql];
+  const plan = await run('migrate', 'plan');
+  t.deepEqual(plan, {
+    code: 0,
+    out: `-- domain-0008-tag\n${statements[0]};\n-- domain-0009-tag-name\n${statements[1]};\n`,
+    err: '',
+  });
+  const { pending: listed } = JSON.parse((await run('migrate', 'plan', '--json')).out);
+  t.deepEqual(
+    listed,
+    pending.map(({ id }, index) => ({ id, sql: statements[index] })),
+  );
+  const applied = await run('migrate', 'apply');
+  t.deepEqual(applied, {
+    code: 0,
+    out: 'The database has the schema of this release.\n',
+    err: 'domain-0008-tag\ndomain-0009-tag-name\n',
+  });
+  t.deepEqual(JSON.parse((await run('migrate', 'apply', '--json')).out), {
+    applied: ['domain-0008-tag', 'domain-0009-tag-name'],
+  });
+});
+
+test('migrate says when there is nothing to do, and why it cannot be', async (t) => {
+  for (const command of ['plan', 'apply']) {
+    const { code, out, err } = await runWith(migrateOf([]), 'migrate', command);
+    t.deepEqual([code, out, err], [0, 'The database has the schema of this release.\n', '']);
+  }
+  const failing = () => Promise.reject(new Failure(exitCodes.refused, 'DATABASE_URL is not set.'));
+  const refused = await runWith({ plan: failing, apply: failing }, 'migrate', 'plan');
+  t.deepEqual([refused.code, refused.out, refused.err], [1, '', 'DATABASE_URL is not set.\n']);
 });
 
 for (const [what, args, said] of [
@@ -80,9 +134,11 @@ test('help says of every command when to use it, with an example', async (t) => 
   const overview = await run('--help');
   t.is(overview.code, 0);
   const listed = [...overview.out.matchAll(/^ {2}(\w+)(?: \[options\])?(?: <\w+>)* {2,}\w/gm)];
-  const commands = listed.map(([, name = '']) => [name]).filter(([name]) => name !== 'user');
+  const groups = { migrate: ['plan', 'apply'], user: ['find', 'show', 'sign-out'] };
+  const inGroups = Object.entries(groups).flatMap(([group, names]) => names.map((name) => [group, name]));
+  const commands = listed.map(([, name = '']) => [name]).filter(([name = '']) => !(name in groups));
   t.deepEqual(commands.length, 11);
-  for (const command of [...commands, ['user', 'find'], ['user', 'show'], ['user', 'sign-out']]) {
+  for (const command of [...commands, ...inGroups]) {
     const { code, out } = await run(...command, '--help');
     t.is(code, 0);
     t.regex(out, /\nWhen to use it:\n {2}\w/, command.join(' '));

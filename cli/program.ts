@@ -4,6 +4,7 @@ import { addActorCommands } from './commands/actors.ts';
 import { addBacklogCommands } from './commands/backlog.ts';
 import type { Run } from './commands/command.ts';
 import { addHealthCommands } from './commands/health.ts';
+import { addMigrateCommands, type Migrate } from './commands/migrate.ts';
 import { addNodeCommands } from './commands/nodes.ts';
 import { milliseconds } from './commands/options.ts';
 import { addReshardCommand, type Reshard } from './commands/reshard.ts';
@@ -25,6 +26,7 @@ export interface Defaults {
 
 /** What is done without a node to ask. */
 export interface Tools {
+  readonly migrate: Migrate;
   readonly reshard: Reshard;
 }
 
@@ -91,6 +93,7 @@ function createProgram(defaults: Defaults, terminal: Terminal, tools: Tools, run
   for (const add of [
     addNodeCommands,
     addShardCommands,
+    addMigrateCommands(tools.migrate),
     addReshardCommand(tools.reshard),
     addActorCommands,
     addBacklogCommands,

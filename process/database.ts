@@ -1,17 +1,15 @@
 import type pg from 'pg';
-import { migrations } from '../actors/schema.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Keyring } from '../runtime/keyring.ts';
 import type { Logger } from '../runtime/ports.ts';
 import type { Random } from '../runtime/random.ts';
-import { migrate } from '../runtime/store/postgres/migrate.ts';
 import { resharding, shardCountSetting } from '../runtime/store/postgres/reshard.ts';
-import { runtimeMigrations } from '../runtime/store/postgres/schema.ts';
 import { openPostgresStore, type PostgresStore } from '../runtime/store/postgres/store.ts';
 import type { Store } from '../runtime/store/store.ts';
 import type { DataDirectory } from './data-directory.ts';
 import { startEmbeddedPostgres } from './postgres/embedded.ts';
 import { checkFingerprint } from './root-secret.ts';
+import { ensureSchema, type SchemaPolicy } from './schema.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
 const passwordBytes = 24;
@@ -46,12 +44,13 @@ export async function openDatabase(
   });
 }
 
-/** Brings the schema up to date and opens the store on it. @throws StartError */
-export async function openStore({ connection, isUp }: Database, logger: Logger): Promise<PostgresStore> {
+/** Opens the store once the schema is up to date. @throws StartError */
+export async function openStore(
+  { connection, isUp }: Database,
+  { logger, ...policy }: SchemaPolicy,
+): Promise<PostgresStore> {
   return needing('The database cannot be used', async () => {
-    const applied = await migrate(connection, [...runtimeMigrations, ...migrations]);
-    if (applied.length > 0)
-      logger.info({ migrations: applied.length }, 'the database schema was brought up to date');
+    await ensureSchema(connection, { logger, ...policy });
     return await openPostgresStore({
       connection,
       // While the database is known to be down that has been said already.

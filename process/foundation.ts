@@ -41,7 +41,7 @@ export async function layFoundation(options: FoundationOptions): Promise<Foundat
   );
   const database = await openDatabase(secrets.databaseUrl, directory, { clock, random, logger });
   lifetime.onEnd(() => database.stop());
-  const store = await openStore(database, logger);
+  const store = await openStore(database, { migrateAtStart: config.migrateAtStart, logger });
   lifetime.onEnd(() => store.close());
   const { shardCount, nodeId, clusterName } = config;
   const expected = { keyring, shardCount, nodeId, clusterName, isClustered: config.nats !== undefined };

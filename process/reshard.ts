@@ -1,9 +1,7 @@
 /** `scriptorium reshard`: changes the number of shards of a database that no node serves. */
-import { migrations } from '../actors/schema.ts';
-import { migrate } from '../runtime/store/postgres/migrate.ts';
 import { type Resharding, reshard } from '../runtime/store/postgres/reshard.ts';
-import { runtimeMigrations } from '../runtime/store/postgres/schema.ts';
 import { needing } from './database.ts';
+import { applyMigrations } from './schema.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
 export interface ReshardRequest {
@@ -29,7 +27,7 @@ export async function reshardDatabase(request: ReshardRequest): Promise<Resharde
   const ended = await needing(
     'The shards could not be changed; nothing is lost by trying again',
     async () => {
-      await migrate(connection, [...runtimeMigrations, ...migrations]);
+      await applyMigrations(connection);
       return reshard({ connection, shardCount, onProgress });
     },
   );

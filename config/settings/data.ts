@@ -1,4 +1,4 @@
-import { integer, setting, text } from '../setting.ts';
+import { flag, integer, setting, text } from '../setting.ts';
 
 const group = 'Data';
 
@@ -15,6 +15,13 @@ export const dataSettings = {
     secret: true,
     defaultText: 'a PostgreSQL of our own in the data directory',
     description: 'An external PostgreSQL or CockroachDB: `postgresql://user:password@host:port/database`.',
+  }),
+  MIGRATE_AT_START: setting({
+    group,
+    schema: flag,
+    default: true,
+    description:
+      'Brings the schema of the database up to date at the start. Without it a server refuses a database that is behind, until `scriptorium migrate apply` was run. It can be turned off with `DATABASE_URL` only.',
   }),
   SECRET_KEY: setting({
     group,

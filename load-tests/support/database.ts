@@ -6,8 +6,9 @@ import { systemClock } from '../../runtime/clock.ts';
 import { silentLogger } from '../../runtime/ports.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import { migrate } from '../../runtime/store/postgres/migrate.ts';
-import { createTable, runtimeMigrations } from '../../runtime/store/postgres/schema.ts';
+import { runtimeMigrations } from '../../runtime/store/postgres/migrations/list.ts';
 import type { AnyTable } from '../../runtime/table.ts';
+import { createTable } from '../../test/kit/create-table.ts';
 
 /** The embedded server as `npm start` runs it (fsync on), with the runtime's tables and these, in a scratch folder. */
 export async function withDatabase(

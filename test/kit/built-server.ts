@@ -24,6 +24,22 @@ export async function build(): Promise<void> {
   await promisify(execFile)(compiler, args, { cwd: root });
 }
 
+/** Runs the built command line on a database, as an operator does who asks no node. */
+export async function commandLine(
+  url: string,
+  ...args: readonly string[]
+): Promise<{ code: number; out: string; err: string }> {
+  const entry = join(buildDirectory, 'cli', 'main.js');
+  const env = { PATH: process.env['PATH'], DATABASE_URL: url };
+  try {
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [entry, ...args], { env });
+    return { code: 0, out: stdout, err: stderr };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return { code, out: stdout, err: stderr };
+  }
+}
+
 export type Launch = { readonly directory: string } & Pick<ServerProcessOptions, 'settings' | 'account'>;
 
 /** Starts the process and does not wait for anything. */

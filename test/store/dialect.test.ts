@@ -6,14 +6,14 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { tables as domainTables } from '../../actors/kinds.ts';
-import { migrations as domainMigrations } from '../../actors/schema.ts';
+import { migrations as releasedMigrations } from '../../process/schema.ts';
 import { migrate } from '../../runtime/store/postgres/migrate.ts';
 import { reshard, shardCountSetting } from '../../runtime/store/postgres/reshard.ts';
-import { createTable, runtimeMigrations } from '../../runtime/store/postgres/schema.ts';
 import { openPostgresStore } from '../../runtime/store/postgres/store.ts';
 import { runtimeTables } from '../../runtime/store/tables.ts';
 import type { AnyTable } from '../../runtime/table.ts';
 import { buildDialectChecker, checkDialect, type Script } from '../../tools/cockroach-dialect/run.ts';
+import { createTable } from '../kit/create-table.ts';
 import { type DatabaseConnection, startTestPostgres, type TestPostgres } from '../kit/postgres.ts';
 import { actor, givenWrites, insert } from './actors.ts';
 import { contract } from './contract.ts';
@@ -34,7 +34,7 @@ const lockReasons: readonly { readonly text: RegExp; readonly because: string }[
 ];
 
 const tables: readonly AnyTable[] = [...runtimeTables, ...domainTables, ...contractTables];
-const migrations = [...runtimeMigrations, ...domainMigrations, ...contractTables.flatMap(createTable)];
+const migrations = [...releasedMigrations, ...contractTables.flatMap(createTable)];
 
 let server: TestPostgres;
 let recorded: readonly (readonly string[])[];
@@ -57,7 +57,7 @@ test.after.always(() => server?.stop());
 
 /** A migrated database with a row in each table of the runtime, whose number of shards is changed. */
 async function useAndReshard(connection: DatabaseConnection): Promise<void> {
-  await migrate(connection, [...runtimeMigrations, ...domainMigrations]);
+  await migrate(connection, releasedMigrations);
   const store = await openPostgresStore({ connection });
   await store.fixedSetting(shardCountSetting, '16');
   await givenWrites(
@@ -71,10 +71,14 @@ async function useAndReshard(connection: DatabaseConnection): Promise<void> {
 
 const schemaScripts: readonly Script[] = migrations.map(({ sql }) => ({ texts: [sql] }));
 
-/** With the schema before them; what is already in it may be made again. */
+/** With the schema before them, and those first that make more; what is already there may be made again. */
 function scriptsOf(collected: readonly (readonly string[])[]): readonly Script[] {
-  return [...schemaScripts, ...collected.map(scriptOf)];
+  const making = collected.filter(isMaking);
+  const others = collected.filter((texts) => !isMaking(texts));
+  return [...schemaScripts, ...[...making, ...others].map(scriptOf)];
 }
+
+const isMaking = (texts: readonly string[]) => texts.some((text) => text.startsWith('CREATE'));
 
 function scriptOf(texts: readonly string[]): Script {
   const lockReason = lockReasons.find(({ text }) => texts.some((one) => text.test(one)))?.because;

@@ -1,11 +1,11 @@
 import pg from 'pg';
 import { batchCommit } from '../../runtime/store/postgres/commit.ts';
 import { migrate } from '../../runtime/store/postgres/migrate.ts';
-import { createTable, runtimeMigrations } from '../../runtime/store/postgres/schema.ts';
+import { runtimeMigrations } from '../../runtime/store/postgres/migrations/list.ts';
 import type { Statement } from '../../runtime/store/postgres/sql.ts';
-
 import { openPostgresStore, type StoreSql, storeSql } from '../../runtime/store/postgres/store.ts';
 import type { NodeRow, Store } from '../../runtime/store/store.ts';
+import { createTable } from '../kit/create-table.ts';
 import type { DatabaseConnection, TestPostgres } from '../kit/postgres.ts';
 import type { Flight, Subject } from './subject.ts';
 import { contractTables } from './tables.ts';

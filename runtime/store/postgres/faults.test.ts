@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import test from 'ava';
 import pg from 'pg';
+import { createTable } from '../../../test/kit/create-table.ts';
 import { type DatabaseConnection, startTestPostgres, type TestPostgres } from '../../../test/kit/postgres.ts';
 import { PostgresProxy } from '../../../test/kit/postgres-proxy.ts';
 import { assertFails } from '../../../test/store/actors.ts';
@@ -15,7 +16,7 @@ import { describeFault, type FaultCase, faultCases } from '../../../test/store/f
 import { contractTables } from '../../../test/store/tables.ts';
 import { StoreError } from '../store.ts';
 import { migrate } from './migrate.ts';
-import { createTable, runtimeMigrations } from './schema.ts';
+import { runtimeMigrations } from './migrations/list.ts';
 import { openPostgresStore, PostgresStore } from './store.ts';
 
 /** The driver gives up on a silent server after twice this. */

@@ -1,12 +1,13 @@
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
+import { createTable } from '../../../test/kit/create-table.ts';
 import { startTestPostgres, type TestPostgres } from '../../../test/kit/postgres.ts';
 import { PostgresProxy } from '../../../test/kit/postgres-proxy.ts';
 import { assertFails } from '../../../test/store/actors.ts';
 import { contractTables } from '../../../test/store/tables.ts';
 import { StoreError } from '../store.ts';
-import { migrate } from './migrate.ts';
-import { createTable, runtimeMigrations } from './schema.ts';
+import { migrate, NewerSchemaError, pendingMigrations } from './migrate.ts';
+import { runtimeMigrations } from './migrations/list.ts';
 
 let server: TestPostgres;
 test.before(async () => {
@@ -16,6 +17,13 @@ test.after.always(() => server?.stop());
 
 const migrations = [...runtimeMigrations, ...contractTables.flatMap((table) => createTable(table))];
 const allIds = migrations.map(({ id }) => id);
+
+async function connected(t: ExecutionContext, connection: pg.ClientConfig): Promise<pg.Client> {
+  const made = new pg.Client(connection);
+  await made.connect();
+  t.teardown(() => made.end());
+  return made;
+}
 
 test('migrations are applied in order, recorded, and not applied again', async (t) => {
   const connection = await server.createDatabase();
@@ -30,10 +38,8 @@ test('migrations are applied in order, recorded, and not applied again', async (
 test('what crashed between a statement and its record is resumed', async (t) => {
   const connection = await server.createDatabase();
   await migrate(connection, migrations);
-  const client = new pg.Client(connection);
-  await client.connect();
+  const client = await connected(t, connection);
   await client.query(`DELETE FROM migration WHERE id LIKE 'note-%' OR id = 'runtime-0004-actor'`);
-  await client.end();
   const forgotten = allIds.filter((id) => id.startsWith('note-') || id === 'runtime-0004-actor');
   t.deepEqual(await migrate(connection, migrations), forgotten);
 });
@@ -56,12 +62,8 @@ test('what is struck at any statement is finished by migrating again', async (t)
   const some = runtimeMigrations.slice(0, 1);
   const connection = await server.createDatabase();
   const proxy = await PostgresProxy.start(connection);
-  const client = new pg.Client(connection);
-  await client.connect();
-  t.teardown(async () => {
-    await client.end();
-    await proxy.stop();
-  });
+  t.teardown(() => proxy.stop());
+  const client = await connected(t, connection);
   const texts: string[] = [];
   proxy.onStatement = ({ text }) => void texts.push(text);
   await migrate(proxy.connection, some);
@@ -82,6 +84,58 @@ test('what is struck at any statement is finished by migrating again', async (t)
       t.deepEqual(await migrate(proxy.connection, some), [], `${fault.effect} at ${texts[at]}`);
     }
   }
+});
+
+test('what is pending is told, in order, and nothing is changed by asking', async (t) => {
+  const connection = await server.createDatabase();
+  t.deepEqual(await pendingMigrations(connection, migrations), migrations);
+  const client = await connected(t, connection);
+  const { rows } = await client.query("SELECT tablename FROM pg_tables WHERE schemaname = 'public'");
+  t.deepEqual(rows, []);
+  await migrate(connection, migrations.slice(0, 3));
+  t.deepEqual(await pendingMigrations(connection, migrations), migrations.slice(3));
+  await migrate(connection, migrations);
+  t.deepEqual(await pendingMigrations(connection, migrations), []);
+});
+
+test('a database that lacks nothing is asked once', async (t) => {
+  const connection = await server.createDatabase();
+  const proxy = await PostgresProxy.start(connection);
+  t.teardown(() => proxy.stop());
+  await migrate(connection, migrations);
+  const texts: string[] = [];
+  proxy.onStatement = ({ text }) => void texts.push(text);
+  t.deepEqual(await migrate(proxy.connection, migrations), []);
+  t.deepEqual(texts, ['SELECT id FROM migration ORDER BY id']);
+});
+
+test('who waits is told of each migration once it is applied', async (t) => {
+  const connection = await server.createDatabase();
+  const told: string[] = [];
+  await migrate(connection, migrations, (id) => told.push(id));
+  t.deepEqual(told, allIds);
+});
+
+test('what is on record by a former id is not applied again', async (t) => {
+  const connection = await server.createDatabase();
+  const former = { id: 'x-0001', sql: 'CREATE TABLE IF NOT EXISTS x (id text NOT NULL PRIMARY KEY)' };
+  t.deepEqual(await migrate(connection, [former]), ['x-0001']);
+  const renamed = { id: 'y-0001-x', formerly: 'x-0001', sql: 'DROP TABLE IF EXISTS x' };
+  t.deepEqual(await migrate(connection, [renamed]), []);
+  const client = await connected(t, connection);
+  await t.notThrowsAsync(client.query('SELECT id FROM x'));
+});
+
+test('a database of a newer release is left as it is', async (t) => {
+  const connection = await server.createDatabase();
+  await migrate(connection, migrations);
+  const older = [...migrations.slice(1, -1), { id: 'z-0001', sql: 'CREATE TABLE IF NOT EXISTS z (id text)' }];
+  const unknownIds = [allIds[0], allIds.at(-1)].toSorted();
+  for (const refused of [pendingMigrations(connection, older), migrate(connection, older)]) {
+    const error = await t.throwsAsync(refused, { instanceOf: NewerSchemaError });
+    t.deepEqual(error.unknownIds, unknownIds as string[]);
+  }
+  t.deepEqual(await migrate(connection, migrations), []);
 });
 
 test('a list that could not be resumed is refused before anything runs', async (t) => {

@@ -2,20 +2,62 @@
  * Applies migrations in order, one process at a time (`schema-lock.ts`).
  *
  * Each statement that has no record is run, outside of a transaction, and then recorded. A crash between the two runs
- * it again, which is why each says IF NOT EXISTS.
+ * it again, which is why each says IF NOT EXISTS. A database that lacks nothing is asked for its records by one query
+ * and left as it is, and so is one with a record that is not known here: it is of a newer release.
  */
-import type pg from 'pg';
+import pg from 'pg';
+import type { Migration } from '../../migration.ts';
 import { StoreError } from '../store.ts';
-import type { Migration } from './schema.ts';
-import { underSchemaLock } from './schema-lock.ts';
+import { toStoreError } from './errors.ts';
+import { connect, underSchemaLock } from './schema-lock.ts';
+
+/** What PostgreSQL says of a table that is not there. */
+const undefinedTable = '42P01';
+
+/** The database has migrations that this release does not know. */
+export class NewerSchemaError extends StoreError {
+  readonly unknownIds: readonly string[];
+  constructor(unknownIds: readonly string[]) {
+    super('defect', `the schema is of a newer release: ${unknownIds.join(', ')}`);
+    this.unknownIds = unknownIds;
+  }
+}
+
+/** What the database lacks of `migrations`, in their order. Changes nothing. Rejects with a StoreError. */
+export async function pendingMigrations(
+  connection: pg.ClientConfig,
+  migrations: readonly Migration[],
+): Promise<readonly Migration[]> {
+  assertSound(migrations);
+  const client = await connect(connection);
+  try {
+    return await missingIn(client, migrations);
+  } catch (error) {
+    throw toStoreError(error);
+  } finally {
+    await client.end();
+  }
+}
 
 /** Brings the database up to `migrations`. Returns the ids it applied. Rejects with a StoreError. */
 export async function migrate(
   connection: pg.ClientConfig,
   migrations: readonly Migration[],
+  onApplied: (id: string) => void = () => undefined,
 ): Promise<readonly string[]> {
-  assertSound(migrations);
-  return underSchemaLock(connection, (worker, assertHeld) => applyMissing(worker, migrations, assertHeld));
+  const pending = await pendingMigrations(connection, migrations);
+  if (pending.length === 0) return [];
+  return underSchemaLock(connection, async (worker, assertHeld) => {
+    // Another process may have applied some meanwhile.
+    const missing = await missingIn(worker, migrations);
+    for (const { id, sql } of missing) {
+      assertHeld();
+      await worker.query(sql);
+      await worker.query('INSERT INTO migration (id) VALUES ($1) ON CONFLICT (id) DO NOTHING', [id]);
+      onApplied(id);
+    }
+    return missing.map(({ id }) => id);
+  });
 }
 
 function assertSound(migrations: readonly Migration[]): void {
@@ -25,18 +67,25 @@ function assertSound(migrations: readonly Migration[]): void {
   if (unsafe !== undefined) throw new StoreError('defect', `migration ${unsafe.id} is not repeatable`);
 }
 
-async function applyMissing(
-  client: pg.Client,
-  migrations: readonly Migration[],
-  assertHeld: () => void,
-): Promise<readonly string[]> {
-  const known = await client.query<{ id: string }>('SELECT id FROM migration');
-  const applied = new Set(known.rows.map((row) => row.id));
-  const missing = migrations.filter((migration) => !applied.has(migration.id));
-  for (const migration of missing) {
-    assertHeld();
-    await client.query(migration.sql);
-    await client.query('INSERT INTO migration (id) VALUES ($1) ON CONFLICT (id) DO NOTHING', [migration.id]);
+async function missingIn(client: pg.Client, migrations: readonly Migration[]): Promise<readonly Migration[]> {
+  const recorded = new Set(await recordedIds(client));
+  const known = new Set(migrations.flatMap(idsOf));
+  const unknown = [...recorded].filter((id) => !known.has(id));
+  if (unknown.length > 0) throw new NewerSchemaError(unknown);
+  return migrations.filter((migration) => !idsOf(migration).some((id) => recorded.has(id)));
+}
+
+function idsOf({ id, formerly }: Migration): readonly string[] {
+  return formerly === undefined ? [id] : [id, formerly];
+}
+
+/** None in a database in which nothing was ever applied. */
+async function recordedIds(client: pg.Client): Promise<readonly string[]> {
+  try {
+    const { rows } = await client.query<{ id: string }>('SELECT id FROM migration ORDER BY id');
+    return rows.map(({ id }) => id);
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code === undefinedTable) return [];
+    throw error;
   }
-  return missing.map((migration) => migration.id);
 }

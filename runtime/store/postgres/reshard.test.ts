@@ -19,8 +19,8 @@ import { type Commit, type NodeRow, type Store, StoreError, type Write } from '.
 import { callTable, outboxTable, timerTable } from '../tables.ts';
 import { batchCommit } from './commit.ts';
 import { migrate } from './migrate.ts';
+import { runtimeMigrations } from './migrations/list.ts';
 import { reshard, resharding, shardCountSetting } from './reshard.ts';
-import { runtimeMigrations } from './schema.ts';
 import { openPostgresStore } from './store.ts';
 
 const actorCount = 17;

@@ -45,7 +45,7 @@ export async function underSchemaLock<T>(
   }
 }
 
-async function connect(config: pg.ClientConfig): Promise<pg.Client> {
+export async function connect(config: pg.ClientConfig): Promise<pg.Client> {
   const client = new pg.Client(config);
   // A connection that breaks fails its statement; without a listener it would also end the process.
   client.on('error', () => undefined);

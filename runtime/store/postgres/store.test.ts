@@ -1,6 +1,7 @@
 /** What the contract cannot say of both stores: locks, broken connections, queues, plans and parts. */
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
+import { createTable } from '../../../test/kit/create-table.ts';
 import { testNode } from '../../../test/kit/host.ts';
 import { type DatabaseConnection, startTestPostgres, type TestPostgres } from '../../../test/kit/postgres.ts';
 import { SeededRandom } from '../../../test/kit/random.ts';
@@ -20,8 +21,8 @@ import {
 } from '../../../test/store/actors.ts';
 import { contractTables, letterTable, note, noteTable, uuid } from '../../../test/store/tables.ts';
 import { migrate } from './migrate.ts';
+import { runtimeMigrations } from './migrations/list.ts';
 import { planRead } from './reads.ts';
-import { createTable, runtimeMigrations } from './schema.ts';
 import { openPostgresStore, type PostgresStore, type PostgresStoreOptions, storeSql } from './store.ts';
 
 let server: TestPostgres;

@@ -1,8 +1,7 @@
 /** Item sync over a real PostgreSQL: what the model cannot show of large texts, subsets, columns and refusals. */
 import test, { type ExecutionContext } from 'ava';
-import { migrations } from '../../../actors/schema.ts';
+import { migrations } from '../../../process/schema.ts';
 import { migrate } from '../../../runtime/store/postgres/migrate.ts';
-import { runtimeMigrations } from '../../../runtime/store/postgres/schema.ts';
 import { openPostgresStore } from '../../../runtime/store/postgres/store.ts';
 import { bob } from '../../kit/account.ts';
 import { deletion, note, uuidNumber } from '../../kit/items.ts';
@@ -17,7 +16,7 @@ test.after.always(() => server?.stop());
 
 async function startDurableServer(t: ExecutionContext): Promise<TestServer> {
   const connection = await server.createDatabase();
-  await migrate(connection, [...runtimeMigrations, ...migrations]);
+  await migrate(connection, migrations);
   const store = await openPostgresStore({ connection });
   t.teardown(() => store.close());
   // Nothing is to be found in memory: what comes back has been through the database.

@@ -1,13 +1,8 @@
 /** Another number of shards, from the operator's side: built programs, a real database, the words they are told. */
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import test from 'ava';
 import { exitCodes } from '../../../process/start-error.ts';
-import { build, buildDirectory, dataDirectoryOf, launch, started } from '../../kit/built-server.ts';
+import { build, commandLine, dataDirectoryOf, launch, started } from '../../kit/built-server.ts';
 import { databaseUrl, startTestPostgres, type TestPostgres } from '../../kit/postgres.ts';
-
-const run = promisify(execFile);
 
 let database: TestPostgres;
 test.before(build);
@@ -16,19 +11,7 @@ test.before(async () => {
 });
 test.after.always(() => database?.stop());
 
-async function reshard(url: string, shards: number): Promise<{ code: number; out: string; err: string }> {
-  const entry = join(buildDirectory, 'cli', 'main.js');
-  const env = { PATH: process.env['PATH'], DATABASE_URL: url };
-  try {
-    const { stdout, stderr } = await run(process.execPath, [entry, 'reshard', '--shards', `${shards}`], {
-      env,
-    });
-    return { code: 0, out: stdout, err: stderr };
-  } catch (error) {
-    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
-    return { code, out: stdout, err: stderr };
-  }
-}
+const reshard = (url: string, shards: number) => commandLine(url, 'reshard', '--shards', `${shards}`);
 
 test('a cluster is stopped, gets another number of shards, and starts with that alone', async (t) => {
   const url = databaseUrl(await database.createDatabase());

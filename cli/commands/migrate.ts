@@ -1,0 +1,54 @@
+/** `migrate plan` and `migrate apply`: they ask the database and no node. */
+import type { Session } from '../session.ts';
+import { type AddCommands, teach } from './command.ts';
+
+export interface Migrate {
+  /** @throws Failure */
+  plan(): Promise<readonly { readonly id: string; readonly sql: string }[]>;
+  /** Resolves to the ids of what was applied. @throws Failure */
+  apply(onApplied: (id: string) => void): Promise<readonly string[]>;
+}
+
+const upToDate = 'The database has the schema of this release.';
+
+export const addMigrateCommands =
+  (migrate: Migrate): AddCommands =>
+  (program, run) => {
+    const group = program
+      .command('migrate')
+      .summary('show and apply what the schema of the database lacks')
+      .description('Show and apply what the schema of the database at DATABASE_URL lacks for this release.');
+    teach(
+      group
+        .command('plan')
+        .summary('what would be applied')
+        .description('Show what would be applied, statement by statement. Nothing is changed.')
+        .action(() => run((session) => plan(session, migrate))),
+      'Before an upgrade, to see what it will do to the database.',
+      'migrate plan',
+    );
+    teach(
+      group
+        .command('apply')
+        .summary('bring the schema up to date')
+        .description('Bring the schema up to date, while nodes of the release before may go on working.')
+        .action(() => run((session) => apply(session, migrate))),
+      'Before nodes of a new release are started with MIGRATE_AT_START=false, with the command line of that ' +
+        'release. It goes on where it was interrupted.',
+      'migrate apply',
+    );
+  };
+
+async function plan(session: Session, migrate: Migrate): Promise<void> {
+  const pending = await migrate.plan();
+  session.answer({ pending: pending.map(({ id, sql }) => ({ id, sql: oneLine(sql) })) }, () =>
+    pending.length === 0 ? upToDate : pending.map(({ id, sql }) => `-- ${id}\n${oneLine(sql)};`).join('\n'),
+  );
+}
+
+async function apply(session: Session, migrate: Migrate): Promise<void> {
+  const applied = await migrate.apply((id) => session.progress(id));
+  session.answer({ applied }, upToDate);
+}
+
+const oneLine = (sql: string): string => sql.trim().replaceAll(/\s+/g, ' ');

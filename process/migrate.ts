@@ -1,0 +1,30 @@
+/** `scriptorium migrate`: shows and applies what the schema of a database lacks. Nodes may be running. */
+import type { Migration } from '../runtime/migration.ts';
+import { needing } from './database.ts';
+import { applyMigrations, lackingMigrations } from './schema.ts';
+import { exitCodes, StartError } from './start-error.ts';
+
+/** Changes nothing. @throws StartError */
+export async function planMigration(databaseUrl: string | undefined): Promise<readonly Migration[]> {
+  const connection = connectionOf(databaseUrl);
+  return needing('The database cannot be asked', () => lackingMigrations(connection));
+}
+
+/** Resolves to the ids of what was applied, each of which `onApplied` was told. @throws StartError */
+export async function migrateDatabase(
+  databaseUrl: string | undefined,
+  onApplied: (id: string) => void,
+): Promise<readonly string[]> {
+  const connection = connectionOf(databaseUrl);
+  return needing('The schema could not be brought up to date; trying again goes on from there', () =>
+    applyMigrations(connection, onApplied),
+  );
+}
+
+function connectionOf(databaseUrl: string | undefined) {
+  if (databaseUrl !== undefined) return { connectionString: databaseUrl };
+  throw new StartError(
+    'DATABASE_URL is not set: a server with a database of its own brings it up to date whenever it starts.',
+    exitCodes.config,
+  );
+}

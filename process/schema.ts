@@ -1,0 +1,62 @@
+/** The schema of a server's database: which migrations there are, and what becomes of a database that lacks some. */
+import type pg from 'pg';
+import { domainMigrations } from '../actors/migrations/list.ts';
+import type { Migration } from '../runtime/migration.ts';
+import type { Logger } from '../runtime/ports.ts';
+import { migrate, NewerSchemaError, pendingMigrations } from '../runtime/store/postgres/migrate.ts';
+import { runtimeMigrations } from '../runtime/store/postgres/migrations/list.ts';
+import { exitCodes, StartError } from './start-error.ts';
+
+export const migrations: readonly Migration[] = [...runtimeMigrations, ...domainMigrations];
+
+export interface SchemaPolicy {
+  /** Without it, a database that lacks something is refused. */
+  readonly migrateAtStart: boolean;
+  readonly logger: Logger;
+}
+
+/** Sees to it that the database has the schema of this release. @throws StartError | StoreError */
+export async function ensureSchema(
+  connection: pg.ClientConfig,
+  { migrateAtStart, logger }: SchemaPolicy,
+): Promise<void> {
+  if (!migrateAtStart) return refuseBehind(connection);
+  const applied = await applyMigrations(connection);
+  if (applied.length > 0)
+    logger.info({ migrations: applied.length }, 'the database schema was brought up to date');
+}
+
+async function refuseBehind(connection: pg.ClientConfig): Promise<void> {
+  const lacking = await lackingMigrations(connection);
+  if (lacking.length === 0) return;
+  throw new StartError(
+    `The schema of this database is behind this release (${lacking.length} to apply), and MIGRATE_AT_START is false: run \`scriptorium migrate apply\` first.`,
+    exitCodes.config,
+  );
+}
+
+/** What the database lacks, in the order in which it is to be applied. @throws StartError | StoreError */
+export function lackingMigrations(connection: pg.ClientConfig): Promise<readonly Migration[]> {
+  return refusingNewer(() => pendingMigrations(connection, migrations));
+}
+
+/** Resolves to the ids of what was applied. @throws StartError | StoreError */
+export function applyMigrations(
+  connection: pg.ClientConfig,
+  onApplied?: (id: string) => void,
+): Promise<readonly string[]> {
+  return refusingNewer(() => migrate(connection, migrations, onApplied));
+}
+
+async function refusingNewer<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof NewerSchemaError)) throw error;
+    throw new StartError(
+      `The schema of this database is of a newer release (it has ${error.unknownIds.join(', ')}): run that release or a later one.`,
+      exitCodes.config,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,33 @@
+/** The tables of the runtime itself, change by change (see `runtime/migration.ts`). */
+import type { Migration } from '../../../migration.ts';
+import { node } from './0001-node.ts';
+import { shard } from './0002-shard.ts';
+import { counter } from './0003-counter.ts';
+import { actor } from './0004-actor.ts';
+import { setting } from './0005-setting.ts';
+import { nodeDraining } from './0006-node-draining.ts';
+import { nodeConnected } from './0007-node-connected.ts';
+import { slice } from './0008-slice.ts';
+import { timer } from './0009-timer.ts';
+import { outbox } from './0010-outbox.ts';
+import { call } from './0011-call.ts';
+import { timerDue } from './0012-timer-due.ts';
+import { outboxPending } from './0013-outbox-pending.ts';
+import { callAge } from './0014-call-age.ts';
+
+export const runtimeMigrations: readonly Migration[] = [
+  node,
+  shard,
+  counter,
+  actor,
+  setting,
+  nodeDraining,
+  nodeConnected,
+  slice,
+  timer,
+  outbox,
+  call,
+  timerDue,
+  outboxPending,
+  callAge,
+];

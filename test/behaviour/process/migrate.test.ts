@@ -1,0 +1,56 @@
+/** Schema changes that an operator applies: built programs, a real database, the words they are told. */
+import test from 'ava';
+import pg from 'pg';
+import { migrations } from '../../../process/schema.ts';
+import { exitCodes } from '../../../process/start-error.ts';
+import { build, commandLine, dataDirectoryOf, launch, started } from '../../kit/built-server.ts';
+import { databaseUrl, startTestPostgres, type TestPostgres } from '../../kit/postgres.ts';
+
+let database: TestPostgres;
+test.before(build);
+test.before(async () => {
+  database = await startTestPostgres();
+});
+test.after.always(() => database?.stop());
+
+const upToDate = 'The database has the schema of this release.\n';
+
+test('a server that may not migrate starts once its operator has', async (t) => {
+  const url = databaseUrl(await database.createDatabase());
+  const directory = dataDirectoryOf(t);
+  const settings = { DATABASE_URL: url, MIGRATE_AT_START: 'false' };
+  const early = launch(t, { directory, settings });
+  t.is(await early.exitCode, exitCodes.config);
+  t.regex(early.output(), /behind this release .* run `scriptorium migrate apply` first\./);
+
+  const plan = await commandLine(url, 'migrate', 'plan');
+  t.is(plan.code, 0, plan.err);
+  t.deepEqual(
+    plan.out.match(/^-- .*$/gm),
+    migrations.map(({ id }) => `-- ${id}`),
+  );
+  const applied = await commandLine(url, 'migrate', 'apply');
+  t.deepEqual(applied, { code: 0, out: upToDate, err: migrations.map(({ id }) => `${id}\n`).join('') });
+  t.deepEqual(await commandLine(url, 'migrate', 'plan'), { code: 0, out: upToDate, err: '' });
+  const server = await started(t, { directory, settings });
+  t.is((await fetch(`${server.url}/healthcheck/readiness`)).status, 200);
+});
+
+test('a database of a newer release is refused by server and command line', async (t) => {
+  const connection = await database.createDatabase();
+  const url = databaseUrl(connection);
+  t.is((await commandLine(url, 'migrate', 'apply')).code, 0);
+  const client = new pg.Client(connection);
+  await client.connect();
+  await client.query("INSERT INTO migration (id) VALUES ('domain-9999-to-come')");
+  await client.end();
+  const newer = /newer release \(it has domain-9999-to-come\): run that release or a later one\./;
+  const server = launch(t, { directory: dataDirectoryOf(t), settings: { DATABASE_URL: url } });
+  t.is(await server.exitCode, exitCodes.config);
+  t.regex(server.output(), newer);
+  for (const command of ['plan', 'apply']) {
+    const { code, out, err } = await commandLine(url, 'migrate', command);
+    t.deepEqual([code, out], [1, '']);
+    t.regex(err, newer);
+  }
+});
