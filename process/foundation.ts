@@ -34,11 +34,7 @@ export async function layFoundation(options: FoundationOptions): Promise<Foundat
   const { config, secrets, clock, random, logger, lifetime } = options;
   const directory = await openDataDirectory(config.dataDirectory);
   lifetime.onEnd(() => directory.release());
-  const keyring = await openKeyring(
-    { secretKey: secrets.secretKey, secretKeyFile: config.secretKeyFile },
-    directory,
-    random,
-  );
+  const keyring = await openKeyring(secrets.secretKey, directory, random);
   const database = await openDatabase(secrets.databaseUrl, directory, { clock, random, logger });
   lifetime.onEnd(() => database.stop());
   const store = await openStore(database, logger);

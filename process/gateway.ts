@@ -27,9 +27,7 @@ export async function openGateway(options: ServerOptions, ports: GatewayPorts): 
   const { config, secrets, version, clock, random, logger, lifetime } = options;
   const { readiness, tokens, signinKeys } = ports;
   const accessKey =
-    secrets.accessKey === undefined
-      ? undefined
-      : { key: secrets.accessKey, mode: config.accessKeyMode, exempt: config.accessKeyExempt };
+    secrets.accessKey === undefined ? undefined : { key: secrets.accessKey, ...config.accessKey };
   const socketTokens = createSocketTokens(ports.keyring.derive('socket-token'), clock);
   const gateway = createGateway({
     ...ports,
@@ -44,7 +42,12 @@ export async function openGateway(options: ServerOptions, ports: GatewayPorts): 
       filesServerUrl: config.gateway.filesServerUrl,
       captchaUiUrl: config.captchaUiUrl ?? null,
     }),
-    config: { ...config.gateway, accessKey },
+    config: {
+      ...config.gateway,
+      accessKey,
+      drainTimeoutMs: config.drainTimeoutMs,
+      sharesPort: config.nats !== undefined,
+    },
     socketTokens,
     shardCount: config.shardCount,
     clock,

@@ -130,20 +130,20 @@ interface Range {
   readonly max?: number;
 }
 
-/** A whole number; in the program it counts in units of `scale` to one. */
+/** In the program it counts in units of `scale` to one. */
 export function integer<D extends Declared & Range>(declared: D, scale = 1) {
-  const { min, max = Number.MAX_SAFE_INTEGER } = declared;
-  const bounds = declared.max === undefined ? `at least ${min}` : `${min} to ${max}`;
-  return setting<number, D>(
-    (given) => {
-      if (!/^-?\d+$/.test(given)) throw new WrongValue('is not a whole number');
-      const value = Number(given);
-      if (value < min) throw new WrongValue(`is below ${min}`);
-      if (value > max) throw new WrongValue(`is above ${max}`);
-      return value * scale;
-    },
-    { bounds, ...declared },
-  );
+  const { min, max } = declared;
+  const bounds = max === undefined ? `at least ${min}` : `${min} to ${max}`;
+  return setting<number, D>((given) => wholeNumber(given, declared) * scale, { bounds, ...declared });
+}
+
+/** @throws WrongValue */
+export function wholeNumber(given: string, { min, max = Number.MAX_SAFE_INTEGER }: Range): number {
+  if (!/^-?\d+$/.test(given)) throw new WrongValue('is not a whole number');
+  const value = Number(given);
+  if (value < min) throw new WrongValue(`is below ${min}`);
+  if (value > max) throw new WrongValue(`is above ${max}`);
+  return value;
 }
 
 export const milliseconds = <D extends Declared & Range>(declared: D) => integer({ unit: 'ms', ...declared });

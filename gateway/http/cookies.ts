@@ -1,16 +1,6 @@
 /** Reading `Cookie` and writing the session cookies of auth.md 3.3. */
 import { accessCookiePrefix, type Cookies, refreshCookiePrefix } from '../../actors/mod.ts';
-
-export interface CookieOptions {
-  /** `COOKIE_SAME_SITE`. Browsers accept `None` only together with `secure`. */
-  readonly sameSite: 'None' | 'Lax' | 'Strict';
-  /** `COOKIE_SECURE` */
-  readonly secure: boolean;
-  /** `COOKIE_PARTITIONED` */
-  readonly partitioned: boolean;
-  /** `COOKIE_DOMAIN`; empty for a cookie of this host only. */
-  readonly domain: string;
-}
+import type { CookieOptions } from '../settings.ts';
 
 export const noCookies: Cookies = new Map();
 

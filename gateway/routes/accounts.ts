@@ -11,8 +11,8 @@ import {
   User,
 } from '../../actors/mod.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
-import type { CookieOptions } from '../http/cookies.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
+import type { CookieOptions } from '../settings.ts';
 import { emailField, workspaceField } from './address-fields.ts';
 import { errorBodySchema, sessionAnswer, signInBodySchema } from './sign-in-answer.ts';
 import { refusedAnswer, signedInAnswer } from './signed-in.ts';

@@ -12,8 +12,9 @@ import {
   User,
 } from '../../actors/mod.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
-import { type CookieOptions, clearedSessionCookies } from '../http/cookies.ts';
+import { clearedSessionCookies } from '../http/cookies.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
+import type { CookieOptions } from '../settings.ts';
 import { errorBodySchema, sessionAnswer } from './sign-in-answer.ts';
 import { refusedAnswer, signedInAnswer } from './signed-in.ts';
 

@@ -1,8 +1,9 @@
 /** What register, login, a change of credentials and a refresh answer: a session in the body and in two cookies. */
 import { z } from 'zod';
 import { keyParamsSchema, type SignInReply, sessionBodySchema } from '../../actors/mod.ts';
-import { type CookieOptions, sessionCookies } from '../http/cookies.ts';
+import { sessionCookies } from '../http/cookies.ts';
 import type { RouteReply } from '../http/route.ts';
+import type { CookieOptions } from '../settings.ts';
 
 export const signInBodySchema = z.object({
   session: sessionBodySchema,

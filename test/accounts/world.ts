@@ -14,12 +14,13 @@ import {
   type Services,
 } from '../../actors/mod.ts';
 import { createVerifyBearer } from '../../gateway/admission/bearer.ts';
-import { type CookieOptions, parseCookies } from '../../gateway/http/cookies.ts';
+import { parseCookies } from '../../gateway/http/cookies.ts';
 import { mergeRequest, validateRequest } from '../../gateway/http/request.ts';
 import type { AnyRoute, RouteReply } from '../../gateway/http/route.ts';
 import { accountRoutes } from '../../gateway/routes/accounts.ts';
 import { sessionRoutes } from '../../gateway/routes/sessions.ts';
 import { signInRoutes } from '../../gateway/routes/sign-in.ts';
+import type { CookieOptions } from '../../gateway/settings.ts';
 import { createKeyring } from '../../runtime/keyring.ts';
 import { settled } from '../support/clock.ts';
 import { startTestHost, type TestHost } from '../support/host.ts';

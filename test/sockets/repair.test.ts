@@ -6,15 +6,16 @@ import { syncItems } from '../../actors/mod.ts';
 import type { Credentials } from '../../actors/user/sessions/credentials.ts';
 import { endSessions } from '../../actors/user/sessions/end.ts';
 import { socketCommands } from '../../actors/user/sockets/commands.ts';
+import { gatewaySettings } from '../../gateway/settings.ts';
 import { Hub } from '../../gateway/sockets/hub.ts';
 import { prometheusSocketMetrics } from '../../gateway/sockets/metrics.ts';
 import { OpenSocket } from '../../gateway/sockets/open-socket.ts';
-import { defaultSocketLimits } from '../../gateway/sockets/sockets.ts';
 import { shardOf } from '../../runtime/address.ts';
 import { command } from '../../runtime/command.ts';
 import { createActors } from '../../runtime/host/actors.ts';
 import { defaultLimits } from '../../runtime/host/limits.ts';
 import { silentLogger } from '../../runtime/ports.ts';
+import { defaultsOf } from '../../runtime/setting.ts';
 import { userKind } from '../items/world.ts';
 import { type ClusterNode, TestCluster } from '../support/cluster.ts';
 import { note, uuidNumber } from '../support/items.ts';
@@ -54,7 +55,7 @@ async function openWorld() {
   const metrics = prometheusSocketMetrics(registry, { open: () => 0, users: () => 0, waiting: () => 0 });
   const { defaultDeadlineMs } = defaultLimits;
   const actors = createActors({ transport, clock, random, defaultDeadlineMs });
-  const limits = defaultSocketLimits;
+  const limits = defaultsOf(gatewaySettings).sockets;
   const hub = new Hub({
     actors,
     transport,
