@@ -9,7 +9,7 @@ import type { Keyring } from '../runtime/keyring.ts';
 import type { Actors } from '../runtime/kind.ts';
 import type { Readiness } from '../runtime/readiness.ts';
 import type { Transport } from '../runtime/transport/transport.ts';
-import type { ServerOptions } from './server.ts';
+import type { ServerOptions } from './server-options.ts';
 
 export interface GatewayPorts {
   readonly readiness: Readiness;

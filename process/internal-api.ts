@@ -5,7 +5,7 @@ import { serverCredentials } from '../operations/credentials.ts';
 import { createInternalApi } from '../operations/internal-api.ts';
 import type { InternalApiPorts } from '../operations/ports.ts';
 import { messageOf } from '../runtime/errors.ts';
-import type { ServerOptions } from './server.ts';
+import type { ServerOptions } from './server-options.ts';
 import type { InternalApiSettings } from './settings.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
