@@ -1,19 +1,32 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { settings } from './config/settings.ts';
-import { ConfigError, configurationFrom, databaseUrlFrom } from './config.ts';
+import { variablesOf } from './config/read.ts';
+import { ConfigError, configurationFrom, databaseUrlFrom, secretSettings, settings } from './config.ts';
+import { everySetting } from './runtime/setting.ts';
 
 const configOf = (environment: Record<string, string>) => configurationFrom(environment).config;
 
-function problemsOf(environment: Record<string, string>): readonly string[] {
+/** The files of these tests: their content by path. */
+type Files = Readonly<Record<string, string>>;
+
+const readerOf = (files: Files) => (path: string) => {
+  const content = files[path];
+  if (content === undefined) throw new Error('ENOENT: no such file or directory');
+  return content;
+};
+
+function errorOf(environment: Record<string, string>, files: Files = {}): ConfigError | undefined {
   try {
-    configurationFrom(environment);
-    return [];
+    configurationFrom(environment, readerOf(files));
+    return undefined;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return error.problems;
+    return error;
   }
 }
+
+const problemsOf = (environment: Record<string, string>, files: Files = {}): readonly string[] =>
+  errorOf(environment, files)?.problems ?? [];
 
 test('whoever works on the database alone needs only its address to be right', (t) => {
   t.is(databaseUrlFrom({}), undefined);
@@ -151,8 +164,8 @@ test('testing mode is for loopback addresses alone', (t) => {
 });
 
 test('an access key mode that is not known is the strictest', (t) => {
-  t.is(configOf({ SHARED_SERVER_ACCESS_KEY_MODE: 'registraton' }).accessKeyMode, 'all');
-  t.is(configOf({ SHARED_SERVER_ACCESS_KEY_MODE: 'registration' }).accessKeyMode, 'registration');
+  t.is(configOf({ SHARED_SERVER_ACCESS_KEY_MODE: 'registraton' }).accessKey.mode, 'all');
+  t.is(configOf({ SHARED_SERVER_ACCESS_KEY_MODE: 'registration' }).accessKey.mode, 'registration');
 });
 
 test('a name close to a setting is warned about', (t) => {
@@ -162,8 +175,63 @@ test('a name close to a setting is warned about', (t) => {
   ]);
 });
 
+test('a name close to a setting is told also where others are wrong, or contradict each other', (t) => {
+  for (const wrong of [{ PORT: 'none' }, { ROLE: 'host' }]) {
+    const error = errorOf({ ...wrong, COOKIE_SAMESITE: 'Lax' });
+    t.regex(
+      error?.message ?? '',
+      /^The settings are wrong:\n {2}- .*\n.*COOKIE_SAME_SITE may have been meant\.$/,
+    );
+  }
+});
+
+test('every secret can stand in a file, and is read without the white space around it', (t) => {
+  const values: Record<string, string> = {
+    DATABASE_URL: 'postgresql://user:hunter2@db.test/notes',
+    SECRET_KEY: 'a'.repeat(64),
+    SHARED_SERVER_ACCESS_KEY: 'hunter2',
+    NATS_URL: 'nats://user:hunter2@nats.test:4222',
+  };
+  t.deepEqual(
+    Object.keys(values).sort(),
+    everySetting(secretSettings)
+      .map(({ name }) => name)
+      .sort(),
+  );
+  const paths = Object.fromEntries(Object.keys(values).map((name) => [`${name}_FILE`, `/run/${name}`]));
+  const files = Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [`/run/${name}`, `${value}\n`]),
+  );
+  const given = configurationFrom({ ...values, NODE_ID: 'one' });
+  const read = configurationFrom({ ...paths, NODE_ID: 'one' }, readerOf(files));
+  t.deepEqual(read, given);
+  t.deepEqual(read.warnings, []);
+  t.is(databaseUrlFrom(paths, readerOf(files)), values['DATABASE_URL']);
+});
+
+test('a secret is either in its variable or in its file', (t) => {
+  for (const { name } of everySetting(secretSettings)) {
+    const problems = problemsOf({ [name]: 'hunter2', [`${name}_FILE`]: '/run/it' }, { '/run/it': 'hunter2' });
+    t.deepEqual(problems, [`${name} and ${name}_FILE are both set; one of them has to go.`]);
+  }
+});
+
+test('a file that cannot be read, is empty or holds what is wrong is told with its variable, and not what it holds', (t) => {
+  const environment = { DATABASE_URL_FILE: '/run/it' };
+  const of = (files: Files) => problemsOf(environment, files);
+  const file = 'The file /run/it that DATABASE_URL_FILE names';
+  t.deepEqual(of({}), [`${file} cannot be read: ENOENT: no such file or directory.`]);
+  t.deepEqual(of({ '/run/it': ' \n' }), [`${file} is empty.`]);
+  t.deepEqual(of({ '/run/it': 'mysql://hunter2' }), [`${file} holds what is not a postgresql:// address.`]);
+});
+
+test('no secret is among what is not secret, and the other way round', (t) => {
+  t.true(everySetting(secretSettings).every(({ isSecret }) => isSecret));
+  t.false(everySetting(settings).some(({ isSecret }) => isSecret));
+});
+
 test('whatever a variable holds, it is a value or a problem that names it', (t) => {
-  const names = Object.keys(settings);
+  const names = variablesOf({ settings, secretSettings });
   fc.assert(
     fc.property(fc.constantFrom(...names), fc.string(), (name, value) => {
       const problems = problemsOf({ [name]: value });

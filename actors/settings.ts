@@ -1,79 +1,170 @@
-/** What operators decide of accounts, sessions and items. `config.ts` fills these from the environment. */
+/** What the domain is told from outside. Ages and lock-outs in milliseconds, sizes in bytes. */
 import { dependency } from '../runtime/dependency.ts';
+import {
+  address,
+  bytes,
+  defaultsOf,
+  entriesOf,
+  fixed,
+  flag,
+  integer,
+  type SettingsOf,
+  sameOnAllNodes,
+  seconds,
+  section,
+  setting,
+} from '../runtime/setting.ts';
 
-/** Settings of accounts and sessions; defaults are those of auth.md 19. Ages and lock-outs in milliseconds. */
-export interface AccountSettings {
-  /** `ACCESS_TOKEN_AGE` (given in seconds, as all of these). */
-  readonly accessTokenAgeMs: number;
-  /** `REFRESH_TOKEN_AGE` */
-  readonly refreshTokenAgeMs: number;
-  /** `SESSION_FRESHNESS_BUFFER`: an access expiry further away than age plus this is of a longer, older setting. */
-  readonly sessionFreshnessBufferMs: number;
-  /** `EPHEMERAL_SESSION_AGE`: how long an ephemeral session is kept after its last refresh. */
-  readonly ephemeralSessionAgeMs: number;
-  /** `COOLDOWN_SESSION_TOKENS_TTL`: how long a replaced pair still refreshes. */
-  readonly replacedPairGraceMs: number;
-  /** `MAX_LOGIN_ATTEMPTS`: failures before a captcha is asked for. */
-  readonly plainAttemptsMax: number;
-  /** `FAILED_LOGIN_LOCKOUT` */
-  readonly plainLockoutMs: number;
-  /** `MAX_CAPTCHA_LOGIN_ATTEMPTS`: further failures before the account is locked. */
-  readonly captchaAttemptsMax: number;
-  /** `FAILED_LOGIN_CAPTCHA_LOCKOUT` */
-  readonly captchaLockoutMs: number;
+const mebibyte = 1_048_576;
+
+const sessions = section('Sessions', {
+  accessTokenAgeMs: seconds({
+    name: 'ACCESS_TOKEN_AGE',
+    min: 1,
+    default: 5_184_000,
+    description: 'How long an access token is valid.',
+  }),
+  refreshTokenAgeMs: seconds({
+    name: 'REFRESH_TOKEN_AGE',
+    min: 1,
+    default: 31_556_926,
+    description: 'How long a session can be refreshed.',
+  }),
+  /** An access expiry further away than age plus this is of a longer, older setting. */
+  sessionFreshnessBufferMs: seconds({
+    name: 'SESSION_FRESHNESS_BUFFER',
+    min: 0,
+    default: 10,
+    description:
+      'How much further away than `ACCESS_TOKEN_AGE` the end of an access token may be and still count.',
+  }),
+  ephemeralSessionAgeMs: seconds({
+    name: 'EPHEMERAL_SESSION_AGE',
+    min: 1,
+    default: 259_200,
+    description: 'How long an ephemeral session is kept after its last refresh.',
+  }),
+  replacedPairGraceMs: seconds({
+    name: 'COOLDOWN_SESSION_TOKENS_TTL',
+    min: 0,
+    max: 86_400,
+    default: 120,
+    description: 'How long a pair of tokens that was replaced can still refresh.',
+  }),
+});
+
+const signingIn = section('Signing in', {
+  plainAttemptsMax: integer({
+    name: 'MAX_LOGIN_ATTEMPTS',
+    unit: 'attempts',
+    min: 1,
+    max: 1_000,
+    default: 6,
+    description: 'Failures after which a captcha is asked for, where there is one.',
+  }),
+  plainLockoutMs: seconds({
+    name: 'FAILED_LOGIN_LOCKOUT',
+    min: 1,
+    default: 3_600,
+    description: 'How long those failures are remembered after the last of them.',
+  }),
+  captchaAttemptsMax: integer({
+    name: 'MAX_CAPTCHA_LOGIN_ATTEMPTS',
+    unit: 'attempts',
+    min: 1,
+    max: 1_000,
+    default: 6,
+    description: 'Further failures after which the account is locked.',
+  }),
+  captchaLockoutMs: seconds({
+    name: 'FAILED_LOGIN_CAPTCHA_LOCKOUT',
+    min: 1,
+    default: 86_400,
+    description: 'How long the account stays locked after the last failure.',
+  }),
   /** How long a code challenge waits for its verifier. */
-  readonly challengeAgeMs: number;
-  /** `DISABLE_USER_REGISTRATION` */
-  readonly registrationDisabled: boolean;
-  /** `WORKSPACES_PER_EMAIL_ENABLED` */
-  readonly workspacesPerEmail: boolean;
-  /** `READONLY_USERS`: normalised e-mail addresses. */
-  readonly readonlyUsers: ReadonlySet<string>;
-  /** `ADMIN_EMAILS`: normalised e-mail addresses. */
-  readonly adminEmails: ReadonlySet<string>;
-  /** `E2E_TESTING`: every session is of header style, whatever its api version says (auth.md 3.3). */
-  readonly forceHeaderSessions: boolean;
-}
+  challengeAgeMs: fixed(3_600_000),
+});
 
+const emails = (given: string): ReadonlySet<string> =>
+  new Set(entriesOf(given).map((email) => email.toLowerCase()));
+
+const accounts = section('Accounts', {
+  registrationDisabled: flag({
+    name: 'DISABLE_USER_REGISTRATION',
+    default: false,
+    description: 'Refuses new accounts.',
+  }),
+  workspacesPerEmail: flag({
+    name: 'WORKSPACES_PER_EMAIL_ENABLED',
+    default: false,
+    description: 'Allows several accounts with one e-mail address, told apart by a workspace.',
+  }),
+  readonlyUsers: setting(emails, {
+    name: 'READONLY_USERS',
+    default: '',
+    description: 'E-mail addresses, separated by commas, whose sessions may only read.',
+  }),
+  adminEmails: setting(emails, {
+    name: 'ADMIN_EMAILS',
+    default: '',
+    description: 'E-mail addresses, separated by commas, of the administrators.',
+  }),
+});
+
+const testing = section('Server', {
+  /** Every session is of header style, whatever its api version says. The gateway limits no rate then. */
+  forceHeaderSessions: flag({
+    name: 'E2E_TESTING',
+    default: false,
+    description:
+      'For conformance runs: sessions are of header style for every API version, and no request rate is limited. Refused unless `HOST` is a loopback address.',
+  }),
+});
+
+export const accountSettings = sameOnAllNodes({ ...testing, ...sessions, ...signingIn, ...accounts });
+export type AccountSettings = SettingsOf<typeof accountSettings>;
 export const AccountSettings = dependency<AccountSettings>('the settings of accounts');
+export const defaultAccountSettings: AccountSettings = defaultsOf(accountSettings);
 
-const second = 1_000;
+export const captchaSettings = sameOnAllNodes(
+  section('Signing in', {
+    captchaServerUrl: address({
+      name: 'CAPTCHA_SERVER_URL',
+      description:
+        'The captcha server that verifies tokens (`GET /verify?token=`). Without it no captcha is asked for.',
+    }),
+    captchaUiUrl: address({
+      name: 'CAPTCHA_UI_URL',
+      description: 'The page that shows the captcha, told to clients.',
+    }),
+  }),
+);
 
-export const defaultAccountSettings: AccountSettings = {
-  accessTokenAgeMs: 5_184_000 * second,
-  refreshTokenAgeMs: 31_556_926 * second,
-  sessionFreshnessBufferMs: 10 * second,
-  ephemeralSessionAgeMs: 259_200 * second,
-  replacedPairGraceMs: 120 * second,
-  plainAttemptsMax: 6,
-  plainLockoutMs: 3_600 * second,
-  captchaAttemptsMax: 6,
-  captchaLockoutMs: 86_400 * second,
-  challengeAgeMs: 3_600 * second,
-  registrationDisabled: false,
-  workspacesPerEmail: false,
-  readonlyUsers: new Set(),
-  adminEmails: new Set(),
-  forceHeaderSessions: false,
-};
-
-/** What item sync is told from outside. All sizes in bytes. */
-export interface ItemSettings {
-  /** Of the sync tokens this server gives out: random, as long as the database (see collection/token.ts). */
+export const itemSettings = sameOnAllNodes(
+  section('Access and limits', {
+    /** A page of a sync ends with the item that reaches this. */
+    transferLimitBytes: bytes({
+      name: 'CONTENT_SIZE_TRANSFER_LIMIT',
+      min: 1,
+      default: 10_000_000,
+      description: 'The size at which a page of a sync ends.',
+    }),
+    /** Ciphertext of one item; beyond it `content_error`. */
+    contentLimitBytes: bytes({
+      name: 'ITEM_CONTENT_LIMIT',
+      min: 1,
+      max: 64 * mebibyte,
+      default: 16 * mebibyte,
+      description: 'The largest encrypted content of an item.',
+    }),
+    /** What one turn saves, so that no upload holds up the actor's other callers. */
+    turnLimits: fixed({ items: 300, bytes: 4 * mebibyte }),
+  }),
+);
+export interface ItemSettings extends SettingsOf<typeof itemSettings> {
+  /** Of the sync tokens this server gives out: random, as long as the database. Kept there, and not set. */
   readonly generation: string;
-  /** `ITEM_CONTENT_LIMIT`: ciphertext of one item; beyond it `content_error`. */
-  readonly contentLimitBytes: number;
-  /** `CONTENT_SIZE_TRANSFER_LIMIT`: a page of a sync ends with the item that reaches this. */
-  readonly transferLimitBytes: number;
-  /** What one turn saves, so that no upload holds up the actor's other callers. */
-  readonly turnLimits: { readonly items: number; readonly bytes: number };
 }
-
 export const ItemSettings = dependency<ItemSettings>('the settings of items');
-
-export const defaultItemSettings: ItemSettings = {
-  generation: 'default',
-  contentLimitBytes: 16 * 1024 * 1024,
-  transferLimitBytes: 10_000_000,
-  turnLimits: { items: 300, bytes: 4 * 1024 * 1024 },
-};
+export const defaultItemSettings: ItemSettings = { ...defaultsOf(itemSettings), generation: 'default' };

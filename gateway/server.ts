@@ -14,13 +14,13 @@ import type { Transport } from '../runtime/transport/transport.ts';
 import { type AccessKeyOptions, createAccessKeyGate } from './admission/access-key.ts';
 import { createAdmission } from './admission/admission.ts';
 import type { VerifyBearer } from './admission/bearer.ts';
-import { createClientAddress, defaultTrustProxy } from './admission/client-address.ts';
-import { type CorsOptions, createCors } from './admission/cors.ts';
-import { createRateLimiter, defaultRateLimits, type RateLimits } from './admission/rate-limit.ts';
+import { createClientAddress } from './admission/client-address.ts';
+import { createCors } from './admission/cors.ts';
+import { createRateLimiter } from './admission/rate-limit.ts';
 import { AccessLog } from './http/access-log.ts';
 import { BodyMemory } from './http/body.ts';
 import { createEnvelope } from './http/envelope.ts';
-import { Exchange, type ExchangeLimits, type ExchangePorts } from './http/exchange.ts';
+import { Exchange, type ExchangePorts } from './http/exchange.ts';
 import { RouteMetrics } from './http/metrics.ts';
 import type { AnyRoute } from './http/route.ts';
 import { createRouter } from './http/router.ts';
@@ -33,43 +33,18 @@ import {
   us_listen_socket_close,
   us_socket_local_port,
 } from './http/uws.ts';
-import { defaultSocketLimits, openSockets, type SocketLimits } from './sockets/sockets.ts';
+import type { GatewaySettings } from './settings.ts';
+import { openSockets } from './sockets/sockets.ts';
 import type { SocketTokens } from './sockets/tokens.ts';
 
-export interface GatewayConfig extends ExchangeLimits {
-  /** `FILES_SERVER_URL` */
-  readonly filesServerUrl: string;
-  readonly cors: CorsOptions;
+/** The gateway's own settings, and what follows for it from those of the process. */
+export interface GatewayConfig extends GatewaySettings {
   readonly accessKey?: AccessKeyOptions | undefined;
-  /** `TRUST_PROXY` */
-  readonly trustProxy: string;
-  /** All 0 with `E2E_TESTING`. */
-  readonly rateLimits: RateLimits;
-  /** `BODY_MEMORY_BYTES`: unfinished bodies of this process. */
-  readonly bodyMemoryBytes: number;
-  readonly sockets: SocketLimits;
   /** How long `drain` waits for requests in flight, and within which it closes sockets. */
   readonly drainTimeoutMs: number;
   /** Several processes of one machine listen on the same port, and the system spreads connections over them. */
   readonly sharesPort: boolean;
 }
-
-const mebibyte = 1024 * 1024;
-
-export const defaultGatewayConfig: GatewayConfig = {
-  filesServerUrl: 'http://localhost:3000/files',
-  cors: { strict: false, allowedOrigins: [] },
-  trustProxy: defaultTrustProxy,
-  rateLimits: defaultRateLimits,
-  smallBodyBytes: 64 * 1024,
-  largeBodyBytes: 50 * mebibyte,
-  bodyMemoryBytes: 256 * mebibyte,
-  bodyTimeoutMs: 60_000,
-  requestDeadlineMs: 25_000,
-  sockets: defaultSocketLimits,
-  drainTimeoutMs: 10_000,
-  sharesPort: false,
-};
 
 export interface GatewayOptions {
   readonly routes: readonly AnyRoute[];

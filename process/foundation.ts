@@ -1,14 +1,10 @@
 /** What every role stands on: the data directory, the keys, the database and what is fixed in it. */
-import type { Config, Secrets } from '../config.ts';
-import type { Clock } from '../runtime/clock.ts';
 import type { Keyring } from '../runtime/keyring.ts';
-import type { Logger } from '../runtime/ports.ts';
-import type { Random } from '../runtime/random.ts';
 import type { Store } from '../runtime/store/store.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { checkDatabase, needing, openDatabase, openStore, syncGeneration } from './database.ts';
-import type { Lifetime } from './lifetime.ts';
 import { openKeyring } from './root-secret.ts';
+import type { ServerOptions } from './server-options.ts';
 
 export interface Foundation {
   readonly keyring: Keyring;
@@ -20,25 +16,12 @@ export interface Foundation {
   isDatabaseUp(): false | Promise<boolean>;
 }
 
-export interface FoundationOptions {
-  readonly config: Config;
-  readonly secrets: Secrets;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly lifetime: Lifetime;
-}
-
 /** What was opened closes with the lifetime. @throws StartError */
-export async function layFoundation(options: FoundationOptions): Promise<Foundation> {
+export async function layFoundation(options: ServerOptions): Promise<Foundation> {
   const { config, secrets, clock, random, logger, lifetime } = options;
   const directory = await openDataDirectory(config.dataDirectory);
   lifetime.onEnd(() => directory.release());
-  const keyring = await openKeyring(
-    { secretKey: secrets.secretKey, secretKeyFile: config.secretKeyFile },
-    directory,
-    random,
-  );
+  const keyring = await openKeyring(secrets.secretKey, directory, random);
   const database = await openDatabase(secrets.databaseUrl, directory, { clock, random, logger });
   lifetime.onEnd(() => database.stop());
   const store = await openStore(database, { migrateAtStart: config.migrateAtStart, logger });

@@ -10,7 +10,7 @@ import type { Keyring } from '../runtime/keyring.ts';
 import type { Actors } from '../runtime/kind.ts';
 import type { Readiness } from '../runtime/readiness.ts';
 import type { Transport } from '../runtime/transport/transport.ts';
-import type { ServerOptions } from './server.ts';
+import type { ServerOptions } from './server-options.ts';
 
 export interface GatewayPorts {
   readonly readiness: Readiness;
@@ -28,9 +28,7 @@ export async function openGateway(options: ServerOptions, ports: GatewayPorts): 
   const { config, secrets, version, clock, random, logger, lifetime } = options;
   const { readiness, tokens, signinKeys } = ports;
   const accessKey =
-    secrets.accessKey === undefined
-      ? undefined
-      : { key: secrets.accessKey, mode: config.accessKeyMode, exempt: config.accessKeyExempt };
+    secrets.accessKey === undefined ? undefined : { key: secrets.accessKey, ...config.accessKey };
   const socketTokens = createSocketTokens(ports.keyring.derive('socket-token'), clock);
   const gateway = createGateway({
     ...ports,
@@ -45,7 +43,12 @@ export async function openGateway(options: ServerOptions, ports: GatewayPorts): 
       filesServerUrl: config.gateway.filesServerUrl,
       captchaUiUrl: config.captchaUiUrl ?? null,
     }),
-    config: { ...config.gateway, accessKey },
+    config: {
+      ...config.gateway,
+      accessKey,
+      drainTimeoutMs: config.drainTimeoutMs,
+      sharesPort: config.nats !== undefined,
+    },
     socketTokens,
     shardCount: config.shardCount,
     clock,

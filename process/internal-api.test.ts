@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import { configurationFrom } from '../config.ts';
 import type { InternalApiPorts } from '../operations/ports.ts';
 import { openInternalApi } from './internal-api.ts';
-import type { ServerOptions } from './server.ts';
+import type { ServerOptions } from './server-options.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
 /** Why a start with these settings is refused. Nothing is opened before the certificates are read. */

@@ -1,12 +1,12 @@
 /** The internal API, with its certificates from files. */
 import { readFile } from 'node:fs/promises';
 import type { ServerCredentials } from '@grpc/grpc-js';
-import type { InternalApiSettings } from '../config.ts';
 import { serverCredentials } from '../operations/credentials.ts';
 import { createInternalApi } from '../operations/internal-api.ts';
 import type { InternalApiPorts } from '../operations/ports.ts';
 import { messageOf } from '../runtime/errors.ts';
-import type { ServerOptions } from './server.ts';
+import type { ServerOptions } from './server-options.ts';
+import type { InternalApiSettings } from './settings.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
 /** Closes with the lifetime. Resolves to the port taken. @throws StartError */

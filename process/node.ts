@@ -18,7 +18,7 @@ import type { NodeRow } from '../runtime/store/store.ts';
 import type { Transport } from '../runtime/transport/transport.ts';
 import { inProcessAddress } from './database.ts';
 import type { Foundation } from './foundation.ts';
-import type { ServerOptions } from './server.ts';
+import type { ServerOptions } from './server-options.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
 export interface NodePorts {

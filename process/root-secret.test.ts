@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import test from 'ava';
 import { createKeyring } from '../runtime/keyring.ts';
 import { systemRandom } from '../runtime/random.ts';
@@ -8,10 +5,9 @@ import type { DataDirectory } from './data-directory.ts';
 import { checkFingerprint, openKeyring } from './root-secret.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
-function memoryDirectory(): Pick<DataDirectory, 'path' | 'keep'> & { readonly kept: Map<string, string> } {
+function memoryDirectory(): Pick<DataDirectory, 'keep'> & { readonly kept: Map<string, string> } {
   const kept = new Map<string, string>();
   return {
-    path: '/nowhere',
     kept,
     keep: async (name, make) => {
       const text = kept.get(name) ?? make();
@@ -35,38 +31,32 @@ const hex = '0123456789abcdef'.repeat(4);
 const otherHex = 'fedcba9876543210'.repeat(4);
 const derived = (key: string) => createKeyring(Buffer.from(key, 'hex')).derive('x');
 
-test('the setting comes before the file, the file before the kept secret', async (t) => {
-  const root = mkdtempSync(join(tmpdir(), 'secret-test-'));
-  t.teardown(() => rmSync(root, { recursive: true, force: true }));
-  const secretKeyFile = join(root, 'key');
-  writeFileSync(secretKeyFile, `${otherHex}\n`);
+test('the setting comes before the kept secret', async (t) => {
   const directory = memoryDirectory();
-  t.deepEqual(
-    (await openKeyring({ secretKey: hex, secretKeyFile }, directory, systemRandom)).derive('x'),
-    derived(hex),
-  );
-  t.deepEqual((await openKeyring({ secretKeyFile }, directory, systemRandom)).derive('x'), derived(otherHex));
+  t.deepEqual((await openKeyring(hex, directory, systemRandom)).derive('x'), derived(hex));
   t.is(directory.kept.size, 0);
 });
 
 test('without a setting a secret is generated once', async (t) => {
   const directory = memoryDirectory();
-  const first = await openKeyring({}, directory, systemRandom);
-  const second = await openKeyring({}, directory, systemRandom);
+  const first = await openKeyring(undefined, directory, systemRandom);
+  const second = await openKeyring(undefined, directory, systemRandom);
   t.deepEqual(first.derive('x'), second.derive('x'));
-  t.notDeepEqual((await openKeyring({}, memoryDirectory(), systemRandom)).derive('x'), first.derive('x'));
+  t.notDeepEqual(
+    (await openKeyring(undefined, memoryDirectory(), systemRandom)).derive('x'),
+    first.derive('x'),
+  );
 });
 
-test('a secret of the wrong form or an unreadable file is refused without being shown', async (t) => {
-  const short = await t.throwsAsync(openKeyring({ secretKey: 'deadbeef' }, memoryDirectory(), systemRandom), {
+test('a kept secret of the wrong form is refused without being shown', async (t) => {
+  const directory = memoryDirectory();
+  directory.kept.set('secret-key', 'deadbeef');
+  const short = await t.throwsAsync(openKeyring(undefined, directory, systemRandom), {
     instanceOf: StartError,
+    message: /secret-key .* 64 hexadecimal/,
   });
   t.is(short.exitCode, exitCodes.config);
   t.notRegex(short.message, /deadbeef/);
-  await t.throwsAsync(openKeyring({ secretKeyFile: '/nowhere/key' }, memoryDirectory(), systemRandom), {
-    instanceOf: StartError,
-    message: /cannot be read/,
-  });
 });
 
 test('a database accepts the key it was made with and refuses another', async (t) => {

@@ -1,19 +1,11 @@
 /**
- * The root secret (design section 8): from SECRET_KEY, else from the file SECRET_KEY_FILE names, else generated
- * once into the data directory. Everything encrypted or signed hangs on it, so the database remembers its
- * fingerprint and another key is refused before it can do harm.
+ * The root secret: as it is set, else generated once into the data directory. Everything encrypted or signed hangs on
+ * it, so the database remembers its fingerprint and another key is refused before it can do harm.
  */
-import { readFile } from 'node:fs/promises';
 import { createKeyring, type Keyring, rootSecretBytes } from '../runtime/keyring.ts';
 import type { Random } from '../runtime/random.ts';
 import type { DataDirectory } from './data-directory.ts';
 import { exitCodes, StartError } from './start-error.ts';
-
-export interface RootSecretSource {
-  /** 64 hexadecimal characters, checked by the settings' schema. */
-  readonly secretKey?: string | undefined;
-  readonly secretKeyFile?: string | undefined;
-}
 
 export interface FixedSettings {
   fixedSetting(name: string, value: string): Promise<string>;
@@ -22,41 +14,23 @@ export interface FixedSettings {
 const keptName = 'secret-key';
 const wellFormed = new RegExp(`^[0-9a-fA-F]{${rootSecretBytes * 2}}$`);
 
+/** `secretKey` is in hexadecimal characters, as its setting has checked. @throws StartError */
 export async function openKeyring(
-  source: RootSecretSource,
-  directory: Pick<DataDirectory, 'path' | 'keep'>,
+  secretKey: string | undefined,
+  directory: Pick<DataDirectory, 'keep'>,
   random: Random,
 ): Promise<Keyring> {
-  const { text, origin } = await findSecret(source, directory, random);
-  if (!wellFormed.test(text)) {
-    throw new StartError(
-      `${origin} has to hold ${rootSecretBytes * 2} hexadecimal characters (${rootSecretBytes} random bytes) and does not.`,
-      exitCodes.config,
-    );
-  }
+  const text = secretKey ?? (await keptSecret(directory, random));
   return createKeyring(Buffer.from(text, 'hex'));
 }
 
-async function findSecret(
-  source: RootSecretSource,
-  directory: Pick<DataDirectory, 'path' | 'keep'>,
-  random: Random,
-) {
-  if (source.secretKey !== undefined) return { text: source.secretKey, origin: 'SECRET_KEY' };
-  if (source.secretKeyFile !== undefined) return readSecretFile(source.secretKeyFile);
+async function keptSecret(directory: Pick<DataDirectory, 'keep'>, random: Random): Promise<string> {
   const text = await directory.keep(keptName, () => random.bytes(rootSecretBytes).toString('hex'));
-  return { text, origin: `The file ${keptName} in the data directory` };
-}
-
-async function readSecretFile(path: string) {
-  const origin = `The file ${path} that SECRET_KEY_FILE names`;
-  try {
-    return { text: (await readFile(path, 'utf8')).trim(), origin };
-  } catch (error) {
-    throw new StartError(`${origin} cannot be read: ${(error as Error).message}.`, exitCodes.config, {
-      cause: error,
-    });
-  }
+  if (wellFormed.test(text)) return text;
+  throw new StartError(
+    `The file ${keptName} in the data directory has to hold ${rootSecretBytes * 2} hexadecimal characters (${rootSecretBytes} random bytes) and does not.`,
+    exitCodes.config,
+  );
 }
 
 /** Refuses a keyring other than the one this database was first used with. */

@@ -2,37 +2,23 @@
  * The composition: configuration -> foundation (directory, keys, database) -> transport -> the roles of this process ->
  * the ports it listens on, and back at the end.
  */
-import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { createSessionTokens } from '../actors/identity/session-tokens.ts';
 import { createSigninKeys } from '../actors/identity/signin-keys.ts';
-import type { Config, Secrets } from '../config.ts';
 import { createVerifyBearer } from '../gateway/admission/bearer.ts';
 import { createAdmin } from '../operations/admin.ts';
-import type { Clock } from '../runtime/clock.ts';
 import { createActors } from '../runtime/host/actors.ts';
 import { defaultLimits } from '../runtime/host/limits.ts';
 import { NodeTakenError } from '../runtime/ownership/lease.ts';
-import type { Random } from '../runtime/random.ts';
 import { createReadiness, type ReadinessCheck } from '../runtime/readiness.ts';
 import { needing } from './database.ts';
 import { layFoundation } from './foundation.ts';
 import { openGateway } from './gateway.ts';
 import { openInternalApi } from './internal-api.ts';
-import type { Lifetime } from './lifetime.ts';
 import { createNode, createPresence, type NodePorts } from './node.ts';
+import type { ServerOptions } from './server-options.ts';
 import { exitCodes, StartError } from './start-error.ts';
 import { openTransport } from './transport.ts';
-
-export interface ServerOptions {
-  readonly config: Config;
-  readonly secrets: Secrets;
-  readonly version: string;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly lifetime: Lifetime;
-}
 
 export interface Ports {
   /** Absent: no client connects to this process. */

@@ -6,7 +6,7 @@ import { type NatsTransport, openNatsTransport } from '../runtime/transport/nats
 import type { Transport } from '../runtime/transport/transport.ts';
 import { needing } from './database.ts';
 import type { Foundation } from './foundation.ts';
-import type { ServerOptions } from './server.ts';
+import type { ServerOptions } from './server-options.ts';
 
 /** What may still be sent at the end. */
 const closeMs = 2_000;

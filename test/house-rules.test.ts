@@ -2,6 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
+import { circlesOf, loadedWith, readImports } from './kit/imports.ts';
 
 const root = new URL('..', import.meta.url).pathname;
 
@@ -25,3 +26,30 @@ for (const folder of ['runtime', 'actors', 'gateway', 'operations', 'cli']) {
     }
   });
 }
+
+/** A flow is handed handles on actors, whose type is made of commands, of which flows are some. */
+const knownCircle = ['runtime/command.ts', 'runtime/kind.ts'];
+
+test('no files import each other in a circle, not even for types, but for those that are known to', async (t) => {
+  const imports = await readImports();
+  t.true(imports.size > 400);
+  t.deepEqual(circlesOf(imports), knownCircle);
+});
+
+test('a circle is found, whatever leads to it and from it', (t) => {
+  const imports = (of: Record<string, readonly string[]>) =>
+    new Map(
+      Object.entries(of).map(([file, list]) => [file, list.map((each) => ({ of: each, isLoaded: false }))]),
+    );
+  t.deepEqual(circlesOf(imports({ a: ['b'], b: ['c'], c: ['node:fs'] })), []);
+  t.deepEqual(circlesOf(imports({ a: ['b'], b: ['c'], c: ['d', 'e'], d: ['b'], e: [] })), ['b', 'c', 'd']);
+});
+
+test('the configuration is read without loading a package, whose weight every command line would bear', async (t) => {
+  const loaded = loadedWith('config.ts', await readImports());
+  t.true(
+    ['actors/settings.ts', 'gateway/settings.ts', 'process/settings.ts'].every((file) => loaded.has(file)),
+  );
+  const packages = [...loaded].filter((of) => !of.endsWith('.ts') && !of.startsWith('node:'));
+  t.deepEqual(packages, []);
+});

@@ -39,7 +39,7 @@ const open = {
 };
 
 test('with a key everything but the health paths needs it, and preflights pass', async (t) => {
-  const { url } = await startGateway(t, routes, { accessKey: { key: 'key', mode: 'all' } });
+  const { url } = await startGateway(t, routes, { accessKey: { key: 'key', mode: 'all', exempt: [] } });
   t.deepEqual(await statuses(url, 'key'), open);
   for (const wrong of [undefined, 'other', 'key2', 'ke']) {
     t.deepEqual(await statuses(url, wrong), {
@@ -60,19 +60,21 @@ test('with a key everything but the health paths needs it, and preflights pass',
 });
 
 test('registration alone can be guarded', async (t) => {
-  const { url } = await startGateway(t, routes, { accessKey: { key: 'key', mode: 'registration' } });
+  const { url } = await startGateway(t, routes, {
+    accessKey: { key: 'key', mode: 'registration', exempt: [] },
+  });
   t.deepEqual(await statuses(url), { ...open, 'POST /v1/users/': 401, 'POST /auth': 401 });
   t.deepEqual(await statuses(url, 'key'), open);
 });
 
 test('off is off', async (t) => {
-  const { url } = await startGateway(t, routes, { accessKey: { key: 'key', mode: 'off' } });
+  const { url } = await startGateway(t, routes, { accessKey: { key: 'key', mode: 'off', exempt: [] } });
   t.deepEqual(await statuses(url), open);
 });
 
 test('the key cannot be guessed faster than the public rate allows', async (t) => {
   const { url } = await startGateway(t, routes, {
-    accessKey: { key: 'key', mode: 'all' },
+    accessKey: { key: 'key', mode: 'all', exempt: [] },
     rateLimits: { publicPerMinute: 3, sessionPerMinute: 0 },
   });
   const guesses: number[] = [];

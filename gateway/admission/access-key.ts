@@ -3,19 +3,12 @@
  * `X-Shared-Server-Key`. Health paths are exempt, and preflights are answered before the gate.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { SettingsOf } from '../../runtime/setting.ts';
+import type { accessKeySettings } from '../settings.ts';
 
-export interface AccessKeyOptions {
-  /** `SHARED_SERVER_ACCESS_KEY` */
+export interface AccessKeyOptions extends SettingsOf<typeof accessKeySettings> {
   readonly key: string;
-  /** `SHARED_SERVER_ACCESS_KEY_MODE` */
-  readonly mode: 'all' | 'registration' | 'off';
-  /** `SHARED_SERVER_ACCESS_KEY_EXEMPT` */
-  readonly exempt?: readonly AccessKeyExemption[];
 }
-
-/** What browsers cannot send a header to: opening a socket takes a token, which was got with the key. */
-export const accessKeyExemptions = ['sockets'] as const;
-export type AccessKeyExemption = (typeof accessKeyExemptions)[number];
 
 export const accessKeyHeader = 'x-shared-server-key';
 
@@ -30,7 +23,7 @@ export function createAccessKeyGate(options: AccessKeyOptions | undefined): Acce
   if (options === undefined || options.key === '' || options.mode === 'off') return undefined;
   const expected = digest(options.key);
   const registrationOnly = options.mode === 'registration';
-  const exemptPaths = new Set(options.exempt?.map((name) => `/${name}`));
+  const exemptPaths = new Set(options.exempt.map((name) => `/${name}`));
   return {
     guards(method, path, pattern) {
       if (registrationOnly) return method === 'post' && (pattern === '/v1/users' || pattern === '/auth');

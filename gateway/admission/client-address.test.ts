@@ -1,7 +1,7 @@
 import test from 'ava';
 import { createClientAddress } from './client-address.ts';
 
-const { resolve } = createClientAddress();
+const { resolve } = createClientAddress('loopback, linklocal, uniquelocal');
 
 test('without a trusted proxy at the other end, the header is ignored', (t) => {
   t.is(resolve('203.0.113.7', '198.51.100.1'), '203.0.113.7');

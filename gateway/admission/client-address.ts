@@ -18,14 +18,13 @@ const namedRanges: Readonly<Record<string, readonly string[]>> = {
   uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
 };
 
-export const defaultTrustProxy = 'loopback, linklocal, uniquelocal';
 const hopsMax = 16;
 
 /**
  * `trustProxy` is `TRUST_PROXY`: `false` (none), `true` (any), or a list of addresses, CIDR ranges and the names
  * `loopback`, `linklocal`, `uniquelocal`. @throws Error on anything else, to be told at start.
  */
-export function createClientAddress(trustProxy: string = defaultTrustProxy): ClientAddress {
+export function createClientAddress(trustProxy: string): ClientAddress {
   const isTrusted = trustedTest(trustProxy);
   return {
     readsForwardedFor: trustProxy.trim() !== 'false',

@@ -3,12 +3,7 @@
  * every origin may call; in strict mode only desktop and extension origins, localhost and a list, an empty list
  * meaning every origin. Origins that may not call get an answer without these headers, which browsers withhold.
  */
-export interface CorsOptions {
-  /** `CORS_ORIGIN_STRICT_MODE_ENABLED` */
-  readonly strict: boolean;
-  /** `CORS_ALLOWED_ORIGINS` */
-  readonly allowedOrigins: readonly string[];
-}
+import type { GatewaySettings } from '../settings.ts';
 
 export interface Cors {
   /** Whether pages of this origin may call at all, for upgrades, whose answers browsers do not withhold. */
@@ -26,7 +21,7 @@ const originCharactersMax = 256;
 const headerListPattern = /^[\w!#$%&'*+.^`|~, -]{0,2048}$/;
 const localhostPattern = /^http:\/\/localhost(:\d{1,5})?$/;
 
-export function createCors(options: CorsOptions): Cors {
+export function createCors(options: GatewaySettings['cors']): Cors {
   const listed = new Set(options.allowedOrigins);
   const everyOrigin = !options.strict || listed.size === 0;
 

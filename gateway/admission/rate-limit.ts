@@ -7,18 +7,10 @@
  * the limit within a minute. Memory is bounded: addresses beyond `addressesMax` in one window share one count.
  */
 import type { Clock } from '../../runtime/clock.ts';
+import type { GatewaySettings } from '../settings.ts';
 
 /** `public`: by address. `session`: by user. */
 export type RateClass = 'public' | 'session';
-
-/** Requests per minute of one address or one user; 0 is no limit. */
-export interface RateLimits {
-  readonly publicPerMinute: number;
-  readonly sessionPerMinute: number;
-}
-
-/** A household or an office behind one address never comes near these. */
-export const defaultRateLimits: RateLimits = { publicPerMinute: 1_200, sessionPerMinute: 60_000 };
 
 export interface RateLimiter {
   /** 0 when the request may pass, else the milliseconds until another one may. */
@@ -32,7 +24,7 @@ const defaultAddressesMax = 50_000;
 const overflowAddress = 'overflow';
 
 export function createRateLimiter(
-  limits: RateLimits,
+  limits: GatewaySettings['rateLimits'],
   clock: Clock,
   addressesMax = defaultAddressesMax,
 ): RateLimiter {

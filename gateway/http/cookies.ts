@@ -1,5 +1,6 @@
 /** Reading `Cookie` and writing the session cookies of auth.md 3.3. */
 import type { SessionSecrets } from '../../actors/identity/session.ts';
+import type { CookieOptions } from '../settings.ts';
 
 /** Parsed cookies: one name may come with several values (other domain or path scopes), and all count. */
 export type Cookies = ReadonlyMap<string, readonly string[]>;
@@ -12,17 +13,6 @@ export const refreshCookiePrefix = 'refresh_token_';
  * browsers send the oldest first: with a low bound the living session's own would be the one that is cut off.
  */
 export const secretsMax = 256;
-
-export interface CookieOptions {
-  /** `COOKIE_SAME_SITE`. Browsers accept `None` only together with `secure`. */
-  readonly sameSite: 'None' | 'Lax' | 'Strict';
-  /** `COOKIE_SECURE` */
-  readonly secure: boolean;
-  /** `COOKIE_PARTITIONED` */
-  readonly partitioned: boolean;
-  /** `COOKIE_DOMAIN`; empty for a cookie of this host only. */
-  readonly domain: string;
-}
 
 export const noCookies: Cookies = new Map();
 

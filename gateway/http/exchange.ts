@@ -14,6 +14,7 @@ import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Actors } from '../../runtime/kind.ts';
 import { type Admission, type Admitted, type Arrival, isAdmitted } from '../admission/admission.ts';
+import type { GatewaySettings } from '../settings.ts';
 import type { AccessLog } from './access-log.ts';
 import {
   BodyBuffer,
@@ -35,22 +36,16 @@ import type { RouteReply } from './route.ts';
 import type { Match } from './router.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
 
-export interface ExchangeLimits {
-  readonly smallBodyBytes: number;
-  readonly largeBodyBytes: number;
-  /** A body that is not complete this long after its head is refused. */
-  readonly bodyTimeoutMs: number;
-  /** What a handler and its asks have. Clients give up after 30 s. */
-  readonly requestDeadlineMs: number;
-}
-
 export interface ExchangePorts {
   readonly actors: Actors;
   readonly clock: Clock;
   readonly admission: Admission;
   readonly envelope: Envelope;
   readonly bodyMemory: BodyMemory;
-  readonly limits: ExchangeLimits;
+  readonly limits: Pick<
+    GatewaySettings,
+    'smallBodyBytes' | 'largeBodyBytes' | 'bodyTimeoutMs' | 'requestDeadlineMs'
+  >;
   readonly metrics: RouteMetrics;
   readonly log: AccessLog;
   readonly callId: () => string;

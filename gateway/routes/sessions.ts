@@ -5,12 +5,12 @@ import type { Credentials, SessionTokens } from '../../actors/identity/session-t
 import { User } from '../../actors/user/contract.ts';
 import {
   accessCookiePrefix,
-  type CookieOptions,
   clearedSessionCookies,
   refreshCookiePrefix,
   secretsOf,
 } from '../http/cookies.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
+import type { CookieOptions } from '../settings.ts';
 import { answeredOr, errorBodySchema, refusedAnswer } from './answer.ts';
 import { endpoint } from './endpoint.ts';
 import { refreshBodySchema, sessionAnswer } from './sign-in-answer.ts';

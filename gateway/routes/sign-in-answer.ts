@@ -1,7 +1,8 @@
 /** What register, login, a change of credentials and a refresh answer: a session in the body and in two cookies. */
 import { issuedSchema, type SessionSecrets, signInReplySchema } from '../../actors/identity/session.ts';
-import { type CookieOptions, sessionCookies } from '../http/cookies.ts';
+import { sessionCookies } from '../http/cookies.ts';
 import type { RouteReply } from '../http/route.ts';
+import type { CookieOptions } from '../settings.ts';
 
 export const signInBodySchema = signInReplySchema.omit({ secrets: true });
 export const refreshBodySchema = issuedSchema.omit({ secrets: true });

@@ -15,15 +15,10 @@ import type { Actors } from '../../runtime/kind.ts';
 import type { Logger } from '../../runtime/ports.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Transport } from '../../runtime/transport/transport.ts';
+import type { GatewaySettings } from '../settings.ts';
 import { frameText } from './frames.ts';
 import type { SocketMetrics } from './metrics.ts';
 import { closeCodes, type OpenSocket } from './open-socket.ts';
-
-export interface HubLimits {
-  /** `SOCKETS_MAX`: of this process, those that are being opened included. */
-  readonly socketsMax: number;
-  readonly socketsPerUserMax: number;
-}
 
 export interface HubOptions {
   readonly actors: Actors;
@@ -32,7 +27,7 @@ export interface HubOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: SocketMetrics;
-  readonly limits: HubLimits;
+  readonly limits: Pick<GatewaySettings['sockets'], 'socketsMax' | 'socketsPerUserMax'>;
   readonly shardCount: number;
 }
 

@@ -2,25 +2,14 @@
 import type { Registry } from 'prom-client';
 import type { AccessLog } from '../http/access-log.ts';
 import type { TemplatedApp } from '../http/uws.ts';
+import type { GatewaySettings } from '../settings.ts';
 import { createSocketAdmission, type SocketAdmissionPorts, socketPath } from './admission.ts';
 import { createSocketBehavior } from './endpoint.ts';
-import { Hub, type HubLimits, type HubOptions } from './hub.ts';
+import { Hub, type HubOptions } from './hub.ts';
 import { prometheusSocketMetrics } from './metrics.ts';
 
-export interface SocketLimits extends HubLimits {
-  /** See `SocketEndpointOptions`. */
-  readonly idleSeconds: number;
-}
-
-export const defaultSocketLimits: SocketLimits = {
-  socketsMax: 50_000,
-  socketsPerUserMax: 100,
-  // The library pings sixteen seconds before the end, and counts in steps of four.
-  idleSeconds: 44,
-};
-
 export interface SocketsOptions extends SocketAdmissionPorts, Omit<HubOptions, 'metrics'> {
-  readonly limits: SocketLimits;
+  readonly limits: GatewaySettings['sockets'];
   readonly registry: Registry;
   readonly log: AccessLog;
   readonly requestId: () => string;

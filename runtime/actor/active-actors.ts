@@ -122,7 +122,7 @@ export class ActiveActors {
   }
 
   /** The actor has left memory. */
-  gone(actor: Actor): void {
+  gone(actor: Pick<Actor, 'address'>): void {
     const key = addressKey(actor.address);
     if (this.#actors.get(key) === actor) this.#actors.delete(key);
   }

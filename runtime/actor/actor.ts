@@ -22,6 +22,7 @@
  */
 
 import { type Address, shardOf } from '../address.ts';
+import type { Committing } from '../commit/committer.ts';
 import type { Gathering } from '../commit/gathering.ts';
 import { findTaken } from '../commit/refusal.ts';
 import { settleCommit } from '../commit/settlement.ts';
@@ -53,7 +54,7 @@ const refusalsMax = 4;
 
 type Phase = 'activating' | 'active' | 'settling' | 'gone';
 
-export class Actor {
+export class Actor implements Committing {
   readonly address: Address;
   readonly shard: number;
   readonly epoch: number;
@@ -286,12 +287,10 @@ export class Actor {
 
   // --- commits ----------------------------------------------------------------------------------------------
 
-  /** The bytes that wait to be committed, for the committer's batches. */
   get gatheredBytes(): number {
     return this.#gate.gatheredBytes;
   }
 
-  /** Hands the gathered turns to the committer. Undefined when there is nothing (any more) to commit. */
   takeCommit(): Commit | undefined {
     if (this.#phase !== 'active' || this.#gate.flight !== undefined || !this.#gate.hasGathered)
       return undefined;
@@ -327,14 +326,12 @@ export class Actor {
     this.#pump();
   }
 
-  /** Nothing of the commit was applied: a newer owner or a newer version exists. */
   fenced(): void {
     const error = new FencedError('a newer owner holds this actor');
     for (const { queued: entry } of this.#gate.carried) this.#answer(entry, { error });
     this.leave(error);
   }
 
-  /** Nothing of the commit was applied, and asking the database again now would not help. */
   failed(error: UnavailableError | TerminalError): void {
     if (error instanceof TerminalError) this.#failAlone(error);
     else this.#failAll(error);

@@ -1,3 +1,4 @@
+import type { Address } from '../address.ts';
 import type { Clock } from '../clock.ts';
 import type { Committer } from '../commit/committer.ts';
 import type { Dependencies } from '../dependency.ts';
@@ -8,7 +9,6 @@ import type { Lease } from '../ownership/lease.ts';
 import type { Logger, RuntimeMetrics } from '../ports.ts';
 import type { Random } from '../random.ts';
 import type { Store, StoreRead, StoreRows, TellRow, TimerRow } from '../store/store.ts';
-import type { Actor } from './actor.ts';
 import type { Removed } from './layers.ts';
 
 /** What an actor takes from its host. */
@@ -27,9 +27,9 @@ export interface ActorEnvironment {
   readonly logger: Logger;
   read(reads: readonly StoreRead[]): Promise<readonly StoreRows[]>;
   /** The actor has left memory. */
-  gone(actor: Actor): void;
+  gone(actor: { readonly address: Address }): void;
   /** What is stored of the actor is of a newer format than this release reads. */
-  unreadable(actor: Actor): void;
+  unreadable(actor: { readonly shard: number }): void;
   timersCommitted(timers: Iterable<TimerRow | Removed>): void;
   tellsCommitted(tells: readonly TellRow[]): void;
 }

@@ -10,7 +10,6 @@
  *   unavailable   nothing was applied; every member fails
  *   unknown       every member settles by its own barrier
  */
-import type { Actor } from '../actor/actor.ts';
 import { type Clock, sleep } from '../clock.ts';
 import { TerminalError, UnavailableError } from '../errors.ts';
 import type { Limits } from '../host/limits.ts';
@@ -21,8 +20,25 @@ import { type Commit, type Store, StoreError } from '../store/store.ts';
 const conflictsBeforeAlone = 5;
 const conflictPauseMaxMs = 500;
 
+/** An actor as the committer knows it. One of the answers follows each commit that was taken. */
+export interface Committing {
+  /** What waits to be committed. */
+  readonly gatheredBytes: number;
+  /** Undefined: there is nothing (any more) to commit. */
+  takeCommit(): Commit | undefined;
+  committed(): void;
+  /** Nothing was applied: a newer owner or a newer version exists. */
+  fenced(): void;
+  /** Nothing was applied: a key is taken. */
+  refused(): Promise<void>;
+  /** Nothing was applied, and asking the database again now would not help. */
+  failed(error: UnavailableError | TerminalError): void;
+  /** Nobody knows what was applied. */
+  unknown(): Promise<void>;
+}
+
 interface Member {
-  readonly actor: Actor;
+  readonly actor: Committing;
   readonly commit: Commit;
 }
 
@@ -37,7 +53,7 @@ export interface CommitterOptions {
 
 export class Committer {
   readonly #options: CommitterOptions;
-  readonly #ready = new Set<Actor>();
+  readonly #ready = new Set<Committing>();
   #inFlight = 0;
   #scheduled = false;
   #whenIdle: (() => void)[] = [];
@@ -47,7 +63,7 @@ export class Committer {
   }
 
   /** The actor has gathered writes and no commit in flight. */
-  ready(actor: Actor): void {
+  ready(actor: Committing): void {
     this.#ready.add(actor);
     if (this.#scheduled || this.#inFlight >= this.#options.limits.commitsInFlightMax) return;
     this.#scheduled = true;
@@ -131,7 +147,7 @@ export class Committer {
   }
 }
 
-async function settle(actor: Actor, failure: StoreError['failure']): Promise<void> {
+async function settle(actor: Committing, failure: StoreError['failure']): Promise<void> {
   switch (failure) {
     case 'unknown':
       // Settling can take as long as the database is away; the committer goes on with others.

@@ -4,7 +4,6 @@
  * Everything it needs is passed in; `start` makes it serve, `drain` ends it in order, `abandon` as a crash would.
  */
 import { ActiveActors } from '../actor/active-actors.ts';
-import type { Actor } from '../actor/actor.ts';
 import type { ActorEnvironment } from '../actor/environment.ts';
 import { removed } from '../actor/layers.ts';
 import { type Clock, sleep } from '../clock.ts';
@@ -263,7 +262,7 @@ export class Host {
   }
 
   /** Where nobody else is, there is nobody to give it to. */
-  #giveBack({ shard }: Actor): void {
+  #giveBack({ shard }: { readonly shard: number }): void {
     if (this.#options.transport.reachesOthers) this.#ownership.giveBack(shard);
   }
 

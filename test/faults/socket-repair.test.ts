@@ -5,15 +5,16 @@ import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import { isRefused } from '../../actors/reply.ts';
 import { Signin } from '../../actors/signin/contract.ts';
 import { User } from '../../actors/user/contract.ts';
+import { gatewaySettings } from '../../gateway/settings.ts';
 import { Hub } from '../../gateway/sockets/hub.ts';
 import { prometheusSocketMetrics } from '../../gateway/sockets/metrics.ts';
 import { OpenSocket } from '../../gateway/sockets/open-socket.ts';
-import { defaultSocketLimits } from '../../gateway/sockets/sockets.ts';
 import { shardOf } from '../../runtime/address.ts';
 import { createActors } from '../../runtime/host/actors.ts';
 import { defaultLimits } from '../../runtime/host/limits.ts';
 import type { Actors } from '../../runtime/kind.ts';
 import { silentLogger } from '../../runtime/ports.ts';
+import { defaultsOf } from '../../runtime/setting.ts';
 import { alice, challengeOf, headerSessions } from '../kit/account.ts';
 import { type ClusterNode, TestCluster } from '../kit/cluster.ts';
 import { note, uuidNumber } from '../kit/items.ts';
@@ -66,7 +67,7 @@ async function openWorld() {
   const metrics = prometheusSocketMetrics(registry, { open: () => 0, users: () => 0, waiting: () => 0 });
   const { defaultDeadlineMs } = defaultLimits;
   const actors = createActors({ transport, clock, random, defaultDeadlineMs });
-  const limits = defaultSocketLimits;
+  const limits = defaultsOf(gatewaySettings).sockets;
   const hub = new Hub({
     actors,
     transport,

@@ -8,17 +8,14 @@ import { z } from 'zod';
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import type { VerifyBearer } from '../../gateway/admission/bearer.ts';
 import { type AnyRoute, type Method, route } from '../../gateway/http/route.ts';
-import {
-  createGateway,
-  defaultGatewayConfig,
-  type Gateway,
-  type GatewayConfig,
-} from '../../gateway/server.ts';
+import { createGateway, type Gateway, type GatewayConfig } from '../../gateway/server.ts';
+import { gatewaySettings } from '../../gateway/settings.ts';
 import { createSocketTokens, type SocketTokens } from '../../gateway/sockets/tokens.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import type { Actors } from '../../runtime/kind.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import { createReadiness, type Readiness } from '../../runtime/readiness.ts';
+import { defaultsOf } from '../../runtime/setting.ts';
 import { InProcessTransport } from '../../runtime/transport/in-process.ts';
 import type { Transport } from '../../runtime/transport/transport.ts';
 import { testShardCount } from './host.ts';
@@ -61,6 +58,13 @@ const noActors: Actors = {
   },
 };
 
+const testGatewayConfig: GatewayConfig = {
+  ...defaultsOf(gatewaySettings),
+  filesServerUrl: 'http://files.test',
+  drainTimeoutMs: 10_000,
+  sharesPort: false,
+};
+
 export interface TestGatewayOptions extends Partial<GatewayConfig> {
   readonly clock?: Clock;
   readonly logLevel?: string;
@@ -100,7 +104,7 @@ export async function startGateway(
   const gateway = createGateway({
     routes,
     actors,
-    config: { ...defaultGatewayConfig, filesServerUrl: 'http://files.test', ...config },
+    config: { ...testGatewayConfig, ...config },
     clock,
     random: systemRandom,
     logger: pino({ level: logLevel }, lines),

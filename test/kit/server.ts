@@ -18,9 +18,9 @@ import {
   ItemSettings,
 } from '../../actors/settings.ts';
 import { createVerifyBearer } from '../../gateway/admission/bearer.ts';
-import type { CookieOptions } from '../../gateway/http/cookies.ts';
 import { allRoutes } from '../../gateway/routes/mod.ts';
 import type { GatewayConfig } from '../../gateway/server.ts';
+import type { CookieOptions } from '../../gateway/settings.ts';
 import { provide } from '../../runtime/dependency.ts';
 import { createKeyring } from '../../runtime/keyring.ts';
 import { createReadiness } from '../../runtime/readiness.ts';

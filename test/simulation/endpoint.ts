@@ -15,8 +15,9 @@ import {
 import type { AskCall } from '../../runtime/host/call.ts';
 import type { TellRow } from '../../runtime/store/store.ts';
 import type { Hint, Transport, TransportHandler } from '../../runtime/transport/transport.ts';
-import type { Network } from './network.ts';
+import type { Mishaps } from './mishaps.ts';
 import type { SimulatedProcess } from './process.ts';
+import type { Trace } from './trace.ts';
 
 interface Pending {
   readonly shard: number;
@@ -26,6 +27,29 @@ interface Pending {
 
 type Answer = (pending: Pending) => void;
 
+/** What a host lets out, watched at the moment it does. */
+export interface OutputWatcher {
+  replied(call: AskCall, reply: unknown): void;
+  woke(tell: TellRow): void;
+  /** A host has answered a call of a shard that it does not serve. */
+  strayed(host: string, shard: number): void;
+}
+
+/** What lies between the processes. */
+export interface Wires {
+  readonly shardCount: number;
+  readonly trace: Trace;
+  readonly watcher: OutputWatcher;
+  readonly mishaps: Mishaps;
+  announce(endpoint: Endpoint, shards: readonly number[]): void;
+  targetsOf(caller: Endpoint, shard: number): readonly Endpoint[];
+  carry(from: Endpoint, to: Endpoint, what: string, handle: () => void): void;
+  broadcast(from: Endpoint, what: string, handle: (to: Endpoint) => void): void;
+  wake(tell: TellRow): void;
+  latencyMs(): number;
+  after(delayMs: number, fire: () => void): void;
+}
+
 const lostRetryMs = 100;
 
 export class Endpoint implements Transport {
@@ -33,7 +57,7 @@ export class Endpoint implements Transport {
   readonly reachesOthers = true;
   /** Shards whose calls are to come here. */
   readonly routed = new Set<number>();
-  readonly #network: Network;
+  readonly #network: Wires;
   /** Who listens for what, as this process's broker was told. */
   readonly #interest = new Map<Endpoint, Set<number>>();
   readonly #pending = new Map<number, Pending>();
@@ -42,7 +66,7 @@ export class Endpoint implements Transport {
   #isConnected = true;
   #whenConnected: (() => void)[] = [];
 
-  constructor(network: Network, process: SimulatedProcess) {
+  constructor(network: Wires, process: SimulatedProcess) {
     this.#network = network;
     this.process = process;
   }

@@ -13,7 +13,7 @@ import { SessionChecker } from './checkers/sessions.ts';
 import { StalenessChecker } from './checkers/staleness.ts';
 import { TimerChecker } from './checkers/timers.ts';
 import type { DatabaseClock, DatabaseWatcher } from './database.ts';
-import type { OutputWatcher } from './network.ts';
+import type { OutputWatcher } from './endpoint.ts';
 import type { Plan } from './plan.ts';
 import type { Trace } from './trace.ts';
 

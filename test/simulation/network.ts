@@ -2,24 +2,15 @@
  * The network and its brokers: who listens for the calls of which shard as each process is told, late and at different
  * times, what becomes of a message on its way, and wake-ups that some host takes. `endpoint.ts` is a process's side.
  */
-import type { AskCall } from '../../runtime/host/call.ts';
 import type { TellRow } from '../../runtime/store/store.ts';
 import type { SeededRandom } from '../kit/random.ts';
-import { Endpoint } from './endpoint.ts';
+import { Endpoint, type OutputWatcher, type Wires } from './endpoint.ts';
 import type { Links } from './links.ts';
 import type { Mishaps } from './mishaps.ts';
 import type { FaultRates } from './plan.ts';
 import type { SimulatedProcess } from './process.ts';
 import type { SimulatedTime } from './time.ts';
 import type { Trace } from './trace.ts';
-
-/** What a host lets out, watched at the moment it does. */
-export interface OutputWatcher {
-  replied(call: AskCall, reply: unknown): void;
-  woke(tell: TellRow): void;
-  /** A host has answered a call of a shard that it does not serve. */
-  strayed(host: string, shard: number): void;
-}
 
 export interface NetworkOptions {
   readonly time: SimulatedTime;
@@ -39,7 +30,7 @@ const wakeTriesMax = 5;
 const wakeDeadlineMs = 20_000;
 const wakePauseMs = 1_000;
 
-export class Network {
+export class Network implements Wires {
   readonly #options: NetworkOptions;
   readonly #endpoints = new Set<Endpoint>();
   #healed = false;

@@ -1,0 +1,187 @@
+/** What the gateway is told from outside. Sizes in bytes, times in milliseconds. */
+import {
+  address,
+  bytes,
+  type Complete,
+  choice,
+  choices,
+  fixed,
+  flag,
+  integer,
+  list,
+  mebibytes,
+  type SettingsOf,
+  sameOnAllNodes,
+  secret,
+  section,
+  setting,
+  text,
+  WrongValue,
+} from '../runtime/setting.ts';
+import { createClientAddress } from './admission/client-address.ts';
+
+const kibibyte = 1_024;
+const mebibyte = 1_024 * kibibyte;
+
+/** Those without a default depend on the address under which clients reach the server. */
+export const cookieSettings = sameOnAllNodes(
+  section('Browsers', {
+    sameSite: choice(['None', 'Lax', 'Strict'], {
+      name: 'COOKIE_SAME_SITE',
+      defaultText: '`None` where `PUBLIC_URL` is https, else `Lax`',
+      description: 'The `SameSite` attribute of the session cookies. `None` needs `COOKIE_SECURE`.',
+    }),
+    secure: flag({
+      name: 'COOKIE_SECURE',
+      defaultText: 'whether `PUBLIC_URL` is https',
+      description: 'The `Secure` attribute: browsers send the cookies over https alone.',
+    }),
+    partitioned: flag({
+      name: 'COOKIE_PARTITIONED',
+      defaultText: 'whether `PUBLIC_URL` is https',
+      description: 'The `Partitioned` attribute. Needs `COOKIE_SECURE`.',
+    }),
+    /** Empty for cookies of this host only. */
+    domain: text({
+      name: 'COOKIE_DOMAIN',
+      pattern: /^[\w.-]*$/,
+      form: 'a domain',
+      default: '',
+      defaultText: 'this host only',
+      description: 'The `Domain` attribute of the session cookies.',
+    }),
+  }),
+);
+export type CookieOptions = Complete<SettingsOf<typeof cookieSettings>>;
+
+const browsers = sameOnAllNodes(
+  section('Browsers', {
+    cors: {
+      strict: flag({
+        name: 'CORS_ORIGIN_STRICT_MODE_ENABLED',
+        default: false,
+        description:
+          'Lets only the origins of `CORS_ALLOWED_ORIGINS`, desktop and extension apps and localhost read answers.',
+      }),
+      allowedOrigins: list({
+        name: 'CORS_ALLOWED_ORIGINS',
+        default: '',
+        description: 'Origins, separated by commas, for the strict mode. An empty list allows every origin.',
+      }),
+    },
+  }),
+);
+
+export const accessKeySettings = sameOnAllNodes(
+  section('Access and limits', {
+    // A mode mistyped must not open the gate, so whatever is unknown is the strictest.
+    mode: setting((given) => (given === 'registration' || given === 'off' ? given : 'all'), {
+      name: 'SHARED_SERVER_ACCESS_KEY_MODE',
+      bounds: '`all`, `registration` or `off`',
+      default: 'all',
+      description: 'What the access key guards. Anything else counts as `all`.',
+    }),
+    exempt: choices(['sockets'], {
+      name: 'SHARED_SERVER_ACCESS_KEY_EXEMPT',
+      default: '',
+      defaultText: 'none: health checks alone need no key',
+      description:
+        'What needs no access key in mode `all`, separated by commas. `sockets`: browsers cannot send it when they open one, and the token this takes was got with the key. Without it, web clients learn of changes by polling.',
+    }),
+  }),
+);
+export const accessKeySecrets = secret(
+  sameOnAllNodes(
+    section('Access and limits', {
+      accessKey: text({
+        name: 'SHARED_SERVER_ACCESS_KEY',
+        description: 'A key that requests have to carry in the header `X-Shared-Server-Key`.',
+      }),
+    }),
+  ),
+);
+
+const limits = section('Access and limits', {
+  trustProxy: setting(trustRule, {
+    name: 'TRUST_PROXY',
+    default: 'loopback, linklocal, uniquelocal',
+    description:
+      'Proxies whose `X-Forwarded-For` is believed: `true`, `false`, or addresses, CIDR ranges and the names `loopback`, `linklocal`, `uniquelocal`.',
+  }),
+  /** A household or an office behind one address never comes near these. */
+  rateLimits: {
+    publicPerMinute: integer({
+      name: 'RATE_LIMIT_PUBLIC',
+      unit: 'requests/min',
+      min: 0,
+      default: 1_200,
+      description:
+        'Requests of one address to routes that need no session, or without the session a route needs. 0 is no limit.',
+    }),
+    sessionPerMinute: integer({
+      name: 'RATE_LIMIT_SESSION',
+      unit: 'requests/min',
+      min: 0,
+      default: 60_000,
+      description:
+        'Requests of one account, by all its devices, to routes that need a session. 0 is no limit.',
+    }),
+  },
+  ...sameOnAllNodes({
+    largeBodyBytes: mebibytes({
+      name: 'HTTP_REQUEST_PAYLOAD_LIMIT_MEGABYTES',
+      min: 1,
+      max: 1_024,
+      default: 50,
+      description: 'The largest body of a sync. Requests without a session have 64 KiB.',
+    }),
+  }),
+  smallBodyBytes: fixed(64 * kibibyte),
+  /** Of unfinished bodies. */
+  bodyMemoryBytes: bytes({
+    name: 'BODY_MEMORY_BYTES',
+    min: mebibyte,
+    default: 256 * mebibyte,
+    description: 'What unfinished bodies may take of the memory of the process. More get 503.',
+  }),
+  /** A body that is not complete this long after its head is refused. */
+  bodyTimeoutMs: fixed(60_000),
+  /** What a handler and its asks have. Clients give up after 30 s. */
+  requestDeadlineMs: fixed(25_000),
+  sockets: {
+    /** Those that are being opened included. */
+    socketsMax: integer({
+      name: 'SOCKETS_MAX',
+      unit: 'sockets',
+      min: 0,
+      default: 50_000,
+      description:
+        'Open sockets of this process. More are refused, and their clients poll. The process needs as many file descriptors and some more.',
+    }),
+    socketsPerUserMax: fixed(100),
+    /** The library pings sixteen seconds before the end, and counts in steps of four. */
+    idleSeconds: fixed(44),
+  },
+});
+
+const links = sameOnAllNodes(
+  section('Server', {
+    filesServerUrl: address({
+      name: 'FILES_SERVER_URL',
+      defaultText: '`PUBLIC_URL` and `/files`',
+      description: 'The address of the files server, told to clients with every answer.',
+    }),
+  }),
+);
+
+export const gatewaySettings = { ...links, ...browsers, ...limits };
+export type GatewaySettings = Complete<SettingsOf<typeof gatewaySettings>>;
+
+function trustRule(given: string): string {
+  try {
+    createClientAddress(given);
+  } catch {
+    throw new WrongValue('is no list of addresses, ranges and names');
+  }
+  return given;
+}

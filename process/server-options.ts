@@ -1,0 +1,16 @@
+/** What every part of the server is given: its settings, its ports and the lifetime it opens things in. */
+import type { Logger } from 'pino';
+import type { Config, Secrets } from '../config.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
+import type { Lifetime } from './lifetime.ts';
+
+export interface ServerOptions {
+  readonly config: Config;
+  readonly secrets: Secrets;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly lifetime: Lifetime;
+}

@@ -1,0 +1,230 @@
+/** What a process is told from outside, whatever its role: where it listens, its data, its place in a cluster. */
+import {
+  address,
+  choice,
+  entriesOf,
+  flag,
+  integer,
+  milliseconds,
+  port,
+  type SettingsOf,
+  sameOnAllNodes,
+  secret,
+  section,
+  setting,
+  text,
+  WrongValue,
+  wholeNumber,
+} from '../runtime/setting.ts';
+
+export const serverSettings = section('Server', {
+  host: text({
+    name: 'HOST',
+    default: '127.0.0.1',
+    description: 'The address to listen on. `0.0.0.0` is every interface.',
+  }),
+  port: port({
+    name: 'PORT',
+    default: 3_000,
+    description: 'The port to listen on. 0 takes a free one.',
+  }),
+  adminHost: text({
+    name: 'ADMIN_HOST',
+    default: '127.0.0.1',
+    description: 'The address of the admin port, which is not meant for the public.',
+  }),
+  adminPort: port({
+    name: 'ADMIN_PORT',
+    default: 9_090,
+    description: 'The port of metrics and probes (`/metrics`, `/livez`, `/readyz`). 0 takes a free one.',
+  }),
+  ...sameOnAllNodes({
+    publicUrl: address({
+      name: 'PUBLIC_URL',
+      defaultText: '`http://` with `HOST` and `PORT`',
+      description:
+        'The address under which clients reach the server. With `https://`, the defaults of the cookies are those that work across sites.',
+    }),
+  }),
+  logLevel: choice(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
+    name: 'LOG_LEVEL',
+    default: 'info',
+    description: 'How much is logged. `debug` has a line for every request.',
+  }),
+  /** Requests in flight, and then commits, may each take as long to finish at the end. */
+  drainTimeoutMs: milliseconds({
+    name: 'DRAIN_TIMEOUT_MS',
+    min: 0,
+    max: 600_000,
+    default: 10_000,
+    description: 'How long requests in flight, and then commits, may each take to finish after a SIGTERM.',
+  }),
+});
+
+export const dataSettings = section('Data', {
+  dataDirectory: text({
+    name: 'DATA_DIR',
+    default: './data',
+    description: 'The directory of everything the server keeps. One server at a time.',
+  }),
+  migrateAtStart: flag({
+    name: 'MIGRATE_AT_START',
+    default: true,
+    description:
+      'Brings the schema of the database up to date at the start. Without it a server refuses a database that is behind, until `scriptorium migrate apply` was run. It can be turned off with `DATABASE_URL` only.',
+  }),
+  nodeId: text({
+    name: 'NODE_ID',
+    pattern: /^[\w.-]{1,64}$/,
+    form: '1 to 64 letters, digits, dots, dashes and underscores',
+    default: 'main',
+    description:
+      'The name of this node, one of its own for every process of a cluster. A process that starts takes over from the former one of its name when that has ended or its lease has.',
+  }),
+  ...sameOnAllNodes({
+    shardCount: setting(powerOfTwo, {
+      name: 'SHARD_COUNT',
+      bounds: 'a power of two, 1 to 65536',
+      default: 1_024,
+      description: 'The number of units of ownership. Fixed once a database has been used.',
+    }),
+    leaseMs: milliseconds({
+      name: 'LEASE_MS',
+      min: 3_000,
+      max: 600_000,
+      default: 10_000,
+      description: 'How long a node may serve without renewing its lease.',
+    }),
+  }),
+});
+
+export const dataSecrets = secret(
+  sameOnAllNodes(
+    section('Data', {
+      databaseUrl: text({
+        name: 'DATABASE_URL',
+        pattern: /^postgres(ql)?:\/\/\S+$/,
+        form: 'a postgresql:// address',
+        defaultText: 'a PostgreSQL of our own in the data directory',
+        description:
+          'An external PostgreSQL or CockroachDB: `postgresql://user:password@host:port/database`.',
+      }),
+      secretKey: text({
+        name: 'SECRET_KEY',
+        pattern: /^[0-9a-fA-F]{64}$/,
+        form: '64 hexadecimal characters',
+        defaultText: 'generated once into the data directory',
+        description:
+          'The root secret, 32 random bytes, from which every other key is derived. Keep a copy: a database cannot be used with another one.',
+      }),
+    }),
+  ),
+);
+
+export const clusterSettings = section('Cluster', {
+  role: choice(['all', 'gateway', 'host'], {
+    name: 'ROLE',
+    default: 'all',
+    description:
+      'What this process does in a cluster: `host` runs actors, `gateway` serves clients, `all` does both.',
+  }),
+  ...sameOnAllNodes({
+    clusterName: text({
+      name: 'CLUSTER_NAME',
+      pattern: /^[A-Za-z0-9_-]{1,32}$/,
+      form: '1 to 32 letters, digits, dashes and underscores',
+      default: 'scriptorium',
+      description:
+        'The name of the cluster, fixed once a database has been used. Processes of other names on the same NATS are left alone.',
+    }),
+  }),
+});
+
+export const natsSettings = section('Cluster', {
+  credentialsFile: text({
+    name: 'NATS_CREDENTIALS_FILE',
+    description:
+      'A file with NATS credentials: a user JWT with its seed, or a bare nkey seed. Read anew for each connection.',
+  }),
+  caFile: text({
+    name: 'NATS_CA_FILE',
+    description: 'The certificates (PEM) that vouch for the NATS servers.',
+  }),
+  certFile: text({
+    name: 'NATS_CERT_FILE',
+    description: 'The certificate (PEM) by which this process shows itself to the NATS servers.',
+  }),
+  keyFile: text({
+    name: 'NATS_KEY_FILE',
+    description: 'The private key (PEM) of `NATS_CERT_FILE`.',
+  }),
+  ...sameOnAllNodes({
+    replicas: integer({
+      name: 'NATS_REPLICAS',
+      min: 1,
+      max: 5,
+      default: 1,
+      description:
+        'On how many NATS servers the stream of wake-ups is kept. Nothing is lost with it; 3 lets wake-ups go on while one is down.',
+    }),
+  }),
+});
+
+export const natsSecrets = secret(
+  sameOnAllNodes(
+    section('Cluster', {
+      natsUrls: setting(natsAddresses, {
+        name: 'NATS_URL',
+        bounds: 'a list of nats:// or tls:// addresses',
+        defaultText: 'none: this process is the whole server',
+        description:
+          'The servers of NATS by which the processes of one cluster reach each other, all of them or a DNS name for them, separated by commas: `nats://user:password@host:port`. Needs `DATABASE_URL` and `SECRET_KEY`.',
+      }),
+    }),
+  ),
+);
+
+export const internalApiSettings = section('Internal API', {
+  host: text({
+    name: 'GRPC_HOST',
+    default: '127.0.0.1',
+    description: 'The address of the internal gRPC API and of the operator command line.',
+  }),
+  port: port({
+    name: 'GRPC_PORT',
+    default: 9_091,
+    description: 'The port of the internal gRPC API. 0 takes a free one.',
+  }),
+  certFile: text({
+    name: 'GRPC_CERT_FILE',
+    description: 'The certificate (PEM) of the internal API. With `GRPC_KEY_FILE`, it speaks TLS.',
+  }),
+  keyFile: text({
+    name: 'GRPC_KEY_FILE',
+    description: 'The private key (PEM) of `GRPC_CERT_FILE`.',
+  }),
+  clientCaFile: text({
+    name: 'GRPC_CLIENT_CA_FILE',
+    description:
+      'The certificates (PEM) that vouch for callers. With it, callers must show a certificate (mutual TLS).',
+  }),
+  isInsecureAllowed: flag({
+    name: 'GRPC_ALLOW_INSECURE',
+    default: false,
+    description:
+      'Allows the internal API on other than loopback addresses without mutual TLS: whoever reaches its port operates the cluster.',
+  }),
+});
+export type InternalApiSettings = SettingsOf<typeof internalApiSettings>;
+
+function powerOfTwo(given: string): number {
+  const count = wholeNumber(given, { min: 1, max: 65_536 });
+  if ((count & (count - 1)) !== 0) throw new WrongValue('is not a power of two');
+  return count;
+}
+
+function natsAddresses(given: string): readonly string[] {
+  const urls = entriesOf(given);
+  if (urls.length > 0 && urls.every((url) => /^(nats|tls):\/\/\S+$/.test(url))) return urls;
+  throw new WrongValue('is not a comma-separated list of nats:// or tls:// addresses');
+}

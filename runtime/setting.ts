@@ -1,0 +1,246 @@
+/**
+ * The vocabulary of settings. A module declares what it is told from outside in a file of its own beside it
+ * (`settings.ts`), each setting once: its name in the environment, unit, bounds, default and text, and by its place
+ * in the declarations where it is in the program. The type of what is read (`SettingsOf`), its defaults
+ * (`defaultsOf`) and the reference for operators all come from the declaration.
+ *
+ * The default stands there as an operator would write it, and is read like any value. An operator's whole seconds are
+ * milliseconds in the program, and his mebibytes bytes.
+ *
+ * Such a file imports nothing that has weight: every command of the command line loads all of them.
+ */
+
+export interface Setting<T = unknown> {
+  /** In the environment. */
+  readonly name: string;
+  readonly description: string;
+  /** Under which heading it is described. */
+  readonly section: string;
+  readonly unit: string;
+  /** What it can be, in words; empty where it can be anything. */
+  readonly bounds: string;
+  /** The value where the variable is absent or empty. */
+  readonly default: T;
+  /** The same for readers. */
+  readonly defaultText: string;
+  /** @throws WrongValue */
+  readonly parse: (text: string) => Exclude<T, undefined>;
+  /** Never shown, and never among what is not secret. Can also be in a file, which `<name>_FILE` names. */
+  readonly isSecret: boolean;
+  /** To be the same for all nodes of a cluster. */
+  readonly isShared: boolean;
+}
+
+/** What is no operator's to choose and has its place among settings all the same, where tests can set it. */
+export interface Fixed<T = unknown> {
+  readonly fixed: T;
+}
+
+export interface Declarations {
+  readonly [key: string]: Setting | Fixed | Declarations;
+}
+
+/** What is read of declarations: the same shape, with values. */
+export type SettingsOf<D> = {
+  readonly [Key in keyof D]: D[Key] extends Setting<infer T>
+    ? T
+    : D[Key] extends Fixed<infer T>
+      ? T
+      : SettingsOf<D[Key]>;
+};
+
+/** Settings of which none is absent any more, as others decided what their operator left open. */
+export type Complete<Settings> = { readonly [Key in keyof Settings]: Exclude<Settings[Key], undefined> };
+
+/** A predicate about the value, to stand behind its name: "is below 3". */
+export class WrongValue extends Error {}
+
+// --- declaring -----------------------------------------------------------------------------------------------
+
+interface Declared {
+  readonly name: string;
+  readonly description: string;
+  /** As an operator would write it. Without one the setting may be absent. */
+  readonly default?: string | number | boolean;
+  /** What readers are told where the default is no plain value. */
+  readonly defaultText?: string;
+  readonly unit?: string;
+  readonly bounds?: string;
+}
+
+type ValueOf<T, D extends Declared> = D extends { readonly default: string | number | boolean }
+  ? T
+  : T | undefined;
+
+/** For a form of value that nothing below has. */
+export function setting<T, D extends Declared>(
+  parse: (text: string) => T,
+  declared: D,
+): Setting<ValueOf<T, D>> {
+  const { default: given, unit = '', bounds = '' } = declared;
+  const { defaultText = given === undefined || given === '' ? 'none' : `\`${given}\`` } = declared;
+  const { name, description } = declared;
+  return {
+    ...{ name, description, section: '', unit, bounds, defaultText, isSecret: false, isShared: false },
+    default: (given === undefined ? undefined : parse(String(given))) as ValueOf<T, D>,
+    parse: parse as Setting<ValueOf<T, D>>['parse'],
+  };
+}
+
+export const fixed = <T>(value: T): Fixed<T> => ({ fixed: value });
+
+/** Describes settings under one heading. */
+export const section = <D extends Declarations>(title: string, declarations: D): D =>
+  marked(declarations, { section: title });
+
+export const secret = <D extends Declarations>(declarations: D): D =>
+  marked(declarations, { isSecret: true });
+
+export const sameOnAllNodes = <D extends Declarations>(declarations: D): D =>
+  marked(declarations, { isShared: true });
+
+function marked<D extends Declarations>(declarations: D, mark: Partial<Setting>): D {
+  const entries = Object.entries(declarations).map(([key, declared]) => {
+    if (isFixed(declared)) return [key, declared];
+    return [key, isSetting(declared) ? { ...declared, ...mark } : marked(declared, mark)];
+  });
+  return Object.fromEntries(entries) as D;
+}
+
+// --- forms of values -----------------------------------------------------------------------------------------
+
+interface Form {
+  readonly pattern: RegExp;
+  /** What such a text is. */
+  readonly form: string;
+}
+
+export const text = <D extends Declared & Partial<Form>>(declared: D) =>
+  setting<string, D>(
+    (given) => {
+      const { pattern, form } = declared;
+      if (pattern !== undefined && !pattern.test(given)) throw new WrongValue(`is not ${form}`);
+      return given;
+    },
+    { bounds: declared.form ?? '', ...declared },
+  );
+
+interface Range {
+  readonly min: number;
+  readonly max?: number;
+}
+
+/** In the program it counts in units of `scale` to one. */
+export function integer<D extends Declared & Range>(declared: D, scale = 1) {
+  const { min, max } = declared;
+  const bounds = max === undefined ? `at least ${min}` : `${min} to ${max}`;
+  return setting<number, D>((given) => wholeNumber(given, declared) * scale, { bounds, ...declared });
+}
+
+/** @throws WrongValue */
+export function wholeNumber(given: string, { min, max = Number.MAX_SAFE_INTEGER }: Range): number {
+  if (!/^-?\d+$/.test(given)) throw new WrongValue('is not a whole number');
+  const value = Number(given);
+  if (value < min) throw new WrongValue(`is below ${min}`);
+  if (value > max) throw new WrongValue(`is above ${max}`);
+  return value;
+}
+
+export const milliseconds = <D extends Declared & Range>(declared: D) => integer({ unit: 'ms', ...declared });
+
+/** In the program milliseconds. */
+export const seconds = <D extends Declared & Range>(declared: D) =>
+  integer({ unit: 's', ...declared }, 1_000);
+
+export const bytes = <D extends Declared & Range>(declared: D) => integer({ unit: 'bytes', ...declared });
+
+/** In the program bytes. */
+export const mebibytes = <D extends Declared & Range>(declared: D) =>
+  integer({ unit: 'MiB', ...declared }, 1_048_576);
+
+export const port = <D extends Declared>(declared: D) => integer({ ...declared, min: 0, max: 65_535 });
+
+export const flag = <D extends Declared>(declared: D) =>
+  setting<boolean, D>(
+    (given) => {
+      const lower = given.toLowerCase();
+      if (!['true', 'false', '1', '0'].includes(lower)) throw new WrongValue('is neither true nor false');
+      return lower === 'true' || lower === '1';
+    },
+    { bounds: '`true` or `false`', ...declared },
+  );
+
+export const choice = <const T extends readonly string[], D extends Declared>(values: T, declared: D) =>
+  setting<T[number], D>(
+    (given) => {
+      const found = values.find((value) => value === given);
+      if (found === undefined) throw new WrongValue(`is none of ${values.join(', ')}`);
+      return found;
+    },
+    { bounds: oneOf(values), ...declared },
+  );
+
+/** Entries are separated by commas. */
+export const list = <D extends Declared>(declared: D) => setting<readonly string[], D>(entriesOf, declared);
+
+export const choices = <const T extends readonly string[], D extends Declared>(values: T, declared: D) =>
+  setting<readonly T[number][], D>(
+    (given) =>
+      entriesOf(given).map((entry) => {
+        const found = values.find((value) => value === entry);
+        if (found === undefined) throw new WrongValue(`is not a list of ${values.join(', ')}`);
+        return found;
+      }),
+    { bounds: `a list of ${oneOf(values)}`, ...declared },
+  );
+
+/** An http or https address, without a slash at its end. */
+export const address = <D extends Declared>(declared: D) =>
+  setting<string, D>(
+    (given) => {
+      if (!/^https?:\/\//i.test(given) || !URL.canParse(given)) {
+        throw new WrongValue('is not an http or https address');
+      }
+      // The parser of addresses passes over these, and so must whoever uses the text.
+      return given.replace(/[\t\r\n]/g, '').replace(/\/+$/, '');
+    },
+    { bounds: 'an http or https address', ...declared },
+  );
+
+export const entriesOf = (given: string): readonly string[] =>
+  given
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+
+const oneOf = (values: readonly string[]): string => {
+  const names = values.map((value) => `\`${value}\``);
+  return names.length === 1 ? names.join() : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+};
+
+// --- reading -------------------------------------------------------------------------------------------------
+
+/** What the declarations make of what `read` finds for each setting. */
+export function settingsOf<D extends Declarations>(
+  declarations: D,
+  read: (declared: Setting) => unknown,
+): SettingsOf<D> {
+  const entries = Object.entries(declarations).map(([key, declared]) => {
+    if (isFixed(declared)) return [key, declared.fixed];
+    return [key, isSetting(declared) ? read(declared) : settingsOf(declared, read)];
+  });
+  return Object.fromEntries(entries) as SettingsOf<D>;
+}
+
+export const defaultsOf = <D extends Declarations>(declarations: D): SettingsOf<D> =>
+  settingsOf(declarations, (declared) => declared.default);
+
+/** All of them, in the order of their declaration. */
+export const everySetting = (declarations: Declarations): readonly Setting[] =>
+  Object.values(declarations).flatMap((declared) => {
+    if (isFixed(declared)) return [];
+    return isSetting(declared) ? [declared] : everySetting(declared);
+  });
+
+const isSetting = (declared: Setting | Fixed | Declarations): declared is Setting => 'parse' in declared;
+const isFixed = (declared: Setting | Fixed | Declarations): declared is Fixed => 'fixed' in declared;
