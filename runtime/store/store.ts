@@ -26,7 +26,10 @@ export type StoreFailure =
   | 'conflict'
   /** The database cannot serve (53xxx, 25006, disk full, no connection to be had). Nothing was applied. */
   | 'unavailable'
-  /** The statement may or may not have been applied, or may still be. Settle by a barrier. */
+  /**
+   * The statement may or may not have been applied, or may still be: no answer came, or one above severity ERROR, or one
+   * with a code that says nothing of it. Settle by a barrier.
+   */
   | 'unknown'
   /** The statement itself is wrong (a defect, a schema that does not fit). Nothing was applied. */
   | 'defect';

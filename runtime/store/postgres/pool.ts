@@ -8,7 +8,7 @@
  */
 import pg from 'pg';
 import { StoreError } from '../store.ts';
-import { isAnswer, isStalePlan, toStoreError } from './errors.ts';
+import { isAnswer, isOfOtherLanguage, isStalePlan, toStoreError } from './errors.ts';
 import type { Statement } from './sql.ts';
 
 export interface PoolLimits {
@@ -161,7 +161,7 @@ export class Connection {
 
   async query(statement: Statement): Promise<readonly Row[]> {
     const name = this.#nameOf(statement.text);
-    const result = await this.#client.query<Row>({
+    const result = await this.#send({
       text: statement.text,
       values: [...statement.values],
       ...(name === undefined ? {} : { name }),
@@ -170,7 +170,7 @@ export class Connection {
   }
 
   async command(text: string): Promise<void> {
-    await this.#client.query(text);
+    await this.#send({ text });
   }
 
   /** After a failure. Where this fails too the connection is given up; what became of the work is known already. */
@@ -179,6 +179,25 @@ export class Connection {
       await this.command('ROLLBACK');
     } catch {
       this.isClean = false;
+    }
+  }
+
+  async #send(query: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
+    try {
+      return await this.#client.query<Row>(query);
+    } catch (error) {
+      if (isOfOtherLanguage(error) && (await this.#servesOn())) error.severity = 'ERROR';
+      throw error;
+    }
+  }
+
+  /** No server does after an error above ERROR, and every one after an ERROR, in whatever language it said so. */
+  async #servesOn(): Promise<boolean> {
+    try {
+      await this.#client.query('');
+      return true;
+    } catch {
+      return false;
     }
   }
 }
