@@ -20,6 +20,11 @@ export interface Limits {
   readonly batchBytesMax: number;
   /** Commit statements under way at once. */
   readonly commitsInFlightMax: number;
+  /**
+   * Beside those, statements under way for commits that were stuck or have to be told apart from others. With only one,
+   * whoever is stuck would keep back those that are not.
+   */
+  readonly commitsAsideInFlightMax: number;
   readonly defaultDeadlineMs: number;
   /** How long the reply of a recorded call is kept. */
   readonly recordedCallMs: number;
@@ -43,6 +48,7 @@ export const defaultLimits: Limits = {
   batchActorsMax: 64,
   batchBytesMax: 1_000_000,
   commitsInFlightMax: 2,
+  commitsAsideInFlightMax: 2,
   defaultDeadlineMs: 25_000,
   recordedCallMs: 600_000,
   deliveriesMax: 64,

@@ -18,6 +18,8 @@ export interface PoolLimits {
   /** How long one may wait for a connection, connecting included. */
   readonly waitMaxMs: number;
   readonly statementTimeoutMs: number;
+  /** How long a statement may wait for a lock: at most, and where nothing is said, half as long as it may take. */
+  readonly lockWaitMaxMs?: number;
 }
 
 export type Row = Record<string, string | number | boolean | Buffer | null>;
@@ -44,7 +46,10 @@ export class ConnectionPool {
       idleTimeoutMillis: idleMaxMs,
       connectionTimeoutMillis: limits.waitMaxMs,
       statement_timeout: limits.statementTimeoutMs,
-      lock_timeout: Math.ceil(limits.statementTimeoutMs / 2),
+      lock_timeout: Math.min(
+        limits.lockWaitMaxMs ?? Number.POSITIVE_INFINITY,
+        Math.ceil(limits.statementTimeoutMs / 2),
+      ),
       idle_in_transaction_session_timeout: Math.min(limits.statementTimeoutMs, idleTransactionMaxMs),
       query_timeout: limits.statementTimeoutMs + Math.min(limits.statementTimeoutMs, answerSlackMaxMs),
       keepAlive: true,
