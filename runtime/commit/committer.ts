@@ -63,7 +63,6 @@ export class Committer {
   #asideInFlight = 0;
   #pausing = 0;
   #scheduled = false;
-  #whenIdle: (() => void)[] = [];
 
   constructor(options: CommitterOptions) {
     this.#options = options;
@@ -82,13 +81,8 @@ export class Committer {
     });
   }
 
-  /** Resolves when nothing is ready and nothing in flight. */
-  idle(): Promise<void> {
-    if (this.#isIdle) return Promise.resolve();
-    return new Promise((resolve) => this.#whenIdle.push(resolve));
-  }
-
-  get #isIdle(): boolean {
+  /** Nothing is ready and nothing in flight. */
+  get isIdle(): boolean {
     const underWay = this.#inFlight + this.#asideInFlight + this.#pausing;
     return underWay + this.#ready.size + this.#suspects.size + this.#aside.length === 0;
   }
@@ -121,7 +115,6 @@ export class Committer {
         this.#fill();
       });
     }
-    if (this.#isIdle) for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
   #setSuspectsAside(): void {

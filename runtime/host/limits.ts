@@ -30,6 +30,8 @@ export interface Limits {
   readonly recordedCallMs: number;
   /** Timers and tells handed to actors at once. */
   readonly deliveriesMax: number;
+  /** Of those, to one actor, so that one that is stuck leaves room for others. */
+  readonly deliveriesOfActorMax: number;
   /** A timer or tell whose turn keeps throwing is dead after this many attempts. */
   readonly attemptsMax: number;
   /** Pause between two sweeps of the outbox and of due timers. */
@@ -52,6 +54,7 @@ export const defaultLimits: Limits = {
   defaultDeadlineMs: 25_000,
   recordedCallMs: 600_000,
   deliveriesMax: 64,
+  deliveriesOfActorMax: 8,
   attemptsMax: 10,
   sweepMs: 3_000,
 };

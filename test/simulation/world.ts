@@ -122,7 +122,7 @@ function createWorld(seed: number, options: SimulateOptions) {
     const stragglersUntilMs = time.nowMs + stragglersMs;
     await until(() => {
       if (time.nowMs < stragglersUntilMs || !work.done) return 'a client still waits';
-      return ownership.unsettled() ?? ownership.misplaced(true) ?? convergence.pending();
+      return ownership.unsettled() ?? ownership.misplaced(true) ?? machines.busy ?? convergence.pending();
     });
     trace.add(() => '--- rebalance');
     machines.runs[0]?.endpoint.hint({ hint: 'rebalance' });
