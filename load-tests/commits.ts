@@ -8,13 +8,10 @@
  */
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { z } from 'zod';
-import { head } from '../actors/collection/head.ts';
 import { type ItemRow, item } from '../actors/collection/item.ts';
 import type { Connection } from '../process/postgres/embedded.ts';
-import { command } from '../runtime/command.ts';
-import { kind } from '../runtime/kind.ts';
 import { systemRandom } from '../runtime/random.ts';
+import { collection, newItem } from './support/collection.ts';
 import { withDatabase } from './support/database.ts';
 import { startHost } from './support/host.ts';
 
@@ -29,53 +26,6 @@ const { values } = parseArgs({
 const seconds = Number(values.seconds);
 const callers = Number(values.callers);
 const users = Number(values.users);
-const ciphertext = 'c'.repeat(1_024);
-
-function newItem(collection: string, uuid: string, position: number): ItemRow {
-  return {
-    collection,
-    uuid,
-    position,
-    created_position: position,
-    size: 1_300,
-    owner_uuid: collection,
-    content_type: 'Note',
-    content: ciphertext,
-    enc_item_key: '004:key',
-    items_key_id: collection,
-    auth_hash: null,
-    duplicate_of: null,
-    deleted: false,
-    created_at_timestamp: 1_700_000_000_000_000,
-    updated_at_timestamp: 1_700_000_000_000_000 + position,
-    key_system_identifier: null,
-    shared_vault_uuid: null,
-    last_edited_by_uuid: null,
-    updated_with_session: collection,
-    fingerprint: Buffer.alloc(32, 1),
-  };
-}
-
-const collection = kind({
-  name: 'collection',
-  slices: [head],
-  tables: [item],
-  commands: {
-    save: command({
-      request: z.string(),
-      reply: z.number(),
-      creates: true,
-      turn: (turn, uuid) => {
-        const before = turn.get(head);
-        const position = before.position + 1;
-        turn.insert(item, newItem(turn.self.id, uuid, position));
-        turn.set(head, { ...before, position, items: before.items + 1 });
-        return position;
-      },
-    }),
-  },
-});
-
 async function throughRuntime(connection: Connection): Promise<{ rate: number; batch: number }> {
   let batches = 0;
   const { actors, stop } = await startHost(connection, collection, {

@@ -1,14 +1,20 @@
 /**
- * One committer per host (design 4.2): whenever a connection is free it takes the ready commits of all actors (at
- * most one of each, within a bound on actors and bytes) and sends them as one batch. There is no timer: while every
- * connection is busy commits pile up, so batches grow with the load by themselves.
+ * One committer per host: whenever a slot is free it takes the ready commits of all actors (at most one of each,
+ * within a bound on actors and bytes) and sends them as one batch. There is no timer: while every slot is busy commits
+ * pile up, so batches grow with the load by themselves.
  *
- * A batch whose members all have an answer tells each actor its own. A batch that failed as a whole is told apart:
- *   conflict      nothing was applied; the same batch again after a pause with jitter
- *   refused       nothing was applied; each member alone, so that only the one that collides is refused
+ * One actor does not stop the others. A batch is sent once, and a statement waits for a lock only for a moment; what
+ * has to be told apart after that goes aside, to slots of its own, those first that have failed least. So does every
+ * commit of a suspect, alone: of an actor that was stuck, until a commit of it has passed.
+ *
+ * A batch whose members all have an answer tells each actor its own. One that failed as a whole is told apart:
+ *   conflict      nothing was applied. Members whose rows somebody holds locked are stuck and go on alone, each again
+ *                 after a growing pause and in the end unavailable; the others go again at once without them. Where no
+ *                 row is locked all of it goes again after a pause with jitter, in the end in halves
+ *   refused       nothing was applied; it goes again in halves, so that in the end only what collides is refused
  *   defect        likewise
  *   unavailable   nothing was applied; every member fails
- *   unknown       every member settles by its own barrier
+ *   unknown       every member settles by its own barrier, and counts as stuck
  */
 import { type Clock, sleep } from '../clock.ts';
 import { TerminalError, UnavailableError } from '../errors.ts';
@@ -17,7 +23,9 @@ import type { Logger, RuntimeMetrics } from '../ports.ts';
 import type { Random } from '../random.ts';
 import { type Commit, type Store, StoreError } from '../store/store.ts';
 
-const conflictsBeforeAlone = 5;
+const conflictsBeforeHalving = 2;
+/** With the pauses between them and the waits for locks, some seconds: less than callers wait. */
+const conflictsMax = 12;
 const conflictPauseMaxMs = 500;
 
 /** An actor as the committer knows it. One of the answers follows each commit that was taken. */
@@ -42,11 +50,20 @@ interface Member {
   readonly commit: Commit;
 }
 
+interface Batch {
+  readonly members: readonly Member[];
+  /** How often it, or what it was part of, has failed. */
+  readonly failures: number;
+}
+
 export interface CommitterOptions {
-  readonly store: Store;
+  readonly store: Pick<Store, 'commit' | 'unlocked'>;
   readonly clock: Clock;
   readonly random: Random;
-  readonly limits: Limits;
+  readonly limits: Pick<
+    Limits,
+    'batchActorsMax' | 'batchBytesMax' | 'commitsInFlightMax' | 'commitsAsideInFlightMax'
+  >;
   readonly metrics: RuntimeMetrics;
   readonly logger: Logger;
 }
@@ -54,9 +71,14 @@ export interface CommitterOptions {
 export class Committer {
   readonly #options: CommitterOptions;
   readonly #ready = new Set<Committing>();
+  readonly #suspects = new Set<Committing>();
+  readonly #aside: Batch[] = [];
+  /** How often in a row an actor was stuck. */
+  readonly #stuck = new WeakMap<Committing, number>();
   #inFlight = 0;
+  #asideInFlight = 0;
+  #pausing = 0;
   #scheduled = false;
-  #whenIdle: (() => void)[] = [];
 
   constructor(options: CommitterOptions) {
     this.#options = options;
@@ -64,8 +86,9 @@ export class Committer {
 
   /** The actor has gathered writes and no commit in flight. */
   ready(actor: Committing): void {
-    this.#ready.add(actor);
-    if (this.#scheduled || this.#inFlight >= this.#options.limits.commitsInFlightMax) return;
+    const isSuspect = this.#stuck.has(actor);
+    (isSuspect ? this.#suspects : this.#ready).add(actor);
+    if (this.#scheduled || (isSuspect ? this.#isAsideFull : this.#isFull)) return;
     this.#scheduled = true;
     // Not at once: turns of the same tick, of this and other actors, join the batch for nothing.
     queueMicrotask(() => {
@@ -74,76 +97,149 @@ export class Committer {
     });
   }
 
-  /** Resolves when nothing is ready and nothing in flight. */
-  idle(): Promise<void> {
-    if (this.#inFlight === 0 && this.#ready.size === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#whenIdle.push(resolve));
+  /** Nothing is ready and nothing in flight. */
+  get isIdle(): boolean {
+    const underWay = this.#inFlight + this.#asideInFlight + this.#pausing;
+    return underWay + this.#ready.size + this.#suspects.size + this.#aside.length === 0;
+  }
+
+  get #isFull(): boolean {
+    return this.#inFlight >= this.#options.limits.commitsInFlightMax;
+  }
+
+  get #isAsideFull(): boolean {
+    return this.#asideInFlight >= this.#options.limits.commitsAsideInFlightMax;
   }
 
   #fill(): void {
-    while (this.#inFlight < this.#options.limits.commitsInFlightMax) {
-      const batch = this.#takeBatch();
-      if (batch.length === 0) break;
+    while (!this.#isFull) {
+      const members = this.#takeMembers();
+      if (members.length === 0) break;
       this.#inFlight += 1;
-      void this.#send(batch).finally(() => {
+      void this.#send({ members, failures: 0 }).finally(() => {
         this.#inFlight -= 1;
         this.#fill();
       });
     }
-    if (this.#inFlight === 0 && this.#ready.size === 0)
-      for (const resolve of this.#whenIdle.splice(0)) resolve();
+    this.#setSuspectsAside();
+    while (!this.#isAsideFull) {
+      const batch = this.#takeAside();
+      if (batch === undefined) break;
+      this.#asideInFlight += 1;
+      void this.#send(batch).finally(() => {
+        this.#asideInFlight -= 1;
+        this.#fill();
+      });
+    }
   }
 
-  #takeBatch(): Member[] {
+  #setSuspectsAside(): void {
+    for (const actor of this.#suspects) {
+      const commit = actor.takeCommit();
+      const failures = this.#stuck.get(actor) ?? 0;
+      if (commit !== undefined) this.#aside.push({ members: [{ actor, commit }], failures });
+    }
+    this.#suspects.clear();
+  }
+
+  #takeMembers(): readonly Member[] {
     const { batchActorsMax, batchBytesMax } = this.#options.limits;
-    const batch: Member[] = [];
+    const members: Member[] = [];
     let bytes = 0;
     for (const actor of this.#ready) {
-      if (batch.length >= batchActorsMax) break;
-      if (batch.length > 0 && bytes + actor.gatheredBytes > batchBytesMax) continue;
+      if (members.length >= batchActorsMax) break;
+      if (members.length > 0 && bytes + actor.gatheredBytes > batchBytesMax) continue;
       bytes += actor.gatheredBytes;
       this.#ready.delete(actor);
       const commit = actor.takeCommit();
-      if (commit !== undefined) batch.push({ actor, commit });
+      if (commit !== undefined) members.push({ actor, commit });
     }
-    return batch;
+    return members;
   }
 
-  async #send(batch: readonly Member[], conflicts = 0): Promise<void> {
+  /** Of what waits aside, that which has failed least and has waited longest. */
+  #takeAside(): Batch | undefined {
+    let best = 0;
+    for (const [index, { failures }] of this.#aside.entries()) {
+      if (failures < (this.#aside[best]?.failures ?? 0)) best = index;
+    }
+    return this.#aside.splice(best, 1)[0];
+  }
+
+  async #send(batch: Batch): Promise<void> {
     const { store, clock, metrics } = this.#options;
+    const { members } = batch;
     const sentMs = clock.monotonicMs();
     try {
-      const passed = await store.commit(batch.map((member) => member.commit));
-      metrics.batch(batch.length, clock.monotonicMs() - sentMs);
-      batch.forEach((member, index) => {
+      const passed = await store.commit(members.map((member) => member.commit));
+      metrics.batch(members.length, clock.monotonicMs() - sentMs);
+      members.forEach((member, index) => {
         metrics.commit(passed.has(index) ? 'committed' : 'fenced');
+        this.#stuck.delete(member.actor);
         if (passed.has(index)) member.actor.committed();
         else member.actor.fenced();
       });
     } catch (error) {
-      await this.#failed(batch, error, conflicts);
+      await this.#failed(batch, error);
     }
   }
 
-  async #failed(batch: readonly Member[], error: unknown, conflicts: number): Promise<void> {
-    const { clock, random, logger, metrics } = this.#options;
+  async #failed(batch: Batch, error: unknown): Promise<void> {
+    const { logger, metrics } = this.#options;
+    const { members } = batch;
     // An error that is not the store's leaves open what happened, and is treated so.
     const failure = error instanceof StoreError ? error.failure : 'unknown';
     metrics.commit(failure);
-    const alone = batch.length === 1;
-    if (failure === 'conflict' && (conflicts < conflictsBeforeAlone || !alone)) {
-      const pauseMs = Math.min(conflictPauseMaxMs, 5 * 2 ** conflicts);
-      await sleep(clock, pauseMs * (0.5 + random.fraction() / 2));
-      if (conflicts < conflictsBeforeAlone) return this.#send(batch, conflicts + 1);
-      return this.#sendOneByOne(batch);
-    }
-    if (!alone && (failure === 'refused' || failure === 'defect')) return this.#sendOneByOne(batch);
+    if (failure === 'conflict' && batch.failures < conflictsMax) return this.#conflicted(batch);
+    if (members.length > 1 && (failure === 'refused' || failure === 'defect')) return this.#halve(batch);
     if (failure !== 'refused') logger.warn({ failure, error: String(error) }, 'a commit failed');
-    await Promise.all(batch.map(({ actor }) => settle(actor, failure)));
+    if (failure === 'unknown') for (const { actor } of members) this.#noteStuck(actor);
+    await Promise.all(members.map(({ actor }) => settle(actor, failure)));
   }
 
-  async #sendOneByOne(batch: readonly Member[]): Promise<void> {
-    for (const member of batch) await this.#send([member]);
+  async #conflicted({ members, failures }: Batch): Promise<void> {
+    const locked = members.length === 1 ? members : await this.#lockedOf(members);
+    const others = members.filter((member) => !locked.includes(member));
+    for (const member of locked) {
+      this.#noteStuck(member.actor);
+      this.#sendLater({ members: [member], failures });
+    }
+    if (others.length === 0) return;
+    if (locked.length > 0) this.#aside.push({ members: others, failures });
+    else if (failures < conflictsBeforeHalving) this.#sendLater({ members, failures });
+    else this.#halve({ members, failures });
+  }
+
+  /** Those whose rows somebody holds locked, as far as the database says so. */
+  async #lockedOf(members: readonly Member[]): Promise<readonly Member[]> {
+    try {
+      const unlocked = await this.#options.store.unlocked(members.map(({ commit }) => commit.address));
+      return members.filter((_, index) => !unlocked.has(index));
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      return [];
+    }
+  }
+
+  #noteStuck(actor: Committing): void {
+    this.#stuck.set(actor, (this.#stuck.get(actor) ?? 0) + 1);
+  }
+
+  #sendLater({ members, failures }: Batch): void {
+    const { clock, random } = this.#options;
+    const pauseMs = Math.min(conflictPauseMaxMs, 5 * 2 ** failures);
+    this.#pausing += 1;
+    void sleep(clock, pauseMs * (0.5 + random.fraction() / 2)).then(() => {
+      this.#pausing -= 1;
+      this.#aside.push({ members, failures: failures + 1 });
+      this.#fill();
+    });
+  }
+
+  #halve({ members, failures }: Batch): void {
+    const half = Math.ceil(members.length / 2);
+    this.#aside.push({ members: members.slice(0, half), failures });
+    if (half < members.length) this.#aside.push({ members: members.slice(half), failures });
   }
 }
 

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { FakeClock, settled } from '../../test/kit/clock.ts';
 import { startTestHost } from '../../test/kit/host.ts';
 import { command, tell, timer } from '../command.ts';
-import { contract } from '../contract.ts';
+import { contract, keyed } from '../contract.ts';
+import type { Limits } from '../host/limits.ts';
 import { kind } from '../kind.ts';
 import { slice } from '../slice.ts';
 import { encode } from '../store/encoding.ts';
@@ -29,11 +30,13 @@ const diary = kind({
         atMs: z.number(),
         text: z.string(),
         timer: z.enum(['remind', 'unreadable']).default('remind'),
+        key: z.string().optional(),
       }),
       reply: z.null(),
       creates: true,
-      turn: (turn, { atMs, text, timer: name = 'remind' }) => {
-        turn.arm(Diary.timers[name], atMs, text);
+      turn: (turn, { atMs, text, timer: name = 'remind', key }) => {
+        const timer = Diary.timers[name];
+        turn.arm(key === undefined ? timer : keyed(timer, key), atMs, text);
         return null;
       },
     }),
@@ -71,9 +74,15 @@ const diary = kind({
   },
 });
 
-function start(schedule?: Schedule, clock = new FakeClock()) {
+function start(schedule?: Schedule, clock = new FakeClock(), limits: Partial<Limits> = {}) {
   const database = new ModelDatabase(clock);
-  return startTestHost({ kinds: [diary], clock, database, store: new ModelStore(database, schedule) });
+  return startTestHost({
+    kinds: [diary],
+    clock,
+    database,
+    store: new ModelStore(database, schedule),
+    limits,
+  });
 }
 
 /** Puts rows into the database that no actor of this host will ever take. */
@@ -149,6 +158,40 @@ test('tells that can never be delivered keep no other from its target, and the h
   const { actors, clock } = await before.restart();
   await clock.advance(30_000);
   t.deepEqual(await actors.get(diary, 'b').ask.read(null), ['hello']);
+  t.true(sweeps.calls < 30, `${sweeps.calls} sweeps`);
+});
+
+const many = Array.from({ length: 40 }, (_, index) => index);
+
+test('timers of an actor that is stuck leave room for those of others, and come once it is free', async (t) => {
+  const limits = { deliveriesMax: 8, deliveriesOfActorMax: 2 };
+  const { actors, clock, database } = await start(undefined, undefined, limits);
+  await clock.advance(1);
+  const atMs = clock.nowMs() + 1_000;
+  await Promise.all(
+    many.map((index) => actors.get(diary, 'a').ask.remind({ atMs, text: `${index}`, key: `${index}` })),
+  );
+  await actors.get(diary, 'b').ask.remind({ atMs: atMs + 1, text: 'hello' });
+  database.lock({ kind: 'diary', id: 'a' });
+  await clock.advance(1_100);
+  t.deepEqual(await actors.get(diary, 'b').ask.read(null), ['hello']);
+  database.unlock({ kind: 'diary', id: 'a' });
+  await clock.advance(10_000);
+  t.is((await actors.get(diary, 'a').ask.read(null)).length, many.length);
+});
+
+test('tells to one actor come one after another without a sweep for each', async (t) => {
+  const sweeps = counting('pendingTells');
+  const limits = { deliveriesMax: 8, deliveriesOfActorMax: 1 };
+  const before = await start(sweeps.schedule, undefined, limits);
+  before.database.lock({ kind: 'diary', id: 'b' });
+  await Promise.all(
+    many.map((index) => before.actors.get(diary, 'a').ask.send({ to: 'b', text: `${index}` })),
+  );
+  before.database.unlock({ kind: 'diary', id: 'b' });
+  const { actors, clock } = await before.restart();
+  await clock.advance(30_000);
+  t.is((await actors.get(diary, 'b').ask.read(null)).length, many.length);
   t.true(sweeps.calls < 30, `${sweeps.calls} sweeps`);
 });
 

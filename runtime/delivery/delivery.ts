@@ -4,7 +4,7 @@
  */
 
 import type { Message, Outcome } from '../actor/message.ts';
-import type { Address } from '../address.ts';
+import { type Address, addressKey } from '../address.ts';
 import type { Clock } from '../clock.ts';
 import { ActorError, TerminalError } from '../errors.ts';
 import type { Limits } from '../host/limits.ts';
@@ -13,6 +13,9 @@ import type { Logger, RuntimeMetrics } from '../ports.ts';
 import type { Store } from '../store/store.ts';
 import { Sweeper } from './sweeper.ts';
 import { UnderWay } from './under-way.ts';
+
+/** Until what found no room is looked for again. */
+const roomPauseMs = 5;
 
 export interface DeliveryOptions {
   readonly kinds: readonly Kind[];
@@ -40,16 +43,18 @@ export function isFaultOfTurn(error: unknown): boolean {
 export abstract class RowDelivery<Row> {
   protected readonly options: DeliveryOptions;
   readonly #sweeper: Sweeper;
-  readonly #underWay: UnderWay;
+  readonly #underWay: UnderWay<Row>;
   #morePending = false;
 
   constructor(options: DeliveryOptions) {
     this.options = options;
     this.#sweeper = new Sweeper(options, () => this.#sweep());
-    this.#underWay = new UnderWay(options.limits.deliveriesMax);
+    this.#underWay = new UnderWay(options.limits.deliveriesMax, options.limits.deliveriesOfActorMax);
   }
 
   protected abstract keyOf(row: Row): string;
+  /** The actor it is for. */
+  protected abstract addressOf(row: Row): Address;
   /** Rows of this host's shards that may be tried at `nowMs` by database time, oldest first. */
   protected abstract read(nowMs: number, limit: number): Promise<readonly Row[]>;
   /** Hands a row to its actor. Resolves to whether it is done with for now. */
@@ -61,6 +66,7 @@ export abstract class RowDelivery<Row> {
 
   stop(): void {
     this.#sweeper.stop();
+    this.#underWay.forgetWaiting();
   }
 
   sweepWithin(delayMs: number): void {
@@ -77,33 +83,34 @@ export abstract class RowDelivery<Row> {
       this.#underWay.inOrder(rows, (row) => this.keyOf(row), rows.length < limit),
       nowMs,
     );
-    return limits.sweepMs;
+    const hidesOthers = this.#morePending && this.#underWay.rowsToRead > limit && !this.#underWay.isFull;
+    return hidesOthers ? roomPauseMs : limits.sweepMs;
   }
 
   /** What does not fit now is found by a later sweep. */
   protected tryAll(rows: readonly Row[], nowMs: number): void {
     for (const row of rows) {
-      const key = this.keyOf(row);
       if (this.#underWay.isFull) this.#morePending = true;
-      else if (this.#underWay.begin(key)) {
-        void this.deliver(row, nowMs).then((wasDelivered) => this.#tried(key, wasDelivered));
-      }
+      else if (this.#begin(row)) void this.#deliver(row, nowMs);
     }
   }
 
   /** One row now, unless it is under way or there is no room. Resolves to whether it is done with for now. */
   protected async tryOne(row: Row): Promise<boolean> {
-    const key = this.keyOf(row);
-    if (!this.#underWay.begin(key)) return false;
-    const wasDelivered = await this.deliver(row, this.options.clock.nowMs());
-    this.#tried(key, wasDelivered);
-    return wasDelivered;
+    return this.#begin(row) && (await this.#deliver(row, this.options.clock.nowMs()));
   }
 
-  #tried(key: string, wasDelivered: boolean): void {
-    this.#underWay.end(key, wasDelivered);
+  #begin(row: Row): boolean {
+    return this.#underWay.begin(this.keyOf(row), addressKey(this.addressOf(row)), row);
+  }
+
+  async #deliver(row: Row, nowMs: number): Promise<boolean> {
+    const wasDelivered = await this.deliver(row, nowMs);
+    const next = this.#underWay.end(this.keyOf(row), wasDelivered);
+    if (next !== undefined) this.tryAll([next], nowMs);
     // Room again: whatever did not fit is taken up without waiting for the next sweep.
-    if (this.#morePending && wasDelivered) this.#sweeper.within(5);
+    else if (this.#morePending && wasDelivered) this.#sweeper.within(roomPauseMs);
+    return wasDelivered;
   }
 }
 

@@ -11,6 +11,7 @@
 
 import type { Message, Outcome } from '../actor/message.ts';
 import type { RunningTurn } from '../actor/turn.ts';
+import type { Address } from '../address.ts';
 import { keys, type Plans, type TellHandler } from '../command.ts';
 import { RetryableError } from '../errors.ts';
 import { decode } from '../store/encoding.ts';
@@ -35,6 +36,10 @@ export class TellDelivery extends RowDelivery<TellRow> {
 
   protected override keyOf(tell: TellRow): string {
     return tell.tell_id;
+  }
+
+  protected override addressOf(tell: TellRow): Address {
+    return { kind: tell.target_kind, id: tell.target_id };
   }
 
   protected override read(nowMs: number, limit: number): Promise<readonly TellRow[]> {
@@ -91,13 +96,12 @@ export class TellDelivery extends RowDelivery<TellRow> {
       work(turn, row, results as never);
       return 'done';
     };
-    const address = { kind: tell.target_kind, id: tell.target_id };
     const plans: Message['plans'] = (view): Plans => ({
       ...handler?.reads?.(view, payloadOf(handler, tell)),
       [tellPlan]: keys(outboxTable, [key]),
     });
     return outcomeOf((settle) =>
-      deliver(address, {
+      deliver(this.addressOf(tell), {
         what: `${tell.target_kind}.tell.${tell.name}`,
         // An absent target is made, so that there is a row whose commit can consume the tell.
         creates: true,

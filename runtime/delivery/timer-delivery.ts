@@ -14,6 +14,7 @@
 
 import type { Message, Outcome } from '../actor/message.ts';
 import { type RunningTurn, timerBase } from '../actor/turn.ts';
+import type { Address } from '../address.ts';
 import type { Plans, TimerHandler } from '../command.ts';
 import { decode } from '../store/encoding.ts';
 import type { TimerRow } from '../store/store.ts';
@@ -30,6 +31,10 @@ export class TimerDelivery extends RowDelivery<TimerRow> {
 
   protected override keyOf(row: TimerRow): string {
     return `${row.kind}/${row.id}/${row.name}`;
+  }
+
+  protected override addressOf({ kind, id }: TimerRow): Address {
+    return { kind, id };
   }
 
   protected override read(nowMs: number, limit: number): Promise<readonly TimerRow[]> {
@@ -73,18 +78,15 @@ export class TimerDelivery extends RowDelivery<TimerRow> {
   #turn(row: TimerRow, handler: TimerHandler | undefined, work: Message['run']): Promise<Outcome> {
     const { clock, limits, deliver } = this.options;
     return outcomeOf((settle) =>
-      deliver(
-        { kind: row.kind, id: row.id },
-        {
-          what: `${row.kind}.timer.${timerBase(row.name)}`,
-          creates: false,
-          reachesBuried: true,
-          deadlineMs: clock.monotonicMs() + limits.defaultDeadlineMs,
-          plans: (view): Plans => handler?.reads?.(view, payloadOf(handler, row)) ?? {},
-          run: work,
-          settle,
-        },
-      ),
+      deliver(this.addressOf(row), {
+        what: `${row.kind}.timer.${timerBase(row.name)}`,
+        creates: false,
+        reachesBuried: true,
+        deadlineMs: clock.monotonicMs() + limits.defaultDeadlineMs,
+        plans: (view): Plans => handler?.reads?.(view, payloadOf(handler, row)) ?? {},
+        run: work,
+        settle,
+      }),
     );
   }
 }

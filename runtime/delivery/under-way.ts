@@ -1,57 +1,112 @@
-/** More rows that failed than this are not remembered: it bounds what a sweep reads. */
-const failedMax = 10_000;
+/** More rows that failed, or were put off, than this are not passed over: it bounds what a sweep reads. */
+const passedOverMax = 10_000;
+/** Rows that are kept while others of their actor are under way; more are read anew by later sweeps. */
+const waitingMax = 1_000;
+
+interface Share<Row> {
+  underWay: number;
+  /** By key, in the order to try them. */
+  readonly waiting: Map<string, Row>;
+}
 
 /**
- * Rows under way to their actors: none twice, and at most so many at once.
+ * Rows under way to their actors: none twice, at most so many at once, and of them at most so many to one actor, so that
+ * one that is stuck leaves room for others. What one actor has beyond its share follows as room comes.
  *
  * Sweeps read from the oldest row on, so rows that cannot be delivered (of a kind this release does not know, of an
  * actor whose state cannot be loaded) would soon be all that a sweep sees. Those that failed are remembered: sweeps
- * read so many more rows, and try them after all others, the one that failed longest ago first.
+ * read so many more rows, and try them after all others, the one that failed longest ago first. Likewise they read
+ * past rows that wait for others of their actor.
  */
-export class UnderWay {
-  readonly #keys = new Set<string>();
+export class UnderWay<Row> {
+  /** The actor of each. */
+  readonly #keys = new Map<string, string>();
+  readonly #shares = new Map<string, Share<Row>>();
   readonly #failed = new Set<string>();
+  #waiting = 0;
+  /** Rows of the last sweep that found no place to wait. */
+  #putOff = 0;
   readonly #max: number;
+  readonly #ofActorMax: number;
 
-  constructor(max: number) {
+  constructor(max: number, ofActorMax: number) {
     this.#max = max;
+    this.#ofActorMax = ofActorMax;
   }
 
   get isFull(): boolean {
     return this.#keys.size >= this.#max;
   }
 
-  /** False when the row is under way already or there is no room. */
-  begin(key: string): boolean {
+  /** False when the row is under way already or there is no room; in its actor's share there may be later. */
+  begin(key: string, actor: string, row: Row): boolean {
     if (this.isFull || this.#keys.has(key)) return false;
-    this.#keys.add(key);
+    const share = this.#shares.get(actor) ?? { underWay: 0, waiting: new Map<string, Row>() };
+    if (share.underWay >= this.#ofActorMax) {
+      this.#wait(share, key, row);
+      return false;
+    }
+    this.#keys.set(key, actor);
+    share.underWay += 1;
+    this.#shares.set(actor, share);
     return true;
   }
 
-  end(key: string, wasDelivered: boolean): void {
-    this.#keys.delete(key);
+  /** Gives the row that is to follow in the share of its actor, if there is one. */
+  end(key: string, wasDelivered: boolean): Row | undefined {
     this.#failed.delete(key);
-    if (wasDelivered) return;
-    this.#failed.add(key);
-    const [oldest] = this.#failed;
-    if (this.#failed.size > failedMax && oldest !== undefined) this.#failed.delete(oldest);
+    if (!wasDelivered) this.#noteFailed(key);
+    const actor = this.#keys.get(key) ?? '';
+    this.#keys.delete(key);
+    const share = this.#shares.get(actor);
+    if (share === undefined) return undefined;
+    share.underWay -= 1;
+    const [next] = share.waiting;
+    if (next !== undefined) {
+      share.waiting.delete(next[0]);
+      this.#waiting -= 1;
+    } else if (share.underWay === 0) this.#shares.delete(actor);
+    return next?.[1];
   }
 
-  /** How many rows a sweep is to read to see some that have not failed, if there are any. */
+  /** How many rows a sweep is to read to see some that have not failed and do not wait, if there are any. */
   get rowsToRead(): number {
-    return this.#max * 2 + this.#failed.size;
+    const passedOver = this.#waiting + Math.min(this.#putOff * 2, passedOverMax);
+    return this.#max * 2 + this.#failed.size + passedOver;
   }
 
   /** What a sweep has read, in the order to try it. `areAll`: there are no other rows. */
-  inOrder<T>(rows: readonly T[], keyOf: (row: T) => string, areAll: boolean): readonly T[] {
+  inOrder(rows: readonly Row[], keyOf: (row: Row) => string, areAll: boolean): readonly Row[] {
+    this.#putOff = 0;
     if (this.#failed.size === 0) return rows;
     const byKey = new Map(rows.map((row) => [keyOf(row), row]));
-    const again: T[] = [];
+    const again: Row[] = [];
     for (const key of this.#failed) {
       const row = byKey.get(key);
       if (row !== undefined) again.push(row);
       else if (areAll) this.#failed.delete(key);
     }
     return [...rows.filter((row) => !this.#failed.has(keyOf(row))), ...again];
+  }
+
+  forgetWaiting(): void {
+    for (const { waiting } of this.#shares.values()) waiting.clear();
+    this.#waiting = 0;
+  }
+
+  #wait(share: Share<Row>, key: string, row: Row): void {
+    if (share.waiting.has(key)) return;
+    if (this.#waiting >= waitingMax) {
+      this.#putOff += 1;
+      return;
+    }
+    share.waiting.set(key, row);
+    this.#waiting += 1;
+  }
+
+  #noteFailed(key: string): void {
+    this.#failed.add(key);
+    const [oldest] = this.#failed;
+    if (this.#failed.size > passedOverMax && oldest !== undefined) this.#failed.delete(oldest);
   }
 }

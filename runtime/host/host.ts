@@ -172,6 +172,11 @@ export class Host {
     return this.#actors.size;
   }
 
+  /** No call, turn or commit is under way. */
+  get isIdle(): boolean {
+    return this.#committer.isIdle && this.#dispatcher.flowsUnderWay === 0 && this.#actors.areAllIdle;
+  }
+
   /** Runs one command. @throws ActorError */
   ask(call: AskCall): Promise<unknown> {
     return this.#dispatcher.ask(call);
@@ -213,10 +218,8 @@ export class Host {
   }
 
   async #finished(): Promise<void> {
-    do {
-      await this.#committer.idle();
-      await sleep(this.#options.clock, 1);
-    } while (this.#dispatcher.flowsUnderWay > 0 || !this.#actors.areAllIdle);
+    do await sleep(this.#options.clock, 1);
+    while (!this.isIdle);
   }
 
   async #quiesce(shards: ReadonlySet<number>, withinMs: number): Promise<void> {

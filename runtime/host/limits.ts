@@ -20,11 +20,18 @@ export interface Limits {
   readonly batchBytesMax: number;
   /** Commit statements under way at once. */
   readonly commitsInFlightMax: number;
+  /**
+   * Beside those, statements under way for commits that were stuck or have to be told apart from others. With only one,
+   * whoever is stuck would keep back those that are not.
+   */
+  readonly commitsAsideInFlightMax: number;
   readonly defaultDeadlineMs: number;
   /** How long the reply of a recorded call is kept. */
   readonly recordedCallMs: number;
   /** Timers and tells handed to actors at once. */
   readonly deliveriesMax: number;
+  /** Of those, to one actor, so that one that is stuck leaves room for others. */
+  readonly deliveriesOfActorMax: number;
   /** A timer or tell whose turn keeps throwing is dead after this many attempts. */
   readonly attemptsMax: number;
   /** Pause between two sweeps of the outbox and of due timers. */
@@ -43,9 +50,11 @@ export const defaultLimits: Limits = {
   batchActorsMax: 64,
   batchBytesMax: 1_000_000,
   commitsInFlightMax: 2,
+  commitsAsideInFlightMax: 2,
   defaultDeadlineMs: 25_000,
   recordedCallMs: 600_000,
   deliveriesMax: 64,
+  deliveriesOfActorMax: 8,
   attemptsMax: 10,
   sweepMs: 3_000,
 };

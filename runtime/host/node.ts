@@ -40,6 +40,10 @@ export class Node {
     return this.#hosts.current.hasLease;
   }
 
+  get isIdle(): boolean {
+    return this.#hosts.current.isIdle;
+  }
+
   get actorCount(): number {
     return this.#hosts.current.actorCount;
   }

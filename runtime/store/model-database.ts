@@ -37,6 +37,7 @@ export class ModelDatabase {
   readonly #clock: { nowMs(): number };
   readonly #tables = new Map<string, ModelTable>();
   readonly #actors = new Map<string, ActorRow>();
+  readonly #locked = new Set<string>();
   readonly #leases = new Map<string, Lease>();
   readonly #shards = new Map<number, ShardRow>();
   readonly #settings = new Map<string, string>();
@@ -154,7 +155,23 @@ export class ModelDatabase {
     return [...this.#shards.values()].sort((a, b) => a.shard - b.shard);
   }
 
+  /** Somebody takes the lock of an actor's row. Nothing waits in the model: whoever would have to has waited too long. */
+  lock(address: Address): void {
+    this.#locked.add(addressKey(address));
+  }
+
+  unlock(address: Address): void {
+    this.#locked.delete(addressKey(address));
+  }
+
+  unlocked(addresses: readonly Address[]): ReadonlySet<number> {
+    const isFree = (address: Address) =>
+      this.head(address) !== undefined && !this.#locked.has(addressKey(address));
+    return new Set(addresses.flatMap((address, index) => (isFree(address) ? [index] : [])));
+  }
+
   activate(address: Address, epoch: number, create: boolean): Activation {
+    this.#assertUnlocked(address);
     const row = this.head(address);
     if (row === undefined && !create) return { outcome: 'absent' };
     if (row !== undefined && row.epoch > epoch) return { outcome: 'fenced' };
@@ -167,6 +184,7 @@ export class ModelDatabase {
   }
 
   barrier(address: Address, epoch: number): ActorRow | undefined {
+    this.#assertUnlocked(address);
     const row = this.head(address);
     if (row?.epoch !== epoch) return undefined;
     const bumped = { ...row, version: row.version + 1 };
@@ -179,6 +197,7 @@ export class ModelDatabase {
   }
 
   commit(commits: readonly Commit[]): ReadonlySet<number> {
+    for (const { address } of commits) this.#assertUnlocked(address);
     const passing = [...commits.entries()].filter(([, commit]) => this.#passesFence(commit));
     this.#applyWrites(passing.map(([, commit]) => commit));
     for (const [, { address, epoch, version, commitId }] of passing) {
@@ -270,6 +289,10 @@ export class ModelDatabase {
   #isLive(incarnation: string | undefined): boolean {
     if (incarnation === undefined) return false;
     return [...this.#leases.values()].some((lease) => lease.incarnation === incarnation);
+  }
+
+  #assertUnlocked(address: Address): void {
+    if (this.#locked.has(addressKey(address))) throw new StoreError('conflict', 'a row is locked');
   }
 
   #passesFence({ address, epoch, version }: Commit): boolean {

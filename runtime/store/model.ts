@@ -120,6 +120,10 @@ export class ModelStore implements Store {
     return this.#schedule('commit', () => this.#database.commit(commits));
   }
 
+  unlocked(addresses: readonly Address[]): Promise<ReadonlySet<number>> {
+    return this.#schedule('unlocked', () => this.#database.unlocked(addresses));
+  }
+
   slices(address: Address): Promise<readonly SliceRow[]> {
     return this.#schedule('slices', () => this.#database.slices(address));
   }

@@ -26,7 +26,10 @@ export type StoreFailure =
   | 'conflict'
   /** The database cannot serve (53xxx, 25006, disk full, no connection to be had). Nothing was applied. */
   | 'unavailable'
-  /** The statement may or may not have been applied, or may still be. Settle by a barrier. */
+  /**
+   * The statement may or may not have been applied, or may still be: no answer came, or one above severity ERROR, or one
+   * with a code that says nothing of it. Settle by a barrier.
+   */
   | 'unknown'
   /** The statement itself is wrong (a defect, a schema that does not fit). Nothing was applied. */
   | 'defect';
@@ -234,8 +237,13 @@ export interface Store {
   barrier(address: Address, epoch: number): Promise<ActorRow | undefined>;
   /** The actor's row as committed, without any effect. */
   head(address: Address): Promise<ActorRow | undefined>;
-  /** Applies the commits that pass their fence; returns the indexes of those that did. At most one per actor. */
+  /**
+   * Applies the commits that pass their fence; returns the indexes of those that did. At most one per actor. One that
+   * meets a row which somebody else holds locked waits for it a moment and no longer, and then rejects as `conflict`.
+   */
   commit(commits: readonly Commit[]): Promise<ReadonlySet<number>>;
+  /** The indexes of those of these actors whose rows are there and nobody holds locked. A hint, true for the moment. */
+  unlocked(addresses: readonly Address[]): Promise<ReadonlySet<number>>;
 
   /** All slices of an actor. To be called after `activate` or `barrier` has answered. */
   slices(address: Address): Promise<readonly SliceRow[]>;

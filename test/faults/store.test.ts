@@ -179,6 +179,7 @@ async function runStruck(t: ExecutionContext, fault: Fault): Promise<void> {
 }
 
 for (const { fault } of faultCases) {
-  test(`a host whose commits meet a ${describeFault(fault)} keeps what it acknowledged`, (t) =>
-    runStruck(t, fault));
+  test.serial(`a host whose commits meet a ${describeFault(fault)} keeps what it acknowledged`, (t) =>
+    runStruck(t, fault),
+  );
 }

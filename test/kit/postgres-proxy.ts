@@ -23,6 +23,8 @@ export interface Fault {
     | 'silence';
   /** The SQLSTATE of an error. */
   readonly code?: string;
+  /** How severe it is, in the server's language. ERROR, or FATAL of one that closes the connection. */
+  readonly severity?: string;
   /** Whether the statement runs first. */
   readonly isApplied: boolean;
 }
@@ -173,7 +175,7 @@ class ProxiedConnection {
     }
   }
 
-  #strike({ effect, code = '58000' }: Fault): void {
+  #strike({ effect, code = '58000', severity }: Fault): void {
     if (effect === 'silence') {
       // Whatever else the client sends is lost as well.
       this.#client.removeAllListeners('data');
@@ -181,9 +183,9 @@ class ProxiedConnection {
     } else if (effect === 'reset') {
       this.break();
     } else if (effect === 'fatal') {
-      this.#client.end(errorMessage('FATAL', code), () => this.#server.destroy());
+      this.#client.end(errorMessage(severity ?? 'FATAL', code), () => this.#server.destroy());
     } else {
-      this.#client.write(Buffer.concat([errorMessage('ERROR', code), this.#readyMessage()]));
+      this.#client.write(Buffer.concat([errorMessage(severity ?? 'ERROR', code), this.#readyMessage()]));
     }
   }
 
@@ -239,6 +241,6 @@ function messageOf(type: string, body: Buffer): Buffer {
 }
 
 function errorMessage(severity: string, code: string): Buffer {
-  const fields = [`S${severity}`, `V${severity}`, `C${code}`, 'Minjected by the proxy'];
+  const fields = [`S${severity}`, `C${code}`, 'Minjected by the proxy'];
   return messageOf('E', Buffer.from(`${fields.map((field) => `${field}\0`).join('')}\0`));
 }

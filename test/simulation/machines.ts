@@ -101,6 +101,12 @@ export class Machines {
     return undefined;
   }
 
+  /** Every slot of every host is free again. */
+  get busy(): string | undefined {
+    const busy = this.runs.find(({ node }) => node?.isIdle === false);
+    return busy === undefined ? undefined : `${busy.process.name} has something under way`;
+  }
+
   runOf(process: SimulatedProcess): Run | undefined {
     return this.runs.find((run) => run.process === process);
   }

@@ -298,7 +298,9 @@ function limitsOf(random: SeededRandom): Limits {
     cachedRowBytesMax: random.pick([0, 700, 64 * 1_024]),
     batchActorsMax: random.pick([1, 2, 64]),
     commitsInFlightMax: random.pick([1, 2, 4]),
+    commitsAsideInFlightMax: random.pick([1, 2]),
     deliveriesMax: random.pick([1, 4, 64]),
+    deliveriesOfActorMax: random.pick([1, 4, 64]),
     sweepMs: random.pick([300, 1_000, 3_000]),
     defaultDeadlineMs: random.pick([3_000, 25_000]),
   };

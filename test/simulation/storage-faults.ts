@@ -3,8 +3,10 @@
  * it is still running, or refused by a busy or a full database. Once `heal` is called nothing of this happens any
  * more, but what is still running then still ends.
  */
+import { DatabaseError } from 'pg';
 import type { Schedule } from '../../runtime/store/model.ts';
-import { type Store, StoreError } from '../../runtime/store/store.ts';
+import { toStoreError } from '../../runtime/store/postgres/errors.ts';
+import type { Store } from '../../runtime/store/store.ts';
 import type { SeededRandom } from '../kit/random.ts';
 import type { Mishaps } from './mishaps.ts';
 import type { FaultRates } from './plan.ts';
@@ -14,6 +16,23 @@ import type { Trace } from './trace.ts';
 
 type Fate = 'done' | 'conflict' | 'unavailable' | 'lost-before' | 'lost-after' | 'late' | 'orphaned';
 type Answer = () => void;
+
+const said = (severity: string, code: string) =>
+  Object.assign(new DatabaseError('simulated', 0, 'error'), { severity, code });
+
+/** What the sender may hear of each. A server that ends gives codes that mean another thing of one that serves on. */
+const words: Readonly<Record<'conflict' | 'unavailable' | 'unknown', readonly Error[]>> = {
+  conflict: [said('ERROR', '40001'), said('ERROR', '40P01')],
+  unavailable: [said('ERROR', '53100'), said('ERROR', '25006')],
+  unknown: [
+    new Error('the connection is closed'),
+    said('ERROR', '40003'),
+    said('ERROR', 'XX000'),
+    said('FATAL', '57P01'),
+    said('FATAL', '40001'),
+    said('PANIC', '53100'),
+  ],
+};
 
 const lateMaxMs = 8_000;
 const orphanedMaxMs = 2_000;
@@ -33,6 +52,8 @@ const repeatable: ReadonlySet<keyof Store> = new Set([
 export interface StorageFaultsOptions {
   readonly time: SimulatedTime;
   readonly random: SeededRandom;
+  /** For the words in which faults are told. */
+  readonly wording: SeededRandom;
   readonly rates: FaultRates;
   readonly trace: Trace;
   readonly mishaps: Mishaps;
@@ -79,7 +100,7 @@ export class StorageFaults {
     resolve: (value: T) => void,
     reject: (error: unknown) => void,
   ): void {
-    const { time, trace, mishaps } = this.#options;
+    const { time, trace, mishaps, wording } = this.#options;
     const fate = this.#fate(process, operation);
     if (fate !== 'done') trace.add(() => `${process.name} store.${operation}: ${fate}`);
     const answer = (what: Answer) =>
@@ -87,8 +108,8 @@ export class StorageFaults {
         mishaps.atStore(process);
         process.enter(what);
       });
-    const fail = (failure: 'conflict' | 'unavailable' | 'unknown') =>
-      answer(() => reject(new StoreError(failure, `simulated: ${fate}`)));
+    const fail = (failure: keyof typeof words) =>
+      answer(() => reject(toStoreError(wording.pick(words[failure]))));
     const run = (andThen: (result: T) => void) => {
       try {
         andThen(apply());

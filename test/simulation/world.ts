@@ -74,7 +74,13 @@ function createWorld(seed: number, options: SimulateOptions) {
   const pause = (process: SimulatedProcess) => machines.pauseLong(process);
   const mishaps = new Mishaps({ random: streams('mishaps'), rates, crash, pause });
   const shared = { plan, time, trace, rates, mishaps, randomOf: streams };
-  const faults = new StorageFaults({ ...shared, random: streams('storage'), onCrash: crash, onPause: pause });
+  const faults = new StorageFaults({
+    ...shared,
+    random: streams('storage'),
+    wording: streams('wording'),
+    onCrash: crash,
+    onPause: pause,
+  });
   const links = new Links(time);
   const network = new Network({
     ...shared,
@@ -122,7 +128,7 @@ function createWorld(seed: number, options: SimulateOptions) {
     const stragglersUntilMs = time.nowMs + stragglersMs;
     await until(() => {
       if (time.nowMs < stragglersUntilMs || !work.done) return 'a client still waits';
-      return ownership.unsettled() ?? ownership.misplaced(true) ?? convergence.pending();
+      return ownership.unsettled() ?? ownership.misplaced(true) ?? machines.busy ?? convergence.pending();
     });
     trace.add(() => '--- rebalance');
     machines.runs[0]?.endpoint.hint({ hint: 'rebalance' });

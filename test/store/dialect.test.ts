@@ -31,6 +31,8 @@ const exempt: readonly { readonly text: RegExp; readonly because: string }[] = [
 /** Texts that may lock rows by themselves. */
 const lockReasons: readonly { readonly text: RegExp; readonly because: string }[] = [
   { text: /FROM migration_lock/, because: 'one process migrates at a time, and its end frees the lock' },
+  { text: /FOR NO KEY UPDATE OF actor SKIP LOCKED/, because: 'it only asks whose rows are free' },
+  { text: /FROM actor WHERE .* FOR UPDATE/, because: 'the contract’s own, to hold a row' },
 ];
 
 const tables: readonly AnyTable[] = [...runtimeTables, ...domainTables, ...contractTables];

@@ -348,6 +348,9 @@ export const operations: Readonly<Record<StoreMethod, Readonly<Record<string, Ar
       };
     },
   },
+  unlocked: {
+    'of an actor': reading(async (store, number) => [...(await store.unlocked([actor(number)]))]),
+  },
   slices: { 'of an actor': reading((store, number) => store.slices(actor(number))) },
   timers: { 'of an actor': reading((store, number) => store.timers(actor(number))) },
   read: {

@@ -150,6 +150,33 @@ export const fenceClauses: readonly Clause[] = [
     },
   },
   {
+    name: 'whose row is locked is told from whose is not, and changes nothing',
+    async check({ store, lockHeld }) {
+      const row = await activate(store, ada);
+      await activate(store, bob);
+      const lock = await lockHeld(ada);
+      assert.deepEqual([...(await store.unlocked([cyd, ada, bob]))], [2]);
+      await lock.finish();
+      assert.deepEqual([...(await store.unlocked([cyd, ada, bob]))].sort(), [1, 2]);
+      assert.deepEqual(await store.head(ada), row);
+    },
+  },
+  {
+    name: 'a commit waits for a locked row no longer than told, and then nothing of its batch is applied',
+    async check({ impatient, lockHeld }) {
+      const commits = [
+        commitOn(await activate(impatient, ada), ada, 1, [putSlice(ada, 'profile', 'x')]),
+        commitOn(await activate(impatient, bob), bob, 2, [putSlice(bob, 'profile', 'x')]),
+      ];
+      const lock = await lockHeld(ada);
+      await assertFails(impatient.commit(commits), 'conflict');
+      await assertPasses(impatient, commits.slice(1), [0]);
+      await lock.finish();
+      assert.deepEqual(await sliceTexts(impatient, ada), {});
+      await assertPasses(impatient, commits.slice(0, 1), [0]);
+    },
+  },
+  {
     name: 'a barrier whose answer was lost is simply sent again',
     async check({ store }) {
       const commit = commitOn(await activate(store, ada), ada, 7, []);

@@ -9,6 +9,11 @@ export async function modelSubject(database = new ModelDatabase(clock)): Promise
   return {
     store: new ModelStore(database),
     other: new ModelStore(database),
+    impatient: new ModelStore(database),
+    async lockHeld(address) {
+      database.lock(address);
+      return { finish: async () => database.unlock(address) };
+    },
     async commitInFlight(commit) {
       database.commit([commit]);
       return applied;

@@ -11,6 +11,9 @@ import type { Flight, Subject } from './subject.ts';
 import { contractTables } from './tables.ts';
 
 const pollsMax = 20_000;
+/** Longer than it takes to see that a commit waits. */
+const patientMs = 5_000;
+const impatientMs = 20;
 /** A node whose row is locked to keep a connection busy. */
 const bystander: NodeRow = {
   id: 'bystander',
@@ -35,12 +38,18 @@ export const cockroachWaiting =
 export async function postgresSubject(server: TestPostgres, variant: PostgresVariant = {}): Promise<Subject> {
   const connection = await server.createDatabase();
   await migrate(connection, [...runtimeMigrations, ...contractTables.flatMap((table) => createTable(table))]);
-  const open = async (): Promise<Store> => {
-    const store = await openPostgresStore({ connection, sizes: { leases: 1 }, sql: variant.sql ?? storeSql });
+  const open = async (commitLockWaitMs: number): Promise<Store> => {
+    const store = await openPostgresStore({
+      connection,
+      sizes: { leases: 1 },
+      commitLockWaitMs,
+      sql: variant.sql ?? storeSql,
+    });
     return variant.wrap?.(store, connection) ?? store;
   };
-  const store = await open();
-  const other = await open();
+  const store = await open(patientMs);
+  const other = await open(patientMs);
+  const impatient = await open(impatientMs);
   const observer = new pg.Client(connection);
   await observer.connect();
   const whenBlocked = (pending: Promise<unknown>) =>
@@ -49,6 +58,14 @@ export async function postgresSubject(server: TestPostgres, variant: PostgresVar
   return {
     store,
     other,
+    impatient,
+    lockHeld: (address) =>
+      inFlight(connection, (query) =>
+        query({
+          text: 'SELECT version FROM actor WHERE kind = $1 AND id = $2 FOR UPDATE',
+          values: [address.kind, address.id],
+        }),
+      ),
     commitInFlight: (commit) => inFlight(connection, async (query) => query(batchCommit([commit]).first)),
     barrierInFlight: (address, epoch) =>
       inFlight(connection, async (query) => query(storeSql.barrier(address, epoch))),
@@ -75,7 +92,7 @@ export async function postgresSubject(server: TestPostgres, variant: PostgresVar
     },
     untilBlocked: whenBlocked,
     async close() {
-      await Promise.all([store.close(), other.close(), observer.end()]);
+      await Promise.all([store.close(), other.close(), impatient.close(), observer.end()]);
     },
   };
 }

@@ -10,6 +10,10 @@ export interface Subject {
   readonly store: Store;
   /** The same database through another set of connections. */
   readonly other: Store;
+  /** The same database through connections whose commits wait for locks only a moment. */
+  readonly impatient: Store;
+  /** Somebody holds an actor's row locked until `finish`. */
+  lockHeld(address: Address): Promise<Flight>;
   commitInFlight(commit: Commit): Promise<Flight>;
   barrierInFlight(address: Address, epoch: number): Promise<Flight>;
   claimInFlight(nodeId: string, incarnation: string, shards: readonly number[]): Promise<Flight>;

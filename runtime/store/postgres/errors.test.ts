@@ -1,7 +1,7 @@
 import test from 'ava';
 import { DatabaseError } from 'pg';
 import { StoreError, type StoreFailure } from '../store.ts';
-import { isAnswer, isStalePlan, toStoreError } from './errors.ts';
+import { isAnswer, isOfOtherLanguage, isStalePlan, toStoreError } from './errors.ts';
 
 function databaseError(code: string, message = 'text of the server', severity = 'ERROR'): DatabaseError {
   const error = new DatabaseError(message, message.length, 'error');
@@ -37,7 +37,13 @@ const expected: Readonly<Record<string, StoreFailure>> = {
   '23502': 'defect',
   '42601': 'defect',
   '42P01': 'defect',
-  XX000: 'defect',
+  '26000': 'defect',
+  '54001': 'defect',
+  // Codes that nobody knows, and none.
+  XX000: 'unknown',
+  XXUUU: 'unknown',
+  '25000': 'unknown',
+  '': 'unknown',
 };
 
 for (const [code, failure] of Object.entries(expected)) {
@@ -45,6 +51,22 @@ for (const [code, failure] of Object.entries(expected)) {
     t.is(toStoreError(databaseError(code)).failure, failure);
   });
 }
+
+for (const severity of ['FATAL', 'PANIC', 'PANIK', '']) {
+  test(`whatever its code, an error of severity "${severity}" leaves the outcome unknown`, (t) => {
+    for (const code of Object.keys(expected)) {
+      t.is(toStoreError(databaseError(code, 'text', severity)).failure, 'unknown', code);
+    }
+  });
+}
+
+test('a severity in English is known for what it is, another is not', (t) => {
+  for (const severity of ['ERROR', 'FATAL', 'PANIC'])
+    t.false(isOfOtherLanguage(databaseError('53100', 'text', severity)));
+  for (const severity of ['FEHLER', 'PANIK', ''])
+    t.true(isOfOtherLanguage(databaseError('53100', '', severity)));
+  t.false(isOfOtherLanguage(new Error('Connection terminated')));
+});
 
 test('whatever is not an answer of the server leaves the outcome unknown', (t) => {
   const breaks = [

@@ -1,33 +1,34 @@
 /**
- * What a failed statement means for whoever sent it (design 4.2). The whole of commit safety hangs on one
- * distinction: `unknown` for whatever may still have been applied, everything else certainly was not.
+ * What a failed statement means for whoever sent it. The whole of commit safety hangs on one distinction: `unknown`
+ * for whatever may still have been applied, everything else certainly was not.
+ *
+ * Certain is only what is known to be so: an error of severity ERROR, after which the server serves on, with a code
+ * that says what went wrong before the effect. A server that ends the connection (FATAL) or itself (PANIC) with its
+ * answer may have made the statement durable first, whatever code it gives for its end; one whose disk is full does
+ * that with the very code by which it refuses statements without harm.
  */
 import { DatabaseError } from 'pg';
 import { StoreError, type StoreFailure } from '../store.ts';
 
-/** SQLSTATE codes and, below, classes (their first two characters). */
+/** SQLSTATE codes and, below, classes (their first two characters). Any other leaves the outcome open. */
 const failureByCode: Readonly<Record<string, StoreFailure>> = {
   '23505': 'refused',
   '40001': 'conflict',
   '40P01': 'conflict',
   '55P03': 'conflict',
   '25006': 'unavailable',
-  // The server could not say whether the statement completed.
-  '40003': 'unknown',
-  // Cancelled or timed out, possibly after its effect and before its answer.
-  '57014': 'unknown',
-  '57P01': 'unknown',
-  '57P02': 'unknown',
-  '57P03': 'unknown',
-  '57P04': 'unknown',
-  '57P05': 'unknown',
-  // A transaction that idled too long was rolled back, but the answer to its end may be what was lost.
-  '25P03': 'unknown',
 };
 const failureByClass: Readonly<Record<string, StoreFailure>> = {
   '53': 'unavailable',
   '58': 'unavailable',
-  '08': 'unknown',
+  // The statement was not understood, or its values do not fit what they were meant for.
+  '0A': 'defect',
+  '21': 'defect',
+  '22': 'defect',
+  '23': 'defect',
+  '26': 'defect',
+  '42': 'defect',
+  '54': 'defect',
 };
 
 /** Maps what the driver threw for a statement it had been handed. */
@@ -38,11 +39,13 @@ export function toStoreError(error: unknown): StoreError {
     const reason = error instanceof Error ? error.message : String(error);
     return new StoreError('unknown', `the outcome is unknown: ${reason}`);
   }
-  return new StoreError(failureOf(error.code ?? ''), describe(error));
+  return new StoreError(failureOf(error), describe(error));
 }
 
-export function failureOf(code: string): StoreFailure {
-  return failureByCode[code] ?? failureByClass[code.slice(0, 2)] ?? 'defect';
+function failureOf(error: DatabaseError): StoreFailure {
+  if (!isAnswer(error)) return 'unknown';
+  const code = error.code ?? '';
+  return failureByCode[code] ?? failureByClass[code.slice(0, 2)] ?? 'unknown';
 }
 
 /** A prepared statement that a schema change has outdated. A fresh parse is always safe: nothing was executed. */
@@ -57,6 +60,11 @@ export function isStalePlan(error: unknown): boolean {
 /** Whether the server answered, so that the connection can serve the next statement. */
 export function isAnswer(error: unknown): boolean {
   return error instanceof DatabaseError && error.severity === 'ERROR';
+}
+
+/** The driver hands on a severity in the server's language (`lc_messages`), in which it may be any other word. */
+export function isOfOtherLanguage(error: unknown): error is DatabaseError {
+  return error instanceof DatabaseError && !['ERROR', 'FATAL', 'PANIC'].includes(error.severity ?? '');
 }
 
 /**

@@ -8,7 +8,7 @@
  */
 import pg from 'pg';
 import { StoreError } from '../store.ts';
-import { isAnswer, isStalePlan, toStoreError } from './errors.ts';
+import { isAnswer, isOfOtherLanguage, isStalePlan, toStoreError } from './errors.ts';
 import type { Statement } from './sql.ts';
 
 export interface PoolLimits {
@@ -18,6 +18,8 @@ export interface PoolLimits {
   /** How long one may wait for a connection, connecting included. */
   readonly waitMaxMs: number;
   readonly statementTimeoutMs: number;
+  /** How long a statement may wait for a lock: at most, and where nothing is said, half as long as it may take. */
+  readonly lockWaitMaxMs?: number;
 }
 
 export type Row = Record<string, string | number | boolean | Buffer | null>;
@@ -44,7 +46,10 @@ export class ConnectionPool {
       idleTimeoutMillis: idleMaxMs,
       connectionTimeoutMillis: limits.waitMaxMs,
       statement_timeout: limits.statementTimeoutMs,
-      lock_timeout: Math.ceil(limits.statementTimeoutMs / 2),
+      lock_timeout: Math.min(
+        limits.lockWaitMaxMs ?? Number.POSITIVE_INFINITY,
+        Math.ceil(limits.statementTimeoutMs / 2),
+      ),
       idle_in_transaction_session_timeout: Math.min(limits.statementTimeoutMs, idleTransactionMaxMs),
       query_timeout: limits.statementTimeoutMs + Math.min(limits.statementTimeoutMs, answerSlackMaxMs),
       keepAlive: true,
@@ -161,7 +166,7 @@ export class Connection {
 
   async query(statement: Statement): Promise<readonly Row[]> {
     const name = this.#nameOf(statement.text);
-    const result = await this.#client.query<Row>({
+    const result = await this.#send({
       text: statement.text,
       values: [...statement.values],
       ...(name === undefined ? {} : { name }),
@@ -170,7 +175,7 @@ export class Connection {
   }
 
   async command(text: string): Promise<void> {
-    await this.#client.query(text);
+    await this.#send({ text });
   }
 
   /** After a failure. Where this fails too the connection is given up; what became of the work is known already. */
@@ -179,6 +184,25 @@ export class Connection {
       await this.command('ROLLBACK');
     } catch {
       this.isClean = false;
+    }
+  }
+
+  async #send(query: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
+    try {
+      return await this.#client.query<Row>(query);
+    } catch (error) {
+      if (isOfOtherLanguage(error) && (await this.#servesOn())) error.severity = 'ERROR';
+      throw error;
+    }
+  }
+
+  /** No server does after an error above ERROR, and every one after an ERROR, in whatever language it said so. */
+  async #servesOn(): Promise<boolean> {
+    try {
+      await this.#client.query('');
+      return true;
+    } catch {
+      return false;
     }
   }
 }

@@ -41,6 +41,18 @@ export const head = (address: Address): Statement => ({
   values: [address.kind, address.id],
 });
 
+/** Locks the rows of those it returns until its own end, which is at once. */
+export const unlocked = (addresses: readonly Address[]): Statement => ({
+  text: `SELECT w.member FROM unnest($1::int8[], $2::text[], $3::text[]) AS w(member, kind, id)
+    JOIN actor ON actor.kind = w.kind AND actor.id = w.id
+    FOR NO KEY UPDATE OF actor SKIP LOCKED`,
+  values: [
+    addresses.map((_, member) => member),
+    addresses.map(({ kind }) => kind),
+    addresses.map(({ id }) => id),
+  ],
+});
+
 export const slices = (address: Address): Statement => ({
   text: 'SELECT slice, data FROM slice WHERE kind = $1 AND id = $2 ORDER BY slice',
   values: [address.kind, address.id],

@@ -23,7 +23,7 @@ import type {
 import { StoreError } from '../store.ts';
 import { batchCommit } from './commit.ts';
 import * as ownership from './ownership-statements.ts';
-import { ConnectionPool, type Row } from './pool.ts';
+import { ConnectionPool, type PoolLimits, type Row } from './pool.ts';
 import { planRead } from './reads.ts';
 import * as statements from './statements.ts';
 
@@ -37,6 +37,8 @@ export interface PostgresStoreOptions {
   /** How long a caller waits for a connection before it is told `unavailable`. */
   readonly waitMaxMs?: number;
   readonly statementTimeoutMs?: number;
+  /** How long a commit waits for a lock that somebody else holds, in which others wait with it. */
+  readonly commitLockWaitMs?: number;
   /** Told of connections that broke while idle; the pools replace them by themselves. */
   readonly onConnectionError?: (error: Error) => void;
   /** The statements to use; the tests hand in wrong ones to see the contract catch them. */
@@ -60,7 +62,8 @@ export type StoreSql = typeof storeSql;
 const leaseTimeoutMaxMs = 2_000;
 const ownershipTimeoutMaxMs = 4_000;
 
-const defaultSizes: PoolSizes = { commits: 2, reads: 4, ownership: 1, leases: 1 };
+/** As many for commits as the runtime's limits let go on at once, together and aside. */
+const defaultSizes: PoolSizes = { commits: 4, reads: 4, ownership: 1, leases: 1 };
 
 /** Opens the pools and checks a connection of each. Rejects with a StoreError (`unavailable`). */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
@@ -83,21 +86,26 @@ export class PostgresStore implements Store {
 
   constructor(options: PostgresStoreOptions) {
     const sizes = { ...defaultSizes, ...options.sizes };
-    const pool = (connectionsMax: number, timeoutMaxMs = Number.POSITIVE_INFINITY): ConnectionPool =>
+    const statementTimeoutMs = options.statementTimeoutMs ?? 10_000;
+    const pool = (connectionsMax: number, limits: Partial<PoolLimits> = {}): ConnectionPool =>
       new ConnectionPool(
         options.connection,
         {
           connectionsMax,
           queueMax: options.queueMax ?? 1_000,
           waitMaxMs: options.waitMaxMs ?? 5_000,
-          statementTimeoutMs: Math.min(timeoutMaxMs, options.statementTimeoutMs ?? 10_000),
+          statementTimeoutMs,
+          ...limits,
         },
         options.onConnectionError ?? (() => undefined),
       );
-    this.#commits = pool(sizes.commits);
+    const atMost = (timeoutMaxMs: number) => ({
+      statementTimeoutMs: Math.min(timeoutMaxMs, statementTimeoutMs),
+    });
+    this.#commits = pool(sizes.commits, { lockWaitMaxMs: options.commitLockWaitMs ?? 100 });
     this.#reads = pool(sizes.reads);
-    this.#ownership = pool(sizes.ownership, ownershipTimeoutMaxMs);
-    this.#leases = pool(sizes.leases, leaseTimeoutMaxMs);
+    this.#ownership = pool(sizes.ownership, atMost(ownershipTimeoutMaxMs));
+    this.#leases = pool(sizes.leases, atMost(leaseTimeoutMaxMs));
     this.#sql = options.sql ?? storeSql;
   }
 
@@ -218,6 +226,10 @@ export class PostgresStore implements Store {
       if (passed.length > 0) await connection.query(second(passed));
       return new Set(passed);
     });
+  }
+
+  async unlocked(addresses: readonly Address[]): Promise<ReadonlySet<number>> {
+    return new Set(members(await this.#commits.query(this.#sql.unlocked(addresses))));
   }
 
   async slices(address: Address): Promise<readonly SliceRow[]> {

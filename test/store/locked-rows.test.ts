@@ -1,0 +1,85 @@
+/**
+ * Somebody holds the rows of two actors locked in a real database. Their neighbours save on; they themselves are told
+ * that nothing took effect, and go on once the rows are free.
+ */
+import test from 'ava';
+import pg from 'pg';
+import { systemClock } from '../../runtime/clock.ts';
+import { UnavailableError } from '../../runtime/errors.ts';
+import { createActors } from '../../runtime/host/actors.ts';
+import { Host } from '../../runtime/host/host.ts';
+import { defaultLimits } from '../../runtime/host/limits.ts';
+import { noMetrics, silentLogger } from '../../runtime/ports.ts';
+import { migrate } from '../../runtime/store/postgres/migrate.ts';
+import { runtimeMigrations } from '../../runtime/store/postgres/migrations/list.ts';
+import { openPostgresStore } from '../../runtime/store/postgres/store.ts';
+import { InProcessTransport } from '../../runtime/transport/in-process.ts';
+import { createTable } from '../kit/create-table.ts';
+import { testNode } from '../kit/host.ts';
+import { startTestPostgres, type TestPostgres } from '../kit/postgres.ts';
+import { SeededRandom } from '../kit/random.ts';
+import { counterKind, tally, title } from '../simulation/counter.ts';
+
+const neighbours = Array.from({ length: 24 }, (_, index) => `neighbour-${index}`);
+const stuck = ['ada', 'bob'];
+/** Shorter than a statement may wait for its locks where nothing keeps it from that. */
+const neighbourWaitMaxMs = 4_000;
+
+let server: TestPostgres;
+test.before(async () => {
+  server = await startTestPostgres();
+});
+test.after.always(() => server?.stop());
+
+test('two actors whose rows are locked keep no neighbour waiting', async (t) => {
+  const connection = await server.createDatabase();
+  await migrate(connection, [...runtimeMigrations, ...createTable(tally), ...createTable(title)]);
+  const store = await openPostgresStore({ connection });
+  const random = new SeededRandom(1);
+  const ports = {
+    store,
+    transport: new InProcessTransport(),
+    clock: systemClock,
+    random,
+    logger: silentLogger,
+  };
+  const host = new Host({
+    ...ports,
+    kinds: [counterKind],
+    limits: defaultLimits,
+    metrics: noMetrics,
+    node: testNode(random),
+    shardCount: 16,
+    leaseMs: 30_000,
+    isPredecessorDead: true,
+    onLeaseLost: () => undefined,
+  });
+  await host.start();
+  const actors = createActors({ ...ports, defaultDeadlineMs: defaultLimits.defaultDeadlineMs });
+  const append = (id: string, op: string) => actors.get(counterKind, id).ask.append({ op });
+  const admin = new pg.Client(connection);
+  await admin.connect();
+  t.teardown(async () => {
+    host.abandon();
+    await Promise.all([store.close(), admin.end()]);
+  });
+
+  await Promise.all([...stuck, ...neighbours].map((id) => append(id, 'first')));
+  await admin.query('BEGIN');
+  await admin.query('SELECT id FROM actor WHERE id = ANY($1) FOR UPDATE', [stuck]);
+  const told = Promise.all(
+    stuck.map((id) =>
+      append(id, 'locked').then(
+        () => undefined,
+        (error: unknown) => error,
+      ),
+    ),
+  );
+  const sentMs = systemClock.monotonicMs();
+  for (const op of ['second', 'third']) await Promise.all(neighbours.map((id) => append(id, op)));
+  t.true(systemClock.monotonicMs() - sentMs < neighbourWaitMaxMs);
+
+  for (const error of await told) t.true(error instanceof UnavailableError, `${error}`);
+  await admin.query('ROLLBACK');
+  t.deepEqual(await Promise.all(stuck.map((id) => append(id, 'free'))), [2, 2]);
+});
