@@ -1,8 +1,9 @@
 /**
  * The front door for HTTP and sockets: a listening socket, the requests in flight and how they end (design section 7).
  *
- * Shutdown: `drain` turns readiness red, stops listening, lets requests in flight finish within a bound while
- * every reply ends its connection, closes sockets one after another meanwhile, and then closes what is left.
+ * Shutdown: `drain` turns readiness red, stops listening, tells what would go on for long to come to its end, lets
+ * requests in flight finish within a bound while every reply ends its connection, closes sockets one after another
+ * meanwhile, and then closes what is left.
  */
 import type { Logger } from 'pino';
 import { Gauge, type Registry } from 'prom-client';
@@ -16,13 +17,21 @@ import { createAdmission } from './admission/admission.ts';
 import type { VerifyBearer } from './admission/bearer.ts';
 import { createClientAddress, defaultTrustProxy } from './admission/client-address.ts';
 import { type CorsOptions, createCors } from './admission/cors.ts';
-import { createRateLimiter, defaultRateLimits, type RateLimits } from './admission/rate-limit.ts';
+import {
+  createRateLimiter,
+  defaultRateLimits,
+  type RateBucket,
+  type RateLimits,
+} from './admission/rate-limit.ts';
 import { AccessLog } from './http/access-log.ts';
 import { BodyMemory } from './http/body.ts';
 import { createEnvelope } from './http/envelope.ts';
 import { Exchange, type ExchangeLimits, type ExchangePorts } from './http/exchange.ts';
 import { RouteMetrics } from './http/metrics.ts';
-import type { AnyRoute } from './http/route.ts';
+import type { OutflowPorts } from './http/outflow.ts';
+import { defaultLeastPace } from './http/pace.ts';
+import { ReplyMemory } from './http/reply-memory.ts';
+import type { AnyRoute, Area } from './http/route.ts';
 import { createRouter } from './http/router.ts';
 import {
   App,
@@ -47,6 +56,8 @@ export interface GatewayConfig extends ExchangeLimits {
   readonly rateLimits: RateLimits;
   /** `BODY_MEMORY_BYTES`: unfinished bodies of this process. */
   readonly bodyMemoryBytes: number;
+  /** What replies of this process hold for readers that are slower than they are made. */
+  readonly replyMemoryBytes: number;
   readonly sockets: SocketLimits;
   /** How long `drain` waits for requests in flight, and within which it closes sockets. */
   readonly drainTimeoutMs: number;
@@ -64,7 +75,9 @@ export const defaultGatewayConfig: GatewayConfig = {
   smallBodyBytes: 64 * 1024,
   largeBodyBytes: 50 * mebibyte,
   bodyMemoryBytes: 256 * mebibyte,
+  replyMemoryBytes: 128 * mebibyte,
   bodyTimeoutMs: 60_000,
+  leastPace: defaultLeastPace,
   requestDeadlineMs: 25_000,
   sockets: defaultSocketLimits,
   drainTimeoutMs: 10_000,
@@ -73,6 +86,7 @@ export const defaultGatewayConfig: GatewayConfig = {
 
 export interface GatewayOptions {
   readonly routes: readonly AnyRoute[];
+  readonly areas?: readonly Area[];
   readonly actors: Actors;
   readonly config: GatewayConfig;
   readonly clock: Clock;
@@ -104,6 +118,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   const inFlight = new Set<Exchange>();
   const metrics = new RouteMetrics(routes);
   const bodyMemory = new BodyMemory(config.bodyMemoryBytes);
+  const replyMemory = new ReplyMemory(config.replyMemoryBytes);
+  const replies: OutflowPorts = { clock, replyMemory, limits: config };
   const runId = random.bytes(6).toString('base64url');
   // Recorded replies are sealed under their call ids, so these must not be guessed from request ids, which are told.
   const callIdPrefix = `${random.bytes(24).toString('base64url')}-`;
@@ -122,11 +138,12 @@ export function createGateway(options: GatewayOptions): Gateway {
   const heads = {
     cors: createCors(config.cors),
     gate: createAccessKeyGate(config.accessKey),
-    limiter: createRateLimiter(config.rateLimits, clock),
+    limiter: createRateLimiter(config.rateLimits, clock, declaredBuckets(routes)),
     clientAddress: createClientAddress(config.trustProxy),
   };
 
   const ports: ExchangePorts = {
+    ...replies,
     actors,
     clock,
     bodyMemory,
@@ -136,7 +153,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     log,
     admission: createAdmission({
       ...heads,
-      router: createRouter(routes),
+      router: createRouter(routes, options.areas),
       verifyBearer: options.verifyBearer,
     }),
     callId() {
@@ -185,12 +202,19 @@ export function createGateway(options: GatewayOptions): Gateway {
     tokens: options.socketTokens,
     limits: config.sockets,
     log,
+    replies,
     requestId,
     isDraining: () => draining,
   });
   app.any('/*', onRequest);
   metrics.register(registry);
-  registerGauges(registry, inFlight, bodyMemory, metrics);
+  registerGauges(registry, [
+    ['http_requests_in_flight', 'Requests whose reply is not complete.', () => inFlight.size],
+    ['http_unfinished_body_bytes', 'Bytes of request bodies held unparsed.', () => bodyMemory.bytes],
+    ['http_unsent_reply_bytes', 'Bytes of replies held for slow readers.', () => replyMemory.bytes],
+    ['http_requests_aborted', 'Requests whose client left before the reply.', () => metrics.aborted],
+    ['http_replies_cut', 'Replies broken off: a slow reader, or a stream that failed.', () => metrics.cut],
+  ]);
 
   return {
     close,
@@ -209,6 +233,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       draining = true;
       options.readiness.startDraining();
       stopListening();
+      for (const exchange of inFlight) exchange.drain();
       const idle = inFlight.size > 0 ? idleWithin(config.drainTimeoutMs) : undefined;
       await Promise.all([idle, sockets.drain(config.drainTimeoutMs)]);
       close();
@@ -245,17 +270,9 @@ function listenOn(
   (app.listen as unknown as Listen).call(app, host, port, options, done);
 }
 
-function registerGauges(
-  registry: Registry,
-  inFlight: ReadonlySet<Exchange>,
-  bodyMemory: BodyMemory,
-  metrics: RouteMetrics,
-): void {
-  const gauges: readonly [name: string, help: string, read: () => number][] = [
-    ['http_requests_in_flight', 'Requests whose reply is not complete.', () => inFlight.size],
-    ['http_unfinished_body_bytes', 'Bytes of request bodies held unparsed.', () => bodyMemory.bytes],
-    ['http_requests_aborted', 'Requests whose client left before the reply.', () => metrics.aborted],
-  ];
+type GaugeDeclaration = readonly [name: string, help: string, read: () => number];
+
+function registerGauges(registry: Registry, gauges: readonly GaugeDeclaration[]): void {
   for (const [name, help, read] of gauges) {
     new Gauge({
       name,
@@ -267,3 +284,6 @@ function registerGauges(
     });
   }
 }
+
+const declaredBuckets = (routes: readonly AnyRoute[]): readonly RateBucket[] =>
+  routes.flatMap(({ rate }) => (rate === undefined ? [] : [rate]));

@@ -100,6 +100,7 @@ export const itemRoutes: readonly AnyRoute[] = [
   route({
     method: 'GET',
     path: '/v1/items/:uuid',
+    safe: true,
     access: 'session',
     summary: 'Gives one item of the user, also when it is deleted.',
     tag,

@@ -47,6 +47,7 @@ const sessionListRoutes: readonly AnyRoute[] = [
   route({
     method: 'GET',
     path: '/v1/sessions',
+    safe: true,
     access: 'session',
     summary: 'The sessions of the account, the one that would live longest first.',
     tag,

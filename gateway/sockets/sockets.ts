@@ -1,6 +1,7 @@
 /** The sockets of a gateway, put together: what `server.ts` needs of them. */
 import type { Registry } from 'prom-client';
 import type { AccessLog } from '../http/access-log.ts';
+import type { OutflowPorts } from '../http/outflow.ts';
 import type { TemplatedApp } from '../http/uws.ts';
 import { createSocketAdmission, type SocketAdmissionPorts, socketPath } from './admission.ts';
 import { createSocketBehavior } from './endpoint.ts';
@@ -23,6 +24,7 @@ export interface SocketsOptions extends SocketAdmissionPorts, Omit<HubOptions, '
   readonly limits: SocketLimits;
   readonly registry: Registry;
   readonly log: AccessLog;
+  readonly replies: OutflowPorts;
   readonly requestId: () => string;
   readonly isDraining: () => boolean;
 }

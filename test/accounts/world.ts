@@ -115,6 +115,9 @@ export async function createWorld(
         header: (name: string) => headers[name],
         requestId: `request ${calls}`,
         ask: { callId: callId ?? `call ${calls}` },
+        body: undefined,
+        gone: never,
+        stopping: never,
       };
       return route.handle(context, validated.request);
     },
@@ -125,6 +128,8 @@ export async function createWorld(
   };
   return world;
 }
+
+const never = new AbortController().signal;
 
 function findRoute(routes: readonly AnyRoute[], method: string, path: string) {
   for (const route of routes) {

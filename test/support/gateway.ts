@@ -7,7 +7,7 @@ import { Registry } from 'prom-client';
 import { z } from 'zod';
 import type { Credentials } from '../../actors/mod.ts';
 import type { VerifyBearer } from '../../gateway/admission/bearer.ts';
-import { type AnyRoute, type Method, route } from '../../gateway/http/route.ts';
+import { type AnyRoute, type Area, type Method, route } from '../../gateway/http/route.ts';
 import {
   createGateway,
   defaultGatewayConfig,
@@ -42,8 +42,8 @@ export const goodCredentials: Credentials = {
   secrets: ['secret'],
 };
 
-/** A public route that takes anything and answers 204. */
-export const emptyRoute = (method: Method, path: string): AnyRoute =>
+/** A public route that takes anything and answers 204, unless told more. */
+export const emptyRoute = (method: Method, path: string, more: Partial<AnyRoute> = {}): AnyRoute =>
   route({
     method,
     path,
@@ -53,6 +53,7 @@ export const emptyRoute = (method: Method, path: string): AnyRoute =>
     request: z.object({}),
     replies: {},
     handle: async () => ({ status: 204 }),
+    ...more,
   });
 
 const noActors: Actors = {
@@ -62,6 +63,7 @@ const noActors: Actors = {
 };
 
 export interface TestGatewayOptions extends Partial<GatewayConfig> {
+  readonly areas?: readonly Area[];
   readonly clock?: Clock;
   readonly logLevel?: string;
   readonly readiness?: Readiness;
@@ -78,6 +80,7 @@ export async function startGateway(
   t: ExecutionContext,
   routes: readonly AnyRoute[],
   {
+    areas = [],
     clock = systemClock,
     logLevel = 'debug',
     readiness,
@@ -99,6 +102,7 @@ export async function startGateway(
   const ready = readiness ?? createReadiness({}, clock);
   const gateway = createGateway({
     routes,
+    areas,
     actors,
     config: { ...defaultGatewayConfig, filesServerUrl: 'http://files.test', ...config },
     clock,
