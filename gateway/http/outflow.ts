@@ -39,8 +39,8 @@ export class Outflow implements HeldReply {
   #unsent: Uint8Array = empty;
   /** The last chunk is not taken yet. */
   #isBehind = false;
-  /** Of unknown length: when last asked, the library kept something. */
-  #isKept = false;
+  /** Of unknown length: the piece of which the library kept something when it was last asked. */
+  #keptBytes = 0;
   #isOver = false;
   #onTaken = () => {};
 
@@ -67,7 +67,7 @@ export class Outflow implements HeldReply {
     this.#push();
     if (!this.#isBehind) return;
     this.#pace.wait();
-    this.#ports.replyMemory.hold(this, chunk.byteLength);
+    this.#hold();
   }
 
   /** Resolves when the last chunk is taken, or never will be; undefined when it is already. */
@@ -115,8 +115,12 @@ export class Outflow implements HeldReply {
       this.#ports.replyMemory.release(this);
       this.#onTaken();
     } else if (movedBytes > 0) {
-      this.#ports.replyMemory.hold(this, this.#unsent.byteLength);
+      this.#hold();
     }
+  }
+
+  #hold(): void {
+    this.#ports.replyMemory.hold(this, this.#unsent.byteLength + this.#keptBytes);
   }
 
   #push(): void {
@@ -139,10 +143,10 @@ export class Outflow implements HeldReply {
     // With nothing left to hand over, the library kept the last piece, and the system has room again.
     this.#isBehind = false;
     while (this.#unsent.byteLength > 0 && !this.#isBehind) {
-      const piece = this.#unsent.subarray(0, this.#isKept ? probeBytes : pieceBytesMax);
+      const piece = this.#unsent.subarray(0, this.#keptBytes > 0 ? probeBytes : pieceBytesMax);
       this.#unsent = this.#unsent.subarray(piece.byteLength);
-      this.#isKept = !this.#res.write(piece);
-      this.#isBehind = this.#isKept;
+      this.#isBehind = !this.#res.write(piece);
+      this.#keptBytes = this.#isBehind ? piece.byteLength : 0;
     }
   }
 }

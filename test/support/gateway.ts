@@ -120,6 +120,40 @@ export async function startGateway(
   return { gateway, port, url: `http://127.0.0.1:${port}`, registry, readiness: ready, log };
 }
 
+/** A promise and what settles it. */
+export function latch<T = void>(): { readonly promise: Promise<T>; readonly open: (value: T) => void } {
+  let open: (value: T) => void = () => {};
+  const promise = new Promise<T>((resolve) => {
+    open = resolve;
+  });
+  return { promise, open };
+}
+
+/** One turn of the loop, in which sockets are served. */
+export const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** Waits until the metrics of a gateway have such a line. */
+export async function metricIs({ registry }: TestGateway, line: RegExp): Promise<void> {
+  while (!line.test(await registry.metrics())) await turn();
+}
+
+/** What a gauge without labels says. */
+export async function gauge({ registry }: TestGateway, name: string): Promise<number> {
+  const metric = await registry.getSingleMetric(name)?.get();
+  const value = metric?.values[0]?.value;
+  if (value === undefined) throw new Error(`there is no gauge ${name}`);
+  return value;
+}
+
+/** Waits until a gauge says what is wanted. */
+export async function gaugeIs(
+  server: TestGateway,
+  name: string,
+  wanted: (value: number) => boolean,
+): Promise<void> {
+  while (!wanted(await gauge(server, name))) await turn();
+}
+
 export interface RawConnection {
   readonly socket: Socket;
   send(text: string | Buffer): void;
