@@ -337,6 +337,7 @@ test('HEAD is answered as GET without the body, and 204 with none', async (t) =>
     ...echo,
     method: 'GET',
     path: '/v1/get',
+    safe: true,
     handle: async () => ({ status: 200, body: {} }),
   });
   const done: AnyRoute = route({ ...echo, path: '/v1/done', handle: async () => ({ status: 204 }) });

@@ -1,8 +1,9 @@
 /**
  * The front door for HTTP and sockets: a listening socket, the requests in flight and how they end (design section 7).
  *
- * Shutdown: `drain` turns readiness red, stops listening, lets requests in flight finish within a bound while
- * every reply ends its connection, closes sockets one after another meanwhile, and then closes what is left.
+ * Shutdown: `drain` turns readiness red, stops listening, tells what would go on for long to come to its end, lets
+ * requests in flight finish within a bound while every reply ends its connection, closes sockets one after another
+ * meanwhile, and then closes what is left.
  */
 import type { Logger } from 'pino';
 import { Gauge, type Registry } from 'prom-client';
@@ -16,13 +17,15 @@ import { createAdmission } from './admission/admission.ts';
 import type { VerifyBearer } from './admission/bearer.ts';
 import { createClientAddress } from './admission/client-address.ts';
 import { createCors } from './admission/cors.ts';
-import { createRateLimiter } from './admission/rate-limit.ts';
+import { createRateLimiter, type RateBucket } from './admission/rate-limit.ts';
 import { AccessLog } from './http/access-log.ts';
 import { BodyMemory } from './http/body.ts';
 import { createEnvelope } from './http/envelope.ts';
 import { Exchange, type ExchangePorts } from './http/exchange.ts';
 import { RouteMetrics } from './http/metrics.ts';
-import type { AnyRoute } from './http/route.ts';
+import type { OutflowPorts } from './http/outflow.ts';
+import { ReplyMemory } from './http/reply-memory.ts';
+import type { AnyRoute, Area } from './http/route.ts';
 import { createRouter } from './http/router.ts';
 import {
   App,
@@ -48,6 +51,7 @@ export interface GatewayConfig extends GatewaySettings {
 
 export interface GatewayOptions {
   readonly routes: readonly AnyRoute[];
+  readonly areas?: readonly Area[];
   readonly actors: Actors;
   readonly config: GatewayConfig;
   readonly clock: Clock;
@@ -79,6 +83,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   const inFlight = new Set<Exchange>();
   const metrics = new RouteMetrics(routes);
   const bodyMemory = new BodyMemory(config.bodyMemoryBytes);
+  const replyMemory = new ReplyMemory(config.replyMemoryBytes);
+  const replies: OutflowPorts = { clock, replyMemory, limits: config };
   const runId = random.bytes(6).toString('base64url');
   // Recorded replies are sealed under their call ids, so these must not be guessed from request ids, which are told.
   const callIdPrefix = `${random.bytes(24).toString('base64url')}-`;
@@ -97,11 +103,12 @@ export function createGateway(options: GatewayOptions): Gateway {
   const heads = {
     cors: createCors(config.cors),
     gate: createAccessKeyGate(config.accessKey),
-    limiter: createRateLimiter(config.rateLimits, clock),
+    limiter: createRateLimiter(config.rateLimits, clock, declaredBuckets(routes)),
     clientAddress: createClientAddress(config.trustProxy),
   };
 
   const ports: ExchangePorts = {
+    ...replies,
     actors,
     clock,
     bodyMemory,
@@ -111,7 +118,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     log,
     admission: createAdmission({
       ...heads,
-      router: createRouter(routes),
+      router: createRouter(routes, options.areas),
       verifyBearer: options.verifyBearer,
     }),
     callId() {
@@ -160,12 +167,19 @@ export function createGateway(options: GatewayOptions): Gateway {
     tokens: options.socketTokens,
     limits: config.sockets,
     log,
+    replies,
     requestId,
     isDraining: () => draining,
   });
   app.any('/*', onRequest);
   metrics.register(registry);
-  registerGauges(registry, inFlight, bodyMemory, metrics);
+  registerGauges(registry, [
+    ['http_requests_in_flight', 'Requests whose reply is not complete.', () => inFlight.size],
+    ['http_unfinished_body_bytes', 'Bytes of request bodies held unparsed.', () => bodyMemory.bytes],
+    ['http_unsent_reply_bytes', 'Bytes of replies held for slow readers.', () => replyMemory.bytes],
+    ['http_requests_aborted', 'Requests whose client left before the reply.', () => metrics.aborted],
+    ['http_replies_cut', 'Replies broken off: a slow reader, or a stream that failed.', () => metrics.cut],
+  ]);
 
   return {
     close,
@@ -184,6 +198,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       draining = true;
       options.readiness.startDraining();
       stopListening();
+      for (const exchange of inFlight) exchange.drain();
       const idle = inFlight.size > 0 ? idleWithin(config.drainTimeoutMs) : undefined;
       await Promise.all([idle, sockets.drain(config.drainTimeoutMs)]);
       close();
@@ -220,17 +235,9 @@ function listenOn(
   (app.listen as unknown as Listen).call(app, host, port, options, done);
 }
 
-function registerGauges(
-  registry: Registry,
-  inFlight: ReadonlySet<Exchange>,
-  bodyMemory: BodyMemory,
-  metrics: RouteMetrics,
-): void {
-  const gauges: readonly [name: string, help: string, read: () => number][] = [
-    ['http_requests_in_flight', 'Requests whose reply is not complete.', () => inFlight.size],
-    ['http_unfinished_body_bytes', 'Bytes of request bodies held unparsed.', () => bodyMemory.bytes],
-    ['http_requests_aborted', 'Requests whose client left before the reply.', () => metrics.aborted],
-  ];
+type GaugeDeclaration = readonly [name: string, help: string, read: () => number];
+
+function registerGauges(registry: Registry, gauges: readonly GaugeDeclaration[]): void {
   for (const [name, help, read] of gauges) {
     new Gauge({
       name,
@@ -242,3 +249,6 @@ function registerGauges(
     });
   }
 }
+
+const declaredBuckets = (routes: readonly AnyRoute[]): readonly RateBucket[] =>
+  routes.flatMap(({ rate }) => (rate === undefined ? [] : [rate]));

@@ -144,8 +144,12 @@ const limits = section('Access and limits', {
     default: 256 * mebibyte,
     description: 'What unfinished bodies may take of the memory of the process. More get 503.',
   }),
+  /** What replies may hold for readers that are slower than they are made. */
+  replyMemoryBytes: fixed(128 * mebibyte),
   /** A body that is not complete this long after its head is refused. */
   bodyTimeoutMs: fixed(60_000),
+  /** About 500 bytes a second, what the worst of mobile networks carries, of whoever is waited for. */
+  leastPace: fixed({ bytes: 32 * kibibyte, windowMs: 60_000 }),
   /** What a handler and its asks have. Clients give up after 30 s. */
   requestDeadlineMs: fixed(25_000),
   sockets: {

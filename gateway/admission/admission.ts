@@ -12,10 +12,12 @@ import { type AccessKeyGate, accessKeyHeader } from './access-key.ts';
 import type { VerifyBearer } from './bearer.ts';
 import type { ClientAddress } from './client-address.ts';
 import type { Cors } from './cors.ts';
-import type { RateLimiter } from './rate-limit.ts';
+import type { RateBucket, RateLimiter } from './rate-limit.ts';
 
 export interface Admitted {
   readonly match: Match;
+  /** In lower case. */
+  readonly method: string;
   readonly query: string;
   readonly cookie: string;
   readonly credentials: Credentials | undefined;
@@ -69,11 +71,16 @@ export function createAdmission(ports: AdmissionPorts): Admission {
     address: () => string,
   ): number {
     if (route?.unlimited) return 0;
-    if (route?.access === 'session' && credentials !== undefined) {
-      return limiter.take('session', credentials.userUuid);
-    }
+    const bucket = bucketOf(route, credentials);
+    if (credentials !== undefined && bucket.by === 'user') return limiter.take(bucket, credentials.userUuid);
     // Making out an address costs as much as all else here, so it is not done for nothing.
-    return limiter.limits('public') ? limiter.take('public', address()) : 0;
+    return limiter.limits(bucket) ? limiter.take(bucket, address()) : 0;
+  }
+
+  function bucketOf(route: AnyRoute | undefined, credentials: Credentials | undefined): RateBucket {
+    const declared = route?.rate;
+    if (declared !== undefined && (declared.by === 'address' || credentials !== undefined)) return declared;
+    return route?.access === 'session' && credentials !== undefined ? limiter.session : limiter.public;
   }
 
   function preflight(req: HttpRequest, responder: Responder, origin: string): void {
@@ -85,18 +92,19 @@ export function createAdmission(ports: AdmissionPorts): Admission {
     admit(res, req, arrival) {
       const { responder } = arrival;
       const method = req.getMethod();
+      const path = req.getUrl();
       const origin = req.getHeader('origin');
-      if (method === 'options') {
+      if (method === 'options' && !router.placeOf(path).ownOptions) {
         preflight(req, responder, origin);
         return undefined;
       }
       responder.corsLines = cors.replyLines(origin);
       responder.headOnly = method === 'head';
 
-      const path = req.getUrl();
       const match = router.find(method, path);
       arrival.match = isMatch(match) ? match : undefined;
       const route = arrival.match?.route;
+      responder.headers = arrival.match?.headers ?? router.placeOf(path).headers;
       const address = addressReader(res, req, responder);
       if (gate?.guards(method, path, route?.path) && !gate.isKey(req.getHeader(accessKeyHeader))) {
         const waitToGuessMs = waitMs(undefined, undefined, address);
@@ -111,7 +119,7 @@ export function createAdmission(ports: AdmissionPorts): Admission {
       if (retryAfterMs > 0) return tooManyRequests(retryAfterMs);
       if (!isMatch(match)) return match;
       if (credentials === undefined && match.route.access === 'session') return refusals.invalidAuth;
-      return { match, query: req.getQuery() ?? '', cookie, credentials, address };
+      return { match, method, query: req.getQuery() ?? '', cookie, credentials, address };
     },
   };
 }

@@ -9,51 +9,77 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { GatewaySettings } from '../settings.ts';
 
-/** `public`: by address. `session`: by user. */
-export type RateClass = 'public' | 'session';
+/** What is counted together: all requests of the routes that declare it, by who makes them. */
+export interface RateBucket {
+  readonly name: string;
+  /** 0 is no limit. */
+  readonly perMinute: number;
+  /** `user`: of the bearer. A request that has no bearer of ours is not counted here but as any public one. */
+  readonly by: 'address' | 'user';
+}
 
 export interface RateLimiter {
+  /** Where routes are counted that declare no bucket of their own: by address, and with a session by user. */
+  readonly public: RateBucket;
+  readonly session: RateBucket;
   /** 0 when the request may pass, else the milliseconds until another one may. */
-  take(rateClass: RateClass, addressOrUser: string): number;
-  /** Whether the class has a limit at all, so that no address need be made out otherwise. */
-  limits(rateClass: RateClass): boolean;
+  take(bucket: RateBucket, addressOrUser: string): number;
+  /** Whether the bucket has a limit at all, so that no address need be made out otherwise. */
+  limits(bucket: RateBucket): boolean;
 }
 
 const windowMs = 60_000;
 const defaultAddressesMax = 50_000;
 const overflowAddress = 'overflow';
 
+/** `declared` are the buckets of routes. @throws Error when two of one name differ. */
 export function createRateLimiter(
   limits: GatewaySettings['rateLimits'],
   clock: Clock,
+  declared: readonly RateBucket[] = [],
   addressesMax = defaultAddressesMax,
 ): RateLimiter {
-  const perMinute: Record<RateClass, number> = {
-    public: limits.publicPerMinute,
-    session: limits.sessionPerMinute,
-  };
-  const counts = { public: new Map<string, number>(), session: new Map<string, number>() };
+  const byAddress: RateBucket = { name: 'public', perMinute: limits.publicPerMinute, by: 'address' };
+  const byUser: RateBucket = { name: 'session', perMinute: limits.sessionPerMinute, by: 'user' };
+  const counts = countsByName([byAddress, byUser, ...declared]);
+  const isOff = { address: limits.publicPerMinute === 0, user: limits.sessionPerMinute === 0 };
   let windowEndsMs = clock.monotonicMs() + windowMs;
 
+  const limited = ({ perMinute, by }: RateBucket) => perMinute > 0 && !isOff[by];
+
   return {
-    limits: (rateClass) => perMinute[rateClass] > 0,
-    take(rateClass, addressOrUser) {
-      if (perMinute[rateClass] === 0) return 0;
+    public: byAddress,
+    session: byUser,
+    limits: limited,
+    take(bucket, addressOrUser) {
+      if (!limited(bucket)) return 0;
       const nowMs = clock.monotonicMs();
       if (nowMs >= windowEndsMs) {
-        counts.public.clear();
-        counts.session.clear();
+        for (const counted of counts.values()) counted.clear();
         windowEndsMs = nowMs + windowMs;
       }
-      const counted = counts[rateClass];
+      const counted = counts.get(bucket.name);
+      if (counted === undefined) throw new Error(`the rate bucket ${bucket.name} is not declared`);
       const network = networkOf(addressOrUser);
       const key = counted.has(network) || counted.size < addressesMax ? network : overflowAddress;
       const count = (counted.get(key) ?? 0) + 1;
-      if (count > perMinute[rateClass]) return windowEndsMs - nowMs;
+      if (count > bucket.perMinute) return windowEndsMs - nowMs;
       counted.set(key, count);
       return 0;
     },
   };
+}
+
+function countsByName(buckets: readonly RateBucket[]): ReadonlyMap<string, Map<string, number>> {
+  const known = new Map<string, RateBucket>();
+  for (const bucket of buckets) {
+    const same = known.get(bucket.name) ?? bucket;
+    if (same.perMinute !== bucket.perMinute || same.by !== bucket.by) {
+      throw new Error(`two rate buckets are called ${bucket.name}`);
+    }
+    known.set(bucket.name, bucket);
+  }
+  return new Map([...known.keys()].map((name) => [name, new Map<string, number>()]));
 }
 
 /** One subscriber holds a whole /64 of IPv6, so that is what counts as an address. A user's uuid stays as it is. */

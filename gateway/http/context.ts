@@ -1,6 +1,7 @@
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import type { Actors, AskOptions } from '../../runtime/kind.ts';
 import { type Cookies, parseCookies } from './cookies.ts';
+import type { RawBody } from './receiving.ts';
 import type { AnyRoute, Client, RequestContext } from './route.ts';
 import type { HttpRequest } from './uws.ts';
 
@@ -29,32 +30,44 @@ export function copyHead(req: HttpRequest, route: AnyRoute, cookie: string): Hea
 const headerCharactersMax = 512;
 const orNull = (text: string) => (text === '' ? null : text.slice(0, headerCharactersMax));
 
+/** What of a request goes on while its handler runs. */
+export interface Live {
+  readonly gone: AbortSignal;
+  readonly stopping: AbortSignal;
+}
+
 /** What a handler sees of its request. What few handlers look at is made when it is looked at. */
-export class Context implements RequestContext<'optional-session'> {
+export class Context implements Omit<RequestContext<'optional-session'>, 'body'> {
   readonly actors: Actors;
   readonly credentials: Credentials | undefined;
   readonly requestId: string;
   readonly ask: AskOptions;
+  readonly body: RawBody;
   readonly #route: AnyRoute;
   readonly #head: Head;
   readonly #address: () => string;
+  readonly #live: Live;
 
   constructor(
     actors: Actors,
     credentials: Credentials | undefined,
     requestId: string,
     ask: AskOptions,
+    body: RawBody,
     route: AnyRoute,
     head: Head,
     address: () => string,
+    live: Live,
   ) {
     this.actors = actors;
     this.credentials = credentials;
     this.requestId = requestId;
     this.ask = ask;
+    this.body = body;
     this.#route = route;
     this.#head = head;
     this.#address = address;
+    this.#live = live;
   }
 
   get cookies(): Cookies {
@@ -73,6 +86,14 @@ export class Context implements RequestContext<'optional-session'> {
 
   get snjsVersion(): string | null {
     return orNull(this.#head.snjsVersion);
+  }
+
+  get gone(): AbortSignal {
+    return this.#live.gone;
+  }
+
+  get stopping(): AbortSignal {
+    return this.#live.stopping;
   }
 
   header(name: string): string | undefined {

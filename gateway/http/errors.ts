@@ -6,12 +6,14 @@
  * is one generic 500 that tells the client nothing but the id to ask about.
  */
 import { ActorError, OverloadedError, RetryableError, UnavailableError } from '../../runtime/errors.ts';
+import { BodyLostError } from './body-stream.ts';
 import type { Refusal } from './refusal.ts';
 
 const busy = 'The server is busy at the moment. Please try again.';
 
 /** What the client is told, or undefined for an error nobody foresaw. */
 export function refusalOf(error: unknown): Refusal | undefined {
+  if (error instanceof BodyLostError) return error.refusal;
   if (!(error instanceof ActorError)) return undefined;
   switch (error.class) {
     case 'not-found':

@@ -10,7 +10,7 @@ import {
   UnavailableError,
 } from '../../runtime/errors.ts';
 import { FakeClock } from '../../test/kit/clock.ts';
-import { goodBearer, openRaw, startGateway, type TestGateway } from '../../test/kit/gateway.ts';
+import { goodBearer, latch, metricIs, openRaw, startGateway } from '../../test/kit/gateway.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from './route.ts';
 
 type Handle = (context: RequestContext<'public'>) => Promise<RouteReply>;
@@ -29,20 +29,6 @@ const post = (handle: Handle): AnyRoute =>
 
 const done: Handle = async () => ({ status: 200, body: { done: true } });
 const head = (length: number) => `POST /v1/x HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`;
-
-/** A promise and what settles it. */
-function latch<T = void>(): { readonly promise: Promise<T>; readonly open: (value: T) => void } {
-  let open: (value: T) => void = () => {};
-  const promise = new Promise<T>((resolve) => {
-    open = resolve;
-  });
-  return { promise, open };
-}
-
-/** Waits until the server has noticed that clients left, by asking it until it says so. */
-async function metricIs({ registry }: TestGateway, line: RegExp): Promise<void> {
-  while (!line.test(await registry.metrics())) await new Promise((resolve) => setImmediate(resolve));
-}
 
 test('a client that leaves at any point costs one request and nothing more', async (t) => {
   const started = latch();

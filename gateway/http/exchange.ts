@@ -8,6 +8,8 @@
  * - A refusal that needs no body (route, access key, rate, bearer, declared size) is given before any is read. The
  *   connection stays open, and uWebSockets.js throws away what still arrives of the body: closing it would reset
  *   the connection under a client that is still sending, and the client would never see the reason.
+ * - Somebody is always waited for, and never for ever: the client while the body comes (receiving.ts) and while it
+ *   takes the reply (outflow.ts), in between the handler and its stream, here.
  * - `overdue` is called about once a second; no timer is armed per request.
  */
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
@@ -16,36 +18,34 @@ import type { Actors } from '../../runtime/kind.ts';
 import { type Admission, type Admitted, type Arrival, isAdmitted } from '../admission/admission.ts';
 import type { GatewaySettings } from '../settings.ts';
 import type { AccessLog } from './access-log.ts';
-import {
-  BodyBuffer,
-  type BodyMemory,
-  type JsonObject,
-  type ParsedBody,
-  parseBody,
-  parseLargeBody,
-  slicedAboveBytes,
-} from './body.ts';
-import { Context, copyHead, type Head } from './context.ts';
+import type { JsonObject } from './body.ts';
+import { Context, copyHead, type Head, type Live } from './context.ts';
 import type { Envelope } from './envelope.ts';
 import { refusalOf, unexpectedRefusal } from './errors.ts';
 import { type RouteMetrics, unmatchedRoute } from './metrics.ts';
+import type { OutflowPorts } from './outflow.ts';
+import {
+  type RawBody,
+  type Receiving,
+  type ReceivingLimits,
+  type ReceivingPorts,
+  type Recipient,
+  receive,
+} from './receiving.ts';
 import { type Refusal, refusalHeaders, refusalJson, refusals } from './refusal.ts';
+import { chunksOf } from './reply-stream.ts';
 import { mergeRequest, validateRequest } from './request.ts';
-import { jsonType, Responder } from './responder.ts';
-import type { RouteReply } from './route.ts';
+import { jsonType, type OutgoingHead, Responder } from './responder.ts';
+import type { AnyRoute, ReplyStream, RouteReply } from './route.ts';
 import type { Match } from './router.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
 
-export interface ExchangePorts {
+export interface ExchangePorts extends ReceivingPorts, OutflowPorts {
   readonly actors: Actors;
   readonly clock: Clock;
   readonly admission: Admission;
   readonly envelope: Envelope;
-  readonly bodyMemory: BodyMemory;
-  readonly limits: Pick<
-    GatewaySettings,
-    'smallBodyBytes' | 'largeBodyBytes' | 'bodyTimeoutMs' | 'requestDeadlineMs'
-  >;
+  readonly limits: ReceivingLimits & Pick<GatewaySettings, 'requestDeadlineMs'>;
   readonly metrics: RouteMetrics;
   readonly log: AccessLog;
   readonly callId: () => string;
@@ -57,7 +57,7 @@ export interface ExchangePorts {
 /** How long after its deadline a handler may still answer by itself. */
 const deadlineGraceMs = 2_000;
 
-export class Exchange implements Arrival {
+export class Exchange implements Arrival, Recipient, Live {
   readonly #ports: ExchangePorts;
   readonly #res: HttpResponse;
   readonly #requestId: string;
@@ -66,17 +66,18 @@ export class Exchange implements Arrival {
   match: Match | undefined;
   #admitted: Admitted | undefined;
   #head: Head | undefined;
-  #body: BodyBuffer | undefined;
-  #receiving = false;
-  #handledFromMs: number | undefined;
-  #request: unknown;
+  #receiving: Receiving | undefined;
+  /** Since when the handler or its stream is waited for. */
+  #busySinceMs: number | undefined;
+  #gone: AbortController | undefined;
+  #stopping: AbortController | undefined;
 
   constructor(ports: ExchangePorts, res: HttpResponse, requestId: string) {
     this.#ports = ports;
     this.#res = res;
     this.#requestId = requestId;
     this.#startedMs = ports.clock.monotonicMs();
-    this.responder = new Responder(res, requestId, (status) => this.#done(status));
+    this.responder = new Responder(res, requestId, ports, (status) => this.#done(status));
     res.onAborted(() => this.responder.abort());
   }
 
@@ -84,148 +85,58 @@ export class Exchange implements Arrival {
     try {
       const admitted = this.#ports.admission.admit(this.#res, req, this);
       if (isAdmitted(admitted)) this.#receive(req, admitted);
-      else if (admitted !== undefined) this.#refuse(admitted);
+      else if (admitted !== undefined) this.refused(admitted);
     } catch (error) {
-      this.#failed(error);
+      this.failed(error);
     }
   }
 
-  /** Refuses what took too long. */
+  /** Ends what takes too long. */
   overdue(nowMs: number): void {
-    const { bodyTimeoutMs, requestDeadlineMs } = this.#ports.limits;
-    if (this.#receiving && nowMs - this.#startedMs >= bodyTimeoutMs) this.#refuse(refusals.bodyTooSlow);
-    if (this.#handledFromMs === undefined) return;
-    if (nowMs - this.#handledFromMs >= requestDeadlineMs + deadlineGraceMs) this.#refuse(refusals.noAnswer);
+    const refusal = this.#receiving?.overdue(nowMs) ?? this.#overdueHandler(nowMs);
+    if (refusal !== undefined) this.#giveUp(refusal);
+    this.responder.overdue(nowMs);
   }
 
-  #receive(req: HttpRequest, admitted: Admitted): void {
-    this.#admitted = admitted;
-    const { route } = admitted.match;
-    this.#head = copyHead(req, route, admitted.cookie);
-    const { smallBodyBytes, largeBodyBytes } = this.#ports.limits;
-    const bytesMax = route.bodyLimit === 'large' ? largeBodyBytes : smallBodyBytes;
-    const declared = bodyHeaders(req);
-    if (declared === undefined) {
-      this.#handle({});
-      return;
-    }
-    if (declared > bytesMax) {
-      this.#refuse(refusals.bodyTooLarge);
-      return;
-    }
-    this.#receiving = true;
-    this.#res.onData((chunk, isLast) => {
-      try {
-        this.#chunk(chunk, isLast, bytesMax, declared);
-      } catch (error) {
-        this.#failed(error);
-      }
-    });
+  /** The process is about to stop. */
+  drain(): void {
+    this.#stopping?.abort();
   }
 
-  #chunk(chunk: ArrayBuffer, isLast: boolean, bytesMax: number, declared: number): void {
-    if (this.responder.isFinished) return;
-    if (isLast && this.#body === undefined && chunk.byteLength <= slicedAboveBytes) {
-      // The usual case, a body that came in one piece, is parsed where it lies.
-      if (chunk.byteLength > bytesMax) {
-        this.#refuse(refusals.bodyTooLarge);
-        return;
-      }
-      this.#receiving = false;
-      this.#parsed(parseBody(Buffer.from(chunk)));
-      return;
+  get gone(): AbortSignal {
+    if (this.#gone === undefined) {
+      this.#gone = new AbortController();
+      if (this.responder.isOver) this.#gone.abort();
     }
-    this.#body ??= new BodyBuffer(this.#ports.bodyMemory, bytesMax, declared);
-    const refusal = this.#body.append(new Uint8Array(chunk));
-    if (refusal !== undefined) {
-      this.#refuse(refusal);
-      return;
-    }
-    if (!isLast) return;
-    this.#receiving = false;
-    const { bytes } = this.#body;
-    if (bytes.length <= slicedAboveBytes) {
-      this.#parsed(parseBody(bytes));
-      return;
-    }
-    parseLargeBody(bytes).then(
-      (parsed) => this.#parsed(parsed),
-      (error) => this.#failed(error),
-    );
+    return this.#gone.signal;
   }
 
-  #parsed(parsed: ParsedBody): void {
-    this.#body?.release();
-    if ('status' in parsed) this.#refuse(parsed);
-    else this.#handle(parsed.body);
+  get stopping(): AbortSignal {
+    if (this.#stopping === undefined) {
+      this.#stopping = new AbortController();
+      if (this.#ports.isDraining()) this.#stopping.abort();
+    }
+    return this.#stopping.signal;
   }
 
-  #handle(body: JsonObject): void {
+  received(fields: JsonObject, raw: RawBody): void {
     const admitted = this.#admitted;
     if (admitted === undefined || this.responder.isFinished) return;
     try {
       const { route, parameters } = admitted.match;
-      const validated = validateRequest(route, mergeRequest(admitted.query, body, parameters));
-      if ('status' in validated) {
-        this.#refuse(validated);
-        return;
-      }
-      this.#request = validated.request;
-      this.#handledFromMs = this.#ports.clock.monotonicMs();
-      this.#run(admitted);
+      const validated = validateRequest(route, mergeRequest(admitted.query, fields, parameters));
+      if ('status' in validated) this.refused(validated);
+      else this.#run(admitted, validated.request, raw);
     } catch (error) {
-      this.#failed(error);
+      this.failed(error);
     }
   }
 
-  #run(admitted: Admitted): void {
-    const { route } = admitted.match;
-    const context = new Context(
-      this.#ports.actors,
-      admitted.credentials as Credentials | undefined,
-      this.#requestId,
-      { deadlineMs: this.#ports.limits.requestDeadlineMs, callId: this.#ports.callId() },
-      route,
-      this.#head as Head,
-      admitted.address,
-    );
-    route.handle(context, this.#request).then(
-      (reply) => this.#reply(reply),
-      (error) => this.#failed(error),
-    );
-  }
-
-  #reply(reply: RouteReply): void {
-    try {
-      this.responder.send({
-        status: reply.status,
-        contentType: reply.contentType ?? jsonType,
-        body: this.#replyBody(reply),
-        headers: reply.headers,
-        setCookies: reply.setCookies,
-        closes: this.#ports.isDraining(),
-      });
-    } catch (error) {
-      this.#failed(error);
-    }
-  }
-
-  #replyBody(reply: RouteReply): string | undefined {
-    if (reply.contentType !== undefined) return String(reply.body ?? '');
-    if (reply.json === undefined && reply.body === undefined) return undefined;
-    const json = reply.json ?? JSON.stringify(reply.body);
-    const bare = reply.bare || this.match?.route.enveloped === false;
-    return bare ? json : this.#ports.envelope(json, reply.caller);
-  }
-
-  #failed(error: unknown): void {
-    const refusal = refusalOf(error);
-    if (refusal === undefined) this.#ports.log.failed(this.match?.route, this.#requestId, error);
-    this.#refuse(refusal ?? unexpectedRefusal(this.#requestId));
-  }
-
-  #refuse(refusal: Refusal): void {
+  refused(refusal: Refusal): void {
+    if (this.responder.isFinished) return;
     const json = refusalJson(refusal);
+    this.#receiving?.letGo();
+    this.#wait(false);
     this.responder.send({
       status: refusal.status,
       contentType: jsonType,
@@ -235,28 +146,123 @@ export class Exchange implements Arrival {
     });
   }
 
-  /** `status` 0: the client was gone first. */
+  failed(error: unknown): void {
+    const refusal = refusalOf(error);
+    if (refusal === undefined && !this.#isAbort(error)) {
+      this.#ports.log.failed(this.match?.route, this.#requestId, error);
+    }
+    this.refused(refusal ?? unexpectedRefusal(this.#requestId));
+    this.#gone?.abort();
+  }
+
+  waitsForBody(isWaiting: boolean): void {
+    this.#wait(!isWaiting);
+  }
+
+  #receive(req: HttpRequest, admitted: Admitted): void {
+    this.#admitted = admitted;
+    const { route } = admitted.match;
+    this.#head = copyHead(req, route, admitted.cookie);
+    this.#receiving = receive(this.#res, req, admitted.method, route, this.#ports, this);
+    this.#receiving?.start();
+  }
+
+  #run(admitted: Admitted, request: unknown, raw: RawBody): void {
+    const { route } = admitted.match;
+    const context = new Context(
+      this.#ports.actors,
+      admitted.credentials as Credentials | undefined,
+      this.#requestId,
+      { deadlineMs: this.#ports.limits.requestDeadlineMs, callId: this.#ports.callId() },
+      raw,
+      route,
+      this.#head as Head,
+      admitted.address,
+      this,
+    );
+    this.#wait(true);
+    (route as AnyRoute).handle(context, request).then(
+      (reply) => this.#reply(reply),
+      (error) => this.failed(error),
+    );
+  }
+
+  #reply(reply: RouteReply): void {
+    if (this.responder.isFinished) return;
+    try {
+      this.#receiving?.letGo();
+      this.#wait(false);
+      const head: OutgoingHead = {
+        status: reply.status,
+        contentType: reply.contentType ?? (reply.bytes || reply.stream ? bytesType : jsonType),
+        headers: reply.headers,
+        setCookies: reply.setCookies,
+        closes: this.#ports.isDraining(),
+      };
+      if (reply.stream !== undefined) this.#stream(head, reply.stream);
+      else this.responder.send({ ...head, body: this.#replyBody(reply) });
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  #stream(head: OutgoingHead, stream: ReplyStream): void {
+    const chunks = chunksOf(stream, (isWaiting) => this.#wait(isWaiting));
+    this.responder.stream({ ...head, lengthBytes: stream.lengthBytes }, chunks).catch((error) => {
+      const hasBegun = this.responder.isFinished;
+      this.failed(error);
+      if (hasBegun) this.responder.cut();
+    });
+  }
+
+  #replyBody(reply: RouteReply): string | Uint8Array | undefined {
+    if (reply.bytes !== undefined) return reply.bytes;
+    if (reply.contentType !== undefined) return String(reply.body ?? '');
+    if (reply.json === undefined && reply.body === undefined) return undefined;
+    const json = reply.json ?? JSON.stringify(reply.body);
+    const bare = reply.bare || this.match?.route.enveloped === false;
+    return bare ? json : this.#ports.envelope(json, reply.caller);
+  }
+
+  /** With the refusal where one can still be sent, and by breaking off a reply that has begun where not. */
+  #giveUp(refusal: Refusal): void {
+    if (this.responder.isFinished) this.responder.cut();
+    else this.refused(refusal);
+    this.#gone?.abort();
+  }
+
+  #overdueHandler(nowMs: number): Refusal | undefined {
+    if (this.#busySinceMs === undefined || this.match?.route.deadline === 'own') return undefined;
+    const limitMs = this.#ports.limits.requestDeadlineMs + deadlineGraceMs;
+    return nowMs - this.#busySinceMs >= limitMs ? refusals.noAnswer : undefined;
+  }
+
+  #wait(isWaiting: boolean): void {
+    this.#busySinceMs = isWaiting ? this.#ports.clock.monotonicMs() : undefined;
+  }
+
+  /** Whether an error is no more than what the handler was told by `gone`. */
+  #isAbort(error: unknown): boolean {
+    if (!this.#gone?.signal.aborted) return false;
+    return error === this.#gone.signal.reason || (error instanceof Error && error.name === 'AbortError');
+  }
+
+  /** `status` 0: nobody got the whole of a reply. */
   #done(status: number): void {
-    this.#receiving = false;
-    this.#handledFromMs = undefined;
-    this.#body?.release();
+    this.#busySinceMs = undefined;
+    this.#receiving?.end();
     const { metrics, log, clock, onDone } = this.#ports;
-    if (status === 0) {
-      metrics.aborted += 1;
-    } else {
+    if (status !== 0) {
       const durationMs = clock.monotonicMs() - this.#startedMs;
       metrics.observe(this.match?.index ?? unmatchedRoute, status, durationMs);
       log.answered(this.match?.route, status, durationMs, this.#requestId);
+    } else {
+      if (this.responder.wasCut) metrics.cut += 1;
+      else metrics.aborted += 1;
+      this.#gone?.abort();
     }
     onDone(this);
   }
 }
 
-/** The declared length of the body, 0 for one of unknown length, undefined when there is none. */
-function bodyHeaders(req: HttpRequest): number | undefined {
-  const method = req.getMethod();
-  if (method === 'get' || method === 'head') return undefined;
-  const length = req.getHeader('content-length');
-  if (length !== '') return length === '0' ? undefined : Number(length);
-  return req.getHeader('transfer-encoding') === '' ? undefined : 0;
-}
+const bytesType = 'application/octet-stream';

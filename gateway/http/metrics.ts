@@ -24,6 +24,8 @@ export class RouteMetrics {
   readonly #counts: Float64Array;
   /** Requests whose client was gone before the reply was. */
   aborted = 0;
+  /** Replies that the server broke off. */
+  cut = 0;
 
   constructor(routes: readonly AnyRoute[]) {
     this.#routes = routes;

@@ -1,6 +1,6 @@
 /** The OpenAPI 3.1 description of the HTTP interface, generated from the route declarations and nothing else. */
 import { z } from 'zod';
-import type { AnyRoute } from './route.ts';
+import type { AnyRoute, MediaBody, Method } from './route.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -9,8 +9,7 @@ export function openApiDocument(routes: readonly AnyRoute[], version: string): J
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) {
     const path = route.path.replace(/:(\w+)/g, '{$1}');
-    paths[path] ??= {};
-    paths[path][route.method.toLowerCase()] = operation(route);
+    paths[path] = withOperation(paths[path] ?? {}, route);
   }
   return {
     openapi: '3.1.0',
@@ -20,6 +19,17 @@ export function openApiDocument(routes: readonly AnyRoute[], version: string): J
       securitySchemes: { session: { type: 'http', scheme: 'bearer', description: sessionDescription } },
       schemas: { Error: errorSchema, EnvelopedError: enveloped(ref('Error')), Meta: metaSchema },
     },
+  };
+}
+
+/** The methods a description of this version can name; others stand where its next version has them. */
+const plainMethods = new Set<Method>(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+function withOperation(path: Record<string, Json>, route: AnyRoute): Record<string, Json> {
+  if (plainMethods.has(route.method)) return { ...path, [route.method.toLowerCase()]: operation(route) };
+  return {
+    ...path,
+    'x-additionalOperations': { ...path['x-additionalOperations'], [route.method]: operation(route) },
   };
 }
 
@@ -71,7 +81,7 @@ function operation(route: AnyRoute): Json {
   const required = Array.isArray(request['required']) ? (request['required'] as readonly string[]) : [];
   const inPath = [...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
   const others = Object.entries(fields).filter(([name]) => !inPath.includes(name));
-  const asQuery = route.method === 'GET';
+  const takesJson = route.method !== 'GET' && route.method !== 'HEAD' && (route.body ?? 'json') === 'json';
   const parameters = [
     ...inPath.map((name) => ({
       name,
@@ -79,7 +89,7 @@ function operation(route: AnyRoute): Json {
       required: true,
       schema: fields[name] ?? { type: 'string' },
     })),
-    ...(asQuery ? others : []).map(([name, schema]) => ({
+    ...(takesJson ? [] : others).map(([name, schema]) => ({
       name,
       in: 'query',
       required: required.includes(name),
@@ -87,7 +97,7 @@ function operation(route: AnyRoute): Json {
     })),
     ...(route.headers ?? []).map((name) => ({ name, in: 'header', schema: { type: 'string' } })),
   ];
-  const body = {
+  const json = {
     type: 'object',
     properties: Object.fromEntries(others),
     required: required.filter((name) => !inPath.includes(name)),
@@ -97,10 +107,11 @@ function operation(route: AnyRoute): Json {
     summary: route.summary,
     tags: [route.tag],
     ...(parameters.length > 0 && { parameters }),
-    ...(!asQuery &&
+    ...(takesJson &&
       others.length > 0 && {
-        requestBody: { required: body.required.length > 0, content: jsonContent(body) },
+        requestBody: { required: json.required.length > 0, content: jsonContent(json) },
       }),
+    ...(isRaw(route) && { requestBody: { content: rawContent(route.bodyType) } }),
     responses: responses(route),
     ...(route.access !== 'public' && { security: security(route) }),
   };
@@ -119,7 +130,8 @@ const sessionRefusals: Json = {
 function responses(route: AnyRoute): Json {
   const declared = Object.entries(route.replies).map(([status, schema]) => {
     if (status === '204') return [status, { description: 'Done; there is no body.' }];
-    if (route.enveloped !== false && Number(status) >= 400) return [status, errorAnswer('Refused.')];
+    if (route.enveloped !== false && Number(status) >= 400 && !isMedia(schema))
+      return [status, errorAnswer('Refused.')];
     return [status, { description: 'The answer.', content: answerContent(route, schema) }];
   });
   return {
@@ -137,11 +149,19 @@ function errorAnswer(what: string): Json {
 }
 
 /** What is no JSON is declared as a text and never enveloped. */
-function answerContent(route: AnyRoute, schema: z.ZodType): Json {
+function answerContent(route: AnyRoute, schema: z.ZodType | MediaBody): Json {
+  if (isMedia(schema)) return rawContent(schema.mediaType);
   const inner = schemaOf(schema, 'output');
   if (route.enveloped !== false) return jsonContent(enveloped(inner));
   return inner['type'] === 'string' ? { 'text/*': { schema: inner } } : jsonContent(inner);
 }
+
+const isMedia = (schema: z.ZodType | MediaBody): schema is MediaBody => 'mediaType' in schema;
+
+const isRaw = ({ body = 'json' }: AnyRoute) => body !== 'json';
+
+/** Bytes have no schema: what they are is their media type. */
+const rawContent = (mediaType = 'application/octet-stream'): Json => ({ [mediaType]: {} });
 
 function jsonContent(schema: unknown): Json {
   return { 'application/json': { schema } };

@@ -20,8 +20,15 @@ export const refusals = {
   accessRestricted: { status: 401, message: 'Access to this server is restricted.' },
   invalidPath: { status: 400, message: 'The path of the request is not valid.' },
   unknownRoute: { status: 404, message: 'There is no such endpoint.' },
+  unknownMethod: { status: 501, message: 'This server does not know the method of the request.' },
+  bodyEncoded: {
+    status: 415,
+    message: 'The request payload must not be encoded.',
+    headers: { 'Accept-Encoding': 'identity' },
+  },
   bodyTooLarge: { status: 413, message: 'The request payload is too large.' },
   bodyTooSlow: { status: 408, message: 'The request payload took too long to arrive.', closes: true },
+  bodyIncomplete: { status: 400, message: 'The request payload did not arrive whole.' },
   bodyMemoryFull: {
     status: 503,
     message: 'The server is receiving too much at the moment. Please try again.',

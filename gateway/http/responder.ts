@@ -1,47 +1,57 @@
 /**
  * The one writer of replies: status, headers and body in one cork, so that a reply is one system call. Nobody else
- * touches `res` after the head of the request was read.
+ * writes to `res` after the head of the request was read.
  *
  * A reply is written once; after an abort (the client is gone, `res` must not be touched) it is dropped. A body is
- * handed over only as fast as its reader takes it, so that a slow reader costs its own reply and no more: one who
- * sends further requests behind a reply that he does not read is closed upon by uWebSockets.js.
- * `onDone` is called exactly once, when the last byte was handed over or the client was found gone.
+ * handed over only as fast as its reader takes it (outflow.ts), so that a slow reader costs its own reply and no more:
+ * one who sends further requests behind a reply that he does not read is closed upon by uWebSockets.js.
+ * `onDone` is called exactly once, when the last byte was handed over, the client was found gone or the reply was cut.
  */
+import { Outflow, type OutflowPorts } from './outflow.ts';
+import { type HeaderValues, requireOneLine, type StandingHeaders, standardHeaders } from './reply-headers.ts';
+import { statusLine } from './status.ts';
 import type { HttpResponse } from './uws.ts';
 
-export interface Outgoing {
+export interface OutgoingHead {
   readonly status: number;
   readonly contentType: string;
-  /** Undefined: no body at all. */
-  readonly body: string | undefined;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly headers?: HeaderValues | undefined;
   readonly setCookies?: readonly string[] | undefined;
+  /** Ends the connection behind the reply. */
   readonly closes?: boolean | undefined;
+}
+
+export interface Outgoing extends OutgoingHead {
+  /** Undefined: no body at all. */
+  readonly body: string | Uint8Array | undefined;
+}
+
+export interface OutgoingStream extends OutgoingHead {
+  /** Exactly how many bytes will come; undefined when that is not known. */
+  readonly lengthBytes: number | undefined;
 }
 
 export const jsonType = 'application/json; charset=utf-8';
 
-const fixedLines =
-  '\r\nCache-Control: no-store' +
-  '\r\nVary: Origin' +
-  '\r\nX-Content-Type-Options: nosniff' +
-  '\r\nReferrer-Policy: no-referrer' +
-  "\r\nContent-Security-Policy: default-src 'none'; frame-ancestors 'none'" +
-  '\r\nX-Request-Id: ';
-
 export class Responder {
   readonly #res: HttpResponse;
   readonly #requestId: string;
+  readonly #ports: OutflowPorts;
   readonly #onDone: (status: number) => void;
   #sent = false;
   #finished = false;
+  #wasCut = false;
+  #outflow: Outflow | undefined;
   /** Set from the request's head before anything is sent. */
+  headers: StandingHeaders = standardHeaders;
   corsLines = '';
   headOnly = false;
 
-  constructor(res: HttpResponse, requestId: string, onDone: (status: number) => void) {
+  /** `onDone` is told the status, or 0 for a reply that nobody got whole. */
+  constructor(res: HttpResponse, requestId: string, ports: OutflowPorts, onDone: (status: number) => void) {
     this.#res = res;
     this.#requestId = requestId;
+    this.#ports = ports;
     this.#onDone = onDone;
   }
 
@@ -50,28 +60,103 @@ export class Responder {
     return this.#sent || this.#finished;
   }
 
+  /** Whether the reply is out whole, or never will be. */
+  get isOver(): boolean {
+    return this.#finished;
+  }
+
+  /** Whether it was this side that broke the reply off. */
+  get wasCut(): boolean {
+    return this.#wasCut;
+  }
+
   /** The client is gone. */
   abort(): void {
     this.#finish(0);
   }
 
+  /** Breaks off a reply that has begun and cannot be completed: its reader must not take it for whole. */
+  cut(): void {
+    if (!this.#sent || this.#finished) return;
+    this.#wasCut = true;
+    this.#res.close();
+    this.#finish(0);
+  }
+
+  /** To be asked about every second. */
+  overdue(nowMs: number): void {
+    this.#outflow?.overdue(nowMs);
+  }
+
   send(outgoing: Outgoing): void {
     if (this.isFinished) return;
-    const { headers, setCookies } = outgoing;
-    const lines = headers === undefined ? '' : headerLines(headers);
-    if (setCookies !== undefined) setCookies.forEach(requireOneLine);
+    this.#begin(outgoing, '', () => this.#writeBody(outgoing));
+  }
+
+  /**
+   * Sends the chunks as they come. Until the first is there nothing is sent, so that another reply can be. Rejects when
+   * the chunks do.
+   */
+  async stream(outgoing: OutgoingStream, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+    if (this.headOnly) {
+      this.#sendHeadOf(outgoing);
+      return;
+    }
+    for await (const chunk of chunks) {
+      if (!this.#offer(outgoing, chunk)) return;
+      await this.#outflow?.taken;
+      if (this.#finished) return;
+    }
+    if (!this.#sent) this.send({ ...outgoing, body: '' });
+    else if (this.#outflow !== undefined && !this.#finished) this.#endChunks(outgoing.status);
+  }
+
+  /** False when it can no longer be sent. */
+  #offer(outgoing: OutgoingStream, chunk: Uint8Array): boolean {
+    const outflow = this.#outflow;
+    if (this.#finished || (this.#sent && outflow === undefined)) return false;
+    if (outflow !== undefined) {
+      this.#res.cork(() => outflow.offer(chunk));
+      return true;
+    }
+    // The library can end a connection only behind a body that it is given at once.
+    this.#begin(outgoing, outgoing.closes ? '\r\nConnection: close' : '', () =>
+      this.#flow(outgoing.lengthBytes, outgoing.status).offer(chunk),
+    );
+    return true;
+  }
+
+  #endChunks(status: number): void {
+    this.#res.cork(() => this.#res.end());
+    this.#finish(status);
+  }
+
+  #sendHeadOf(outgoing: OutgoingStream): void {
+    const { status, lengthBytes, closes } = outgoing;
+    if (this.isFinished) return;
+    this.#begin(outgoing, '', () => {
+      if (lengthBytes === undefined) this.#res.endWithoutBody();
+      else this.#res.endWithoutBody(lengthBytes, closes);
+    });
+    this.#finish(status);
+  }
+
+  #begin(head: OutgoingHead, more: string, writeBody: () => void): void {
+    const standing = head.headers === undefined ? this.headers.text : this.headers.textWith(head.headers);
+    if (head.setCookies !== undefined) head.setCookies.forEach(requireOneLine);
     this.#sent = true;
     this.#res.cork(() => {
-      this.#writeHead(outgoing, lines);
-      this.#writeBody(outgoing);
+      this.#writeHead(head, standing + more);
+      writeBody();
     });
   }
 
-  #writeHead({ status, contentType, setCookies }: Outgoing, lines: string): void {
+  #writeHead({ status, contentType, setCookies }: OutgoingHead, lines: string): void {
     const res = this.#res;
     if (status !== 200) res.writeStatus(statusLine(status));
     // One call with line breaks in it: each call into the library costs more than the bytes of ten headers.
-    res.writeHeader('Content-Type', contentType + fixedLines + this.#requestId + this.corsLines + lines);
+    const idLine = `\r\nX-Request-Id: ${this.#requestId}`;
+    res.writeHeader('Content-Type', contentType + lines + idLine + this.corsLines);
     if (setCookies !== undefined) for (const cookie of setCookies) res.writeHeader('Set-Cookie', cookie);
   }
 
@@ -86,72 +171,36 @@ export class Responder {
     } else if (closes) {
       res.end(body, closes);
     } else {
-      this.#stream(body, status);
+      this.#writeWhole(body, status);
       return;
     }
     this.#finish(status);
   }
 
-  #stream(body: string, status: number): void {
-    const res = this.#res;
-    const bodyOffset = res.getWriteOffset();
-    const [, allWritten] = res.tryEnd(body, Buffer.byteLength(body));
-    if (allWritten) {
+  #writeWhole(body: string | Uint8Array, status: number): void {
+    const lengthBytes = Buffer.byteLength(body);
+    const [, isComplete] = this.#res.tryEnd(body, lengthBytes);
+    if (isComplete) {
       this.#finish(status);
       return;
     }
-    const bytes = Buffer.from(body);
-    res.onWritable((offset) => {
-      const [taken, done] = res.tryEnd(bytes.subarray(offset - bodyOffset), bytes.length);
-      if (done) this.#finish(status);
-      return taken;
+    const takenBytes = this.#res.getWriteOffset();
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    this.#flow(lengthBytes, status).offer(bytes.subarray(takenBytes));
+  }
+
+  #flow(lengthBytes: number | undefined, status: number): Outflow {
+    this.#outflow = new Outflow(this.#res, lengthBytes, this.#ports, {
+      complete: () => this.#finish(status),
+      giveUp: () => this.cut(),
     });
+    return this.#outflow;
   }
 
   #finish(status: number): void {
     if (this.#finished) return;
     this.#finished = true;
+    this.#outflow?.end();
     this.#onDone(status);
   }
 }
-
-function headerLines(headers: Readonly<Record<string, string>>): string {
-  let lines = '';
-  for (const name in headers) {
-    const line = `${name}: ${headers[name]}`;
-    requireOneLine(line);
-    lines += `\r\n${line}`;
-  }
-  return lines;
-}
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it refuses
-const severalLines = /[\u0000-\u0008\u000a-\u001f\u007f]/;
-
-function requireOneLine(text: string): void {
-  if (severalLines.test(text)) throw new TypeError('a header value of a reply holds a control character');
-}
-
-const reasons: Readonly<Record<number, string>> = {
-  200: 'OK',
-  201: 'Created',
-  202: 'Accepted',
-  204: 'No Content',
-  304: 'Not Modified',
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'Not Found',
-  405: 'Method Not Allowed',
-  408: 'Request Timeout',
-  409: 'Conflict',
-  410: 'Gone',
-  413: 'Payload Too Large',
-  423: 'Locked',
-  429: 'Too Many Requests',
-  498: 'Invalid Token',
-  500: 'Internal Server Error',
-  503: 'Service Unavailable',
-};
-
-const statusLine = (status: number) => `${status} ${reasons[status] ?? 'Unknown'}`;

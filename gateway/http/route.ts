@@ -6,14 +6,40 @@ import type { z } from 'zod';
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import type { Caller } from '../../actors/reply.ts';
 import type { Actors, AskOptions } from '../../runtime/kind.ts';
+import type { RateBucket } from '../admission/rate-limit.ts';
+import type { BodyStream } from './body-stream.ts';
+import type { HeaderValues } from './reply-headers.ts';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+/** Every method this server knows, those of DAV among them; any other is a 501. */
+export const methods = [
+  ...([
+    'GET',
+    'HEAD',
+    'POST',
+    'PUT',
+    'PATCH',
+    'DELETE',
+    'OPTIONS',
+    'PROPFIND',
+    'PROPPATCH',
+    'REPORT',
+  ] as const),
+  ...(['SEARCH', 'MKCOL', 'MKCALENDAR', 'COPY', 'MOVE', 'LOCK', 'UNLOCK', 'ACL'] as const),
+] as const;
+
+export type Method = (typeof methods)[number];
 
 /**
  * Who may call: `public` needs nothing, `session` a bearer whose MAC is right (the actor decides the rest),
  * `optional-session` treats an absent or wrong bearer as none (auth.md 3.5).
  */
 export type Access = 'public' | 'session' | 'optional-session';
+
+/**
+ * How a request's body reaches the handler. `json`: an object, merged into the request. `bytes`: whole, as it came.
+ * `stream`: while it arrives, held back while the handler is busy with what it has.
+ */
+export type BodyKind = 'json' | 'bytes' | 'stream';
 
 export interface Client {
   /** By the trusted-proxy rule; never logged. */
@@ -23,7 +49,7 @@ export interface Client {
   readonly applicationVersion: string | null;
 }
 
-export interface RequestContext<A extends Access> {
+export interface RequestContext<A extends Access, B extends BodyKind = 'json'> {
   readonly actors: Actors;
   readonly credentials: A extends 'session'
     ? Credentials
@@ -40,27 +66,56 @@ export interface RequestContext<A extends Access> {
   readonly requestId: string;
   /** Deadline and call id of this request, to be handed to every ask. */
   readonly ask: AskOptions;
+  /** What a route of `bytes` or `stream` was sent. What a handler has not read when it answers is thrown away. */
+  readonly body: { readonly json: undefined; readonly bytes: Buffer; readonly stream: BodyStream }[B];
+  /** Aborted when nobody waits for the reply any more: the client has left, or was given up on. */
+  readonly gone: AbortSignal;
+  /** Aborted when the process is about to stop: what would go on for long comes to its end. */
+  readonly stopping: AbortSignal;
+}
+
+/** A body that goes out as it is made, no faster than its reader takes it. */
+export interface ReplyStream {
+  /**
+   * Called when the bytes are wanted, which for HEAD they never are. What holds something open lets go of it when its
+   * iterator returns, and does not wait on when the request's `gone` is aborted. The head goes out with the first
+   * chunk: a source that fails before it is answered like a handler that does, one that fails later breaks the
+   * connection.
+   */
+  readonly open: () => AsyncIterable<Uint8Array>;
+  /** Exactly how many bytes will come; absent when that is not known. */
+  readonly lengthBytes?: number;
 }
 
 /** What a handler answers; one writer turns it into bytes. */
 export interface RouteReply {
   readonly status: number;
-  /** The inner body. Absent, and no `json` either: no body at all (204). */
+  /** The inner body. Absent, and nothing instead of it: no body at all (204). */
   readonly body?: unknown;
   /** Instead of `body`: the complete inner body as JSON text, for what was serialised already. */
   readonly json?: string;
+  /** Instead of `body`: bytes, never in the envelope. */
+  readonly bytes?: Uint8Array;
+  /** Instead of `body`: a stream of bytes, never in the envelope. */
+  readonly stream?: ReplyStream;
   /** Another type than JSON: `body` is then a text and goes out as it is, never in the envelope. */
   readonly contentType?: string;
   /** Complete `Set-Cookie` values. */
   readonly setCookies?: readonly string[];
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Each replaces the header of its name that all replies of the route have. */
+  readonly headers?: HeaderValues;
   /** For the envelope's `meta.auth`; absent on unauthenticated replies. */
   readonly caller?: Caller | undefined;
   /** Without the envelope (auth.md 1.1, "Not wrapped"). */
   readonly bare?: boolean;
 }
 
-export interface Route<A extends Access = Access, Request = unknown> {
+/** For the API description: a body that is no JSON. */
+export interface MediaBody {
+  readonly mediaType: string;
+}
+
+export interface Route<A extends Access = Access, Request = unknown, B extends BodyKind = 'json'> {
   readonly method: Method;
   /** Segments separated by `/`; a segment `:name` is a parameter. Without a trailing slash; both are served. */
   readonly path: string;
@@ -76,24 +131,59 @@ export interface Route<A extends Access = Access, Request = unknown> {
   /** False for the few whose answers are never wrapped (auth.md 1.1, "Not wrapped"). */
   readonly enveloped?: false;
   /** The inner bodies by status, for the API description. */
-  readonly replies: Readonly<Record<number, z.ZodType>>;
+  readonly replies: Readonly<Record<number, z.ZodType | MediaBody>>;
   /**
    * Names of the headers the handler reads, lower case. Only these are copied: a request is gone after the first
    * await. What `client`, `cookies` and `credentials` hold needs no declaration.
    */
   readonly headers?: readonly string[];
+  /**
+   * Of a GET alone: answering changes nothing, not even that it was answered. HEAD then runs the handler too and keeps
+   * the body back. Without it HEAD is a 405, unless a route of its own answers it.
+   */
+  readonly safe?: true;
+  /** Absent: `json`. */
+  readonly body?: B;
+  /** For the API description, of a body that is no JSON; `application/octet-stream` when absent. */
+  readonly bodyType?: string;
+  /** `small`: 64 KiB, when absent. `large`: the configured limit (50 MB). A number: so many bytes. */
+  readonly bodyLimit?: 'small' | 'large' | number;
+  /** The longest path parameter as sent, escapes included; 1,024 characters when absent. */
+  readonly parameterCharactersMax?: number;
   /** Probes: no rate limit counts them (see rate-limit.ts). */
   readonly unlimited?: true;
-  /** `small`: 64 KiB, every public route. `large`: the configured limit (50 MB). */
-  readonly bodyLimit?: 'small' | 'large';
+  /** Instead of the count that all routes of its access share. */
+  readonly rate?: RateBucket;
+  /** Replace the headers of the same name that every reply has, on refusals too; an empty one leaves it out. */
+  readonly replyHeaders?: HeaderValues;
+  /**
+   * `own`: the handler and its stream bound their time themselves. Otherwise each is given up on when it is waited for
+   * longer than a request may take: for the answer, for the next chunk, or to take the next chunk of the body.
+   */
+  readonly deadline?: 'own';
   /** The message of the 400 when the request does not fit, where clients compare it. */
   readonly invalidMessage?: string;
-  readonly handle: (context: RequestContext<A>, request: Request) => Promise<RouteReply>;
+  readonly handle: (context: RequestContext<A, B>, request: Request) => Promise<RouteReply>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the router holds routes of any request
-export type AnyRoute = Route<any, any>;
+export type AnyRoute = Route<any, any, any>;
 
-export function route<const A extends Access, Request>(definition: Route<A, Request>): Route<A, Request> {
+export function route<const A extends Access, Request, const B extends BodyKind = 'json'>(
+  definition: Route<A, Request, B>,
+): Route<A, Request, B> {
   return definition;
+}
+
+/**
+ * All that lies below a path, whether a route answers there or not. It says what also holds for refusals that come
+ * before a route is known.
+ */
+export interface Area {
+  /** Without a trailing slash. The path itself is in the area too. */
+  readonly prefix: string;
+  /** As those of a route, whose own win. */
+  readonly replyHeaders?: HeaderValues;
+  /** OPTIONS is a method like any other here, and never answered as a preflight. */
+  readonly ownOptions?: true;
 }

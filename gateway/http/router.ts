@@ -5,10 +5,13 @@
  * segment, a broken escape, a control character) is refused and never interpreted.
  */
 import { methodNotAllowed, type Refusal, refusals } from './refusal.ts';
-import type { AnyRoute } from './route.ts';
+import { type StandingHeaders, standardHeaders } from './reply-headers.ts';
+import { type AnyRoute, type Area, methods } from './route.ts';
 
 export interface Match {
   readonly route: AnyRoute;
+  /** What every reply of the route carries. */
+  readonly headers: StandingHeaders;
   /** Position of the route in the list the router was made from. */
   readonly index: number;
   /** Decoded path parameters by name; undefined when the route has none. */
@@ -16,8 +19,6 @@ export interface Match {
 }
 
 interface Endpoint {
-  readonly route: AnyRoute;
-  readonly index: number;
   readonly parameterNames: readonly string[];
   /** The whole answer when there are no parameters, so that finding such a route allocates nothing. */
   readonly match: Match;
@@ -32,54 +33,120 @@ interface Node {
   readonly endpoints: Endpoints;
 }
 
+/** An area as the router knows it. */
+export interface Place {
+  readonly headers: StandingHeaders;
+  readonly ownOptions: boolean;
+}
+
 const segmentsMax = 16;
-const parameterCharactersMax = 1_024;
+const defaultParameterCharactersMax = 1_024;
+const knownMethods: ReadonlySet<string> = new Set(methods.map((method) => method.toLowerCase()));
 
 export interface Router {
   /** `method` in lower case, `path` as sent, without the query. */
   find(method: string, path: string): Match | Refusal;
+  /** What holds at a path whether a route answers there or not. */
+  placeOf(path: string): Place;
 }
 
 export const isMatch = (found: Match | Refusal): found is Match => 'route' in found;
 
-export function createRouter(routes: readonly AnyRoute[]): Router {
+const nowhere: Place = { headers: standardHeaders, ownOptions: false };
+
+export function createRouter(routes: readonly AnyRoute[], areas: readonly Area[] = []): Router {
   const literalPaths = new Map<string, Endpoints>();
   const root = emptyNode();
+  const segmentCharactersMax = Math.max(
+    defaultParameterCharactersMax,
+    ...routes.map((route) => parameterCharactersMaxOf(route)),
+  );
+  // The longest first: an area may lie in another.
+  const places = areas
+    .map(({ prefix, replyHeaders, ownOptions = false }) => ({
+      prefix,
+      place: { headers: standardHeaders.with(replyHeaders), ownOptions },
+    }))
+    .sort((one, other) => other.prefix.length - one.prefix.length);
+
+  function placeOf(path: string): Place {
+    const plain = path.includes('%') ? unescaped(path) : path;
+    return places.find(({ prefix }) => plain === prefix || plain.startsWith(`${prefix}/`))?.place ?? nowhere;
+  }
+
+  function unescaped(path: string): string {
+    const segments = decodeAll(segmentsOf(path) ?? [], segmentCharactersMax);
+    return segments === undefined ? path : `/${segments.join('/')}`;
+  }
+
   routes.forEach((route, index) => {
-    insert(route, index, root, literalPaths);
+    const place = placeOf(route.path);
+    requireSense(route, place);
+    const headers = place.headers.with(route.replyHeaders);
+    insert({ route, index, headers, parameters: undefined }, root, literalPaths);
   });
 
-  function endpointsOf(path: string): { endpoints: Endpoints; values: string[] } | Refusal {
+  function found(path: string): Found | Refusal {
     const literal = literalPaths.get(path);
-    if (literal !== undefined) return { endpoints: literal, values: [] };
-    const segments = decodeSegments(path);
-    if (segments === undefined) return refusals.invalidPath;
+    if (literal !== undefined) return { endpoints: literal, values: [], charactersMax: 0 };
+    const raw = segmentsOf(path);
+    const segments = raw === undefined ? undefined : decodeAll(raw, segmentCharactersMax);
+    if (raw === undefined || segments === undefined) return refusals.invalidPath;
     const values: string[] = [];
     const node = walk(root, segments, 0, values);
-    return node === undefined ? refusals.unknownRoute : { endpoints: node.endpoints, values };
+    if (node === undefined) return refusals.unknownRoute;
+    return { endpoints: node.endpoints, values, charactersMax: longest(raw) };
   }
 
   return {
+    placeOf: places.length === 0 ? () => nowhere : placeOf,
     find(method, path) {
-      const wanted = method === 'head' ? 'get' : method;
-      const direct = literalPaths.get(path)?.get(wanted);
+      const direct = literalPaths.get(path)?.get(method);
       if (direct !== undefined) return direct.match;
-      const found = endpointsOf(path);
-      if ('status' in found) return found;
-      const endpoint = found.endpoints.get(wanted);
-      if (endpoint === undefined) return methodNotAllowed(allowedMethods(found.endpoints));
-      if (endpoint.parameterNames.length === 0) return endpoint.match;
+      if (!knownMethods.has(method)) return refusals.unknownMethod;
+      const there = found(path);
+      if ('status' in there) return there;
+      const endpoint = there.endpoints.get(method);
+      if (endpoint === undefined) {
+        return methodNotAllowed(allowedMethods(there.endpoints, placeOf(path).ownOptions));
+      }
+      const { match, parameterNames } = endpoint;
+      if (parameterNames.length === 0) return match;
+      if (there.charactersMax > parameterCharactersMaxOf(match.route)) return refusals.invalidPath;
       return {
-        ...endpoint.match,
-        parameters: Object.fromEntries(
-          endpoint.parameterNames.map((name, i) => [name, found.values[i] ?? '']),
-        ),
+        ...match,
+        parameters: Object.fromEntries(parameterNames.map((name, i) => [name, there.values[i] ?? ''])),
       };
     },
   };
 }
 
-function insert(route: AnyRoute, index: number, root: Node, literalPaths: Map<string, Endpoints>): void {
+/** Where a path leads. */
+interface Found {
+  readonly endpoints: Endpoints;
+  readonly values: readonly string[];
+  /** Length of the longest segment as sent. */
+  readonly charactersMax: number;
+}
+
+const parameterCharactersMaxOf = (route: AnyRoute): number =>
+  route.parameterCharactersMax ?? defaultParameterCharactersMax;
+
+/** What a declaration says must be possible. Said at start, since nobody would notice it later. */
+function requireSense(route: AnyRoute, place: Place): void {
+  const name = `route ${route.method} ${route.path}`;
+  if (route.safe && route.method !== 'GET') throw new Error(`${name} is no GET, so it cannot be safe`);
+  if (route.method === 'OPTIONS' && !place.ownOptions) {
+    throw new Error(`${name} would never be asked: OPTIONS is a preflight there`);
+  }
+  const hasBody = route.body !== undefined && route.body !== 'json';
+  if (hasBody && (route.method === 'GET' || route.method === 'HEAD')) {
+    throw new Error(`${name} takes a body, which its method has none of`);
+  }
+}
+
+function insert(match: Match, root: Node, literalPaths: Map<string, Endpoints>): void {
+  const { route } = match;
   const parameterNames: string[] = [];
   let node = root;
   const segments = route.path === '/' ? [] : route.path.slice(1).split('/');
@@ -95,18 +162,19 @@ function insert(route: AnyRoute, index: number, root: Node, literalPaths: Map<st
     node.literals.set(segment, next);
     node = next;
   }
-  const method = route.method.toLowerCase();
-  if (node.endpoints.has(method)) throw new Error(`route ${route.method} ${route.path} is declared twice`);
-  node.endpoints.set(method, {
-    route,
-    index,
-    parameterNames,
-    match: { route, index, parameters: undefined },
-  });
+  for (const method of answeredMethods(route)) {
+    if (node.endpoints.has(method)) {
+      throw new Error(`route ${method.toUpperCase()} ${route.path} is declared twice`);
+    }
+    node.endpoints.set(method, { parameterNames, match });
+  }
   if (parameterNames.length > 0) return;
   literalPaths.set(route.path, node.endpoints);
   if (route.path !== '/') literalPaths.set(`${route.path}/`, node.endpoints);
 }
+
+const answeredMethods = (route: AnyRoute): readonly string[] =>
+  route.safe ? ['get', 'head'] : [route.method.toLowerCase()];
 
 const emptyNode = (): Node => ({ literals: new Map(), parameter: undefined, endpoints: new Map() });
 
@@ -123,26 +191,31 @@ function walk(node: Node, segments: readonly string[], depth: number, values: st
   return viaParameter;
 }
 
-/** The decoded segments of a path without its trailing slash, or undefined when the path is not to be trusted. */
-function decodeSegments(path: string): string[] | undefined {
+/** The segments of a path without its trailing slash, as sent; undefined for what is no path. */
+function segmentsOf(path: string): readonly string[] | undefined {
   if (path.charCodeAt(0) !== slash) return undefined;
   const trimmed = path.endsWith('/') ? path.slice(1, -1) : path.slice(1);
-  const raw = trimmed.split('/', segmentsMax + 1);
+  return trimmed.split('/', segmentsMax + 1);
+}
+
+/** Undefined when the path is not to be trusted. */
+function decodeAll(raw: readonly string[], charactersMax: number): string[] | undefined {
   const decoded: string[] = [];
   for (const segment of raw) {
-    const text = decodeSegment(segment);
+    const text = segment.length > charactersMax ? undefined : decodeSegment(segment);
     if (text === undefined) return undefined;
     decoded.push(text);
   }
   return decoded;
 }
 
+const longest = (segments: readonly string[]) => Math.max(...segments.map(({ length }) => length));
+
 const slash = 0x2f;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it refuses
 const neverInSegment = /[/\\\u0000-\u001f\u007f]/;
 
 function decodeSegment(segment: string): string | undefined {
-  if (segment.length > parameterCharactersMax) return undefined;
   const text = segment.includes('%') ? decodeEscapes(segment) : segment;
   if (text === undefined || text === '' || text === '.' || text === '..') return undefined;
   return neverInSegment.test(text) ? undefined : text;
@@ -156,5 +229,7 @@ function decodeEscapes(segment: string): string | undefined {
   }
 }
 
-const allowedMethods = (endpoints: Endpoints): string[] =>
-  [...endpoints.keys()].map((method) => method.toUpperCase()).concat('OPTIONS');
+function allowedMethods(endpoints: Endpoints, ownOptions: boolean): string[] {
+  const allowed = [...endpoints.keys()].map((method) => method.toUpperCase());
+  return ownOptions ? allowed : [...allowed, 'OPTIONS'];
+}

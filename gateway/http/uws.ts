@@ -3,6 +3,8 @@
  * only, once, when it is loaded; its default of 4 KiB is less than the cookies of a browser with several accounts.
  * More than 100 headers, or more bytes than this, are answered 431 by the library itself.
  */
+import type { HttpResponse } from 'uWebSockets.js';
+
 export const headerBytesMax = 32 * 1024;
 
 process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(headerBytesMax);
@@ -21,3 +23,14 @@ export type {
   us_listen_socket,
   WebSocketBehavior,
 } from 'uWebSockets.js';
+
+/**
+ * The library drops connections by a clock that cannot be set: ten seconds after a write that its reader did not take,
+ * after a resumed read, and for bodies that bring less than 160 KB in that time. Called once a second, this keeps it
+ * from striking, so that the limits of this server hold instead. Not for a response that is paused.
+ */
+export function windUpLibraryClock(res: HttpResponse): void {
+  // Only `resume` winds it up, and without a `pause` before it the connection would be read no more.
+  res.pause();
+  res.resume();
+}

@@ -48,6 +48,7 @@ export function endpoint<Fields extends object, Ok>({
   return route({
     ...declared,
     access: 'session',
+    ...(declared.method === 'GET' && command.access === 'reads' && { safe: true }),
     request: command.fields.omit(keysOf(adds)),
     replies: { [status]: status === 204 ? z.undefined() : command.ok, ...Object.fromEntries(errors) },
     bodyLimit: declared.bodyLimit ?? 'small',

@@ -34,6 +34,7 @@ export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
     route({
       method: 'GET',
       path: '/healthcheck',
+      safe: true,
       access: 'public',
       unlimited: true,
       summary: 'Whether the process answers at all.',
@@ -46,6 +47,7 @@ export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
     route({
       method: 'GET',
       path: '/healthcheck/readiness',
+      safe: true,
       access: 'public',
       unlimited: true,
       summary: 'Whether the process and all it depends on can serve requests.',
@@ -63,6 +65,7 @@ export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
     route({
       method: 'GET',
       path: '/v1/meta',
+      safe: true,
       access: 'public',
       summary: 'What a client should know of the server before it registers.',
       tag,
@@ -74,6 +77,7 @@ export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
     route({
       method: 'GET',
       path: '/',
+      safe: true,
       access: 'public',
       summary: 'A page for people who open the address in a browser.',
       tag,
@@ -85,6 +89,7 @@ export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
     route({
       method: 'GET',
       path: '/robots.txt',
+      safe: true,
       access: 'public',
       summary: 'Keeps crawlers out.',
       tag,

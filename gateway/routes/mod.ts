@@ -38,6 +38,7 @@ function descriptionRoute(describe: () => unknown): AnyRoute {
   return route({
     method: 'GET',
     path: '/v1/openapi.json',
+    safe: true,
     access: 'public',
     summary: 'This description.',
     tag: 'Health and metadata',

@@ -73,6 +73,7 @@ export function socketRoutes({ socketTokens }: SocketRouteOptions): readonly Any
     route({
       method: 'GET',
       path: '/v1/sockets/sync/capabilities',
+      safe: true,
       access: 'session',
       summary: 'What realtime sync offers: nothing, so that clients sync over HTTP.',
       tag,

@@ -29,10 +29,10 @@ export function createSocketAdmission(ports: SocketAdmissionPorts): AdmitSocket 
 
   /** As any request without a session is counted. */
   function counted(res: HttpResponse, req: HttpRequest, refusal: Refusal): Refusal {
-    if (!limiter.limits('public')) return refusal;
+    if (!limiter.limits(limiter.public)) return refusal;
     const address = Buffer.from(res.getRemoteAddressAsText()).toString('latin1');
     const forwardedFor = clientAddress.readsForwardedFor ? req.getHeader('x-forwarded-for') : '';
-    const waitMs = limiter.take('public', clientAddress.resolve(address, forwardedFor));
+    const waitMs = limiter.take(limiter.public, clientAddress.resolve(address, forwardedFor));
     return waitMs > 0 ? tooManyRequests(waitMs) : refusal;
   }
 
@@ -44,7 +44,7 @@ export function createSocketAdmission(ports: SocketAdmissionPorts): AdmitSocket 
     }
     const claims = tokens.verify(req.getQuery('authToken') ?? '');
     if (claims === undefined) return counted(res, req, refusals.invalidAuth);
-    const waitMs = limiter.take('session', claims.userUuid);
+    const waitMs = limiter.take(limiter.session, claims.userUuid);
     return waitMs > 0 ? tooManyRequests(waitMs) : claims;
   };
 }

@@ -9,6 +9,7 @@
  */
 import type { AccessLog } from '../http/access-log.ts';
 import { refusalOf, unexpectedRefusal } from '../http/errors.ts';
+import type { OutflowPorts } from '../http/outflow.ts';
 import { type Refusal, refusalHeaders, refusalJson, refusals } from '../http/refusal.ts';
 import { jsonType, Responder } from '../http/responder.ts';
 import { DISABLED, type HttpRequest, type HttpResponse, type WebSocketBehavior } from '../http/uws.ts';
@@ -23,6 +24,7 @@ export interface SocketEndpointOptions {
   readonly admit: AdmitSocket;
   readonly metrics: SocketMetrics;
   readonly log: AccessLog;
+  readonly replies: OutflowPorts;
   readonly requestId: () => string;
   readonly isDraining: () => boolean;
   /** A socket that was silent for so long, its answers to pings included, is dropped. */
@@ -59,11 +61,11 @@ type Handshake = readonly [key: string, protocol: string, extensions: string];
 type Context = Parameters<NonNullable<WebSocketBehavior<UserData>['upgrade']>>[2];
 
 export function createSocketBehavior(options: SocketEndpointOptions): WebSocketBehavior<UserData> {
-  const { hub, admit, metrics, log, requestId, isDraining, idleSeconds } = options;
+  const { hub, admit, metrics, log, requestId, isDraining, idleSeconds, replies } = options;
 
   function upgrade(res: HttpResponse, req: HttpRequest, context: Context): void {
     const id = requestId();
-    const responder = new Responder(res, id, (status) =>
+    const responder = new Responder(res, id, replies, (status) =>
       metrics.upgrade(status === 0 ? 'aborted' : 'refused'),
     );
     res.onAborted(() => responder.abort());

@@ -1,6 +1,7 @@
 /** The sockets of a gateway, put together: what `server.ts` needs of them. */
 import type { Registry } from 'prom-client';
 import type { AccessLog } from '../http/access-log.ts';
+import type { OutflowPorts } from '../http/outflow.ts';
 import type { TemplatedApp } from '../http/uws.ts';
 import type { GatewaySettings } from '../settings.ts';
 import { createSocketAdmission, type SocketAdmissionPorts, socketPath } from './admission.ts';
@@ -12,6 +13,7 @@ export interface SocketsOptions extends SocketAdmissionPorts, Omit<HubOptions, '
   readonly limits: GatewaySettings['sockets'];
   readonly registry: Registry;
   readonly log: AccessLog;
+  readonly replies: OutflowPorts;
   readonly requestId: () => string;
   readonly isDraining: () => boolean;
 }

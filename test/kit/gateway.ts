@@ -7,7 +7,7 @@ import { Registry } from 'prom-client';
 import { z } from 'zod';
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import type { VerifyBearer } from '../../gateway/admission/bearer.ts';
-import { type AnyRoute, type Method, route } from '../../gateway/http/route.ts';
+import { type AnyRoute, type Area, type Method, route } from '../../gateway/http/route.ts';
 import { createGateway, type Gateway, type GatewayConfig } from '../../gateway/server.ts';
 import { gatewaySettings } from '../../gateway/settings.ts';
 import { createSocketTokens, type SocketTokens } from '../../gateway/sockets/tokens.ts';
@@ -39,8 +39,8 @@ export const goodCredentials: Credentials = {
   secrets: ['secret'],
 };
 
-/** A public route that takes anything and answers 204. */
-export const emptyRoute = (method: Method, path: string): AnyRoute =>
+/** A public route that takes anything and answers 204, unless told more. */
+export const emptyRoute = (method: Method, path: string, more: Partial<AnyRoute> = {}): AnyRoute =>
   route({
     method,
     path,
@@ -50,6 +50,7 @@ export const emptyRoute = (method: Method, path: string): AnyRoute =>
     request: z.object({}),
     replies: {},
     handle: async () => ({ status: 204 }),
+    ...more,
   });
 
 const noActors: Actors = {
@@ -66,6 +67,7 @@ const testGatewayConfig: GatewayConfig = {
 };
 
 export interface TestGatewayOptions extends Partial<GatewayConfig> {
+  readonly areas?: readonly Area[];
   readonly clock?: Clock;
   readonly logLevel?: string;
   readonly readiness?: Readiness;
@@ -82,6 +84,7 @@ export async function startGateway(
   t: ExecutionContext,
   routes: readonly AnyRoute[],
   {
+    areas = [],
     clock = systemClock,
     logLevel = 'debug',
     readiness,
@@ -103,6 +106,7 @@ export async function startGateway(
   const ready = readiness ?? createReadiness({}, clock);
   const gateway = createGateway({
     routes,
+    areas,
     actors,
     config: { ...testGatewayConfig, ...config },
     clock,
@@ -118,6 +122,40 @@ export async function startGateway(
   const port = await gateway.listen('127.0.0.1', 0);
   t.teardown(() => gateway.close());
   return { gateway, port, url: `http://127.0.0.1:${port}`, registry, readiness: ready, log };
+}
+
+/** A promise and what settles it. */
+export function latch<T = void>(): { readonly promise: Promise<T>; readonly open: (value: T) => void } {
+  let open: (value: T) => void = () => {};
+  const promise = new Promise<T>((resolve) => {
+    open = resolve;
+  });
+  return { promise, open };
+}
+
+/** One turn of the loop, in which sockets are served. */
+export const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** Waits until the metrics of a gateway have such a line. */
+export async function metricIs({ registry }: TestGateway, line: RegExp): Promise<void> {
+  while (!line.test(await registry.metrics())) await turn();
+}
+
+/** What a gauge without labels says. */
+export async function gauge({ registry }: TestGateway, name: string): Promise<number> {
+  const metric = await registry.getSingleMetric(name)?.get();
+  const value = metric?.values[0]?.value;
+  if (value === undefined) throw new Error(`there is no gauge ${name}`);
+  return value;
+}
+
+/** Waits until a gauge says what is wanted. */
+export async function gaugeIs(
+  server: TestGateway,
+  name: string,
+  wanted: (value: number) => boolean,
+): Promise<void> {
+  while (!wanted(await gauge(server, name))) await turn();
 }
 
 export interface RawConnection {

@@ -1,0 +1,157 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { BodyMemory } from './body.ts';
+import { BodyLostError, BodyStream, queueBytesMax } from './body-stream.ts';
+import { refusals } from './refusal.ts';
+
+const kibibyte = 1024;
+
+/** A stream, its memory, and what it asked of its source. */
+function world(bytesMax = 100_000_000, memoryBytesMax = 100_000_000) {
+  const memory = new BodyMemory(memoryBytesMax);
+  const asked: string[] = [];
+  const stream = new BodyStream(memory, bytesMax, {
+    pause: () => asked.push('pause'),
+    resume: () => asked.push('resume'),
+    waiting: () => {},
+  });
+  return { memory, asked, stream };
+}
+
+test('the reader gets the bytes that came, whoever is faster, and all memory is given back', async (t) => {
+  const step = fc.oneof(
+    fc.uint8Array({ maxLength: 3_000 }).map((chunk) => ({ chunk })),
+    fc.nat(300).map((kibibytes) => ({ chunk: new Uint8Array(kibibytes * kibibyte).fill(kibibytes) })),
+    fc.constant('read' as const),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+      const { memory, asked, stream } = world();
+      const reader = stream[Symbol.asyncIterator]();
+      const reads: Promise<IteratorResult<Buffer>>[] = [];
+      const sent: Uint8Array[] = [];
+      let isRead = true;
+      for (const next of steps) {
+        if (next === 'read') {
+          if (!isRead) continue;
+          isRead = false;
+          reads.push(
+            reader.next().finally(() => {
+              isRead = true;
+            }),
+          );
+        } else {
+          sent.push(next.chunk);
+          // What the library hands over is gone afterwards.
+          const lent = Uint8Array.from(next.chunk);
+          stream.add(lent);
+          lent.fill(0xee);
+        }
+        await Promise.resolve();
+        await Promise.resolve();
+      }
+      stream.complete();
+      const got = await Promise.all(reads);
+      for (let next = await reader.next(); !next.done; next = await reader.next()) got.push(next);
+      const whole = Buffer.concat(got.flatMap(({ value }) => (value === undefined ? [] : [value])));
+      t.true(whole.equals(Buffer.concat(sent)));
+      t.is(memory.bytes, 0);
+      t.deepEqual(
+        asked,
+        asked.map((_, index) => (index % 2 === 0 ? 'pause' : 'resume')),
+      );
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('the source is held back while much waits, and goes on when some of it is taken', async (t) => {
+  const { asked, stream, memory } = world();
+  const reader = stream[Symbol.asyncIterator]();
+  stream.add(new Uint8Array(queueBytesMax / 2));
+  t.deepEqual(asked, []);
+  stream.add(new Uint8Array(queueBytesMax / 2));
+  t.deepEqual(asked, ['pause']);
+  t.is(memory.bytes, queueBytesMax);
+  await reader.next();
+  t.deepEqual(asked, ['pause', 'resume']);
+  t.is(memory.bytes, queueBytesMax);
+  await reader.next();
+  t.is(memory.bytes, queueBytesMax / 2);
+});
+
+test('crumbs that wait are joined, so that they cost no more than what they hold', (t) => {
+  const { stream, memory } = world();
+  for (let byte = 0; byte < 100_000; byte++) stream.add(Uint8Array.of(byte));
+  t.true(memory.bytes <= 100_000 + 16 * kibibyte);
+});
+
+test('what a reader holds counts until it asks for more', async (t) => {
+  const { stream, memory } = world();
+  const reader = stream[Symbol.asyncIterator]();
+  const next = reader.next();
+  stream.add(new Uint8Array(10));
+  await next;
+  t.is(memory.bytes, 10);
+  const last = reader.next();
+  t.is(memory.bytes, 0);
+  stream.complete();
+  t.true((await last).done);
+});
+
+test('a body that is lost is told to the reader who waits or comes, and never ends like one that is whole', async (t) => {
+  const { stream, memory } = world();
+  const reader = stream[Symbol.asyncIterator]();
+  const next = reader.next();
+  stream.lose(refusals.bodyTooSlow);
+  t.is((await t.throwsAsync(next, { instanceOf: BodyLostError }))?.refusal, refusals.bodyTooSlow);
+  await t.throwsAsync(reader.next(), { instanceOf: BodyLostError });
+  const other = world();
+  other.stream.add(new Uint8Array(10));
+  other.stream.release();
+  t.is(other.memory.bytes, 0);
+  await t.throwsAsync(other.stream[Symbol.asyncIterator]().next(), { instanceOf: BodyLostError });
+  t.is(memory.bytes, 0);
+});
+
+test('a body over its limit, and one that the memory of all has no room for, are lost for different reasons', async (t) => {
+  const large = world(10);
+  large.stream.add(new Uint8Array(11));
+  const full = world(100_000, 50_000);
+  full.stream.add(new Uint8Array(40_000));
+  full.stream.add(new Uint8Array(40_000));
+  for (const [{ stream, memory }, refusal] of [
+    [large, refusals.bodyTooLarge],
+    [full, refusals.bodyMemoryFull],
+  ] as const) {
+    const error = await t.throwsAsync(stream[Symbol.asyncIterator]().next(), { instanceOf: BodyLostError });
+    t.is(error?.refusal, refusal);
+    t.is(memory.bytes, 0);
+  }
+});
+
+test('what is whole stays so: nothing that happens later loses it', async (t) => {
+  const { stream } = world();
+  stream.add(Uint8Array.of(1));
+  stream.complete();
+  stream.lose(refusals.bodyTooSlow);
+  const reader = stream[Symbol.asyncIterator]();
+  t.deepEqual([...(await reader.next()).value], [1]);
+  t.true((await reader.next()).done);
+});
+
+test('a reader that stops early has the source go on, and what comes is thrown away', async (t) => {
+  const { asked, stream, memory } = world();
+  stream.add(new Uint8Array(queueBytesMax));
+  stream.add(new Uint8Array(queueBytesMax));
+  for await (const _ of stream) break;
+  t.deepEqual(asked, ['pause', 'resume']);
+  stream.add(new Uint8Array(queueBytesMax));
+  t.is(memory.bytes, 0);
+});
+
+test('two reads at once are a defect', (t) => {
+  const reader = world().stream[Symbol.asyncIterator]();
+  reader.next();
+  t.throws(() => reader.next(), { instanceOf: TypeError });
+});

@@ -1,0 +1,188 @@
+/**
+ * A request's body as its handler reads it: chunk by chunk, in order, while it arrives.
+ *
+ *     client -> library -> add -> queue -> for await (const chunk of stream)
+ *
+ * - Chunks are copies, as uWebSockets.js takes the memory of its own back; small ones that wait are joined.
+ * - With `queueBytesMax` waiting the client is held back. What the system had received by then comes on top (some
+ *   megabytes from a fast client, at most its receive buffer: the library reads on until that is empty), as does the
+ *   chunk in the reader's hands. All of it counts in the memory of bodies, the latter until the reader asks for the next.
+ * - When the rest will not come, the reader is told by a `BodyLostError` and not by an end that looks like one; what
+ *   still waited is thrown away. Let through by the handler, it becomes the answer.
+ * - One reader, once. When it stops early the rest is thrown away as it comes.
+ */
+import type { BodyMemory } from './body.ts';
+import { type Refusal, refusals } from './refusal.ts';
+
+/** The rest of a body does not come. */
+export class BodyLostError extends Error {
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super(refusal.message);
+    this.refusal = refusal;
+  }
+}
+
+/** Where the chunks come from. */
+export interface BodySource {
+  /** Nothing more is to come, and now it may again. Called in turns, beginning with `pause`. */
+  pause(): void;
+  resume(): void;
+  /** The reader waits for the client, or has just been given something. */
+  waiting(isWaiting: boolean): void;
+}
+
+interface Block {
+  readonly buffer: Buffer;
+  length: number;
+}
+
+interface Reader {
+  readonly resolve: (result: IteratorResult<Buffer>) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export const queueBytesMax = 256 * 1024;
+const blockBytesMin = 16 * 1024;
+
+export class BodyStream implements AsyncIterable<Buffer> {
+  readonly #memory: BodyMemory;
+  readonly #bytesMax: number;
+  readonly #source: BodySource;
+  readonly #queue: Block[] = [];
+  #queuedBytes = 0;
+  /** Of the chunk in the reader's hands. */
+  #lentBytes = 0;
+  #receivedBytes = 0;
+  #paused = false;
+  #reader: Reader | undefined;
+  /** What the reader gets when the queue is empty. */
+  #end: 'done' | BodyLostError | undefined;
+
+  constructor(memory: BodyMemory, bytesMax: number, source: BodySource) {
+    this.#memory = memory;
+    this.#bytesMax = bytesMax;
+    this.#source = source;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Buffer> {
+    return {
+      next: () => this.#next(),
+      return: async () => {
+        this.#finish('done');
+        return { done: true, value: undefined };
+      },
+    };
+  }
+
+  /** A chunk that came. It is copied. */
+  add(chunk: Uint8Array): void {
+    if (this.#end !== undefined || chunk.byteLength === 0) return;
+    this.#receivedBytes += chunk.byteLength;
+    if (this.#receivedBytes > this.#bytesMax) {
+      this.lose(refusals.bodyTooLarge);
+      return;
+    }
+    const rest = chunk.subarray(this.#fill(chunk));
+    if (rest.byteLength > 0 && !this.#enqueue(rest)) {
+      this.lose(refusals.bodyMemoryFull);
+      return;
+    }
+    this.#serve();
+    if (this.#queuedBytes >= queueBytesMax) this.#pause();
+  }
+
+  /** The body came whole. */
+  complete(): void {
+    if (this.#end !== undefined) return;
+    this.#end = 'done';
+    this.#serve();
+  }
+
+  /** The rest will not come. Does nothing when all of it has. */
+  lose(refusal: Refusal): void {
+    if (this.#end === undefined) this.#finish(new BodyLostError(refusal));
+  }
+
+  /** Gives the memory back; what has not been read by now is lost. */
+  release(): void {
+    this.#finish(new BodyLostError(refusals.bodyIncomplete));
+  }
+
+  #finish(end: 'done' | BodyLostError): void {
+    this.#end = end;
+    this.#memory.release(this.#lentBytes + this.#queuedBytes);
+    this.#lentBytes = 0;
+    this.#queuedBytes = 0;
+    this.#queue.length = 0;
+    this.#resume();
+    this.#serve();
+  }
+
+  #next(): Promise<IteratorResult<Buffer>> {
+    if (this.#reader !== undefined)
+      throw new TypeError('a body has one reader, who asks for one chunk at a time');
+    this.#memory.release(this.#lentBytes);
+    this.#lentBytes = 0;
+    return new Promise((resolve, reject) => {
+      this.#reader = { resolve, reject };
+      this.#serve();
+      if (this.#reader !== undefined) this.#source.waiting(true);
+    });
+  }
+
+  /** Gives a reader who waits what there is. */
+  #serve(): void {
+    const reader = this.#reader;
+    if (reader === undefined) return;
+    const block = this.#queue.shift();
+    if (block === undefined && this.#end === undefined) return;
+    this.#reader = undefined;
+    this.#source.waiting(false);
+    if (block !== undefined) {
+      this.#lentBytes = block.buffer.length;
+      this.#queuedBytes -= block.buffer.length;
+      reader.resolve({ done: false, value: block.buffer.subarray(0, block.length) });
+      this.#resume();
+    } else if (this.#end instanceof BodyLostError) {
+      reader.reject(this.#end);
+    } else {
+      reader.resolve({ done: true, value: undefined });
+    }
+  }
+
+  /** Copies as much as there is room for in the last block that waits. */
+  #fill(chunk: Uint8Array): number {
+    const last = this.#queue.at(-1);
+    if (last === undefined) return 0;
+    const bytes = Math.min(chunk.byteLength, last.buffer.length - last.length);
+    last.buffer.set(chunk.subarray(0, bytes), last.length);
+    last.length += bytes;
+    return bytes;
+  }
+
+  #enqueue(chunk: Uint8Array): boolean {
+    // A reader who waits takes it at once, so that nothing will be joined to it.
+    const capacity =
+      this.#reader === undefined ? Math.max(chunk.byteLength, blockBytesMin) : chunk.byteLength;
+    if (!this.#memory.take(capacity)) return false;
+    const buffer = Buffer.allocUnsafeSlow(capacity);
+    buffer.set(chunk);
+    this.#queue.push({ buffer, length: chunk.byteLength });
+    this.#queuedBytes += capacity;
+    return true;
+  }
+
+  #pause(): void {
+    if (this.#paused) return;
+    this.#paused = true;
+    this.#source.pause();
+  }
+
+  #resume(): void {
+    if (!this.#paused || this.#queuedBytes >= queueBytesMax) return;
+    this.#paused = false;
+    this.#source.resume();
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * The body of one reply on its way to a reader who may be slower than whoever makes it.
+ *
+ * One chunk at a time: the next is to be offered when the one before is taken. A body of known length is handed to
+ * the library only as far as the system takes it, so that nothing is copied; of one of unknown length the library
+ * keeps what the system does not take, so it is handed over in pieces, and after a piece that was kept the next is
+ * small: whether it is kept too tells whether the reader has caught up. What is not taken counts in the memory of
+ * replies, and its reader has to keep a least pace.
+ */
+import type { Clock } from '../../runtime/clock.ts';
+import { type LeastPace, Pace } from './pace.ts';
+import type { HeldReply, ReplyMemory } from './reply-memory.ts';
+import { type HttpResponse, windUpLibraryClock } from './uws.ts';
+
+export interface OutflowPorts {
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly replyMemory: ReplyMemory;
+  readonly limits: { readonly leastPace: LeastPace };
+}
+
+export interface OutflowEvents {
+  /** All that was declared is taken; `res` is over. */
+  complete(): void;
+  /** The reader is too slow. */
+  giveUp(): void;
+}
+
+const pieceBytesMax = 64 * 1024;
+/** Less than what the system has room for when it says that it has. */
+const probeBytes = 1024;
+const empty: Uint8Array = new Uint8Array();
+
+export class Outflow implements HeldReply {
+  readonly #res: HttpResponse;
+  readonly #lengthBytes: number | undefined;
+  readonly #ports: OutflowPorts;
+  readonly #events: OutflowEvents;
+  readonly #pace: Pace;
+  #unsent: Uint8Array = empty;
+  /** The last chunk is not taken yet. */
+  #isBehind = false;
+  /** Of unknown length: the piece of which the library kept something when it was last asked. */
+  #keptBytes = 0;
+  #isOver = false;
+  #onTaken = () => {};
+
+  constructor(
+    res: HttpResponse,
+    lengthBytes: number | undefined,
+    ports: OutflowPorts,
+    events: OutflowEvents,
+  ) {
+    this.#res = res;
+    this.#lengthBytes = lengthBytes;
+    this.#ports = ports;
+    this.#events = events;
+    this.#pace = new Pace(ports.limits.leastPace, ports.clock);
+    res.onWritable(() => {
+      this.#retry();
+      return !this.#isBehind;
+    });
+  }
+
+  /** Hands over a chunk, inside a cork. Afterwards `taken` is to be awaited. */
+  offer(chunk: Uint8Array): void {
+    this.#unsent = chunk;
+    this.#push();
+    if (!this.#isBehind) return;
+    this.#pace.wait();
+    this.#hold();
+  }
+
+  /** Resolves when the last chunk is taken, or never will be; undefined when it is already. */
+  get taken(): Promise<void> | undefined {
+    if (!this.#isBehind || this.#isOver) return undefined;
+    return new Promise((resolve) => {
+      this.#onTaken = resolve;
+    });
+  }
+
+  /** To be asked about every second. */
+  overdue(nowMs: number): void {
+    if (this.#isOver) return;
+    if (this.#pace.isTooSlow(nowMs)) {
+      this.giveUp();
+      return;
+    }
+    windUpLibraryClock(this.#res);
+    // The system says late that it has room for more, and takes it long before.
+    if (this.#isBehind && this.#lengthBytes !== undefined) this.#retry();
+  }
+
+  giveUp(): void {
+    this.#events.giveUp();
+  }
+
+  /** The reply is over, one way or the other. `res` may be gone. */
+  end(): void {
+    this.#isOver = true;
+    this.#unsent = empty;
+    this.#ports.replyMemory.release(this);
+    this.#onTaken();
+  }
+
+  #retry(): void {
+    if (this.#isOver) return;
+    const heldBytes = this.#unsent.byteLength;
+    // Ends with what the library keeps being handed to the system, also when nothing is written in it.
+    this.#res.cork(() => this.#push());
+    if (this.#isOver) return;
+    const movedBytes = heldBytes - this.#unsent.byteLength;
+    this.#pace.moved(movedBytes);
+    if (!this.#isBehind) {
+      this.#pace.rest();
+      this.#ports.replyMemory.release(this);
+      this.#onTaken();
+    } else if (movedBytes > 0) {
+      this.#hold();
+    }
+  }
+
+  #hold(): void {
+    this.#ports.replyMemory.hold(this, this.#unsent.byteLength + this.#keptBytes);
+  }
+
+  #push(): void {
+    if (this.#lengthBytes === undefined) this.#pushPieces();
+    else this.#pushSized(this.#lengthBytes);
+  }
+
+  #pushSized(lengthBytes: number): void {
+    const fromBytes = this.#res.getWriteOffset();
+    const [taken, complete] = this.#res.tryEnd(this.#unsent, lengthBytes);
+    if (complete) {
+      this.#events.complete();
+      return;
+    }
+    this.#isBehind = !taken;
+    this.#unsent = taken ? empty : this.#unsent.subarray(this.#res.getWriteOffset() - fromBytes);
+  }
+
+  #pushPieces(): void {
+    // With nothing left to hand over, the library kept the last piece, and the system has room again.
+    this.#isBehind = false;
+    while (this.#unsent.byteLength > 0 && !this.#isBehind) {
+      const piece = this.#unsent.subarray(0, this.#keptBytes > 0 ? probeBytes : pieceBytesMax);
+      this.#unsent = this.#unsent.subarray(piece.byteLength);
+      this.#isBehind = !this.#res.write(piece);
+      this.#keptBytes = this.#isBehind ? piece.byteLength : 0;
+    }
+  }
+}

@@ -1,0 +1,35 @@
+/** The chunks of a reply's source, as they may go out. */
+import { setImmediate } from 'node:timers/promises';
+import type { ReplyStream } from './route.ts';
+
+/** After so many bytes from a source that never waits, the loop turns. */
+const turnBytes = 1024 * 1024;
+
+/**
+ * Opens the source with the first chunk that is asked for. None of the chunks is empty, and together they are as long
+ * as was declared: @throws TypeError before a reply goes out that is not. `waits` is told when the source is waited
+ * for, and when no longer.
+ */
+export async function* chunksOf(
+  { open, lengthBytes }: ReplyStream,
+  waits: (isWaiting: boolean) => void,
+): AsyncGenerator<Uint8Array, void, void> {
+  let bytes = 0;
+  let turnedAtBytes = 0;
+  waits(true);
+  for await (const chunk of open()) {
+    if (chunk.byteLength === 0) continue;
+    bytes += chunk.byteLength;
+    if (lengthBytes !== undefined && bytes > lengthBytes)
+      throw new TypeError('a reply is longer than it said');
+    waits(false);
+    yield chunk;
+    waits(true);
+    if (bytes - turnedAtBytes < turnBytes) continue;
+    turnedAtBytes = bytes;
+    await setImmediate();
+  }
+  waits(false);
+  if (lengthBytes !== undefined && bytes < lengthBytes)
+    throw new TypeError('a reply is shorter than it said');
+}
