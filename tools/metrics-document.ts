@@ -1,11 +1,11 @@
 /** `docs/metrics.md`: every metric of the server's own, from the declarations. */
+import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { createGateway, defaultGatewayConfig } from '../gateway/server.ts';
 import { createSocketTokens } from '../gateway/sockets/tokens.ts';
 import { CallMetrics } from '../operations/metrics.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { prometheusRuntimeMetrics } from '../runtime/host/metrics.ts';
-import { silentLogger } from '../runtime/ports.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { createReadiness } from '../runtime/readiness.ts';
 import { InProcessTransport } from '../runtime/transport/in-process.ts';
@@ -56,7 +56,7 @@ function registerGateway(registry: Registry): void {
     config: defaultGatewayConfig,
     clock: systemClock,
     random: systemRandom,
-    logger: silentLogger,
+    logger: pino({ level: 'silent' }),
     registry,
     readiness: createReadiness({}, systemClock),
     verifyBearer: () => undefined,
