@@ -1,24 +1,29 @@
 /** The texts of the project: its documents, and the comments of its sources. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
-const notOurs = new Set(['node_modules', 'dist', '.git', '.cache', 'nats', 'generated']);
 const sources = /\.(ts|mjs|js|go|proto|sql)$/;
 const documents = /\.md$/;
+/** By paths from the root: what is fetched, made or kept here, and is no part of the project. */
+const notOurs = /^(?:node_modules|dist|\.git|\.cache|nats|data(?:-[^/.]*)?)$/;
+const generated = 'proto/generated';
+
+/** Whether the file or folder of this path from the root is part of the project. */
+export const isOurs = (path: string): boolean => !notOurs.test(path);
 
 function* filesIn(folder: string): Generator<string> {
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    if (notOurs.has(entry.name) || /^data(-|$)/.test(entry.name)) continue;
+  for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
     const path = join(folder, entry.name);
+    if (!isOurs(path) || path === generated) continue;
     if (entry.isDirectory()) yield* filesIn(path);
-    else if (entry.isFile()) yield relative(root, path);
+    else if (entry.isFile()) yield path;
   }
 }
 
-const files = [...filesIn(root)];
+const files = [...filesIn('')];
 export const sourceFiles = files.filter((file) => sources.test(file));
 export const documentFiles = files.filter((file) => documents.test(file));
 
