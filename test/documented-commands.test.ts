@@ -76,6 +76,8 @@ test('a newcomer starts the server, tries the API, backs up, and restores', asyn
   const { data: synced } = JSON.parse(answer);
   t.is(synced.saved_items.length, 1);
   t.deepEqual(synced.conflicts, []);
+  const description = JSON.parse(await sandbox.run(`curl -sf '${server.url}/v1/openapi.json'`));
+  t.deepEqual(endpointsDescribed(), endpointsOf(description), 'docs/protocol describes what is served');
   await sandbox.run(textOfBlock(ran.backUp));
   await server.stop();
 
@@ -109,6 +111,24 @@ const [, commandLine = ''] = textOf('docs/operations.md').split('## The command 
 const operatorCommands = new Set(
   [...(commandLine.split('\n## ')[0]?.matchAll(/^\| `([a-z]+)/gm) ?? [])].map(([, name = '']) => name),
 );
+
+/** As `GET /v1/items/:uuid`, sorted. */
+function endpointsOf({ paths }: { paths: Readonly<Record<string, object>> }): readonly string[] {
+  const endpoints = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`),
+  );
+  return endpoints.toSorted();
+}
+
+function endpointsDescribed(): readonly string[] {
+  const pages = documentFiles.filter(
+    (file) => file.startsWith('docs/protocol/') && !file.endsWith('README.md'),
+  );
+  const told = pages.flatMap((file) => [
+    ...textOf(file).matchAll(/`((?:GET|POST|PUT|PATCH|DELETE) \/[\w/.:-]*)`/g),
+  ]);
+  return [...new Set(told.map(([, endpoint = '']) => endpoint))].toSorted();
+}
 
 /** A data directory with nothing but the secret. */
 function startAnew({ path }: Sandbox): void {
