@@ -125,3 +125,14 @@ test('the scripts and programs that documents tell to run exist', (t) => {
   });
   t.deepEqual(missing, []);
 });
+
+test('the metrics to alert on exist', (t) => {
+  const known = new Set([...textOf('docs/metrics.md').matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name));
+  const [, watching = ''] = /^## Watching it\n([\s\S]*?)^## /m.exec(textOf('docs/operations.md')) ?? [];
+  const named = [...watching.matchAll(/`([a-z]+(?:_[a-z]+)+)\b/g)].map(([, name]) => name);
+  t.true(named.length > 10);
+  t.deepEqual(
+    named.filter((name) => !known.has(name)),
+    [],
+  );
+});
