@@ -7,8 +7,10 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { chromium } from './chromium.ts';
 import { buildDialectChecker } from './cockroach-dialect/run.ts';
+import { curl } from './curl.ts';
 import { natsServer } from './nats-server.ts';
 import { findOrInstallProgram } from './program.ts';
+import { psql } from './psql.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const counts = { passed: 0, failed: 0 };
@@ -69,7 +71,7 @@ async function runTests(env: Readonly<Record<string, string>>): Promise<void> {
 /** Without a program the tests that need it fail, each with the same line, and all others run. */
 function programs(): Readonly<Record<string, string>> {
   const found: Record<string, string> = {};
-  for (const program of [chromium, natsServer]) {
+  for (const program of [chromium, natsServer, curl, psql]) {
     try {
       found[program.variable] = findOrInstallProgram(program, process.env);
     } catch (error) {

@@ -46,6 +46,7 @@ export class RouteMetrics {
     const metric = {
       name,
       help,
+      labelNames: ['method', 'route', 'status'],
       type: 'histogram',
       aggregator: 'sum',
       get,

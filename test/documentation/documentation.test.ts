@@ -1,0 +1,138 @@
+/** What documents and comments point to is in this repository. */
+import { existsSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import test from 'ava';
+import {
+  anchorOf,
+  commentsOf,
+  documentFiles,
+  headingsOf,
+  root,
+  sourceFiles,
+  textOf,
+  withoutCode,
+} from './texts.ts';
+
+const exists = (path: string): boolean => existsSync(join(root, path));
+
+/** Documents that were there before the project's own, and the project's tracker. */
+const outside = [
+  /(?<![\w/])(?:design|auth|sync|extensions|field-notes|examples)\.md\b/,
+  /\bdesign (?:section )?\d/,
+  /\(spec\b|\bspec, /,
+  /\bissue #?\d/i,
+];
+
+test('no comment and no document cites what is not in the repository', (t) => {
+  const cites = (text: string, patterns: readonly RegExp[]) =>
+    patterns.flatMap((pattern) => pattern.exec(text)?.[0] ?? []);
+  const inComments = sourceFiles.flatMap((file) =>
+    commentsOf(file).flatMap((comment) => cites(comment, outside).map((cited) => `${file}: ${cited}`)),
+  );
+  // In documents the names of files stand for those beside them, which are looked for below.
+  const inDocuments = documentFiles.flatMap((file) =>
+    cites(textOf(file), outside.slice(1)).map((cited) => `${file}: ${cited}`),
+  );
+  t.deepEqual([...inComments, ...inDocuments], []);
+});
+
+const citation = /((?:docs\/[\w/.-]+|README|CONTRIBUTING|SECURITY|CHANGELOG)\.md)((?:(?:, | and )"[^"]+")*)/g;
+
+/** The documents and sections that a comment cites in vain. */
+function missingIn(comment: string): readonly string[] {
+  return [...comment.matchAll(citation)].flatMap(([, path = '', titles = '']) => {
+    if (!exists(path)) return [path];
+    const known = headingsOf(path);
+    const cited = [...titles.matchAll(/"([^"]+)"/g)].map(([, title = '']) => title);
+    return cited.filter((title) => !known.includes(title)).map((title) => `${path}, "${title}"`);
+  });
+}
+
+test('the documents and sections that comments cite exist', (t) => {
+  const missing = sourceFiles.flatMap((file) =>
+    commentsOf(file).flatMap((comment) => missingIn(comment).map((cited) => `${file}: ${cited}`)),
+  );
+  t.deepEqual(missing, []);
+});
+
+const filePath = /(?<![\w/.@*<-])((?:[\w-]+\/)*[\w.-]+\.(?:ts|mjs|go|sql|proto|md))(?![\w*])/g;
+/** As examples, or what tests make. */
+const examples = new Set(['x.test.ts', 'file.test.ts', 'path/to/file.test.ts']);
+
+/** From the root, or beside whoever names it. */
+const isThere = (path: string, from: string): boolean => exists(path) || exists(join(dirname(from), path));
+
+test('the files that comments name exist', (t) => {
+  const missing = sourceFiles.flatMap((file) =>
+    commentsOf(file)
+      .flatMap((comment) => [...comment.matchAll(filePath)].map(([, path = '']) => path))
+      .filter((path) => !examples.has(path) && !isThere(path, file))
+      .map((path) => `${file}: ${path}`),
+  );
+  t.deepEqual(missing, []);
+});
+
+function leadsSomewhere(target: string, from: string): boolean {
+  if (/^https?:/.test(target)) return true;
+  const [path = '', anchor] = target.split('#');
+  const page = path === '' ? from : normalize(join(dirname(from), path));
+  if (!exists(page)) return false;
+  return anchor === undefined || headingsOf(page).map(anchorOf).includes(anchor);
+}
+
+test('links of documents lead somewhere', (t) => {
+  const broken = documentFiles.flatMap((file) =>
+    [...withoutCode(textOf(file)).matchAll(/\]\(([^)\s]+)\)/g)]
+      .map(([, target = '']) => target)
+      .filter((target) => !leadsSomewhere(target, file))
+      .map((target) => `${file}: ${target}`),
+  );
+  t.deepEqual(broken, []);
+});
+
+/** Patterns, and what is made when the project is built, run or measured. */
+const made = /^(?:dist|data|data-\d|nats)\/|[<*…]/;
+const inFolders =
+  /^(?:actors|cli|config|docs|gateway|load-tests|operations|process|proto|runtime|test|tools)\/[\w/.-]*$/;
+const isFile = /^[\w./-]+\.(?:ts|mjs|sql|md)$/;
+
+test('the files and folders that documents name exist', (t) => {
+  const missing = documentFiles.flatMap((file) =>
+    [...withoutCode(textOf(file)).matchAll(/`([^`\n]+)`/g)]
+      .map(([, span = '']) => span)
+      .filter(
+        (span) => (inFolders.test(span) || isFile.test(span)) && !made.test(span) && !examples.has(span),
+      )
+      .filter((path) => !isThere(path, file))
+      .map((path) => `${file}: ${path}`),
+  );
+  t.deepEqual(missing, []);
+});
+
+const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Readonly<Record<string, string>> };
+
+test('the scripts and programs that documents tell to run exist', (t) => {
+  const missing = documentFiles.flatMap((file) => {
+    const text = textOf(file);
+    const wanted = [...text.matchAll(/\bnpm run (?:--silent )?([\w:-]+)/g)].map(([, script = '']) => script);
+    const programs = [...text.matchAll(/(?:npx ava|node --import=tsx)((?: [\w/.-]+\.ts)+)/g)]
+      .flatMap(([, paths = '']) => paths.trim().split(' '))
+      .filter((path) => !examples.has(path));
+    return [
+      ...wanted.filter((script) => !(script in scripts)).map((script) => `${file}: npm run ${script}`),
+      ...programs.filter((path) => !exists(path)).map((path) => `${file}: ${path}`),
+    ];
+  });
+  t.deepEqual(missing, []);
+});
+
+test('the metrics to alert on exist', (t) => {
+  const known = new Set([...textOf('docs/metrics.md').matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name));
+  const [, watching = ''] = /^## Watching it\n([\s\S]*?)^## /m.exec(textOf('docs/operations.md')) ?? [];
+  const named = [...watching.matchAll(/`([a-z]+(?:_[a-z]+)+)\b/g)].map(([, name]) => name);
+  t.true(named.length > 10);
+  t.deepEqual(
+    named.filter((name) => !known.has(name)),
+    [],
+  );
+});

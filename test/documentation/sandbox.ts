@@ -1,0 +1,101 @@
+/** A copy of the project in which the commands of its documents run as they stand there. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import type { ExecutionContext } from 'ava';
+import { curl } from '../../tools/curl.ts';
+import { findProgram } from '../../tools/program.ts';
+import { psql } from '../../tools/psql.ts';
+import { isOurs, root } from './texts.ts';
+
+export interface StartedServer {
+  /** As it told its clients. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+export class Sandbox {
+  readonly path: string;
+  readonly #environment: NodeJS.ProcessEnv;
+
+  constructor(t: ExecutionContext) {
+    this.path = mkdtempSync(join(tmpdir(), 'documented-'));
+    t.teardown(() => this.#remove());
+    cpSync(root, this.path, { recursive: true, filter: (from) => isOurs(relative(root, from)) });
+    symlinkSync(join(root, 'node_modules'), join(this.path, 'node_modules'));
+    const free = { PORT: '0', ADMIN_PORT: '0', GRPC_PORT: '0' };
+    this.#environment = { ...process.env, ...free, PATH: `${this.#programs()}:${process.env['PATH']}` };
+  }
+
+  /** Runs commands to their end. Resolves to what they printed. */
+  async run(commands: string): Promise<string> {
+    const options = { cwd: this.path, env: this.#environment };
+    const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', commands], options);
+    return stdout;
+  }
+
+  /** Runs commands that start the server, until it says that it runs. */
+  start(commands: string): Promise<StartedServer> {
+    const child = spawn('bash', ['-euo', 'pipefail', '-c', commands], {
+      cwd: this.path,
+      env: this.#environment,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+    const output: string[] = [];
+    return new Promise((resolve, reject) => {
+      void ended.then(() => reject(new Error(`the server ended:\n${output.join('\n')}`)));
+      const read = (line: string): void => {
+        output.push(line);
+        const [, url] = /^Scriptorium is running\. .*: (\S+)$/.exec(line) ?? [];
+        if (url !== undefined) resolve({ url, stop: () => stopped(child, ended) });
+      };
+      for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', read);
+    });
+  }
+
+  /** Packages are there already; everything else is what the machine has. */
+  #programs(): string {
+    const folder = join(this.path, '.programs');
+    mkdirSync(folder);
+    for (const program of [curl, psql])
+      symlinkSync(findProgram(program, process.env), join(folder, program.commands[0] ?? ''));
+    const npm = join(folder, 'npm');
+    writeFileSync(npm, `#!/bin/sh\n[ "$1" = ci ] && exit 0\nPATH='${process.env['PATH']}'\nexec npm "$@"\n`);
+    chmodSync(npm, 0o755);
+    return folder;
+  }
+
+  #remove(): void {
+    for (const data of ['data', 'data-before']) endDatabase(join(this.path, data));
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}
+
+async function stopped({ pid = 0 }: ChildProcess, ended: Promise<void>): Promise<void> {
+  process.kill(-pid, 'SIGTERM');
+  await ended;
+}
+
+/** One that a failed test left running. */
+function endDatabase(dataDirectory: string): void {
+  try {
+    const [pid] = readFileSync(join(dataDirectory, 'postgres', 'postmaster.pid'), 'utf8').split('\n');
+    process.kill(Number(pid), 'SIGQUIT');
+  } catch {
+    // There is none.
+  }
+}

@@ -1,0 +1,9 @@
+import type { Program } from './program.ts';
+
+/** The client of PostgreSQL by which the documents make and restore backups. */
+export const psql: Program = {
+  name: 'psql',
+  variable: 'PSQL_PATH',
+  commands: ['psql'],
+  package: 'postgresql-client',
+};
