@@ -46,7 +46,7 @@ export const secretSettings = { ...dataSecrets, ...accessKeySecrets, ...natsSecr
 
 const everything = { settings, secrets: secretSettings };
 
-type Settings = SettingsOf<typeof settings>;
+interface Settings extends SettingsOf<typeof settings> {}
 
 export interface Config extends Omit<Settings, 'cookies' | 'gateway' | 'nats'> {
   readonly cookies: CookieOptions;
@@ -56,7 +56,7 @@ export interface Config extends Omit<Settings, 'cookies' | 'gateway' | 'nats'> {
 }
 
 /** Apart from the Config, so that neither a log nor a dump of it can show them. */
-export type Secrets = SettingsOf<typeof secretSettings>;
+export interface Secrets extends SettingsOf<typeof secretSettings> {}
 
 export interface Configuration {
   readonly config: Config;

@@ -123,7 +123,7 @@ const testing = section('Server', {
 });
 
 export const accountSettings = sameOnAllNodes({ ...testing, ...sessions, ...signingIn, ...accounts });
-export type AccountSettings = SettingsOf<typeof accountSettings>;
+export interface AccountSettings extends SettingsOf<typeof accountSettings> {}
 export const AccountSettings = dependency<AccountSettings>('the settings of accounts');
 export const defaultAccountSettings: AccountSettings = defaultsOf(accountSettings);
 

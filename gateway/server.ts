@@ -8,10 +8,10 @@
 import type { Logger } from 'pino';
 import { Gauge, type Registry } from 'prom-client';
 import type { Clock } from '../runtime/clock.ts';
-import type { Actors } from '../runtime/kind.ts';
+import type { Follow } from '../runtime/events.ts';
+import type { Actors } from '../runtime/handles.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Readiness } from '../runtime/readiness.ts';
-import type { Transport } from '../runtime/transport/transport.ts';
 import { type AccessKeyOptions, createAccessKeyGate } from './admission/access-key.ts';
 import { createAdmission } from './admission/admission.ts';
 import type { VerifyBearer } from './admission/bearer.ts';
@@ -61,9 +61,8 @@ export interface GatewayOptions {
   readonly readiness: Readiness;
   readonly verifyBearer: VerifyBearer;
   readonly socketTokens: SocketTokens;
-  /** Over which events come from hosts. */
-  readonly transport: Pick<Transport, 'listen'>;
-  readonly shardCount: number;
+  /** By which events come from hosts. */
+  readonly follow: Follow;
 }
 
 export interface Gateway {

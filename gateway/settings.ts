@@ -52,7 +52,7 @@ export const cookieSettings = sameOnAllNodes(
     }),
   }),
 );
-export type CookieOptions = Complete<SettingsOf<typeof cookieSettings>>;
+export interface CookieOptions extends Complete<SettingsOf<typeof cookieSettings>> {}
 
 const browsers = sameOnAllNodes(
   section('Browsers', {
@@ -179,7 +179,7 @@ const links = sameOnAllNodes(
 );
 
 export const gatewaySettings = { ...links, ...browsers, ...limits };
-export type GatewaySettings = Complete<SettingsOf<typeof gatewaySettings>>;
+export interface GatewaySettings extends Complete<SettingsOf<typeof gatewaySettings>> {}
 
 function trustRule(given: string): string {
   try {

@@ -16,7 +16,7 @@ import pg from 'pg';
 import { item } from '../actors/collection/item.ts';
 import type { Connection } from '../process/postgres/embedded.ts';
 import { sleep, systemClock } from '../runtime/clock.ts';
-import type { Actors } from '../runtime/kind.ts';
+import type { Actors } from '../runtime/handles.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { collection } from './support/collection.ts';
 import { withDatabase } from './support/database.ts';

@@ -10,7 +10,7 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { loggable } from '../runtime/errors.ts';
-import type { AskOptions } from '../runtime/kind.ts';
+import type { AskOptions } from '../runtime/handles.ts';
 import { type CallError, callErrorOf, overloadedCallError, unexpectedCallError } from './errors.ts';
 import { CallMetrics } from './metrics.ts';
 import type { InternalApiPorts } from './ports.ts';

@@ -1,7 +1,6 @@
 /** `scriptorium.v1.Cluster`: what operators ask of nodes, shards, single actors and the backlog. */
 import { ActorPhase, ActorWaitsFor, type ClusterService } from '../proto/generated/scriptorium/v1/cluster.ts';
-import { type ActorReport, actorOperations } from '../runtime/host/operations.ts';
-import type { TellRow, TimerRow } from '../runtime/store/store.ts';
+import { type ActorReport, actorOperations, type DeadTimer } from '../runtime/operations.ts';
 import type { Handlers } from './calls.ts';
 import { failedPrecondition, notFound } from './errors.ts';
 import { addressField, limitField, textField, uuidField } from './fields.ts';
@@ -9,7 +8,7 @@ import { hasOtherHost, nodesOf, shardsOf } from './nodes.ts';
 import { pageOf } from './pages.ts';
 import type { InternalApiPorts } from './ports.ts';
 
-type Ports = Pick<InternalApiPorts, 'store' | 'actors' | 'transport' | 'shardCount' | 'logger'>;
+type Ports = Pick<InternalApiPorts, 'cluster' | 'actors' | 'shardCount' | 'logger'>;
 
 export function clusterHandlers(ports: Ports): Handlers<ClusterService> {
   return { ...nodeHandlers(ports), ...actorHandlers(ports), ...backlogHandlers(ports) };
@@ -17,16 +16,15 @@ export function clusterHandlers(ports: Ports): Handlers<ClusterService> {
 
 const noSuchNode = () => notFound('There is no living node of that name.');
 
-function nodeHandlers({ store, transport, shardCount, logger }: Ports) {
+function nodeHandlers({ cluster, shardCount, logger }: Ports) {
   async function setDraining(node: string, draining: boolean): Promise<void> {
-    if (!(await store.setDraining(node, draining))) throw noSuchNode();
-    transport.hint({ hint: 'nodes' });
+    if (!(await cluster.setDraining(node, draining))) throw noSuchNode();
     logger.info({ node, draining }, 'an operator has changed whether a node drains');
   }
 
   return {
     async listNodes(request) {
-      const [nodes, shards] = await Promise.all([store.nodes(), store.shards()]);
+      const [nodes, shards] = await Promise.all([cluster.nodes(), cluster.shards()]);
       const { rows, nextPageToken } = pageOf(
         nodesOf(nodes, shards),
         request,
@@ -37,14 +35,14 @@ function nodeHandlers({ store, transport, shardCount, logger }: Ports) {
     },
 
     async listShards(request) {
-      const [nodes, shards] = await Promise.all([store.nodes(), store.shards()]);
+      const [nodes, shards] = await Promise.all([cluster.nodes(), cluster.shards()]);
       return shardsOf(nodes, shards, shardCount, request);
     },
 
     /** Two drains at the same moment may leave no host; what is refused here is a slip, not an attack. */
     async drainNode({ node, allowLast }) {
       const id = textField('node', node);
-      const nodes = await store.nodes();
+      const nodes = await cluster.nodes();
       if (!nodes.some((each) => each.id === id && each.incarnation !== null)) throw noSuchNode();
       if (!allowLast && !hasOtherHost(nodes, id)) {
         throw failedPrecondition('No other node would take its shards: it would keep them until one comes.');
@@ -59,7 +57,7 @@ function nodeHandlers({ store, transport, shardCount, logger }: Ports) {
     },
 
     async rebalance() {
-      transport.hint({ hint: 'rebalance' });
+      cluster.rebalance();
       logger.info({}, 'an operator has asked for every shard in its place');
       return {};
     },
@@ -113,38 +111,17 @@ function actorHandlers({ actors }: Ports) {
   } satisfies Partial<Handlers<ClusterService>>;
 }
 
-function backlogHandlers({ store }: Ports) {
+function backlogHandlers({ cluster }: Ports) {
   return {
     async listBacklog(request) {
-      const limit = limitField('limit', request.limit);
-      const [backlog, timers, tells] = await Promise.all([
-        store.backlog(),
-        store.deadTimers(limit),
-        store.deadTells(limit),
-      ]);
+      const backlog = await cluster.backlog(limitField('limit', request.limit));
       return {
-        pendingTimers: backlog.pendingTimers,
-        pendingTells: backlog.pendingTells,
-        deadTimerCount: backlog.deadTimers,
-        deadTellCount: backlog.deadTells,
-        deadTimers: timers.map(deadTimer),
-        deadTells: tells.map(deadTell),
+        ...backlog,
+        deadTimers: backlog.deadTimers.map(deadTimer),
+        deadTells: [...backlog.deadTells],
       };
     },
   } satisfies Partial<Handlers<ClusterService>>;
 }
 
-const deadTimer = ({ kind, id, name, due_at, attempts }: TimerRow) => ({
-  actor: { kind, id },
-  name,
-  due: new Date(due_at),
-  attempts,
-});
-
-const deadTell = (tell: TellRow) => ({
-  tellId: tell.tell_id,
-  target: { kind: tell.target_kind, id: tell.target_id },
-  sender: { kind: tell.sender_kind, id: tell.sender_id },
-  name: tell.name,
-  attempts: tell.attempts,
-});
+const deadTimer = ({ dueMs, ...timer }: DeadTimer) => ({ ...timer, due: new Date(dueMs) });

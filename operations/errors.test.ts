@@ -1,6 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import test from 'ava';
 import {
+  DatabaseUnavailableError,
   FencedError,
   ForbiddenError,
   MovedError,
@@ -10,7 +11,6 @@ import {
   TerminalError,
   UnavailableError,
 } from '../runtime/errors.ts';
-import { StoreError } from '../runtime/store/store.ts';
 import { callErrorOf, invalidArgument } from './errors.ts';
 
 const cases: readonly [string, Error, status | undefined, number | undefined][] = [
@@ -24,10 +24,7 @@ const cases: readonly [string, Error, status | undefined, number | undefined][] 
   ['an unknown outcome', new RetryableError('x', { outcome: 'unknown' }), status.UNKNOWN, undefined],
   ['a defect', new TerminalError('x'), undefined, undefined],
   ['an error of no class', new Error('x'), undefined, undefined],
-  ['a database that is away', new StoreError('unavailable', 'x'), status.UNAVAILABLE, 2_000],
-  ['a database that was in conflict', new StoreError('conflict', 'x'), status.UNAVAILABLE, 2_000],
-  ['a statement of unknown outcome', new StoreError('unknown', 'x'), status.UNKNOWN, undefined],
-  ['a statement that is wrong', new StoreError('defect', 'x'), undefined, undefined],
+  ['a database that is away', new DatabaseUnavailableError('x'), status.UNAVAILABLE, 2_000],
   ['a field that is wrong', invalidArgument('x'), status.INVALID_ARGUMENT, undefined],
 ];
 

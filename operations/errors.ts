@@ -1,13 +1,18 @@
 /**
- * The error classes of runtime and store mapped to gRPC, once (design section 3).
+ * The error classes of the runtime mapped to gRPC, once (design section 3).
  *
  * UNAVAILABLE and RESOURCE_EXHAUSTED promise that nothing took effect; a later attempt may help. UNKNOWN is an outcome
  * that nobody knows: asking again does no harm, as every method can be repeated. What nobody foresaw, `terminal`
  * included, is INTERNAL and tells the caller nothing but the id under which the log has the rest.
  */
 import { status } from '@grpc/grpc-js';
-import { ActorError, OverloadedError, RetryableError, UnavailableError } from '../runtime/errors.ts';
-import { StoreError } from '../runtime/store/store.ts';
+import {
+  ActorError,
+  DatabaseUnavailableError,
+  OverloadedError,
+  RetryableError,
+  UnavailableError,
+} from '../runtime/errors.ts';
 
 /** What a caller is told instead of an answer. */
 export class CallError extends Error {
@@ -34,8 +39,10 @@ const databaseAway = 'The database cannot answer at the moment. Try again.';
 /** Undefined for an error nobody foresaw. */
 export function callErrorOf(error: unknown): CallError | undefined {
   if (error instanceof CallError) return error;
-  if (error instanceof StoreError) return storeCallError(error);
   if (!(error instanceof ActorError)) return undefined;
+  if (error instanceof DatabaseUnavailableError) {
+    return new CallError(status.UNAVAILABLE, databaseAway, retryAfterMsOf(error));
+  }
   switch (error.class) {
     case 'not-found':
       return notFound('There is no such actor.');
@@ -60,12 +67,6 @@ export function unexpectedCallError(requestId: string): CallError {
 }
 
 export const overloadedCallError = new CallError(status.RESOURCE_EXHAUSTED, overloaded, 1_000);
-
-function storeCallError({ failure }: StoreError): CallError | undefined {
-  if (failure === 'defect' || failure === 'refused') return undefined;
-  if (failure === 'unknown') return new CallError(status.UNKNOWN, outcomeUnknown);
-  return new CallError(status.UNAVAILABLE, databaseAway, 2_000);
-}
 
 const isUnknown = (error: ActorError) => error instanceof RetryableError && error.outcome === 'unknown';
 

@@ -6,13 +6,12 @@ import {
   NodeState,
   type Shard,
 } from '../proto/generated/scriptorium/v1/cluster.ts';
-import { runsActors } from '../runtime/ownership/membership.ts';
-import type { LiveNode, ShardRow } from '../runtime/store/store.ts';
+import type { NodeReport, ShardReport } from '../runtime/operations.ts';
 import { notFound } from './errors.ts';
 import { numberToken, pageOf } from './pages.ts';
 
 /** By name. */
-export function nodesOf(nodes: readonly LiveNode[], shards: readonly ShardRow[]): Node[] {
+export function nodesOf(nodes: readonly NodeReport[], shards: readonly ShardReport[]): Node[] {
   const counts = countByIncarnation(shards);
   return nodes.toSorted(byId).map((node) => ({
     id: node.id,
@@ -27,15 +26,13 @@ export function nodesOf(nodes: readonly LiveNode[], shards: readonly ShardRow[])
 }
 
 /** Whether a node other than `node` would take its shards. */
-export function hasOtherHost(nodes: readonly LiveNode[], node: string): boolean {
-  return nodes.some(
-    (other) => other.id !== node && stateOf(other) === NodeState.LIVE && runsActors(other.roles),
-  );
+export function hasOtherHost(nodes: readonly NodeReport[], node: string): boolean {
+  return nodes.some((other) => other.id !== node && stateOf(other) === NodeState.LIVE && other.runsActors);
 }
 
 export function shardsOf(
-  nodes: readonly LiveNode[],
-  rows: readonly ShardRow[],
+  nodes: readonly NodeReport[],
+  rows: readonly ShardReport[],
   shardCount: number,
   { node, list, pageSize, pageToken }: ClusterListShardsRequest,
 ): ClusterListShardsResponse {
@@ -68,7 +65,11 @@ export function shardsOf(
 }
 
 /** Those that were never taken, too. */
-function everyShard(owners: readonly LiveNode[], rows: readonly ShardRow[], shardCount: number): Shard[] {
+function everyShard(
+  owners: readonly NodeReport[],
+  rows: readonly ShardReport[],
+  shardCount: number,
+): Shard[] {
   const taken = new Map(rows.map((row) => [row.shard, row]));
   const living = new Set(owners.map(({ incarnation }) => incarnation));
   return Array.from({ length: shardCount }, (_, shard) => {
@@ -79,13 +80,13 @@ function everyShard(owners: readonly LiveNode[], rows: readonly ShardRow[], shar
   });
 }
 
-function stateOf({ incarnation, draining, expiresInMs }: LiveNode): NodeState {
+function stateOf({ incarnation, draining, expiresInMs }: NodeReport): NodeState {
   if (incarnation === null) return NodeState.GONE;
   if (expiresInMs <= 0) return NodeState.EXPIRED;
   return draining ? NodeState.DRAINING : NodeState.LIVE;
 }
 
-function countByIncarnation(rows: readonly ShardRow[]): ReadonlyMap<string | null, number> {
+function countByIncarnation(rows: readonly ShardReport[]): ReadonlyMap<string | null, number> {
   const counts = new Map<string | null, number>();
   for (const { incarnation } of rows) counts.set(incarnation, (counts.get(incarnation) ?? 0) + 1);
   return counts;

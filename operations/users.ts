@@ -10,14 +10,14 @@ import { notFound } from './errors.ts';
 import { textField, uuidField } from './fields.ts';
 import type { InternalApiPorts } from './ports.ts';
 
-type Ports = Pick<InternalApiPorts, 'actors' | 'store' | 'workspacesPerEmail'>;
+type Ports = Pick<InternalApiPorts, 'actors' | 'lookups' | 'workspacesPerEmail'>;
 
-export function usersHandlers({ actors, store, workspacesPerEmail }: Ports): Handlers<UsersService> {
+export function usersHandlers({ actors, lookups, workspacesPerEmail }: Ports): Handlers<UsersService> {
   return {
     async find(request) {
       const email = normaliseUsername(textField('email', request.email));
       const workspace = normaliseWorkspace(request.workspace, workspacesPerEmail);
-      const userUuid = await findUser(store, { email, workspace });
+      const userUuid = await findUser(lookups, { email, workspace });
       if (userUuid === undefined) throw notFound('Nobody has that address in that workspace.');
       return { userUuid };
     },

@@ -6,8 +6,9 @@ import type { VerifyBearer } from '../gateway/admission/bearer.ts';
 import { allRoutes } from '../gateway/routes/mod.ts';
 import { createGateway } from '../gateway/server.ts';
 import { createSocketTokens } from '../gateway/sockets/tokens.ts';
+import { createFollow } from '../runtime/events/following.ts';
+import type { Actors } from '../runtime/handles.ts';
 import type { Keyring } from '../runtime/keyring.ts';
-import type { Actors } from '../runtime/kind.ts';
 import type { Readiness } from '../runtime/readiness.ts';
 import type { Transport } from '../runtime/transport/transport.ts';
 import type { ServerOptions } from './server-options.ts';
@@ -26,7 +27,7 @@ export interface GatewayPorts {
 /** Drains with the lifetime. Resolves to the port taken; rejects when it is not to be had. */
 export async function openGateway(options: ServerOptions, ports: GatewayPorts): Promise<number> {
   const { config, secrets, version, clock, random, logger, lifetime } = options;
-  const { readiness, tokens, signinKeys } = ports;
+  const { readiness, tokens, signinKeys, transport } = ports;
   const accessKey =
     secrets.accessKey === undefined ? undefined : { key: secrets.accessKey, ...config.accessKey };
   const socketTokens = createSocketTokens(ports.keyring.derive('socket-token'), clock);
@@ -50,7 +51,7 @@ export async function openGateway(options: ServerOptions, ports: GatewayPorts): 
       sharesPort: config.nats !== undefined,
     },
     socketTokens,
-    shardCount: config.shardCount,
+    follow: createFollow({ transport, shardCount: config.shardCount, clock, random, logger }),
     clock,
     random,
     logger,

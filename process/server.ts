@@ -8,6 +8,7 @@ import { createSigninKeys } from '../actors/identity/signin-keys.ts';
 import { createVerifyBearer } from '../gateway/admission/bearer.ts';
 import { createAdmin } from '../operations/admin.ts';
 import { createActors } from '../runtime/host/actors.ts';
+import { createClusterOperations, createLookups } from '../runtime/host/cluster-operations.ts';
 import { defaultLimits } from '../runtime/host/limits.ts';
 import { NodeTakenError } from '../runtime/ownership/lease.ts';
 import { createReadiness, type ReadinessCheck } from '../runtime/readiness.ts';
@@ -51,9 +52,9 @@ export async function startServer(options: ServerOptions, lay = layFoundation): 
   lifetime.onEnd(() => admin.close());
   const adminPort = await opened('ADMIN_PORT', () => admin.listen(config.adminHost, config.adminPort));
   const internal = {
-    store,
+    cluster: createClusterOperations({ store, transport }),
+    lookups: createLookups(store),
     actors,
-    transport,
     readiness,
     verifyBearer,
     shardCount: config.shardCount,

@@ -215,7 +215,7 @@ export const internalApiSettings = section('Internal API', {
       'Allows the internal API on other than loopback addresses without mutual TLS: whoever reaches its port operates the cluster.',
   }),
 });
-export type InternalApiSettings = SettingsOf<typeof internalApiSettings>;
+export interface InternalApiSettings extends SettingsOf<typeof internalApiSettings> {}
 
 function powerOfTwo(given: string): number {
   const count = wholeNumber(given, { min: 1, max: 65_536 });

@@ -10,7 +10,7 @@ import type { z } from 'zod';
 import type { Address } from './address.ts';
 import type { CommandShape, MessageShape, Tells } from './contract.ts';
 import type { Dependency } from './dependency.ts';
-import type { Actors } from './kind.ts';
+import type { Actors } from './handles.ts';
 import type { Slice, SliceMap, State } from './slice.ts';
 import type { AnyTable, KeyOf, RowOf } from './table.ts';
 

@@ -70,6 +70,9 @@ export class UnavailableError extends LaterError {
   }
 }
 
+/** The database, of all dependencies. */
+export class DatabaseUnavailableError extends UnavailableError {}
+
 /**
  * The actor is not where the call was sent: its shard is between owners, or routing is behind. Whoever answers so did
  * nothing, and whoever made the call asks again after a short pause (`repeating.ts`): the next owner is on its way.

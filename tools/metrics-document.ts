@@ -6,6 +6,7 @@ import { gatewaySettings } from '../gateway/settings.ts';
 import { createSocketTokens } from '../gateway/sockets/tokens.ts';
 import { CallMetrics } from '../operations/metrics.ts';
 import { systemClock } from '../runtime/clock.ts';
+import { createFollow } from '../runtime/events/following.ts';
 import { prometheusRuntimeMetrics } from '../runtime/host/metrics.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { createReadiness } from '../runtime/readiness.ts';
@@ -47,6 +48,8 @@ const groups: Readonly<Record<string, Register>> = {
   'Between processes (with `NATS_URL`)': (registry) => prometheusTransportMetrics(registry, () => undefined),
 };
 
+const logger = pino({ level: 'silent' });
+
 function registerGateway(registry: Registry): void {
   const gateway = createGateway({
     routes: [],
@@ -63,13 +66,18 @@ function registerGateway(registry: Registry): void {
     },
     clock: systemClock,
     random: systemRandom,
-    logger: pino({ level: 'silent' }),
+    logger,
     registry,
     readiness: createReadiness({}, systemClock),
     verifyBearer: () => undefined,
     socketTokens: createSocketTokens(Buffer.alloc(32), systemClock),
-    transport: new InProcessTransport(),
-    shardCount: 1,
+    follow: createFollow({
+      transport: new InProcessTransport(),
+      shardCount: 1,
+      clock: systemClock,
+      random: systemRandom,
+      logger,
+    }),
   });
   gateway.close();
 }

@@ -2,7 +2,8 @@
  * What signing in to an account needs, found by its address. The row belongs to the account's `user` actor, which
  * alone writes it; others read it as a hint and the actor checks that what they read still holds.
  */
-import type { Store } from '../../runtime/store/store.ts';
+import { lookup } from '../../runtime/command.ts';
+import type { Lookups } from '../../runtime/lookups.ts';
 import { type RowOf, table } from '../../runtime/table.ts';
 import type { SignInAddress } from './signin-keys.ts';
 
@@ -29,15 +30,8 @@ export function addressKey({ email, workspace }: SignInAddress): { workspace: st
   return { workspace, identifier: email };
 }
 
-/** The uuid of the user of an address, as committed. @throws StoreError */
-export async function findUser(
-  store: Pick<Store, 'read'>,
-  address: SignInAddress,
-): Promise<string | undefined> {
-  const [unique = []] = accountTable.unique;
-  const [found] = await store.read([
-    { read: 'lookup', table: accountTable, unique, values: [addressKey(address)] },
-  ]);
-  const row = found?.rows[0];
-  return row === undefined ? undefined : String(row['user_uuid']);
+/** The uuid of the user of an address, as committed. @throws ActorError */
+export async function findUser(lookups: Lookups, address: SignInAddress): Promise<string | undefined> {
+  const { rows } = await lookups.find(lookup(accountTable, [addressKey(address)]));
+  return rows[0]?.user_uuid;
 }

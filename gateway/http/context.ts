@@ -1,5 +1,5 @@
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
-import type { Actors, AskOptions } from '../../runtime/kind.ts';
+import type { Actors, AskOptions } from '../../runtime/handles.ts';
 import { type Cookies, parseCookies } from './cookies.ts';
 import type { RawBody } from './receiving.ts';
 import type { AnyRoute, Client, RequestContext } from './route.ts';

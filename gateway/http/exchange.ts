@@ -14,7 +14,7 @@
  */
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Actors } from '../../runtime/kind.ts';
+import type { Actors } from '../../runtime/handles.ts';
 import { type Admission, type Admitted, type Arrival, isAdmitted } from '../admission/admission.ts';
 import type { GatewaySettings } from '../settings.ts';
 import type { AccessLog } from './access-log.ts';

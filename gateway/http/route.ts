@@ -5,7 +5,7 @@
 import type { z } from 'zod';
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import type { Caller } from '../../actors/reply.ts';
-import type { Actors, AskOptions } from '../../runtime/kind.ts';
+import type { Actors, AskOptions } from '../../runtime/handles.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
 import type { BodyStream } from './body-stream.ts';
 import type { HeaderValues } from './reply-headers.ts';

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Answer } from '../../actors/reply.ts';
 import type { SignedInRequest, SignedInShape } from '../../actors/signed-in.ts';
 import { User } from '../../actors/user/contract.ts';
-import type { AskOptions } from '../../runtime/kind.ts';
+import type { AskOptions } from '../../runtime/handles.ts';
 import {
   type AnyRoute,
   type Method,

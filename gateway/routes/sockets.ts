@@ -1,7 +1,7 @@
 /** What stands around `/sockets` (sync.md 5.1, 5.2 and 5.7; spec, "Realtime"). The socket itself is gateway/sockets. */
 import { z } from 'zod';
 import { User } from '../../actors/user/contract.ts';
-import type { Actors, AskOptions } from '../../runtime/kind.ts';
+import type { Actors, AskOptions } from '../../runtime/handles.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import type { SocketTokens } from '../sockets/tokens.ts';
 import { errorBodySchema, refusedAnswer, signedInAnswer } from './answer.ts';

@@ -3,18 +3,16 @@
  *
  * A socket is here from before its session is checked until it is closed, so that nothing that happens meanwhile is
  * missed: a session that ends while its socket opens, a shard that moves. One ask at the user's actor checks the
- * session and has this gateway follow the actor; `Following` repeats it for whatever may have cost an event, and then
+ * session and has this gateway follow the actor; that is repeated for whatever may have cost an event, and then
  * sockets of sessions that are gone are closed and the others are told to sync.
  */
 import { type FrameEvent, itemsChanged, User, userEventSchema } from '../../actors/user/contract.ts';
 import type { Address } from '../../runtime/address.ts';
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
-import { Following } from '../../runtime/events/following.ts';
-import type { Actors } from '../../runtime/kind.ts';
-import type { Logger } from '../../runtime/ports.ts';
+import type { Follow, FollowedActors } from '../../runtime/events.ts';
+import type { Actors } from '../../runtime/handles.ts';
 import type { Random } from '../../runtime/random.ts';
-import type { Transport } from '../../runtime/transport/transport.ts';
 import type { GatewaySettings } from '../settings.ts';
 import { frameText } from './frames.ts';
 import type { SocketMetrics } from './metrics.ts';
@@ -22,13 +20,11 @@ import { closeCodes, type OpenSocket } from './open-socket.ts';
 
 export interface HubOptions {
   readonly actors: Actors;
-  readonly transport: Pick<Transport, 'listen'>;
+  readonly follow: Follow;
   readonly clock: Clock;
   readonly random: Random;
-  readonly logger: Logger;
   readonly metrics: SocketMetrics;
   readonly limits: Pick<GatewaySettings['sockets'], 'socketsMax' | 'socketsPerUserMax'>;
-  readonly shardCount: number;
 }
 
 /** A client dials again when it takes longer, and a registration is made again. */
@@ -39,7 +35,7 @@ const closeTickMs = 50;
 
 export class Hub {
   readonly #options: HubOptions;
-  readonly #following: Following;
+  readonly #following: FollowedActors;
   /** Of one run of one process. */
   readonly #gateway: string;
   readonly #users = new Map<string, Set<OpenSocket>>();
@@ -48,14 +44,13 @@ export class Hub {
   constructor(options: HubOptions) {
     this.#options = options;
     this.#gateway = options.random.uuid();
-    this.#following = new Following({
-      ...options,
+    this.#following = options.follow({
+      metrics: options.metrics,
       gateway: this.#gateway,
       register: ({ id }) => this.#register(id),
       event: ({ id }, event) => this.#event(id, event),
       repaired: ({ id }) => this.#send(id, itemsChanged(id, options.clock.nowMicros())),
     });
-    this.#following.start();
   }
 
   /** Sockets, those that are being opened included. */

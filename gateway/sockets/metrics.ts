@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { FollowingMetrics, RepairCause } from '../../runtime/events/following.ts';
+import type { FollowingMetrics, RepairCause } from '../../runtime/events.ts';
 import type { CloseReason } from './open-socket.ts';
 
 export type UpgradeOutcome = 'opened' | 'refused' | 'aborted';

@@ -2,10 +2,11 @@
 
 import type { Connection } from '../../process/postgres/embedded.ts';
 import { systemClock } from '../../runtime/clock.ts';
+import type { Actors } from '../../runtime/handles.ts';
 import { createActors } from '../../runtime/host/actors.ts';
 import { Host } from '../../runtime/host/host.ts';
 import { defaultLimits } from '../../runtime/host/limits.ts';
-import type { Actors, Kind } from '../../runtime/kind.ts';
+import type { Kind } from '../../runtime/kind.ts';
 import { noMetrics, type RuntimeMetrics, silentLogger } from '../../runtime/ports.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import { openPostgresStore } from '../../runtime/store/postgres/store.ts';

@@ -88,7 +88,8 @@ function splitKeys(plan: KeysPlan<AnyTable>, rows: Rows | undefined): SplitPlan 
   return { inMemory, read: { read: 'keys', table: plan.table, keys: unknown as AnyRow[] } };
 }
 
-function lookupRead({ table, values }: LookupPlan<AnyTable>): StoreRead | undefined {
+/** Undefined: nothing is looked for. */
+export function lookupRead({ table, values }: LookupPlan<AnyTable>): StoreRead | undefined {
   if (values.length === 0) return undefined;
   return { read: 'lookup', table, unique: Object.keys(values[0] ?? {}), values: values as readonly AnyRow[] };
 }

@@ -4,10 +4,11 @@ import { testShardCount } from '../../test/kit/host.ts';
 import { SeededRandom } from '../../test/kit/random.ts';
 import { type Address, shardOf } from '../address.ts';
 import { UnavailableError } from '../errors.ts';
+import type { RepairCause } from '../events.ts';
 import { silentLogger } from '../ports.ts';
 import type { GatewayListener } from '../transport/transport.ts';
 import { nobody } from './followers.ts';
-import { Following, type RepairCause } from './following.ts';
+import { Following } from './following.ts';
 
 const user = (id: string): Address => ({ kind: 'user', id });
 const a = user('a');

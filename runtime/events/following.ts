@@ -19,34 +19,28 @@
 import { type Address, addressKey, shardOf } from '../address.ts';
 import type { Clock } from '../clock.ts';
 import { messageOf } from '../errors.ts';
+import type { Follow, FollowedActors, Follower, RepairCause } from '../events.ts';
 import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
 import type { Hint, HostEvent, Transport } from '../transport/transport.ts';
 import { nobody } from './followers.ts';
 
-export type RepairCause = 'claimed' | 'moved' | 'gap' | 'reconnected' | 'due' | 'failed';
-
-export interface FollowingMetrics {
-  received(): void;
-  gap(): void;
-  repaired(cause: RepairCause): void;
-}
-
-export interface FollowingOptions {
+export interface FollowingOptions extends Follower {
   readonly transport: Pick<Transport, 'listen'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  readonly metrics: FollowingMetrics;
   readonly shardCount: number;
-  /** The id under which this gateway listens: of one run of one process. */
-  readonly gateway: string;
-  /** Has the actor follow this gateway. Resolves to its host's incarnation, or to undefined where nothing is left to follow. */
-  readonly register: (actor: Address) => Promise<string | undefined>;
-  readonly event: (actor: Address, event: unknown) => void;
-  /** The actor is followed again. Events of it may have been lost before. */
-  readonly repaired: (actor: Address) => void;
 }
+
+/** What a follower need not know of. */
+export const createFollow =
+  (ports: Omit<FollowingOptions, keyof Follower>): Follow =>
+  (follower) => {
+    const following = new Following({ ...ports, ...follower });
+    following.start();
+    return following;
+  };
 
 interface Followed {
   readonly key: string;
@@ -82,7 +76,7 @@ const failedPauseMs = 1_000;
 /** In place of a number: whatever comes next is right. */
 const anyNext = -1;
 
-export class Following {
+export class Following implements FollowedActors {
   readonly #options: FollowingOptions;
   readonly #followed = new Map<string, Followed>();
   readonly #heard = new Map<string, Heard>();

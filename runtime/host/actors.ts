@@ -1,7 +1,7 @@
 /** Typed handles on actors, over whatever transport leads to them. */
 import { createHash } from 'node:crypto';
 import type { CommandShapes } from '../contract.ts';
-import type { Actors, Ask, AskOptions, KindRef } from '../kind.ts';
+import type { Actors, Ask, AskOptions, KindRef } from '../handles.ts';
 import { Repeating, type RepeatingOptions } from './repeating.ts';
 
 export interface ActorsOptions extends RepeatingOptions {

@@ -19,9 +19,8 @@ import type { RuntimeMetrics } from '../ports.ts';
 import { type Store, StoreError } from '../store/store.ts';
 import type { AskCall } from './call.ts';
 import { Flows } from './flows.ts';
-import { type HostCommands, isHostCommand } from './host-commands.ts';
+import { type HostCommand, type HostCommands, isHostCommand } from './host-commands.ts';
 import type { Limits } from './limits.ts';
-import type { HostCommand } from './operations.ts';
 import type { Repeating } from './repeating.ts';
 
 export interface DispatcherOptions {

@@ -10,7 +10,7 @@ import { slice } from '../slice.ts';
 import { encode } from '../store/encoding.ts';
 import { StoreError, type TellRow } from '../store/store.ts';
 import { outboxTable } from '../store/tables.ts';
-import { actorOperations } from './operations.ts';
+import { hostCommands } from './host-commands.ts';
 
 const notes = slice({ name: 'notes', format: 1, schema: z.array(z.string()), initial: [] });
 const Diary = contract({ name: 'diary', timers: { remind: z.string() }, tells: { note: z.string() } });
@@ -66,7 +66,7 @@ async function start() {
   const made = new TestCluster({ kinds: [diary], limits: { attemptsMax: 2 } });
   const node = await made.join('a');
   const of = (id: string) => made.actors.get(diary, id).ask;
-  const operations = (id: string) => actorOperations(made.actors, { kind: 'diary', id });
+  const operations = (id: string) => made.actors.get({ name: 'diary', commands: hostCommands }, id).ask;
   return { made, node, failing, of, operations };
 }
 

@@ -1,16 +1,25 @@
-/** The host's own answers to what operators and wake-ups ask of an actor (`operations.ts`), at the actor's owner. */
+/** The host's own answers to what operators (`operations.ts`) and wake-ups ask of an actor, at the actor's owner. */
+import { z } from 'zod';
 import type { ActiveActors } from '../actor/active-actors.ts';
 import type { RunningTurn } from '../actor/turn.ts';
 import { type Address, shardOf } from '../address.ts';
 import type { Clock } from '../clock.ts';
 import { keys, type Plans } from '../command.ts';
+import type { CommandShapes } from '../contract.ts';
 import { outcomeOf } from '../delivery/delivery.ts';
 import type { TellDelivery } from '../delivery/tell-delivery.ts';
 import { MovedError, TerminalError } from '../errors.ts';
+import { type ActorReport, operatorCommands } from '../operations.ts';
 import type { NodeRow, Store, TellRow } from '../store/store.ts';
 import { outboxTable } from '../store/tables.ts';
 import type { AskCall } from './call.ts';
-import { type ActorReport, type HostCommand, hostCommands } from './operations.ts';
+
+export const hostCommands = {
+  ...operatorCommands,
+  /** A wake-up: delivers a tell if its row is still there. Resolves when that is done with for now. */
+  $deliver: { request: z.object({ tellId: z.uuid() }), reply: z.null() },
+} satisfies CommandShapes;
+export type HostCommand = keyof typeof hostCommands;
 
 export interface HostCommandsOptions {
   readonly actors: ActiveActors;

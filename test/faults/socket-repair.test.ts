@@ -10,9 +10,10 @@ import { Hub } from '../../gateway/sockets/hub.ts';
 import { prometheusSocketMetrics } from '../../gateway/sockets/metrics.ts';
 import { OpenSocket } from '../../gateway/sockets/open-socket.ts';
 import { shardOf } from '../../runtime/address.ts';
+import { createFollow } from '../../runtime/events/following.ts';
+import type { Actors } from '../../runtime/handles.ts';
 import { createActors } from '../../runtime/host/actors.ts';
 import { defaultLimits } from '../../runtime/host/limits.ts';
-import type { Actors } from '../../runtime/kind.ts';
 import { silentLogger } from '../../runtime/ports.ts';
 import { defaultsOf } from '../../runtime/setting.ts';
 import { alice, challengeOf, headerSessions } from '../kit/account.ts';
@@ -70,13 +71,11 @@ async function openWorld() {
   const limits = defaultsOf(gatewaySettings).sockets;
   const hub = new Hub({
     actors,
-    transport,
+    follow: createFollow({ transport, clock, random, logger: silentLogger, shardCount }),
     clock,
     random,
-    logger: silentLogger,
     metrics,
     limits,
-    shardCount,
   });
   let userUuid = random.uuid();
   while (!a.transport.isRouted(shardOf({ kind: 'user', id: userUuid }, shardCount))) userUuid = random.uuid();

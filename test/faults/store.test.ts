@@ -6,10 +6,10 @@
 import test, { type ExecutionContext } from 'ava';
 import { sleep, systemClock } from '../../runtime/clock.ts';
 import { UnavailableError } from '../../runtime/errors.ts';
+import type { Actors } from '../../runtime/handles.ts';
 import { createActors } from '../../runtime/host/actors.ts';
 import { Host } from '../../runtime/host/host.ts';
 import { defaultLimits } from '../../runtime/host/limits.ts';
-import type { Actors } from '../../runtime/kind.ts';
 import { noMetrics, silentLogger } from '../../runtime/ports.ts';
 import { migrate } from '../../runtime/store/postgres/migrate.ts';
 import { runtimeMigrations } from '../../runtime/store/postgres/migrations/list.ts';

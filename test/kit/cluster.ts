@@ -3,11 +3,12 @@
 import { shardOf } from '../../runtime/address.ts';
 import { sleep } from '../../runtime/clock.ts';
 import type { Provided } from '../../runtime/dependency.ts';
+import type { Actors } from '../../runtime/handles.ts';
 import { createActors } from '../../runtime/host/actors.ts';
 import type { AskCall } from '../../runtime/host/call.ts';
 import { defaultLimits, type Limits } from '../../runtime/host/limits.ts';
 import { Node } from '../../runtime/host/node.ts';
-import type { Actors, Kind } from '../../runtime/kind.ts';
+import type { Kind } from '../../runtime/kind.ts';
 import { placementOf } from '../../runtime/ownership/placement.ts';
 import { noMetrics, type RuntimeMetrics, silentLogger } from '../../runtime/ports.ts';
 import { ModelDatabase, ModelStore, type Schedule } from '../../runtime/store/model.ts';

@@ -12,7 +12,8 @@ import { createGateway, type Gateway, type GatewayConfig } from '../../gateway/s
 import { gatewaySettings } from '../../gateway/settings.ts';
 import { createSocketTokens, type SocketTokens } from '../../gateway/sockets/tokens.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
-import type { Actors } from '../../runtime/kind.ts';
+import { createFollow } from '../../runtime/events/following.ts';
+import type { Actors } from '../../runtime/handles.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import { createReadiness, type Readiness } from '../../runtime/readiness.ts';
 import { defaultsOf } from '../../runtime/setting.ts';
@@ -103,6 +104,8 @@ export async function startGateway(
     },
   });
   const registry = new Registry();
+  const random = systemRandom;
+  const logger = pino({ level: logLevel }, lines);
   const ready = readiness ?? createReadiness({}, clock);
   const gateway = createGateway({
     routes,
@@ -110,13 +113,12 @@ export async function startGateway(
     actors,
     config: { ...testGatewayConfig, ...config },
     clock,
-    random: systemRandom,
-    logger: pino({ level: logLevel }, lines),
+    random,
+    logger,
     registry,
     readiness: ready,
     socketTokens,
-    transport,
-    shardCount: testShardCount,
+    follow: createFollow({ transport, shardCount: testShardCount, clock, random, logger }),
     verifyBearer,
   });
   const port = await gateway.listen('127.0.0.1', 0);

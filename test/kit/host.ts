@@ -1,9 +1,10 @@
 /** A host over the model store, with a clock that tests move and randomness from a seed. */
 import type { Provided } from '../../runtime/dependency.ts';
+import type { Actors } from '../../runtime/handles.ts';
 import { createActors } from '../../runtime/host/actors.ts';
 import { Host } from '../../runtime/host/host.ts';
 import { defaultLimits, type Limits } from '../../runtime/host/limits.ts';
-import type { Actors, Kind } from '../../runtime/kind.ts';
+import type { Kind } from '../../runtime/kind.ts';
 import { noMetrics, type RuntimeMetrics, silentLogger } from '../../runtime/ports.ts';
 import type { Random } from '../../runtime/random.ts';
 import { ModelDatabase, ModelStore, type Schedule } from '../../runtime/store/model.ts';

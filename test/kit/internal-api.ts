@@ -16,6 +16,11 @@ import { createInternalApi, type InternalApi } from '../../operations/internal-a
 import type { InternalApiPorts } from '../../operations/ports.ts';
 import { shardOf } from '../../runtime/address.ts';
 import { systemClock } from '../../runtime/clock.ts';
+import {
+  type ClusterOperationsPorts,
+  createClusterOperations,
+  createLookups,
+} from '../../runtime/host/cluster-operations.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import { outboxTable, timerTable } from '../../runtime/store/tables.ts';
 import type { Hint } from '../../runtime/transport/transport.ts';
@@ -42,6 +47,8 @@ export async function startApi(
   options: {
     readonly credentials?: ServerCredentials;
     readonly ports?: Partial<InternalApiPorts>;
+    /** In place of the host's. */
+    readonly store?: ClusterOperationsPorts['store'];
     readonly settings?: Partial<AccountSettings>;
   } = {},
 ): Promise<ApiWorld> {
@@ -52,9 +59,12 @@ export async function startApi(
   const checks: Record<string, string> = { database: 'ok', host: 'ok' };
   const registry = new Registry();
   const api = createInternalApi({
-    store: server.host.store,
+    cluster: createClusterOperations({
+      store: options.store ?? server.host.store,
+      transport: { hint: (hint) => void hints.push(hint) },
+    }),
+    lookups: createLookups(server.host.store),
     actors: server.host.actors,
-    transport: { hint: (hint) => void hints.push(hint) },
     readiness: {
       report: async () => ({ ready: Object.values(checks).every((check) => check === 'ok'), checks }),
     },

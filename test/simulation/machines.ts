@@ -6,9 +6,10 @@
 
 import type { Provided } from '../../runtime/dependency.ts';
 import { ActorError } from '../../runtime/errors.ts';
+import type { Actors } from '../../runtime/handles.ts';
 import { createActors } from '../../runtime/host/actors.ts';
 import { Node } from '../../runtime/host/node.ts';
-import type { Actors, Kind } from '../../runtime/kind.ts';
+import type { Kind } from '../../runtime/kind.ts';
 import type { RuntimeMetrics } from '../../runtime/ports.ts';
 import { ModelStore } from '../../runtime/store/model.ts';
 import { type NodeRow, StoreError } from '../../runtime/store/store.ts';

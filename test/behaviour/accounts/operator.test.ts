@@ -4,6 +4,7 @@ import { findUser } from '../../../actors/identity/account-table.ts';
 import { User } from '../../../actors/user/contract.ts';
 import { UserAdministration } from '../../../actors/user/operator-contract.ts';
 import { NotFoundError } from '../../../runtime/errors.ts';
+import { createLookups } from '../../../runtime/host/cluster-operations.ts';
 import { alice, register, signIn, statusOf, tokensOf } from '../../kit/account.ts';
 import { startServer, type TestServer } from '../../kit/server.ts';
 
@@ -68,7 +69,10 @@ test('a deleted account is shown as such until it is gone, and its address is no
   const headers = { 'x-server-password': alice.password };
   t.is((await server.call('DELETE', `/v1/users/${userUuid}`, { bearer: access, headers })).status, 200);
   t.like(await operated(server, userUuid).operatorShow({}), { state: 'deleted', email: '', sessions: 0 });
-  t.is(await findUser(server.host.store, { email: alice.email, workspace: 'default' }), undefined);
+  t.is(
+    await findUser(createLookups(server.host.store), { email: alice.email, workspace: 'default' }),
+    undefined,
+  );
   await server.advance(60_000);
   await t.throwsAsync(operated(server, userUuid).operatorShow({}), { instanceOf: NotFoundError });
 });
@@ -77,9 +81,9 @@ test('a user is found by the address as it is stored, in its own workspace alone
   const server = await startServer(t);
   const { userUuid } = await register(server);
   const { store } = server.host;
-  t.is(await findUser(store, { email: alice.email, workspace: 'default' }), userUuid);
-  t.is(await findUser(store, { email: alice.email, workspace: 'other' }), undefined);
-  t.is(await findUser(store, { email: 'bob@example.org', workspace: 'default' }), undefined);
+  t.is(await findUser(createLookups(store), { email: alice.email, workspace: 'default' }), userUuid);
+  t.is(await findUser(createLookups(store), { email: alice.email, workspace: 'other' }), undefined);
+  t.is(await findUser(createLookups(store), { email: 'bob@example.org', workspace: 'default' }), undefined);
 });
 
 test('there is nothing to show or to end where nobody ever registered', async (t) => {

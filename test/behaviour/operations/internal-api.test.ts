@@ -10,7 +10,7 @@ import {
 import { SessionRefusalReason, SessionsService } from '../../../proto/generated/scriptorium/v1/sessions.ts';
 import { UserState, UsersService } from '../../../proto/generated/scriptorium/v1/users.ts';
 import { OverloadedError } from '../../../runtime/errors.ts';
-import type { Actors } from '../../../runtime/kind.ts';
+import type { Actors } from '../../../runtime/handles.ts';
 import { StoreError } from '../../../runtime/store/store.ts';
 import { alice, register, signIn, tokensOf } from '../../kit/account.ts';
 import { settled } from '../../kit/clock.ts';
@@ -367,7 +367,7 @@ test('a database that is away is said to be, without its own words', async (t) =
     throw new StoreError('unavailable', 'host 10.0.0.7 refused user alice');
   };
   const store = { nodes: away, shards: away } as never;
-  const { address } = await startApi(t, { ports: { store } });
+  const { address } = await startApi(t, { store });
   const told = await callerOf(t, address).failing(ClusterService.listNodes, page);
   t.like(told, { code: status.UNAVAILABLE, details: 'The database cannot answer at the moment. Try again.' });
 });
@@ -402,7 +402,7 @@ test('closing lets a call under way finish and takes no other', async (t) => {
     },
     shards: () => store.shards(),
   };
-  const { api, address } = await startApi(t, { ports: { store: slow as never } });
+  const { api, address } = await startApi(t, { store: slow as never });
   const { ask } = callerOf(t, address);
   const underWay = ask(ClusterService.listNodes, page);
   await reached;

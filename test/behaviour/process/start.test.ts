@@ -1,5 +1,5 @@
 /** The server as `npm start` runs it: a process of its own, started, stopped, killed and started again. */
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -119,7 +119,9 @@ test.serial('another secret key than the database was made with is refused', asy
   first.child.kill('SIGTERM');
   await first.exitCode;
   const other = 'ab'.repeat(32);
-  const second = launch(t, { directory, settings: { SECRET_KEY: other } });
+  const file = join(directory, 'other-key');
+  writeFileSync(file, `${other}\n`);
+  const second = launch(t, { directory, settings: { SECRET_KEY_FILE: file } });
   t.is(await second.exitCode, exitCodes.config);
   t.regex(second.output(), /secret key is not the one this database was made with/);
   t.notRegex(second.output(), new RegExp(other));
@@ -127,10 +129,13 @@ test.serial('another secret key than the database was made with is refused', asy
 
 test.serial('wrong settings are all told at once and nothing is made', async (t) => {
   const directory = dataDirectoryOf(t);
-  const server = launch(t, { directory, settings: { PORT: 'http', LEASE_MS: '1', COOKIE_SECRUE: 'true' } });
+  const wrong = { PORT: 'http', LEASE_MS: '1', DATABASE_URL_FILE: '/nowhere/url', COOKIE_SECRUE: 'true' };
+  const server = launch(t, { directory, settings: wrong });
   t.is(await server.exitCode, exitCodes.config);
   t.regex(server.output(), /PORT is not a whole number/);
   t.regex(server.output(), /LEASE_MS is below/);
+  t.regex(server.output(), /The file \/nowhere\/url that DATABASE_URL_FILE names cannot be read: ENOENT/);
+  t.regex(server.output(), /COOKIE_SECRUE is no setting\. COOKIE_SECURE may have been meant/);
   t.deepEqual(readdirSync(directory), []);
 });
 

@@ -1,0 +1,33 @@
+/** Typed handles on actors: `actors.get(User, id).ask.listSessions({ … })`, wherever the actor is. */
+import type { z } from 'zod';
+import type { CommandShape, CommandShapes } from './contract.ts';
+
+export interface AskOptions {
+  /** Milliseconds from now after which the caller no longer waits. */
+  readonly deadlineMs?: number;
+  /** The same for every repeat of one call; made anew when absent. */
+  readonly callId?: string;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a command of any shape
+type AnyShape = CommandShape<any, any>;
+type RequestOf<C extends AnyShape> = z.input<C['request']>;
+type ReplyOf<C extends AnyShape> = z.output<C['reply']>;
+
+/** `actors.get(User, id).ask.listSessions({ ... })`: a typed handle on one actor. */
+export type Ask<C extends CommandShapes> = {
+  readonly [Name in keyof C]: (
+    request: RequestOf<C[Name]>,
+    options?: AskOptions,
+  ) => Promise<ReplyOf<C[Name]>>;
+};
+
+/** What callers need of a kind: a `Contract` is one, and so is a `Kind`. */
+export interface KindRef<C extends CommandShapes> {
+  readonly name: string;
+  readonly commands: C;
+}
+
+export interface Actors {
+  get<C extends CommandShapes>(kind: KindRef<C>, id: string): { readonly ask: Ask<C> };
+}

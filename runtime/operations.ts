@@ -1,0 +1,112 @@
+/** What operators see of a cluster and do to it, and to single actors of it, from any of its processes. */
+import { z } from 'zod';
+import type { Address } from './address.ts';
+import type { CommandShapes } from './contract.ts';
+import type { Actors } from './handles.ts';
+
+// --- the cluster ---------------------------------------------------------------------------------------------
+
+export interface NodeReport {
+  readonly id: string;
+  /** Null: it left, or was declared dead. */
+  readonly incarnation: string | null;
+  readonly address: string;
+  readonly roles: string;
+  readonly runsActors: boolean;
+  readonly version: string;
+  readonly draining: boolean;
+  /** By database time. */
+  readonly expiresInMs: number;
+}
+
+/** Who was the last to take a shard; it is free unless that incarnation is some node's. */
+export interface ShardReport {
+  readonly shard: number;
+  readonly epoch: number;
+  readonly node: string;
+  readonly incarnation: string;
+}
+
+/** What waits for delivery in the whole cluster, and of what failed too often some. */
+export interface BacklogReport {
+  readonly pendingTimers: number;
+  readonly pendingTells: number;
+  readonly deadTimerCount: number;
+  readonly deadTellCount: number;
+  readonly deadTimers: readonly DeadTimer[];
+  readonly deadTells: readonly DeadTell[];
+}
+
+export interface DeadTimer {
+  readonly actor: Address;
+  readonly name: string;
+  readonly dueMs: number;
+  readonly attempts: number;
+}
+
+export interface DeadTell {
+  readonly tellId: string;
+  readonly target: Address;
+  readonly sender: Address;
+  readonly name: string;
+  readonly attempts: number;
+}
+
+/** As the database has it. Rejects with an `ActorError`, or with what nobody foresaw. */
+export interface ClusterOperations {
+  /** Every node that ever registered. */
+  nodes(): Promise<readonly NodeReport[]>;
+  /** Every shard that was ever taken, in order. */
+  shards(): Promise<readonly ShardReport[]>;
+  /** `deadMax` dead timers and as many dead tells. */
+  backlog(deadMax: number): Promise<BacklogReport>;
+  /** Says whether a node is to drain. False: there is no such living node. */
+  setDraining(node: string, draining: boolean): Promise<boolean>;
+  /** Asks for every shard in its place now. */
+  rebalance(): void;
+}
+
+// --- single actors -------------------------------------------------------------------------------------------
+
+const reportSchema = z.object({
+  /** The node and the incarnation that own the actor. */
+  node: z.string(),
+  incarnation: z.string(),
+  shard: z.number(),
+  epoch: z.number(),
+  /** `passive`: not in memory. */
+  phase: z.enum(['passive', 'activating', 'active', 'settling']),
+  /** What the next message would wait for. */
+  waitsFor: z.enum(['nothing', 'activation', 'commit', 'outcome']),
+  /** Messages that wait for their turn. */
+  waiting: z.number(),
+  /** Outcomes that wait at the gate for their commit. */
+  atGate: z.number(),
+  heldBytes: z.number(),
+  idleMs: z.number(),
+  /** As the database has it; undefined where there is no row. */
+  version: z.number().optional(),
+  pendingTimers: z.number(),
+  deadTimers: z.number(),
+});
+export type ActorReport = z.infer<typeof reportSchema>;
+
+const nothing = z.null();
+
+/**
+ * Commands of every kind, which the host of the actor answers itself. Shaped like any command, so that requests and
+ * replies are checked on their way.
+ */
+export const operatorCommands = {
+  /** Where an actor lives and what it waits for. */
+  $inspect: { request: nothing, reply: reportSchema },
+  /** Drops an idle actor from memory. False: it was not there, or is not idle. */
+  $evict: { request: nothing, reply: z.boolean() },
+  /** Tries a dead timer or tell anew. False: there is none of that name. */
+  $reviveTimer: { request: z.object({ name: z.string() }), reply: z.boolean() },
+  $reviveTell: { request: z.object({ tellId: z.uuid() }), reply: z.boolean() },
+} satisfies CommandShapes;
+
+/** By ordinary routing to whoever owns the actor. */
+export const actorOperations = (actors: Actors, { kind, id }: Address) =>
+  actors.get({ name: kind, commands: operatorCommands }, id).ask;
