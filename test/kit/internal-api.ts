@@ -50,9 +50,13 @@ export async function startApi(
     /** In place of the host's. */
     readonly store?: ClusterOperationsPorts['store'];
     readonly settings?: Partial<AccountSettings>;
+    readonly leaseMs?: number;
   } = {},
 ): Promise<ApiWorld> {
-  const server = await startServer(t, { ...(options.settings && { accounts: options.settings }) });
+  const server = await startServer(t, {
+    accounts: options.settings ?? {},
+    ...(options.leaseMs !== undefined && { host: { leaseMs: options.leaseMs } }),
+  });
   const hints: Hint[] = [];
   const log: object[] = [];
   const note = (fields: object, message: string) => void log.push({ ...fields, message });

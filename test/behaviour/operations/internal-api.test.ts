@@ -105,7 +105,7 @@ test('nodes are listed by name with their state and shards, in pages', async (t)
 });
 
 test('a node whose lease is over and that nobody declared dead is shown as expired', async (t) => {
-  const world = await startApi(t);
+  const world = await startApi(t, { leaseMs: 10_000 });
   await addNode(world, 'silent');
   world.server.host.host.abandon();
   await world.server.clock.advance(10_000);
