@@ -43,7 +43,7 @@ export interface ServerOptions extends DomainOptions {
   readonly cookies?: Partial<CookieOptions>;
   readonly captchaUiUrl?: string;
   readonly gateway?: Partial<GatewayConfig>;
-  readonly host?: Pick<TestHostOptions, 'store' | 'schedule' | 'limits' | 'leaseMs'>;
+  readonly host?: Pick<TestHostOptions, 'clock' | 'store' | 'schedule' | 'limits' | 'leaseMs'>;
 }
 
 const keyring = createKeyring(Buffer.alloc(32, 7));
@@ -93,7 +93,7 @@ export interface TestServer extends TestGateway {
 }
 
 export async function startServer(t: ExecutionContext, options: ServerOptions = {}): Promise<TestServer> {
-  const clock = new FakeClock();
+  const clock = options.host?.clock ?? new FakeClock();
   const hasher = new CountingHasher();
   const transport = new LossyTransport();
   const domain = domainOf(options, hasher);

@@ -154,13 +154,19 @@ test('an address that strangers have locked does not keep its owner from changin
   t.is((await signIn(server, { password: newPassword })).status, 200);
 });
 
-test('the right password gives the attempts back after a change too', async (t) => {
+test('the right password gives the attempts back after a change too, those of strangers among them', async (t) => {
   const server = await startServer(t);
   const mine = await register(server);
-  for (let attempt = 0; attempt < 11; attempt += 1) await change(server, mine, { current_password: 'x' });
-  await change(server, mine);
+  for (let attempt = 0; attempt < 11; attempt += 1) {
+    await change(server, mine, { current_password: 'x' });
+    await signIn(server, { password: 'x' });
+  }
+  const fresh = tokensOf(await change(server, mine));
   await server.advance(1_000);
-  t.is((await signIn(server)).status, 401);
+  for (let attempt = 0; attempt < 11; attempt += 1) {
+    t.is((await change(server, fresh, { current_password: 'x' })).status, 401);
+    t.is((await signIn(server)).status, 401);
+  }
   t.is((await signIn(server, { password: newPassword })).status, 200);
 });
 

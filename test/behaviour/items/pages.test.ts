@@ -133,16 +133,36 @@ test('any token but ours is followed by everything, tombstones included', async 
 });
 
 test('after a restore a device reads everything again, and does not skip what has its old positions', async (t) => {
-  const before = await startServer(t, { items: { generation: 'before' } });
-  const phone = await before.device();
+  const server = await startServer(t, { items: { generation: 'before' } });
+  const phone = await server.device();
   await phone.sync({ items: notes(3) });
+  const lost = phone.syncToken;
   // The backup knew only the first two; another device then saves what gets the third position again.
-  const restored = await startServer(t, { items: { generation: 'after' } });
-  await (await restored.device()).sync({ items: [...notes(2), note({ uuid: uuidNumber(9) })] });
-  const { retrieved_items: got } = await (await restored.device()).sync({
-    sync_token: phone.syncToken,
-  });
+  const backup = await startServer(t, { items: { generation: 'before' } });
+  const laptop = await backup.device();
+  await laptop.sync({ items: notes(2) });
+  await backup.restart({ items: { generation: 'after' } });
+  await laptop.sync({ items: [note({ uuid: uuidNumber(9) })] });
+  const tokenOf = (generation: string) =>
+    encodeToken([{ collection: laptop.account.userUuid, generation, position: 3 }]);
+  t.is(lost, encodeToken([{ collection: phone.account.userUuid, generation: 'before', position: 3 }]));
+  const { retrieved_items: got } = await (await backup.device()).sync({ sync_token: tokenOf('before') });
   t.deepEqual(uuids(got), [1, 2, 9].map(uuidNumber));
+  t.deepEqual((await (await backup.device()).sync({ sync_token: tokenOf('after') })).retrieved_items, []);
+});
+
+test('a cursor stands by itself, and wins over a sync token', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  await phone.sync({ items: notes(2) });
+  const early = phone.syncToken;
+  await phone.sync({ items: notes(4, 3) });
+  const laptop = await server.device();
+  const { cursor_token } = await laptop.sync({ limit: 4 });
+  for (const sync_token of [null, early, 'garbage']) {
+    const { retrieved_items: got } = await laptop.sync({ sync_token, cursor_token });
+    t.deepEqual(uuids(got), [5, 6].map(uuidNumber));
+  }
 });
 
 test('a token from before the first save is followed by everything', async (t) => {

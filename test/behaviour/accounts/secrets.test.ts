@@ -1,0 +1,48 @@
+/** What is kept of what opens an account: nothing that opens it. */
+import { inspect } from 'node:util';
+import test from 'ava';
+import { ModelDatabase, ModelStore } from '../../../runtime/store/model.ts';
+import { alice, cookieSessions, newAlice, refresh, signIn, tokensOf } from '../../kit/account.ts';
+import { FakeClock } from '../../kit/clock.ts';
+import { startServer } from '../../kit/server.ts';
+
+/** Keeps the text of whatever is written, that in bytes too. */
+class WatchedStore extends ModelStore {
+  written = '';
+
+  override commit(...args: Parameters<ModelStore['commit']>): ReturnType<ModelStore['commit']> {
+    this.written += inspect(args, { depth: null, maxStringLength: null });
+    for (const bytes of bytesIn(args)) this.written += bytes.toString('latin1');
+    return super.commit(...args);
+  }
+}
+
+function bytesIn(value: unknown): Buffer[] {
+  if (Buffer.isBuffer(value)) return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).flatMap(bytesIn);
+}
+
+test('no secret of a session is in the database, in any of its rows', async (t) => {
+  const clock = new FakeClock();
+  const store = new WatchedStore(new ModelDatabase(clock));
+  const server = await startServer(t, { host: { clock, store } });
+  const answers = [
+    await server.call('POST', '/v1/users', { body: newAlice }),
+    await signIn(server, { api: cookieSessions }),
+  ];
+  for (const answer of [...answers]) answers.push(await refresh(server, tokensOf(answer)));
+  await server.advance(1_000);
+  const secrets = answers.flatMap(({ body, setCookies }) => [
+    ...setCookies.map((cookie) => cookie.split(/[=;]/)[1] ?? ''),
+    ...[body.session.access_token, body.session.refresh_token]
+      .filter((token: string) => token.startsWith('1:'))
+      .map((token: string) => token.split(':')[2] ?? ''),
+  ]);
+  t.true(secrets.length >= 8);
+  t.true(store.written.includes(alice.email));
+  for (const secret of secrets) {
+    t.is(secret.length, 43);
+    t.false(store.written.includes(secret));
+  }
+});

@@ -1,0 +1,115 @@
+/**
+ * A mutant on trial: the edit is made in a copy of the project, the tests it names run there, and the edit is taken
+ * back. The copies lie inside the project, so that they find the same packages.
+ */
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { transformSync } from 'esbuild';
+import type { Mutant } from './mutant.ts';
+
+export type Verdict =
+  /** A test failed, as it should. */
+  | { readonly verdict: 'caught'; readonly by: string }
+  /** All of its tests passed. */
+  | { readonly verdict: 'survived' }
+  /** It could not be tried, which is as bad: the source or the tests have moved on. */
+  | { readonly verdict: 'void'; readonly why: string };
+
+const project = fileURLToPath(new URL('../../', import.meta.url));
+const copied = ['runtime', 'actors', 'gateway', 'config', 'operations', 'process', 'proto', 'test', 'cli'];
+const copiedFiles = ['config.ts', 'main.ts', 'package.json', 'tsconfig.json', 'ava.config.js'];
+const limitMs = 120_000;
+
+export class Copy {
+  readonly #root: string;
+
+  constructor(name: string) {
+    this.#root = join(project, '.cache/mutants', `${name}-${process.pid}`);
+    for (const path of [...copied, ...copiedFiles]) {
+      cpSync(join(project, path), join(this.#root, path), { recursive: true });
+    }
+  }
+
+  remove(): void {
+    rmSync(this.#root, { recursive: true, force: true });
+  }
+
+  async try(mutant: Mutant): Promise<Verdict> {
+    const place = this.#placeOf(mutant);
+    if (typeof place === 'string') return { verdict: 'void', why: place };
+    writeFileSync(place.path, place.mutated);
+    try {
+      return await this.run(mutant.tests, mutant.match);
+    } finally {
+      writeFileSync(place.path, place.text);
+    }
+  }
+
+  /** Runs tests until the first that fails. */
+  run(tests: readonly string[], match?: string): Promise<Verdict> {
+    const missing = tests.find((test) => !existsSync(join(this.#root, test)));
+    if (missing !== undefined) return Promise.resolve({ verdict: 'void', why: `${missing} is not there` });
+    const matching = match === undefined ? [] : ['--match', match];
+    const args = ['--tap', '--fail-fast', ...matching, ...tests];
+    const ava = join(project, 'node_modules/.bin/ava');
+    return new Promise((resolve) => {
+      execFile(ava, args, { cwd: this.#root, timeout: limitMs, killSignal: 'SIGKILL' }, (error, out, err) => {
+        const failed = /^not ok \d+ - (.*)$/m.exec(out)?.[1];
+        const passed = /^ok \d+/m.test(out);
+        if (failed !== undefined) resolve({ verdict: 'caught', by: failed });
+        else if (error?.killed) resolve({ verdict: 'caught', by: 'a test that found no end' });
+        else if (error === null && passed) resolve({ verdict: 'survived' });
+        else resolve({ verdict: 'void', why: `its tests did not run: ${(out + err).slice(-500)}` });
+      });
+    });
+  }
+
+  #placeOf({ file, find, replace }: Mutant): string | { path: string; text: string; mutated: string } {
+    const places = this.#sourcesOf(file).flatMap((path) => {
+      const text = readFileSync(path, 'utf8');
+      return Array.from({ length: text.split(find).length - 1 }, () => ({ path, text }));
+    });
+    const [place] = places;
+    if (place === undefined || places.length > 1) {
+      return `found ${places.length} times in ${file}: ${find}`;
+    }
+    const mutated = place.text.split(find).join(replace);
+    try {
+      transformSync(mutated, { loader: 'ts' });
+    } catch (error) {
+      return `no TypeScript any more: ${String(error)}`;
+    }
+    return { ...place, mutated };
+  }
+
+  #sourcesOf(file: string): readonly string[] {
+    const path = join(this.#root, file);
+    if (!existsSync(path)) return [];
+    if (!statSync(path).isDirectory()) return [path];
+    return readdirSync(path, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+      .map((name) => join(path, name));
+  }
+}
+
+/** Tries each, several at once, and tells of each as soon as it is known. */
+export async function tryMutants(
+  mutants: readonly Mutant[],
+  atOnce: number,
+  told: (mutant: Mutant, verdict: Verdict) => void,
+): Promise<void> {
+  const waiting = [...mutants];
+  const worker = async (copy: Copy) => {
+    try {
+      for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
+        told(mutant, await copy.try(mutant));
+      }
+    } finally {
+      copy.remove();
+    }
+  };
+  const workers = Math.min(atOnce, mutants.length);
+  await Promise.all(Array.from({ length: workers }, (_, n) => worker(new Copy(`${n}`))));
+}
