@@ -3,7 +3,7 @@ import type { PlantedBug } from '../../plant.ts';
 export const bug: PlantedBug = {
   name: 'host-speaks-for-another',
   why: 'A host that no longer owns an actor promises that a call had no effect.',
-  from: 236,
+  flavour: 'partitioned',
   edits: [
     {
       file: 'runtime/host/dispatcher.ts',
