@@ -1,8 +1,10 @@
+import type { Address } from '../address.ts';
 import type { Clock } from '../clock.ts';
 import type { Committer } from '../commit/committer.ts';
 import type { Dependencies } from '../dependency.ts';
 import type { Followers } from '../events/followers.ts';
 import type { Limits } from '../host/limits.ts';
+import type { JobChange } from '../jobs/lease.ts';
 import type { Kind } from '../kind.ts';
 import type { Lease } from '../ownership/lease.ts';
 import type { Logger, RuntimeMetrics } from '../ports.ts';
@@ -31,5 +33,6 @@ export interface ActorEnvironment {
   /** What is stored of the actor is of a newer format than this release reads. */
   unreadable(actor: Actor): void;
   timersCommitted(timers: Iterable<TimerRow | Removed>): void;
+  jobsCommitted(address: Address, changes: readonly JobChange[]): void;
   tellsCommitted(tells: readonly TellRow[]): void;
 }

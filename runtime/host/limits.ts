@@ -27,6 +27,12 @@ export interface Limits {
   readonly deliveriesMax: number;
   /** A timer or tell whose turn keeps throwing is dead after this many attempts. */
   readonly attemptsMax: number;
+  /** Jobs that run on this host at once. */
+  readonly jobsMax: number;
+  /** Jobs that hold their lease here and wait for room. Any more are tried again when it lapses. */
+  readonly jobsWaitingMax: number;
+  /** After so long a job is run again whose host has died; one that lives renews the lease three times meanwhile. */
+  readonly jobLeaseMs: number;
   /** Pause between two sweeps of the outbox and of due timers. */
   readonly sweepMs: number;
 }
@@ -47,5 +53,8 @@ export const defaultLimits: Limits = {
   recordedCallMs: 600_000,
   deliveriesMax: 64,
   attemptsMax: 10,
+  jobsMax: 100,
+  jobsWaitingMax: 1_000,
+  jobLeaseMs: 30_000,
   sweepMs: 3_000,
 };
