@@ -1,5 +1,5 @@
 /**
- * What a kind declares: commands, timers and tells, and what their turns may do.
+ * What a kind declares: commands, timers, tells and jobs, and what their turns may do.
  *
  * A turn is a synchronous function over the actor's slices and the rows its read plan named. It returns a reply
  * and records effects; nothing it recorded is visible outside until the commit that carries it is durable, and
@@ -8,7 +8,7 @@
  */
 import type { z } from 'zod';
 import type { Address } from './address.ts';
-import type { CommandShape, MessageShape, Tells } from './contract.ts';
+import type { CommandShape, JobShape, MessageShape, Tells } from './contract.ts';
 import type { Dependency } from './dependency.ts';
 import type { Actors } from './handles.ts';
 import type { Slice, SliceMap, State } from './slice.ts';
@@ -123,7 +123,15 @@ export interface Turn extends View {
   remove<T extends AnyTable>(table: T, key: KeyOf<T>): void;
   /** Arms (or moves) a timer of the kind; `keyed` makes one of several. */
   arm<Payload>(timer: MessageShape<Payload>, dueMs: number, payload: Payload): void;
-  disarm(timer: Pick<MessageShape<unknown>, 'name'>): void;
+  disarm(timer: Pick<MessageShape<unknown>, 'name' | 'isJob'>): void;
+  /**
+   * Has a job of the kind run once this turn's commit is durable; `keyed` makes one of several, which run beside each
+   * other. One job never runs beside itself: while a run of it is under way, a start means one more after that with the
+   * newest payload, and a run that is interrupted or fails is followed by that one instead of being repeated.
+   */
+  start<Payload>(job: JobShape<Payload>, payload: Payload): void;
+  /** From this turn's commit on, no turn of the job takes effect any more. What it does outside cannot be called back. */
+  stop(job: Pick<JobShape<unknown>, 'name' | 'isJob'>): void;
   /** Sends durable messages without a reply: each exactly once in effect, in no order. */
   tell<T>(kind: { readonly name: string; readonly tells: T }, id: string): Tells<T>;
   /**
@@ -260,5 +268,55 @@ export function timer<Payload, P extends Plans = Record<never, never>>(
 export function tell<Payload, P extends Plans = Record<never, never>>(
   definition: TellHandler<Payload, P>,
 ): TellHandler<Payload, P> {
+  return definition;
+}
+
+/** What `JobRun.finish` resolves to, and nothing else: a run cannot end well without it. */
+export interface Finished {
+  readonly finished: true;
+}
+
+interface JobStep<R, P extends Plans> {
+  readonly reads?: (view: View) => P;
+  readonly turn: (turn: Turn, reads: PlanResults<P>) => R;
+}
+
+/** One run of a job, for as long as it holds the job's lease. */
+export interface JobRun extends Pick<Flow, 'self' | 'use'> {
+  /**
+   * The same in every run that one start leads to, and in no other: by this those outside who can tell a repeat are to
+   * know it (a `Message-ID`, a call id).
+   */
+  readonly id: string;
+  readonly nowMs: number;
+  /**
+   * Aborted once the run is not to go on: it took too long, its lease is another's or its job was stopped. To be handed
+   * to everything that waits.
+   */
+  readonly signal: AbortSignal;
+  /** Other actors. Every run asks anew: whom a repeat must not reach twice is asked under a call id made from `id`. */
+  readonly actors: Actors;
+  /**
+   * Runs a turn and resolves once its commit is durable. A run that has lost its lease is refused before the turn
+   * begins, so that a result either counts for the run that holds the job or does not count.
+   */
+  turn<R, P extends Plans = Record<never, never>>(step: JobStep<R, P>): Promise<R>;
+  /** The last turn: the job is over with the same commit. */
+  finish<P extends Plans = Record<never, never>>(step?: JobStep<void, P>): Promise<Finished>;
+}
+
+/**
+ * A job's handler. It runs until it finishes: again from the beginning after a crash or a hand-over, and after a
+ * growing pause when it throws. So its turns say in the state what is done, and what it does outside turns may be done
+ * again.
+ */
+export interface JobHandler<Payload = unknown> {
+  readonly payload: z.ZodType<Payload>;
+  /** How long one run may take. What takes longer has failed. */
+  readonly timeoutMs: number;
+  readonly run: (run: JobRun, payload: Payload) => Promise<Finished>;
+}
+
+export function job<Payload>(definition: JobHandler<Payload>): JobHandler<Payload> {
   return definition;
 }

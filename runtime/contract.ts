@@ -15,15 +15,25 @@ export type CommandShapes = Readonly<Record<string, CommandShape<any, any>>>;
 export interface MessageShape<Payload> {
   readonly name: string;
   readonly payload: z.ZodType<Payload>;
+  readonly isJob?: undefined;
+}
+/** Work that goes on outside turns until it is done: its name within the kind, and what it is started with. */
+export interface JobShape<Payload> {
+  readonly name: string;
+  readonly payload: z.ZodType<Payload>;
+  /** A job is started and stopped; it cannot be armed like a timer, nor a timer started. */
+  readonly isJob: true;
 }
 type Payloads = Readonly<Record<string, z.ZodType>>;
 type MessageShapes<P extends Payloads> = { readonly [Name in keyof P]: MessageShape<z.infer<P[Name]>> };
+type JobShapes<P extends Payloads> = { readonly [Name in keyof P]: JobShape<z.infer<P[Name]>> };
 
 export interface Contract<
   C extends CommandShapes = CommandShapes,
   T extends Payloads = Payloads,
   M extends Payloads = Payloads,
   E = unknown,
+  J extends Payloads = Payloads,
 > {
   readonly name: string;
   readonly commands: C;
@@ -31,6 +41,8 @@ export interface Contract<
   readonly tells: MessageShapes<T>;
   /** What the actor sets for itself. Here, as operators see and revive timers by name. */
   readonly timers: MessageShapes<M>;
+  /** Slow work that its turns start. Here for the same reason. */
+  readonly jobs: JobShapes<J>;
   /** What the actor publishes to the gateways that follow it; a union where there are several. */
   readonly event: z.ZodType<E> | undefined;
 }
@@ -40,19 +52,22 @@ export function contract<
   T extends Payloads = Record<never, never>,
   M extends Payloads = Record<never, never>,
   E = never,
+  J extends Payloads = Record<never, never>,
 >(definition: {
   readonly name: string;
   readonly commands?: C;
   readonly tells?: T;
   readonly timers?: M;
+  readonly jobs?: J;
   readonly event?: z.ZodType<E>;
-}): Contract<C, T, M, E> {
-  const { name, commands, tells, timers, event } = definition;
+}): Contract<C, T, M, E, J> {
+  const { name, commands, tells, timers, jobs, event } = definition;
   return {
     name,
     commands: commands ?? ({} as C),
     tells: shapes(tells ?? ({} as T)),
     timers: shapes(timers ?? ({} as M)),
+    jobs: jobShapes(jobs ?? ({} as J)),
     event,
   };
 }
@@ -62,9 +77,16 @@ function shapes<P extends Payloads>(payloads: P): MessageShapes<P> {
   return Object.fromEntries(named) as MessageShapes<P>;
 }
 
-/** One of several timers of one declaration, told apart by `key`: each has its own time and payload. */
-export function keyed<Payload>(timer: MessageShape<Payload>, key: string): MessageShape<Payload> {
-  return { ...timer, name: `${timer.name}:${key}` };
+function jobShapes<P extends Payloads>(payloads: P): JobShapes<P> {
+  const named = Object.entries(payloads).map(
+    ([name, payload]) => [name, { name, payload, isJob: true }] as const,
+  );
+  return Object.fromEntries(named) as JobShapes<P>;
+}
+
+/** One of several timers or jobs of one declaration, told apart by `key`: each has its own payload, and is on its own. */
+export function keyed<Shape extends { readonly name: string }>(shape: Shape, key: string): Shape {
+  return { ...shape, name: `${shape.name}:${key}` };
 }
 
 /** Sends a tell of this name; what carries nothing takes no argument. */

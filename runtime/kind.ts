@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { AnyCommand, Command, TellHandler, TimerHandler } from './command.ts';
+import type { AnyCommand, Command, JobHandler, TellHandler, TimerHandler } from './command.ts';
 import type { CommandShape, Contract } from './contract.ts';
 import type { Dependency } from './dependency.ts';
 import type { Slice, SliceMap } from './slice.ts';
@@ -19,6 +19,8 @@ export interface Kind<C extends Commands = Commands> {
   readonly timers: Readonly<Record<string, TimerHandler<any, any>>>;
   // biome-ignore lint/suspicious/noExplicitAny: payloads and plans of any shape
   readonly tells: Readonly<Record<string, TellHandler<any, any>>>;
+  // biome-ignore lint/suspicious/noExplicitAny: payloads of any shape
+  readonly jobs: Readonly<Record<string, JobHandler<any>>>;
 }
 
 export type Commands = Readonly<Record<string, AnyCommand>>;
@@ -27,12 +29,21 @@ export type Commands = Readonly<Record<string, AnyCommand>>;
 export function kind<const C extends Commands>(
   definition: Pick<Kind<C>, 'name' | 'commands'> & Partial<Kind<C>>,
 ): Kind<C> {
-  return { revivable: false, uses: [], slices: [], tables: [], timers: {}, tells: {}, ...definition };
+  return {
+    revivable: false,
+    uses: [],
+    slices: [],
+    tables: [],
+    timers: {},
+    tells: {},
+    jobs: {},
+    ...definition,
+  };
 }
 
 /** A handler for everything that the contract names, of the shapes it gives. */
 type Implementation<K> =
-  K extends Contract<infer C, infer T, infer M>
+  K extends Contract<infer C, infer T, infer M, unknown, infer J>
     ? {
         readonly commands: {
           readonly [Name in keyof C]: C[Name] extends CommandShape<infer Request, infer Reply>
@@ -43,11 +54,17 @@ type Implementation<K> =
         readonly tells: { readonly [Name in keyof T]: TellHandler<z.infer<T[Name]>, any> };
         // biome-ignore lint/suspicious/noExplicitAny: plans of any shape
         readonly timers: { readonly [Name in keyof M]: TimerHandler<z.infer<M[Name]>, any> };
-      } & Pick<Kind, 'uses' | 'slices' | 'tables'> &
+      } & JobsOf<J> &
+        Pick<Kind, 'uses' | 'slices' | 'tables'> &
         Partial<Pick<Kind, 'revivable'>>
     : never;
 
+/** Few kinds have any. */
+type JobsOf<J extends Readonly<Record<string, z.ZodType>>> = keyof J extends never
+  ? { readonly jobs?: undefined }
+  : { readonly jobs: { readonly [Name in keyof J]: JobHandler<z.infer<J[Name]>> } };
+
 /** The kind of a contract. */
 export function kindOf<K extends Contract>(contract: K, implementation: Implementation<K>): Kind {
-  return { revivable: false, name: contract.name, ...implementation };
+  return { revivable: false, name: contract.name, ...implementation, jobs: implementation.jobs ?? {} };
 }

@@ -21,7 +21,7 @@ export interface RuntimeMetrics {
   /** Shards taken, and shards handed over to other hosts. */
   claimed(shards: number): void;
   handedOver(shards: number): void;
-  delivered(what: 'timer' | 'tell', outcome: 'done' | 'dropped' | 'failed' | 'dead'): void;
+  delivered(what: 'timer' | 'tell' | 'job', outcome: 'done' | 'dropped' | 'failed' | 'dead'): void;
 }
 
 export const noMetrics: RuntimeMetrics = {

@@ -36,6 +36,7 @@ import {
   TerminalError,
   UnavailableError,
 } from '../errors.ts';
+import { isJobTimer, type JobChange } from '../jobs/lease.ts';
 import { NewerFormatError } from '../store/encoding.ts';
 import type { Commit } from '../store/store.ts';
 import { loadActor } from './activation.ts';
@@ -260,7 +261,7 @@ export class Actor implements Committing {
   }
 
   #scope(taken: TakenRows): TurnScope {
-    const { clock, random, kind, dependencies, shardCount, followers } = this.#env;
+    const { clock, random, kind, dependencies, shardCount, followers, limits } = this.#env;
     return {
       self: this.address,
       slices: this.#held.slices,
@@ -271,6 +272,8 @@ export class Actor implements Committing {
       nowMicros: clock.nowMicros(),
       shardCount,
       timerNames: kind.timers,
+      jobNames: kind.jobs,
+      jobLeaseMs: limits.jobLeaseMs,
       dependencies,
       random,
       followers,
@@ -314,11 +317,20 @@ export class Actor implements Committing {
   #durableNow(gathering: Gathering): void {
     this.#gate.land();
     this.#phase = 'active';
+    const jobs = this.#jobsOf(gathering);
     this.#held.promote(gathering);
     this.#env.timersCommitted(gathering.timers.values());
+    if (jobs.length > 0) this.#env.jobsCommitted(this.address, jobs);
     if (gathering.tells.length > 0) this.#env.tellsCommitted(gathering.tellRows(this.#version));
     for (const { queued: entry, outcome } of gathering.carried) this.#answer(entry, outcome);
     this.#proceed();
+  }
+
+  /** The jobs whose rows a commit changes, from what is durable before it. */
+  #jobsOf({ timers }: Gathering): readonly JobChange[] {
+    return [...timers].flatMap(([timer, after]) =>
+      isJobTimer(timer) ? [{ timer, before: this.#held.timers.durable.get(timer), after }] : [],
+    );
   }
 
   #proceed(): void {

@@ -4,6 +4,7 @@ import type { Committer } from '../commit/committer.ts';
 import type { Dependencies } from '../dependency.ts';
 import type { Followers } from '../events/followers.ts';
 import type { Limits } from '../host/limits.ts';
+import type { JobChange } from '../jobs/lease.ts';
 import type { Kind } from '../kind.ts';
 import type { Lease } from '../ownership/lease.ts';
 import type { Logger, RuntimeMetrics } from '../ports.ts';
@@ -31,5 +32,6 @@ export interface ActorEnvironment {
   /** What is stored of the actor is of a newer format than this release reads. */
   unreadable(actor: { readonly shard: number }): void;
   timersCommitted(timers: Iterable<TimerRow | Removed>): void;
+  jobsCommitted(address: Address, changes: readonly JobChange[]): void;
   tellsCommitted(tells: readonly TellRow[]): void;
 }

@@ -5,10 +5,11 @@
 import { type Address, shardOf } from '../address.ts';
 import type { KeysResult, PlanResults, Plans, Turn, View } from '../command.ts';
 import { TakenRows } from '../commit/taken-rows.ts';
-import type { MessageShape, Tells } from '../contract.ts';
+import type { JobShape, MessageShape, Tells } from '../contract.ts';
 import type { Dependencies, Dependency } from '../dependency.ts';
 import { OverloadedError } from '../errors.ts';
 import type { Followers, Signal } from '../events/followers.ts';
+import { isJobTimer, started, timerOf } from '../jobs/lease.ts';
 import type { Slice, SliceMap } from '../slice.ts';
 import { encode } from '../store/encoding.ts';
 import type { TellRow, TimerRow, Write } from '../store/store.ts';
@@ -53,6 +54,8 @@ export interface TurnScope {
   readonly nowMicros: number;
   readonly shardCount: number;
   readonly timerNames: Readonly<Record<string, unknown>>;
+  readonly jobNames: Readonly<Record<string, unknown>>;
+  readonly jobLeaseMs: number;
   readonly dependencies: Dependencies;
   readonly random: Turn['random'];
   readonly followers: Pick<Followers, 'host' | 'admits'>;
@@ -217,9 +220,22 @@ export class RunningTurn extends StateView implements Turn {
     });
   }
 
-  disarm({ name }: Pick<MessageShape<unknown>, 'name'>): void {
+  disarm({ name }: { readonly name: string }): void {
     if (this.#scope.timers.get(name) === undefined) this.recorded.timers.delete(name);
     else this.recorded.timers.set(name, removed);
+  }
+
+  start<Payload>({ name }: JobShape<Payload>, payload: Payload): void {
+    const { self, shardCount, jobNames, jobLeaseMs, random } = this.#scope;
+    if (!(timerBase(name) in jobNames)) throw new Error(`job ${name} is not declared`);
+    const timer = timerOf(name);
+    const row = { kind: self.kind, id: self.id, name: timer, shard: shardOf(self, shardCount) };
+    const grant = { token: random.uuid(), untilMs: this.nowMs + jobLeaseMs };
+    this.keepTimer(started(this.armed(timer), row, { id: random.uuid(), payload }, grant));
+  }
+
+  stop({ name }: Pick<JobShape<unknown>, 'name'>): void {
+    this.disarm({ name: timerOf(name) });
   }
 
   /** The actor is a tombstone. */
@@ -286,6 +302,8 @@ export class RunningTurn extends StateView implements Turn {
     for (const name of [...this.#scope.timers.keys()]) {
       if (!this.recorded.timers.has(name)) this.recorded.timers.set(name, removed);
     }
+    // Of whom is no more nobody works for.
+    for (const name of [...this.recorded.timers.keys()]) if (isJobTimer(name)) this.disarm({ name });
     this.recorded.slices.set(buriedSlice, { value: true, format: 1 });
   }
 

@@ -40,13 +40,13 @@ export function isFaultOfTurn(error: unknown): boolean {
 }
 
 /** One kind of rows and how each is handed to its actor. */
-export abstract class RowDelivery<Row> {
-  protected readonly options: DeliveryOptions;
+export abstract class RowDelivery<Row, Options extends DeliveryOptions = DeliveryOptions> {
+  protected readonly options: Options;
   readonly #sweeper: Sweeper;
   readonly #underWay: UnderWay<Row>;
   #morePending = false;
 
-  constructor(options: DeliveryOptions) {
+  constructor(options: Options) {
     this.options = options;
     this.#sweeper = new Sweeper(options, () => this.#sweep());
     this.#underWay = new UnderWay(options.limits.deliveriesMax, options.limits.deliveriesOfActorMax);

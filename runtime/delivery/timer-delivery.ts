@@ -10,19 +10,27 @@
  * Crash: a turn that has not committed has left the row, which is due still; one that has committed has taken it.
  * A turn that throws is tried again after a growing pause, the attempts committed; after `attemptsMax` it is dead:
  * kept, counted, and in nobody's way. What the runtime could not do now is tried again by a later sweep.
+ *
+ * The row of a job is a timer that is due when the job's lease ends; what its turn does is said in `jobs/jobs.ts`.
  */
 
 import type { Message, Outcome } from '../actor/message.ts';
 import { type RunningTurn, timerBase } from '../actor/turn.ts';
 import type { Address } from '../address.ts';
 import type { Plans, TimerHandler } from '../command.ts';
+import type { Jobs } from '../jobs/jobs.ts';
+import { isJobTimer } from '../jobs/lease.ts';
 import { decode } from '../store/encoding.ts';
 import type { TimerRow } from '../store/store.ts';
-import { isFaultOfTurn, outcomeOf, RowDelivery, retryPauseMs } from './delivery.ts';
+import { type DeliveryOptions, isFaultOfTurn, outcomeOf, RowDelivery, retryPauseMs } from './delivery.ts';
 
 type Run = 'done' | 'dropped';
 
-export class TimerDelivery extends RowDelivery<TimerRow> {
+export interface TimerDeliveryOptions extends DeliveryOptions {
+  readonly jobs: Pick<Jobs, 'lapsed'>;
+}
+
+export class TimerDelivery extends RowDelivery<TimerRow, TimerDeliveryOptions> {
   /** A timer was armed for `dueMs`. A hint: the sweep finds it anyway. */
   armed(dueMs: number): void {
     const inMs = dueMs - this.options.clock.nowMs() + 1;
@@ -45,6 +53,7 @@ export class TimerDelivery extends RowDelivery<TimerRow> {
     const { metrics, logger } = this.options;
     const handler = this.#handler(row);
     const outcome = await this.#turn(row, handler, (turn, plans, answers) => {
+      if (isJobTimer(row.name)) return this.#lapse(turn, row, nowMs);
       if (handler === undefined) throw new Error(`timer ${timerBase(row.name)} is not declared`);
       return run(handler, row, nowMs, turn, turn.results(plans, answers));
     });
@@ -57,6 +66,12 @@ export class TimerDelivery extends RowDelivery<TimerRow> {
       'a timer failed',
     );
     return isFaultOfTurn(outcome.error) && (await this.#retryLater(row, nowMs));
+  }
+
+  #lapse(turn: RunningTurn, row: TimerRow, nowMs: number): Run {
+    if (!stands(turn, row)) return 'dropped';
+    this.options.jobs.lapsed(turn, row, nowMs);
+    return 'done';
   }
 
   async #retryLater(row: TimerRow, nowMs: number): Promise<boolean> {

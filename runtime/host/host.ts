@@ -1,6 +1,6 @@
 /**
  * A host: runs the actors of the shards it owns. It answers asks (`Dispatcher`), delivers due timers and pending
- * tells, keeps its lease, and drops idle actors from memory. This is its life, and how its parts are put together.
+ * tells, runs jobs, keeps its lease, and drops idle actors from memory. This is its life, and how its parts are put together.
  * Everything it needs is passed in; `start` makes it serve, `drain` ends it in order, `abandon` as a crash would.
  */
 import { ActiveActors } from '../actor/active-actors.ts';
@@ -15,6 +15,7 @@ import { TimerDelivery } from '../delivery/timer-delivery.ts';
 import { Dependencies, type Provided } from '../dependency.ts';
 import { UnavailableError } from '../errors.ts';
 import { Followers } from '../events/followers.ts';
+import { Jobs } from '../jobs/jobs.ts';
 import type { Kind } from '../kind.ts';
 import { Lease } from '../ownership/lease.ts';
 import { Ownership } from '../ownership/ownership.ts';
@@ -22,6 +23,7 @@ import type { Logger, RuntimeMetrics } from '../ports.ts';
 import type { Random } from '../random.ts';
 import { type NodeRow, type Store, StoreError } from '../store/store.ts';
 import type { Transport } from '../transport/transport.ts';
+import { createActors } from './actors.ts';
 import type { AskCall } from './call.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { HostCommands } from './host-commands.ts';
@@ -64,6 +66,7 @@ export class Host {
   readonly #ownership: Ownership;
   readonly #committer: Committer;
   readonly #followers: Followers;
+  readonly #jobs: Jobs;
   readonly #timers: TimerDelivery;
   readonly #tells: TellDelivery;
   readonly #pruning: Sweeper;
@@ -72,7 +75,7 @@ export class Host {
 
   constructor(options: HostOptions) {
     this.#options = options;
-    const dependencies = dependenciesOf(options);
+    const dependencies = allDependencies(options);
     this.#lease = new Lease({ ...options, onLost: () => this.#leaseLost() });
     this.#committer = new Committer(options);
     this.#followers = new Followers({ ...options, host: options.node.incarnation });
@@ -81,7 +84,11 @@ export class Host {
       deliver: (address, message) => this.#actors.deliver(address, message),
       shards: () => this.#ownership.shards,
     };
-    this.#timers = new TimerDelivery(delivery);
+    const dependenciesOf = (kind: string) => dependencies.get(kind) ?? Dependencies.none;
+    const { defaultDeadlineMs } = options.limits;
+    const actors = createActors({ ...options, defaultDeadlineMs });
+    this.#jobs = new Jobs({ ...delivery, ...options, actors, dependenciesOf });
+    this.#timers = new TimerDelivery({ ...delivery, jobs: this.#jobs });
     this.#tells = new TellDelivery(delivery);
     this.#pruning = new Sweeper(options, () => this.#pruneCalls());
     this.#ownership = new Ownership({
@@ -105,13 +112,12 @@ export class Host {
       actors: this.#actors,
       hostCommands: new HostCommands({ ...options, actors: this.#actors, tells: this.#tells, epochOf }),
       repeating: new Repeating(options),
-      dependenciesOf: (kind) => dependencies.get(kind) ?? Dependencies.none,
+      dependenciesOf,
       isServing: () => this.#state === 'serving',
       epochOf,
     });
     for (const kind of options.kinds) {
-      const used = dependencies.get(kind.name) ?? Dependencies.none;
-      this.#environments.set(kind.name, this.#environment(kind, used));
+      this.#environments.set(kind.name, this.#environment(kind, dependenciesOf(kind.name)));
     }
   }
 
@@ -167,6 +173,11 @@ export class Host {
     return this.#ownership.lookAgeMs;
   }
 
+  /** Jobs that run here or wait for room. */
+  get jobCount(): number {
+    return this.#jobs.size;
+  }
+
   /** Actors in memory, for metrics. */
   get actorCount(): number {
     return this.#actors.size;
@@ -191,11 +202,7 @@ export class Host {
     this.#timers.stop();
     this.#tells.stop();
     const { clock } = this.#options;
-    const leaving = this.#ownership.leave().then(() => {
-      this.#state = 'draining';
-      return this.#finished();
-    });
-    await Promise.race([leaving, sleep(clock, withinMs)]);
+    await Promise.race([this.#leave(withinMs), sleep(clock, withinMs)]);
     this.#stop();
     try {
       await this.#lease.leave();
@@ -207,6 +214,13 @@ export class Host {
       );
     }
     this.#options.transport.hint({ hint: 'nodes' });
+  }
+
+  async #leave(withinMs: number): Promise<void> {
+    await this.#jobs.drain(withinMs / 2);
+    await this.#ownership.leave();
+    this.#state = 'draining';
+    await this.#finished();
   }
 
   /** Stops at once without a word to anybody, as a crash would. */
@@ -223,12 +237,14 @@ export class Host {
   }
 
   async #quiesce(shards: ReadonlySet<number>, withinMs: number): Promise<void> {
+    this.#jobs.dropShards(shards);
     await this.#actors.quiesce(shards, withinMs);
     this.#followers.dropShards(shards);
   }
 
   #stop(): void {
     this.#state = 'ended';
+    this.#jobs.stop();
     this.#pruning.stop();
     this.#options.transport.stop();
     this.#ownership.stop();
@@ -258,6 +274,7 @@ export class Host {
       timersCommitted: (timers) => {
         for (const timer of timers) if (timer !== removed) this.#timers.armed(timer.due_at);
       },
+      jobsCommitted: (address, changes) => this.#jobs.committed(address, changes),
       tellsCommitted: (tells) => {
         for (const tell of tells) this.#options.transport.wake(tell);
       },
@@ -281,6 +298,6 @@ export class Host {
 }
 
 /** By kind. @throws when one of them is not provided */
-function dependenciesOf({ kinds, provided = [] }: HostOptions): ReadonlyMap<string, Dependencies> {
+function allDependencies({ kinds, provided = [] }: HostOptions): ReadonlyMap<string, Dependencies> {
   return new Map(kinds.map(({ name, uses }) => [name, new Dependencies(name, uses, provided)]));
 }

@@ -34,6 +34,12 @@ export interface Limits {
   readonly deliveriesOfActorMax: number;
   /** A timer or tell whose turn keeps throwing is dead after this many attempts. */
   readonly attemptsMax: number;
+  /** Jobs that run on this host at once. */
+  readonly jobsMax: number;
+  /** Jobs that hold their lease here and wait for room. Any more are tried again when it lapses. */
+  readonly jobsWaitingMax: number;
+  /** After so long a job is run again whose host has died; one that lives renews the lease three times meanwhile. */
+  readonly jobLeaseMs: number;
   /** Pause between two sweeps of the outbox and of due timers. */
   readonly sweepMs: number;
 }
@@ -56,5 +62,8 @@ export const defaultLimits: Limits = {
   deliveriesMax: 64,
   deliveriesOfActorMax: 8,
   attemptsMax: 10,
+  jobsMax: 100,
+  jobsWaitingMax: 1_000,
+  jobLeaseMs: 30_000,
   sweepMs: 3_000,
 };

@@ -8,7 +8,10 @@ const secondsBuckets = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2,
 export function prometheusRuntimeMetrics(
   registry: Registry,
   host: () => Readonly<
-    Record<'actorCount' | 'shardCount' | 'leavingShardCount' | 'unheardHostCount' | 'lookAgeMs', number> & {
+    Record<
+      'actorCount' | 'jobCount' | 'shardCount' | 'leavingShardCount' | 'unheardHostCount' | 'lookAgeMs',
+      number
+    > & {
       hasLease: boolean;
     }
   >,
@@ -36,7 +39,10 @@ export function prometheusRuntimeMetrics(
   const activations = counter('activations_total', 'Activations by outcome', ['outcome']);
   const claims = counter('shards_claimed_total', 'Shards this host took');
   const handOvers = counter('shards_handed_over_total', 'Shards this host handed over to another');
-  const deliveries = counter('deliveries_total', 'Timers and tells by outcome', ['what', 'outcome']);
+  const deliveries = counter('deliveries_total', 'Timers, tells and runs of jobs by outcome', [
+    'what',
+    'outcome',
+  ]);
   const batchSize = new Histogram({
     name: 'commit_batch_size',
     help: 'Actors whose commits went to the database together',
@@ -59,6 +65,7 @@ export function prometheusRuntimeMetrics(
       },
     });
   gauge('actors', 'Actors in memory', () => host().actorCount);
+  gauge('jobs', 'Jobs that run on this host or wait there for room', () => host().jobCount);
   gauge('shards', 'Shards this host owns', () => host().shardCount);
   gauge(
     'shards_leaving',

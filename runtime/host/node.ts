@@ -48,6 +48,10 @@ export class Node {
     return this.#hosts.current.actorCount;
   }
 
+  get jobCount(): number {
+    return this.#hosts.current.jobCount;
+  }
+
   get shardCount(): number {
     return this.#hosts.current.shardCount;
   }

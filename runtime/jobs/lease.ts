@@ -1,0 +1,106 @@
+/**
+ * The row behind a job: a timer of a reserved name, due when whoever runs the job is to be presumed dead (`jobs.ts`).
+ *
+ *   leased    `token` is that of the one run whose turns count; due when its lease ends
+ *   waiting   no token: nobody runs it; due when it is to be tried (again)
+ *   dead      a timer that failed too often, for operators to revive
+ *
+ * Every function here makes the row that follows another, for a turn to write.
+ */
+import { z } from 'zod';
+import { type Removed, removed } from '../actor/layers.ts';
+import { decode, encode } from '../store/encoding.ts';
+import type { TimerRow } from '../store/store.ts';
+
+const format = 1;
+const prefix = '$job.';
+
+const startSchema = z.object({
+  /** Of this start, through all its runs. */
+  id: z.string(),
+  payload: z.unknown(),
+});
+export type JobStart = z.infer<typeof startSchema>;
+
+const leaseSchema = startSchema.extend({
+  token: z.string().nullable(),
+  /** What was started while it ran: its turn comes when that run is over, however it ends. */
+  next: startSchema.optional(),
+});
+type Lease = z.infer<typeof leaseSchema>;
+
+/** The timer of a job: `deliver:7` has `$job.deliver:7`. */
+export const timerOf = (job: string): string => `${prefix}${job}`;
+export const isJobTimer = (timer: string): boolean => timer.startsWith(prefix);
+export const jobOf = (timer: string): string => timer.slice(prefix.length);
+
+export function leaseOf(row: TimerRow): Lease {
+  return leaseSchema.parse(decode(row.payload, format));
+}
+
+/** Whose turns count, if anybody's do. */
+export function tokenOf(row: TimerRow | Removed | undefined): string | undefined {
+  if (row === undefined || row === removed || row.dead) return undefined;
+  return leaseOf(row).token ?? undefined;
+}
+
+/** What a commit has made of a job's row. */
+export interface JobChange {
+  readonly timer: string;
+  readonly before: TimerRow | undefined;
+  readonly after: TimerRow | Removed;
+}
+
+function withLease(row: TimerRow, lease: Lease): TimerRow {
+  return { ...row, payload: encode(format, lease) };
+}
+
+export interface Grant {
+  readonly token: string;
+  readonly untilMs: number;
+}
+
+/** A start: leased at once to the host whose turn it is, unless a run is under way. */
+export function started(
+  before: TimerRow | undefined,
+  row: Pick<TimerRow, 'kind' | 'id' | 'name' | 'shard'>,
+  start: JobStart,
+  { token, untilMs }: Grant,
+): TimerRow {
+  if (before !== undefined && tokenOf(before) !== undefined) {
+    return withLease(before, { ...leaseOf(before), next: start });
+  }
+  const { kind, id, name, shard } = row;
+  const payload = encode(format, { ...start, token } satisfies Lease);
+  return { kind, id, name, shard, due_at: Math.ceil(untilMs), payload, attempts: 0, dead: false };
+}
+
+/** The run before it is presumed dead, or there was none: a new one begins, under a token that nobody had. */
+export function taken(row: TimerRow, { token, untilMs }: Grant): TimerRow {
+  const { next, ...lease } = leaseOf(row);
+  const attempts = next === undefined ? row.attempts : 0;
+  return withLease({ ...row, attempts, due_at: Math.ceil(untilMs) }, { ...(next ?? lease), token });
+}
+
+/** As it was, and due later. */
+export function postponed(row: TimerRow, untilMs: number): TimerRow {
+  return { ...row, due_at: Math.ceil(untilMs) };
+}
+
+/** Nobody runs it any more, and it is to be tried at `atMs`. */
+export function released(row: TimerRow, atMs: number): TimerRow {
+  const { next, ...lease } = leaseOf(row);
+  const attempts = next === undefined ? row.attempts : 0;
+  return withLease({ ...row, attempts, due_at: Math.ceil(atMs) }, { ...(next ?? lease), token: null });
+}
+
+/** A run has failed by its own fault, the `attempts`th of this start. */
+export function failed(row: TimerRow, attempts: number, dead: boolean, retryAtMs: number): TimerRow {
+  if (leaseOf(row).next !== undefined) return released(row, row.due_at);
+  return { ...released(row, dead ? row.due_at : retryAtMs), attempts, dead };
+}
+
+/** The run has come to its end: undefined where that is the end of the job too, else leased to the next. */
+export function finished(row: TimerRow, grant: Grant): TimerRow | undefined {
+  return leaseOf(row).next === undefined ? undefined : taken(row, grant);
+}
