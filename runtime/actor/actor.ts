@@ -10,8 +10,8 @@
  * What ends a commit (gate.ts), and what follows
  *   committed     promote its writes, let its outcomes out, offer the next
  *   fenced        a newer owner or a newer version exists: drop the actor, everything waiting fails
- *   refused       a server-wide key is taken, nothing was applied: back to the durable state, look up the keys,
- *                 run every turn since again in order. After two refusals each turn is committed alone, so that
+ *   refused       a server-wide key is taken, nothing was applied: back to the durable state, run every turn since
+ *                 again in order, each shown the rows that were found. After two refusals each turn is committed alone, so that
  *                 the one that collides by itself fails alone
  *   defect        a turn wrote what cannot be stored, nothing was applied: likewise, each turn alone at once
  *   unavailable   nothing was applied: back to the durable state, the turns fail
@@ -23,7 +23,6 @@
 
 import { type Address, shardOf } from '../address.ts';
 import type { Gathering } from '../commit/gathering.ts';
-import { findTaken } from '../commit/refusal.ts';
 import { settleCommit } from '../commit/settlement.ts';
 import type { TakenRow, TakenRows } from '../commit/taken-rows.ts';
 import {
@@ -339,17 +338,12 @@ export class Actor {
     else this.#failAll(error);
   }
 
-  async refused(): Promise<void> {
+  /** Nothing of the commit was applied, for these rows where any are to be seen. */
+  refused(taken: readonly TakenRow[]): void {
     const { flight } = this.#gate;
     if (flight === undefined) return;
-    this.#phase = 'settling';
-    try {
-      const taken = await findTaken(this.#env.store, flight.gathering);
-      this.#noteRefusal(flight.gathering, taken);
-      this.#runAgain();
-    } catch (error) {
-      this.#failAll(readFailure(error));
-    }
+    this.#noteRefusal(flight.gathering, taken);
+    this.#runAgain();
   }
 
   /** The answer of the commit was lost. No turn runs until it is known what became of it. */
