@@ -15,7 +15,8 @@
  *                 the one that collides by itself fails alone
  *   defect        a turn wrote what cannot be stored, nothing was applied: likewise, each turn alone at once
  *   unavailable   nothing was applied: back to the durable state, the turns fail
- *   unknown       settle by a barrier, never by a read (settlement.ts)
+ *   unknown       settle by a barrier, never by a read (settlement.ts). Where nothing was applied, run the turns
+ *                 again, each committed alone; one that is lost again and again fails
  *
  * Crash at any step: nothing but the database remembers. What had not left the gate is unknown to its caller at
  * worst, and a repeat under the same call id finds either the recorded reply or the state before.
@@ -49,6 +50,8 @@ import { buriedSlice, isEmpty, type Recorded, RunningTurn, speculativeView, type
 
 const refusalsBeforeAlone = 2;
 const refusalsMax = 4;
+/** Less than callers wait, more than two statements that time out take. */
+const lossPatienceMs = 15_000;
 
 type Phase = 'activating' | 'active' | 'settling' | 'gone';
 
@@ -124,7 +127,7 @@ export class Actor {
       return;
     }
     this.lastUsedMs = this.#env.clock.monotonicMs();
-    const entry = this.#mailbox.push(message);
+    const entry = this.#mailbox.push(message, this.lastUsedMs);
     if (this.#phase !== 'active') return;
     this.#mailbox.begin(entry);
     this.#pump();
@@ -356,7 +359,10 @@ export class Actor {
     if (settlement === undefined || this.#phase !== 'settling') return;
     if (settlement.became === 'fenced') return this.#lostToNewer(flight.gathering, settlement.wasCommitted);
     this.#version = settlement.version;
-    if (settlement.became === 'nothing') return this.#runAgain();
+    if (settlement.became === 'nothing') {
+      this.#noteLoss(flight.gathering);
+      return this.#runAgain();
+    }
     // What came meanwhile has not begun its reads; running again begins all of them anew.
     this.#mailbox.beginAll();
     this.#durableNow(flight.gathering);
@@ -378,6 +384,18 @@ export class Actor {
       entry.alone ||= entry.refusals > refusalsBeforeAlone;
       if (entry.refusals <= refusalsMax) continue;
       this.#answer(entry, { error: new TerminalError('a key of this call is taken') });
+    }
+  }
+
+  /** From its first loss on a turn is committed alone. One that the database never finishes is not tried for ever. */
+  #noteLoss(gathering: Gathering): void {
+    const hopelessMs = this.#env.clock.monotonicMs() - lossPatienceMs;
+    for (const { queued: entry } of suspects(gathering)) {
+      if (entry.alone && entry.cameMs <= hopelessMs)
+        this.#answer(entry, {
+          error: new TerminalError('the database never finishes what this call writes'),
+        });
+      entry.alone = true;
     }
   }
 

@@ -3,8 +3,9 @@ import test from 'ava';
 import { z } from 'zod';
 import { FakeClock, settled } from '../../test/support/clock.ts';
 import { startTestHost } from '../../test/support/host.ts';
+import { sleep } from '../clock.ts';
 import { command } from '../command.ts';
-import { UnavailableError } from '../errors.ts';
+import { TerminalError, UnavailableError } from '../errors.ts';
 import type { Limits } from '../host/limits.ts';
 import { kind } from '../kind.ts';
 import { slice } from '../slice.ts';
@@ -102,7 +103,7 @@ async function start(limits: Partial<Limits> = {}) {
 const addressOf = (id: string) => ({ kind: 'till', id });
 
 test('actors whose rows are locked keep no other waiting, and are told in the end that nothing took effect', async (t) => {
-  const { clock, database, add, addAll } = await start();
+  const { clock, database, addAll } = await start();
   for (const id of ['a', 'b']) database.lock(addressOf(id));
   const answers = addAll(['a', 'b', ...neighbours]);
   await clock.advance(1);
@@ -111,7 +112,9 @@ test('actors whose rows are locked keep no other waiting, and are told in the en
   t.true(answers.get('a') instanceof UnavailableError);
   t.true(answers.get('b') instanceof UnavailableError);
   for (const id of ['a', 'b']) database.unlock(addressOf(id));
-  t.is(await add('a'), 2);
+  const later = addAll(['a', 'b']);
+  await clock.advance(1_000);
+  t.deepEqual([...later.values()], [2, 2]);
 });
 
 test('a commit whose row was locked goes through once it is free', async (t) => {
@@ -126,13 +129,13 @@ test('a commit whose row was locked goes through once it is free', async (t) => 
 });
 
 test('an actor that was stuck goes alone until a commit of it has passed', async (t) => {
-  const { clock, database, store, add, addAll } = await start();
+  const { clock, database, store, addAll } = await start();
   database.lock(addressOf('a'));
   addAll(['a', 'n1']);
   await clock.advance(10_000);
   store.batches.length = 0;
   const answers = addAll(['a', 'n1', 'n2']);
-  await settled();
+  await clock.advance(1_000);
   t.deepEqual(
     store.batches
       .slice(0, 2)
@@ -142,7 +145,8 @@ test('an actor that was stuck goes alone until a commit of it has passed', async
   );
   t.is(answers.get('n2'), 2);
   database.unlock(addressOf('a'));
-  await add('a');
+  addAll(['a']);
+  await clock.advance(1_000);
   store.batches.length = 0;
   addAll(['a', 'n1']);
   await settled();
@@ -157,7 +161,7 @@ test('slots are free for commits that are not stuck, however many are', async (t
   await clock.advance(10_000);
   store.before = (ids) => (stuck.includes(ids[0] ?? '') ? new Promise(() => {}) : Promise.resolve());
   addAll(stuck);
-  await settled();
+  await clock.advance(1_000);
   const answers = addAll(['a', 'b']);
   await settled();
   t.deepEqual([...answers.values()], [2, 2]);
@@ -236,4 +240,39 @@ test('where the look at the keys fails the one to blame is found by halves, and 
   await settled();
   t.true(answers.get('a') instanceof UnavailableError);
   t.is([...answers.values()].filter((answer) => answer === 'labelled').length, neighbours.length);
+});
+
+const lostWith = (culprit: string, clock: FakeClock) => async (ids: readonly string[]) => {
+  if (!ids.includes(culprit)) return;
+  await sleep(clock, 10_000);
+  throw new StoreError('unknown', '57014');
+};
+
+test('a commit that always times out takes others along once, goes alone, and fails before its caller gives up', async (t) => {
+  const { clock, store, addAll } = await start();
+  store.before = lostWith('a', clock);
+  const first = addAll(['a', 'b', ...neighbours]);
+  await clock.advance(10_100);
+  t.deepEqual([...first.keys()].sort(), ['b', ...neighbours].sort());
+  await clock.advance(10_100);
+  t.true(first.get('a') instanceof TerminalError, `${first.get('a')}`);
+  store.batches.length = 0;
+  const second = addAll(['a', 'b', ...neighbours]);
+  await settled();
+  t.is(second.size, neighbours.length + 1);
+  await clock.advance(30_000);
+  t.true(store.batches.filter((ids) => ids.includes('a')).every((ids) => ids.length === 1));
+});
+
+test('a commit that was lost once and then goes through is as any other', async (t) => {
+  const { clock, store, addAll } = await start();
+  let losses = 1;
+  store.before = async (ids) => {
+    if (!ids.includes('a') || losses === 0) return;
+    losses -= 1;
+    throw new StoreError('unknown', '57P01');
+  };
+  const answers = addAll(['a', 'b']);
+  await clock.advance(100);
+  t.deepEqual([...answers.values()], [2, 2]);
 });

@@ -122,11 +122,15 @@ export class Committer {
     }
   }
 
+  /** Each alone and, unless it was stuck only once, after a pause that grows while it is. */
   #setSuspectsAside(): void {
     for (const actor of this.#suspects) {
       const commit = actor.takeCommit();
       const failures = this.#stuck.get(actor) ?? 0;
-      if (commit !== undefined) this.#aside.push({ members: [{ actor, commit }], failures });
+      if (commit === undefined) continue;
+      const batch = { members: [{ actor, commit }], failures };
+      if (failures > 1) this.#sendLater(batch);
+      else this.#aside.push(batch);
     }
     this.#suspects.clear();
   }
