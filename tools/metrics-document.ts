@@ -34,6 +34,7 @@ type Register = (registry: Registry) => void;
 
 const idleHost = {
   actorCount: 0,
+  jobCount: 0,
   shardCount: 0,
   leavingShardCount: 0,
   unheardHostCount: 0,

@@ -10,12 +10,13 @@
  * What ends a commit (gate.ts), and what follows
  *   committed     promote its writes, let its outcomes out, offer the next
  *   fenced        a newer owner or a newer version exists: drop the actor, everything waiting fails
- *   refused       a server-wide key is taken, nothing was applied: back to the durable state, look up the keys,
- *                 run every turn since again in order. After two refusals each turn is committed alone, so that
+ *   refused       a server-wide key is taken, nothing was applied: back to the durable state, run every turn since
+ *                 again in order, each shown the rows that were found. After two refusals each turn is committed alone, so that
  *                 the one that collides by itself fails alone
  *   defect        a turn wrote what cannot be stored, nothing was applied: likewise, each turn alone at once
  *   unavailable   nothing was applied: back to the durable state, the turns fail
- *   unknown       settle by a barrier, never by a read (settlement.ts)
+ *   unknown       settle by a barrier, never by a read (settlement.ts). Where nothing was applied, run the turns
+ *                 again, each committed alone; one that is lost again and again fails
  *
  * Crash at any step: nothing but the database remembers. What had not left the gate is unknown to its caller at
  * worst, and a repeat under the same call id finds either the recorded reply or the state before.
@@ -24,7 +25,6 @@
 import { type Address, shardOf } from '../address.ts';
 import type { Committing } from '../commit/committer.ts';
 import type { Gathering } from '../commit/gathering.ts';
-import { findTaken } from '../commit/refusal.ts';
 import { settleCommit } from '../commit/settlement.ts';
 import type { TakenRow, TakenRows } from '../commit/taken-rows.ts';
 import {
@@ -52,6 +52,8 @@ import { buriedSlice, isEmpty, type Recorded, RunningTurn, speculativeView, type
 
 const refusalsBeforeAlone = 2;
 const refusalsMax = 4;
+/** Less than callers wait, more than two statements that time out take. */
+const lossPatienceMs = 15_000;
 
 type Phase = 'activating' | 'active' | 'settling' | 'gone';
 
@@ -127,7 +129,7 @@ export class Actor implements Committing {
       return;
     }
     this.lastUsedMs = this.#env.clock.monotonicMs();
-    const entry = this.#mailbox.push(message);
+    const entry = this.#mailbox.push(message, this.lastUsedMs);
     if (this.#phase !== 'active') return;
     this.#mailbox.begin(entry);
     this.#pump();
@@ -349,17 +351,12 @@ export class Actor implements Committing {
     else this.#failAll(error);
   }
 
-  async refused(): Promise<void> {
+  /** Nothing of the commit was applied, for these rows where any are to be seen. */
+  refused(taken: readonly TakenRow[]): void {
     const { flight } = this.#gate;
     if (flight === undefined) return;
-    this.#phase = 'settling';
-    try {
-      const taken = await findTaken(this.#env.store, flight.gathering);
-      this.#noteRefusal(flight.gathering, taken);
-      this.#runAgain();
-    } catch (error) {
-      this.#failAll(readFailure(error));
-    }
+    this.#noteRefusal(flight.gathering, taken);
+    this.#runAgain();
   }
 
   /** The answer of the commit was lost. No turn runs until it is known what became of it. */
@@ -372,7 +369,10 @@ export class Actor implements Committing {
     if (settlement === undefined || this.#phase !== 'settling') return;
     if (settlement.became === 'fenced') return this.#lostToNewer(flight.gathering, settlement.wasCommitted);
     this.#version = settlement.version;
-    if (settlement.became === 'nothing') return this.#runAgain();
+    if (settlement.became === 'nothing') {
+      this.#noteLoss(flight.gathering);
+      return this.#runAgain();
+    }
     // What came meanwhile has not begun its reads; running again begins all of them anew.
     this.#mailbox.beginAll();
     this.#durableNow(flight.gathering);
@@ -394,6 +394,18 @@ export class Actor implements Committing {
       entry.alone ||= entry.refusals > refusalsBeforeAlone;
       if (entry.refusals <= refusalsMax) continue;
       this.#answer(entry, { error: new TerminalError('a key of this call is taken') });
+    }
+  }
+
+  /** From its first loss on a turn is committed alone. One that the database never finishes is not tried for ever. */
+  #noteLoss(gathering: Gathering): void {
+    const hopelessMs = this.#env.clock.monotonicMs() - lossPatienceMs;
+    for (const { queued: entry } of suspects(gathering)) {
+      if (entry.alone && entry.cameMs <= hopelessMs)
+        this.#answer(entry, {
+          error: new TerminalError('the database never finishes what this call writes'),
+        });
+      entry.alone = true;
     }
   }
 

@@ -48,8 +48,8 @@ export class Mailbox {
     return this.#entries.map((entry) => entry.message);
   }
 
-  push(message: Message): Queued {
-    const entry = queued(message);
+  push(message: Message, cameMs: number): Queued {
+    const entry = queued(message, cameMs);
     this.#entries.push(entry);
     return entry;
   }

@@ -24,9 +24,11 @@ export type Outcome = { readonly value: unknown } | { readonly error: unknown };
 /** A message at an actor, with the reads that were begun for it. */
 export interface Queued {
   readonly message: Message;
+  /** When it came, monotonic. */
+  readonly cameMs: number;
   /** Commits of this message that were refused for a taken key. */
   refusals: number;
-  /** To be committed alone, after merged commits were refused twice. */
+  /** To be committed alone, after merged commits were refused or lost. */
   alone: boolean;
   taken: TakenRows;
   /** The caller was told that the outcome is unknown; nobody waits any more. */
@@ -43,9 +45,10 @@ export interface BegunReads {
   error: unknown;
 }
 
-export function queued(message: Message): Queued {
+export function queued(message: Message, cameMs: number): Queued {
   return {
     message,
+    cameMs,
     refusals: 0,
     alone: false,
     taken: TakenRows.none,

@@ -3,21 +3,43 @@ import test from 'ava';
 import { z } from 'zod';
 import { FakeClock, settled } from '../../test/kit/clock.ts';
 import { startTestHost } from '../../test/kit/host.ts';
+import { sleep } from '../clock.ts';
 import { command } from '../command.ts';
-import { UnavailableError } from '../errors.ts';
+import { TerminalError, UnavailableError } from '../errors.ts';
 import type { Limits } from '../host/limits.ts';
 import { kind } from '../kind.ts';
-import { noMetrics } from '../ports.ts';
 import { slice } from '../slice.ts';
 import { ModelDatabase, ModelStore } from '../store/model.ts';
-import { type Commit, StoreError } from '../store/store.ts';
+import { type Commit, StoreError, type StoreRead } from '../store/store.ts';
+import { table } from '../table.ts';
 
 const count = slice({ name: 'count', format: 1, schema: z.number(), initial: 0 });
+
+const label = table({
+  name: 'label',
+  columns: { owner: 'text', place: 'int8', text: 'text', born: 'int8' },
+  key: ['owner', 'place'],
+  birth: 'born',
+  unique: [['text']],
+});
 
 const till = kind({
   name: 'till',
   slices: [count],
+  tables: [label],
   commands: {
+    label: command({
+      request: z.object({ text: z.string(), place: z.number().default(0), freed: z.number().optional() }),
+      reply: z.string(),
+      creates: true,
+      turn: (turn, { text, place = 0, freed }) => {
+        if (freed !== undefined) turn.remove(label, { owner: turn.self.id, place: freed });
+        else if (turn.taken(label, { text }) !== undefined) return 'taken';
+        turn.set(count, turn.get(count) + 1);
+        turn.insert(label, { owner: turn.self.id, place, text, born: turn.get(count) });
+        return 'labelled';
+      },
+    }),
     add: command({
       request: z.number(),
       reply: z.number(),
@@ -33,6 +55,7 @@ const till = kind({
 /** Commits meet `before` first, which may wait or throw. */
 class WatchedStore extends ModelStore {
   readonly batches: string[][] = [];
+  reads = 0;
   before: (ids: readonly string[]) => Promise<void> = async () => {};
 
   override async commit(commits: readonly Commit[]): Promise<ReadonlySet<number>> {
@@ -40,6 +63,11 @@ class WatchedStore extends ModelStore {
     this.batches.push(ids);
     await this.before(ids);
     return super.commit(commits);
+  }
+
+  override read(reads: readonly StoreRead[]) {
+    this.reads += 1;
+    return super.read(reads);
   }
 }
 
@@ -49,29 +77,33 @@ async function start(limits: Partial<Limits> = {}) {
   const clock = new FakeClock();
   const database = new ModelDatabase(clock);
   const store = new WatchedStore(database);
-  const outcomes: string[] = [];
-  const metrics = { ...noMetrics, commit: (outcome: string) => void outcomes.push(outcome) };
-  const host = await startTestHost({ kinds: [till], clock, database, store, limits, metrics });
+  const host = await startTestHost({ kinds: [till], clock, database, store, limits });
   const add = (id: string) => host.actors.get(till, id).ask.add(1);
-  const addAll = (ids: readonly string[]) => {
+  const answersOf = (ids: readonly string[], ask: (id: string) => Promise<unknown>) => {
     const answers = new Map<string, unknown>();
     for (const id of ids) {
-      add(id).then(
+      ask(id).then(
         (value) => answers.set(id, value),
         (error) => answers.set(id, error),
       );
     }
     return answers;
   };
+  const addAll = (ids: readonly string[]) => answersOf(ids, add);
+  const labelIt = (id: string, text: string, more: { place?: number; freed?: number } = {}) =>
+    host.actors.get(till, id).ask.label({ text, ...more });
+  const labelAll = (texts: Readonly<Record<string, string>>) =>
+    answersOf(Object.keys(texts), (id) => labelIt(id, texts[id] ?? ''));
   await Promise.all([...neighbours, 'a', 'b'].map(add));
   store.batches.length = 0;
-  return { clock, database, store, outcomes, add, addAll };
+  store.reads = 0;
+  return { clock, database, store, add, addAll, labelIt, labelAll };
 }
 
 const addressOf = (id: string) => ({ kind: 'till', id });
 
 test('actors whose rows are locked keep no other waiting, and are told in the end that nothing took effect', async (t) => {
-  const { clock, database, add, addAll } = await start();
+  const { clock, database, addAll } = await start();
   for (const id of ['a', 'b']) database.lock(addressOf(id));
   const answers = addAll(['a', 'b', ...neighbours]);
   await clock.advance(1);
@@ -80,7 +112,9 @@ test('actors whose rows are locked keep no other waiting, and are told in the en
   t.true(answers.get('a') instanceof UnavailableError);
   t.true(answers.get('b') instanceof UnavailableError);
   for (const id of ['a', 'b']) database.unlock(addressOf(id));
-  t.is(await add('a'), 2);
+  const later = addAll(['a', 'b']);
+  await clock.advance(1_000);
+  t.deepEqual([...later.values()], [2, 2]);
 });
 
 test('a commit whose row was locked goes through once it is free', async (t) => {
@@ -95,13 +129,13 @@ test('a commit whose row was locked goes through once it is free', async (t) => 
 });
 
 test('an actor that was stuck goes alone until a commit of it has passed', async (t) => {
-  const { clock, database, store, add, addAll } = await start();
+  const { clock, database, store, addAll } = await start();
   database.lock(addressOf('a'));
   addAll(['a', 'n1']);
   await clock.advance(10_000);
   store.batches.length = 0;
   const answers = addAll(['a', 'n1', 'n2']);
-  await settled();
+  await clock.advance(1_000);
   t.deepEqual(
     store.batches
       .slice(0, 2)
@@ -111,7 +145,8 @@ test('an actor that was stuck goes alone until a commit of it has passed', async
   );
   t.is(answers.get('n2'), 2);
   database.unlock(addressOf('a'));
-  await add('a');
+  addAll(['a']);
+  await clock.advance(1_000);
   store.batches.length = 0;
   addAll(['a', 'n1']);
   await settled();
@@ -126,7 +161,7 @@ test('slots are free for commits that are not stuck, however many are', async (t
   await clock.advance(10_000);
   store.before = (ids) => (stuck.includes(ids[0] ?? '') ? new Promise(() => {}) : Promise.resolve());
   addAll(stuck);
-  await settled();
+  await clock.advance(1_000);
   const answers = addAll(['a', 'b']);
   await settled();
   t.deepEqual([...answers.values()], [2, 2]);
@@ -152,4 +187,92 @@ test('where no lock is to be seen the one to blame is found by halves', async (t
   await clock.advance(10_000);
   t.true(answers.get('a') instanceof UnavailableError);
   t.true(store.batches.length < 40, `${store.batches.length} statements`);
+});
+
+const ownTexts = Object.fromEntries(neighbours.map((id) => [id, id]));
+
+test('those who collide with a taken key are found by one look, and the others go again as one', async (t) => {
+  const { store, labelIt, labelAll } = await start();
+  await labelIt('x', 'taken');
+  store.batches.length = 0;
+  const answers = labelAll({ ...ownTexts, a: 'taken', b: 'taken' });
+  await settled();
+  t.deepEqual([answers.get('a'), answers.get('b')], ['taken', 'taken']);
+  t.is([...answers.values()].filter((answer) => answer === 'labelled').length, neighbours.length);
+  t.deepEqual(
+    store.batches.map((ids) => ids.length),
+    [neighbours.length + 2, neighbours.length],
+  );
+  t.is(store.reads, 1);
+});
+
+test('of those who want one new key together one gets it, and nobody else notices', async (t) => {
+  const { clock, store, labelAll } = await start();
+  const answers = labelAll({ ...ownTexts, a: 'same', b: 'same' });
+  await clock.advance(1_000);
+  t.deepEqual([answers.get('a'), answers.get('b')], ['labelled', 'taken']);
+  t.is([...answers.values()].filter((answer) => answer === 'labelled').length, neighbours.length + 1);
+  t.true(store.batches.length < 6, `${store.batches.length} statements`);
+});
+
+test('who frees a key and takes it again in one commit is not blamed for the collision of another', async (t) => {
+  const { labelIt, store } = await start();
+  await labelIt('x', 'taken');
+  await labelIt('a', 'mine', { place: 1 });
+  store.batches.length = 0;
+  const answers = await Promise.all([
+    labelIt('a', 'mine', { place: 2, freed: 1 }),
+    labelIt('b', 'taken'),
+    labelIt('n1', 'one'),
+  ]);
+  t.deepEqual(answers, ['labelled', 'taken', 'labelled']);
+  t.deepEqual(store.batches, [
+    ['a', 'b', 'n1'],
+    ['a', 'n1'],
+  ]);
+});
+
+test('where the look at the keys fails the one to blame is found by halves, and fails with nothing applied', async (t) => {
+  const { store, labelIt, labelAll } = await start();
+  await labelIt('x', 'taken');
+  store.read = () => Promise.reject(new StoreError('unavailable', 'no connection'));
+  const answers = labelAll({ ...ownTexts, a: 'taken' });
+  await settled();
+  t.true(answers.get('a') instanceof UnavailableError);
+  t.is([...answers.values()].filter((answer) => answer === 'labelled').length, neighbours.length);
+});
+
+const lostWith = (culprit: string, clock: FakeClock) => async (ids: readonly string[]) => {
+  if (!ids.includes(culprit)) return;
+  await sleep(clock, 10_000);
+  throw new StoreError('unknown', '57014');
+};
+
+test('a commit that always times out takes others along once, goes alone, and fails before its caller gives up', async (t) => {
+  const { clock, store, addAll } = await start();
+  store.before = lostWith('a', clock);
+  const first = addAll(['a', 'b', ...neighbours]);
+  await clock.advance(10_100);
+  t.deepEqual([...first.keys()].sort(), ['b', ...neighbours].sort());
+  await clock.advance(10_100);
+  t.true(first.get('a') instanceof TerminalError, `${first.get('a')}`);
+  store.batches.length = 0;
+  const second = addAll(['a', 'b', ...neighbours]);
+  await settled();
+  t.is(second.size, neighbours.length + 1);
+  await clock.advance(30_000);
+  t.true(store.batches.filter((ids) => ids.includes('a')).every((ids) => ids.length === 1));
+});
+
+test('a commit that was lost once and then goes through is as any other', async (t) => {
+  const { clock, store, addAll } = await start();
+  let losses = 1;
+  store.before = async (ids) => {
+    if (!ids.includes('a') || losses === 0) return;
+    losses -= 1;
+    throw new StoreError('unknown', '57P01');
+  };
+  const answers = addAll(['a', 'b']);
+  await clock.advance(100);
+  t.deepEqual([...answers.values()], [2, 2]);
 });

@@ -11,8 +11,10 @@
  *   conflict      nothing was applied. Members whose rows somebody holds locked are stuck and go on alone, each again
  *                 after a growing pause and in the end unavailable; the others go again at once without them. Where no
  *                 row is locked all of it goes again after a pause with jitter, in the end in halves
- *   refused       nothing was applied; it goes again in halves, so that in the end only what collides is refused
- *   defect        likewise
+ *   refused       nothing was applied. The keys of all members are looked up at once; those that collide with what is
+ *                 stored are refused, those that collide with others of the batch go again alone, and the rest at once
+ *                 without them. Where nothing is to be seen all of it goes again in halves
+ *   defect        nothing was applied; it goes again in halves, so that in the end only the defect fails
  *   unavailable   nothing was applied; every member fails
  *   unknown       every member settles by its own barrier, and counts as stuck
  */
@@ -22,6 +24,8 @@ import type { Limits } from '../host/limits.ts';
 import type { Logger, RuntimeMetrics } from '../ports.ts';
 import type { Random } from '../random.ts';
 import { type Commit, type Store, StoreError } from '../store/store.ts';
+import { findRefusals, type Refusal } from './refusal.ts';
+import type { TakenRow } from './taken-rows.ts';
 
 const conflictsBeforeHalving = 2;
 /** With the pauses between them and the waits for locks, some seconds: less than callers wait. */
@@ -37,13 +41,15 @@ export interface Committing {
   committed(): void;
   /** Nothing was applied: a newer owner or a newer version exists. */
   fenced(): void;
-  /** Nothing was applied: a key is taken. */
-  refused(): Promise<void>;
+  /** Nothing was applied: these keys are taken, or one that is no row's any more. */
+  refused(taken: readonly TakenRow[]): void;
   /** Nothing was applied, and asking the database again now would not help. */
   failed(error: UnavailableError | TerminalError): void;
   /** Nobody knows what was applied. */
   unknown(): Promise<void>;
 }
+
+const nothingSeen: Refusal = { taken: [], isRival: false };
 
 interface Member {
   readonly actor: Committing;
@@ -57,7 +63,7 @@ interface Batch {
 }
 
 export interface CommitterOptions {
-  readonly store: Pick<Store, 'commit' | 'unlocked'>;
+  readonly store: Pick<Store, 'commit' | 'unlocked' | 'read'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly limits: Pick<
@@ -133,11 +139,15 @@ export class Committer {
     }
   }
 
+  /** Each alone and, unless it was stuck only once, after a pause that grows while it is. */
   #setSuspectsAside(): void {
     for (const actor of this.#suspects) {
       const commit = actor.takeCommit();
       const failures = this.#stuck.get(actor) ?? 0;
-      if (commit !== undefined) this.#aside.push({ members: [{ actor, commit }], failures });
+      if (commit === undefined) continue;
+      const batch = { members: [{ actor, commit }], failures };
+      if (failures > 1) this.#sendLater(batch);
+      else this.#aside.push(batch);
     }
     this.#suspects.clear();
   }
@@ -191,10 +201,11 @@ export class Committer {
     const failure = error instanceof StoreError ? error.failure : 'unknown';
     metrics.commit(failure);
     if (failure === 'conflict' && batch.failures < conflictsMax) return this.#conflicted(batch);
-    if (members.length > 1 && (failure === 'refused' || failure === 'defect')) return this.#halve(batch);
-    if (failure !== 'refused') logger.warn({ failure, error: String(error) }, 'a commit failed');
+    if (failure === 'refused') return this.#refused(batch);
+    if (failure === 'defect' && members.length > 1) return this.#halve(batch);
+    logger.warn({ failure, error: String(error) }, 'a commit failed');
     if (failure === 'unknown') for (const { actor } of members) this.#noteStuck(actor);
-    await Promise.all(members.map(({ actor }) => settle(actor, failure)));
+    for (const { actor } of members) settle(actor, failure);
   }
 
   async #conflicted({ members, failures }: Batch): Promise<void> {
@@ -221,6 +232,37 @@ export class Committer {
     }
   }
 
+  async #refused({ members, failures }: Batch): Promise<void> {
+    const refusals = await this.#refusalsOf(members);
+    const innocent: Member[] = [];
+    const rivals: Member[] = [];
+    for (const [index, member] of members.entries()) {
+      const { taken, isRival } = refusals?.[index] ?? nothingSeen;
+      if (taken.length > 0) member.actor.refused(taken);
+      else (isRival ? rivals : innocent).push(member);
+    }
+    const [only] = members;
+    if (innocent.length < members.length) {
+      if (innocent.length > 0) this.#aside.push({ members: innocent, failures });
+      for (const rival of rivals) this.#aside.push({ members: [rival], failures });
+    } else if (members.length > 1) this.#halve({ members, failures });
+    else if (only !== undefined && refusals === undefined) settle(only.actor, 'unavailable');
+    // What refuses it may be gone, or a turn of its own.
+    else only?.actor.refused([]);
+  }
+
+  async #refusalsOf(members: readonly Member[]): Promise<readonly Refusal[] | undefined> {
+    try {
+      return await findRefusals(
+        this.#options.store,
+        members.map(({ commit }) => commit),
+      );
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      return undefined;
+    }
+  }
+
   #noteStuck(actor: Committing): void {
     this.#stuck.set(actor, (this.#stuck.get(actor) ?? 0) + 1);
   }
@@ -243,18 +285,10 @@ export class Committer {
   }
 }
 
-async function settle(actor: Committing, failure: StoreError['failure']): Promise<void> {
-  switch (failure) {
-    case 'unknown':
-      // Settling can take as long as the database is away; the committer goes on with others.
-      void actor.unknown();
-      return;
-    case 'refused':
-      return actor.refused();
-    case 'defect':
-      return actor.failed(new TerminalError('the database refused what this call would write'));
-    case 'conflict':
-    case 'unavailable':
-      return actor.failed(new UnavailableError('the database cannot take this now'));
-  }
+function settle(actor: Committing, failure: Exclude<StoreError['failure'], 'refused'>): void {
+  // Settling can take as long as the database is away; the committer goes on with others.
+  if (failure === 'unknown') void actor.unknown();
+  else if (failure === 'defect')
+    actor.failed(new TerminalError('the database refused what this call would write'));
+  else actor.failed(new UnavailableError('the database cannot take this now'));
 }

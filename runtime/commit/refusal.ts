@@ -1,50 +1,92 @@
-import type { Store, StoreRead } from '../store/store.ts';
+/**
+ * Who is to blame when a batch was refused for a taken key: the committed rows that hold keys which its commits wanted
+ * are looked up for all of them at once, in one query per key.
+ */
+import type { Commit, Store, StoreRead, Write } from '../store/store.ts';
 import { type AnyRow, type AnyTable, keyText, refusesByKey, tupleText } from '../table.ts';
-import type { Gathering } from './gathering.ts';
 import type { TakenRow } from './taken-rows.ts';
 
-/**
- * Which committed rows hold the keys that this commit wanted to write as new, all looked up in one query per
- * key. A row that the commit knowingly rewrites holds its own keys by right and is left out.
- */
-export async function findTaken(store: Store, gathering: Gathering): Promise<readonly TakenRow[]> {
-  const reads = lookups(gathering);
-  if (reads.length === 0) return [];
-  const answers = await store.read(reads);
-  const rewritten = new Set<string>();
-  for (const { key, write } of gathering.rows) {
-    if ('put' in write && !write.isNew) rewritten.add(`${write.table.name}\u0000${key}`);
-  }
-  return answers.flatMap(({ rows }, index) => {
-    const table = reads[index]?.table;
-    if (table === undefined) return [];
-    return rows
-      .filter((row) => !rewritten.has(`${table.name}\u0000${keyText(table, row)}`))
-      .map((row) => ({ table, row }));
+export interface Refusal {
+  /** Committed rows in the way of the commit. One that it knowingly rewrites or removes holds its keys by right. */
+  readonly taken: readonly TakenRow[];
+  /** It wants a key that a commit before it in the batch wants too. */
+  readonly isRival: boolean;
+}
+
+/** For each of these commits, in their order, what refuses it as far as can be seen. @throws StoreError */
+export async function findRefusals(
+  store: Pick<Store, 'read'>,
+  commits: readonly Pick<Commit, 'writes'>[],
+): Promise<readonly Refusal[]> {
+  const wanted = commits.map(({ writes }) => wantedKeys(writes));
+  const holders = await findHolders(store, wanted.flat());
+  const claimed = new Set<string>();
+  return commits.map(({ writes }, index) => {
+    const keys = wanted[index] ?? [];
+    const own = new Set(writes.flatMap(ownRow));
+    const isRival = keys.some(({ id }) => claimed.has(id));
+    for (const { id } of keys) claimed.add(id);
+    const inTheWay = keys.flatMap(({ id, table }) => {
+      const row = holders.get(id);
+      return row === undefined || own.has(rowId(table, row)) ? [] : [{ table, row }];
+    });
+    return { taken: inTheWay, isRival };
   });
 }
 
-function lookups(gathering: Gathering): StoreRead[] {
-  const byKey = new Map<
-    string,
-    { table: AnyTable; unique: readonly string[]; values: Map<string, AnyRow> }
-  >();
-  for (const { write } of gathering.rows) {
-    if (!('put' in write)) continue;
-    for (const unique of refusingKeys(write.table)) {
-      const id = `${write.table.name} ${unique.join()}`;
-      const wanted = byKey.get(id) ?? { table: write.table, unique, values: new Map<string, AnyRow>() };
-      const value = Object.fromEntries(unique.map((column) => [column, write.put[column] ?? null]));
-      wanted.values.set(tupleText(unique, value), value);
-      byKey.set(id, wanted);
-    }
+/** One value of a key by which a row may be refused. */
+interface WantedKey {
+  readonly id: string;
+  readonly table: AnyTable;
+  readonly unique: readonly string[];
+  readonly value: AnyRow;
+}
+
+function wantedKeys(writes: readonly Write[]): readonly WantedKey[] {
+  return writes.flatMap((write) =>
+    'put' in write
+      ? refusingKeys(write.table).map((unique) => wantedKey(write.table, unique, write.put))
+      : [],
+  );
+}
+
+function wantedKey(table: AnyTable, unique: readonly string[], row: AnyRow): WantedKey {
+  const value = Object.fromEntries(unique.map((column) => [column, row[column] ?? null]));
+  return { id: keyId(table, unique, value), table, unique, value };
+}
+
+const keyId = (table: AnyTable, unique: readonly string[], row: AnyRow) =>
+  `${table.name} ${unique.join()} ${tupleText(unique, row)}`;
+
+async function findHolders(
+  store: Pick<Store, 'read'>,
+  wanted: readonly WantedKey[],
+): Promise<ReadonlyMap<string, AnyRow>> {
+  const byKey = new Map<string, { readonly of: WantedKey; readonly values: Map<string, AnyRow> }>();
+  for (const key of wanted) {
+    const name = `${key.table.name} ${key.unique.join()}`;
+    const same = byKey.get(name) ?? { of: key, values: new Map<string, AnyRow>() };
+    same.values.set(key.id, key.value);
+    byKey.set(name, same);
   }
-  return [...byKey.values()].map(({ table, unique, values }) => ({
-    read: 'lookup',
-    table,
-    unique,
-    values: [...values.values()],
-  }));
+  const lookups = [...byKey.values()];
+  if (lookups.length === 0) return new Map();
+  const reads = lookups.map(({ of: { table, unique }, values }): StoreRead => {
+    return { read: 'lookup', table, unique, values: [...values.values()] };
+  });
+  const answers = await store.read(reads);
+  return new Map(
+    lookups.flatMap(({ of: { table, unique } }, index) =>
+      (answers[index]?.rows ?? []).map((row) => [keyId(table, unique, row), row] as const),
+    ),
+  );
+}
+
+const rowId = (table: AnyTable, row: AnyRow) => `${table.name}\u0000${keyText(table, row)}`;
+
+function ownRow(write: Write): readonly string[] {
+  if ('remove' in write) return [rowId(write.table, write.remove)];
+  return write.isNew ? [] : [rowId(write.table, write.put)];
 }
 
 function refusingKeys(table: AnyTable): readonly (readonly string[])[] {

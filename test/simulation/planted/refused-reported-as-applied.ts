@@ -6,8 +6,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'runtime/commit/committer.ts',
-      find: '      return actor.refused();',
-      replace: '      return actor.committed();',
+      find: 'member.actor.refused(taken);',
+      replace: 'member.actor.committed();',
     },
   ],
 };

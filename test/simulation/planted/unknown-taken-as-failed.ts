@@ -6,8 +6,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'runtime/commit/committer.ts',
-      find: '      void actor.unknown();\n      return;',
-      replace: "      return actor.failed(new UnavailableError('the database cannot take this now'));",
+      find: 'void actor.unknown();',
+      replace: "actor.failed(new UnavailableError('the database cannot take this now'));",
     },
   ],
 };
