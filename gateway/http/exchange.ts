@@ -61,7 +61,7 @@ export class Exchange implements Arrival, Recipient, Live {
   readonly #res: HttpResponse;
   readonly #requestId: string;
   readonly responder: Responder;
-  readonly #startedMs: number;
+  readonly startedMs: number;
   match: Match | undefined;
   #admitted: Admitted | undefined;
   #head: Head | undefined;
@@ -75,7 +75,7 @@ export class Exchange implements Arrival, Recipient, Live {
     this.#ports = ports;
     this.#res = res;
     this.#requestId = requestId;
-    this.#startedMs = ports.clock.monotonicMs();
+    this.startedMs = ports.clock.monotonicMs();
     this.responder = new Responder(res, requestId, ports, (status) => this.#done(status));
     res.onAborted(() => this.responder.abort());
   }
@@ -232,7 +232,7 @@ export class Exchange implements Arrival, Recipient, Live {
     this.#receiving?.end();
     const { metrics, log, clock, onDone } = this.#ports;
     if (status !== 0) {
-      const durationMs = clock.monotonicMs() - this.#startedMs;
+      const durationMs = clock.monotonicMs() - this.startedMs;
       metrics.observe(this.match?.index ?? unmatchedRoute, status, durationMs);
       log.answered(this.match?.route, status, durationMs, this.#requestId);
     } else {

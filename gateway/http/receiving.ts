@@ -32,6 +32,8 @@ export type RawBody = Buffer | BodyStream | undefined;
 
 /** Who is told of a body. Of `received` and `refused` one is called, once. */
 export interface Recipient {
+  /** When the request's head was there. */
+  readonly startedMs: number;
   /** `fields` are those of a JSON body, `raw` is one of another kind. */
   received(fields: JsonObject, raw: RawBody): void;
   refused(refusal: Refusal): void;

@@ -11,7 +11,6 @@ export class WholeBody implements Receiving {
   readonly #declared: number;
   readonly #ports: ReceivingPorts;
   readonly #recipient: Recipient;
-  #startedMs = 0;
   #buffer: BodyBuffer | undefined;
   /** Whether nothing more is expected. */
   #over = false;
@@ -33,7 +32,6 @@ export class WholeBody implements Receiving {
   }
 
   start(): void {
-    this.#startedMs = this.#ports.clock.monotonicMs();
     this.#res.onData((chunk, isLast) => {
       try {
         if (!this.#over) this.#add(chunk, isLast);
@@ -45,7 +43,7 @@ export class WholeBody implements Receiving {
 
   overdue(nowMs: number): Refusal | undefined {
     if (this.#over) return undefined;
-    if (nowMs - this.#startedMs >= this.#ports.limits.bodyTimeoutMs) return refusals.bodyTooSlow;
+    if (nowMs - this.#recipient.startedMs >= this.#ports.limits.bodyTimeoutMs) return refusals.bodyTooSlow;
     windUpLibraryClock(this.#res);
     return undefined;
   }
