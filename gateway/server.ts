@@ -5,6 +5,7 @@
  * requests in flight finish within a bound while every reply ends its connection, closes sockets one after another
  * meanwhile, and then closes what is left.
  */
+import { setImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Gauge, type Registry } from 'prom-client';
 import type { Clock } from '../runtime/clock.ts';
@@ -200,6 +201,8 @@ export function createGateway(options: GatewayOptions): Gateway {
       for (const exchange of inFlight) exchange.drain();
       const idle = inFlight.size > 0 ? idleWithin(config.drainTimeoutMs) : undefined;
       await Promise.all([idle, sockets.drain(config.drainTimeoutMs)]);
+      // The last reply may still lie with the library, which sends it when the loop turns.
+      await setImmediate();
       close();
     },
   };

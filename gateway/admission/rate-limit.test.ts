@@ -1,6 +1,6 @@
 import test from 'ava';
 import { FakeClock } from '../../test/kit/clock.ts';
-import { createRateLimiter } from './rate-limit.ts';
+import { createRateLimiter, type RateBucket } from './rate-limit.ts';
 
 test('an address may make its number of requests a minute, and is told when it may again', async (t) => {
   const clock = new FakeClock();
@@ -40,4 +40,46 @@ test('addresses beyond the bound share one count instead of growing the table', 
     [false, false, true],
   );
   t.is(limiter.take(limiter.public, 'known'), 0);
+});
+
+const dav = { name: 'dav', perMinute: 1, by: 'address' } as const;
+const pairing = { name: 'pairing', perMinute: 1, by: 'user' } as const;
+
+test('a declared bucket has a limit and counts of its own, shared by all that name it', async (t) => {
+  const clock = new FakeClock();
+  const limiter = createRateLimiter({ publicPerMinute: 1, sessionPerMinute: 1 }, clock, [dav, { ...dav }]);
+  t.is(limiter.take(limiter.public, 'a'), 0);
+  t.is(limiter.take(dav, 'a'), 0);
+  t.true(limiter.take({ ...dav }, 'a') > 0);
+  t.is(limiter.take(dav, 'b'), 0);
+  await clock.advance(60_000);
+  t.is(limiter.take(dav, 'a'), 0);
+});
+
+test('who does not limit addresses, or users, does not limit them in a bucket of their own either', (t) => {
+  const clock = new FakeClock();
+  const limiter = createRateLimiter({ publicPerMinute: 0, sessionPerMinute: 1 }, clock, [dav, pairing]);
+  t.false(limiter.limits(dav));
+  t.is(limiter.take(dav, 'a') + limiter.take(dav, 'a'), 0);
+  t.is(limiter.take(pairing, 'a'), 0);
+  t.true(limiter.take(pairing, 'a') > 0);
+});
+
+test('two buckets of one name are a mistake told at start, and one nobody declared is a defect', (t) => {
+  const limits = { publicPerMinute: 1, sessionPerMinute: 1 };
+  const create = (...declared: readonly RateBucket[]) => createRateLimiter(limits, new FakeClock(), declared);
+  t.throws(() => create(dav, { ...dav, perMinute: 2 }), { message: /called dav/ });
+  t.throws(() => create({ ...pairing, name: 'session' }, { ...dav, name: 'session' }), {
+    message: /called session/,
+  });
+  t.throws(() => create().take(dav, 'a'), { message: /not declared/ });
+});
+
+test('the windows of users end too', async (t) => {
+  const clock = new FakeClock();
+  const limiter = createRateLimiter({ publicPerMinute: 1, sessionPerMinute: 1 }, clock);
+  t.is(limiter.take(limiter.session, 'a'), 0);
+  t.true(limiter.take(limiter.session, 'a') > 0);
+  await clock.advance(60_000);
+  t.is(limiter.take(limiter.session, 'a'), 0);
 });

@@ -137,7 +137,16 @@ test('what is whole stays so: nothing that happens later loses it', async (t) =>
   stream.lose(refusals.bodyTooSlow);
   const reader = stream[Symbol.asyncIterator]();
   t.deepEqual([...(await reader.next()).value], [1]);
+  stream.release();
   t.true((await reader.next()).done);
+});
+
+test('what came whole and was given back before it was read is lost', async (t) => {
+  const { stream } = world();
+  stream.add(Uint8Array.of(1));
+  stream.complete();
+  stream.release();
+  await t.throwsAsync(stream[Symbol.asyncIterator]().next(), { instanceOf: BodyLostError });
 });
 
 test('a reader that stops early has the source go on, and what comes is thrown away', async (t) => {

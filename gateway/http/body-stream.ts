@@ -107,7 +107,8 @@ export class BodyStream implements AsyncIterable<Buffer> {
 
   /** Gives the memory back; what has not been read by now is lost. */
   release(): void {
-    this.#finish(new BodyLostError(refusals.bodyIncomplete));
+    const isRead = this.#end === 'done' && this.#queue.length === 0;
+    this.#finish(isRead ? 'done' : new BodyLostError(refusals.bodyIncomplete));
   }
 
   #finish(end: 'done' | BodyLostError): void {

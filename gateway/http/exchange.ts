@@ -24,19 +24,14 @@ import type { Envelope } from './envelope.ts';
 import { refusalOf, unexpectedRefusal } from './errors.ts';
 import { type RouteMetrics, unmatchedRoute } from './metrics.ts';
 import type { OutflowPorts } from './outflow.ts';
-import {
-  type RawBody,
-  type Receiving,
-  type ReceivingLimits,
-  type ReceivingPorts,
-  type Recipient,
-  receive,
-} from './receiving.ts';
-import { type Refusal, refusalHeaders, refusalJson, refusals } from './refusal.ts';
+import { refusalReply, streamedReply, wholeReply } from './outgoing.ts';
+import { receive } from './receive.ts';
+import type { RawBody, Receiving, ReceivingLimits, ReceivingPorts, Recipient } from './receiving.ts';
+import { type Refusal, refusals } from './refusal.ts';
 import { chunksOf } from './reply-stream.ts';
 import { mergeRequest, validateRequest } from './request.ts';
-import { jsonType, type OutgoingHead, Responder } from './responder.ts';
-import type { AnyRoute, ReplyStream, RouteReply } from './route.ts';
+import { Responder } from './responder.ts';
+import type { ReplyStream, RouteReply } from './route.ts';
 import type { Match } from './router.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
 
@@ -62,7 +57,7 @@ export class Exchange implements Arrival, Recipient, Live {
   readonly #res: HttpResponse;
   readonly #requestId: string;
   readonly responder: Responder;
-  readonly #startedMs: number;
+  readonly startedMs: number;
   match: Match | undefined;
   #admitted: Admitted | undefined;
   #head: Head | undefined;
@@ -76,7 +71,7 @@ export class Exchange implements Arrival, Recipient, Live {
     this.#ports = ports;
     this.#res = res;
     this.#requestId = requestId;
-    this.#startedMs = ports.clock.monotonicMs();
+    this.startedMs = ports.clock.monotonicMs();
     this.responder = new Responder(res, requestId, ports, (status) => this.#done(status));
     res.onAborted(() => this.responder.abort());
   }
@@ -134,16 +129,10 @@ export class Exchange implements Arrival, Recipient, Live {
 
   refused(refusal: Refusal): void {
     if (this.responder.isFinished) return;
-    const json = refusalJson(refusal);
     this.#receiving?.letGo();
     this.#wait(false);
-    this.responder.send({
-      status: refusal.status,
-      contentType: jsonType,
-      body: refusal.enveloped ? this.#ports.envelope(json) : json,
-      headers: refusalHeaders(refusal),
-      closes: refusal.closes || this.#ports.isDraining(),
-    });
+    const { envelope, isDraining } = this.#ports;
+    this.responder.send(refusalReply(refusal, envelope, isDraining()));
   }
 
   failed(error: unknown): void {
@@ -181,7 +170,7 @@ export class Exchange implements Arrival, Recipient, Live {
       this,
     );
     this.#wait(true);
-    (route as AnyRoute).handle(context, request).then(
+    route.handle(context, request).then(
       (reply) => this.#reply(reply),
       (error) => this.failed(error),
     );
@@ -192,36 +181,22 @@ export class Exchange implements Arrival, Recipient, Live {
     try {
       this.#receiving?.letGo();
       this.#wait(false);
-      const head: OutgoingHead = {
-        status: reply.status,
-        contentType: reply.contentType ?? (reply.bytes || reply.stream ? bytesType : jsonType),
-        headers: reply.headers,
-        setCookies: reply.setCookies,
-        closes: this.#ports.isDraining(),
-      };
-      if (reply.stream !== undefined) this.#stream(head, reply.stream);
-      else this.responder.send({ ...head, body: this.#replyBody(reply) });
+      const { envelope, isDraining } = this.#ports;
+      if (reply.stream !== undefined) this.#stream(reply, reply.stream);
+      else this.responder.send(wholeReply(reply, this.match?.route, envelope, isDraining()));
     } catch (error) {
       this.failed(error);
     }
   }
 
-  #stream(head: OutgoingHead, stream: ReplyStream): void {
+  #stream(reply: RouteReply, stream: ReplyStream): void {
+    const outgoing = streamedReply(reply, stream, this.#ports.isDraining());
     const chunks = chunksOf(stream, (isWaiting) => this.#wait(isWaiting));
-    this.responder.stream({ ...head, lengthBytes: stream.lengthBytes }, chunks).catch((error) => {
+    this.responder.stream(outgoing, chunks).catch((error) => {
       const hasBegun = this.responder.isFinished;
       this.failed(error);
       if (hasBegun) this.responder.cut();
     });
-  }
-
-  #replyBody(reply: RouteReply): string | Uint8Array | undefined {
-    if (reply.bytes !== undefined) return reply.bytes;
-    if (reply.contentType !== undefined) return String(reply.body ?? '');
-    if (reply.json === undefined && reply.body === undefined) return undefined;
-    const json = reply.json ?? JSON.stringify(reply.body);
-    const bare = reply.bare || this.match?.route.enveloped === false;
-    return bare ? json : this.#ports.envelope(json, reply.caller);
   }
 
   /** With the refusal where one can still be sent, and by breaking off a reply that has begun where not. */
@@ -253,7 +228,7 @@ export class Exchange implements Arrival, Recipient, Live {
     this.#receiving?.end();
     const { metrics, log, clock, onDone } = this.#ports;
     if (status !== 0) {
-      const durationMs = clock.monotonicMs() - this.#startedMs;
+      const durationMs = clock.monotonicMs() - this.startedMs;
       metrics.observe(this.match?.index ?? unmatchedRoute, status, durationMs);
       log.answered(this.match?.route, status, durationMs, this.#requestId);
     } else {
@@ -264,5 +239,3 @@ export class Exchange implements Arrival, Recipient, Live {
     onDone(this);
   }
 }
-
-const bytesType = 'application/octet-stream';

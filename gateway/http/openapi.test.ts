@@ -37,8 +37,32 @@ const plain: AnyRoute = route({
   handle: async () => ({ status: 200, contentType: 'text/plain', body: 'OK' }),
 });
 
+const upload: AnyRoute = route({
+  method: 'POST',
+  path: '/files/:name',
+  access: 'public',
+  summary: 'Takes a file.',
+  tag: 'Files',
+  body: 'stream',
+  request: z.object({ name: z.string(), part: z.string().optional() }),
+  replies: { 206: { mediaType: 'application/octet-stream' }, 400: { mediaType: 'text/plain' } },
+  handle: async () => ({ status: 206 }),
+});
+
+const report: AnyRoute = route({
+  ...upload,
+  method: 'REPORT',
+  path: '/dav',
+  summary: 'Lists what matches.',
+  body: 'bytes',
+  bodyType: 'application/xml',
+  request: z.object({}),
+  replies: { 207: { mediaType: 'application/xml' } },
+  handle: async () => ({ status: 207 }),
+});
+
 // biome-ignore lint/suspicious/noExplicitAny: a JSON document
-const document = openApiDocument([update, params, plain], '1.2.3') as any;
+const document = openApiDocument([update, params, plain, upload, report], '1.2.3') as any;
 
 test('every route is an operation with its parameters, body and answers', (t) => {
   const operation = document.paths['/v1/users/{userUuid}/settings'].put;
@@ -88,10 +112,30 @@ test('what is no JSON is a text', (t) => {
   t.deepEqual(Object.keys(document.paths['/plain'].get.responses['200'].content), ['text/*']);
 });
 
+test('bodies and answers that are bytes have a media type and no schema, and other fields stand in the query', (t) => {
+  const operation = document.paths['/files/{name}'].post;
+  t.deepEqual(operation.requestBody, { content: { 'application/octet-stream': {} } });
+  t.deepEqual(operation.responses['206'].content, { 'application/octet-stream': {} });
+  t.deepEqual(operation.responses['400'].content, { 'text/plain': {} });
+  t.deepEqual(
+    operation.parameters.map(({ name, in: place }: { name: string; in: string }) => [name, place]),
+    [
+      ['name', 'path'],
+      ['part', 'query'],
+    ],
+  );
+});
+
+test('a method that a description cannot name stands among the additional operations', (t) => {
+  const { REPORT: operation } = document.paths['/dav']['x-additionalOperations'];
+  t.is(operation.operationId, 'report_dav');
+  t.deepEqual(operation.requestBody.content, { 'application/xml': {} });
+  t.deepEqual(operation.responses['207'].content, { 'application/xml': {} });
+});
+
 test('the description is plain JSON with unique operation ids', (t) => {
   t.deepEqual(JSON.parse(JSON.stringify(document)), document);
-  const ids = Object.values(document.paths).flatMap((path) =>
-    Object.values(path as Record<string, { operationId: string }>).map(({ operationId }) => operationId),
-  );
-  t.is(new Set(ids).size, 3);
+  const ids = [...JSON.stringify(document).matchAll(/"operationId":"([^"]+)"/g)].map(([, id]) => id);
+  t.is(new Set(ids).size, 5);
+  t.is(ids.length, 5);
 });

@@ -33,6 +33,8 @@ export interface OutgoingStream extends OutgoingHead {
 
 export const jsonType = 'application/json; charset=utf-8';
 
+const requestIdLine = '\r\nX-Request-Id: ';
+
 export class Responder {
   readonly #res: HttpResponse;
   readonly #requestId: string;
@@ -90,7 +92,12 @@ export class Responder {
 
   send(outgoing: Outgoing): void {
     if (this.isFinished) return;
-    this.#begin(outgoing, '', () => this.#writeBody(outgoing));
+    const lines = this.#linesOf(outgoing);
+    this.#sent = true;
+    this.#res.cork(() => {
+      this.#writeHead(outgoing, lines);
+      this.#writeBody(outgoing);
+    });
   }
 
   /**
@@ -120,7 +127,8 @@ export class Responder {
       return true;
     }
     // The library can end a connection only behind a body that it is given at once.
-    this.#begin(outgoing, outgoing.closes ? '\r\nConnection: close' : '', () =>
+    const closing = outgoing.closes ? '\r\nConnection: close' : '';
+    this.#beginStream(outgoing, closing, () =>
       this.#flow(outgoing.lengthBytes, outgoing.status).offer(chunk),
     );
     return true;
@@ -134,29 +142,33 @@ export class Responder {
   #sendHeadOf(outgoing: OutgoingStream): void {
     const { status, lengthBytes, closes } = outgoing;
     if (this.isFinished) return;
-    this.#begin(outgoing, '', () => {
+    this.#beginStream(outgoing, '', () => {
       if (lengthBytes === undefined) this.#res.endWithoutBody();
       else this.#res.endWithoutBody(lengthBytes, closes);
     });
     this.#finish(status);
   }
 
-  #begin(head: OutgoingHead, more: string, writeBody: () => void): void {
-    const standing = head.headers === undefined ? this.headers.text : this.headers.textWith(head.headers);
-    if (head.setCookies !== undefined) head.setCookies.forEach(requireOneLine);
+  #beginStream(outgoing: OutgoingStream, more: string, writeBody: () => void): void {
+    const lines = this.#linesOf(outgoing) + more;
     this.#sent = true;
     this.#res.cork(() => {
-      this.#writeHead(head, standing + more);
+      this.#writeHead(outgoing, lines);
       writeBody();
     });
+  }
+
+  /** @throws TypeError for what must not stand in a head, before anything of it is written. */
+  #linesOf({ headers, setCookies }: OutgoingHead): string {
+    if (setCookies !== undefined) setCookies.forEach(requireOneLine);
+    return headers === undefined ? this.headers.text : this.headers.textWith(headers);
   }
 
   #writeHead({ status, contentType, setCookies }: OutgoingHead, lines: string): void {
     const res = this.#res;
     if (status !== 200) res.writeStatus(statusLine(status));
     // One call with line breaks in it: each call into the library costs more than the bytes of ten headers.
-    const idLine = `\r\nX-Request-Id: ${this.#requestId}`;
-    res.writeHeader('Content-Type', contentType + lines + idLine + this.corsLines);
+    res.writeHeader('Content-Type', contentType + lines + requestIdLine + this.#requestId + this.corsLines);
     if (setCookies !== undefined) for (const cookie of setCookies) res.writeHeader('Set-Cookie', cookie);
   }
 

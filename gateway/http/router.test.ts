@@ -136,8 +136,10 @@ test('OPTIONS is a route only where an area says that it is no preflight, and it
   t.like(without.find('options', '/dav'), { status: 405, headers: { Allow: 'PROPFIND' } });
 });
 
-test('a body declared for a method that has none is a defect that shows at start', (t) => {
+test('a body or a count declared for what has none is a defect that shows at start', (t) => {
   for (const body of ['bytes', 'stream'] as const) {
     t.throws(() => createRouter([emptyRoute('GET', '/a', { body })]), { message: /takes a body/ });
   }
+  const rate = { name: 'a', perMinute: 1, by: 'user' } as const;
+  t.throws(() => createRouter([emptyRoute('GET', '/a', { rate })]), { message: /no users to count by/ });
 });

@@ -139,6 +139,9 @@ function requireSense(route: AnyRoute, place: Place): void {
   if (route.method === 'OPTIONS' && !place.ownOptions) {
     throw new Error(`${name} would never be asked: OPTIONS is a preflight there`);
   }
+  if (route.access === 'public' && route.rate?.by === 'user') {
+    throw new Error(`${name} is public, so it has no users to count by`);
+  }
   const hasBody = route.body !== undefined && route.body !== 'json';
   if (hasBody && (route.method === 'GET' || route.method === 'HEAD')) {
     throw new Error(`${name} takes a body, which its method has none of`);

@@ -1,0 +1,64 @@
+/** From a request's head to its body. */
+import type { BodyMemory } from './body.ts';
+import { BodyStream } from './body-stream.ts';
+import type { RawBody, Receiving, ReceivingLimits, ReceivingPorts, Recipient } from './receiving.ts';
+import { refusals } from './refusal.ts';
+import type { AnyRoute } from './route.ts';
+import { StreamedBody } from './streamed-body.ts';
+import type { HttpRequest, HttpResponse } from './uws.ts';
+import { WholeBody } from './whole-body.ts';
+
+/** Undefined when there is no body to wait for: the recipient has been told. Otherwise it is to be started. */
+export function receive(
+  res: HttpResponse,
+  req: HttpRequest,
+  method: string,
+  route: AnyRoute,
+  ports: ReceivingPorts,
+  recipient: Recipient,
+): Receiving | undefined {
+  const declared = declaredBytes(req, method);
+  if (declared === undefined) {
+    recipient.received({}, emptyBody(route, ports.bodyMemory));
+    return undefined;
+  }
+  const bytesMax = limitOf(route, ports.limits);
+  const refusal = declared === 'encoded' ? refusals.bodyEncoded : refusals.bodyTooLarge;
+  if (declared === 'encoded' || declared > bytesMax) {
+    recipient.refused(refusal);
+    return undefined;
+  }
+  return route.body === 'stream'
+    ? new StreamedBody(res, bytesMax, ports, recipient)
+    : new WholeBody(res, route.body === 'bytes', bytesMax, declared, ports, recipient);
+}
+
+/** The length of a body, 0 for one that does not say it, undefined when there is none. */
+function declaredBytes(req: HttpRequest, method: string): number | 'encoded' | undefined {
+  if (method === 'get' || method === 'head') return undefined;
+  const length = req.getHeader('content-length');
+  if (length === '0') return undefined;
+  if (length === '') {
+    const coding = req.getHeader('transfer-encoding');
+    if (coding === '') return undefined;
+    if (coding.toLowerCase() !== 'chunked') return 'encoded';
+  }
+  const encoding = req.getHeader('content-encoding');
+  if (encoding !== '' && encoding.toLowerCase() !== 'identity') return 'encoded';
+  return length === '' ? 0 : Number(length);
+}
+
+function limitOf({ bodyLimit = 'small' }: AnyRoute, limits: ReceivingLimits): number {
+  if (typeof bodyLimit === 'number') return bodyLimit;
+  return bodyLimit === 'large' ? limits.largeBodyBytes : limits.smallBodyBytes;
+}
+
+function emptyBody({ body }: AnyRoute, memory: BodyMemory): RawBody {
+  if (body === 'bytes') return emptyBuffer;
+  if (body !== 'stream') return undefined;
+  const stream = new BodyStream(memory, 0, { pause() {}, resume() {}, waiting() {} });
+  stream.complete();
+  return stream;
+}
+
+const emptyBuffer = Buffer.alloc(0);
