@@ -292,12 +292,8 @@ export class Jobs {
       signal: held.abort.signal,
       actors,
       use: (dependency) => dependenciesOf(held.address.kind).use(dependency),
-      turn: async (step) => {
-        held.abort.signal.throwIfAborted();
-        return this.#turn(held, step.reads, (turn, _row, reads) => step.turn(turn, reads as never));
-      },
+      turn: (step) => this.#turn(held, step.reads, (turn, _row, reads) => step.turn(turn, reads as never)),
       finish: async (step) => {
-        held.abort.signal.throwIfAborted();
         await this.#finish(held, step as AnyStep | undefined);
         return { finished: true };
       },

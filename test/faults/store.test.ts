@@ -5,6 +5,7 @@
  */
 import test, { type ExecutionContext } from 'ava';
 import { sleep, systemClock } from '../../runtime/clock.ts';
+import { provide } from '../../runtime/dependency.ts';
 import { UnavailableError } from '../../runtime/errors.ts';
 import type { Actors } from '../../runtime/handles.ts';
 import { createActors } from '../../runtime/host/actors.ts';
@@ -21,7 +22,7 @@ import { testNode } from '../kit/host.ts';
 import { startTestPostgres, type TestPostgres } from '../kit/postgres.ts';
 import { type Fault, PostgresProxy } from '../kit/postgres-proxy.ts';
 import { SeededRandom } from '../kit/random.ts';
-import { counterKind, type Reading, tally, title } from '../simulation/counter.ts';
+import { counterKind, type Reading, SlowWork, tally, title } from '../simulation/counter.ts';
 import { describeFault, faultCases } from '../store/faults.ts';
 
 const counters = ['ada', 'bob', 'cyd'];
@@ -57,6 +58,7 @@ async function startHost(store: Store, random: SeededRandom, onFenced: () => voi
   const host = new Host({
     ...ports,
     kinds: [counterKind],
+    provided: [provide(SlowWork, { began() {}, take: () => Promise.resolve() })],
     limits: { ...defaultLimits, sweepMs: 100 },
     metrics: { ...noMetrics, commit: (outcome) => void (outcome === 'fenced' && onFenced()) },
     node: testNode(random),

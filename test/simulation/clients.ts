@@ -5,6 +5,7 @@ import { CounterClient } from './counters.ts';
 import { Device } from './devices.ts';
 import { signinKeys, tokens } from './domain.ts';
 import type { Gateway } from './gateway.ts';
+import { HaulClient } from './hauls.ts';
 import type { Judges } from './judges.ts';
 import type { Plan } from './plan.ts';
 import type { SimulatedTime } from './time.ts';
@@ -25,13 +26,14 @@ export interface ClientsOptions {
 
 const emails = ['one@example.org', 'two@example.org'];
 const clientNames = ['p', 'q', 'r', 's', 't'];
+const haulClientNames = ['u', 'v'];
 const counterNames = ['c1', 'c2', 'c3', 'c4'];
 /** The first device of an account only follows. */
 const apiVersions = ['20240226', '20200115', '20240226'];
 const sharedUuids = 2;
 
 export function createClients(options: ClientsOptions): readonly Client[] {
-  return [...createDevices(options), ...createCounterClients(options)];
+  return [...createDevices(options), ...createCounterClients(options), ...createHaulClients(options)];
 }
 
 function createCounterClients({ plan, time, gateway, judges, randomOf }: ClientsOptions): Client[] {
@@ -42,6 +44,14 @@ function createCounterClients({ plan, time, gateway, judges, randomOf }: Clients
   return clientNames
     .slice(0, plan.clients)
     .map((name) => new CounterClient({ ...shared, name, random: randomOf(name) }));
+}
+
+function createHaulClients({ plan, time, gateway, judges, randomOf }: ClientsOptions): Client[] {
+  const counters = counterNames.slice(0, plan.counters);
+  const shared = { time, gateway, history: judges.history, counters };
+  return haulClientNames
+    .slice(0, plan.haulClients)
+    .map((name) => new HaulClient({ ...shared, name, random: randomOf(name) }));
 }
 
 function createDevices(options: ClientsOptions): Client[] {

@@ -3,8 +3,20 @@
  * happened twice, or never, can be seen from outside.
  */
 import { z } from 'zod';
-import { command, flow, keys, range, sharedRead, type Turn, tell, timer } from '../../runtime/command.ts';
+import type { Address } from '../../runtime/address.ts';
+import {
+  command,
+  flow,
+  job,
+  keys,
+  range,
+  sharedRead,
+  type Turn,
+  tell,
+  timer,
+} from '../../runtime/command.ts';
 import { contract, keyed } from '../../runtime/contract.ts';
+import { dependency } from '../../runtime/dependency.ts';
 import { kind } from '../../runtime/kind.ts';
 import { slice } from '../../runtime/slice.ts';
 import { table } from '../../runtime/table.ts';
@@ -25,6 +37,18 @@ export const alarms = slice<Readonly<Record<string, Alarm>>>({
   name: 'alarms',
   format: 1,
   schema: z.record(z.string(), z.object({ op: z.string(), dueMs: z.number() })),
+  initial: {},
+});
+export interface Haul {
+  /** The newest that was started under this name. */
+  readonly op: string;
+  /** The run that took its first step last. */
+  readonly run?: string | undefined;
+}
+export const hauls = slice<Readonly<Record<string, Haul>>>({
+  name: 'hauls',
+  format: 1,
+  schema: z.record(z.string(), z.object({ op: z.string(), run: z.string().optional() })),
   initial: {},
 });
 export const tallyHead = slice({ name: 'tally-head', format: 1, schema: z.number(), initial: 0 });
@@ -50,6 +74,13 @@ export interface Reading {
   readonly head: number;
   readonly tallies: readonly { readonly name: string; readonly position: number; readonly ops: string }[];
 }
+
+/** What a job does outside turns, and who sees it. */
+export interface SlowWork {
+  began(self: Address, haul: { readonly op: string; readonly to: string }): void;
+  take(forMs: number): Promise<void>;
+}
+export const SlowWork = dependency<SlowWork>('slow work');
 
 interface Trouble {
   /** The handler throws until then, by its host's clock. */
@@ -84,18 +115,28 @@ const tallies = (view: Pick<Turn, 'get'>, after: number) => ({
   rows: range(tally, { after, through: view.get(tallyHead), limit: 100 }),
 });
 
+/** A step of a run. It is stale where another run of the job has begun since, or the job was stopped. */
+function noteStep(turn: Turn, name: string, run: string, entry: string): void {
+  if (turn.get(hauls)[name]?.run !== run) note(turn, `stale:${entry}`);
+  else if (!turn.get(journal).includes(entry)) note(turn, entry);
+}
+
 const alarmSchema = named.extend({ dueMs: z.number(), trouble, again: z.number() });
+const haulSchema = named.extend({ to: z.string(), workMs: z.number(), slow: trouble, trouble });
+const haulTimeoutMs = 5_000;
 
 const Counter = contract({
   name: 'counter',
   commands: { append: { request: op, reply: z.number() } },
   timers: { alarm: alarmSchema },
   tells: { credit: z.object({ op: z.string(), amount: z.number(), trouble }) },
+  jobs: { haul: haulSchema },
 });
 
 export const counterKind = kind({
   name: Counter.name,
-  slices: [balance, journal, alarms, tallyHead],
+  uses: [SlowWork],
+  slices: [balance, journal, alarms, hauls, tallyHead],
   tables: [tally, title],
   commands: {
     append: command({
@@ -188,6 +229,32 @@ export const counterKind = kind({
         return null;
       },
     }),
+    haul: command({
+      request: haulSchema,
+      reply: z.null(),
+      creates: true,
+      repeat: 'recorded',
+      turn: (turn, request) => {
+        const { op, name } = request;
+        note(turn, op);
+        turn.set(hauls, { ...turn.get(hauls), [name]: { ...turn.get(hauls)[name], op } });
+        turn.start(keyed(Counter.jobs.haul, name), request);
+        return null;
+      },
+    }),
+    stopHaul: command({
+      request: named,
+      reply: z.null(),
+      creates: true,
+      repeat: 'recorded',
+      turn: (turn, { op, name }) => {
+        note(turn, op);
+        const { [name]: _, ...others } = turn.get(hauls);
+        turn.set(hauls, others);
+        turn.stop(keyed(Counter.jobs.haul, name));
+        return null;
+      },
+    }),
     fail: command({
       request: op,
       reply: z.null(),
@@ -246,6 +313,37 @@ export const counterKind = kind({
         failWhile(trouble, turn.nowMs);
         note(turn, `credit:${op}`);
         turn.set(balance, turn.get(balance) + amount);
+      },
+    }),
+  },
+  jobs: {
+    haul: job({
+      ...Counter.jobs.haul,
+      timeoutMs: haulTimeoutMs,
+      run: async (run, { op, name, to, workMs, slow, trouble }) => {
+        const work = run.use(SlowWork);
+        work.began(run.self, { op, to });
+        const mark = await run.turn({
+          turn: (turn) => {
+            const { [name]: haul, ...others } = turn.get(hauls);
+            if (haul === undefined) note(turn, `stale:${op}`);
+            const run = turn.random.uuid();
+            turn.set(hauls, { ...others, [name]: { op: haul?.op ?? op, run } });
+            return run;
+          },
+        });
+        await work.take(run.nowMs < slow.untilMs ? haulTimeoutMs + workMs : workMs);
+        failWhile(trouble, run.nowMs);
+        await run.turn({ turn: (turn) => noteStep(turn, name, mark, `loaded:${op}`) });
+        await run.actors.get(Counter, to).ask.append({ op: `${op}.hauled` }, { callId: run.id });
+        await work.take(workMs);
+        return run.finish({
+          turn: (turn) => {
+            noteStep(turn, name, mark, `hauled:${op}`);
+            const { [name]: haul, ...others } = turn.get(hauls);
+            if (haul?.op === op) turn.set(hauls, others);
+          },
+        });
       },
     }),
   },

@@ -8,6 +8,7 @@ import { Durable } from './checkers/durable.ts';
 import { EffectChecker } from './checkers/effects.ts';
 import { EpochChecker } from './checkers/epochs.ts';
 import { History } from './checkers/history.ts';
+import { JobChecker } from './checkers/jobs.ts';
 import { OutputGateChecker } from './checkers/output-gate.ts';
 import { SessionChecker } from './checkers/sessions.ts';
 import { StalenessChecker } from './checkers/staleness.ts';
@@ -28,6 +29,7 @@ export interface Violation {
 export class Judges implements DatabaseWatcher, OutputWatcher {
   readonly durable = new Durable();
   readonly history = new History();
+  readonly jobs: JobChecker;
   readonly convergence: ConvergenceChecker;
   readonly staleness: StalenessChecker;
   readonly sessions: SessionChecker;
@@ -45,12 +47,14 @@ export class Judges implements DatabaseWatcher, OutputWatcher {
     this.availability = new AvailabilityChecker(reportOf('availability'), plan.isPlanned);
     this.convergence = new ConvergenceChecker(reportOf('convergence'), durable);
     this.staleness = new StalenessChecker(reportOf('staleness'));
+    this.jobs = new JobChecker(reportOf('jobs'), durable);
     this.sessions = new SessionChecker(reportOf('sessions'));
     this.#checkers = [
       new EpochChecker(reportOf('epochs')),
       new EffectChecker(reportOf('effects'), durable, history),
       new OutputGateChecker(reportOf('output-gate'), durable),
       new TimerChecker(reportOf('timers'), durable, () => databaseClock.latestMs()),
+      this.jobs,
       this.staleness,
       this.convergence,
     ];

@@ -4,7 +4,8 @@
  * when it wakes. Whether two processes of one node can harm each other is the runtime's business alone.
  */
 
-import type { Provided } from '../../runtime/dependency.ts';
+import { sleep } from '../../runtime/clock.ts';
+import { type Provided, provide } from '../../runtime/dependency.ts';
 import { ActorError } from '../../runtime/errors.ts';
 import type { Actors } from '../../runtime/handles.ts';
 import { createActors } from '../../runtime/host/actors.ts';
@@ -14,6 +15,7 @@ import type { RuntimeMetrics } from '../../runtime/ports.ts';
 import { ModelStore } from '../../runtime/store/model.ts';
 import { type NodeRow, StoreError } from '../../runtime/store/store.ts';
 import type { SeededRandom } from '../kit/random.ts';
+import { SlowWork } from './counter.ts';
 import type { WatchedDatabase } from './database.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Network } from './network.ts';
@@ -34,6 +36,7 @@ export interface MachinesOptions {
   readonly faults: StorageFaults;
   readonly network: Network;
   readonly metrics: RuntimeMetrics;
+  readonly jobBegan: SlowWork['began'];
   readonly randomOf: (part: string) => SeededRandom;
 }
 
@@ -208,11 +211,11 @@ export class Machines {
     }: Pick<Run, 'process' | 'endpoint' | 'store'> & { random: SeededRandom },
     isPredecessorDead: boolean,
   ): Node {
-    const { plan, kinds, provided, trace } = this.#options;
+    const { plan, kinds, provided, trace, jobBegan } = this.#options;
     const { id, roles } = machine;
     return new Node({
       kinds,
-      provided,
+      provided: [...provided, provide(SlowWork, { began: jobBegan, take: (forMs) => sleep(process, forMs) })],
       store,
       transport: endpoint,
       clock: process,

@@ -84,6 +84,8 @@ export interface Plan {
   readonly editors: number;
   readonly clients: number;
   readonly counters: number;
+  /** Clients who start jobs. */
+  readonly haulClients: number;
   readonly thinkMs: number;
   /** Of each client. */
   readonly operationsMax: number;
@@ -130,6 +132,7 @@ export function planOf(seed: number, asked?: Flavour): Plan {
 
 function mixOf(seed: number, asked: Flavour | undefined): Plan {
   const random = randomOf(seed, 'plan');
+  const hauls = randomOf(seed, 'hauls');
   const sometimes = (most: number, chance = 0.6) => (random.chance(chance) ? most * random.fraction() : 0);
   const flavour = asked ?? (random.chance(0.7) ? random.pick(flavours) : undefined);
   const quiet = random.chance(0.1) && asked === undefined;
@@ -157,6 +160,7 @@ function mixOf(seed: number, asked: Flavour | undefined): Plan {
     accounts: random.pick([0, 1, 1, 2]),
     clients: rivalry ? 5 : random.pick([1, 3, 5]),
     counters: rivalry ? random.pick([1, 2]) : random.pick([1, 2, 4]),
+    haulClients: hauls.pick([0, 1, 2]),
     thinkMs: random.pick([20, 100, 400]),
     operationsMax: 70,
     patienceMs: sleepy ? 15_000 : random.pick([1_000, 5_000, 15_000]),
@@ -218,7 +222,7 @@ function mixOf(seed: number, asked: Flavour | undefined): Plan {
         rebalance: cluster ? 4 : sometimes(1),
       },
     },
-    limits: { ...limitsOf(random), ...(rivalry ? { idleMs: 300_000 } : {}) },
+    limits: { ...limitsOf(random), ...jobLimitsOf(hauls), ...(rivalry ? { idleMs: 300_000 } : {}) },
     wallSkewMs: sometimes(400),
     wallJumpMs: sometimes(4_000),
     // Together they stay within the margin of the lease (design 4.3).
@@ -285,6 +289,14 @@ function machinesOf(
     ...hostIds.slice(0, hosts).map((id, index) => machine(id, isApart ? 'host' : 'all', index)),
     ...gatewayIds.slice(0, gateways).map((id, index) => machine(id, 'gateway', index)),
   ];
+}
+
+function jobLimitsOf(random: SeededRandom): Pick<Limits, 'jobsMax' | 'jobsWaitingMax' | 'jobLeaseMs'> {
+  return {
+    jobsMax: random.pick([1, 3, 100]),
+    jobsWaitingMax: random.pick([1, 1_000]),
+    jobLeaseMs: random.pick([600, 2_000, 6_000]),
+  };
 }
 
 function limitsOf(random: SeededRandom): Limits {

@@ -101,6 +101,10 @@ function createWorld(seed: number, options: SimulateOptions) {
     kinds: simulatedKinds,
     provided,
     metrics,
+    jobBegan: (self, haul) => {
+      trace.add(() => `  ${self.kind} ${self.id} begins ${haul.op}`);
+      judges.jobs.began(self, haul);
+    },
     random: streams('machines'),
   });
   const nemesis = new Nemesis({ ...ports, machines, links, databaseClock, random: streams('nemesis') });

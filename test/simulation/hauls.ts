@@ -1,0 +1,70 @@
+/** Clients who have counters do slow work: jobs of few names, started again while they run, and stopped. */
+import type { SeededRandom } from '../kit/random.ts';
+import type { History } from './checkers/history.ts';
+import type { Gateway } from './gateway.ts';
+import { startOfTimeMs } from './process.ts';
+import type { SimulatedTime } from './time.ts';
+
+export interface HaulClientOptions {
+  readonly name: string;
+  readonly counters: readonly string[];
+  readonly gateway: Gateway;
+  readonly time: SimulatedTime;
+  readonly random: SeededRandom;
+  readonly history: History;
+}
+
+const names = ['x', 'y'];
+/** One host that runs one job at a time is done with all of them before the simulation gives up. */
+const operationsMax = 12;
+const thinkMs = 500;
+
+export class HaulClient {
+  readonly #options: HaulClientOptions;
+  #operations = 0;
+
+  constructor(options: HaulClientOptions) {
+    this.#options = options;
+  }
+
+  async work(untilMs: number): Promise<void> {
+    const { time, random } = this.#options;
+    while (this.#operations < operationsMax && time.nowMs < untilMs) {
+      await this.#act();
+      await time.sleep(random.fraction() * 2 * thinkMs);
+    }
+  }
+
+  /** What became of the jobs is for the checkers to say. */
+  async finish(): Promise<undefined> {}
+
+  #act(): Promise<void> {
+    const { random, time, counters } = this.#options;
+    const name = random.pick([...names, `of-${this.#operations}`]);
+    if (random.chance(0.1)) return this.#operate('stopHaul', { name });
+    const nowMs = Math.floor(startOfTimeMs + time.nowMs);
+    return this.#operate('haul', {
+      name,
+      to: random.pick(counters),
+      workMs: random.pick([5, 100, 500, 1_500]),
+      trouble: { untilMs: random.chance(0.15) ? nowMs + random.below(4_000) : 0 },
+      slow: { untilMs: random.chance(0.1) ? nowMs + random.below(1_000) : 0 },
+    });
+  }
+
+  async #operate(command: string, fields: object): Promise<void> {
+    const { name, random, history, gateway, counters } = this.#options;
+    this.#operations += 1;
+    const op = `${name}.${this.#operations}`;
+    const counter = random.pick(counters);
+    const operation = history.begin({ op, counter, what: command, mark: 'journal' });
+    const ask = {
+      address: { kind: 'counter', id: counter },
+      command,
+      request: { op, ...fields },
+      callId: op,
+    };
+    const { outcome } = await gateway.ask(ask, random.pick([700, 3_000, 9_000]));
+    history.end(operation, outcome);
+  }
+}

@@ -1,0 +1,13 @@
+import type { PlantedBug } from '../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'job-start-forgotten',
+  why: 'What was started while a run was under way is forgotten with that run.',
+  edits: [
+    {
+      file: 'runtime/jobs/lease.ts',
+      find: '  return leaseOf(row).next === undefined ? undefined : taken(row, grant);\n',
+      replace: '  return leaseOf(row).token === grant.token ? taken(row, grant) : undefined;\n',
+    },
+  ],
+};
