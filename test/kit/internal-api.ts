@@ -45,7 +45,10 @@ export async function startApi(
     readonly settings?: Partial<AccountSettings>;
   } = {},
 ): Promise<ApiWorld> {
-  const server = await startServer(t, { ...(options.settings && { accounts: options.settings }) });
+  const server = await startServer(t, {
+    host: { leaseMs: 10_000 },
+    ...(options.settings && { accounts: options.settings }),
+  });
   const hints: Hint[] = [];
   const log: object[] = [];
   const note = (fields: object, message: string) => void log.push({ ...fields, message });

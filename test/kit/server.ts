@@ -43,7 +43,7 @@ export interface ServerOptions extends DomainOptions {
   readonly cookies?: Partial<CookieOptions>;
   readonly captchaUiUrl?: string;
   readonly gateway?: Partial<GatewayConfig>;
-  readonly host?: Pick<TestHostOptions, 'clock' | 'store' | 'schedule' | 'limits'>;
+  readonly host?: Pick<TestHostOptions, 'clock' | 'store' | 'schedule' | 'limits' | 'leaseMs'>;
 }
 
 const keyring = createKeyring(Buffer.alloc(32, 7));
@@ -93,7 +93,7 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
   const hasher = new CountingHasher();
   const transport = new LossyTransport();
   const kinds = kindsOf(options, hasher);
-  let host = await startTestHost({ ...options.host, kinds, clock, transport, leaseMs: neverMs });
+  let host = await startTestHost({ leaseMs: neverMs, ...options.host, kinds, clock, transport });
   t.teardown(() => host.host.abandon());
 
   const socketTokens = testSocketTokens(clock);
