@@ -150,3 +150,21 @@ test('so many calls may wait for an owner, and no more', async (t) => {
   await settled();
   t.is(refused, 100);
 });
+
+test('a caller that waits no more makes room for another', async (t) => {
+  const clock = new FakeClock();
+  let answers = () => Promise.reject<unknown>(nobody);
+  const transport = { reachesOthers: true, ask: () => answers() };
+  const repeating = new Repeating({ transport, clock, random: new SeededRandom(1) });
+  const waiting = Array.from({ length: 10_000 }, () => repeating.ask({ ...call, deadlineMs: 1_000 }));
+  await settled();
+  answers = () => Promise.resolve('done');
+  await clock.advance(500);
+  t.deepEqual(new Set(await Promise.all(waiting)), new Set(['done']));
+  answers = () => Promise.reject(nobody);
+  const another = repeating.ask({ ...call, deadlineMs: 2_000 });
+  await settled();
+  answers = () => Promise.resolve('done too');
+  await clock.advance(500);
+  t.is(await another, 'done too');
+});

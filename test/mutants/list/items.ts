@@ -203,7 +203,7 @@ export const mutants: readonly Mutant[] = [
     find: 'const token = tokens.cursor || tokens.sync;',
     replace: 'const token = tokens.sync;',
     tests: pages,
-    match: 'a first sync*',
+    match: 'a cursor stands*',
   },
   {
     name: 'a-cursor-on-an-empty-page',

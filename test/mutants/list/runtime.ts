@@ -1,0 +1,86 @@
+/** Of the runtime only what no planted bug covers: the simulator is the judge of everything else there. */
+import type { Mutant } from '../mutant.ts';
+
+export const mutants: readonly Mutant[] = [
+  {
+    name: 'one-key-for-every-purpose',
+    harm: 'A token of one kind passes as one of another.',
+    file: 'runtime/keyring.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a piece of source
+    find: '`scriptorium/${purpose}`',
+    replace: "'scriptorium'",
+    tests: ['runtime/keyring.test.ts'],
+  },
+  {
+    name: 'a-short-root-secret',
+    harm: 'Every key can be guessed.',
+    file: 'runtime/keyring.ts',
+    find: "if (rootSecret.length !== rootSecretBytes) throw new RangeError('The root secret has to be 32 bytes.');",
+    replace: '',
+    tests: ['runtime/keyring.test.ts'],
+  },
+  {
+    name: 'ready-while-draining',
+    harm: 'A load balancer sends requests to a process that is about to end.',
+    file: 'runtime/readiness.ts',
+    find: '      draining = true;\n',
+    replace: '',
+    tests: ['gateway/routes/health.test.ts', 'gateway/server.test.ts'],
+  },
+  {
+    name: 'ready-whatever-fails',
+    harm: 'A process without its database is sent requests.',
+    file: 'runtime/readiness.ts',
+    find: "results.every(([, result]) => result !== 'failed')",
+    replace: 'true',
+    tests: ['gateway/routes/health.test.ts'],
+  },
+  {
+    name: 'a-check-that-may-hang',
+    harm: 'A probe of a process in trouble waits instead of failing.',
+    file: 'runtime/readiness.ts',
+    find: 'Promise.race([check(), sleep(clock, checkTimeoutMs).then(() => false)])',
+    replace: 'check()',
+    tests: ['gateway/routes/health.test.ts'],
+  },
+  {
+    name: 'waiting-callers-without-bound',
+    harm: 'While a cluster is down its gateways fill up and fall too.',
+    file: 'runtime/host/repeating.ts',
+    find: 'if (isOver || this.#waiting >= waitingMax)',
+    replace: 'if (isOver)',
+    tests: ['runtime/host/repeating.test.ts'],
+  },
+  {
+    name: 'a-waiting-caller-never-counted-out',
+    harm: 'After a while of trouble no call is repeated any more.',
+    file: 'runtime/host/repeating.ts',
+    find: '    this.#waiting -= 1;\n',
+    replace: '',
+    tests: ['runtime/host/repeating.test.ts'],
+  },
+  {
+    name: 'asking-past-the-deadline',
+    harm: 'Calls nobody waits for keep a struggling cluster busy.',
+    file: 'runtime/host/repeating.ts',
+    find: 'pauseMs === undefined || clock.monotonicMs() + pauseMs >= call.deadlineMs',
+    replace: 'pauseMs === undefined',
+    tests: ['runtime/host/repeating.test.ts'],
+  },
+  {
+    name: 'replies-sealed-under-a-name-that-is-told',
+    harm: 'Whoever reads the database reads the tokens of sessions just opened.',
+    file: 'runtime/actor/recorded-calls.ts',
+    find: "hkdfSync('sha256', callId, '', 'recorded call reply', 32)",
+    replace: "hkdfSync('sha256', '', '', 'recorded call reply', 32)",
+    tests: ['runtime/actor/recorded-calls.test.ts'],
+  },
+  {
+    name: 'a-reply-that-anybody-may-change',
+    harm: 'Whoever writes the database hands out sessions of his own.',
+    file: 'runtime/actor/recorded-calls.ts',
+    find: 'open.update(sealed), open.final()',
+    replace: 'open.update(sealed)',
+    tests: ['runtime/actor/recorded-calls.test.ts'],
+  },
+];
