@@ -1,5 +1,6 @@
 /** What happens to items at the same moment. */
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
+import { defaultItemSettings } from '../../actors/settings.ts';
 import type { Schedule } from '../../runtime/store/model.ts';
 import { bob } from '../kit/account.ts';
 import { note, uuidNumber } from '../kit/items.ts';
@@ -8,6 +9,27 @@ import { startServer } from '../kit/server.ts';
 const notes = (count: number, from = 1) =>
   Array.from({ length: count }, (_, n) => note({ uuid: uuidNumber(from + n) }));
 const uuids = (items: readonly { uuid: string }[]) => items.map(({ uuid }) => uuid);
+
+/** A server whose next commit can be held until a call has reached its actor: so it comes between two turns. */
+async function startHeldServer(t: ExecutionContext) {
+  let onCommit = async () => {};
+  const schedule: Schedule = async (operation, apply) => {
+    const done = apply();
+    if (operation === 'commit') await onCommit();
+    return done;
+  };
+  const server = await startServer(t, { host: { schedule } });
+  const heldUntil = (command: string) =>
+    new Promise<void>((resolve) => {
+      onCommit = async () => {
+        onCommit = async () => {};
+        const asked = server.transport.nextAskOf(command);
+        resolve();
+        await asked;
+      };
+    });
+  return { server, heldUntil };
+}
 
 test('of savers of the same version exactly one wins, and the others get the winner', async (t) => {
   const server = await startServer(t);
@@ -99,22 +121,9 @@ test('devices that sync at the same moment never miss an item of each other', as
 });
 
 test('what another device saves between the turns of an upload is not missed', async (t) => {
-  let onCommit = async () => {};
-  const schedule: Schedule = async (operation, apply) => {
-    const done = apply();
-    if (operation === 'commit') await onCommit();
-    return done;
-  };
-  const server = await startServer(t, { host: { schedule } });
+  const { server, heldUntil } = await startHeldServer(t);
   const [phone, laptop] = [await server.device(), await server.device()];
-  const firstTurnIsOver = new Promise<void>((resolve) => {
-    onCommit = async () => {
-      onCommit = async () => {};
-      const asked = server.transport.nextAskOf('sync');
-      resolve();
-      await asked;
-    };
-  });
+  const firstTurnIsOver = heldUntil('sync');
   const upload = phone.sync({ items: notes(2_500) });
   await firstTurnIsOver;
   const { saved_items: saved } = await laptop.sync({ items: notes(1, 9_001) });
@@ -123,4 +132,17 @@ test('what another device saves between the turns of an upload is not missed', a
   t.deepEqual(versions.toSorted(), versions);
   const known = await phone.syncAll();
   t.true(uuids(known.flatMap((page) => page.retrieved_items)).includes(uuidNumber(9_001)));
+});
+
+test('an upload whose session ends between its turns is refused, and saves no more', async (t) => {
+  const { server, heldUntil } = await startHeldServer(t);
+  const [phone, laptop] = [await server.device(), await server.device()];
+  const firstTurnIsOver = heldUntil('logout');
+  const upload = phone.send({ items: notes(2_500) });
+  await firstTurnIsOver;
+  t.is((await server.call('POST', '/v1/logout', { bearer: phone.account.access })).status, 204);
+  const { status, body } = await upload;
+  t.deepEqual([status, body.error?.tag], [401, 'invalid-auth']);
+  const saved = (await laptop.syncAll()).flatMap((page) => page.retrieved_items);
+  t.is(saved.length, defaultItemSettings.turnLimits.items);
 });
