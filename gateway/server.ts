@@ -9,7 +9,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Gauge, type Registry } from 'prom-client';
 import type { Clock } from '../runtime/clock.ts';
-import type { Follow } from '../runtime/events.ts';
+import type { Subscribe } from '../runtime/events.ts';
 import type { Actors } from '../runtime/handles.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Readiness } from '../runtime/readiness.ts';
@@ -22,9 +22,9 @@ import { createRateLimiter, type RateBucket } from './admission/rate-limit.ts';
 import { AccessLog } from './http/access-log.ts';
 import { BodyMemory } from './http/body.ts';
 import { createEnvelope } from './http/envelope.ts';
-import { Exchange, type ExchangePorts } from './http/exchange.ts';
+import { Exchange, type ExchangeOptions } from './http/exchange.ts';
 import { RouteMetrics } from './http/metrics.ts';
-import type { OutflowPorts } from './http/outflow.ts';
+import type { OutflowOptions } from './http/outflow.ts';
 import { ReplyMemory } from './http/reply-memory.ts';
 import type { AnyRoute, Area } from './http/route.ts';
 import { createRouter } from './http/router.ts';
@@ -63,11 +63,11 @@ export interface GatewayOptions {
   readonly verifyBearer: VerifyBearer;
   readonly socketTokens: SocketTokens;
   /** By which events come from hosts. */
-  readonly follow: Follow;
+  readonly subscribe: Subscribe;
 }
 
 export interface Gateway {
-  /** Resolves to the port taken, which is `port` unless that is 0. Rejects when it is not to be had. */
+  /** Resolves to the port taken, which is `port` unless that is 0. Rejects when it is not available. */
   listen(host: string, port: number): Promise<number>;
   /** Resolves when no request is in flight any more, or the time for that has passed, and all is closed. */
   drain(): Promise<void>;
@@ -84,7 +84,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const metrics = new RouteMetrics(routes);
   const bodyMemory = new BodyMemory(config.bodyMemoryBytes);
   const replyMemory = new ReplyMemory(config.replyMemoryBytes);
-  const replies: OutflowPorts = { clock, replyMemory, limits: config };
+  const replies: OutflowOptions = { clock, replyMemory, limits: config };
   const runId = random.bytes(6).toString('base64url');
   // Recorded replies are sealed under their call ids, so these must not be guessed from request ids, which are told.
   const callIdPrefix = `${random.bytes(24).toString('base64url')}-`;
@@ -107,7 +107,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     clientAddress: createClientAddress(config.trustProxy),
   };
 
-  const ports: ExchangePorts = {
+  const exchangeOptions: ExchangeOptions = {
     ...replies,
     actors,
     clock,
@@ -133,7 +133,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
 
   function onRequest(res: HttpResponse, req: HttpRequest): void {
-    const exchange = new Exchange(ports, res, requestId());
+    const exchange = new Exchange(exchangeOptions, res, requestId());
     inFlight.add(exchange);
     exchange.accept(req);
     if (!sweeping && inFlight.size > 0) scheduleSweep();

@@ -8,7 +8,7 @@ import type { Registry } from 'prom-client';
 import type { Readiness } from '../runtime/readiness.ts';
 
 export interface Admin {
-  /** Resolves to the port taken. Rejects when it is not to be had. */
+  /** Resolves to the port taken. Rejects when it is not available. */
   listen(host: string, port: number): Promise<number>;
   close(): Promise<void>;
 }

@@ -29,11 +29,11 @@ function callsOf(clock: FakeClock, rebalance: Handlers<ClusterService>['rebalanc
 test('calls beyond the bound are refused at once, and served again when others are through', async (t) => {
   const ends: (() => void)[] = [];
   const call = callsOf(new FakeClock(), () => new Promise((resolve) => ends.push(() => resolve({}))));
-  const underWay = Array.from({ length: 1_000 }, () => call());
+  const inFlight = Array.from({ length: 1_000 }, () => call());
   const [error] = await call();
   t.is(error?.code, status.RESOURCE_EXHAUSTED);
   for (const end of ends.splice(0)) end();
-  for (const answer of await Promise.all(underWay)) t.is(answer[0], null);
+  for (const answer of await Promise.all(inFlight)) t.is(answer[0], null);
   const next = call();
   for (const end of ends) end();
   t.is((await next)[0], null);

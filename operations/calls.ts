@@ -1,5 +1,5 @@
 /**
- * What every call of the internal API has in common: a bound on how many are under way, the caller's deadline, errors
+ * What every call of the internal API has in common: a bound on how many are in flight, the caller's deadline, errors
  * in the words of gRPC, a request id for what nobody foresaw, and a count.
  */
 import {
@@ -12,8 +12,8 @@ import {
 import { loggable } from '../runtime/errors.ts';
 import type { AskOptions } from '../runtime/handles.ts';
 import { type CallError, callErrorOf, overloadedCallError, unexpectedCallError } from './errors.ts';
+import type { InternalApiOptions } from './internal-api-options.ts';
 import { CallMetrics } from './metrics.ts';
-import type { InternalApiPorts } from './ports.ts';
 
 const callsMax = 1_000;
 const deadlineMaxMs = 60_000;
@@ -32,13 +32,13 @@ type Handler = (request: unknown, ask: AskOptions) => Promise<unknown>;
 type UnaryCall = ServerUnaryCall<unknown, unknown>;
 
 export class Calls {
-  readonly #ports: Pick<InternalApiPorts, 'clock' | 'random' | 'logger'>;
+  readonly #options: Pick<InternalApiOptions, 'clock' | 'random' | 'logger'>;
   readonly #metrics: CallMetrics;
-  #underWay = 0;
+  #inFlight = 0;
 
-  constructor(ports: Pick<InternalApiPorts, 'clock' | 'random' | 'logger' | 'registry'>) {
-    this.#ports = ports;
-    this.#metrics = new CallMetrics(ports.registry);
+  constructor(options: Pick<InternalApiOptions, 'clock' | 'random' | 'logger' | 'registry'>) {
+    this.#options = options;
+    this.#metrics = new CallMetrics(options.registry);
   }
 
   /** The methods of a generated service as gRPC takes them. */
@@ -55,7 +55,7 @@ export class Calls {
 
   #unary(method: string, handle: Handler) {
     return (call: UnaryCall, answer: sendUnaryData<unknown>): void => {
-      const { clock } = this.#ports;
+      const { clock } = this.#options;
       const startMs = clock.monotonicMs();
       const count = (code: status) => this.#metrics.answered(method, code, clock.monotonicMs() - startMs);
       this.#bounded(() => handle(call.request, this.#askOptions(call))).then(
@@ -73,12 +73,12 @@ export class Calls {
   }
 
   async #bounded(run: () => Promise<unknown>): Promise<unknown> {
-    if (this.#underWay >= callsMax) throw overloadedCallError;
-    this.#underWay += 1;
+    if (this.#inFlight >= callsMax) throw overloadedCallError;
+    this.#inFlight += 1;
     try {
       return await run();
     } finally {
-      this.#underWay -= 1;
+      this.#inFlight -= 1;
     }
   }
 
@@ -86,14 +86,14 @@ export class Calls {
   #askOptions(call: UnaryCall): AskOptions {
     const deadline = Number(call.getDeadline());
     if (!Number.isFinite(deadline)) return {};
-    const leftMs = deadline - this.#ports.clock.nowMs();
+    const leftMs = deadline - this.#options.clock.nowMs();
     return { deadlineMs: Math.min(Math.max(leftMs, 0), deadlineMaxMs) };
   }
 
   #told(method: string, error: unknown): CallError {
     const known = callErrorOf(error);
     if (known !== undefined) return known;
-    const { random, logger } = this.#ports;
+    const { random, logger } = this.#options;
     const requestId = random.uuid();
     logger.error({ requestId, method, error: loggable(error) }, 'call failed unexpectedly');
     return unexpectedCallError(requestId);

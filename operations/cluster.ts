@@ -4,19 +4,19 @@ import { type ActorReport, actorOperations, type DeadTimer } from '../runtime/op
 import type { Handlers } from './calls.ts';
 import { failedPrecondition, notFound } from './errors.ts';
 import { addressField, limitField, textField, uuidField } from './fields.ts';
+import type { InternalApiOptions } from './internal-api-options.ts';
 import { hasOtherHost, nodesOf, shardsOf } from './nodes.ts';
 import { pageOf } from './pages.ts';
-import type { InternalApiPorts } from './ports.ts';
 
-type Ports = Pick<InternalApiPorts, 'cluster' | 'actors' | 'shardCount' | 'logger'>;
+type Options = Pick<InternalApiOptions, 'cluster' | 'actors' | 'shardCount' | 'logger'>;
 
-export function clusterHandlers(ports: Ports): Handlers<ClusterService> {
-  return { ...nodeHandlers(ports), ...actorHandlers(ports), ...backlogHandlers(ports) };
+export function clusterHandlers(options: Options): Handlers<ClusterService> {
+  return { ...nodeHandlers(options), ...actorHandlers(options), ...backlogHandlers(options) };
 }
 
 const noSuchNode = () => notFound('There is no living node of that name.');
 
-function nodeHandlers({ cluster, shardCount, logger }: Ports) {
+function nodeHandlers({ cluster, shardCount, logger }: Options) {
   async function setDraining(node: string, draining: boolean): Promise<void> {
     if (!(await cluster.setDraining(node, draining))) throw noSuchNode();
     logger.info({ node, draining }, 'an operator has changed whether a node drains');
@@ -77,7 +77,7 @@ const waits: Readonly<Record<ActorReport['waitsFor'], ActorWaitsFor>> = {
   outcome: ActorWaitsFor.OUTCOME,
 };
 
-function actorHandlers({ actors }: Ports) {
+function actorHandlers({ actors }: Options) {
   return {
     async findActor({ actor }, ask) {
       const report = await actorOperations(actors, addressField('actor', actor)).$inspect(null, ask);
@@ -111,7 +111,7 @@ function actorHandlers({ actors }: Ports) {
   } satisfies Partial<Handlers<ClusterService>>;
 }
 
-function backlogHandlers({ cluster }: Ports) {
+function backlogHandlers({ cluster }: Options) {
   return {
     async listBacklog(request) {
       const backlog = await cluster.backlog(limitField('limit', request.limit));

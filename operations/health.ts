@@ -13,34 +13,34 @@ import {
 } from '../proto/generated/grpc/health/v1/health.ts';
 import type { Calls } from './calls.ts';
 import { notFound, overloadedCallError } from './errors.ts';
-import type { InternalApiPorts, ReadinessReport } from './ports.ts';
+import type { InternalApiOptions, ReadinessReport } from './internal-api-options.ts';
 
-type Ports = Pick<InternalApiPorts, 'readiness' | 'clock'>;
+type Options = Pick<InternalApiOptions, 'readiness' | 'clock'>;
 type WatchCall = ServerWritableStream<HealthCheckRequest, HealthCheckResponse>;
 
-const lookPauseMs = 1_000;
+const checkPauseMs = 1_000;
 const watchersMax = 100;
 const services = ['', 'scriptorium.v1.Cluster', 'scriptorium.v1.Sessions', 'scriptorium.v1.Users'];
 
 export class Health {
-  readonly #ports: Ports;
+  readonly #options: Options;
   /** With what each was told last. */
   readonly #watchers = new Map<WatchCall, ServingStatus | undefined>();
-  #cancelLook: (() => void) | undefined;
+  #cancelCheck: (() => void) | undefined;
 
-  constructor(ports: Ports) {
-    this.#ports = ports;
+  constructor(options: Options) {
+    this.#options = options;
   }
 
   implement(calls: Calls): UntypedServiceImplementation {
     const unary = calls.implement(HealthService, {
       check: async ({ service }) => {
-        const found = statusesOf(await this.#ports.readiness.report()).get(service);
+        const found = statusesOf(await this.#options.readiness.report()).get(service);
         if (found === undefined) throw notFound('There is no such service; List has their names.');
         return { status: found };
       },
       list: async () => {
-        const statuses = statusesOf(await this.#ports.readiness.report());
+        const statuses = statusesOf(await this.#options.readiness.report());
         const entries = [...statuses].map(([service, found]) => [service, { status: found }] as const);
         return { statuses: Object.fromEntries(entries) };
       },
@@ -50,7 +50,7 @@ export class Health {
 
   /** Tells every watcher that nothing is served any more. */
   close(): void {
-    this.#cancelLook?.();
+    this.#cancelCheck?.();
     for (const call of this.#watchers.keys()) {
       call.write({ status: ServingStatus.NOT_SERVING });
       call.end();
@@ -65,20 +65,20 @@ export class Health {
     }
     this.#watchers.set(call, undefined);
     call.once('cancelled', () => this.#watchers.delete(call));
-    void this.#look();
+    void this.#check();
   }
 
-  async #look(): Promise<void> {
-    const statuses = statusesOf(await this.#ports.readiness.report());
+  async #check(): Promise<void> {
+    const statuses = statusesOf(await this.#options.readiness.report());
     for (const [call, told] of this.#watchers) {
       const found = statuses.get(call.request.service) ?? ServingStatus.SERVICE_UNKNOWN;
       if (found === told) continue;
       this.#watchers.set(call, found);
       call.write({ status: found });
     }
-    this.#cancelLook?.();
+    this.#cancelCheck?.();
     if (this.#watchers.size === 0) return;
-    this.#cancelLook = this.#ports.clock.schedule(lookPauseMs, () => void this.#look());
+    this.#cancelCheck = this.#options.clock.schedule(checkPauseMs, () => void this.#check());
   }
 }
 

@@ -4,7 +4,7 @@
  * Whoever gets through to it may call everything, so it listens on loopback or asks for certificates (mutual TLS); the
  * configuration refuses anything else unless told otherwise. It has no reflection: contracts are in `proto/`.
  *
- * Shutdown: watchers of health are told, no new call is taken, calls under way finish within a bound, and what is left
+ * Shutdown: watchers of health are told, no new call is taken, calls in flight finish within a bound, and what is left
  * is cut off.
  */
 import { isIPv6 } from 'node:net';
@@ -17,12 +17,12 @@ import { sleep } from '../runtime/clock.ts';
 import { Calls } from './calls.ts';
 import { clusterHandlers } from './cluster.ts';
 import { Health } from './health.ts';
-import type { InternalApiPorts } from './ports.ts';
+import type { InternalApiOptions } from './internal-api-options.ts';
 import { sessionsHandlers } from './sessions.ts';
 import { usersHandlers } from './users.ts';
 
 export interface InternalApi {
-  /** Resolves to the port taken. Rejects when it is not to be had. */
+  /** Resolves to the port taken. Rejects when it is not available. */
   listen(host: string, port: number, credentials: ServerCredentials): Promise<number>;
   close(): Promise<void>;
 }
@@ -42,14 +42,14 @@ const serverOptions = {
 // The library writes to standard error by itself; what it has to say comes as errors too.
 setLogVerbosity(logVerbosity.NONE);
 
-export function createInternalApi(ports: InternalApiPorts): InternalApi {
+export function createInternalApi(options: InternalApiOptions): InternalApi {
   const server = new Server(serverOptions);
-  const calls = new Calls(ports);
-  const health = new Health(ports);
+  const calls = new Calls(options);
+  const health = new Health(options);
   server.addService(HealthService, health.implement(calls));
-  server.addService(SessionsService, calls.implement(SessionsService, sessionsHandlers(ports)));
-  server.addService(ClusterService, calls.implement(ClusterService, clusterHandlers(ports)));
-  server.addService(UsersService, calls.implement(UsersService, usersHandlers(ports)));
+  server.addService(SessionsService, calls.implement(SessionsService, sessionsHandlers(options)));
+  server.addService(ClusterService, calls.implement(ClusterService, clusterHandlers(options)));
+  server.addService(UsersService, calls.implement(UsersService, usersHandlers(options)));
 
   return {
     listen: (host, port, credentials) =>
@@ -62,7 +62,7 @@ export function createInternalApi(ports: InternalApiPorts): InternalApi {
     async close() {
       health.close();
       const finished = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
-      await Promise.race([finished, sleep(ports.clock, ports.drainTimeoutMs)]);
+      await Promise.race([finished, sleep(options.clock, options.drainTimeoutMs)]);
       server.forceShutdown();
     },
   };

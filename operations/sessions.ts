@@ -10,11 +10,11 @@ import {
 } from '../proto/generated/scriptorium/v1/sessions.ts';
 import { NotFoundError } from '../runtime/errors.ts';
 import type { Handlers } from './calls.ts';
-import type { InternalApiPorts } from './ports.ts';
+import type { InternalApiOptions } from './internal-api-options.ts';
 
-type Ports = Pick<InternalApiPorts, 'actors' | 'verifyBearer'>;
+type Options = Pick<InternalApiOptions, 'actors' | 'verifyBearer'>;
 
-export function sessionsHandlers({ actors, verifyBearer }: Ports): Handlers<SessionsService> {
+export function sessionsHandlers({ actors, verifyBearer }: Options): Handlers<SessionsService> {
   return {
     async validate({ authorization, cookie }, ask) {
       const credentials = verifyBearer(authorization, cookie);

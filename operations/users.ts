@@ -8,11 +8,11 @@ import { NotFoundError } from '../runtime/errors.ts';
 import type { Handlers } from './calls.ts';
 import { notFound } from './errors.ts';
 import { textField, uuidField } from './fields.ts';
-import type { InternalApiPorts } from './ports.ts';
+import type { InternalApiOptions } from './internal-api-options.ts';
 
-type Ports = Pick<InternalApiPorts, 'actors' | 'lookups' | 'workspacesPerEmail'>;
+type Options = Pick<InternalApiOptions, 'actors' | 'lookups' | 'workspacesPerEmail'>;
 
-export function usersHandlers({ actors, lookups, workspacesPerEmail }: Ports): Handlers<UsersService> {
+export function usersHandlers({ actors, lookups, workspacesPerEmail }: Options): Handlers<UsersService> {
   return {
     async find(request) {
       const email = normaliseUsername(textField('email', request.email));

@@ -6,14 +6,14 @@ import type { VerifyBearer } from '../gateway/admission/bearer.ts';
 import { allRoutes } from '../gateway/routes/mod.ts';
 import { createGateway } from '../gateway/server.ts';
 import { createSocketTokens } from '../gateway/sockets/tokens.ts';
-import { createFollow } from '../runtime/events/following.ts';
+import { createSubscribe } from '../runtime/events/subscriptions.ts';
 import type { Actors } from '../runtime/handles.ts';
 import type { Keyring } from '../runtime/keyring.ts';
 import type { Readiness } from '../runtime/readiness.ts';
 import type { Transport } from '../runtime/transport/transport.ts';
 import type { ServerOptions } from './server-options.ts';
 
-export interface GatewayPorts {
+export interface GatewayParts {
   readonly readiness: Readiness;
   readonly tokens: SessionTokens;
   readonly signinKeys: SigninKeys;
@@ -24,15 +24,15 @@ export interface GatewayPorts {
   readonly keyring: Keyring;
 }
 
-/** Drains with the lifetime. Resolves to the port taken; rejects when it is not to be had. */
-export async function openGateway(options: ServerOptions, ports: GatewayPorts): Promise<number> {
+/** Drains with the lifetime. Resolves to the port taken; rejects when it is not available. */
+export async function openGateway(options: ServerOptions, parts: GatewayParts): Promise<number> {
   const { config, secrets, version, clock, random, logger, lifetime } = options;
-  const { readiness, tokens, signinKeys, transport } = ports;
+  const { readiness, tokens, signinKeys, transport } = parts;
   const accessKey =
     secrets.accessKey === undefined ? undefined : { key: secrets.accessKey, ...config.accessKey };
-  const socketTokens = createSocketTokens(ports.keyring.derive('socket-token'), clock);
+  const socketTokens = createSocketTokens(parts.keyring.derive('socket-token'), clock);
   const gateway = createGateway({
-    ...ports,
+    ...parts,
     routes: allRoutes({
       readiness,
       tokens,
@@ -51,7 +51,7 @@ export async function openGateway(options: ServerOptions, ports: GatewayPorts): 
       sharesPort: config.nats !== undefined,
     },
     socketTokens,
-    follow: createFollow({ transport, shardCount: config.shardCount, clock, random, logger }),
+    subscribe: createSubscribe({ transport, shardCount: config.shardCount, clock, random, logger }),
     clock,
     random,
     logger,

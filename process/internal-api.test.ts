@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { configurationFrom } from '../config.ts';
-import type { InternalApiPorts } from '../operations/ports.ts';
+import type { InternalApiOptions } from '../operations/internal-api-options.ts';
 import { openInternalApi } from './internal-api.ts';
 import type { ServerOptions } from './server-options.ts';
 import { exitCodes, StartError } from './start-error.ts';
@@ -11,7 +11,7 @@ import { exitCodes, StartError } from './start-error.ts';
 /** Why a start with these settings is refused. Nothing is opened before the certificates are read. */
 async function refusal(t: ExecutionContext, settings: Readonly<Record<string, string>>): Promise<string> {
   const { config } = configurationFrom(settings);
-  const opening = openInternalApi({ config } as ServerOptions, {} as InternalApiPorts);
+  const opening = openInternalApi({ config } as ServerOptions, {} as InternalApiOptions);
   const error = await t.throwsAsync(opening, { instanceOf: StartError });
   t.is(error?.exitCode, exitCodes.config);
   return error?.message ?? '';

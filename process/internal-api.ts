@@ -3,17 +3,20 @@ import { readFile } from 'node:fs/promises';
 import type { ServerCredentials } from '@grpc/grpc-js';
 import { serverCredentials } from '../operations/credentials.ts';
 import { createInternalApi } from '../operations/internal-api.ts';
-import type { InternalApiPorts } from '../operations/ports.ts';
+import type { InternalApiOptions } from '../operations/internal-api-options.ts';
 import { messageOf } from '../runtime/errors.ts';
 import type { ServerOptions } from './server-options.ts';
 import type { InternalApiSettings } from './settings.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
 /** Closes with the lifetime. Resolves to the port taken. @throws StartError */
-export async function openInternalApi(options: ServerOptions, ports: InternalApiPorts): Promise<number> {
+export async function openInternalApi(
+  options: ServerOptions,
+  apiOptions: InternalApiOptions,
+): Promise<number> {
   const { config, lifetime } = options;
   const credentials = await credentialsOf(config.internalApi);
-  const api = createInternalApi(ports);
+  const api = createInternalApi(apiOptions);
   lifetime.onEnd(() => api.close());
   return api.listen(config.internalApi.host, config.internalApi.port, credentials);
 }

@@ -18,7 +18,7 @@ type Signal = keyof typeof signals;
  */
 const sameSignalMs = 500;
 
-export interface LifetimePorts {
+export interface LifetimeOptions {
   readonly logger: Logger;
   readonly clock: Clock;
   /** Milliseconds that all closing together may take. */
@@ -30,14 +30,14 @@ export interface LifetimePorts {
 class EndingError extends Error {}
 
 export class Lifetime {
-  readonly #ports: LifetimePorts;
+  readonly #options: LifetimeOptions;
   readonly #closers: (() => unknown)[] = [];
   #opening: Promise<unknown> = Promise.resolve();
   #ending: Promise<void> | undefined;
   #signalledMs: number | undefined;
 
-  constructor(ports: LifetimePorts) {
-    this.#ports = ports;
+  constructor(options: LifetimeOptions) {
+    this.#options = options;
   }
 
   get isEnding(): boolean {
@@ -67,7 +67,7 @@ export class Lifetime {
   }
 
   signal(signal: Signal): void {
-    const { logger, clock, exit } = this.#ports;
+    const { logger, clock, exit } = this.#options;
     const nowMs = clock.monotonicMs();
     if (this.#signalledMs === undefined) {
       this.#signalledMs = nowMs;
@@ -86,7 +86,7 @@ export class Lifetime {
   }
 
   async #end(code: number): Promise<void> {
-    const { logger, clock, closeMostMs, exit } = this.#ports;
+    const { logger, clock, closeMostMs, exit } = this.#options;
     const cancelAlarm = clock.schedule(closeMostMs, () => {
       logger.error({ closeMostMs }, 'closing takes too long: ending at once');
       exit(exitCodes.software);

@@ -84,32 +84,32 @@ async function linked(from: string, to: string): Promise<boolean> {
 }
 
 function listen(path: string): Promise<Server> {
-  return new Promise((settle, reject) => {
+  return new Promise((fulfil, reject) => {
     const server = createServer((socket) => socket.destroy());
     server.once('error', reject);
-    server.listen(path, () => settle(server));
+    server.listen(path, () => fulfil(server));
   });
 }
 
 function close(server: Server): Promise<void> {
-  return new Promise((settle) => {
-    server.close(() => settle());
+  return new Promise((fulfil) => {
+    server.close(() => fulfil());
   });
 }
 
 /** Whether a process listens there. A name that is gone or refuses is dead; any other failure is a failure. */
 function answers(path: string): Promise<boolean> {
-  return new Promise((settle, reject) => {
+  return new Promise((fulfil, reject) => {
     const socket = connect(path);
     socket.once('connect', () => {
       socket.destroy();
-      settle(true);
+      fulfil(true);
     });
     socket.once('error', (error) => {
       const code = codeOf(error);
-      if (code === 'ECONNREFUSED' || code === 'ENOENT') return settle(false);
+      if (code === 'ECONNREFUSED' || code === 'ENOENT') return fulfil(false);
       // A full backlog is a live listener that is busy.
-      if (code === 'EAGAIN') return settle(true);
+      if (code === 'EAGAIN') return fulfil(true);
       reject(error);
     });
   });

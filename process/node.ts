@@ -17,21 +17,21 @@ import { Lease } from '../runtime/ownership/lease.ts';
 import type { NodeRow } from '../runtime/store/store.ts';
 import type { Transport } from '../runtime/transport/transport.ts';
 import { inProcessAddress } from './database.ts';
-import type { Foundation } from './foundation.ts';
+import type { Resources } from './resources.ts';
 import type { ServerOptions } from './server-options.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
-export interface NodePorts {
-  readonly foundation: Foundation;
+export interface NodeParts {
+  readonly resources: Resources;
   readonly transport: Transport;
   readonly registry: Registry;
   readonly tokens: SessionTokens;
   readonly signinKeys: SigninKeys;
 }
 
-export function createNode(options: ServerOptions, ports: NodePorts): Node {
+export function createNode(options: ServerOptions, parts: NodeParts): Node {
   const { config, secrets, clock, random, logger } = options;
-  const { foundation, transport, registry } = ports;
+  const { resources, transport, registry } = parts;
   // One core is left for the event loop.
   const hasher = createPasswordHasher({ concurrent: Math.max(1, availableParallelism() - 1), waiting: 256 });
   const { captchaServerUrl } = config;
@@ -40,13 +40,13 @@ export function createNode(options: ServerOptions, ports: NodePorts): Node {
     kinds,
     provided: [
       provide(AccountSettings, config.accounts),
-      provide(ItemSettings, { ...config.items, generation: foundation.generation }),
-      provide(SessionTokens, ports.tokens),
-      provide(SigninKeys, ports.signinKeys),
+      provide(ItemSettings, { ...config.items, generation: resources.generation }),
+      provide(SessionTokens, parts.tokens),
+      provide(SigninKeys, parts.signinKeys),
       provide(PasswordHasher, hasher),
       provide(CaptchaVerifier, captcha),
     ],
-    store: foundation.store,
+    store: resources.store,
     transport,
     clock,
     random,
@@ -58,14 +58,14 @@ export function createNode(options: ServerOptions, ports: NodePorts): Node {
     leaseMs: config.leaseMs,
     // Our own database is in the directory whose lock this process holds; another one may be shared.
     isPredecessorDead: secrets.databaseUrl === undefined,
-    verify: foundation.verify,
-    onRefused: (error) => refused(options, error),
+    verify: resources.verify,
+    onRejected: (error) => rejected(options, error),
   });
   return node;
 }
 
 /** A process that is a gateway only shows itself to operators by a row like a host's; nothing depends on its lease. */
-export function createPresence(options: ServerOptions, { foundation }: Pick<NodePorts, 'foundation'>) {
+export function createPresence(options: ServerOptions, { resources }: Pick<NodeParts, 'resources'>) {
   const { config, clock, random, logger } = options;
   return new Incarnations({
     clock,
@@ -73,16 +73,16 @@ export function createPresence(options: ServerOptions, { foundation }: Pick<Node
     logger,
     create: (incarnation, onLost) =>
       new Lease({
-        store: foundation.store,
+        store: resources.store,
         clock,
         node: { ...rowOf(options), incarnation },
         leaseMs: config.leaseMs,
         logger,
         isPredecessorDead: false,
-        verify: foundation.verify,
+        verify: resources.verify,
         onLost,
       }),
-    onRefused: (error) => refused(options, error),
+    onRejected: (error) => rejected(options, error),
   });
 }
 
@@ -91,7 +91,7 @@ function rowOf({ config, version }: ServerOptions): Omit<NodeRow, 'incarnation'>
   return { id: config.nodeId, address, roles: config.role, version, formats: '1' };
 }
 
-function refused({ logger, lifetime }: ServerOptions, error: unknown): void {
+function rejected({ logger, lifetime }: ServerOptions, error: unknown): void {
   logger.fatal({ reason: messageOf(error) }, 'this process must not serve');
   void lifetime.end(error instanceof StartError ? error.exitCode : exitCodes.inUse);
 }

@@ -1,5 +1,5 @@
 /**
- * The composition: configuration -> foundation (directory, keys, database) -> transport -> the roles of this process ->
+ * The composition: configuration -> resources (directory, keys, database) -> transport -> the roles of this process ->
  * the ports it listens on, and back at the end.
  */
 import { collectDefaultMetrics, Registry } from 'prom-client';
@@ -13,10 +13,10 @@ import { defaultLimits } from '../runtime/host/limits.ts';
 import { NodeTakenError } from '../runtime/ownership/lease.ts';
 import { createReadiness, type ReadinessCheck } from '../runtime/readiness.ts';
 import { needing } from './database.ts';
-import { layFoundation } from './foundation.ts';
 import { openGateway } from './gateway.ts';
 import { openInternalApi } from './internal-api.ts';
-import { createNode, createPresence, type NodePorts } from './node.ts';
+import { createNode, createPresence, type NodeParts } from './node.ts';
+import { openResources } from './resources.ts';
 import type { ServerOptions } from './server-options.ts';
 import { exitCodes, StartError } from './start-error.ts';
 import { openTransport } from './transport.ts';
@@ -29,18 +29,18 @@ export interface Ports {
 }
 
 /** Starts everything and resolves to the ports taken. What was opened closes with the lifetime. @throws StartError */
-export async function startServer(options: ServerOptions, lay = layFoundation): Promise<Ports> {
+export async function startServer(options: ServerOptions, overlay = openResources): Promise<Ports> {
   const { config, clock, random, logger, lifetime } = options;
-  const foundation = await lay(options);
-  const { keyring, store } = foundation;
+  const resources = await overlay(options);
+  const { keyring, store } = resources;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const { transport, isWakeStreamUp } = await openTransport(options, foundation, registry);
+  const { transport, isWakeStreamUp } = await openTransport(options, resources, registry);
   const tokens = createSessionTokens(keyring.derive('session-token'));
   const signinKeys = createSigninKeys(keyring);
   const ofRole = await takeRole(
     options,
-    { foundation, transport, registry, tokens, signinKeys },
+    { resources, transport, registry, tokens, signinKeys },
     isWakeStreamUp,
   );
 
@@ -75,25 +75,25 @@ export async function startServer(options: ServerOptions, lay = layFoundation): 
 /** Takes up the part of this process in the cluster, and tells by which checks it is ready. */
 async function takeRole(
   options: ServerOptions,
-  ports: NodePorts,
+  parts: NodeParts,
   isWakeStreamUp: () => boolean,
 ): Promise<Record<string, ReadinessCheck>> {
   const { config, lifetime } = options;
   if (config.role === 'gateway') {
-    const presence = createPresence(options, ports);
+    const presence = createPresence(options, parts);
     await joining(() => presence.start());
     lifetime.onEnd(() => presence.end().leave());
     // What it needs of the database it asks the hosts for.
     return {};
   }
-  const node = createNode(options, ports);
+  const node = createNode(options, parts);
   await joining(() => node.start());
   lifetime.onEnd(() => node.drain(config.drainTimeoutMs));
   return {
-    database: ports.foundation.isDatabaseUp,
+    database: parts.resources.isDatabaseUp,
     host: () => node.isReady,
     // What is on other NATS servers cannot be reached, and everything else is served.
-    peers: () => node.unheardHostCount === 0 || 'degraded',
+    peers: () => node.unreachableHostCount === 0 || 'degraded',
     wakeups: () => isWakeStreamUp() || 'degraded',
   };
 }

@@ -5,7 +5,7 @@ import { prometheusTransportMetrics } from '../runtime/transport/nats/metrics.ts
 import { type NatsTransport, openNatsTransport } from '../runtime/transport/nats/nats-transport.ts';
 import type { Transport } from '../runtime/transport/transport.ts';
 import { needing } from './database.ts';
-import type { Foundation } from './foundation.ts';
+import type { Resources } from './resources.ts';
 import type { ServerOptions } from './server-options.ts';
 
 /** What may still be sent at the end. */
@@ -20,7 +20,7 @@ export interface OpenedTransport {
 /** Closes with the lifetime. @throws StartError */
 export async function openTransport(
   options: ServerOptions,
-  { generation }: Foundation,
+  { generation }: Resources,
   registry: Registry,
 ): Promise<OpenedTransport> {
   const { config, secrets, clock, random, logger, lifetime } = options;

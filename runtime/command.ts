@@ -3,7 +3,7 @@
  *
  * A turn is a synchronous function over the actor's slices and the rows its read plan named. It returns a reply
  * and records effects; nothing it recorded is visible outside until the commit that carries it is durable, and
- * nothing at all remains of a turn that throws. A turn may run more than once (a commit refused, an outcome lost):
+ * nothing at all remains of a turn that throws. A turn may run more than once (a commit rejected, an outcome lost):
  * it must depend on nothing but what it is handed.
  */
 import type { z } from 'zod';
@@ -14,21 +14,21 @@ import type { Actors } from './handles.ts';
 import type { Slice, SliceMap, State } from './slice.ts';
 import type { AnyTable, KeyOf, RowOf } from './table.ts';
 
-/** Rows of the actor itself by key. Writes that are not yet durable are laid over what the store answers. */
+/** Rows of the actor itself by key. Writes that are not yet durable overlay what the store answers. */
 export interface KeysPlan<T extends AnyTable> {
   readonly plan: 'keys';
   readonly table: T;
   readonly keys: readonly KeyOf<T>[];
 }
 
-/** Rows of the actor itself in order: `after` < order <= `through`. Laid over likewise. */
+/** Rows of the actor itself in order: `after` < order <= `through`. Overlaid likewise. */
 export interface RangePlan<T extends AnyTable> {
   readonly plan: 'range';
   readonly table: T;
   readonly after: number;
   /**
    * The highest order the store can hold for this actor, usually its head: with `after` at or above it the store
-   * is not asked. Writes at the gate beyond it are laid over all the same, unless the plan is that of a shared read.
+   * is not asked. Writes at the gate beyond it are overlaid all the same, unless the plan is that of a shared read.
    */
   readonly through: number;
   readonly limit: number;
@@ -99,12 +99,12 @@ export interface View extends State {
   use<T>(dependency: Dependency<T>): T;
   /**
    * The committed row (of any owner, this actor included) that holds one of the unique keys of `row`, once a commit
-   * was refused for it; undefined before. To be asked before every `insert` of a row whose key another actor, or an
+   * was rejected for it; undefined before. To be asked before every `insert` of a row whose key another actor, or an
    * own row that was not read, may hold. A plan may ask it too, to read its own row afresh before the turn runs again.
    * Asked in a turn with the whole key, it also finds the actor's own row that an earlier turn wrote and that is not
    * durable yet.
    */
-  taken<T extends AnyTable>(table: T, row: Partial<RowOf<T>>): RowOf<T> | undefined;
+  conflicting<T extends AnyTable>(table: T, row: Partial<RowOf<T>>): RowOf<T> | undefined;
 }
 
 export interface Turn extends View {
@@ -113,11 +113,13 @@ export interface Turn extends View {
   setEntry<T>(of: SliceMap<T>, key: string, value: T): void;
   removeEntry<T>(of: SliceMap<T>, key: string): void;
 
-  /** Writes a row that a read plan of this turn has shown to exist, or that is a row of a table without `birth`. */
+  /**
+   * Writes a row that a read plan of this turn has shown to exist, or that is a row of a table without `generation`.
+   */
   put<T extends AnyTable>(table: T, row: RowOf<T>): void;
   /**
    * Writes a row as new, without having read whether its key exists. If the key or a server-wide unique key turns
-   * out to be taken, the turn runs again and `taken` says so.
+   * out to be taken, the turn runs again and `conflicting` says so.
    */
   insert<T extends AnyTable>(table: T, row: RowOf<T>): void;
   remove<T extends AnyTable>(table: T, key: KeyOf<T>): void;
@@ -126,7 +128,7 @@ export interface Turn extends View {
   disarm(timer: Pick<MessageShape<unknown>, 'name' | 'isJob'>): void;
   /**
    * Has a job of the kind run once this turn's commit is durable; `keyed` makes one of several, which run beside each
-   * other. One job never runs beside itself: while a run of it is under way, a start means one more after that with the
+   * other. One job never runs beside itself: while a run of it is in flight, a start means one more after that with the
    * newest payload, and a run that is interrupted or fails is followed by that one instead of being repeated.
    */
   start<Payload>(job: JobShape<Payload>, payload: Payload): void;
@@ -135,7 +137,7 @@ export interface Turn extends View {
   /** Sends durable messages without a reply: each exactly once in effect, in no order. */
   tell<T>(kind: { readonly name: string; readonly tells: T }, id: string): Tells<T>;
   /**
-   * Hands an event to every gateway that follows this actor, once this turn's outcome may leave. Best effort: who has
+   * Hands an event to every gateway subscribed to this actor, once this turn's outcome may leave. Best effort: who has
    * to hear of it for sure is told (`tell`).
    */
   publish<E>(kind: { readonly event: z.ZodType<E> | undefined }, event: E): void;
@@ -144,16 +146,16 @@ export interface Turn extends View {
    * and for as long as this host runs the actor. Returns the incarnation of the host that the events will come from.
    * @throws OverloadedError
    */
-  follow(gateway: string): string;
+  subscribe(gateway: string): string;
   /** The actor ceases to exist with this commit's effects; its row stays as a tombstone that consumes tells. */
-  bury(): void;
+  tombstone(): void;
 
   /** Random bytes and uuids for this turn. */
   readonly random: { bytes(length: number): Buffer; uuid(): string };
 }
 
-/** Between the steps of a flow: each `turn` resolves once its commit is durable. */
-export interface Flow {
+/** Between the steps of a workflow: each `turn` resolves once its commit is durable. */
+export interface Workflow {
   readonly self: Address;
   readonly callId: string;
   readonly nowMs: number;
@@ -162,7 +164,7 @@ export interface Flow {
   turn<R, P extends Plans = Record<never, never>>(step: {
     reads?: (view: View) => P;
     turn: (turn: Turn, reads: PlanResults<P>) => R;
-    /** The step's result is recorded under the flow's call id and a repeat of the flow's call gets it back. */
+    /** The step's result is recorded under the workflow's call id and a repeat of the workflow's call gets it back. */
     recorded?: boolean;
   }): Promise<R>;
   /** Other actors, asked inside this call's deadline and under call ids derived from this call's. */
@@ -194,9 +196,9 @@ export interface SharedCommand<Request, Reply, P extends Plans = Plans> extends 
 }
 
 /** Several turns with asks or slow work between them. Every step must be repeatable. */
-export interface FlowCommand<Request, Reply> extends CommandBase<Request, Reply> {
-  readonly type: 'flow';
-  readonly run: (flow: Flow, request: Request) => Promise<Reply>;
+export interface WorkflowCommand<Request, Reply> extends CommandBase<Request, Reply> {
+  readonly type: 'workflow';
+  readonly run: (workflow: Workflow, request: Request) => Promise<Reply>;
 }
 
 /** One of several ways, chosen by the request: what brings nothing must not wait like what writes. */
@@ -207,11 +209,12 @@ export interface ChoiceCommand<Request, Reply> extends CommandBase<Request, Repl
 
 type OneWay<Request, Reply> =
   // biome-ignore lint/suspicious/noExplicitAny: plans of any shape
-  TurnCommand<Request, Reply, any> | SharedCommand<Request, Reply, any> | FlowCommand<Request, Reply>;
+  TurnCommand<Request, Reply, any> | SharedCommand<Request, Reply, any> | WorkflowCommand<Request, Reply>;
 export type Command<Request, Reply> = OneWay<Request, Reply> | ChoiceCommand<Request, Reply>;
 
 // biome-ignore lint/suspicious/noExplicitAny: the runtime handles commands of any shape
-export type AnyCommand = Command<any, any>;
+type Anything = any;
+export type AnyCommand = Command<Anything, Anything>;
 
 export function command<Request, Reply, P extends Plans = Record<never, never>>(
   definition: Omit<TurnCommand<Request, Reply, P>, 'type' | 'repeat'> & { repeat?: 'natural' | 'recorded' },
@@ -225,10 +228,10 @@ export function sharedRead<Request, Reply, P extends Plans = Record<never, never
   return { type: 'shared', ...definition };
 }
 
-export function flow<Request, Reply>(
-  definition: Omit<FlowCommand<Request, Reply>, 'type'>,
-): FlowCommand<Request, Reply> {
-  return { type: 'flow', ...definition };
+export function workflow<Request, Reply>(
+  definition: Omit<WorkflowCommand<Request, Reply>, 'type'>,
+): WorkflowCommand<Request, Reply> {
+  return { type: 'workflow', ...definition };
 }
 
 export function choice<Request, Reply>(
@@ -282,7 +285,7 @@ interface JobStep<R, P extends Plans> {
 }
 
 /** One run of a job, for as long as it holds the job's lease. */
-export interface JobRun extends Pick<Flow, 'self' | 'use'> {
+export interface JobRun extends Pick<Workflow, 'self' | 'use'> {
   /**
    * The same in every run that one start leads to, and in no other: by this those outside who can tell a repeat are to
    * know it (a `Message-ID`, a call id).
@@ -297,7 +300,7 @@ export interface JobRun extends Pick<Flow, 'self' | 'use'> {
   /** Other actors. Every run asks anew: whom a repeat must not reach twice is asked under a call id made from `id`. */
   readonly actors: Actors;
   /**
-   * Runs a turn and resolves once its commit is durable. A run that has lost its lease is refused before the turn
+   * Runs a turn and resolves once its commit is durable. A run that has lost its lease is rejected before the turn
    * begins, so that a result either counts for the run that holds the job or does not count.
    */
   turn<R, P extends Plans = Record<never, never>>(step: JobStep<R, P>): Promise<R>;

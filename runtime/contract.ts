@@ -43,7 +43,7 @@ export interface Contract<
   readonly timers: MessageShapes<M>;
   /** Slow work that its turns start. Here for the same reason. */
   readonly jobs: JobShapes<J>;
-  /** What the actor publishes to the gateways that follow it; a union where there are several. */
+  /** What the actor publishes to the gateways subscribed to it; a union where there are several. */
   readonly event: z.ZodType<E> | undefined;
 }
 

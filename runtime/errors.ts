@@ -75,7 +75,7 @@ export class DatabaseUnavailableError extends UnavailableError {}
 
 /**
  * The actor is not where the call was sent: its shard is between owners, or routing is behind. Whoever answers so did
- * nothing, and whoever made the call asks again after a short pause (`repeating.ts`): the next owner is on its way.
+ * nothing, and whoever made the call asks again after a short pause (`retrier.ts`): the next owner is on its way.
  */
 export class MovedError extends ActorError {
   readonly class = 'moved';

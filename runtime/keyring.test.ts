@@ -22,7 +22,7 @@ test('another purpose or another root secret gives other bytes', (t) => {
   t.notDeepEqual(createKeyring(Buffer.alloc(32, 8)).derive('session-token'), key);
 });
 
-test('a root secret of another length is refused', (t) => {
+test('a root secret of another length is rejected', (t) => {
   t.throws(() => createKeyring(Buffer.alloc(31)), { instanceOf: RangeError });
   t.throws(() => createKeyring(Buffer.alloc(33)), { instanceOf: RangeError });
 });

@@ -13,7 +13,7 @@ export const silentLogger: Logger = { info() {}, warn() {}, error() {} };
 export interface RuntimeMetrics {
   turn(what: string, outcome: 'ok' | 'error'): void;
   commit(
-    outcome: 'committed' | 'fenced' | 'refused' | 'conflict' | 'unavailable' | 'unknown' | 'defect',
+    outcome: 'committed' | 'fenced' | 'rejected' | 'conflict' | 'unavailable' | 'unknown' | 'defect',
   ): void;
   batch(commits: number, durationMs: number): void;
   overloaded(what: string): void;

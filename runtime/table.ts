@@ -5,12 +5,12 @@
  * Invariants that the store relies on:
  * - The first key column of a domain's table is the id of the actor that owns the row (its collection, its
  *   user), so an upsert by key can only touch a row of its own actor.
- * - `birth` names a column that tells a row that is *new* from a rewritten one: it is part of the SQL primary
+ * - `generation` names a column that tells a row that is *new* from a rewritten one: it is part of the SQL primary
  *   key, never changes in the life of a row, and a new row carries a value no earlier row of that owner had.
- *   An upsert whose key exists with another birth therefore violates `key` (kept as a unique index) instead of
+ *   An upsert whose key exists under another generation therefore violates `key` (kept as a unique index) instead of
  *   overwriting a row its turn has not read.
- * - `unique` keys hold on the whole server, whoever owns the row. Violating one refuses the whole commit
- *   (see commit.ts, "refusals").
+ * - `unique` keys hold on the whole server, whoever owns the row. Violating one rejects the whole commit
+ *   (see commit.ts, "rejections").
  */
 
 export type ColumnType = 'uuid' | 'text' | 'int8' | 'bool' | 'bytea';
@@ -34,7 +34,7 @@ export interface Table<C extends Columns = Columns, K extends keyof C & string =
   readonly columns: C;
   /** The logical key, unique in the table. Its first column is the owner. */
   readonly key: readonly K[];
-  readonly birth?: (keyof C & string) | undefined;
+  readonly generation?: (keyof C & string) | undefined;
   /** Keys unique on the whole server, beyond `key`. */
   readonly unique: readonly (readonly (keyof C & string)[])[];
   /**
@@ -43,7 +43,7 @@ export interface Table<C extends Columns = Columns, K extends keyof C & string =
    */
   readonly order?: (keyof C & string) | undefined;
   /** An `int8` column that holds a row's size in bytes, for reads with a byte budget. */
-  readonly weight?: (keyof C & string) | undefined;
+  readonly size?: (keyof C & string) | undefined;
   /** A `text?` column whose values may be large (up to 16 MiB); the store keeps those above 512 KiB in parts. */
   readonly large?: (keyof C & string) | undefined;
   /** Named constant predicates that a range may ask for. */
@@ -71,10 +71,10 @@ export function table<const C extends Columns, const K extends keyof C & string>
   name: string;
   columns: C;
   key: readonly K[];
-  birth?: keyof C & string;
+  generation?: keyof C & string;
   unique?: readonly (readonly (keyof C & string)[])[];
   order?: keyof C & string;
-  weight?: keyof C & string;
+  size?: keyof C & string;
   large?: keyof C & string;
   subsets?: Readonly<Record<string, Subset>>;
 }): Table<C, K> {
@@ -88,9 +88,9 @@ export function ownerColumn(of: AnyTable): string {
   return first;
 }
 
-/** Whether a taken `key` refuses a commit by itself: with `birth`, and unless a server-wide key implies it. */
-export function refusesByKey(of: AnyTable): boolean {
-  if (of.birth === undefined || of.key.includes(of.birth)) return false;
+/** Whether a taken `key` rejects a commit by itself: with `generation`, and unless a server-wide key implies it. */
+export function rejectsByKey(of: AnyTable): boolean {
+  if (of.generation === undefined || of.key.includes(of.generation)) return false;
   const unique: readonly (readonly string[])[] = of.unique;
   return !unique.some((columns) => columns.every((column) => of.key.includes(column)));
 }

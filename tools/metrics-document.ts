@@ -6,7 +6,7 @@ import { gatewaySettings } from '../gateway/settings.ts';
 import { createSocketTokens } from '../gateway/sockets/tokens.ts';
 import { CallMetrics } from '../operations/metrics.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { createFollow } from '../runtime/events/following.ts';
+import { createSubscribe } from '../runtime/events/subscriptions.ts';
 import { prometheusRuntimeMetrics } from '../runtime/host/metrics.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { createReadiness } from '../runtime/readiness.ts';
@@ -37,8 +37,8 @@ const idleHost = {
   jobCount: 0,
   shardCount: 0,
   leavingShardCount: 0,
-  unheardHostCount: 0,
-  lookAgeMs: 0,
+  unreachableHostCount: 0,
+  reconciliationAgeMs: 0,
   hasLease: false,
 };
 
@@ -72,7 +72,7 @@ function registerGateway(registry: Registry): void {
     readiness: createReadiness({}, systemClock),
     verifyBearer: () => undefined,
     socketTokens: createSocketTokens(Buffer.alloc(32), systemClock),
-    follow: createFollow({
+    subscribe: createSubscribe({
       transport: new InProcessTransport(),
       shardCount: 1,
       clock: systemClock,

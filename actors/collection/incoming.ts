@@ -32,7 +32,7 @@ export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && value.length === 36 && uuidPattern.test(value);
 }
 
-/** The conflict that the fields themselves earn, with types clients know how to settle (sync.md 1.6.4). */
+/** The conflict that the fields themselves earn, with types clients know how to resolve (sync.md 1.6.4). */
 export function defectOf(
   sent: ClientItem,
   contentLimitBytes: number,

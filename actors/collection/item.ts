@@ -24,10 +24,10 @@ export const item = table({
     fingerprint: 'bytea',
   },
   key: ['collection', 'uuid'],
-  birth: 'created_position',
+  generation: 'created_position',
   unique: [['uuid']],
   order: 'position',
-  weight: 'size',
+  size: 'size',
   large: 'content',
   subsets: {
     live: { column: 'deleted', values: [false], indexed: false },

@@ -239,7 +239,7 @@ test('an update takes the client’s word for the creation time, and for want of
   t.is(created({ created_at_timestamp: 0, created_at: undefined }), version);
 });
 
-test('an update replaces ciphertext only by what is not empty, and keeps owner and birth', (t) => {
+test('an update replaces ciphertext only by what is not empty, and keeps owner and time of creation', (t) => {
   const full = accepted(note({ auth_hash: 'h', duplicate_of: uuidNumber(5) }));
   const at = { updated_at_timestamp: full.updated_at_timestamp };
   for (const empty of ['', null, undefined]) {

@@ -124,7 +124,7 @@ function storedIn(turn: Turn, { request, items, stored }: Batch): Stored {
     head: turn.get(head),
     row: (uuid) =>
       (read.has(uuid) ? stored.get({ collection, uuid }) : undefined) ??
-      turn.taken(item, { collection, uuid }),
+      turn.conflicting(item, { collection, uuid }),
   };
 }
 

@@ -10,7 +10,7 @@
  * A crash between steps costs the caller one debited attempt at most. A repeat of the call finds `debit` and `open`
  * recorded and goes through the others again.
  */
-import { type Flow, flow, lookup, type Turn } from '../../runtime/command.ts';
+import { lookup, type Turn, type Workflow, workflow } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import { type AccountRow, accountTable, addressKey } from '../identity/account-table.ts';
 import { CaptchaVerifier } from '../identity/captcha.ts';
@@ -37,26 +37,26 @@ interface Login {
 const wrongCredentials: Refusal = { status: 401, message: 'Invalid email or password' };
 const captchaMissing: Refusal = { status: 401, message: 'Please solve the captcha and try again.' };
 
-export const login = flow({
+export const login = workflow({
   ...Signin.commands.login,
   creates: true,
-  run: async (flow, login) => {
-    const captchaPassed = await flow.use(CaptchaVerifier).passes(login.hvmToken);
-    const attempt = await flow.turn({
+  run: async (workflow, login) => {
+    const captchaPassed = await workflow.use(CaptchaVerifier).passes(login.hvmToken);
+    const attempt = await workflow.turn({
       recorded: true,
       turn: (turn) => beginAttempt(turn, login.codeVerifier, captchaPassed),
     });
     if ('refused' in attempt) return attempt;
     const refused = { refused: { ...wrongCredentials, captchaRequired: attempt.captchaRequired } };
-    const account = await flow.turn({
+    const account = await workflow.turn({
       reads: () => ({ account: lookup(accountTable, [addressKey(login)]) }),
       turn: (_turn, { account }) => account.rows[0],
     });
-    const isRight = await flow.use(PasswordHasher).verify(account?.password_hash, login.password);
+    const isRight = await workflow.use(PasswordHasher).verify(account?.password_hash, login.password);
     if (account === undefined || !isRight || !attempt.challengeMet) return refused;
-    const opened = await openSessionAt(flow, account, login);
+    const opened = await openSessionAt(workflow, account, login);
     if ('stale' in opened) return refused;
-    await flow.turn({ turn: (turn) => turn.set(attemptsSlice, noAttempts) });
+    await workflow.turn({ turn: (turn) => turn.set(attemptsSlice, noAttempts) });
     const user = { uuid: account.user_uuid, email: login.email, protocolVersion: opened.protocolVersion };
     return { ok: { ...opened.issued, key_params: fullKeyParams(account), user } };
   },
@@ -74,11 +74,11 @@ function beginAttempt(turn: Turn, codeVerifier: string, captchaPassed: boolean):
   return { challengeMet, captchaRequired };
 }
 
-async function openSessionAt(flow: Flow, account: AccountRow, login: Login) {
+async function openSessionAt(workflow: Workflow, account: AccountRow, login: Login) {
   const { email, workspace, apiVersion, ephemeral, device } = login;
   const credentialsVersion = account.credentials_version;
   try {
-    return await flow.actors
+    return await workflow.actors
       .get(User, account.user_uuid)
       .ask.openSession({ credentialsVersion, email, workspace, apiVersion, ephemeral, device });
   } catch (error) {

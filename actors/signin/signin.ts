@@ -1,7 +1,7 @@
 /**
  * The `signin` kind. An unknown address takes the same turns, the same commits and the same hash work as a known one
- * and gets answers of the same shape. When nothing it holds counts any more the actor is buried; the next request
- * revives it.
+ * and gets answers of the same shape. When nothing it holds counts any more the actor becomes a tombstone; the next
+ * request revives it.
  */
 import { command, lookup, tell } from '../../runtime/command.ts';
 import { kindOf } from '../../runtime/kind.ts';

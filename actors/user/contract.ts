@@ -132,7 +132,8 @@ export const User = contract({
 
     /**
      * For gateways alone: which of these sessions, for which one has or is about to open sockets, are still alive. If
-     * any is, the gateway follows this user from then on. No access token is asked for: a socket outlives its own.
+     * any is, the gateway is subscribed to this user from then on. No access token is asked for: a socket outlives its
+     * own.
      */
     openSocket: {
       request: z.object({ gateway: z.string(), sessions: z.array(z.string()).readonly() }),

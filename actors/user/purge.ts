@@ -1,7 +1,7 @@
 /**
  * What a deleted account leaves behind is removed in bounded commits: the timer `purge` takes the next batch of its
- * items, in the order of their positions, and comes again from there until none are left; then the actor is buried.
- * A crash between two batches leaves the timer, which goes on where the last commit stopped.
+ * items, in the order of their positions, and comes again from there until none are left; then the actor becomes a
+ * tombstone. A crash between two batches leaves the timer, which goes on where the last commit stopped.
  */
 import { range, timer } from '../../runtime/command.ts';
 import { head } from '../collection/head.ts';
@@ -31,7 +31,7 @@ export const purgeTimer = timer({
     if (turn.get(profileSlice).state !== 'deleted') return;
     for (const { collection, uuid } of batch.rows) turn.remove(item, { collection, uuid });
     const last = batch.rows.at(-1);
-    if (batch.complete || last === undefined) turn.bury();
+    if (batch.complete || last === undefined) turn.tombstone();
     else turn.arm(purge, turn.nowMs, { after: last.position });
   },
 });

@@ -1,16 +1,13 @@
 /**
  * How every command for signed-in callers runs (`actors/signed-in.ts` is their contract). The session is checked here
  * and nowhere else, from the actor's own slices at the start of the turn, so that authentication costs no hop and no
- * read. In a flow it is checked at the start of every turn: it may have ended since the last.
+ * read. In a workflow it is checked at the start of every turn: it may have ended since the last.
  *
  * The read plan is made before the turn and so before the check: it may depend on the request and the state, and
  * what it read is dropped when the check refuses.
  */
 import {
   command,
-  type Flow,
-  type FlowCommand,
-  flow,
   type PlanResults,
   type Plans,
   type SharedCommand,
@@ -18,6 +15,9 @@ import {
   type Turn,
   type TurnCommand,
   type View,
+  type Workflow,
+  type WorkflowCommand,
+  workflow,
 } from '../../runtime/command.ts';
 import type { Credentials } from '../identity/session-tokens.ts';
 import { answerOf, type Caller, isRefused, type Refused, refuse, type SignedInAnswer } from '../reply.ts';
@@ -79,21 +79,21 @@ export function signedInRead<Fields, Ok, P extends Plans = Record<never, never>>
   });
 }
 
-export function signedInFlow<Fields, Ok>({
+export function signedInWorkflow<Fields, Ok>({
   access,
   run,
   ...rest
 }: SignedInShape<Fields, Ok> & {
-  readonly run: (flow: SignedInFlow<Ok>, request: SignedInRequest<Fields>) => Promise<Ok | Refused>;
-}): FlowCommand<SignedInRequest<Fields>, SignedInAnswer<Ok>> {
-  return flow({
+  readonly run: (workflow: SignedInWorkflow<Ok>, request: SignedInRequest<Fields>) => Promise<Ok | Refused>;
+}): WorkflowCommand<SignedInRequest<Fields>, SignedInAnswer<Ok>> {
+  return workflow({
     ...rest,
     run: async (steps, asked) => {
       const signedIn = new SignedInSteps<Ok>(steps, asked.credentials, access);
       try {
         const result = answerOf(await run(signedIn, asked));
         const { caller } = signedIn;
-        if (caller === undefined) throw new Error('a flow answered without having checked the session');
+        if (caller === undefined) throw new Error('a workflow answered without having checked the session');
         return { ...result, caller };
       } catch (error) {
         if (error instanceof Ended) return error.answer as SignedInAnswer<Ok>;
@@ -104,7 +104,7 @@ export function signedInFlow<Fields, Ok>({
 }
 
 interface Step<R, P extends Plans> {
-  /** An answer that needs no living session, if there is one. It ends the flow. */
+  /** An answer that needs no living session, if there is one. It ends the workflow. */
   readonly unless?: (turn: Turn) => SignedInAnswer<unknown> | undefined;
   readonly reads?: (view: View) => P;
   readonly turn: (turn: Turn, reads: PlanResults<P>, signedIn: SignedIn) => R | Refused;
@@ -112,38 +112,38 @@ interface Step<R, P extends Plans> {
   readonly recorded?: boolean;
 }
 
-/** A flow whose every turn checks the session. A turn that refuses ends the flow with its refusal. */
-export interface SignedInFlow<Ok> extends Pick<Flow, 'self' | 'use' | 'actors'> {
+/** A workflow whose every turn checks the session. A turn that refuses ends the workflow with its refusal. */
+export interface SignedInWorkflow<Ok> extends Pick<Workflow, 'self' | 'use' | 'actors'> {
   turn<R, P extends Plans = Record<never, never>>(step: Step<R, P>): Promise<R>;
-  /** The turn whose result is the answer of the flow. */
+  /** The turn whose result is the answer of the workflow. */
   lastTurn<P extends Plans = Record<never, never>>(step: Step<Ok, P>): Promise<Ok>;
 }
 
-/** How a flow ends before its last line. Never leaves this file. */
+/** How a workflow ends before its last line. Never leaves this file. */
 class Ended extends Error {
   readonly answer: SignedInAnswer<unknown>;
 
   constructor(answer: SignedInAnswer<unknown>) {
-    super('the flow has its answer');
+    super('the workflow has its answer');
     this.answer = answer;
   }
 }
 
-/** What a turn led to: the next step of the flow, or its end. */
+/** What a turn led to: the next step of the workflow, or its end. */
 type Taken<R> = { readonly caller: Caller; readonly next: R } | SignedInAnswer<unknown>;
 type Outcome<R> = { readonly next: R } | { readonly ok: R };
 
-class SignedInSteps<Ok> implements SignedInFlow<Ok> {
+class SignedInSteps<Ok> implements SignedInWorkflow<Ok> {
   caller: Caller | undefined;
-  readonly self: Flow['self'];
-  readonly actors: Flow['actors'];
-  readonly use: Flow['use'];
+  readonly self: Workflow['self'];
+  readonly actors: Workflow['actors'];
+  readonly use: Workflow['use'];
   readonly #take: <R, P extends Plans>(
     step: Step<R, P>,
     outcome: (result: R) => Outcome<R>,
   ) => Promise<Taken<R>>;
 
-  constructor(steps: Flow, credentials: Credentials, access: Access) {
+  constructor(steps: Workflow, credentials: Credentials, access: Access) {
     this.self = steps.self;
     this.actors = steps.actors;
     this.use = (dependency) => steps.use(dependency);

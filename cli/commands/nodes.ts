@@ -7,7 +7,7 @@ import { counted, duration, table } from '../table.ts';
 import { type AddCommands, teach } from './command.ts';
 import { milliseconds } from './options.ts';
 
-const lookPauseMs = 500;
+const pollPauseMs = 500;
 const waitDefaultMs = 120_000;
 
 export const addNodeCommands: AddCommands = (program, run) => {
@@ -139,7 +139,7 @@ async function drained(session: Session, node: string, timeoutMs: number): Promi
         `${node} still holds ${counted(shards, 'shard')} after ${duration(timeoutMs)}. It goes on draining.`,
       );
     }
-    await sleep(lookPauseMs);
+    await sleep(pollPauseMs);
   }
 }
 

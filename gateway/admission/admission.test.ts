@@ -58,7 +58,10 @@ test('the headers of an area stand on every reply below it, whoever gives it, an
   const parameters = emptyRoute('GET', '/dav/p/:name');
   const beside = emptyRoute('GET', '/davy');
   const routes = [propfind, failing, signedIn, parameters, beside];
-  const { url } = await startGateway(t, routes, { areas: [dav], accessKey: { key: 'key', mode: 'all', exempt: [] } });
+  const { url } = await startGateway(t, routes, {
+    areas: [dav],
+    accessKey: { key: 'key', mode: 'all', exempt: [] },
+  });
   const ask = async (method: string, path: string, body?: string, key = 'key') =>
     marks(await fetch(url + path, { method, body: body ?? null, headers: { 'X-Shared-Server-Key': key } }));
   const below = ['1, 3', 'private, no-cache', 'Authorization'];

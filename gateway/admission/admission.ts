@@ -39,7 +39,7 @@ export interface Admission {
 export const isAdmitted = (result: Admitted | Refusal | undefined): result is Admitted =>
   result !== undefined && 'match' in result;
 
-export interface AdmissionPorts {
+export interface AdmissionOptions {
   readonly router: Router;
   readonly cors: Cors;
   readonly gate: AccessKeyGate | undefined;
@@ -48,8 +48,8 @@ export interface AdmissionPorts {
   readonly verifyBearer: VerifyBearer;
 }
 
-export function createAdmission(ports: AdmissionPorts): Admission {
-  const { router, cors, gate, limiter, clientAddress, verifyBearer } = ports;
+export function createAdmission(options: AdmissionOptions): Admission {
+  const { router, cors, gate, limiter, clientAddress, verifyBearer } = options;
 
   function addressReader(res: HttpResponse, req: HttpRequest, responder: Responder): () => string {
     const forwardedFor = clientAddress.readsForwardedFor ? req.getHeader('x-forwarded-for') : '';

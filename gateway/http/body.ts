@@ -32,7 +32,7 @@ export class BodyMemory {
 }
 
 /**
- * Gathers the chunks of one body. They are copied, since uWebSockets.js takes their memory back. What a client
+ * Collects the chunks of one body. They are copied, since uWebSockets.js takes their memory back. What a client
  * declares is believed only as an upper bound: memory grows with what has really come.
  */
 export class BodyBuffer {

@@ -2,8 +2,8 @@
  * The runtime's error classes mapped to HTTP, once (design section 3).
  *
  * By the time an error arrives here, whatever was worth asking again was asked again until the request's deadline
- * (`runtime/host/repeating.ts`). What says "not now" is 503 with `Retry-After`. Everything unexpected, `terminal` included,
- * is one generic 500 that tells the client nothing but the id to ask about.
+ * (`runtime/host/retrier.ts`). What says "not now" is 503 with `Retry-After`. Everything unexpected, `terminal`
+ * included, is one generic 500 that tells the client nothing but the id to ask about.
  */
 import { ActorError, OverloadedError, RetryableError, UnavailableError } from '../../runtime/errors.ts';
 import { BodyLostError } from './body-stream.ts';

@@ -23,10 +23,10 @@ import { Context, copyHead, type Head, type Live } from './context.ts';
 import type { Envelope } from './envelope.ts';
 import { refusalOf, unexpectedRefusal } from './errors.ts';
 import { type RouteMetrics, unmatchedRoute } from './metrics.ts';
-import type { OutflowPorts } from './outflow.ts';
+import type { OutflowOptions } from './outflow.ts';
 import { refusalReply, streamedReply, wholeReply } from './outgoing.ts';
 import { receive } from './receive.ts';
-import type { RawBody, Receiving, ReceivingLimits, ReceivingPorts, Recipient } from './receiving.ts';
+import type { RawBody, Receiving, ReceivingLimits, ReceivingOptions, Recipient } from './receiving.ts';
 import { type Refusal, refusals } from './refusal.ts';
 import { chunksOf } from './reply-stream.ts';
 import { mergeRequest, validateRequest } from './request.ts';
@@ -35,7 +35,7 @@ import type { ReplyStream, RouteReply } from './route.ts';
 import type { Match } from './router.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
 
-export interface ExchangePorts extends ReceivingPorts, OutflowPorts {
+export interface ExchangeOptions extends ReceivingOptions, OutflowOptions {
   readonly actors: Actors;
   readonly clock: Clock;
   readonly admission: Admission;
@@ -53,7 +53,7 @@ export interface ExchangePorts extends ReceivingPorts, OutflowPorts {
 const deadlineGraceMs = 2_000;
 
 export class Exchange implements Arrival, Recipient, Live {
-  readonly #ports: ExchangePorts;
+  readonly #options: ExchangeOptions;
   readonly #res: HttpResponse;
   readonly #requestId: string;
   readonly responder: Responder;
@@ -67,18 +67,18 @@ export class Exchange implements Arrival, Recipient, Live {
   #gone: AbortController | undefined;
   #stopping: AbortController | undefined;
 
-  constructor(ports: ExchangePorts, res: HttpResponse, requestId: string) {
-    this.#ports = ports;
+  constructor(options: ExchangeOptions, res: HttpResponse, requestId: string) {
+    this.#options = options;
     this.#res = res;
     this.#requestId = requestId;
-    this.startedMs = ports.clock.monotonicMs();
-    this.responder = new Responder(res, requestId, ports, (status) => this.#done(status));
+    this.startedMs = options.clock.monotonicMs();
+    this.responder = new Responder(res, requestId, options, (status) => this.#done(status));
     res.onAborted(() => this.responder.abort());
   }
 
   accept(req: HttpRequest): void {
     try {
-      const admitted = this.#ports.admission.admit(this.#res, req, this);
+      const admitted = this.#options.admission.admit(this.#res, req, this);
       if (isAdmitted(admitted)) this.#receive(req, admitted);
       else if (admitted !== undefined) this.refused(admitted);
     } catch (error) {
@@ -109,7 +109,7 @@ export class Exchange implements Arrival, Recipient, Live {
   get stopping(): AbortSignal {
     if (this.#stopping === undefined) {
       this.#stopping = new AbortController();
-      if (this.#ports.isDraining()) this.#stopping.abort();
+      if (this.#options.isDraining()) this.#stopping.abort();
     }
     return this.#stopping.signal;
   }
@@ -131,14 +131,14 @@ export class Exchange implements Arrival, Recipient, Live {
     if (this.responder.isFinished) return;
     this.#receiving?.letGo();
     this.#wait(false);
-    const { envelope, isDraining } = this.#ports;
+    const { envelope, isDraining } = this.#options;
     this.responder.send(refusalReply(refusal, envelope, isDraining()));
   }
 
   failed(error: unknown): void {
     const refusal = refusalOf(error);
     if (refusal === undefined && !this.#isAbort(error)) {
-      this.#ports.log.failed(this.match?.route, this.#requestId, error);
+      this.#options.log.failed(this.match?.route, this.#requestId, error);
     }
     this.refused(refusal ?? unexpectedRefusal(this.#requestId));
     this.#gone?.abort();
@@ -152,17 +152,17 @@ export class Exchange implements Arrival, Recipient, Live {
     this.#admitted = admitted;
     const { route } = admitted.match;
     this.#head = copyHead(req, route, admitted.cookie);
-    this.#receiving = receive(this.#res, req, admitted.method, route, this.#ports, this);
+    this.#receiving = receive(this.#res, req, admitted.method, route, this.#options, this);
     this.#receiving?.start();
   }
 
   #run(admitted: Admitted, request: unknown, raw: RawBody): void {
     const { route } = admitted.match;
     const context = new Context(
-      this.#ports.actors,
+      this.#options.actors,
       admitted.credentials as Credentials | undefined,
       this.#requestId,
-      { deadlineMs: this.#ports.limits.requestDeadlineMs, callId: this.#ports.callId() },
+      { deadlineMs: this.#options.limits.requestDeadlineMs, callId: this.#options.callId() },
       raw,
       route,
       this.#head as Head,
@@ -181,7 +181,7 @@ export class Exchange implements Arrival, Recipient, Live {
     try {
       this.#receiving?.letGo();
       this.#wait(false);
-      const { envelope, isDraining } = this.#ports;
+      const { envelope, isDraining } = this.#options;
       if (reply.stream !== undefined) this.#stream(reply, reply.stream);
       else this.responder.send(wholeReply(reply, this.match?.route, envelope, isDraining()));
     } catch (error) {
@@ -190,7 +190,7 @@ export class Exchange implements Arrival, Recipient, Live {
   }
 
   #stream(reply: RouteReply, stream: ReplyStream): void {
-    const outgoing = streamedReply(reply, stream, this.#ports.isDraining());
+    const outgoing = streamedReply(reply, stream, this.#options.isDraining());
     const chunks = chunksOf(stream, (isWaiting) => this.#wait(isWaiting));
     this.responder.stream(outgoing, chunks).catch((error) => {
       const hasBegun = this.responder.isFinished;
@@ -208,12 +208,12 @@ export class Exchange implements Arrival, Recipient, Live {
 
   #overdueHandler(nowMs: number): Refusal | undefined {
     if (this.#busySinceMs === undefined || this.match?.route.deadline === 'own') return undefined;
-    const limitMs = this.#ports.limits.requestDeadlineMs + deadlineGraceMs;
+    const limitMs = this.#options.limits.requestDeadlineMs + deadlineGraceMs;
     return nowMs - this.#busySinceMs >= limitMs ? refusals.noAnswer : undefined;
   }
 
   #wait(isWaiting: boolean): void {
-    this.#busySinceMs = isWaiting ? this.#ports.clock.monotonicMs() : undefined;
+    this.#busySinceMs = isWaiting ? this.#options.clock.monotonicMs() : undefined;
   }
 
   /** Whether an error is no more than what the handler was told by `gone`. */
@@ -226,7 +226,7 @@ export class Exchange implements Arrival, Recipient, Live {
   #done(status: number): void {
     this.#busySinceMs = undefined;
     this.#receiving?.end();
-    const { metrics, log, clock, onDone } = this.#ports;
+    const { metrics, log, clock, onDone } = this.#options;
     if (status !== 0) {
       const durationMs = clock.monotonicMs() - this.startedMs;
       metrics.observe(this.match?.index ?? unmatchedRoute, status, durationMs);

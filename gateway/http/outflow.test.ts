@@ -81,8 +81,8 @@ function world(lengthBytes: number | undefined, replyMemoryBytes = 10_000_000) {
   const clock = new FakeClock();
   const replyMemory = new ReplyMemory(replyMemoryBytes);
   const events: string[] = [];
-  const ports = { clock, replyMemory, limits: { leastPace } };
-  const outflow: Outflow = new Outflow(res as unknown as HttpResponse, lengthBytes, ports, {
+  const options = { clock, replyMemory, limits: { leastPace } };
+  const outflow: Outflow = new Outflow(res as unknown as HttpResponse, lengthBytes, options, {
     complete() {
       events.push('complete');
       outflow.end();

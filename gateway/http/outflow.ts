@@ -12,7 +12,7 @@ import { type LeastPace, Pace } from './pace.ts';
 import type { HeldReply, ReplyMemory } from './reply-memory.ts';
 import { type HttpResponse, windUpLibraryClock } from './uws.ts';
 
-export interface OutflowPorts {
+export interface OutflowOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly replyMemory: ReplyMemory;
   readonly limits: { readonly leastPace: LeastPace };
@@ -33,7 +33,7 @@ const empty: Uint8Array = new Uint8Array();
 export class Outflow implements HeldReply {
   readonly #res: HttpResponse;
   readonly #lengthBytes: number | undefined;
-  readonly #ports: OutflowPorts;
+  readonly #options: OutflowOptions;
   readonly #events: OutflowEvents;
   readonly #pace: Pace;
   #unsent: Uint8Array = empty;
@@ -47,14 +47,14 @@ export class Outflow implements HeldReply {
   constructor(
     res: HttpResponse,
     lengthBytes: number | undefined,
-    ports: OutflowPorts,
+    options: OutflowOptions,
     events: OutflowEvents,
   ) {
     this.#res = res;
     this.#lengthBytes = lengthBytes;
-    this.#ports = ports;
+    this.#options = options;
     this.#events = events;
-    this.#pace = new Pace(ports.limits.leastPace, ports.clock);
+    this.#pace = new Pace(options.limits.leastPace, options.clock);
     res.onWritable(() => {
       this.#retry();
       return !this.#isBehind;
@@ -98,7 +98,7 @@ export class Outflow implements HeldReply {
   end(): void {
     this.#isOver = true;
     this.#unsent = empty;
-    this.#ports.replyMemory.release(this);
+    this.#options.replyMemory.release(this);
     this.#onTaken();
   }
 
@@ -112,7 +112,7 @@ export class Outflow implements HeldReply {
     this.#pace.moved(movedBytes);
     if (!this.#isBehind) {
       this.#pace.rest();
-      this.#ports.replyMemory.release(this);
+      this.#options.replyMemory.release(this);
       this.#onTaken();
     } else if (movedBytes > 0) {
       this.#hold();
@@ -120,7 +120,7 @@ export class Outflow implements HeldReply {
   }
 
   #hold(): void {
-    this.#ports.replyMemory.hold(this, this.#unsent.byteLength + this.#keptBytes);
+    this.#options.replyMemory.hold(this, this.#unsent.byteLength + this.#keptBytes);
   }
 
   #push(): void {

@@ -1,7 +1,7 @@
 /** From a request's head to its body. */
 import type { BodyMemory } from './body.ts';
 import { BodyStream } from './body-stream.ts';
-import type { RawBody, Receiving, ReceivingLimits, ReceivingPorts, Recipient } from './receiving.ts';
+import type { RawBody, Receiving, ReceivingLimits, ReceivingOptions, Recipient } from './receiving.ts';
 import { refusals } from './refusal.ts';
 import type { AnyRoute } from './route.ts';
 import { StreamedBody } from './streamed-body.ts';
@@ -14,23 +14,23 @@ export function receive(
   req: HttpRequest,
   method: string,
   route: AnyRoute,
-  ports: ReceivingPorts,
+  options: ReceivingOptions,
   recipient: Recipient,
 ): Receiving | undefined {
   const declared = declaredBytes(req, method);
   if (declared === undefined) {
-    recipient.received({}, emptyBody(route, ports.bodyMemory));
+    recipient.received({}, emptyBody(route, options.bodyMemory));
     return undefined;
   }
-  const bytesMax = limitOf(route, ports.limits);
+  const bytesMax = limitOf(route, options.limits);
   const refusal = declared === 'encoded' ? refusals.bodyEncoded : refusals.bodyTooLarge;
   if (declared === 'encoded' || declared > bytesMax) {
     recipient.refused(refusal);
     return undefined;
   }
   return route.body === 'stream'
-    ? new StreamedBody(res, bytesMax, ports, recipient)
-    : new WholeBody(res, route.body === 'bytes', bytesMax, declared, ports, recipient);
+    ? new StreamedBody(res, bytesMax, options, recipient)
+    : new WholeBody(res, route.body === 'bytes', bytesMax, declared, options, recipient);
 }
 
 /** The length of a body, 0 for one that does not say it, undefined when there is none. */

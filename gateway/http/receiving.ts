@@ -20,7 +20,7 @@ export type ReceivingLimits = Pick<
   'smallBodyBytes' | 'largeBodyBytes' | 'bodyTimeoutMs' | 'leastPace'
 >;
 
-export interface ReceivingPorts {
+export interface ReceivingOptions {
   readonly clock: Clock;
   readonly bodyMemory: BodyMemory;
   readonly limits: ReceivingLimits;

@@ -7,7 +7,7 @@
  * one who sends further requests behind a reply that he does not read is closed upon by uWebSockets.js.
  * `onDone` is called exactly once, when the last byte was handed over, the client was found gone or the reply was cut.
  */
-import { Outflow, type OutflowPorts } from './outflow.ts';
+import { Outflow, type OutflowOptions } from './outflow.ts';
 import { type HeaderValues, requireOneLine, type StandingHeaders, standardHeaders } from './reply-headers.ts';
 import { statusLine } from './status.ts';
 import type { HttpResponse } from './uws.ts';
@@ -38,7 +38,7 @@ const requestIdLine = '\r\nX-Request-Id: ';
 export class Responder {
   readonly #res: HttpResponse;
   readonly #requestId: string;
-  readonly #ports: OutflowPorts;
+  readonly #options: OutflowOptions;
   readonly #onDone: (status: number) => void;
   #sent = false;
   #finished = false;
@@ -50,10 +50,15 @@ export class Responder {
   headOnly = false;
 
   /** `onDone` is told the status, or 0 for a reply that nobody got whole. */
-  constructor(res: HttpResponse, requestId: string, ports: OutflowPorts, onDone: (status: number) => void) {
+  constructor(
+    res: HttpResponse,
+    requestId: string,
+    options: OutflowOptions,
+    onDone: (status: number) => void,
+  ) {
     this.#res = res;
     this.#requestId = requestId;
-    this.#ports = ports;
+    this.#options = options;
     this.#onDone = onDone;
   }
 
@@ -129,7 +134,7 @@ export class Responder {
     // The library can end a connection only behind a body that it is given at once.
     const closing = outgoing.closes ? '\r\nConnection: close' : '';
     this.#beginStream(outgoing, closing, () =>
-      this.#flow(outgoing.lengthBytes, outgoing.status).offer(chunk),
+      this.#workflow(outgoing.lengthBytes, outgoing.status).offer(chunk),
     );
     return true;
   }
@@ -198,11 +203,11 @@ export class Responder {
     }
     const takenBytes = this.#res.getWriteOffset();
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-    this.#flow(lengthBytes, status).offer(bytes.subarray(takenBytes));
+    this.#workflow(lengthBytes, status).offer(bytes.subarray(takenBytes));
   }
 
-  #flow(lengthBytes: number | undefined, status: number): Outflow {
-    this.#outflow = new Outflow(this.#res, lengthBytes, this.#ports, {
+  #workflow(lengthBytes: number | undefined, status: number): Outflow {
+    this.#outflow = new Outflow(this.#res, lengthBytes, this.#options, {
       complete: () => this.#finish(status),
       giveUp: () => this.cut(),
     });

@@ -1,7 +1,7 @@
 /** Ties the stream of a body to the connection that it comes from. */
 import { BodyStream } from './body-stream.ts';
 import { Pace } from './pace.ts';
-import type { Receiving, ReceivingPorts, Recipient } from './receiving.ts';
+import type { Receiving, ReceivingOptions, Recipient } from './receiving.ts';
 import { type Refusal, refusals } from './refusal.ts';
 import { type HttpResponse, windUpLibraryClock } from './uws.ts';
 
@@ -16,11 +16,11 @@ export class StreamedBody implements Receiving {
   /** The reply is out, or nobody is there to take it: `res` is not ours any more. */
   #ended = false;
 
-  constructor(res: HttpResponse, bytesMax: number, ports: ReceivingPorts, recipient: Recipient) {
+  constructor(res: HttpResponse, bytesMax: number, options: ReceivingOptions, recipient: Recipient) {
     this.#res = res;
     this.#recipient = recipient;
-    this.#pace = new Pace(ports.limits.leastPace, ports.clock);
-    this.#stream = new BodyStream(ports.bodyMemory, bytesMax, {
+    this.#pace = new Pace(options.limits.leastPace, options.clock);
+    this.#stream = new BodyStream(options.bodyMemory, bytesMax, {
       pause: () => this.#hold(),
       resume: () => this.#goOn(),
       waiting: (isWaiting) => {

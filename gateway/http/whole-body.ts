@@ -1,6 +1,6 @@
 /** Gathers a body that has to be whole, and parses it when it is JSON. */
 import { BodyBuffer, type ParsedBody, parseBody, parseLargeBody, slicedAboveBytes } from './body.ts';
-import type { Receiving, ReceivingPorts, Recipient } from './receiving.ts';
+import type { Receiving, ReceivingOptions, Recipient } from './receiving.ts';
 import { type Refusal, refusals } from './refusal.ts';
 import { type HttpResponse, windUpLibraryClock } from './uws.ts';
 
@@ -9,7 +9,7 @@ export class WholeBody implements Receiving {
   readonly #asBytes: boolean;
   readonly #bytesMax: number;
   readonly #declared: number;
-  readonly #ports: ReceivingPorts;
+  readonly #options: ReceivingOptions;
   readonly #recipient: Recipient;
   #buffer: BodyBuffer | undefined;
   /** Whether nothing more is expected. */
@@ -20,14 +20,14 @@ export class WholeBody implements Receiving {
     asBytes: boolean,
     bytesMax: number,
     declared: number,
-    ports: ReceivingPorts,
+    options: ReceivingOptions,
     recipient: Recipient,
   ) {
     this.#res = res;
     this.#asBytes = asBytes;
     this.#bytesMax = bytesMax;
     this.#declared = declared;
-    this.#ports = ports;
+    this.#options = options;
     this.#recipient = recipient;
   }
 
@@ -43,7 +43,7 @@ export class WholeBody implements Receiving {
 
   overdue(nowMs: number): Refusal | undefined {
     if (this.#over) return undefined;
-    if (nowMs - this.#recipient.startedMs >= this.#ports.limits.bodyTimeoutMs) return refusals.bodyTooSlow;
+    if (nowMs - this.#recipient.startedMs >= this.#options.limits.bodyTimeoutMs) return refusals.bodyTooSlow;
     windUpLibraryClock(this.#res);
     return undefined;
   }
@@ -65,7 +65,7 @@ export class WholeBody implements Receiving {
       else this.#parsed(parseBody(Buffer.from(chunk)));
       return;
     }
-    this.#buffer ??= new BodyBuffer(this.#ports.bodyMemory, this.#bytesMax, this.#declared);
+    this.#buffer ??= new BodyBuffer(this.#options.bodyMemory, this.#bytesMax, this.#declared);
     const refusal = this.#buffer.append(new Uint8Array(chunk));
     if (refusal !== undefined) {
       this.#over = true;
@@ -74,10 +74,10 @@ export class WholeBody implements Receiving {
     }
     if (!isLast) return;
     this.#over = true;
-    this.#gathered(this.#buffer.bytes);
+    this.#pendingOutcomes(this.#buffer.bytes);
   }
 
-  #gathered(bytes: Buffer): void {
+  #pendingOutcomes(bytes: Buffer): void {
     if (this.#asBytes) {
       this.#recipient.received({}, bytes);
     } else if (bytes.length <= slicedAboveBytes) {

@@ -12,7 +12,7 @@ import type { SocketClaims, SocketTokens } from './tokens.ts';
 
 export const socketPath = '/sockets';
 
-export interface SocketAdmissionPorts {
+export interface SocketAdmissionOptions {
   readonly cors: Cors;
   readonly gate: AccessKeyGate | undefined;
   readonly limiter: RateLimiter;
@@ -24,8 +24,8 @@ export type AdmitSocket = (res: HttpResponse, req: HttpRequest) => SocketClaims 
 
 const foreignOrigin: Refusal = { status: 403, message: 'Pages of this origin may not connect.' };
 
-export function createSocketAdmission(ports: SocketAdmissionPorts): AdmitSocket {
-  const { cors, gate, limiter, clientAddress, tokens } = ports;
+export function createSocketAdmission(options: SocketAdmissionOptions): AdmitSocket {
+  const { cors, gate, limiter, clientAddress, tokens } = options;
 
   /** As any request without a session is counted. */
   function counted(res: HttpResponse, req: HttpRequest, refusal: Refusal): Refusal {

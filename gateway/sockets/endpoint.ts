@@ -1,7 +1,7 @@
 /**
  * `/sockets`: from an HTTP upgrade to an open socket (sync.md 5.3).
  *
- *     head (admission) -> room -> the user's actor: session alive, user followed -> upgrade -> open
+ *     head (admission) -> room -> the user's actor: session alive, gateway subscribed -> upgrade -> open
  *
  * Whatever is in the way is an HTTP answer to the upgrade, never a socket that opens and closes. What clients send is
  * not looked at (`ping` texts), and nothing is sent to them but JSON. The library pings a socket that has been silent
@@ -9,7 +9,7 @@
  */
 import type { AccessLog } from '../http/access-log.ts';
 import { refusalOf, unexpectedRefusal } from '../http/errors.ts';
-import type { OutflowPorts } from '../http/outflow.ts';
+import type { OutflowOptions } from '../http/outflow.ts';
 import { type Refusal, refusalHeaders, refusalJson, refusals } from '../http/refusal.ts';
 import { jsonType, Responder } from '../http/responder.ts';
 import { DISABLED, type HttpRequest, type HttpResponse, type WebSocketBehavior } from '../http/uws.ts';
@@ -24,7 +24,7 @@ export interface SocketEndpointOptions {
   readonly admit: AdmitSocket;
   readonly metrics: SocketMetrics;
   readonly log: AccessLog;
-  readonly replies: OutflowPorts;
+  readonly replies: OutflowOptions;
   readonly requestId: () => string;
   readonly isDraining: () => boolean;
   /** A socket that was silent for so long, its answers to pings included, is dropped. */

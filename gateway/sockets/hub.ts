@@ -3,14 +3,14 @@
  *
  * A socket is here from before its session is checked until it is closed, so that nothing that happens meanwhile is
  * missed: a session that ends while its socket opens, a shard that moves. One ask at the user's actor checks the
- * session and has this gateway follow the actor; that is repeated for whatever may have cost an event, and then
+ * session and subscribes this gateway to the actor; that is repeated for whatever may have cost an event, and then
  * sockets of sessions that are gone are closed and the others are told to sync.
  */
 import { type FrameEvent, itemsChanged, User, userEventSchema } from '../../actors/user/contract.ts';
 import type { Address } from '../../runtime/address.ts';
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
-import type { Follow, FollowedActors } from '../../runtime/events.ts';
+import type { Subscribe, SubscribedActors } from '../../runtime/events.ts';
 import type { Actors } from '../../runtime/handles.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { GatewaySettings } from '../settings.ts';
@@ -20,7 +20,7 @@ import { closeCodes, type OpenSocket } from './open-socket.ts';
 
 export interface HubOptions {
   readonly actors: Actors;
-  readonly follow: Follow;
+  readonly subscribe: Subscribe;
   readonly clock: Clock;
   readonly random: Random;
   readonly metrics: SocketMetrics;
@@ -35,7 +35,7 @@ const closeTickMs = 50;
 
 export class Hub {
   readonly #options: HubOptions;
-  readonly #following: FollowedActors;
+  readonly #subscriptions: SubscribedActors;
   /** Of one run of one process. */
   readonly #gateway: string;
   readonly #users = new Map<string, Set<OpenSocket>>();
@@ -44,7 +44,7 @@ export class Hub {
   constructor(options: HubOptions) {
     this.#options = options;
     this.#gateway = options.random.uuid();
-    this.#following = options.follow({
+    this.#subscriptions = options.subscribe({
       metrics: options.metrics,
       gateway: this.#gateway,
       register: ({ id }) => this.#register(id),
@@ -64,11 +64,11 @@ export class Hub {
 
   /** Users who wait to be registered anew. */
   get waiting(): number {
-    return this.#following.waiting;
+    return this.#subscriptions.waiting;
   }
 
   stop(): void {
-    this.#following.stop();
+    this.#subscriptions.stop();
   }
 
   /** Takes a socket in, to be checked next. */
@@ -81,15 +81,15 @@ export class Hub {
     sockets.add(socket);
     this.#users.set(userUuid, sockets);
     this.#size += 1;
-    this.#following.add(actorOf(userUuid));
+    this.#subscriptions.add(actorOf(userUuid));
     return 'added';
   }
 
-  /** Whether the session of a socket that was added lives, and its user is followed. @throws ActorError */
+  /** Whether the session of a socket that was added lives, and its user is subscribed to. @throws ActorError */
   async check(socket: OpenSocket): Promise<boolean> {
     const { userUuid, sessionUuid } = socket;
     const { living, host } = await this.#ask(userUuid, [sessionUuid]);
-    if (host !== undefined) this.#following.registered(actorOf(userUuid), host);
+    if (host !== undefined) this.#subscriptions.registered(actorOf(userUuid), host);
     return living.includes(sessionUuid) && !socket.isClosed;
   }
 
@@ -101,7 +101,7 @@ export class Hub {
     this.#size -= 1;
     if (sockets.size > 0) return;
     this.#users.delete(userUuid);
-    this.#following.remove(actorOf(userUuid));
+    this.#subscriptions.remove(actorOf(userUuid));
   }
 
   /**

@@ -1,10 +1,10 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { FollowingMetrics, RepairCause } from '../../runtime/events.ts';
+import type { RepairCause, SubscriptionMetrics } from '../../runtime/events.ts';
 import type { CloseReason } from './open-socket.ts';
 
 export type UpgradeOutcome = 'opened' | 'refused' | 'aborted';
 
-export interface SocketMetrics extends FollowingMetrics {
+export interface SocketMetrics extends SubscriptionMetrics {
   upgrade(outcome: UpgradeOutcome): void;
   sent(frames: number): void;
   closed(reason: CloseReason): void;

@@ -1,19 +1,19 @@
 /** The sockets of a gateway, put together: what `server.ts` needs of them. */
 import type { Registry } from 'prom-client';
 import type { AccessLog } from '../http/access-log.ts';
-import type { OutflowPorts } from '../http/outflow.ts';
+import type { OutflowOptions } from '../http/outflow.ts';
 import type { TemplatedApp } from '../http/uws.ts';
 import type { GatewaySettings } from '../settings.ts';
-import { createSocketAdmission, type SocketAdmissionPorts, socketPath } from './admission.ts';
+import { createSocketAdmission, type SocketAdmissionOptions, socketPath } from './admission.ts';
 import { createSocketBehavior } from './endpoint.ts';
 import { Hub, type HubOptions } from './hub.ts';
 import { prometheusSocketMetrics } from './metrics.ts';
 
-export interface SocketsOptions extends SocketAdmissionPorts, Omit<HubOptions, 'metrics'> {
+export interface SocketsOptions extends SocketAdmissionOptions, Omit<HubOptions, 'metrics'> {
   readonly limits: GatewaySettings['sockets'];
   readonly registry: Registry;
   readonly log: AccessLog;
-  readonly replies: OutflowPorts;
+  readonly replies: OutflowOptions;
   readonly requestId: () => string;
   readonly isDraining: () => boolean;
 }

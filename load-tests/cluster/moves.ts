@@ -49,7 +49,7 @@ async function withLoad(cluster: Cluster, leave: Leave): Promise<Record<string, 
   if (leaving === undefined) throw new Error('a cluster without nodes');
   const gateways = staying.map(({ url }) => url);
   const accounts = await registerUsers(gateways[0] ?? '');
-  await settled(cluster);
+  await balanced(cluster);
   const load = new SteadyLoad({ ratePerSecond, request: syncsOver(gateways, accounts) });
   await pause(beforeMs);
   const { figures, fromMs, toMs } = await leave(leaving, load);
@@ -73,7 +73,7 @@ function named(when: string, { requests, failed, p50Ms, p99Ms, maxMs }: Summary)
 }
 
 /** Every node has a share of the shards. */
-async function settled(cluster: Cluster): Promise<void> {
+async function balanced(cluster: Cluster): Promise<void> {
   const share = async (node: ClusterNode) => (await node.metric('shards')) ?? 0;
   for (;;) {
     const shares = await Promise.all(cluster.nodes.map(share));

@@ -13,14 +13,14 @@ export async function sockets(server: LoadServer) {
   // Begun anew: signing in has grown the process by more than all of the sockets will.
   const fresh = await server.restart();
   try {
-    await settle();
+    await calmDown();
     const idle = residentBytes(fresh.pid);
     const warmUp = await inTurn(users / 5, (index) => open(fresh.url, devices[index] as Account));
-    await settle();
+    await calmDown();
     const warm = residentBytes(fresh.pid);
     const rest = devices.slice(users / 5);
     const more = await inTurn(rest.length, (index) => open(fresh.url, rest[index] as Account));
-    await settle();
+    await calmDown();
     const all = residentBytes(fresh.pid);
     for (const close of [...warmUp, ...more]) close();
     return {
@@ -71,4 +71,4 @@ async function inTurn<T>(count: number, make: (index: number) => Promise<T>): Pr
   return made;
 }
 
-const settle = () => new Promise((resolve) => setTimeout(resolve, 3_000));
+const calmDown = () => new Promise((resolve) => setTimeout(resolve, 3_000));

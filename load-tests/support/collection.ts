@@ -43,7 +43,7 @@ export const collection = kind({
       creates: true,
       turn: (turn, uuid) => {
         const before = turn.get(head);
-        if (turn.taken(item, { uuid }) !== undefined) return before.position;
+        if (turn.conflicting(item, { uuid }) !== undefined) return before.position;
         const position = before.position + 1;
         turn.insert(item, newItem(turn.self.id, uuid, position));
         turn.set(head, { ...before, position, items: before.items + 1 });

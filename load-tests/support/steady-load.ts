@@ -25,7 +25,7 @@ export class SteadyLoad {
   readonly samples: Sample[] = [];
   readonly #options: SteadyLoadOptions;
   readonly #beganAtMs = performance.now();
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #inFlight = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
   #started = 0;
 
@@ -42,14 +42,14 @@ export class SteadyLoad {
   /** Resolves when everything that was started is answered. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    await Promise.all(this.#underWay);
+    await Promise.all(this.#inFlight);
   }
 
   #tick(): void {
     const due = (this.nowMs / 1_000) * this.#options.ratePerSecond;
     while (this.#started < due) {
-      const one = this.#one(this.#started).finally(() => this.#underWay.delete(one));
-      this.#underWay.add(one);
+      const one = this.#one(this.#started).finally(() => this.#inFlight.delete(one));
+      this.#inFlight.add(one);
       this.#started += 1;
     }
   }

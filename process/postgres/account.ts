@@ -102,10 +102,10 @@ async function letThrough(path: string, gid: number): Promise<void> {
 
 function canReach(ids: Ids, paths: readonly string[]): Promise<boolean> {
   const tests = paths.map((_, index) => `test -x "$${index + 1}"`).join(' && ');
-  return new Promise((settle) => {
+  return new Promise((fulfil) => {
     const child = spawn('/bin/sh', ['-c', tests, 'sh', ...paths], { ...ids, cwd: '/', stdio: 'ignore' });
-    child.once('error', () => settle(false));
-    child.once('exit', (code) => settle(code === 0));
+    child.once('error', () => fulfil(false));
+    child.once('exit', (code) => fulfil(code === 0));
   });
 }
 

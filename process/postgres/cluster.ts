@@ -104,7 +104,7 @@ function runInitdb(initdb: string, account: Account, path: string, passwordFile:
     '--locale=C',
     '--no-instructions',
   ];
-  return new Promise((settle, reject) => {
+  return new Promise((fulfil, reject) => {
     const child = account.spawn(initdb, args, {
       cwd: '/',
       env: programEnvironment,
@@ -118,7 +118,7 @@ function runInitdb(initdb: string, account: Account, path: string, passwordFile:
     });
     child.once('error', reject);
     child.once('close', (code) => {
-      if (code === 0) return settle();
+      if (code === 0) return fulfil();
       reject(new Error(`PostgreSQL's initdb failed (exit code ${code}): ${said.trim()}`));
     });
   });

@@ -130,13 +130,13 @@ async function chooseEndpoint(clusterPath: string): Promise<Endpoint> {
 }
 
 function freePort(): Promise<number> {
-  return new Promise((settle, reject) => {
+  return new Promise((fulfil, reject) => {
     const server = createServer();
     server.once('error', reject);
     server.listen(0, '127.0.0.1', () => {
       const address = server.address();
       const port = typeof address === 'object' && address ? address.port : 0;
-      server.close(() => settle(port));
+      server.close(() => fulfil(port));
     });
   });
 }

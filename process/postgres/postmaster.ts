@@ -107,10 +107,10 @@ async function tryStart(
     detached: true,
   });
   const ended = lastWords(child);
-  const ready = new Promise<undefined>((settle) => {
+  const ready = new Promise<undefined>((fulfil) => {
     readLines(child, (line) => {
       relay(line, logger);
-      if (line.includes(readyMessage)) settle(undefined);
+      if (line.includes(readyMessage)) fulfil(undefined);
     });
   });
   const postmaster = { ended, stop: () => stop(child, ended, clock) };
@@ -127,9 +127,9 @@ function lastWords(child: ChildProcess): Promise<string> {
   child.stderr?.on('data', (chunk: Buffer) => {
     tail = (tail + chunk.toString('utf8')).slice(-2_000);
   });
-  return new Promise((settle) => {
-    child.once('error', (error) => settle(error.message));
-    child.once('exit', (code, signal) => settle(`${tail.trim()} (${signal ?? `exit code ${code}`})`));
+  return new Promise((fulfil) => {
+    child.once('error', (error) => fulfil(error.message));
+    child.once('exit', (code, signal) => fulfil(`${tail.trim()} (${signal ?? `exit code ${code}`})`));
   });
 }
 

@@ -55,7 +55,7 @@ export class ActiveActors {
   }
 
   /**
-   * Lets what is under way at the actors of these shards finish, for at most so long, and drops them; what still waits
+   * Lets what is in flight at the actors of these shards finish, for at most so long, and drops them; what still waits
    * is to be asked of their next owner. No other actor of these shards may be activated meanwhile.
    */
   async quiesce(shards: ReadonlySet<number>, withinMs: number): Promise<void> {
@@ -111,13 +111,13 @@ export class ActiveActors {
     return actor;
   }
 
-  /** Hands a message to its actor, activating it where needed. Every refusal is an outcome of the message. */
+  /** Hands a message to its actor, activating it where needed. Every rejection is an outcome of the message. */
   deliver(address: Address, message: Message): void {
     try {
       this.at(address, (actor) => actor.deliver(message));
     } catch (error) {
       if (!(error instanceof ActorError)) throw error;
-      message.settle({ error });
+      message.resolve({ error });
     }
   }
 

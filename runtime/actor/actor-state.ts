@@ -1,9 +1,9 @@
-import type { Gathering } from '../commit/gathering.ts';
+import type { PendingCommit } from '../commit/pending-commit.ts';
 import type { TimerRow } from '../store/store.ts';
 import type { LoadedState } from './activation.ts';
 import { Layers, removed } from './layers.ts';
 import { Rows } from './rows.ts';
-import { buriedSlice, type Recorded } from './turn.ts';
+import { type Recorded, tombstoneSlice } from './turn.ts';
 
 /** A reckoning, not a measurement: what a process really grows by is about three times as much (README, Figures). */
 const emptyStateBytes = 4_096;
@@ -21,8 +21,8 @@ export class ActorState {
     this.rows = new Rows(cachedRowBytesMax);
   }
 
-  get isBuried(): boolean {
-    return this.slices.durable.has(buriedSlice);
+  get isTombstone(): boolean {
+    return this.slices.durable.has(tombstoneSlice);
   }
 
   /** A rough size in memory, cheap to ask. */
@@ -35,28 +35,28 @@ export class ActorState {
     for (const timer of loaded.timers) this.timers.load(timer.name, timer);
   }
 
-  /** Lays what a turn recorded over the state, as part of the commit numbered `commit`. */
-  lay(recorded: Recorded, commit: number): void {
+  /** Overlays the state with what a turn recorded, as part of the commit numbered `commit`. */
+  overlay(recorded: Recorded, commit: number): void {
     for (const [name, change] of recorded.slices) {
-      this.slices.lay(name, change === removed ? removed : change.value, commit);
+      this.slices.overlay(name, change === removed ? removed : change.value, commit);
     }
-    for (const [name, timer] of recorded.timers) this.timers.lay(name, timer, commit);
+    for (const [name, timer] of recorded.timers) this.timers.overlay(name, timer, commit);
     for (const { key, write } of recorded.rows.values()) {
-      this.rows.lay(write.table, key, 'put' in write ? write.put : removed, commit);
+      this.rows.overlay(write.table, key, 'put' in write ? write.put : removed, commit);
     }
   }
 
   /** The commit is durable. */
-  promote(gathering: Gathering): void {
-    this.durableCommit = gathering.number;
+  promote(pending: PendingCommit): void {
+    this.durableCommit = pending.number;
     const slices = new Map(
-      [...gathering.slices].map(
+      [...pending.slices].map(
         ([name, change]) => [name, change === removed ? removed : change.value] as const,
       ),
     );
-    this.slices.promote(slices, gathering.number);
-    this.timers.promote(gathering.timers, gathering.number);
-    this.rows.promote(gathering.written(), gathering.number);
+    this.slices.promote(slices, pending.number);
+    this.timers.promote(pending.timers, pending.number);
+    this.rows.promote(pending.written(), pending.number);
   }
 
   /** Back to what is durable. */

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { z } from 'zod';
-import { FakeClock, settled } from '../../test/kit/clock.ts';
+import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import { startTestHost } from '../../test/kit/host.ts';
 import { command, sharedRead } from '../command.ts';
 import { RetryableError } from '../errors.ts';
@@ -22,9 +22,9 @@ const slot = table({
 });
 const born = table({
   name: 'born',
-  columns: { owner: 'text', name: 'text', birth: 'int8' },
+  columns: { owner: 'text', name: 'text', generation: 'int8' },
   key: ['owner', 'name'],
-  birth: 'birth',
+  generation: 'generation',
 });
 
 const desk = kind({
@@ -56,7 +56,7 @@ const desk = kind({
       reply: z.string(),
       creates: true,
       turn: (turn, { slot: place, label }) => {
-        if (turn.taken(slot, { label }) !== undefined) return 'taken';
+        if (turn.conflicting(slot, { label }) !== undefined) return 'taken';
         turn.insert(slot, { owner: turn.self.id, slot: place, label });
         return 'labelled';
       },
@@ -70,12 +70,12 @@ const desk = kind({
       },
     }),
     bear: command({
-      request: z.object({ name: z.string(), birth: z.number() }),
+      request: z.object({ name: z.string(), generation: z.number() }),
       reply: z.string(),
       creates: true,
-      turn: (turn, { name, birth }) => {
-        if (turn.taken(born, { owner: turn.self.id, name }) !== undefined) return 'taken';
-        turn.insert(born, { owner: turn.self.id, name, birth });
+      turn: (turn, { name, generation }) => {
+        if (turn.conflicting(born, { owner: turn.self.id, name }) !== undefined) return 'taken';
+        turn.insert(born, { owner: turn.self.id, name, generation });
         return 'born';
       },
     }),
@@ -94,8 +94,8 @@ function start(schedule: Schedule, limits: Partial<Limits> = {}) {
   });
 }
 
-/** A gate before one operation of the store: closed, its calls wait. */
-function gateBefore(operation: string) {
+/** A gate before one method of the store: closed, its calls wait. */
+function gateBefore(method: string) {
   const waiting: (() => void)[] = [];
   let closed = false;
   return {
@@ -109,7 +109,7 @@ function gateBefore(operation: string) {
     },
     async pass(name: string): Promise<void> {
       await undefined;
-      if (name !== operation) return;
+      if (name !== method) return;
       this.calls += 1;
       if (closed) await new Promise<void>((resolve) => waiting.push(resolve));
     },
@@ -119,10 +119,10 @@ function gateBefore(operation: string) {
 test('what comes while a lost commit is settled is answered once that turns out committed', async (t) => {
   const barrier = gateBefore('barrier');
   let lose = false;
-  const { actors } = await start(async (operation, apply) => {
-    await barrier.pass(operation);
+  const { actors } = await start(async (method, apply) => {
+    await barrier.pass(method);
     const result = apply();
-    if (!lose || operation !== 'commit') return result;
+    if (!lose || method !== 'commit') return result;
     lose = false;
     throw new StoreError('unknown', 'the connection was lost');
   });
@@ -132,22 +132,22 @@ test('what comes while a lost commit is settled is answered once that turns out 
   barrier.close();
   const answers: number[] = [];
   void a.add(1).then((value) => answers.push(value));
-  await settled();
+  await drainPromises();
   void a.peek(null).then((value) => answers.push(value));
   void a.add(1).then((value) => answers.push(value));
-  await settled();
+  await drainPromises();
   t.deepEqual(answers, []);
   barrier.open();
-  await settled();
+  await drainPromises();
   t.deepEqual(answers, [2, 2, 3]);
 });
 
-/** Keeps a refusal that repeats itself without end from hanging the test. */
+/** Keeps a rejection that repeats itself without end from hanging the test. */
 function atMostCommits(most: number): Schedule {
   let commits = 0;
-  return async (operation, apply) => {
+  return async (method, apply) => {
     await undefined;
-    if (operation === 'commit') commits += 1;
+    if (method === 'commit') commits += 1;
     if (commits > most) await new Promise(() => {});
     return apply();
   };
@@ -158,18 +158,18 @@ test('two turns of one actor that take the same key under different ones are tol
   const a = actors.get(desk, 'a').ask;
   const replies: string[] = [];
   for (const place of [1, 2]) void a.label({ slot: place, label: 'x' }).then((reply) => replies.push(reply));
-  await settled();
+  await drainPromises();
   t.deepEqual(replies, ['labelled', 'taken']);
 });
 
 test('a key that is taken in a table whose own key alone is unique is found', async (t) => {
   const before = await start(atMostCommits(20));
-  t.is(await before.actors.get(desk, 'a').ask.bear({ name: 'n', birth: 1 }), 'born');
+  t.is(await before.actors.get(desk, 'a').ask.bear({ name: 'n', generation: 1 }), 'born');
   const { actors } = await before.restart();
   const a = actors.get(desk, 'a').ask;
   const replies: string[] = [];
-  void a.bear({ name: 'n', birth: 2 }).then((reply) => replies.push(reply));
-  await settled();
+  void a.bear({ name: 'n', generation: 2 }).then((reply) => replies.push(reply));
+  await drainPromises();
   t.deepEqual(replies, ['taken']);
 });
 
@@ -178,15 +178,15 @@ type AskDesk = Ask<(typeof desk)['commands']>;
 /** What becomes of two adds, a turn that cannot be stored, a reading and an add, all merged into one commit. */
 async function mergedWith(bad: (a: AskDesk) => Promise<unknown>): Promise<readonly unknown[]> {
   const commit = gateBefore('commit');
-  const { actors } = await start(async (operation, apply) => {
-    await commit.pass(operation);
+  const { actors } = await start(async (method, apply) => {
+    await commit.pass(method);
     return apply();
   });
   const a = actors.get(desk, 'a').ask;
   await a.add(1);
   commit.close();
   const outcomes = Promise.allSettled([a.add(1), a.add(1), bad(a), a.peek(null), a.add(1)]);
-  await settled();
+  await drainPromises();
   commit.open();
   return (await outcomes).map((outcome) =>
     outcome.status === 'fulfilled' ? outcome.value : outcome.reason.class,
@@ -205,8 +205,8 @@ test('a turn whose commit the database calls a defect fails alone', async (t) =>
 
 test('a shared read waits for an activation no longer than to its deadline', async (t) => {
   const activate = gateBefore('activate');
-  const { actors, clock } = await start(async (operation, apply) => {
-    await activate.pass(operation);
+  const { actors, clock } = await start(async (method, apply) => {
+    await activate.pass(method);
     return apply();
   });
   activate.close();
@@ -224,15 +224,15 @@ test('a shared read waits for an activation no longer than to its deadline', asy
 test('no more shared reads wait for an activation than a mailbox holds', async (t) => {
   const activate = gateBefore('activate');
   const { actors } = await start(
-    async (operation, apply) => {
-      await activate.pass(operation);
+    async (method, apply) => {
+      await activate.pass(method);
       return apply();
     },
     { mailboxMax: 2 },
   );
   activate.close();
   const outcomes = Promise.allSettled([1, 2, 3].map(() => actors.get(desk, 'a').ask.durable(null)));
-  await settled();
+  await drainPromises();
   activate.open();
   t.deepEqual(
     (await outcomes).map((outcome) => outcome.status === 'rejected' && outcome.reason.class),
@@ -243,8 +243,8 @@ test('no more shared reads wait for an activation than a mailbox holds', async (
 test('what waits at the gate counts towards the limit of an actor', async (t) => {
   const commit = gateBefore('commit');
   const { actors } = await start(
-    async (operation, apply) => {
-      await commit.pass(operation);
+    async (method, apply) => {
+      await commit.pass(method);
       return apply();
     },
     { mailboxMax: 3 },
@@ -253,7 +253,7 @@ test('what waits at the gate counts towards the limit of an actor', async (t) =>
   await a.add(1);
   commit.close();
   const outcomes = Promise.allSettled([a.add(1), a.peek(null), a.peek(null), a.peek(null)]);
-  await settled();
+  await drainPromises();
   commit.open();
   t.deepEqual(
     (await outcomes).map((outcome) => (outcome.status === 'rejected' ? outcome.reason.class : outcome.value)),
@@ -264,30 +264,30 @@ test('what waits at the gate counts towards the limit of an actor', async (t) =>
 test('an actor that a host dropped before its turn to activate came is not activated', async (t) => {
   const activate = gateBefore('activate');
   const { actors, host } = await start(
-    async (operation, apply) => {
-      await activate.pass(operation);
+    async (method, apply) => {
+      await activate.pass(method);
       return apply();
     },
     { activationsMax: 1 },
   );
   activate.close();
   const outcomes = Promise.allSettled(['a', 'b', 'c'].map((id) => actors.get(desk, id).ask.add(1)));
-  await settled();
+  await drainPromises();
   host.abandon();
   activate.open();
-  await settled();
+  await drainPromises();
   t.is(activate.calls, 1);
   t.true((await outcomes).every((outcome) => outcome.status === 'rejected'));
 });
 
 test('a key that was freed in the same commit may be taken as new again', async (t) => {
   const before = await start(atMostCommits(20));
-  t.is(await before.actors.get(desk, 'a').ask.bear({ name: 'n', birth: 1 }), 'born');
+  t.is(await before.actors.get(desk, 'a').ask.bear({ name: 'n', generation: 1 }), 'born');
   const { actors } = await before.restart();
   const a = actors.get(desk, 'a').ask;
   const replies: string[] = [];
   void a.forget('n').then((reply) => replies.push(reply));
-  void a.bear({ name: 'n', birth: 2 }).then((reply) => replies.push(reply));
-  await settled();
+  void a.bear({ name: 'n', generation: 2 }).then((reply) => replies.push(reply));
+  await drainPromises();
   t.deepEqual(replies, ['forgotten', 'born']);
 });

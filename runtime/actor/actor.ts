@@ -10,9 +10,9 @@
  * What ends a commit (gate.ts), and what follows
  *   committed     promote its writes, let its outcomes out, offer the next
  *   fenced        a newer owner or a newer version exists: drop the actor, everything waiting fails
- *   refused       a server-wide key is taken, nothing was applied: back to the durable state, run every turn since
- *                 again in order, each shown the rows that were found. After two refusals each turn is committed alone, so that
- *                 the one that collides by itself fails alone
+ *   rejected      a server-wide key is taken, nothing was applied: back to the durable state, run every turn since
+ *                 again in order, each shown the rows that were found. After two rejections each turn is committed
+ *                 alone, so that the one that collides by itself fails alone
  *   defect        a turn wrote what cannot be stored, nothing was applied: likewise, each turn alone at once
  *   unavailable   nothing was applied: back to the durable state, the turns fail
  *   unknown       settle by a barrier, never by a read (settlement.ts). Where nothing was applied, run the turns
@@ -24,9 +24,9 @@
 
 import { type Address, shardOf } from '../address.ts';
 import type { Committing } from '../commit/committer.ts';
-import type { Gathering } from '../commit/gathering.ts';
+import type { ConflictingRow, ConflictingRows } from '../commit/conflicting-rows.ts';
+import type { PendingCommit } from '../commit/pending-commit.ts';
 import { settleCommit } from '../commit/settlement.ts';
-import type { TakenRow, TakenRows } from '../commit/taken-rows.ts';
 import {
   FencedError,
   MovedError,
@@ -48,10 +48,17 @@ import { removed } from './layers.ts';
 import { Mailbox } from './mailbox.ts';
 import type { Message, Outcome, Queued } from './message.ts';
 import { readFailure } from './reads.ts';
-import { buriedSlice, isEmpty, type Recorded, RunningTurn, speculativeView, type TurnScope } from './turn.ts';
+import {
+  isEmpty,
+  type Recorded,
+  RunningTurn,
+  speculativeView,
+  type TurnScope,
+  tombstoneSlice,
+} from './turn.ts';
 
-const refusalsBeforeAlone = 2;
-const refusalsMax = 4;
+const rejectionsBeforeAlone = 2;
+const rejectionsMax = 4;
 /** Less than callers wait, more than two statements that time out take. */
 const lossPatienceMs = 15_000;
 
@@ -81,7 +88,7 @@ export class Actor implements Committing {
       owner: address.id,
       rows: this.#held.rows,
       read: env.read,
-      view: (entry) => speculativeView(this.#scope(entry.taken)),
+      view: (entry) => speculativeView(this.#scope(entry.conflicting)),
       durableCommit: () => this.#held.durableCommit,
       onReady: () => this.#pump(),
     });
@@ -113,8 +120,8 @@ export class Actor implements Committing {
     return this.#held.bytes;
   }
 
-  get isBuried(): boolean {
-    return this.#held.isBuried;
+  get isTombstone(): boolean {
+    return this.#held.isTombstone;
   }
 
   /** The slices as they are durable now. Not to be changed by the caller. */
@@ -125,7 +132,7 @@ export class Actor implements Committing {
   deliver(message: Message): void {
     if (this.#mailbox.size + this.#gate.size >= this.#env.limits.mailboxMax) {
       this.#env.metrics.overloaded(message.what);
-      message.settle({ error: new OverloadedError('too many messages wait at this actor') });
+      message.resolve({ error: new OverloadedError('too many messages wait at this actor') });
       return;
     }
     this.lastUsedMs = this.#env.clock.monotonicMs();
@@ -188,7 +195,7 @@ export class Actor implements Committing {
     if (this.#phase === 'gone') return;
     this.#phase = 'gone';
     this.#env.gone(this);
-    for (const { queued: entry } of this.#gate.gathered) this.#answer(entry, { error });
+    for (const { queued: entry } of this.#gate.pendingOutcomes) this.#answer(entry, { error });
     for (const { queued: entry } of this.#gate.carried) this.#answer(entry, { error: outcomeUnknown() });
     this.#gate.clear(this.#held.durableCommit);
     for (const entry of this.#mailbox.takeWhere(() => true)) this.#answer(entry, { error });
@@ -205,7 +212,7 @@ export class Actor implements Committing {
         const entry = this.#mailbox.take();
         if (entry !== undefined) this.#take(entry);
       }
-      this.#held.rows.settle();
+      this.#held.rows.release();
     } finally {
       this.#pumping = false;
     }
@@ -214,17 +221,17 @@ export class Actor implements Committing {
   #canTakeTurn(): boolean {
     const { next } = this.#mailbox;
     if (this.#phase !== 'active' || next === undefined) return false;
-    return this.#gate.admits(next, this.#env.limits.gatherBytesMax) && this.#mailbox.isNextReady;
+    return this.#gate.admits(next, this.#env.limits.pendingBytesMax) && this.#mailbox.isNextReady;
   }
 
   #take(entry: Queued): void {
-    const turn = new RunningTurn(this.#scope(entry.taken));
+    const turn = new RunningTurn(this.#scope(entry.conflicting));
     const outcome = this.#run(entry, turn);
     entry.signals = turn.recorded.signals;
     this.#env.metrics.turn(entry.message.what, 'error' in outcome ? 'error' : 'ok');
     if ('error' in outcome || isEmpty(turn.recorded)) this.#hold(entry, outcome);
-    else if (this.#gate.mustFollow(turn.recorded)) this.#takeAfterCommit(entry);
-    else this.#gather(entry, outcome, turn.recorded);
+    else if (this.#gate.mustWait(turn.recorded)) this.#takeAfterCommit(entry);
+    else this.#addPending(entry, outcome, turn.recorded);
   }
 
   #takeAfterCommit(entry: Queued): void {
@@ -239,10 +246,10 @@ export class Actor implements Committing {
     }
     if (!lease.isValid()) return { error: new MovedError('this host may not serve now') };
     if (reads?.answers === undefined) return { error: readFailure(reads?.error) };
-    if (this.#held.slices.get(buriedSlice) !== undefined && !message.reachesBuried) {
+    if (this.#held.slices.get(tombstoneSlice) !== undefined && !message.reachesTombstone) {
       const revives = message.creates && this.#env.kind.revivable;
       if (!revives) return { error: new NotFoundError('this actor is no more') };
-      turn.recorded.slices.set(buriedSlice, removed);
+      turn.recorded.slices.set(tombstoneSlice, removed);
     }
     try {
       return { value: message.run(turn, reads.plans, reads.answers) };
@@ -256,20 +263,20 @@ export class Actor implements Committing {
     if (!this.#gate.hold({ queued: entry, outcome })) this.#answer(entry, outcome);
   }
 
-  #gather(entry: Queued, outcome: Outcome, recorded: Recorded): void {
-    const commit = this.#gate.gather({ queued: entry, outcome }, recorded);
-    this.#held.lay(recorded, commit);
+  #addPending(entry: Queued, outcome: Outcome, recorded: Recorded): void {
+    const commit = this.#gate.addPending({ queued: entry, outcome }, recorded);
+    this.#held.overlay(recorded, commit);
     if (this.#gate.flight === undefined) this.#env.committer.ready(this);
   }
 
-  #scope(taken: TakenRows): TurnScope {
-    const { clock, random, kind, dependencies, shardCount, followers, limits } = this.#env;
+  #scope(conflicting: ConflictingRows): TurnScope {
+    const { clock, random, kind, dependencies, shardCount, publisher, limits } = this.#env;
     return {
       self: this.address,
       slices: this.#held.slices,
       timers: this.#held.timers,
       rows: this.#held.rows,
-      taken,
+      conflicting,
       nowMs: clock.nowMs(),
       nowMicros: clock.nowMicros(),
       shardCount,
@@ -278,31 +285,31 @@ export class Actor implements Committing {
       jobLeaseMs: limits.jobLeaseMs,
       dependencies,
       random,
-      followers,
+      publisher,
     };
   }
 
   #answer(entry: Queued, outcome: Outcome): void {
     // Also where the caller no longer waits: what the turn did is durable all the same.
-    if ('value' in outcome) this.#env.followers.signalled(this.address, entry.signals);
+    if ('value' in outcome) this.#env.publisher.signalled(this.address, entry.signals);
     if (entry.answered) return;
     entry.answered = true;
-    entry.message.settle(outcome);
+    entry.message.resolve(outcome);
   }
 
   // --- commits ----------------------------------------------------------------------------------------------
 
-  get gatheredBytes(): number {
-    return this.#gate.gatheredBytes;
+  get pendingBytes(): number {
+    return this.#gate.pendingBytes;
   }
 
   takeCommit(): Commit | undefined {
-    if (this.#phase !== 'active' || this.#gate.flight !== undefined || !this.#gate.hasGathered)
+    if (this.#phase !== 'active' || this.#gate.flight !== undefined || !this.#gate.hasPending)
       return undefined;
     const commitId = this.#env.random.uuid();
-    const gathering = this.#gate.launch(commitId);
+    const pending = this.#gate.launch(commitId);
     try {
-      return gathering.build(this.address, this.epoch, this.#version, commitId);
+      return pending.build(this.address, this.epoch, this.#version, commitId);
     } catch (error) {
       this.#failAlone(error instanceof Error ? error : new TerminalError('a commit could not be built'));
       return undefined;
@@ -313,30 +320,30 @@ export class Actor implements Committing {
     const { flight } = this.#gate;
     if (flight === undefined) return;
     this.#version += 1;
-    this.#durableNow(flight.gathering);
+    this.#durableNow(flight.pending);
   }
 
-  #durableNow(gathering: Gathering): void {
+  #durableNow(pending: PendingCommit): void {
     this.#gate.land();
     this.#phase = 'active';
-    const jobs = this.#jobsOf(gathering);
-    this.#held.promote(gathering);
-    this.#env.timersCommitted(gathering.timers.values());
+    const jobs = this.#jobsOf(pending);
+    this.#held.promote(pending);
+    this.#env.timersCommitted(pending.timers.values());
     if (jobs.length > 0) this.#env.jobsCommitted(this.address, jobs);
-    if (gathering.tells.length > 0) this.#env.tellsCommitted(gathering.tellRows(this.#version));
-    for (const { queued: entry, outcome } of gathering.carried) this.#answer(entry, outcome);
+    if (pending.tells.length > 0) this.#env.tellsCommitted(pending.tellRows(this.#version));
+    for (const { queued: entry, outcome } of pending.carried) this.#answer(entry, outcome);
     this.#proceed();
   }
 
   /** The jobs whose rows a commit changes, from what is durable before it. */
-  #jobsOf({ timers }: Gathering): readonly JobChange[] {
+  #jobsOf({ timers }: PendingCommit): readonly JobChange[] {
     return [...timers].flatMap(([timer, after]) =>
       isJobTimer(timer) ? [{ timer, before: this.#held.timers.durable.get(timer), after }] : [],
     );
   }
 
   #proceed(): void {
-    if (this.#gate.hasGathered) this.#env.committer.ready(this);
+    if (this.#gate.hasPending) this.#env.committer.ready(this);
     this.#pump();
   }
 
@@ -352,10 +359,10 @@ export class Actor implements Committing {
   }
 
   /** Nothing of the commit was applied, for these rows where any are to be seen. */
-  refused(taken: readonly TakenRow[]): void {
+  rejected(conflicting: readonly ConflictingRow[]): void {
     const { flight } = this.#gate;
     if (flight === undefined) return;
-    this.#noteRefusal(flight.gathering, taken);
+    this.#noteRejection(flight.pending, conflicting);
     this.#runAgain();
   }
 
@@ -367,40 +374,39 @@ export class Actor implements Committing {
     const commit = { address: this.address, epoch: this.epoch, commitId: flight.commitId };
     const settlement = await settleCommit(this.#env, commit, () => this.#phase === 'settling');
     if (settlement === undefined || this.#phase !== 'settling') return;
-    if (settlement.became === 'fenced') return this.#lostToNewer(flight.gathering, settlement.wasCommitted);
+    if (settlement.became === 'fenced') return this.#lostToNewer(flight.pending, settlement.wasCommitted);
     this.#version = settlement.version;
     if (settlement.became === 'nothing') {
-      this.#noteLoss(flight.gathering);
+      this.#noteLoss(flight.pending);
       return this.#runAgain();
     }
     // What came meanwhile has not begun its reads; running again begins all of them anew.
     this.#mailbox.beginAll();
-    this.#durableNow(flight.gathering);
+    this.#durableNow(flight.pending);
   }
 
-  #lostToNewer(gathering: Gathering, wasCommitted: boolean): void {
-    if (wasCommitted)
-      for (const { queued: entry, outcome } of gathering.carried) this.#answer(entry, outcome);
-    // Whenever the lost statement comes, it is refused.
+  #lostToNewer(pending: PendingCommit, wasCommitted: boolean): void {
+    if (wasCommitted) for (const { queued: entry, outcome } of pending.carried) this.#answer(entry, outcome);
+    // Whenever the lost statement comes, it is rejected.
     else this.#env.metrics.commit('fenced');
     this.leave(new FencedError('a newer owner holds this actor'));
   }
 
-  /** Also where no taken row was found: what refuses it may be a turn of the same commit, or the turn itself. */
-  #noteRefusal(gathering: Gathering, taken: readonly TakenRow[]): void {
-    for (const { queued: entry } of gathering.carried) entry.taken = entry.taken.with(taken);
-    for (const { queued: entry } of suspects(gathering)) {
-      entry.refusals += 1;
-      entry.alone ||= entry.refusals > refusalsBeforeAlone;
-      if (entry.refusals <= refusalsMax) continue;
+  /** Also where no conflicting row was found: what rejects it may be a turn of the same commit, or the turn itself. */
+  #noteRejection(pending: PendingCommit, conflicting: readonly ConflictingRow[]): void {
+    for (const { queued: entry } of pending.carried) entry.conflicting = entry.conflicting.with(conflicting);
+    for (const { queued: entry } of suspects(pending)) {
+      entry.rejections += 1;
+      entry.alone ||= entry.rejections > rejectionsBeforeAlone;
+      if (entry.rejections <= rejectionsMax) continue;
       this.#answer(entry, { error: new TerminalError('a key of this call is taken') });
     }
   }
 
   /** From its first loss on a turn is committed alone. One that the database never finishes is not tried for ever. */
-  #noteLoss(gathering: Gathering): void {
+  #noteLoss(pending: PendingCommit): void {
     const hopelessMs = this.#env.clock.monotonicMs() - lossPatienceMs;
-    for (const { queued: entry } of suspects(gathering)) {
+    for (const { queued: entry } of suspects(pending)) {
       if (entry.alone && entry.cameMs <= hopelessMs)
         this.#answer(entry, {
           error: new TerminalError('the database never finishes what this call writes'),
@@ -412,7 +418,7 @@ export class Actor implements Committing {
   /** One turn of the commit wrote what cannot be stored: the one that does so alone fails with `error`. */
   #failAlone(error: Error): void {
     const { flight } = this.#gate;
-    const entries = flight === undefined ? [] : suspects(flight.gathering);
+    const entries = flight === undefined ? [] : suspects(flight.pending);
     for (const { queued: entry } of entries) {
       if (entries.length === 1) this.#answer(entry, { error });
       else entry.alone = true;

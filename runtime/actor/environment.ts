@@ -2,7 +2,7 @@ import type { Address } from '../address.ts';
 import type { Clock } from '../clock.ts';
 import type { Committer } from '../commit/committer.ts';
 import type { Dependencies } from '../dependency.ts';
-import type { Followers } from '../events/followers.ts';
+import type { Publisher } from '../events/publisher.ts';
 import type { Limits } from '../host/limits.ts';
 import type { JobChange } from '../jobs/lease.ts';
 import type { Kind } from '../kind.ts';
@@ -22,7 +22,7 @@ export interface ActorEnvironment {
   readonly random: Random;
   readonly lease: Pick<Lease, 'isValid'>;
   readonly committer: Pick<Committer, 'ready'>;
-  readonly followers: Pick<Followers, 'host' | 'admits' | 'signalled'>;
+  readonly publisher: Pick<Publisher, 'host' | 'admits' | 'signalled'>;
   readonly limits: Limits;
   readonly metrics: RuntimeMetrics;
   readonly logger: Logger;

@@ -2,20 +2,20 @@
  * The output gate of one actor (design 1.4 and 4.1): what waits for a commit.
  *
  * Turns run one after another on the speculative state (durable state + what earlier turns wrote). What they write is
- * gathered; at most one commit of the actor is in flight, and the next gathers meanwhile. An outcome, good or bad,
+ * merged into the pending commit, while at most one commit of the actor is in flight. An outcome, good or bad,
  * that may have seen speculative state leaves only when the commit that carries that state is durable.
  */
-import { type Carried, Gathering } from '../commit/gathering.ts';
+import { type Carried, PendingCommit } from '../commit/pending-commit.ts';
 import type { Recorded } from './turn.ts';
 
 /** A commit that was handed to the committer and whose answer is not known. */
 export interface Flight {
-  readonly gathering: Gathering;
+  readonly pending: PendingCommit;
   readonly commitId: string;
 }
 
 export class Gate {
-  #gathering = new Gathering(1);
+  #pending = new PendingCommit(1);
   #flight: Flight | undefined;
 
   get flight(): Flight | undefined {
@@ -23,69 +23,72 @@ export class Gate {
   }
 
   /** Turns wait to be committed. */
-  get hasGathered(): boolean {
-    return !this.#gathering.isEmpty;
+  get hasPending(): boolean {
+    return !this.#pending.isEmpty;
   }
 
   get isEmpty(): boolean {
-    return !this.hasGathered && this.#flight === undefined;
+    return !this.hasPending && this.#flight === undefined;
   }
 
-  get gatheredBytes(): number {
-    return this.#gathering.bytes;
+  get pendingBytes(): number {
+    return this.#pending.bytes;
   }
 
   /** How many outcomes wait. */
   get size(): number {
-    return this.#gathering.carried.length + (this.#flight?.gathering.carried.length ?? 0);
+    return this.#pending.carried.length + (this.#flight?.pending.carried.length ?? 0);
   }
 
   /** Everything that waits, in the order its turns ran. */
   get carried(): readonly Carried[] {
-    return [...(this.#flight?.gathering.carried ?? []), ...this.#gathering.carried];
+    return [...(this.#flight?.pending.carried ?? []), ...this.#pending.carried];
   }
 
-  get gathered(): readonly Carried[] {
-    return this.#gathering.carried;
+  get pendingOutcomes(): readonly Carried[] {
+    return this.#pending.carried;
   }
 
-  /** Whether another turn may join what is gathered; one that is to be committed alone only finds it empty. */
-  admits(turn: { readonly alone: boolean }, gatherBytesMax: number): boolean {
-    if (this.#gathering.sealed || this.#gathering.bytes >= gatherBytesMax) return false;
-    return !turn.alone || !this.hasGathered;
+  /** Whether another turn may join the pending commit; one that is to be committed alone only finds it empty. */
+  admits(turn: { readonly alone: boolean }, pendingBytesMax: number): boolean {
+    if (this.#pending.sealed || this.#pending.bytes >= pendingBytesMax) return false;
+    return !turn.alone || !this.hasPending;
   }
 
-  /** Whether what a turn wrote has to wait until what is gathered is durable (see `Gathering.frees`). */
-  mustFollow(recorded: Recorded): boolean {
-    return this.#gathering.frees(recorded);
+  /** Whether what a turn wrote has to wait until the pending commit is durable (see `PendingCommit.frees`). */
+  mustWait(recorded: Recorded): boolean {
+    return this.#pending.frees(recorded);
   }
 
-  /** No turn joins what is gathered any more. */
+  /** No turn joins the pending commit any more. */
   seal(): void {
-    this.#gathering.sealed = true;
+    this.#pending.sealed = true;
   }
 
   /** Keeps an outcome without writes with the last commit whose state it may have seen. False: there is none. */
   hold(outcome: Carried): boolean {
-    const last = this.hasGathered ? this.#gathering : this.#flight?.gathering;
+    const last = this.hasPending ? this.#pending : this.#flight?.pending;
     last?.carried.push(outcome);
     return last !== undefined;
   }
 
-  /** Gathers what a turn wrote, and keeps its outcome. Returns the number of the commit it will be part of. */
-  gather(outcome: Carried, recorded: Recorded): number {
-    this.#gathering.carried.push(outcome);
-    this.#gathering.add(recorded);
+  /**
+   * Adds what a turn wrote to the pending commit, and keeps its outcome. Returns the number of the commit it will be
+   * part of.
+   */
+  addPending(outcome: Carried, recorded: Recorded): number {
+    this.#pending.carried.push(outcome);
+    this.#pending.add(recorded);
     if (outcome.queued.alone) this.seal();
-    return this.#gathering.number;
+    return this.#pending.number;
   }
 
-  /** What is gathered goes into flight, and the next commit begins to gather. */
-  launch(commitId: string): Gathering {
-    const gathering = this.#gathering;
-    this.#flight = { gathering, commitId };
-    this.#gathering = new Gathering(gathering.number + 1);
-    return gathering;
+  /** The pending commit goes into flight, and the next one begins. */
+  launch(commitId: string): PendingCommit {
+    const pending = this.#pending;
+    this.#flight = { pending, commitId };
+    this.#pending = new PendingCommit(pending.number + 1);
+    return pending;
   }
 
   /** The commit in flight is durable. */
@@ -96,7 +99,7 @@ export class Gate {
   /** Forgets everything that is not durable. */
   clear(durableCommit: number): void {
     this.#flight = undefined;
-    this.#gathering = new Gathering(durableCommit + 1);
+    this.#pending = new PendingCommit(durableCommit + 1);
   }
 }
 
@@ -104,6 +107,6 @@ export class Gate {
  * Whose writes may be to blame when this commit cannot be applied. A turn that is committed alone comes first, and
  * whoever joined it wrote nothing.
  */
-export function suspects({ carried }: Gathering): readonly Carried[] {
+export function suspects({ carried }: PendingCommit): readonly Carried[] {
   return carried[0]?.queued.alone ? carried.slice(0, 1) : carried;
 }

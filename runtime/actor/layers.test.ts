@@ -4,20 +4,20 @@ import { Layers, removed } from './layers.ts';
 test('a speculative value covers the durable one until it is promoted or reverted', (t) => {
   const layers = new Layers<string>();
   layers.load('a', 'old');
-  layers.lay('a', 'new', 1);
+  layers.overlay('a', 'new', 1);
   t.is(layers.get('a'), 'new');
   t.is(layers.durable.get('a'), 'old');
   layers.revert();
   t.is(layers.get('a'), 'old');
-  layers.lay('a', 'newer', 1);
+  layers.overlay('a', 'newer', 1);
   layers.promote(new Map([['a', 'newer']]), 1);
   t.is(layers.durable.get('a'), 'newer');
 });
 
-test('promoting one commit leaves what a later one laid above it', (t) => {
+test('promoting one commit leaves what a later one put above it', (t) => {
   const layers = new Layers<string>();
-  layers.lay('a', 'first', 1);
-  layers.lay('a', 'second', 2);
+  layers.overlay('a', 'first', 1);
+  layers.overlay('a', 'second', 2);
   layers.promote(new Map([['a', 'first']]), 1);
   t.is(layers.durable.get('a'), 'first');
   t.is(layers.get('a'), 'second');
@@ -27,12 +27,12 @@ test('a removed key is absent from the keys and comes back when reverted', (t) =
   const layers = new Layers<string>();
   layers.load('a', 'x');
   layers.load('b', 'y');
-  layers.lay('a', removed, 1);
-  layers.lay('c', 'z', 1);
+  layers.overlay('a', removed, 1);
+  layers.overlay('c', 'z', 1);
   t.deepEqual([...layers.keys()].sort(), ['b', 'c']);
   layers.revert();
   t.deepEqual([...layers.keys()].sort(), ['a', 'b']);
-  layers.lay('a', removed, 1);
+  layers.overlay('a', removed, 1);
   layers.promote(new Map([['a', removed]]), 1);
   t.is(layers.get('a'), undefined);
 });

@@ -22,7 +22,7 @@ export class Layers<T> {
     return this.#durable;
   }
 
-  /** Every key that has a value when the speculative layer is laid over the durable one. */
+  /** Every key that has a value when the speculative layer overlays the durable one. */
   *keys(): Generator<string> {
     for (const key of this.#durable.keys()) if (!this.#speculative.has(key)) yield key;
     for (const [key, { value }] of this.#speculative) if (value !== removed) yield key;
@@ -32,8 +32,8 @@ export class Layers<T> {
     this.#durable.set(key, value);
   }
 
-  /** Lays a value of the commit numbered `commit` over what is there. */
-  lay(key: string, value: T | Removed, commit: number): void {
+  /** Puts a value of the commit numbered `commit` over what is there. */
+  overlay(key: string, value: T | Removed, commit: number): void {
     this.#speculative.set(key, { value, commit });
   }
 

@@ -1,6 +1,6 @@
 /**
  * The messages that wait at an actor, in order, each with the reads of its plan. Reads are begun on arrival, so that
- * they overlap with the turns before; what those turns write meanwhile is laid over the answers (see rows.ts). When
+ * they overlap with the turns before; what those turns write meanwhile overlays the answers (see rows.ts). When
  * the actor goes back to its durable state every read is begun anew: it may have been planned on, or taken from, state
  * that never became durable.
  */

@@ -1,22 +1,22 @@
 import type { Plans } from '../command.ts';
-import { TakenRows } from '../commit/taken-rows.ts';
-import type { Signal } from '../events/followers.ts';
+import { ConflictingRows } from '../commit/conflicting-rows.ts';
+import type { Signal } from '../events/publisher.ts';
 import type { ReadAnswers } from './reads.ts';
 import type { ReadTicket } from './rows.ts';
 import type { RunningTurn, StateView } from './turn.ts';
 
-/** One turn to be run by an actor, whatever asked for it: a command, a step of a flow, a timer or a tell. */
+/** One turn to be run by an actor, whatever asked for it: a command, a step of a workflow, a timer or a tell. */
 export interface Message {
   /** `kind.name`, for metrics and logs; never an id. */
   readonly what: string;
   readonly creates: boolean;
-  /** Commands to a buried actor are answered not found; timers and tells decide for themselves. */
-  readonly reachesBuried: boolean;
+  /** Commands to a tombstone are answered not found; timers and tells decide for themselves. */
+  readonly reachesTombstone: boolean;
   /** Monotonic milliseconds after which nobody waits for the answer. */
   readonly deadlineMs: number;
   plans(view: StateView): Plans;
   run(turn: RunningTurn, plans: Plans, answers: ReadAnswers): unknown;
-  settle(outcome: Outcome): void;
+  resolve(outcome: Outcome): void;
 }
 
 export type Outcome = { readonly value: unknown } | { readonly error: unknown };
@@ -26,11 +26,11 @@ export interface Queued {
   readonly message: Message;
   /** When it came, monotonic. */
   readonly cameMs: number;
-  /** Commits of this message that were refused for a taken key. */
-  refusals: number;
-  /** To be committed alone, after merged commits were refused or lost. */
+  /** Commits of this message that were rejected for a taken key. */
+  rejections: number;
+  /** To be committed alone, after merged commits were rejected or lost. */
   alone: boolean;
-  taken: TakenRows;
+  conflicting: ConflictingRows;
   /** The caller was told that the outcome is unknown; nobody waits any more. */
   answered: boolean;
   reads: BegunReads | undefined;
@@ -49,9 +49,9 @@ export function queued(message: Message, cameMs: number): Queued {
   return {
     message,
     cameMs,
-    refusals: 0,
+    rejections: 0,
     alone: false,
-    taken: TakenRows.none,
+    conflicting: ConflictingRows.none,
     answered: false,
     reads: undefined,
     signals: [],

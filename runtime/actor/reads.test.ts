@@ -11,7 +11,7 @@ const note = table({
   columns: { owner: 'text', name: 'text', position: 'int8', size: 'int8' },
   key: ['owner', 'name'],
   order: 'position',
-  weight: 'size',
+  size: 'size',
 });
 
 interface Note {

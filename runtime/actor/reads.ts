@@ -94,7 +94,7 @@ export function lookupRead({ table, values }: LookupPlan<AnyTable>): StoreRead |
   return { read: 'lookup', table, unique: Object.keys(values[0] ?? {}), values: values as readonly AnyRow[] };
 }
 
-/** The results of a shared read: what the store answered, and nothing laid over it. */
+/** The results of a shared read: what the store answered, with nothing overlaid. */
 export function sharedResults<P extends Plans>(plans: P, answers: ReadAnswers): PlanResults<P> {
   const results: Record<string, unknown> = {};
   for (const name in plans) {
@@ -112,7 +112,7 @@ function sharedResult(plan: AnyPlan, answer: StoreRows | undefined): unknown {
   return { get: (key: AnyRow) => byKey.get(keyText(plan.table, key)) };
 }
 
-/** Lays kept rows over a range as the store answered it, and cuts again at the plan's limits. */
+/** Overlays a range, as the store answered it, with kept rows, and cuts again at the plan's limits. */
 export function mergePlan<T extends AnyTable>(
   plan: RangePlan<T>,
   answer: StoreRows | undefined,
@@ -123,7 +123,7 @@ export function mergePlan<T extends AnyTable>(
   const last =
     answer === undefined || answer.complete ? Number.POSITIVE_INFINITY : Number(fetched.at(-1)?.[order]);
   if (plan.limit === 0) return { rows: [], complete: true, upTo: last };
-  const merged = layOver(plan, fetched, last, kept);
+  const merged = overlayRows(plan, fetched, last, kept);
   const rows = cut(plan, merged);
   if (rows.length < merged.length) {
     return { rows: rows as never, complete: false, upTo: Number(rows.at(-1)?.[order] ?? plan.after) };
@@ -131,7 +131,7 @@ export function mergePlan<T extends AnyTable>(
   return { rows: rows as never, complete: answer?.complete ?? true, upTo: last };
 }
 
-function layOver(
+function overlayRows(
   plan: RangePlan<AnyTable>,
   fetched: readonly AnyRow[],
   last: number,
@@ -143,10 +143,10 @@ function layOver(
     over.set(key, row);
   }
   if (over === undefined) return fetched;
-  const laid = over;
+  const newer = over;
   const order = orderColumn(plan.table);
-  const merged = fetched.filter((row) => !laid.has(keyText(plan.table, row)));
-  for (const row of laid.values()) {
+  const merged = fetched.filter((row) => !newer.has(keyText(plan.table, row)));
+  for (const row of newer.values()) {
     if (row === removed) continue;
     const position = Number(row[order]);
     if (position > plan.after && position <= last && inSubset(plan, row)) merged.push(row);
@@ -157,12 +157,12 @@ function layOver(
 function cut(plan: RangePlan<AnyTable>, rows: readonly AnyRow[]): readonly AnyRow[] {
   if (rows.length === 0) return rows;
   const limited = rows.slice(0, plan.limit);
-  const { weight } = plan.table;
+  const { size } = plan.table;
   const budgetBytes = plan.budgetBytes;
-  if (budgetBytes === undefined || weight === undefined) return limited;
+  if (budgetBytes === undefined || size === undefined) return limited;
   let sum = 0;
   const end = limited.findIndex((row) => {
-    sum += Number(row[weight]);
+    sum += Number(row[size]);
     return sum >= budgetBytes;
   });
   return end === -1 ? limited : limited.slice(0, end + 1);

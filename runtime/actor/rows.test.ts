@@ -7,7 +7,7 @@ const note = table({ name: 'note', columns: { owner: 'text', name: 'text' }, key
 const row = (name: string) => ({ owner: 'o', name });
 
 function write(rows: Rows, name: string, commit: number): void {
-  rows.lay(note, name, row(name), commit);
+  rows.overlay(note, name, row(name), commit);
 }
 
 test('a durable row stays while a read that began before its commit is not used', (t) => {
@@ -27,10 +27,10 @@ test('what was kept for a read alone is let go once the read is used', (t) => {
   const read = rows.begin(0);
   write(rows, 'a', 1);
   rows.promote([{ table: note, key: 'a' }], 1);
-  rows.settle();
+  rows.release();
   t.deepEqual(rows.get(note, 'a')?.row, row('a'));
   rows.end(read);
-  rows.settle();
+  rows.release();
   t.is(rows.get(note, 'a'), undefined);
 });
 
@@ -56,7 +56,7 @@ test('what no read needs is cached within its bound, oldest dropped first', (t) 
 test('a later write of the same key is not promoted by an earlier commit', (t) => {
   const rows = new Rows(0);
   write(rows, 'a', 1);
-  rows.lay(note, 'a', removed, 2);
+  rows.overlay(note, 'a', removed, 2);
   rows.promote([{ table: note, key: 'a' }], 1);
   t.is(rows.get(note, 'a')?.row, removed);
 });
@@ -79,7 +79,7 @@ const entry = table({
 });
 
 function place(rows: Rows, name: string, position: number, commit: number): void {
-  rows.lay(entry, name, { owner: 'o', name, position }, commit);
+  rows.overlay(entry, name, { owner: 'o', name, position }, commit);
 }
 const positions = (rows: Rows, after: number) => rows.above(entry, after)?.map((each) => each['position']);
 

@@ -61,7 +61,7 @@ export class Rows {
   }
 
   /** Lets go of what was kept for reads alone. Between turns only: one that runs may need what its read has not seen. */
-  settle(): void {
+  release(): void {
     if (this.#exceeds && this.#tickets.size === 0) this.#trim();
   }
 
@@ -87,7 +87,7 @@ export class Rows {
     return this.#byTable.get(table.name)?.values() ?? [];
   }
 
-  lay(table: AnyTable, key: string, row: AnyRow | Removed, commit: number): void {
+  overlay(table: AnyTable, key: string, row: AnyRow | Removed, commit: number): void {
     let rows = this.#byTable.get(table.name);
     if (rows === undefined) {
       rows = new Map();

@@ -2,7 +2,7 @@ import type { Kind } from '../kind.ts';
 import type { Slice, SliceMap } from '../slice.ts';
 import { decode } from '../store/encoding.ts';
 import type { SliceRow } from '../store/store.ts';
-import { buriedSlice } from './turn.ts';
+import { tombstoneSlice } from './turn.ts';
 
 /**
  * The slices of an actor as its kind declares them. A slice of a name the kind no longer declares is left alone
@@ -10,7 +10,7 @@ import { buriedSlice } from './turn.ts';
  */
 export function* decodeSlices(kind: Kind, rows: readonly SliceRow[]): Generator<[string, unknown]> {
   for (const { slice, data } of rows) {
-    if (slice === buriedSlice) yield [slice, true];
+    if (slice === tombstoneSlice) yield [slice, true];
     const declared = declaration(kind, slice);
     if (declared === undefined) continue;
     yield [slice, declared.schema.parse(decode(data, declared.format))];

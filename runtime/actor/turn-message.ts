@@ -1,4 +1,4 @@
-/** The message that runs one turn of a command or of a flow, with its recorded reply where it has one. */
+/** The message that runs one turn of a command or of a workflow, with its recorded reply where it has one. */
 
 import type { PlanResults, Plans, Turn, View } from '../command.ts';
 import { keys } from '../command.ts';
@@ -26,15 +26,15 @@ export function turnMessage(
     shard: number;
   },
   step: TurnStep,
-  settle: (outcome: Outcome) => void,
+  resolve: (outcome: Outcome) => void,
 ): Message {
   const key = { ...call.address, call_key: step.recorded ? callKey(call.callId) : '' };
   return {
     what: call.what,
     creates: call.creates,
-    reachesBuried: false,
+    reachesTombstone: false,
     deadlineMs: call.deadlineMs,
-    settle,
+    resolve,
     plans(view: StateView): Plans {
       const plans = step.reads?.(view) ?? {};
       return step.recorded ? { ...plans, [callPlan]: keys(callTable, [key]) } : plans;

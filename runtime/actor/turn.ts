@@ -1,14 +1,14 @@
 /**
  * One turn while it runs: what it sees (slices, the rows its plan named, its own writes) and what it records.
- * Nothing here touches the actor; `Recorded` is laid into the actor's gathering commit only if the turn returns.
+ * Nothing here touches the actor; `Recorded` is merged into the actor's pending commit only if the turn returns.
  */
 import { type Address, shardOf } from '../address.ts';
 import type { KeysResult, PlanResults, Plans, Turn, View } from '../command.ts';
-import { TakenRows } from '../commit/taken-rows.ts';
+import { ConflictingRows } from '../commit/conflicting-rows.ts';
 import type { JobShape, MessageShape, Tells } from '../contract.ts';
 import type { Dependencies, Dependency } from '../dependency.ts';
 import { OverloadedError } from '../errors.ts';
-import type { Followers, Signal } from '../events/followers.ts';
+import type { Publisher, Signal } from '../events/publisher.ts';
 import { isJobTimer, started, timerOf } from '../jobs/lease.ts';
 import type { Slice, SliceMap } from '../slice.ts';
 import { encode } from '../store/encoding.ts';
@@ -49,7 +49,7 @@ export interface TurnScope {
   readonly slices: Layers<unknown>;
   readonly timers: Layers<TimerRow>;
   readonly rows: Rows;
-  readonly taken: TakenRows;
+  readonly conflicting: ConflictingRows;
   readonly nowMs: number;
   readonly nowMicros: number;
   readonly shardCount: number;
@@ -58,10 +58,10 @@ export interface TurnScope {
   readonly jobLeaseMs: number;
   readonly dependencies: Dependencies;
   readonly random: Turn['random'];
-  readonly followers: Pick<Followers, 'host' | 'admits'>;
+  readonly publisher: Pick<Publisher, 'host' | 'admits'>;
 }
 
-export const buriedSlice = '$buried';
+export const tombstoneSlice = '$buried';
 
 export function familyKey(family: string, key: string): string {
   return `${family}:${key}`;
@@ -76,7 +76,7 @@ export class StateView implements View {
   readonly nowMicros: number;
   readonly nowMs: number;
   readonly #slices: SliceSource;
-  readonly #taken: TakenRows;
+  readonly #conflicting: ConflictingRows;
   readonly #dependencies: Dependencies;
 
   constructor(
@@ -84,14 +84,14 @@ export class StateView implements View {
     time: { nowMs: number; nowMicros: number },
     slices: SliceSource,
     dependencies: Dependencies,
-    taken: TakenRows = TakenRows.none,
+    conflicting: ConflictingRows = ConflictingRows.none,
   ) {
     this.self = self;
     this.#dependencies = dependencies;
     this.nowMs = time.nowMs;
     this.nowMicros = time.nowMicros;
     this.#slices = slices;
-    this.#taken = taken;
+    this.#conflicting = conflicting;
   }
 
   use<T>(dependency: Dependency<T>): T {
@@ -124,15 +124,15 @@ export class StateView implements View {
     return this.#slices.keys();
   }
 
-  taken<T extends AnyTable>(table: T, row: Partial<RowOf<T>>): RowOf<T> | undefined {
-    return this.#taken.find(table, row as AnyRow) as RowOf<T> | undefined;
+  conflicting<T extends AnyTable>(table: T, row: Partial<RowOf<T>>): RowOf<T> | undefined {
+    return this.#conflicting.find(table, row as AnyRow) as RowOf<T> | undefined;
   }
 }
 
 export function speculativeView(
-  scope: Pick<TurnScope, 'self' | 'slices' | 'nowMs' | 'nowMicros' | 'dependencies' | 'taken'>,
+  scope: Pick<TurnScope, 'self' | 'slices' | 'nowMs' | 'nowMicros' | 'dependencies' | 'conflicting'>,
 ): StateView {
-  return new StateView(scope.self, scope, scope.slices, scope.dependencies, scope.taken);
+  return new StateView(scope.self, scope, scope.slices, scope.dependencies, scope.conflicting);
 }
 
 export class RunningTurn extends StateView implements Turn {
@@ -147,21 +147,21 @@ export class RunningTurn extends StateView implements Turn {
   readonly #scope: TurnScope;
 
   constructor(scope: TurnScope) {
-    super(scope.self, scope, scope.slices, scope.dependencies, scope.taken);
+    super(scope.self, scope, scope.slices, scope.dependencies, scope.conflicting);
     this.#scope = scope;
     this.random = scope.random;
   }
 
   /**
-   * An own row in memory is as taken as one a commit was refused for. Without this, two turns that take the same key
-   * as new would gather into one commit, and the later would silently replace the earlier.
+   * An own row in memory is as taken as one a commit was rejected for. Without this, two turns that take the same key
+   * as new would merge into one commit, and the later would silently replace the earlier.
    */
-  override taken<T extends AnyTable>(table: T, row: Partial<RowOf<T>>): RowOf<T> | undefined {
+  override conflicting<T extends AnyTable>(table: T, row: Partial<RowOf<T>>): RowOf<T> | undefined {
     const wanted = row as AnyRow;
     const whole = table.key.every((column: string) => wanted[column] !== undefined);
     const kept = whole ? this.#scope.rows.get(table, keyText(table, wanted))?.row : undefined;
     if (kept !== undefined && kept !== removed) return kept as never;
-    return super.taken(table, row);
+    return super.conflicting(table, row);
   }
 
   protected override slice(name: string): unknown {
@@ -239,8 +239,8 @@ export class RunningTurn extends StateView implements Turn {
   }
 
   /** The actor is a tombstone. */
-  get isBuried(): boolean {
-    return this.slice(buriedSlice) !== undefined;
+  get isTombstone(): boolean {
+    return this.slice(tombstoneSlice) !== undefined;
   }
 
   /** The actor has no state at all: it was made by a message that has no effect on it. */
@@ -255,7 +255,7 @@ export class RunningTurn extends StateView implements Turn {
     return this.#scope.timers.get(name);
   }
 
-  /** Lays a timer's row as it is, for the runtime's own bookkeeping of attempts. */
+  /** Writes a timer's row as it is, for the runtime's own bookkeeping of attempts. */
   keepTimer(row: TimerRow): void {
     this.recorded.timers.set(row.name, row);
   }
@@ -289,22 +289,22 @@ export class RunningTurn extends StateView implements Turn {
     this.recorded.signals.push({ publish: event });
   }
 
-  follow(gateway: string): string {
-    const { self, followers } = this.#scope;
-    if (!followers.admits(self, gateway))
-      throw new OverloadedError('too many actors of this host are followed');
-    this.recorded.signals.push({ follow: gateway });
-    return followers.host;
+  subscribe(gateway: string): string {
+    const { self, publisher } = this.#scope;
+    if (!publisher.admits(self, gateway))
+      throw new OverloadedError('too many subscriptions to actors of this host');
+    this.recorded.signals.push({ subscribe: gateway });
+    return publisher.host;
   }
 
-  bury(): void {
+  tombstone(): void {
     for (const name of this.sliceNames()) this.#dropSlice(name);
     for (const name of [...this.#scope.timers.keys()]) {
       if (!this.recorded.timers.has(name)) this.recorded.timers.set(name, removed);
     }
     // Of whom is no more nobody works for.
     for (const name of [...this.recorded.timers.keys()]) if (isJobTimer(name)) this.disarm({ name });
-    this.recorded.slices.set(buriedSlice, { value: true, format: 1 });
+    this.recorded.slices.set(tombstoneSlice, { value: true, format: 1 });
   }
 
   #dropSlice(name: string): void {
@@ -312,7 +312,7 @@ export class RunningTurn extends StateView implements Turn {
     else this.recorded.slices.set(name, removed);
   }
 
-  /** The results of the turn's plans, with kept rows and the turn's own writes laid over them. */
+  /** The results of the turn's plans, overlaid with kept rows and the turn's own writes. */
   results<P extends Plans>(plans: P, answers: ReadAnswers): PlanResults<P> {
     const results: Record<string, unknown> = {};
     for (const [name, plan] of Object.entries(plans)) {

@@ -1,7 +1,7 @@
 /** What one actor whose commits fail does to the others: nothing but a moment. */
 import test from 'ava';
 import { z } from 'zod';
-import { FakeClock, settled } from '../../test/kit/clock.ts';
+import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import { startTestHost } from '../../test/kit/host.ts';
 import { sleep } from '../clock.ts';
 import { command } from '../command.ts';
@@ -19,7 +19,7 @@ const label = table({
   name: 'label',
   columns: { owner: 'text', place: 'int8', text: 'text', born: 'int8' },
   key: ['owner', 'place'],
-  birth: 'born',
+  generation: 'born',
   unique: [['text']],
 });
 
@@ -34,7 +34,7 @@ const till = kind({
       creates: true,
       turn: (turn, { text, place = 0, freed }) => {
         if (freed !== undefined) turn.remove(label, { owner: turn.self.id, place: freed });
-        else if (turn.taken(label, { text }) !== undefined) return 'taken';
+        else if (turn.conflicting(label, { text }) !== undefined) return 'taken';
         turn.set(count, turn.get(count) + 1);
         turn.insert(label, { owner: turn.self.id, place, text, born: turn.get(count) });
         return 'labelled';
@@ -149,7 +149,7 @@ test('an actor that was stuck goes alone until a commit of it has passed', async
   await clock.advance(1_000);
   store.batches.length = 0;
   addAll(['a', 'n1']);
-  await settled();
+  await drainPromises();
   t.deepEqual(store.batches, [['a', 'n1']]);
 });
 
@@ -163,7 +163,7 @@ test('slots are free for commits that are not stuck, however many are', async (t
   addAll(stuck);
   await clock.advance(1_000);
   const answers = addAll(['a', 'b']);
-  await settled();
+  await drainPromises();
   t.deepEqual([...answers.values()], [2, 2]);
 });
 
@@ -196,7 +196,7 @@ test('those who collide with a taken key are found by one look, and the others g
   await labelIt('x', 'taken');
   store.batches.length = 0;
   const answers = labelAll({ ...ownTexts, a: 'taken', b: 'taken' });
-  await settled();
+  await drainPromises();
   t.deepEqual([answers.get('a'), answers.get('b')], ['taken', 'taken']);
   t.is([...answers.values()].filter((answer) => answer === 'labelled').length, neighbours.length);
   t.deepEqual(
@@ -237,7 +237,7 @@ test('where the look at the keys fails the one to blame is found by halves, and 
   await labelIt('x', 'taken');
   store.read = () => Promise.reject(new StoreError('unavailable', 'no connection'));
   const answers = labelAll({ ...ownTexts, a: 'taken' });
-  await settled();
+  await drainPromises();
   t.true(answers.get('a') instanceof UnavailableError);
   t.is([...answers.values()].filter((answer) => answer === 'labelled').length, neighbours.length);
 });
@@ -258,7 +258,7 @@ test('a commit that always times out takes others along once, goes alone, and fa
   t.true(first.get('a') instanceof TerminalError, `${first.get('a')}`);
   store.batches.length = 0;
   const second = addAll(['a', 'b', ...neighbours]);
-  await settled();
+  await drainPromises();
   t.is(second.size, neighbours.length + 1);
   await clock.advance(30_000);
   t.true(store.batches.filter((ids) => ids.includes('a')).every((ids) => ids.length === 1));

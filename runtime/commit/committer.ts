@@ -11,8 +11,8 @@
  *   conflict      nothing was applied. Members whose rows somebody holds locked are stuck and go on alone, each again
  *                 after a growing pause and in the end unavailable; the others go again at once without them. Where no
  *                 row is locked all of it goes again after a pause with jitter, in the end in halves
- *   refused       nothing was applied. The keys of all members are looked up at once; those that collide with what is
- *                 stored are refused, those that collide with others of the batch go again alone, and the rest at once
+ *   rejected      nothing was applied. The keys of all members are looked up at once; those that collide with what is
+ *                 stored are rejected, those that collide with others of the batch go again alone, and the rest at once
  *                 without them. Where nothing is to be seen all of it goes again in halves
  *   defect        nothing was applied; it goes again in halves, so that in the end only the defect fails
  *   unavailable   nothing was applied; every member fails
@@ -24,8 +24,8 @@ import type { Limits } from '../host/limits.ts';
 import type { Logger, RuntimeMetrics } from '../ports.ts';
 import type { Random } from '../random.ts';
 import { type Commit, type Store, StoreError } from '../store/store.ts';
-import { findRefusals, type Refusal } from './refusal.ts';
-import type { TakenRow } from './taken-rows.ts';
+import type { ConflictingRow } from './conflicting-rows.ts';
+import { findRejections, type Rejection } from './find-conflicting.ts';
 
 const conflictsBeforeHalving = 2;
 /** With the pauses between them and the waits for locks, some seconds: less than callers wait. */
@@ -35,21 +35,21 @@ const conflictPauseMaxMs = 500;
 /** An actor as the committer knows it. One of the answers follows each commit that was taken. */
 export interface Committing {
   /** What waits to be committed. */
-  readonly gatheredBytes: number;
+  readonly pendingBytes: number;
   /** Undefined: there is nothing (any more) to commit. */
   takeCommit(): Commit | undefined;
   committed(): void;
   /** Nothing was applied: a newer owner or a newer version exists. */
   fenced(): void;
   /** Nothing was applied: these keys are taken, or one that is no row's any more. */
-  refused(taken: readonly TakenRow[]): void;
+  rejected(conflicting: readonly ConflictingRow[]): void;
   /** Nothing was applied, and asking the database again now would not help. */
   failed(error: UnavailableError | TerminalError): void;
   /** Nobody knows what was applied. */
   unknown(): Promise<void>;
 }
 
-const nothingSeen: Refusal = { taken: [], isRival: false };
+const nothingSeen: Rejection = { conflicting: [], isRival: false };
 
 interface Member {
   readonly actor: Committing;
@@ -90,7 +90,7 @@ export class Committer {
     this.#options = options;
   }
 
-  /** The actor has gathered writes and no commit in flight. */
+  /** The actor has a pending commit and none in flight. */
   ready(actor: Committing): void {
     const isSuspect = this.#stuck.has(actor);
     (isSuspect ? this.#suspects : this.#ready).add(actor);
@@ -105,8 +105,8 @@ export class Committer {
 
   /** Nothing is ready and nothing in flight. */
   get isIdle(): boolean {
-    const underWay = this.#inFlight + this.#asideInFlight + this.#pausing;
-    return underWay + this.#ready.size + this.#suspects.size + this.#aside.length === 0;
+    const inFlight = this.#inFlight + this.#asideInFlight + this.#pausing;
+    return inFlight + this.#ready.size + this.#suspects.size + this.#aside.length === 0;
   }
 
   get #isFull(): boolean {
@@ -158,8 +158,8 @@ export class Committer {
     let bytes = 0;
     for (const actor of this.#ready) {
       if (members.length >= batchActorsMax) break;
-      if (members.length > 0 && bytes + actor.gatheredBytes > batchBytesMax) continue;
-      bytes += actor.gatheredBytes;
+      if (members.length > 0 && bytes + actor.pendingBytes > batchBytesMax) continue;
+      bytes += actor.pendingBytes;
       this.#ready.delete(actor);
       const commit = actor.takeCommit();
       if (commit !== undefined) members.push({ actor, commit });
@@ -201,11 +201,11 @@ export class Committer {
     const failure = error instanceof StoreError ? error.failure : 'unknown';
     metrics.commit(failure);
     if (failure === 'conflict' && batch.failures < conflictsMax) return this.#conflicted(batch);
-    if (failure === 'refused') return this.#refused(batch);
+    if (failure === 'rejected') return this.#rejected(batch);
     if (failure === 'defect' && members.length > 1) return this.#halve(batch);
     logger.warn({ failure, error: String(error) }, 'a commit failed');
     if (failure === 'unknown') for (const { actor } of members) this.#noteStuck(actor);
-    for (const { actor } of members) settle(actor, failure);
+    for (const { actor } of members) report(actor, failure);
   }
 
   async #conflicted({ members, failures }: Batch): Promise<void> {
@@ -232,13 +232,13 @@ export class Committer {
     }
   }
 
-  async #refused({ members, failures }: Batch): Promise<void> {
-    const refusals = await this.#refusalsOf(members);
+  async #rejected({ members, failures }: Batch): Promise<void> {
+    const rejections = await this.#rejectionsOf(members);
     const innocent: Member[] = [];
     const rivals: Member[] = [];
     for (const [index, member] of members.entries()) {
-      const { taken, isRival } = refusals?.[index] ?? nothingSeen;
-      if (taken.length > 0) member.actor.refused(taken);
+      const { conflicting, isRival } = rejections?.[index] ?? nothingSeen;
+      if (conflicting.length > 0) member.actor.rejected(conflicting);
       else (isRival ? rivals : innocent).push(member);
     }
     const [only] = members;
@@ -246,14 +246,14 @@ export class Committer {
       if (innocent.length > 0) this.#aside.push({ members: innocent, failures });
       for (const rival of rivals) this.#aside.push({ members: [rival], failures });
     } else if (members.length > 1) this.#halve({ members, failures });
-    else if (only !== undefined && refusals === undefined) settle(only.actor, 'unavailable');
-    // What refuses it may be gone, or a turn of its own.
-    else only?.actor.refused([]);
+    else if (only !== undefined && rejections === undefined) report(only.actor, 'unavailable');
+    // What rejects it may be gone, or a turn of its own.
+    else only?.actor.rejected([]);
   }
 
-  async #refusalsOf(members: readonly Member[]): Promise<readonly Refusal[] | undefined> {
+  async #rejectionsOf(members: readonly Member[]): Promise<readonly Rejection[] | undefined> {
     try {
-      return await findRefusals(
+      return await findRejections(
         this.#options.store,
         members.map(({ commit }) => commit),
       );
@@ -285,7 +285,7 @@ export class Committer {
   }
 }
 
-function settle(actor: Committing, failure: Exclude<StoreError['failure'], 'refused'>): void {
+function report(actor: Committing, failure: Exclude<StoreError['failure'], 'rejected'>): void {
   // Settling can take as long as the database is away; the committer goes on with others.
   if (failure === 'unknown') void actor.unknown();
   else if (failure === 'defect')

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { z } from 'zod';
-import { FakeClock, settled } from '../../test/kit/clock.ts';
+import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import { startTestHost } from '../../test/kit/host.ts';
 import { command, tell, timer } from '../command.ts';
 import { contract, keyed } from '../contract.ts';
@@ -118,12 +118,12 @@ function forgottenTell(index: number): TellRow {
   };
 }
 
-function counting(operation: string): { schedule: Schedule; calls: number } {
+function counting(method: string): { schedule: Schedule; calls: number } {
   const counter = {
     calls: 0,
     schedule: (async (name, apply) => {
       await undefined;
-      if (name === operation) counter.calls += 1;
+      if (name === method) counter.calls += 1;
       return apply();
     }) as Schedule,
   };
@@ -207,10 +207,10 @@ test('a timer whose reads cannot be planned is dead in the end', async (t) => {
 test('a timer that is armed anew for the same time fires with what it was armed with last', async (t) => {
   let holding = false;
   let release = () => {};
-  const { actors, clock } = await start(async (operation, apply) => {
+  const { actors, clock } = await start(async (method, apply) => {
     await undefined;
     const result = apply();
-    if (holding && operation === 'dueTimers')
+    if (holding && method === 'dueTimers')
       await new Promise<void>((resolve) => {
         release = resolve;
       });
@@ -225,7 +225,7 @@ test('a timer that is armed anew for the same time fires with what it was armed 
   await a.remind({ atMs, text: 'second' });
   holding = false;
   release();
-  await settled();
+  await drainPromises();
   await clock.advance(10_000);
   t.deepEqual(await a.read(null), ['second']);
 });
@@ -240,10 +240,10 @@ test('a timer of the far future asks nothing of the clock', async (t) => {
   }
   const clock = new ListeningClock();
   let during: (() => Promise<unknown>) | undefined;
-  const { actors } = await start(async (operation, apply) => {
+  const { actors } = await start(async (method, apply) => {
     await undefined;
     const result = apply();
-    if (operation === 'dueTimers') await during?.();
+    if (method === 'dueTimers') await during?.();
     return result;
   }, clock);
   during = () => actors.get(diary, 'a').ask.remind({ atMs: clock.nowMs() + 1e10, text: 'later' });

@@ -11,8 +11,8 @@ import type { Limits } from '../host/limits.ts';
 import type { Kind } from '../kind.ts';
 import type { Logger, RuntimeMetrics } from '../ports.ts';
 import type { Store } from '../store/store.ts';
+import { InFlight } from './in-flight.ts';
 import { Sweeper } from './sweeper.ts';
-import { UnderWay } from './under-way.ts';
 
 /** Until what found no room is looked for again. */
 const roomPauseMs = 5;
@@ -43,13 +43,13 @@ export function isFaultOfTurn(error: unknown): boolean {
 export abstract class RowDelivery<Row, Options extends DeliveryOptions = DeliveryOptions> {
   protected readonly options: Options;
   readonly #sweeper: Sweeper;
-  readonly #underWay: UnderWay<Row>;
+  readonly #inFlight: InFlight<Row>;
   #morePending = false;
 
   constructor(options: Options) {
     this.options = options;
     this.#sweeper = new Sweeper(options, () => this.#sweep());
-    this.#underWay = new UnderWay(options.limits.deliveriesMax, options.limits.deliveriesOfActorMax);
+    this.#inFlight = new InFlight(options.limits.deliveriesMax, options.limits.deliveriesOfActorMax);
   }
 
   protected abstract keyOf(row: Row): string;
@@ -66,7 +66,7 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
 
   stop(): void {
     this.#sweeper.stop();
-    this.#underWay.forgetWaiting();
+    this.#inFlight.forgetWaiting();
   }
 
   sweepWithin(delayMs: number): void {
@@ -76,37 +76,37 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
   async #sweep(): Promise<number> {
     const { store, limits } = this.options;
     const nowMs = await store.timeMs();
-    const limit = this.#underWay.rowsToRead;
+    const limit = this.#inFlight.rowsToRead;
     const rows = await this.read(nowMs, limit);
     this.#morePending = rows.length >= limit;
     this.tryAll(
-      this.#underWay.inOrder(rows, (row) => this.keyOf(row), rows.length < limit),
+      this.#inFlight.inOrder(rows, (row) => this.keyOf(row), rows.length < limit),
       nowMs,
     );
-    const hidesOthers = this.#morePending && this.#underWay.rowsToRead > limit && !this.#underWay.isFull;
+    const hidesOthers = this.#morePending && this.#inFlight.rowsToRead > limit && !this.#inFlight.isFull;
     return hidesOthers ? roomPauseMs : limits.sweepMs;
   }
 
   /** What does not fit now is found by a later sweep. */
   protected tryAll(rows: readonly Row[], nowMs: number): void {
     for (const row of rows) {
-      if (this.#underWay.isFull) this.#morePending = true;
+      if (this.#inFlight.isFull) this.#morePending = true;
       else if (this.#begin(row)) void this.#deliver(row, nowMs);
     }
   }
 
-  /** One row now, unless it is under way or there is no room. Resolves to whether it is done with for now. */
+  /** One row now, unless it is in flight or there is no room. Resolves to whether it is done with for now. */
   protected async tryOne(row: Row): Promise<boolean> {
     return this.#begin(row) && (await this.#deliver(row, this.options.clock.nowMs()));
   }
 
   #begin(row: Row): boolean {
-    return this.#underWay.begin(this.keyOf(row), addressKey(this.addressOf(row)), row);
+    return this.#inFlight.begin(this.keyOf(row), addressKey(this.addressOf(row)), row);
   }
 
   async #deliver(row: Row, nowMs: number): Promise<boolean> {
     const wasDelivered = await this.deliver(row, nowMs);
-    const next = this.#underWay.end(this.keyOf(row), wasDelivered);
+    const next = this.#inFlight.end(this.keyOf(row), wasDelivered);
     if (next !== undefined) this.tryAll([next], nowMs);
     // Room again: whatever did not fit is taken up without waiting for the next sweep.
     else if (this.#morePending && wasDelivered) this.#sweeper.within(roomPauseMs);
@@ -114,6 +114,6 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
   }
 }
 
-export function outcomeOf(run: (settle: (outcome: Outcome) => void) => void): Promise<Outcome> {
+export function outcomeOf(run: (resolve: (outcome: Outcome) => void) => void): Promise<Outcome> {
   return new Promise((resolve) => run(resolve));
 }

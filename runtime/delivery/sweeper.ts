@@ -51,7 +51,7 @@ export class Sweeper {
       againMs = await this.#sweep();
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
-      // At the end the store is closed under a sweep that is still under way.
+      // At the end the store is closed under a sweep that still runs.
       if (!this.#stopped) {
         this.#logger.warn({ failure: error.failure }, 'a sweep failed; it will be tried again');
       }

@@ -100,16 +100,16 @@ export class TellDelivery extends RowDelivery<TellRow> {
       ...handler?.reads?.(view, payloadOf(handler, tell)),
       [tellPlan]: keys(outboxTable, [key]),
     });
-    return outcomeOf((settle) =>
+    return outcomeOf((resolve) =>
       deliver(this.addressOf(tell), {
         what: `${tell.target_kind}.tell.${tell.name}`,
         // An absent target is made, so that there is a row whose commit can consume the tell.
         creates: true,
-        reachesBuried: true,
+        reachesTombstone: true,
         deadlineMs: clock.monotonicMs() + limits.defaultDeadlineMs,
         plans,
         run,
-        settle,
+        resolve,
       }),
     );
   }
@@ -117,7 +117,7 @@ export class TellDelivery extends RowDelivery<TellRow> {
 
 /** A tombstone, and an actor that never was, consume tells without effect. */
 function hasEffect(turn: RunningTurn, handler: TellHandler): boolean {
-  if (turn.isBuried) return false;
+  if (turn.isTombstone) return false;
   return handler.creates === true || !turn.isBlank;
 }
 

@@ -92,15 +92,15 @@ export class TimerDelivery extends RowDelivery<TimerRow, TimerDeliveryOptions> {
 
   #turn(row: TimerRow, handler: TimerHandler | undefined, work: Message['run']): Promise<Outcome> {
     const { clock, limits, deliver } = this.options;
-    return outcomeOf((settle) =>
+    return outcomeOf((resolve) =>
       deliver(this.addressOf(row), {
         what: `${row.kind}.timer.${timerBase(row.name)}`,
         creates: false,
-        reachesBuried: true,
+        reachesTombstone: true,
         deadlineMs: clock.monotonicMs() + limits.defaultDeadlineMs,
         plans: (view): Plans => handler?.reads?.(view, payloadOf(handler, row)) ?? {},
         run: work,
-        settle,
+        resolve,
       }),
     );
   }

@@ -2,17 +2,17 @@
 import { createHash } from 'node:crypto';
 import type { CommandShapes } from '../contract.ts';
 import type { Actors, Ask, AskOptions, KindRef } from '../handles.ts';
-import { Repeating, type RepeatingOptions } from './repeating.ts';
+import { Retrier, type RetrierOptions } from './retrier.ts';
 
-export interface ActorsOptions extends RepeatingOptions {
+export interface ActorsOptions extends RetrierOptions {
   readonly defaultDeadlineMs: number;
 }
 
 export function createActors(options: ActorsOptions): Actors {
   const { clock, random, defaultDeadlineMs } = options;
-  const repeating = new Repeating(options);
+  const retrier = new Retrier(options);
   return handles((kind, id, command, request, asked) =>
-    repeating.ask({
+    retrier.ask({
       address: { kind, id },
       command,
       request,
@@ -23,18 +23,18 @@ export function createActors(options: ActorsOptions): Actors {
 }
 
 /**
- * Handles for the steps of a flow: they share its deadline, and their call ids follow from its call id, the target
- * and the order of asking, so that a repeat of the flow repeats its asks.
+ * Handles for the steps of a workflow: they share its deadline, and their call ids follow from its call id, the target
+ * and the order of asking, so that a repeat of the workflow repeats its asks.
  */
-export function createFlowActors(
-  repeating: Pick<Repeating, 'ask'>,
-  flow: { readonly callId: string; readonly deadlineMs: number },
+export function createWorkflowActors(
+  retrier: Pick<Retrier, 'ask'>,
+  workflow: { readonly callId: string; readonly deadlineMs: number },
 ): Actors {
   let asks = 0;
   return handles((kind, id, command, request, asked) => {
     asks += 1;
-    const callId = asked?.callId ?? derivedCallId(flow.callId, `${kind}/${id}/${command}/${asks}`);
-    return repeating.ask({ address: { kind, id }, command, request, callId, deadlineMs: flow.deadlineMs });
+    const callId = asked?.callId ?? derivedCallId(workflow.callId, `${kind}/${id}/${command}/${asks}`);
+    return retrier.ask({ address: { kind, id }, command, request, callId, deadlineMs: workflow.deadlineMs });
   });
 }
 

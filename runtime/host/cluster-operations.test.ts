@@ -15,8 +15,8 @@ const failing = (failure: StoreFailure) =>
   });
 
 async function failureOf(failure: StoreFailure): Promise<unknown> {
-  const operations = createClusterOperations({ store: failing(failure), transport: { hint() {} } });
-  return operations.backlog(1).catch((error: unknown) => error);
+  const calls = createClusterOperations({ store: failing(failure), transport: { hint() {} } });
+  return calls.backlog(1).catch((error: unknown) => error);
 }
 
 test('what the store fails of is told as what operators can act on', async (t) => {
@@ -28,7 +28,7 @@ test('what the store fails of is told as what operators can act on', async (t) =
   const lost = await failureOf('unknown');
   t.true(lost instanceof RetryableError);
   t.like(lost, { outcome: 'unknown' });
-  for (const failure of ['defect', 'refused'] as const)
+  for (const failure of ['defect', 'rejected'] as const)
     t.true((await failureOf(failure)) instanceof StoreError);
 });
 

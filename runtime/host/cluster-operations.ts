@@ -7,12 +7,12 @@ import { runsActors } from '../ownership/membership.ts';
 import { type LiveNode, type Store, StoreError, type TellRow, type TimerRow } from '../store/store.ts';
 import type { Transport } from '../transport/transport.ts';
 
-export interface ClusterOperationsPorts {
+export interface ClusterOperationsOptions {
   readonly store: Pick<Store, 'nodes' | 'shards' | 'setDraining' | 'backlog' | 'deadTimers' | 'deadTells'>;
   readonly transport: Pick<Transport, 'hint'>;
 }
 
-export function createClusterOperations({ store, transport }: ClusterOperationsPorts): ClusterOperations {
+export function createClusterOperations({ store, transport }: ClusterOperationsOptions): ClusterOperations {
   return {
     nodes: () => asking(async () => (await store.nodes()).map(nodeReport)),
     shards: () => asking(() => store.shards()),
@@ -69,7 +69,7 @@ function told(error: StoreError): Error {
     case 'unknown':
       return new RetryableError('the database did not answer', { outcome: 'unknown' });
     // Nobody who asks this foresees them.
-    case 'refused':
+    case 'rejected':
     case 'defect':
       return error;
   }

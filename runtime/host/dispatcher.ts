@@ -1,7 +1,7 @@
 /**
- * Runs the calls that reach a host, each as its command is declared: as a turn of its actor, as a flow, or as a shared
- * read; what is asked of the host itself it answers by `HostCommands`. Whether a call may run here at all is asked of
- * the host, its lease and its ownership, every time.
+ * Runs the calls that reach a host, each as its command is declared: as a turn of its actor, as a workflow, or as a
+ * shared read; what is asked of the host itself it answers by `HostCommands`. Whether a call may run here at all is
+ * asked of the host, its lease and its ownership, every time.
  */
 import type { ActiveActors } from '../actor/active-actors.ts';
 import type { Outcome } from '../actor/message.ts';
@@ -18,10 +18,10 @@ import type { Lease } from '../ownership/lease.ts';
 import type { RuntimeMetrics } from '../ports.ts';
 import { type Store, StoreError } from '../store/store.ts';
 import type { AskCall } from './call.ts';
-import { Flows } from './flows.ts';
 import { type HostCommand, type HostCommands, isHostCommand } from './host-commands.ts';
 import type { Limits } from './limits.ts';
-import type { Repeating } from './repeating.ts';
+import type { Retrier } from './retrier.ts';
+import { Workflows } from './workflows.ts';
 
 export interface DispatcherOptions {
   readonly kinds: readonly Kind[];
@@ -33,8 +33,8 @@ export interface DispatcherOptions {
   readonly lease: Pick<Lease, 'isValid'>;
   readonly actors: Pick<ActiveActors, 'at' | 'deliver'>;
   readonly hostCommands: Pick<HostCommands, 'run'>;
-  /** For what flows ask of other actors. */
-  readonly repeating: Pick<Repeating, 'ask'>;
+  /** For what workflows ask of other actors. */
+  readonly retrier: Pick<Retrier, 'ask'>;
   dependenciesOf(kind: string): Dependencies;
   isServing(): boolean;
   epochOf(shard: number): number | undefined;
@@ -51,7 +51,7 @@ export class Dispatcher {
   readonly #options: DispatcherOptions;
   /** By kind and command. */
   readonly #commands: ReadonlyMap<string, ReadonlyMap<string, DeclaredCommand>>;
-  readonly #flows: Flows;
+  readonly #workflows: Workflows;
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
@@ -59,11 +59,11 @@ export class Dispatcher {
     this.#commands = new Map(
       kinds.map((kind) => [kind.name, declaredCommands(kind, dependenciesOf(kind.name))]),
     );
-    this.#flows = new Flows({ ...options, turn: this.#turn.bind(this) });
+    this.#workflows = new Workflows({ ...options, turn: this.#turn.bind(this) });
   }
 
-  get flowsUnderWay(): number {
-    return this.#flows.underWay;
+  get workflowsInFlight(): number {
+    return this.#workflows.inFlight;
   }
 
   /** Runs one command. @throws ActorError */
@@ -120,8 +120,10 @@ export class Dispatcher {
         });
       case 'shared':
         return this.#share(call, command, what, dependencies);
-      case 'flow':
-        return this.#flows.run(call, { creates, dependencies }, (flow) => command.run(flow, call.request));
+      case 'workflow':
+        return this.#workflows.run(call, { creates, dependencies }, (workflow) =>
+          command.run(workflow, call.request),
+        );
       case 'turn':
         return this.#turn(call, creates, {
           reads:
@@ -134,7 +136,7 @@ export class Dispatcher {
 
   #turn(call: AskCall, creates: boolean, step: TurnStep): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const settle = (outcome: Outcome) =>
+      const answer = (outcome: Outcome) =>
         'error' in outcome ? reject(outcome.error) : resolve(outcome.value);
       const what = `${call.address.kind}.${call.command}`;
       const shard = shardOf(call.address, this.#options.shardCount);
@@ -143,7 +145,7 @@ export class Dispatcher {
         turnMessage(
           { address: call.address, callId: call.callId, deadlineMs: call.deadlineMs, what, creates, shard },
           step,
-          settle,
+          answer,
         ),
       );
     });
@@ -163,7 +165,7 @@ export class Dispatcher {
     const actor = actors.at(call.address);
     if (actor.phase === 'activating') await actor.active(call.deadlineMs);
     this.#assertLease();
-    if (actor.isBuried) throw new NotFoundError('this actor is no more');
+    if (actor.isTombstone) throw new NotFoundError('this actor is no more');
     actor.lastUsedMs = clock.monotonicMs();
     const time = { nowMs: clock.nowMs(), nowMicros: clock.nowMicros() };
     let view = new StateView(call.address, time, actor.durableSlices, dependencies);

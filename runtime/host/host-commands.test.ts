@@ -111,8 +111,8 @@ test('an actor is described in every phase, where it is and what it waits for', 
   });
   await made.until(of('x').remind({ inMs: 1e6, text: 'later' }));
   t.like(await inspect(), { pendingTimers: 1, deadTimers: 0 });
-  node.schedule = async (operation, apply) => {
-    if (operation === 'commit' || operation === 'activate') await sleep(made.clock, 1_000);
+  node.schedule = async (method, apply) => {
+    if (method === 'commit' || method === 'activate') await sleep(made.clock, 1_000);
     return apply();
   };
   const written = of('x').write('two');
@@ -127,15 +127,15 @@ test('an actor is described in every phase, where it is and what it waits for', 
     waiting: 1,
   });
   await made.until(other);
-  node.schedule = async (operation, apply) => {
-    if (operation === 'commit') throw new StoreError('unknown', 'lost by the test');
-    if (operation === 'barrier') await sleep(made.clock, 1_000);
+  node.schedule = async (method, apply) => {
+    if (method === 'commit') throw new StoreError('unknown', 'lost by the test');
+    if (method === 'barrier') await sleep(made.clock, 1_000);
     return apply();
   };
   const lost = of('x').write('three');
   await made.clock.advance(5);
   t.like(await inspect(), { phase: 'settling', waitsFor: 'outcome' });
-  node.schedule = async (_operation, apply) => apply();
+  node.schedule = async (_method, apply) => apply();
   await made.until(lost);
 });
 
@@ -144,8 +144,8 @@ test('an idle actor is evicted and comes back whole; a busy or absent one is not
   const evict = () => made.until(operations('x').$evict(null));
   t.false(await evict());
   await made.until(of('x').write('one'));
-  node.schedule = async (operation, apply) => {
-    if (operation === 'commit') await sleep(made.clock, 100);
+  node.schedule = async (method, apply) => {
+    if (method === 'commit') await sleep(made.clock, 100);
     return apply();
   };
   const written = of('x').write('two');
@@ -221,7 +221,7 @@ test('a dead tell that is tried anew is delivered, and one that is not dead or n
   t.false(await made.until(operations('x').$reviveTell({ tellId })));
 });
 
-test('commands of operators are refused where they do not fit, and create nobody', async (t) => {
+test('commands of operators are rejected where they do not fit, and create nobody', async (t) => {
   const { made, node, operations } = await start();
   const misfit = operations('x').$deliver({ tellId: 'no uuid' });
   await t.throwsAsync(made.until(misfit), { instanceOf: TerminalError });

@@ -121,15 +121,15 @@ export class HostCommands {
     plans: Plans,
     work: (turn: RunningTurn, results: Record<string, unknown>) => boolean,
   ): Promise<unknown> {
-    const outcome = await outcomeOf((settle) =>
+    const outcome = await outcomeOf((resolve) =>
       this.#options.actors.deliver(address, {
         what: `${address.kind}.${command}`,
         creates: false,
-        reachesBuried: true,
+        reachesTombstone: true,
         deadlineMs,
         plans: () => plans,
         run: (turn, made, answers) => work(turn, turn.results(made, answers) as Record<string, unknown>),
-        settle,
+        resolve,
       }),
     );
     if ('error' in outcome) throw outcome.error;

@@ -1,9 +1,9 @@
 import test from 'ava';
 import { z } from 'zod';
-import { FakeClock, settled } from '../../test/kit/clock.ts';
+import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import { startTestHost, testNode } from '../../test/kit/host.ts';
 import { SeededRandom } from '../../test/kit/random.ts';
-import { command, flow, keys, lookup, range, sharedRead, tell, timer } from '../command.ts';
+import { command, keys, lookup, range, sharedRead, tell, timer, workflow } from '../command.ts';
 import { contract } from '../contract.ts';
 import {
   MovedError,
@@ -28,7 +28,7 @@ const entry = table({
   name: 'entry',
   columns: { owner: 'text', name: 'text', position: 'int8', born: 'int8', text: 'text?' },
   key: ['owner', 'name'],
-  birth: 'born',
+  generation: 'born',
   unique: [['name']],
   order: 'position',
 });
@@ -78,7 +78,7 @@ const ledger = kind({
       reply: z.string(),
       creates: true,
       turn: (turn, name) => {
-        const holder = turn.taken(entry, { name });
+        const holder = turn.conflicting(entry, { name });
         if (holder !== undefined) return `taken by ${holder.owner}`;
         const position = turn.get(count) + 1;
         turn.set(count, position);
@@ -148,15 +148,15 @@ const ledger = kind({
         return null;
       },
     }),
-    bury: command({
+    tombstone: command({
       request: z.null(),
       reply: z.null(),
       turn: (turn) => {
-        turn.bury();
+        turn.tombstone();
         return null;
       },
     }),
-    addTwice: flow({
+    addTwice: workflow({
       request: z.number(),
       reply: z.null(),
       creates: true,
@@ -167,7 +167,7 @@ const ledger = kind({
         return null;
       },
     }),
-    twice: flow({
+    twice: workflow({
       request: z.number(),
       reply: z.number(),
       creates: true,
@@ -211,13 +211,13 @@ function start(schedule?: Schedule) {
   });
 }
 
-/** A store whose calls of one operation wait until the test lets them go, or fails them. */
-function heldStore(operation: string) {
+/** A store whose calls of one method wait until the test lets them go, or fails them. */
+function heldStore(method: string) {
   const held: { apply: () => unknown; resolve: (value: never) => void; reject: (error: Error) => void }[] =
     [];
   let holding = false;
   const schedule: Schedule = (name, apply) => {
-    if (!holding || name !== operation) return Promise.resolve().then(apply);
+    if (!holding || name !== method) return Promise.resolve().then(apply);
     return new Promise((resolve, reject) => held.push({ apply, resolve: resolve as never, reject }));
   };
   return {
@@ -267,7 +267,7 @@ test('no reply leaves before the commit it rests on, and shared reads see only w
   const answered: string[] = [];
   const writing = a.add(10).then(() => answered.push('write'));
   const reading = a.peek(null).then((value) => answered.push(`read ${value}`));
-  await settled();
+  await drainPromises();
   t.is(await a.durable(null), 1);
   t.deepEqual(answered, []);
   store.release();
@@ -283,7 +283,7 @@ test('turns taken while a commit is in flight merge into the next one', async (t
   await a.add(0);
   store.hold();
   const all = Promise.all([a.add(1), a.add(1), a.add(1), a.add(1)]);
-  await settled();
+  await drainPromises();
   t.is(store.held.length, 1);
   store.release();
   t.deepEqual(await all, [1, 2, 3, 4]);
@@ -297,7 +297,7 @@ test('a row written at the gate is seen by reads that were begun before', async 
   store.hold();
   const first = a.rewrite({ name: 'n', text: 'one' });
   const second = a.list(0);
-  await settled();
+  await drainPromises();
   store.release();
   t.true(await first);
   t.deepEqual(await second, ['n=one']);
@@ -332,9 +332,9 @@ test('a recorded call takes effect once, before and after a crash', async (t) =>
 
 test('a commit whose answer was lost is settled by a barrier: committed when it was applied', async (t) => {
   let lose = false;
-  const { actors } = await start(async (operation, apply) => {
+  const { actors } = await start(async (method, apply) => {
     const result = await Promise.resolve().then(apply);
-    if (lose && operation === 'commit') {
+    if (lose && method === 'commit') {
       lose = false;
       throw new StoreError('unknown', 'the connection was lost');
     }
@@ -350,9 +350,9 @@ test('a commit whose answer was lost is settled by a barrier: committed when it 
 test('a commit that was lost on its way runs again, and a late copy of it finds no row', async (t) => {
   let late: (() => unknown) | undefined;
   let lose = false;
-  const { actors } = await start(async (operation, apply) => {
+  const { actors } = await start(async (method, apply) => {
     await undefined;
-    if (lose && operation === 'commit') {
+    if (lose && method === 'commit') {
       lose = false;
       late = apply;
       throw new StoreError('unknown', 'the connection was lost');
@@ -369,16 +369,16 @@ test('a commit that was lost on its way runs again, and a late copy of it finds 
 
 test('while the outcome is unknown the caller is told so at its deadline, and no turn runs', async (t) => {
   let down = false;
-  const { actors, clock } = await start(async (operation, apply) => {
+  const { actors, clock } = await start(async (method, apply) => {
     await undefined;
-    if (down && (operation === 'commit' || operation === 'barrier')) throw new StoreError('unknown', 'lost');
+    if (down && (method === 'commit' || method === 'barrier')) throw new StoreError('unknown', 'lost');
     return apply();
   });
   const a = actors.get(ledger, 'a').ask;
   await a.add(1);
   down = true;
   const lost = t.throwsAsync(a.add(1, { deadlineMs: 2_000 }), { instanceOf: RetryableError });
-  await settled();
+  await drainPromises();
   const waiting = t.throwsAsync(a.peek(null, { deadlineMs: 2_000 }), { instanceOf: RetryableError });
   await clock.advance(3_000);
   t.is((await lost)?.outcome, 'unknown');
@@ -390,9 +390,9 @@ test('while the outcome is unknown the caller is told so at its deadline, and no
 
 test('a store that cannot serve fails the turn and keeps the state', async (t) => {
   let full = false;
-  const { actors } = await start(async (operation, apply) => {
+  const { actors } = await start(async (method, apply) => {
     await undefined;
-    if (full && operation === 'commit') throw new StoreError('unavailable', 'disk full');
+    if (full && method === 'commit') throw new StoreError('unavailable', 'disk full');
     return apply();
   });
   const a = actors.get(ledger, 'a').ask;
@@ -405,9 +405,9 @@ test('a store that cannot serve fails the turn and keeps the state', async (t) =
 
 test('a host whose lease has lapsed answers nothing', async (t) => {
   let down = false;
-  const { actors, clock } = await start(async (operation, apply) => {
+  const { actors, clock } = await start(async (method, apply) => {
     await undefined;
-    if (down && operation === 'renew') throw new StoreError('unavailable', 'down');
+    if (down && method === 'renew') throw new StoreError('unavailable', 'down');
     return apply();
   });
   const a = actors.get(ledger, 'a').ask;
@@ -434,9 +434,9 @@ test('a second incarnation fences the first', async (t) => {
     random: first.random,
   });
   t.is(await second.actors.get(ledger, 'a').ask.add(1), 2);
-  const refused = t.throwsAsync(a.add(1));
+  const rejected = t.throwsAsync(a.add(1));
   await first.clock.advance(30_000);
-  await refused;
+  await rejected;
   t.is(await second.actors.get(ledger, 'a').ask.peek(null), 2);
 });
 
@@ -447,9 +447,9 @@ test('shards whose claim was answered by nobody are claimed again', async (t) =>
   const other = testNode(new SeededRandom(9), 'other');
   database.register(other, database.nextStart(), 5_000);
   database.claim(other.id, other.incarnation, [...Array(16).keys()]);
-  const store = new ModelStore(database, async (operation, apply) => {
+  const store = new ModelStore(database, async (method, apply) => {
     const result = await Promise.resolve().then(apply);
-    if (operation !== 'claim' || !lose) return result;
+    if (method !== 'claim' || !lose) return result;
     lose = false;
     throw new StoreError('unknown', 'the connection was lost');
   });
@@ -463,9 +463,9 @@ test('shards whose claim was answered by nobody are claimed again', async (t) =>
 
 test('where the predecessor may live, nothing is served until its lease is over', async (t) => {
   let isCutOff = false;
-  const first = await start(async (operation, apply) => {
+  const first = await start(async (method, apply) => {
     await undefined;
-    if (isCutOff && operation === 'renew') throw new StoreError('unavailable', 'cut off');
+    if (isCutOff && method === 'renew') throw new StoreError('unavailable', 'cut off');
     return apply();
   });
   const { clock, database, random } = first;
@@ -513,10 +513,10 @@ test('a tell takes effect once, also when its sender crashed after the commit', 
   t.is(await after.actors.get(ledger, 'a').ask.peek(null), -4);
 });
 
-test('a buried actor is not found, and consumes tells without effect', async (t) => {
+test('a tombstone is not found, and consumes tells without effect', async (t) => {
   const { actors, clock, store } = await start();
   await actors.get(ledger, 'b').ask.add(1);
-  await actors.get(ledger, 'b').ask.bury(null);
+  await actors.get(ledger, 'b').ask.tombstone(null);
   await t.throwsAsync(actors.get(ledger, 'b').ask.peek(null), { instanceOf: NotFoundError });
   await t.throwsAsync(actors.get(ledger, 'b').ask.add(1), { instanceOf: NotFoundError });
   await actors.get(ledger, 'a').ask.send({ to: 'b', amount: 4 });
@@ -553,16 +553,16 @@ test('a full mailbox answers overloaded', async (t) => {
     kinds: [ledger],
     clock,
     store: new ModelStore(database, store.schedule),
-    limits: { mailboxMax: 2, gatherBytesMax: 1 },
+    limits: { mailboxMax: 2, pendingBytesMax: 1 },
   });
   const a = actors.get(ledger, 'a').ask;
   await a.add(0);
   store.hold();
   const asked = Array.from({ length: 6 }, () => a.add(1));
   const outcomes = Promise.allSettled(asked);
-  await settled();
+  await drainPromises();
   store.release();
-  await settled();
+  await drainPromises();
   const classes = (await outcomes).map((outcome) =>
     outcome.status === 'rejected' ? outcome.reason.class : 'ok',
   );
@@ -570,16 +570,16 @@ test('a full mailbox answers overloaded', async (t) => {
   t.is(await a.peek(null), classes.filter((c) => c === 'ok').length);
 });
 
-test('the steps of a flow are turns, each durable before the next', async (t) => {
+test('the steps of a workflow are turns, each durable before the next', async (t) => {
   const { actors } = await start();
   t.is(await actors.get(ledger, 'a').ask.twice(3), 6);
 });
 
-test('a flow that fails after its first step does not say that nothing took effect', async (t) => {
+test('a workflow that fails after its first step does not say that nothing took effect', async (t) => {
   let commits = 0;
-  const { actors, host, clock } = await start(async (operation, apply) => {
+  const { actors, host, clock } = await start(async (method, apply) => {
     await undefined;
-    if (operation !== 'commit') return apply();
+    if (method !== 'commit') return apply();
     commits += 1;
     if (commits === 2) throw new StoreError('unavailable', 'disk full');
     return apply();
@@ -623,10 +623,10 @@ const callOfElsewhere = {
 };
 
 test('what a host that may own an actor no more says of a call is not told as the whole truth', async (t) => {
-  const schedule: Schedule = async (operation, apply) => {
+  const schedule: Schedule = async (method, apply) => {
     await undefined;
-    if (operation === 'renew') throw new StoreError('unavailable', 'away');
-    if (operation === 'activate') await new Promise(() => {});
+    if (method === 'renew') throw new StoreError('unavailable', 'away');
+    if (method === 'activate') await new Promise(() => {});
     return apply();
   };
   const database = new ModelDatabase(new FakeClock());
@@ -670,9 +670,9 @@ test('a commit whose answer was lost counts as fenced where a newer owner was fa
   const database = new ModelDatabase(clock);
   const address = { kind: 'ledger', id: 'a' };
   let isLost = false;
-  const store = new ModelStore(database, async (operation, apply) => {
+  const store = new ModelStore(database, async (method, apply) => {
     await undefined;
-    if (operation !== 'commit' || !isLost) return apply();
+    if (method !== 'commit' || !isLost) return apply();
     database.activate(address, 1_000, false);
     throw new StoreError('unknown', 'the connection was lost');
   });

@@ -14,7 +14,7 @@ import { TellDelivery } from '../delivery/tell-delivery.ts';
 import { TimerDelivery } from '../delivery/timer-delivery.ts';
 import { Dependencies, type Provided } from '../dependency.ts';
 import { UnavailableError } from '../errors.ts';
-import { Followers } from '../events/followers.ts';
+import { Publisher } from '../events/publisher.ts';
 import { Jobs } from '../jobs/jobs.ts';
 import type { Kind } from '../kind.ts';
 import { Lease } from '../ownership/lease.ts';
@@ -28,7 +28,7 @@ import type { AskCall } from './call.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { HostCommands } from './host-commands.ts';
 import type { Limits } from './limits.ts';
-import { Repeating } from './repeating.ts';
+import { Retrier } from './retrier.ts';
 
 const pruneMax = 1_000;
 const prunePauseMs = 60_000;
@@ -65,7 +65,7 @@ export class Host {
   readonly #lease: Lease;
   readonly #ownership: Ownership;
   readonly #committer: Committer;
-  readonly #followers: Followers;
+  readonly #publisher: Publisher;
   readonly #jobs: Jobs;
   readonly #timers: TimerDelivery;
   readonly #tells: TellDelivery;
@@ -78,7 +78,7 @@ export class Host {
     const dependencies = allDependencies(options);
     this.#lease = new Lease({ ...options, onLost: () => this.#leaseLost() });
     this.#committer = new Committer(options);
-    this.#followers = new Followers({ ...options, host: options.node.incarnation });
+    this.#publisher = new Publisher({ ...options, host: options.node.incarnation });
     const delivery: DeliveryOptions = {
       ...options,
       deliver: (address, message) => this.#actors.deliver(address, message),
@@ -111,7 +111,7 @@ export class Host {
       lease: this.#lease,
       actors: this.#actors,
       hostCommands: new HostCommands({ ...options, actors: this.#actors, tells: this.#tells, epochOf }),
-      repeating: new Repeating(options),
+      retrier: new Retrier(options),
       dependenciesOf,
       isServing: () => this.#state === 'serving',
       epochOf,
@@ -163,14 +163,14 @@ export class Host {
     return this.#ownership.leavingCount;
   }
 
-  /** Other hosts that are there and cannot be heard. */
-  get unheardHostCount(): number {
-    return this.#ownership.unheardHostCount;
+  /** Other hosts that are there and cannot be reached. */
+  get unreachableHostCount(): number {
+    return this.#ownership.unreachableHostCount;
   }
 
   /** Milliseconds since this host last saw whose every shard is. */
-  get lookAgeMs(): number {
-    return this.#ownership.lookAgeMs;
+  get reconciliationAgeMs(): number {
+    return this.#ownership.reconciliationAgeMs;
   }
 
   /** Jobs that run here or wait for room. */
@@ -183,9 +183,9 @@ export class Host {
     return this.#actors.size;
   }
 
-  /** No call, turn or commit is under way. */
+  /** No call, turn or commit is in flight. */
   get isIdle(): boolean {
-    return this.#committer.isIdle && this.#dispatcher.flowsUnderWay === 0 && this.#actors.areAllIdle;
+    return this.#committer.isIdle && this.#dispatcher.workflowsInFlight === 0 && this.#actors.areAllIdle;
   }
 
   /** Runs one command. @throws ActorError */
@@ -194,7 +194,7 @@ export class Host {
   }
 
   /**
-   * Hands over what it owns, finishes what is under way, for at most `withinMs`, and gives the lease back. What could
+   * Hands over what it owns, finishes what is in flight, for at most `withinMs`, and gives the lease back. What could
    * not be finished fails as moved or as unknown; nothing acknowledged is lost.
    */
   async drain(withinMs: number): Promise<void> {
@@ -239,7 +239,7 @@ export class Host {
   async #quiesce(shards: ReadonlySet<number>, withinMs: number): Promise<void> {
     this.#jobs.dropShards(shards);
     await this.#actors.quiesce(shards, withinMs);
-    this.#followers.dropShards(shards);
+    this.#publisher.dropShards(shards);
   }
 
   #stop(): void {
@@ -249,7 +249,7 @@ export class Host {
     this.#options.transport.stop();
     this.#ownership.stop();
     this.#actors.stop();
-    this.#followers.stop();
+    this.#publisher.stop();
   }
 
   #leaseLost(): void {
@@ -267,7 +267,7 @@ export class Host {
       dependencies,
       lease: this.#lease,
       committer: this.#committer,
-      followers: this.#followers,
+      publisher: this.#publisher,
       read: (reads) => this.#options.store.read(reads),
       gone: (actor) => this.#actors.gone(actor),
       unreadable: (actor) => this.#giveBack(actor),

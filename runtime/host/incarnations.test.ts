@@ -1,5 +1,5 @@
 import test from 'ava';
-import { FakeClock, settled } from '../../test/kit/clock.ts';
+import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import { SeededRandom } from '../../test/kit/random.ts';
 import { UnavailableError } from '../errors.ts';
 import { silentLogger } from '../ports.ts';
@@ -23,14 +23,14 @@ function lostAtSecondStart() {
       },
     };
   };
-  const onRefused = (error: unknown) => {
+  const onRejected = (error: unknown) => {
     throw error;
   };
   const random = new SeededRandom(1);
   return {
     clock,
     made,
-    incarnations: new Incarnations({ clock, random, logger: silentLogger, create, onRefused }),
+    incarnations: new Incarnations({ clock, random, logger: silentLogger, create, onRejected }),
   };
 }
 
@@ -39,7 +39,7 @@ test('of a process there is never more than one incarnation, also when one is lo
   await incarnations.start();
   made[0]?.lose();
   await clock.advance(60_000);
-  await settled();
+  await drainPromises();
   t.is(made.length, 3);
   t.is(made.filter(({ isAbandoned }) => !isAbandoned()).length, 2, 'the first ends itself');
 });

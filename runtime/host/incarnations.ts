@@ -30,7 +30,7 @@ export interface IncarnationsOptions<M> {
   readonly logger: Logger;
   readonly create: (incarnation: string, onLeaseLost: () => void, isFirst: boolean) => M;
   /** This process must not go on serving. */
-  readonly onRefused: (error: unknown) => void;
+  readonly onRejected: (error: unknown) => void;
 }
 
 export class Incarnations<M extends Member> {
@@ -73,7 +73,7 @@ export class Incarnations<M extends Member> {
   }
 
   async #rejoin(): Promise<void> {
-    const { clock, logger, onRefused } = this.#options;
+    const { clock, logger, onRejected } = this.#options;
     for (let pauseMs = rejoinPauseMinMs; !this.#ended; pauseMs = Math.min(rejoinPauseMaxMs, 2 * pauseMs)) {
       await sleep(clock, pauseMs);
       if (this.#ended) return;
@@ -85,7 +85,7 @@ export class Incarnations<M extends Member> {
       } catch (error) {
         this.#current.abandon();
         const isPassing = error instanceof StoreError || error instanceof ActorError;
-        if (!isPassing || error instanceof NodeTakenError) return onRefused(error);
+        if (!isPassing || error instanceof NodeTakenError) return onRejected(error);
         logger.warn({ error: error.message }, 'this node could not join the cluster again yet');
       }
     }

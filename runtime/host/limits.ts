@@ -6,22 +6,22 @@ export interface Limits {
   readonly actorsMax: number;
   /** What actors may hold in memory together, by their own reckoning; beyond it idle ones leave, longest idle first. */
   readonly actorBytesMax: number;
-  /** Flows under way on this host. */
-  readonly flowsMax: number;
+  /** Workflows in flight on this host. */
+  readonly workflowsMax: number;
   /** Actors activating at once, so that a restart does not flood the database. */
   readonly activationsMax: number;
   /** An actor without work for this long leaves memory. */
   readonly idleMs: number;
-  /** Bytes an actor gathers for one commit before it stops taking turns. */
-  readonly gatherBytesMax: number;
+  /** Bytes that a pending commit may hold before its actor stops taking turns. */
+  readonly pendingBytesMax: number;
   /** Rows an actor keeps in memory after they are durable, to spare reads of what was just written. */
   readonly cachedRowBytesMax: number;
   readonly batchActorsMax: number;
   readonly batchBytesMax: number;
-  /** Commit statements under way at once. */
+  /** Commit statements in flight at once. */
   readonly commitsInFlightMax: number;
   /**
-   * Beside those, statements under way for commits that were stuck or have to be told apart from others. With only one,
+   * Beside those, statements in flight for commits that were stuck or have to be told apart from others. With only one,
    * whoever is stuck would keep back those that are not.
    */
   readonly commitsAsideInFlightMax: number;
@@ -48,10 +48,10 @@ export const defaultLimits: Limits = {
   mailboxMax: 1_000,
   actorsMax: 50_000,
   actorBytesMax: 256 * 1_024 * 1_024,
-  flowsMax: 1_000,
+  workflowsMax: 1_000,
   activationsMax: 64,
   idleMs: 300_000,
-  gatherBytesMax: 1_000_000,
+  pendingBytesMax: 1_000_000,
   cachedRowBytesMax: 32 * 1_024,
   batchActorsMax: 64,
   batchBytesMax: 1_000_000,

@@ -9,7 +9,12 @@ export function prometheusRuntimeMetrics(
   registry: Registry,
   host: () => Readonly<
     Record<
-      'actorCount' | 'jobCount' | 'shardCount' | 'leavingShardCount' | 'unheardHostCount' | 'lookAgeMs',
+      | 'actorCount'
+      | 'jobCount'
+      | 'shardCount'
+      | 'leavingShardCount'
+      | 'unreachableHostCount'
+      | 'reconciliationAgeMs',
       number
     > & {
       hasLease: boolean;
@@ -34,8 +39,10 @@ export function prometheusRuntimeMetrics(
     },
   });
   const commits = counter('commits_total', 'Commits by outcome', ['outcome']);
-  const fenced = counter('fenced_writes_total', 'Commits refused because a newer owner holds the actor');
-  const overloaded = counter('overloaded_total', 'Messages refused because a limit was reached', ['command']);
+  const fenced = counter('fenced_writes_total', 'Commits rejected because a newer owner holds the actor');
+  const overloaded = counter('overloaded_total', 'Messages rejected because a limit was reached', [
+    'command',
+  ]);
   const activations = counter('activations_total', 'Activations by outcome', ['outcome']);
   const claims = counter('shards_claimed_total', 'Shards this host took');
   const handOvers = counter('shards_handed_over_total', 'Shards this host handed over to another');
@@ -73,11 +80,15 @@ export function prometheusRuntimeMetrics(
     () => host().leavingShardCount,
   );
   gauge(
-    'ownership_look_age_seconds',
+    'ownership_reconciliation_age_seconds',
     'Time since this host last compared what it owns with the database',
-    () => host().lookAgeMs / 1_000,
+    () => host().reconciliationAgeMs / 1_000,
   );
-  gauge('hosts_unheard', 'Other hosts that are there and cannot be reached', () => host().unheardHostCount);
+  gauge(
+    'hosts_unreachable',
+    'Other hosts that are there and cannot be reached',
+    () => host().unreachableHostCount,
+  );
   gauge('lease_valid', 'Whether this host may serve', () => Number(host().hasLease));
   return {
     // Counted here and told when asked, as finding a counter by its labels costs more than a turn.

@@ -2,7 +2,7 @@ import test from 'ava';
 import { z } from 'zod';
 import { type ClusterNode, TestCluster } from '../../test/kit/cluster.ts';
 import { sleep } from '../clock.ts';
-import { command, flow } from '../command.ts';
+import { command, workflow } from '../command.ts';
 import { RetryableError } from '../errors.ts';
 import { kind } from '../kind.ts';
 import { NodeTakenError } from '../ownership/lease.ts';
@@ -28,13 +28,13 @@ const ledger = kind({
   commands: {
     add,
     /** Has another actor take part before its own step. */
-    relay: flow({
+    relay: workflow({
       request: z.object({ to: z.string(), by: z.number() }),
       reply: z.number(),
       creates: true,
-      run: async (flow, { to, by }) => {
-        const reply = await flow.actors.get({ name: 'ledger', commands: { add } }, to).ask.add(by);
-        await flow.turn({ turn: (turn) => turn.set(count, reply), recorded: true });
+      run: async (workflow, { to, by }) => {
+        const reply = await workflow.actors.get({ name: 'ledger', commands: { add } }, to).ask.add(by);
+        await workflow.turn({ turn: (turn) => turn.set(count, reply), recorded: true });
         return reply;
       },
     }),
@@ -77,7 +77,7 @@ test('a host that was paused for longer than its lease answers nothing on waking
     made.held('a'),
   );
   t.is(await made.until(made.actors.get(ledger, id).ask.add(1)), 3);
-  t.deepEqual(a.refusals, []);
+  t.deepEqual(a.rejections, []);
 });
 
 for (const jumpMs of [3_600_000, -3_600_000]) {
@@ -101,9 +101,9 @@ test('callers in a process that lost its lease are answered by the next owner, w
   const id = made.idIn('ledger', made.held('a'));
   t.is(await made.until(a.actors.get(ledger, id).ask.add(1)), 1);
   let isAway = true;
-  a.schedule = async (operation, apply) => {
-    if (operation === 'commit') return new Promise(() => undefined);
-    if (operation === 'renew' && isAway) throw new StoreError('unavailable', 'lost by the test');
+  a.schedule = async (method, apply) => {
+    if (method === 'commit') return new Promise(() => undefined);
+    if (method === 'renew' && isAway) throw new StoreError('unavailable', 'lost by the test');
     return apply();
   };
   const atTheCommit = a.actors.get(ledger, id).ask.add(1);
@@ -116,7 +116,7 @@ test('callers in a process that lost its lease are answered by the next owner, w
   t.deepEqual(replies.sort(), [2, 3]);
 });
 
-test('a second process under the same node id is refused, and the first one goes on', async (t) => {
+test('a second process under the same node id is rejected, and the first one goes on', async (t) => {
   const made = cluster();
   const first = await made.join('a');
   const second = made.create('a');
@@ -124,7 +124,7 @@ test('a second process under the same node id is refused, and the first one goes
   await made.until(started);
   t.true(first.node.isReady);
   t.is(await made.until(made.actors.get(ledger, 'x').ask.add(1)), 1);
-  t.deepEqual(first.refusals, []);
+  t.deepEqual(first.rejections, []);
 });
 
 test('a node that wakes to find another process in its place ends, and leaves that one in peace', async (t) => {
@@ -154,8 +154,8 @@ test('a node that wakes beside its replacement and tries to join again is told t
   const second = await made.join('a');
   first.process.resume();
   await made.clock.advance(4 * leaseMs);
-  t.true(first.refusals[0] instanceof NodeTakenError);
-  t.is(first.refusals.length, 1);
+  t.true(first.rejections[0] instanceof NodeTakenError);
+  t.is(first.rejections.length, 1);
   t.true(second.node.isReady);
 });
 
@@ -168,7 +168,7 @@ test('a node joins again when the database is back, however long it was away', a
   a.schedule = away;
   b.schedule = away;
   await made.clock.advance(6 * leaseMs);
-  a.schedule = async (_operation, apply) => apply();
+  a.schedule = async (_method, apply) => apply();
   b.schedule = a.schedule;
   await made.clock.advance(3 * leaseMs);
   t.true(a.node.isReady && b.node.isReady);
@@ -178,8 +178,8 @@ test('a node joins again when the database is back, however long it was away', a
 test('a node that is to end while it registers leaves no lease behind', async (t) => {
   const made = cluster();
   const first = made.create('a');
-  first.schedule = async (operation, apply) => {
-    if (operation === 'register') await sleep(made.clock, 500);
+  first.schedule = async (method, apply) => {
+    if (method === 'register') await sleep(made.clock, 500);
     return apply();
   };
   const started = t.throwsAsync(first.node.start());
@@ -203,16 +203,16 @@ test('a node that is to end while it waits for its predecessor never registers',
   made.crash(first);
   await made.clock.advance(3 * leaseMs);
   await started;
-  t.is(second.statements.filter((operation) => operation === 'register').length, 2);
+  t.is(second.statements.filter((method) => method === 'register').length, 2);
 });
 
-test('what a step of a flow asked of another actor is not forgotten when the flow fails', async (t) => {
+test('what a step of a workflow asked of another actor is not forgotten when the workflow fails', async (t) => {
   const made = cluster();
   const [a, b] = await made.joinAll(['a', 'b']);
   const from = made.idIn('ledger', made.held('a'));
   const to = made.idIn('ledger', made.held('b'));
-  a.schedule = async (operation, apply) => {
-    if (operation === 'activate') throw new StoreError('unavailable', 'lost by the test');
+  a.schedule = async (method, apply) => {
+    if (method === 'activate') throw new StoreError('unavailable', 'lost by the test');
     return apply();
   };
   const relayed = made.until(made.actors.get(ledger, from).ask.relay({ to, by: 5 }, { deadlineMs: 3_000 }));

@@ -6,7 +6,7 @@ import { Incarnations, type IncarnationsOptions } from './incarnations.ts';
 
 export interface NodeOptions extends Omit<HostOptions, 'node' | 'onLeaseLost'> {
   readonly node: Omit<NodeRow, 'incarnation'>;
-  readonly onRefused: IncarnationsOptions<Host>['onRefused'];
+  readonly onRejected: IncarnationsOptions<Host>['onRejected'];
 }
 
 export class Node {
@@ -60,12 +60,12 @@ export class Node {
     return this.#hosts.current.leavingShardCount;
   }
 
-  get unheardHostCount(): number {
-    return this.#hosts.current.unheardHostCount;
+  get unreachableHostCount(): number {
+    return this.#hosts.current.unreachableHostCount;
   }
 
-  get lookAgeMs(): number {
-    return this.#hosts.current.lookAgeMs;
+  get reconciliationAgeMs(): number {
+    return this.#hosts.current.reconciliationAgeMs;
   }
 
   /** See `Host.drain`. */

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { z } from 'zod';
-import { FakeClock, settled } from '../../test/kit/clock.ts';
+import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import { startTestHost, type TestHostOptions } from '../../test/kit/host.ts';
 import { command, type Finished, type JobRun, job } from '../command.ts';
 import { contract, keyed } from '../contract.ts';
@@ -15,7 +15,7 @@ import { StoreError } from '../store/store.ts';
 const jobLeaseMs = 9_000;
 const timeoutMs = 120_000;
 
-/** A run under way, in the hands of the test. */
+/** A run in flight, in the hands of the test. */
 interface Run {
   readonly run: JobRun;
   readonly text: string;
@@ -62,7 +62,7 @@ const mailer = kind({
       request: z.null(),
       reply: z.null(),
       turn: (turn) => {
-        turn.bury();
+        turn.tombstone();
         return null;
       },
     }),
@@ -119,7 +119,7 @@ async function start(t: { teardown(end: () => void): void }, options: Partial<Te
 test('a job runs once its start is durable, and its row goes with its result', async (t) => {
   const { ask, runs, last, rows } = await start(t);
   await ask.send({ text: 'hello' });
-  await settled();
+  await drainPromises();
   t.is(runs.length, 1);
   t.is((await rows()).length, 1);
   await last().finish();
@@ -141,11 +141,11 @@ test('a run does not begin before the commit of its start is durable', async (t)
   };
   const { ask, runs } = await start(t, { clock, database, store: new ModelStore(database, schedule) });
   const asked = ask.send({ text: 'hello' });
-  await settled();
+  await drainPromises();
   t.is(runs.length, 0);
   open();
   await asked;
-  await settled();
+  await drainPromises();
   t.is(runs.length, 1);
 });
 
@@ -166,7 +166,7 @@ test('nothing runs where the commit of the start was not applied', async (t) => 
 test('a job whose host has died runs again when its lease lapses, and not before', async (t) => {
   const before = await start(t);
   await before.ask.send({ text: 'hello' });
-  await settled();
+  await drainPromises();
   const { host } = await before.restart();
   t.teardown(() => host.abandon());
   await before.clock.advance(jobLeaseMs - 2_000);
@@ -180,7 +180,7 @@ test('a job whose host has died runs again when its lease lapses, and not before
 test('a run of a host that is no more changes nothing', async (t) => {
   const before = await start(t);
   await before.ask.send({ text: 'hello' });
-  await settled();
+  await drainPromises();
   const old = before.last();
   const { host } = await before.restart();
   t.teardown(() => host.abandon());
@@ -191,14 +191,14 @@ test('a run of a host that is no more changes nothing', async (t) => {
   t.deepEqual(await before.ask.sent(null), ['hello']);
 });
 
-test('a turn of a run whose lease is no longer its own is refused before it begins', async (t) => {
+test('a turn of a run whose lease is no longer its own is rejected before it begins', async (t) => {
   const { ask, runs, last } = await start(t);
   await ask.send({ text: 'old' });
-  await settled();
+  await drainPromises();
   const old = last();
   await ask.recall({ text: '' });
   await ask.send({ text: 'new' });
-  await settled();
+  await drainPromises();
   t.is(runs.length, 2);
   t.true(old.run.signal.aborted);
   let began = false;
@@ -229,13 +229,13 @@ test('a run that takes long keeps its lease', async (t) => {
 test('a start during a run is one more run after it, with the newest payload', async (t) => {
   const { ask, clock, runs, last } = await start(t);
   for (const text of ['first', 'second', 'third']) await ask.send({ text });
-  await settled();
+  await drainPromises();
   t.deepEqual(
     runs.map(({ text }) => text),
     ['first'],
   );
   await last().finish();
-  await settled();
+  await drainPromises();
   t.deepEqual(
     runs.map(({ text }) => text),
     ['first', 'third'],
@@ -251,7 +251,7 @@ test('what was started during a run that fails takes its place', async (t) => {
   const { ask, clock, last, runs } = await start(t);
   await ask.send({ text: 'first' });
   await ask.send({ text: 'second' });
-  await settled();
+  await drainPromises();
   last().fail(new Error('no'));
   await clock.advance(jobLeaseMs);
   t.is(runs.length, 2);
@@ -261,14 +261,14 @@ test('what was started during a run that fails takes its place', async (t) => {
 test('jobs of different keys run beside each other', async (t) => {
   const { ask, runs } = await start(t);
   for (const key of ['x', 'y']) await ask.send({ text: key, key });
-  await settled();
+  await drainPromises();
   t.deepEqual(runs.map(({ text }) => text).sort(), ['x', 'y']);
 });
 
 test('a run that throws is repeated after a growing pause, and is dead at last until it is revived', async (t) => {
   const { ask, actors, clock, runs, last, rows, store } = await start(t, { limits: { attemptsMax: 3 } });
   await ask.send({ text: 'hello' });
-  await settled();
+  await drainPromises();
   const ids = new Set<string>();
   for (const pauseMs of [2_000, 4_000]) {
     ids.add(last().run.id);
@@ -301,12 +301,12 @@ test('a run that throws is repeated after a growing pause, and is dead at last u
 test('a start begins anew what was dead', async (t) => {
   const { ask, clock, last, runs, store } = await start(t, { limits: { attemptsMax: 1 } });
   await ask.send({ text: 'hello' });
-  await settled();
+  await drainPromises();
   last().fail(new Error('no'));
   await clock.advance(jobLeaseMs);
   t.is((await store.deadTimers(9)).length, 1);
   await ask.send({ text: 'again' });
-  await settled();
+  await drainPromises();
   t.is(runs.length, 2);
   t.is((await store.deadTimers(9)).length, 0);
 });
@@ -314,7 +314,7 @@ test('a start begins anew what was dead', async (t) => {
 test('what others cannot do now is tried again and not held against the job', async (t) => {
   const { ask, clock, last, runs, store } = await start(t, { limits: { attemptsMax: 1 } });
   await ask.send({ text: 'hello' });
-  await settled();
+  await drainPromises();
   last().fail(new UnavailableError('later'));
   await clock.advance(6_000);
   t.is(runs.length, 2);
@@ -324,7 +324,7 @@ test('what others cannot do now is tried again and not held against the job', as
 test('a run that does not finish in its time has failed, and what it still does counts for nothing', async (t) => {
   const { ask, clock, runs, last } = await start(t);
   await ask.send({ text: 'hello' });
-  await settled();
+  await drainPromises();
   const slow = last();
   await clock.advance(timeoutMs + 4_000);
   t.true(slow.run.signal.aborted);
@@ -345,7 +345,7 @@ test('what has no room waits with its lease, and any more come when theirs lapse
   );
   t.is(host.jobCount, 2);
   await last().finish();
-  await settled();
+  await drainPromises();
   t.deepEqual(
     runs.map(({ text }) => text),
     ['x', 'y'],
@@ -355,7 +355,7 @@ test('what has no room waits with its lease, and any more come when theirs lapse
   await clock.advance(2 * jobLeaseMs);
   await last().finish();
   t.deepEqual(await ask.sent(null), ['x', 'y', 'z']);
-  await settled();
+  await drainPromises();
   t.is(host.jobCount, 0);
 });
 
@@ -363,9 +363,9 @@ test('a drain lets a run finish and gives back what waits for room', async (t) =
   const before = await start(t, { limits: { jobsMax: 1 } });
   const { ask, clock, runs } = before;
   for (const key of ['x', 'y']) await ask.send({ text: key, key });
-  await settled();
+  await drainPromises();
   const drained = before.host.drain(4_000);
-  await settled();
+  await drainPromises();
   await before.last().finish();
   await clock.advance(100);
   await drained;
@@ -383,7 +383,7 @@ test('a drain gives back what does not finish, so that nobody waits for its leas
   const before = await start(t);
   const { ask, clock, runs } = before;
   await ask.send({ text: 'hello' });
-  await settled();
+  await drainPromises();
   const drained = before.host.drain(2_000);
   await clock.advance(2_100);
   await drained;
@@ -397,7 +397,7 @@ test('a drain gives back what does not finish, so that nobody waits for its leas
 test('with its actor a job is no more', async (t) => {
   const { ask, clock, runs, last, rows } = await start(t);
   await ask.send({ text: 'hello' });
-  await settled();
+  await drainPromises();
   await ask.close(null);
   t.true(last().run.signal.aborted);
   await t.throwsAsync(last().finish());
@@ -409,17 +409,17 @@ test('with its actor a job is no more', async (t) => {
 test('a finish whose commit fails is repeated with the run', async (t) => {
   const clock = new FakeClock();
   const database = new ModelDatabase(clock);
-  let refuses = false;
+  let rejects = false;
   const schedule: Schedule = async (name, apply) => {
-    if (refuses && name === 'commit') throw new StoreError('unavailable', 'disk full');
+    if (rejects && name === 'commit') throw new StoreError('unavailable', 'disk full');
     return apply();
   };
   const { ask, runs, last } = await start(t, { clock, database, store: new ModelStore(database, schedule) });
   await ask.send({ text: 'hello' });
-  await settled();
-  refuses = true;
+  await drainPromises();
+  rejects = true;
   await t.throwsAsync(last().finish());
-  refuses = false;
+  rejects = false;
   await clock.advance(2 * jobLeaseMs);
   t.is(runs.length, 2);
   await last().finish();

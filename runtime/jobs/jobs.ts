@@ -5,7 +5,7 @@
  *   start    a turn writes the job's row (`lease.ts`) in its own commit: a timer, due when the lease ends, with a token
  *   run      once a commit is durable that put a new token into the row, the host that made it runs the job, or lets it
  *            wait for room here. Either way it holds the lease and renews it, by a turn, three times before it ends
- *   turn     a turn of the run is refused before it begins unless the row still has the run's token
+ *   turn     a turn of the run is rejected before it begins unless the row still has the run's token
  *   finish   the last turn takes the row away, in the same commit as its result
  *   failure  what a run threw gives the token back by a turn: the row is due again after a growing pause, and dead
  *            after `attemptsMax`. What the runtime or another actor cannot do now is tried again and not counted
@@ -25,8 +25,8 @@
  *   after it, or during a run     the row stays, lapses, and the job runs again from its beginning
  *   around the finish             its commit is durable and the row gone, or it is not and the job runs again
  *
- * Where the shard of a job moves away its turns are refused from then on, nothing renews it, and its signal is aborted;
- * the next owner takes it over when the lease lapses. A process that was paused over all that finds the same.
+ * Where the shard of a job moves away its turns are rejected from then on, nothing renews it, and its signal is
+ * aborted; the next owner takes it over when the lease lapses. A process that was paused over all that finds the same.
  */
 
 import { removed } from '../actor/layers.ts';
@@ -327,11 +327,11 @@ export class Jobs {
     work: (turn: RunningTurn, row: TimerRow, reads: object) => R,
   ): Promise<R> {
     const { clock, limits, deliver } = this.#options;
-    const outcome = await outcomeOf((settle) =>
+    const outcome = await outcomeOf((resolve) =>
       deliver(held.address, {
         what: whatOf(held),
         creates: false,
-        reachesBuried: true,
+        reachesTombstone: true,
         deadlineMs: clock.monotonicMs() + limits.defaultDeadlineMs,
         plans: (view) => reads?.(view) ?? {},
         run(turn, plans, answers) {
@@ -339,7 +339,7 @@ export class Jobs {
           if (row === undefined || tokenOf(row) !== held.token) throw new LostLeaseError();
           return work(turn, row, turn.results(plans, answers));
         },
-        settle,
+        resolve,
       }),
     );
     if ('error' in outcome) throw outcome.error;
@@ -392,14 +392,14 @@ const keyOf = (address: Address, timer: string): string => `${addressKey(address
 /** For metrics: never an id or a key. */
 const whatOf = ({ address, timer }: Held): string => `${address.kind}.job.${timerBase(jobOf(timer))}`;
 
-/** Where a turn is refused with this, no later one will run. */
+/** Where a turn is rejected with this, no later one will run. */
 const isNoLonger = (error: unknown): boolean =>
   error instanceof LostLeaseError || error instanceof MovedError || error instanceof FencedError;
 
 /** It says nothing of the job that failed: who was asked may do it later. */
 const isPassing = (error: unknown): boolean => promisesNothing(error) || error instanceof RetryableError;
 
-/** A run that does not heed its signal is left to itself: whatever turn it still takes is refused. */
+/** A run that does not heed its signal is left to itself: whatever turn it still takes is rejected. */
 function unlessAborted(run: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });

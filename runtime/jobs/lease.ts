@@ -60,7 +60,7 @@ export interface Grant {
   readonly untilMs: number;
 }
 
-/** A start: leased at once to the host whose turn it is, unless a run is under way. */
+/** A start: leased at once to the host whose turn it is, unless a run is in flight. */
 export function started(
   before: TimerRow | undefined,
   row: Pick<TimerRow, 'kind' | 'id' | 'name' | 'shard'>,

@@ -4,14 +4,14 @@ import { z } from 'zod';
 import {
   answering,
   becomes,
-  isSettled,
+  isBalanced,
   loseOnce,
   TestCluster,
   type TestClusterOptions,
 } from '../../test/kit/cluster.ts';
 import { count, ledger, ledgerCommands } from '../../test/kit/ledger.ts';
 import { sleep } from '../clock.ts';
-import { command, flow, keys, sharedRead, tell, timer } from '../command.ts';
+import { command, keys, sharedRead, tell, timer, workflow } from '../command.ts';
 import { contract } from '../contract.ts';
 import { prometheusRuntimeMetrics } from '../host/metrics.ts';
 import { kind } from '../kind.ts';
@@ -83,11 +83,11 @@ test('a planned drain moves everything; no call fails, and each takes effect onc
   t.is(made.held('b').length + made.held('c').length, made.shardCount);
 });
 
-for (const operation of ['setDraining', 'nodes', 'release'] as const) {
-  test(`a drain goes on when its ${operation} fails once`, async (t) => {
+for (const method of ['setDraining', 'nodes', 'release'] as const) {
+  test(`a drain goes on when its ${method} fails once`, async (t) => {
     const made = cluster();
     const [a, b] = await made.joinAll(['a', 'b']);
-    loseOnce(a, operation, 'statement');
+    loseOnce(a, method, 'statement');
     a.statements.length = 0;
     await made.drain(a);
     t.is(a.node.leavingShardCount, 0);
@@ -123,8 +123,8 @@ test('shards leave in batches, each out of service before it is released and cla
     sizes.push(shards.length);
     unroute(shards);
   };
-  a.schedule = async (operation, apply) => {
-    if (operation === 'release') steps.push('release');
+  a.schedule = async (method, apply) => {
+    if (method === 'release') steps.push('release');
     return apply();
   };
   await made.drain(a);
@@ -141,15 +141,15 @@ test('shards leave in batches, each out of service before it is released and cla
   t.is(b.node.shardCount, made.shardCount);
 });
 
-test('a shard leaves when the turns and commits under way at it have finished', async (t) => {
+test('a shard leaves when the turns and commits in flight at it have finished', async (t) => {
   const made = cluster();
   const [a] = await made.joinAll(['a', 'b']);
   const id = made.idIn('ledger', made.held('a'));
   await made.until(made.actors.get(ledger, id).ask.add(1));
   const done: string[] = [];
-  a.schedule = async (operation, apply) => {
-    if (operation === 'commit') await sleep(made.clock, 200);
-    if (operation === 'commit' || operation === 'release') done.push(operation);
+  a.schedule = async (method, apply) => {
+    if (method === 'commit') await sleep(made.clock, 200);
+    if (method === 'commit' || method === 'release') done.push(method);
     return apply();
   };
   const added = a.actors.get(ledger, id).ask.add(1);
@@ -166,8 +166,8 @@ test('what is not finished in time is dropped: whatever of it was on its way is 
   const [a] = await made.joinAll(['a', 'b']);
   const id = made.idIn('ledger', made.held('a'));
   await made.until(made.actors.get(ledger, id).ask.add(1));
-  a.schedule = async (operation, apply) => {
-    if (operation === 'commit') await sleep(made.clock, 60_000);
+  a.schedule = async (method, apply) => {
+    if (method === 'commit') await sleep(made.clock, 60_000);
     return apply();
   };
   const added = a.actors.get(ledger, id).ask.add(1);
@@ -190,7 +190,7 @@ for (const what of ['answer', 'statement'] as const) {
     await made.until(becomes(made, () => a.node.leavingShardCount > 0));
     t.deepEqual(await whoAnswers(made, id), []);
     t.is(await made.until(made.actors.get(ledger, id).ask.add(1)), 2);
-    t.true(isSettled(made, ['a', 'b']));
+    t.true(isBalanced(made, ['a', 'b']));
     t.deepEqual(await whoAnswers(made, id), ['b']);
   });
 }
@@ -199,8 +199,8 @@ test('a hand-over that can never be released ends with the lease of its host', a
   const made = cluster();
   const a = await made.join('a');
   const b = await made.join('b');
-  a.schedule = async (operation, apply) => {
-    if (operation === 'release') throw new StoreError('unavailable', 'lost by the test');
+  a.schedule = async (method, apply) => {
+    if (method === 'release') throw new StoreError('unavailable', 'lost by the test');
     return apply();
   };
   await made.clock.advance(leaseMs);
@@ -208,10 +208,10 @@ test('a hand-over that can never be released ends with the lease of its host', a
   const registry = new Registry();
   prometheusRuntimeMetrics(registry, () => a.node);
   t.regex(await registry.metrics(), new RegExp(`^shards_leaving ${a.node.leavingShardCount}$`, 'm'));
-  t.regex(await registry.metrics(), /^ownership_look_age_seconds [0-3](\.\d+)?$/m);
-  const before = a.statements.filter((operation) => operation === 'release').length;
+  t.regex(await registry.metrics(), /^ownership_reconciliation_age_seconds [0-3](\.\d+)?$/m);
+  const before = a.statements.filter((method) => method === 'release').length;
   await made.clock.advance(leaseMs);
-  const attempts = a.statements.filter((operation) => operation === 'release').length - before;
+  const attempts = a.statements.filter((method) => method === 'release').length - before;
   t.true(attempts > 5 && attempts <= 20, String(attempts));
   t.true(a.node.isReady);
   t.false(b.node.isReady);
@@ -233,17 +233,17 @@ const clerk = kind({
   commands: {
     add: ledgerCommands.add,
     get: ledgerCommands.get,
-    addTwice: flow({
+    addTwice: workflow({
       request: z.number(),
       reply: z.number(),
       creates: true,
-      run: async (flow, by) => {
+      run: async (workflow, by) => {
         for (let step = 0; step < 2; step += 1) {
-          await flow.turn({
+          await workflow.turn({
             turn: (turn) => turn.set(count, turn.get(count) + (turn.get(count) < 2 * by ? by : 0)),
           });
         }
-        return flow.turn({ turn: (turn) => turn.get(count) });
+        return workflow.turn({ turn: (turn) => turn.get(count) });
       },
     }),
     marks: sharedRead({
@@ -285,12 +285,12 @@ const clerk = kind({
   },
 });
 
-test('a flow whose actor leaves between two of its steps goes on at the next owner', async (t) => {
+test('a workflow whose actor leaves between two of its steps goes on at the next owner', async (t) => {
   const made = cluster({ kinds: [clerk] });
   const [a] = await made.joinAll(['a', 'b']);
   const id = made.idIn('clerk', made.held('a'));
-  a.schedule = async (operation, apply) => {
-    if (operation === 'commit') await sleep(made.clock, 100);
+  a.schedule = async (method, apply) => {
+    if (method === 'commit') await sleep(made.clock, 100);
     return apply();
   };
   const added = made.actors.get(clerk, id).ask.addTwice(5);
@@ -304,8 +304,8 @@ test('a shared read that waits for its rows while its actor leaves is answered',
   const [a] = await made.joinAll(['a', 'b']);
   const id = made.idIn('clerk', made.held('a'));
   await made.until(made.actors.get(clerk, id).ask.add(1));
-  a.schedule = async (operation, apply) => {
-    if (operation === 'read') await sleep(made.clock, 1_000);
+  a.schedule = async (method, apply) => {
+    if (method === 'read') await sleep(made.clock, 1_000);
     return apply();
   };
   const read = made.actors.get(clerk, id).ask.marks(null);
@@ -318,8 +318,8 @@ test('calls to actors that wait to be activated when they leave are answered by 
   const made = cluster({ kinds: [clerk], limits: { activationsMax: 1 } });
   const [a] = await made.joinAll(['a', 'b']);
   const ids = made.held('a').map((shard) => made.idIn('clerk', [shard]));
-  a.schedule = async (operation, apply) => {
-    if (operation === 'activate') await sleep(made.clock, 4_000);
+  a.schedule = async (method, apply) => {
+    if (method === 'activate') await sleep(made.clock, 4_000);
     return apply();
   };
   const asked = ids.map((id) => made.actors.get(clerk, id).ask.add(1));
@@ -338,8 +338,8 @@ for (const end of ['drains', 'crashes'] as const) {
     if (sender === undefined) return t.fail();
     const of = (id: string) => made.actors.get(clerk, id).ask;
     for (const [at, id] of ids.entries()) await made.until(of(id).remind(500 + 20 * at));
-    a.schedule = async (operation, apply) => {
-      if (operation === 'pendingTells') throw new StoreError('unavailable', 'lost by the test');
+    a.schedule = async (method, apply) => {
+      if (method === 'pendingTells') throw new StoreError('unavailable', 'lost by the test');
       return apply();
     };
     for (const id of ids) await made.until(of(sender).send(id));

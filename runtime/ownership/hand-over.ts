@@ -10,7 +10,7 @@
  *
  * A release that fails, or whose answer is lost, is sent again until the database has answered or the lease is over. By
  * its epoch it frees nothing that was claimed anew, however late it comes. Crash at any step: the lease expires, somebody
- * buries the incarnation, and its shards are free.
+ * declares the incarnation dead, and its shards are free.
  */
 import { type Clock, sleep } from '../clock.ts';
 import type { Logger, RuntimeMetrics } from '../ports.ts';
@@ -30,7 +30,7 @@ export interface HandOverOptions {
   readonly transport: Pick<Transport, 'unroute' | 'hint'>;
   readonly metrics: RuntimeMetrics;
   readonly logger: Logger;
-  /** Lets what is under way at actors of these shards finish, for at most so long, and drops them from memory. */
+  /** Lets what is in flight at actors of these shards finish, for at most so long, and drops them from memory. */
   readonly quiesce: (shards: ReadonlySet<number>, withinMs: number) => Promise<void>;
   /** Takes at most so many of the shards that are to leave out of service. */
   readonly stopIntake: (max: number) => readonly HeldShard[];

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { FakeClock, settled } from '../../test/kit/clock.ts';
+import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import { testNode } from '../../test/kit/host.ts';
 import { SeededRandom } from '../../test/kit/random.ts';
 import { silentLogger } from '../ports.ts';
@@ -10,7 +10,7 @@ import { Lease, NodeTakenError } from './lease.ts';
 const leaseMs = 9_000;
 
 function leaseOver(
-  schedule: Schedule = async (_operation, apply) => apply(),
+  schedule: Schedule = async (_method, apply) => apply(),
   verify: (() => Promise<void>) | undefined = undefined,
 ) {
   const clock = new FakeClock();
@@ -40,9 +40,9 @@ function leaseOver(
 /** Renewals wait until they are let go. */
 function heldRenewals() {
   const held: (() => void)[] = [];
-  const schedule: Schedule = async (operation, apply) => {
+  const schedule: Schedule = async (method, apply) => {
     await undefined;
-    if (operation === 'renew') await new Promise<void>((resolve) => held.push(resolve));
+    if (method === 'renew') await new Promise<void>((resolve) => held.push(resolve));
     return apply();
   };
   const release = () => {
@@ -58,7 +58,7 @@ test('a lease that was given up is not lost when a renewal finds it gone', async
   await clock.advance(leaseMs / 3);
   await lease.leave();
   renewals.release();
-  await settled();
+  await drainPromises();
   t.deepEqual(lost, []);
   t.false(lease.isValid());
 });
@@ -79,7 +79,7 @@ test('a renewal that is answered late extends the lease from when it was sent', 
   await clock.advance(leaseMs / 3 + 6_000);
   t.false(lease.isValid());
   renewals.release();
-  await settled();
+  await drainPromises();
   t.true(lease.isValid());
   await clock.advance(leaseMs - leaseMs / 5 - 6_000);
   t.false(lease.isValid());
@@ -96,7 +96,7 @@ test('a start waits until the lease of a predecessor that went silent is over', 
   t.true(lease.isValid());
 });
 
-test('a start is refused where another process goes on serving as this node', async (t) => {
+test('a start is rejected where another process goes on serving as this node', async (t) => {
   const { clock, database, lease } = leaseOver();
   const store = new ModelStore(database);
   const other = testNode(new SeededRandom(2));
@@ -112,7 +112,7 @@ test('a start is refused where another process goes on serving as this node', as
 
 test('a renewal that fails is tried again soon, so that a short outage costs no lease', async (t) => {
   let isAway = false;
-  const { clock, lease } = leaseOver(async (_operation, apply) => {
+  const { clock, lease } = leaseOver(async (_method, apply) => {
     await undefined;
     if (isAway) throw new StoreError('unavailable', 'lost by the test');
     return apply();
@@ -128,9 +128,9 @@ test('a renewal that fails is tried again soon, so that a short outage costs no 
 });
 
 test('who may not serve the database after all gives the lease back at once, and says why', async (t) => {
-  const refusal = new Error('this database was made with other shards');
-  const { database, lease, lost } = leaseOver(undefined, () => Promise.reject(refusal));
-  t.is(await t.throwsAsync(lease.start()), refusal);
+  const rejection = new Error('this database was made with other shards');
+  const { database, lease, lost } = leaseOver(undefined, () => Promise.reject(rejection));
+  t.is(await t.throwsAsync(lease.start()), rejection);
   t.is(database.nodes()[0]?.incarnation, null);
   t.false(lease.isValid());
   t.deepEqual(lost, []);

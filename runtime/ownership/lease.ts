@@ -6,8 +6,8 @@
  * not passed: the monotonic one does not jump, the wall clock also counts time that the machine slept.
  *
  * A renewal that fails because the database cannot be reached changes nothing and is tried again soon; the lease lapses
- * by itself and is valid again after the next renewal that succeeds, for until its row is buried nobody else can have claimed
- * anything. A renewal that is *refused* means this incarnation was declared dead: it must never serve again.
+ * by itself and is valid again after the next renewal that succeeds, for until its row is expired nobody else can have
+ * claimed anything. A renewal that is *rejected* means this incarnation was declared dead: it must never serve again.
  */
 import { type Clock, sleep } from '../clock.ts';
 import { UnavailableError } from '../errors.ts';

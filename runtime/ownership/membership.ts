@@ -96,7 +96,7 @@ export class Membership {
   }
 
   /** Every shard to its place now, however short a time it has been that. */
-  settleNow(): void {
+  placeNow(): void {
     this.#changedAtMs = Number.NEGATIVE_INFINITY;
     this.#adopted.clear();
   }

@@ -2,7 +2,7 @@ import test from 'ava';
 import { z } from 'zod';
 import {
   answering,
-  isSettled,
+  isBalanced,
   loseOnce,
   TestCluster,
   type TestClusterOptions,
@@ -59,14 +59,14 @@ test('a host that joins gets its share when the hosts have stayed the same for h
   t.is(made.held('b').length, 0);
   t.false(b.node.isReady);
   await made.clock.advance(leaseMs / 2 + 500);
-  t.true(isSettled(made, ['a', 'b']));
+  t.true(isBalanced(made, ['a', 'b']));
   t.true(b.node.isReady);
 });
 
 test('the shards of a host that crashed are served by the others within two leases', async (t) => {
   const made = cluster();
   const [a] = await made.joinAll(['a', 'b', 'c']);
-  t.true(isSettled(made, ['a', 'b', 'c']));
+  t.true(isBalanced(made, ['a', 'b', 'c']));
   const id = made.idIn('ledger', made.held('a'));
   t.is(await made.until(made.actors.get(ledger, id).ask.add(1)), 1);
   made.crash(a);
@@ -81,14 +81,14 @@ test('what one drain asks of all hosts is bounded, however many batches it has',
   const made = cluster({ shardCount: 1_024 });
   const ids = ['a', 'b', 'c', 'd'] as const;
   const [a, ...others] = await made.joinAll(ids);
-  const looks = () =>
-    others.map(({ statements }) => statements.filter((operation) => operation === 'buryExpired').length);
-  const before = looks();
+  const reconciliations = () =>
+    others.map(({ statements }) => statements.filter((method) => method === 'expireNodes').length);
+  const before = reconciliations();
   const startedMs = made.clock.monotonicMs();
   await made.drain(a);
   await made.clock.advance(200);
   const tookMs = made.clock.monotonicMs() - startedMs;
-  const perHost = looks().map((count, at) => count - (before[at] ?? 0));
+  const perHost = reconciliations().map((count, at) => count - (before[at] ?? 0));
   t.true(
     perHost.every((count) => count <= 4 + tookMs / 20),
     `${perHost} in ${tookMs} ms`,
@@ -106,7 +106,7 @@ for (const what of ['answer', 'statement'] as const) {
     const c = await made.join('c');
     loseOnce(c, 'claim', what, () => b.statements.includes('release'));
     await made.clock.advance(leaseMs);
-    t.true(isSettled(made, ['b', 'c']));
+    t.true(isBalanced(made, ['b', 'c']));
     t.true(c.node.isReady);
     const id = made.idIn('ledger', made.held('c'));
     t.is(await made.until(made.actors.get(ledger, id).ask.add(1)), 1);
@@ -135,22 +135,22 @@ test('of two hosts never both answer, whatever happens to either', async (t) => 
   b.transport.cut();
   await watch(leaseMs);
   b.transport.heal();
-  a.schedule = async (operation, apply) => {
-    if (operation === 'renew') throw new StoreError('unavailable', 'lost by the test');
+  a.schedule = async (method, apply) => {
+    if (method === 'renew') throw new StoreError('unavailable', 'lost by the test');
     return apply();
   };
   await watch(1.5 * leaseMs);
-  a.schedule = async (_operation, apply) => apply();
+  a.schedule = async (_method, apply) => apply();
   await watch(2 * leaseMs);
-  t.true(isSettled(made, ['a', 'b']));
+  t.true(isBalanced(made, ['a', 'b']));
 });
 
 test('free shards that the host they belong to does not take are served by another after a lease, and go home when the hosts change', async (t) => {
   const made = cluster();
   const [a, b] = await made.joinAll(['a', 'b']);
   const place = made.held('a');
-  a.schedule = async (operation, apply) => {
-    if (operation === 'claim') throw new StoreError('unavailable', 'lost by the test');
+  a.schedule = async (method, apply) => {
+    if (method === 'claim') throw new StoreError('unavailable', 'lost by the test');
     return apply();
   };
   const { incarnation } = made.database.nodes()[0] as { incarnation: string };
@@ -162,12 +162,12 @@ test('free shards that the host they belong to does not take are served by anoth
   t.is(b.node.shardCount, made.shardCount - place.length);
   await made.clock.advance(2 * leaseMs);
   t.is(b.node.shardCount, made.shardCount);
-  a.schedule = async (_operation, apply) => apply();
+  a.schedule = async (_method, apply) => apply();
   await made.clock.advance(2 * leaseMs);
   t.is(b.node.shardCount, made.shardCount);
   await made.join('c');
   await made.clock.advance(2 * leaseMs);
-  t.true(isSettled(made, ['a', 'b', 'c']));
+  t.true(isBalanced(made, ['a', 'b', 'c']));
 });
 
 test('a shard that holds a newer format is given back, and served by a host that reads it', async (t) => {
@@ -221,7 +221,7 @@ test('a rebalance moves every shard to its place at once', async (t) => {
   t.is(made.held('b').length, 0);
   made.network.join().hint({ hint: 'rebalance' });
   await made.clock.advance(200);
-  t.true(isSettled(made, ['a', 'b']));
+  t.true(isBalanced(made, ['a', 'b']));
 });
 
 test('the last host keeps its shards while it is to drain, and takes those of another that is to drain and dies', async (t) => {
@@ -252,33 +252,33 @@ test('a node that is a gateway only gets no shards', async (t) => {
   t.true(a.node.isReady);
 });
 
-test('hints that come in storms lead to few looks, and those of a newer release to none', async (t) => {
+test('hints that come in storms lead to few reconciliations, and those of a newer release to none', async (t) => {
   const made = cluster();
   const [a] = await made.joinAll(['a', 'b']);
-  const looks = () => a.statements.filter((operation) => operation === 'buryExpired').length;
+  const reconciliations = () => a.statements.filter((method) => method === 'expireNodes').length;
   const hint = (of: object) => a.transport.handler?.hinted(of as Hint);
-  a.schedule = async (operation, apply) => {
-    if (operation === 'buryExpired') await sleep(made.clock, 400);
+  a.schedule = async (method, apply) => {
+    if (method === 'expireNodes') await sleep(made.clock, 400);
     return apply();
   };
-  const before = looks();
+  const before = reconciliations();
   for (let at = 0; at < 1_000; at += 5) {
     hint({ hint: 'nodes' });
     await made.clock.advance(5);
   }
   await made.clock.advance(1_500);
-  t.true(looks() - before <= 5, String(looks() - before));
-  a.schedule = async (_operation, apply) => apply();
-  while (a.node.lookAgeMs > 50) await made.clock.advance(10);
-  const settledLooks = looks();
+  t.true(reconciliations() - before <= 5, String(reconciliations() - before));
+  a.schedule = async (_method, apply) => apply();
+  while (a.node.reconciliationAgeMs > 50) await made.clock.advance(10);
+  const countAtRest = reconciliations();
   hint({ hint: 'of a newer release' });
   hint({ hint: 'claimed', shards: [0], host: 'x' });
   hint({ hint: 'freed', shards: made.held('b') });
   await made.clock.advance(100);
-  t.is(looks(), settledLooks);
+  t.is(reconciliations(), countAtRest);
   hint({ hint: 'freed', shards: made.held('a') });
   await made.clock.advance(100);
-  t.is(looks(), settledLooks + 1);
+  t.is(reconciliations(), countAtRest + 1);
 });
 
 test('a host cut off from the others goes on looking after its shards', async (t) => {
@@ -288,7 +288,7 @@ test('a host cut off from the others goes on looking after its shards', async (t
   await a.node.start();
   t.is(a.node.shardCount, made.shardCount);
   await made.clock.advance(2 * leaseMs);
-  t.true(a.node.lookAgeMs < leaseMs);
+  t.true(a.node.reconciliationAgeMs < leaseMs);
   t.true(a.node.isReady);
 });
 
@@ -303,12 +303,12 @@ test('a host whose first claim meets many others starts all the same, and has it
   t.is(a.node.shardCount, made.shardCount);
 });
 
-test('a host is not ready once it has not looked for a lease', async (t) => {
+test('a host is not ready once it has not reconciled for a lease', async (t) => {
   const made = cluster();
   const a = await made.join('a');
   t.true(a.node.isReady);
-  a.schedule = async (operation, apply) => {
-    if (operation === 'nodes') throw new StoreError('unavailable', 'lost by the test');
+  a.schedule = async (method, apply) => {
+    if (method === 'nodes') throw new StoreError('unavailable', 'lost by the test');
     return apply();
   };
   await made.clock.advance(1.5 * leaseMs);
@@ -319,8 +319,8 @@ test('a host is not ready once it has not looked for a lease', async (t) => {
 test('a host stays ready while another hands over slowly what belongs to it now', async (t) => {
   const made = cluster();
   const [a, b] = await made.joinAll(['a', 'b']);
-  a.schedule = async (operation, apply) => {
-    if (operation === 'release') throw new StoreError('unavailable', 'lost by the test');
+  a.schedule = async (method, apply) => {
+    if (method === 'release') throw new StoreError('unavailable', 'lost by the test');
     return apply();
   };
   made.database.setDraining('a', true);

@@ -1,9 +1,9 @@
 /**
  * Which shards this host owns, and under which epochs (design 4.3).
  *
- * There is no coordinator. Each host looks at the database again and again, and at once when it is told that something
- * changed: it buries the dead, computes where each shard belongs (`placement.ts`), claims what belongs to it and is
- * free, and hands over what belongs to another (`hand-over.ts`).
+ * There is no coordinator. Each host reconciles with the database again and again, and at once when it is told that
+ * something changed: it expires the nodes whose leases have ended, computes where each shard belongs (`placement.ts`),
+ * claims what belongs to it and is free, and hands over what belongs to another (`hand-over.ts`).
  *
  * A shard at this host
  *   owned      served, under the epoch of its claim
@@ -13,9 +13,9 @@
  * Invariants
  *   - A shard is served only after its claim was answered and never again after it began to leave under that epoch.
  *   - What the database says this incarnation holds and this host does not know of (the answer of a claim was lost) is
- *     claimed anew or released at the next look; nothing stays unserved for longer.
+ *     claimed anew or released at the next reconciliation; nothing stays unserved for longer.
  *
- * Crash at any step: the lease expires, somebody buries the incarnation, and its shards are free.
+ * Crash at any step: the lease expires, somebody declares the incarnation dead, and its shards are free.
  *
  * Restlessness: a shard leaves only for a host that has renewed its lease lately, and only after the set of hosts has
  * stayed the same for half a lease, unless this host is to drain or an operator asks for it. What is free is claimed at
@@ -23,10 +23,10 @@
  * take it, as one that cannot read a newer format is. A host that cannot leaves the shard to others for a few leases;
  * if it is free then, nobody could, and the host serves of it what it can read until the hosts change.
  *
- * What it costs: a look is four small statements, and one over all shards that are elsewhere twice a lease. Hosts look
- * four times a lease by themselves, at once when a shard is freed that belongs to them, and all of them when somebody
- * joins, drains or leaves, spread over a time that grows with their number. However many hints come, at most one look
- * waits while another runs. Nothing here waits for the transport.
+ * What it costs: a reconciliation is four small statements, and one over all shards that are elsewhere twice a lease.
+ * Hosts reconcile four times a lease by themselves, at once when a shard is freed that belongs to them, and all of them
+ * when somebody joins, drains or leaves, spread over a time that grows with their number. However many hints come, at
+ * most one reconciliation waits while another runs. Nothing here waits for the transport.
  */
 import { sleep } from '../clock.ts';
 import type { Random } from '../random.ts';
@@ -37,10 +37,10 @@ import { Membership } from './membership.ts';
 import { Peers } from './peers.ts';
 import { Reachability } from './reachability.ts';
 
-/** Between a hint and the look it leads to, and what that is spread over for every host there is. */
-const lookPauseMs = 10;
-const lookSpreadMinMs = 20;
-const lookSpreadPerHostMs = 2;
+/** Between a hint and the reconciliation it leads to, and what that is spread over for every host there is. */
+const reconciliationPauseMs = 10;
+const reconciliationSpreadMinMs = 20;
+const reconciliationSpreadPerHostMs = 2;
 /** Between attempts at what the database did not do. */
 const retryPauseMs = 500;
 const leaveFailuresMax = 5;
@@ -72,12 +72,12 @@ export class Ownership {
   #searchedFreeAtMs = Number.NEGATIVE_INFINITY;
   /** Shards that this host could not read, and until when it leaves them to others. */
   readonly #declinedUntilMs = new Map<number, number>();
-  #lookedAtMs = Number.NEGATIVE_INFINITY;
+  #reconciledAtMs = Number.NEGATIVE_INFINITY;
   #startedAtMs = Number.POSITIVE_INFINITY;
   #hasJoined = false;
   #isLeaving = false;
-  #looking: Promise<void> | undefined;
-  #isLookWanted = false;
+  #reconciling: Promise<void> | undefined;
+  #isReconciliationWanted = false;
   #cancel: () => void = () => {};
   #ended = false;
 
@@ -91,19 +91,19 @@ export class Ownership {
 
   /**
    * Claims what is free and belongs here, and keeps every shard in its place from now on. Where all hosts start at once
-   * they claim one by one, and whose turn does not come in time looks again. @throws StoreError
+   * they claim one by one, and whose turn does not come in time reconciles again. @throws StoreError
    */
   async start(): Promise<void> {
     this.#startedAtMs = this.#options.clock.monotonicMs();
     try {
-      await this.#look();
+      await this.#reconcile();
     } catch (error) {
       const isPassing = error instanceof StoreError && ['conflict', 'unknown'].includes(error.failure);
       if (!isPassing) throw error;
-      this.#failed(error, 'the first look at the ownership of shards failed');
+      this.#failed(error, 'the first reconciliation of shards failed');
     }
     this.#options.transport.hint({ hint: 'nodes' });
-    this.#scheduleLook();
+    this.#scheduleReconciliation();
   }
 
   /** The epoch under which this host owns a shard; undefined when it does not. */
@@ -120,31 +120,31 @@ export class Ownership {
     return this.#handOver.size;
   }
 
-  /** Other hosts that are there and cannot be heard. */
-  get unheardHostCount(): number {
-    return this.#peers.unheardCount;
+  /** Other hosts that are there and cannot be reached. */
+  get unreachableHostCount(): number {
+    return this.#peers.unreachableCount;
   }
 
-  /** Milliseconds since the last look that succeeded began; infinite before the first. */
-  get lookAgeMs(): number {
-    return this.#options.clock.monotonicMs() - this.#lookedAtMs;
+  /** Milliseconds since the last reconciliation that succeeded began; infinite before the first. */
+  get reconciliationAgeMs(): number {
+    return this.#options.clock.monotonicMs() - this.#reconciledAtMs;
   }
 
   /**
-   * Whether this host has once had every shard that belongs here, or has waited for that, and looks: what is free and
-   * belongs here is taken.
-   * What others still serve does not count against it, or one host that hands over slowly would make all unready.
+   * Whether this host has once had every shard that belongs here, or has waited for that, and reconciles: what is free
+   * and belongs here is taken. What others still serve does not count against it, or one host that hands over slowly
+   * would make all unready.
    */
   get isComplete(): boolean {
-    return this.#hasJoined && this.lookAgeMs < this.#options.leaseMs;
+    return this.#hasJoined && this.reconciliationAgeMs < this.#options.leaseMs;
   }
 
   /** Hints of newer releases are not understood and change nothing. */
   hinted(hint: Hint): void {
     const isForAll = hint.hint === 'nodes' || hint.hint === 'rebalance';
     if (hint.hint === 'present' || hint.hint === 'claimed') this.#peers.heard(hint.host);
-    if (hint.hint === 'rebalance') this.#membership.settleNow();
-    if (isForAll || (hint.hint === 'freed' && this.#isForUs(hint.shards))) this.#lookSoon();
+    if (hint.hint === 'rebalance') this.#membership.placeNow();
+    if (isForAll || (hint.hint === 'freed' && this.#isForUs(hint.shards))) this.#reconcileSoon();
   }
 
   #isForUs(shards: readonly number[]): boolean {
@@ -181,7 +181,7 @@ export class Ownership {
           if (!(await store.setDraining(node.id, true, node.incarnation))) return;
           transport.hint({ hint: 'nodes' });
         }
-        await this.#look();
+        await this.#reconcile();
         if (!this.#membership.hasOthers) return;
         await this.#handOver.run();
         if (this.#epochs.size + this.#handOver.size === 0) return;
@@ -202,54 +202,60 @@ export class Ownership {
     this.#handOver.stop();
   }
 
-  // --- looking ----------------------------------------------------------------------------------------------
+  // --- reconciling ------------------------------------------------------------------------------------------
 
-  #scheduleLook(): void {
+  #scheduleReconciliation(): void {
     if (this.#ended) return;
     const { clock, leaseMs, random } = this.#options;
     const pauseMs = (leaseMs / 4) * (0.8 + 0.4 * random.fraction());
     this.#cancel();
-    this.#cancel = clock.schedule(pauseMs, () => void this.#lookAndGoOn());
+    this.#cancel = clock.schedule(pauseMs, () => void this.#reconcileAndGoOn());
   }
 
-  #lookSoon(): void {
-    if (this.#ended || this.#isLookWanted) return;
-    this.#isLookWanted = true;
+  #reconcileSoon(): void {
+    if (this.#ended || this.#isReconciliationWanted) return;
+    this.#isReconciliationWanted = true;
     const { clock, random } = this.#options;
     // All hosts were told at the same moment.
-    const spreadMs = Math.max(lookSpreadMinMs, lookSpreadPerHostMs * this.#membership.hostCount);
-    clock.schedule(lookPauseMs + spreadMs * random.fraction(), () => void this.#lookAsWanted());
+    const spreadMs = Math.max(
+      reconciliationSpreadMinMs,
+      reconciliationSpreadPerHostMs * this.#membership.hostCount,
+    );
+    clock.schedule(
+      reconciliationPauseMs + spreadMs * random.fraction(),
+      () => void this.#reconcileAsWanted(),
+    );
   }
 
-  /** Whatever is hinted at until this look begins is seen by it. */
-  async #lookAsWanted(): Promise<void> {
-    await this.#looking?.catch(() => undefined);
-    this.#isLookWanted = false;
-    await this.#lookAndGoOn();
+  /** Whatever is hinted at until this reconciliation begins is seen by it. */
+  async #reconcileAsWanted(): Promise<void> {
+    await this.#reconciling?.catch(() => undefined);
+    this.#isReconciliationWanted = false;
+    await this.#reconcileAndGoOn();
   }
 
-  async #lookAndGoOn(): Promise<void> {
+  async #reconcileAndGoOn(): Promise<void> {
     if (this.#ended) return;
     try {
-      await this.#look();
+      await this.#reconcile();
     } catch (error) {
-      this.#failed(error, 'the ownership of shards could not be looked at');
+      this.#failed(error, 'the ownership of shards could not be reconciled');
     }
-    this.#scheduleLook();
+    this.#scheduleReconciliation();
   }
 
-  /** One look at a time, so that none acts on what an older one read. */
-  #look(): Promise<void> {
-    const before = this.#looking ?? Promise.resolve();
-    const looking = before.catch(() => undefined).then(() => this.#lookOnce());
-    this.#looking = looking;
-    return looking;
+  /** One reconciliation at a time, so that none acts on what an older one read. */
+  #reconcile(): Promise<void> {
+    const before = this.#reconciling ?? Promise.resolve();
+    const reconciling = before.catch(() => undefined).then(() => this.#reconcileOnce());
+    this.#reconciling = reconciling;
+    return reconciling;
   }
 
-  async #lookOnce(): Promise<void> {
+  async #reconcileOnce(): Promise<void> {
     const { store, node, clock } = this.#options;
     const beganAtMs = clock.monotonicMs();
-    await store.buryExpired();
+    await store.expireNodes();
     let nodes = await store.nodes();
     const own = rowOf(node, nodes);
     if (own === undefined) return;
@@ -258,10 +264,10 @@ export class Ownership {
     if (this.#ended || rowOf(node, nodes) === undefined) return;
     if (this.#membership.update(nodes)) this.#startAnew();
     this.#peers.update(nodes);
-    await this.#reconcile(held);
+    await this.#alignWith(held);
     await this.#claim();
     if (this.#ended) return;
-    this.#lookedAtMs = beganAtMs;
+    this.#reconciledAtMs = beganAtMs;
     void this.#handOver.run();
   }
 
@@ -272,7 +278,7 @@ export class Ownership {
   }
 
   /** What the database and this host say of what is here becomes the same. */
-  async #reconcile(held: readonly HeldShard[]): Promise<void> {
+  async #alignWith(held: readonly HeldShard[]): Promise<void> {
     const epochs = new Map(held.map(({ shard, epoch }) => [shard, epoch]));
     const lost = this.shards.filter((shard) => epochs.get(shard) !== this.#epochs.get(shard));
     if (lost.length > 0) {
@@ -340,7 +346,7 @@ export class Ownership {
     metrics.claimed(shards.length);
     logger.info({ shards: shards.length, owned: this.#epochs.size }, 'claimed shards');
     onClaimed(shards);
-    // Not waited for: while this process is cut off from the others nothing is routed, and looks go on.
+    // Not waited for: while this process is cut off from the others nothing is routed, and reconciliation goes on.
     void transport.route(shards).then(() => {
       if (!this.#ended) transport.hint({ hint: 'claimed', shards, host: node.incarnation });
     });

@@ -3,14 +3,14 @@
  * say: a host that is there and is never heard uses other NATS servers, by mistake, and nobody here reaches its shards.
  *
  * Each host says that it is there every half lease. One that was not heard for two leases, though it has been there for
- * as long, counts as unheard.
+ * as long, counts as unreachable.
  */
 import type { Clock } from '../clock.ts';
 import type { LiveNode, NodeRow } from '../store/store.ts';
 import type { Transport } from '../transport/transport.ts';
 import { runsActors } from './membership.ts';
 
-const unheardLeases = 2;
+const unreachableLeases = 2;
 
 export interface PeersOptions {
   readonly clock: Clock;
@@ -48,9 +48,9 @@ export class Peers {
     transport.hint({ hint: 'present', host: node.incarnation });
   }
 
-  get unheardCount(): number {
+  get unreachableCount(): number {
     const { clock, leaseMs } = this.#options;
-    const sinceMs = clock.monotonicMs() - unheardLeases * leaseMs;
+    const sinceMs = clock.monotonicMs() - unreachableLeases * leaseMs;
     return [...this.#heardAtMs.values()].filter((heardAtMs) => heardAtMs < sinceMs).length;
   }
 }

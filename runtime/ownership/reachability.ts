@@ -1,6 +1,6 @@
 /**
- * Has the database say whether this host can be reached by the others. What it says is read at each look and not
- * remembered: a statement that came late may have said something else meanwhile.
+ * Has the database say whether this host can be reached by the others. What it says is read at each reconciliation and
+ * not remembered: a statement that came late may have said something else meanwhile.
  *
  * A host that is cut off from the transport and not from the database keeps its lease, and nobody would get at its
  * shards for as long as it lasts. So it says that it is not connected, once that has lasted for half a lease, and the

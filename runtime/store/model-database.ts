@@ -1,5 +1,5 @@
 /**
- * The database as a model: what the store port promises, in its simplest form. Every operation is synchronous and
+ * The database as a model: what the store port promises, in its simplest form. Every method is synchronous and
  * atomic. It shares no code with `postgres/`, and one contract test holds for both.
  */
 import { type Address, addressKey } from '../address.ts';
@@ -61,7 +61,7 @@ export class ModelDatabase {
   register(node: NodeRow, started: number, leaseMs: number, isPredecessorDead = false): number {
     const holder = this.#leases.get(node.id);
     if (holder !== undefined && holder.started >= started) {
-      throw new StoreError('refused', `another process has meanwhile started as node ${node.id}`);
+      throw new StoreError('rejected', `another process has meanwhile started as node ${node.id}`);
     }
     const heldForMs = (holder?.expiresAtMs ?? 0) - this.timeMs();
     const isAnother = ![null, undefined, node.incarnation].includes(holder?.incarnation);
@@ -110,7 +110,7 @@ export class ModelDatabase {
     if (lease?.incarnation === incarnation) this.#leases.set(nodeId, { ...lease, connected });
   }
 
-  buryExpired(): void {
+  expireNodes(): void {
     for (const [id, lease] of this.#leases) {
       if (lease.expiresAtMs < this.timeMs()) this.#leases.set(id, { ...lease, incarnation: null });
     }

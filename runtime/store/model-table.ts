@@ -62,27 +62,27 @@ export class ModelTable {
   range(read: RangeRead): StoreRows {
     const table = this.#table;
     const { order } = assertServable(table, read);
-    const following = this.all()
+    const remaining = this.all()
       .filter((row) => row[ownerColumn(table)] === read.owner)
       .filter((row) => Number(row[order]) > read.after && Number(row[order]) <= read.through)
       .filter((row) => read.subset === undefined || inSubset(table.subsets[read.subset], row))
       .sort((a, b) => Number(a[order]) - Number(b[order]));
-    const rows = withinBudget(following.slice(0, read.limit), table.weight, read.budgetBytes);
+    const rows = withinBudget(remaining.slice(0, read.limit), table.size, read.budgetBytes);
     return {
       rows: rows.map((row) => project(row, read.columns && [...read.columns, ...table.key, order])),
-      complete: rows.length === following.length,
+      complete: rows.length === remaining.length,
     };
   }
 
   #assertKeysFree(key: string, row: AnyRow, before: AnyRow | undefined): void {
-    const { birth, name } = this.#table;
-    if (before !== undefined && birth !== undefined && before[birth] !== row[birth]) {
-      throw new StoreError('refused', `the key is taken in ${name}`);
+    const { generation, name } = this.#table;
+    if (before !== undefined && generation !== undefined && before[generation] !== row[generation]) {
+      throw new StoreError('rejected', `the key is taken in ${name}`);
     }
     for (const { columns, taken } of this.#uniques) {
       const holder = isKey(columns, row) ? taken.get(tupleText(columns, row)) : undefined;
       if (holder === undefined || holder === key) continue;
-      throw new StoreError('refused', `${columns.join(', ')} is taken in ${name}`);
+      throw new StoreError('rejected', `${columns.join(', ')} is taken in ${name}`);
     }
   }
 
@@ -104,8 +104,8 @@ function isKey(columns: readonly string[], row: AnyRow): boolean {
 function assertServable(table: AnyTable, read: RangeRead): { order: string } {
   const { order } = table;
   const hasSubset = read.subset === undefined || table.subsets[read.subset] !== undefined;
-  const hasWeight = read.budgetBytes === undefined || table.weight !== undefined;
-  if (order === undefined || !hasSubset || !hasWeight) {
+  const hasSize = read.budgetBytes === undefined || table.size !== undefined;
+  if (order === undefined || !hasSubset || !hasSize) {
     throw new StoreError('defect', `table ${table.name} does not declare what the range asks for`);
   }
   if (read.limit < 1 || (read.budgetBytes ?? 1) < 1) {
@@ -120,14 +120,14 @@ function inSubset(subset: Subset | undefined, row: AnyRow): boolean {
 
 function withinBudget(
   page: readonly AnyRow[],
-  weight: string | undefined,
+  size: string | undefined,
   budgetBytes: number | undefined,
 ): readonly AnyRow[] {
-  if (weight === undefined || budgetBytes === undefined) return page;
+  if (size === undefined || budgetBytes === undefined) return page;
   let sum = 0;
   const cut = page.findIndex((row) => {
     if (sum >= budgetBytes) return true;
-    sum += Number(row[weight] ?? 0);
+    sum += Number(row[size] ?? 0);
     return false;
   });
   return cut === -1 ? page : page.slice(0, cut);

@@ -15,7 +15,7 @@ test.before(async () => {
 });
 test.after.always(() => server?.stop());
 
-type Operation = (store: Store, shift: number) => Promise<unknown>;
+type Call = (store: Store, shift: number) => Promise<unknown>;
 
 /** Each run has actors and rows of its own in one database. */
 const owner = (shift: number, index: number) => actor(shift + index);
@@ -58,7 +58,7 @@ const seatWrite: fc.Arbitrary<{ key: string; write: WriteOf }> = fc
 
 const writes = fc.uniqueArray(fc.oneof(noteWrite, seatWrite), { maxLength: 3, selector: ({ key }) => key });
 
-const commitOperation: fc.Arbitrary<Operation> = fc
+const commitCall: fc.Arbitrary<Call> = fc
   .uniqueArray(
     fc.record({ index: indexes, isStale: fc.integer({ min: 0, max: 5 }), writes, id: fc.nat(999) }),
     {
@@ -83,14 +83,14 @@ const commitOperation: fc.Arbitrary<Operation> = fc
     return [...(await store.commit(commits))].sort();
   });
 
-const actorOperation: fc.Arbitrary<Operation> = fc
+const actorCall: fc.Arbitrary<Call> = fc
   .record({ index: indexes, epoch: smallNumber, how: fc.constantFrom('create', 'activate', 'barrier') })
   .map(({ index, epoch, how }) => async (store, shift) => {
     if (how === 'barrier') return store.barrier(owner(shift, index), epoch);
     return store.activate(owner(shift, index), 0, epoch, how === 'create');
   });
 
-const readOperation: fc.Arbitrary<Operation> = fc
+const readCall: fc.Arbitrary<Call> = fc
   .record({
     index: indexes,
     limit: smallNumber,
@@ -113,14 +113,13 @@ const readOperation: fc.Arbitrary<Operation> = fc
     return results.map(({ rows, complete }) => ({ complete, rows: rows.map((row) => ({ ...row })) }));
   });
 
-const operations = fc.array(
-  fc.oneof({ weight: 3, arbitrary: commitOperation }, actorOperation, readOperation),
-  { maxLength: 25 },
-);
+const calls = fc.array(fc.oneof({ weight: 3, arbitrary: commitCall }, actorCall, readCall), {
+  maxLength: 25,
+});
 
-async function answerOf(operation: Operation, store: Store, shift: number): Promise<unknown> {
+async function answerOf(call: Call, store: Store, shift: number): Promise<unknown> {
   try {
-    return await operation(store, shift);
+    return await call(store, shift);
   } catch (error) {
     if (error instanceof StoreError) return error.failure;
     throw error;
@@ -132,14 +131,14 @@ test('the model answers as PostgreSQL does', async (t) => {
   const model = new ModelStore(new ModelDatabase({ nowMs: () => 1_700_000_000_000 }));
   let shift = 0;
   const answers = new Set<string>();
-  const agrees = fc.asyncProperty(operations, async (wanted) => {
+  const agrees = fc.asyncProperty(calls, async (wanted) => {
     shift += 1_000;
     for (const index of [0, 1]) {
       await Promise.all([store, model].map((one) => one.activate(owner(shift, index), 0, 1, true)));
     }
-    for (const operation of wanted) {
-      const expected = await answerOf(operation, store, shift);
-      const actual = await answerOf(operation, model, shift);
+    for (const call of wanted) {
+      const expected = await answerOf(call, store, shift);
+      const actual = await answerOf(call, model, shift);
       answers.add(typeof expected === 'string' ? expected : typeof expected);
       if (!isDeepStrictEqual(actual, expected)) {
         throw new Error(`model ${JSON.stringify(actual)}, database ${JSON.stringify(expected)}`);
@@ -151,29 +150,29 @@ test('the model answers as PostgreSQL does', async (t) => {
   } finally {
     await close();
   }
-  t.true(answers.has('refused'), 'the runs never met a refusal');
+  t.true(answers.has('rejected'), 'the runs never met a rejection');
 });
 
 test('a schedule may lose a call before or after it ran, or run it late', async (t) => {
   const database = new ModelDatabase({ nowMs: () => 0 });
   const late: (() => unknown)[] = [];
   const fates: Schedule[] = [
-    async (_operation, apply) => apply(),
+    async (_method, apply) => apply(),
     async () => {
       throw new StoreError('unknown', 'lost before it ran');
     },
-    async (_operation, apply) => {
+    async (_method, apply) => {
       apply();
       throw new StoreError('unknown', 'lost after it ran');
     },
-    async (_operation, apply) => {
+    async (_method, apply) => {
       late.push(apply);
       throw new StoreError('unknown', 'still running');
     },
   ];
   let fate = 0;
-  const store = new ModelStore(database, (operation, apply) =>
-    (fates[fate] ?? fates[0] ?? t.fail())(operation, apply),
+  const store = new ModelStore(database, (method, apply) =>
+    (fates[fate] ?? fates[0] ?? t.fail())(method, apply),
   );
   const ada = actor(1);
   await store.activate(ada, 0, 1, true);

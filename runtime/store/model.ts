@@ -28,9 +28,9 @@ export { ModelDatabase } from './model-database.ts';
  * Runs `apply`, which is atomic, at a moment of its choosing, at most once, and answers with its result. A call
  * that is lost is answered by rejecting with a StoreError: `unavailable` only if `apply` never runs, else `unknown`.
  */
-export type Schedule = <T>(operation: keyof Store, apply: () => T) => Promise<T>;
+export type Schedule = <T>(method: keyof Store, apply: () => T) => Promise<T>;
 
-const atOnce: Schedule = async (_operation, apply) => {
+const atOnce: Schedule = async (_method, apply) => {
   // Never in the caller's own turn: a database is not that fast either.
   await undefined;
   return apply();
@@ -76,8 +76,8 @@ export class ModelStore implements Store {
     return this.#schedule('setConnected', () => this.#database.setConnected(nodeId, incarnation, connected));
   }
 
-  buryExpired(): Promise<void> {
-    return this.#schedule('buryExpired', () => this.#database.buryExpired());
+  expireNodes(): Promise<void> {
+    return this.#schedule('expireNodes', () => this.#database.expireNodes());
   }
 
   claim(

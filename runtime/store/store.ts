@@ -21,10 +21,10 @@ import type { AnyKey, AnyRow, AnyTable } from '../table.ts';
 
 export type StoreFailure =
   /** A server-wide unique key is taken (23505), or a node by a later start. Nothing of the statement was applied. */
-  | 'refused'
+  | 'rejected'
   /** A serialisation failure, deadlock or lock time-out (40001, 40P01, 55P03). Nothing was applied. */
   | 'conflict'
-  /** The database cannot serve (53xxx, 25006, disk full, no connection to be had). Nothing was applied. */
+  /** The database cannot serve (53xxx, 25006, disk full, no connection available). Nothing was applied. */
   | 'unavailable'
   /**
    * The statement may or may not have been applied, or may still be: no answer came, or one above severity ERROR, or one
@@ -63,7 +63,7 @@ export type Activation =
 export type Write =
   | {
       readonly table: AnyTable;
-      readonly put: AnyRow /** The turn took the row as new (see `birth`). */;
+      readonly put: AnyRow /** The turn took the row as new (see `generation`). */;
       readonly isNew: boolean;
     }
   | { readonly table: AnyTable; readonly remove: AnyKey };
@@ -93,7 +93,7 @@ export interface RangeRead {
   readonly after: number;
   readonly through: number;
   readonly limit: number;
-  /** Stop after the row at which the running sum of `weight` reaches this. */
+  /** Stop after the row at which the running sum of `size` reaches this. */
   readonly budgetBytes?: number | undefined;
   readonly subset?: string | undefined;
   /** Only these columns (key and order columns are always included). */
@@ -196,8 +196,8 @@ export interface Store {
    * `isPredecessorDead`: what it held would be free at once, while it may still answer from memory.
    *
    * The order of starts is that of the numbers they draw, each before it sends its registration. One that finds a
-   * later start in its place rejects as `refused`: nothing was applied, and trying again would draw a later number
-   * still and end a process that serves. Whoever is refused must not serve.
+   * later start in its place rejects as `rejected`: nothing was applied, and trying again would draw a later number
+   * still and end a process that serves. Whoever is rejected must not serve.
    */
   register(node: NodeRow, leaseMs: number, isPredecessorDead?: boolean): Promise<number>;
   /** Extends the lease of exactly this incarnation. False: it was declared dead; it must never serve again. */
@@ -211,7 +211,7 @@ export interface Store {
   /** This incarnation says whether other processes can reach it. */
   setConnected(nodeId: string, incarnation: string, connected: boolean): Promise<void>;
   /** Clears the incarnation of nodes whose lease has expired by database time; their renewals fail from here on. */
-  buryExpired(): Promise<void>;
+  expireNodes(): Promise<void>;
   /**
    * Claims, of the shards named, those that no other live incarnation holds, all under one new epoch. Shards that
    * this incarnation holds are claimed anew: it names them only if it never got the answer of the claim before.

@@ -1,10 +1,10 @@
 /**
  * The transport port: how a call reaches the owner of an actor, how hosts tell each other what changed, and how what
- * an actor publishes reaches the gateways that follow it.
+ * an actor publishes reaches the gateways subscribed to it.
  *
  * Nothing here is a promise. A call may be lost or doubled on its way, a wake-up, a hint or an event may never come,
  * and any of them may come late. What makes up for it: recorded calls and the repeats of callers for calls, the outbox
- * for wake-ups, the looks that owners take at the database for hints, and the gateways' registrations for events.
+ * for wake-ups, the owners' reconciliation with the database for hints, and the gateways' registrations for events.
  *
  * What an adapter owes all the same:
  * 1. A call whose shard is routed to this process is a function call.
@@ -56,7 +56,7 @@ export type Hint =
   | { readonly hint: 'nodes' }
   /** Nobody owns these shards now. */
   | { readonly hint: 'freed'; readonly shards: readonly number[] }
-  /** This incarnation owns them now: what followed an actor of theirs has to register again. */
+  /** This incarnation owns them now: whoever is subscribed to an actor of theirs has to register again. */
   | { readonly hint: 'claimed'; readonly shards: readonly number[]; readonly host: string }
   /** This incarnation is there, and can be heard. */
   | { readonly hint: 'present'; readonly host: string }

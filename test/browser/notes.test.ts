@@ -124,16 +124,16 @@ test.serial('a device that signs in later gets all of it and brings what it wrot
   t.true(await b.client.sync());
   t.is((await noteTitled(b, 'written offline')).text, 'kept');
   t.deepEqual(await c.client.notes(), await a.client.notes());
-  await isSettled(t, c);
+  await isInSync(t, c);
   await c.close();
 });
 
-test.serial("both devices are settled, and the client's own integrity check agrees", async (t) => {
-  await isSettled(t, a);
-  await isSettled(t, b);
+test.serial("both devices are in sync, and the client's own integrity check agrees", async (t) => {
+  await isInSync(t, a);
+  await isInSync(t, b);
 });
 
-async function isSettled(t: ExecutionContext, on: Device): Promise<void> {
+async function isInSync(t: ExecutionContext, on: Device): Promise<void> {
   t.true(await on.client.isInSync());
   t.is(await on.client.unsavedItemCount(), 0);
   t.is(await on.client.undecryptableItemCount(), 0);

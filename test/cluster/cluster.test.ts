@@ -35,7 +35,7 @@ test.serial('a cluster keeps what it promised under every kind of disturbance', 
     builds: await buildTwice('cluster'),
     disturb: async (nemesis) => {
       await nemesis.round();
-      // Nobody's commit may have been under way at the node that was paused.
+      // Nobody's commit may have been in flight at the node that was paused.
       for (let more = 0; more < 3 && lateWrites === 0; more += 1) await nemesis.disturb(amidCommits);
     },
     onDone: (disturbed, tally) => {

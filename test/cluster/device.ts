@@ -1,6 +1,6 @@
 /**
  * A signed-in device with real HTTP calls: what it has comes from its syncs alone, what it sends is based on that, and
- * everything goes into the history. It has one sync under way at a time, as clients do.
+ * everything goes into the history. It has one sync in flight at a time, as clients do.
  */
 import { headerSessions } from '../kit/account.ts';
 import type { SeededRandom } from '../kit/random.ts';

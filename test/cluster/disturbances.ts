@@ -45,7 +45,7 @@ function leases({ leaseMs }: Cluster, random: SeededRandom, from: number, to: nu
   return Math.round(leaseMs * (from + (to - from) * random.fraction()));
 }
 
-const underWayMs = 300;
+const inFlightMs = 300;
 
 const both = ['to-server', 'to-client'] as const satisfies readonly Way[];
 
@@ -87,7 +87,7 @@ function paused(from: number, to: number, serves: boolean): Maker {
 }
 
 /**
- * Its statements are under way, and it stands still, until another has taken over: what then arrives comes late, and
+ * Its statements are in flight, and it stands still, until another has taken over: what then arrives comes late, and
  * has to be refused.
  */
 const pausedAmidCommits = toNode((node, cluster, random) => ({
@@ -98,10 +98,10 @@ const pausedAmidCommits = toNode((node, cluster, random) => ({
   begin: async () => {
     const { database } = node.links;
     // So that at any moment some have read what they need and send what they write.
-    database.slow(underWayMs / 2);
-    await pause(4 * underWayMs);
+    database.slow(inFlightMs / 2);
+    await pause(4 * inFlightMs);
     database.silence('to-server');
-    await pause(underWayMs);
+    await pause(inFlightMs);
     node.pause();
   },
   mend: async () => {

@@ -134,7 +134,7 @@ async function survives(
   await illness.heal();
   await until(allReady(cluster), 60_000);
   t.not(await probe.servedByEach(gateways, 20_000), undefined);
-  await workload.settle();
+  await workload.finish();
   t.deepEqual(check(history.entries), []);
   t.deepEqual(cluster.endedByThemselves, []);
 }

@@ -62,9 +62,9 @@ export async function runTrial(options: TrialOptions): Promise<Verdict> {
     workload.start();
     await options.disturb(new Nemesis({ cluster, history, probe, seed, onDone }), history);
     const complaints = disturbed.flatMap((each) => each.complaints);
-    const unsettled = await workload.settle().then(
+    const unfinished = await workload.finish().then(
       () => [],
-      (error: Error) => [`the workload did not settle: ${error.message}`],
+      (error: Error) => [`the workload did not finish: ${error.message}`],
     );
     const untold = await until(async () => (await cluster.pendingTells()) === 0, tellsLimitMs).then(
       () => [],
@@ -74,7 +74,7 @@ export async function runTrial(options: TrialOptions): Promise<Verdict> {
     const violations = check(history.entries);
     return {
       violations,
-      complaints: [...complaints, ...unsettled, ...untold],
+      complaints: [...complaints, ...unfinished, ...untold],
       endedByThemselves,
       disturbed,
       tally,

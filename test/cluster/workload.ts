@@ -24,7 +24,7 @@ export interface WorkloadOptions {
 
 /** Per user, so that the last full sync stays small. */
 const itemsMax = 120;
-const settleLimitMs = 60_000;
+const finishLimitMs = 60_000;
 const pauseMaxMs = 1_000;
 /** Not one of ours, so the server answers with everything, tombstones included. */
 const foreignToken = Buffer.from('2:1.0').toString('base64');
@@ -44,7 +44,7 @@ export class Workload {
   readonly #places: Place[] = [];
   #running: Promise<readonly PromiseSettledResult<void>[]> = Promise.resolve([]);
   #isStopping = false;
-  #settleBy = Number.POSITIVE_INFINITY;
+  #finishBy = Number.POSITIVE_INFINITY;
   #devices = 0;
 
   constructor(options: WorkloadOptions) {
@@ -71,9 +71,9 @@ export class Workload {
   }
 
   /** Lets every device finish what it has begun and sync to the end, and writes down what new devices are given. */
-  async settle(): Promise<void> {
+  async finish(): Promise<void> {
     this.#isStopping = true;
-    this.#settleBy = performance.now() + settleLimitMs;
+    this.#finishBy = performance.now() + finishLimitMs;
     for (const end of await this.#running) if (end.status === 'rejected') throw end.reason;
     // Twice: what one device saved in its last act, the others have to get.
     for (const { device } of [...this.#places, ...this.#places]) await device.sync();
@@ -91,16 +91,16 @@ export class Workload {
     history.flush();
   }
 
-  /** Ends it where it is; harmless after it has settled. */
+  /** Ends it where it is; harmless after it has finished. */
   abandon(): void {
     this.#isStopping = true;
-    this.#settleBy = 0;
+    this.#finishBy = 0;
   }
 
   #client(): Client {
     const { gateways, tally, timeoutMs } = this.#options;
     const random = new SeededRandom(this.#random.below(2 ** 32));
-    const isOver = () => performance.now() > this.#settleBy;
+    const isOver = () => performance.now() > this.#finishBy;
     const preferred = random.below(1_000);
     return new Client({ gateways, preferred, random, tally, timeoutMs, pauseMaxMs, isOver });
   }

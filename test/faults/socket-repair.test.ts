@@ -10,7 +10,7 @@ import { Hub } from '../../gateway/sockets/hub.ts';
 import { prometheusSocketMetrics } from '../../gateway/sockets/metrics.ts';
 import { OpenSocket } from '../../gateway/sockets/open-socket.ts';
 import { shardOf } from '../../runtime/address.ts';
-import { createFollow } from '../../runtime/events/following.ts';
+import { createSubscribe } from '../../runtime/events/subscriptions.ts';
 import type { Actors } from '../../runtime/handles.ts';
 import { createActors } from '../../runtime/host/actors.ts';
 import { defaultLimits } from '../../runtime/host/limits.ts';
@@ -71,7 +71,7 @@ async function openWorld() {
   const limits = defaultsOf(gatewaySettings).sockets;
   const hub = new Hub({
     actors,
-    follow: createFollow({ transport, clock, random, logger: silentLogger, shardCount }),
+    subscribe: createSubscribe({ transport, clock, random, logger: silentLogger, shardCount }),
     clock,
     random,
     metrics,
@@ -239,7 +239,7 @@ test('a session that ends while its socket opens gets none', async (t) => {
   t.true(socket.isClosed);
 });
 
-test('a user without sockets is followed no more', async (t) => {
+test('a user without sockets is subscribed to no more', async (t) => {
   const world = await openWorld();
   for (const { socket } of [world.phone, world.laptop]) {
     socket.closed();

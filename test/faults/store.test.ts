@@ -31,7 +31,7 @@ const roundsEach = 6;
 const struckEvery = 3;
 const strikesMax = 12;
 const statementTimeoutMs = 500;
-const tellsSettleMaxMs = 20_000;
+const tellsArriveMaxMs = 20_000;
 
 let server: TestPostgres;
 test.before(async () => {
@@ -105,7 +105,7 @@ async function readings(actors: Actors): Promise<Readonly<Record<string, Reading
 }
 
 async function untilTellsArrived(store: Store): Promise<void> {
-  const untilMs = systemClock.monotonicMs() + tellsSettleMaxMs;
+  const untilMs = systemClock.monotonicMs() + tellsArriveMaxMs;
   while ((await store.backlog()).pendingTells > 0) {
     if (systemClock.monotonicMs() > untilMs) throw new Error('tells are left over');
     await sleep(systemClock, 20);

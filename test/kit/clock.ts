@@ -47,12 +47,12 @@ export class FakeClock implements Clock {
    */
   async advance(byMs: number): Promise<void> {
     const untilMs = this.#monotonicMs + byMs;
-    await settled();
+    await drainPromises();
     for (let next = this.#next(untilMs); next !== undefined; next = this.#next(untilMs)) {
       this.#scheduled.delete(next);
       this.#monotonicMs = Math.max(this.#monotonicMs, next.atMs);
       next.fire();
-      await settled();
+      await drainPromises();
     }
     this.#monotonicMs = untilMs;
   }
@@ -62,7 +62,7 @@ export class FakeClock implements Clock {
    * what repeats itself every second has missed all the others.
    */
   async leap(byMs: number): Promise<void> {
-    await settled();
+    await drainPromises();
     this.#monotonicMs += byMs;
     await this.advance(0);
   }
@@ -84,6 +84,6 @@ export class FakeClock implements Clock {
 }
 
 /** Lets every promise that can go on without time or the outside world do so. */
-export async function settled(): Promise<void> {
+export async function drainPromises(): Promise<void> {
   for (let round = 0; round < 3; round += 1) await new Promise((resolve) => setImmediate(resolve));
 }

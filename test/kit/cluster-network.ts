@@ -121,7 +121,7 @@ export class ClusterNetwork {
 interface Waiting {
   resolve(reply: unknown): void;
   fail(error: Error): void;
-  settle(how: () => void): void;
+  answer(how: () => void): void;
 }
 
 const unanswered = (message: string) =>
@@ -211,26 +211,26 @@ export class ClusterTransport implements Transport {
   /** While a shard changes hands there may be two who get the call. Who answers first is heard. */
   #askAll(owners: readonly ClusterTransport[], call: AskCall, shard: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const settle = (how: () => void) => {
+      const answer = (how: () => void) => {
         if (!this.#sent.delete(sent)) return;
         cancel();
         how();
       };
-      const fail = (error: Error) => settle(() => reject(error));
+      const fail = (error: Error) => answer(() => reject(error));
       const sent = { shard, fail };
       const leftMs = Math.max(0, call.deadlineMs - this.process.monotonicMs());
       const cancel = this.process.schedule(leftMs, () => fail(unanswered('no answer came in time')));
       this.#sent.add(sent);
-      for (const owner of owners) this.#askOne(owner, call, { resolve, fail, settle });
+      for (const owner of owners) this.#askOne(owner, call, { resolve, fail, answer });
     });
   }
 
-  #askOne(owner: ClusterTransport, call: AskCall, { resolve, fail, settle }: Waiting): void {
+  #askOne(owner: ClusterTransport, call: AskCall, { resolve, fail, answer }: Waiting): void {
     this.#network.send(this, owner, () => {
       const { handler } = owner;
       const asked = handler?.askFromElsewhere(call) ?? Promise.reject(new MovedError('not served here now'));
       asked.then(
-        (reply) => this.#network.send(owner, this, () => settle(() => resolve(reply))),
+        (reply) => this.#network.send(owner, this, () => answer(() => resolve(reply))),
         (error) => this.#network.send(owner, this, () => fail(error)),
       );
     });

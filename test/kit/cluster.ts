@@ -13,7 +13,7 @@ import { placementOf } from '../../runtime/ownership/placement.ts';
 import { noMetrics, type RuntimeMetrics, silentLogger } from '../../runtime/ports.ts';
 import { ModelDatabase, ModelStore, type Schedule } from '../../runtime/store/model.ts';
 import { type NodeRow, type Store, StoreError } from '../../runtime/store/store.ts';
-import { FakeClock, settled } from './clock.ts';
+import { drainPromises, FakeClock } from './clock.ts';
 import { ClusterNetwork, type ClusterTransport, TestProcess } from './cluster-network.ts';
 import { SeededRandom } from './random.ts';
 
@@ -38,7 +38,7 @@ export interface ClusterNode {
   /** Handles of a gateway in the same process. */
   readonly actors: Actors;
   /** Why this process had to end. */
-  readonly refusals: unknown[];
+  readonly rejections: unknown[];
   /** Every statement this node sent, in order. */
   readonly statements: (keyof Store)[];
   /** Stands between the statements of this node and their effect. */
@@ -70,14 +70,14 @@ export class TestCluster {
     const { random, shardCount, leaseMs } = this;
     const process = new TestProcess(this.clock);
     const transport = this.network.join(process);
-    const refusals: unknown[] = [];
+    const rejections: unknown[] = [];
     const statements: (keyof Store)[] = [];
-    const made = { schedule: (async (_operation, apply) => apply()) as Schedule };
-    const schedule: Schedule = async (operation, apply) => {
-      statements.push(operation);
+    const made = { schedule: (async (_method, apply) => apply()) as Schedule };
+    const schedule: Schedule = async (method, apply) => {
+      statements.push(method);
       await undefined;
       try {
-        return await made.schedule(operation, apply);
+        return await made.schedule(method, apply);
       } finally {
         await process.entered();
       }
@@ -96,10 +96,10 @@ export class TestCluster {
       shardCount,
       leaseMs,
       isPredecessorDead: false,
-      onRefused: (error) => void refusals.push(error),
+      onRejected: (error) => void rejections.push(error),
     });
     const actors = this.#actorsOver(transport);
-    const clusterNode = Object.assign(made, { id, node, process, transport, actors, refusals, statements });
+    const clusterNode = Object.assign(made, { id, node, process, transport, actors, rejections, statements });
     this.nodes.push(clusterNode);
     return clusterNode;
   }
@@ -111,7 +111,7 @@ export class TestCluster {
     return node;
   }
 
-  /** Nodes that have settled each with its share. */
+  /** Nodes that serve, each with its share. */
   async joinAll<const Ids extends readonly string[]>(ids: Ids): Promise<{ [At in keyof Ids]: ClusterNode }> {
     const nodes: ClusterNode[] = [];
     for (const id of ids) nodes.push(await this.join(id));
@@ -119,14 +119,14 @@ export class TestCluster {
     return nodes as { [At in keyof Ids]: ClusterNode };
   }
 
-  /** Lets time pass until it is settled. */
+  /** Lets time pass until it has ended. */
   async until<T>(promise: Promise<T>): Promise<T> {
     let isOver = false;
     const over = () => {
       isOver = true;
     };
     promise.then(over, over);
-    await settled();
+    await drainPromises();
     while (!isOver) await this.clock.advance(10);
     return promise;
   }
@@ -178,8 +178,8 @@ export function loseOnce(
   from = () => true,
 ): void {
   let isLost = false;
-  node.schedule = async (operation, apply) => {
-    if (operation !== lost || isLost || !from()) return apply();
+  node.schedule = async (method, apply) => {
+    if (method !== lost || isLost || !from()) return apply();
     isLost = true;
     if (what === 'answer') apply();
     throw new StoreError(what === 'answer' ? 'unknown' : 'unavailable', 'lost by the test');
@@ -192,7 +192,7 @@ export async function becomes({ clock }: TestCluster, isSo: () => boolean): Prom
 }
 
 /** Every shard is served by exactly the nodes named, each with its share. */
-export function isSettled(made: TestCluster, ids: readonly string[]): boolean {
+export function isBalanced(made: TestCluster, ids: readonly string[]): boolean {
   const places = made.placesOf(ids);
   return made.nodes.every(({ id, node }) => {
     const place = places.get(id) ?? [];

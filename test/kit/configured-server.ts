@@ -10,7 +10,7 @@ import { startServer } from '../../process/server.ts';
 import { createKeyring } from '../../runtime/keyring.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import { ModelDatabase, ModelStore } from '../../runtime/store/model.ts';
-import { FakeClock, settled } from './clock.ts';
+import { drainPromises, FakeClock } from './clock.ts';
 
 export interface ConfiguredServer {
   readonly url: string;
@@ -35,7 +35,7 @@ export async function startConfiguredServer(
   const logger = pino({ level: 'silent' });
   const lifetime = new Lifetime({ logger, clock, closeMostMs: 60_000, exit: () => {} });
   const options = { config, secrets, version: '0', clock, random: systemRandom, logger, lifetime };
-  const foundation = {
+  const resources = {
     keyring: createKeyring(Buffer.alloc(32, 7)),
     store: new ModelStore(database),
     generation: 'test',
@@ -46,14 +46,14 @@ export async function startConfiguredServer(
   t.teardown(end);
   const { port } = await moving(
     clock,
-    startServer(options, async () => foundation),
+    startServer(options, async () => resources),
   );
   return {
     url: `http://127.0.0.1:${port}`,
     clock,
     async advance(byMs) {
       await clock.advance(byMs);
-      await settled();
+      await drainPromises();
     },
     async restart(changed) {
       await end();
@@ -69,7 +69,7 @@ async function moving<T>(clock: FakeClock, work: Promise<T>): Promise<T> {
     isOver = true;
   };
   work.then(over, over);
-  await settled();
+  await drainPromises();
   while (!isOver) {
     await clock.advance(moveMs);
     await new Promise((resolve) => setTimeout(resolve, 1));

@@ -10,7 +10,7 @@ import {
   type SqlTable,
   subsetPredicate,
 } from '../../runtime/store/postgres/sql.ts';
-import { type AnyTable, ownerColumn, refusesByKey, type Subset } from '../../runtime/table.ts';
+import { type AnyTable, ownerColumn, rejectsByKey, type Subset } from '../../runtime/table.ts';
 
 /** In the form of migrations, whose ids begin with the table's name. */
 export function createTable(table: AnyTable): readonly Migration[] {
@@ -23,7 +23,7 @@ export function createTable(table: AnyTable): readonly Migration[] {
   return [
     { id: `${table.name}-0001-table`, sql: createTableSql(main) },
     ...(part === undefined ? [] : [{ id: `${table.name}-0001-part`, sql: createTableSql(part) }]),
-    ...(refusesByKey(table) ? [uniqueIndex(table, 'key', table.key)] : []),
+    ...(rejectsByKey(table) ? [uniqueIndex(table, 'key', table.key)] : []),
     ...unique.map((columns) => uniqueIndex(table, `unique_${columns.join('_')}`, columns)),
     ...(table.order === undefined ? [] : [orderIndex(table, 'order', '')]),
     ...subsets.map(([name, subset]) => orderIndex(table, name, ` WHERE ${subsetPredicate(subset)}`)),

@@ -16,7 +16,7 @@ export async function freePorts(count: number): Promise<readonly number[]> {
     const port = randomInt(lowest, highest);
     if (await isFree(port)) ports.add(port);
   }
-  if (ports.size < count) throw new Error(`${count} free ports were not to be found`);
+  if (ports.size < count) throw new Error(`${count} free ports could not be found`);
   return [...ports];
 }
 

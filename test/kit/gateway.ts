@@ -12,7 +12,7 @@ import { createGateway, type Gateway, type GatewayConfig } from '../../gateway/s
 import { gatewaySettings } from '../../gateway/settings.ts';
 import { createSocketTokens, type SocketTokens } from '../../gateway/sockets/tokens.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
-import { createFollow } from '../../runtime/events/following.ts';
+import { createSubscribe } from '../../runtime/events/subscriptions.ts';
 import type { Actors } from '../../runtime/handles.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import { createReadiness, type Readiness } from '../../runtime/readiness.ts';
@@ -118,7 +118,7 @@ export async function startGateway(
     registry,
     readiness: ready,
     socketTokens,
-    follow: createFollow({ transport, shardCount: testShardCount, clock, random, logger }),
+    subscribe: createSubscribe({ transport, shardCount: testShardCount, clock, random, logger }),
     verifyBearer,
   });
   const port = await gateway.listen('127.0.0.1', 0);
@@ -126,7 +126,7 @@ export async function startGateway(
   return { gateway, port, url: `http://127.0.0.1:${port}`, registry, readiness: ready, log };
 }
 
-/** A promise and what settles it. */
+/** A promise and what ends it. */
 export function latch<T = void>(): { readonly promise: Promise<T>; readonly open: (value: T) => void } {
   let open: (value: T) => void = () => {};
   const promise = new Promise<T>((resolve) => {
@@ -177,7 +177,7 @@ export async function openRaw(t: ExecutionContext, port: number): Promise<RawCon
   const waiting = new Set<() => void>();
   socket.on('data', (chunk) => {
     all += chunk.toString('latin1');
-    for (const look of waiting) look();
+    for (const check of waiting) check();
   });
   socket.on('error', () => {});
   const ended = new Promise<string>((resolve) => {
@@ -195,17 +195,17 @@ export async function openRaw(t: ExecutionContext, port: number): Promise<RawCon
     },
     received: (text) =>
       new Promise((resolve, reject) => {
-        let looked = 0;
-        const look = () => {
-          const found = all.indexOf(text, Math.max(0, looked - text.length));
-          looked = all.length;
+        let searched = 0;
+        const check = () => {
+          const found = all.indexOf(text, Math.max(0, searched - text.length));
+          searched = all.length;
           if (found < 0) return;
-          waiting.delete(look);
+          waiting.delete(check);
           resolve(all);
         };
-        waiting.add(look);
+        waiting.add(check);
         socket.on('close', () => reject(new Error(`the connection ended before "${text}" came: ${all}`)));
-        look();
+        check();
       }),
   };
 }

@@ -13,11 +13,11 @@ import type { AccountSettings } from '../../actors/settings.ts';
 import { createVerifyBearer } from '../../gateway/admission/bearer.ts';
 import { serverCredentials } from '../../operations/credentials.ts';
 import { createInternalApi, type InternalApi } from '../../operations/internal-api.ts';
-import type { InternalApiPorts } from '../../operations/ports.ts';
+import type { InternalApiOptions } from '../../operations/internal-api-options.ts';
 import { shardOf } from '../../runtime/address.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import {
-  type ClusterOperationsPorts,
+  type ClusterOperationsOptions,
   createClusterOperations,
   createLookups,
 } from '../../runtime/host/cluster-operations.ts';
@@ -46,9 +46,9 @@ export async function startApi(
   t: ExecutionContext,
   options: {
     readonly credentials?: ServerCredentials;
-    readonly ports?: Partial<InternalApiPorts>;
+    readonly api?: Partial<InternalApiOptions>;
     /** In place of the host's. */
-    readonly store?: ClusterOperationsPorts['store'];
+    readonly store?: ClusterOperationsOptions['store'];
     readonly settings?: Partial<AccountSettings>;
     readonly leaseMs?: number;
   } = {},
@@ -80,7 +80,7 @@ export async function startApi(
     logger: { info: note, warn: note, error: note },
     registry,
     drainTimeoutMs: 2_000,
-    ...options.ports,
+    ...options.api,
   });
   const port = await api.listen('127.0.0.1', 0, options.credentials ?? serverCredentials(undefined));
   t.teardown(() => api.close());

@@ -103,7 +103,7 @@ export class PostgresProxy {
 /** What a server says before it executes, and so before an error of that: parsed, bound, and what rows will be like. */
 const preparing = ['1', '2', 'T', 'n', 't'];
 
-/** One client and its server, and what of the statement at hand is under way. */
+/** One client and its server, and what of the statement at hand is in flight. */
 class ProxiedConnection {
   readonly #client: Socket;
   readonly #server: Socket;

@@ -60,8 +60,8 @@ export function startServerProcess(options: ServerProcessOptions): ServerProcess
   };
   for (const input of [child.stdout, child.stderr]) if (input) createInterface({ input }).on('line', read);
   const output = () => lines.join('\n');
-  const exitCode = new Promise<number | null>((settle) => {
-    child.once('close', (code) => settle(code));
+  const exitCode = new Promise<number | null>((fulfil) => {
+    child.once('close', (code) => fulfil(code));
   });
   return { child, output, exitCode, ready: () => addresses(listeners, output, exitCode) };
 }
@@ -73,20 +73,20 @@ function inherited(): NodeJS.ProcessEnv {
 }
 
 function addresses(listeners: Set<() => void>, output: () => string, exitCode: Promise<number | null>) {
-  return new Promise<{ url: string; metricsUrl: string }>((settle, reject) => {
+  return new Promise<{ url: string; metricsUrl: string }>((fulfil, reject) => {
     const fail = (what: string) =>
       reject(new Error(`The server ${what}. The end of its output:\n${output()}`));
     const alarm = setTimeout(() => fail(`was not ready after ${startLimitMs} ms`), startLimitMs);
-    const look = () => {
+    const check = () => {
       const url = /sync server: (\S+)/.exec(output())?.[1];
       const metricsUrl = /probes: (\S+)/.exec(output())?.[1];
       if (url === undefined || metricsUrl === undefined) return;
       clearTimeout(alarm);
-      listeners.delete(look);
-      settle({ url, metricsUrl });
+      listeners.delete(check);
+      fulfil({ url, metricsUrl });
     };
-    listeners.add(look);
-    look();
+    listeners.add(check);
+    check();
     void exitCode.then((code) => {
       clearTimeout(alarm);
       fail(`ended with code ${code}`);

@@ -25,7 +25,7 @@ import { provide } from '../../runtime/dependency.ts';
 import { createKeyring } from '../../runtime/keyring.ts';
 import { createReadiness } from '../../runtime/readiness.ts';
 import { alice } from './account.ts';
-import { FakeClock, settled } from './clock.ts';
+import { drainPromises, FakeClock } from './clock.ts';
 import { Device } from './device.ts';
 import { startGateway, type TestGateway, testSocketTokens } from './gateway.ts';
 import { CountingHasher } from './hasher.ts';
@@ -154,7 +154,7 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
       // Hours of what repeats itself every second would take minutes.
       if (byMs > longMs) await clock.leap(byMs - longMs);
       await clock.advance(Math.min(byMs, longMs));
-      await settled();
+      await drainPromises();
     },
     async answered(asked, withinMs = 5_000) {
       let isOver = false;

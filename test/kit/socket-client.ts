@@ -79,7 +79,7 @@ class Connection implements SocketClient {
   readonly #answersPings: boolean;
   #bytes: Buffer;
   #code = abnormal;
-  readonly #lookers = new Set<() => void>();
+  readonly #checks = new Set<() => void>();
 
   constructor(socket: Socket, first: Buffer, answersPings: boolean) {
     this.#socket = socket;
@@ -102,14 +102,14 @@ class Connection implements SocketClient {
   received(count: number): Promise<readonly string[]> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(`only ${this.texts.length} frames came`)), waitMs);
-      const look = () => {
+      const check = () => {
         if (this.texts.length < count) return;
         clearTimeout(timer);
-        this.#lookers.delete(look);
+        this.#checks.delete(check);
         resolve(this.texts);
       };
-      this.#lookers.add(look);
-      look();
+      this.#checks.add(check);
+      check();
     });
   }
 
@@ -148,7 +148,7 @@ class Connection implements SocketClient {
   #frame(opcode: number, payload: Buffer): void {
     if (opcode === opcodes.text) {
       this.texts.push(payload.toString());
-      for (const look of this.#lookers) look();
+      for (const check of this.#checks) check();
     } else if (opcode === opcodes.ping) {
       this.pings += 1;
       if (this.#answersPings) this.#write(opcodes.pong, payload);

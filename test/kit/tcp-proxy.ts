@@ -53,7 +53,7 @@ export class TcpProxy {
     for (const way of ways) this.#silent.add(way);
   }
 
-  /** From now on every byte is under way for so long. */
+  /** From now on every byte is on its way for so long. */
   slow(delayMs: number): void {
     this.#delayMs = delayMs;
   }

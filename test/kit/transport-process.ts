@@ -24,7 +24,7 @@ export class Seen {
   readonly woken: TellRow[] = [];
   readonly hints: Hint[] = [];
   readonly logged: string[] = [];
-  readonly refused: string[] = [];
+  readonly rejected: string[] = [];
   readonly disconnected: string[] = [];
   failedWakes = 0;
   unknownOutcomes = 0;
@@ -62,7 +62,7 @@ export async function startProcess(
     logger: { info: log, warn: log, error: log },
     metrics: {
       ...noTransportMetrics,
-      refused: (reason) => seen.refused.push(reason),
+      rejected: (reason) => seen.rejected.push(reason),
       disconnected: (connection) => seen.disconnected.push(connection),
       wakeFailed: () => {
         seen.failedWakes += 1;

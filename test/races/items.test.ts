@@ -13,9 +13,9 @@ const uuids = (items: readonly { uuid: string }[]) => items.map(({ uuid }) => uu
 /** A server whose next commit can be held until a call has reached its actor: so it comes between two turns. */
 async function startHeldServer(t: ExecutionContext) {
   let onCommit = async () => {};
-  const schedule: Schedule = async (operation, apply) => {
+  const schedule: Schedule = async (method, apply) => {
     const done = apply();
-    if (operation === 'commit') await onCommit();
+    if (method === 'commit') await onCommit();
     return done;
   };
   const server = await startServer(t, { host: { schedule } });
@@ -54,7 +54,7 @@ test('of savers of the same version exactly one wins, and the others get the win
 test('the same new uuid from two devices at once is saved once, and the other gets the winner', async (t) => {
   const server = await startServer(t);
   const devices = await Promise.all([1, 2, 3].map(() => server.device()));
-  // While another commit is under way, the saves that meet gather in the next one together.
+  // While another commit is in flight, the saves that meet gather in the next one together.
   const busy = (devices[0] ?? t.fail()).sync({ items: [note({ uuid: uuidNumber(2), content_type: 'Tag' })] });
   const replies = await Promise.all(
     devices.map((device, n) => device.sync({ items: [note({ content: `new ${n}` })] })),

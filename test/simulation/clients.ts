@@ -1,12 +1,12 @@
 /** Everybody who uses the simulated server: the devices of a few accounts, and clients of a few counters. */
 import type { SeededRandom } from '../kit/random.ts';
 import { Account } from './account.ts';
+import type { Checkers } from './checkers/checkers.ts';
 import { CounterClient } from './counters.ts';
 import { Device } from './devices.ts';
 import { signinKeys, tokens } from './domain.ts';
 import type { Gateway } from './gateway.ts';
 import { HaulClient } from './hauls.ts';
-import type { Judges } from './judges.ts';
 import type { Plan } from './plan.ts';
 import type { SimulatedTime } from './time.ts';
 
@@ -20,7 +20,7 @@ export interface ClientsOptions {
   readonly plan: Plan;
   readonly time: SimulatedTime;
   readonly gateway: Gateway;
-  readonly judges: Judges;
+  readonly checkers: Checkers;
   readonly randomOf: (part: string) => SeededRandom;
 }
 
@@ -28,7 +28,7 @@ const emails = ['one@example.org', 'two@example.org'];
 const clientNames = ['p', 'q', 'r', 's', 't'];
 const haulClientNames = ['u', 'v'];
 const counterNames = ['c1', 'c2', 'c3', 'c4'];
-/** The first device of an account only follows. */
+/** The first device of an account only reads. */
 const apiVersions = ['20240226', '20200115', '20240226'];
 const sharedUuids = 2;
 
@@ -36,31 +36,31 @@ export function createClients(options: ClientsOptions): readonly Client[] {
   return [...createDevices(options), ...createCounterClients(options), ...createHaulClients(options)];
 }
 
-function createCounterClients({ plan, time, gateway, judges, randomOf }: ClientsOptions): Client[] {
+function createCounterClients({ plan, time, gateway, checkers, randomOf }: ClientsOptions): Client[] {
   const counters = counterNames.slice(0, plan.counters);
-  const { thinkMs, operationsMax, patienceMs } = plan;
-  const { history, staleness } = judges;
-  const shared = { time, gateway, history, staleness, counters, thinkMs, operationsMax, patienceMs };
+  const { thinkMs, callsMax, patienceMs } = plan;
+  const { history, staleness } = checkers;
+  const shared = { time, gateway, history, staleness, counters, thinkMs, callsMax, patienceMs };
   return clientNames
     .slice(0, plan.clients)
     .map((name) => new CounterClient({ ...shared, name, random: randomOf(name) }));
 }
 
-function createHaulClients({ plan, time, gateway, judges, randomOf }: ClientsOptions): Client[] {
+function createHaulClients({ plan, time, gateway, checkers, randomOf }: ClientsOptions): Client[] {
   const counters = counterNames.slice(0, plan.counters);
-  const shared = { time, gateway, history: judges.history, counters };
+  const shared = { time, gateway, history: checkers.history, counters };
   return haulClientNames
     .slice(0, plan.haulClients)
     .map((name) => new HaulClient({ ...shared, name, random: randomOf(name) }));
 }
 
 function createDevices(options: ClientsOptions): Client[] {
-  const { plan, judges, randomOf } = options;
+  const { plan, checkers, randomOf } = options;
   const random = randomOf('uuids');
   const foreignUuids = [random.uuid()];
   return emails.slice(0, plan.accounts).flatMap((email) => {
     const uuids = Array.from({ length: sharedUuids }, () => random.uuid());
-    const account = new Account(email, uuids, judges.reportOf('sessions'));
+    const account = new Account(email, uuids, checkers.reportOf('sessions'));
     return apiVersions
       .slice(0, plan.editors + 1)
       .map((apiVersion, index) => createDevice(options, { account, apiVersion, index, foreignUuids }));
@@ -68,27 +68,27 @@ function createDevices(options: ClientsOptions): Client[] {
 }
 
 function createDevice(
-  { plan, time, gateway, judges, randomOf }: ClientsOptions,
+  { plan, time, gateway, checkers, randomOf }: ClientsOptions,
   of: { account: Account; apiVersion: string; index: number; foreignUuids: readonly string[] },
 ): Client {
-  const follows = of.index === 0;
-  const device = `${of.account.email.slice(0, 3)}-${follows ? 'follower' : of.index}`;
-  const { thinkMs, operationsMax, patienceMs } = plan;
+  const onlyReads = of.index === 0;
+  const device = `${of.account.email.slice(0, 3)}-${onlyReads ? 'follower' : of.index}`;
+  const { thinkMs, callsMax, patienceMs } = plan;
   return new Device({
     ...of,
     device,
-    follows,
+    onlyReads,
     time,
     gateway,
     random: randomOf(device),
     tokens,
     signinKeys,
-    sessions: judges.sessions,
-    staleness: judges.staleness,
-    durable: judges.durable,
-    replicaReport: judges.reportOf('replicas'),
+    sessions: checkers.sessions,
+    staleness: checkers.staleness,
+    durable: checkers.durable,
+    replicaReport: checkers.reportOf('replicas'),
     thinkMs,
-    operationsMax,
+    callsMax,
     patienceMs,
   });
 }

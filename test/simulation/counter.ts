@@ -1,12 +1,11 @@
 /**
- * The purpose-made kind: counters whose every effect carries the name of the operation that caused it, so that what
+ * The purpose-made kind: counters whose every effect carries the name of the call that caused it, so that what
  * happened twice, or never, can be seen from outside.
  */
 import { z } from 'zod';
 import type { Address } from '../../runtime/address.ts';
 import {
   command,
-  flow,
   job,
   keys,
   range,
@@ -14,6 +13,7 @@ import {
   type Turn,
   tell,
   timer,
+  workflow,
 } from '../../runtime/command.ts';
 import { contract, keyed } from '../../runtime/contract.ts';
 import { dependency } from '../../runtime/dependency.ts';
@@ -22,7 +22,7 @@ import { slice } from '../../runtime/slice.ts';
 import { table } from '../../runtime/table.ts';
 
 export const balance = slice({ name: 'balance', format: 1, schema: z.number(), initial: 0 });
-/** One entry per effect, in order: what happened, and to which operation it belongs. */
+/** One entry per effect, in order: what happened, and to which call it belongs. */
 export const journal = slice<readonly string[]>({
   name: 'journal',
   format: 1,
@@ -57,14 +57,14 @@ export const tally = table({
   name: 'tally',
   columns: { owner: 'text', name: 'text', position: 'int8', born: 'int8', ops: 'text' },
   key: ['owner', 'name'],
-  birth: 'born',
+  generation: 'born',
   order: 'position',
 });
 export const title = table({
   name: 'title',
   columns: { owner: 'text', name: 'text', born: 'int8', op: 'text' },
   key: ['owner', 'name'],
-  birth: 'born',
+  generation: 'born',
   unique: [['name']],
 });
 
@@ -170,7 +170,8 @@ export const counterKind = kind({
       creates: true,
       repeat: 'recorded',
       turn: (turn, { op, name }) => {
-        const holder = turn.taken(title, { owner: turn.self.id, name }) ?? turn.taken(title, { name });
+        const holder =
+          turn.conflicting(title, { owner: turn.self.id, name }) ?? turn.conflicting(title, { name });
         if (holder !== undefined) return { holder: holder.owner, op: holder.op };
         note(turn, op);
         const born = turn.get(journal).length;
@@ -265,7 +266,7 @@ export const counterKind = kind({
       },
     }),
     /** Two actors in one call. */
-    relay: flow({
+    relay: workflow({
       request: op.extend({ to: z.string() }),
       reply: z.null(),
       creates: true,

@@ -1,6 +1,6 @@
 /** Clients of the counters: appends, tallies, names, transfers by tells, timers, and readings of it all. */
 import type { SeededRandom } from '../kit/random.ts';
-import type { History, Operation } from './checkers/history.ts';
+import type { Call, History } from './checkers/history.ts';
 import type { StalenessChecker } from './checkers/staleness.ts';
 import type { Ask, Gateway, Outcome } from './gateway.ts';
 import { startOfTimeMs } from './process.ts';
@@ -15,7 +15,7 @@ export interface CounterClientOptions {
   readonly history: History;
   readonly staleness: StalenessChecker;
   readonly thinkMs: number;
-  readonly operationsMax: number;
+  readonly callsMax: number;
   readonly patienceMs: number;
 }
 
@@ -25,7 +25,7 @@ const finalTries = 20;
 
 export class CounterClient {
   readonly #options: CounterClientOptions;
-  #operations = 0;
+  #calls = 0;
   #asked = 0;
 
   constructor(options: CounterClientOptions) {
@@ -33,8 +33,8 @@ export class CounterClient {
   }
 
   async work(untilMs: number): Promise<void> {
-    const { time, random, thinkMs, operationsMax } = this.#options;
-    for (let count = 0; count < operationsMax && time.nowMs < untilMs; count += 1) {
+    const { time, random, thinkMs, callsMax } = this.#options;
+    for (let count = 0; count < callsMax && time.nowMs < untilMs; count += 1) {
       await this.#act();
       await time.sleep(random.fraction() * 2 * thinkMs);
     }
@@ -86,12 +86,12 @@ export class CounterClient {
     counter: string,
     what: string,
     fields: object,
-    mark: Operation['mark'] = 'journal',
-    sends?: Operation['sends'],
+    mark: Call['mark'] = 'journal',
+    sends?: Call['sends'],
   ): Promise<Outcome> {
     const { history } = this.#options;
-    const op = this.#nextOperation();
-    const operation = history.begin({
+    const op = this.#nextCall();
+    const call = history.begin({
       op,
       counter,
       what,
@@ -99,18 +99,18 @@ export class CounterClient {
       sends: sends && { ...sends, entry: `${sends.entry}${op}` },
     });
     const outcome = await this.#ask(counter, what, { op, ...fields });
-    history.end(operation, outcome.outcome);
+    history.end(call, outcome.outcome);
     return outcome;
   }
 
   async #take(counter: string): Promise<void> {
     const { history, random } = this.#options;
-    const op = this.#nextOperation();
-    const operation = history.begin({ op, counter, what: 'take', mark: 'journal' });
+    const op = this.#nextCall();
+    const call = history.begin({ op, counter, what: 'take', mark: 'journal' });
     const outcome = await this.#ask(counter, 'take', { op, name: random.pick(names) });
     // Found taken it wrote nothing and so is not recorded: another copy of the call may yet succeed.
     const refused = outcome.outcome === 'done' && (outcome.value as { op: string }).op !== op;
-    history.end(operation, refused ? 'unknown' : outcome.outcome);
+    history.end(call, refused ? 'unknown' : outcome.outcome);
   }
 
   #transfer(counter: string): Promise<unknown> {
@@ -133,7 +133,7 @@ export class CounterClient {
   async #relay(counter: string): Promise<void> {
     const { history, random, counters } = this.#options;
     const to = random.pick(counters);
-    const op = this.#nextOperation();
+    const op = this.#nextCall();
     const first = history.begin({ op, counter, what: 'relay', mark: 'journal' });
     const second = history.begin({ op: `${op}.relayed`, counter: to, what: 'relayed', mark: 'journal' });
     const outcome = await this.#ask(counter, 'relay', { op, to });
@@ -171,8 +171,8 @@ export class CounterClient {
     return startOfTimeMs + this.#options.time.nowMs;
   }
 
-  #nextOperation(): string {
-    this.#operations += 1;
-    return `${this.#options.name}.${this.#operations}`;
+  #nextCall(): string {
+    this.#calls += 1;
+    return `${this.#options.name}.${this.#calls}`;
   }
 }

@@ -19,10 +19,10 @@ export interface DeviceOptions extends SignInOptions {
   readonly durable: Durable;
   readonly replicaReport: Report;
   readonly thinkMs: number;
-  readonly operationsMax: number;
+  readonly callsMax: number;
   readonly patienceMs: number;
   /** It never edits and never forgets, so that what it misses is missed for good. */
-  readonly follows: boolean;
+  readonly onlyReads: boolean;
   /** Uuids that other accounts use as well. */
   readonly foreignUuids: readonly string[];
 }
@@ -52,8 +52,8 @@ export class Device {
   }
 
   async work(untilMs: number): Promise<void> {
-    const { time, random, thinkMs, operationsMax } = this.#options;
-    for (let count = 0; count < operationsMax && time.nowMs < untilMs; count += 1) {
+    const { time, random, thinkMs, callsMax } = this.#options;
+    for (let count = 0; count < callsMax && time.nowMs < untilMs; count += 1) {
       if (this.#session.credentials === undefined) await this.#session.open(random.chance(0.5));
       else await this.#act();
       await time.sleep(random.fraction() * 2 * thinkMs);
@@ -81,16 +81,16 @@ export class Device {
   }
 
   async #act(): Promise<void> {
-    const { random, follows, patienceMs } = this.#options;
+    const { random, onlyReads, patienceMs } = this.#options;
     const drawn = random.below(100);
     if (drawn < 9) return this.#session.refresh();
-    if (!follows) {
+    if (!onlyReads) {
       if (drawn < 60) this.#edit();
       else if (drawn < 68) this.#delete();
       else if (drawn < 70) return this.#signOut();
       else if (drawn < 74) this.#forget();
     }
-    await this.#sync(follows ? patienceMs : random.pick([1_500, 4_500, 9_000]));
+    await this.#sync(onlyReads ? patienceMs : random.pick([1_500, 4_500, 9_000]));
   }
 
   #edit(): void {

@@ -15,7 +15,7 @@ import {
 import type { AskCall } from '../../runtime/host/call.ts';
 import type { TellRow } from '../../runtime/store/store.ts';
 import type { Hint, Transport, TransportHandler } from '../../runtime/transport/transport.ts';
-import type { Mishaps } from './mishaps.ts';
+import type { FaultInjector } from './fault-injector.ts';
 import type { SimulatedProcess } from './process.ts';
 import type { Trace } from './trace.ts';
 
@@ -40,7 +40,7 @@ export interface Wires {
   readonly shardCount: number;
   readonly trace: Trace;
   readonly watcher: OutputWatcher;
-  readonly mishaps: Mishaps;
+  readonly faultInjector: FaultInjector;
   announce(endpoint: Endpoint, shards: readonly number[]): void;
   targetsOf(caller: Endpoint, shard: number): readonly Endpoint[];
   carry(from: Endpoint, to: Endpoint, what: string, handle: () => void): void;
@@ -184,8 +184,8 @@ export class Endpoint implements Transport {
   }
 
   #send(call: AskCall, pending: Pending): void {
-    const { mishaps, trace } = this.#network;
-    mishaps.atMessage(this.process);
+    const { faultInjector, trace } = this.#network;
+    faultInjector.atMessage(this.process);
     this.process.enter(() => {
       const remainingMs = call.deadlineMs - this.process.monotonicMs();
       if (remainingMs <= 0) return pending.reject(new RetryableError('too late', { outcome: 'none' }));
@@ -206,7 +206,7 @@ export class Endpoint implements Transport {
       for (const target of targets) {
         this.#network.carry(this, target, what, () => target.#arrived(this, token, call, remainingMs));
       }
-      mishaps.atMessage(this.process);
+      faultInjector.atMessage(this.process);
     });
   }
 
@@ -260,12 +260,12 @@ export class Endpoint implements Transport {
   }
 
   #reply(to: Endpoint, token: number, call: AskCall, answer: Answer): void {
-    const { mishaps } = this.#network;
-    mishaps.atMessage(this.process);
+    const { faultInjector } = this.#network;
+    faultInjector.atMessage(this.process);
     this.process.enter(() => {
       if (!this.#isConnected) return;
       this.#network.carry(this, to, `reply of ${call.callId}`, () => to.#answered(token, answer));
-      mishaps.atMessage(this.process);
+      faultInjector.atMessage(this.process);
     });
   }
 

@@ -16,12 +16,12 @@ export interface HaulClientOptions {
 
 const names = ['x', 'y'];
 /** One host that runs one job at a time is done with all of them before the simulation gives up. */
-const operationsMax = 12;
+const callsMax = 12;
 const thinkMs = 500;
 
 export class HaulClient {
   readonly #options: HaulClientOptions;
-  #operations = 0;
+  #calls = 0;
 
   constructor(options: HaulClientOptions) {
     this.#options = options;
@@ -29,7 +29,7 @@ export class HaulClient {
 
   async work(untilMs: number): Promise<void> {
     const { time, random } = this.#options;
-    while (this.#operations < operationsMax && time.nowMs < untilMs) {
+    while (this.#calls < callsMax && time.nowMs < untilMs) {
       await this.#act();
       await time.sleep(random.fraction() * 2 * thinkMs);
     }
@@ -40,7 +40,7 @@ export class HaulClient {
 
   #act(): Promise<void> {
     const { random, time, counters } = this.#options;
-    const name = random.pick([...names, `of-${this.#operations}`]);
+    const name = random.pick([...names, `of-${this.#calls}`]);
     if (random.chance(0.1)) return this.#operate('stopHaul', { name });
     const nowMs = Math.floor(startOfTimeMs + time.nowMs);
     return this.#operate('haul', {
@@ -54,10 +54,10 @@ export class HaulClient {
 
   async #operate(command: string, fields: object): Promise<void> {
     const { name, random, history, gateway, counters } = this.#options;
-    this.#operations += 1;
-    const op = `${name}.${this.#operations}`;
+    this.#calls += 1;
+    const op = `${name}.${this.#calls}`;
     const counter = random.pick(counters);
-    const operation = history.begin({ op, counter, what: command, mark: 'journal' });
+    const call = history.begin({ op, counter, what: command, mark: 'journal' });
     const ask = {
       address: { kind: 'counter', id: counter },
       command,
@@ -65,6 +65,6 @@ export class HaulClient {
       callId: op,
     };
     const { outcome } = await gateway.ask(ask, random.pick([700, 3_000, 9_000]));
-    history.end(operation, outcome);
+    history.end(call, outcome);
   }
 }

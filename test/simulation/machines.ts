@@ -108,7 +108,7 @@ export class Machines {
   /** Every slot of every host is free again. */
   get busy(): string | undefined {
     const busy = this.runs.find(({ node }) => node?.isIdle === false);
-    return busy === undefined ? undefined : `${busy.process.name} has something under way`;
+    return busy === undefined ? undefined : `${busy.process.name} has something in flight`;
   }
 
   runOf(process: SimulatedProcess): Run | undefined {
@@ -227,7 +227,7 @@ export class Machines {
       shardCount: plan.shardCount,
       leaseMs: plan.leaseMs,
       isPredecessorDead,
-      onRefused: (error) => {
+      onRejected: (error) => {
         const run = this.runOf(process);
         if (run !== undefined) this.#end(run, `was refused: ${error}`);
       },

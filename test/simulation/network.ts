@@ -5,8 +5,8 @@
 import type { TellRow } from '../../runtime/store/store.ts';
 import type { SeededRandom } from '../kit/random.ts';
 import { Endpoint, type OutputWatcher, type Wires } from './endpoint.ts';
+import type { FaultInjector } from './fault-injector.ts';
 import type { Links } from './links.ts';
-import type { Mishaps } from './mishaps.ts';
 import type { FaultRates } from './plan.ts';
 import type { SimulatedProcess } from './process.ts';
 import type { SimulatedTime } from './time.ts';
@@ -20,7 +20,7 @@ export interface NetworkOptions {
   readonly shardCount: number;
   readonly watcher: OutputWatcher;
   readonly links: Links;
-  readonly mishaps: Mishaps;
+  readonly faultInjector: FaultInjector;
 }
 
 type MessageFault = 'messageLost' | 'messageDoubled' | 'messageSlow' | 'wrongOwner' | 'interestSlow';
@@ -51,8 +51,8 @@ export class Network implements Wires {
     return this.#options.watcher;
   }
 
-  get mishaps(): Mishaps {
-    return this.#options.mishaps;
+  get faultInjector(): FaultInjector {
+    return this.#options.faultInjector;
   }
 
   get random(): SeededRandom {
@@ -108,13 +108,13 @@ export class Network implements Wires {
 
   /** Brings a message to another process, or not. */
   carry(from: Endpoint, to: Endpoint, what: string, handle: () => void, delayMs = 0): void {
-    const { time, links, trace, mishaps } = this.#options;
+    const { time, links, trace, faultInjector } = this.#options;
     if (this.happens('messageLost') || !links.passes(from.process, to.process)) {
       trace.add(() => `${what} from ${from.process.name} to ${to.process.name} is lost`);
       return;
     }
     time.after(delayMs + this.latencyMs(), () => {
-      mishaps.atMessage(to.process);
+      faultInjector.atMessage(to.process);
       to.process.enter(handle);
     });
   }

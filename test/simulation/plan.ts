@@ -80,7 +80,7 @@ export interface Plan {
   readonly leaseMs: number;
   readonly workMs: number;
   readonly accounts: number;
-  /** Devices of each account that edit, beside one that only follows. */
+  /** Devices of each account that edit, beside one that only reads. */
   readonly editors: number;
   readonly clients: number;
   readonly counters: number;
@@ -88,7 +88,7 @@ export interface Plan {
   readonly haulClients: number;
   readonly thinkMs: number;
   /** Of each client. */
-  readonly operationsMax: number;
+  readonly callsMax: number;
   /** How long a client waits for an answer at most before it asks again. */
   readonly patienceMs: number;
   /** Nothing fails, and what happens is what an operator does, one thing after another. */
@@ -162,7 +162,7 @@ function mixOf(seed: number, asked: Flavour | undefined): Plan {
     counters: rivalry ? random.pick([1, 2]) : random.pick([1, 2, 4]),
     haulClients: hauls.pick([0, 1, 2]),
     thinkMs: random.pick([20, 100, 400]),
-    operationsMax: 70,
+    callsMax: 70,
     patienceMs: sleepy ? 15_000 : random.pick([1_000, 5_000, 15_000]),
     editors: random.pick([1, 2, 2]),
     isPlanned: flavour === 'planned',
@@ -306,7 +306,7 @@ function limitsOf(random: SeededRandom): Limits {
     actorsMax: random.pick([4, 50_000, 50_000]),
     activationsMax: random.pick([1, 64]),
     idleMs: random.pick([500, 3_000, 300_000]),
-    gatherBytesMax: random.pick([1, 2_000, 1_000_000, 1_000_000]),
+    pendingBytesMax: random.pick([1, 2_000, 1_000_000, 1_000_000]),
     cachedRowBytesMax: random.pick([0, 700, 64 * 1_024]),
     batchActorsMax: random.pick([1, 2, 64]),
     commitsInFlightMax: random.pick([1, 2, 4]),

@@ -8,7 +8,7 @@ import type { Schedule } from '../../runtime/store/model.ts';
 import { toStoreError } from '../../runtime/store/postgres/errors.ts';
 import type { Store } from '../../runtime/store/store.ts';
 import type { SeededRandom } from '../kit/random.ts';
-import type { Mishaps } from './mishaps.ts';
+import type { FaultInjector } from './fault-injector.ts';
 import type { FaultRates } from './plan.ts';
 import type { SimulatedProcess } from './process.ts';
 import type { SimulatedTime } from './time.ts';
@@ -56,7 +56,7 @@ export interface StorageFaultsOptions {
   readonly wording: SeededRandom;
   readonly rates: FaultRates;
   readonly trace: Trace;
-  readonly mishaps: Mishaps;
+  readonly faultInjector: FaultInjector;
   /** The process is to die now, while the database goes on. */
   readonly onCrash: (process: SimulatedProcess) => void;
   readonly onPause: (process: SimulatedProcess) => void;
@@ -82,30 +82,30 @@ export class StorageFaults {
   }
 
   scheduleOf(process: SimulatedProcess): Schedule {
-    return <T>(operation: keyof Store, apply: () => T) =>
+    return <T>(method: keyof Store, apply: () => T) =>
       new Promise<T>((resolve, reject) => {
-        const { mishaps } = this.#options;
-        mishaps.atStore(process);
+        const { faultInjector } = this.#options;
+        faultInjector.atStore(process);
         process.enter(() => {
-          this.#begin(process, operation, apply, resolve, reject);
-          mishaps.atStore(process);
+          this.#begin(process, method, apply, resolve, reject);
+          faultInjector.atStore(process);
         });
       });
   }
 
   #begin<T>(
     process: SimulatedProcess,
-    operation: keyof Store,
+    method: keyof Store,
     apply: () => T,
     resolve: (value: T) => void,
     reject: (error: unknown) => void,
   ): void {
-    const { time, trace, mishaps, wording } = this.#options;
-    const fate = this.#fate(process, operation);
-    if (fate !== 'done') trace.add(() => `${process.name} store.${operation}: ${fate}`);
+    const { time, trace, faultInjector, wording } = this.#options;
+    const fate = this.#fate(process, method);
+    if (fate !== 'done') trace.add(() => `${process.name} store.${method}: ${fate}`);
     const answer = (what: Answer) =>
-      time.after(this.#latencyMs(operation), () => {
-        mishaps.atStore(process);
+      time.after(this.#latencyMs(method), () => {
+        faultInjector.atStore(process);
         process.enter(what);
       });
     const fail = (failure: keyof typeof words) =>
@@ -123,7 +123,7 @@ export class StorageFaults {
       this.#options.onCrash(process);
       return;
     }
-    time.after(this.#latencyMs(operation), () => {
+    time.after(this.#latencyMs(method), () => {
       switch (fate) {
         case 'conflict':
         case 'unavailable':
@@ -133,7 +133,7 @@ export class StorageFaults {
         case 'late':
           fail('unknown');
           time.after(this.#lateMs(process), () => {
-            trace.add(() => `${process.name} store.${operation}: ran late`);
+            trace.add(() => `${process.name} store.${method}: ran late`);
             run(() => {});
           });
           return undefined;
@@ -141,33 +141,33 @@ export class StorageFaults {
           return run(() => fail('unknown'));
         case 'done':
           run((result) => answer(() => resolve(result)));
-          if (this.#pausesNow(operation)) this.#options.onPause(process);
+          if (this.#pausesNow(method)) this.#options.onPause(process);
       }
       return undefined;
     });
   }
 
-  #fate(process: SimulatedProcess, operation: keyof Store): Fate {
+  #fate(process: SimulatedProcess, method: keyof Store): Fate {
     if (this.#healed) return 'done';
     const { random, rates } = this.#options;
     if (this.#isAway(process)) return random.pick(['unavailable', 'lost-before', 'late']);
-    let drawn = random.fraction() / (weights[operation] ?? 1);
+    let drawn = random.fraction() / (weights[method] ?? 1);
     const isNext = (rate: number) => {
       drawn -= rate;
       return drawn < 0;
     };
-    if (operation === 'commit' && random.chance(rates.orphanedCommit)) return 'orphaned';
+    if (method === 'commit' && random.chance(rates.orphanedCommit)) return 'orphaned';
     if (isNext(rates.storeUnavailable)) return 'unavailable';
     if (isNext(rates.storeLostBefore)) return 'lost-before';
     if (isNext(rates.storeLostAfter)) return 'lost-after';
     if (isNext(rates.storeLate)) return 'late';
-    if (isNext(rates.storeConflict) && repeatable.has(operation)) return 'conflict';
+    if (isNext(rates.storeConflict) && repeatable.has(method)) return 'conflict';
     return 'done';
   }
 
-  #pausesNow(operation: keyof Store): boolean {
+  #pausesNow(method: keyof Store): boolean {
     const { random, rates } = this.#options;
-    return !this.#healed && operation === 'renew' && random.chance(rates.pauseAtRenewal);
+    return !this.#healed && method === 'renew' && random.chance(rates.pauseAtRenewal);
   }
 
   /** Most run soon after they were given up, which is when it matters; of a host that is cut off at any time. */
@@ -180,10 +180,10 @@ export class StorageFaults {
     return (this.#away.get(process) ?? 0) > this.#options.time.nowMs;
   }
 
-  #latencyMs(operation: keyof Store): number {
+  #latencyMs(method: keyof Store): number {
     const { random, rates } = this.#options;
     const happens = (rate: number) => !this.#healed && random.chance(rate);
-    if (operation === 'claim' && happens(rates.claimSlow)) return random.fraction() * slowClaimMaxMs;
+    if (method === 'claim' && happens(rates.claimSlow)) return random.fraction() * slowClaimMaxMs;
     if (happens(rates.storeSlow)) return random.fraction() * slowMaxMs;
     return 0.2 + random.fraction() * rates.storeMs * 0.5;
   }

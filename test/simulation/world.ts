@@ -3,21 +3,21 @@
  * model database, with every clock, message and store call in the hands of the seed.
  *
  *   work    clients work while hosts, messages and store calls fail as the seed's plan has it
- *   heal    nothing fails any more; whatever is under way ends
+ *   heal    nothing fails any more; whatever is in flight ends
  *   rest    no tell and no timer is pending; clients read once more, and the checkers judge
  */
 
 import { noMetrics, type RuntimeMetrics } from '../../runtime/ports.ts';
+import { Checkers, type Violation } from './checkers/checkers.ts';
 import { LeaseChecker } from './checkers/leases.ts';
 import { OwnershipChecker } from './checkers/ownership.ts';
 import { createClients } from './clients.ts';
 import { DatabaseClock, WatchedDatabase } from './database.ts';
 import { simulatedKinds, simulatedSettings } from './domain.ts';
+import { FaultInjector } from './fault-injector.ts';
 import { type Entrance, Gateway } from './gateway.ts';
-import { Judges, type Violation } from './judges.ts';
 import { Links } from './links.ts';
 import { Machines, type Run } from './machines.ts';
-import { Mishaps } from './mishaps.ts';
 import { Nemesis } from './nemesis.ts';
 import { Network } from './network.ts';
 import { type Flavour, planOf, randomOf } from './plan.ts';
@@ -36,7 +36,7 @@ export interface Simulated {
 const restMs = 120_000;
 /** Copies of messages that nobody waits for any more still come in for so long. */
 const stragglersMs = 5_000;
-const lookPauseMs = 50;
+const checkPauseMs = 50;
 
 export interface SimulateOptions {
   readonly trace: boolean;
@@ -44,8 +44,8 @@ export interface SimulateOptions {
 }
 
 export async function simulate(seed: number, options: SimulateOptions): Promise<Simulated> {
-  const { run, judges, trace } = createWorld(seed, options);
-  const report = judges.reportOf('defect');
+  const { run, checkers, trace } = createWorld(seed, options);
+  const report = checkers.reportOf('defect');
   const onDefect = (error: unknown) => report(error instanceof Error ? `${error.stack}` : `${error}`);
   process.on('unhandledRejection', onDefect);
   const { stackTraceLimit } = Error;
@@ -57,7 +57,7 @@ export async function simulate(seed: number, options: SimulateOptions): Promise<
     Error.stackTraceLimit = stackTraceLimit;
     process.off('unhandledRejection', onDefect);
   }
-  const { violation, commits } = judges;
+  const { violation, commits } = checkers;
   return { seed, violation, commits, trace: trace.lines };
 }
 
@@ -67,13 +67,13 @@ function createWorld(seed: number, options: SimulateOptions) {
   const trace = new Trace(options.trace, () => time.nowMs);
   const streams = (part: string) => randomOf(seed, part);
   const databaseClock = new DatabaseClock(time);
-  const judges = new Judges(trace, databaseClock, plan);
-  const database = new WatchedDatabase(databaseClock, judges);
+  const checkers = new Checkers(trace, databaseClock, plan);
+  const database = new WatchedDatabase(databaseClock, checkers);
   const rates = plan.faults;
   const crash = (process: SimulatedProcess) => machines.crash(process);
   const pause = (process: SimulatedProcess) => machines.pauseLong(process);
-  const mishaps = new Mishaps({ random: streams('mishaps'), rates, crash, pause });
-  const shared = { plan, time, trace, rates, mishaps, randomOf: streams };
+  const faultInjector = new FaultInjector({ random: streams('mishaps'), rates, crash, pause });
+  const shared = { plan, time, trace, rates, faultInjector, randomOf: streams };
   const faults = new StorageFaults({
     ...shared,
     random: streams('storage'),
@@ -87,11 +87,11 @@ function createWorld(seed: number, options: SimulateOptions) {
     links,
     random: streams('network'),
     shardCount: plan.shardCount,
-    watcher: judges,
+    watcher: checkers,
   });
   const provided = simulatedSettings(streams('settings').pick([8_000, 5_184_000_000]), plan.pageBytes);
   const ports = { ...shared, database, faults, network };
-  const { availability, convergence } = judges;
+  const { availability, convergence } = checkers;
   const metrics: RuntimeMetrics = {
     ...noMetrics,
     commit: (outcome) => outcome === 'fenced' && availability.fenced(),
@@ -103,51 +103,51 @@ function createWorld(seed: number, options: SimulateOptions) {
     metrics,
     jobBegan: (self, haul) => {
       trace.add(() => `  ${self.kind} ${self.id} begins ${haul.op}`);
-      judges.jobs.began(self, haul);
+      checkers.jobs.began(self, haul);
     },
     random: streams('machines'),
   });
   const nemesis = new Nemesis({ ...ports, machines, links, databaseClock, random: streams('nemesis') });
   const entrances = () => machines.runs.filter(isEntrance);
   const gateway = new Gateway({ time, random: streams('gateway'), entrances, availability });
-  const clients = createClients({ plan, time, gateway, judges, randomOf: streams });
+  const clients = createClients({ plan, time, gateway, checkers, randomOf: streams });
   const ownership = new OwnershipChecker({
     database,
     machines,
     shardCount: plan.shardCount,
     leaseMs: plan.leaseMs,
-    report: judges.reportOf('ownership'),
+    report: checkers.reportOf('ownership'),
   });
-  judges.join(ownership);
-  judges.join(new LeaseChecker(judges.reportOf('leases'), () => machines.runs));
+  checkers.join(ownership);
+  checkers.join(new LeaseChecker(checkers.reportOf('leases'), () => machines.runs));
 
   async function run(): Promise<void> {
     const work = started([
       ...clients.map((client) => client.work(plan.workMs)),
       nemesis.disturb(plan.workMs),
     ]);
-    await time.run(plan.workMs, () => judges.violation !== undefined);
+    await time.run(plan.workMs, () => checkers.violation !== undefined);
     trace.add(() => '--- heal');
-    for (const part of [mishaps, faults, nemesis, machines]) part.heal();
+    for (const part of [faultInjector, faults, nemesis, machines]) part.heal();
     const stragglersUntilMs = time.nowMs + stragglersMs;
     await until(() => {
       if (time.nowMs < stragglersUntilMs || !work.done) return 'a client still waits';
-      return ownership.unsettled() ?? ownership.misplaced(true) ?? machines.busy ?? convergence.pending();
+      return ownership.incomplete() ?? ownership.misplaced(true) ?? machines.busy ?? convergence.pending();
     });
     trace.add(() => '--- rebalance');
     machines.runs[0]?.endpoint.hint({ hint: 'rebalance' });
-    await until(() => ownership.unsettled() ?? ownership.misplaced(false));
-    if (judges.violation === undefined) await rest();
+    await until(() => ownership.incomplete() ?? ownership.misplaced(false));
+    if (checkers.violation === undefined) await rest();
   }
 
   /** Lets time pass until nothing hinders an end any more. */
   async function until(hindrance: () => string | undefined): Promise<void> {
-    let lookAtMs = 0;
+    let checkAtMs = 0;
     let hindered: string | undefined = 'nothing was looked at';
     await time.run(time.nowMs + restMs, () => {
-      if (judges.violation !== undefined) return true;
-      if (time.nowMs >= lookAtMs) {
-        lookAtMs = time.nowMs + lookPauseMs;
+      if (checkers.violation !== undefined) return true;
+      if (time.nowMs >= checkAtMs) {
+        checkAtMs = time.nowMs + checkPauseMs;
         ownership.watch(time.nowMs);
         hindered = hindrance();
       }
@@ -168,12 +168,12 @@ function createWorld(seed: number, options: SimulateOptions) {
         if (hindrance !== undefined) convergence.stuck(hindrance);
       }),
     );
-    await time.run(time.nowMs + restMs, () => last.done || judges.violation !== undefined);
+    await time.run(time.nowMs + restMs, () => last.done || checkers.violation !== undefined);
     if (!last.done) convergence.stuck('a last reading is not answered');
-    if (judges.violation === undefined) judges.atRest();
+    if (checkers.violation === undefined) checkers.atRest();
   }
 
-  return { run, judges, trace };
+  return { run, checkers, trace };
 }
 
 const isEntrance = (run: Run): run is Run & Entrance => run.actors !== undefined;

@@ -20,7 +20,7 @@ export function commitOn(row: ActorRow, address: Address, number: number, writes
   return { address, epoch: row.epoch, version: row.version, commitId: uuid(number), writes };
 }
 
-export function following(commit: Commit, number: number, writes: readonly Write[]): Commit {
+export function commitAfter(commit: Commit, number: number, writes: readonly Write[]): Commit {
   return { ...commit, version: commit.version + 1, commitId: uuid(number), writes };
 }
 

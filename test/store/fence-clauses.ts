@@ -6,8 +6,8 @@ import {
   actor,
   assertFails,
   assertPasses,
+  commitAfter,
   commitOn,
-  following,
   insert,
   put,
   putSlice,
@@ -96,7 +96,7 @@ export const fenceClauses: readonly Clause[] = [
         { table: sliceTable, remove: { ...address, slice: 'old' } },
         putSlice(address, 'new', 'y'),
       ];
-      await assertPasses(store, [following(first, 3, swap(ada)), following(second, 4, swap(bob))], [0]);
+      await assertPasses(store, [commitAfter(first, 3, swap(ada)), commitAfter(second, 4, swap(bob))], [0]);
       assert.deepEqual(await sliceTexts(store, ada), { new: 'y' });
       assert.deepEqual(await sliceTexts(store, bob), { old: 'x' });
     },
@@ -196,7 +196,7 @@ export const fenceClauses: readonly Clause[] = [
     },
   },
   {
-    name: 'a unique key taken by another actor refuses the whole batch; sent one by one the others pass',
+    name: 'a unique key taken by another actor rejects the whole batch; sent one by one the others pass',
     async check({ store }) {
       const holder = commitOn(await activate(store, ada), ada, 1, [
         insert(noteTable, note(ada.id, uuid(50))),
@@ -210,18 +210,18 @@ export const fenceClauses: readonly Clause[] = [
         putSlice(cyd, 'profile', 'bad'),
         insert(noteTable, note(cyd.id, uuid(50))),
       ]);
-      await assertFails(store.commit([good, bad]), 'refused');
+      await assertFails(store.commit([good, bad]), 'rejected');
       assert.deepEqual(await sliceTexts(store, bob), {});
       assert.deepEqual(await store.head(bob), { epoch: 1, version: 0, commitId: null });
       await assertPasses(store, [good], [0]);
-      await assertFails(store.commit([bad]), 'refused');
+      await assertFails(store.commit([bad]), 'rejected');
       assert.deepEqual(await store.head(cyd), { epoch: 1, version: 0, commitId: null });
       const [kept] = await rowsOf(store, noteTable, { owner_uuid: ada.id, uuid: uuid(50) });
       assert.deepEqual({ ...kept }, note(ada.id, uuid(50)));
     },
   },
   {
-    name: 'a refusal applies nothing of a batch that puts and removes in one table',
+    name: 'a rejection applies nothing of a batch that puts and removes in one table',
     async check({ store }) {
       const holder = commitOn(await activate(store, ada), ada, 1, [
         insert(noteTable, note(ada.id, uuid(50))),
@@ -230,7 +230,7 @@ export const fenceClauses: readonly Clause[] = [
       await assertPasses(store, [holder], [0]);
       const removal = { table: noteTable, remove: { owner_uuid: ada.id, uuid: uuid(52) } };
       const bad = commitOn(await activate(store, bob), bob, 2, [insert(noteTable, note(bob.id, uuid(50)))]);
-      await assertFails(store.commit([following(holder, 3, [removal]), bad]), 'refused');
+      await assertFails(store.commit([commitAfter(holder, 3, [removal]), bad]), 'rejected');
       assert.equal((await rowsOf(store, noteTable, removal.remove)).length, 1);
       assert.equal((await store.head(ada))?.commitId, uuid(1));
     },

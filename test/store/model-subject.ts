@@ -32,7 +32,7 @@ export async function modelSubject(database = new ModelDatabase(clock)): Promise
         release = resolve;
       });
       let calls = 0;
-      const schedule: Schedule = async (_operation, apply) => {
+      const schedule: Schedule = async (_method, apply) => {
         calls += 1;
         if (calls > 1) await released;
         return apply();

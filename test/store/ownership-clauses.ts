@@ -81,7 +81,7 @@ export const ownershipClauses: readonly Clause[] = [
       await store.register(node('a', 'a2'), leaseMs);
       await store.register(node('b', 'b1'), leaseMs);
       await store.claim('a', 'a2', [0, 1]);
-      await assertFails(late.finish(), 'refused');
+      await assertFails(late.finish(), 'rejected');
       assert.equal((await incarnations(store))['a'], 'a2');
       assert.equal(await store.renew('a', 'a1', leaseMs), false);
       assert.equal(await store.renew('a', 'a2', leaseMs), true);
@@ -94,7 +94,7 @@ export const ownershipClauses: readonly Clause[] = [
       const late = await registrationInFlight(node('a', 'a1'), leaseMs);
       await store.register(node('a', 'a2'), leaseMs);
       await store.leave('a', 'a2');
-      await assertFails(late.finish(), 'refused');
+      await assertFails(late.finish(), 'rejected');
       assert.equal((await incarnations(store))['a'], null);
       await store.register(node('a', 'a3'), leaseMs);
       assert.equal((await incarnations(store))['a'], 'a3');
@@ -136,14 +136,14 @@ export const ownershipClauses: readonly Clause[] = [
     },
   },
   {
-    name: 'a lapsed lease still holds its shards until it is buried, and may be renewed until then',
+    name: 'a lapsed lease still holds its shards until it is expired, and may be renewed until then',
     async check({ store }) {
       await store.register(node('a', 'a1'), lapsedMs);
       await store.claim('a', 'a1', [0]);
       await store.register(node('b', 'b1'), leaseMs);
       assert.deepEqual((await store.claim('b', 'b1', [0])).shards, []);
       assert.equal(await store.renew('a', 'a1', lapsedMs), true);
-      await store.buryExpired();
+      await store.expireNodes();
       assert.deepEqual(await incarnations(store), { a: null, b: 'b1' });
       assert.equal(await store.renew('a', 'a1', leaseMs), false);
       assert.deepEqual((await store.claim('a', 'a1', [1])).shards, []);

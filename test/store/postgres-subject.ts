@@ -119,13 +119,13 @@ async function inFlight(
 }
 
 async function untilBlocked(observer: pg.Client, waiting: string, pending: Promise<unknown>): Promise<void> {
-  let isSettled = false;
-  const settle = () => {
-    isSettled = true;
+  let isEnded = false;
+  const end = () => {
+    isEnded = true;
   };
-  pending.then(settle, settle);
-  for (let poll = 0; poll < pollsMax && !isSettled; poll += 1) {
+  pending.then(end, end);
+  for (let poll = 0; poll < pollsMax && !isEnded; poll += 1) {
     if ((await observer.query(waiting)).rows.length > 0) return;
   }
-  if (!isSettled) throw new Error('the statement neither ended nor waits for a lock');
+  if (!isEnded) throw new Error('the statement neither ended nor waits for a lock');
 }

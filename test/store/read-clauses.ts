@@ -17,7 +17,7 @@ import { note, noteTable, seatTable, uuid } from './tables.ts';
 const ada = actor(1);
 const bob = actor(2);
 
-/** Five notes of ada at positions 10 to 50, of 100 bytes each by their weight; those at 20 and 40 deleted. */
+/** Five notes of ada at positions 10 to 50, of 100 bytes each by their size; those at 20 and 40 deleted. */
 async function givenFiveNotes({ store }: Subject): Promise<void> {
   const notes = [10, 20, 30, 40, 50].map((position) =>
     insert(
@@ -150,11 +150,11 @@ export const readClauses: readonly Clause[] = [
       assert.deepEqual(await rowsOf(subject.store, noteTable, { owner_uuid: bob.id, uuid: uuid(10) }), []);
       assert.deepEqual(await rowsOf(subject.store, noteTable), []);
       const values = [99, 78, 20].map((number) => ({ uuid: uuid(number) }));
-      const [looked] = await subject.store.read([
+      const [answered] = await subject.store.read([
         { read: 'lookup', table: noteTable, unique: ['uuid'], values },
       ]);
       assert.deepEqual(
-        looked?.rows.map((row) => row['owner_uuid']),
+        answered?.rows.map((row) => row['owner_uuid']),
         [bob.id, ada.id],
       );
     },

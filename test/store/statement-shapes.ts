@@ -51,7 +51,7 @@ export function readTexts(of: AnyTable): readonly string[] {
 
 function ranges(of: AnyTable): readonly RangeRead[] {
   const range = { read: 'range', table: of, owner: uuid(1), after: 0, through: 9, limit: 5 } as const;
-  const budgets = of.weight === undefined ? [undefined] : [undefined, 100];
+  const budgets = of.size === undefined ? [undefined] : [undefined, 100];
   const subsets = [undefined, ...Object.keys(of.subsets)];
   const columns = [undefined, ...Object.keys(columnsOf(of)).map((name) => [name])];
   return budgets.flatMap((budgetBytes) =>

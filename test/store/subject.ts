@@ -1,6 +1,6 @@
 /**
- * What the contract is run against: a store, and the few handles that a test needs to hold an operation halfway.
- * On PostgreSQL these are a second connection and its locks; the model has no halfway, so there an operation in
+ * What the contract is run against: a store, and the few handles that a test needs to hold a call halfway.
+ * On PostgreSQL these are a second connection and its locks; the model has no halfway, so there a call in
  * flight has already been applied and only its answer is still to come.
  */
 import type { Address } from '../../runtime/address.ts';
@@ -19,13 +19,13 @@ export interface Subject {
   claimInFlight(nodeId: string, incarnation: string, shards: readonly number[]): Promise<Flight>;
   /** Registers through `other`, up to where its start has its number and the registration itself is yet to run. */
   registrationInFlight(node: NodeRow, leaseMs: number): Promise<Flight>;
-  /** Resolves once a statement waits for a lock or, where nothing can wait, once `pending` is settled. */
+  /** Resolves once a statement waits for a lock or, where nothing can wait, once `pending` has ended. */
   untilBlocked(pending: Promise<unknown>): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface Flight {
-  /** Lets the operation end; rejects as it does. */
+  /** Lets the call end; rejects as it does. */
   finish(): Promise<unknown>;
 }
 

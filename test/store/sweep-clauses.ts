@@ -5,8 +5,8 @@ import {
   activate,
   actor,
   assertPasses,
+  commitAfter,
   commitOn,
-  following,
   givenWrites,
   insert,
   put,
@@ -83,11 +83,11 @@ export const sweepClauses: readonly Clause[] = [
     name: 'a timer armed again moves, and one that is removed is gone',
     async check({ store }) {
       const first = commitOn(await activate(store, ada), ada, 1, [put(timerTable, timer('a', 1, 100))]);
-      const moved = following(first, 2, [put(timerTable, timer('a', 1, 900))]);
+      const moved = commitAfter(first, 2, [put(timerTable, timer('a', 1, 900))]);
       await assertPasses(store, [first], [0]);
       await assertPasses(store, [moved], [0]);
       assert.deepEqual(await store.dueTimers([1], 0, 500, 10), []);
-      await assertPasses(store, [following(moved, 3, [remove(timerTable, { ...ada, name: 'a' })])], [0]);
+      await assertPasses(store, [commitAfter(moved, 3, [remove(timerTable, { ...ada, name: 'a' })])], [0]);
       assert.deepEqual(await store.timers(ada), []);
     },
   },

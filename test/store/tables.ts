@@ -14,10 +14,10 @@ export const noteTable = table({
     digest: 'bytea?',
   },
   key: ['owner_uuid', 'uuid'],
-  birth: 'position',
+  generation: 'position',
   unique: [['uuid']],
   order: 'position',
-  weight: 'size',
+  size: 'size',
   large: 'content',
   subsets: { live: { column: 'deleted', values: [false], indexed: true } },
 });
@@ -27,11 +27,11 @@ export const seatTable = table({
   name: 'seat',
   columns: { owner_uuid: 'uuid', place: 'int8', born: 'int8', code: 'text?', region: 'text?' },
   key: ['owner_uuid', 'place'],
-  birth: 'born',
+  generation: 'born',
   unique: [['code', 'region']],
 });
 
-/** Without birth: a plain upsert, whose large value may replace one that was never read. */
+/** Without a generation: a plain upsert, whose large value may replace one that was never read. */
 export const letterTable = table({
   name: 'letter',
   columns: { owner_uuid: 'uuid', name: 'text', body: 'text?' },

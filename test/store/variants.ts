@@ -118,15 +118,15 @@ export const wrongVariants: readonly WrongVariant[] = [
     ),
   },
   {
-    name: 'a taken key is skipped instead of refused',
-    caughtBy: 'a unique key taken by another actor refuses the whole batch; sent one by one the others pass',
+    name: 'a taken key is skipped instead of rejected',
+    caughtBy: 'a unique key taken by another actor rejects the whole batch; sent one by one the others pass',
     sql: rewrittenCommit((text) =>
       text.replaceAll(/ON CONFLICT \([^)]*\) DO UPDATE SET [^)]*\)/g, 'ON CONFLICT DO NOTHING)'),
     ),
   },
   {
     name: 'an upsert by the key alone overwrites a row born otherwise',
-    caughtBy: 'an insert whose key exists with another birth is refused, whatever it says of itself',
+    caughtBy: 'an insert whose key exists under another generation is rejected, whatever it says of itself',
     sql: rewrittenCommit((text) =>
       text.replace('("owner_uuid", "place", "born") DO', '("owner_uuid", "place") DO'),
     ),
@@ -222,8 +222,8 @@ export const wrongVariants: readonly WrongVariant[] = [
     },
   },
   {
-    name: 'a lapsed lease counts as dead before it is buried',
-    caughtBy: 'a lapsed lease still holds its shards until it is buried, and may be renewed until then',
+    name: 'a lapsed lease counts as dead before it is expired',
+    caughtBy: 'a lapsed lease still holds its shards until it is expired, and may be renewed until then',
     sql: {
       ...storeSql,
       freeShards: (...input) => {

@@ -1,4 +1,4 @@
-/** What one commit does to rows: rewrites, removals, births, unique keys, large values. */
+/** What one commit does to rows: rewrites, removals, new rows, unique keys, large values. */
 import assert from 'node:assert/strict';
 import { sliceTable } from '../../runtime/store/tables.ts';
 import {
@@ -6,8 +6,8 @@ import {
   actor,
   assertFails,
   assertPasses,
+  commitAfter,
   commitOn,
-  following,
   insert,
   put,
   putSlice,
@@ -53,7 +53,7 @@ export const writeClauses: readonly Clause[] = [
         insert(noteTable, note(ada.id, uuid(50))),
         putSlice(ada, 'profile', 'one'),
       ]);
-      const rewritten = following(born, 2, [
+      const rewritten = commitAfter(born, 2, [
         put(noteTable, note(ada.id, uuid(50), { content: 'again', deleted: true })),
         putSlice(ada, 'profile', 'two'),
       ]);
@@ -62,13 +62,13 @@ export const writeClauses: readonly Clause[] = [
       const [row] = await rowsOf(store, noteTable, noteKey);
       assert.deepEqual({ ...row }, note(ada.id, uuid(50), { content: 'again', deleted: true }));
       assert.deepEqual(await sliceTexts(store, ada), { profile: 'two' });
-      const removed = following(rewritten, 3, [
+      const removed = commitAfter(rewritten, 3, [
         remove(noteTable, noteKey),
         remove(sliceTable, { ...ada, slice: 'profile' }),
       ]);
       await assertPasses(store, [removed], [0]);
       assert.deepEqual(await rowsOf(store, noteTable, noteKey), []);
-      const reborn = following(removed, 4, [insert(noteTable, note(ada.id, uuid(50), { position: 9 }))]);
+      const reborn = commitAfter(removed, 4, [insert(noteTable, note(ada.id, uuid(50), { position: 9 }))]);
       await assertPasses(store, [reborn], [0]);
       assert.equal((await rowsOf(store, noteTable, noteKey))[0]?.['position'], 9);
     },
@@ -89,7 +89,7 @@ export const writeClauses: readonly Clause[] = [
       const seat = { owner_uuid: ada.id, place: 1, born: 1, code: 'a', region: 'eu' };
       const first = commitOn(await activate(store, ada), ada, 1, [insert(seatTable, seat)]);
       await assertPasses(store, [first], [0]);
-      const swap = following(first, 2, [
+      const swap = commitAfter(first, 2, [
         insert(seatTable, { ...seat, place: 2, born: 2 }),
         remove(seatTable, { owner_uuid: ada.id, place: 1 }),
       ]);
@@ -107,7 +107,7 @@ export const writeClauses: readonly Clause[] = [
     async check({ store }) {
       const first = commitOn(await activate(store, ada), ada, 1, [putSlice(ada, 'draft', 'x')]);
       await assertPasses(store, [first], [0]);
-      const removal = following(first, 2, [remove(sliceTable, { ...ada, slice: 'draft' })]);
+      const removal = commitAfter(first, 2, [remove(sliceTable, { ...ada, slice: 'draft' })]);
       const insertion = commitOn(await activate(store, bob), bob, 3, [putSlice(bob, 'draft', 'y')]);
       await assertPasses(store, [removal, insertion], [0, 1]);
       assert.deepEqual(await sliceTexts(store, ada), {});
@@ -115,7 +115,7 @@ export const writeClauses: readonly Clause[] = [
     },
   },
   {
-    name: 'an insert whose key exists with another birth is refused, whatever it says of itself',
+    name: 'an insert whose key exists under another generation is rejected, whatever it says of itself',
     async check({ store }) {
       const born = commitOn(await activate(store, ada), ada, 1, [
         insert(noteTable, note(ada.id, uuid(50))),
@@ -123,10 +123,10 @@ export const writeClauses: readonly Clause[] = [
       ]);
       await assertPasses(store, [born], [0]);
       const unread = note(ada.id, uuid(50), { position: 2, content: 'unread' });
-      await assertFails(store.commit([following(born, 2, [insert(noteTable, unread)])]), 'refused');
-      await assertFails(store.commit([following(born, 3, [put(noteTable, unread)])]), 'refused');
+      await assertFails(store.commit([commitAfter(born, 2, [insert(noteTable, unread)])]), 'rejected');
+      await assertFails(store.commit([commitAfter(born, 3, [put(noteTable, unread)])]), 'rejected');
       const seat = { owner_uuid: ada.id, place: 1, born: 2, code: null, region: null };
-      await assertFails(store.commit([following(born, 4, [insert(seatTable, seat)])]), 'refused');
+      await assertFails(store.commit([commitAfter(born, 4, [insert(seatTable, seat)])]), 'rejected');
       assert.equal((await rowsOf(store, noteTable, noteKey))[0]?.['content'], 'text');
       assert.deepEqual(await store.head(ada), { epoch: 1, version: 1, commitId: uuid(1) });
     },
@@ -147,7 +147,7 @@ export const writeClauses: readonly Clause[] = [
         insert(seatTable, { owner_uuid: ada.id, place, born: place, code: 'a', region: 'eu' }),
       );
       const commit = commitOn(await activate(store, ada), ada, 1, seats);
-      await assertFails(store.commit([commit]), 'refused');
+      await assertFails(store.commit([commit]), 'rejected');
     },
   },
   {
@@ -166,7 +166,7 @@ export const writeClauses: readonly Clause[] = [
       await assertPasses(store, [commit], [0]);
       for (const [index, content] of sizes.entries()) {
         const isNew = index === 0;
-        commit = following(commit, 100 + index, [
+        commit = commitAfter(commit, 100 + index, [
           { table: noteTable, put: note(ada.id, uuid(50), { content }), isNew },
           { table: letterTable, put: { owner_uuid: ada.id, name: 'x', body: content }, isNew: true },
         ]);
@@ -176,9 +176,9 @@ export const writeClauses: readonly Clause[] = [
         const [letter] = await rowsOf(store, letterTable, { owner_uuid: ada.id, name: 'x' });
         assert.ok(letter?.['body'] === content, `body ${index} came back otherwise`);
       }
-      const removal = following(commit, 200, [remove(noteTable, noteKey)]);
+      const removal = commitAfter(commit, 200, [remove(noteTable, noteKey)]);
       await assertPasses(store, [removal], [0]);
-      const reborn = following(removal, 201, [
+      const reborn = commitAfter(removal, 201, [
         insert(noteTable, note(ada.id, uuid(50), { position: 2, content: 'new' })),
       ]);
       await assertPasses(store, [reborn], [0]);

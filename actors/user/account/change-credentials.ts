@@ -28,7 +28,7 @@ import { User } from '../contract.ts';
 import { type Profile, profileSlice } from '../profile.ts';
 import { endAllSessions } from '../sessions/end.ts';
 import { openSession } from '../sessions/issue.ts';
-import { signedInFlow } from '../signed-in.ts';
+import { signedInWorkflow } from '../signed-in.ts';
 import { passwordIs, resetAttempts } from './password-guard.ts';
 import { signInReply } from './sign-in-reply.ts';
 
@@ -48,10 +48,10 @@ const invalidEmail = refuse(401, 'The new email is not valid.');
 const takenEmail = refuse(401, 'The email you entered is already taken. Please try again.');
 const wrongPassword = refuse(401, 'The current password you entered is incorrect. Please try again.');
 
-export const changeCredentials = signedInFlow({
+export const changeCredentials = signedInWorkflow({
   ...User.commands.changeCredentials,
-  run: async (flow, change) => {
-    const before = await flow.turn({
+  run: async (workflow, change) => {
+    const before = await workflow.turn({
       recorded: true,
       reads: ownAccount,
       turn: (turn, { account }) => {
@@ -60,10 +60,10 @@ export const changeCredentials = signedInFlow({
         return refusalOf(change, row) ?? row;
       },
     });
-    const refused = await passwordIs(flow, before, change.currentPassword, wrongPassword);
+    const refused = await passwordIs(workflow, before, change.currentPassword, wrongPassword);
     if (refused !== undefined) return refused;
-    const passwordHash = await flow.use(PasswordHasher).hash(change.newPassword);
-    return flow.lastTurn({
+    const passwordHash = await workflow.use(PasswordHasher).hash(change.newPassword);
+    return workflow.lastTurn({
       recorded: true,
       turn: (turn) => applyChange(turn, change, before, passwordHash),
     });
@@ -96,7 +96,7 @@ function applyChange(
   }
   const email = change.newEmail ?? profile.email;
   const address = addressKey({ email, workspace: profile.workspace });
-  const taken = turn.taken(accountTable, address);
+  const taken = turn.conflicting(accountTable, address);
   if (taken !== undefined && taken.user_uuid !== turn.self.id) return takenEmail;
   const keyParams = storedKeyParams(change.keyParams, readKeyParams(before.key_params));
   const row: AccountRow = {

@@ -3,17 +3,17 @@ import { fullKeyParams } from '../../identity/key-params.ts';
 import { SigninKeys } from '../../identity/signin-keys.ts';
 import { Signin } from '../../signin/contract.ts';
 import { User } from '../contract.ts';
-import { signedInFlow } from '../signed-in.ts';
+import { signedInWorkflow } from '../signed-in.ts';
 import { changeCredentials, ownAccount } from './change-credentials.ts';
 import { deleteAccount } from './delete-account.ts';
 import { openSession } from './open-session.ts';
 import { register } from './register.ts';
 
 /** No second factor is asked, and the challenge is stored where the login that follows looks for it. */
-const keyParams = signedInFlow({
+const keyParams = signedInWorkflow({
   ...User.commands.keyParams,
-  run: async (flow, { codeChallenge }) => {
-    const row = await flow.turn({
+  run: async (workflow, { codeChallenge }) => {
+    const row = await workflow.turn({
       reads: ownAccount,
       turn: (turn, { account }) => {
         const row = account.get({ user_uuid: turn.self.id });
@@ -22,7 +22,7 @@ const keyParams = signedInFlow({
       },
     });
     const address = { email: row.identifier, workspace: row.workspace };
-    const signin = flow.actors.get(Signin, flow.use(SigninKeys).actorId(address));
+    const signin = workflow.actors.get(Signin, workflow.use(SigninKeys).actorId(address));
     await signin.ask.storeChallenge({ codeChallenge });
     return fullKeyParams(row);
   },

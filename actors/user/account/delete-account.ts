@@ -5,7 +5,7 @@
  *     guard   as for a change of credentials, then the hash
  *     delete  one commit: the row that holds the address goes, so that the address is free; all sessions go, so that
  *             every token is 401 `invalid-auth`; the profile says `deleted`; the timer `purge` is armed
- *     purge   timer: removes the account's rows in bounded commits, then buries the actor (purge.ts)
+ *     purge   timer: removes the account's rows in bounded commits, then makes the actor a tombstone (purge.ts)
  *
  * A crash leaves either the whole account or one that is deleted and whose purge goes on. Deleting a deleted account
  * is a success: the token's MAC proves that it was the account's.
@@ -18,7 +18,7 @@ import { callerOf, noProfile, profileSlice } from '../profile.ts';
 import { purgeFromStart } from '../purge.ts';
 import { endAllSessions } from '../sessions/end.ts';
 import { revokedSessionMap } from '../sessions/session.ts';
-import { signedInFlow } from '../signed-in.ts';
+import { signedInWorkflow } from '../signed-in.ts';
 import { notAllowed, ownAccount } from './change-credentials.ts';
 import { passwordIs, resetAttempts } from './password-guard.ts';
 
@@ -27,11 +27,11 @@ const wrongPassword = refuse(400, 'The password you entered is incorrect. Please
 
 type Done = Record<never, never>;
 
-export const deleteAccount = signedInFlow({
+export const deleteAccount = signedInWorkflow({
   ...User.commands.deleteAccount,
-  run: async (flow, { userUuid, password }) => {
+  run: async (workflow, { userUuid, password }) => {
     const unless = deletedBefore(userUuid);
-    const account = await flow.turn({
+    const account = await workflow.turn({
       unless,
       reads: ownAccount,
       turn: (turn, { account }) => {
@@ -40,9 +40,9 @@ export const deleteAccount = signedInFlow({
       },
     });
     if (password === undefined || password === '') return passwordMissing;
-    const refused = await passwordIs(flow, account, password, wrongPassword);
+    const refused = await passwordIs(workflow, account, password, wrongPassword);
     if (refused !== undefined) return refused;
-    return flow.lastTurn({ unless, turn: (turn) => deleteNow(turn, account) });
+    return workflow.lastTurn({ unless, turn: (turn) => deleteNow(turn, account) });
   },
 });
 

@@ -4,7 +4,7 @@
  * counters are the account's own and not those of its address: anybody can lock an address from outside, and that must
  * not keep its owner from changing the password or leaving.
  */
-import type { Flow, Turn } from '../../../runtime/command.ts';
+import type { Turn, Workflow } from '../../../runtime/command.ts';
 import type { AccountRow } from '../../identity/account-table.ts';
 import { PasswordHasher } from '../../identity/password-hasher.ts';
 import { SigninKeys } from '../../identity/signin-keys.ts';
@@ -15,15 +15,15 @@ type Guarded = Pick<AccountRow, 'user_uuid' | 'password_hash'>;
 
 /** Undefined when `password` is the account's; otherwise `wrong`, or 423 after too many wrong ones. */
 export async function passwordIs(
-  flow: Pick<Flow, 'use' | 'actors'>,
+  workflow: Pick<Workflow, 'use' | 'actors'>,
   account: Guarded,
   password: string,
   wrong: Refused,
 ): Promise<Refused | undefined> {
-  const guard = flow.actors.get(Signin, flow.use(SigninKeys).guardId(account.user_uuid));
+  const guard = workflow.actors.get(Signin, workflow.use(SigninKeys).guardId(account.user_uuid));
   const debited = await guard.ask.debit({});
   if (isRefused(debited)) return debited;
-  const isRight = await flow.use(PasswordHasher).verify(account.password_hash, password);
+  const isRight = await workflow.use(PasswordHasher).verify(account.password_hash, password);
   return isRight ? undefined : wrong;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Registration (auth.md 7.1): a flow of the account's own new actor, whose id the gateway makes from the call, so
+ * Registration (auth.md 7.1): a workflow of the account's own new actor, whose id the gateway makes from the call, so
  * that a repeat of the call reaches the same actor.
  *
  *     checks  ->  is the address taken (a hint, to spare the hash)  ->  hash  ->  account and first session
@@ -8,7 +8,7 @@
  * moment one is refused at its commit and runs again knowing so. A crash before the last step leaves nothing of the
  * account; after it, a repeat of the call gets the recorded reply.
  */
-import { type Flow, flow, lookup, type Turn } from '../../../runtime/command.ts';
+import { lookup, type Turn, type Workflow, workflow } from '../../../runtime/command.ts';
 import { type AccountRow, accountTable, addressKey } from '../../identity/account-table.ts';
 import { CaptchaVerifier } from '../../identity/captcha.ts';
 import { isSupportedVersion, type SentKeyParams, storedKeyParams } from '../../identity/key-params.ts';
@@ -43,17 +43,17 @@ const invalidUsername = refuse(
 );
 const takenUsername = refuse(400, 'This email is already registered.');
 
-export const register = flow({
+export const register = workflow({
   ...User.commands.register,
   creates: true,
-  run: async (flow, registration) => {
-    const refused = refusalOf(registration, flow.use(AccountSettings));
+  run: async (workflow, registration) => {
+    const refused = refusalOf(registration, workflow.use(AccountSettings));
     if (refused !== undefined) return refused;
-    if (!(await flow.use(CaptchaVerifier).passes(registration.hvmToken))) return captchaFailed;
-    const before = await beforeHash(flow, registration);
+    if (!(await workflow.use(CaptchaVerifier).passes(registration.hvmToken))) return captchaFailed;
+    const before = await beforeHash(workflow, registration);
     if (before !== undefined) return before;
-    const passwordHash = await flow.use(PasswordHasher).hash(registration.password);
-    return flow.turn({
+    const passwordHash = await workflow.use(PasswordHasher).hash(registration.password);
+    return workflow.turn({
       recorded: true,
       turn: (turn) => answerOf(createAccount(turn, registration, passwordHash)),
     });
@@ -64,8 +64,11 @@ export const register = flow({
  * Whether the address is taken, to spare the hash. A step that writes nothing is not recorded itself, but finds what
  * the last one recorded if this is a repeat of the call.
  */
-function beforeHash(flow: Flow, registration: Registration): Promise<Answer<SignInReply> | undefined> {
-  return flow.turn({
+function beforeHash(
+  workflow: Workflow,
+  registration: Registration,
+): Promise<Answer<SignInReply> | undefined> {
+  return workflow.turn({
     recorded: true,
     reads: () => ({ account: lookup(accountTable, [addressKey(registration)]) }),
     turn: (_turn, { account }) => (account.rows.length > 0 ? takenUsername : undefined),
@@ -98,7 +101,7 @@ function createAccount(
     credentials_version: 1,
     key_params: JSON.stringify(stored),
   };
-  if (turn.taken(accountTable, addressKey({ email, workspace })) !== undefined) return takenUsername;
+  if (turn.conflicting(accountTable, addressKey({ email, workspace })) !== undefined) return takenUsername;
   turn.insert(accountTable, row);
   const profile: Profile = {
     state: 'active',

@@ -8,18 +8,18 @@ import { head } from '../../collection/head.ts';
 import { clientVersions, integrityColumns, type Mismatch, mismatchOf } from '../../collection/integrity.ts';
 import { item } from '../../collection/item.ts';
 import { User } from '../contract.ts';
-import { type SignedInFlow, signedInFlow } from '../signed-in.ts';
+import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
 
 const partItems = 10_000;
 
-export const checkIntegrity = signedInFlow({
+export const checkIntegrity = signedInWorkflow({
   ...User.commands.checkIntegrity,
-  run: async (flow, { integrityPayloads }) => {
+  run: async (workflow, { integrityPayloads }) => {
     const client = clientVersions(integrityPayloads ?? []);
     const mismatches = new Map<string, Mismatch>();
     let after = 0;
     for (;;) {
-      const { rows, complete, upTo } = await readPart(flow, after);
+      const { rows, complete, upTo } = await readPart(workflow, after);
       for (const row of rows) {
         const mismatch = mismatchOf(row, client);
         if (mismatch === undefined) mismatches.delete(row.uuid);
@@ -31,8 +31,8 @@ export const checkIntegrity = signedInFlow({
   },
 });
 
-function readPart(flow: Pick<SignedInFlow<unknown>, 'turn'>, after: number) {
-  return flow.turn({
+function readPart(workflow: Pick<SignedInWorkflow<unknown>, 'turn'>, after: number) {
+  return workflow.turn({
     reads: (view) => ({
       live: range(item, {
         after,

@@ -30,7 +30,7 @@ import {
 import { ItemSettings } from '../../settings.ts';
 import { User } from '../contract.ts';
 import { itemsChanged } from '../events.ts';
-import { type SignedIn, signedInFlow, signedInRead, signedInTurn } from '../signed-in.ts';
+import { type SignedIn, signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
 
 const { sync: shape } = User.commands;
 const none: readonly ClientItem[] = [];
@@ -58,12 +58,12 @@ const saveInOneTurn = signedInTurn({
   },
 });
 
-const saveInBatches = signedInFlow({
+const saveInBatches = signedInWorkflow({
   ...shape,
-  run: async (flow, request) => {
+  run: async (workflow, request) => {
     const sent = request.items ?? none;
-    const [first = none, ...others] = batchesOf(sent, flow.use(ItemSettings).turnLimits);
-    let progress = await flow.turn({
+    const [first = none, ...others] = batchesOf(sent, workflow.use(ItemSettings).turnLimits);
+    let progress = await workflow.turn({
       reads: (view) => ({ ...pagePlans(view, request), ...storedPlan(view, request, first) }),
       turn: (turn, reads, by) => {
         const batch = { request, items: first, stored: reads.stored, by: memberOf(turn, by) };
@@ -72,13 +72,13 @@ const saveInBatches = signedInFlow({
     });
     for (const items of others) {
       const before: Progress = progress;
-      progress = await flow.turn({
+      progress = await workflow.turn({
         reads: (view) => storedPlan(view, request, items),
         turn: (turn, { stored }, by) =>
           save(turn, { request, items, stored, by: memberOf(turn, by) }, before),
       });
     }
-    return answer(flow.self.id, request, progress, flow.use(ItemSettings));
+    return answer(workflow.self.id, request, progress, workflow.use(ItemSettings));
   },
 });
 

@@ -38,7 +38,7 @@ const openSocket = command({
     const isActive = turn.get(profileSlice).state === 'active';
     const isKept = (uuid: string) => turn.nowMs < (turn.entry(sessionMap, uuid)?.keptUntilMs ?? 0);
     const living = isActive ? sessions.filter(isKept) : [];
-    return living.length === 0 ? { living } : { living, host: turn.follow(gateway) };
+    return living.length === 0 ? { living } : { living, host: turn.subscribe(gateway) };
   },
 });
 

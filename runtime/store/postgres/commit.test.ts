@@ -14,7 +14,7 @@ function changedTables(texts: readonly string[]): readonly string[] {
 
 const isNew: Write = { table: noteTable, put: note(uuid(1), uuid(2)), isNew: true };
 
-test('a new small row of a table with birth never touches its parts', (t) => {
+test('a new small row of a table with generations never touches its parts', (t) => {
   t.deepEqual(changedTables(commitTexts([isNew])), ['actor', 'note']);
   t.deepEqual(changedTables(commitTexts([{ ...isNew, isNew: false }])), ['actor', 'note', 'note_part']);
 });

@@ -38,7 +38,7 @@ interface TableChange {
 
 /** `member` in what the statement returns is the index in `commits`. */
 export function batchCommit(commits: readonly Commit[]): BatchCommit {
-  const changes = gather(commits);
+  const changes = collect(commits);
   const clashing = changes.filter((change) => change.puts.length > 0 && change.removals.length > 0);
   return {
     first: firstStatement(commits, changes),
@@ -130,7 +130,7 @@ function source(
     JOIN fence ON fence.member = w.batch_member`;
 }
 
-function gather(commits: readonly Commit[]): readonly TableChange[] {
+function collect(commits: readonly Commit[]): readonly TableChange[] {
   const changes = new Map<string, TableChange>();
   const changeOf: ChangeOf = (table) => {
     const known = changes.get(table.name);
@@ -140,14 +140,14 @@ function gather(commits: readonly Commit[]): readonly TableChange[] {
     return change;
   };
   for (const [member, commit] of commits.entries()) {
-    for (const write of commit.writes) gatherWrite(changeOf, member, write);
+    for (const write of commit.writes) collectWrite(changeOf, member, write);
   }
   return [...changes.values()].sort((a, b) => compare(a.table.name, b.table.name));
 }
 
 type ChangeOf = (table: SqlTable) => TableChange;
 
-function gatherWrite(changeOf: ChangeOf, member: number, write: Write): void {
+function collectWrite(changeOf: ChangeOf, member: number, write: Write): void {
   const { main, large } = layoutOf(write.table);
   if ('remove' in write) {
     const key = keyOf(write.table, write.remove);
@@ -162,8 +162,8 @@ function gatherWrite(changeOf: ChangeOf, member: number, write: Write): void {
   const parts = partsOf(write.put[large.column]);
   const inRow = parts.length === 0 ? write.put : { ...write.put, [large.column]: null };
   changeOf(main).puts.push(entry(main, member, { ...inRow, [large.count]: parts.length }));
-  // Only where `birth` keeps an insert from hitting an older row is there nothing stale to delete.
-  const isFresh = write.isNew && write.table.birth !== undefined;
+  // Only where `generation` keeps an insert from hitting an older row is there nothing stale to delete.
+  const isFresh = write.isNew && write.table.generation !== undefined;
   if (isFresh && parts.length === 0) return;
   const key = keyOf(write.table, write.put);
   if (!isFresh) removeParts(changeOf, member, large, key, parts.length);

@@ -9,7 +9,7 @@ function databaseError(code: string, message = 'text of the server', severity = 
 }
 
 const expected: Readonly<Record<string, StoreFailure>> = {
-  '23505': 'refused',
+  '23505': 'rejected',
   '40001': 'conflict',
   '40P01': 'conflict',
   '55P03': 'conflict',

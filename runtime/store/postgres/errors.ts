@@ -12,7 +12,7 @@ import { StoreError, type StoreFailure } from '../store.ts';
 
 /** SQLSTATE codes and, below, classes (their first two characters). Any other leaves the outcome open. */
 const failureByCode: Readonly<Record<string, StoreFailure>> = {
-  '23505': 'refused',
+  '23505': 'rejected',
   '40001': 'conflict',
   '40P01': 'conflict',
   '55P03': 'conflict',

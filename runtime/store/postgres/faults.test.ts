@@ -11,7 +11,7 @@ import { createTable } from '../../../test/kit/create-table.ts';
 import { type DatabaseConnection, startTestPostgres, type TestPostgres } from '../../../test/kit/postgres.ts';
 import { PostgresProxy } from '../../../test/kit/postgres-proxy.ts';
 import { assertFails } from '../../../test/store/actors.ts';
-import { type Arrange, type Operation, operations } from '../../../test/store/fault-operations.ts';
+import { type Arrange, type Call, calls } from '../../../test/store/fault-calls.ts';
 import { describeFault, type FaultCase, faultCases } from '../../../test/store/faults.ts';
 import { contractTables } from '../../../test/store/tables.ts';
 import { StoreError } from '../store.ts';
@@ -70,24 +70,24 @@ class Bench {
 
   /** Without a fault: what it sends, what it answers, and what others see before and after. */
   async inPeace() {
-    const operation = await this.#given();
-    const before = await this.#stateOf(operation);
+    const call = await this.#given();
+    const before = await this.#stateOf(call);
     const texts: string[] = [];
     this.#proxy.onStatement = ({ text }) => void texts.push(text);
-    const answer = answerOf(operation, await operation.run(this.#proxied));
+    const answer = answerOf(call, await call.run(this.#proxied));
     this.#proxy.onStatement = () => undefined;
-    return { texts, answer, before, after: await this.#stateOf(operation) };
+    return { texts, answer, before, after: await this.#stateOf(call) };
   }
 
   /** With the fault at that statement. */
   async struck({ fault, failure }: FaultCase, at: number, peace: Awaited<ReturnType<Bench['inPeace']>>) {
-    const operation = await this.#given();
+    const call = await this.#given();
     // What is struck is a statement, not the start of a connection.
     await this.#proxied.verify();
     let statements = 0;
     this.#proxy.onStatement = () => (statements++ === at ? fault : undefined);
-    const outcome = await operation.run(this.#proxied).then(
-      (result) => ({ answer: answerOf(operation, result) }),
+    const outcome = await call.run(this.#proxied).then(
+      (result) => ({ answer: answerOf(call, result) }),
       (error: unknown) => ({ error }),
     );
     this.#proxy.onStatement = () => undefined;
@@ -102,7 +102,7 @@ class Bench {
       assert.ok(outcome.error instanceof StoreError, `not a StoreError: ${outcome.error}`);
       assert.equal(outcome.error.failure, failure);
     }
-    const seen = await this.#stateOf(operation);
+    const seen = await this.#stateOf(call);
     if (failure !== 'unknown') assert.deepEqual(seen, peace.before, 'something was applied');
     else
       assert.ok(
@@ -110,9 +110,9 @@ class Bench {
         'it is half done',
       );
 
-    const settled = await (operation.settle ?? operation.run)(this.#proxied);
-    assert.deepEqual(answerOf(operation, settled), peace.answer);
-    assert.deepEqual(await this.#stateOf(operation), peace.after);
+    const settled = await (call.settle ?? call.run)(this.#proxied);
+    assert.deepEqual(answerOf(call, settled), peace.answer);
+    assert.deepEqual(await this.#stateOf(call), peace.after);
   }
 
   async close(): Promise<void> {
@@ -126,17 +126,17 @@ class Bench {
     assert.equal(this.#proxy.openTransactions, 0, 'a transaction is left open');
   }
 
-  #given(): Promise<Operation> {
+  #given(): Promise<Call> {
     this.#number += 1;
     return this.#arrange(this.#direct, this.#number);
   }
 
-  async #stateOf(operation: Operation): Promise<unknown> {
-    return operation.state?.(this.#direct);
+  async #stateOf(call: Call): Promise<unknown> {
+    return call.state?.(this.#direct);
   }
 }
 
-function answerOf({ answer }: Operation, result: unknown): unknown {
+function answerOf({ answer }: Call, result: unknown): unknown {
   return answer === undefined ? result : answer(result as never);
 }
 
@@ -183,7 +183,7 @@ test('a connection that cannot be made ready is unavailable, and the next one is
   }
 });
 
-for (const [method, variants] of Object.entries(operations)) {
+for (const [method, variants] of Object.entries(calls)) {
   for (const [variant, arrange] of Object.entries(variants)) {
     test(`${method} ${variant} keeps its promise, whatever happens to whichever of its statements`, (t) =>
       inTurn(async () => {

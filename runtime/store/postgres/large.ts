@@ -8,7 +8,7 @@
  * - Parts 0 .. n-1 of a row with `<column>_parts` = n exist, and no others: a rewrite or a removal deletes what
  *   is stale, because deleted ciphertext must be gone.
  * - A new small row never touches the part table. That holds only where an insert cannot hit an older row of the
- *   same key: in tables with `birth`.
+ *   same key: in tables with `generation`.
  */
 import type { AnyRow, AnyTable } from '../../table.ts';
 import { columnsOf, ident, type SqlTable } from './sql.ts';

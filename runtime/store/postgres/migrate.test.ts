@@ -131,14 +131,14 @@ test('a database of a newer release is left as it is', async (t) => {
   await migrate(connection, migrations);
   const older = [...migrations.slice(1, -1), { id: 'z-0001', sql: 'CREATE TABLE IF NOT EXISTS z (id text)' }];
   const unknownIds = [allIds[0], allIds.at(-1)].toSorted();
-  for (const refused of [pendingMigrations(connection, older), migrate(connection, older)]) {
-    const error = await t.throwsAsync(refused, { instanceOf: NewerSchemaError });
+  for (const rejected of [pendingMigrations(connection, older), migrate(connection, older)]) {
+    const error = await t.throwsAsync(rejected, { instanceOf: NewerSchemaError });
     t.deepEqual(error.unknownIds, unknownIds as string[]);
   }
   t.deepEqual(await migrate(connection, migrations), []);
 });
 
-test('a list that could not be resumed is refused before anything runs', async (t) => {
+test('a list that could not be resumed is rejected before anything runs', async (t) => {
   const connection = await server.createDatabase();
   const once = { id: 'x-0001', sql: 'CREATE TABLE x (id text)' };
   await assertFails(migrate(connection, [once]), 'defect');

@@ -76,7 +76,7 @@ export const setDraining = (nodeId: string, draining: boolean, incarnation: stri
   values: [nodeId, draining, incarnation],
 });
 
-export const buryExpired = (): Statement => ({
+export const expireNodes = (): Statement => ({
   text: `UPDATE node SET incarnation = NULL WHERE incarnation IS NOT NULL AND ${isExpired}`,
   values: [],
 });

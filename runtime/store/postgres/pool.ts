@@ -129,7 +129,7 @@ export class ConnectionPool {
       return await this.#pool.connect();
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      throw new StoreError('unavailable', `no database connection to be had: ${reason}`);
+      throw new StoreError('unavailable', `no database connection is available: ${reason}`);
     }
   }
 }

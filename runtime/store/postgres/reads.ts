@@ -68,23 +68,23 @@ function limitedRange(read: RangeRead): PlannedRead {
 }
 
 /**
- * The page is cut by the running sum of weights before the large column is put together, so content beyond the
+ * The page is cut by the running sum of sizes before the large column is put together, so content beyond the
  * budget is never fetched. A row is in while the sum of those before it is below the budget.
  */
 function budgetedRange(read: RangeRead, budgetBytes: number): PlannedRead {
   const { table } = read;
-  if (table.weight === undefined) throw new StoreError('defect', `table ${table.name} has no weight`);
+  if (table.size === undefined) throw new StoreError('defect', `table ${table.name} has no size`);
   if (budgetBytes < 1) throw new StoreError('defect', 'a byte budget is at least 1');
   const parameters = new Parameters();
   const { order, where } = rangeCondition(read, parameters);
   const { large } = layoutOf(table);
   const asked = rangeColumns(read);
   const counts = large !== undefined && asked.includes(large.column) ? [large.count] : [];
-  const carried = [...new Set([...asked, ...table.key, table.weight, ...counts])].map(ident).join(', ');
-  const weight = `coalesce(${ident(table.weight)}, 0)`;
+  const carried = [...new Set([...asked, ...table.key, table.size, ...counts])].map(ident).join(', ');
+  const size = `coalesce(${ident(table.size)}, 0)`;
   const text = `SELECT ${selectList(table, asked, 't')}, t.available FROM (
       SELECT ${carried}, count(*) OVER () AS available,
-        sum(${weight}) OVER (ORDER BY ${ident(order)} ROWS UNBOUNDED PRECEDING)::int8 - ${weight} AS preceding
+        sum(${size}) OVER (ORDER BY ${ident(order)} ROWS UNBOUNDED PRECEDING)::int8 - ${size} AS preceding
       FROM (SELECT ${carried} FROM ${ident(table.name)} AS t WHERE ${where}
         ORDER BY t.${ident(order)} LIMIT ${parameters.add('int8', read.limit + 1)}) AS page
     ) AS t WHERE t.preceding < ${parameters.add('int8', budgetBytes)}

@@ -7,8 +7,8 @@ import {
   activate,
   actor,
   assertPasses,
+  commitAfter,
   commitOn,
-  following,
   insert,
   put,
   putSlice,
@@ -248,7 +248,7 @@ test('what a dead node was still writing is seen or never applies', async (t) =>
   const { connection, client, store, commits } = cluster;
   const [last, other] = commits.slice(-2);
   assert.ok(last !== undefined && other !== undefined);
-  const inFlight = following(last, 900, [timer(last.address, 16, 'late'), tell(901, other.address, 16)]);
+  const inFlight = commitAfter(last, 900, [timer(last.address, 16, 'late'), tell(901, other.address, 16)]);
   const { first } = batchCommit([inFlight]);
   await client.query('BEGIN');
   await client.query(first.text, [...first.values]);
@@ -263,8 +263,8 @@ test('what a dead node was still writing is seen or never applies', async (t) =>
   t.is((await store.timers(last.address)).length, 2);
   await assertSharded(cluster, 64);
 
-  await assertPasses(store, [following(other, 902, [timer(other.address, 16, 'late')])], []);
-  await assertPasses(store, [following(inFlight, 903, [timer(last.address, 16, 'later')])], []);
+  await assertPasses(store, [commitAfter(other, 902, [timer(other.address, 16, 'late')])], []);
+  await assertPasses(store, [commitAfter(inFlight, 903, [timer(last.address, 16, 'later')])], []);
   await assertSharded(cluster, 64);
 });
 

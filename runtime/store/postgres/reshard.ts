@@ -12,12 +12,12 @@
  * 6. The new count is set, and then the mark is taken away.
  *
  * Rows are rewritten in batches by ranges of their primary key, a statement each. A crash anywhere leaves the mark:
- * no node starts, another count is refused, and the same count does it all again, which changes nothing that is done.
+ * no node starts, another count is rejected, and the same count does it all again, which changes nothing that is done.
  */
 import type pg from 'pg';
 import { shardOf } from '../../address.ts';
 import type { ColumnType } from '../../table.ts';
-import { buryExpired, nodes } from './ownership-statements.ts';
+import { expireNodes, nodes } from './ownership-statements.ts';
 import { underSchemaLock } from './schema-lock.ts';
 import { ident, idents, Parameters, type Statement } from './sql.ts';
 import { replaceSetting, setting } from './statements.ts';
@@ -130,7 +130,7 @@ class Resharder {
   }
 
   async #liveNode(): Promise<Extract<Resharding, { outcome: 'live' }> | undefined> {
-    await this.#query(buryExpired());
+    await this.#query(expireNodes());
     const [live] = (await this.#query(nodes())).filter((node) => node['incarnation'] !== null);
     if (live === undefined) return undefined;
     return { outcome: 'live', node: live['id'] ?? '', expiresInMs: Number(live['expires_in_ms']) };

@@ -11,8 +11,8 @@ import {
   actor,
   assertFails,
   assertPasses,
+  commitAfter,
   commitOn,
-  following,
   insert,
   put,
   putSlice,
@@ -225,7 +225,7 @@ test('no part of a large value outlives it', async (t) => {
   ]);
   await assertPasses(store, [born], [0]);
   t.is(await parts(), 10);
-  const shrunk = following(born, 2, [
+  const shrunk = commitAfter(born, 2, [
     put(noteTable, note(ada.id, uuid(50), { content: large.slice(1, 600_000) })),
     insert(letterTable, { ...letter, body: 'small' }),
   ]);
@@ -233,7 +233,7 @@ test('no part of a large value outlives it', async (t) => {
   t.is(await parts(), 4);
   await assertPasses(
     store,
-    [following(shrunk, 3, [remove(noteTable, { owner_uuid: ada.id, uuid: uuid(50) })])],
+    [commitAfter(shrunk, 3, [remove(noteTable, { owner_uuid: ada.id, uuid: uuid(50) })])],
     [0],
   );
   t.is(await parts(), 0);

@@ -126,7 +126,7 @@ export class PostgresStore implements Store {
     if (rows.length > 0) return 0;
     const [holder] = await this.#leases.query(this.#sql.registered(node.id));
     if (Number(holder?.['started']) > started)
-      throw new StoreError('refused', `another process has meanwhile started as node ${node.id}`);
+      throw new StoreError('rejected', `another process has meanwhile started as node ${node.id}`);
     return Math.max(1, Number(holder?.['expires_in_ms']));
   }
 
@@ -153,8 +153,8 @@ export class PostgresStore implements Store {
     await this.#ownership.query(this.#sql.setConnected(nodeId, incarnation, connected));
   }
 
-  async buryExpired(): Promise<void> {
-    await this.#ownership.query(this.#sql.buryExpired());
+  async expireNodes(): Promise<void> {
+    await this.#ownership.query(this.#sql.expireNodes());
   }
 
   async claim(

@@ -1,12 +1,12 @@
 /**
- * Hints to all processes and events to one gateway. Either may be lost: looks at the database and the gateways'
- * registrations make up for them. This process hears its own hints at once, and not again from the broker.
+ * Hints to all processes and events to one gateway. Either may be lost: reconciliation with the database and the
+ * gateways' registrations make up for them. This process hears its own hints at once, and not again from the broker.
  */
 import type { GatewayListener, Hint, HostEvent } from '../transport.ts';
 import type { Connection } from './connection.ts';
 import { decodeFrameOf, encodeFrame, type Frame, FrameError, type FrameKind, type FrameOf } from './frame.ts';
 import type { TransportMetrics } from './metrics.ts';
-import type { RefusedFrames } from './refused-frames.ts';
+import type { RejectedFrames } from './rejected-frames.ts';
 
 export interface AnnouncementsOptions {
   readonly connection: Connection;
@@ -14,7 +14,7 @@ export interface AnnouncementsOptions {
   readonly gatewaySubject: (gateway: string) => string;
   readonly incarnation: string;
   readonly metrics: TransportMetrics;
-  readonly refused: RefusedFrames;
+  readonly rejected: RejectedFrames;
   /** This process is told, by whomever; its gateways are in any case. */
   readonly hinted: (hint: Hint) => void;
 }
@@ -68,24 +68,24 @@ export class Announcements {
   }
 
   #publish(subject: string, frame: Frame): void {
-    const { connection, metrics, refused } = this.#options;
+    const { connection, metrics, rejected } = this.#options;
     try {
       connection.publish(subject, encodeFrame(frame));
       metrics.frame('out', frame.kind);
     } catch {
-      refused.count('undeliverable');
+      rejected.count('undeliverable');
     }
   }
 
   #received<K extends FrameKind>(data: Uint8Array, kind: K, take: (frame: FrameOf<K>) => void): void {
-    const { metrics, refused } = this.#options;
+    const { metrics, rejected } = this.#options;
     try {
       const frame = decodeFrameOf(data, kind);
       metrics.frame('in', kind);
       take(frame);
     } catch (error) {
       if (!(error instanceof FrameError)) throw error;
-      refused.count(error.reason);
+      rejected.count(error.reason);
     }
   }
 }

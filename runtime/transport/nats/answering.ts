@@ -1,6 +1,6 @@
 /**
  * Calls of other processes, the owner's side. Whatever arrives at a shard's subject is answered where it says where
- * to, with a reply or a refusal; nothing that arrives can make this throw. A call whose deadline has passed is
+ * to, with a reply or an error reply; nothing that arrives can make this throw. A call whose deadline has passed is
  * dropped before it runs, as nobody waits for its answer.
  */
 import type { Msg } from '@nats-io/transport-node';
@@ -16,14 +16,14 @@ import {
 import type { AskCall } from '../../host/call.ts';
 import type { Logger } from '../../ports.ts';
 import type { Connection } from './connection.ts';
+import { asActorError, errorReplyOf } from './error-reply.ts';
 import { decodeFrame, encodeFrame, type Frame, FrameError, type FrameOf } from './frame.ts';
 import type { HeldMessages, Packed } from './held-messages.ts';
 import type { TransportMetrics } from './metrics.ts';
 import type { Pulls } from './pulls.ts';
-import { asActorError, refusalOf } from './refusal.ts';
-import type { RefusedFrames } from './refused-frames.ts';
+import type { RejectedFrames } from './rejected-frames.ts';
 
-const underWayMax = 20_000;
+const inFlightMax = 20_000;
 const fetchRetryMs = 100;
 
 export interface AnsweringOptions {
@@ -34,14 +34,14 @@ export interface AnsweringOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: TransportMetrics;
-  readonly refused: RefusedFrames;
+  readonly rejected: RejectedFrames;
   /** What answers calls to this shard now, if it is served here. */
   readonly served: (shard: number) => ((call: AskCall) => Promise<unknown>) | undefined;
 }
 
 export class Answering {
   readonly #options: AnsweringOptions;
-  #underWay = 0;
+  #inFlight = 0;
 
   constructor(options: AnsweringOptions) {
     this.#options = options;
@@ -49,35 +49,35 @@ export class Answering {
 
   /** Takes what came to the subject of a shard. */
   take(message: Msg, shard: number): void {
-    if (this.#underWay >= underWayMax) {
-      this.#refuse(message.reply, new OverloadedError('this host has too much to do'));
+    if (this.#inFlight >= inFlightMax) {
+      this.#reject(message.reply, new OverloadedError('this host has too much to do'));
       return;
     }
-    this.#underWay += 1;
+    this.#inFlight += 1;
     void this.#answer(message, shard).finally(() => {
-      this.#underWay -= 1;
+      this.#inFlight -= 1;
     });
   }
 
   async #answer({ data, reply }: Msg, shard: number): Promise<void> {
-    const { clock, logger, refused } = this.#options;
+    const { clock, logger, rejected } = this.#options;
     const arrivedMs = clock.monotonicMs();
     let deadlineMs = arrivedMs;
     try {
       const call = await this.#opened(data, arrivedMs);
       deadlineMs = arrivedMs + call.remainingMs;
-      if (deadlineMs <= clock.monotonicMs()) return refused.count('expired');
+      if (deadlineMs <= clock.monotonicMs()) return rejected.count('expired');
       const value = await this.#run(call, shard, deadlineMs);
       this.#send(reply, this.#packed({ kind: 'reply', value }, deadlineMs));
     } catch (error) {
       if (error instanceof FrameError) {
-        refused.count(error.reason);
-        return this.#refuse(reply, new TerminalError(error.message));
+        rejected.count(error.reason);
+        return this.#reject(reply, new TerminalError(error.message));
       }
       if (!(error instanceof ActorError)) {
         logger.error({ error: messageOf(error) }, 'a call failed');
       }
-      this.#refuse(reply, asActorError(error));
+      this.#reject(reply, asActorError(error));
     }
   }
 
@@ -102,9 +102,9 @@ export class Answering {
   }
 
   #run(call: FrameOf<'call'>, shard: number, deadlineMs: number): Promise<unknown> {
-    const { shardCount, served, refused } = this.#options;
+    const { shardCount, served, rejected } = this.#options;
     if (call.shards !== shardCount) {
-      refused.count('shard-count');
+      rejected.count('shard-count');
       throw new TerminalError(`the caller counts ${call.shards} shards where its cluster has ${shardCount}`);
     }
     const ask = served(shard);
@@ -123,20 +123,20 @@ export class Answering {
     }
   }
 
-  #refuse(reply: string | undefined, error: ActorError): void {
-    const refusal = refusalOf(error);
-    this.#send(reply, { kind: refusal.kind, bytes: encodeFrame(refusal) });
+  #reject(reply: string | undefined, error: ActorError): void {
+    const errorReply = errorReplyOf(error);
+    this.#send(reply, { kind: errorReply.kind, bytes: encodeFrame(errorReply) });
   }
 
   #send(reply: string | undefined, { kind, bytes }: Pick<Packed, 'kind' | 'bytes'>): void {
     if (!reply) return;
-    const { connection, metrics, refused } = this.#options;
+    const { connection, metrics, rejected } = this.#options;
     try {
       connection.publish(reply, bytes);
       metrics.frame('out', kind);
     } catch {
       // The caller is told by its own side of the connection, or by its deadline.
-      refused.count('undeliverable');
+      rejected.count('undeliverable');
     }
   }
 }

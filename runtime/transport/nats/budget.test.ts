@@ -1,5 +1,5 @@
 import test from 'ava';
-import { settled } from '../../../test/kit/clock.ts';
+import { drainPromises } from '../../../test/kit/clock.ts';
 import { Budget } from './budget.ts';
 
 test('no more is spent at once than there is, and who waits is served in order', async (t) => {
@@ -12,10 +12,10 @@ test('no more is spent at once than there is, and who waits is served in order',
       return new Promise<void>((resolve) => finish.set(name, resolve));
     });
   const all = [spend('a', 6), spend('b', 6), spend('c', 1)];
-  await settled();
+  await drainPromises();
   t.deepEqual(started, ['a']);
   finish.get('a')?.();
-  await settled();
+  await drainPromises();
   t.deepEqual(started, ['a', 'b', 'c']);
   finish.get('b')?.();
   finish.get('c')?.();

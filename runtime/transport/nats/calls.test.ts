@@ -4,7 +4,7 @@ import { OverloadedError, RetryableError } from '../../errors.ts';
 import { silentLogger } from '../../ports.ts';
 import { Calls } from './calls.ts';
 import { noTransportMetrics } from './metrics.ts';
-import { RefusedFrames } from './refused-frames.ts';
+import { RejectedFrames } from './rejected-frames.ts';
 
 test('more calls than may wait for an answer are overloaded, until one has ended', async (t) => {
   const ends: (() => void)[] = [];
@@ -25,7 +25,7 @@ test('more calls than may wait for an answer are overloaded, until one has ended
     shardCount: 16,
     clock: new FakeClock(),
     metrics: noTransportMetrics,
-    refused: new RefusedFrames(noTransportMetrics, silentLogger),
+    rejected: new RejectedFrames(noTransportMetrics, silentLogger),
   });
   const ask = () =>
     calls.ask(

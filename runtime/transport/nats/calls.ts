@@ -3,13 +3,13 @@
 import type { Clock } from '../../clock.ts';
 import { OverloadedError, RetryableError } from '../../errors.ts';
 import type { AskCall } from '../../host/call.ts';
+import { errorOf } from './error-reply.ts';
 import { decodeFrame, type Frame, FrameError } from './frame.ts';
 import type { HeldMessages, Packed } from './held-messages.ts';
 import type { TransportMetrics } from './metrics.ts';
 import type { Mux } from './mux.ts';
 import type { Pulls } from './pulls.ts';
-import { errorOf } from './refusal.ts';
-import type { RefusedFrames } from './refused-frames.ts';
+import type { RejectedFrames } from './rejected-frames.ts';
 
 const inFlightMax = 20_000;
 
@@ -23,7 +23,7 @@ export interface CallsOptions {
   readonly shardCount: number;
   readonly clock: Clock;
   readonly metrics: TransportMetrics;
-  readonly refused: RefusedFrames;
+  readonly rejected: RejectedFrames;
 }
 
 export class Calls {
@@ -69,19 +69,19 @@ export class Calls {
     const frame = await this.#opened(answer, deadlineMs);
     if (frame.kind === 'reply') return frame.value;
     if (frame.kind === 'refusal') throw errorOf(frame);
-    this.#options.refused.count('kind');
+    this.#options.rejected.count('kind');
     throw unreadable();
   }
 
   /** The call has been handled: whatever goes wrong with its answer leaves the outcome unknown. */
   async #opened(answer: Uint8Array, deadlineMs: number): Promise<Frame> {
-    const { pulls, metrics, refused } = this.#options;
+    const { pulls, metrics, rejected } = this.#options;
     try {
       const frame = decodeFrame(answer);
       metrics.frame('in', frame.kind);
       return frame.kind === 'held' ? await pulls.pull(frame, deadlineMs) : frame;
     } catch (error) {
-      if (error instanceof FrameError) refused.count(error.reason);
+      if (error instanceof FrameError) rejected.count(error.reason);
       throw unreadable();
     }
   }

@@ -2,7 +2,7 @@
  * One connection to NATS that does not hide outages.
  *
  * The library's own reconnecting keeps silent about what it loses: what is published meanwhile is discarded, requests
- * under way wait for their time-outs, buffers grow without end, and a peer that no longer reads can keep it from ever
+ * in flight wait for their time-outs, buffers grow without end, and a peer that no longer reads can keep it from ever
  * noticing (its last words wait in the socket behind all others). So each of the library's connections is used until
  * it fails or a ping stays unanswered, then given up at once, and another is dialled, for ever:
  *
@@ -75,7 +75,7 @@ export class Connection {
         return connection;
       } catch (error) {
         const pauseMs = connection.#pauseMs(failures);
-        const isHopeless = !(error instanceof DialError) || error.isRefusal;
+        const isHopeless = !(error instanceof DialError) || error.isRejection;
         if (isHopeless || clock.monotonicMs() + pauseMs > untilMs) throw error;
         await sleep(clock, pauseMs);
       }

@@ -37,10 +37,10 @@ export interface Server {
 /** None of the servers could be had. The message names neither users nor passwords. */
 export class DialError extends Error {
   /** A server was reached and will not have us as we are: trying again does not help soon. */
-  readonly isRefusal: boolean;
-  constructor(message: string, isRefusal: boolean) {
+  readonly isRejection: boolean;
+  constructor(message: string, isRejection: boolean) {
     super(message);
-    this.isRefusal = isRefusal;
+    this.isRejection = isRejection;
   }
 }
 
@@ -72,16 +72,16 @@ export async function dial(
   options: DialOptions,
 ): Promise<{ readonly client: NatsConnection; readonly server: Server }> {
   const reasons: string[] = [];
-  let isRefusal = false;
+  let isRejection = false;
   for (const server of shuffled(servers, options.random)) {
     try {
       return { client: await dialOne(server, options), server };
     } catch (error) {
-      isRefusal ||= error instanceof errors.AuthorizationError || error instanceof DialError;
+      isRejection ||= error instanceof errors.AuthorizationError || error instanceof DialError;
       reasons.push(`${server.address}: ${reasonOf(error)}`);
     }
   }
-  throw new DialError(`No NATS server takes this process (${reasons.join('; ')}).`, isRefusal);
+  throw new DialError(`No NATS server takes this process (${reasons.join('; ')}).`, isRejection);
 }
 
 async function dialOne(server: Server, options: DialOptions): Promise<NatsConnection> {

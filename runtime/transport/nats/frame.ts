@@ -1,7 +1,7 @@
 /**
  * Frames: what processes of one cluster send each other over NATS. One byte of format version, then msgpack of an
  * object with its `kind`. Fields that a newer release added are dropped; a newer version and an unknown kind are
- * refused as what they are, so that both sides of a mixed cluster can tell. Times are spans, never points: clocks of
+ * rejected as what they are, so that both sides of a mixed cluster can tell. Times are spans, never points: clocks of
  * two processes share nothing. (What a frame spends on its way does not count against it, which is harmless: the
  * caller keeps its own deadline, and a call may come late in any case.)
  */
@@ -41,7 +41,7 @@ const callFrame = z.object({
 
 const replyFrame = z.object({ kind: z.literal('reply'), value: z.unknown() });
 
-const refusalFrame = z.object({
+const errorReplyFrame = z.object({
   kind: z.literal('refusal'),
   class: z.enum([
     'terminal',
@@ -86,7 +86,7 @@ const wakeFrame = z.object({ kind: z.literal('wake'), tellId: z.string(), target
 const frame = z.discriminatedUnion('kind', [
   callFrame,
   replyFrame,
-  refusalFrame,
+  errorReplyFrame,
   heldFrame,
   fetchFrame,
   partFrame,

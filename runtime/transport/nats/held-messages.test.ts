@@ -5,7 +5,7 @@ import { silentLogger } from '../../ports.ts';
 import { decodeFrame, encodeFrame, type Frame, partBytes } from './frame.ts';
 import { HeldMessages } from './held-messages.ts';
 import { noTransportMetrics } from './metrics.ts';
-import { RefusedFrames } from './refused-frames.ts';
+import { RejectedFrames } from './rejected-frames.ts';
 
 const mebibyte = 1_024 * 1_024;
 const reply = (bytes: number): Frame => ({ kind: 'reply', value: Buffer.alloc(bytes) });
@@ -27,7 +27,7 @@ function setup() {
     incarnation: 'me',
     clock,
     metrics: noTransportMetrics,
-    refused: new RefusedFrames(noTransportMetrics, silentLogger),
+    rejected: new RejectedFrames(noTransportMetrics, silentLogger),
   });
   const fetch = (id: string, part: number): Frame | undefined => {
     take({ data: encodeFrame({ kind: 'fetch', id, part }), reply: 'reply' });

@@ -14,6 +14,7 @@ import type { Msg } from '@nats-io/transport-node';
 import type { Clock } from '../../clock.ts';
 import { ActorError, NotFoundError, OverloadedError, TerminalError } from '../../errors.ts';
 import type { Connection } from './connection.ts';
+import { errorReplyOf } from './error-reply.ts';
 import {
   decodeFrameOf,
   encodeFrame,
@@ -25,8 +26,7 @@ import {
   partBytes,
 } from './frame.ts';
 import type { TransportMetrics } from './metrics.ts';
-import { refusalOf } from './refusal.ts';
-import type { RefusedFrames } from './refused-frames.ts';
+import type { RejectedFrames } from './rejected-frames.ts';
 
 const heldBytesMax = 256 * 1_024 * 1_024;
 const sweepMs = 1_000;
@@ -44,7 +44,7 @@ export interface HeldMessagesOptions {
   readonly incarnation: string;
   readonly clock: Clock;
   readonly metrics: TransportMetrics;
-  readonly refused: RefusedFrames;
+  readonly rejected: RejectedFrames;
 }
 
 /** A frame that is ready to go, and what it stands for if that is held. */
@@ -107,7 +107,7 @@ export class HeldMessages {
   }
 
   #fetched(message: Msg): void {
-    const { connection, metrics, refused } = this.#options;
+    const { connection, metrics, rejected } = this.#options;
     if (!message.reply) return;
     try {
       const answer = this.#part(message.data);
@@ -115,12 +115,12 @@ export class HeldMessages {
       metrics.frame('out', answer.kind);
     } catch {
       // The connection was lost or is full: the receiver is not answered in time, and gives up.
-      refused.count('undeliverable');
+      rejected.count('undeliverable');
     }
   }
 
   #part(request: Uint8Array): Frame {
-    const { metrics, refused } = this.#options;
+    const { metrics, rejected } = this.#options;
     try {
       const { id, part } = decodeFrameOf(request, 'fetch');
       metrics.frame('in', 'fetch');
@@ -130,10 +130,10 @@ export class HeldMessages {
       return { kind: 'part', bytes: held.bytes.subarray(part * partBytes, (part + 1) * partBytes) };
     } catch (error) {
       if (error instanceof FrameError) {
-        refused.count(error.reason);
-        return refusalOf(new TerminalError(error.message));
+        rejected.count(error.reason);
+        return errorReplyOf(new TerminalError(error.message));
       }
-      if (error instanceof ActorError) return refusalOf(error);
+      if (error instanceof ActorError) return errorReplyOf(error);
       throw error;
     }
   }

@@ -4,7 +4,7 @@ import type { FrameKind } from './frame.ts';
 /** What the transport counts. Labels are kinds and reasons, never ids. */
 export interface TransportMetrics {
   frame(direction: 'in' | 'out', kind: FrameKind): void;
-  refused(reason: RefusedReason): void;
+  rejected(reason: RejectedReason): void;
   /** A call ended without an answer. */
   unknownOutcome(): void;
   disconnected(connection: ConnectionName): void;
@@ -12,12 +12,12 @@ export interface TransportMetrics {
 }
 
 /** `expired`: nobody waited any more when it came; `undeliverable`: it could not be handed to NATS. */
-export type RefusedReason = 'version' | 'kind' | 'corrupt' | 'shard-count' | 'expired' | 'undeliverable';
+export type RejectedReason = 'version' | 'kind' | 'corrupt' | 'shard-count' | 'expired' | 'undeliverable';
 export type ConnectionName = 'control' | 'bulk';
 
 export const noTransportMetrics: TransportMetrics = {
   frame() {},
-  refused() {},
+  rejected() {},
   unknownOutcome() {},
   disconnected() {},
   wakeFailed() {},
@@ -78,7 +78,7 @@ export function prometheusTransportMetrics(
       }
     },
   });
-  const refused = counter('transport_refused_frames_total', 'Frames that were not taken, by reason', [
+  const rejected = counter('transport_rejected_frames_total', 'Frames that were not taken, by reason', [
     'reason',
   ]);
   const unknown = counter(
@@ -95,7 +95,7 @@ export function prometheusTransportMetrics(
       const counts = frames[direction];
       counts.set(kind, (counts.get(kind) ?? 0) + 1);
     },
-    refused: (reason) => refused.inc({ reason }),
+    rejected: (reason) => rejected.inc({ reason }),
     unknownOutcome: () => unknown.inc(),
     disconnected: (connection) => lost.inc({ connection }),
     wakeFailed: () => wakes.inc(),

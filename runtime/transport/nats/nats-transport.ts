@@ -29,7 +29,7 @@ import { HeldMessages } from './held-messages.ts';
 import type { ConnectionName, TransportGauges, TransportMetrics } from './metrics.ts';
 import { Mux } from './mux.ts';
 import { Pulls } from './pulls.ts';
-import { RefusedFrames } from './refused-frames.ts';
+import { RejectedFrames } from './rejected-frames.ts';
 import { defaultWakeStreamSettings, WakeStream, type WakeStreamSettings } from './wake-stream.ts';
 
 export interface NatsTransportOptions {
@@ -98,7 +98,7 @@ export class NatsTransport implements Transport, TransportGauges {
     this.#options = options;
     this.#prefix = prefix;
     this.#connections = connections;
-    const refused = new RefusedFrames(metrics, logger);
+    const rejected = new RejectedFrames(metrics, logger);
     this.#muxes = {
       control: new Mux(control, `${prefix}.reply.${incarnation}`, clock),
       bulk: new Mux(bulk, `${prefix}.part.${incarnation}`, clock),
@@ -106,12 +106,12 @@ export class NatsTransport implements Transport, TransportGauges {
     const partsSubject = (holder: string) => `${prefix}.parts.${holder}`;
     this.#held = new HeldMessages({
       ...options,
-      refused,
+      rejected,
       connection: bulk,
       subject: partsSubject(incarnation),
     });
     const pulls = new Pulls({ ...options, mux: this.#muxes.bulk, partsSubject });
-    const common = { ...options, refused, held: this.#held, pulls };
+    const common = { ...options, rejected, held: this.#held, pulls };
     this.#calls = new Calls({
       ...common,
       mux: this.#muxes.control,
@@ -133,7 +133,7 @@ export class NatsTransport implements Transport, TransportGauges {
     });
     this.#announcements = new Announcements({
       ...options,
-      refused,
+      rejected,
       connection: control,
       hintSubject: `${prefix}.hint`,
       gatewaySubject: (gateway) => `${prefix}.gateway.${gateway}`,

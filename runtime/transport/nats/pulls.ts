@@ -1,14 +1,14 @@
 /**
- * Large messages, the receiver's side (see `held-messages.ts`). What is under way to this process is bounded: a few
+ * Large messages, the receiver's side (see `held-messages.ts`). What is in flight to this process is bounded: a few
  * parts at once and so many bytes of unfinished messages, over all of them; who wants more waits in line.
  */
 import type { Clock } from '../../clock.ts';
 import { NotFoundError, RetryableError } from '../../errors.ts';
 import { Budget } from './budget.ts';
+import { errorOf } from './error-reply.ts';
 import { decodeFrame, encodeFrame, type Frame, FrameError, type FrameOf, partBytes } from './frame.ts';
 import type { TransportMetrics } from './metrics.ts';
 import type { Mux } from './mux.ts';
-import { errorOf } from './refusal.ts';
 
 const partsInFlightMax = 8;
 const unfinishedBytesMax = 256 * 1_024 * 1_024;

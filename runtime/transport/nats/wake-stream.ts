@@ -69,7 +69,7 @@ const attemptsMax = 5;
 const ackPendingMax = 2_048;
 const publishingMax = 256;
 const publishMs = 5_000;
-/** Deliveries under way for this host. */
+/** Deliveries in flight for this host. */
 const deliveringMax = 64;
 /** A request for messages ends after this long; half of it without a sign of life, twice, and it is given up. */
 const fetchMs = 4_000;

@@ -13,7 +13,7 @@ import { OverloadedError } from '../../../runtime/errors.ts';
 import type { Actors } from '../../../runtime/handles.ts';
 import { StoreError } from '../../../runtime/store/store.ts';
 import { alice, register, signIn, tokensOf } from '../../kit/account.ts';
-import { settled } from '../../kit/clock.ts';
+import { drainPromises } from '../../kit/clock.ts';
 import { addDead, addNode, callerOf, ownNode, shardCount, startApi } from '../../kit/internal-api.ts';
 import { sessionTokens } from '../../kit/server.ts';
 
@@ -208,7 +208,7 @@ test('a node that is not there can neither be drained nor undrained', async (t) 
 test('an actor is found with its node, and is no longer in memory once it was evicted', async (t) => {
   const world = await startApi(t);
   const { userUuid } = await register(world.server);
-  await settled();
+  await drainPromises();
   const { ask } = callerOf(t, world.address);
   const actor = { kind: 'user', id: userUuid };
   const found = await ask(ClusterService.findActor, { actor });
@@ -223,7 +223,7 @@ test('looking for an actor that does not exist says where it would live and make
   const world = await startApi(t);
   const { ask } = callerOf(t, world.address);
   const actor = { kind: 'user', id: nobody };
-  for (let look = 0; look < 2; look += 1) {
+  for (let check = 0; check < 2; check += 1) {
     const found = await ask(ClusterService.findActor, { actor });
     t.like(found, { node: ownNode, phase: ActorPhase.PASSIVE, version: undefined });
   }
@@ -317,7 +317,7 @@ test('a call past its deadline ends, and what it asked of an actor had the same 
     deadlines.push(deadlineMs);
     return new Promise(() => {});
   });
-  const { address } = await startApi(t, { ports: { actors } });
+  const { address } = await startApi(t, { api: { actors } });
   const { failing, ask } = callerOf(t, address);
   t.is((await ask(ClusterService.listNodes, page)).nodes.length, 1);
   const late = await failing(UsersService.show, { userUuid: nobody }, 1_000);
@@ -345,7 +345,7 @@ test('bytes that are no message are refused, and the server lives', async (t) =>
 
 test('an error nobody foresaw tells the caller an id and the log the rest', async (t) => {
   const failing = actorsThat(() => Promise.reject(new TypeError('secret internals')));
-  const world = await startApi(t, { ports: { actors: failing } });
+  const world = await startApi(t, { api: { actors: failing } });
   const told = await callerOf(t, world.address).failing(UsersService.show, { userUuid: nobody });
   t.is(told.code, status.INTERNAL);
   t.false(told.details.includes('secret'));
@@ -356,7 +356,7 @@ test('an error nobody foresaw tells the caller an id and the log the rest', asyn
 
 test('an overloaded actor is told with the time after which to come back', async (t) => {
   const actors = actorsThat(() => Promise.reject(new OverloadedError('full', 1_500)));
-  const { address } = await startApi(t, { ports: { actors } });
+  const { address } = await startApi(t, { api: { actors } });
   const told = await callerOf(t, address).failing(UsersService.show, { userUuid: nobody });
   t.is(told.code, status.RESOURCE_EXHAUSTED);
   t.deepEqual(told.metadata.get('grpc-retry-pushback-ms'), ['1500']);
@@ -383,7 +383,7 @@ test('calls are counted by method and code', async (t) => {
   t.regex(text, /^grpc_request_duration_seconds_count\{method="scriptorium.v1.Users\/Show"\} 1$/m);
 });
 
-test('closing lets a call under way finish and takes no other', async (t) => {
+test('closing lets a call in flight finish and takes no other', async (t) => {
   let finish = () => {};
   const waits = new Promise<void>((resolve) => {
     finish = resolve;
@@ -404,12 +404,12 @@ test('closing lets a call under way finish and takes no other', async (t) => {
   };
   const { api, address } = await startApi(t, { store: slow as never });
   const { ask } = callerOf(t, address);
-  const underWay = ask(ClusterService.listNodes, page);
+  const inFlight = ask(ClusterService.listNodes, page);
   await reached;
   const closed = api.close();
   const late = await callerOf(t, address).failing(ClusterService.rebalance, {}, 2_000);
   t.is(late.code, status.UNAVAILABLE);
   finish();
-  t.is((await underWay).nodes.length, 1);
+  t.is((await inFlight).nodes.length, 1);
   await closed;
 });

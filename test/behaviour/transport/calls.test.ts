@@ -122,11 +122,11 @@ test('a call that its owner took along into its end is unknown as soon as anothe
   const second = await startProcess(t, server.url, { ...shared, answer: echo, shards: [] });
   const caller = await startProcess(t, server.url, shared);
   const lost = caller.transport.ask(call(1, { address: addressOn(0) }));
-  let isOtherSettled = false;
+  let isOtherAnswered = false;
   void caller.transport
     .ask(call(2, { address: addressOn(1) }))
     .finally(() => {
-      isOtherSettled = true;
+      isOtherAnswered = true;
     })
     .catch(() => undefined);
   await until(() => first.seen.asked.length === 2);
@@ -136,7 +136,7 @@ test('a call that its owner took along into its end is unknown as soon as anothe
   const error = (await t.throwsAsync(lost, { instanceOf: RetryableError })) as RetryableError;
   t.is(error.outcome, 'unknown');
   t.is(await caller.transport.ask(call(3, { address: addressOn(0) })), 3);
-  t.false(isOtherSettled);
+  t.false(isOtherAnswered);
 });
 
 test('once routing has resolved, calls of other processes come', async (t) => {
@@ -196,12 +196,12 @@ test('clusters of other names or databases on the same broker are left alone', a
   await until(() => one.seen.hints.length === 1);
 });
 
-test('a process with another shard count is refused by name of what is wrong', async (t) => {
+test('a process with another shard count is rejected by name of what is wrong', async (t) => {
   const shared = cluster();
   const owner = await startProcess(t, server.url, { ...shared, answer: echo });
   const caller = await startProcess(t, server.url, { ...shared, shardCount: 8 });
   const error = await t.throwsAsync(caller.transport.ask(call(null)), { instanceOf: TerminalError });
   t.regex(error.message, /8 shards .* 16/);
-  t.deepEqual(owner.seen.refused, ['shard-count']);
+  t.deepEqual(owner.seen.rejected, ['shard-count']);
   t.is(owner.seen.asked.length, 0);
 });

@@ -90,16 +90,16 @@ test('a large call whose sender is gone reaches no handler, and whoever waits ma
   const answer = await raw.request(`${prefixOf(shared.clusterName)}.shard.0`, encodeFrame(held), {
     timeout: 5_000,
   });
-  const refusal = decodeFrameOf(answer.data, 'refusal');
-  t.is(refusal.class, 'retryable');
-  t.is(refusal.outcome, 'none');
+  const errorReply = decodeFrameOf(answer.data, 'refusal');
+  t.is(errorReply.class, 'retryable');
+  t.is(errorReply.outcome, 'none');
   t.is(owner.seen.asked.length, 0);
 });
 
 for (const [what, holder] of Object.entries({
   'is gone': () => undefined,
   'goes midway': (part: number) =>
-    part === 0 ? ({ kind: 'part', bytes: Buffer.alloc(partBytes) } as const) : refusalNotFound,
+    part === 0 ? ({ kind: 'part', bytes: Buffer.alloc(partBytes) } as const) : errorReplyNotFound,
   'sends parts of another size': () => ({ kind: 'part', bytes: Buffer.alloc(10) }) as const,
   'sends something else': () => ({ kind: 'reply', value: 1 }) as const,
 })) {
@@ -125,4 +125,4 @@ for (const [what, holder] of Object.entries({
   });
 }
 
-const refusalNotFound = { kind: 'refusal', class: 'not-found', message: 'not any more' } as const;
+const errorReplyNotFound = { kind: 'refusal', class: 'not-found', message: 'not any more' } as const;

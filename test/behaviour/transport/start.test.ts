@@ -30,24 +30,24 @@ async function isWorking(t: ExecutionContext, url: string, options: ProcessOptio
   return (await caller.transport.ask(call('hello'))) === 'hello';
 }
 
-const refusal = (t: ExecutionContext, url: string, options: ProcessOptions = {}): Promise<DialError> =>
+const rejection = (t: ExecutionContext, url: string, options: ProcessOptions = {}): Promise<DialError> =>
   t.throwsAsync(startProcess(t, url, options), { instanceOf: DialError });
 
 test('a name and a password of the address let in, and wrong ones are refused at once without being told', async (t) => {
   const { url } = await server(t, { config: 'authorization { user: "the user", password: "p@ss" }' });
   t.true(await isWorking(t, url.replace('//', '//the%20user:p%40ss@'), {}));
   const startedMs = performance.now();
-  const error = await refusal(t, url.replace('//', '//the%20user:wr%40ng@'));
+  const error = await rejection(t, url.replace('//', '//the%20user:wr%40ng@'));
   t.regex(error.message, /127\.0\.0\.1:\d+: it refuses the credentials/);
   t.notRegex(error.message, /the.*user:|wr.*ng@|p@ss/);
   t.true(performance.now() - startedMs < 5_000);
-  await refusal(t, url);
+  await rejection(t, url);
 });
 
 test('a token of the address lets in', async (t) => {
   const { url } = await server(t, { config: 'authorization { token: "t0ken" }' });
   t.true(await isWorking(t, url.replace('//', '//t0ken@'), {}));
-  await refusal(t, url.replace('//', '//other@'));
+  await rejection(t, url.replace('//', '//other@'));
 });
 
 test('a seed of a file lets in, and another seed, or a file without one, does not', async (t) => {
@@ -57,17 +57,17 @@ test('a seed of a file lets in, and another seed, or a file without one, does no
     access: { servers: [url], credentialsFile: await fileWith(name, content) },
   });
   t.true(await isWorking(t, url, await access('right', key.getSeed())));
-  t.regex((await refusal(t, url, await access('wrong', nkeys.createUser().getSeed()))).message, /refuses/);
-  t.regex((await refusal(t, url, await access('empty', 'nothing'))).message, /holds none/);
+  t.regex((await rejection(t, url, await access('wrong', nkeys.createUser().getSeed()))).message, /refuses/);
+  t.regex((await rejection(t, url, await access('empty', 'nothing'))).message, /holds none/);
   const missing = { access: { servers: [url], credentialsFile: join(folder, 'missing') } };
-  t.regex((await refusal(t, url, missing)).message, /cannot be read/);
+  t.regex((await rejection(t, url, missing)).message, /cannot be read/);
 });
 
 test('where no server answers, the start ends in time with a message that holds no password', async (t) => {
   const { url, kill } = await server(t, {});
   await kill();
   const startedMs = performance.now();
-  const error = await refusal(t, url.replace('//', '//user:secret@'), { startMs: 1_000 });
+  const error = await rejection(t, url.replace('//', '//user:secret@'), { startMs: 1_000 });
   t.regex(error.message, /127\.0\.0\.1:\d+: connection refused/);
   t.notRegex(error.message, /user|secret/);
   t.true(performance.now() - startedMs < 5_000);
@@ -82,13 +82,13 @@ test('a server that comes up while a process starts is waited for', async (t) =>
 });
 
 test('an address that is none is told without repeating it', async (t) => {
-  const error = await refusal(t, 'nats://user:secret@host:notaport');
+  const error = await rejection(t, 'nats://user:secret@host:notaport');
   t.notRegex(error.message, /secret/);
 });
 
 test('a server whose messages are too small is refused by name of what is wrong', async (t) => {
   const { url } = await server(t, { config: 'max_payload: 64KB' });
-  t.regex((await refusal(t, url)).message, /65536 bytes/);
+  t.regex((await rejection(t, url)).message, /65536 bytes/);
 });
 
 const testTls = hasOpenssl ? test : test.skip;
@@ -105,14 +105,14 @@ testTls('TLS: servers that are vouched for and clients that show a certificate',
   const files = { certFile: client.cert, keyFile: client.key };
   const access = (caFile: string, more = {}) => ({ access: { servers: [url], caFile, ...more } });
   t.true(await isWorking(t, url, access(authority.ca, files)));
-  await refusal(t, url, { ...access(other.ca, files), startMs: 500 });
-  await refusal(t, url, { ...access(authority.ca), startMs: 500 });
+  await rejection(t, url, { ...access(other.ca, files), startMs: 500 });
+  await rejection(t, url, { ...access(authority.ca), startMs: 500 });
 });
 
 test('an address that asks for TLS is not used without it', async (t) => {
   const { url } = await server(t, {});
   t.regex(
-    (await refusal(t, url.replace('nats:', 'tls:'), { startMs: 500 })).message,
+    (await rejection(t, url.replace('nats:', 'tls:'), { startMs: 500 })).message,
     /does not support 'tls'/,
   );
 });

@@ -205,7 +205,7 @@ test('a host that stops and serves again at once takes wake-ups once, as before'
   await until(() => host.transport.isWakeStreamAvailable);
   await until(async () => (await requests()) > 0);
   // The others would come one after another.
-  for (let looks = 0; looks < 10; looks += 1) t.is(await requests(), 1);
+  for (let checks = 0; checks < 10; checks += 1) t.is(await requests(), 1);
 });
 
 test('a host with other settings makes the stream and its consumer follow them', async (t) => {

@@ -48,7 +48,7 @@ test('a save that is sent again, and was overtaken by an edit of its result, is 
   t.deepEqual(check(story.entries), []);
 });
 
-test('an answer that was under way while another device saved need not have it', (t) => {
+test('an answer that was in flight while another device saved need not have it', (t) => {
   const story = new Story('phone', 'laptop');
   const call = story.send({ device: 'laptop' });
   story

@@ -1,4 +1,4 @@
-/** The judge of a history. It knows what clients were promised and nothing of how the server keeps it. */
+/** The checker of a history. It knows what clients were promised and nothing of how the server keeps it. */
 import type { Timed } from '../history.ts';
 import { walk } from './calls.ts';
 import { checkConflicts } from './conflicts.ts';

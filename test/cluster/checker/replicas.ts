@@ -1,6 +1,6 @@
 /**
  * What the syncs of a device add up to, from nothing but its own answers: it never goes back, after every complete
- * sync it holds whatever was acknowledged to anybody before that sync was sent (unless something newer was under way
+ * sync it holds whatever was acknowledged to anybody before that sync was sent (unless something newer was in flight
  * to the same item), and at the end it is what a new device is given.
  */
 import type { Entry, Seen, Timed } from '../history.ts';
@@ -25,7 +25,7 @@ interface Replica {
   /** Where the last sending of its sync's first page stands in the history. */
   syncBegun: number;
   /** How many of the user's acknowledged writes were looked for in it. */
-  looked: number;
+  compared: number;
 }
 
 type Answer = Extract<Entry, { event: 'answered' }>;
@@ -55,7 +55,7 @@ export class Replicas {
   }
 
   #open(device: string, user: string): void {
-    this.#replicas.set(device, { user, items: new Map(), syncBegun: 0, looked: 0 });
+    this.#replicas.set(device, { user, items: new Map(), syncBegun: 0, compared: 0 });
   }
 
   #answered(replica: Replica, call: Call, answer: Answer, at: number): void {
@@ -67,7 +67,7 @@ export class Replicas {
       this.#acknowledge(replica.user, { at, uuid, version });
     }
     for (const { stored } of answer.conflicts) if (stored !== undefined) this.#take(replica, call, stored);
-    if (answer.complete) this.#lookForAcknowledged(replica, call, at);
+    if (answer.complete) this.#findAcknowledged(replica, call, at);
   }
 
   #take({ user, items }: Replica, call: Call, { uuid, version, deleted }: Held & { uuid: string }): void {
@@ -87,10 +87,10 @@ export class Replicas {
     else all.push(acknowledged);
   }
 
-  #lookForAcknowledged(replica: Replica, call: Call, answeredAt: number): void {
+  #findAcknowledged(replica: Replica, call: Call, answeredAt: number): void {
     const all = this.#acknowledged.get(replica.user) ?? [];
-    for (; replica.looked < all.length; replica.looked += 1) {
-      const wanted = all[replica.looked];
+    for (; replica.compared < all.length; replica.compared += 1) {
+      const wanted = all[replica.compared];
       if (wanted === undefined || wanted.at > replica.syncBegun) return;
       const held = replica.items.get(wanted.uuid);
       if (held !== undefined && held.version >= wanted.version) continue;

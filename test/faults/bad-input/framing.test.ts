@@ -45,7 +45,7 @@ test.serial('a request cut off at any byte saves nothing, however the client lea
     t.false(await has(item.uuid));
   });
   await holds(savesNothing, 80);
-  await world.settle();
+  await world.rest();
 });
 
 test.serial('clients that leave while they are answered disturb nobody', async (t) => {
@@ -56,7 +56,7 @@ test.serial('clients that leave while they are answered disturb nobody', async (
     await world.raw([whole], { answers: 0, leavesAfterMs });
     await world.raw([registering()], { answers: 0, leavesAfterMs: leavesAfterMs * 3 });
   });
-  await world.settle();
+  await world.rest();
 });
 
 /** What waits for a password to be hashed. */
@@ -76,7 +76,7 @@ test.serial('a body in pieces of any size is one body', async (t) => {
     t.true(await has(item.uuid));
   });
   await holds(isSaved, 25);
-  await world.settle();
+  await world.rest();
 });
 
 const post = 'POST /v2/login HTTP/1.1\r\nHost: a\r\n';
@@ -110,7 +110,7 @@ test.serial('a framing that can be read in two ways hides no second request', as
     t.false(outcome.bytes.includes('captchaUIUrl'), JSON.stringify(rest));
     t.true(refusesOnly(outcome), JSON.stringify(rest));
   });
-  await world.settle();
+  await world.rest();
 });
 
 const notHttp: readonly string[] = [
@@ -144,7 +144,7 @@ test.serial('what is no HTTP is refused or closed upon', async (t) => {
     t.true(refusesOnly(outcome));
   });
   await holds(anyBytes, 40);
-  await world.settle();
+  await world.rest();
 });
 
 test.serial('garbage behind a good request spoils no answer but its own', async (t) => {
@@ -156,7 +156,7 @@ test.serial('garbage behind a good request spoils no answer but its own', async 
     if (first !== undefined) t.true([200, 400, 431, 505].includes(first.status), String(first.status));
     t.true(refusesOnly({ ...outcome, answers: others }), JSON.stringify(text.slice(0, 60)));
   });
-  await world.settle();
+  await world.rest();
 });
 
 test.serial('pipelined requests are answered each, or the connection is closed', async (t) => {
@@ -169,7 +169,7 @@ test.serial('pipelined requests are answered each, or the connection is closed',
     answers.map(({ status }) => status),
     expected.slice(0, answers.length),
   );
-  await world.settle();
+  await world.rest();
 });
 
 test.serial('replies that nobody reads are not piled up', async (t) => {
@@ -179,7 +179,7 @@ test.serial('replies that nobody reads are not piled up', async (t) => {
   const { answers, end } = await world.raw([many], { answers: 0, readsAfterMs: 1_000 });
   t.is(end, 'closed');
   t.true(answers.length < requests / 4, `${answers.length} of ${requests} were kept for their reader`);
-  await world.settle();
+  await world.rest();
 });
 
 test.serial('a declared length that is not kept saves nothing', async (t) => {
@@ -198,7 +198,7 @@ test.serial('a declared length that is not kept saves nothing', async (t) => {
     t.is(outcome.end, 'closed');
   }
   t.false(await has(item.uuid));
-  await world.settle();
+  await world.rest();
 });
 
 /** Long enough to outlive any time-out that is started anew with each byte. */
@@ -227,7 +227,7 @@ test.serial('clients that drip their heads or bodies delay nobody, and get what 
     if (answer !== undefined) t.true('sync_token' in (dataOf(answer) as object));
   }
   await Promise.all(abandoned);
-  await world.settle();
+  await world.rest();
 });
 
 test.serial('a client that says nothing more, or next to nothing, is closed upon', async (t) => {
@@ -243,7 +243,7 @@ test.serial('a client that says nothing more, or next to nothing, is closed upon
     t.is(answers.length, 0);
     t.is(end, 'closed');
   }
-  await world.settle();
+  await world.rest();
 });
 
 /** Bytes in about so many pieces. */

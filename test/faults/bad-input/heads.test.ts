@@ -35,14 +35,14 @@ test.serial('headers by the thousand and headers of any size are refused', async
     t.true(isRefusedOrClosed(await get([['n'.repeat(length), marker]])), `a name of ${length}`);
     t.true(isRefusedOrClosed(await get([['Authorization', `Bearer ${'1'.repeat(length)}`]])), `${length}`);
   }
-  await world.settle();
+  await world.rest();
 });
 
 test.serial('many headers within the limits are read like few', async (t) => {
   const headers = Array.from({ length: 80 }, (_, n): [string, string] => [`X-${n}`, 'v'.repeat(300)]);
   const { answers } = await get(headers);
   t.is(answers[0]?.status, 200);
-  await world.settle();
+  await world.rest();
 });
 
 const broken = [
@@ -74,7 +74,7 @@ test.serial('broken header lines are refused, closed upon or ignored', async (t)
     t.not(end, 'silent', JSON.stringify(line));
     for (const { status } of answers) t.true(status >= 400 && status < 500, `${status} ${line}`);
   });
-  await world.settle();
+  await world.rest();
 });
 
 /** What a browser would have to be tricked into, and a proxy that forwards line feeds as they are. */
@@ -114,7 +114,7 @@ test.serial('no header of a request puts a line into the head of its answer', as
     }
   });
   await holds(staysInLine, 200);
-  await world.settle();
+  await world.rest();
 });
 
 test.serial(
@@ -139,7 +139,7 @@ test.serial(
       const listed = await world.ask({ method: 'GET', target: '/v1/sessions', headers: authorization });
       t.is((dataOf(listed) as unknown[]).length, 1);
     }
-    await world.settle();
+    await world.rest();
   },
 );
 
@@ -174,7 +174,7 @@ test.serial('cookies of any number and form let nobody in, and keep nobody out',
   ];
   for (const cookie of wrong) t.is(await ask(cookie), 401, cookie.slice(0, 60));
   t.is(await ask(access), 200);
-  await world.settle();
+  await world.rest();
 });
 
 test.serial('methods nobody serves are refused in JSON or by the library', async (t) => {
@@ -194,5 +194,5 @@ test.serial('methods nobody serves are refused in JSON or by the library', async
     for (const { status } of answers)
       t.true((status >= 400 && status < 500 && status !== 401) || status === 505, `${method} ${status}`);
   }
-  await world.settle();
+  await world.rest();
 });

@@ -2,24 +2,24 @@
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import fc from 'fast-check';
-import { goodFields, type Operation, objectText, operationsOf, targetOf } from './operations.ts';
+import { type Call, callsOf, goodFields, objectText, targetOf } from './calls.ts';
 import { forAll, holds } from './property.ts';
 import type { Answer } from './raw-http.ts';
 import { bearer, dataOf, jsonType, marker, newItem, type Sync, World } from './world.ts';
 
 let world: World;
 /** All that may have a body, with or without fields in it. */
-let operations: readonly Operation[];
+let calls: readonly Call[];
 test.before(async () => {
   world = await World.open();
-  operations = (await operationsOf(world)).filter(({ method }) => method !== 'GET');
+  calls = (await callsOf(world)).filter(({ method }) => method !== 'GET');
 });
 test.after.always(() => world.close());
 
-function send(operation: Operation, body: Buffer | string): Promise<Answer> {
-  const { method } = operation;
+function send(call: Call, body: Buffer | string): Promise<Answer> {
+  const { method } = call;
   const headers = [...jsonType, ...bearer(world.sender)];
-  return world.ask({ method, target: targetOf(operation), headers, body });
+  return world.ask({ method, target: targetOf(call), headers, body });
 }
 
 const mebibyte = 1024 * 1024;
@@ -56,14 +56,12 @@ const notJson = [
 ];
 
 test.serial('what is no JSON or no object is 400 on every route', async (t) => {
-  t.true(operations.length >= 13);
-  const cases = operations.flatMap((operation) =>
-    [...notJson, ...notObjects].map((body) => ({ operation, body })),
-  );
-  await forAll(cases, async ({ operation, body }) => {
-    t.is((await send(operation, body)).status, 400, `${operation.method} ${operation.path} ${body}`);
+  t.true(calls.length >= 13);
+  const cases = calls.flatMap((call) => [...notJson, ...notObjects].map((body) => ({ call, body })));
+  await forAll(cases, async ({ call, body }) => {
+    t.is((await send(call, body)).status, 400, `${call.method} ${call.path} ${body}`);
   });
-  await world.settle();
+  await world.rest();
 });
 
 const notUtf8 = [
@@ -77,24 +75,24 @@ const notUtf8 = [
 ].map((bytes) => Buffer.from(bytes));
 
 test.serial('bytes that are no UTF-8 are 400, in every place of a body', async (t) => {
-  const taking = operations.filter(({ fields }) => fields.length > 0);
+  const taking = calls.filter(({ fields }) => fields.length > 0);
   const sent = fc.record({
-    operation: fc.constantFrom(...taking),
+    call: fc.constantFrom(...taking),
     bytes: fc.constantFrom(...notUtf8),
     place: fc.nat(),
   });
-  const isRefused = fc.asyncProperty(sent, async ({ operation, bytes, place }) => {
-    const good = Buffer.from(objectText(goodFields(operation)));
+  const isRefused = fc.asyncProperty(sent, async ({ call, bytes, place }) => {
+    const good = Buffer.from(objectText(goodFields(call)));
     const at = place % (good.length + 1);
     const body = Buffer.concat([good.subarray(0, at), bytes, good.subarray(at)]);
-    t.is((await send(operation, body)).status, 400);
+    t.is((await send(call, body)).status, 400);
   });
   await holds(isRefused, 60);
   for (const text of ['utf16le', 'utf8'] as const) {
     const body = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('{}', text)]);
     t.is((await world.ask({ method: 'POST', target: '/v2/login', headers: jsonType, body })).status, 400);
   }
-  await world.settle();
+  await world.rest();
 });
 
 /** A good body with a piece of it lost, doubled or replaced. */
@@ -115,7 +113,7 @@ function isJsonObject(text: string): boolean {
 
 /** Large bodies are parsed another way, in slices. */
 async function damagedIsRefused(padding: string, runs: number): Promise<void> {
-  const sync = operations.find(({ path, method }) => path === '/v1/items' && method === 'POST');
+  const sync = calls.find(({ path, method }) => path === '/v1/items' && method === 'POST');
   if (sync === undefined) throw new Error('there is no sync');
   const isRefused = fc.asyncProperty(damage, async ({ at, length, inserted }) => {
     const good = objectText(goodFields(sync));
@@ -129,12 +127,12 @@ async function damagedIsRefused(padding: string, runs: number): Promise<void> {
 
 test.serial('a damaged body is 400', async (t) => {
   await damagedIsRefused('', 150);
-  await t.notThrowsAsync(world.settle());
+  await t.notThrowsAsync(world.rest());
 });
 
 test.serial('a damaged body of more than a megabyte is 400', async (t) => {
   await damagedIsRefused(' '.repeat(1.1 * mebibyte), 10);
-  await t.notThrowsAsync(world.settle());
+  await t.notThrowsAsync(world.rest());
 });
 
 const nested = (depth: number, open: string, close: string) => open.repeat(depth) + close.repeat(depth);
@@ -151,22 +149,22 @@ test.serial('nesting of any depth is refused and exhausts no stack', async (t) =
   const large = `{"items":[${nested(800_000, '[', ']')}]}`;
   t.is((await world.post('/v1/items', large)).status, 400);
   t.is((await world.post('/v2/login', nested(20_000, '[', ']'), [])).status, 400);
-  await world.settle();
+  await world.rest();
 });
 
 const tenMegabytes = 'm'.repeat(10 * mebibyte);
 
 test.serial('ten megabytes in any field are refused, taken or kept, and never a failure', async (t) => {
-  for (const operation of operations.filter(({ fields }) => fields.length > 0)) {
-    const isSync = operation.path.startsWith('/v1/items');
-    for (const { name } of isSync ? operation.fields : operation.fields.slice(0, 1)) {
-      const body = objectText({ ...goodFields(operation), [name]: `"${tenMegabytes}"` });
-      const { status } = await send(operation, body);
+  for (const call of calls.filter(({ fields }) => fields.length > 0)) {
+    const isSync = call.path.startsWith('/v1/items');
+    for (const { name } of isSync ? call.fields : call.fields.slice(0, 1)) {
+      const body = objectText({ ...goodFields(call), [name]: `"${tenMegabytes}"` });
+      const { status } = await send(call, body);
       const allowed = isSync ? [200, 400] : [413];
-      t.true(allowed.includes(status), `${status} to ${operation.method} ${operation.path} ${name}`);
+      t.true(allowed.includes(status), `${status} to ${call.method} ${call.path} ${name}`);
     }
   }
-  await world.settle();
+  await world.rest();
 });
 
 test.serial(
@@ -190,18 +188,18 @@ test.serial(
       t.is(saved.length + conflicts.length, 1, field);
       t.is(saved.length === 1, ['content', 'created_at', 'unknown'].includes(field), field);
     }
-    await world.settle();
+    await world.rest();
   },
 );
 
 test.serial('a body over the limit is 413, declared or not', async (t) => {
   const large = Buffer.alloc(51 * mebibyte, ' ');
-  t.is((await send(operations.find(({ path }) => path === '/v1/items') as Operation, large)).status, 413);
+  t.is((await send(calls.find(({ path }) => path === '/v1/items') as Call, large)).status, 413);
   const small = Buffer.alloc(65 * 1024, ' ');
-  for (const operation of operations.filter(({ path }) => !path.startsWith('/v1/items'))) {
-    t.is((await send(operation, small)).status, 413, operation.path);
+  for (const call of calls.filter(({ path }) => !path.startsWith('/v1/items'))) {
+    t.is((await send(call, small)).status, 413, call.path);
   }
-  await world.settle();
+  await world.rest();
 });
 
 test.serial('arrays of any length are refused or answered in time', async (t) => {
@@ -223,7 +221,7 @@ test.serial('arrays of any length are refused or answered in time', async (t) =>
     const what = `${path} ${body.slice(0, 60)} (${body.length})`;
     t.is((await world.post(path, body)).status, status, what);
   }
-  await world.settle();
+  await world.rest();
 });
 
 test.serial('a compressed body is 400', async (t) => {
@@ -238,5 +236,5 @@ test.serial('no body at all is as good as an empty object, whatever it is said t
     t.is((await world.ask({ method: 'POST', target: '/v1/items', headers, body: '' })).status, 200, type);
     t.is((await world.ask({ method: 'POST', target: '/v2/login', headers, body: 'a=1' })).status, 400, type);
   }
-  await world.settle();
+  await world.rest();
 });

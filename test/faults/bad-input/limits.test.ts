@@ -49,7 +49,7 @@ test.serial('a flood from one address is 429 with a time to come back, known pat
     t.deepEqual([...new Set(statuses)].sort(), [otherwise, 429].sort(), target);
     t.true(statuses.filter((status) => status === otherwise).length >= perMinute, target);
   }
-  await world.settle();
+  await world.rest();
 });
 
 test.serial('probes and other addresses are answered during a flood', async (t) => {
@@ -58,5 +58,5 @@ test.serial('probes and other addresses are answered during a flood', async (t) 
   for (let n = 0; n < 2 * perMinute; n++) {
     t.is((await world.ask({ method: 'GET', target: '/healthcheck' })).status, 200);
   }
-  await world.settle();
+  await world.rest();
 });

@@ -2,16 +2,16 @@
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
-import { type Operation, operationsOf, targetOf } from './operations.ts';
+import { type Call, callsOf, targetOf } from './calls.ts';
 import { forAll, holds } from './property.ts';
 import { type Answer, requestBytes } from './raw-http.ts';
 import { bearer, dataOf, jsonType, marker, World } from './world.ts';
 
 let world: World;
-let operations: readonly Operation[];
+let calls: readonly Call[];
 test.before(async () => {
   world = await World.open();
-  operations = await operationsOf(world);
+  calls = await callsOf(world);
 });
 test.after.always(() => world.close());
 
@@ -56,14 +56,14 @@ const tricks: readonly ((path: string) => string)[] = [
 ];
 
 test.serial('no other spelling of a path reaches what it names', async (t) => {
-  const reading = operations.filter(({ method, path }) => method === 'GET' && path.startsWith('/v1/'));
+  const reading = calls.filter(({ method, path }) => method === 'GET' && path.startsWith('/v1/'));
   t.true(reading.length >= 3);
-  const cases = reading.flatMap((operation) => tricks.map((trick) => trick(targetOf(operation))));
+  const cases = reading.flatMap((call) => tricks.map((trick) => trick(targetOf(call))));
   await forAll(cases, async (target) => {
     const { status } = await get(target);
     t.true([400, 404, 405].includes(status), `${status} to ${target.slice(0, 100)}`);
   });
-  await world.settle();
+  await world.rest();
 });
 
 test.serial('one trailing slash is no other path', async (t) => {
@@ -104,7 +104,7 @@ test.serial('no path of odd pieces is answered with more than a refusal', async 
     t.true(mayBeServed || status >= 400, `${status} to ${named} ${odd}`);
   });
   await holds(isRefused, 300);
-  await world.settle();
+  await world.rest();
 });
 
 test.serial('a path of any length is refused', async (t) => {
@@ -120,7 +120,7 @@ test.serial('a path of any length is refused', async (t) => {
         t.true([400, 401, 404, 431].includes(status), `${status} to ${length}`);
     }
   }
-  await world.settle();
+  await world.rest();
 });
 
 test.serial('a query of any form is read or refused', async (t) => {
@@ -148,7 +148,7 @@ test.serial('a query of any form is read or refused', async (t) => {
   const params = await get(`/v1/login-params?email=${marker}%40bad.test&code_challenge=x`);
   t.is(params.status, 200);
   t.true('pw_nonce' in (dataOf(params) as object));
-  await world.settle();
+  await world.rest();
 });
 
 test.serial('a query does not reach what a body should hold', async (t) => {
@@ -168,5 +168,5 @@ test.serial('a query does not reach what a body should hold', async (t) => {
   });
   t.true(named.status >= 400);
   t.is((await get('/v1/sessions')).status, 200);
-  await world.settle();
+  await world.rest();
 });

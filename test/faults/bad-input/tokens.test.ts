@@ -2,8 +2,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
+import { type Call, callsOf, targetOf } from './calls.ts';
 import { damage, damaged } from './damage.ts';
-import { type Operation, operationsOf, targetOf } from './operations.ts';
 import { forAll, holds } from './property.ts';
 import type { Answer } from './raw-http.ts';
 import {
@@ -20,11 +20,11 @@ import {
 } from './world.ts';
 
 let world: World;
-let guarded: readonly Operation[];
+let guarded: readonly Call[];
 let cookieUser: Account;
 test.before(async () => {
   world = await World.open();
-  guarded = (await operationsOf(world)).filter(({ needsSession }) => needsSession);
+  guarded = (await callsOf(world)).filter(({ needsSession }) => needsSession);
   cookieUser = await world.register('20240226');
 });
 test.after.always(() => world.close());
@@ -43,9 +43,9 @@ function parts({ accessToken, refreshToken }: Account) {
 
 /** Without a session every guarded route says the same, whatever else is wrong. */
 async function isRefusedEverywhere(headers: Headers, what: string): Promise<void> {
-  await forAll(guarded, async (operation) => {
-    const { method } = operation;
-    const target = targetOf(operation);
+  await forAll(guarded, async (call) => {
+    const { method } = call;
+    const target = targetOf(call);
     const body = method === 'GET' ? undefined : '{';
     const answer = await world.ask({ method, target, headers: [...jsonType, ...headers], body });
     if (answer.status !== 401 || tagOf(answer) !== 'invalid-auth') {
@@ -78,7 +78,7 @@ test.serial(
       await isRefusedEverywhere(authorization(token), what);
     await isRefusedEverywhere([['Authorization', `Basic ${sender.accessToken}`]], 'another scheme');
     await isRefusedEverywhere([['Cookie', cookieUser.cookies.join('; ')]], 'cookies alone');
-    await world.settle();
+    await world.rest();
   },
 );
 
@@ -105,7 +105,7 @@ test.serial('with the secret of another session a token opens nothing', async (t
   t.is((await list(withCookies(authorization(foreignToken), cookieUser.cookies))).status, 401);
   t.is((await list(withCookies(bearer(cookieUser), cookieUser.cookies))).status, 200);
   t.is((await list(withCookies(bearer(cookieUser), wrongCookies[1] ?? []))).status, 401);
-  await world.settle();
+  await world.rest();
 });
 
 test.serial('a token with anything changed opens nothing', async (t) => {
@@ -119,7 +119,7 @@ test.serial('a token with anything changed opens nothing', async (t) => {
   });
   await holds(isRefused, 250);
   t.is((await list(bearer(world.sender))).status, 200);
-  await world.settle();
+  await world.rest();
 });
 
 test.serial('a cookie with anything changed opens nothing', async (t) => {
@@ -132,7 +132,7 @@ test.serial('a cookie with anything changed opens nothing', async (t) => {
     t.is((await list(withCookies(bearer(cookieUser), [cookie]))).status, 401);
   });
   await holds(isRefused, 80);
-  await world.settle();
+  await world.rest();
 });
 
 function refresh(access: string, refreshToken: string, cookies: readonly string[] = []): Promise<Answer> {
@@ -168,7 +168,7 @@ test.serial('a pair that is not one session’s own refreshes nothing', async (t
   });
   await holds(isRefused, 60);
   t.is((await list(bearer(sender))).status, 200);
-  await world.settle();
+  await world.rest();
 });
 
 test.serial('these tests would notice what belongs to the other user', async (t) => {
@@ -199,7 +199,7 @@ test.serial('what belongs to another user is not found, not changed and not told
   const password: Headers = [['x-server-password', canary.password]];
   t.true((await statusOf('DELETE', `/v1/users/${canary.userUuid}`, undefined, password)) >= 400);
   t.is(await statusOf('DELETE', '/v1/sessions'), 204);
-  await world.settle();
+  await world.rest();
 });
 
 test.serial('an account is not deleted without its password, and with it all its tokens end', async (t) => {
@@ -220,7 +220,7 @@ test.serial('an account is not deleted without its password, and with it all its
   }
   t.is((await list(bearer(gone))).status, 401);
   t.is((await refresh(gone.accessToken, gone.refreshToken)).status, 400);
-  await world.settle();
+  await world.rest();
 });
 
 test.serial('an item of another user is neither overwritten nor shown', async (t) => {
@@ -247,7 +247,7 @@ test.serial('an item of another user is neither overwritten nor shown', async (t
   for (const { uuid, updated_at_timestamp: at } of mismatches) {
     t.false(planted.some((item) => item.uuid === uuid) && at !== 0);
   }
-  await world.settle();
+  await world.rest();
 });
 
 test.serial('with a sync or cursor token of another user one gets all of one’s own items', async (t) => {
@@ -276,7 +276,7 @@ test.serial('with a sync or cursor token of another user one gets all of one’s
       t.deepEqual(items.map(({ uuid }) => uuid).sort(), uuids);
     }
   }
-  await world.settle();
+  await world.rest();
 });
 
 test.serial('a uuid in a path may be any text', async (t) => {
@@ -295,12 +295,12 @@ test.serial('a uuid in a path may be any text', async (t) => {
   );
   const named = guarded.filter(({ path }) => path.includes('{'));
   t.true(named.length >= 5);
-  const isRefused = fc.asyncProperty(fc.constantFrom(...named), odd, async (operation, text) => {
-    const { method } = operation;
+  const isRefused = fc.asyncProperty(fc.constantFrom(...named), odd, async (call, text) => {
+    const { method } = call;
     const headers = [...jsonType, ...bearer(world.sender)];
-    const answer = await world.ask({ method, target: targetOf(operation, text), headers });
-    t.true(answer.status >= 400, `${answer.status} to ${method} ${operation.path} ${JSON.stringify(text)}`);
+    const answer = await world.ask({ method, target: targetOf(call, text), headers });
+    t.true(answer.status >= 400, `${answer.status} to ${method} ${call.path} ${JSON.stringify(text)}`);
   });
   await holds(isRefused, 120);
-  await world.settle();
+  await world.rest();
 });

@@ -3,15 +3,15 @@ import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
 import {
+  type Call,
+  callsOf,
   type Field,
   goodFields,
-  type Operation,
   objectText,
-  operationsOf,
   targetOf,
   typeOf,
   typesOf,
-} from './operations.ts';
+} from './calls.ts';
 import { forAll, holds } from './property.ts';
 import type { Answer } from './raw-http.ts';
 import { oddKey, oddText, oddTexts } from './values.ts';
@@ -28,19 +28,19 @@ import {
 } from './world.ts';
 
 let world: World;
-let operations: readonly Operation[];
+let calls: readonly Call[];
 test.before(async () => {
   world = await World.open({ ...withoutLimits, WORKSPACES_PER_EMAIL_ENABLED: 'true' });
-  operations = await operationsOf(world);
+  calls = await callsOf(world);
 });
 test.after.always(() => world.close());
 
 type Members = Readonly<Record<string, string>> | readonly [string, string][];
 
 /** The fields go where the route reads them. */
-function send(operation: Operation, members: Members, headers: Headers): Promise<Answer> {
-  const { method, inQuery } = operation;
-  const target = targetOf(operation);
+function send(call: Call, members: Members, headers: Headers): Promise<Answer> {
+  const { method, inQuery } = call;
+  const target = targetOf(call);
   if (!inQuery) {
     return world.ask({ method, target, headers: [...jsonType, ...headers], body: objectText(members) });
   }
@@ -50,56 +50,56 @@ function send(operation: Operation, members: Members, headers: Headers): Promise
 }
 
 /** What a route gets: its declaration says whether that is refused. */
-function mustRefuse(operation: Operation, field: Field, text: string | undefined): boolean {
+function mustRefuse(call: Call, field: Field, text: string | undefined): boolean {
   if (text === undefined) return field.required;
   const types = typesOf(field);
-  return !operation.inQuery && types !== undefined && !types.has(typeOf(JSON.parse(text)));
+  return !call.inQuery && types !== undefined && !types.has(typeOf(JSON.parse(text)));
 }
 
 /** Signing out would end the session that all others are tried with; it takes no field. */
-const takingFields = () => operations.filter(({ fields }) => fields.length > 0);
+const takingFields = () => calls.filter(({ fields }) => fields.length > 0);
 
 test.serial('a field of a wrong type, out of range or absent is refused by every route', async (t) => {
   t.true(takingFields().length >= 10);
-  const cases = takingFields().flatMap((operation) =>
-    operation.fields.flatMap((field) => [...oddTexts, undefined].map((text) => ({ operation, field, text }))),
+  const cases = takingFields().flatMap((call) =>
+    call.fields.flatMap((field) => [...oddTexts, undefined].map((text) => ({ call, field, text }))),
   );
   const oneOfEachType = cases.filter(
-    ({ operation, field, text }, index) => mustRefuse(operation, field, text) || index % 5 === 0,
+    ({ call, field, text }, index) => mustRefuse(call, field, text) || index % 5 === 0,
   );
-  await forAll(oneOfEachType, async ({ operation, field, text }) => {
-    const { [field.name]: _replaced, ...others } = goodFields(operation);
+  await forAll(oneOfEachType, async ({ call, field, text }) => {
+    const { [field.name]: _replaced, ...others } = goodFields(call);
     const members = text === undefined ? others : { ...others, [field.name]: text };
-    const what = `${operation.method} ${operation.path} ${field.name}: ${text}`;
-    const { status } = await send(operation, members, bearer(world.sender));
-    if (mustRefuse(operation, field, text)) t.true(status >= 400, `${status} to ${what}`);
-    if (operation.needsSession) t.is((await send(operation, members, [])).status, 401, what);
+    const what = `${call.method} ${call.path} ${field.name}: ${text}`;
+    const { status } = await send(call, members, bearer(world.sender));
+    if (mustRefuse(call, field, text)) t.true(status >= 400, `${status} to ${what}`);
+    if (call.needsSession) t.is((await send(call, members, [])).status, 401, what);
   });
-  await world.settle();
+  await world.rest();
 });
 
 test.serial(
   'fields that are unknown, doubled or named like what objects inherit change nothing',
   async (t) => {
     const sent = fc.record({
-      operation: fc.constantFrom(...takingFields()),
+      call: fc.constantFrom(...takingFields()),
       unknown: fc.array(fc.tuple(oddKey, oddText), { maxLength: 5 }),
       doubled: fc.option(oddText),
       signedIn: fc.boolean(),
     });
-    const isAnswered = fc.asyncProperty(sent, async ({ operation, unknown, doubled, signedIn }) => {
-      const good = Object.entries(goodFields(operation));
+    const isAnswered = fc.asyncProperty(sent, async ({ call, unknown, doubled, signedIn }) => {
+      const good = Object.entries(goodFields(call));
       const [name] = good.at(-1) ?? [''];
       const again: [string, string][] = doubled === null ? [] : [[name, doubled]];
       const { status } = await send(
-        operation,
+        call,
         [...good, ...again, ...unknown],
         signedIn ? bearer(world.sender) : [],
       );
-      if (operation.needsSession && !signedIn) t.is(status, 401);
+      if (call.needsSession && !signedIn) t.is(status, 401);
     });
     await holds(isAnswered, 150);
-    await world.settle();
+    await world.rest();
   },
 );
 
@@ -152,7 +152,7 @@ test.serial(
     t.true(all.length > 0);
     t.is((await world.post('/v1/items', {})).status, 200);
     t.is((await world.post('/v1/items/check-integrity', { integrityPayloads: all })).status, 200);
-    await world.settle();
+    await world.rest();
   },
 );
 
@@ -165,7 +165,7 @@ test.serial('integrity payloads may be anything', async (t) => {
     t.is((await world.post('/v1/items/check-integrity', text)).status, 200);
   });
   await holds(isAnswered, 40);
-  await world.settle();
+  await world.rest();
 });
 
 test.serial('an address of any characters signs nobody in and is no failure', async (t) => {
@@ -183,7 +183,7 @@ test.serial('an address of any characters signs nobody in and is no failure', as
     t.true([200, 400].includes((await world.post('/v1/users', registration, [])).status));
   });
   await holds(isRefused, 30);
-  await world.settle();
+  await world.rest();
 });
 
 test.serial('what an account was registered with is given back unchanged or was refused', async (t) => {
@@ -209,7 +209,7 @@ test.serial('what an account was registered with is given back unchanged or was 
     t.true((await world.ask({ method: 'PUT', target, headers: signedIn, body })).status >= 400);
   });
   await holds(isKept, 25);
-  await world.settle();
+  await world.rest();
 });
 
 /** Also what is no text by itself: JSON can say half of a surrogate pair. */

@@ -177,7 +177,7 @@ export class World {
   }
 
   /** After a batch of bad input: the server answers, and the canary has what is his and nothing else. */
-  async settle(): Promise<void> {
+  async rest(): Promise<void> {
     const health = await this.ask({ method: 'GET', target: '/healthcheck' });
     if (health.status !== 200) throw new Error(`/healthcheck answers ${health.status}`);
     const has = (await this.everythingOf(this.canary)).map(identity).sort();

@@ -53,17 +53,17 @@ const bad: Readonly<Record<string, readonly [Buffer, string]>> = {
 };
 
 for (const [what, [bytes, reason]] of Object.entries(bad)) {
-  test(`a call that is ${what} is refused as terminal and counted, and the next one is served`, async (t) => {
+  test(`a call that is ${what} is rejected as terminal and counted, and the next one is served`, async (t) => {
     const shared = cluster();
     const subject = `${prefixOf(shared.clusterName)}.shard.0`;
     const owner = await startProcess(t, server.url, { ...shared, answer: echo });
     const raw = await rawClient(t, server.url);
     const answer = await raw.request(subject, bytes, { timeout: 5_000 });
     t.is(decodeFrameOf(answer.data, 'refusal').class, 'terminal');
-    t.deepEqual(owner.seen.refused, [reason]);
+    t.deepEqual(owner.seen.rejected, [reason]);
     // Without an address to answer to it is counted all the same.
     raw.publish(subject, bytes);
-    await until(() => owner.seen.refused.length === 2);
+    await until(() => owner.seen.rejected.length === 2);
     t.is(owner.seen.logged.filter((line) => line.startsWith('a frame was not taken')).length, 1);
     const good = await raw.request(subject, frame(1, { ...goodCall, color: 'of a newer release' }), {
       timeout: 5_000,
@@ -97,7 +97,7 @@ for (const [what, [bytes, reason]] of Object.entries(bad)) {
     ]) {
       raw.publish(`${prefix}.${subject}`, bytes, { reply: 'nowhere' });
     }
-    await until(() => own.seen.refused.length >= 3);
+    await until(() => own.seen.rejected.length >= 3);
     t.is(own.seen.hints.length + events.length, 0);
     t.true(own.transport.isConnected);
   });
@@ -108,7 +108,7 @@ test('a call that nobody waits for any more is dropped before it runs', async (t
   const owner = await startProcess(t, server.url, { ...shared, answer: echo });
   const raw = await rawClient(t, server.url);
   raw.publish(`${prefixOf(shared.clusterName)}.shard.0`, frame(1, { ...goodCall, remainingMs: 0 }));
-  await until(() => owner.seen.refused.length === 1);
-  t.deepEqual(owner.seen.refused, ['expired']);
+  await until(() => owner.seen.rejected.length === 1);
+  t.deepEqual(owner.seen.rejected, ['expired']);
   t.is(owner.seen.asked.length, 0);
 });

@@ -163,15 +163,15 @@ test.serial('what waits for a broker that does not read is bounded', async (t) =
   await until(() => works(caller));
 });
 
-test('a password that is changed and changed back under way does not end trying', async (t) => {
+test('a password that is changed and changed back on the way does not end trying', async (t) => {
   const server = await startNatsServer({ config: 'authorization { user: one, password: secret }' });
   t.teardown(() => server.stop());
   const url = server.url.replace('//', '//one:secret@');
   const caller = await startProcess(t, url, { answer: echo });
   await server.kill();
   await server.start('authorization { user: one, password: other }');
-  const refusals = () => caller.seen.logged.filter((line) => line.includes('refuses the credentials'));
-  await until(() => refusals().length > 0);
+  const rejections = () => caller.seen.logged.filter((line) => line.includes('refuses the credentials'));
+  await until(() => rejections().length > 0);
   // Several more attempts fail the same way.
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   t.true(caller.seen.logged.every((line) => !line.includes('secret')));

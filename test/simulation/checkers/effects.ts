@@ -1,11 +1,11 @@
 /**
- * Every operation on a counter took effect once if it was acknowledged, never if it was told to have failed, and at
+ * Every call on a counter took effect once if it was acknowledged, never if it was told to have failed, and at
  * most once otherwise; and what it sent by a tell arrived exactly once, so that the balances sum up to nothing.
  */
 import type { Commit } from '../../../runtime/store/store.ts';
 import type { Checker, Report } from './checker.ts';
 import type { Durable } from './durable.ts';
-import type { History, Operation } from './history.ts';
+import type { Call, History } from './history.ts';
 
 export class EffectChecker implements Checker {
   readonly name = 'effects';
@@ -28,13 +28,13 @@ export class EffectChecker implements Checker {
   }
 
   atRest(): void {
-    for (const operation of this.#history.operations) this.#check(operation);
+    for (const call of this.#history.calls) this.#check(call);
     this.#checkBalances();
   }
 
-  #check(operation: Operation): void {
-    const { op, counter, fate, what, sends } = operation;
-    const effects = this.#effects(operation);
+  #check(call: Call): void {
+    const { op, counter, fate, what, sends } = call;
+    const effects = this.#effects(call);
     if (effects > 1) this.#report(`${what} ${op} took effect ${effects} times at ${counter}`);
     if (fate === 'done' && effects === 0)
       this.#report(`${what} ${op} was acknowledged at ${counter} and is lost`);
@@ -46,7 +46,7 @@ export class EffectChecker implements Checker {
     if (arrived !== effects) this.#report(`tell of ${op} took effect ${arrived} times at ${sends.to}`);
   }
 
-  #effects({ op, counter, mark }: Operation): number {
+  #effects({ op, counter, mark }: Call): number {
     if (mark === 'journal') return this.#journal(counter).filter((entry) => entry === op).length;
     let found = 0;
     for (const row of this.#durable.rows('tally')) {
@@ -59,7 +59,7 @@ export class EffectChecker implements Checker {
   }
 
   #checkBalances(): void {
-    const counters = new Set(this.#history.operations.flatMap(({ counter, sends }) => [counter, sends?.to]));
+    const counters = new Set(this.#history.calls.flatMap(({ counter, sends }) => [counter, sends?.to]));
     let sum = 0;
     for (const id of counters) {
       if (id !== undefined) sum += this.#durable.slice<number>({ kind: 'counter', id }, 'balance') ?? 0;

@@ -1,7 +1,7 @@
-/** The operations on counters as their callers saw them: what was asked, and what became of it. */
+/** The calls on counters as their callers saw them: what was asked, and what became of it. */
 export type Fate = 'open' | 'done' | 'none' | 'unknown';
 
-export interface Operation {
+export interface Call {
   readonly op: string;
   readonly counter: string;
   readonly what: string;
@@ -12,25 +12,25 @@ export interface Operation {
 }
 
 export class History {
-  readonly operations: Operation[] = [];
-  readonly #acknowledged = new Map<string, Operation[]>();
+  readonly calls: Call[] = [];
+  readonly #acknowledged = new Map<string, Call[]>();
 
-  begin(operation: Omit<Operation, 'fate'>): Operation {
-    const begun: Operation = { ...operation, fate: 'open' };
-    this.operations.push(begun);
+  begin(call: Omit<Call, 'fate'>): Call {
+    const begun: Call = { ...call, fate: 'open' };
+    this.calls.push(begun);
     return begun;
   }
 
-  end(operation: Operation, fate: Fate): void {
-    operation.fate = fate;
+  end(call: Call, fate: Fate): void {
+    call.fate = fate;
     if (fate !== 'done') return;
-    const done = this.#acknowledged.get(operation.counter) ?? [];
-    done.push(operation);
-    this.#acknowledged.set(operation.counter, done);
+    const done = this.#acknowledged.get(call.counter) ?? [];
+    done.push(call);
+    this.#acknowledged.set(call.counter, done);
   }
 
   /** What had been acknowledged at this counter by now. A snapshot. */
-  acknowledgedAt(counter: string): readonly Operation[] {
+  acknowledgedAt(counter: string): readonly Call[] {
     return [...(this.#acknowledged.get(counter) ?? [])];
   }
 }

@@ -45,7 +45,7 @@ export class JobChecker implements Checker {
     if (this.#rows(id).includes(op)) this.#report(`${op} at ${id} is done and its row is still there`);
   }
 
-  /** The operations whose jobs have a row at this counter. */
+  /** The calls whose jobs have a row at this counter. */
   #rows(id: string): readonly string[] {
     return [...this.#durable.rows('timer')]
       .filter((row) => row['id'] === id && String(row['name']).startsWith('$job.'))

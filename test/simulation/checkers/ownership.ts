@@ -61,7 +61,7 @@ export class OwnershipChecker implements Checker {
   }
 
   /** What of it is not so yet. */
-  unsettled(): string | undefined {
+  incomplete(): string | undefined {
     const { machines, shardCount } = this.#options;
     if (machines.unready !== undefined) return machines.unready;
     const rows = this.#rows();

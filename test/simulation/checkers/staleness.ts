@@ -5,7 +5,7 @@
 import type { AskCall } from '../../../runtime/host/call.ts';
 import type { Reading } from '../counter.ts';
 import type { Checker, Report } from './checker.ts';
-import type { Operation } from './history.ts';
+import type { Call } from './history.ts';
 import type { SyncAnswer } from './replica.ts';
 import { positionOf } from './sync-token.ts';
 
@@ -25,7 +25,7 @@ export class StalenessChecker implements Checker {
    * A reading of a counter is asked for, at which `before` was acknowledged. `whole`: of every row; a shared read is
    * bounded by the head of its start and so misses a row that moved on beyond it meanwhile.
    */
-  asksReading(callId: string, counter: string, before: readonly Operation[], whole: boolean): void {
+  asksReading(callId: string, counter: string, before: readonly Call[], whole: boolean): void {
     this.#expected.set(callId, (reply) => this.#reading(counter, before, whole, reply as Reading));
   }
 
@@ -51,7 +51,7 @@ export class StalenessChecker implements Checker {
     this.#expected.get(call.callId)?.(reply);
   }
 
-  #reading(counter: string, before: readonly Operation[], whole: boolean, reading: Reading): void {
+  #reading(counter: string, before: readonly Call[], whole: boolean, reading: Reading): void {
     const journal = new Set(reading.journal);
     const tallied = new Set(reading.tallies.flatMap(({ ops }) => ops.split(',')));
     for (const { op, mark } of before) {

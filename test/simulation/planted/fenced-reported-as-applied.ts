@@ -2,7 +2,7 @@ import type { PlantedBug } from '../plant.ts';
 
 export const bug: PlantedBug = {
   name: 'fenced-reported-as-applied',
-  why: 'A commit that the fence refused is reported as committed.',
+  why: 'A commit that the fence rejected is reported as committed.',
   edits: [
     {
       file: 'runtime/commit/committer.ts',

@@ -6,9 +6,9 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'runtime/actor/actor.ts',
-      find: '    const gathering = this.#gate.launch(commitId);\n',
+      find: '    const pending = this.#gate.launch(commitId);\n',
       replace:
-        '    const gathering = this.#gate.launch(commitId);\n    this.#env.jobsCommitted(this.address, this.#jobsOf(gathering));\n',
+        '    const pending = this.#gate.launch(commitId);\n    this.#env.jobsCommitted(this.address, this.#jobsOf(pending));\n',
     },
   ],
 };

@@ -2,7 +2,7 @@ import type { PlantedBug } from '../plant.ts';
 
 export const bug: PlantedBug = {
   name: 'job-start-forgotten',
-  why: 'What was started while a run was under way is forgotten with that run.',
+  why: 'What was started while a run was in flight is forgotten with that run.',
   edits: [
     {
       file: 'runtime/jobs/lease.ts',

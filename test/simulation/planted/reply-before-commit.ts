@@ -6,8 +6,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'runtime/actor/actor.ts',
-      find: '    this.#held.lay(recorded, commit);\n',
-      replace: '    this.#held.lay(recorded, commit);\n    this.#answer(entry, outcome);\n',
+      find: '    this.#held.overlay(recorded, commit);\n',
+      replace: '    this.#held.overlay(recorded, commit);\n    this.#answer(entry, outcome);\n',
     },
   ],
 };

@@ -2,7 +2,7 @@ import type { PlantedBug } from '../plant.ts';
 
 export const bug: PlantedBug = {
   name: 'rerun-on-speculative-state',
-  why: 'Turns run again on what the refused or lost commit had written.',
+  why: 'Turns run again on what the rejected or lost commit had written.',
   edits: [
     {
       file: 'runtime/actor/actor-state.ts',

@@ -10,7 +10,7 @@ export const bug: PlantedBug = {
       replace: '        if (kept !== undefined && kept.row !== removed) return kept.row as never;',
     },
     {
-      file: 'runtime/delivery/under-way.ts',
+      file: 'runtime/delivery/in-flight.ts',
       find: '    if (this.isFull || this.#keys.has(key)) return false;',
       replace: '    if (this.isFull) return false;',
     },

@@ -6,9 +6,9 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'runtime/actor/actor.ts',
-      find: '    const gathering = this.#gate.launch(commitId);\n',
+      find: '    const pending = this.#gate.launch(commitId);\n',
       replace:
-        '    const gathering = this.#gate.launch(commitId);\n    this.#env.tellsCommitted(gathering.tellRows(this.#version + 1));\n',
+        '    const pending = this.#gate.launch(commitId);\n    this.#env.tellsCommitted(pending.tellRows(this.#version + 1));\n',
     },
   ],
 };

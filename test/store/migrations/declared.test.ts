@@ -109,7 +109,7 @@ const changed: readonly { readonly what: string; readonly table: AnyTable; reado
   },
   {
     what: 'another birth',
-    table: { ...item, birth: 'position' },
+    table: { ...item, generation: 'position' },
     missing: /^CREATE UNIQUE INDEX item_pkey .* \(collection, uuid, "position"\)$/,
   },
   {

@@ -6,7 +6,7 @@ export const bug: PlantedBug = {
   flavour: 'cluster',
   edits: [
     {
-      file: 'runtime/host/repeating.ts',
+      file: 'runtime/host/retrier.ts',
       find: '    return error instanceof FencedError || (error instanceof MovedError && !error.reachedNobody);\n',
       replace: '    return false;\n',
     },

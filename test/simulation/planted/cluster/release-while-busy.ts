@@ -2,7 +2,7 @@ import type { PlantedBug } from '../../plant.ts';
 
 export const bug: PlantedBug = {
   name: 'release-while-busy',
-  why: 'Shards are released while turns and commits of theirs are under way.',
+  why: 'Shards are released while turns and commits of theirs are in flight.',
   flavour: 'planned',
   from: 132,
   edits: [

@@ -12,9 +12,9 @@ import {
 } from '../../errors.ts';
 import type { FrameOf } from './frame.ts';
 
-type Refusal = FrameOf<'refusal'>;
+type ErrorReply = FrameOf<'refusal'>;
 
-export function refusalOf(error: ActorError): Refusal {
+export function errorReplyOf(error: ActorError): ErrorReply {
   const { class: kindOfError, message } = error;
   return {
     kind: 'refusal',
@@ -29,7 +29,7 @@ export function refusalOf(error: ActorError): Refusal {
 export const asActorError = (error: unknown): ActorError =>
   error instanceof ActorError ? error : new TerminalError('the owner of the actor failed');
 
-export function errorOf({ class: kindOfError, message, outcome, retryAfterMs }: Refusal): ActorError {
+export function errorOf({ class: kindOfError, message, outcome, retryAfterMs }: ErrorReply): ActorError {
   switch (kindOfError) {
     case 'terminal':
       return new TerminalError(message);

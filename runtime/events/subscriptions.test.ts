@@ -1,5 +1,5 @@
 import test from 'ava';
-import { FakeClock, settled } from '../../test/kit/clock.ts';
+import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import { testShardCount } from '../../test/kit/host.ts';
 import { SeededRandom } from '../../test/kit/random.ts';
 import { type Address, shardOf } from '../address.ts';
@@ -7,14 +7,14 @@ import { UnavailableError } from '../errors.ts';
 import type { RepairCause } from '../events.ts';
 import { silentLogger } from '../ports.ts';
 import type { GatewayListener } from '../transport/transport.ts';
-import { nobody } from './followers.ts';
-import { Following } from './following.ts';
+import { nobody } from './publisher.ts';
+import { Subscriptions } from './subscriptions.ts';
 
 const user = (id: string): Address => ({ kind: 'user', id });
 const a = user('a');
 const b = user('b');
 
-function startFollowing(register: (actor: Address) => Promise<string | undefined> = async () => 'h') {
+function startSubscriptions(register: (actor: Address) => Promise<string | undefined> = async () => 'h') {
   const clock = new FakeClock();
   const listeners = new Map<string, GatewayListener>();
   const listen = (gateway: string, listener: GatewayListener) => {
@@ -28,7 +28,7 @@ function startFollowing(register: (actor: Address) => Promise<string | undefined
     causes: [] as RepairCause[],
     gaps: 0,
   };
-  const following = new Following({
+  const subscriptions = new Subscriptions({
     transport: { listen },
     clock,
     random: new SeededRandom(1),
@@ -49,22 +49,22 @@ function startFollowing(register: (actor: Address) => Promise<string | undefined
     event: (_actor, event) => log.events.push(event),
     repaired: ({ id }) => log.repaired.push(id),
   });
-  following.start();
+  subscriptions.start();
   const listener = listeners.get('g') as GatewayListener;
-  const follow = (actor: Address, host: string) => {
-    following.add(actor);
-    following.registered(actor, host);
+  const subscribe = (actor: Address, host: string) => {
+    subscriptions.add(actor);
+    subscriptions.registered(actor, host);
   };
   const event = (host: string, sequence: number, address: Address, what: unknown = 'event') =>
     listener.event({ host, sequence, address, event: what });
-  return { following, clock, listener, log, follow, event, listeners };
+  return { subscriptions, clock, listener, log, subscribe, event, listeners };
 }
 
-test('an event of an actor that is followed arrives, any other is dropped', (t) => {
-  const { follow, event, log } = startFollowing();
-  follow(a, 'h');
+test('an event of an actor that is subscribed to arrives, any other is dropped', (t) => {
+  const { subscribe, event, log } = startSubscriptions();
+  subscribe(a, 'h');
   event('h', 1, a, 'one');
-  event('h', 2, b, 'not followed');
+  event('h', 2, b, 'not subscribed to');
   event('h', 3, nobody, null);
   event('h', 4, a, 'two');
   t.deepEqual(log.events, ['one', 'two']);
@@ -72,9 +72,11 @@ test('an event of an actor that is followed arrives, any other is dropped', (t) 
 });
 
 test('a gap in the numbers of a host has every actor of that host registered anew', async (t) => {
-  const { follow, event, log, clock } = startFollowing(async (actor) => (actor.id === 'b' ? 'other' : 'h'));
-  follow(a, 'h');
-  follow(b, 'other');
+  const { subscribe, event, log, clock } = startSubscriptions(async (actor) =>
+    actor.id === 'b' ? 'other' : 'h',
+  );
+  subscribe(a, 'h');
+  subscribe(b, 'other');
   event('h', 1, a);
   event('h', 3, a);
   await clock.advance(100);
@@ -83,17 +85,17 @@ test('a gap in the numbers of a host has every actor of that host registered ane
 });
 
 test('the loss of the very first event is a gap too', async (t) => {
-  const { follow, event, log, clock } = startFollowing();
-  follow(a, 'h');
+  const { subscribe, event, log, clock } = startSubscriptions();
+  subscribe(a, 'h');
   event('h', 2, nobody, null);
   await clock.advance(100);
   t.deepEqual(log.causes, ['gap']);
 });
 
 test('a claimed shard has the actors of that shard registered anew', async (t) => {
-  const { follow, listener, log, clock } = startFollowing(async () => 'new');
+  const { subscribe, listener, log, clock } = startSubscriptions(async () => 'new');
   const others = Array.from({ length: 40 }, (_, index) => user(`user ${index}`));
-  for (const actor of others) follow(actor, 'h');
+  for (const actor of others) subscribe(actor, 'h');
   const shard = shardOf(user('user 0'), testShardCount);
   listener.hinted({ hint: 'freed', shards: [shard] });
   listener.hinted({ hint: 'claimed', shards: [shard], host: 'new' });
@@ -102,12 +104,12 @@ test('a claimed shard has the actors of that shard registered anew', async (t) =
   t.deepEqual([...log.repaired].sort(), inShard.sort());
 });
 
-test('a registration that was under way when the shard was claimed is made again', async (t) => {
+test('a registration that was in flight when the shard was claimed is made again', async (t) => {
   const answers: ((host: string) => void)[] = [];
-  const { follow, listener, log, clock } = startFollowing(
+  const { subscribe, listener, log, clock } = startSubscriptions(
     () => new Promise((resolve) => answers.push(resolve)),
   );
-  follow(a, 'old');
+  subscribe(a, 'old');
   const claimed = { hint: 'claimed', shards: [shardOf(a, testShardCount)], host: 'x' } as const;
   listener.hinted(claimed);
   await clock.advance(100);
@@ -118,14 +120,14 @@ test('a registration that was under way when the shard was claimed is made again
   await clock.advance(100);
   t.is(answers.length, 2);
   answers[1]?.('new');
-  await settled();
+  await drainPromises();
   t.deepEqual(log.repaired, ['a', 'a']);
 });
 
 test('after a cut everybody is registered anew, and the gaps it made are not repaired twice', async (t) => {
-  const { follow, event, listener, log, clock } = startFollowing();
-  follow(a, 'h');
-  follow(b, 'h');
+  const { subscribe, event, listener, log, clock } = startSubscriptions();
+  subscribe(a, 'h');
+  subscribe(b, 'h');
   event('h', 1, a);
   listener.reconnected();
   await clock.advance(1_000);
@@ -138,22 +140,22 @@ test('after a cut everybody is registered anew, and the gaps it made are not rep
 });
 
 test('an event or a registration from another host has the actor registered anew', async (t) => {
-  const { following, follow, event, log, clock } = startFollowing(async () => 'new');
-  follow(a, 'old');
+  const { subscriptions, subscribe, event, log, clock } = startSubscriptions(async () => 'new');
+  subscribe(a, 'old');
   event('new', 1, a);
   await clock.advance(100);
   t.deepEqual(log.causes, ['moved']);
   event('new', 2, a);
   await clock.advance(100);
   t.is(log.causes.length, 1);
-  following.registered(a, 'third');
+  subscriptions.registered(a, 'third');
   await clock.advance(100);
   t.is(log.causes.length, 2);
 });
 
 test('everybody is registered anew within ten minutes, not all at once', async (t) => {
-  const { follow, log, clock } = startFollowing();
-  for (let index = 0; index < 200; index += 1) follow(user(`user ${index}`), 'h');
+  const { subscribe, log, clock } = startSubscriptions();
+  for (let index = 0; index < 200; index += 1) subscribe(user(`user ${index}`), 'h');
   await clock.advance(440_000);
   t.is(log.repaired.length, 0);
   await clock.advance(80_000);
@@ -164,33 +166,33 @@ test('everybody is registered anew within ten minutes, not all at once', async (
 
 test('a registration that fails is made again, until the actor is let go', async (t) => {
   let fails = true;
-  const { following, follow, listener, log, clock } = startFollowing(async () => {
+  const { subscriptions, subscribe, listener, log, clock } = startSubscriptions(async () => {
     if (fails) throw new UnavailableError('nobody serves this actor now');
     return 'h';
   });
-  follow(a, 'h');
-  follow(b, 'h');
+  subscribe(a, 'h');
+  subscribe(b, 'h');
   listener.reconnected();
   await clock.advance(5_000);
   t.deepEqual(log.repaired, []);
-  following.remove(b);
+  subscriptions.remove(b);
   fails = false;
   await clock.advance(5_000);
   t.deepEqual(log.repaired, ['a']);
-  t.is(following.waiting, 0);
+  t.is(subscriptions.waiting, 0);
 });
 
 test('thousands are registered at a bounded rate, and few of them at a time', async (t) => {
-  let underWay = 0;
+  let inFlight = 0;
   let most = 0;
-  const { follow, listener, log, clock } = startFollowing(async () => {
-    underWay += 1;
-    most = Math.max(most, underWay);
+  const { subscribe, listener, log, clock } = startSubscriptions(async () => {
+    inFlight += 1;
+    most = Math.max(most, inFlight);
     await new Promise<void>((resolve) => clock.schedule(50, resolve));
-    underWay -= 1;
+    inFlight -= 1;
     return 'h';
   });
-  for (let index = 0; index < 3_000; index += 1) follow(user(`user ${index}`), 'h');
+  for (let index = 0; index < 3_000; index += 1) subscribe(user(`user ${index}`), 'h');
   listener.reconnected();
   await clock.advance(1_000);
   t.true(log.registered.length <= 1_100, `${log.registered.length}`);
@@ -199,11 +201,11 @@ test('thousands are registered at a bounded rate, and few of them at a time', as
   t.true(most <= 64, `${most}`);
 });
 
-test('one that ended follows nothing and hears nothing', async (t) => {
-  const { following, follow, listener, log, clock, listeners } = startFollowing();
-  follow(a, 'h');
+test('one that ended subscribes to nothing and hears nothing', async (t) => {
+  const { subscriptions, subscribe, listener, log, clock, listeners } = startSubscriptions();
+  subscribe(a, 'h');
   listener.reconnected();
-  following.stop();
+  subscriptions.stop();
   await clock.advance(1_200_000);
   t.deepEqual(log.registered, []);
   t.is(listeners.size, 0);

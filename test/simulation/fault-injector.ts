@@ -6,18 +6,18 @@ import type { SeededRandom } from '../kit/random.ts';
 import type { FaultRates } from './plan.ts';
 import type { SimulatedProcess } from './process.ts';
 
-export interface MishapsOptions {
+export interface FaultInjectorOptions {
   readonly random: SeededRandom;
   readonly rates: Pick<FaultRates, 'crashAtStore' | 'pauseAtStore' | 'crashAtMessage' | 'pauseAtMessage'>;
   readonly crash: (process: SimulatedProcess) => void;
   readonly pause: (process: SimulatedProcess) => void;
 }
 
-export class Mishaps {
-  readonly #options: MishapsOptions;
+export class FaultInjector {
+  readonly #options: FaultInjectorOptions;
   #healed = false;
 
-  constructor(options: MishapsOptions) {
+  constructor(options: FaultInjectorOptions) {
     this.#options = options;
   }
 

@@ -6,7 +6,7 @@ import { checkDatabase, needing, openDatabase, openStore, syncGeneration } from 
 import { openKeyring } from './root-secret.ts';
 import type { ServerOptions } from './server-options.ts';
 
-export interface Foundation {
+export interface Resources {
   readonly keyring: Keyring;
   readonly store: Store;
   /** Names this run of sync positions, and with it the cluster on its NATS servers. */
@@ -17,7 +17,7 @@ export interface Foundation {
 }
 
 /** What was opened closes with the lifetime. @throws StartError */
-export async function layFoundation(options: ServerOptions): Promise<Foundation> {
+export async function openResources(options: ServerOptions): Promise<Resources> {
   const { config, secrets, clock, random, logger, lifetime } = options;
   const directory = await openDataDirectory(config.dataDirectory);
   lifetime.onEnd(() => directory.release());

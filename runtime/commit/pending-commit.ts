@@ -23,7 +23,7 @@ export interface Carried {
 
 type SliceChange = { value: unknown; format: number } | Removed;
 
-export class Gathering {
+export class PendingCommit {
   /** Counts the commits of one activation, from 1. */
   readonly number: number;
   readonly carried: Carried[] = [];
@@ -54,11 +54,11 @@ export class Gathering {
 
   /**
    * Whether a turn takes a key as new that another has freed here: it has to wait for the next commit, as of the two
-   * writes of one key only the last would be left, and the row of an earlier `birth` would never go.
+   * writes of one key only the last would be left, and the row of an earlier `generation` would never go.
    */
   frees(recorded: Recorded): boolean {
     for (const [id, { write }] of recorded.rows) {
-      if (!('put' in write) || !write.isNew || write.table.birth === undefined) continue;
+      if (!('put' in write) || !write.isNew || write.table.generation === undefined) continue;
       const before = this.#rows.get(id)?.write;
       if (before !== undefined && 'remove' in before) return true;
     }

@@ -1,19 +1,19 @@
 import type { Logger } from '../../ports.ts';
-import type { RefusedReason, TransportMetrics } from './metrics.ts';
+import type { RejectedReason, TransportMetrics } from './metrics.ts';
 
 /** What came and was not taken: always counted, and told once for each reason, as there may be many of a kind. */
-export class RefusedFrames {
+export class RejectedFrames {
   readonly #metrics: TransportMetrics;
   readonly #logger: Logger;
-  readonly #told = new Set<RefusedReason>();
+  readonly #told = new Set<RejectedReason>();
 
   constructor(metrics: TransportMetrics, logger: Logger) {
     this.#metrics = metrics;
     this.#logger = logger;
   }
 
-  count(reason: RefusedReason): void {
-    this.#metrics.refused(reason);
+  count(reason: RejectedReason): void {
+    this.#metrics.rejected(reason);
     if (this.#told.has(reason)) return;
     this.#told.add(reason);
     this.#logger.warn({ reason }, 'a frame was not taken: others like it are counted and not told');

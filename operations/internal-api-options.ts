@@ -8,7 +8,7 @@ import type { Logger } from '../runtime/ports.ts';
 import type { Random } from '../runtime/random.ts';
 
 /** What the internal API is made of. Each service takes the few it uses. */
-export interface InternalApiPorts {
+export interface InternalApiOptions {
   readonly cluster: ClusterOperations;
   readonly lookups: Lookups;
   readonly actors: Actors;
@@ -21,7 +21,7 @@ export interface InternalApiPorts {
   readonly random: Pick<Random, 'uuid'>;
   readonly logger: Logger;
   readonly registry: Registry;
-  /** How long `close` waits for calls under way. */
+  /** How long `close` waits for calls in flight. */
   readonly drainTimeoutMs: number;
 }
 

@@ -22,7 +22,7 @@ import { note, noteTable, uuid } from './tables.ts';
 export type StoreMethod = Exclude<keyof Store, 'close'>;
 
 /** A method about to be called, on rows that no other call touches. */
-export interface Operation {
+export interface Call {
   readonly run: (store: Store) => Promise<unknown>;
   /** What others see of it, the same for every call that went as well. */
   readonly state?: (store: Store) => Promise<unknown>;
@@ -33,7 +33,7 @@ export interface Operation {
 }
 
 /** Prepares a call by a store that nothing fails. `number` is its own. */
-export type Arrange = (store: Store, number: number) => Promise<Operation>;
+export type Arrange = (store: Store, number: number) => Promise<Call>;
 
 const leaseMs = 60_000;
 const lapsedMs = -1;
@@ -149,7 +149,7 @@ const committing =
     };
   };
 
-export const operations: Readonly<Record<StoreMethod, Readonly<Record<string, Arrange>>>> = {
+export const calls: Readonly<Record<StoreMethod, Readonly<Record<string, Arrange>>>> = {
   timeMs: {
     now: async () => ({ run: (store) => store.timeMs(), answer: (ms: number) => Number.isSafeInteger(ms) }),
   },
@@ -218,10 +218,10 @@ export const operations: Readonly<Record<StoreMethod, Readonly<Record<string, Ar
       };
     },
   },
-  buryExpired: {
+  expireNodes: {
     'one that lapsed': async (given, number) => {
       await given.register(node(number, 'a'), lapsedMs, false);
-      return { run: (store) => store.buryExpired(), state: (store) => holder(store, number) };
+      return { run: (store) => store.expireNodes(), state: (store) => holder(store, number) };
     },
   },
   claim: {
@@ -327,7 +327,7 @@ export const operations: Readonly<Record<StoreMethod, Readonly<Record<string, Ar
     'of a large value': committing((number) => [
       put(noteTable, note(actor(number).id, uuid(number * 10), { content: large })),
     ]),
-    'that is refused': async (given, number) => {
+    'that is rejected': async (given, number) => {
       const address = actor(number);
       const held = note(actor(number + 500_000).id, uuid(number * 10));
       await givenWrites(given, actor(number + 500_000), [insert(noteTable, held)]);
@@ -339,11 +339,11 @@ export const operations: Readonly<Record<StoreMethod, Readonly<Record<string, Ar
       const commit = commitOn(await activate(given, address), address, number * 10 + 5, writes);
       const state = (store: Store) => sliceTexts(store, address);
       return {
-        run: (store) => refused(store, commit),
+        run: (store) => rejected(store, commit),
         state,
         async settle(store) {
           const row = await store.barrier(address, 1);
-          return refused(store, { ...commit, version: row?.version ?? 0 });
+          return rejected(store, { ...commit, version: row?.version ?? 0 });
         },
       };
     },
@@ -403,15 +403,15 @@ export const operations: Readonly<Record<StoreMethod, Readonly<Record<string, Ar
   },
 };
 
-/** That a commit is refused is its answer. */
-async function refused(store: Store, commit: Commit): Promise<string> {
+/** That a commit is rejected is its answer. */
+async function rejected(store: Store, commit: Commit): Promise<string> {
   const attempt = store.commit([commit]);
   const failure = await attempt.then(
     () => 'none',
     (error) => error.failure,
   );
-  if (failure === 'none') throw new Error('the commit was not refused');
-  if (failure !== 'refused') await attempt;
-  await assertFails(attempt, 'refused');
-  return 'refused';
+  if (failure === 'none') throw new Error('the commit was not rejected');
+  if (failure !== 'rejected') await attempt;
+  await assertFails(attempt, 'rejected');
+  return 'rejected';
 }

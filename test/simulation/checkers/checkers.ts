@@ -1,22 +1,22 @@
 /** All checkers of one simulation, and the first violation that any of them reports. */
-import type { AskCall } from '../../runtime/host/call.ts';
-import type { TellRow } from '../../runtime/store/store.ts';
-import { AvailabilityChecker } from './checkers/availability.ts';
-import type { Checker, ReportOf } from './checkers/checker.ts';
-import { ConvergenceChecker } from './checkers/convergence.ts';
-import { Durable } from './checkers/durable.ts';
-import { EffectChecker } from './checkers/effects.ts';
-import { EpochChecker } from './checkers/epochs.ts';
-import { History } from './checkers/history.ts';
-import { JobChecker } from './checkers/jobs.ts';
-import { OutputGateChecker } from './checkers/output-gate.ts';
-import { SessionChecker } from './checkers/sessions.ts';
-import { StalenessChecker } from './checkers/staleness.ts';
-import { TimerChecker } from './checkers/timers.ts';
-import type { DatabaseClock, DatabaseWatcher } from './database.ts';
-import type { OutputWatcher } from './endpoint.ts';
-import type { Plan } from './plan.ts';
-import type { Trace } from './trace.ts';
+import type { AskCall } from '../../../runtime/host/call.ts';
+import type { TellRow } from '../../../runtime/store/store.ts';
+import type { DatabaseClock, DatabaseWatcher } from '../database.ts';
+import type { OutputWatcher } from '../endpoint.ts';
+import type { Plan } from '../plan.ts';
+import type { Trace } from '../trace.ts';
+import { AvailabilityChecker } from './availability.ts';
+import type { Checker, ReportOf } from './checker.ts';
+import { ConvergenceChecker } from './convergence.ts';
+import { Durable } from './durable.ts';
+import { EffectChecker } from './effects.ts';
+import { EpochChecker } from './epochs.ts';
+import { History } from './history.ts';
+import { JobChecker } from './jobs.ts';
+import { OutputGateChecker } from './output-gate.ts';
+import { SessionChecker } from './sessions.ts';
+import { StalenessChecker } from './staleness.ts';
+import { TimerChecker } from './timers.ts';
 
 /** The promises that rest on the database's clock. */
 const answersFromMemory = ['staleness', 'sessions', 'replicas', 'leases'];
@@ -26,7 +26,7 @@ export interface Violation {
   readonly message: string;
 }
 
-export class Judges implements DatabaseWatcher, OutputWatcher {
+export class Checkers implements DatabaseWatcher, OutputWatcher {
   readonly durable = new Durable();
   readonly history = new History();
   readonly jobs: JobChecker;
@@ -105,7 +105,7 @@ export class Judges implements DatabaseWatcher, OutputWatcher {
     for (const checker of this.#checkers) checker.freed?.(shards);
   };
 
-  /** One that has to know the machines, which come after the judges. */
+  /** One that has to know the machines, which come after the checkers. */
   join(checker: Checker): void {
     this.#checkers.push(checker);
   }

@@ -1,27 +1,29 @@
 import { type AnyRow, type AnyTable, tupleText } from '../table.ts';
 
-/** A committed row for whose unique key a commit was refused. */
-export interface TakenRow {
+/** A committed row for whose unique key a commit was rejected. */
+export interface ConflictingRow {
   readonly table: AnyTable;
   readonly row: AnyRow;
 }
 
-/** The rows that a message's refusals have shown, found by any of their unique keys. The latest look at a row counts. */
-export class TakenRows {
-  static readonly none = new TakenRows();
+/**
+ * The rows that a message's rejections have shown, found by any of their unique keys. The latest look at a row counts.
+ */
+export class ConflictingRows {
+  static readonly none = new ConflictingRows();
   readonly #byKey: ReadonlyMap<string, AnyRow>;
 
   private constructor(byKey: ReadonlyMap<string, AnyRow> = new Map()) {
     this.#byKey = byKey;
   }
 
-  with(rows: readonly TakenRow[]): TakenRows {
+  with(rows: readonly ConflictingRow[]): ConflictingRows {
     if (rows.length === 0) return this;
     const byKey = new Map(this.#byKey);
     for (const { table, row } of rows) {
       for (const columns of uniqueKeys(table)) byKey.set(indexKey(table, columns, row), row);
     }
-    return new TakenRows(byKey);
+    return new ConflictingRows(byKey);
   }
 
   /** The row that holds the key, or one of the unique keys, of which `wanted` has every column. */

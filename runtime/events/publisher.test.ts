@@ -1,6 +1,6 @@
 import test from 'ava';
 import { z } from 'zod';
-import { FakeClock, settled } from '../../test/kit/clock.ts';
+import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import { startTestHost, testShardCount } from '../../test/kit/host.ts';
 import { shardOf } from '../address.ts';
 import { command } from '../command.ts';
@@ -12,14 +12,14 @@ import { ModelDatabase, ModelStore, type Schedule } from '../store/model.ts';
 import { StoreError } from '../store/store.ts';
 import { InProcessTransport } from '../transport/in-process.ts';
 import type { HostEvent } from '../transport/transport.ts';
-import { Followers, nobody } from './followers.ts';
+import { nobody, Publisher } from './publisher.ts';
 
 const count = slice({ name: 'count', format: 1, schema: z.number(), initial: 0 });
 
-const Publisher = contract({ name: 'publisher', event: z.unknown() });
+const Speaker = contract({ name: 'publisher', event: z.unknown() });
 
 const publisher = kind({
-  name: Publisher.name,
+  name: Speaker.name,
   slices: [count],
   commands: {
     write: command({
@@ -28,7 +28,7 @@ const publisher = kind({
       reply: z.null(),
       turn: (turn, event) => {
         turn.set(count, turn.get(count) + 1);
-        turn.publish(Publisher, event);
+        turn.publish(Speaker, event);
         return null;
       },
     }),
@@ -36,7 +36,7 @@ const publisher = kind({
       request: z.string(),
       reply: z.null(),
       turn: (turn, event) => {
-        turn.publish(Publisher, event);
+        turn.publish(Speaker, event);
         return null;
       },
     }),
@@ -44,15 +44,15 @@ const publisher = kind({
       request: z.string(),
       reply: z.null(),
       turn: (turn, event) => {
-        turn.publish(Publisher, event);
+        turn.publish(Speaker, event);
         throw new TerminalError('this turn fails');
       },
     }),
-    follow: command({
+    subscribe: command({
       creates: true,
       request: z.string(),
       reply: z.string(),
-      turn: (turn, gateway) => turn.follow(gateway),
+      turn: (turn, gateway) => turn.subscribe(gateway),
     }),
   },
 });
@@ -63,9 +63,9 @@ async function startPublisher() {
   const waiting: (() => void)[] = [];
   const failures: StoreError[] = [];
   const state = { isHolding: false };
-  const schedule: Schedule = async (operation, apply) => {
+  const schedule: Schedule = async (method, apply) => {
     await undefined;
-    if (operation === 'commit') {
+    if (method === 'commit') {
       if (state.isHolding) await new Promise<void>((go) => waiting.push(go));
       const failure = failures.shift();
       if (failure !== undefined) throw failure;
@@ -101,12 +101,12 @@ async function startPublisher() {
 
 test('an event leaves once the commit that justifies it is durable, and not before', async (t) => {
   const world = await startPublisher();
-  await world.ask.write('before anybody follows');
-  await world.ask.follow('g');
+  await world.ask.write('before anybody subscribes');
+  await world.ask.subscribe('g');
   world.hold();
   const written = world.ask.write('a');
   const said = world.ask.say('may have seen a');
-  await settled();
+  await drainPromises();
   t.deepEqual(world.events(), []);
   world.release();
   await Promise.all([written, said]);
@@ -116,7 +116,7 @@ test('an event leaves once the commit that justifies it is durable, and not befo
 
 test('a turn that wrote nothing publishes when its outcome leaves', async (t) => {
   const world = await startPublisher();
-  await world.ask.follow('g');
+  await world.ask.subscribe('g');
   await world.ask.write('a');
   await world.ask.say('b');
   t.deepEqual(world.events(), ['a', 'b']);
@@ -124,7 +124,7 @@ test('a turn that wrote nothing publishes when its outcome leaves', async (t) =>
 
 test('a turn that failed has published nothing, nor has one whose commit was not applied', async (t) => {
   const world = await startPublisher();
-  await world.ask.follow('g');
+  await world.ask.subscribe('g');
   await t.throwsAsync(world.ask.fail('a'), { instanceOf: TerminalError });
   world.failures.push(new StoreError('unavailable', 'disk full'));
   await t.throwsAsync(world.ask.write('b'));
@@ -133,7 +133,7 @@ test('a turn that failed has published nothing, nor has one whose commit was not
 
 test('a turn that was run again publishes once', async (t) => {
   const world = await startPublisher();
-  await world.ask.follow('g');
+  await world.ask.subscribe('g');
   await world.ask.write('first');
   world.failures.push(new StoreError('unknown', 'the answer was lost'));
   const written = world.ask.write('again');
@@ -144,50 +144,50 @@ test('a turn that was run again publishes once', async (t) => {
 
 test('what a turn did is published also when its caller no longer waits', async (t) => {
   const world = await startPublisher();
-  await world.ask.follow('g');
+  await world.ask.subscribe('g');
   world.hold();
   const late = t.throwsAsync(world.ask.write('a', { deadlineMs: 500 }));
   await world.clock.advance(1_000);
   await late;
   world.release();
-  await settled();
+  await drainPromises();
   t.deepEqual(world.events(), ['a']);
 });
 
-test('a follow tells the incarnation that the events then name', async (t) => {
+test('a subscription tells the incarnation that the events then name', async (t) => {
   const world = await startPublisher();
-  const host = await world.ask.follow('g');
+  const host = await world.ask.subscribe('g');
   await world.ask.write('a');
   t.is(world.sent[0]?.host, host);
 });
 
 const actor = { kind: 'publisher', id: 'p' };
 
-function startFollowers(followsMax = 10) {
+function createPublisher(subscriptionsMax = 10) {
   const clock = new FakeClock();
   const sent: (HostEvent & { gateway: string })[] = [];
-  const followers = new Followers({
+  const publisher = new Publisher({
     clock,
     transport: { publish: (gateway, event) => sent.push({ gateway, ...event }) },
     shardCount: testShardCount,
     host: 'h',
-    followsMax,
+    subscriptionsMax,
   });
   const of = (gateway: string) =>
     sent.filter((event) => event.gateway === gateway).map(({ sequence, event }) => [sequence, event]);
-  return { clock, followers, sent, of };
+  return { clock, publisher, sent, of };
 }
 
-test('every gateway that follows gets each event once, under numbers of its own', (t) => {
-  const { followers, of } = startFollowers();
-  followers.signalled(actor, [
-    { follow: 'a' },
+test('every gateway that subscribed gets each event once, under numbers of its own', (t) => {
+  const { publisher, of } = createPublisher();
+  publisher.signalled(actor, [
+    { subscribe: 'a' },
     { publish: 1 },
-    { follow: 'b' },
-    { follow: 'a' },
+    { subscribe: 'b' },
+    { subscribe: 'a' },
     { publish: 2 },
   ]);
-  followers.signalled({ ...actor, id: 'another' }, [{ publish: 3 }]);
+  publisher.signalled({ ...actor, id: 'another' }, [{ publish: 3 }]);
   t.deepEqual(of('a'), [
     [1, 1],
     [2, 2],
@@ -195,52 +195,52 @@ test('every gateway that follows gets each event once, under numbers of its own'
   t.deepEqual(of('b'), [[1, 2]]);
 });
 
-test('a beat takes the next number, so that the loss of the last event shows', async (t) => {
-  const { clock, followers, sent } = startFollowers();
-  followers.signalled(actor, [{ follow: 'a' }, { publish: 1 }]);
+test('a heartbeat takes the next number, so that the loss of the last event shows', async (t) => {
+  const { clock, publisher, sent } = createPublisher();
+  publisher.signalled(actor, [{ subscribe: 'a' }, { publish: 1 }]);
   await clock.advance(10_000);
   t.like(sent.at(-1), { sequence: 2, address: nobody });
 });
 
-test('a follow that is not renewed expires, and then nothing is sent at all', async (t) => {
-  const { clock, followers, sent } = startFollowers();
-  followers.signalled(actor, [{ follow: 'a' }]);
+test('a subscription that is not renewed expires, and then nothing is sent at all', async (t) => {
+  const { clock, publisher, sent } = createPublisher();
+  publisher.signalled(actor, [{ subscribe: 'a' }]);
   await clock.advance(800_000);
-  followers.signalled(actor, [{ follow: 'a' }]);
+  publisher.signalled(actor, [{ subscribe: 'a' }]);
   await clock.advance(800_000);
-  followers.signalled(actor, [{ publish: 1 }]);
+  publisher.signalled(actor, [{ publish: 1 }]);
   t.is(sent.at(-1)?.event, 1);
   await clock.advance(120_000);
-  t.is(followers.size, 0);
+  t.is(publisher.size, 0);
   const before = sent.length;
-  followers.signalled(actor, [{ publish: 2 }]);
+  publisher.signalled(actor, [{ publish: 2 }]);
   await clock.advance(60_000);
   t.is(sent.length, before);
 });
 
-test('what leaves with its shard is not followed here any more', (t) => {
-  const { followers, sent } = startFollowers();
-  followers.signalled(actor, [{ follow: 'a' }]);
+test('what leaves with its shard has no subscriptions here any more', (t) => {
+  const { publisher, sent } = createPublisher();
+  publisher.signalled(actor, [{ subscribe: 'a' }]);
   const shard = shardOf(actor, testShardCount);
-  followers.dropShards(new Set([(shard + 1) % testShardCount]));
-  t.is(followers.size, 1);
-  followers.dropShards(new Set([shard]));
-  followers.signalled(actor, [{ publish: 1 }]);
+  publisher.dropShards(new Set([(shard + 1) % testShardCount]));
+  t.is(publisher.size, 1);
+  publisher.dropShards(new Set([shard]));
+  publisher.signalled(actor, [{ publish: 1 }]);
   t.deepEqual(sent, []);
 });
 
-test('beyond the bound new follows are refused and known ones renewed', async (t) => {
-  const { followers } = startFollowers(1);
-  followers.signalled(actor, [{ follow: 'a' }]);
-  t.true(followers.admits(actor, 'a'));
-  t.false(followers.admits(actor, 'b'));
-  t.false(followers.admits({ ...actor, id: 'another' }, 'a'));
+test('beyond the bound new subscriptions are rejected and known ones renewed', async (t) => {
+  const { publisher } = createPublisher(1);
+  publisher.signalled(actor, [{ subscribe: 'a' }]);
+  t.true(publisher.admits(actor, 'a'));
+  t.false(publisher.admits(actor, 'b'));
+  t.false(publisher.admits({ ...actor, id: 'another' }, 'a'));
 });
 
-test('a turn that may not follow fails as overloaded', async (t) => {
-  const { clock, followers } = startFollowers(0);
+test('a turn that may not subscribe fails as overloaded', async (t) => {
+  const { clock, publisher } = createPublisher(0);
   const { RunningTurn } = await import('../actor/turn.ts');
-  const scope = { self: actor, nowMs: clock.nowMs(), followers };
+  const scope = { self: actor, nowMs: clock.nowMs(), publisher };
   const turn = new RunningTurn(scope as unknown as ConstructorParameters<typeof RunningTurn>[0]);
-  t.throws(() => turn.follow('a'), { instanceOf: OverloadedError });
+  t.throws(() => turn.subscribe('a'), { instanceOf: OverloadedError });
 });

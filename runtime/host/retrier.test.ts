@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { FakeClock, settled } from '../../test/kit/clock.ts';
+import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import { SeededRandom } from '../../test/kit/random.ts';
 import {
   ActorError,
@@ -14,7 +14,7 @@ import {
   TerminalError,
   UnavailableError,
 } from '../errors.ts';
-import { Repeating } from './repeating.ts';
+import { Retrier } from './retrier.ts';
 
 const call = { address: { kind: 'counter', id: 'a' }, command: 'add', request: null, callId: 'one' };
 
@@ -30,8 +30,8 @@ const answers = (errors: readonly Error[], reachesOthers = true) => {
       return Promise.reject(next);
     },
   };
-  const repeating = new Repeating({ transport, clock, random: new SeededRandom(1) });
-  const asked = repeating.ask({ ...call, deadlineMs: clock.monotonicMs() + 1_000 });
+  const retrier = new Retrier({ transport, clock, random: new SeededRandom(1) });
+  const asked = retrier.ask({ ...call, deadlineMs: clock.monotonicMs() + 1_000 });
   return { clock, asked, callIds };
 };
 
@@ -60,7 +60,7 @@ for (const [what, error] of [
   });
 }
 
-test('where there is no other process a refusal is the whole truth', async (t) => {
+test('where there is no other process a rejection is the whole truth', async (t) => {
   const { asked } = answers([new MovedError('not now')], false);
   await t.throwsAsync(asked, { instanceOf: UnavailableError });
 });
@@ -94,9 +94,9 @@ test('whatever a call met, its caller is never told that it moved, nor that noth
             return Promise.reject(error);
           },
         };
-        const repeating = new Repeating({ transport, clock, random: new SeededRandom(1) });
+        const retrier = new Retrier({ transport, clock, random: new SeededRandom(1) });
         let told: unknown;
-        repeating.ask({ ...call, deadlineMs: withinMs }).catch((error) => {
+        retrier.ask({ ...call, deadlineMs: withinMs }).catch((error) => {
           told = error;
         });
         await clock.advance(withinMs);
@@ -120,7 +120,7 @@ test('a call goes on being made while there is time, with pauses that grow and t
         return Promise.reject(nobody);
       },
     };
-    const ended = new Repeating({ transport, clock, random }).ask({ ...call, deadlineMs: 5_000 });
+    const ended = new Retrier({ transport, clock, random }).ask({ ...call, deadlineMs: 5_000 });
     ended.catch(() => undefined);
   }
   await clock.advance(5_000);
@@ -140,30 +140,30 @@ test('a call goes on being made while there is time, with pauses that grow and t
 test('so many calls may wait for an owner, and no more', async (t) => {
   const clock = new FakeClock();
   const transport = { reachesOthers: true, ask: () => Promise.reject(nobody) };
-  const repeating = new Repeating({ transport, clock, random: new SeededRandom(1) });
-  let refused = 0;
+  const retrier = new Retrier({ transport, clock, random: new SeededRandom(1) });
+  let rejected = 0;
   for (let index = 0; index < 10_100; index += 1) {
-    repeating.ask({ ...call, deadlineMs: 1_000 }).catch(() => {
-      refused += 1;
+    retrier.ask({ ...call, deadlineMs: 1_000 }).catch(() => {
+      rejected += 1;
     });
   }
-  await settled();
-  t.is(refused, 100);
+  await drainPromises();
+  t.is(rejected, 100);
 });
 
 test('a caller that waits no more makes room for another', async (t) => {
   const clock = new FakeClock();
   let answers = () => Promise.reject<unknown>(nobody);
   const transport = { reachesOthers: true, ask: () => answers() };
-  const repeating = new Repeating({ transport, clock, random: new SeededRandom(1) });
-  const waiting = Array.from({ length: 10_000 }, () => repeating.ask({ ...call, deadlineMs: 1_000 }));
-  await settled();
+  const retrier = new Retrier({ transport, clock, random: new SeededRandom(1) });
+  const waiting = Array.from({ length: 10_000 }, () => retrier.ask({ ...call, deadlineMs: 1_000 }));
+  await drainPromises();
   answers = () => Promise.resolve('done');
   await clock.advance(500);
   t.deepEqual(new Set(await Promise.all(waiting)), new Set(['done']));
   answers = () => Promise.reject(nobody);
-  const another = repeating.ask({ ...call, deadlineMs: 2_000 });
-  await settled();
+  const another = retrier.ask({ ...call, deadlineMs: 2_000 });
+  await drainPromises();
   answers = () => Promise.resolve('done too');
   await clock.advance(500);
   t.is(await another, 'done too');

@@ -1,23 +1,23 @@
 /**
- * Who is to blame when a batch was refused for a taken key: the committed rows that hold keys which its commits wanted
+ * Who is to blame when a batch was rejected for a taken key: the committed rows that hold keys which its commits wanted
  * are looked up for all of them at once, in one query per key.
  */
 import type { Commit, Store, StoreRead, Write } from '../store/store.ts';
-import { type AnyRow, type AnyTable, keyText, refusesByKey, tupleText } from '../table.ts';
-import type { TakenRow } from './taken-rows.ts';
+import { type AnyRow, type AnyTable, keyText, rejectsByKey, tupleText } from '../table.ts';
+import type { ConflictingRow } from './conflicting-rows.ts';
 
-export interface Refusal {
+export interface Rejection {
   /** Committed rows in the way of the commit. One that it knowingly rewrites or removes holds its keys by right. */
-  readonly taken: readonly TakenRow[];
+  readonly conflicting: readonly ConflictingRow[];
   /** It wants a key that a commit before it in the batch wants too. */
   readonly isRival: boolean;
 }
 
-/** For each of these commits, in their order, what refuses it as far as can be seen. @throws StoreError */
-export async function findRefusals(
+/** For each of these commits, in their order, what rejects it as far as can be seen. @throws StoreError */
+export async function findRejections(
   store: Pick<Store, 'read'>,
   commits: readonly Pick<Commit, 'writes'>[],
-): Promise<readonly Refusal[]> {
+): Promise<readonly Rejection[]> {
   const wanted = commits.map(({ writes }) => wantedKeys(writes));
   const holders = await findHolders(store, wanted.flat());
   const claimed = new Set<string>();
@@ -30,11 +30,11 @@ export async function findRefusals(
       const row = holders.get(id);
       return row === undefined || own.has(rowId(table, row)) ? [] : [{ table, row }];
     });
-    return { taken: inTheWay, isRival };
+    return { conflicting: inTheWay, isRival };
   });
 }
 
-/** One value of a key by which a row may be refused. */
+/** One value of a key by which a row may be rejected. */
 interface WantedKey {
   readonly id: string;
   readonly table: AnyTable;
@@ -45,7 +45,7 @@ interface WantedKey {
 function wantedKeys(writes: readonly Write[]): readonly WantedKey[] {
   return writes.flatMap((write) =>
     'put' in write
-      ? refusingKeys(write.table).map((unique) => wantedKey(write.table, unique, write.put))
+      ? rejectingKeys(write.table).map((unique) => wantedKey(write.table, unique, write.put))
       : [],
   );
 }
@@ -89,6 +89,6 @@ function ownRow(write: Write): readonly string[] {
   return write.isNew ? [] : [rowId(write.table, write.put)];
 }
 
-function refusingKeys(table: AnyTable): readonly (readonly string[])[] {
-  return refusesByKey(table) ? [table.key, ...table.unique] : table.unique;
+function rejectingKeys(table: AnyTable): readonly (readonly string[])[] {
+  return rejectsByKey(table) ? [table.key, ...table.unique] : table.unique;
 }

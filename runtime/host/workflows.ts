@@ -1,35 +1,35 @@
 /**
- * The flows under way on a host: commands of several steps. Each step is a turn; between steps the mailbox is free
+ * The workflows in flight on a host: commands of several steps. Each step is a turn; between steps the mailbox is free
  * and other actors may be asked.
  *
- * What a step did stays, whatever becomes of the next one, so an error of a flow that has taken a step, or asked
+ * What a step did stays, whatever becomes of the next one, so an error of a workflow that has taken a step, or asked
  * somebody, never says that nothing took effect. After a crash between two steps nothing goes on by itself: the caller
  * repeats the call under its call id, and every step is repeatable.
  */
 import type { TurnStep } from '../actor/turn-message.ts';
 import type { Clock } from '../clock.ts';
-import type { Flow } from '../command.ts';
+import type { Workflow } from '../command.ts';
 import type { Dependencies } from '../dependency.ts';
 import { FencedError, MovedError, OverloadedError, promisesNothing, RetryableError } from '../errors.ts';
 import type { RuntimeMetrics } from '../ports.ts';
-import { createFlowActors } from './actors.ts';
+import { createWorkflowActors } from './actors.ts';
 import type { AskCall } from './call.ts';
 import type { Limits } from './limits.ts';
-import type { Repeating } from './repeating.ts';
+import type { Retrier } from './retrier.ts';
 
 /** A call whose actor has moved is repeated soon: the next owner is on its way. */
 const movedRetryMs = 100;
 
-export interface FlowsOptions {
+export interface WorkflowsOptions {
   readonly clock: Clock;
   readonly limits: Limits;
   readonly metrics: RuntimeMetrics;
-  readonly repeating: Pick<Repeating, 'ask'>;
+  readonly retrier: Pick<Retrier, 'ask'>;
   /** Runs one turn of a call. */
   turn(call: AskCall, creates: boolean, step: TurnStep): Promise<unknown>;
 }
 
-export interface FlowOptions {
+export interface WorkflowOptions {
   readonly creates: boolean;
   readonly dependencies: Dependencies;
 }
@@ -38,41 +38,41 @@ interface Progress {
   mayHaveEffect: boolean;
 }
 
-export class Flows {
-  readonly #options: FlowsOptions;
-  #underWay = 0;
+export class Workflows {
+  readonly #options: WorkflowsOptions;
+  #inFlight = 0;
 
-  constructor(options: FlowsOptions) {
+  constructor(options: WorkflowsOptions) {
     this.#options = options;
   }
 
-  get underWay(): number {
-    return this.#underWay;
+  get inFlight(): number {
+    return this.#inFlight;
   }
 
   /** @throws what `run` throws | OverloadedError */
   async run(
     call: AskCall,
-    { creates, dependencies }: FlowOptions,
-    run: (flow: Flow) => Promise<unknown>,
+    { creates, dependencies }: WorkflowOptions,
+    run: (workflow: Workflow) => Promise<unknown>,
   ): Promise<unknown> {
-    if (this.#underWay >= this.#options.limits.flowsMax) {
+    if (this.#inFlight >= this.#options.limits.workflowsMax) {
       this.#options.metrics.overloaded(`${call.address.kind}.${call.command}`);
-      throw new OverloadedError('too many calls are under way');
+      throw new OverloadedError('too many calls are in flight');
     }
-    this.#underWay += 1;
+    this.#inFlight += 1;
     const progress: Progress = { mayHaveEffect: false };
     try {
-      return await run(this.#flow(call, creates, dependencies, progress));
+      return await run(this.#workflow(call, creates, dependencies, progress));
     } catch (error) {
       throw progress.mayHaveEffect ? afterFirstStep(error) : error;
     } finally {
-      this.#underWay -= 1;
+      this.#inFlight -= 1;
     }
   }
 
-  #flow(call: AskCall, creates: boolean, dependencies: Dependencies, progress: Progress): Flow {
-    const turn: Flow['turn'] = async (step) => {
+  #workflow(call: AskCall, creates: boolean, dependencies: Dependencies, progress: Progress): Workflow {
+    const turn: Workflow['turn'] = async (step) => {
       const result = await this.#options.turn(call, creates, {
         reads: step.reads as TurnStep['reads'],
         turn: step.turn as TurnStep['turn'],
@@ -83,7 +83,7 @@ export class Flows {
     };
     const ask = async (asked: AskCall) => {
       try {
-        const reply = await this.#options.repeating.ask(asked);
+        const reply = await this.#options.retrier.ask(asked);
         progress.mayHaveEffect = true;
         return reply;
       } catch (error) {
@@ -97,14 +97,15 @@ export class Flows {
       nowMs: this.#options.clock.nowMs(),
       use: (dependency) => dependencies.use(dependency),
       turn,
-      actors: createFlowActors({ ask }, call),
+      actors: createWorkflowActors({ ask }, call),
     };
   }
 }
 
 /**
- * That nothing took effect is true of the step that failed and no longer of its flow, which has taken other steps or
- * asked other actors. A repeat under the same call id finds what those did; that is what "unknown" tells the caller to do.
+ * That nothing took effect is true of the step that failed and no longer of its workflow, which has taken other steps
+ * or asked other actors. A repeat under the same call id finds what those did; that is what "unknown" tells the caller
+ * to do.
  */
 function afterFirstStep(error: unknown): unknown {
   if (!promisesNothing(error)) return error;

@@ -1,24 +1,24 @@
 /** More rows that failed, or were put off, than this are not passed over: it bounds what a sweep reads. */
 const passedOverMax = 10_000;
-/** Rows that are kept while others of their actor are under way; more are read anew by later sweeps. */
+/** Rows that are kept while others of their actor are in flight; more are read anew by later sweeps. */
 const waitingMax = 1_000;
 
 interface Share<Row> {
-  underWay: number;
+  inFlight: number;
   /** By key, in the order to try them. */
   readonly waiting: Map<string, Row>;
 }
 
 /**
- * Rows under way to their actors: none twice, at most so many at once, and of them at most so many to one actor, so that
- * one that is stuck leaves room for others. What one actor has beyond its share follows as room comes.
+ * Rows on their way to their actors: none twice, at most so many at once, and of them at most so many to one actor, so
+ * that one that is stuck leaves room for others. What one actor has beyond its share follows as room comes.
  *
  * Sweeps read from the oldest row on, so rows that cannot be delivered (of a kind this release does not know, of an
  * actor whose state cannot be loaded) would soon be all that a sweep sees. Those that failed are remembered: sweeps
  * read so many more rows, and try them after all others, the one that failed longest ago first. Likewise they read
  * past rows that wait for others of their actor.
  */
-export class UnderWay<Row> {
+export class InFlight<Row> {
   /** The actor of each. */
   readonly #keys = new Map<string, string>();
   readonly #shares = new Map<string, Share<Row>>();
@@ -38,16 +38,16 @@ export class UnderWay<Row> {
     return this.#keys.size >= this.#max;
   }
 
-  /** False when the row is under way already or there is no room; in its actor's share there may be later. */
+  /** False when the row is in flight already or there is no room; in its actor's share there may be later. */
   begin(key: string, actor: string, row: Row): boolean {
     if (this.isFull || this.#keys.has(key)) return false;
-    const share = this.#shares.get(actor) ?? { underWay: 0, waiting: new Map<string, Row>() };
-    if (share.underWay >= this.#ofActorMax) {
+    const share = this.#shares.get(actor) ?? { inFlight: 0, waiting: new Map<string, Row>() };
+    if (share.inFlight >= this.#ofActorMax) {
       this.#wait(share, key, row);
       return false;
     }
     this.#keys.set(key, actor);
-    share.underWay += 1;
+    share.inFlight += 1;
     this.#shares.set(actor, share);
     return true;
   }
@@ -60,12 +60,12 @@ export class UnderWay<Row> {
     this.#keys.delete(key);
     const share = this.#shares.get(actor);
     if (share === undefined) return undefined;
-    share.underWay -= 1;
+    share.inFlight -= 1;
     const [next] = share.waiting;
     if (next !== undefined) {
       share.waiting.delete(next[0]);
       this.#waiting -= 1;
-    } else if (share.underWay === 0) this.#shares.delete(actor);
+    } else if (share.inFlight === 0) this.#shares.delete(actor);
     return next?.[1];
   }
 

@@ -1,9 +1,9 @@
 /**
- * The actors that a gateway follows, and what keeps it so (design section 7).
+ * The actors that a gateway is subscribed to, and what keeps it so (design section 7).
  *
- * A gateway follows an actor once the actor's host has answered its registration. Events are best effort, so whatever
- * may have cost one has the actors concerned registered anew, and each that was is told to be `repaired`: its clients
- * then ask for what they may have missed. That is the case when
+ * A gateway is subscribed to an actor once the actor's host has answered its registration. Events are best effort, so
+ * whatever may have cost one has the actors concerned registered anew, and each that was is told to be `repaired`: its
+ * clients then ask for what they may have missed. That is the case when
  *
  *   claimed       a host took over the actor's shard: the former one can no longer publish, and may have ended
  *                 between a commit and its event
@@ -12,20 +12,20 @@
  *   reconnected   this process was cut off
  *   due           nothing of this happened for ten minutes; hints may be lost too
  *
- * Registrations are repeatable, so one that is wanted while another is under way is simply made after it: what it may
+ * Registrations are repeatable, so one that is wanted while another is in flight is simply made after it: what it may
  * have missed then, the later one has not. They are made in random order, a bounded number at a time and in a second,
- * as a gateway may follow tens of thousands of actors whose host has ended.
+ * as a gateway may be subscribed to tens of thousands of actors whose host has ended.
  */
 import { type Address, addressKey, shardOf } from '../address.ts';
 import type { Clock } from '../clock.ts';
 import { messageOf } from '../errors.ts';
-import type { Follow, FollowedActors, Follower, RepairCause } from '../events.ts';
+import type { RepairCause, Subscribe, SubscribedActors, Subscriber } from '../events.ts';
 import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
 import type { Hint, HostEvent, Transport } from '../transport/transport.ts';
-import { nobody } from './followers.ts';
+import { nobody } from './publisher.ts';
 
-export interface FollowingOptions extends Follower {
+export interface SubscriptionsOptions extends Subscriber {
   readonly transport: Pick<Transport, 'listen'>;
   readonly clock: Clock;
   readonly random: Random;
@@ -33,16 +33,16 @@ export interface FollowingOptions extends Follower {
   readonly shardCount: number;
 }
 
-/** What a follower need not know of. */
-export const createFollow =
-  (ports: Omit<FollowingOptions, keyof Follower>): Follow =>
-  (follower) => {
-    const following = new Following({ ...ports, ...follower });
-    following.start();
-    return following;
+/** What a subscriber need not know of. */
+export const createSubscribe =
+  (ports: Omit<SubscriptionsOptions, keyof Subscriber>): Subscribe =>
+  (subscriber) => {
+    const subscriptions = new Subscriptions({ ...ports, ...subscriber });
+    subscriptions.start();
+    return subscriptions;
   };
 
-interface Followed {
+interface Subscription {
   readonly key: string;
   readonly actor: Address;
   readonly shard: number;
@@ -63,8 +63,8 @@ interface Heard {
 
 /** Hosts stop publishing to a gateway after fifteen minutes. */
 const dueMaxMs = 570_000;
-const lookMs = 15_000;
-/** A host that has not even sent a beat for so long publishes nothing any more. */
+const checkMs = 15_000;
+/** A host that has not even sent a heartbeat for so long publishes nothing any more. */
 const silentMaxMs = 600_000;
 const registeringMax = 64;
 const tickMs = 20;
@@ -76,16 +76,16 @@ const failedPauseMs = 1_000;
 /** In place of a number: whatever comes next is right. */
 const anyNext = -1;
 
-export class Following implements FollowedActors {
-  readonly #options: FollowingOptions;
-  readonly #followed = new Map<string, Followed>();
+export class Subscriptions implements SubscribedActors {
+  readonly #options: SubscriptionsOptions;
+  readonly #byActor = new Map<string, Subscription>();
   readonly #heard = new Map<string, Heard>();
-  readonly #queue = new Set<Followed>();
-  readonly #failed = new Set<Followed>();
-  readonly #cancels = new Map<'listen' | 'look' | 'tick' | 'retry', () => void>();
+  readonly #queue = new Set<Subscription>();
+  readonly #failed = new Set<Subscription>();
+  readonly #cancels = new Map<'listen' | 'check' | 'tick' | 'retry', () => void>();
   #registering = 0;
 
-  constructor(options: FollowingOptions) {
+  constructor(options: SubscriptionsOptions) {
     this.#options = options;
   }
 
@@ -97,19 +97,19 @@ export class Following implements FollowedActors {
       reconnected: () => this.#reconnected(),
     });
     this.#cancels.set('listen', stop);
-    this.#schedule('look', lookMs, () => this.#look());
+    this.#schedule('check', checkMs, () => this.#checkDue());
   }
 
   stop(): void {
     for (const cancel of this.#cancels.values()) cancel();
-    this.#followed.clear();
+    this.#byActor.clear();
     this.#queue.clear();
     this.#failed.clear();
   }
 
-  /** Actors that are followed. */
+  /** Actors that are subscribed to. */
   get size(): number {
-    return this.#followed.size;
+    return this.#byActor.size;
   }
 
   /** Registrations that wait, for metrics. */
@@ -120,27 +120,27 @@ export class Following implements FollowedActors {
   /** To be called before the first registration is made, so that nothing that concerns it is missed. */
   add(actor: Address): void {
     const key = addressKey(actor);
-    if (this.#followed.has(key)) return;
+    if (this.#byActor.has(key)) return;
     const shard = shardOf(actor, this.#options.shardCount);
     const state = { host: undefined, dueMs: this.#nextDueMs(), wanted: undefined, isRegistering: false };
-    this.#followed.set(key, { key, actor, shard, ...state });
+    this.#byActor.set(key, { key, actor, shard, ...state });
   }
 
-  /** The actor follows this gateway by a registration that was not made from here. */
+  /** This gateway was subscribed to the actor by a registration that was not made from here. */
   registered(actor: Address, host: string): void {
-    const followed = this.#followed.get(addressKey(actor));
-    if (followed === undefined) return;
-    const before = followed.host;
-    this.#note(followed, host);
-    if (before !== undefined && before !== host) this.#want('moved', [followed]);
+    const subscription = this.#byActor.get(addressKey(actor));
+    if (subscription === undefined) return;
+    const before = subscription.host;
+    this.#note(subscription, host);
+    if (before !== undefined && before !== host) this.#want('moved', [subscription]);
   }
 
   remove(actor: Address): void {
-    const followed = this.#followed.get(addressKey(actor));
-    if (followed === undefined) return;
-    this.#followed.delete(followed.key);
-    this.#queue.delete(followed);
-    this.#failed.delete(followed);
+    const subscription = this.#byActor.get(addressKey(actor));
+    if (subscription === undefined) return;
+    this.#byActor.delete(subscription.key);
+    this.#queue.delete(subscription);
+    this.#failed.delete(subscription);
   }
 
   // --- what may have cost an event ---------------------------------------------------------------------------
@@ -150,9 +150,9 @@ export class Following implements FollowedActors {
     this.#count(host, sequence);
     if (address.kind === nobody.kind) return;
     metrics.received();
-    const followed = this.#followed.get(addressKey(address));
-    if (followed === undefined) return;
-    if (followed.host !== undefined && followed.host !== host) this.#want('moved', [followed]);
+    const subscription = this.#byActor.get(addressKey(address));
+    if (subscription === undefined) return;
+    if (subscription.host !== undefined && subscription.host !== host) this.#want('moved', [subscription]);
     this.#options.event(address, event);
   }
 
@@ -165,7 +165,7 @@ export class Following implements FollowedActors {
     this.#options.metrics.gap();
     this.#want(
       'gap',
-      this.#where((followed) => followed.host === host),
+      this.#where((subscription) => subscription.host === host),
     );
   }
 
@@ -181,32 +181,32 @@ export class Following implements FollowedActors {
   /** Every actor is registered anew, so gaps that show only now say nothing. */
   #reconnected(): void {
     for (const heard of this.#heard.values()) heard.last = anyNext;
-    this.#want('reconnected', [...this.#followed.values()]);
+    this.#want('reconnected', [...this.#byActor.values()]);
   }
 
-  #look(): void {
+  #checkDue(): void {
     const nowMs = this.#options.clock.monotonicMs();
     this.#want(
       'due',
       this.#where(({ dueMs }) => dueMs <= nowMs),
     );
     for (const [host, { atMs }] of this.#heard) if (nowMs - atMs > silentMaxMs) this.#heard.delete(host);
-    this.#schedule('look', lookMs, () => this.#look());
+    this.#schedule('check', checkMs, () => this.#checkDue());
   }
 
-  #where(concerns: (followed: Followed) => boolean): Followed[] {
-    return [...this.#followed.values()].filter(concerns);
+  #where(concerns: (subscription: Subscription) => boolean): Subscription[] {
+    return [...this.#byActor.values()].filter(concerns);
   }
 
   // --- registering anew --------------------------------------------------------------------------------------
 
-  #want(cause: RepairCause, concerned: readonly Followed[]): void {
+  #want(cause: RepairCause, concerned: readonly Subscription[]): void {
     const { random } = this.#options;
     const isIdle = this.#queue.size === 0;
-    for (const followed of shuffled(concerned, random)) {
-      followed.wanted = cause;
+    for (const subscription of shuffled(concerned, random)) {
+      subscription.wanted = cause;
       // One that is being registered comes back here when that was answered.
-      if (!followed.isRegistering) this.#queue.add(followed);
+      if (!subscription.isRegistering) this.#queue.add(subscription);
     }
     if (this.#queue.size === 0 || !isIdle) return;
     this.#schedule('tick', Math.min(spreadMaxMs, concerned.length) * random.fraction(), () => this.#tick());
@@ -214,44 +214,44 @@ export class Following implements FollowedActors {
 
   #tick(): void {
     let begun = 0;
-    for (const followed of this.#queue) {
+    for (const subscription of this.#queue) {
       if (begun >= perTickMax || this.#registering >= registeringMax) break;
       begun += 1;
-      this.#queue.delete(followed);
-      void this.#register(followed);
+      this.#queue.delete(subscription);
+      void this.#register(subscription);
     }
     if (this.#queue.size > 0) this.#schedule('tick', tickMs, () => this.#tick());
   }
 
-  async #register(followed: Followed): Promise<void> {
+  async #register(subscription: Subscription): Promise<void> {
     const { register, repaired, metrics } = this.#options;
-    const cause = followed.wanted ?? 'due';
-    followed.wanted = undefined;
-    followed.isRegistering = true;
+    const cause = subscription.wanted ?? 'due';
+    subscription.wanted = undefined;
+    subscription.isRegistering = true;
     this.#registering += 1;
     try {
-      const host = await register(followed.actor);
-      if (host === undefined || this.#followed.get(followed.key) !== followed) return;
-      this.#note(followed, host);
+      const host = await register(subscription.actor);
+      if (host === undefined || this.#byActor.get(subscription.key) !== subscription) return;
+      this.#note(subscription, host);
       metrics.repaired(cause);
-      repaired(followed.actor);
+      repaired(subscription.actor);
     } catch (error) {
-      this.#registrationFailed(followed, error);
+      this.#registrationFailed(subscription, error);
     } finally {
       this.#registering -= 1;
-      followed.isRegistering = false;
-      if (followed.wanted !== undefined && this.#followed.get(followed.key) === followed) {
-        this.#want(followed.wanted, [followed]);
+      subscription.isRegistering = false;
+      if (subscription.wanted !== undefined && this.#byActor.get(subscription.key) === subscription) {
+        this.#want(subscription.wanted, [subscription]);
       }
     }
   }
 
-  /** It has been asked for again and again by then (`repeating.ts`); after a pause it is begun anew. */
-  #registrationFailed(followed: Followed, error: unknown): void {
+  /** It has been asked for again and again by then (`retrier.ts`); after a pause it is begun anew. */
+  #registrationFailed(subscription: Subscription, error: unknown): void {
     const { logger, random } = this.#options;
-    if (this.#followed.get(followed.key) !== followed) return;
+    if (this.#byActor.get(subscription.key) !== subscription) return;
     const isFirst = this.#failed.size === 0;
-    this.#failed.add(followed);
+    this.#failed.add(subscription);
     if (!isFirst) return;
     logger.warn({ error: messageOf(error) }, 'registrations at actors fail');
     this.#schedule('retry', failedPauseMs * (1 + random.fraction()), () => {
@@ -261,9 +261,9 @@ export class Following implements FollowedActors {
     });
   }
 
-  #note(followed: Followed, host: string): void {
-    followed.host = host;
-    followed.dueMs = this.#nextDueMs();
+  #note(subscription: Subscription, host: string): void {
+    subscription.host = host;
+    subscription.dueMs = this.#nextDueMs();
   }
 
   /** Apart from each other, whatever brought them together. */
@@ -272,7 +272,7 @@ export class Following implements FollowedActors {
     return clock.monotonicMs() + dueMaxMs * (0.8 + 0.2 * random.fraction());
   }
 
-  #schedule(what: 'look' | 'tick' | 'retry', delayMs: number, fire: () => void): void {
+  #schedule(what: 'check' | 'tick' | 'retry', delayMs: number, fire: () => void): void {
     this.#cancels.get(what)?.();
     this.#cancels.set(what, this.#options.clock.schedule(delayMs, fire));
   }

@@ -3,7 +3,7 @@
  * id until its deadline. Whatever took effect the first time does not again: the command is repeatable by nature or
  * its reply is recorded. Nothing else repeats a call.
  *
- * Calls that wait for an owner are bounded: while a whole cluster is down they would gather without end.
+ * Calls that wait for an owner are bounded: while a whole cluster is down they would pile up without end.
  */
 
 import { type Clock, sleep } from '../clock.ts';
@@ -17,17 +17,17 @@ const fencedPauseMs = 100;
 const movedPauseMinMs = 10;
 const movedPauseMaxMs = 400;
 
-export interface RepeatingOptions {
+export interface RetrierOptions {
   readonly transport: Pick<Transport, 'ask' | 'reachesOthers'>;
   readonly clock: Clock;
   readonly random: Random;
 }
 
-export class Repeating {
-  readonly #options: RepeatingOptions;
+export class Retrier {
+  readonly #options: RetrierOptions;
   #waiting = 0;
 
-  constructor(options: RepeatingOptions) {
+  constructor(options: RetrierOptions) {
     this.#options = options;
   }
 

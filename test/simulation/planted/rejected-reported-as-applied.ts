@@ -1,12 +1,12 @@
 import type { PlantedBug } from '../plant.ts';
 
 export const bug: PlantedBug = {
-  name: 'refused-reported-as-applied',
-  why: 'A commit that was refused for a taken key is reported as committed.',
+  name: 'rejected-reported-as-applied',
+  why: 'A commit that was rejected for a taken key is reported as committed.',
   edits: [
     {
       file: 'runtime/commit/committer.ts',
-      find: 'member.actor.refused(taken);',
+      find: 'member.actor.rejected(conflicting);',
       replace: 'member.actor.committed();',
     },
   ],

@@ -15,7 +15,7 @@ export interface Field {
   readonly required: boolean;
 }
 
-export interface Operation {
+export interface Call {
   readonly method: string;
   /** With `{name}` for each parameter. */
   readonly path: string;
@@ -32,17 +32,17 @@ interface Described {
   readonly security?: readonly object[];
 }
 
-export async function operationsOf(world: World): Promise<readonly Operation[]> {
+export async function callsOf(world: World): Promise<readonly Call[]> {
   const answer = await world.ask({ method: 'GET', target: '/v1/openapi.json' });
   const { paths } = JSON.parse(answer.body.toString()) as {
     paths: Record<string, Record<string, Described>>;
   };
   return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, described]) => operation(method.toUpperCase(), path, described)),
+    Object.entries(methods).map(([method, described]) => call(method.toUpperCase(), path, described)),
   );
 }
 
-function operation(method: string, path: string, described: Described): Operation {
+function call(method: string, path: string, described: Described): Call {
   const { parameters = [], requestBody, security = [] } = described;
   const query = parameters.filter((parameter) => parameter.in === 'query');
   const { properties = {}, required = [] } = requestBody?.content['application/json'].schema ?? {};
@@ -61,7 +61,7 @@ function operation(method: string, path: string, described: Described): Operatio
 }
 
 /** A request target with these values for the parameters of the path. */
-export function targetOf({ path }: Operation, value: string = randomUUID()): string {
+export function targetOf({ path }: Call, value: string = randomUUID()): string {
   return path.replace(/\{\w+\}/g, encodeURIComponent(value));
 }
 
@@ -98,7 +98,7 @@ const goodValues: Readonly<Record<string, () => unknown>> = {
 };
 
 /** JSON text for each field, as an honest client could send it. */
-export function goodFields({ fields }: Operation): Record<string, string> {
+export function goodFields({ fields }: Call): Record<string, string> {
   return Object.fromEntries(
     fields.map(({ name }) => [name, JSON.stringify((goodValues[name] ?? (() => `${marker}${name}`))())]),
   );

@@ -1,0 +1,159 @@
+/**
+ * Which gateways subscribe to which actors of this host, and what is sent to them (design section 7).
+ *
+ * Nothing here is durable and nothing here is a promise: an event is sent once, after the commit that justifies it.
+ * What makes up for a lost one is that a gateway notices and subscribes to its actors again (`subscriptions.ts`):
+ *
+ *   the shard gets another owner     the new one hints that it claimed it; here all of its subscriptions are dropped
+ *   this host ends, in any way       likewise, once its shards are claimed
+ *   an event is lost on its way      events to one gateway are numbered; the next one shows the gap
+ *   the last one is lost             every few seconds a heartbeat, an event of nobody, takes the next number
+ *
+ * A gateway that ended without a word is sent events until its subscriptions expire. They reach nobody.
+ */
+import { type Address, addressKey, shardOf } from '../address.ts';
+import type { Clock } from '../clock.ts';
+import type { Transport } from '../transport/transport.ts';
+
+/** What a turn wants to leave at the gate with its outcome, beside what it writes. */
+export type Signal = { readonly publish: unknown } | { readonly subscribe: string };
+
+/** Longer than a gateway takes to renew all of its subscriptions. */
+const subscriptionMs = 900_000;
+const heartbeatMs = 10_000;
+/** Subscriptions on one host, as each costs memory: more are rejected. */
+const subscriptionsMax = 200_000;
+
+/** The actor of a heartbeat: nobody's. */
+export const nobody: Address = { kind: '', id: '' };
+
+export interface PublisherOptions {
+  readonly transport: Pick<Transport, 'publish'>;
+  readonly clock: Clock;
+  readonly shardCount: number;
+  /** This host's incarnation, by which gateways tell hosts apart. */
+  readonly host: string;
+  readonly subscriptionsMax?: number;
+}
+
+interface Subscription {
+  readonly gateway: string;
+  readonly untilMs: number;
+}
+
+interface SubscribedActor {
+  readonly shard: number;
+  subscriptions: readonly Subscription[];
+}
+
+export class Publisher {
+  readonly #options: PublisherOptions;
+  readonly #subscriptionsMax: number;
+  readonly #byActor = new Map<string, SubscribedActor>();
+  /** The number of the last event sent to each gateway. */
+  readonly #sent = new Map<string, number>();
+  #size = 0;
+  #cancelHeartbeat: (() => void) | undefined;
+
+  constructor(options: PublisherOptions) {
+    this.#options = options;
+    this.#subscriptionsMax = options.subscriptionsMax ?? subscriptionsMax;
+  }
+
+  get host(): string {
+    return this.#options.host;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Whether this gateway may subscribe to this actor, for all that is known before it does. */
+  admits(actor: Address, gateway: string): boolean {
+    if (this.#size < this.#subscriptionsMax) return true;
+    const subscribed = this.#byActor.get(addressKey(actor));
+    return subscribed?.subscriptions.some((subscription) => subscription.gateway === gateway) ?? false;
+  }
+
+  /** What a turn of this actor wanted to leave may leave now. */
+  signalled(actor: Address, signals: readonly Signal[]): void {
+    for (const signal of signals) {
+      if ('subscribe' in signal) this.#subscribe(actor, signal.subscribe);
+      else this.#publish(actor, signal.publish);
+    }
+  }
+
+  dropShards(shards: ReadonlySet<number>): void {
+    for (const [key, subscribed] of this.#byActor) {
+      if (shards.has(subscribed.shard)) this.#keep(key, subscribed, []);
+    }
+  }
+
+  stop(): void {
+    this.#cancelHeartbeat?.();
+    this.#cancelHeartbeat = undefined;
+    this.#byActor.clear();
+    this.#sent.clear();
+    this.#size = 0;
+  }
+
+  #subscribe(actor: Address, gateway: string): void {
+    const key = addressKey(actor);
+    const subscribed = this.#byActor.get(key) ?? {
+      shard: shardOf(actor, this.#options.shardCount),
+      subscriptions: [],
+    };
+    const others = subscribed.subscriptions.filter((subscription) => subscription.gateway !== gateway);
+    const untilMs = this.#options.clock.monotonicMs() + subscriptionMs;
+    this.#byActor.set(key, subscribed);
+    this.#keep(key, subscribed, [...others, { gateway, untilMs }]);
+    if (this.#cancelHeartbeat === undefined) this.#scheduleHeartbeat();
+  }
+
+  #publish(actor: Address, event: unknown): void {
+    for (const { gateway } of this.#byActor.get(addressKey(actor))?.subscriptions ?? []) {
+      this.#send(gateway, actor, event);
+    }
+  }
+
+  #send(gateway: string, address: Address, event: unknown): void {
+    const sequence = (this.#sent.get(gateway) ?? 0) + 1;
+    this.#sent.set(gateway, sequence);
+    this.#options.transport.publish(gateway, { host: this.host, sequence, address, event });
+  }
+
+  #keep(key: string, subscribed: SubscribedActor, subscriptions: readonly Subscription[]): void {
+    this.#size += subscriptions.length - subscribed.subscriptions.length;
+    subscribed.subscriptions = subscriptions;
+    if (subscriptions.length === 0) this.#byActor.delete(key);
+  }
+
+  #scheduleHeartbeat(): void {
+    this.#cancelHeartbeat = this.#options.clock.schedule(heartbeatMs, () => this.#heartbeat());
+  }
+
+  #heartbeat(): void {
+    this.#cancelHeartbeat = undefined;
+    const gateways = this.#expire();
+    for (const gateway of this.#sent.keys()) if (!gateways.has(gateway)) this.#sent.delete(gateway);
+    for (const gateway of gateways) this.#send(gateway, nobody, null);
+    if (gateways.size > 0) this.#scheduleHeartbeat();
+  }
+
+  /** Forgets subscriptions that were not renewed. Those that are left are of these gateways. */
+  #expire(): ReadonlySet<string> {
+    const nowMs = this.#options.clock.monotonicMs();
+    const gateways = new Set<string>();
+    for (const [key, subscribed] of this.#byActor) {
+      if (subscribed.subscriptions.some(({ untilMs }) => untilMs <= nowMs)) {
+        this.#keep(
+          key,
+          subscribed,
+          subscribed.subscriptions.filter(({ untilMs }) => untilMs > nowMs),
+        );
+      }
+      for (const { gateway } of subscribed.subscriptions) gateways.add(gateway);
+    }
+    return gateways;
+  }
+}
