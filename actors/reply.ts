@@ -17,7 +17,7 @@ const callerSchema: z.ZodType<Caller> = z.object({
   roles: z.array(z.object({ uuid: z.string(), name: z.string() })).readonly(),
 });
 
-/** An answer that is not what was asked for, with the error body of auth.md 1.2. */
+/** An answer that is not what was asked for, with the error body of docs/protocol/http.md, "Errors". */
 export interface Refusal {
   readonly status: number;
   readonly tag?: string | undefined;
@@ -25,7 +25,7 @@ export interface Refusal {
   readonly payload?: Readonly<Record<string, unknown>> | undefined;
   /** Milliseconds after which asking again may help; sent as `Retry-After`. */
   readonly retryAfterMs?: number | undefined;
-  /** Sent without the envelope, as the gateway's own refusals are (auth.md 1.1, "Not wrapped"). */
+  /** Sent without the envelope, as the gateway's own refusals are (docs/protocol/http.md, "The envelope"). */
   readonly bare?: boolean | undefined;
   /** The next attempt has to come with a captcha, where one is configured. */
   readonly captchaRequired?: boolean | undefined;

@@ -1,5 +1,5 @@
 /**
- * The front door for HTTP and sockets: a listening socket, the requests in flight and how they end (design section 7).
+ * The front door for HTTP and sockets: a listening socket, the requests in flight and how they end.
  *
  * Shutdown: `drain` turns readiness red, stops listening, tells what would go on for long to come to its end, lets
  * requests in flight finish within a bound while every reply ends its connection, closes sockets one after another

@@ -1,5 +1,5 @@
 /**
- * The error classes of the runtime mapped to gRPC, once (design section 3).
+ * The error classes of the runtime mapped to gRPC, once.
  *
  * UNAVAILABLE and RESOURCE_EXHAUSTED promise that nothing took effect; a later attempt may help. UNKNOWN is an outcome
  * that nobody knows: asking again does no harm, as every method can be repeated. What nobody foresaw, `terminal`

@@ -1,4 +1,7 @@
-/** `scriptorium.v1.Sessions`: another service asks whose session a caller shows (auth.md 3.10). */
+/**
+ * `scriptorium.v1.Sessions`: another service asks whose session a caller shows (docs/protocol/authentication.md,
+ * "Validation for other services").
+ */
 
 import type { Refusal } from '../actors/reply.ts';
 import { invalidAuth } from '../actors/signed-in.ts';

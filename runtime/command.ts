@@ -176,7 +176,7 @@ interface CommandBase<Request, Reply> extends CommandShape<Request, Reply> {
   readonly creates?: boolean;
 }
 
-/** One turn. `repeat: 'recorded'` keeps the reply for a repeat of the same call id (design 4.4). */
+/** One turn. `repeat: 'recorded'` keeps the reply for a repeat of the same call id. */
 export interface TurnCommand<Request, Reply, P extends Plans = Plans> extends CommandBase<Request, Reply> {
   readonly type: 'turn';
   readonly repeat: 'natural' | 'recorded';

@@ -1,5 +1,5 @@
 /**
- * The errors a caller of an actor can meet. The class decides the behaviour (design section 3): each is mapped
+ * The errors a caller of an actor can meet. The class decides the behaviour: each is mapped
  * once to HTTP, and later once to WebSocket and gRPC. A refusal that belongs to the domain (a wrong password, a
  * conflict) is not an error but a reply, because the turn that produced it may have to commit.
  */
@@ -75,7 +75,8 @@ export class DatabaseUnavailableError extends UnavailableError {}
 
 /**
  * The actor is not where the call was sent: its shard is between owners, or routing is behind. Whoever answers so did
- * nothing, and whoever made the call asks again after a short pause (`retrier.ts`): the next owner is on its way.
+ * nothing, and whoever made the call asks again after a short pause (`runtime/host/retrier.ts`): the next owner is on
+ * its way.
  */
 export class MovedError extends ActorError {
   readonly class = 'moved';

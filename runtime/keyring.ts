@@ -1,6 +1,6 @@
 import { hkdfSync } from 'node:crypto';
 
-/** Where keys come from: one root secret, one key per purpose (design section 8). */
+/** Where keys come from: one root secret, one key per purpose. */
 export interface Keyring {
   /** 32 bytes that depend on the root secret and on `purpose` alone. The same purpose gives the same bytes. */
   derive(purpose: string): Buffer;

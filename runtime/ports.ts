@@ -9,7 +9,7 @@ export interface Logger {
 
 export const silentLogger: Logger = { info() {}, warn() {}, error() {} };
 
-/** What the runtime counts and times (design 4.1 to 4.6). Labels are kinds and commands, never ids. */
+/** What the runtime counts and times. Labels are kinds and commands, never ids. */
 export interface RuntimeMetrics {
   turn(what: string, outcome: 'ok' | 'error'): void;
   commit(

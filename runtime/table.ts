@@ -10,7 +10,7 @@
  *   An upsert whose key exists under another generation therefore violates `key` (kept as a unique index) instead of
  *   overwriting a row its turn has not read.
  * - `unique` keys hold on the whole server, whoever owns the row. Violating one rejects the whole commit
- *   (see commit.ts, "rejections").
+ *   (see runtime/store/postgres/commit.ts, "rejections").
  */
 
 export type ColumnType = 'uuid' | 'text' | 'int8' | 'bool' | 'bytea';

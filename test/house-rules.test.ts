@@ -1,4 +1,4 @@
-/** House rules that no linter knows (design section 3). */
+/** House rules that no linter knows. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';

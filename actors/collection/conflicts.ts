@@ -1,6 +1,6 @@
 /**
- * Refusals of one item (sync.md 1.6.4). Clients ignore a type they do not know and upload the item again on every
- * sync without end, so only these may be sent.
+ * Refusals of one item (docs/protocol/sync.md, "Conflicts"). Clients ignore a type they do not know and upload the item
+ * again on every sync without end, so only these may be sent.
  */
 
 import type { ItemRow } from './item.ts';

@@ -1,6 +1,6 @@
 /**
- * The content types clients know (sync.md 0.5). They refuse to map an item of any other type, so no other may be
- * stored.
+ * The content types clients know (docs/protocol/sync.md, "Content types"). They refuse to map an item of any other
+ * type, so no other may be stored.
  */
 const contentTypes: ReadonlySet<string> = new Set([
   '*',
@@ -32,7 +32,7 @@ const contentTypes: ReadonlySet<string> = new Set([
 /** What a client needs before it can show anything else, and so gets on the first page of a first sync. */
 export const frontContentTypes = ['SN|ItemsKey', 'SN|UserPreferences', 'SN|Theme'] as const;
 
-/** Clients compute integrity without these (sync.md 2.1). */
+/** Clients compute integrity without these (docs/protocol/sync.md, "Integrity"). */
 export const itemsKeyContentType = 'SN|ItemsKey';
 
 /** A missing content type is not known; a null one is. */

@@ -39,7 +39,7 @@ export function advance(before: Head, row: ItemRow, existing: ItemRow | undefine
   };
 }
 
-/** The next position, and an updated_at_timestamp later than every one given before (design 5). */
+/** The next position, and an updated_at_timestamp later than every one given before. */
 export function stamp(
   before: Head,
   existing: ItemRow | undefined,

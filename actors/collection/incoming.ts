@@ -1,6 +1,6 @@
 /**
- * One item as a client sent it (sync.md 1.2), unchecked: a field of a wrong type is a conflict of that item alone,
- * never an error of the request, so the checks are made here and not by a schema.
+ * One item as a client sent it (docs/protocol/sync.md, "An item as sent"), unchecked: a field of a wrong type is a
+ * conflict of that item alone, never an error of the request, so the checks are made here and not by a schema.
  */
 import { isStorableText } from '../storable-text.ts';
 import { isKnownContentType } from './content-type.ts';
@@ -32,7 +32,10 @@ export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && value.length === 36 && uuidPattern.test(value);
 }
 
-/** The conflict that the fields themselves earn, with types clients know how to resolve (sync.md 1.6.4). */
+/**
+ * The conflict that the fields themselves earn, with types clients know how to resolve (docs/protocol/sync.md,
+ * "Conflicts").
+ */
 export function defectOf(
   sent: ClientItem,
   contentLimitBytes: number,
@@ -93,7 +96,7 @@ function isContent(value: unknown, limitBytes: number): boolean {
   return typeof value !== 'string' || Buffer.byteLength(value) <= limitBytes;
 }
 
-/** A timestamp of 0 means "unknown": the ISO time stands in (sync.md 1.2). */
+/** A timestamp of 0 means "unknown": the ISO time stands in (docs/protocol/sync.md, "An item as sent"). */
 function microsOf(timestamp: unknown, iso: unknown): number | null {
   if (typeof timestamp === 'number' && Number.isSafeInteger(timestamp) && timestamp !== 0) return timestamp;
   return parseMicros(iso) ?? null;

@@ -1,5 +1,5 @@
 /**
- * The rows of a collection: the items of one user or of one vault (design 5, "Items").
+ * The rows of a collection: the items of one user or of one vault.
  *
  * - An item's uuid is unique on the server and stays taken for good, tombstones included.
  * - `position` is the row's place in the collection's own order of changes. Every save gives it the next one, so

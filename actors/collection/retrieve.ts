@@ -1,6 +1,6 @@
 /**
- * What a sync gives back (sync.md 1.7): the rows after the client's position in the order of positions, cut by
- * count and bytes, and the tokens that go on from there.
+ * What a sync gives back (docs/protocol/sync.md, "What comes back"): the rows after the client's position in the order
+ * of positions, cut by count and bytes, and the tokens that go on from there.
  *
  * - Retrieval shows the collection as it was before the call's own saves. A version that was due and is saved over
  *   in the same call is still given: the client keeps both texts.

@@ -38,7 +38,7 @@ const version = stored.updated_at_timestamp;
 const edit = (overrides: ClientItem = {}) =>
   note({ updated_at_timestamp: version, content: '004:edit', ...overrides });
 
-// --- the checks, in the order of sync.md 1.6
+// --- the checks, in the order of docs/protocol/sync.md, "Saving an item"
 
 test('a uuid of the wrong form is a uuid_conflict that gives the item back', (t) => {
   for (const uuid of [undefined, null, 5, '', 'x', `${uuidNumber(1)}0`]) {
@@ -136,7 +136,7 @@ test('a key system needs a client that knows vaults', (t) => {
   t.is(accepted(sent).key_system_identifier, 'k');
 });
 
-// --- the time check, sync.md 1.6.1
+// --- the time check, docs/protocol/sync.md, "The exact-timestamp rule"
 
 test('a timestamp off by one microsecond either way is a sync_conflict with the stored item alone', (t) => {
   for (const updated_at_timestamp of [version - 1, version + 1, 0, String(version), 0.5]) {
@@ -178,7 +178,7 @@ test('a mismatch of a tombstone gives the tombstone', (t) => {
   t.is(conflict.server_item?.content, null);
 });
 
-// --- repeats, design 5
+// --- repeats (docs/protocol/sync.md, "Repeats")
 
 test('a save repeated because its reply was lost is answered as saved and writes nothing', (t) => {
   const result = attempt(note(), stored);
@@ -204,7 +204,7 @@ test('a repeat after another save was accepted is a conflict', (t) => {
   t.is(refused(note(), edited).type, 'sync_conflict');
 });
 
-// --- the row, sync.md 1.6.2
+// --- the row, docs/protocol/sync.md, "The stored item"
 
 test('a new item is its user’s, at the next position, with the time of the save', (t) => {
   const row = accepted(note());

@@ -1,6 +1,6 @@
 /**
- * Saving one item (sync.md 1.6): the checks in their order, then the row that results. Pure: whoever calls brings
- * the stored row and the head, and writes what comes back.
+ * Saving one item (docs/protocol/sync.md, "Saving an item"): the checks in their order, then the row that results.
+ * Pure: whoever calls brings the stored row and the head, and writes what comes back.
  *
  * 1. uuid has the form of one                  else uuid_conflict
  * 2. (the caller brought the stored row, whoever's it is)
@@ -8,7 +8,7 @@
  * 4. a named vault is one of the user's        else shared_vault_*; before the time check, which would show the
  *                                              stored ciphertext to somebody who is no member
  * 5. a stored row is of this collection        else uuid_conflict, without the stored row
- * 6. not a repeat of the last accepted save    else saved, and nothing is written (design 5)
+ * 6. not a repeat of the last accepted save    else saved, and nothing is written
  * 7. based on exactly the stored version       else sync_conflict with the stored row
  * 8. fields are of their types and limits      else content_type_error, content_error, uuid_error
  * 9. a client that knows vaults, if they touch it   else shared_vault_snjs_version_error
@@ -91,7 +91,10 @@ function access(saver: Saver, sent: ClientItem, mine: ItemRow | undefined): Conf
 const isoToleranceMicros = 1_000;
 const legacyIsoToleranceMicros = 1_000_000;
 
-/** The exact-timestamp rule (sync.md 1.6.1). A timestamp of 0 is a value: "never synced". */
+/**
+ * The exact-timestamp rule (docs/protocol/sync.md, "The exact-timestamp rule"). A timestamp of 0 is a value: "never
+ * synced".
+ */
 export function isBasedOn(stored: ItemRow, sent: ClientItem, legacy: boolean): boolean {
   if (!isAbsent(sent.updated_at_timestamp)) {
     if (legacy && sent.updated_at_timestamp === 0) return true;

@@ -1,7 +1,7 @@
 /**
- * The row that an accepted save leaves (sync.md 1.6.2). In short: ciphertext is replaced where the client sent
- * some and kept where it did not; what places an item in a vault is always replaced, absent meaning removed; a
- * tombstone keeps its identity and loses its ciphertext.
+ * The row that an accepted save leaves (docs/protocol/sync.md, "The stored item"). In short: ciphertext is replaced
+ * where the client sent some and kept where it did not; what places an item in a vault is always replaced, absent
+ * meaning removed; a tombstone keeps its identity and loses its ciphertext.
  */
 import { type Head, stamp } from './head.ts';
 import type { Fields } from './incoming.ts';

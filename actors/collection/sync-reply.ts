@@ -1,4 +1,4 @@
-/** What a sync answers (sync.md 1.4), in today's shape and in that of API version 20161215. */
+/** What a sync answers (docs/protocol/sync.md, "The answer"), in today's shape and in that of API version 20161215. */
 import { z } from 'zod';
 import { type Conflict, conflictTypes, type UnsavedItem } from './conflicts.ts';
 import type { Head } from './head.ts';

@@ -1,4 +1,4 @@
-/** What item commands are asked (sync.md 1.1, 2.1), in the names of the wire. */
+/** What item commands are asked (docs/protocol/sync.md, "The request" and "Integrity"), in the names of the wire. */
 import { z } from 'zod';
 import { type Refused, refuse } from '../reply.ts';
 import { isAbsent, isUuid } from './incoming.ts';
@@ -60,7 +60,7 @@ export function isLegacy({ api }: SyncRequest): boolean {
   return !modernVersions.has(api ?? '');
 }
 
-/** With vaults named, only their items are asked for (sync.md 1.8). */
+/** With vaults named, only their items are asked for (docs/protocol/sync.md, "Vaults"). */
 export function isVaultExclusive({ shared_vault_uuids: vaults }: SyncRequest): boolean {
   return !isAbsent(vaults) && vaults.length > 0;
 }

@@ -1,5 +1,5 @@
 /**
- * Sync and cursor tokens (design 5, sync.md 1.5): for each collection the position up to which the client has
+ * Sync and cursor tokens (docs/protocol/sync.md, "Tokens"): for each collection the position up to which the client has
  * seen its changes, and the generation that position belongs to. Opaque to clients.
  *
  * A generation names one run of positions on this server: random, new with the database and with each restore of a

@@ -1,4 +1,4 @@
-/** The captcha that guards sign-in and registration (auth.md 5.4). */
+/** The captcha that guards sign-in and registration (docs/protocol/authentication.md, "Attempts and lock-out"). */
 import { dependency } from '../../runtime/dependency.ts';
 
 export interface CaptchaVerifier {

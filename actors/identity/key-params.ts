@@ -1,4 +1,7 @@
-/** Key params: what a client derives its keys from (auth.md 4). Only protocol 004 and later has accounts here. */
+/**
+ * Key params: what a client derives its keys from (docs/protocol/authentication.md, "Key params"). Only protocol 004
+ * and later has accounts here.
+ */
 import { z } from 'zod';
 import type { AccountRow } from './account-table.ts';
 
@@ -15,7 +18,10 @@ export type KeyParams = z.infer<typeof keyParamsSchema>;
 /** What is stored of them: the identifier is the account's. */
 export type StoredKeyParams = Omit<KeyParams, 'identifier'>;
 
-/** The fields of a request that carry them (auth.md 7.1, 8). */
+/**
+ * The fields of a request that carry them (docs/protocol/authentication.md, "Registration" and "Change of
+ * credentials").
+ */
 const shortText = z.string().min(1).max(256);
 export const sentKeyParamsFields = {
   pw_nonce: shortText,

@@ -1,5 +1,5 @@
 /**
- * Session tokens (design section 6). They name their user, so routing needs no look-up:
+ * Session tokens. They name their user, so routing needs no look-up:
  *
  *     1:<userUuid>.<sessionUuid>.<mac>:<secret>       header style, the secret is in the token
  *     2:<userUuid>.<privateIdentifier>.<mac>          cookie style, the secrets come in cookies

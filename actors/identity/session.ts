@@ -1,4 +1,4 @@
-/** What a session is to clients, and what opening or renewing one hands out (auth.md 3.1 to 3.3, 5.3). */
+/** What a session is to clients, and what opening or renewing one hands out (docs/protocol/authentication.md). */
 import { z } from 'zod';
 import { keyParamsSchema } from './key-params.ts';
 
@@ -50,7 +50,7 @@ export const signInReplySchema = issuedSchema.extend({
 });
 export type SignInReply = z.infer<typeof signInReplySchema>;
 
-/** An entry of the session list (auth.md 3.7). */
+/** An entry of the session list (docs/protocol/authentication.md, "The list of sessions"). */
 export const sessionEntrySchema = z.object({
   uuid: z.string(),
   api_version: z.string(),

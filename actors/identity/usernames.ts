@@ -1,4 +1,7 @@
-/** Names of accounts (auth.md 7.1). The rules hold where a name is chosen; signing in takes any text. */
+/**
+ * Names of accounts (docs/protocol/authentication.md, "Registration"). The rules hold where a name is chosen; signing
+ * in takes any text.
+ */
 
 const specials = '._@+-';
 const wellFormed = new RegExp(`^[\\p{L}\\p{N}]+(?:[${specials}][\\p{L}\\p{N}]+)*$`, 'u');

@@ -1,5 +1,5 @@
 /**
- * How often signing in to one address was tried in vain (auth.md 5.4).
+ * How often signing in to one address was tried in vain (docs/protocol/authentication.md, "Attempts and lock-out").
  *
  * Plain failures count first; from `plainAttemptsMax` on a captcha is asked for and failures count as captcha
  * failures; with `captchaAttemptsMax` of those the address is locked. Each failure restarts the time after which

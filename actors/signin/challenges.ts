@@ -1,5 +1,6 @@
 /**
- * Code challenges (auth.md 5.1): what `login-params` was given and `login` must present the verifier of, once.
+ * Code challenges (docs/protocol/authentication.md, "Code challenges"): what `login-params` was given and `login` must
+ * present the verifier of, once.
  *
  * Clients of snjs encode the hex text of the verifier's SHA-256, the standard (RFC 7636) its raw bytes; both are
  * accepted. Only a digest of the challenge is kept, as the key of its entry.

@@ -22,7 +22,7 @@ export const Signin = contract({
       reply: answerSchema(keyParamsSchema),
     },
 
-    /** Refusals: 401 and 423 of auth.md 5.3. */
+    /** Refusals: 401 and 423 of docs/protocol/authentication.md, "Login". */
     login: {
       request: z.object({
         ...address,

@@ -1,5 +1,5 @@
 /**
- * The path of a sign-in (design section 6, auth.md 5.3):
+ * The path of a sign-in (docs/protocol/authentication.md, "Login"):
  *
  *     debit   turn of `signin`: is the address locked, is a captcha missing; debits the attempt, takes the challenge
  *     look    the account's row, if there is one; a hint

@@ -18,7 +18,10 @@ import { expireLater, expireTimer } from './expiry.ts';
 import { debit, storeChallenge } from './guard.ts';
 import { login } from './login.ts';
 
-/** Of an account that does not exist (auth.md 5.2): always the newest protocol, always the same nonce. */
+/**
+ * Of an account that does not exist (docs/protocol/authentication.md, "Login params"): always the newest protocol,
+ * always the same nonce.
+ */
 const pseudoVersion = '004';
 
 const loginParams = command({

@@ -21,7 +21,10 @@ export const User = contract({
   commands: {
     // --- account ----------------------------------------------------------------------------------------------
 
-    /** Of an actor that does not exist yet; the gateway makes its id from the call. Refusals: 400 of auth.md 7.1. */
+    /**
+     * Of an actor that does not exist yet; the gateway makes its id from the call. Refusals: 400 of
+     * docs/protocol/authentication.md, "Registration".
+     */
     register: {
       request: z.object({
         /** Normalised. */
@@ -55,14 +58,20 @@ export const User = contract({
       ]),
     },
 
-    /** `login-params` of a signed-in caller (auth.md 5.2): the account's key params in full. */
+    /**
+     * `login-params` of a signed-in caller (docs/protocol/authentication.md, "Login params"): the account's key params
+     * in full.
+     */
     keyParams: signedIn({
       access: 'reads',
       fields: z.object({ codeChallenge: z.string() }),
       ok: keyParamsSchema,
     }),
 
-    /** Refusals: 401 and 403 of auth.md 8; 423 after too many wrong passwords. */
+    /**
+     * Refusals: 401 and 403 of docs/protocol/authentication.md, "Change of credentials"; 423 after too many wrong
+     * passwords.
+     */
     changeCredentials: signedIn({
       access: 'writes',
       fields: z.object({
@@ -79,7 +88,10 @@ export const User = contract({
       ok: signInReplySchema,
     }),
 
-    /** Refusals: 400, 401 and 403 of auth.md 9; 423 after too many wrong passwords. */
+    /**
+     * Refusals: 400, 401 and 403 of docs/protocol/authentication.md, "Deletion of an account"; 423 after too many wrong
+     * passwords.
+     */
     deleteAccount: signedIn({
       access: 'writes',
       fields: z.object({
@@ -106,7 +118,10 @@ export const User = contract({
       reply: answerSchema(issuedSchema),
     },
 
-    /** Ends the session of the credentials. An expired access token will do, its secret must match (auth.md 3.9). */
+    /**
+     * Ends the session of the credentials. An expired access token will do, its secret must match
+     * (docs/protocol/authentication.md, "Logout").
+     */
     logout: {
       request: z.object({ credentials: credentialsSchema }),
       reply: answerSchema(z.object({ sessionUuid: z.string() })),
@@ -123,7 +138,9 @@ export const User = contract({
     }),
     deleteOtherSessions: signedIn({ access: 'writes', fields: nothing, ok: nothing }),
 
-    /** Whether there is a living session, and which (auth.md 3.10). */
+    /**
+     * Whether there is a living session, and which (docs/protocol/authentication.md, "Validation for other services").
+     */
     validateSession: signedIn({
       access: 'reads',
       fields: nothing,
@@ -146,10 +163,13 @@ export const User = contract({
 
     // --- items ------------------------------------------------------------------------------------------------
 
-    /** Saves and gives (sync.md 1). What a read-only session may not save is that item's conflict. */
+    /** Saves and gives (docs/protocol/sync.md). What a read-only session may not save is that item's conflict. */
     sync: signedIn({ access: 'reads', fields: syncFields, ok: syncReplySchema, json: syncReplyJson }),
 
-    /** Which of the user's items differ from what the client says it has (sync.md 2.1), without ciphertext. */
+    /**
+     * Which of the user's items differ from what the client says it has (docs/protocol/sync.md, "Integrity"), without
+     * ciphertext.
+     */
     checkIntegrity: signedIn({
       access: 'reads',
       fields: integrityFields,
@@ -158,7 +178,10 @@ export const User = contract({
       }>,
     }),
 
-    /** One item of the user's own, tombstones included (sync.md 2.2). Any other uuid is 404, whoever has it. */
+    /**
+     * One item of the user's own, tombstones included (docs/protocol/sync.md, "A single item"). Any other uuid is 404,
+     * whoever has it.
+     */
     getItem: signedIn({ access: 'reads', fields: itemFields, ok: z.object({ item: fullItemSchema }) }),
   },
   timers: {

@@ -1,4 +1,4 @@
-/** What a user's actor publishes to the gateways that have his sockets (sync.md 5.4). */
+/** What a user's actor publishes to the gateways that have his sockets (docs/protocol/sockets.md, "Frames"). */
 import { z } from 'zod';
 
 /** A frame for his clients, as they know it by its type. */

@@ -41,7 +41,9 @@ export const profileSlice = slice<Profile>({
   initial: noProfile,
 });
 
-/** Every account has full access (auth.md 17.2); administrators are named by the operator. */
+/**
+ * Every account has full access (docs/protocol/authentication.md, "Roles"); administrators are named by the operator.
+ */
 const userRoles: readonly Role[] = [
   { uuid: 'scriptorium-CORE_USER', name: 'CORE_USER' },
   { uuid: 'scriptorium-PRO_USER', name: 'PRO_USER' },

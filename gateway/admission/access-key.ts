@@ -1,6 +1,6 @@
 /**
- * The optional access-key gate (auth.md 1.5): with a key configured, requests must carry it in
- * `X-Shared-Server-Key`. Health paths are exempt, and preflights are answered before the gate.
+ * The optional access-key gate (docs/protocol/http.md, "The access key"): with a key configured, requests must carry it
+ * in `X-Shared-Server-Key`. Health paths are exempt, and preflights are answered before the gate.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { SettingsOf } from '../../runtime/setting.ts';

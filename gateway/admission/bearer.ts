@@ -1,5 +1,6 @@
 /**
- * From the `Authorization` header to credentials, before a body is read or an actor asked (auth.md 3.5).
+ * From the `Authorization` header to credentials, before a body is read or an actor asked
+ * (docs/protocol/authentication.md, "Authenticating a request").
  *
  * A client sends the same bearer and cookies with every request, and what they say is a function of nothing else,
  * so the last ones found right are remembered: that is a third of the time an idle sync spends here. Only what has

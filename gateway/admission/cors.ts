@@ -1,7 +1,8 @@
 /**
- * Cross-origin access (auth.md 1.4). Requests carry credentials, so the origin is echoed and never `*`. By default
- * every origin may call; in strict mode only desktop and extension origins, localhost and a list, an empty list
- * meaning every origin. Origins that may not call get an answer without these headers, which browsers withhold.
+ * Cross-origin access (docs/protocol/http.md, "Cross-origin access"). Requests carry credentials, so the origin is
+ * echoed and never `*`. By default every origin may call; in strict mode only desktop and extension origins, localhost
+ * and a list, an empty list meaning every origin. Origins that may not call get an answer without these headers, which
+ * browsers withhold.
  */
 import type { GatewaySettings } from '../settings.ts';
 

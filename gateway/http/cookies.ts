@@ -1,4 +1,4 @@
-/** Reading `Cookie` and writing the session cookies of auth.md 3.3. */
+/** Reading `Cookie` and writing the session cookies (docs/protocol/authentication.md, "Cookies"). */
 import type { SessionSecrets } from '../../actors/identity/session.ts';
 import type { CookieOptions } from '../settings.ts';
 

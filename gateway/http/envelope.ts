@@ -1,6 +1,6 @@
 /**
- * The envelope around every answer of an endpoint (auth.md 1.1), made by joining text around the inner body so
- * that the body is serialised once, or not at all when it was JSON text already.
+ * The envelope around every answer of an endpoint (docs/protocol/http.md, "The envelope"), made by joining text around
+ * the inner body so that the body is serialised once, or not at all when it was JSON text already.
  */
 import type { Caller } from '../../actors/reply.ts';
 

@@ -1,5 +1,5 @@
 /**
- * The runtime's error classes mapped to HTTP, once (design section 3).
+ * The runtime's error classes mapped to HTTP, once.
  *
  * By the time an error arrives here, whatever was worth asking again was asked again until the request's deadline
  * (`runtime/host/retrier.ts`). What says "not now" is 503 with `Retry-After`. Everything unexpected, `terminal`

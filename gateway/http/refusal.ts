@@ -8,7 +8,10 @@ export interface Refusal {
   readonly tag?: string;
   /** Sent as `Retry-After`, rounded up to whole seconds. */
   readonly retryAfterMs?: number;
-  /** Inside the envelope (what a service would have said) or bare (what the gateway itself says, auth.md 1.1). */
+  /**
+   * Inside the envelope (what a service would have said) or bare (what the gateway itself says, docs/protocol/http.md,
+   * "The envelope").
+   */
   readonly enveloped?: boolean;
   /** Ends the connection too: what is still arriving on it is not worth reading. */
   readonly closes?: boolean;
@@ -65,7 +68,7 @@ export function refusalHeaders({
   return { ...headers, 'Retry-After': String(Math.max(1, Math.ceil(retryAfterMs / 1_000))) };
 }
 
-/** The inner body of a refusal as JSON text (auth.md 1.2). */
+/** The inner body of a refusal as JSON text (docs/protocol/http.md, "Errors"). */
 export function refusalJson(refusal: Refusal): string {
   const { tag, message } = refusal;
   return JSON.stringify({ error: tag === undefined ? { message } : { tag, message } });

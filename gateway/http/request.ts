@@ -1,7 +1,7 @@
 /**
  * What a handler gets: path parameters, query and body as one object, parameters winning over the body and the
- * body over the query, checked by the route's schema. The API version comes under three names (auth.md 1.3); a
- * schema sees it as `api` only.
+ * body over the query, checked by the route's schema. The API version comes under three names (docs/protocol/http.md,
+ * "Requests"); a schema sees it as `api` only.
  */
 import type { z } from 'zod';
 import type { JsonObject } from './body.ts';

@@ -31,7 +31,8 @@ export type Method = (typeof methods)[number];
 
 /**
  * Who may call: `public` needs nothing, `session` a bearer whose MAC is right (the actor decides the rest),
- * `optional-session` treats an absent or wrong bearer as none (auth.md 3.5).
+ * `optional-session` treats an absent or wrong bearer as none (docs/protocol/authentication.md, "Authenticating a
+ * request").
  */
 export type Access = 'public' | 'session' | 'optional-session';
 
@@ -106,7 +107,7 @@ export interface RouteReply {
   readonly headers?: HeaderValues;
   /** For the envelope's `meta.auth`; absent on unauthenticated replies. */
   readonly caller?: Caller | undefined;
-  /** Without the envelope (auth.md 1.1, "Not wrapped"). */
+  /** Without the envelope (docs/protocol/http.md, "The envelope"). */
   readonly bare?: boolean;
 }
 
@@ -128,7 +129,7 @@ export interface Route<A extends Access = Access, Request = unknown, B extends B
    * and the body over the query. Unknown keys are dropped.
    */
   readonly request: z.ZodType<Request>;
-  /** False for the few whose answers are never wrapped (auth.md 1.1, "Not wrapped"). */
+  /** False for the few whose answers are never wrapped (docs/protocol/http.md, "The envelope"). */
   readonly enveloped?: false;
   /** The inner bodies by status, for the API description. */
   readonly replies: Readonly<Record<number, z.ZodType | MediaBody>>;
@@ -150,7 +151,7 @@ export interface Route<A extends Access = Access, Request = unknown, B extends B
   readonly bodyLimit?: 'small' | 'large' | number;
   /** The longest path parameter as sent, escapes included; 1,024 characters when absent. */
   readonly parameterCharactersMax?: number;
-  /** Probes: no rate limit counts them (see rate-limit.ts). */
+  /** Probes: no rate limit counts them (see gateway/admission/rate-limit.ts). */
   readonly unlimited?: true;
   /** Instead of the count that all routes of its access share. */
   readonly rate?: RateBucket;

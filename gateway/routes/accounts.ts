@@ -1,4 +1,4 @@
-/** Accounts: registration, change of credentials, deletion (auth.md 7 to 9; spec, Users). */
+/** Accounts: registration, change of credentials, deletion (docs/protocol/authentication.md). */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { sentKeyParamsFields } from '../../actors/identity/key-params.ts';

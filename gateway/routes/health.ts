@@ -1,4 +1,7 @@
-/** What probes and clients ask before anything else (auth.md 2). None of it is enveloped or needs a session. */
+/**
+ * What probes and clients ask before anything else (docs/protocol/http.md, "Health and metadata"). None of it is
+ * enveloped or needs a session.
+ */
 import { z } from 'zod';
 import { checkResults, type Readiness } from '../../runtime/readiness.ts';
 import { type AnyRoute, route } from '../http/route.ts';

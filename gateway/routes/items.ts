@@ -1,4 +1,4 @@
-/** Item sync, integrity and single items (sync.md 1 and 2; spec, "Sync and items"). */
+/** Item sync, integrity and single items (docs/protocol/sync.md). */
 import { User } from '../../actors/user/contract.ts';
 import { endpoint } from './endpoint.ts';
 

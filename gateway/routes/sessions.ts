@@ -1,4 +1,4 @@
-/** Sessions once they are open: refresh, logout, list, revoke (auth.md 3.6 to 3.9; spec, Sign-in and sessions). */
+/** Sessions once they are open: refresh, logout, list, revoke (docs/protocol/authentication.md). */
 import { z } from 'zod';
 import { sessionApiVersions } from '../../actors/identity/session.ts';
 import type { Credentials, SessionTokens } from '../../actors/identity/session-tokens.ts';
@@ -36,7 +36,10 @@ const invalidParameters = {
   message: 'The provided parameters are not valid.',
 } as const;
 
-/** A client that does not say which version it speaks refreshes as the first that had sessions (auth.md 3.6). */
+/**
+ * A client that does not say which version it speaks refreshes as the first that had sessions
+ * (docs/protocol/authentication.md, "Refresh").
+ */
 const defaultRefreshVersion = '20200115';
 
 const sessionListRoutes: readonly AnyRoute[] = [
@@ -81,7 +84,10 @@ export function sessionRoutes({ tokens, cookies }: SessionRouteOptions): readonl
     return answeredOr(invalidParameters, asked, sessionAnswer(cookies));
   }
 
-  /** Of the body for a header session, whose tokens carry them; else of the cookies (auth.md 3.6). */
+  /**
+   * Of the body for a header session, whose tokens carry them; else of the cookies (docs/protocol/authentication.md,
+   * "Refresh").
+   */
   function refreshSecretsOf(
     { cookies }: RequestContext<'public'>,
     access: Credentials,

@@ -1,4 +1,4 @@
-/** Signing in: key params and challenge, then the password (auth.md 5; spec, Sign-in and sessions). */
+/** Signing in: key params and challenge, then the password (docs/protocol/authentication.md). */
 import { z } from 'zod';
 import { keyParamsSchema } from '../../actors/identity/key-params.ts';
 import { sessionApiVersions } from '../../actors/identity/session.ts';

@@ -1,4 +1,4 @@
-/** What stands around `/sockets` (sync.md 5.1, 5.2 and 5.7; spec, "Realtime"). The socket itself is gateway/sockets. */
+/** What stands around `/sockets` (docs/protocol/sockets.md). The socket itself is gateway/sockets. */
 import { z } from 'zod';
 import { User } from '../../actors/user/contract.ts';
 import type { Actors, AskOptions } from '../../runtime/handles.ts';

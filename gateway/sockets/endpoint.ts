@@ -1,5 +1,5 @@
 /**
- * `/sockets`: from an HTTP upgrade to an open socket (sync.md 5.3).
+ * `/sockets`: from an HTTP upgrade to an open socket (docs/protocol/sockets.md, "The socket").
  *
  *     head (admission) -> room -> the user's actor: session alive, gateway subscribed -> upgrade -> open
  *

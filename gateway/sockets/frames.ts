@@ -1,6 +1,9 @@
 import type { FrameEvent } from '../../actors/user/contract.ts';
 
-/** The text of a frame as clients get it (sync.md 5.4). They parse every frame as JSON, unguarded. */
+/**
+ * The text of a frame as clients get it (docs/protocol/sockets.md, "Frames"). They parse every frame as JSON,
+ * unguarded.
+ */
 export function frameText(userUuid: string, { type, origin, payload }: FrameEvent, nowMs: number): string {
   return JSON.stringify({
     type,

@@ -1,5 +1,5 @@
 /**
- * The sockets of this process, by user, and what reaches them (design section 7).
+ * The sockets of this process, by user, and what reaches them.
  *
  * A socket is here from before its session is checked until it is closed, so that nothing that happens meanwhile is
  * missed: a session that ends while its socket opens, a shard that moves. One ask at the user's actor checks the

@@ -1,4 +1,4 @@
-/** The sockets of a gateway, put together: what `server.ts` needs of them. */
+/** The sockets of a gateway, put together: what `gateway/server.ts` needs of them. */
 import type { Registry } from 'prom-client';
 import type { AccessLog } from '../http/access-log.ts';
 import type { OutflowOptions } from '../http/outflow.ts';

@@ -1,7 +1,7 @@
 /**
- * Tokens by which clients open sockets (sync.md 5.1). A browser cannot send a header when it opens one, so the token
- * stands in the address, where proxies log it: it names user and session, lives for a minute, and is good for nothing
- * else.
+ * Tokens by which clients open sockets (docs/protocol/sockets.md, "The token"). A browser cannot send a header when it
+ * opens one, so the token stands in the address, where proxies log it: it names user and session, lives for a minute,
+ * and is good for nothing else.
  *
  *     <userUuid>.<sessionUuid>.<expiry, seconds, base 36>.<mac>
  *

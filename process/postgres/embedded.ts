@@ -1,5 +1,5 @@
 /**
- * The embedded default (design section 5): a PostgreSQL of our own under the data directory, for those who set no
+ * The embedded default: a PostgreSQL of our own under the data directory, for those who set no
  * DATABASE_URL. The caller holds the lock of the data directory, so whatever else runs on the cluster is a leftover.
  *
  * A PostgreSQL that dies under us is started again, with backoff and without end: whoever runs `npm start` on a

@@ -1,5 +1,5 @@
 /**
- * Activation (design 4.2): a barrier first, then the state.
+ * Activation: a barrier first, then the state.
  *
  * Setting the row's epoch to ours waits for whatever commit of the old owner is in flight and makes every later one
  * of it find no row. Only then is anything else read, in later statements: one that began before the barrier was

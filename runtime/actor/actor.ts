@@ -15,7 +15,8 @@
  *                 alone, so that the one that collides by itself fails alone
  *   defect        a turn wrote what cannot be stored, nothing was applied: likewise, each turn alone at once
  *   unavailable   nothing was applied: back to the durable state, the turns fail
- *   unknown       settle by a barrier, never by a read (settlement.ts). Where nothing was applied, run the turns
+ *   unknown       settle by a barrier, never by a read (runtime/commit/settlement.ts). Where nothing was applied, run
+ *   the turns
  *                 again, each committed alone; one that is lost again and again fails
  *
  * Crash at any step: nothing but the database remembers. What had not left the gate is unknown to its caller at

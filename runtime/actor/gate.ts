@@ -1,5 +1,5 @@
 /**
- * The output gate of one actor (design 1.4 and 4.1): what waits for a commit.
+ * The output gate of one actor: what waits for a commit.
  *
  * Turns run one after another on the speculative state (durable state + what earlier turns wrote). What they write is
  * merged into the pending commit, while at most one commit of the actor is in flight. An outcome, good or bad,

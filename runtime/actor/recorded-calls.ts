@@ -1,5 +1,5 @@
 /**
- * Replies of recorded calls (design 4.4): the reply of a call that must not take effect twice is kept in the commit
+ * Replies of recorded calls: the reply of a call that must not take effect twice is kept in the commit
  * of its turn, so that a repeat under the same call id gets the same answer. The database learns neither the call id
  * nor the reply: the row is found by a digest of the id and sealed under a key derived from it.
  */

@@ -1,5 +1,5 @@
 /**
- * What became of a commit whose answer was lost (design 4.2, "Unknown outcome").
+ * What became of a commit whose answer was lost.
  *
  * It is settled by a barrier and never by a read: the lost statement may still be on its way. The barrier bumps the
  * version under the row's lock; afterwards the lost statement can find no row, wherever it still is, so what

@@ -1,5 +1,5 @@
 /**
- * Pending tells (design 4.5): exactly once in effect.
+ * Pending tells: exactly once in effect.
  *
  * The outbox row is the truth; a wake-up after its commit only saves the wait for the sweep. The target reads the row
  * after its claim and before the turn: a row that is gone, or whose removal is in flight here, was consumed already.

@@ -1,5 +1,5 @@
 /**
- * Due timers (design 4.6).
+ * Due timers.
  *
  * The rows are the truth: a sweep reads the due ones of this host's shards, always from the oldest on, by database
  * time, at least every `sweepMs`; arming one that is due sooner brings the sweep forward. A due row is handed to its

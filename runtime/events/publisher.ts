@@ -1,5 +1,5 @@
 /**
- * Which gateways subscribe to which actors of this host, and what is sent to them (design section 7).
+ * Which gateways subscribe to which actors of this host, and what is sent to them.
  *
  * Nothing here is durable and nothing here is a promise: an event is sent once, after the commit that justifies it.
  * What makes up for a lost one is that a gateway notices and subscribes to its actors again (`subscriptions.ts`):

@@ -1,5 +1,5 @@
 /**
- * The actors that a gateway is subscribed to, and what keeps it so (design section 7).
+ * The actors that a gateway is subscribed to, and what keeps it so.
  *
  * A gateway is subscribed to an actor once the actor's host has answered its registration. Events are best effort, so
  * whatever may have cost one has the actors concerned registered anew, and each that was is told to be `repaired`: its
@@ -246,7 +246,7 @@ export class Subscriptions implements SubscribedActors {
     }
   }
 
-  /** It has been asked for again and again by then (`retrier.ts`); after a pause it is begun anew. */
+  /** It has been asked for again and again by then (`runtime/host/retrier.ts`); after a pause it is begun anew. */
   #registrationFailed(subscription: Subscription, error: unknown): void {
     const { logger, random } = this.#options;
     if (this.#byActor.get(subscription.key) !== subscription) return;

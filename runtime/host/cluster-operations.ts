@@ -1,4 +1,7 @@
-/** What operators and look-ups are told, from the database, in the words of `operations.ts` and `lookups.ts`. */
+/**
+ * What operators and look-ups are told, from the database, in the words of `runtime/operations.ts` and
+ * `runtime/lookups.ts`.
+ */
 import { lookupRead } from '../actor/reads.ts';
 import { DatabaseUnavailableError, RetryableError } from '../errors.ts';
 import type { Lookups } from '../lookups.ts';

@@ -1,4 +1,7 @@
-/** The host's own answers to what operators (`operations.ts`) and wake-ups ask of an actor, at the actor's owner. */
+/**
+ * The host's own answers to what operators (`runtime/operations.ts`) and wake-ups ask of an actor, at the actor's
+ * owner.
+ */
 import { z } from 'zod';
 import type { ActiveActors } from '../actor/active-actors.ts';
 import type { RunningTurn } from '../actor/turn.ts';

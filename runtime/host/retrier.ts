@@ -1,5 +1,5 @@
 /**
- * Asking again (design 4.3, 4.4): a call that met no owner, a fenced one or a lost answer is repeated under its call
+ * Asking again: a call that met no owner, a fenced one or a lost answer is repeated under its call
  * id until its deadline. Whatever took effect the first time does not again: the command is repeatable by nature or
  * its reply is recorded. Nothing else repeats a call.
  *

@@ -1,5 +1,5 @@
 /**
- * The planned hand-over of shards to other hosts (design 4.3).
+ * The planned hand-over of shards to other hosts.
  *
  * In batches, one at a time: stop intake -> finish turns, flush commits, drop the actors -> release the batch in the
  * database, by epoch -> tell the others, and whose place it is claims it. From the first step to the release nobody

@@ -1,5 +1,5 @@
 /**
- * A host's right to serve (design 4.3).
+ * A host's right to serve.
  *
  * The host renews its lease in the database every third of its length. What it may rely on is reckoned from before
  * the renewal was *sent*: validUntil = (clock before sending) + leaseMs - margin. Both clocks must agree that it has

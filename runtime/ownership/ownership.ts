@@ -1,5 +1,5 @@
 /**
- * Which shards this host owns, and under which epochs (design 4.3).
+ * Which shards this host owns, and under which epochs.
  *
  * There is no coordinator. Each host reconciles with the database again and again, and at once when it is told that
  * something changed: it expires the nodes whose leases have ended, computes where each shard belongs (`placement.ts`),

@@ -231,7 +231,7 @@ export interface Store {
   freeShards(shards: readonly number[]): Promise<readonly number[]>;
   /** Every shard that was ever taken, in order. */
   shards(): Promise<readonly ShardRow[]>;
-  /** The activation barrier (design 4.2). With `create`, an absent actor's row is made with version 0. */
+  /** The activation barrier. With `create`, an absent actor's row is made with version 0. */
   activate(address: Address, shard: number, epoch: number, create: boolean): Promise<Activation>;
   /** Settles an unknown outcome: bumps the version if `epoch` still holds the actor. Undefined: no row matched. */
   barrier(address: Address, epoch: number): Promise<ActorRow | undefined>;

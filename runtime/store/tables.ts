@@ -8,7 +8,7 @@ export const sliceTable = table({
   key: ['kind', 'id', 'slice'],
 });
 
-/** Timers (design 4.6). `due_at` is milliseconds since the epoch, by database time. */
+/** Timers. `due_at` is milliseconds since the epoch, by database time. */
 export const timerTable = table({
   name: 'timer',
   columns: {
@@ -24,7 +24,7 @@ export const timerTable = table({
   key: ['kind', 'id', 'name'],
 });
 
-/** Tells that are committed and not yet consumed (design 4.5). Written by the sender, removed by the target. */
+/** Tells that are committed and not yet consumed. Written by the sender, removed by the target. */
 export const outboxTable = table({
   name: 'outbox',
   columns: {
@@ -44,7 +44,7 @@ export const outboxTable = table({
   key: ['target_kind', 'target_id', 'tell_id'],
 });
 
-/** Replies of recorded calls (design 4.4). `call_key` is a digest of the call id; `reply` is sealed under it. */
+/** Replies of recorded calls. `call_key` is a digest of the call id; `reply` is sealed under it. */
 export const callTable = table({
   name: 'call',
   columns: { kind: 'text', id: 'text', call_key: 'text', shard: 'int8', reply: 'bytea', at: 'int8' },

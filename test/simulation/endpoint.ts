@@ -1,8 +1,8 @@
 /**
- * A process's side of the network, with what `transport.ts` asks of an adapter and the NATS adapter does: a call whose
- * shard is routed here is a function call; while the process knows that it is cut off calls reject at once, and those
- * that wait at that moment are of unknown outcome; a call that nobody listens for has moved; any other ends by its
- * answer or its deadline.
+ * A process's side of the network, with what `runtime/transport/transport.ts` asks of an adapter and the NATS adapter
+ * does: a call whose shard is routed here is a function call; while the process knows that it is cut off calls reject
+ * at once, and those that wait at that moment are of unknown outcome; a call that nobody listens for has moved; any
+ * other ends by its answer or its deadline.
  */
 import { shardOf } from '../../runtime/address.ts';
 import {

@@ -225,7 +225,7 @@ function mixOf(seed: number, asked: Flavour | undefined): Plan {
     limits: { ...limitsOf(random), ...jobLimitsOf(hauls), ...(rivalry ? { idleMs: 300_000 } : {}) },
     wallSkewMs: sometimes(400),
     wallJumpMs: sometimes(4_000),
-    // Together they stay within the margin of the lease (design 4.3).
+    // Together they stay within the margin of the lease.
     databaseJumpMs: isDatabaseClockSound ? sometimes(0.6 * Math.max(1_000, leaseMs / 5)) : 4 * leaseMs,
     driftMost: sometimes(0.05),
     pageBytes: random.pick([1_500, 4_000, 1_000_000]),

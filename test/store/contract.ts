@@ -1,4 +1,4 @@
-/** The contract of the store port (design 4.7): it holds for the model and for PostgreSQL alike. */
+/** The contract of the store port: it holds for the model and for PostgreSQL alike. */
 import { fenceClauses } from './fence-clauses.ts';
 import { ownershipClauses } from './ownership-clauses.ts';
 import { readClauses } from './read-clauses.ts';

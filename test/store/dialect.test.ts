@@ -1,5 +1,5 @@
 /**
- * The common dialect (design section 5): CockroachDB's own parser reads every statement of the project and the rules
+ * The common dialect: CockroachDB's own parser reads every statement of the project and the rules
  * are held against its trees. Statements are collected in two ways, on the wire while the contract and the migrations
  * run and by walking the shapes that are generated, and whatever SQL stands in the sources must be among them.
  */

@@ -1,4 +1,4 @@
-/** What can happen to a statement, and what its sender has to be told of it (design 4.2). */
+/** What can happen to a statement, and what its sender has to be told of it. */
 import type { StoreFailure } from '../../runtime/store/store.ts';
 import type { Fault } from '../kit/postgres-proxy.ts';
 

@@ -1,4 +1,4 @@
-// Command cockroach-dialect holds SQL against the dialect that CockroachDB and PostgreSQL share (design section 5), by
+// Command cockroach-dialect holds SQL against the dialect that CockroachDB and PostgreSQL share, by
 // CockroachDB's own parser.
 //
 // It reads one JSON object per line and answers each violation with one:

@@ -1,5 +1,5 @@
 /**
- * A change of password, e-mail or both (auth.md 8):
+ * A change of password, e-mail or both (docs/protocol/authentication.md, "Change of credentials"):
  *
  *     begin   turn: the session, the path, and the row with the present hash
  *     guard   the `signin` actor of the address debits an attempt; locked: 423

@@ -1,4 +1,4 @@
-/** The account commands of the `user` actor (auth.md 5, 7 to 9). */
+/** The account commands of the `user` actor (docs/protocol/authentication.md). */
 import { fullKeyParams } from '../../identity/key-params.ts';
 import { SigninKeys } from '../../identity/signin-keys.ts';
 import { Signin } from '../../signin/contract.ts';

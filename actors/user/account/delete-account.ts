@@ -1,11 +1,12 @@
 /**
- * Deletion of an account (auth.md 9):
+ * Deletion of an account (docs/protocol/authentication.md, "Deletion of an account"):
  *
  *     begin   turn: the session, the path, the row with the hash
  *     guard   as for a change of credentials, then the hash
  *     delete  one commit: the row that holds the address goes, so that the address is free; all sessions go, so that
  *             every token is 401 `invalid-auth`; the profile says `deleted`; the timer `purge` is armed
- *     purge   timer: removes the account's rows in bounded commits, then makes the actor a tombstone (purge.ts)
+ *     purge   timer: removes the account's rows in bounded commits, then makes the actor a tombstone
+ *     (actors/user/purge.ts)
  *
  * A crash leaves either the whole account or one that is deleted and whose purge goes on. Deleting a deleted account
  * is a success: the token's MAC proves that it was the account's.

@@ -1,6 +1,6 @@
 /**
- * Registration (auth.md 7.1): a workflow of the account's own new actor, whose id the gateway makes from the call, so
- * that a repeat of the call reaches the same actor.
+ * Registration (docs/protocol/authentication.md, "Registration"): a workflow of the account's own new actor, whose id
+ * the gateway makes from the call, so that a repeat of the call reaches the same actor.
  *
  *     checks  ->  is the address taken (a hint, to spare the hash)  ->  hash  ->  account and first session
  *

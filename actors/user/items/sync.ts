@@ -1,5 +1,5 @@
 /**
- * Item sync (sync.md 1): one command, three ways to run it that share one answer.
+ * Item sync (docs/protocol/sync.md): one command, three ways to run it that share one answer.
  *
  * - without items, a shared read. What it gives is bounded by the durable head, and when the client's
  *   token is that head, nothing is asked of the database and nothing waits.

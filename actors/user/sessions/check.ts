@@ -1,5 +1,6 @@
 /**
- * Whether credentials stand for a living session, in the order of auth.md 3.5. The MAC was right already.
+ * Whether credentials stand for a living session, in the order of docs/protocol/authentication.md, "Authenticating a
+ * request". The MAC was right already.
  *
  * Legacy tokens of accounts below protocol 004 are not served: registration refuses such accounts, and nothing
  * imports them yet.
@@ -74,7 +75,10 @@ function isKept(revoked: { readonly keptUntilMs: number } | undefined, nowMs: nu
   return revoked !== undefined && nowMs < revoked.keptUntilMs;
 }
 
-/** A session may only read if it was made so or its account is listed by the operator (auth.md 3.11). */
+/**
+ * A session may only read if it was made so or its account is listed by the operator (docs/protocol/authentication.md,
+ * "Read-only sessions").
+ */
 export function isReadonly(view: View, session: Session): boolean {
   return session.readonly || view.use(AccountSettings).readonlyUsers.has(view.get(profileSlice).email);
 }

@@ -1,4 +1,4 @@
-/** The session commands of the `user` actor (auth.md 3.6 to 3.10). */
+/** The session commands of the `user` actor (docs/protocol/authentication.md). */
 import { command } from '../../../runtime/command.ts';
 import { refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';

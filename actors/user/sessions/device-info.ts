@@ -1,4 +1,7 @@
-/** What the sessions dialog shows of a device: `<browser name version> on <os name version>` (auth.md 3.7). */
+/**
+ * What the sessions dialog shows of a device: `<browser name version> on <os name version>`
+ * (docs/protocol/authentication.md, "The list of sessions").
+ */
 
 type Pattern = readonly [name: string, pattern: RegExp];
 

@@ -61,7 +61,10 @@ export function renewSession(
   return issued(turn, renewed, pair);
 }
 
-/** An account that hides its name is not told apart by its devices either (auth.md 3.4, 7.1). */
+/**
+ * An account that hides its name is not told apart by its devices either (docs/protocol/authentication.md, "What is
+ * kept of a session" and "Registration").
+ */
 function keptDevice(turn: Turn, device: Device): Device {
   return isPrivateUsername(turn.get(profileSlice).email) ? { ...device, userAgent: null } : device;
 }

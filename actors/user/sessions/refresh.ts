@@ -1,5 +1,5 @@
 /**
- * Refresh: a pair for a new pair (auth.md 3.6).
+ * Refresh: a pair for a new pair (docs/protocol/authentication.md, "Refresh").
  *
  * A client that loses the answer of a refresh asks again with the pair it has, so a pair that was replaced less
  * than the grace time ago still refreshes, any number of times and in any order: each refresh puts the current

@@ -1,4 +1,7 @@
-/** Ending other sessions of the account, so that their clients wipe what they hold (auth.md 3.8). */
+/**
+ * Ending other sessions of the account, so that their clients wipe what they hold (docs/protocol/authentication.md,
+ * "Revoking sessions").
+ */
 import type { Turn } from '../../../runtime/command.ts';
 import { refuse } from '../../reply.ts';
 import { User } from '../contract.ts';
@@ -27,7 +30,10 @@ export const deleteOtherSessions = signedInTurn({
   },
 });
 
-/** Ends sessions so that their clients learn of it and wipe their data (auth.md 3.8). */
+/**
+ * Ends sessions so that their clients learn of it and wipe their data (docs/protocol/authentication.md, "Revoking
+ * sessions").
+ */
 function revoke(turn: Turn, sessions: readonly Session[]): void {
   makeRoomForRevoked(turn, sessions.length);
   endSessions(

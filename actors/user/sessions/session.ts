@@ -1,5 +1,5 @@
 /**
- * A session and its token pairs (auth.md 3.4, 3.6).
+ * A session and its token pairs (docs/protocol/authentication.md, "What is kept of a session" and "Refresh").
  *
  * Invariants:
  * - Secrets are never stored, only their SHA-256.

@@ -1,5 +1,5 @@
 /**
- * The batch commit (design 4.2): one statement that begins with the fence and derives all else from the actors
+ * The batch commit: one statement that begins with the fence and derives all else from the actors
  * that passed it. Members pass or fail alone; an error fails them all and applies nothing.
  *
  * Invariants:

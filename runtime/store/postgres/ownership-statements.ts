@@ -1,5 +1,5 @@
 /**
- * The statements about nodes, their leases and who owns which shard (design 4.3). Times are milliseconds by the
+ * The statements about nodes, their leases and who owns which shard. Times are milliseconds by the
  * database's clock, those of a statement of its start, so that a renewal that had to wait can only make a lease shorter
  * than its holder believes by less than the holder's own caution.
  */

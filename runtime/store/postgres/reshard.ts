@@ -1,5 +1,5 @@
 /**
- * Changes the number of shards of a cluster while none of its nodes runs (design 4.3).
+ * Changes the number of shards of a cluster while none of its nodes runs.
  *
  * Protocol, under the lock of the schema so that one process at a time does it:
  * 1. The setting `resharding` names the new count. From here on no node starts: each looks at it before it registers

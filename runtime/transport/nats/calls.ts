@@ -1,4 +1,4 @@
-/** Calls to other processes, the caller's side: what `transport.ts` promises of `ask`, over NATS. */
+/** Calls to other processes, the caller's side: what `runtime/transport/transport.ts` promises of `ask`, over NATS. */
 
 import type { Clock } from '../../clock.ts';
 import { OverloadedError, RetryableError } from '../../errors.ts';

@@ -1,5 +1,5 @@
 /**
- * Wake-ups over JetStream (design 4.5): one stream and one durable consumer, shared by all hosts.
+ * Wake-ups over JetStream: one stream and one durable consumer, shared by all hosts.
  *
  *   committed tell -> wake-up in the stream -> whichever host takes it asks the target to deliver -> acknowledged
  *

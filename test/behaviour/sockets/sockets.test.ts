@@ -1,4 +1,4 @@
-/** `/sockets` on one process: what reaches which socket, and what is refused (sync.md 5). */
+/** `/sockets` on one process: what reaches which socket, and what is refused (docs/protocol/sockets.md). */
 import test from 'ava';
 import { bob } from '../../kit/account.ts';
 import { startServer } from '../../kit/server.ts';

@@ -1,4 +1,4 @@
-/** Per actor, epochs never fall, and nothing commits under one after a greater one was activated (design 4.3). */
+/** Per actor, epochs never fall, and nothing commits under one after a greater one was activated. */
 import { type Address, addressKey } from '../../../runtime/address.ts';
 import type { Commit } from '../../../runtime/store/store.ts';
 import type { Checker, Report } from './checker.ts';
