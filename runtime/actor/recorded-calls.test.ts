@@ -21,7 +21,9 @@ test('neither the call id nor the reply stands in the row', (t) => {
 
 test('a reply that was tampered with does not open', (t) => {
   const row = recordedCall(self, 3, 'call', reply, 5, new SeededRandom(1));
-  const last = row.reply.length - 20;
-  row.reply[last] = (row.reply[last] ?? 0) ^ 1;
-  t.throws(() => openReply('call', row.reply));
+  for (let at = 0; at < row.reply.length; at += 1) {
+    const changed = Buffer.from(row.reply);
+    changed[at] = (changed[at] ?? 0) ^ 1;
+    t.throws(() => openReply('call', changed), undefined, `${at}`);
+  }
 });

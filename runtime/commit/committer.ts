@@ -25,7 +25,7 @@ import type { Logger, RuntimeMetrics } from '../ports.ts';
 import type { Random } from '../random.ts';
 import { type Commit, type Store, StoreError } from '../store/store.ts';
 import type { ConflictingRow } from './conflicting-rows.ts';
-import { findRejections, type Rejection } from './find-conflicting.ts';
+import { findRefusals, type Refusal } from './find-conflicting.ts';
 
 const conflictsBeforeHalving = 2;
 /** With the pauses between them and the waits for locks, some seconds: less than callers wait. */
@@ -49,7 +49,7 @@ export interface Committing {
   unknown(): Promise<void>;
 }
 
-const nothingSeen: Rejection = { conflicting: [], isRival: false };
+const nothingSeen: Refusal = { conflicting: [], isRival: false };
 
 interface Member {
   readonly actor: Committing;
@@ -233,7 +233,7 @@ export class Committer {
   }
 
   async #rejected({ members, failures }: Batch): Promise<void> {
-    const rejections = await this.#rejectionsOf(members);
+    const rejections = await this.#refusalsOf(members);
     const innocent: Member[] = [];
     const rivals: Member[] = [];
     for (const [index, member] of members.entries()) {
@@ -251,9 +251,9 @@ export class Committer {
     else only?.actor.rejected([]);
   }
 
-  async #rejectionsOf(members: readonly Member[]): Promise<readonly Rejection[] | undefined> {
+  async #refusalsOf(members: readonly Member[]): Promise<readonly Refusal[] | undefined> {
     try {
-      return await findRejections(
+      return await findRefusals(
         this.#options.store,
         members.map(({ commit }) => commit),
       );

@@ -16,10 +16,10 @@ import { nobody, Publisher } from './publisher.ts';
 
 const count = slice({ name: 'count', format: 1, schema: z.number(), initial: 0 });
 
-const Speaker = contract({ name: 'publisher', event: z.unknown() });
+const Publisher = contract({ name: 'publisher', event: z.unknown() });
 
 const publisher = kind({
-  name: Speaker.name,
+  name: Publisher.name,
   slices: [count],
   commands: {
     write: command({
@@ -28,7 +28,7 @@ const publisher = kind({
       reply: z.null(),
       turn: (turn, event) => {
         turn.set(count, turn.get(count) + 1);
-        turn.publish(Speaker, event);
+        turn.publish(Publisher, event);
         return null;
       },
     }),
@@ -36,7 +36,7 @@ const publisher = kind({
       request: z.string(),
       reply: z.null(),
       turn: (turn, event) => {
-        turn.publish(Speaker, event);
+        turn.publish(Publisher, event);
         return null;
       },
     }),
@@ -44,7 +44,7 @@ const publisher = kind({
       request: z.string(),
       reply: z.null(),
       turn: (turn, event) => {
-        turn.publish(Speaker, event);
+        turn.publish(Publisher, event);
         throw new TerminalError('this turn fails');
       },
     }),

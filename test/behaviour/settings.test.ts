@@ -187,6 +187,7 @@ test('CAPTCHA_SERVER_URL decides who may register, and who may go on guessing', 
   const registration = async (fields: object) =>
     (await call(server.url, 'POST', '/v1/users', { body: { ...newAlice, ...fields } })).status;
   t.is(await registration({}), 400);
+  t.is(await registration({ hvm_token: '' }), 400);
   t.is(await registration({ hvm_token: 'wrong' }), 400);
   t.is(await registration({ hvm_token: 'solved' }), 200);
   t.deepEqual(captcha.asked, ['/verify?token=wrong', '/verify?token=solved']);

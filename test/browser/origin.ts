@@ -14,8 +14,17 @@ const html = `<!doctype html><meta charset="utf-8"><title>A device</title>
 export interface Origin {
   /** `http://localhost:<port>`, without a slash at the end. */
   url: string;
+  /**
+   * Lets the server carry out the next sync that brings items, and keeps its answer from the page: by a reset of the
+   * connection, or by what a reverse proxy says in its place. Resolves to the items of that sync and of the next.
+   */
+  loseNextSave(how: Loss): Promise<readonly [lost: SentItems, next: SentItems]>;
   close(): Promise<void>;
 }
+
+export type Loss = 'reset' | 'bad gateway';
+/** The ciphertexts of a sync by the uuids of their items. */
+export type SentItems = ReadonlyMap<string, string>;
 
 /**
  * Serves the page with the client library on a free loopback port. With an `upstream`, everything else is passed
@@ -23,14 +32,24 @@ export interface Origin {
  */
 export async function openOrigin(upstream?: string): Promise<Origin> {
   const files = await pageFiles();
+  const losses: Loses[] = [];
   const server = createServer((incoming, outgoing) => {
     const file = files.get(incoming.url ?? '');
     if (file !== undefined) return outgoing.writeHead(200, { 'content-type': file.type }).end(file.body);
-    if (upstream !== undefined) return forward(upstream, incoming, outgoing);
+    if (upstream !== undefined) return forward(upstream, incoming, outgoing, losses);
     return outgoing.writeHead(404).end();
   });
+  // A browser repeats by itself only what it sent on a connection that had served before.
+  server.keepAliveTimeout = 0;
   const port = await listen(server);
-  return { url: `http://localhost:${port}`, close: () => close(server) };
+  return {
+    url: `http://localhost:${port}`,
+    loseNextSave: (how) =>
+      new Promise((resolve) => {
+        losses.push({ how, lost: undefined, done: resolve });
+      }),
+    close: () => close(server),
+  };
 }
 
 /** The two packages exactly as published, and our page script. */
@@ -63,17 +82,69 @@ async function bundleClient(): Promise<string> {
   return file.text;
 }
 
-function forward(upstream: string, incoming: IncomingMessage, outgoing: ServerResponse): void {
+interface Loses {
+  readonly how: Loss;
+  /** What was sent, once its answer was kept back. */
+  lost: SentItems | undefined;
+  readonly done: (sent: readonly [SentItems, SentItems]) => void;
+}
+
+function forward(
+  upstream: string,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  losses: Loses[],
+): void {
+  let losing: Loses | undefined;
   const onward = request(
     new URL(incoming.url ?? '/', upstream),
     { method: incoming.method, headers: incoming.headers },
     (answer) => {
+      if (losing !== undefined) {
+        answer.resume().once('end', () => lose(outgoing, losing?.how));
+        return;
+      }
       outgoing.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
       answer.pipe(outgoing);
     },
   );
   onward.on('error', () => (outgoing.headersSent ? outgoing.destroy() : outgoing.writeHead(502).end()));
-  incoming.pipe(onward);
+  if (losses.length === 0 || incoming.method !== 'POST' || incoming.url !== '/v1/items') {
+    incoming.pipe(onward);
+    return;
+  }
+  let body = '';
+  incoming.setEncoding('utf8');
+  incoming.on('data', (chunk) => {
+    body += chunk;
+  });
+  incoming.on('end', () => {
+    losing = nextLoss(losses, itemsIn(body));
+    onward.end(body);
+  });
+}
+
+/** What is to become of the answer to this sync, which goes on where it is undefined. */
+function nextLoss(losses: Loses[], sent: SentItems): Loses | undefined {
+  const [loss] = losses;
+  if (loss === undefined || sent.size === 0) return undefined;
+  if (loss.lost !== undefined) {
+    losses.shift();
+    loss.done([loss.lost, sent]);
+    return undefined;
+  }
+  loss.lost = sent;
+  return loss;
+}
+
+function itemsIn(body: string): SentItems {
+  const { items = [] } = JSON.parse(body) as { items?: { uuid: string; content?: string }[] };
+  return new Map(items.map(({ uuid, content = '' }) => [uuid, content]));
+}
+
+function lose(outgoing: ServerResponse, how: Loss | undefined): void {
+  if (how === 'reset') outgoing.socket?.resetAndDestroy();
+  else outgoing.writeHead(502, { 'content-type': 'text/html' }).end('<h1>502 Bad Gateway</h1>');
 }
 
 function listen(server: Server): Promise<number> {

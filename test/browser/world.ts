@@ -1,7 +1,7 @@
 import { startServer } from '../kit/started-server.ts';
 import { launchChromium } from './chromium.ts';
 import { Device } from './device.ts';
-import { openOrigin } from './origin.ts';
+import { type Loss, type Origin, openOrigin } from './origin.ts';
 
 export interface DeviceStyle {
   /**
@@ -19,6 +19,7 @@ type Closer = () => Promise<unknown>;
 export class World {
   #closers: Closer[] = [];
   #failures: readonly string[] = [];
+  #sameOrigin: Origin | undefined;
   #open: (name: string, style: DeviceStyle) => Promise<Device> = () => Promise.reject(new Error('Not open.'));
 
   /** @param settings environment variables of the server */
@@ -38,6 +39,12 @@ export class World {
     return this.#open(name, style);
   }
 
+  /** @see Origin.loseNextSave for devices whose page and server share one origin */
+  loseNextSave(how: Loss): ReturnType<Origin['loseNextSave']> {
+    if (this.#sameOrigin === undefined) throw new Error('Not open.');
+    return this.#sameOrigin.loseNextSave(how);
+  }
+
   /** What the server has logged as its own failure. */
   get serverFailures(): readonly string[] {
     return this.#failures;
@@ -54,6 +61,7 @@ export class World {
     this.#closers.push(() => server.stop());
     this.#failures = server.failures;
     const same = await openOrigin(server.url);
+    this.#sameOrigin = same;
     this.#closers.push(() => same.close());
     const other = await openOrigin();
     this.#closers.push(() => other.close());

@@ -2,7 +2,7 @@
  * A mutant on trial: the edit is made in a copy of the project, the tests it names run there, and the edit is taken
  * back. The copies lie inside the project, so that they find the same packages.
  */
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -48,22 +48,18 @@ export class Copy {
   }
 
   /** Runs tests until the first that fails. */
-  run(tests: readonly string[], match?: string): Promise<Verdict> {
+  async run(tests: readonly string[], match?: string): Promise<Verdict> {
     const missing = tests.find((test) => !existsSync(join(this.#root, test)));
-    if (missing !== undefined) return Promise.resolve({ verdict: 'void', why: `${missing} is not there` });
+    if (missing !== undefined) return { verdict: 'void', why: `${missing} is not there` };
     const matching = match === undefined ? [] : ['--match', match];
     const args = ['--tap', '--fail-fast', ...matching, ...tests];
-    const ava = join(project, 'node_modules/.bin/ava');
-    return new Promise((resolve) => {
-      execFile(ava, args, { cwd: this.#root, timeout: limitMs, killSignal: 'SIGKILL' }, (error, out, err) => {
-        const failed = /^not ok \d+ - (.*)$/m.exec(out)?.[1];
-        const passed = /^ok \d+/m.test(out);
-        if (failed !== undefined) resolve({ verdict: 'caught', by: failed });
-        else if (error?.killed) resolve({ verdict: 'caught', by: 'a test that found no end' });
-        else if (error === null && passed) resolve({ verdict: 'survived' });
-        else resolve({ verdict: 'void', why: `its tests did not run: ${(out + err).slice(-500)}` });
-      });
-    });
+    const { output, ended } = await runAlone(join(project, 'node_modules/.bin/ava'), args, this.#root);
+    const failed = /^not ok \d+ - (.*)$/m.exec(output)?.[1];
+    const passed = /^ok \d+/m.test(output);
+    if (failed !== undefined) return { verdict: 'caught', by: failed };
+    if (ended === 'too late') return { verdict: 'caught', by: 'a test that found no end' };
+    if (ended === 'well' && passed) return { verdict: 'survived' };
+    return { verdict: 'void', why: `its tests did not run: ${output.slice(-500)}` };
   }
 
   #placeOf({ file, find, replace }: Mutant): string | { path: string; text: string; mutated: string } {
@@ -92,6 +88,36 @@ export class Copy {
       .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
       .map((name) => join(path, name));
   }
+}
+
+/** In a process group of its own: where a test finds no end, its worker would go on without the process that runs it. */
+function runAlone(
+  file: string,
+  args: readonly string[],
+  cwd: string,
+): Promise<{ output: string; ended: 'well' | 'badly' | 'too late' }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, args, { cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    const texts = { stdout: '', stderr: '' };
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    }, limitMs);
+    for (const stream of ['stdout', 'stderr'] as const) {
+      child[stream].setEncoding('utf8').on('data', (text) => {
+        texts[stream] += text;
+      });
+    }
+    child.on('error', reject);
+    child.on('close', (code) => {
+      clearTimeout(timer);
+      resolve({
+        output: texts.stdout + texts.stderr,
+        ended: isLate ? 'too late' : code === 0 ? 'well' : 'badly',
+      });
+    });
+  });
 }
 
 /** Tries each, several at once, and tells of each as soon as it is known. */

@@ -27,7 +27,7 @@ export interface ClientsOptions {
 const emails = ['one@example.org', 'two@example.org'];
 const clientNames = ['p', 'q', 'r', 's', 't'];
 const haulClientNames = ['u', 'v'];
-const counterNames = ['c1', 'c2', 'c3', 'c4'];
+export const counterNames = ['c1', 'c2', 'c3', 'c4'];
 /** The first device of an account only reads. */
 const apiVersions = ['20240226', '20200115', '20240226'];
 const sharedUuids = 2;
@@ -87,6 +87,7 @@ function createDevice(
     staleness: checkers.staleness,
     durable: checkers.durable,
     replicaReport: checkers.reportOf('replicas'),
+    conflictReport: checkers.reportOf('conflicts'),
     thinkMs,
     callsMax,
     patienceMs,

@@ -265,6 +265,19 @@ export const counterKind = kind({
         throw new Error('this turn fails');
       },
     }),
+    /** What no database takes. */
+    spoil: command({
+      request: op,
+      reply: z.null(),
+      creates: true,
+      repeat: 'recorded',
+      turn: (turn, { op }) => {
+        note(turn, op);
+        const born = turn.get(journal).length;
+        turn.insert(title, { owner: turn.self.id, name: `${op}\u0000`, born, op });
+        return null;
+      },
+    }),
     /** Two actors in one call. */
     relay: workflow({
       request: op.extend({ to: z.string() }),

@@ -66,7 +66,8 @@ export class CounterClient {
     if (drawn < 52) return this.#transfer(counter);
     if (drawn < 68) return this.#arm(counter);
     if (drawn < 72) return this.#operate(counter, 'disarm', { name: random.pick(names) });
-    if (drawn < 74) return this.#operate(counter, 'fail', {});
+    if (drawn < 73) return this.#operate(counter, 'fail', {});
+    if (drawn < 74) return this.#operate(counter, 'spoil', {});
     if (drawn < 77) return this.#relay(counter);
     this.#readBeside(counter, drawn < 88 ? 'read' : 'peek');
     return Promise.resolve();

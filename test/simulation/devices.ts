@@ -2,6 +2,7 @@
 import type { SeededRandom } from '../kit/random.ts';
 import type { Account } from './account.ts';
 import type { Report } from './checkers/checker.ts';
+import { ConflictChecker, type SentEdit } from './checkers/conflicts.ts';
 import type { Durable } from './checkers/durable.ts';
 import { Replica, type SentItem, type SyncAnswer } from './checkers/replica.ts';
 import type { SessionChecker } from './checkers/sessions.ts';
@@ -18,6 +19,7 @@ export interface DeviceOptions extends SignInOptions {
   readonly staleness: StalenessChecker;
   readonly durable: Durable;
   readonly replicaReport: Report;
+  readonly conflictReport: Report;
   readonly thinkMs: number;
   readonly callsMax: number;
   readonly patienceMs: number;
@@ -39,6 +41,7 @@ const lastPauseMs = 500;
 export class Device {
   readonly #options: DeviceOptions;
   readonly #session: Session;
+  readonly #conflicts: ConflictChecker;
   readonly #edits = new Map<string, Edit>();
   #replica: Replica;
   #token: string | null = null;
@@ -48,6 +51,7 @@ export class Device {
   constructor(options: DeviceOptions) {
     this.#options = options;
     this.#session = new Session(options);
+    this.#conflicts = new ConflictChecker(options.device, options.conflictReport, options.durable);
     this.#replica = this.#newReplica();
   }
 
@@ -143,11 +147,14 @@ export class Device {
       api: '20200115',
       snjs_version: null,
     };
+    const { userUuid = '', identifier = '' } = this.#session.credentials ?? {};
+    this.#conflicts.sends(identifier, items);
     const outcome = await this.#session.ask('sync', request, withinMs, callId);
     if (outcome.outcome !== 'done') return undefined;
     const answer = await this.#accepted(outcome.value);
     if (answer === undefined) return undefined;
     account.reached(positionOf(answer.sync_token).position);
+    this.#conflicts.answered(userUuid, identifier, items, answer);
     this.#apply(answer, items);
     return answer;
   }
@@ -160,7 +167,7 @@ export class Device {
     return undefined;
   }
 
-  #items(): readonly (SentItem & { readonly updated_at_timestamp: number })[] {
+  #items(): readonly SentEdit[] {
     return [...this.#edits].map(([uuid, { content, deleted }]) => ({
       uuid,
       content,

@@ -12,9 +12,10 @@ import { createActors } from '../../runtime/host/actors.ts';
 import { Node } from '../../runtime/host/node.ts';
 import type { Kind } from '../../runtime/kind.ts';
 import type { RuntimeMetrics } from '../../runtime/ports.ts';
-import { ModelStore } from '../../runtime/store/model.ts';
-import { type NodeRow, StoreError } from '../../runtime/store/store.ts';
+import { ModelStore, type Schedule } from '../../runtime/store/model.ts';
+import { type Commit, type NodeRow, StoreError } from '../../runtime/store/store.ts';
 import type { SeededRandom } from '../kit/random.ts';
+import type { Ailments } from './ailments.ts';
 import { SlowWork } from './counter.ts';
 import type { WatchedDatabase } from './database.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -34,6 +35,7 @@ export interface MachinesOptions {
   readonly provided: readonly Provided[];
   readonly database: WatchedDatabase;
   readonly faults: StorageFaults;
+  readonly ailments: Ailments;
   readonly network: Network;
   readonly metrics: RuntimeMetrics;
   readonly jobBegan: SlowWork['began'];
@@ -56,9 +58,21 @@ export interface Run {
   asks: number;
 }
 
-/** Knows which incarnation it registered last. */
+/** Knows which incarnation it registered last. Its commits meet what ails their actors. */
 export class RunStore extends ModelStore {
+  readonly #ailments: Ailments;
+  readonly #process: SimulatedProcess;
   incarnation = '';
+
+  constructor(database: WatchedDatabase, schedule: Schedule, ailments: Ailments, process: SimulatedProcess) {
+    super(database, schedule);
+    this.#ailments = ailments;
+    this.#process = process;
+  }
+
+  override commit(commits: readonly Commit[]): Promise<ReadonlySet<number>> {
+    return this.#ailments.commit(commits, this.#process, () => super.commit(commits));
+  }
 
   override register(node: NodeRow, leaseMs: number, isPredecessorDead: boolean): Promise<number> {
     this.incarnation = node.incarnation;
@@ -165,7 +179,7 @@ export class Machines {
   }
 
   #start(machine: MachinePlan): void {
-    const { plan, time, network, trace, randomOf, random } = this.#options;
+    const { plan, time, network, trace, randomOf, random, database, faults, ailments } = this.#options;
     this.#started += 1;
     const own = randomOf(`run ${this.#started}`);
     const clocks = {
@@ -174,7 +188,7 @@ export class Machines {
     };
     const process = new SimulatedProcess(`${machine.id}${this.#started}`, time, clocks);
     const endpoint = network.join(process);
-    const store = new RunStore(this.#options.database, this.#options.faults.scheduleOf(process));
+    const store = new RunStore(database, faults.scheduleOf(process), ailments, process);
     const isAlone = this.runs.every((run) => run.machine !== machine);
     const hasLock = isAlone && random.chance(plan.chaos.succeedAtOnce);
     const run: Run = {

@@ -1,5 +1,7 @@
 /** Something befalls the cluster again and again, as the seed's plan has it. */
 import type { SeededRandom } from '../kit/random.ts';
+import { type Ailments, ailments } from './ailments.ts';
+import { counterNames } from './clients.ts';
 import type { DatabaseClock, WatchedDatabase } from './database.ts';
 import type { Links } from './links.ts';
 import type { Machines, Run } from './machines.ts';
@@ -19,6 +21,7 @@ export interface NemesisOptions {
   readonly links: Links;
   readonly network: Network;
   readonly faults: StorageFaults;
+  readonly ailments: Ailments;
   readonly database: WatchedDatabase;
   readonly databaseClock: DatabaseClock;
 }
@@ -56,6 +59,7 @@ export class Nemesis {
       retire: (run) => this.#retire(run),
       drain: (run) => this.#setDraining(run, true),
       undrain: (run) => this.#setDraining(run, false),
+      ail: () => this.#ail(awhile()),
       rebalance: ({ endpoint }) => endpoint.hint({ hint: 'rebalance' }),
     };
   }
@@ -74,6 +78,14 @@ export class Nemesis {
       const done = this.#acts[event](run);
       if (plan.isPlanned) await this.#untilWell(done);
     }
+  }
+
+  #ail(forMs: number): void {
+    const { random, plan, trace } = this.#options;
+    const counter = random.pick(counterNames.slice(0, plan.counters));
+    const ailment = random.pick(ailments);
+    trace.add(() => `~ ${counter} is ${ailment}`);
+    this.#options.ailments.strike(counter, ailment, forMs);
   }
 
   async #untilWell(done: unknown): Promise<void> {

@@ -60,6 +60,8 @@ export interface ChaosRates {
     readonly drain: number;
     readonly undrain: number;
     readonly rebalance: number;
+    /** A fault that sticks to one counter. */
+    readonly ail: number;
   };
 }
 
@@ -93,6 +95,8 @@ export interface Plan {
   readonly patienceMs: number;
   /** Nothing fails, and what happens is what an operator does, one thing after another. */
   readonly isPlanned: boolean;
+  /** Nothing fails but what has to do with one counter or another. */
+  readonly isAiling: boolean;
   /** The database's clock stays within what answers from memory rely on; commits are safe whatever it does. */
   readonly isDatabaseClockSound: boolean;
   readonly faults: FaultRates;
@@ -116,7 +120,7 @@ export function randomOf(seed: number, part: string): SeededRandom {
 
 /** A mix of faults in which some bugs show sooner than in any. */
 export type Flavour = (typeof flavours)[number];
-export const flavours = ['sleepy', 'crashy', 'cluster', 'partitioned', 'planned'] as const;
+export const flavours = ['sleepy', 'crashy', 'cluster', 'partitioned', 'planned', 'ailing'] as const;
 
 export function isFlavour(text: string): text is Flavour {
   return flavours.some((flavour) => flavour === text);
@@ -127,7 +131,8 @@ const gatewayIds = ['g', 'h'];
 
 export function planOf(seed: number, asked?: Flavour): Plan {
   const plan = mixOf(seed, asked);
-  return plan.isPlanned ? withoutFaults(plan) : plan;
+  if (!plan.isPlanned) return plan;
+  return plan.isAiling ? ailing(withoutFaults(plan)) : withoutFaults(plan);
 }
 
 function mixOf(seed: number, asked: Flavour | undefined): Plan {
@@ -165,7 +170,8 @@ function mixOf(seed: number, asked: Flavour | undefined): Plan {
     callsMax: 70,
     patienceMs: sleepy ? 15_000 : random.pick([1_000, 5_000, 15_000]),
     editors: random.pick([1, 2, 2]),
-    isPlanned: flavour === 'planned',
+    isPlanned: flavour === 'planned' || flavour === 'ailing',
+    isAiling: flavour === 'ailing',
     isDatabaseClockSound,
     faults: {
       storeConflict: rate(0.1),
@@ -220,6 +226,7 @@ function mixOf(seed: number, asked: Flavour | undefined): Plan {
         drain: cluster ? 4 : sometimes(1),
         undrain: cluster ? 3 : sometimes(1),
         rebalance: cluster ? 4 : sometimes(1),
+        ail: seldom(2),
       },
     },
     limits: { ...limitsOf(random), ...jobLimitsOf(hauls), ...(rivalry ? { idleMs: 300_000 } : {}) },
@@ -261,6 +268,25 @@ function withoutFaults(plan: Plan): Plan {
     wallJumpMs: 0,
     databaseJumpMs: 0,
     isDatabaseClockSound: true,
+  };
+}
+
+const ailingEveryMs = 2_000;
+
+/** Some counters ail, and nobody else is to notice. */
+function ailing(plan: Plan): Plan {
+  const never = Object.fromEntries(Object.keys(plan.chaos.events).map((event) => [event, 0]));
+  return {
+    ...plan,
+    // One host: a shard that is handed over waits for whoever ails in it.
+    machines: plan.machines.filter(({ stays }) => stays),
+    counters: 4,
+    faults: { ...plan.faults, storeMs: Math.min(plan.faults.storeMs, 10) },
+    chaos: {
+      ...plan.chaos,
+      everyMs: ailingEveryMs,
+      events: { ...(never as unknown as ChaosRates['events']), ail: 1 },
+    },
   };
 }
 
@@ -309,6 +335,7 @@ function limitsOf(random: SeededRandom): Limits {
     pendingBytesMax: random.pick([1, 2_000, 1_000_000, 1_000_000]),
     cachedRowBytesMax: random.pick([0, 700, 64 * 1_024]),
     batchActorsMax: random.pick([1, 2, 64]),
+    batchBytesMax: random.pick([300, 1_000_000]),
     commitsInFlightMax: random.pick([1, 2, 4]),
     commitsAsideInFlightMax: random.pick([1, 2]),
     deliveriesMax: random.pick([1, 4, 64]),

@@ -8,6 +8,7 @@
  */
 
 import { noMetrics, type RuntimeMetrics } from '../../runtime/ports.ts';
+import { Ailments } from './ailments.ts';
 import { Checkers, type Violation } from './checkers/checkers.ts';
 import { LeaseChecker } from './checkers/leases.ts';
 import { OwnershipChecker } from './checkers/ownership.ts';
@@ -90,7 +91,8 @@ function createWorld(seed: number, options: SimulateOptions) {
     watcher: checkers,
   });
   const provided = simulatedSettings(streams('settings').pick([8_000, 5_184_000_000]), plan.pageBytes);
-  const ports = { ...shared, database, faults, network };
+  const ailments = new Ailments(time, database);
+  const ports = { ...shared, database, faults, ailments, network };
   const { availability, convergence } = checkers;
   const metrics: RuntimeMetrics = {
     ...noMetrics,
@@ -109,7 +111,7 @@ function createWorld(seed: number, options: SimulateOptions) {
   });
   const nemesis = new Nemesis({ ...ports, machines, links, databaseClock, random: streams('nemesis') });
   const entrances = () => machines.runs.filter(isEntrance);
-  const gateway = new Gateway({ time, random: streams('gateway'), entrances, availability });
+  const gateway = new Gateway({ time, random: streams('gateway'), entrances, availability, ailments });
   const clients = createClients({ plan, time, gateway, checkers, randomOf: streams });
   const ownership = new OwnershipChecker({
     database,
@@ -128,7 +130,7 @@ function createWorld(seed: number, options: SimulateOptions) {
     ]);
     await time.run(plan.workMs, () => checkers.violation !== undefined);
     trace.add(() => '--- heal');
-    for (const part of [faultInjector, faults, nemesis, machines]) part.heal();
+    for (const part of [faultInjector, faults, ailments, nemesis, machines]) part.heal();
     const stragglersUntilMs = time.nowMs + stragglersMs;
     await until(() => {
       if (time.nowMs < stragglersUntilMs || !work.done) return 'a client still waits';

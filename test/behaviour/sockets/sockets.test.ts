@@ -101,6 +101,7 @@ test('the sockets of a session close when it ends, and those of others stay', as
   const signedOut = await laptop.socket(t);
   const revoked = [await tablet.socket(t), await tablet.socket(t)];
 
+  t.timeout(20_000, 'a socket stays open');
   await laptop.call('POST', '/v1/logout');
   t.is(await signedOut.closed, 1008);
   await phone.call('DELETE', `/v1/sessions/${await tablet.sessionUuid()}`);

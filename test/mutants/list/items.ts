@@ -9,8 +9,14 @@ const sockets = ['test/behaviour/sockets/sockets.test.ts'];
 const collection = 'actors/collection';
 
 export const mutants: readonly Mutant[] = [
-  ...['Folder', 'SN|UserPreferences', 'SN|FileSafe|Integration', 'SN|TrustedContact', '*'].map((type) => ({
-    name: `no-more-${type.replaceAll(/\W+/g, '-').toLowerCase()}`,
+  ...Object.entries({
+    folders: 'Folder',
+    preferences: 'SN|UserPreferences',
+    'file-safes': 'SN|FileSafe|Integration',
+    contacts: 'SN|TrustedContact',
+    wildcards: '*',
+  }).map(([what, type]) => ({
+    name: `no-more-${what}`,
     harm: `Items of type ${type} are refused, and a client keeps them to itself.`,
     file: collection,
     find: `  '${type}',\n`,

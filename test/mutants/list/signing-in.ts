@@ -32,8 +32,8 @@ export const mutants: readonly Mutant[] = [
     file: 'actors/identity',
     find: "if (token === undefined || token === '') return false;",
     replace: "if (token === undefined || token === '') return true;",
-    tests: signIn,
-    match: '*captcha*',
+    tests: settings,
+    match: '*CAPTCHA_SERVER_URL*',
   },
   {
     name: 'a-captcha-counter-that-goes-with-the-plain-one',

@@ -19,7 +19,11 @@ export interface SyncAnswer {
   readonly cursor_token?: string;
   readonly retrieved_items: readonly GivenItem[];
   readonly saved_items: readonly GivenItem[];
-  readonly conflicts: readonly { readonly type: string; readonly server_item?: GivenItem }[];
+  readonly conflicts: readonly {
+    readonly type: string;
+    readonly server_item?: GivenItem;
+    readonly unsaved_item?: SentItem;
+  }[];
 }
 
 export interface SentItem {

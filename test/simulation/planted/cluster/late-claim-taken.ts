@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'late-claim-taken',
   why: 'The answer of a claim is taken though the incarnation that asked is no more.',
   flavour: 'sleepy',
-  from: 203,
+  from: 41,
   edits: [
     {
       file: 'runtime/ownership/ownership.ts',

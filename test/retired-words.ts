@@ -81,7 +81,7 @@ export const retiredWords: readonly RetiredWord[] = [
     except: [
       {
         name: /\boperations\b/,
-        in: /^runtime\/(operations|host\/|jobs\/jobs\.test)/,
+        in: /^runtime\/(operations|host\/)/,
         because: 'it is what operators do',
       },
     ],

@@ -1,0 +1,13 @@
+import type { PlantedBug } from '../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'repeat-told-as-conflict',
+  why: 'A save that is sent again because its answer was lost is a conflict with itself.',
+  edits: [
+    {
+      file: 'actors/collection/save.ts',
+      find: "if (mine?.fingerprint.equals(fingerprint)) return { outcome: 'repeat', row: mine };",
+      replace: '',
+    },
+  ],
+};

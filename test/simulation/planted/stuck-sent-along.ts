@@ -1,0 +1,15 @@
+import type { PlantedBug } from '../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'stuck-sent-along',
+  why: 'An actor whose commits are never finished takes others along every time.',
+  flavour: 'ailing',
+  from: 41,
+  edits: [
+    {
+      file: 'runtime/commit/committer.ts',
+      find: '    const isSuspect = this.#stuck.has(actor);',
+      replace: '    const isSuspect = this.#stuck.has(actor) && actor.waiting < 0;',
+    },
+  ],
+};

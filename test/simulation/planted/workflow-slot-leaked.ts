@@ -1,0 +1,19 @@
+import type { PlantedBug } from '../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'workflow-slot-leaked',
+  why: 'A call of several steps that fails keeps its place for ever.',
+  edits: [
+    {
+      file: 'runtime/host/workflows.ts',
+      find: '      return await run(this.#workflow(call, creates, progress));',
+      replace:
+        '      const result = await run(this.#workflow(call, creates, progress));\n      this.#inFlight -= 1;\n      return result;',
+    },
+    {
+      file: 'runtime/host/workflows.ts',
+      find: '    } finally {\n      this.#inFlight -= 1;\n    }',
+      replace: '    }',
+    },
+  ],
+};
