@@ -1,6 +1,6 @@
 /**
  * The vocabulary of settings. A module declares what it is told from outside in a file of its own beside it
- * (`settings.ts`), each setting once: its name in the environment, unit, bounds, default and text, and by its place
+ * (as in `actors/settings.ts`), each setting once: its name in the environment, unit, bounds, default and text, and by its place
  * in the declarations where it is in the program. The type of what is read (`SettingsOf`), its defaults
  * (`defaultsOf`) and the reference for operators all come from the declaration.
  *

@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { retiredWords } from './retired-words.ts';
+import { retiredWords } from './kit/retired-words.ts';
 
 const root = new URL('..', import.meta.url).pathname;
 const skipped = /(^|\/)(node_modules|dist|\.\w+|generated)\//;

@@ -25,7 +25,7 @@ import type { Logger, RuntimeMetrics } from '../ports.ts';
 import type { Random } from '../random.ts';
 import { type Commit, type Store, StoreError } from '../store/store.ts';
 import type { ConflictingRow } from './conflicting-rows.ts';
-import { findRefusals, type Refusal } from './find-conflicting.ts';
+import { findRejections, type Rejection } from './find-conflicting.ts';
 
 const conflictsBeforeHalving = 2;
 /** With the pauses between them and the waits for locks, some seconds: less than callers wait. */
@@ -49,7 +49,7 @@ export interface Committing {
   unknown(): Promise<void>;
 }
 
-const nothingSeen: Refusal = { conflicting: [], isRival: false };
+const nothingSeen: Rejection = { conflicting: [], isRival: false };
 
 interface Member {
   readonly actor: Committing;
@@ -233,7 +233,7 @@ export class Committer {
   }
 
   async #rejected({ members, failures }: Batch): Promise<void> {
-    const rejections = await this.#refusalsOf(members);
+    const rejections = await this.#rejectionsOf(members);
     const innocent: Member[] = [];
     const rivals: Member[] = [];
     for (const [index, member] of members.entries()) {
@@ -251,9 +251,9 @@ export class Committer {
     else only?.actor.rejected([]);
   }
 
-  async #refusalsOf(members: readonly Member[]): Promise<readonly Refusal[] | undefined> {
+  async #rejectionsOf(members: readonly Member[]): Promise<readonly Rejection[] | undefined> {
     try {
-      return await findRefusals(
+      return await findRejections(
         this.#options.store,
         members.map(({ commit }) => commit),
       );

@@ -6,7 +6,7 @@ import type { Commit, Store, StoreRead, Write } from '../store/store.ts';
 import { type AnyRow, type AnyTable, keyText, rejectsByKey, tupleText } from '../table.ts';
 import type { ConflictingRow } from './conflicting-rows.ts';
 
-export interface Refusal {
+export interface Rejection {
   /** Committed rows in the way of the commit. One that it knowingly rewrites or removes holds its keys by right. */
   readonly conflicting: readonly ConflictingRow[];
   /** It wants a key that a commit before it in the batch wants too. */
@@ -14,10 +14,10 @@ export interface Refusal {
 }
 
 /** For each of these commits, in their order, what rejects it as far as can be seen. @throws StoreError */
-export async function findRefusals(
+export async function findRejections(
   store: Pick<Store, 'read'>,
   commits: readonly Pick<Commit, 'writes'>[],
-): Promise<readonly Refusal[]> {
+): Promise<readonly Rejection[]> {
   const wanted = commits.map(({ writes }) => wantedKeys(writes));
   const holders = await findHolders(store, wanted.flat());
   const claimed = new Set<string>();

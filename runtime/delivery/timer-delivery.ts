@@ -11,7 +11,7 @@
  * A turn that throws is tried again after a growing pause, the attempts committed; after `attemptsMax` it is dead:
  * kept, counted, and in nobody's way. What the runtime could not do now is tried again by a later sweep.
  *
- * The row of a job is a timer that is due when the job's lease ends; what its turn does is said in `jobs/jobs.ts`.
+ * The row of a job is a timer that is due when the job's lease ends; what its turn does is said in `runtime/jobs/jobs.ts`.
  */
 
 import type { Message, Outcome } from '../actor/message.ts';

@@ -16,10 +16,10 @@ import { nobody, Publisher } from './publisher.ts';
 
 const count = slice({ name: 'count', format: 1, schema: z.number(), initial: 0 });
 
-const Publisher = contract({ name: 'publisher', event: z.unknown() });
+const Speaker = contract({ name: 'publisher', event: z.unknown() });
 
 const publisher = kind({
-  name: Publisher.name,
+  name: Speaker.name,
   slices: [count],
   commands: {
     write: command({
@@ -28,7 +28,7 @@ const publisher = kind({
       reply: z.null(),
       turn: (turn, event) => {
         turn.set(count, turn.get(count) + 1);
-        turn.publish(Publisher, event);
+        turn.publish(Speaker, event);
         return null;
       },
     }),
@@ -36,7 +36,7 @@ const publisher = kind({
       request: z.string(),
       reply: z.null(),
       turn: (turn, event) => {
-        turn.publish(Publisher, event);
+        turn.publish(Speaker, event);
         return null;
       },
     }),
@@ -44,7 +44,7 @@ const publisher = kind({
       request: z.string(),
       reply: z.null(),
       turn: (turn, event) => {
-        turn.publish(Publisher, event);
+        turn.publish(Speaker, event);
         throw new TerminalError('this turn fails');
       },
     }),

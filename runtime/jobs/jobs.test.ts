@@ -409,17 +409,17 @@ test('with its actor a job is no more', async (t) => {
 test('a finish whose commit fails is repeated with the run', async (t) => {
   const clock = new FakeClock();
   const database = new ModelDatabase(clock);
-  let refuses = false;
+  let rejects = false;
   const schedule: Schedule = async (name, apply) => {
-    if (refuses && name === 'commit') throw new StoreError('unavailable', 'disk full');
+    if (rejects && name === 'commit') throw new StoreError('unavailable', 'disk full');
     return apply();
   };
   const { ask, runs, last } = await start(t, { clock, database, store: new ModelStore(database, schedule) });
   await ask.send({ text: 'hello' });
   await drainPromises();
-  refuses = true;
+  rejects = true;
   await t.throwsAsync(last().finish());
-  refuses = false;
+  rejects = false;
   await clock.advance(2 * jobLeaseMs);
   t.is(runs.length, 2);
   await last().finish();

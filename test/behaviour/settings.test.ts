@@ -342,6 +342,7 @@ setting(
   { CORS_ORIGIN_STRICT_MODE_ENABLED: 'true', CORS_ALLOWED_ORIGINS: `https://a.example, ${listed}` },
   async (t, server) => {
     t.is(await allowedFor(server, listed), listed);
+    t.is(await allowedFor(server, strange), null);
     const preflight = await call(server.url, 'OPTIONS', '/v1/items', { headers: { origin: listed } });
     t.is(preflight.headers.get('access-control-allow-credentials'), 'true');
   },

@@ -49,7 +49,7 @@ function viewOf({ session, revoked, profile = active }: Given): View {
     self: { kind: 'user', id: 'user' },
     nowMicros: nowMs * 1_000,
     use: (dependency) => dependencies.use(dependency),
-    taken: () => undefined,
+    conflicting: () => undefined,
     get: <T>(of: Slice<T>) => (of.name === profileSlice.name ? (profile as T) : of.initial),
     entry: (of, key) => entries(of).get(key),
     entries,
