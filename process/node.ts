@@ -6,6 +6,7 @@ import { createPasswordHasher, PasswordHasher } from '../actors/identity/passwor
 import { SessionTokens } from '../actors/identity/session-tokens.ts';
 import { SigninKeys } from '../actors/identity/signin-keys.ts';
 import { kinds } from '../actors/kinds.ts';
+import { createOutboundHttp } from '../actors/outbound/node-http.ts';
 import { AccountSettings, ItemSettings } from '../actors/settings.ts';
 import { provide } from '../runtime/dependency.ts';
 import { messageOf } from '../runtime/errors.ts';
@@ -35,7 +36,8 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
   // One core is left for the event loop.
   const hasher = createPasswordHasher({ concurrent: Math.max(1, availableParallelism() - 1), waiting: 256 });
   const { captchaServerUrl } = config;
-  const captcha = captchaServerUrl === undefined ? noCaptcha : createCaptchaVerifier(captchaServerUrl);
+  const http = createOutboundHttp({ clock });
+  const captcha = captchaServerUrl === undefined ? noCaptcha : createCaptchaVerifier(captchaServerUrl, http);
   const node: Node = new Node({
     kinds,
     provided: [

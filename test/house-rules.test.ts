@@ -50,3 +50,15 @@ test('the configuration is read without loading a package, whose weight every co
   const packages = [...loaded].filter((of) => !of.endsWith('.ts') && !of.startsWith('node:'));
   t.deepEqual(packages, []);
 });
+
+const outboundPort = 'actors/outbound/node-http.ts';
+
+test('no file but one asks others over HTTP', async (t) => {
+  const folders = ['runtime', 'actors', 'gateway', 'operations', 'process'];
+  const files = (await Promise.all(folders.map(sources))).flat();
+  t.true(files.includes(outboundPort));
+  for (const file of files.filter((each) => each !== outboundPort)) {
+    const text = await readFile(join(root, file), 'utf8');
+    t.notRegex(text, /(?<![.#\w])fetch\(|\brequest\b[^;]*from 'node:https?'|from 'undici'/, file);
+  }
+});

@@ -4,7 +4,7 @@
  */
 import { hash as argon2Hash, verify as argon2Verify } from '@node-rs/argon2';
 import { dependency } from '../../runtime/dependency.ts';
-import { OverloadedError } from '../../runtime/errors.ts';
+import { createQueue, type QueueLimits } from '../queue.ts';
 
 export interface PasswordHasher {
   /** A text that carries its own parameters and salt. Throws `OverloadedError` when the queue is full. */
@@ -23,43 +23,11 @@ const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 const nobodysHash =
   '$argon2id$v=19$m=19456,t=2,p=1$c2NyaXB0b3JpdW0tLS0tLQ$bm9ib2R5IGhhcyB0aGlzIHBhc3N3b3JkLCBub2JvZHk';
 
-export interface HashingLimits {
-  /** How many hashes run at once; one less than the cores leaves one for the event loop. */
-  readonly concurrent: number;
-  /** How many more may wait. */
-  readonly waiting: number;
-}
-
-export function createPasswordHasher(limits: HashingLimits): PasswordHasher {
-  const inTurn = createQueue(limits);
+/** One less than the cores at once leaves one for the event loop. */
+export function createPasswordHasher(limits: QueueLimits): PasswordHasher {
+  const inTurn = createQueue(limits, 'Too many passwords are being checked.');
   return {
     hash: (password) => inTurn(() => argon2Hash(password, parameters)),
     verify: (hashed, password) => inTurn(() => argon2Verify(hashed ?? nobodysHash, password)),
-  };
-}
-
-function createQueue({ concurrent, waiting }: HashingLimits): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiters: (() => void)[] = [];
-  let running = 0;
-
-  const admission = () => {
-    if (running < concurrent) {
-      running += 1;
-      return undefined;
-    }
-    if (waiters.length >= waiting) throw new OverloadedError('Too many passwords are being checked.');
-    return new Promise<void>((resolve) => waiters.push(resolve));
-  };
-
-  return async (work) => {
-    await admission();
-    try {
-      return await work();
-    } finally {
-      // A waiter takes over this place; without one the place is free.
-      const next = waiters.shift();
-      if (next === undefined) running -= 1;
-      else next();
-    }
   };
 }

@@ -5,8 +5,8 @@
  *     bytes   gathered whole
  *     stream  handed on as it arrives                            streamed-body.ts
  *
- * A body that has to be whole has `bodyTimeoutMs` for it; of a stream a least pace is asked while its reader waits for
- * it. The library's own clock would drop a client of less than 16 KB/s without a word, so it is wound up again.
+ * A body that has to be whole has `bodyTimeoutMs` for it, and the library drops a client that brings less than 16 KB/s
+ * of it. Those of streams may be slower: a least pace is asked of them, and only while their reader waits.
  */
 
 import type { Clock } from '../../runtime/clock.ts';

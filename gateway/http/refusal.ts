@@ -23,7 +23,6 @@ export const refusals = {
   accessRestricted: { status: 401, message: 'Access to this server is restricted.' },
   invalidPath: { status: 400, message: 'The path of the request is not valid.' },
   unknownRoute: { status: 404, message: 'There is no such endpoint.' },
-  unknownMethod: { status: 501, message: 'This server does not know the method of the request.' },
   bodyEncoded: {
     status: 415,
     message: 'The request payload must not be encoded.',

@@ -10,24 +10,11 @@ import type { RateBucket } from '../admission/rate-limit.ts';
 import type { BodyStream } from './body-stream.ts';
 import type { HeaderValues } from './reply-headers.ts';
 
-/** Every method this server knows, those of DAV among them; any other is a 501. */
-export const methods = [
-  ...([
-    'GET',
-    'HEAD',
-    'POST',
-    'PUT',
-    'PATCH',
-    'DELETE',
-    'OPTIONS',
-    'PROPFIND',
-    'PROPPATCH',
-    'REPORT',
-  ] as const),
-  ...(['SEARCH', 'MKCOL', 'MKCALENDAR', 'COPY', 'MOVE', 'LOCK', 'UNLOCK', 'ACL'] as const),
-] as const;
-
-export type Method = (typeof methods)[number];
+/** What routes may be declared for: the methods of HTTP, and those of DAV. */
+export type Method =
+  | ('GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS')
+  | ('PROPFIND' | 'PROPPATCH' | 'REPORT' | 'SEARCH' | 'MKCOL' | 'MKCALENDAR' | 'COPY' | 'MOVE')
+  | ('LOCK' | 'UNLOCK' | 'ACL');
 
 /**
  * Who may call: `public` needs nothing, `session` a bearer whose MAC is right (the actor decides the rest),

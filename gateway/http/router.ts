@@ -6,7 +6,7 @@
  */
 import { methodNotAllowed, type Refusal, refusals } from './refusal.ts';
 import { type StandingHeaders, standardHeaders } from './reply-headers.ts';
-import { type AnyRoute, type Area, methods } from './route.ts';
+import type { AnyRoute, Area } from './route.ts';
 
 export interface Match {
   readonly route: AnyRoute;
@@ -41,7 +41,6 @@ export interface Place {
 
 const segmentsMax = 16;
 const defaultParameterCharactersMax = 1_024;
-const knownMethods: ReadonlySet<string> = new Set(methods.map((method) => method.toLowerCase()));
 
 export interface Router {
   /** `method` in lower case, `path` as sent, without the query. */
@@ -103,7 +102,6 @@ export function createRouter(routes: readonly AnyRoute[], areas: readonly Area[]
     find(method, path) {
       const direct = literalPaths.get(path)?.get(method);
       if (direct !== undefined) return direct.match;
-      if (!knownMethods.has(method)) return refusals.unknownMethod;
       const there = found(path);
       if ('status' in there) return there;
       const endpoint = there.endpoints.get(method);

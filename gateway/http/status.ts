@@ -22,7 +22,6 @@ const reasons: Readonly<Record<number, string>> = {
   429: 'Too Many Requests',
   498: 'Invalid Token',
   500: 'Internal Server Error',
-  501: 'Not Implemented',
   502: 'Bad Gateway',
   503: 'Service Unavailable',
 };

@@ -2,7 +2,7 @@
 import { BodyBuffer, type ParsedBody, parseBody, parseLargeBody, slicedAboveBytes } from './body.ts';
 import type { Receiving, ReceivingOptions, Recipient } from './receiving.ts';
 import { type Refusal, refusals } from './refusal.ts';
-import { type HttpResponse, windUpLibraryClock } from './uws.ts';
+import type { HttpResponse } from './uws.ts';
 
 export class WholeBody implements Receiving {
   readonly #res: HttpResponse;
@@ -42,10 +42,8 @@ export class WholeBody implements Receiving {
   }
 
   overdue(nowMs: number): Refusal | undefined {
-    if (this.#over) return undefined;
-    if (nowMs - this.#recipient.startedMs >= this.#options.limits.bodyTimeoutMs) return refusals.bodyTooSlow;
-    windUpLibraryClock(this.#res);
-    return undefined;
+    const isLate = nowMs - this.#recipient.startedMs >= this.#options.limits.bodyTimeoutMs;
+    return isLate && !this.#over ? refusals.bodyTooSlow : undefined;
   }
 
   letGo(): void {

@@ -40,10 +40,13 @@ interface Setting {
   readonly client: pg.Client;
 }
 
+/** Longer than it takes to see that a commit waits. */
+const patientMs = 5_000;
+
 async function given(t: ExecutionContext, options: Partial<PostgresStoreOptions> = {}): Promise<Setting> {
   const connection = await server.createDatabase();
   await migrate(connection, [...runtimeMigrations, ...contractTables.flatMap((table) => createTable(table))]);
-  const store = await openPostgresStore({ connection, ...options });
+  const store = await openPostgresStore({ connection, commitLockWaitMs: patientMs, ...options });
   const client = new pg.Client(connection);
   await client.connect();
   t.teardown(async () => {

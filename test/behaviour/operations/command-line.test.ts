@@ -5,8 +5,8 @@ import { createServer } from 'node:net';
 import test from 'ava';
 import { serverCredentials } from '../../../operations/credentials.ts';
 import { alice, register } from '../../kit/account.ts';
+import { createAuthority, hasOpenssl } from '../../kit/certificates.ts';
 import { type ApiWorld, addDead, addNode, ownNode, shardCount, startApi } from '../../kit/internal-api.ts';
-import { createAuthority, hasOpenssl } from './certificates.ts';
 import { buildCommandLine, type CommandLine, type Ended } from './command-line.ts';
 
 const nobody = '11111111-1111-4111-8111-111111111111';

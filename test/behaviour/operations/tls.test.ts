@@ -4,8 +4,8 @@ import { ChannelCredentials, status } from '@grpc/grpc-js';
 import test from 'ava';
 import { serverCredentials } from '../../../operations/credentials.ts';
 import { ClusterService } from '../../../proto/generated/scriptorium/v1/cluster.ts';
+import { type Authority, createAuthority, hasOpenssl, type Issued } from '../../kit/certificates.ts';
 import { callerOf, startApi } from '../../kit/internal-api.ts';
-import { type Authority, createAuthority, hasOpenssl, type Issued } from './certificates.ts';
 
 const withCertificates = hasOpenssl ? test : test.skip;
 const page = { pageSize: 0, pageToken: '' };

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { nkeys } from '@nats-io/transport-node';
 import test, { type ExecutionContext } from 'ava';
 import { DialError } from '../../../runtime/transport/nats/dial.ts';
+import { createAuthority, hasOpenssl } from '../../kit/certificates.ts';
 import { type NatsServerOptions, startNatsServer } from '../../kit/nats-server.ts';
 import { call, echo, type ProcessOptions, startProcess } from '../../kit/transport-process.ts';
-import { createAuthority, hasOpenssl } from '../operations/certificates.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'scriptorium-nats-start-'));
 test.after.always(() => rm(folder, { recursive: true, force: true }));

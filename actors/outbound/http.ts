@@ -1,0 +1,78 @@
+/**
+ * The one way out of this server over HTTP: for captcha servers, mail relays and other providers.
+ *
+ *   - Who asks says whose choice the destination is. One that the operator has fixed may be anywhere. Any other is
+ *     checked: only what the whole internet can reach passes (`public-address.ts`), on every connection anew.
+ *   - `http` and `https` alone, and no credentials in addresses. A redirect is an answer like any other unless asked for.
+ *   - Everything is bounded: the time from the call to the last byte, the answer as it is after decompression, and how
+ *     many requests are in flight or wait.
+ *   - No address, header or body is in an error, and nothing is logged: any of them may hold a secret.
+ */
+import { dependency } from '../../runtime/dependency.ts';
+
+/**
+ * `fixed`   the operator's settings name it: it may be private
+ * `checked` a user or another server has named it
+ */
+export type Destination = 'fixed' | 'checked';
+
+export interface OutboundRequest {
+  readonly destination: Destination;
+  readonly url: string | URL;
+  readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** In lower case. What belongs to the connection is not to be set. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  /** For everything: waiting for room, names, connections, redirects, the answer to its last byte. */
+  readonly timeoutMs: number;
+  /** Of the answer's body, decompressed. */
+  readonly answerBytesMax: number;
+  /** None unless given. One that leads elsewhere is checked, and takes neither headers nor a body along. */
+  readonly redirectsMax?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface OutboundAnswer {
+  readonly status: number;
+  /** By names in lower case. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: Buffer;
+}
+
+export interface OutboundHttp {
+  /** Resolves to the answer, whatever its status. @throws OutboundError and nothing else */
+  send(request: OutboundRequest): Promise<OutboundAnswer>;
+}
+export const OutboundHttp = dependency<OutboundHttp>('outbound HTTP');
+
+export type OutboundFailure =
+  /** The request is not one that is sent: its address, where that leads, or its headers. */
+  | 'refused'
+  | 'overloaded'
+  | 'unresolved'
+  /** No connection, or not to who has the right certificate. */
+  | 'unreachable'
+  /** The connection broke, or what came is no answer. */
+  | 'broken'
+  | 'too-large'
+  /** More redirects than asked for, or one that is not followed. */
+  | 'redirected'
+  | 'timeout'
+  /** By the caller's signal. */
+  | 'aborted';
+
+export class OutboundError extends Error {
+  readonly failure: OutboundFailure;
+  /** False: nobody has heard anything of the request. */
+  readonly mayHaveArrived: boolean;
+
+  constructor(failure: OutboundFailure, mayHaveArrived: boolean) {
+    super(`an outbound request failed: ${failure}`);
+    this.failure = failure;
+    this.mayHaveArrived = mayHaveArrived;
+  }
+
+  override get name(): string {
+    return 'OutboundError';
+  }
+}

@@ -1,0 +1,259 @@
+/**
+ * Outbound HTTP (`http.ts`) over node's own client.
+ *
+ * A name is resolved once for each connection, every address it has is checked, and the connection is made to these
+ * addresses and no others: a name that changes its mind between the check and the connection gains nothing. No
+ * connection is used twice.
+ *
+ * Names that the operator has not fixed are asked of the name servers directly: the system's resolver keeps a thread of
+ * the pool, which password hashes need too, for as long as somebody's slow name server pleases.
+ */
+import { lookup, Resolver } from 'node:dns/promises';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { type RequestOptions, request as requestHttps } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import type { Clock } from '../../runtime/clock.ts';
+import { OverloadedError } from '../../runtime/errors.ts';
+import { createQueue } from '../queue.ts';
+import {
+  type Destination,
+  type OutboundAnswer,
+  OutboundError,
+  type OutboundFailure,
+  type OutboundHttp,
+  type OutboundRequest,
+} from './http.ts';
+import { isPublicAddress } from './public-address.ts';
+
+/** All addresses of a name. */
+export type Resolve = (host: string) => Promise<readonly string[]>;
+
+export interface OutboundHttpOptions {
+  readonly clock: Clock;
+  readonly resolve?: Readonly<Record<Destination, Resolve>>;
+  /** Of each kind of destination at once, so that those whom users name keep no room from the operator's. */
+  readonly concurrent?: number;
+  readonly waiting?: number;
+  /** What a checked destination has to be. */
+  readonly isPublic?: (address: string) => boolean;
+  /** Certificates to trust instead of the well-known ones. */
+  readonly ca?: string;
+}
+
+const nameServerTimeoutMs = 2_000;
+
+const systemResolve: Readonly<Record<Destination, Resolve>> = {
+  fixed: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
+  async checked(host) {
+    const resolver = new Resolver({ timeout: nameServerTimeoutMs, tries: 2 });
+    const found = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    return found.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
+  },
+};
+
+/** What belongs to the connection, and not to who asks. */
+const ownHeaders =
+  /^(host|connection|keep-alive|upgrade|te|trailer|expect|content-length|transfer-encoding|accept-encoding|proxy-.*)$/i;
+
+/** One request to one server; redirects make several of one call. */
+interface Hop {
+  readonly url: URL;
+  readonly destination: Destination;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array | undefined;
+}
+
+/** How one call is getting on. */
+interface Call {
+  readonly signal: AbortSignal;
+  /** Some server has been connected to. */
+  isHeard: boolean;
+}
+
+class Failure extends Error {
+  readonly failure: OutboundFailure;
+
+  constructor(failure: OutboundFailure) {
+    super(failure);
+    this.failure = failure;
+  }
+}
+
+export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
+  const { clock, concurrent = 32, waiting = 256 } = options;
+  const { resolve = systemResolve, isPublic = isPublicAddress, ca } = options;
+  const newQueue = () => createQueue({ concurrent, waiting }, 'too many outbound requests');
+  const inTurn = { fixed: newQueue(), checked: newQueue() };
+
+  return {
+    async send(request) {
+      const deadline = new AbortController();
+      const cancel = clock.schedule(request.timeoutMs, () => deadline.abort(new Failure('timeout')));
+      const signals = request.signal === undefined ? [] : [request.signal];
+      const call: Call = { signal: AbortSignal.any([deadline.signal, ...signals]), isHeard: false };
+      try {
+        return await inTurn[request.destination](() => subscribe(request, call), call.signal);
+      } catch (error) {
+        throw new OutboundError(failureOf(error, call), call.isHeard);
+      } finally {
+        cancel();
+      }
+    },
+  };
+
+  async function subscribe(request: OutboundRequest, call: Call): Promise<OutboundAnswer> {
+    const { answerBytesMax, redirectsMax = 0 } = request;
+    let hop = firstHop(request);
+    for (let redirects = 0; ; redirects += 1) {
+      const response = await exchange(hop, await addressesOf(hop, call.signal), call);
+      const location = isRedirect(response) ? response.headers.location : undefined;
+      if (redirectsMax === 0 || location === undefined)
+        return answerOf(response, answerBytesMax, call.signal);
+      response.destroy();
+      if (redirects === redirectsMax) throw new Failure('redirected');
+      hop = nextHop(hop, response.statusCode, location);
+    }
+  }
+
+  async function addressesOf({ url, destination }: Hop, signal: AbortSignal): Promise<readonly string[]> {
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    const addresses = isIP(host) === 0 ? await unlessAborted(named(host, destination), signal) : [host];
+    if (addresses.length === 0) throw new Failure('unresolved');
+    if (destination === 'checked' && !addresses.every(isPublic)) throw new Failure('refused');
+    return addresses;
+  }
+
+  /** None, where it cannot be found out. */
+  function named(host: string, destination: Destination): Promise<readonly string[]> {
+    return resolve[destination](host).catch(() => []);
+  }
+
+  /** Resolves once the head of the answer is there. */
+  function exchange(hop: Hop, addresses: readonly string[], call: Call): Promise<IncomingMessage> {
+    const { url, method, headers, body } = hop;
+    const options: RequestOptions = {
+      method,
+      headers: { ...headers, 'accept-encoding': 'gzip' },
+      agent: false,
+      lookup: only(addresses),
+      signal: call.signal,
+      ...(ca !== undefined && { ca }),
+    };
+    const isSecure = url.protocol === 'https:';
+    return new Promise((answered, failed) => {
+      const request = isSecure ? requestHttps(url, options) : requestHttp(url, options);
+      request.on('socket', (socket) =>
+        socket.once(isSecure ? 'secureConnect' : 'connect', () => {
+          call.isHeard = true;
+        }),
+      );
+      request.on('response', (response) => {
+        // Of what is read nothing is missed by that: whoever reads it is told too.
+        response.on('error', () => {});
+        answered(response);
+      });
+      request.on('error', failed);
+      // As after a change of protocol that nobody asked for.
+      request.on('close', () => failed(new Failure('broken')));
+      request.end(body);
+    });
+  }
+}
+
+/** A lookup that knows these addresses and nothing else. */
+function only(addresses: readonly string[]): LookupFunction {
+  const all = addresses.map((address) => ({ address, family: isIP(address) }));
+  const [first = { address: '', family: 0 }] = all;
+  return (_host, options, told) => {
+    if (options.all === true) told(null, all);
+    else told(null, first.address, first.family);
+  };
+}
+
+function firstHop({ destination, url, method = 'GET', headers = {}, body }: OutboundRequest): Hop {
+  if (Object.keys(headers).some((name) => ownHeaders.test(name))) throw new Failure('refused');
+  return { url: parse(url), destination, method, headers, body };
+}
+
+function parse(url: string | URL, base?: URL): URL {
+  if (!URL.canParse(String(url), base?.href)) throw new Failure('refused');
+  const parsed = new URL(url, base);
+  const isSent = /^https?:$/.test(parsed.protocol) && parsed.username === '' && parsed.password === '';
+  if (!isSent) throw new Failure('refused');
+  return parsed;
+}
+
+const isRedirect = ({ statusCode = 0 }: IncomingMessage): boolean =>
+  [301, 302, 303, 307, 308].includes(statusCode);
+
+function nextHop(hop: Hop, status: number | undefined, location: string): Hop {
+  const url = parse(location, hop.url);
+  if (hop.url.protocol === 'https:' && url.protocol === 'http:') throw new Failure('redirected');
+  const keepsMethod = status === 307 || status === 308 || hop.method === 'HEAD';
+  const method = keepsMethod ? hop.method : 'GET';
+  const body = keepsMethod ? hop.body : undefined;
+  if (isSameServer(hop.url, url)) return { ...hop, url, method, body };
+  if (body !== undefined) throw new Failure('redirected');
+  return { url, destination: 'checked', method, headers: {}, body: undefined };
+}
+
+/** Also where a server sends its callers from `http` to `https`. */
+function isSameServer(from: URL, to: URL): boolean {
+  if (from.origin === to.origin) return true;
+  return from.hostname === to.hostname && from.port === '' && to.port === '' && to.protocol === 'https:';
+}
+
+async function answerOf(
+  response: IncomingMessage,
+  bytesMax: number,
+  signal: AbortSignal,
+): Promise<OutboundAnswer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of decoded(response) as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) throw new Failure('too-large');
+    chunks.push(chunk);
+  }
+  signal.throwIfAborted();
+  const headers = Object.entries(response.headers).map(
+    ([name, value]) => [name, [value].flat().join(', ')] as const,
+  );
+  return { status: response.statusCode ?? 0, headers: new Map(headers), body: Buffer.concat(chunks) };
+}
+
+/** Only what was asked for, so that no answer decides how it is unpacked. */
+function decoded(response: IncomingMessage) {
+  switch (response.headers['content-encoding']?.toLowerCase()) {
+    case undefined:
+    case 'identity':
+      return response;
+    case 'gzip':
+      // An error of either is that of the last.
+      return pipeline(response, createGunzip(), () => {});
+    default:
+      response.destroy();
+      throw new Failure('broken');
+  }
+}
+
+function failureOf(error: unknown, { signal, isHeard }: Call): OutboundFailure {
+  if (signal.aborted) return signal.reason instanceof Failure ? signal.reason.failure : 'aborted';
+  if (error instanceof Failure) return error.failure;
+  if (error instanceof OverloadedError) return 'overloaded';
+  // Told by node before anything is sent: a header that none can be.
+  if (error instanceof TypeError) return 'refused';
+  if (isHeard) return 'broken';
+  return 'unreachable';
+}
+
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    work.then(resolve, reject);
+    if (signal.aborted) reject(signal.reason);
+  });
+}
