@@ -1,5 +1,5 @@
 import test from 'ava';
-import { FakeClock } from '../../test/support/clock.ts';
+import { FakeClock } from '../../test/kit/clock.ts';
 import { BodyMemory } from './body.ts';
 import { queueBytesMax } from './body-stream.ts';
 import type { ReceivingOptions, Recipient } from './receiving.ts';

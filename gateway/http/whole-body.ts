@@ -72,10 +72,10 @@ export class WholeBody implements Receiving {
     }
     if (!isLast) return;
     this.#over = true;
-    this.#pendingOutcomes(this.#buffer.bytes);
+    this.#received(this.#buffer.bytes);
   }
 
-  #pendingOutcomes(bytes: Buffer): void {
+  #received(bytes: Buffer): void {
     if (this.#asBytes) {
       this.#recipient.received({}, bytes);
     } else if (bytes.length <= slicedAboveBytes) {
