@@ -43,8 +43,8 @@ export function endpoint<Fields extends object, Ok>({
 }: Endpoint<Fields, Ok>): AnyRoute {
   const ask = askFor(command);
   const additions = Object.entries(adds as Record<string, (context: RequestContext<'session'>) => unknown>);
-  const isRefusedToReaders = command.access === 'writes' ? [403] : [];
-  const errors = [401, ...isRefusedToReaders, ...refusals].map((each) => [each, errorBodySchema] as const);
+  const ofReaders = command.access === 'writes' ? [403] : [];
+  const errors = [401, ...ofReaders, ...refusals].map((each) => [each, errorBodySchema] as const);
   return route({
     ...declared,
     access: 'session',
