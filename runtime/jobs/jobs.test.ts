@@ -394,6 +394,21 @@ test('a drain gives back what does not finish, so that nobody waits for its leas
   t.is(runs.length, 2);
 });
 
+test('a release that does not know the job keeps it for one that does', async (t) => {
+  const before = await start(t);
+  await before.ask.send({ text: 'hello' });
+  await drainPromises();
+  const older = await before.restart({ kinds: [{ ...mailer, jobs: {} }] });
+  await before.clock.advance(2 * jobLeaseMs);
+  t.is(before.runs.length, 1);
+  const { host } = await older.restart({ kinds: [mailer] });
+  t.teardown(() => host.abandon());
+  await before.clock.advance(30_000);
+  t.is(before.runs.length, 2);
+  await before.last().finish();
+  t.deepEqual(await before.ask.sent(null), ['hello']);
+});
+
 test('with its actor a job is no more', async (t) => {
   const { ask, clock, runs, last, rows } = await start(t);
   await ask.send({ text: 'hello' });

@@ -35,7 +35,7 @@ import type { RunningTurn } from '../actor/turn.ts';
 import { timerBase } from '../actor/turn.ts';
 import { type Address, addressKey, shardOf } from '../address.ts';
 import { type Clock, sleep } from '../clock.ts';
-import type { JobHandler, JobRun } from '../command.ts';
+import type { JobHandler, JobRun, Plans, Turn, View } from '../command.ts';
 import { outcomeOf, retryPauseMs } from '../delivery/delivery.ts';
 import type { Dependencies } from '../dependency.ts';
 import { FencedError, MovedError, promisesNothing, RetryableError } from '../errors.ts';
@@ -101,8 +101,10 @@ class LostLeaseError extends Error {
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a step over any plans
-type AnyStep = NonNullable<Parameters<JobRun['finish']>[0]> & { reads?: any };
+interface LastStep {
+  readonly reads?: (view: View) => Plans;
+  readonly turn: (turn: Turn, reads: never) => void;
+}
 
 class TimedOutError extends Error {
   constructor(timeoutMs: number) {
@@ -294,13 +296,13 @@ export class Jobs {
       use: (dependency) => dependenciesOf(held.address.kind).use(dependency),
       turn: (step) => this.#turn(held, step.reads, (turn, _row, reads) => step.turn(turn, reads as never)),
       finish: async (step) => {
-        await this.#finish(held, step as AnyStep | undefined);
+        await this.#finish(held, step as LastStep | undefined);
         return { finished: true };
       },
     };
   }
 
-  async #finish(held: Held, step: AnyStep | undefined): Promise<void> {
+  async #finish(held: Held, step: LastStep | undefined): Promise<void> {
     held.isFinished = true;
     held.cancelRenewal();
     try {
@@ -313,7 +315,7 @@ export class Jobs {
       });
     } catch (error) {
       held.isFinished = false;
-      this.#renewLater(held);
+      if (this.#held.get(held.key) === held) this.#renewLater(held);
       throw error;
     }
   }

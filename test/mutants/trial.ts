@@ -20,7 +20,7 @@ export type Verdict =
 const project = fileURLToPath(new URL('../../', import.meta.url));
 const copied = ['runtime', 'actors', 'gateway', 'config', 'operations', 'process', 'proto', 'test', 'cli'];
 const copiedFiles = ['config.ts', 'main.ts', 'package.json', 'tsconfig.json', 'ava.config.js'];
-const limitMs = 120_000;
+const limitPerFileMs = 120_000;
 
 export class Copy {
   readonly #root: string;
@@ -53,7 +53,8 @@ export class Copy {
     if (missing !== undefined) return { verdict: 'void', why: `${missing} is not there` };
     const matching = match === undefined ? [] : ['--match', match];
     const args = ['--tap', '--fail-fast', ...matching, ...tests];
-    const { output, ended } = await runAlone(join(project, 'node_modules/.bin/ava'), args, this.#root);
+    const ava = join(project, 'node_modules/.bin/ava');
+    const { output, ended } = await runAlone(ava, args, this.#root, tests.length * limitPerFileMs);
     const failed = /^not ok \d+ - (.*)$/m.exec(output)?.[1];
     const passed = /^ok \d+/m.test(output);
     if (failed !== undefined) return { verdict: 'caught', by: failed };
@@ -95,6 +96,7 @@ function runAlone(
   file: string,
   args: readonly string[],
   cwd: string,
+  limitMs: number,
 ): Promise<{ output: string; ended: 'well' | 'badly' | 'too late' }> {
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
