@@ -6,9 +6,9 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'runtime/host/workflows.ts',
-      find: '      return await run(this.#workflow(call, creates, progress));',
+      find: '      return await run(this.#workflow(call, creates, dependencies, progress));',
       replace:
-        '      const result = await run(this.#workflow(call, creates, progress));\n      this.#inFlight -= 1;\n      return result;',
+        '      const result = await run(this.#workflow(call, creates, dependencies, progress));\n      this.#inFlight -= 1;\n      return result;',
     },
     {
       file: 'runtime/host/workflows.ts',
