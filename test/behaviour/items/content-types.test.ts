@@ -143,7 +143,7 @@ test('integrity is answered for an account of more than 10,000 items', async (t)
     const { saved_items: saved } = await phone.sync({ items, limit: 1 });
     for (const { uuid, updated_at_timestamp: version } of saved) versions.set(uuid, version);
   }
-  t.timeout(20_000, 'the check finds no end');
+  t.timeout(60_000, 'the check finds no end');
   const missing = await phone.checkIntegrity([]);
   t.deepEqual(missing.map(({ uuid }) => uuid).sort(), all);
   for (const { uuid, updated_at_timestamp: version } of missing) t.true(version === versions.get(uuid));
