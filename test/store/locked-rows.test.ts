@@ -5,6 +5,7 @@
 import test from 'ava';
 import pg from 'pg';
 import { systemClock } from '../../runtime/clock.ts';
+import { provide } from '../../runtime/dependency.ts';
 import { UnavailableError } from '../../runtime/errors.ts';
 import { createActors } from '../../runtime/host/actors.ts';
 import { Host } from '../../runtime/host/host.ts';
@@ -18,7 +19,7 @@ import { createTable } from '../kit/create-table.ts';
 import { testNode } from '../kit/host.ts';
 import { startTestPostgres, type TestPostgres } from '../kit/postgres.ts';
 import { SeededRandom } from '../kit/random.ts';
-import { counterKind, tally, title } from '../simulation/counter.ts';
+import { counterKind, SlowWork, tally, title } from '../simulation/counter.ts';
 
 const neighbours = Array.from({ length: 24 }, (_, index) => `neighbour-${index}`);
 const stuck = ['ada', 'bob'];
@@ -46,6 +47,7 @@ test('two actors whose rows are locked keep no neighbour waiting', async (t) => 
   const host = new Host({
     ...ports,
     kinds: [counterKind],
+    provided: [provide(SlowWork, { began() {}, take: () => Promise.resolve() })],
     limits: defaultLimits,
     metrics: noMetrics,
     node: testNode(random),
