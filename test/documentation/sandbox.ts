@@ -27,12 +27,16 @@ export interface StartedServer {
 }
 
 export class Sandbox {
+  readonly #servers: (() => Promise<void>)[] = [];
   readonly path: string;
   readonly #environment: NodeJS.ProcessEnv;
 
   constructor(t: ExecutionContext) {
     this.path = mkdtempSync(join(tmpdir(), 'documented-'));
-    t.teardown(() => this.#remove());
+    t.teardown(async () => {
+      await Promise.all(this.#servers.map((stop) => stop()));
+      this.#remove();
+    });
     cpSync(root, this.path, { recursive: true, filter: (from) => isOurs(relative(root, from)) });
     symlinkSync(join(root, 'node_modules'), join(this.path, 'node_modules'));
     const free = { PORT: '0', ADMIN_PORT: '0', GRPC_PORT: '0' };
@@ -55,6 +59,8 @@ export class Sandbox {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+    // Also where the test fails before it has stopped the server.
+    this.#servers.push(() => stopped(child, ended));
     const output: string[] = [];
     return new Promise((resolve, reject) => {
       void ended.then(() => reject(new Error(`the server ended:\n${output.join('\n')}`)));
@@ -85,8 +91,8 @@ export class Sandbox {
   }
 }
 
-async function stopped({ pid = 0 }: ChildProcess, ended: Promise<void>): Promise<void> {
-  process.kill(-pid, 'SIGTERM');
+async function stopped({ pid = 0, exitCode, signalCode }: ChildProcess, ended: Promise<void>): Promise<void> {
+  if (exitCode === null && signalCode === null) process.kill(-pid, 'SIGTERM');
   await ended;
 }
 
