@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import test from 'ava';
 import { serverCredentials } from '../../../operations/credentials.ts';
 import { alice, register } from '../../kit/account.ts';
-import { createAuthority, hasOpenssl } from '../../kit/certificates.ts';
+import { createAuthority } from '../../kit/certificates.ts';
 import { type ApiWorld, addDead, addNode, ownNode, shardCount, startApi } from '../../kit/internal-api.ts';
 import { buildCommandLine, type CommandLine, type Ended } from './command-line.ts';
 
@@ -261,37 +261,31 @@ test.serial('the address comes from the environment of the node, whatever else i
   t.regex(wrong.err, /GRPC_PORT is not a whole number: "ninety"/);
 });
 
-(hasOpenssl ? test.serial : test.serial.skip)(
-  'with mutual TLS the command line shows its certificate',
-  async (t) => {
-    const authority = createAuthority();
-    t.teardown(() => authority.remove());
-    const node = authority.issue('node.test');
-    const credentials = serverCredentials({
-      certificate: readFileSync(node.cert),
-      key: readFileSync(node.key),
-      clientCa: readFileSync(authority.ca),
-    });
-    const { address } = await startApi(t, { credentials });
-    const operator = authority.issue('operator');
-    const shown = ['--ca', authority.ca, '--cert', operator.cert, '--key', operator.key];
-    const known = await commandLine(['nodes', '--address', address, ...shown]);
-    t.like(known, { code: 0, err: '' });
-    t.is(
-      (await commandLine(['nodes', '--address', address, ...shown, '--server-name', 'node.test'])).code,
-      0,
-    );
-    t.is(
-      (await commandLine(['nodes', '--address', address, ...shown, '--server-name', 'other.test'])).code,
-      69,
-    );
-    const unknown = await commandLine(['nodes', '--address', address, '--ca', authority.ca]);
-    t.is(unknown.code, 69);
-    t.regex(unknown.err, /^No connection to .* --ca, --cert and --key\.\n$/);
-    t.is((await commandLine(['nodes', '--address', address])).code, 69);
+test.serial('with mutual TLS the command line shows its certificate', async (t) => {
+  const authority = createAuthority();
+  t.teardown(() => authority.remove());
+  const node = authority.issue('node.test');
+  const credentials = serverCredentials({
+    certificate: readFileSync(node.cert),
+    key: readFileSync(node.key),
+    clientCa: readFileSync(authority.ca),
+  });
+  const { address } = await startApi(t, { credentials });
+  const operator = authority.issue('operator');
+  const shown = ['--ca', authority.ca, '--cert', operator.cert, '--key', operator.key];
+  const known = await commandLine(['nodes', '--address', address, ...shown]);
+  t.like(known, { code: 0, err: '' });
+  t.is((await commandLine(['nodes', '--address', address, ...shown, '--server-name', 'node.test'])).code, 0);
+  t.is(
+    (await commandLine(['nodes', '--address', address, ...shown, '--server-name', 'other.test'])).code,
+    69,
+  );
+  const unknown = await commandLine(['nodes', '--address', address, '--ca', authority.ca]);
+  t.is(unknown.code, 69);
+  t.regex(unknown.err, /^No connection to .* --ca, --cert and --key\.\n$/);
+  t.is((await commandLine(['nodes', '--address', address])).code, 69);
 
-    const [host = '', port = ''] = address.split(':');
-    const ofNode = { GRPC_CLIENT_CA_FILE: authority.ca, GRPC_CERT_FILE: node.cert, GRPC_KEY_FILE: node.key };
-    t.is((await commandLine(['nodes'], { GRPC_HOST: host, GRPC_PORT: port, ...ofNode })).code, 0);
-  },
-);
+  const [host = '', port = ''] = address.split(':');
+  const ofNode = { GRPC_CLIENT_CA_FILE: authority.ca, GRPC_CERT_FILE: node.cert, GRPC_KEY_FILE: node.key };
+  t.is((await commandLine(['nodes'], { GRPC_HOST: host, GRPC_PORT: port, ...ofNode })).code, 0);
+});

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { nkeys } from '@nats-io/transport-node';
 import test, { type ExecutionContext } from 'ava';
 import { DialError } from '../../../runtime/transport/nats/dial.ts';
-import { createAuthority, hasOpenssl } from '../../kit/certificates.ts';
+import { createAuthority } from '../../kit/certificates.ts';
 import { type NatsServerOptions, startNatsServer } from '../../kit/nats-server.ts';
 import { call, echo, type ProcessOptions, startProcess } from '../../kit/transport-process.ts';
 
@@ -91,9 +91,7 @@ test('a server whose messages are too small is refused by name of what is wrong'
   t.regex((await rejection(t, url)).message, /65536 bytes/);
 });
 
-const testTls = hasOpenssl ? test : test.skip;
-
-testTls('TLS: servers that are vouched for and clients that show a certificate', async (t) => {
+test('TLS: servers that are vouched for and clients that show a certificate', async (t) => {
   const authority = createAuthority();
   const other = createAuthority();
   t.teardown(authority.remove);
