@@ -1,7 +1,7 @@
 /** Who waits for an actor to become active without a message in its mailbox: what is answered without a turn. */
 import { OverloadedError } from '../errors.ts';
 import type { Limits } from '../host/limits.ts';
-import type { RuntimeMetrics } from '../ports.ts';
+import type { RuntimeMetrics } from '../host/runtime-metrics.ts';
 
 export interface ActivationWaitersOptions {
   readonly limits: Limits;

@@ -21,7 +21,8 @@
 import { type Clock, sleep } from '../clock.ts';
 import { TerminalError, UnavailableError } from '../errors.ts';
 import type { Limits } from '../host/limits.ts';
-import type { Logger, RuntimeMetrics } from '../ports.ts';
+import type { RuntimeMetrics } from '../host/runtime-metrics.ts';
+import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
 import { type Commit, type Store, StoreError } from '../store/store.ts';
 import type { ConflictingRow } from './conflicting-rows.ts';

@@ -15,12 +15,12 @@ import type { Dependencies } from '../dependency.ts';
 import { MovedError, NotFoundError, promisesNothing, TerminalError } from '../errors.ts';
 import type { Kind } from '../kind.ts';
 import type { Lease } from '../ownership/lease.ts';
-import type { RuntimeMetrics } from '../ports.ts';
 import { type Store, StoreError } from '../store/store.ts';
 import type { AskCall } from './call.ts';
 import { type HostCommand, type HostCommands, isHostCommand } from './host-commands.ts';
 import type { Limits } from './limits.ts';
 import type { Retrier } from './retrier.ts';
+import type { RuntimeMetrics } from './runtime-metrics.ts';
 import { Workflows } from './workflows.ts';
 
 export interface DispatcherOptions {

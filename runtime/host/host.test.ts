@@ -14,13 +14,13 @@ import {
   UnavailableError,
 } from '../errors.ts';
 import { kind } from '../kind.ts';
-import { noMetrics } from '../ports.ts';
 import { slice, sliceMap } from '../slice.ts';
 import { ModelDatabase, ModelStore, type Schedule } from '../store/model.ts';
 import { StoreError } from '../store/store.ts';
 import { table } from '../table.ts';
 import { InProcessTransport } from '../transport/in-process.ts';
 import type { TransportHandler } from '../transport/transport.ts';
+import { noMetrics } from './runtime-metrics.ts';
 
 const count = slice({ name: 'count', format: 1, schema: z.number(), initial: 0 });
 const labels = sliceMap({ family: 'label', format: 1, schema: z.string(), entriesMax: 3 });

@@ -19,7 +19,7 @@ import { Jobs } from '../jobs/jobs.ts';
 import type { Kind } from '../kind.ts';
 import { Lease } from '../ownership/lease.ts';
 import { Ownership } from '../ownership/ownership.ts';
-import type { Logger, RuntimeMetrics } from '../ports.ts';
+import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
 import { type NodeRow, type Store, StoreError } from '../store/store.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -29,6 +29,7 @@ import { Dispatcher } from './dispatcher.ts';
 import { HostCommands } from './host-commands.ts';
 import type { Limits } from './limits.ts';
 import { Retrier } from './retrier.ts';
+import type { RuntimeMetrics } from './runtime-metrics.ts';
 
 const pruneMax = 1_000;
 const prunePauseMs = 60_000;

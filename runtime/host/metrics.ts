@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { RuntimeMetrics } from '../ports.ts';
+import type { RuntimeMetrics } from './runtime-metrics.ts';
 
 const batchBuckets = [1, 2, 4, 8, 16, 32, 64];
 const secondsBuckets = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];

@@ -11,11 +11,11 @@ import type { Clock } from '../clock.ts';
 import type { Workflow } from '../command.ts';
 import type { Dependencies } from '../dependency.ts';
 import { FencedError, MovedError, OverloadedError, promisesNothing, RetryableError } from '../errors.ts';
-import type { RuntimeMetrics } from '../ports.ts';
 import { createWorkflowActors } from './actors.ts';
 import type { AskCall } from './call.ts';
 import type { Limits } from './limits.ts';
 import type { Retrier } from './retrier.ts';
+import type { RuntimeMetrics } from './runtime-metrics.ts';
 
 /** A call whose actor has moved is repeated soon: the next owner is on its way. */
 const movedRetryMs = 100;

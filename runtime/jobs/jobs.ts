@@ -41,8 +41,9 @@ import type { Dependencies } from '../dependency.ts';
 import { FencedError, MovedError, promisesNothing, RetryableError } from '../errors.ts';
 import type { Actors } from '../handles.ts';
 import type { Limits } from '../host/limits.ts';
+import type { RuntimeMetrics } from '../host/runtime-metrics.ts';
 import type { Kind } from '../kind.ts';
-import type { Logger, RuntimeMetrics } from '../ports.ts';
+import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
 import type { TimerRow } from '../store/store.ts';
 import {
