@@ -70,7 +70,6 @@ export function createAdmission(options: AdmissionOptions): Admission {
     credentials: Credentials | undefined,
     address: () => string,
   ): number {
-    if (route?.unlimited) return 0;
     const bucket = bucketOf(route, credentials);
     if (credentials !== undefined && bucket.by === 'user') return limiter.take(bucket, credentials.userUuid);
     // Making out an address costs as much as all else here, so it is not done for nothing.

@@ -18,6 +18,9 @@ export interface RateBucket {
   readonly by: 'address' | 'user';
 }
 
+/** For probes, which no limit may turn away. */
+export const unlimited: RateBucket = { name: 'unlimited', perMinute: 0, by: 'address' };
+
 export interface RateLimiter {
   /** Where routes are counted that declare no bucket of their own: by address, and with a session by user. */
   readonly public: RateBucket;
