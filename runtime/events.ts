@@ -41,5 +41,5 @@ export interface SubscribedActors {
   stop(): void;
 }
 
-/** Begins to listen; which actors are subscribed to is said by and by. */
+/** Starts listening; the actors themselves are added and removed later. */
 export type Subscribe = (subscriber: Subscriber) => SubscribedActors;

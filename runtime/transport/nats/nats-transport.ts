@@ -90,7 +90,7 @@ export class NatsTransport implements Transport, TransportGauges {
   #handler: TransportHandler | undefined;
   readonly reachesOthers = true;
 
-  /** To be had by `openNatsTransport`. */
+  /** Use `openNatsTransport`. */
   constructor(options: NatsTransportOptions, connections: Connections) {
     const { clusterName, databaseId, incarnation, clock, metrics, logger } = options;
     const { control, bulk } = connections;
