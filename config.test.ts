@@ -139,7 +139,7 @@ test('the internal API is for loopback addresses, unless callers show certificat
   t.regex(problemsOf({ ...open, ...tls }).join(), /GRPC_HOST is not a loopback address/);
   t.deepEqual(problemsOf({ ...open, ...tls, GRPC_CLIENT_CA_FILE: 'ca.pem' }), []);
   t.deepEqual(problemsOf({ ...open, GRPC_ALLOW_INSECURE: 'true' }), []);
-  t.regex(problemsOf({ GRPC_CERT_FILE: 'cert.pem' }).join(), /need each other/);
+  t.regex(problemsOf({ GRPC_CERT_FILE: 'cert.pem' }).join(), /must be set together/);
 });
 
 test('settings that contradict each other are refused', (t) => {
@@ -171,7 +171,7 @@ test('an access key mode that is not known is the strictest', (t) => {
 test('a name close to a setting is warned about', (t) => {
   const { warnings } = configurationFrom({ COOKIE_SAMESITE: 'Lax' });
   t.deepEqual(warnings, [
-    'The variable COOKIE_SAMESITE is no setting. COOKIE_SAME_SITE may have been meant.',
+    'The variable COOKIE_SAMESITE is not a setting. Did you mean COOKIE_SAME_SITE?',
   ]);
 });
 
@@ -180,7 +180,7 @@ test('a name close to a setting is told also where others are wrong, or contradi
     const error = errorOf({ ...wrong, COOKIE_SAMESITE: 'Lax' });
     t.regex(
       error?.message ?? '',
-      /^The settings are wrong:\n {2}- .*\n.*COOKIE_SAME_SITE may have been meant\.$/,
+      /^The settings are wrong:\n {2}- .*\n.*Did you mean COOKIE_SAME_SITE\?$/,
     );
   }
 });
@@ -212,7 +212,7 @@ test('every secret can stand in a file, and is read without the white space arou
 test('a secret is either in its variable or in its file', (t) => {
   for (const { name } of everySetting(secretSettings)) {
     const problems = problemsOf({ [name]: 'hunter2', [`${name}_FILE`]: '/run/it' }, { '/run/it': 'hunter2' });
-    t.deepEqual(problems, [`${name} and ${name}_FILE are both set; one of them has to go.`]);
+    t.deepEqual(problems, [`${name} and ${name}_FILE are both set; remove one of them.`]);
   }
 });
 

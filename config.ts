@@ -1,6 +1,6 @@
 /**
  * The configuration: environment -> settings, as every module declares its own -> one frozen Config, secrets apart. No
- * other module reads the environment. Here stands how settings bear on each other.
+ * other module reads the environment. How settings depend on each other is decided here.
  */
 import { readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
@@ -27,7 +27,7 @@ import {
 } from './process/settings.ts';
 import type { Declarations, SettingsOf } from './runtime/setting.ts';
 
-/** As they stand in a `Config`; in this order, too, the reference for operators has them. */
+/** As they appear in a `Config`, in the order of the reference for operators. */
 export const settings = {
   ...serverSettings,
   ...dataSettings,
@@ -61,11 +61,11 @@ export interface Secrets extends SettingsOf<typeof secretSettings> {}
 export interface Configuration {
   readonly config: Config;
   readonly secrets: Secrets;
-  /** Sentences about what looks mistaken and is no error. */
+  /** Sentences about what looks like a mistake but is no error. */
   readonly warnings: readonly string[];
 }
 
-/** Every problem of the settings in one message, and what looks mistaken besides. */
+/** Every problem of the settings in one message, with the warnings. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
   constructor(problems: readonly string[], warnings: readonly string[] = []) {
@@ -82,7 +82,7 @@ export const configuration = (): Configuration => configurationFrom(process.env)
 /** @throws ConfigError */
 export function configurationFrom(environment: Environment, readFile = readText): Configuration {
   const warnings = nearNames(Object.keys(environment), variablesOf(everything)).map(
-    ({ given, meant }) => `The variable ${given} is no setting. ${meant} may have been meant.`,
+    ({ given, meant }) => `The variable ${given} is not a setting. Did you mean ${meant}?`,
   );
   const { values, problems } = read({ environment, readFile }, everything);
   if (values === undefined) throw new ConfigError(problems, warnings);
@@ -96,14 +96,14 @@ export function configurationFrom(environment: Environment, readFile = readText)
   return freezeDeeply({ config, secrets, warnings });
 }
 
-/** Where the operator command line finds the internal API: what is set for the node it runs beside. */
+/** Where the operator command line finds the internal API: the settings of the node it runs beside. */
 export const internalApiConfiguration = (): InternalApiSettings => internalApiFrom(process.env);
 
-/** Whatever else is set wrong is not the operator's concern. @throws ConfigError */
+/** Ignores mistakes in any other setting. @throws ConfigError */
 export const internalApiFrom = (environment: Environment): InternalApiSettings =>
   freezeDeeply(readAlone({ environment, readFile: readText }, internalApiSettings));
 
-/** The database that operators work on by themselves, while no node runs. @throws ConfigError */
+/** The database that operators work on directly, while no node runs. @throws ConfigError */
 export const databaseUrl = (): string | undefined => databaseUrlFrom(process.env);
 
 /** @throws ConfigError */
@@ -147,7 +147,7 @@ function contradictionsOf({ host, accounts, cookies, migrateAtStart }: Config, s
   const problems: string[] = [];
   if (accounts.forceHeaderSessions && !isLoopback(host)) {
     problems.push(
-      'E2E_TESTING weakens the server and is allowed on a loopback address only; HOST is another one.',
+      'E2E_TESTING weakens the server and is only allowed on a loopback address, which HOST is not.',
     );
   }
   if (cookies.sameSite === 'None' && !cookies.secure) {
@@ -158,7 +158,7 @@ function contradictionsOf({ host, accounts, cookies, migrateAtStart }: Config, s
   }
   if (!migrateAtStart && secrets.databaseUrl === undefined) {
     problems.push(
-      'MIGRATE_AT_START=false needs DATABASE_URL: nobody but the server can reach a database of its own.',
+      'MIGRATE_AT_START=false needs DATABASE_URL: only the server itself can reach its embedded database.',
     );
   }
   return problems;
@@ -169,7 +169,7 @@ function clusterContradictionsOf(config: Config, nats: Settings['nats'], secrets
   const { role, nodeId, internalApi } = config;
   const isClustered = config.nats !== undefined;
   if (role !== 'all' && !isClustered) {
-    problems.push(`ROLE=${role} needs NATS_URL: without it no other process can be reached.`);
+    problems.push(`ROLE=${role} needs NATS_URL: without it, other processes cannot be reached.`);
   }
   if (isClustered && secrets.databaseUrl === undefined) {
     problems.push('NATS_URL needs DATABASE_URL: the processes of a cluster share one database.');
@@ -178,13 +178,13 @@ function clusterContradictionsOf(config: Config, nats: Settings['nats'], secrets
     problems.push('NATS_URL needs SECRET_KEY or SECRET_KEY_FILE, the same for all processes of the cluster.');
   }
   if (isClustered && nodeId === dataSettings.nodeId.default) {
-    problems.push('NATS_URL needs NODE_ID, another for each process of the cluster.');
+    problems.push('NATS_URL needs NODE_ID, a different one for each process of the cluster.');
   }
   for (const [names, { certFile, keyFile }] of [
     ['GRPC_CERT_FILE and GRPC_KEY_FILE', internalApi],
     ['NATS_CERT_FILE and NATS_KEY_FILE', nats],
   ] as const) {
-    if ((certFile === undefined) !== (keyFile === undefined)) problems.push(`${names} need each other.`);
+    if ((certFile === undefined) !== (keyFile === undefined)) problems.push(`${names} must be set together.`);
   }
   if (internalApi.clientCaFile !== undefined && internalApi.certFile === undefined) {
     problems.push('GRPC_CLIENT_CA_FILE needs GRPC_CERT_FILE and GRPC_KEY_FILE.');
@@ -208,7 +208,7 @@ function isLoopback(host: string): boolean {
   return loopback.check(host, version === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** A host as it stands in an address; every interface is reached as localhost. */
+/** A host as written in an address; for all interfaces it is localhost. */
 export function urlHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost';
   return isIP(host) === 6 ? `[${host}]` : host;

@@ -22,7 +22,7 @@ export interface Method<Request, Response> {
   readonly responseDeserialize: (bytes: Buffer) => Response;
 }
 
-// What the library has to say comes as errors, too.
+// The library reports everything through errors as well.
 setLogVerbosity(logVerbosity.NONE);
 
 export class Connection {
@@ -36,7 +36,7 @@ export class Connection {
       throw new Failure(exitCodes.usage, `--address ${options.address} is not host:port.`);
     }
     this.#client = new Client(options.address, credentialsOf(options), {
-      // Nodes are reached directly, whatever the web is reached by.
+      // Nodes are reached directly, even where the web is reached through a proxy.
       'grpc.enable_http_proxy': 0,
       ...(options.serverName !== undefined && { 'grpc.ssl_target_name_override': options.serverName }),
     });
@@ -74,14 +74,14 @@ export class Connection {
 
 function credentialsOf({ ca, cert, key }: ConnectionOptions): ChannelCredentials {
   if ((cert === undefined) !== (key === undefined)) {
-    throw new Failure(exitCodes.usage, '--cert and --key need each other.');
+    throw new Failure(exitCodes.usage, '--cert and --key must be given together.');
   }
   if (ca === undefined && cert === undefined) return ChannelCredentials.createInsecure();
   try {
     return ChannelCredentials.createSsl(pem('--ca', ca), pem('--key', key), pem('--cert', cert));
   } catch (error) {
     if (error instanceof Failure) throw error;
-    throw new Failure(exitCodes.usage, '--ca, --cert and --key are no certificates and their key.');
+    throw new Failure(exitCodes.usage, '--ca, --cert and --key do not hold certificates and their key.');
   }
 }
 

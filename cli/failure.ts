@@ -4,7 +4,7 @@ import { type ServiceError, status } from '@grpc/grpc-js';
 /** After sysexits(3) where it has one. */
 export const exitCodes = {
   ok: 0,
-  /** The cluster says no: there is no such thing, or it may not be. */
+  /** The cluster refuses: there is no such thing, or it is not allowed. */
   refused: 1,
   /** The command line is wrong. */
   usage: 64,
@@ -14,7 +14,7 @@ export const exitCodes = {
 
 export class Failure extends Error {
   readonly exitCode: number;
-  /** What the node answered, if it was it that refused. */
+  /** The node's answer, if it was the node that refused. */
   readonly code: status | undefined;
   constructor(exitCode: number, message: string, code?: status) {
     super(message);
@@ -46,7 +46,7 @@ export function failureOf(error: ServiceError, address: string, deadlineMs: numb
 function sentence({ code, details }: ServiceError, address: string, deadlineMs: number): string {
   switch (code) {
     case status.DEADLINE_EXCEEDED:
-      return `${address} did not answer within ${deadlineMs} ms; --deadline-ms gives it longer.`;
+      return `${address} did not answer within ${deadlineMs} ms; allow more time with --deadline-ms.`;
     case status.UNIMPLEMENTED:
       return `${address} does not know this command: it may run another version.`;
     case status.RESOURCE_EXHAUSTED:
@@ -57,7 +57,7 @@ function sentence({ code, details }: ServiceError, address: string, deadlineMs: 
   }
 }
 
-/** The library's own words, and not a sentence of ours. */
+/** The library's own words, not ours. */
 const isConnectionProblem = (details: string) =>
   /^(No connection established|Connection dropped|Name resolution failed|Stream|Call|Failed)/i.test(details);
 
@@ -68,6 +68,6 @@ function noConnection(details: string, address: string): string {
   const reason = reasons.exec(details)?.[0];
   return (
     `No connection to ${address}${reason === undefined ? '' : ` (${reason})`}. Is a node running there? ` +
-    'The address is set by --address or by GRPC_HOST and GRPC_PORT, and TLS by --ca, --cert and --key.'
+    'Set the address with --address or GRPC_HOST and GRPC_PORT, and TLS with --ca, --cert and --key.'
   );
 }

@@ -16,7 +16,7 @@ import { Session } from './session.ts';
 import { columnsMax } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What the environment says where no option does. */
+/** What the environment sets where no option is given. */
 export interface Defaults {
   readonly address: string;
   readonly ca: string | undefined;
@@ -24,7 +24,7 @@ export interface Defaults {
   readonly key: string | undefined;
 }
 
-/** What is done without a node to ask. */
+/** What works without a node. */
 export interface Tools {
   readonly migrate: Migrate;
   readonly reshard: Reshard;
@@ -42,7 +42,7 @@ const exitCodeHelp = `
 Exit codes: 0 done; 1 the cluster says no, or there is no such thing; 64 the command line is wrong;
 69 the node or the cluster cannot answer now.
 
-Begin with \`scriptorium nodes\`. \`scriptorium help <command>\` says when to use a command, with examples.
+Start with \`scriptorium nodes\`. \`scriptorium help <command>\` explains when to use a command, with examples.
 `;
 
 /** Runs one command line. Resolves to its exit code. */
@@ -88,7 +88,7 @@ function createProgram(defaults: Defaults, terminal: Terminal, tools: Tools, run
     .configureHelp({ helpWidth: columnsMax, showGlobalOptions: true })
     .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
     .showSuggestionAfterError()
-    .showHelpAfterError('(--help says more)')
+    .showHelpAfterError('(see --help)')
     .exitOverride();
   for (const add of [
     addNodeCommands,

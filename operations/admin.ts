@@ -1,6 +1,6 @@
 /**
- * The admin port: Prometheus metrics and probes, apart from the public port so that it can be kept private.
- * `/livez` says that the event loop turns and nothing more, as restarting a process heals no dependency.
+ * The admin port: Prometheus metrics and probes, separate from the public port so that it can be kept private.
+ * `/livez` only says that the event loop turns, since restarting a process repairs no dependency.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -14,12 +14,12 @@ export function clusterHandlers(options: Options): Handlers<ClusterService> {
   return { ...nodeHandlers(options), ...actorHandlers(options), ...backlogHandlers(options) };
 }
 
-const noSuchNode = () => notFound('There is no living node of that name.');
+const noSuchNode = () => notFound('There is no live node with that name.');
 
 function nodeHandlers({ cluster, shardCount, logger }: Options) {
   async function setDraining(node: string, draining: boolean): Promise<void> {
     if (!(await cluster.setDraining(node, draining))) throw noSuchNode();
-    logger.info({ node, draining }, 'an operator has changed whether a node drains');
+    logger.info({ node, draining }, 'an operator changed whether a node drains');
   }
 
   return {
@@ -58,7 +58,7 @@ function nodeHandlers({ cluster, shardCount, logger }: Options) {
 
     async rebalance() {
       cluster.rebalance();
-      logger.info({}, 'an operator has asked for every shard in its place');
+      logger.info({}, 'an operator asked for a rebalance');
       return {};
     },
   } satisfies Partial<Handlers<ClusterService>>;
@@ -98,14 +98,14 @@ function actorHandlers({ actors }: Options) {
     async reviveTimer({ actor, name }, ask) {
       const operations = actorOperations(actors, addressField('actor', actor));
       const revived = await operations.$reviveTimer({ name: textField('name', name) }, ask);
-      if (!revived) throw notFound('That actor has no dead timer of that name.');
+      if (!revived) throw notFound('That actor has no dead timer with that name.');
       return {};
     },
 
     async reviveTell({ target, tellId }, ask) {
       const operations = actorOperations(actors, addressField('target', target));
       const revived = await operations.$reviveTell({ tellId: uuidField('tell_id', tellId) }, ask);
-      if (!revived) throw notFound('No dead tell of that id waits for that actor.');
+      if (!revived) throw notFound('That actor has no dead tell with that id.');
       return {};
     },
   } satisfies Partial<Handlers<ClusterService>>;

@@ -1,11 +1,11 @@
 /**
  * The internal gRPC API: sessions for other services, the cluster and its users for operators, health for probes.
  *
- * Whoever gets through to it may call everything, so it listens on loopback or asks for certificates (mutual TLS); the
- * configuration refuses anything else unless told otherwise. It has no reflection: contracts are in `proto/`.
+ * Anyone who can connect may call everything, so it listens on loopback or asks for certificates (mutual TLS); the
+ * configuration refuses anything else unless it is overridden. It has no reflection: contracts are in `proto/`.
  *
- * Shutdown: watchers of health are told, no new call is taken, calls in flight finish within a bound, and what is left
- * is cut off.
+ * Shutdown: watchers of health are notified, no new call is accepted, calls in flight finish within a bound, and the
+ * rest is cut off.
  */
 import { isIPv6 } from 'node:net';
 import { logVerbosity, Server, type ServerCredentials, setLogVerbosity } from '@grpc/grpc-js';
@@ -39,7 +39,7 @@ const serverOptions = {
   'grpc.enable_channelz': 0,
 };
 
-// The library writes to standard error by itself; what it has to say comes as errors too.
+// The library also logs to standard error; everything it reports arrives as errors too.
 setLogVerbosity(logVerbosity.NONE);
 
 export function createInternalApi(options: InternalApiOptions): InternalApi {

@@ -66,7 +66,7 @@ test.serial('shards: a summary, all of them, those of one node', async (t) => {
   t.deepEqual(await run('shards', '--node', 'unknown'), {
     code: 1,
     out: '',
-    err: 'There is no node of that name.\n',
+    err: 'There is no node with that name.\n',
   });
 });
 
@@ -102,7 +102,7 @@ test.serial('where and evict: an actor in memory, out of it, and one that does n
   t.deepEqual(await run('where', 'ghost', 'x'), {
     code: 64,
     out: '',
-    err: 'actor.kind is none of the kinds of actors: user, signin.\n',
+    err: 'actor.kind is not a kind of actor; there are: user, signin.\n',
   });
 });
 
@@ -114,7 +114,7 @@ test.serial(
     const { run, json } = at(world);
     const last = await run('drain', ownNode);
     t.is(last.code, 1);
-    t.regex(last.err, /^No other node .* Say --yes to drain it all the same\.\n$/);
+    t.regex(last.err, /^No other node .* Use --yes to drain it anyway\.\n$/);
 
     await addNode(world, 'other');
     t.deepEqual(await json('drain', ownNode), { node: ownNode, draining: true, shards: shardCount });
@@ -123,7 +123,7 @@ test.serial(
     t.is(late.code, 69);
     t.is(
       linesOf({ ...late, out: late.err }).at(-1),
-      'test still holds 16 shards after 1 ms. It goes on draining.',
+      'test still holds 16 shards after 1 ms. It is still draining.',
     );
 
     const waiting = run('drain', ownNode, '--wait');
@@ -144,7 +144,7 @@ test.serial(
   },
 );
 
-test.serial('timers: what waits and what is dead, and trying it anew', async (t) => {
+test.serial('timers: what waits and what is dead, and trying it again', async (t) => {
   const world = await startApi(t);
   await addDead(world, nobody);
   const { run, json } = at(world);
@@ -162,12 +162,12 @@ test.serial('timers: what waits and what is dead, and trying it anew', async (t)
   t.like(await run('timers', '--revive', 'user/x/purge'), { code: 1, out: '' });
   t.like(await run('timers', '--revive', `user/${nobody}/purge`), {
     code: 0,
-    out: '1 timer will be tried anew.\n',
+    out: '1 timer will be retried.\n',
   });
   t.deepEqual(await json('timers', '--revive', 'all'), { revived: 0 });
 });
 
-test.serial('tells: what waits and what is dead, and trying it anew', async (t) => {
+test.serial('tells: what waits and what is dead, and trying it again', async (t) => {
   const world = await startApi(t);
   const { tellId } = await addDead(world, nobody);
   const { run, json } = at(world);
@@ -189,7 +189,7 @@ test.serial('user: found by address, shown, and signed out only when that is mea
   t.deepEqual(await run('user', 'find', 'bob@example.org'), {
     code: 1,
     out: '',
-    err: 'Nobody has that address in that workspace.\n',
+    err: 'No user has that address in that workspace.\n',
   });
   const shown = (await run('user', 'show', userUuid)).out;
   t.regex(shown, /^e-mail +alice@example\.org$/m);
@@ -205,11 +205,11 @@ test.serial('user: found by address, shown, and signed out only when that is mea
   t.deepEqual(await run('user', 'sign-out', userUuid), {
     code: 1,
     out: '',
-    err: 'This would end 1 session of the user, on every device. Say --yes to do it.\n',
+    err: 'This would end 1 session of the user, on every device. Use --yes to do it.\n',
   });
   t.deepEqual(await json('user', 'sign-out', userUuid, '--yes'), { userUuid, endedSessions: 1 });
   t.like(await run('user', 'sign-out', userUuid, '--yes'), { code: 0, out: '0 sessions ended.\n' });
-  t.like(await run('user', 'show', nobody), { code: 1, err: 'There is no user of that uuid.\n' });
+  t.like(await run('user', 'show', nobody), { code: 1, err: 'There is no user with that uuid.\n' });
   t.like(await run('user', 'show', 'bob'), { code: 64, err: 'user_uuid is not a uuid.\n' });
 });
 
@@ -240,7 +240,7 @@ test.serial(
     t.deepEqual(late, {
       code: 69,
       out: '',
-      err: `127.0.0.1:${port} did not answer within 300 ms; --deadline-ms gives it longer.\n`,
+      err: `127.0.0.1:${port} did not answer within 300 ms; allow more time with --deadline-ms.\n`,
     });
     const absent = await commandLine(['nodes'], { GRPC_PORT: '1' });
     t.is(absent.code, 69);

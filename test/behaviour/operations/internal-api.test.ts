@@ -145,7 +145,7 @@ test('shards are summed up by node, and listed by number with their owners when 
   t.like(await failing(ClusterService.listShards, { ...asked, node: 'unknown' }), { code: status.NOT_FOUND });
   t.like(await failing(ClusterService.listShards, { ...asked, pageToken: 'x' }), {
     code: status.INVALID_ARGUMENT,
-    details: 'page_token is none that this list has given.',
+    details: 'page_token was not issued by this list.',
   });
   t.like(await failing(ClusterService.listShards, { ...asked, pageSize: -1 }), {
     code: status.INVALID_ARGUMENT,
@@ -240,7 +240,10 @@ test('what is no address of an actor is refused in words', async (t) => {
   };
   t.is(await wrong(undefined), 'actor is missing.');
   t.is(await wrong({ kind: 'user', id: '' }), 'actor.id is missing.');
-  t.is(await wrong({ kind: 'ghost', id: 'x' }), 'actor.kind is none of the kinds of actors: user, signin.');
+  t.is(
+    await wrong({ kind: 'ghost', id: 'x' }),
+    'actor.kind is not a kind of actor; there are: user, signin.',
+  );
   t.is(await wrong({ kind: 'user', id: 'x'.repeat(513) }), 'actor.id is too long: at most 512 characters.');
 });
 
