@@ -297,7 +297,7 @@ export interface JobRun extends Pick<Workflow, 'self' | 'use'> {
    * to everything that waits.
    */
   readonly signal: AbortSignal;
-  /** Other actors. Every run asks anew: whom a repeat must not reach twice is asked under a call id made from `id`. */
+  /** Other actors. Every run asks again: whom a repeat must not reach twice is asked under a call id made from `id`. */
   readonly actors: Actors;
   /**
    * Runs a turn and resolves once its commit is durable. A run that has lost its lease is rejected before the turn

@@ -1,6 +1,6 @@
 /**
  * Hearing what actors publish. A process is subscribed to an actor from when the actor's host has answered its
- * registration (`turn.subscribe`). Events are best effort: whatever may have cost one has the actor registered anew,
+ * registration (`turn.subscribe`). Events are best effort: whatever may have cost one has the actor registered again,
  * and then it is told to be `repaired`, for whoever listens to ask the actor for what may have been missed.
  */
 import type { Address } from './address.ts';

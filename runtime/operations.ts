@@ -102,7 +102,7 @@ export const operatorCommands = {
   $inspect: { request: nothing, reply: reportSchema },
   /** Drops an idle actor from memory. False: it was not there, or is not idle. */
   $evict: { request: nothing, reply: z.boolean() },
-  /** Tries a dead timer or tell anew. False: there is none of that name. */
+  /** Tries a dead timer or tell again. False: there is none of that name. */
   $reviveTimer: { request: z.object({ name: z.string() }), reply: z.boolean() },
   $reviveTell: { request: z.object({ tellId: z.uuid() }), reply: z.boolean() },
 } satisfies CommandShapes;

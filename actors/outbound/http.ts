@@ -2,7 +2,7 @@
  * The one way out of this server over HTTP: for captcha servers, mail relays and other providers.
  *
  *   - Who asks says whose choice the destination is. One that the operator has fixed may be anywhere. Any other is
- *     checked: only what the whole internet can reach passes (`public-address.ts`), on every connection anew.
+ *     checked: only what the whole internet can reach passes (`public-address.ts`), on every connection again.
  *   - `http` and `https` alone, and no credentials in addresses. A redirect is an answer like any other unless asked for.
  *   - Everything is bounded: the time from the call to the last byte, the answer as it is after decompression, and how
  *     many requests are in flight or wait.

@@ -140,7 +140,7 @@ test('a name that leads elsewhere after it was checked gains nothing', async (t)
   t.is((await send({ url: `http://example.org:${open.port}/`, destination: 'checked' })).status, 201);
   t.deepEqual(asked, ['example.org']);
   t.like(open.asked[0]?.headers, { host: `example.org:${open.port}` });
-  // Every connection anew.
+  // Every connection again.
   await fails(
     t,
     send({ url: `http://example.org:${hidden.port}/`, destination: 'checked' }),

@@ -62,7 +62,7 @@ export class Hub {
     return this.#users.size;
   }
 
-  /** Users who wait to be registered anew. */
+  /** Users who wait to be registered again. */
   get waiting(): number {
     return this.#subscriptions.waiting;
   }

@@ -381,7 +381,7 @@ export class Actor implements Committing {
       this.#noteLoss(flight.pending);
       return this.#runAgain();
     }
-    // What came meanwhile has not begun its reads; running again begins all of them anew.
+    // What came meanwhile has not begun its reads; running again begins all of them again.
     this.#mailbox.beginAll();
     this.#durableNow(flight.pending);
   }

@@ -116,7 +116,7 @@ export class Rows {
       for (const kept of rows.values()) if (kept.commit > durableCommit) rows.delete(kept.key);
     }
     // A speculative row may have covered a durable one that an outstanding read needs. Whoever reverts begins
-    // every read anew, so what is left here is only a cache.
+    // every read again, so what is left here is only a cache.
     this.#durable = this.#durable.filter((kept) => this.get(kept.table, kept.key) === kept);
   }
 

@@ -71,7 +71,7 @@ test('an event of an actor that is subscribed to arrives, any other is dropped',
   t.is(log.gaps, 0);
 });
 
-test('a gap in the numbers of a host has every actor of that host registered anew', async (t) => {
+test('a gap in the numbers of a host has every actor of that host registered again', async (t) => {
   const { subscribe, event, log, clock } = startSubscriptions(async (actor) =>
     actor.id === 'b' ? 'other' : 'h',
   );
@@ -92,7 +92,7 @@ test('the loss of the very first event is a gap too', async (t) => {
   t.deepEqual(log.causes, ['gap']);
 });
 
-test('a claimed shard has the actors of that shard registered anew', async (t) => {
+test('a claimed shard has the actors of that shard registered again', async (t) => {
   const { subscribe, listener, log, clock } = startSubscriptions(async () => 'new');
   const others = Array.from({ length: 40 }, (_, index) => user(`user ${index}`));
   for (const actor of others) subscribe(actor, 'h');
@@ -124,7 +124,7 @@ test('a registration that was in flight when the shard was claimed is made again
   t.deepEqual(log.repaired, ['a', 'a']);
 });
 
-test('after a cut everybody is registered anew, and the gaps it made are not repaired twice', async (t) => {
+test('after a cut everybody is registered again, and the gaps it made are not repaired twice', async (t) => {
   const { subscribe, event, listener, log, clock } = startSubscriptions();
   subscribe(a, 'h');
   subscribe(b, 'h');
@@ -139,7 +139,7 @@ test('after a cut everybody is registered anew, and the gaps it made are not rep
   t.is(log.repaired.length, 4);
 });
 
-test('an event or a registration from another host has the actor registered anew', async (t) => {
+test('an event or a registration from another host has the actor registered again', async (t) => {
   const { subscriptions, subscribe, event, log, clock } = startSubscriptions(async () => 'new');
   subscribe(a, 'old');
   event('new', 1, a);
@@ -153,7 +153,7 @@ test('an event or a registration from another host has the actor registered anew
   t.is(log.causes.length, 2);
 });
 
-test('everybody is registered anew within ten minutes, not all at once', async (t) => {
+test('everybody is registered again within ten minutes, not all at once', async (t) => {
   const { subscribe, log, clock } = startSubscriptions();
   for (let index = 0; index < 200; index += 1) subscribe(user(`user ${index}`), 'h');
   await clock.advance(440_000);

@@ -2,7 +2,7 @@
  * The actors that a gateway is subscribed to, and what keeps it so.
  *
  * A gateway is subscribed to an actor once the actor's host has answered its registration. Events are best effort, so
- * whatever may have cost one has the actors concerned registered anew, and each that was is told to be `repaired`: its
+ * whatever may have cost one has the actors concerned registered again, and each that was is told to be `repaired`: its
  * clients then ask for what they may have missed. That is the case when
  *
  *   claimed       a host took over the actor's shard: the former one can no longer publish, and may have ended
@@ -48,9 +48,9 @@ interface Subscription {
   readonly shard: number;
   /** The incarnation that answered the last registration. */
   host: string | undefined;
-  /** When it is registered anew at the latest. */
+  /** When it is registered again at the latest. */
   dueMs: number;
-  /** Why it waits to be registered anew. */
+  /** Why it waits to be registered again. */
   wanted: RepairCause | undefined;
   isRegistering: boolean;
 }
@@ -178,7 +178,7 @@ export class Subscriptions implements SubscribedActors {
     );
   }
 
-  /** Every actor is registered anew, so gaps that show only now say nothing. */
+  /** Every actor is registered again, so gaps that show only now say nothing. */
   #reconnected(): void {
     for (const heard of this.#heard.values()) heard.last = anyNext;
     this.#want('reconnected', [...this.#byActor.values()]);
@@ -198,7 +198,7 @@ export class Subscriptions implements SubscribedActors {
     return [...this.#byActor.values()].filter(concerns);
   }
 
-  // --- registering anew --------------------------------------------------------------------------------------
+  // --- registering again --------------------------------------------------------------------------------------
 
   #want(cause: RepairCause, concerned: readonly Subscription[]): void {
     const { random } = this.#options;
@@ -246,7 +246,7 @@ export class Subscriptions implements SubscribedActors {
     }
   }
 
-  /** It has been asked for again and again by then (`runtime/host/retrier.ts`); after a pause it is begun anew. */
+  /** It has been asked for again and again by then (`runtime/host/retrier.ts`); after a pause it is begun again. */
   #registrationFailed(subscription: Subscription, error: unknown): void {
     const { logger, random } = this.#options;
     if (this.#byActor.get(subscription.key) !== subscription) return;

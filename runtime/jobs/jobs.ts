@@ -308,7 +308,7 @@ export class Jobs {
     held.cancelRenewal();
     try {
       await this.#turn(held, step?.reads, (turn, row, reads) => {
-        // Before the step, which may start the job anew.
+        // Before the step, which may start the job again.
         const next = finished(row, this.#grant(turn.nowMs));
         if (next === undefined) turn.disarm(row);
         else turn.keepTimer(next);

@@ -10,7 +10,7 @@
  * 3. What `activate` or `barrier` returned is followed by reads that see every earlier commit of that actor.
  * 4. Epochs come from one counter of the whole cluster and only grow.
  * 5. A shard is claimed only while no other live incarnation holds it, by database time. A release names the epoch of
- *    its claim: one that reaches the database late frees nothing that was claimed anew.
+ *    its claim: one that reaches the database late frees nothing that was claimed again.
  * 6. Incarnations of one node succeed each other in the order of their starts: once a later start has registered,
  *    the registration of an earlier one can never apply, whenever its statement reaches the database.
  *
@@ -134,7 +134,7 @@ export interface NodeRow {
 export interface LiveNode extends Omit<NodeRow, 'incarnation'> {
   /** Null: it left, or was declared dead. */
   readonly incarnation: string | null;
-  /** It hands over all its shards and takes no more until it starts anew or is told to stay. */
+  /** It hands over all its shards and takes no more until it starts again or is told to stay. */
   readonly draining: boolean;
   /** Other processes can reach it, as far as it has said. */
   readonly connected: boolean;
@@ -214,7 +214,7 @@ export interface Store {
   expireNodes(): Promise<void>;
   /**
    * Claims, of the shards named, those that no other live incarnation holds, all under one new epoch. Shards that
-   * this incarnation holds are claimed anew: it names them only if it never got the answer of the claim before.
+   * this incarnation holds are claimed again: it names them only if it never got the answer of the claim before.
    * Returns that epoch and the shards now held under it.
    */
   claim(
@@ -272,7 +272,7 @@ export interface Store {
 
   /** A text kept for the whole cluster, set by whoever comes first (shard count, key fingerprint, generation). */
   fixedSetting(name: string, value: string): Promise<string>;
-  /** Sets such a text anew, whatever it was. */
+  /** Sets such a text again, whatever it was. */
   replaceSetting(name: string, value: string): Promise<void>;
 
   close(): Promise<void>;

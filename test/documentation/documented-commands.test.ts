@@ -99,7 +99,7 @@ test('a newcomer starts the server, tries the API, backs up, and restores', asyn
   t.deepEqual(
     data.retrieved_items.map(({ uuid, content }: { uuid: string; content: string }) => [uuid, content]),
     [[synced.saved_items[0].uuid, '004:ciphertext']],
-    'devices read everything anew',
+    'devices read everything again',
   );
 
   t.true(operatorCommands.has('drain'));

@@ -198,7 +198,7 @@ export const ownershipClauses: readonly Clause[] = [
     },
   },
   {
-    name: 'a release that comes late frees nothing that was claimed anew',
+    name: 'a release that comes late frees nothing that was claimed again',
     async check({ store }) {
       await store.register(node('a', 'a1'), leaseMs);
       const before = await store.claim('a', 'a1', [0]);
@@ -210,7 +210,7 @@ export const ownershipClauses: readonly Clause[] = [
     },
   },
   {
-    name: 'a node drains until it is told to stay or starts anew; what is not live cannot be told',
+    name: 'a node drains until it is told to stay or starts again; what is not live cannot be told',
     async check({ store }) {
       const draining = async () => (await store.nodes()).map((row) => row.draining);
       await store.register(node('a', 'a1'), leaseMs);

@@ -206,7 +206,7 @@ export const wrongVariants: readonly WrongVariant[] = [
   },
   {
     name: 'a release does not ask under which epoch',
-    caughtBy: 'a release that comes late frees nothing that was claimed anew',
+    caughtBy: 'a release that comes late frees nothing that was claimed again',
     sql: {
       ...storeSql,
       release: (...input) =>

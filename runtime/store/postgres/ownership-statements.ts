@@ -125,7 +125,7 @@ export const shards = (): Statement => ({
   values: [],
 });
 
-/** By epoch, so that one that comes late frees nothing that was claimed anew. */
+/** By epoch, so that one that comes late frees nothing that was claimed again. */
 export const release = (
   incarnation: string,
   shards: readonly number[],

@@ -188,7 +188,7 @@ test('leases are renewed while commits and reads are stuck', async (t) => {
   await Promise.all(stuck);
 });
 
-test('a prepared statement that a schema change outdated is parsed anew', async (t) => {
+test('a prepared statement that a schema change outdated is parsed again', async (t) => {
   const { store, client } = await given(t, { sizes: { commits: 1, reads: 1, leases: 1 } });
   await store.fixedSetting('generation', 'one');
   t.is(await store.fixedSetting('generation', 'two'), 'one');

@@ -6,7 +6,7 @@
  * noticing (its last words wait in the socket behind all others). So each of the library's connections is used until
  * it fails or a ping stays unanswered, then given up at once, and another is dialled, for ever:
  *
- *   connected --lost--> dialling --subscribed anew, the server has confirmed it--> connected
+ *   connected --lost--> dialling --subscribed again, the server has confirmed it--> connected
  *
  * Publishing while there is no connection throws. Who waits for an answer is told of each loss, and who listens is
  * told of each return. What was published and not confirmed by the server is bounded.

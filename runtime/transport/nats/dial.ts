@@ -1,6 +1,6 @@
 /**
  * How a connection to one of several NATS servers comes about. The library is told to connect once and never again:
- * connecting anew is the business of `connection.ts`, which may not hide that the connection was lost.
+ * connecting again is the business of `connection.ts`, which may not hide that the connection was lost.
  */
 import { readFileSync } from 'node:fs';
 import {
@@ -18,7 +18,7 @@ import { frameBytesMax } from './frame.ts';
 export interface NatsAccess {
   /** `nats://user:password@host:port` or `tls://…`, tried in random order. */
   readonly servers: readonly string[];
-  /** A user JWT with its seed, or a bare seed. Read anew for every connection, as it may be renewed. */
+  /** A user JWT with its seed, or a bare seed. Read again for every connection, as it may be renewed. */
   readonly credentialsFile?: string | undefined;
   readonly caFile?: string | undefined;
   readonly certFile?: string | undefined;

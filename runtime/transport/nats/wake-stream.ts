@@ -8,7 +8,7 @@
  * no stream. A host that dies with wake-ups leaves them to another one after the acknowledgement is overdue, which is
  * later than the deadline of the delivery itself.
  *
- * The stream is made, and made anew if it was lost, by every host that serves. A broker without JetStream, a lost
+ * The stream is made, and made again if it was lost, by every host that serves. A broker without JetStream, a lost
  * leader or a full disk is told once, tried again with growing pauses, and hurts nothing else.
  */
 import {

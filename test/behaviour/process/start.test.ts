@@ -135,7 +135,7 @@ test.serial('wrong settings are all told at once and nothing is made', async (t)
   t.regex(server.output(), /PORT is not a whole number/);
   t.regex(server.output(), /LEASE_MS is below/);
   t.regex(server.output(), /The file \/nowhere\/url that DATABASE_URL_FILE names cannot be read: ENOENT/);
-  t.regex(server.output(), /COOKIE_SECRUE is no setting\. COOKIE_SECURE may have been meant/);
+  t.regex(server.output(), /COOKIE_SECRUE is not a setting\. Did you mean COOKIE_SECURE\?/);
   t.deepEqual(readdirSync(directory), []);
 });
 

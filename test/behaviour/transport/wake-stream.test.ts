@@ -148,7 +148,7 @@ test('a full stream drops its oldest wake-ups and takes new ones', async (t) => 
   t.is(other.seen.failedWakes, 0);
 });
 
-test('a stream that was lost is made anew, and wake-ups go on', async (t) => {
+test('a stream that was lost is made again, and wake-ups go on', async (t) => {
   const shared = cluster();
   const owner = await startHost(t, { ...shared, shards: odd });
   const other = await startHost(t, { ...shared, shards: even });

@@ -37,7 +37,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a-captcha-counter-that-goes-with-the-plain-one',
-    harm: 'An hour after the first failures a guesser starts anew, instead of after a day.',
+    harm: 'An hour after the first failures a guesser starts again, instead of after a day.',
     file: 'actors/signin',
     find: 'untilMs: nowMs + limits.captchaLockoutMs',
     replace: 'untilMs: nowMs + limits.plainLockoutMs',

@@ -2135,7 +2135,7 @@ export const ClusterService = {
     responseDeserialize: (value: Buffer): ClusterEvictActorResponse => ClusterEvictActorResponse.decode(value),
   },
   /**
-   * Lets a node hand over all its shards and take no more, until it starts anew or is told to stay. It answers
+   * Lets a node hand over all its shards and take no more, until it starts again or is told to stay. It answers
    * at once; ListNodes shows how far the node is.
    * FAILED_PRECONDITION: no other node would take them now.
    */
@@ -2186,7 +2186,7 @@ export const ClusterService = {
       Buffer.from(ClusterListBacklogResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ClusterListBacklogResponse => ClusterListBacklogResponse.decode(value),
   },
-  /** Tries a dead timer anew. NOT_FOUND: there is none of that name. */
+  /** Tries a dead timer again. NOT_FOUND: there is none of that name. */
   reviveTimer: {
     path: "/scriptorium.v1.Cluster/ReviveTimer" as const,
     requestStream: false as const,
@@ -2198,7 +2198,7 @@ export const ClusterService = {
       Buffer.from(ClusterReviveTimerResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ClusterReviveTimerResponse => ClusterReviveTimerResponse.decode(value),
   },
-  /** Tries a dead tell anew. NOT_FOUND: there is none of that id. */
+  /** Tries a dead tell again. NOT_FOUND: there is none of that id. */
   reviveTell: {
     path: "/scriptorium.v1.Cluster/ReviveTell" as const,
     requestStream: false as const,
@@ -2222,7 +2222,7 @@ export interface ClusterServer extends UntypedServiceImplementation {
   /** Drops an idle actor from memory; the next message reads it from the database again. */
   evictActor: handleUnaryCall<ClusterEvictActorRequest, ClusterEvictActorResponse>;
   /**
-   * Lets a node hand over all its shards and take no more, until it starts anew or is told to stay. It answers
+   * Lets a node hand over all its shards and take no more, until it starts again or is told to stay. It answers
    * at once; ListNodes shows how far the node is.
    * FAILED_PRECONDITION: no other node would take them now.
    */
@@ -2233,9 +2233,9 @@ export interface ClusterServer extends UntypedServiceImplementation {
   rebalance: handleUnaryCall<ClusterRebalanceRequest, ClusterRebalanceResponse>;
   /** What waits for delivery in the whole cluster, and what failed so often that it is no longer tried. */
   listBacklog: handleUnaryCall<ClusterListBacklogRequest, ClusterListBacklogResponse>;
-  /** Tries a dead timer anew. NOT_FOUND: there is none of that name. */
+  /** Tries a dead timer again. NOT_FOUND: there is none of that name. */
   reviveTimer: handleUnaryCall<ClusterReviveTimerRequest, ClusterReviveTimerResponse>;
-  /** Tries a dead tell anew. NOT_FOUND: there is none of that id. */
+  /** Tries a dead tell again. NOT_FOUND: there is none of that id. */
   reviveTell: handleUnaryCall<ClusterReviveTellRequest, ClusterReviveTellResponse>;
 }
 
@@ -2305,7 +2305,7 @@ export interface ClusterClient extends Client {
     callback: (error: ServiceError | null, response: ClusterEvictActorResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Lets a node hand over all its shards and take no more, until it starts anew or is told to stay. It answers
+   * Lets a node hand over all its shards and take no more, until it starts again or is told to stay. It answers
    * at once; ListNodes shows how far the node is.
    * FAILED_PRECONDITION: no other node would take them now.
    */
@@ -2372,7 +2372,7 @@ export interface ClusterClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ClusterListBacklogResponse) => void,
   ): ClientUnaryCall;
-  /** Tries a dead timer anew. NOT_FOUND: there is none of that name. */
+  /** Tries a dead timer again. NOT_FOUND: there is none of that name. */
   reviveTimer(
     request: ClusterReviveTimerRequest,
     callback: (error: ServiceError | null, response: ClusterReviveTimerResponse) => void,
@@ -2388,7 +2388,7 @@ export interface ClusterClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ClusterReviveTimerResponse) => void,
   ): ClientUnaryCall;
-  /** Tries a dead tell anew. NOT_FOUND: there is none of that id. */
+  /** Tries a dead tell again. NOT_FOUND: there is none of that id. */
   reviveTell(
     request: ClusterReviveTellRequest,
     callback: (error: ServiceError | null, response: ClusterReviveTellResponse) => void,
