@@ -39,7 +39,7 @@ interface GlobalOptions extends Defaults {
 const deadlineDefaultMs = 10_000;
 
 const exitCodeHelp = `
-Exit codes: 0 done; 1 the cluster says no, or there is no such thing; 64 the command line is wrong;
+Exit codes: 0 done; 1 the cluster refuses, or there is no such thing; 64 the command line is wrong;
 69 the node or the cluster cannot answer now.
 
 Start with \`scriptorium nodes\`. \`scriptorium help <command>\` explains when to use a command, with examples.
