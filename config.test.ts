@@ -170,18 +170,13 @@ test('an access key mode that is not known is the strictest', (t) => {
 
 test('a name close to a setting is warned about', (t) => {
   const { warnings } = configurationFrom({ COOKIE_SAMESITE: 'Lax' });
-  t.deepEqual(warnings, [
-    'The variable COOKIE_SAMESITE is not a setting. Did you mean COOKIE_SAME_SITE?',
-  ]);
+  t.deepEqual(warnings, ['The variable COOKIE_SAMESITE is not a setting. Did you mean COOKIE_SAME_SITE?']);
 });
 
 test('a name close to a setting is told also where others are wrong, or contradict each other', (t) => {
   for (const wrong of [{ PORT: 'none' }, { ROLE: 'host' }]) {
     const error = errorOf({ ...wrong, COOKIE_SAMESITE: 'Lax' });
-    t.regex(
-      error?.message ?? '',
-      /^The settings are wrong:\n {2}- .*\n.*Did you mean COOKIE_SAME_SITE\?$/,
-    );
+    t.regex(error?.message ?? '', /^The settings are wrong:\n {2}- .*\n.*Did you mean COOKIE_SAME_SITE\?$/);
   }
 });
 
