@@ -1,4 +1,4 @@
-/** Work that is too much to do all at once: a few at a time, first come, first served, and a bounded number waits. */
+/** Bounds concurrent work: a few at a time, first come, first served, with a bounded number waiting. */
 import { OverloadedError } from '../runtime/errors.ts';
 
 export interface QueueLimits {

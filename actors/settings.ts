@@ -1,4 +1,4 @@
-/** What the domain is told from outside. Ages and lock-outs in milliseconds, sizes in bytes. */
+/** Settings of the domain. Ages and lock-outs in milliseconds, sizes in bytes. */
 import { dependency } from '../runtime/dependency.ts';
 import {
   address,
@@ -98,7 +98,7 @@ const accounts = section('Accounts', {
   workspacesPerEmail: flag({
     name: 'WORKSPACES_PER_EMAIL_ENABLED',
     default: false,
-    description: 'Allows several accounts with one e-mail address, told apart by a workspace.',
+    description: 'Allows several accounts with one e-mail address, distinguished by a workspace.',
   }),
   readonlyUsers: setting(emails, {
     name: 'READONLY_USERS',
@@ -113,7 +113,7 @@ const accounts = section('Accounts', {
 });
 
 const testing = section('Server', {
-  /** Every session is of header style, whatever its api version says. The gateway limits no rate then. */
+  /** Every session is of header style, whatever its api version. The gateway then limits no rate. */
   forceHeaderSessions: flag({
     name: 'E2E_TESTING',
     default: false,
@@ -136,7 +136,7 @@ export const captchaSettings = sameOnAllNodes(
     }),
     captchaUiUrl: address({
       name: 'CAPTCHA_UI_URL',
-      description: 'The page that shows the captcha, told to clients.',
+      description: 'The page that shows the captcha, sent to clients.',
     }),
   }),
 );

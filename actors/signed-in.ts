@@ -18,7 +18,7 @@ export interface SignedInShape<Fields, Ok> extends CommandShape<SignedInRequest<
   /** The command's own fields. */
   readonly fields: ObjectSchema<Fields>;
   readonly ok: z.ZodType<Ok>;
-  /** The reply as JSON text, where that may be at hand already. */
+  /** The reply as JSON text, where it may already exist. */
   readonly json?: (ok: Ok) => string;
 }
 

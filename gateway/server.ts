@@ -1,7 +1,7 @@
 /**
  * The front door for HTTP and sockets: a listening socket, the requests in flight and how they end.
  *
- * Shutdown: `drain` turns readiness red, stops listening, tells what would go on for long to come to its end, lets
+ * Shutdown: `drain` turns readiness red, stops listening, signals long-running work to finish, lets
  * requests in flight finish within a bound while every reply ends its connection, closes sockets one after another
  * meanwhile, and then closes what is left.
  */
@@ -41,7 +41,7 @@ import type { GatewaySettings } from './settings.ts';
 import { openSockets } from './sockets/sockets.ts';
 import type { SocketTokens } from './sockets/tokens.ts';
 
-/** The gateway's own settings, and what follows for it from those of the process. */
+/** The gateway's own settings, and what it derives from those of the process. */
 export interface GatewayConfig extends GatewaySettings {
   readonly accessKey?: AccessKeyOptions | undefined;
   /** How long `drain` waits for requests in flight, and within which it closes sockets. */
@@ -86,7 +86,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const replyMemory = new ReplyMemory(config.replyMemoryBytes);
   const replies: OutflowOptions = { clock, replyMemory, limits: config };
   const runId = random.bytes(6).toString('base64url');
-  // Recorded replies are sealed under their call ids, so these must not be guessed from request ids, which are told.
+  // Recorded replies are sealed under their call ids, so these must not be guessable from request ids, which are public.
   const callIdPrefix = `${random.bytes(24).toString('base64url')}-`;
   let requests = 0;
   let calls = 0;
@@ -139,7 +139,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     if (!sweeping && inFlight.size > 0) scheduleSweep();
   }
 
-  /** One timer looks after all requests in flight, and none while there are none. */
+  /** One timer for all requests in flight, and none while there are none. */
   function scheduleSweep(): void {
     sweeping = true;
     clock.schedule(sweepEveryMs, () => {
@@ -187,7 +187,11 @@ export function createGateway(options: GatewayOptions): Gateway {
       new Promise((resolve, reject) => {
         listenOn(app, host, port, config.sharesPort ? sharedPort : LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
           if (socket === false) {
-            reject(new Error(`Cannot listen on ${host} port ${port}: it is taken, or not ours to open.`));
+            reject(
+              new Error(
+                `Cannot listen on ${host} port ${port}: the port is taken, or opening it is not permitted.`,
+              ),
+            );
             return;
           }
           listenSocket = socket;
@@ -201,7 +205,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       for (const exchange of inFlight) exchange.drain();
       const idle = inFlight.size > 0 ? idleWithin(config.drainTimeoutMs) : undefined;
       await Promise.all([idle, sockets.drain(config.drainTimeoutMs)]);
-      // The last reply may still lie with the library, which sends it when the loop turns.
+      // The library may still hold the last reply, which it sends when the loop turns.
       await setImmediate();
       close();
     },
@@ -220,7 +224,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 
 const sharedPort = 0;
 
-/** Unless told otherwise uWebSockets.js shares a port that is taken. The typings lack this form of the call. */
+/** By default uWebSockets.js shares a port that is taken. The typings lack this form of the call. */
 function listenOn(
   app: ReturnType<typeof App>,
   host: string,

@@ -1,4 +1,4 @@
-/** What the gateway is told from outside. Sizes in bytes, times in milliseconds. */
+/** Settings of the gateway. Sizes in bytes, times in milliseconds. */
 import {
   address,
   bytes,
@@ -74,7 +74,7 @@ const browsers = sameOnAllNodes(
 
 export const accessKeySettings = sameOnAllNodes(
   section('Access and limits', {
-    // A mode mistyped must not open the gate, so whatever is unknown is the strictest.
+    // A mistyped mode must not open the gate, so anything unknown is the strictest.
     mode: setting((given) => (given === 'registration' || given === 'off' ? given : 'all'), {
       name: 'SHARED_SERVER_ACCESS_KEY_MODE',
       bounds: '`all`, `registration` or `off`',
@@ -148,7 +148,7 @@ const limits = section('Access and limits', {
   replyMemoryBytes: fixed(128 * mebibyte),
   /** A body that is not complete this long after its head is refused. */
   bodyTimeoutMs: fixed(60_000),
-  /** About 500 bytes a second, what the worst of mobile networks carries, of whoever is waited for. */
+  /** About 500 bytes a second from the client that is waited for, what the worst mobile networks carry. */
   leastPace: fixed({ bytes: 32 * kibibyte, windowMs: 60_000 }),
   /** What a handler and its asks have. Clients give up after 30 s. */
   requestDeadlineMs: fixed(25_000),
@@ -173,7 +173,7 @@ const links = sameOnAllNodes(
     filesServerUrl: address({
       name: 'FILES_SERVER_URL',
       defaultText: '`PUBLIC_URL` and `/files`',
-      description: 'The address of the files server, told to clients with every answer.',
+      description: 'The address of the files server, sent to clients with every answer.',
     }),
   }),
 );

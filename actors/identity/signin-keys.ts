@@ -1,6 +1,6 @@
 /**
  * What is derived from an address (a normalised e-mail and its workspace) under keys of this server, so that no
- * address stands in plain in an actor's id or a log, and so that an unknown address has key params that look like
+ * address appears in plain text in an actor's id or a log, and so that an unknown address has key params that look like
  * real ones and never change (docs/protocol/authentication.md, "Login params").
  */
 import { createHmac } from 'node:crypto';

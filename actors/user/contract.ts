@@ -180,7 +180,7 @@ export const User = contract({
 
     /**
      * One item of the user's own, tombstones included (docs/protocol/sync.md, "A single item"). Any other uuid is 404,
-     * whoever has it.
+     * no matter whose it is.
      */
     getItem: signedIn({ access: 'reads', fields: itemFields, ok: z.object({ item: fullItemSchema }) }),
   },

@@ -4,7 +4,7 @@ import { slice } from '../../runtime/slice.ts';
 import type { Caller, Role } from '../reply.ts';
 import { AccountSettings } from '../settings.ts';
 
-/** The account as its own actor knows it. What signing in needs from outside stands in the `account` table too. */
+/** The account as its own actor knows it. What signing in needs from outside is also in the `account` table. */
 export interface Profile {
   /** `none` before registration; `deleted` until the last rows of a deleted account are gone. */
   readonly state: 'none' | 'active' | 'deleted';
@@ -53,7 +53,7 @@ const adminRoles: readonly Role[] = [
   { uuid: 'scriptorium-INTERNAL_TEAM_USER', name: 'INTERNAL_TEAM_USER' },
 ];
 
-/** The account as the one who makes a call. */
+/** The account as the caller of a request. */
 export function callerOf(view: View): Caller {
   const { adminEmails } = view.use(AccountSettings);
   const isAdmin = adminEmails.has(view.get(profileSlice).email);

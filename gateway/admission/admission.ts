@@ -1,6 +1,7 @@
 /**
  * Whether a request may go on to its handler, decided from its head alone and in this order: preflight, path,
- * access key (a wrong one is counted like any public request), bearer, rate. Cheap and synchronous, as it is all that most of a flood will ever see.
+ * access key (a wrong one is counted like any public request), bearer, rate. Cheap and synchronous: most of a flood
+ * never gets further.
  */
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import { type Refusal, refusals, tooManyRequests } from '../http/refusal.ts';
@@ -21,7 +22,7 @@ export interface Admitted {
   readonly query: string;
   readonly cookie: string;
   readonly credentials: Credentials | undefined;
-  /** The client's address, empty when it can no longer be told. */
+  /** The client's address, empty when it can no longer be found. */
   readonly address: () => string;
 }
 
@@ -72,7 +73,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
   ): number {
     const bucket = bucketOf(route, credentials);
     if (credentials !== undefined && bucket.by === 'user') return limiter.take(bucket, credentials.userUuid);
-    // Making out an address costs as much as all else here, so it is not done for nothing.
+    // Finding the address costs as much as all else here, so it is only done when needed.
     return limiter.limits(bucket) ? limiter.take(bucket, address()) : 0;
   }
 

@@ -1,7 +1,7 @@
 /**
  * Requests per minute, counted by this process alone: a brake on floods, not on guessing (guessing limits live in
- * actors, where all processes share them). What a bearer of ours vouches for is counted by its user, so that an
- * office behind one address is no flood; everything else, a wrong bearer included, is counted by address.
+ * actors, where all processes share them). Requests with a bearer of ours are counted by its user, so that an
+ * office behind one address is not a flood; everything else, a wrong bearer included, is counted by address.
  *
  * Fixed windows of a minute: two counts fit side by side at a window's edge, so an address may have up to twice
  * the limit within a minute. Memory is bounded: addresses beyond `addressesMax` in one window share one count.
@@ -27,7 +27,7 @@ export interface RateLimiter {
   readonly session: RateBucket;
   /** 0 when the request may pass, else the milliseconds until another one may. */
   take(bucket: RateBucket, addressOrUser: string): number;
-  /** Whether the bucket has a limit at all, so that no address need be made out otherwise. */
+  /** Whether the bucket has a limit at all; without one, no address has to be found. */
   limits(bucket: RateBucket): boolean;
 }
 

@@ -21,7 +21,7 @@ export interface SignInRouteOptions {
   readonly settings: Pick<AccountSettings, 'workspacesPerEmail'>;
   readonly signinKeys: Pick<SigninKeys, 'actorId'>;
   readonly cookies: CookieOptions;
-  /** `CAPTCHA_UI_URL`, told with a failed sign-in once a captcha is needed; null when none is configured. */
+  /** `CAPTCHA_UI_URL`, sent with a failed sign-in once a captcha is needed; null when none is configured. */
   readonly captchaUiUrl: string | null;
 }
 
@@ -32,7 +32,7 @@ const loginParamsRequest = z.object({
 });
 type LoginParamsRequest = z.infer<typeof loginParamsRequest>;
 
-/** A field that is absent is answered as wrong credentials are, so nothing is required here. */
+/** A missing field is answered like wrong credentials, so nothing is required here. */
 const loginRequest = z.object({
   email: emailField.nullish(),
   password: z.string().max(1_024).nullish(),

@@ -3,8 +3,8 @@
  *
  *     head (admission) -> room -> the user's actor: session alive, gateway subscribed -> upgrade -> open
  *
- * Whatever is in the way is an HTTP answer to the upgrade, never a socket that opens and closes. What clients send is
- * not looked at (`ping` texts), and nothing is sent to them but JSON. The library pings a socket that has been silent
+ * Anything that prevents it is an HTTP answer to the upgrade, never a socket that opens and closes. What clients send
+ * (`ping` texts) is ignored, and they are sent nothing but JSON. The library pings a socket that has been silent
  * for half a minute and drops one that does not answer.
  */
 import type { AccessLog } from '../http/access-log.ts';
@@ -31,14 +31,14 @@ export interface SocketEndpointOptions {
   readonly idleSeconds: number;
 }
 
-/** The library copies the fields of this object, so what has an identity stands in one of them. */
+/** The library copies the fields of this object, so anything with an identity is in one of them. */
 interface UserData {
   readonly socket: OpenSocket;
 }
 
 /** Clients send nothing but `ping`. */
 const payloadBytesMax = 1_024;
-/** A few hundred frames: whoever has not read those dials again and syncs. */
+/** A few hundred frames: a client that has not read those dials again and syncs. */
 const backpressureBytesMax = 64 * 1_024;
 
 const restarting: Refusal = {

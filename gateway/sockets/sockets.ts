@@ -19,7 +19,7 @@ export interface SocketsOptions extends SocketAdmissionOptions, Omit<HubOptions,
 }
 
 export interface Sockets {
-  /** Closes all of them within so long. New ones are refused by then. */
+  /** Closes all of them within this time. New ones are already refused. */
   drain(withinMs: number): Promise<void>;
   stop(): void;
 }

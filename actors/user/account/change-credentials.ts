@@ -7,7 +7,7 @@
  *     change  turn: are session and credentials still those of `begin`; writes row, profile and the new session
  *
  * Where password or e-mail changed, every other session ends with it, the caller's and ephemeral ones included. They
- * are not remembered as revoked: a revoked client wipes its data, these shall ask for the new password.
+ * are not remembered as revoked: a revoked client wipes its data, these should ask for the new password.
  *
  * `change` is recorded, and a repeat of the call, whose session is gone by then, finds that reply at `begin`.
  */

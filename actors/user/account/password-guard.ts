@@ -2,7 +2,7 @@
  * Checking the password of a caller who is signed in already. It could be guessed here as well as at a sign-in, so
  * attempts are counted alike: debited before the hash, given back when the password is right
  * (docs/protocol/authentication.md, "Attempts and lock-out"). The counters are the account's own and not those of its
- * address: anybody can lock an address from outside, and that must not keep its owner from changing the password or
+ * address: anyone can lock an address from outside, and that must not keep its owner from changing the password or
  * leaving.
  */
 import type { Turn, Workflow } from '../../../runtime/command.ts';

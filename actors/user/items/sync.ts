@@ -4,7 +4,7 @@
  * - without items, a shared read. What it gives is bounded by the durable head, and when the client's
  *   token is that head, nothing is asked of the database and nothing waits.
  * - with what fits one turn, one turn. It gives the collection as it was before its own saves, so the token it answers is the
- *   head after them: whatever another device saves gets a later position.
+ *   head after them: anything another device saves gets a later position.
  * - with more than that, several turns, in order. Another device may save in between.
  *   The token then is the head after the last turn that began where the one before had ended; what this call saved
  *   behind that comes back once with the next sync, which clients take for what they have.
