@@ -1,6 +1,6 @@
 /**
  * The actors in memory: found by address, activated a bounded number at a time, passivated when idle for long, or
- * when their number or what they hold in memory asks for room. A passivated actor is in the database whole; asking it activates it again.
+ * when their number or memory needs room. A passivated actor is whole in the database; a message activates it again.
  */
 
 import { type Address, addressKey, shardOf } from '../address.ts';
@@ -14,7 +14,7 @@ import type { ActorEnvironment } from './environment.ts';
 import type { Message } from './message.ts';
 
 const tickMs = 250;
-/** Among so many idle ones the one idle longest makes room; an exact order is not worth a list. */
+/** Of this many idle actors the one idle longest makes room; an exact order is not worth a list. */
 const passivationSampleMax = 64;
 
 export interface ActiveActorsOptions {
@@ -45,7 +45,7 @@ export class ActiveActors {
     });
   }
 
-  /** Drops every actor; what waits is to be asked of whoever comes next. */
+  /** Drops every actor; waiting calls go to the next owner. */
   stop(): void {
     this.#cancelTick();
     this.#waitingToActivate.length = 0;
@@ -55,8 +55,8 @@ export class ActiveActors {
   }
 
   /**
-   * Lets what is in flight at the actors of these shards finish, for at most so long, and drops them; what still waits
-   * is to be asked of their next owner. No other actor of these shards may be activated meanwhile.
+   * Lets what is in flight at the actors of these shards finish, for at most this long, and drops them; calls that
+   * still wait go to their next owner. No other actor of these shards may be activated meanwhile.
    */
   async quiesce(shards: ReadonlySet<number>, withinMs: number): Promise<void> {
     const { clock } = this.#options;

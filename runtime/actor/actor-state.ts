@@ -5,7 +5,7 @@ import { Layers, removed } from './layers.ts';
 import { Rows } from './rows.ts';
 import { type Recorded, tombstoneSlice } from './turn.ts';
 
-/** A reckoning, not a measurement: what a process really grows by is about three times as much (README, Figures). */
+/** An estimate, not a measurement: a process really grows by about three times as much (README, Figures). */
 const emptyStateBytes = 4_096;
 const sliceBytes = 512;
 

@@ -5,7 +5,7 @@
  *   activating  the row's epoch is being set to ours; nothing is read before that has been answered
  *   active      turns run
  *   settling    the outcome of a commit is being found out; no turn runs
- *   gone        dropped; whoever asks again finds a new activation
+ *   gone        dropped; the next message finds a new activation
  *
  * What ends a commit (gate.ts), and what follows
  *   committed     promote its writes, let its outcomes out, offer the next
@@ -16,8 +16,7 @@
  *   defect        a turn wrote what cannot be stored, nothing was applied: likewise, each turn alone at once
  *   unavailable   nothing was applied: back to the durable state, the turns fail
  *   unknown       settle by a barrier, never by a read (runtime/commit/settlement.ts). Where nothing was applied, run
- *   the turns
- *                 again, each committed alone; one that is lost again and again fails
+ *                 the turns again, each committed alone; one that is lost again and again fails
  *
  * Crash at any step: nothing but the database remembers. What had not left the gate is unknown to its caller at
  * worst, and a repeat under the same call id finds either the recorded reply or the state before.
@@ -60,7 +59,7 @@ import {
 
 const rejectionsBeforeAlone = 2;
 const rejectionsMax = 4;
-/** Less than callers wait, more than two statements that time out take. */
+/** Shorter than callers wait, longer than two statements take to time out. */
 const lossPatienceMs = 15_000;
 
 type Phase = 'activating' | 'active' | 'settling' | 'gone';
@@ -359,7 +358,7 @@ export class Actor implements Committing {
     else this.#failAll(error);
   }
 
-  /** Nothing of the commit was applied, for these rows where any are to be seen. */
+  /** Nothing of the commit was applied, because of these rows where any were found. */
   rejected(conflicting: readonly ConflictingRow[]): void {
     const { flight } = this.#gate;
     if (flight === undefined) return;
@@ -367,7 +366,7 @@ export class Actor implements Committing {
     this.#runAgain();
   }
 
-  /** The answer of the commit was lost. No turn runs until it is known what became of it. */
+  /** The answer of the commit was lost. No turn runs until its outcome is known. */
   async unknown(): Promise<void> {
     const { flight } = this.#gate;
     if (flight === undefined) return;
@@ -404,7 +403,7 @@ export class Actor implements Committing {
     }
   }
 
-  /** From its first loss on a turn is committed alone. One that the database never finishes is not tried for ever. */
+  /** From its first loss on a turn is committed alone. One that the database never finishes is not tried forever. */
   #noteLoss(pending: PendingCommit): void {
     const hopelessMs = this.#env.clock.monotonicMs() - lossPatienceMs;
     for (const { queued: entry } of suspects(pending)) {
@@ -448,7 +447,7 @@ export class Actor implements Committing {
     this.#pump();
   }
 
-  /** Answers whoever has waited past the deadline. Called every now and then by the host. */
+  /** Fails messages whose deadline has passed. Called by the host at intervals. */
   expire(nowMs: number): void {
     const late = (entry: Queued) => entry.message.deadlineMs < nowMs;
     const none = new RetryableError('the deadline passed before the turn', { outcome: 'none' });

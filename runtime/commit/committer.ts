@@ -4,16 +4,16 @@
  * pile up, so batches grow with the load by themselves.
  *
  * One actor does not stop the others. A batch is sent once, and a statement waits for a lock only for a moment; what
- * has to be told apart after that goes aside, to slots of its own, those first that have failed least. So does every
+ * has to be separated after that goes aside, to slots of its own, those first that have failed least. So does every
  * commit of a suspect, alone: of an actor that was stuck, until a commit of it has passed.
  *
- * A batch whose members all have an answer tells each actor its own. One that failed as a whole is told apart:
+ * A batch whose members all have an answer tells each actor its own. One that failed as a whole is sorted out:
  *   conflict      nothing was applied. Members whose rows somebody holds locked are stuck and go on alone, each again
  *                 after a growing pause and in the end unavailable; the others go again at once without them. Where no
  *                 row is locked all of it goes again after a pause with jitter, in the end in halves
  *   rejected      nothing was applied. The keys of all members are looked up at once; those that collide with what is
  *                 stored are rejected, those that collide with others of the batch go again alone, and the rest at once
- *                 without them. Where nothing is to be seen all of it goes again in halves
+ *                 without them. Where none are found all of it goes again in halves
  *   defect        nothing was applied; it goes again in halves, so that in the end only the defect fails
  *   unavailable   nothing was applied; every member fails
  *   unknown       every member settles by its own barrier, and counts as stuck

@@ -1,5 +1,5 @@
 /**
- * What became of a commit whose answer was lost.
+ * Finds the outcome of a commit whose answer was lost.
  *
  * It is settled by a barrier and never by a read: the lost statement may still be on its way. The barrier bumps the
  * version under the row's lock; afterwards the lost statement can find no row, wherever it still is, so what
@@ -21,7 +21,7 @@ export type Settlement =
   /** A newer owner holds the actor. */
   | { readonly became: 'fenced'; readonly wasCommitted: boolean };
 
-/** Asks until the database has answered, or until `isWanted` says that nobody needs to know any more. */
+/** Asks until the database has answered, or until `isWanted` says that the answer is no longer needed. */
 export async function settleCommit(
   ports: { readonly store: Store; readonly clock: Clock; readonly random: Random },
   commit: { readonly address: Address; readonly epoch: number; readonly commitId: string },

@@ -2,14 +2,14 @@
  * Which gateways subscribe to which actors of this host, and what is sent to them.
  *
  * Nothing here is durable and nothing here is a promise: an event is sent once, after the commit that justifies it.
- * What makes up for a lost one is that a gateway notices and subscribes to its actors again (`subscriptions.ts`):
+ * A gateway that notices a loss makes up for it by subscribing to its actors again (`subscriptions.ts`):
  *
  *   the shard gets another owner     the new one hints that it claimed it; here all of its subscriptions are dropped
  *   this host ends, in any way       likewise, once its shards are claimed
  *   an event is lost on its way      events to one gateway are numbered; the next one shows the gap
  *   the last one is lost             every few seconds a heartbeat, an event of nobody, takes the next number
  *
- * A gateway that ended without a word is sent events until its subscriptions expire. They reach nobody.
+ * A gateway that ended without notice is sent events until its subscriptions expire. They reach no one.
  */
 import { type Address, addressKey, shardOf } from '../address.ts';
 import type { Clock } from '../clock.ts';
@@ -31,7 +31,7 @@ export interface PublisherOptions {
   readonly transport: Pick<Transport, 'publish'>;
   readonly clock: Clock;
   readonly shardCount: number;
-  /** This host's incarnation, by which gateways tell hosts apart. */
+  /** This host's incarnation, by which gateways distinguish hosts. */
   readonly host: string;
   readonly subscriptionsMax?: number;
 }

@@ -2,7 +2,7 @@
  * The actors that a gateway is subscribed to, and what keeps it so.
  *
  * A gateway is subscribed to an actor once the actor's host has answered its registration. Events are best effort, so
- * whatever may have cost one has the actors concerned registered again, and each that was is told to be `repaired`: its
+ * after anything that may have lost one the actors concerned are registered again and reported as `repaired`: their
  * clients then ask for what they may have missed. That is the case when
  *
  *   claimed       a host took over the actor's shard: the former one can no longer publish, and may have ended
@@ -33,7 +33,7 @@ export interface SubscriptionsOptions extends Subscriber {
   readonly shardCount: number;
 }
 
-/** What a subscriber need not know of. */
+/** What subscribers do not see. */
 export const createSubscribe =
   (ports: Omit<SubscriptionsOptions, keyof Subscriber>): Subscribe =>
   (subscriber) => {
@@ -64,7 +64,7 @@ interface Heard {
 /** Hosts stop publishing to a gateway after fifteen minutes. */
 const dueMaxMs = 570_000;
 const checkMs = 15_000;
-/** A host that has not even sent a heartbeat for so long publishes nothing any more. */
+/** A host that has not even sent a heartbeat for this long no longer publishes. */
 const silentMaxMs = 600_000;
 const registeringMax = 64;
 const tickMs = 20;
@@ -73,7 +73,7 @@ const perTickMax = 20;
 /** The first of many registrations wait for up to this long, as other gateways have the same ones to make. */
 const spreadMaxMs = 1_000;
 const failedPauseMs = 1_000;
-/** In place of a number: whatever comes next is right. */
+/** In place of a number: any number may come next. */
 const anyNext = -1;
 
 export class Subscriptions implements SubscribedActors {
@@ -143,7 +143,7 @@ export class Subscriptions implements SubscribedActors {
     this.#failed.delete(subscription);
   }
 
-  // --- what may have cost an event ---------------------------------------------------------------------------
+  // --- what may have lost an event ---------------------------------------------------------------------------
 
   #event({ host, sequence, address, event }: HostEvent): void {
     const { metrics } = this.#options;
@@ -266,7 +266,7 @@ export class Subscriptions implements SubscribedActors {
     subscription.dueMs = this.#nextDueMs();
   }
 
-  /** Apart from each other, whatever brought them together. */
+  /** Spread out, no matter what made them coincide. */
   #nextDueMs(): number {
     const { clock, random } = this.#options;
     return clock.monotonicMs() + dueMaxMs * (0.8 + 0.2 * random.fraction());

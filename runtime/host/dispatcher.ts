@@ -207,8 +207,8 @@ function declaredCommands(
 }
 
 /**
- * That nothing took effect here is not the whole truth when another host may own the actor: the call may have reached
- * that one too.
+ * That nothing took effect here is not enough when another host may own the actor: the call may have reached that one
+ * too.
  */
 function withoutPromise(error: unknown): unknown {
   return promisesNothing(error) ? new MovedError('this host does not own the actor now') : error;

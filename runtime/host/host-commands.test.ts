@@ -221,7 +221,7 @@ test('a dead tell that is tried again is delivered, and one that is not dead or 
   t.false(await made.until(operations('x').$reviveTell({ tellId })));
 });
 
-test('commands of operators are rejected where they do not fit, and create nobody', async (t) => {
+test('commands of operators are rejected where they do not fit, and create no actor', async (t) => {
   const { made, node, operations } = await start();
   const misfit = operations('x').$deliver({ tellId: 'no uuid' });
   await t.throwsAsync(made.until(misfit), { instanceOf: TerminalError });

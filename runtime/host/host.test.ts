@@ -440,7 +440,7 @@ test('a second incarnation fences the first', async (t) => {
   t.is(await second.actors.get(ledger, 'a').ask.peek(null), 2);
 });
 
-test('shards whose claim was answered by nobody are claimed again', async (t) => {
+test('shards whose claim was not answered are claimed again', async (t) => {
   let lose = false;
   const clock = new FakeClock();
   const database = new ModelDatabase(clock);
@@ -622,7 +622,7 @@ const callOfElsewhere = {
   deadlineMs: Number.POSITIVE_INFINITY,
 };
 
-test('what a host that may own an actor no more says of a call is not told as the whole truth', async (t) => {
+test('what a host says of a call after it may have lost the actor is not taken as the whole truth', async (t) => {
   const schedule: Schedule = async (method, apply) => {
     await undefined;
     if (method === 'renew') throw new StoreError('unavailable', 'away');

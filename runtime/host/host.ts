@@ -1,7 +1,8 @@
 /**
- * A host: runs the actors of the shards it owns. It answers asks (`Dispatcher`), delivers due timers and pending
- * tells, runs jobs, keeps its lease, and drops idle actors from memory. This is its life, and how its parts are put together.
- * Everything it needs is passed in; `start` makes it serve, `drain` ends it in order, `abandon` as a crash would.
+ * A host: runs the actors of the shards it owns. It answers asks (`Dispatcher`), delivers due timers and pending tells,
+ * runs jobs, keeps its lease, and drops idle actors from memory. This is its life cycle, and how its parts fit
+ * together. Everything it needs is passed in; `start` makes it serve, `drain` ends it cleanly, `abandon` as a crash
+ * would.
  */
 import { ActiveActors } from '../actor/active-actors.ts';
 import type { ActorEnvironment } from '../actor/environment.ts';
@@ -224,7 +225,7 @@ export class Host {
     await this.#finished();
   }
 
-  /** Stops at once without a word to anybody, as a crash would. */
+  /** Stops at once without notifying anyone, as a crash would. */
   abandon(): void {
     this.#lease.abandon();
     this.#timers.stop();
@@ -282,7 +283,7 @@ export class Host {
     };
   }
 
-  /** Where nobody else is, there is nobody to give it to. */
+  /** With no other host there is no one to give it to. */
   #giveBack({ shard }: { readonly shard: number }): void {
     if (this.#options.transport.reachesOthers) this.#ownership.giveBack(shard);
   }

@@ -4,7 +4,7 @@ export interface Limits {
   readonly mailboxMax: number;
   /** Actors in memory on this host. More answer overloaded unless an idle one can be passivated. */
   readonly actorsMax: number;
-  /** What actors may hold in memory together, by their own reckoning; beyond it idle ones leave, longest idle first. */
+  /** What actors may hold in memory together, by their own estimate; beyond it idle ones leave, longest idle first. */
   readonly actorBytesMax: number;
   /** Workflows in flight on this host. */
   readonly workflowsMax: number;
@@ -14,15 +14,15 @@ export interface Limits {
   readonly idleMs: number;
   /** Bytes that a pending commit may hold before its actor stops taking turns. */
   readonly pendingBytesMax: number;
-  /** Rows an actor keeps in memory after they are durable, to spare reads of what was just written. */
+  /** Rows an actor keeps in memory after they are durable, to save reading what was just written. */
   readonly cachedRowBytesMax: number;
   readonly batchActorsMax: number;
   readonly batchBytesMax: number;
   /** Commit statements in flight at once. */
   readonly commitsInFlightMax: number;
   /**
-   * Beside those, statements in flight for commits that were stuck or have to be told apart from others. With only one,
-   * whoever is stuck would keep back those that are not.
+   * Besides those, statements in flight for commits that were stuck or have to be separated from others. With only one,
+   * stuck commits would hold back those that are not.
    */
   readonly commitsAsideInFlightMax: number;
   readonly defaultDeadlineMs: number;

@@ -91,7 +91,7 @@ export function prometheusRuntimeMetrics(
   );
   gauge('lease_valid', 'Whether this host may serve', () => Number(host().hasLease));
   return {
-    // Counted here and told when asked, as finding a counter by its labels costs more than a turn.
+    // Counted here and collected on demand, since finding a counter by its labels costs more than a turn.
     turn(command, outcome) {
       let counts = turns.get(command);
       if (counts === undefined) {

@@ -155,7 +155,10 @@ export class ModelDatabase {
     return [...this.#shards.values()].sort((a, b) => a.shard - b.shard);
   }
 
-  /** Somebody takes the lock of an actor's row. Nothing waits in the model: whoever would have to has waited too long. */
+  /**
+   * Somebody takes the lock of an actor's row. Nothing waits in the model: a call that would have to wait has waited
+   * too long.
+   */
   lock(address: Address): void {
     this.#locked.add(addressKey(address));
   }

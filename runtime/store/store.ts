@@ -27,8 +27,8 @@ export type StoreFailure =
   /** The database cannot serve (53xxx, 25006, disk full, no connection available). Nothing was applied. */
   | 'unavailable'
   /**
-   * The statement may or may not have been applied, or may still be: no answer came, or one above severity ERROR, or one
-   * with a code that says nothing of it. Settle by a barrier.
+   * The statement may or may not have been applied, or may still be: no answer came, or one above severity ERROR, or
+   * one with a code that says nothing of it. Settle by a barrier.
    */
   | 'unknown'
   /** The statement itself is wrong (a defect, a schema that does not fit). Nothing was applied. */
@@ -134,7 +134,7 @@ export interface NodeRow {
 export interface LiveNode extends Omit<NodeRow, 'incarnation'> {
   /** Null: it left, or was declared dead. */
   readonly incarnation: string | null;
-  /** It hands over all its shards and takes no more until it starts again or is told to stay. */
+  /** It hands over all its shards and takes no more until it restarts or its drain is undone. */
   readonly draining: boolean;
   /** Other processes can reach it, as far as it has said. */
   readonly connected: boolean;
@@ -197,7 +197,7 @@ export interface Store {
    *
    * The order of starts is that of the numbers they draw, each before it sends its registration. One that finds a
    * later start in its place rejects as `rejected`: nothing was applied, and trying again would draw a later number
-   * still and end a process that serves. Whoever is rejected must not serve.
+   * still and end a process that serves. A rejected process must not serve.
    */
   register(node: NodeRow, leaseMs: number, isPredecessorDead?: boolean): Promise<number>;
   /** Extends the lease of exactly this incarnation. False: it was declared dead; it must never serve again. */
@@ -270,9 +270,9 @@ export interface Store {
   /** Removes recorded calls of these shards made before `beforeMs`, at most `limit`; returns how many. */
   pruneCalls(shards: readonly number[], beforeMs: number, limit: number): Promise<number>;
 
-  /** A text kept for the whole cluster, set by whoever comes first (shard count, key fingerprint, generation). */
+  /** A text kept for the whole cluster, set by the first process (shard count, key fingerprint, generation). */
   fixedSetting(name: string, value: string): Promise<string>;
-  /** Sets such a text again, whatever it was. */
+  /** Replaces such a text. */
   replaceSetting(name: string, value: string): Promise<void>;
 
   close(): Promise<void>;

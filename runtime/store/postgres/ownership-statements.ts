@@ -10,7 +10,7 @@ import { nowMs } from './statements.ts';
 const isExpired = `node.expires_at < ${nowMs}`;
 
 /**
- * Takes the node's row from whoever started earlier and is no more; no row comes back where a later start has it or
+ * Takes the node's row from an earlier process that is gone; no row comes back where a later start has it or
  * the predecessor's lease runs. `started` comes from a statement of its own: a number drawn in this one would be the
  * latest whenever it ran.
  */
@@ -41,7 +41,7 @@ export const register = (
   ],
 });
 
-/** Who stands in the way of a registration. */
+/** What prevents a registration. */
 export const registered = (nodeId: string): Statement => ({
   text: `SELECT started, expires_at - ${nowMs} AS expires_in_ms FROM node WHERE id = $1`,
   values: [nodeId],
@@ -52,7 +52,7 @@ export const renew = (nodeId: string, incarnation: string, leaseMs: number): Sta
   values: [nodeId, incarnation, leaseMs],
 });
 
-/** Without its incarnation in a node row, whatever an incarnation owned is free. */
+/** Once no node row has the incarnation, everything it owned is free. */
 export const leave = (nodeId: string, incarnation: string): Statement => ({
   text: 'UPDATE node SET incarnation = NULL, expires_at = 0 WHERE id = $1 AND incarnation = $2',
   values: [nodeId, incarnation],
@@ -64,7 +64,7 @@ export const nodes = (): Statement => ({
   values: [],
 });
 
-/** Of whatever incarnation where none is named. */
+/** Of any incarnation where none is named. */
 export const setConnected = (nodeId: string, incarnation: string, connected: boolean): Statement => ({
   text: 'UPDATE node SET connected = $3 WHERE id = $1 AND incarnation = $2',
   values: [nodeId, incarnation, connected],

@@ -87,7 +87,7 @@ export const pendingTells = (shards: readonly number[], atMs: number, limit: num
   values: [shards, atMs, limit],
 });
 
-/** For people who look: it counts whole tables, of which both are meant to be short. */
+/** For operators: it counts whole tables, both of which are meant to be short. */
 export const backlog = (): Statement => ({
   text: `SELECT (SELECT count(*) FROM outbox WHERE dead = false) AS pending_tells,
     (SELECT count(*) FROM outbox WHERE dead = true) AS dead_tells,

@@ -34,12 +34,12 @@ export interface PostgresStoreOptions {
   readonly sizes?: Partial<PoolSizes>;
   /** Callers that may wait for a connection, per pool. */
   readonly queueMax?: number;
-  /** How long a caller waits for a connection before it is told `unavailable`. */
+  /** How long a caller waits for a connection before it gets `unavailable`. */
   readonly waitMaxMs?: number;
   readonly statementTimeoutMs?: number;
   /** How long a commit waits for a lock that somebody else holds, in which others wait with it. */
   readonly commitLockWaitMs?: number;
-  /** Told of connections that broke while idle; the pools replace them by themselves. */
+  /** Called for connections that broke while idle; the pools replace them by themselves. */
   readonly onConnectionError?: (error: Error) => void;
   /** The statements to use; the tests hand in wrong ones to see the contract catch them. */
   readonly sql?: StoreSql;
@@ -56,7 +56,7 @@ export const storeSql = { ...statements, ...ownership, batchCommit, planRead };
 export type StoreSql = typeof storeSql;
 
 /**
- * What is not answered by then is better sent again over another connection: a renewal while the lease still runs, a
+ * After this a statement is better sent again over another connection: a renewal while the lease still runs, a
  * claim while somebody waits for the shards.
  */
 const leaseTimeoutMaxMs = 2_000;

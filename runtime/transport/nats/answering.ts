@@ -1,5 +1,5 @@
 /**
- * Calls of other processes, the owner's side. Whatever arrives at a shard's subject is answered where it says where
+ * Calls of other processes, the owner's side. Anything that arrives at a shard's subject is answered if it names where
  * to, with a reply or an error reply; nothing that arrives can make this throw. A call whose deadline has passed is
  * dropped before it runs, as nobody waits for its answer.
  */
@@ -135,7 +135,7 @@ export class Answering {
       connection.publish(reply, bytes);
       metrics.frame('out', kind);
     } catch {
-      // The caller is told by its own side of the connection, or by its deadline.
+      // The caller notices by its own side of the connection, or by its deadline.
       rejected.count('undeliverable');
     }
   }

@@ -1,15 +1,15 @@
 /**
  * One connection to NATS that does not hide outages.
  *
- * The library's own reconnecting keeps silent about what it loses: what is published meanwhile is discarded, requests
- * in flight wait for their time-outs, buffers grow without end, and a peer that no longer reads can keep it from ever
+ * The library's own reconnecting hides what it loses: what is published meanwhile is discarded, requests
+ * in flight wait for their time-outs, buffers grow without limit, and a peer that no longer reads can keep it from ever
  * noticing (its last words wait in the socket behind all others). So each of the library's connections is used until
- * it fails or a ping stays unanswered, then given up at once, and another is dialled, for ever:
+ * it fails or a ping stays unanswered, then given up at once, and another is dialled, for as long as it takes:
  *
  *   connected --lost--> dialling --subscribed again, the server has confirmed it--> connected
  *
- * Publishing while there is no connection throws. Who waits for an answer is told of each loss, and who listens is
- * told of each return. What was published and not confirmed by the server is bounded.
+ * Publishing while there is no connection throws. Callers that wait for an answer learn of each loss, and
+ * listeners of each return. What was published and not confirmed by the server is bounded.
  */
 import { errors, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node';
 import { type Clock, sleep } from '../../clock.ts';
@@ -34,9 +34,9 @@ export interface ConnectionOptions {
 
 const redialMinMs = 50;
 const redialMaxMs = 5_000;
-/** What is on its way to the server, at most; a frame is a few hundred bytes or, of a bulk connection, 512 KiB. */
+/** The most that may be on its way to the server; a frame is a few hundred bytes or, of a bulk connection, 512 KiB. */
 const unconfirmedBytesMax = 64 * 1_024 * 1_024;
-/** A confirmation is asked for once so much is on its way. */
+/** A confirmation is requested once this much is on its way. */
 const confirmBytes = 1_024 * 1_024;
 const overheadBytes = 128;
 
@@ -86,7 +86,7 @@ export class Connection {
     return this.#client !== undefined;
   }
 
-  /** The library's connection of now, for what it alone speaks (JetStream). */
+  /** The library's current connection, for what only it speaks (JetStream). */
   get client(): NatsConnection | undefined {
     return this.#client;
   }
@@ -218,7 +218,7 @@ export class Connection {
 
   #pauseMs(failures: number): number {
     const growing = Math.min(redialMaxMs, redialMinMs * 2 ** failures);
-    // Those who lost the server together do not all come back together.
+    // Processes that lost the server together should not all come back together.
     return growing * (0.5 + this.#options.random.fraction() / 2);
   }
 
@@ -231,13 +231,13 @@ export class Connection {
     subscribed.client = client;
     subscribed.subscription = client.subscribe(subscribed.subject, {
       callback: (error, message) => {
-        // An error says that this subscription is not allowed, and is told as a status as well.
+        // An error means that this subscription is not allowed, and is also reported as a status.
         if (error === null) this.#guarded(() => subscribed.take(message));
       },
     });
   }
 
-  /** What is thrown by those who listen would end the library's reading, or the dialling, for good. */
+  /** An exception of a listener would end the library's reading, or the dialling, for good. */
   #guarded(work: () => void): void {
     try {
       work();

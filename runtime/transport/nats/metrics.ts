@@ -64,7 +64,7 @@ export function prometheusTransportMetrics(
     (now) => now.callsInFlight,
   );
   gauge('transport_held_bytes', 'Large messages that wait to be fetched', (now) => now.heldBytes);
-  // Counted here and told when asked, as finding a counter by its labels costs as much as a frame.
+  // Counted here and collected on demand, since finding a counter by its labels costs as much as a frame.
   const frames = { in: new Map<string, number>(), out: new Map<string, number>() };
   new Counter({
     name: 'transport_frames_total',

@@ -2,8 +2,8 @@
  * Requests and their answers over one connection: one subscription for all answers, whose last part names the
  * request, and one sweep for all deadlines (a timer for each request would cost more than the request).
  *
- * Every request ends: by its answer, by the server's word that nobody listens, by its deadline, or because whoever was
- * to answer it or the connection is lost.
+ * Every request ends: by its answer, by the server's word that nobody listens, by its deadline, or because its
+ * recipient or the connection is lost.
  */
 import type { Msg } from '@nats-io/transport-node';
 import type { Clock } from '../../clock.ts';
@@ -55,7 +55,7 @@ export class Mux {
     this.#abandon(() => true, 'the connection was lost before the answer came');
   }
 
-  /** Somebody else listens to these subjects now: whoever took what was sent to them before may be no more. */
+  /** Somebody else listens to these subjects now: the former listener may be gone, with what was sent to it. */
   succeeded(subjects: ReadonlySet<string>): void {
     this.#abandon((subject) => subjects.has(subject), 'another host took over before the answer came');
   }

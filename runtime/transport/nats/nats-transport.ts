@@ -52,7 +52,7 @@ export interface NatsTransportOptions {
 const defaultPingIntervalMs = 5_000;
 const defaultStartMs = 20_000;
 
-/** @throws DialError: no server could be had in time */
+/** @throws DialError: no server could be used in time */
 export async function openNatsTransport(options: NatsTransportOptions): Promise<NatsTransport> {
   let transport: NatsTransport | undefined;
   const connect = (name: ConnectionName) =>

@@ -1,7 +1,7 @@
 import type { Logger } from '../../ports.ts';
 import type { RejectedReason, TransportMetrics } from './metrics.ts';
 
-/** What came and was not taken: always counted, and told once for each reason, as there may be many of a kind. */
+/** Frames that were not accepted: always counted, and logged once per reason, as there may be many of a kind. */
 export class RejectedFrames {
   readonly #metrics: TransportMetrics;
   readonly #logger: Logger;

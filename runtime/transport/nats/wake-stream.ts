@@ -8,8 +8,8 @@
  * no stream. A host that dies with wake-ups leaves them to another one after the acknowledgement is overdue, which is
  * later than the deadline of the delivery itself.
  *
- * The stream is made, and made again if it was lost, by every host that serves. A broker without JetStream, a lost
- * leader or a full disk is told once, tried again with growing pauses, and hurts nothing else.
+ * Every host that serves creates the stream, again if it was lost. A broker without JetStream, a lost leader or a full
+ * disk is logged once, retried with growing pauses, and harms nothing else.
  */
 import {
   AckPolicy,
@@ -192,7 +192,7 @@ export class WakeStream {
     return jetstream(client).consumers.get(name, consumerName);
   }
 
-  /** Takes messages while this service lasts. Throws when none can be had any more. */
+  /** Takes messages while this service lasts. Throws when no more can come. */
   async #consume(consumer: Consumer, service: symbol): Promise<void> {
     while (this.#service === service) {
       await this.#slot();
