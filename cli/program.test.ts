@@ -54,7 +54,7 @@ async function runWith(migrate: Migrate, ...args: readonly string[]) {
   return { code, ...written };
 }
 
-test('reshard tells how far it is, and what came of it', async (t) => {
+test('reshard reports its progress, and the result', async (t) => {
   const { code, out, err } = await run('reshard', '--shards', '64');
   t.is(code, 0);
   t.is(err, 'timer: 1,000 rows\n');

@@ -65,8 +65,8 @@ export const itemColumns = Object.fromEntries(
 export type ClientItem = { readonly [Name in Named<{ sent: true }>]?: unknown };
 
 /**
- * The fields that distinguish one save from another, in the order in which they are fingerprinted. The order is part of what
- * is stored: it may grow at its end and never change otherwise.
+ * The fields that distinguish one save from another, in the order in which they are fingerprinted. The order is part of
+ * what is stored: it may grow at its end and never change otherwise.
  */
 export const fingerprintedFields = [
   'uuid',

@@ -32,7 +32,10 @@ function dateOf(day: number): string {
   return date;
 }
 
-/** Microseconds since the epoch, or undefined for what is not an ISO time (years 1685 to 2255). Without a zone it is UTC. */
+/**
+ * Microseconds since the epoch, or undefined for what is not an ISO time (years 1685 to 2255). Without a zone it is
+ * UTC.
+ */
 export function parseMicros(text: unknown): number | undefined {
   if (typeof text !== 'string' || text.length > isoLengthMax) return undefined;
   const match = isoTime.exec(text);

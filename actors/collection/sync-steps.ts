@@ -1,6 +1,6 @@
 /**
- * What the sync of a collection is made of: the plans, the page, the save of one batch, and the answer. It runs in turns
- * of the actor whose id is the collection's, no matter who saves there.
+ * What the sync of a collection is made of: the plans, the page, the save of one batch, and the answer. It runs in
+ * turns of the actor whose id is the collection's, no matter who saves there.
  */
 import {
   type KeysPlan,

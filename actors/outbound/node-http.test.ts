@@ -150,7 +150,7 @@ test('a name that leads elsewhere after it was checked gains nothing', async (t)
   t.is(hidden.asked.length, 0);
 });
 
-test('a name nobody knows', async (t) => {
+test('an unknown name', async (t) => {
   const { resolve } = names(() => []);
   await fails(t, createHttp({ resolve }).send({ url: 'http://example.org/' }), 'unresolved', false);
   const failing = () => Promise.reject(new Error('example.org is not known'));
@@ -333,7 +333,7 @@ test('a redirect that says "see other" is followed by a GET without a body', asy
   t.like(asked[1], { method: 'GET', body: '' });
 });
 
-test('a redirect elsewhere is checked, whoever has named the first server', async (t) => {
+test('a redirect elsewhere is checked, no matter who named the first server', async (t) => {
   const hidden = await startServer(t, hello, '127.0.0.2');
   for (const destination of ['fixed', 'checked'] as const) {
     const { url } = await startServer(t, redirectTo(`${hidden.url}/admin`));

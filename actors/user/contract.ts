@@ -105,7 +105,10 @@ export const User = contract({
 
     // --- sessions ---------------------------------------------------------------------------------------------
 
-    /** The proof is in the request. Refusals: 400 of docs/protocol/authentication.md, "Refresh", 429 after too many within the grace. */
+    /**
+     * The proof is in the request. Refusals: 400 of docs/protocol/authentication.md, "Refresh", 429 after too many
+     * within the grace.
+     */
     refresh: {
       request: z.object({
         /** Finds the session and proves the access half. */

@@ -26,7 +26,7 @@ test('a cookie-style bearer is read with the cookies of this very request', (t) 
   t.deepEqual(secretsWith(`access_token_${session}=one; access_token_${session}=two`), ['one', 'two']);
 });
 
-test('no bearer, and any bearer that was changed anywhere, is none', (t) => {
+test('no bearer, or one that was altered anywhere, is not accepted', (t) => {
   const verify = createVerifyBearer(tokens);
   verify(`Bearer ${headerToken}`, '');
   t.is(verify('', ''), undefined);

@@ -3,8 +3,8 @@
  *
  * A socket is here from before its session is checked until it is closed, so that nothing that happens meanwhile is
  * missed: a session that ends while its socket opens, a shard that moves. One ask at the user's actor checks the
- * session and subscribes this gateway to the actor; that is repeated after anything that may have lost an event, and then
- * sockets of sessions that are gone are closed and the others are told to sync.
+ * session and subscribes this gateway to the actor; that is repeated after anything that may have lost an event, and
+ * then sockets of sessions that are gone are closed and the others are told to sync.
  */
 import { type FrameEvent, itemsChanged, User, userEventSchema } from '../../actors/user/contract.ts';
 import type { Address } from '../../runtime/address.ts';

@@ -212,7 +212,7 @@ for (const [what, answer] of Object.entries({
   });
 }
 
-test('nobody passes a captcha server that is away', async (t) => {
+test('no one passes a captcha server that is down', async (t) => {
   const server = await startConfiguredServer(t, { CAPTCHA_SERVER_URL: 'http://127.0.0.1:1' });
   const body = { ...newAlice, hvm_token: 'solved' };
   t.is((await call(server.url, 'POST', '/v1/users', { body })).status, 400);
@@ -319,7 +319,7 @@ const allowedFor = async ({ url }: ConfiguredServer, origin: string) =>
 const listed = 'https://notes.example';
 const strange = 'https://evil.example';
 
-test('CORS: every origin is told by name that it may read', async (t) => {
+test('CORS: every origin is named as one that may read', async (t) => {
   const server = await startConfiguredServer(t, { CORS_ALLOWED_ORIGINS: listed });
   for (const origin of [listed, strange]) t.is(await allowedFor(server, origin), origin);
 });

@@ -1,4 +1,6 @@
-/** Every command that the documents tell to run is run here as it stands there, or is listed with the reason why not. */
+/**
+ * Every command that the documents tell to run is run here as it stands there, or is listed with the reason why not.
+ */
 import { cpSync, mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';

@@ -151,7 +151,7 @@ export const ownershipClauses: readonly Clause[] = [
     },
   },
   {
-    name: 'whoever leaves gives up its shards, and only its own incarnation',
+    name: 'a node that leaves gives up its shards, and only those of its own incarnation',
     async check({ store }) {
       await store.register(node('a', 'a1'), leaseMs);
       await store.register(node('b', 'b1'), leaseMs);
@@ -210,7 +210,7 @@ export const ownershipClauses: readonly Clause[] = [
     },
   },
   {
-    name: 'a node drains until it is told to stay or starts again; what is not live cannot be told',
+    name: 'a node drains until that is undone or it starts again; only live nodes can be drained',
     async check({ store }) {
       const draining = async () => (await store.nodes()).map((row) => row.draining);
       await store.register(node('a', 'a1'), leaseMs);
@@ -262,7 +262,7 @@ export const ownershipClauses: readonly Clause[] = [
     },
   },
   {
-    name: 'a fixed setting is that of whoever came first',
+    name: 'a fixed setting is that of the first process',
     async check({ store, other }) {
       const [first, second] = await Promise.all([
         store.fixedSetting('generation', 'one'),

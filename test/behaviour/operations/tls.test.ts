@@ -32,7 +32,7 @@ const client = (ca: string, shown?: Issued) =>
     ? ChannelCredentials.createSsl(readFileSync(ca))
     : ChannelCredentials.createSsl(readFileSync(ca), readFileSync(shown.key), readFileSync(shown.cert));
 
-test('with a certificate the API speaks TLS to whoever trusts it, and nothing else', async (t) => {
+test('with a certificate the API speaks TLS to callers that trust it, and nothing else', async (t) => {
   const { address } = await startApi(t, { credentials: server(ours.issue('node.test')) });
   t.is((await callerOf(t, address, client(ours.ca)).ask(ClusterService.listNodes, page)).nodes.length, 1);
   const distrusting = callerOf(t, address, client(foreign.ca));
@@ -50,7 +50,7 @@ test('with mutual TLS a caller needs a certificate of the right authority', asyn
   }
 });
 
-test('a key of another certificate, and authorities that are none, are refused at the start', (t) => {
+test('the key of another certificate, and files that hold no authority, are refused at the start', (t) => {
   const [one, other] = [ours.issue('one.test'), ours.issue('other.test')];
   t.throws(() => server({ cert: one.cert, key: other.key }));
   t.throws(() => server(one, one.key), { message: /holds no certificate/ });

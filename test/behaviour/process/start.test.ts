@@ -127,7 +127,7 @@ test.serial('another secret key than the database was made with is refused', asy
   t.notRegex(second.output(), new RegExp(other));
 });
 
-test.serial('wrong settings are all told at once and nothing is made', async (t) => {
+test.serial('all wrong settings are reported at once and nothing is created', async (t) => {
   const directory = dataDirectoryOf(t);
   const wrong = { PORT: 'http', LEASE_MS: '1', DATABASE_URL_FILE: '/nowhere/url', COOKIE_SECRUE: 'true' };
   const server = launch(t, { directory, settings: wrong });
@@ -139,7 +139,7 @@ test.serial('wrong settings are all told at once and nothing is made', async (t)
   t.deepEqual(readdirSync(directory), []);
 });
 
-test.serial('a port that is taken is told by its setting, and nothing stays behind', async (t) => {
+test.serial('a port that is taken is reported by its setting, and nothing stays behind', async (t) => {
   const first = await started(t, { directory: dataDirectoryOf(t) });
   const directory = dataDirectoryOf(t);
   const second = launch(t, { directory, settings: { PORT: new URL(first.url).port } });
@@ -148,7 +148,7 @@ test.serial('a port that is taken is told by its setting, and nothing stays behi
   t.deepEqual(endLeftovers(directory), []);
 });
 
-test.serial('a database that cannot be reached is told without its password', async (t) => {
+test.serial('a database that cannot be reached is reported without its password', async (t) => {
   const directory = dataDirectoryOf(t);
   const settings = { DATABASE_URL: 'postgresql://someone:hunter2@127.0.0.1:1/nowhere' };
   const server = launch(t, { directory, settings });

@@ -82,7 +82,7 @@ test('a request or reply that is too large to be sent is terminal', async (t) =>
   await t.throwsAsync(caller.transport.ask(call(null, { command: 'large' })), { instanceOf: TerminalError });
 });
 
-test('a large call whose sender is gone reaches no handler, and whoever waits may repeat it', async (t) => {
+test('a large call whose sender is gone reaches no handler, and its caller may repeat it', async (t) => {
   const shared = cluster();
   const owner = await startProcess(t, server.url, { ...shared, answer: echo });
   const raw = await rawClient(t, server.url);

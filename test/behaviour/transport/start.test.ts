@@ -33,7 +33,7 @@ async function isWorking(t: ExecutionContext, url: string, options: ProcessOptio
 const rejection = (t: ExecutionContext, url: string, options: ProcessOptions = {}): Promise<DialError> =>
   t.throwsAsync(startProcess(t, url, options), { instanceOf: DialError });
 
-test('a name and a password of the address let in, and wrong ones are refused at once without being told', async (t) => {
+test('the name and password in the address are accepted, and wrong ones are refused at once without being shown', async (t) => {
   const { url } = await server(t, { config: 'authorization { user: "the user", password: "p@ss" }' });
   t.true(await isWorking(t, url.replace('//', '//the%20user:p%40ss@'), {}));
   const startedMs = performance.now();
@@ -44,13 +44,13 @@ test('a name and a password of the address let in, and wrong ones are refused at
   await rejection(t, url);
 });
 
-test('a token of the address lets in', async (t) => {
+test('the token in the address is accepted', async (t) => {
   const { url } = await server(t, { config: 'authorization { token: "t0ken" }' });
   t.true(await isWorking(t, url.replace('//', '//t0ken@'), {}));
   await rejection(t, url.replace('//', '//other@'));
 });
 
-test('a seed of a file lets in, and another seed, or a file without one, does not', async (t) => {
+test('a seed in a file is accepted, and another seed, or a file without one, is not', async (t) => {
   const key = nkeys.createUser();
   const { url } = await server(t, { config: `authorization { users: [{ nkey: ${key.getPublicKey()} }] }` });
   const access = async (name: string, content: string | Uint8Array) => ({
@@ -58,7 +58,7 @@ test('a seed of a file lets in, and another seed, or a file without one, does no
   });
   t.true(await isWorking(t, url, await access('right', key.getSeed())));
   t.regex((await rejection(t, url, await access('wrong', nkeys.createUser().getSeed()))).message, /refuses/);
-  t.regex((await rejection(t, url, await access('empty', 'nothing'))).message, /holds none/);
+  t.regex((await rejection(t, url, await access('empty', 'nothing'))).message, /contains none/);
   const missing = { access: { servers: [url], credentialsFile: join(folder, 'missing') } };
   t.regex((await rejection(t, url, missing)).message, /cannot be read/);
 });
@@ -81,7 +81,7 @@ test('a server that comes up while a process starts is waited for', async (t) =>
   t.true((await starting).transport.isConnected);
 });
 
-test('an address that is none is told without repeating it', async (t) => {
+test('an address that cannot be parsed is reported without repeating it', async (t) => {
   const error = await rejection(t, 'nats://user:secret@host:notaport');
   t.notRegex(error.message, /secret/);
 });

@@ -217,7 +217,7 @@ test('a host with other settings makes the stream and its consumer follow them',
   t.is((await consumers.info(streamOf(clusterName), 'hosts')).config.ack_wait, 40_000_000_000);
 });
 
-test('on a broker without JetStream all else works, which is told once', async (t) => {
+test('on a broker without JetStream everything else works, which is logged once', async (t) => {
   const plain = await startNatsServer({ jetStream: false });
   t.teardown(() => plain.stop());
   const owner = await startProcess(t, plain.url, { answer: echo, shards: odd });

@@ -142,7 +142,7 @@ export const mutants: readonly Mutant[] = [
     find: '  resetAttempts(turn, row);',
     replace: '',
     tests: time,
-    match: 'whoever registers*',
+    match: 'a new account starts*',
   },
   {
     name: 'attempts-not-given-back-after-a-change',
