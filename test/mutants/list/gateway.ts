@@ -104,6 +104,15 @@ export const mutants: readonly Mutant[] = [
     match: 'SHARED_SERVER_ACCESS_KEY_MODE*',
   },
   {
+    name: 'probes-that-are-counted',
+    harm: 'A load balancer takes a healthy server out during a flood.',
+    file: 'gateway/admission/rate-limit.ts',
+    find: "name: 'unlimited', perMinute: 0",
+    replace: "name: 'unlimited', perMinute: 1",
+    tests: ['test/faults/bad-input/limits.test.ts'],
+    match: 'probes and other*',
+  },
+  {
     name: 'probes-that-need-a-key',
     harm: 'A load balancer takes a healthy server out.',
     file: 'gateway/admission/access-key.ts',
