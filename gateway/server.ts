@@ -23,6 +23,7 @@ import { AccessLog } from './http/access-log.ts';
 import { BodyMemory } from './http/body.ts';
 import { createEnvelope } from './http/envelope.ts';
 import { Exchange, type ExchangeOptions } from './http/exchange.ts';
+import { Framing } from './http/framing.ts';
 import { RouteMetrics } from './http/metrics.ts';
 import type { OutflowOptions } from './http/outflow.ts';
 import { ReplyMemory } from './http/reply-memory.ts';
@@ -84,6 +85,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const metrics = new RouteMetrics(routes);
   const bodyMemory = new BodyMemory(config.bodyMemoryBytes);
   const replyMemory = new ReplyMemory(config.replyMemoryBytes);
+  const framing = new Framing();
   const replies: OutflowOptions = { clock, replyMemory, limits: config };
   const runId = random.bytes(6).toString('base64url');
   // Recorded replies are sealed under their call ids, so these must not be guessed from request ids, which are told.
@@ -133,6 +135,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
 
   function onRequest(res: HttpResponse, req: HttpRequest): void {
+    if (!framing.admits(res, req)) return;
     const exchange = new Exchange(exchangeOptions, res, requestId());
     inFlight.add(exchange);
     exchange.accept(req);
@@ -168,6 +171,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     limits: config.sockets,
     log,
     replies,
+    framing,
     requestId,
     isDraining: () => draining,
   });
@@ -178,6 +182,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     ['http_unfinished_body_bytes', 'Bytes of request bodies held unparsed.', () => bodyMemory.bytes],
     ['http_unsent_reply_bytes', 'Bytes of replies held for slow readers.', () => replyMemory.bytes],
     ['http_requests_aborted', 'Requests whose client left before the reply.', () => metrics.aborted],
+    ['http_ambiguous_requests', 'Connections closed for a body of unclear length.', () => framing.refused],
     ['http_replies_cut', 'Replies broken off: a slow reader, or a stream that failed.', () => metrics.cut],
   ]);
 

@@ -38,11 +38,7 @@ function declaredBytes(req: HttpRequest, method: string): number | 'encoded' | u
   if (method === 'get' || method === 'head') return undefined;
   const length = req.getHeader('content-length');
   if (length === '0') return undefined;
-  if (length === '') {
-    const coding = req.getHeader('transfer-encoding');
-    if (coding === '') return undefined;
-    if (coding.toLowerCase() !== 'chunked') return 'encoded';
-  }
+  if (length === '' && req.getHeader('transfer-encoding') === '') return undefined;
   const encoding = req.getHeader('content-encoding');
   if (encoding !== '' && encoding.toLowerCase() !== 'identity') return 'encoded';
   return length === '' ? 0 : Number(length);

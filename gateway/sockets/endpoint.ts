@@ -9,6 +9,7 @@
  */
 import type { AccessLog } from '../http/access-log.ts';
 import { refusalOf, unexpectedRefusal } from '../http/errors.ts';
+import type { Framing } from '../http/framing.ts';
 import type { OutflowOptions } from '../http/outflow.ts';
 import { type Refusal, refusalHeaders, refusalJson, refusals } from '../http/refusal.ts';
 import { jsonType, Responder } from '../http/responder.ts';
@@ -25,6 +26,7 @@ export interface SocketEndpointOptions {
   readonly metrics: SocketMetrics;
   readonly log: AccessLog;
   readonly replies: OutflowOptions;
+  readonly framing: Framing;
   readonly requestId: () => string;
   readonly isDraining: () => boolean;
   /** A socket that was silent for so long, its answers to pings included, is dropped. */
@@ -61,9 +63,10 @@ type Handshake = readonly [key: string, protocol: string, extensions: string];
 type Context = Parameters<NonNullable<WebSocketBehavior<UserData>['upgrade']>>[2];
 
 export function createSocketBehavior(options: SocketEndpointOptions): WebSocketBehavior<UserData> {
-  const { hub, admit, metrics, log, requestId, isDraining, idleSeconds, replies } = options;
+  const { hub, admit, metrics, log, requestId, isDraining, idleSeconds, replies, framing } = options;
 
   function upgrade(res: HttpResponse, req: HttpRequest, context: Context): void {
+    if (!framing.admits(res, req)) return;
     const id = requestId();
     const responder = new Responder(res, id, replies, (status) =>
       metrics.upgrade(status === 0 ? 'aborted' : 'refused'),
