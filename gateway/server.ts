@@ -19,11 +19,13 @@ import type { VerifyBearer } from './admission/bearer.ts';
 import { createClientAddress } from './admission/client-address.ts';
 import { createCors } from './admission/cors.ts';
 import { createRateLimiter, type RateBucket } from './admission/rate-limit.ts';
+import { createSessionCheck } from './admission/session-check.ts';
 import { AccessLog } from './http/access-log.ts';
 import { BodyMemory } from './http/body.ts';
 import { createEnvelope } from './http/envelope.ts';
 import { Exchange, type ExchangeOptions } from './http/exchange.ts';
 import { Framing } from './http/framing.ts';
+import { LargeBodies } from './http/large-bodies.ts';
 import { RouteMetrics } from './http/metrics.ts';
 import type { OutflowOptions } from './http/outflow.ts';
 import { ReplyMemory } from './http/reply-memory.ts';
@@ -83,7 +85,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const app = App();
   const inFlight = new Set<Exchange>();
   const metrics = new RouteMetrics(routes);
-  const bodyMemory = new BodyMemory(config.bodyMemoryBytes);
+  const bodyMemory = new BodyMemory(config.bodyMemoryBytes, bodyShareBytes(config));
   const replyMemory = new ReplyMemory(config.replyMemoryBytes);
   const framing = new Framing();
   const replies: OutflowOptions = { clock, replyMemory, limits: config };
@@ -114,6 +116,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     actors,
     clock,
     bodyMemory,
+    largeBodies: new LargeBodies(),
+    checkSession: createSessionCheck(actors),
     metrics,
     limits: config,
     envelope: createEnvelope(config.filesServerUrl),
@@ -222,6 +226,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     });
   }
 }
+
+/** A user has room for the largest of bodies and a few others beside it, and no less than a quarter of all. */
+const besideBytes = 8 * 1024 * 1024;
+const bodyShareBytes = ({ bodyMemoryBytes, largeBodyBytes }: GatewayConfig): number =>
+  Math.max(Math.floor(bodyMemoryBytes / 4), largeBodyBytes + besideBytes);
 
 const sharedPort = 0;
 

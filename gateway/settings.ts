@@ -142,7 +142,8 @@ const limits = section('Access and limits', {
     name: 'BODY_MEMORY_BYTES',
     min: mebibyte,
     default: 256 * mebibyte,
-    description: 'What unfinished bodies may take of the memory of the process. More get 503.',
+    description:
+      'What unfinished bodies may take of the memory of the process. More get 503. One user takes no more than a quarter, or the largest body of a sync and 8 MiB.',
   }),
   /** What replies may hold for readers that are slower than they are made. */
   replyMemoryBytes: fixed(128 * mebibyte),

@@ -72,7 +72,7 @@ test('a header that is odd or overlong is no bearer', (t) => {
   const verify = createVerifyBearer(tokens);
   t.truthy(verify(headerToken, ''));
   for (const odd of [
-    `Bearer${' '.repeat(300)}${headerToken}`,
+    `bearer${' '.repeat(300)}${headerToken}`,
     `Bearer ${headerToken} `,
     `Bearer ${headerToken} ${headerToken}`,
     `Bearer Bearer ${headerToken}`,

@@ -1,6 +1,8 @@
 import type { Mutant } from '../mutant.ts';
 
 const framing = ['gateway/http/framing.test.ts', 'test/attacks/framing.test.ts'];
+const json = ['gateway/http/json-slices.test.ts'];
+const bodies = ['test/attacks/bodies.test.ts'];
 const bearer = ['gateway/admission/bearer.test.ts'];
 
 export const mutants: readonly Mutant[] = [
@@ -51,5 +53,101 @@ export const mutants: readonly Mutant[] = [
     find: "if (authorization === '' || authorization.length > authorizationCharactersMax) return undefined;",
     replace: "if (authorization === '') return undefined;",
     tests: bearer,
+  },
+  {
+    name: 'elements-without-number',
+    harm: 'A body of 45 MB of empty objects takes more than a gigabyte.',
+    file: 'gateway/http/json-slices.ts',
+    find: "if (this.#elements > this.limits.elementsMax) throw new JsonTooManyValuesError('too many elements');",
+    replace: '',
+    tests: json,
+  },
+  {
+    name: 'values-without-number',
+    harm: 'A body of 45 MB of empty lists in lists takes more than a gigabyte.',
+    file: 'gateway/http/json-slices.ts',
+    find: "if (this.values > this.limits.valuesMax) throw new JsonTooManyValuesError('too many values');",
+    replace: '',
+    tests: json,
+  },
+  {
+    name: 'a-loop-held-by-short-arrays',
+    harm: 'Arrays just shorter than a slice hold up everybody for seconds.',
+    file: 'gateway/http/json-slices.ts',
+    find: '    if (parsedBytes < scanner.limits.sliceStructureBytes) return;\n',
+    replace: '    if (bytes < scanner.limits.sliceStructureBytes) return;\n',
+    tests: json,
+  },
+  {
+    name: 'escapes-of-any-length',
+    harm: 'One string of escapes holds up everybody for a quarter of a second.',
+    file: 'gateway/http/json-slices.ts',
+    find: "if (last < bytes.length) throw new JsonTooComplexError('a long string with escapes');",
+    replace: '',
+    tests: json,
+  },
+  {
+    name: 'what-nobody-wants-made-all-the-same',
+    harm: 'Fields that no route knows take the memory of the process.',
+    file: 'gateway/http/json-slices.ts',
+    find: 'return wanted === undefined || wanted.has(key) ? key : undefined;',
+    replace: 'return key;',
+    tests: json,
+  },
+  {
+    name: 'values-made-before-there-is-room',
+    harm: 'Bodies of many values end the process together.',
+    file: 'gateway/http/body.ts',
+    find: 'if (!take(scanned.values * valueBytes)) return refusals.bodyMemoryFull;',
+    replace: '',
+    tests: ['gateway/http/body.test.ts'],
+  },
+  {
+    name: 'bodies-parsed-for-nobody',
+    harm: 'Clients that leave at once have body upon body parsed side by side.',
+    file: 'gateway/http/body.ts',
+    find: 'if (!isWanted()) throw new Abandoned();',
+    replace: '',
+    tests: ['gateway/http/body.test.ts'],
+  },
+  {
+    name: 'a-user-who-takes-all-room-for-bodies',
+    harm: 'One account that never finishes its bodies stops the uploads of all.',
+    file: 'gateway/http/body.ts',
+    find: 'if (held > this.#shareBytesMax || !this.take(bytes)) return false;',
+    replace: 'if (!this.take(bytes)) return false;',
+    tests: ['gateway/http/body.test.ts', ...bodies],
+  },
+  {
+    name: 'room-for-what-is-only-declared',
+    harm: 'Clients that send one byte each take the room of all.',
+    file: 'gateway/http/body.ts',
+    find: 'const firstCapacity = 4 * 1024;',
+    replace: 'const firstCapacity = 1024 * 1024;',
+    tests: ['gateway/http/body.test.ts', ...bodies],
+  },
+  {
+    name: 'large-bodies-of-ended-sessions',
+    harm: 'A device that was signed out has the server take in and parse 50 MB at a time.',
+    file: 'gateway/http/whole-body.ts',
+    find: 'if (this.#buffer.bytes.length > largeAboveBytes) this.#check();',
+    replace: '',
+    tests: bodies,
+  },
+  {
+    name: 'large-bodies-side-by-side',
+    harm: 'One account has a dozen large bodies in memory at once.',
+    file: 'gateway/http/large-bodies.ts',
+    find: '    queue.push(body);\n',
+    replace: '    body.enter();\n',
+    tests: ['gateway/http/large-bodies.test.ts', ...bodies],
+  },
+  {
+    name: 'a-turn-given-back-by-leaving',
+    harm: 'Clients that leave as soon as all is sent have large bodies pile up behind an actor.',
+    file: 'gateway/http/exchange.ts',
+    find: 'if (!this.#isHandling) this.#receiving?.giveBack();',
+    replace: 'this.#receiving?.giveBack();',
+    tests: bodies,
   },
 ];
