@@ -86,7 +86,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const inFlight = new Set<Exchange>();
   const metrics = new RouteMetrics(routes);
   const bodyMemory = new BodyMemory(config.bodyMemoryBytes, bodyShareBytes(config));
-  const replyMemory = new ReplyMemory(config.replyMemoryBytes);
+  const replyMemory = new ReplyMemory(config.replyMemoryBytes, config.userReplyMemoryBytes);
   const framing = new Framing();
   const replies: OutflowOptions = { clock, replyMemory, limits: config };
   const runId = random.bytes(6).toString('base64url');

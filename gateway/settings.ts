@@ -17,8 +17,10 @@ import {
   setting,
   text,
   WrongValue,
+  wholeNumber,
 } from '../runtime/setting.ts';
 import { createClientAddress } from './admission/client-address.ts';
+import type { LeastPace } from './http/pace.ts';
 
 const kibibyte = 1_024;
 const mebibyte = 1_024 * kibibyte;
@@ -145,12 +147,31 @@ const limits = section('Access and limits', {
     description:
       'What unfinished bodies may take of the memory of the process. More get 503. One user takes no more than a quarter, or the largest body of a sync and 8 MiB.',
   }),
-  /** What replies may hold for readers that are slower than they are made. */
-  replyMemoryBytes: fixed(128 * mebibyte),
+  replyMemoryBytes: bytes({
+    name: 'REPLY_MEMORY_BYTES',
+    min: mebibyte,
+    default: 128 * mebibyte,
+    description:
+      'What replies may take of the memory of the process until their readers take them. Beyond it the reader that kept still the longest loses its connection.',
+  }),
+  userReplyMemoryBytes: bytes({
+    name: 'REPLY_MEMORY_BYTES_PER_USER',
+    min: mebibyte,
+    default: 32 * mebibyte,
+    description:
+      'The same for the replies of one account, and for all replies to requests without a session. A single reply may be larger.',
+  }),
   /** A body that is not complete this long after its head is refused. */
   bodyTimeoutMs: fixed(60_000),
-  /** About 500 bytes a second, what the worst of mobile networks carries, of whoever is waited for. */
-  leastPace: fixed({ bytes: 32 * kibibyte, windowMs: 60_000 }),
+  /** Of whoever is waited for. */
+  leastPace: setting(leastPaceOf, {
+    name: 'LEAST_PACE',
+    unit: 'bytes/min',
+    bounds: 'at least 0',
+    default: 32 * kibibyte,
+    description:
+      'What a client has to take of a reply, or bring of a streamed body, in each minute it is waited for. The default is about 500 bytes a second, what the worst of mobile networks carries.',
+  }),
   /** What a handler and its asks have. Clients give up after 30 s. */
   requestDeadlineMs: fixed(25_000),
   sockets: {
@@ -181,6 +202,10 @@ const links = sameOnAllNodes(
 
 export const gatewaySettings = { ...links, ...browsers, ...limits };
 export interface GatewaySettings extends Complete<SettingsOf<typeof gatewaySettings>> {}
+
+function leastPaceOf(given: string): LeastPace {
+  return { bytes: wholeNumber(given, { min: 0 }), windowMs: 60_000 };
+}
 
 function trustRule(given: string): string {
   try {

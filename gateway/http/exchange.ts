@@ -153,6 +153,7 @@ export class Exchange implements Arrival, Recipient, Live {
   #receive(req: HttpRequest, admitted: Admitted): void {
     this.#admitted = admitted;
     const { method, credentials, match } = admitted;
+    this.responder.user = credentials?.userUuid ?? '';
     const { route } = match;
     this.#head = copyHead(req, route, admitted.cookie);
     this.#receiving = receive(this.#res, req, { method, route, credentials }, this.#options, this);

@@ -47,6 +47,8 @@ export class Responder {
   /** Set from the request's head before anything is sent. */
   headers: StandingHeaders = standardHeaders;
   corsLines = '';
+  /** Whom the reply is for; empty where nobody is signed in. */
+  user = '';
   headOnly = false;
 
   /** `onDone` is told the status, or 0 for a reply that nobody got whole. */
@@ -207,10 +209,8 @@ export class Responder {
   }
 
   #workflow(lengthBytes: number | undefined, status: number): Outflow {
-    this.#outflow = new Outflow(this.#res, lengthBytes, this.#options, {
-      complete: () => this.#finish(status),
-      giveUp: () => this.cut(),
-    });
+    const events = { complete: () => this.#finish(status), giveUp: () => this.cut() };
+    this.#outflow = new Outflow(this.#res, lengthBytes, this.#options, events, this.user);
     return this.#outflow;
   }
 

@@ -3,6 +3,7 @@ import type { Mutant } from '../mutant.ts';
 const framing = ['gateway/http/framing.test.ts', 'test/attacks/framing.test.ts'];
 const json = ['gateway/http/json-slices.test.ts'];
 const bodies = ['test/attacks/bodies.test.ts'];
+const replies = ['gateway/http/reply-memory.test.ts', 'gateway/http/outflow.test.ts'];
 const bearer = ['gateway/admission/bearer.test.ts'];
 
 export const mutants: readonly Mutant[] = [
@@ -66,7 +67,7 @@ export const mutants: readonly Mutant[] = [
     name: 'values-without-number',
     harm: 'A body of 45 MB of empty lists in lists takes more than a gigabyte.',
     file: 'gateway/http/json-slices.ts',
-    find: "if (this.values > this.limits.valuesMax) throw new JsonTooManyValuesError('too many values');",
+    find: "if (this.values > limits.valuesMax) throw new JsonTooManyValuesError('too many values');",
     replace: '',
     tests: json,
   },
@@ -149,5 +150,29 @@ export const mutants: readonly Mutant[] = [
     find: 'if (!this.#isHandling) this.#receiving?.giveBack();',
     replace: 'this.#receiving?.giveBack();',
     tests: bodies,
+  },
+  {
+    name: 'a-user-whose-replies-take-all-room',
+    harm: 'One account that reads nothing costs slow readers their replies.',
+    file: 'gateway/http/reply-memory.ts',
+    find: 'if (this.#isBeyond(reply.user)) this.#giveUpOthersOf(reply);',
+    replace: '',
+    tests: replies,
+  },
+  {
+    name: 'replies-of-others-given-up',
+    harm: 'One account that reads nothing has the replies of others cut.',
+    file: 'gateway/http/reply-memory.ts',
+    find: 'if (stillest.user === reply.user) stillest.giveUp();',
+    replace: 'stillest.giveUp();',
+    tests: replies,
+  },
+  {
+    name: 'all-of-a-reply-kept-for-its-last-bytes',
+    harm: 'Readers that leave the last bytes of large replies take memory that nobody counts.',
+    file: 'gateway/http/outflow.ts',
+    find: 'if (byteLength * 2 < buffer.byteLength) this.#unsent = new Uint8Array(this.#unsent);',
+    replace: '',
+    tests: replies,
   },
 ];
