@@ -22,9 +22,11 @@ import { createRateLimiter, type RateBucket } from './admission/rate-limit.ts';
 import { createSessionCheck } from './admission/session-check.ts';
 import { AccessLog } from './http/access-log.ts';
 import { BodyMemory } from './http/body.ts';
+import { Connections } from './http/connections.ts';
 import { createEnvelope } from './http/envelope.ts';
 import { Exchange, type ExchangeOptions } from './http/exchange.ts';
 import { Framing } from './http/framing.ts';
+import { createHttps } from './http/https.ts';
 import { LargeBodies } from './http/large-bodies.ts';
 import { RouteMetrics } from './http/metrics.ts';
 import type { OutflowOptions } from './http/outflow.ts';
@@ -47,6 +49,8 @@ import type { SocketTokens } from './sockets/tokens.ts';
 /** The gateway's own settings, and what follows for it from those of the process. */
 export interface GatewayConfig extends GatewaySettings {
   readonly accessKey?: AccessKeyOptions | undefined;
+  /** Whether clients reach the server over https, as far as its operator says. */
+  readonly isPublicUrlHttps: boolean;
   /** How long `drain` waits for requests in flight, and within which it closes sockets. */
   readonly drainTimeoutMs: number;
   /** Several processes of one machine listen on the same port, and the system spreads connections over them. */
@@ -88,6 +92,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const bodyMemory = new BodyMemory(config.bodyMemoryBytes, bodyShareBytes(config));
   const replyMemory = new ReplyMemory(config.replyMemoryBytes, config.userReplyMemoryBytes);
   const framing = new Framing();
+  const connections = new Connections(app, { ...config, clock, log: options.logger });
   const replies: OutflowOptions = { clock, replyMemory, limits: config };
   const runId = random.bytes(6).toString('base64url');
   // Recorded replies are sealed under their call ids, so these must not be guessed from request ids, which are told.
@@ -124,6 +129,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     log,
     admission: createAdmission({
       ...heads,
+      https: createHttps({ ...config, clientAddress: heads.clientAddress, log: options.logger }),
       router: createRouter(routes, options.areas),
       verifyBearer: options.verifyBearer,
     }),
@@ -176,12 +182,15 @@ export function createGateway(options: GatewayOptions): Gateway {
     log,
     replies,
     framing,
+    connections,
     requestId,
     isDraining: () => draining,
   });
   app.any('/*', onRequest);
   metrics.register(registry);
   registerGauges(registry, [
+    ['http_connections', 'Open connections of clients, sockets included.', () => connections.open],
+    ['http_connections_refused', 'Connections closed as too many.', () => connections.refused],
     ['http_requests_in_flight', 'Requests whose reply is not complete.', () => inFlight.size],
     ['http_unfinished_body_bytes', 'Bytes of request bodies held unparsed.', () => bodyMemory.bytes],
     ['http_unsent_reply_bytes', 'Bytes of replies held for slow readers.', () => replyMemory.bytes],

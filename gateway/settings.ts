@@ -58,6 +58,14 @@ export interface CookieOptions extends Complete<SettingsOf<typeof cookieSettings
 
 const browsers = sameOnAllNodes(
   section('Browsers', {
+    hstsSeconds: integer({
+      name: 'HSTS_SECONDS',
+      unit: 's',
+      min: 0,
+      default: 31_536_000,
+      description:
+        'How long browsers that came over https are to use nothing else (`Strict-Transport-Security`). 0 sends no such header.',
+    }),
     cors: {
       strict: flag({
         name: 'CORS_ORIGIN_STRICT_MODE_ENABLED',
@@ -174,6 +182,14 @@ const limits = section('Access and limits', {
   }),
   /** What a handler and its asks have. Clients give up after 30 s. */
   requestDeadlineMs: fixed(25_000),
+  connectionsMax: integer({
+    name: 'CONNECTIONS_MAX',
+    unit: 'connections',
+    min: 1,
+    default: 60_000,
+    description:
+      'Open connections of clients to this process, sockets included. More are closed at once. Never more than its limit of open files (`ulimit -n`) less 256.',
+  }),
   sockets: {
     /** Those that are being opened included. */
     socketsMax: integer({
@@ -182,7 +198,7 @@ const limits = section('Access and limits', {
       min: 0,
       default: 50_000,
       description:
-        'Open sockets of this process. More are refused, and their clients poll. The process needs as many file descriptors and some more.',
+        'Open sockets of this process. More are refused, and their clients poll. Each is one of `CONNECTIONS_MAX` too.',
     }),
     socketsPerUserMax: fixed(100),
     /** The library pings sixteen seconds before the end, and counts in steps of four. */

@@ -47,6 +47,7 @@ export class Responder {
   /** Set from the request's head before anything is sent. */
   headers: StandingHeaders = standardHeaders;
   corsLines = '';
+  securityLines = '';
   /** Whom the reply is for; empty where nobody is signed in. */
   user = '';
   headOnly = false;
@@ -175,7 +176,10 @@ export class Responder {
     const res = this.#res;
     if (status !== 200) res.writeStatus(statusLine(status));
     // One call with line breaks in it: each call into the library costs more than the bytes of ten headers.
-    res.writeHeader('Content-Type', contentType + lines + requestIdLine + this.#requestId + this.corsLines);
+    res.writeHeader(
+      'Content-Type',
+      contentType + lines + requestIdLine + this.#requestId + this.securityLines + this.corsLines,
+    );
     if (setCookies !== undefined) for (const cookie of setCookies) res.writeHeader('Set-Cookie', cookie);
   }
 

@@ -62,6 +62,7 @@ const noActors = {
 const testGatewayConfig: GatewayConfig = {
   ...defaultsOf(gatewaySettings),
   filesServerUrl: 'http://files.test',
+  isPublicUrlHttps: false,
   drainTimeoutMs: 10_000,
   sharesPort: false,
 };
