@@ -68,7 +68,7 @@ function connectionsFor({ config, logger }: ServerOptions): number {
   const { connectionsMax: wanted, sockets } = config.gateway;
   const connectionsMax = connectionsWithin(wanted);
   if (connectionsMax < sockets.socketsMax) {
-    logger.warn(
+    logger.info(
       { connectionsMax, socketsMax: sockets.socketsMax },
       'the limit of open files allows fewer connections than SOCKETS_MAX',
     );

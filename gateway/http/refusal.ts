@@ -41,7 +41,7 @@ export const refusals = {
   bodyNotObject: { status: 400, message: 'The request payload must be a JSON object.' },
   bodyTooDeep: { status: 400, message: 'The request payload is nested too deeply.' },
   bodyTooComplex: { status: 400, message: 'The request payload is too complex in one place.' },
-  bodyTooManyValues: { status: 413, message: 'The request payload holds too many values.' },
+  bodyTooManyValues: { status: 400, message: 'The request payload holds too many values.' },
   bodyOfOthersFirst: {
     status: 429,
     message: 'This account is sending much at once already. Please try again.',

@@ -31,6 +31,6 @@ test('a socket is counted as one connection until it is closed', async (t) => {
   const socket = await device.socket(t);
   const open = await gauge(server, 'http_connections');
   socket.end();
-  await gaugeIs(server, 'http_connections', (connections) => connections === open - 1);
-  t.pass();
+  await gaugeIs(server, 'sockets_open', (sockets) => sockets === 0);
+  t.is(await gauge(server, 'http_connections'), open - 1);
 });

@@ -32,7 +32,6 @@ const request = (bearer: string) =>
 test('replies that a user never reads are bounded, and cost nobody else his', async (t) => {
   const server = await startGateway(t, [sync], {
     verifyBearer,
-    clock: new FakeClock(),
     replyMemoryBytes: 200 * mebibyte,
     userReplyMemoryBytes: 50 * mebibyte,
   });
