@@ -19,10 +19,15 @@ import type { VerifyBearer } from './admission/bearer.ts';
 import { createClientAddress } from './admission/client-address.ts';
 import { createCors } from './admission/cors.ts';
 import { createRateLimiter, type RateBucket } from './admission/rate-limit.ts';
+import { createSessionCheck } from './admission/session-check.ts';
 import { AccessLog } from './http/access-log.ts';
 import { BodyMemory } from './http/body.ts';
+import { Connections } from './http/connections.ts';
 import { createEnvelope } from './http/envelope.ts';
 import { Exchange, type ExchangeOptions } from './http/exchange.ts';
+import { Framing } from './http/framing.ts';
+import { createHttps } from './http/https.ts';
+import { LargeBodies } from './http/large-bodies.ts';
 import { RouteMetrics } from './http/metrics.ts';
 import type { OutflowOptions } from './http/outflow.ts';
 import { ReplyMemory } from './http/reply-memory.ts';
@@ -44,6 +49,8 @@ import type { SocketTokens } from './sockets/tokens.ts';
 /** The gateway's own settings, and what it derives from those of the process. */
 export interface GatewayConfig extends GatewaySettings {
   readonly accessKey?: AccessKeyOptions | undefined;
+  /** Whether clients reach the server over https, as far as its operator says. */
+  readonly isPublicUrlHttps: boolean;
   /** How long `drain` waits for requests in flight, and within which it closes sockets. */
   readonly drainTimeoutMs: number;
   /** Several processes of one machine listen on the same port, and the system spreads connections over them. */
@@ -82,8 +89,10 @@ export function createGateway(options: GatewayOptions): Gateway {
   const app = App();
   const inFlight = new Set<Exchange>();
   const metrics = new RouteMetrics(routes);
-  const bodyMemory = new BodyMemory(config.bodyMemoryBytes);
-  const replyMemory = new ReplyMemory(config.replyMemoryBytes);
+  const bodyMemory = new BodyMemory(config.bodyMemoryBytes, bodyShareBytes(config));
+  const replyMemory = new ReplyMemory(config.replyMemoryBytes, config.userReplyMemoryBytes);
+  const framing = new Framing();
+  const connections = new Connections(app, { ...config, clock, log: options.logger });
   const replies: OutflowOptions = { clock, replyMemory, limits: config };
   const runId = random.bytes(6).toString('base64url');
   // Recorded replies are sealed under their call ids, so these must not be guessable from request ids, which are public.
@@ -112,12 +121,15 @@ export function createGateway(options: GatewayOptions): Gateway {
     actors,
     clock,
     bodyMemory,
+    largeBodies: new LargeBodies(),
+    checkSession: createSessionCheck(actors),
     metrics,
     limits: config,
     envelope: createEnvelope(config.filesServerUrl),
     log,
     admission: createAdmission({
       ...heads,
+      https: createHttps({ ...config, clientAddress: heads.clientAddress, log: options.logger }),
       router: createRouter(routes, options.areas),
       verifyBearer: options.verifyBearer,
     }),
@@ -133,6 +145,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
 
   function onRequest(res: HttpResponse, req: HttpRequest): void {
+    if (!framing.admits(res, req)) return;
     const exchange = new Exchange(exchangeOptions, res, requestId());
     inFlight.add(exchange);
     exchange.accept(req);
@@ -168,16 +181,21 @@ export function createGateway(options: GatewayOptions): Gateway {
     limits: config.sockets,
     log,
     replies,
+    framing,
+    connections,
     requestId,
     isDraining: () => draining,
   });
   app.any('/*', onRequest);
   metrics.register(registry);
   registerGauges(registry, [
+    ['http_connections', 'Open connections of clients, sockets included.', () => connections.open],
+    ['http_connections_refused', 'Connections closed as too many.', () => connections.refused],
     ['http_requests_in_flight', 'Requests whose reply is not complete.', () => inFlight.size],
     ['http_unfinished_body_bytes', 'Bytes of request bodies held unparsed.', () => bodyMemory.bytes],
     ['http_unsent_reply_bytes', 'Bytes of replies held for slow readers.', () => replyMemory.bytes],
     ['http_requests_aborted', 'Requests whose client left before the reply.', () => metrics.aborted],
+    ['http_ambiguous_requests', 'Connections closed for a body of unclear length.', () => framing.refused],
     ['http_replies_cut', 'Replies broken off: a slow reader, or a stream that failed.', () => metrics.cut],
   ]);
 
@@ -221,6 +239,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     });
   }
 }
+
+/** A user has room for the largest of bodies and a few others beside it, and no less than a quarter of all. */
+const besideBytes = 8 * 1024 * 1024;
+const bodyShareBytes = ({ bodyMemoryBytes, largeBodyBytes }: GatewayConfig): number =>
+  Math.max(Math.floor(bodyMemoryBytes / 4), largeBodyBytes + besideBytes);
 
 const sharedPort = 0;
 

@@ -4,6 +4,7 @@
  * never gets further.
  */
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
+import type { Https } from '../http/https.ts';
 import { type Refusal, refusals, tooManyRequests } from '../http/refusal.ts';
 import type { Responder } from '../http/responder.ts';
 import type { AnyRoute } from '../http/route.ts';
@@ -43,6 +44,7 @@ export const isAdmitted = (result: Admitted | Refusal | undefined): result is Ad
 export interface AdmissionOptions {
   readonly router: Router;
   readonly cors: Cors;
+  readonly https: Https;
   readonly gate: AccessKeyGate | undefined;
   readonly limiter: RateLimiter;
   readonly clientAddress: ClientAddress;
@@ -50,7 +52,7 @@ export interface AdmissionOptions {
 }
 
 export function createAdmission(options: AdmissionOptions): Admission {
-  const { router, cors, gate, limiter, clientAddress, verifyBearer } = options;
+  const { router, cors, https, gate, limiter, clientAddress, verifyBearer } = options;
 
   function addressReader(res: HttpResponse, req: HttpRequest, responder: Responder): () => string {
     const forwardedFor = clientAddress.readsForwardedFor ? req.getHeader('x-forwarded-for') : '';
@@ -94,6 +96,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       const method = req.getMethod();
       const path = req.getUrl();
       const origin = req.getHeader('origin');
+      responder.securityLines = https.replyLines(res, req);
       if (method === 'options' && !router.placeOf(path).ownOptions) {
         preflight(req, responder, origin);
         return undefined;

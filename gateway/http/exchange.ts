@@ -62,6 +62,7 @@ export class Exchange implements Arrival, Recipient, Live {
   #admitted: Admitted | undefined;
   #head: Head | undefined;
   #receiving: Receiving | undefined;
+  #isHandling = false;
   /** Since when the handler or its stream is waited for. */
   #busySinceMs: number | undefined;
   #gone: AbortController | undefined;
@@ -130,6 +131,7 @@ export class Exchange implements Arrival, Recipient, Live {
   refused(refusal: Refusal): void {
     if (this.responder.isFinished) return;
     this.#receiving?.letGo();
+    this.#giveBack();
     this.#wait(false);
     const { envelope, isDraining } = this.#options;
     this.responder.send(refusalReply(refusal, envelope, isDraining()));
@@ -150,9 +152,11 @@ export class Exchange implements Arrival, Recipient, Live {
 
   #receive(req: HttpRequest, admitted: Admitted): void {
     this.#admitted = admitted;
-    const { route } = admitted.match;
+    const { method, credentials, match } = admitted;
+    this.responder.user = credentials?.userUuid ?? '';
+    const { route } = match;
     this.#head = copyHead(req, route, admitted.cookie);
-    this.#receiving = receive(this.#res, req, admitted.method, route, this.#options, this);
+    this.#receiving = receive(this.#res, req, { method, route, credentials }, this.#options, this);
     this.#receiving?.start();
   }
 
@@ -170,10 +174,27 @@ export class Exchange implements Arrival, Recipient, Live {
       this,
     );
     this.#wait(true);
+    this.#isHandling = true;
     route.handle(context, request).then(
-      (reply) => this.#reply(reply),
-      (error) => this.failed(error),
+      (reply) => {
+        this.#handled();
+        this.#reply(reply);
+      },
+      (error) => {
+        this.#handled();
+        this.failed(error);
+      },
     );
+  }
+
+  #handled(): void {
+    this.#isHandling = false;
+    this.#giveBack();
+  }
+
+  /** A handler goes on with the body of a client that has left or was given up on. */
+  #giveBack(): void {
+    if (!this.#isHandling) this.#receiving?.giveBack();
   }
 
   #reply(reply: RouteReply): void {
@@ -226,6 +247,7 @@ export class Exchange implements Arrival, Recipient, Live {
   #done(status: number): void {
     this.#busySinceMs = undefined;
     this.#receiving?.end();
+    this.#giveBack();
     const { metrics, log, clock, onDone } = this.#options;
     if (status !== 0) {
       const durationMs = clock.monotonicMs() - this.startedMs;

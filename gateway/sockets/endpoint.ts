@@ -8,7 +8,9 @@
  * for half a minute and drops one that does not answer.
  */
 import type { AccessLog } from '../http/access-log.ts';
+import type { Connections } from '../http/connections.ts';
 import { refusalOf, unexpectedRefusal } from '../http/errors.ts';
+import type { Framing } from '../http/framing.ts';
 import type { OutflowOptions } from '../http/outflow.ts';
 import { type Refusal, refusalHeaders, refusalJson, refusals } from '../http/refusal.ts';
 import { jsonType, Responder } from '../http/responder.ts';
@@ -25,6 +27,8 @@ export interface SocketEndpointOptions {
   readonly metrics: SocketMetrics;
   readonly log: AccessLog;
   readonly replies: OutflowOptions;
+  readonly framing: Framing;
+  readonly connections: Pick<Connections, 'socketClosed'>;
   readonly requestId: () => string;
   readonly isDraining: () => boolean;
   /** A socket that was silent for so long, its answers to pings included, is dropped. */
@@ -61,9 +65,11 @@ type Handshake = readonly [key: string, protocol: string, extensions: string];
 type Context = Parameters<NonNullable<WebSocketBehavior<UserData>['upgrade']>>[2];
 
 export function createSocketBehavior(options: SocketEndpointOptions): WebSocketBehavior<UserData> {
-  const { hub, admit, metrics, log, requestId, isDraining, idleSeconds, replies } = options;
+  const { hub, admit, metrics, log, requestId, isDraining, idleSeconds, replies, framing, connections } =
+    options;
 
   function upgrade(res: HttpResponse, req: HttpRequest, context: Context): void {
+    if (!framing.admits(res, req)) return;
     const id = requestId();
     const responder = new Responder(res, id, replies, (status) =>
       metrics.upgrade(status === 0 ? 'aborted' : 'refused'),
@@ -128,6 +134,7 @@ export function createSocketBehavior(options: SocketEndpointOptions): WebSocketB
     message() {},
     close(ws) {
       const { socket } = ws.getUserData();
+      connections.socketClosed();
       socket.closed();
       hub.remove(socket);
       metrics.closed(socket.closedAs);

@@ -22,6 +22,7 @@ import {
 } from '../kit/account.ts';
 import { type ConfiguredServer, type Environment, startConfiguredServer } from '../kit/configured-server.ts';
 import { Device } from '../kit/device.ts';
+import { openRaw, type RawConnection } from '../kit/gateway.ts';
 import { call } from '../kit/http.ts';
 import { note, uuidNumber } from '../kit/items.ts';
 import { dial, isRefused } from '../kit/socket-client.ts';
@@ -448,6 +449,88 @@ setting(
     const device = await Device.register(server);
     t.is((await device.send({ items: [note({ content: 'x'.repeat(3_000_000) })] })).status, 503);
     t.is((await device.send({ items: [note()] })).status, 200);
+  },
+);
+
+/** A page of 30 MB, more than the system takes of what nobody reads. */
+const largePages = { CONTENT_SIZE_TRANSFER_LIMIT: '60000000' };
+
+async function withLargePage(server: ConfiguredServer): Promise<Device> {
+  const device = await Device.register(server);
+  const content = 'x'.repeat(10_000_000);
+  for (const n of [1, 2, 3]) await device.sync({ items: [note({ uuid: uuidNumber(n), content })] });
+  return device;
+}
+
+/** Asks for the page, and reads no more than its beginning until the socket is resumed. */
+async function unread(t: ExecutionContext, { url }: ConfiguredServer, { account }: Device) {
+  const connection = await openRaw(t, Number(new URL(url).port));
+  const lines = ['POST /v1/items HTTP/1.1', 'Host: a', `Authorization: Bearer ${account.access}`];
+  connection.send(`${lines.join('\r\n')}\r\n\r\n`);
+  await connection.received('HTTP/1.1 200');
+  connection.socket.pause();
+  return connection;
+}
+
+/** Whether the page comes to its end. */
+const comesWhole = ({ received }: Pick<RawConnection, 'received'>): Promise<boolean> =>
+  received('"sync_token"').then(
+    () => true,
+    () => false,
+  );
+
+setting(
+  'REPLY_MEMORY_BYTES',
+  'cuts a reply that would not fit',
+  { ...largePages, REPLY_MEMORY_BYTES: '1048576' },
+  async (t, server) => {
+    const page = await unread(t, server, await withLargePage(server));
+    page.socket.resume();
+    t.false(await comesWhole(page));
+  },
+);
+
+setting(
+  'REPLY_MEMORY_BYTES_PER_USER',
+  'cuts the former of two replies',
+  { ...largePages, REPLY_MEMORY_BYTES_PER_USER: '1048576' },
+  async (t, server) => {
+    const device = await withLargePage(server);
+    const former = await unread(t, server, device);
+    const latter = await unread(t, server, device);
+    for (const { socket } of [former, latter]) socket.resume();
+    t.false(await comesWhole(former));
+    t.true(await comesWhole(latter));
+  },
+);
+
+setting(
+  'LEAST_PACE',
+  'cuts a reply that is read too slowly',
+  { ...largePages, LEAST_PACE: '1000000000' },
+  async (t, server) => {
+    const page = await unread(t, server, await withLargePage(server));
+    await server.advance(62_000);
+    page.socket.resume();
+    t.false(await comesWhole(page));
+  },
+);
+
+setting('CONNECTIONS_MAX', 'closes more connections', { CONNECTIONS_MAX: '2' }, async (t, server) => {
+  const port = Number(new URL(server.url).port);
+  const [, second] = [await openRaw(t, port), await openRaw(t, port)];
+  t.is(await (await openRaw(t, port)).ended, '');
+  second.send('GET /healthcheck HTTP/1.1\r\nHost: a\r\n\r\n');
+  t.regex(await second.received('OK'), /^HTTP\/1\.1 200/);
+});
+
+setting(
+  'HSTS_SECONDS',
+  'is told where the public address is https',
+  { HSTS_SECONDS: '60', PUBLIC_URL: 'https://notes.example' },
+  async (t, server) => {
+    const { headers } = await call(server.url, 'GET', '/v1/meta');
+    t.is(headers.get('strict-transport-security'), 'max-age=60');
   },
 );
 

@@ -245,7 +245,7 @@ export const mutants: readonly Mutant[] = [
     name: 'memory-of-bodies-never-given-back',
     harm: 'After enough uploads the server takes none.',
     file: 'gateway/http/body.ts',
-    find: '    this.#memory.release(this.#buffer.length);\n',
+    find: '    this.#account.release(this.#heldBytes);\n',
     replace: '',
     tests: ['gateway/http/body.test.ts', ...exchange],
   },
