@@ -88,7 +88,7 @@ export class Actor implements Committing {
     this.#mailbox = new Mailbox({
       owner: address.id,
       rows: this.#held.rows,
-      read: env.read,
+      read: (reads) => env.reader.read(address, reads),
       view: (entry) => speculativeView(this.#scope(entry.conflicting)),
       durableCommit: () => this.#held.durableCommit,
       onReady: () => this.#pump(),

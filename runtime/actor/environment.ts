@@ -9,7 +9,8 @@ import type { Kind } from '../kind.ts';
 import type { Lease } from '../ownership/lease.ts';
 import type { Logger, RuntimeMetrics } from '../ports.ts';
 import type { Random } from '../random.ts';
-import type { Store, StoreRead, StoreRows, TellRow, TimerRow } from '../store/store.ts';
+import type { Reader } from '../read/reader.ts';
+import type { Store, TellRow, TimerRow } from '../store/store.ts';
 import type { Removed } from './layers.ts';
 
 /** What an actor takes from its host. */
@@ -22,11 +23,11 @@ export interface ActorEnvironment {
   readonly random: Random;
   readonly lease: Pick<Lease, 'isValid'>;
   readonly committer: Pick<Committer, 'ready'>;
+  readonly reader: Pick<Reader, 'read'>;
   readonly publisher: Pick<Publisher, 'host' | 'admits' | 'signalled'>;
   readonly limits: Limits;
   readonly metrics: RuntimeMetrics;
   readonly logger: Logger;
-  read(reads: readonly StoreRead[]): Promise<readonly StoreRows[]>;
   /** The actor has left memory. */
   gone(actor: { readonly address: Address }): void;
   /** What is stored of the actor is of a newer format than this release reads. */

@@ -21,6 +21,7 @@ import { Lease } from '../ownership/lease.ts';
 import { Ownership } from '../ownership/ownership.ts';
 import type { Logger, RuntimeMetrics } from '../ports.ts';
 import type { Random } from '../random.ts';
+import { Reader } from '../read/reader.ts';
 import { type NodeRow, type Store, StoreError } from '../store/store.ts';
 import type { Transport } from '../transport/transport.ts';
 import { createActors } from './actors.ts';
@@ -65,6 +66,7 @@ export class Host {
   readonly #lease: Lease;
   readonly #ownership: Ownership;
   readonly #committer: Committer;
+  readonly #reader: Reader;
   readonly #publisher: Publisher;
   readonly #jobs: Jobs;
   readonly #timers: TimerDelivery;
@@ -78,6 +80,7 @@ export class Host {
     const dependencies = allDependencies(options);
     this.#lease = new Lease({ ...options, onLost: () => this.#leaseLost() });
     this.#committer = new Committer(options);
+    this.#reader = new Reader(options);
     this.#publisher = new Publisher({ ...options, host: options.node.incarnation });
     const delivery: DeliveryOptions = {
       ...options,
@@ -109,6 +112,7 @@ export class Host {
     this.#dispatcher = new Dispatcher({
       ...options,
       lease: this.#lease,
+      reader: this.#reader,
       actors: this.#actors,
       hostCommands: new HostCommands({ ...options, actors: this.#actors, tells: this.#tells, epochOf }),
       retrier: new Retrier(options),
@@ -183,9 +187,10 @@ export class Host {
     return this.#actors.size;
   }
 
-  /** No call, turn or commit is in flight. */
+  /** No call, turn, read or commit is in flight. */
   get isIdle(): boolean {
-    return this.#committer.isIdle && this.#dispatcher.workflowsInFlight === 0 && this.#actors.areAllIdle;
+    const areSlotsFree = this.#committer.isIdle && this.#reader.isIdle;
+    return areSlotsFree && this.#dispatcher.workflowsInFlight === 0 && this.#actors.areAllIdle;
   }
 
   /** Runs one command. @throws ActorError */
@@ -267,8 +272,8 @@ export class Host {
       dependencies,
       lease: this.#lease,
       committer: this.#committer,
+      reader: this.#reader,
       publisher: this.#publisher,
-      read: (reads) => this.#options.store.read(reads),
       gone: (actor) => this.#actors.gone(actor),
       unreadable: (actor) => this.#giveBack(actor),
       timersCommitted: (timers) => {

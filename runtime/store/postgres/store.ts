@@ -22,6 +22,7 @@ import type {
 } from '../store.ts';
 import { StoreError } from '../store.ts';
 import { batchCommit } from './commit.ts';
+import { joinReads } from './joined-reads.ts';
 import * as ownership from './ownership-statements.ts';
 import { ConnectionPool, type PoolLimits, type Row } from './pool.ts';
 import { planRead } from './reads.ts';
@@ -241,10 +242,14 @@ export class PostgresStore implements Store {
   }
 
   async read(reads: readonly StoreRead[]): Promise<readonly StoreRows[]> {
-    const planned = reads.map((read) => this.#sql.planRead(read));
-    return Promise.all(
-      planned.map(async ({ statement, finish }) => finish(await this.#reads.query(statement))),
+    const joined = joinReads(reads).map((each) => ({ ...each, ...this.#sql.planRead(each.read) }));
+    const answers = await Promise.all(
+      joined.map(async ({ statement, finish, split }) => split(finish(await this.#reads.query(statement)))),
     );
+    return answers
+      .flat()
+      .sort((a, b) => a.place - b.place)
+      .map(({ found }) => found);
   }
 
   async dueTimers(
