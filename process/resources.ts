@@ -33,6 +33,6 @@ export async function openResources(options: ServerOptions): Promise<Resources> 
   const generation = await needing('The database cannot be used', () =>
     syncGeneration(store, directory, random),
   );
-  const isDatabaseUp = () => database.isUp() && store.verify().then(() => true);
+  const isDatabaseUp = () => database.isUp() && store.check().then(() => true);
   return { keyring, store, generation, verify, isDatabaseUp };
 }

@@ -39,7 +39,7 @@ import {
 } from '../errors.ts';
 import { isJobTimer, type JobChange } from '../jobs/lease.ts';
 import { NewerFormatError } from '../store/encoding.ts';
-import type { Commit } from '../store/store.ts';
+import { type Commit, StoreError } from '../store/store.ts';
 import { loadActor } from './activation.ts';
 import { ActivationWaiters } from './activation-waiters.ts';
 import { ActorState } from './actor-state.ts';
@@ -62,6 +62,8 @@ const rejectionsBeforeAlone = 2;
 const rejectionsMax = 4;
 /** Less than callers wait, more than two statements that time out take. */
 const lossPatienceMs = 15_000;
+/** For an activation: less than callers wait, and longer than an old owner's process that is cut off holds a row. */
+const lockPatienceMs = 5_000;
 
 type Phase = 'activating' | 'active' | 'settling' | 'gone';
 
@@ -77,6 +79,7 @@ export class Actor implements Committing {
   readonly #mailbox: Mailbox;
   readonly #gate = new Gate();
   readonly #activationWaiters: ActivationWaiters;
+  readonly #cameMs: number;
   #pumping = false;
 
   constructor(address: Address, epoch: number, env: ActorEnvironment) {
@@ -94,7 +97,8 @@ export class Actor implements Committing {
       onReady: () => this.#pump(),
     });
     this.#activationWaiters = new ActivationWaiters(env);
-    this.lastUsedMs = env.clock.monotonicMs();
+    this.#cameMs = env.clock.monotonicMs();
+    this.lastUsedMs = this.#cameMs;
   }
 
   get phase(): Phase {
@@ -151,22 +155,38 @@ export class Actor implements Committing {
 
   // --- activation -------------------------------------------------------------------------------------------
 
-  async activate(): Promise<void> {
-    const { store, kind, logger } = this.#env;
+  /** `locked`: somebody holds its row locked, and it is to be tried again. */
+  async activate(): Promise<'ended' | 'locked'> {
     try {
-      const creates = this.#mailbox.messages.some((message) => message.creates);
-      const loaded = await loadActor(store, kind, this, creates);
-      if (this.#phase === 'gone') return;
-      if (loaded === 'fenced') return this.#drop('fenced', new FencedError('a newer owner holds this actor'));
-      if (loaded === 'absent') return await this.#absent();
-      this.#held.load(loaded);
-      this.#version = loaded.version;
-      this.#becomeActive();
+      await this.#load();
     } catch (error) {
-      logger.warn({ kind: this.address.kind, error: String(error) }, 'activation failed');
-      if (error instanceof NewerFormatError) this.#env.unreadable(this);
-      this.#drop('failed', new UnavailableError('the state of this actor cannot be loaded now'));
+      if (this.#mayBeTriedAgain(error)) return 'locked';
+      this.#loadFailed(error);
     }
+    return 'ended';
+  }
+
+  async #load(): Promise<void> {
+    const { store, kind } = this.#env;
+    const creates = this.#mailbox.messages.some((message) => message.creates);
+    const loaded = await loadActor(store, kind, this, creates);
+    if (this.#phase === 'gone') return;
+    if (loaded === 'fenced') return this.#drop('fenced', new FencedError('a newer owner holds this actor'));
+    if (loaded === 'absent') return await this.#absent();
+    this.#held.load(loaded);
+    this.#version = loaded.version;
+    this.#becomeActive();
+  }
+
+  #mayBeTriedAgain(error: unknown): boolean {
+    const isLocked = error instanceof StoreError && error.failure === 'conflict';
+    return isLocked && this.#env.clock.monotonicMs() < this.#cameMs + lockPatienceMs;
+  }
+
+  #loadFailed(error: unknown): void {
+    this.#env.logger.warn({ kind: this.address.kind, error: String(error) }, 'activation failed');
+    if (error instanceof NewerFormatError) this.#env.unreadable(this);
+    this.#drop('failed', new UnavailableError('the state of this actor cannot be loaded now'));
   }
 
   #becomeActive(): void {
@@ -183,7 +203,7 @@ export class Actor implements Committing {
     for (const entry of this.#mailbox.takeWhere(({ message }) => !message.creates))
       this.#answer(entry, { error });
     if (this.#mailbox.size === 0) return this.#drop('absent', error);
-    await this.activate();
+    await this.#load();
   }
 
   #drop(reason: 'absent' | 'fenced' | 'failed', error: Error): void {

@@ -6,6 +6,7 @@ import type { Publisher } from '../events/publisher.ts';
 import type { Limits } from '../host/limits.ts';
 import type { JobChange } from '../jobs/lease.ts';
 import type { Kind } from '../kind.ts';
+import type { Lane } from '../lane.ts';
 import type { Lease } from '../ownership/lease.ts';
 import type { Logger, RuntimeMetrics } from '../ports.ts';
 import type { Random } from '../random.ts';
@@ -19,6 +20,8 @@ export interface ActorEnvironment {
   readonly dependencies: Dependencies;
   readonly shardCount: number;
   readonly store: Store;
+  /** For whoever waits for a row that somebody else holds locked. */
+  readonly lockedLane: Lane;
   readonly clock: Clock;
   readonly random: Random;
   readonly lease: Pick<Lease, 'isValid'>;

@@ -17,6 +17,7 @@ import { UnavailableError } from '../errors.ts';
 import { Publisher } from '../events/publisher.ts';
 import { Jobs } from '../jobs/jobs.ts';
 import type { Kind } from '../kind.ts';
+import { Lane } from '../lane.ts';
 import { Lease } from '../ownership/lease.ts';
 import { Ownership } from '../ownership/ownership.ts';
 import type { Logger, RuntimeMetrics } from '../ports.ts';
@@ -31,6 +32,8 @@ import { HostCommands } from './host-commands.ts';
 import type { Limits } from './limits.ts';
 import { Retrier } from './retrier.ts';
 
+/** Repeated activations and barriers of rows that are held locked: fewer than there are connections for them. */
+const lockedAtOnceMax = 1;
 const pruneMax = 1_000;
 const prunePauseMs = 60_000;
 
@@ -67,6 +70,7 @@ export class Host {
   readonly #ownership: Ownership;
   readonly #committer: Committer;
   readonly #reader: Reader;
+  readonly #lockedLane = new Lane(lockedAtOnceMax);
   readonly #publisher: Publisher;
   readonly #jobs: Jobs;
   readonly #timers: TimerDelivery;
@@ -106,6 +110,7 @@ export class Host {
     this.#actors = new ActiveActors({
       ...options,
       lease: this.#lease,
+      lockedLane: this.#lockedLane,
       epochOf,
       environmentOf: (kind) => this.#environments.get(kind),
     });
@@ -189,7 +194,7 @@ export class Host {
 
   /** No call, turn, read or commit is in flight. */
   get isIdle(): boolean {
-    const areSlotsFree = this.#committer.isIdle && this.#reader.isIdle;
+    const areSlotsFree = this.#committer.isIdle && this.#reader.isIdle && this.#lockedLane.isIdle;
     return areSlotsFree && this.#dispatcher.workflowsInFlight === 0 && this.#actors.areAllIdle;
   }
 
@@ -273,6 +278,7 @@ export class Host {
       lease: this.#lease,
       committer: this.#committer,
       reader: this.#reader,
+      lockedLane: this.#lockedLane,
       publisher: this.#publisher,
       gone: (actor) => this.#actors.gone(actor),
       unreadable: (actor) => this.#giveBack(actor),

@@ -2,7 +2,7 @@
  * Somebody holds the rows of two actors locked in a real database. Their neighbours save on; they themselves are told
  * that nothing took effect, and go on once the rows are free.
  */
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
 import { systemClock } from '../../runtime/clock.ts';
 import { provide } from '../../runtime/dependency.ts';
@@ -32,7 +32,8 @@ test.before(async () => {
 });
 test.after.always(() => server?.stop());
 
-test('two actors whose rows are locked keep no neighbour waiting', async (t) => {
+/** A host over a real database, and somebody who can lock rows of it. */
+async function given(t: ExecutionContext) {
   const connection = await server.createDatabase();
   await migrate(connection, [...runtimeMigrations, ...createTable(tally), ...createTable(title)]);
   const store = await openPostgresStore({ connection });
@@ -65,10 +66,29 @@ test('two actors whose rows are locked keep no neighbour waiting', async (t) => 
     host.abandon();
     await Promise.all([store.close(), admin.end()]);
   });
+  const lock = async (ids: readonly string[]) => {
+    await admin.query('BEGIN');
+    await admin.query('SELECT id FROM actor WHERE id = ANY($1) FOR UPDATE', [ids]);
+  };
+  const evict = (ids: readonly string[]) =>
+    Promise.all(
+      ids.map((id) =>
+        host.ask({
+          address: { kind: counterKind.name, id },
+          command: '$evict',
+          request: null,
+          callId: random.uuid(),
+          deadlineMs: systemClock.monotonicMs() + defaultLimits.defaultDeadlineMs,
+        }),
+      ),
+    );
+  return { append, lock, evict, unlock: () => admin.query('ROLLBACK') };
+}
 
+test('two actors whose rows are locked keep no neighbour waiting', async (t) => {
+  const { append, lock, unlock } = await given(t);
   await Promise.all([...stuck, ...neighbours].map((id) => append(id, 'first')));
-  await admin.query('BEGIN');
-  await admin.query('SELECT id FROM actor WHERE id = ANY($1) FOR UPDATE', [stuck]);
+  await lock(stuck);
   const told = Promise.all(
     stuck.map((id) =>
       append(id, 'locked').then(
@@ -82,6 +102,20 @@ test('two actors whose rows are locked keep no neighbour waiting', async (t) => 
   t.true(systemClock.monotonicMs() - sentMs < neighbourWaitMaxMs);
 
   for (const error of await told) t.true(error instanceof UnavailableError, `${error}`);
-  await admin.query('ROLLBACK');
+  await unlock();
   t.deepEqual(await Promise.all(stuck.map((id) => append(id, 'free'))), [2, 2]);
+});
+
+test('actors whose rows are locked while they are brought into memory keep no neighbour waiting', async (t) => {
+  const { append, lock, evict, unlock } = await given(t);
+  const locked = Array.from({ length: defaultLimits.activationsMax }, (_, index) => `locked-${index}`);
+  await Promise.all([...locked, ...neighbours].map((id) => append(id, 'first')));
+  await evict([...locked, ...neighbours]);
+  await lock(locked);
+  const told = Promise.all(locked.map((id) => append(id, 'locked')));
+  const sentMs = systemClock.monotonicMs();
+  t.deepEqual(new Set(await Promise.all(neighbours.map((id) => append(id, 'second')))), new Set([2]));
+  t.true(systemClock.monotonicMs() - sentMs < neighbourWaitMaxMs);
+  await unlock();
+  t.deepEqual(new Set(await told), new Set([2]));
 });
