@@ -26,6 +26,7 @@ import type { Random } from '../random.ts';
 import { type Commit, type Store, StoreError } from '../store/store.ts';
 import type { ConflictingRow } from './conflicting-rows.ts';
 import { findRejections, type Rejection } from './find-conflicting.ts';
+import { WriteHealth } from './write-health.ts';
 
 const conflictsBeforeHalving = 2;
 /** With the pauses between them and the waits for locks, some seconds: less than callers wait. */
@@ -81,6 +82,7 @@ export class Committer {
   readonly #aside: Batch[] = [];
   /** How often in a row an actor was stuck. */
   readonly #stuck = new WeakMap<Committing, number>();
+  readonly #writes: WriteHealth;
   #inFlight = 0;
   #asideInFlight = 0;
   #pausing = 0;
@@ -88,6 +90,12 @@ export class Committer {
 
   constructor(options: CommitterOptions) {
     this.#options = options;
+    this.#writes = new WriteHealth(options.clock);
+  }
+
+  /** See `WriteHealth`. */
+  get areWritesGood(): boolean {
+    return this.#writes.isGood;
   }
 
   /** The actor has a pending commit and none in flight. */
@@ -183,6 +191,7 @@ export class Committer {
     try {
       const passed = await store.commit(members.map((member) => member.commit));
       metrics.batch(members.length, clock.monotonicMs() - sentMs);
+      this.#writes.passed();
       members.forEach((member, index) => {
         metrics.commit(passed.has(index) ? 'committed' : 'fenced');
         this.#stuck.delete(member.actor);
@@ -200,6 +209,7 @@ export class Committer {
     // An error that is not the store's leaves open what happened, and is treated so.
     const failure = error instanceof StoreError ? error.failure : 'unknown';
     metrics.commit(failure);
+    if (failure === 'unavailable' || failure === 'unknown') this.#writes.failed();
     if (failure === 'conflict' && batch.failures < conflictsMax) return this.#conflicted(batch);
     if (failure === 'rejected') return this.#rejected(batch);
     if (failure === 'defect' && members.length > 1) return this.#halve(batch);

@@ -159,6 +159,11 @@ export class Host {
     return this.#state === 'serving' && this.#lease.isValid() && this.#ownership.isComplete;
   }
 
+  /** Whether the database takes what is written, as far as commits have shown. */
+  get areWritesGood(): boolean {
+    return this.#committer.areWritesGood;
+  }
+
   get hasLease(): boolean {
     return this.#lease.isValid();
   }
