@@ -115,9 +115,10 @@ export class Actor implements Committing {
     return this.#gate.size;
   }
 
-  /** Nothing waits and everything is durable. */
+  /** Nothing waits, no read is outstanding, and everything is durable. */
   get isIdle(): boolean {
-    return this.#phase === 'active' && this.#mailbox.size === 0 && this.#gate.isEmpty;
+    const isWaitedFor = this.#mailbox.size > 0 || this.#held.rows.isRead;
+    return this.#phase === 'active' && !isWaitedFor && this.#gate.isEmpty;
   }
 
   /** A rough size in memory. */

@@ -70,6 +70,7 @@ export class Host {
   readonly #ownership: Ownership;
   readonly #committer: Committer;
   readonly #reader: Reader;
+  readonly #retrier: Retrier;
   readonly #lockedLane = new Lane(lockedAtOnceMax);
   readonly #publisher: Publisher;
   readonly #jobs: Jobs;
@@ -85,6 +86,7 @@ export class Host {
     this.#lease = new Lease({ ...options, onLost: () => this.#leaseLost() });
     this.#committer = new Committer(options);
     this.#reader = new Reader(options);
+    this.#retrier = new Retrier(options);
     this.#publisher = new Publisher({ ...options, host: options.node.incarnation });
     const delivery: DeliveryOptions = {
       ...options,
@@ -120,7 +122,7 @@ export class Host {
       reader: this.#reader,
       actors: this.#actors,
       hostCommands: new HostCommands({ ...options, actors: this.#actors, tells: this.#tells, epochOf }),
-      retrier: new Retrier(options),
+      retrier: this.#retrier,
       dependenciesOf,
       isServing: () => this.#state === 'serving',
       epochOf,
@@ -199,8 +201,9 @@ export class Host {
 
   /** No call, turn, read or commit is in flight. */
   get isIdle(): boolean {
-    const areSlotsFree = this.#committer.isIdle && this.#reader.isIdle && this.#lockedLane.isIdle;
-    return areSlotsFree && this.#dispatcher.workflowsInFlight === 0 && this.#actors.areAllIdle;
+    const parts = [this.#committer, this.#reader, this.#retrier, this.#lockedLane];
+    const areAllIdle = parts.every(({ isIdle }) => isIdle) && this.#actors.areAllIdle;
+    return areAllIdle && this.#dispatcher.workflowsInFlight === 0;
   }
 
   /** Runs one command. @throws ActorError */

@@ -1,25 +1,14 @@
 /**
- * Somebody holds the rows of two actors locked in a real database. Their neighbours save on; they themselves are told
- * that nothing took effect, and go on once the rows are free.
+ * Somebody holds the rows of actors locked in a real database. Their neighbours are served as ever; they themselves are
+ * told that nothing took effect, and go on once the rows are free.
  */
 import test, { type ExecutionContext } from 'ava';
-import pg from 'pg';
 import { systemClock } from '../../runtime/clock.ts';
-import { provide } from '../../runtime/dependency.ts';
 import { UnavailableError } from '../../runtime/errors.ts';
-import { createActors } from '../../runtime/host/actors.ts';
-import { Host } from '../../runtime/host/host.ts';
 import { defaultLimits } from '../../runtime/host/limits.ts';
-import { noMetrics, silentLogger } from '../../runtime/ports.ts';
-import { migrate } from '../../runtime/store/postgres/migrate.ts';
-import { runtimeMigrations } from '../../runtime/store/postgres/migrations/list.ts';
-import { openPostgresStore } from '../../runtime/store/postgres/store.ts';
-import { InProcessTransport } from '../../runtime/transport/in-process.ts';
-import { createTable } from '../kit/create-table.ts';
-import { testNode } from '../kit/host.ts';
+import { startDatabaseHost } from '../kit/database-host.ts';
 import { startTestPostgres, type TestPostgres } from '../kit/postgres.ts';
-import { SeededRandom } from '../kit/random.ts';
-import { counterKind, SlowWork, tally, title } from '../simulation/counter.ts';
+import { counterKind } from '../simulation/counter.ts';
 
 const neighbours = Array.from({ length: 24 }, (_, index) => `neighbour-${index}`);
 const stuck = ['ada', 'bob'];
@@ -32,40 +21,9 @@ test.before(async () => {
 });
 test.after.always(() => server?.stop());
 
-/** A host over a real database, and somebody who can lock rows of it. */
 async function given(t: ExecutionContext) {
-  const connection = await server.createDatabase();
-  await migrate(connection, [...runtimeMigrations, ...createTable(tally), ...createTable(title)]);
-  const store = await openPostgresStore({ connection });
-  const random = new SeededRandom(1);
-  const ports = {
-    store,
-    transport: new InProcessTransport(),
-    clock: systemClock,
-    random,
-    logger: silentLogger,
-  };
-  const host = new Host({
-    ...ports,
-    kinds: [counterKind],
-    provided: [provide(SlowWork, { began() {}, take: () => Promise.resolve() })],
-    limits: defaultLimits,
-    metrics: noMetrics,
-    node: testNode(random),
-    shardCount: 16,
-    leaseMs: 30_000,
-    isPredecessorDead: true,
-    onLeaseLost: () => undefined,
-  });
-  await host.start();
-  const actors = createActors({ ...ports, defaultDeadlineMs: defaultLimits.defaultDeadlineMs });
+  const { actors, host, admin, random } = await startDatabaseHost(t, server);
   const append = (id: string, op: string) => actors.get(counterKind, id).ask.append({ op });
-  const admin = new pg.Client(connection);
-  await admin.connect();
-  t.teardown(async () => {
-    host.abandon();
-    await Promise.all([store.close(), admin.end()]);
-  });
   const lock = async (ids: readonly string[]) => {
     await admin.query('BEGIN');
     await admin.query('SELECT id FROM actor WHERE id = ANY($1) FOR UPDATE', [ids]);
