@@ -185,9 +185,15 @@ export class Actor implements Committing {
   }
 
   #loadFailed(error: unknown): void {
-    this.#env.logger.warn({ kind: this.address.kind, error: String(error) }, 'activation failed');
+    const { logger, failures } = this.#env;
+    const fields = { kind: this.address.kind, error: String(error) };
+    const times = failures.times(`activation ${fields.kind} ${fields.error}`);
+    if (times !== undefined) logger.warn({ ...fields, times }, 'activation failed');
     if (error instanceof NewerFormatError) this.#env.unreadable(this);
-    this.#drop('failed', new UnavailableError('the state of this actor cannot be loaded now'));
+    this.#drop(
+      'failed',
+      new UnavailableError('the state of this actor cannot be loaded now', undefined, { cause: error }),
+    );
   }
 
   #becomeActive(): void {

@@ -11,6 +11,7 @@ import type { Lease } from '../ownership/lease.ts';
 import type { Logger, RuntimeMetrics } from '../ports.ts';
 import type { Random } from '../random.ts';
 import type { Reader } from '../read/reader.ts';
+import type { SampledLog } from '../sampled-log.ts';
 import type { Store, TellRow, TimerRow } from '../store/store.ts';
 import type { Removed } from './layers.ts';
 
@@ -31,6 +32,8 @@ export interface ActorEnvironment {
   readonly limits: Limits;
   readonly metrics: RuntimeMetrics;
   readonly logger: Logger;
+  /** What is logged of many that fail of one cause. */
+  readonly failures: SampledLog;
   /** The actor has left memory. */
   gone(actor: { readonly address: Address }): void;
   /** What is stored of the actor is of a newer format than this release reads. */

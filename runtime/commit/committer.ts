@@ -23,6 +23,7 @@ import { TerminalError, UnavailableError } from '../errors.ts';
 import type { Limits } from '../host/limits.ts';
 import type { Logger, RuntimeMetrics } from '../ports.ts';
 import type { Random } from '../random.ts';
+import type { SampledLog } from '../sampled-log.ts';
 import { type Commit, type Store, StoreError } from '../store/store.ts';
 import type { ConflictingRow } from './conflicting-rows.ts';
 import { findRejections, type Rejection } from './find-conflicting.ts';
@@ -73,6 +74,8 @@ export interface CommitterOptions {
   >;
   readonly metrics: RuntimeMetrics;
   readonly logger: Logger;
+  /** What is logged of many that fail of one cause. */
+  readonly failures: SampledLog;
 }
 
 export class Committer {
@@ -204,7 +207,7 @@ export class Committer {
   }
 
   async #failed(batch: Batch, error: unknown): Promise<void> {
-    const { logger, metrics } = this.#options;
+    const { logger, metrics, failures } = this.#options;
     const { members } = batch;
     // An error that is not the store's leaves open what happened, and is treated so.
     const failure = error instanceof StoreError ? error.failure : 'unknown';
@@ -213,9 +216,10 @@ export class Committer {
     if (failure === 'conflict' && batch.failures < conflictsMax) return this.#conflicted(batch);
     if (failure === 'rejected') return this.#rejected(batch);
     if (failure === 'defect' && members.length > 1) return this.#halve(batch);
-    logger.warn({ failure, error: String(error) }, 'a commit failed');
+    const times = failures.times(`commit ${error}`);
+    if (times !== undefined) logger.warn({ failure, error: String(error), times }, 'a commit failed');
     if (failure === 'unknown') for (const { actor } of members) this.#noteStuck(actor);
-    for (const { actor } of members) report(actor, failure);
+    for (const { actor } of members) report(actor, failure, error);
   }
 
   async #conflicted({ members, failures }: Batch): Promise<void> {
@@ -256,7 +260,7 @@ export class Committer {
       if (innocent.length > 0) this.#aside.push({ members: innocent, failures });
       for (const rival of rivals) this.#aside.push({ members: [rival], failures });
     } else if (members.length > 1) this.#halve({ members, failures });
-    else if (only !== undefined && rejections === undefined) report(only.actor, 'unavailable');
+    else if (only !== undefined && rejections === undefined) report(only.actor, 'unavailable', undefined);
     // What rejects it may be gone, or a turn of its own.
     else only?.actor.rejected([]);
   }
@@ -295,10 +299,14 @@ export class Committer {
   }
 }
 
-function report(actor: Committing, failure: Exclude<StoreError['failure'], 'rejected'>): void {
+function report(
+  actor: Committing,
+  failure: Exclude<StoreError['failure'], 'rejected'>,
+  cause: unknown,
+): void {
   // Settling can take as long as the database is away; the committer goes on with others.
   if (failure === 'unknown') void actor.unknown();
   else if (failure === 'defect')
     actor.failed(new TerminalError('the database refused what this call would write'));
-  else actor.failed(new UnavailableError('the database cannot take this now'));
+  else actor.failed(new UnavailableError('the database cannot take this now', undefined, { cause }));
 }

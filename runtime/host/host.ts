@@ -23,6 +23,7 @@ import { Ownership } from '../ownership/ownership.ts';
 import type { Logger, RuntimeMetrics } from '../ports.ts';
 import type { Random } from '../random.ts';
 import { Reader } from '../read/reader.ts';
+import { SampledLog } from '../sampled-log.ts';
 import { type NodeRow, type Store, StoreError } from '../store/store.ts';
 import type { Transport } from '../transport/transport.ts';
 import { createActors } from './actors.ts';
@@ -71,6 +72,7 @@ export class Host {
   readonly #committer: Committer;
   readonly #reader: Reader;
   readonly #retrier: Retrier;
+  readonly #failures: SampledLog;
   readonly #lockedLane = new Lane(lockedAtOnceMax);
   readonly #publisher: Publisher;
   readonly #jobs: Jobs;
@@ -84,7 +86,8 @@ export class Host {
     this.#options = options;
     const dependencies = allDependencies(options);
     this.#lease = new Lease({ ...options, onLost: () => this.#leaseLost() });
-    this.#committer = new Committer(options);
+    this.#failures = new SampledLog(options.clock);
+    this.#committer = new Committer({ ...options, failures: this.#failures });
     this.#reader = new Reader(options);
     this.#retrier = new Retrier(options);
     this.#publisher = new Publisher({ ...options, host: options.node.incarnation });
@@ -287,6 +290,7 @@ export class Host {
       committer: this.#committer,
       reader: this.#reader,
       lockedLane: this.#lockedLane,
+      failures: this.#failures,
       publisher: this.#publisher,
       gone: (actor) => this.#actors.gone(actor),
       unreadable: (actor) => this.#giveBack(actor),
