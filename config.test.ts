@@ -54,6 +54,27 @@ test('an empty environment gives the defaults, and they are those of the protoco
   t.deepEqual(warnings, []);
 });
 
+test('how long the database is waited for fits into what callers wait, and connections into what there are', (t) => {
+  const { database } = configOf({});
+  t.deepEqual([database.commitConnections, database.readConnections, database.waitMs], [4, 4, 5_000]);
+  t.deepEqual(problemsOf({ DATABASE_LOCK_WAIT_MS: '250', DATABASE_STATEMENT_TIMEOUT_MS: '500' }), []);
+  t.regex(
+    problemsOf({ DATABASE_LOCK_WAIT_MS: '251', DATABASE_STATEMENT_TIMEOUT_MS: '500' }).join(),
+    /DATABASE_LOCK_WAIT_MS may be half/,
+  );
+  t.deepEqual(problemsOf({ DATABASE_WAIT_MS: '15000', DATABASE_STATEMENT_TIMEOUT_MS: '10000' }), []);
+  t.regex(
+    problemsOf({ DATABASE_WAIT_MS: '15001', DATABASE_STATEMENT_TIMEOUT_MS: '10000' }).join(),
+    /may be 25000 together/,
+  );
+  t.deepEqual(problemsOf({ DATABASE_READ_CONNECTIONS: '27' }), []);
+  t.regex(
+    problemsOf({ DATABASE_READ_CONNECTIONS: '28' }).join(),
+    /connections to the database are 41 together/,
+  );
+  t.deepEqual(problemsOf({ DATABASE_READ_CONNECTIONS: '28', DATABASE_URL: 'postgresql://a@b/c' }), []);
+});
+
 test('only the schema of a database that others reach may be left to them', (t) => {
   t.true(configOf({}).migrateAtStart);
   const external = { DATABASE_URL: 'postgresql://a@b/c', MIGRATE_AT_START: 'false' };

@@ -15,6 +15,7 @@ import {
   type GatewaySettings,
   gatewaySettings,
 } from './gateway/settings.ts';
+import { databaseContradictionsOf, databaseSettings } from './process/database-settings.ts';
 import {
   clusterSettings,
   dataSecrets,
@@ -31,6 +32,7 @@ import type { Declarations, SettingsOf } from './runtime/setting.ts';
 export const settings = {
   ...serverSettings,
   ...dataSettings,
+  database: databaseSettings,
   accounts: accountSettings,
   ...captchaSettings,
   cookies: cookieSettings,
@@ -90,6 +92,7 @@ export function configurationFrom(environment: Environment, readFile = readText)
   const config = configOf(values.settings, secrets);
   const contradictions = [
     ...contradictionsOf(config, secrets),
+    ...databaseContradictionsOf(config.database, secrets.databaseUrl === undefined),
     ...clusterContradictionsOf(config, values.settings.nats, secrets),
   ];
   if (contradictions.length > 0) throw new ConfigError(contradictions, warnings);

@@ -108,7 +108,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     requests += 1;
     return `${runId}-${requests.toString(36)}`;
   };
-  const log = new AccessLog(options.logger);
+  const log = new AccessLog(options.logger, options.clock);
   const heads = {
     cors: createCors(config.cors),
     gate: createAccessKeyGate(config.accessKey),

@@ -8,7 +8,7 @@ import type { InternalApiOptions } from './internal-api-options.ts';
 import { hasOtherHost, nodesOf, shardsOf } from './nodes.ts';
 import { pageOf } from './pages.ts';
 
-type Options = Pick<InternalApiOptions, 'cluster' | 'actors' | 'shardCount' | 'logger'>;
+type Options = Pick<InternalApiOptions, 'cluster' | 'actors' | 'shardCount' | 'readiness' | 'logger'>;
 
 export function clusterHandlers(options: Options): Handlers<ClusterService> {
   return { ...nodeHandlers(options), ...actorHandlers(options), ...backlogHandlers(options) };
@@ -16,7 +16,7 @@ export function clusterHandlers(options: Options): Handlers<ClusterService> {
 
 const noSuchNode = () => notFound('There is no live node with that name.');
 
-function nodeHandlers({ cluster, shardCount, logger }: Options) {
+function nodeHandlers({ cluster, shardCount, readiness, logger }: Options) {
   async function setDraining(node: string, draining: boolean): Promise<void> {
     if (!(await cluster.setDraining(node, draining))) throw noSuchNode();
     logger.info({ node, draining }, 'an operator changed whether a node drains');
@@ -24,14 +24,18 @@ function nodeHandlers({ cluster, shardCount, logger }: Options) {
 
   return {
     async listNodes(request) {
-      const [nodes, shards] = await Promise.all([cluster.nodes(), cluster.shards()]);
+      const [nodes, shards, { checks }] = await Promise.all([
+        cluster.nodes(),
+        cluster.shards(),
+        readiness.report(),
+      ]);
       const { rows, nextPageToken } = pageOf(
         nodesOf(nodes, shards),
         request,
         ({ id }) => id > request.pageToken,
         ({ id }) => id,
       );
-      return { nodes: rows, nextPageToken };
+      return { nodes: rows, nextPageToken, checks };
     },
 
     async listShards(request) {

@@ -24,7 +24,8 @@ export async function openResources(options: ServerOptions): Promise<Resources> 
   const keyring = await openKeyring(secrets.secretKey, directory, random);
   const database = await openDatabase(secrets.databaseUrl, directory, { clock, random, logger });
   lifetime.onEnd(() => database.stop());
-  const store = await openStore(database, { migrateAtStart: config.migrateAtStart, logger });
+  const { migrateAtStart } = config;
+  const store = await openStore(database, config.database, { migrateAtStart, clock, logger });
   lifetime.onEnd(() => store.close());
   const { shardCount, nodeId, clusterName } = config;
   const expected = { keyring, shardCount, nodeId, clusterName, isClustered: config.nats !== undefined };
@@ -33,6 +34,6 @@ export async function openResources(options: ServerOptions): Promise<Resources> 
   const generation = await needing('The database cannot be used', () =>
     syncGeneration(store, directory, random),
   );
-  const isDatabaseUp = () => database.isUp() && store.verify().then(() => true);
+  const isDatabaseUp = () => database.isUp() && store.check().then(() => true);
   return { keyring, store, generation, verify, isDatabaseUp };
 }

@@ -92,6 +92,8 @@ async function takeRole(
   return {
     database: parts.resources.isDatabaseUp,
     host: () => node.isReady,
+    // Whoever reads is served all the same.
+    writes: () => node.areWritesGood || 'degraded',
     // What is on other NATS servers cannot be reached, and everything else is served.
     peers: () => node.unreachableHostCount === 0 || 'degraded',
     wakeups: () => isWakeStreamUp() || 'degraded',

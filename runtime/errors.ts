@@ -48,8 +48,8 @@ export class FencedError extends ActorError {
 /** Nothing of the call took effect, and asking again after a while may help. */
 abstract class LaterError extends ActorError {
   readonly retryAfterMs: number;
-  constructor(message: string, retryAfterMs: number) {
-    super(message);
+  constructor(message: string, retryAfterMs: number, options?: ErrorOptions) {
+    super(message, options);
     this.retryAfterMs = retryAfterMs;
   }
 }
@@ -65,8 +65,8 @@ export class OverloadedError extends LaterError {
 /** A dependency (database, transport, lease) cannot serve now. Nothing of the call took effect. */
 export class UnavailableError extends LaterError {
   readonly class = 'unavailable';
-  constructor(message: string, retryAfterMs = 2_000) {
-    super(message, retryAfterMs);
+  constructor(message: string, retryAfterMs = 2_000, options?: ErrorOptions) {
+    super(message, retryAfterMs, options);
   }
 }
 

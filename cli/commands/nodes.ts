@@ -72,11 +72,14 @@ export const addNodeCommands: AddCommands = (program, run) => {
   );
 };
 
-async function nodesOf(session: Session): Promise<readonly Node[]> {
-  const { rows } = await allPages(
+const listNodes = (session: Session) =>
+  allPages(
     (pageToken) => session.ask(ClusterService.listNodes, { pageSize: 0, pageToken }),
     ({ nodes }) => nodes,
   );
+
+async function nodesOf(session: Session): Promise<readonly Node[]> {
+  const { rows } = await listNodes(session);
   return rows;
 }
 
@@ -84,20 +87,30 @@ async function nodesOf(session: Session): Promise<readonly Node[]> {
 const stateOf = ({ state }: Node) => state.replace('NODE_STATE_', '');
 
 async function showNodes(session: Session): Promise<void> {
-  const nodes = await nodesOf(session);
-  session.answer({ nodes: nodes.map((node) => ({ ...node, state: stateOf(node) })) }, () =>
-    table(
-      ['NODE', 'STATE', 'ROLES', 'SHARDS', 'LEASE', 'VERSION', 'ADDRESS'],
-      nodes.map((node) => [
-        node.id,
-        stateOf(node),
-        node.roles,
-        node.shards,
-        node.leaseExpiresInMs === 0 ? '' : duration(node.leaseExpiresInMs),
-        node.version,
-        node.address,
-      ]),
-    ),
+  const { first, rows: nodes } = await listNodes(session);
+  const { checks } = first;
+  session.answer({ nodes: nodes.map((node) => ({ ...node, state: stateOf(node) })), checks }, () =>
+    [nodeTable(nodes), ...unwell(checks)].join('\n'),
+  );
+}
+
+const unwell = (checks: Readonly<Record<string, string>>): readonly string[] =>
+  Object.entries(checks)
+    .filter(([, result]) => result !== 'ok')
+    .map(([check, result]) => `The node that was asked says ${check}: ${result}.`);
+
+function nodeTable(nodes: readonly Node[]): string {
+  return table(
+    ['NODE', 'STATE', 'ROLES', 'SHARDS', 'LEASE', 'VERSION', 'ADDRESS'],
+    nodes.map((node) => [
+      node.id,
+      stateOf(node),
+      node.roles,
+      node.shards,
+      node.leaseExpiresInMs === 0 ? '' : duration(node.leaseExpiresInMs),
+      node.version,
+      node.address,
+    ]),
   );
 }
 

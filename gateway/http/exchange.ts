@@ -21,7 +21,7 @@ import type { AccessLog } from './access-log.ts';
 import type { JsonObject } from './body.ts';
 import { Context, copyHead, type Head, type Live } from './context.ts';
 import type { Envelope } from './envelope.ts';
-import { refusalOf, unexpectedRefusal } from './errors.ts';
+import { reasonOf, refusalOf, unexpectedRefusal } from './errors.ts';
 import { type RouteMetrics, unmatchedRoute } from './metrics.ts';
 import type { OutflowOptions } from './outflow.ts';
 import { refusalReply, streamedReply, wholeReply } from './outgoing.ts';
@@ -65,6 +65,8 @@ export class Exchange implements Arrival, Recipient, Live {
   #isHandling = false;
   /** Since when the handler or its stream is waited for. */
   #busySinceMs: number | undefined;
+  /** Why the request could not be answered, for the log. */
+  #reason: string | undefined;
   #gone: AbortController | undefined;
   #stopping: AbortController | undefined;
 
@@ -130,6 +132,7 @@ export class Exchange implements Arrival, Recipient, Live {
 
   refused(refusal: Refusal): void {
     if (this.responder.isFinished) return;
+    this.#reason ??= refusal.message;
     this.#receiving?.letGo();
     this.#giveBack();
     this.#wait(false);
@@ -139,6 +142,7 @@ export class Exchange implements Arrival, Recipient, Live {
 
   failed(error: unknown): void {
     const refusal = refusalOf(error);
+    this.#reason = reasonOf(error);
     if (refusal === undefined && !this.#isAbort(error)) {
       this.#options.log.failed(this.match?.route, this.#requestId, error);
     }
@@ -252,7 +256,7 @@ export class Exchange implements Arrival, Recipient, Live {
     if (status !== 0) {
       const durationMs = clock.monotonicMs() - this.startedMs;
       metrics.observe(this.match?.index ?? unmatchedRoute, status, durationMs);
-      log.answered(this.match?.route, status, durationMs, this.#requestId);
+      log.answered(this.match?.route, status, durationMs, this.#requestId, this.#reason);
     } else {
       if (this.responder.wasCut) metrics.cut += 1;
       else metrics.aborted += 1;

@@ -38,7 +38,7 @@ import {
 } from '../errors.ts';
 import { isJobTimer, type JobChange } from '../jobs/lease.ts';
 import { NewerFormatError } from '../store/encoding.ts';
-import type { Commit } from '../store/store.ts';
+import { type Commit, StoreError } from '../store/store.ts';
 import { loadActor } from './activation.ts';
 import { ActivationWaiters } from './activation-waiters.ts';
 import { ActorState } from './actor-state.ts';
@@ -61,6 +61,8 @@ const rejectionsBeforeAlone = 2;
 const rejectionsMax = 4;
 /** Shorter than callers wait, longer than two statements take to time out. */
 const lossPatienceMs = 15_000;
+/** For an activation: less than callers wait, and longer than an old owner's process that is cut off holds a row. */
+const lockPatienceMs = 5_000;
 
 type Phase = 'activating' | 'active' | 'settling' | 'gone';
 
@@ -76,6 +78,7 @@ export class Actor implements Committing {
   readonly #mailbox: Mailbox;
   readonly #gate = new Gate();
   readonly #activationWaiters: ActivationWaiters;
+  readonly #cameMs: number;
   #pumping = false;
 
   constructor(address: Address, epoch: number, env: ActorEnvironment) {
@@ -87,13 +90,14 @@ export class Actor implements Committing {
     this.#mailbox = new Mailbox({
       owner: address.id,
       rows: this.#held.rows,
-      read: env.read,
+      read: (reads) => env.reader.read(address, reads),
       view: (entry) => speculativeView(this.#scope(entry.conflicting)),
       durableCommit: () => this.#held.durableCommit,
       onReady: () => this.#pump(),
     });
     this.#activationWaiters = new ActivationWaiters(env);
-    this.lastUsedMs = env.clock.monotonicMs();
+    this.#cameMs = env.clock.monotonicMs();
+    this.lastUsedMs = this.#cameMs;
   }
 
   get phase(): Phase {
@@ -110,9 +114,10 @@ export class Actor implements Committing {
     return this.#gate.size;
   }
 
-  /** Nothing waits and everything is durable. */
+  /** Nothing waits, no read is outstanding, and everything is durable. */
   get isIdle(): boolean {
-    return this.#phase === 'active' && this.#mailbox.size === 0 && this.#gate.isEmpty;
+    const isWaitedFor = this.#mailbox.size > 0 || this.#held.rows.isRead;
+    return this.#phase === 'active' && !isWaitedFor && this.#gate.isEmpty;
   }
 
   /** A rough size in memory. */
@@ -150,22 +155,44 @@ export class Actor implements Committing {
 
   // --- activation -------------------------------------------------------------------------------------------
 
-  async activate(): Promise<void> {
-    const { store, kind, logger } = this.#env;
+  /** `locked`: somebody holds its row locked, and it is to be tried again. */
+  async activate(): Promise<'ended' | 'locked'> {
     try {
-      const creates = this.#mailbox.messages.some((message) => message.creates);
-      const loaded = await loadActor(store, kind, this, creates);
-      if (this.#phase === 'gone') return;
-      if (loaded === 'fenced') return this.#drop('fenced', new FencedError('a newer owner holds this actor'));
-      if (loaded === 'absent') return await this.#absent();
-      this.#held.load(loaded);
-      this.#version = loaded.version;
-      this.#becomeActive();
+      await this.#load();
     } catch (error) {
-      logger.warn({ kind: this.address.kind, error: String(error) }, 'activation failed');
-      if (error instanceof NewerFormatError) this.#env.unreadable(this);
-      this.#drop('failed', new UnavailableError('the state of this actor cannot be loaded now'));
+      if (this.#mayBeTriedAgain(error)) return 'locked';
+      this.#loadFailed(error);
     }
+    return 'ended';
+  }
+
+  async #load(): Promise<void> {
+    const { store, kind } = this.#env;
+    const creates = this.#mailbox.messages.some((message) => message.creates);
+    const loaded = await loadActor(store, kind, this, creates);
+    if (this.#phase === 'gone') return;
+    if (loaded === 'fenced') return this.#drop('fenced', new FencedError('a newer owner holds this actor'));
+    if (loaded === 'absent') return await this.#absent();
+    this.#held.load(loaded);
+    this.#version = loaded.version;
+    this.#becomeActive();
+  }
+
+  #mayBeTriedAgain(error: unknown): boolean {
+    const isLocked = error instanceof StoreError && error.failure === 'conflict';
+    return isLocked && this.#env.clock.monotonicMs() < this.#cameMs + lockPatienceMs;
+  }
+
+  #loadFailed(error: unknown): void {
+    const { logger, failures } = this.#env;
+    const fields = { kind: this.address.kind, error: String(error) };
+    const times = failures.times(`activation ${fields.kind} ${fields.error}`);
+    if (times !== undefined) logger.warn({ ...fields, times }, 'activation failed');
+    if (error instanceof NewerFormatError) this.#env.unreadable(this);
+    this.#drop(
+      'failed',
+      new UnavailableError('the state of this actor cannot be loaded now', undefined, { cause: error }),
+    );
   }
 
   #becomeActive(): void {
@@ -182,7 +209,7 @@ export class Actor implements Committing {
     for (const entry of this.#mailbox.takeWhere(({ message }) => !message.creates))
       this.#answer(entry, { error });
     if (this.#mailbox.size === 0) return this.#drop('absent', error);
-    await this.activate();
+    await this.#load();
   }
 
   #drop(reason: 'absent' | 'fenced' | 'failed', error: Error): void {

@@ -182,6 +182,7 @@ function orderColumn(table: AnyTable): string {
 
 /** The error for a caller whose rows could not be read. Nothing took effect. */
 export function readFailure(error: unknown): Error {
-  if (error instanceof StoreError) return new UnavailableError('the database cannot answer now');
+  if (error instanceof StoreError)
+    return new UnavailableError('the database cannot answer now', undefined, { cause: error });
   return error instanceof Error ? error : new TerminalError('a read plan failed');
 }

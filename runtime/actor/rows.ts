@@ -50,6 +50,11 @@ export class Rows {
     return this.#cachedBytes;
   }
 
+  /** Whether any read is begun and not yet used. */
+  get isRead(): boolean {
+    return this.#tickets.size > 0;
+  }
+
   begin(durableCommit: number): ReadTicket {
     const ticket = { begunAfterCommit: durableCommit };
     this.#tickets.add(ticket);

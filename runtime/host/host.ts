@@ -18,10 +18,13 @@ import { UnavailableError } from '../errors.ts';
 import { Publisher } from '../events/publisher.ts';
 import { Jobs } from '../jobs/jobs.ts';
 import type { Kind } from '../kind.ts';
+import { Lane } from '../lane.ts';
 import { Lease } from '../ownership/lease.ts';
 import { Ownership } from '../ownership/ownership.ts';
 import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
+import { Reader } from '../read/reader.ts';
+import { SampledLog } from '../sampled-log.ts';
 import { type NodeRow, type Store, StoreError } from '../store/store.ts';
 import type { Transport } from '../transport/transport.ts';
 import { createActors } from './actors.ts';
@@ -32,6 +35,8 @@ import type { Limits } from './limits.ts';
 import { Retrier } from './retrier.ts';
 import type { RuntimeMetrics } from './runtime-metrics.ts';
 
+/** Repeated activations and barriers of rows that are held locked: fewer than there are connections for them. */
+const lockedAtOnceMax = 1;
 const pruneMax = 1_000;
 const prunePauseMs = 60_000;
 
@@ -67,6 +72,10 @@ export class Host {
   readonly #lease: Lease;
   readonly #ownership: Ownership;
   readonly #committer: Committer;
+  readonly #reader: Reader;
+  readonly #retrier: Retrier;
+  readonly #failures: SampledLog;
+  readonly #lockedLane = new Lane(lockedAtOnceMax);
   readonly #publisher: Publisher;
   readonly #jobs: Jobs;
   readonly #timers: TimerDelivery;
@@ -79,7 +88,10 @@ export class Host {
     this.#options = options;
     const dependencies = allDependencies(options);
     this.#lease = new Lease({ ...options, onLost: () => this.#leaseLost() });
-    this.#committer = new Committer(options);
+    this.#failures = new SampledLog(options.clock);
+    this.#committer = new Committer({ ...options, failures: this.#failures });
+    this.#reader = new Reader(options);
+    this.#retrier = new Retrier(options);
     this.#publisher = new Publisher({ ...options, host: options.node.incarnation });
     const delivery: DeliveryOptions = {
       ...options,
@@ -105,15 +117,17 @@ export class Host {
     this.#actors = new ActiveActors({
       ...options,
       lease: this.#lease,
+      lockedLane: this.#lockedLane,
       epochOf,
       environmentOf: (kind) => this.#environments.get(kind),
     });
     this.#dispatcher = new Dispatcher({
       ...options,
       lease: this.#lease,
+      reader: this.#reader,
       actors: this.#actors,
       hostCommands: new HostCommands({ ...options, actors: this.#actors, tells: this.#tells, epochOf }),
-      retrier: new Retrier(options),
+      retrier: this.#retrier,
       dependenciesOf,
       isServing: () => this.#state === 'serving',
       epochOf,
@@ -152,6 +166,11 @@ export class Host {
     return this.#state === 'serving' && this.#lease.isValid() && this.#ownership.isComplete;
   }
 
+  /** Whether the database takes what is written, as far as commits have shown. */
+  get areWritesGood(): boolean {
+    return this.#committer.areWritesGood;
+  }
+
   get hasLease(): boolean {
     return this.#lease.isValid();
   }
@@ -185,9 +204,11 @@ export class Host {
     return this.#actors.size;
   }
 
-  /** No call, turn or commit is in flight. */
+  /** No call, turn, read or commit is in flight. */
   get isIdle(): boolean {
-    return this.#committer.isIdle && this.#dispatcher.workflowsInFlight === 0 && this.#actors.areAllIdle;
+    const parts = [this.#committer, this.#reader, this.#retrier, this.#lockedLane];
+    const areAllIdle = parts.every(({ isIdle }) => isIdle) && this.#actors.areAllIdle;
+    return areAllIdle && this.#dispatcher.workflowsInFlight === 0;
   }
 
   /** Runs one command. @throws ActorError */
@@ -269,8 +290,10 @@ export class Host {
       dependencies,
       lease: this.#lease,
       committer: this.#committer,
+      reader: this.#reader,
+      lockedLane: this.#lockedLane,
+      failures: this.#failures,
       publisher: this.#publisher,
-      read: (reads) => this.#options.store.read(reads),
       gone: (actor) => this.#actors.gone(actor),
       unreadable: (actor) => this.#giveBack(actor),
       timersCommitted: (timers) => {

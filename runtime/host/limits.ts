@@ -25,6 +25,17 @@ export interface Limits {
    * stuck commits would hold back those that are not.
    */
   readonly commitsAsideInFlightMax: number;
+  /** Batches of reads in flight at once. With only one, a slow one would keep back all others. */
+  readonly readsInFlightMax: number;
+  /** Of one batch: rows, and bytes by the budgets of ranges. What is more goes alone. */
+  readonly readBatchRowsMax: number;
+  readonly readBatchBytesMax: number;
+  /** Shared reads of one actor that are not answered yet. More answer overloaded. */
+  readonly sharedReadsOfActorMax: number;
+  /** Reads that wait on this host. More answer overloaded. */
+  readonly readsWaitingMax: number;
+  /** Whoever has waited so long when the database fails another is told so too. */
+  readonly readWaitMaxMs: number;
   readonly defaultDeadlineMs: number;
   /** How long the reply of a recorded call is kept. */
   readonly recordedCallMs: number;
@@ -57,6 +68,12 @@ export const defaultLimits: Limits = {
   batchBytesMax: 1_000_000,
   commitsInFlightMax: 2,
   commitsAsideInFlightMax: 2,
+  readsInFlightMax: 3,
+  readBatchRowsMax: 256,
+  readBatchBytesMax: 16 * 1_024 * 1_024,
+  sharedReadsOfActorMax: 64,
+  readsWaitingMax: 10_000,
+  readWaitMaxMs: 5_000,
   defaultDeadlineMs: 25_000,
   recordedCallMs: 600_000,
   deliveriesMax: 64,

@@ -62,6 +62,18 @@ export function prometheusRuntimeMetrics(
     buckets: secondsBuckets,
     registers,
   });
+  const readBatchSize = new Histogram({
+    name: 'read_batch_size',
+    help: 'Reads that went to the database together',
+    buckets: batchBuckets,
+    registers,
+  });
+  const readBatchSeconds = new Histogram({
+    name: 'read_batch_seconds',
+    help: 'Time from asking for a batch of reads to its answer',
+    buckets: secondsBuckets,
+    registers,
+  });
   const gauge = (name: string, help: string, read: () => number) =>
     new Gauge({
       name,
@@ -107,6 +119,10 @@ export function prometheusRuntimeMetrics(
     batch(size, durationMs) {
       batchSize.observe(size);
       batchSeconds.observe(durationMs / 1_000);
+    },
+    readBatch(reads, durationMs) {
+      readBatchSize.observe(reads);
+      readBatchSeconds.observe(durationMs / 1_000);
     },
     overloaded: (command) => overloaded.inc({ command }),
     activated: (outcome) => activations.inc({ outcome }),

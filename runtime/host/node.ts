@@ -36,6 +36,11 @@ export class Node {
     return this.#hosts.current.isReady;
   }
 
+  /** See `Host.areWritesGood`. */
+  get areWritesGood(): boolean {
+    return this.#hosts.current.areWritesGood;
+  }
+
   get hasLease(): boolean {
     return this.#hosts.current.hasLease;
   }

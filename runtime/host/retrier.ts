@@ -31,6 +31,11 @@ export class Retrier {
     this.#options = options;
   }
 
+  /** No call waits to be repeated. */
+  get isIdle(): boolean {
+    return this.#waiting === 0;
+  }
+
   /** @throws ActorError, never `moved` */
   ask(call: AskCall): Promise<unknown> {
     return this.#options.transport.ask(call).catch((error) => this.#again(call, error));

@@ -5,6 +5,8 @@ export interface RuntimeMetrics {
     outcome: 'committed' | 'fenced' | 'rejected' | 'conflict' | 'unavailable' | 'unknown' | 'defect',
   ): void;
   batch(commits: number, durationMs: number): void;
+  /** A batch of reads, of how many calls. */
+  readBatch(reads: number, durationMs: number): void;
   overloaded(what: string): void;
   activated(outcome: 'active' | 'absent' | 'fenced' | 'failed'): void;
   /** Shards taken, and shards handed over to other hosts. */
@@ -17,6 +19,7 @@ export const noMetrics: RuntimeMetrics = {
   turn() {},
   commit() {},
   batch() {},
+  readBatch() {},
   overloaded() {},
   activated() {},
   claimed() {},

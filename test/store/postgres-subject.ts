@@ -38,11 +38,11 @@ export const cockroachWaiting =
 export async function postgresSubject(server: TestPostgres, variant: PostgresVariant = {}): Promise<Subject> {
   const connection = await server.createDatabase();
   await migrate(connection, [...runtimeMigrations, ...contractTables.flatMap((table) => createTable(table))]);
-  const open = async (commitLockWaitMs: number): Promise<Store> => {
+  const open = async (lockWaitMs: number): Promise<Store> => {
     const store = await openPostgresStore({
       connection,
       sizes: { leases: 1 },
-      commitLockWaitMs,
+      lockWaitMs,
       sql: variant.sql ?? storeSql,
     });
     return variant.wrap?.(store, connection) ?? store;

@@ -224,6 +224,16 @@ export interface ClusterListNodesRequest {
 export interface ClusterListNodesResponse {
   nodes: Node[];
   nextPageToken: string;
+  /**
+   * The checks of readiness of the node that answers, by name: `ok`, `degraded` or `failed`. Of other nodes it knows
+   * what the database says.
+   */
+  checks: { [key: string]: string };
+}
+
+export interface ClusterListNodesResponse_ChecksEntry {
+  key: string;
+  value: string;
 }
 
 export interface Node {
@@ -450,7 +460,7 @@ export const ClusterListNodesRequest: MessageFns<ClusterListNodesRequest> = {
 };
 
 function createBaseClusterListNodesResponse(): ClusterListNodesResponse {
-  return { nodes: [], nextPageToken: "" };
+  return { nodes: [], nextPageToken: "", checks: {} };
 }
 
 export const ClusterListNodesResponse: MessageFns<ClusterListNodesResponse> = {
@@ -461,6 +471,9 @@ export const ClusterListNodesResponse: MessageFns<ClusterListNodesResponse> = {
     if (message.nextPageToken !== "") {
       writer.uint32(18).string(message.nextPageToken);
     }
+    globalThis.Object.entries(message.checks).forEach(([key, value]: [string, string]) => {
+      ClusterListNodesResponse_ChecksEntry.encode({ key: key as any, value }, writer.uint32(26).fork()).join();
+    });
     return writer;
   },
 
@@ -491,6 +504,74 @@ export const ClusterListNodesResponse: MessageFns<ClusterListNodesResponse> = {
             }
 
             message.nextPageToken = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            const entry3 = ClusterListNodesResponse_ChecksEntry.decode(reader, reader.uint32());
+            if (entry3.value !== undefined) {
+              message.checks[entry3.key] = entry3.value;
+            }
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseClusterListNodesResponse_ChecksEntry(): ClusterListNodesResponse_ChecksEntry {
+  return { key: "", value: "" };
+}
+
+export const ClusterListNodesResponse_ChecksEntry: MessageFns<ClusterListNodesResponse_ChecksEntry> = {
+  encode(message: ClusterListNodesResponse_ChecksEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ClusterListNodesResponse_ChecksEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseClusterListNodesResponse_ChecksEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
             continue;
           }
         }
