@@ -186,6 +186,12 @@ function clusterContradictionsOf(config: Config, nats: Settings['nats'], secrets
   ] as const) {
     if ((certFile === undefined) !== (keyFile === undefined)) problems.push(`${names} need each other.`);
   }
+  const isNatsSecure = nats.caFile !== undefined || nats.certFile !== undefined || nats.isInsecureAllowed;
+  if (!isNatsSecure && secrets.natsUrls?.some(isPlainNats)) {
+    problems.push(
+      'NATS_URL has an address that is not on loopback and without TLS: use tls:// (with NATS_CA_FILE for an authority of your own), or NATS_ALLOW_INSECURE=true if nobody else sees that network.',
+    );
+  }
   if (internalApi.clientCaFile !== undefined && internalApi.certFile === undefined) {
     problems.push('GRPC_CLIENT_CA_FILE needs GRPC_CERT_FILE and GRPC_KEY_FILE.');
   }
@@ -206,6 +212,12 @@ function isLoopback(host: string): boolean {
   const version = isIP(host);
   if (version === 0) return host === 'localhost';
   return loopback.check(host, version === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** What cannot be read as an address is refused when it is dialled, without being told. */
+function isPlainNats(url: string): boolean {
+  if (!url.startsWith('nats://') || !URL.canParse(url)) return false;
+  return !isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ''));
 }
 
 /** A host as it stands in an address; every interface is reached as localhost. */

@@ -158,6 +158,12 @@ export const natsSettings = section('Cluster', {
     name: 'NATS_KEY_FILE',
     description: 'The private key (PEM) of `NATS_CERT_FILE`.',
   }),
+  isInsecureAllowed: flag({
+    name: 'NATS_ALLOW_INSECURE',
+    default: false,
+    description:
+      'Allows NATS on other than loopback addresses without TLS: whoever sees its traffic reads what users send, and the password.',
+  }),
   ...sameOnAllNodes({
     replicas: integer({
       name: 'NATS_REPLICAS',
