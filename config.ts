@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
+import { join } from 'node:path';
 import { accountSettings, captchaSettings, itemSettings } from './actors/settings.ts';
 import { nearNames } from './config/near-names.ts';
 import { type Environment, read, type Sources, variablesOf } from './config/read.ts';
@@ -21,6 +22,8 @@ import {
   dataSettings,
   type InternalApiSettings,
   internalApiSettings,
+  internalApiSocket,
+  internalApiTokenFile,
   natsSecrets,
   natsSettings,
   serverSettings,
@@ -97,11 +100,23 @@ export function configurationFrom(environment: Environment, readFile = readText)
 }
 
 /** Where the operator command line finds the internal API: what is set for the node it runs beside. */
-export const internalApiConfiguration = (): InternalApiSettings => internalApiFrom(process.env);
+export interface InternalApiConfiguration extends InternalApiSettings {
+  readonly socketPath: string;
+  /** Is there while a node has a port without mutual TLS. */
+  readonly tokenFile: string;
+}
 
 /** Whatever else is set wrong is not the operator's concern. @throws ConfigError */
-export const internalApiFrom = (environment: Environment): InternalApiSettings =>
-  freezeDeeply(readAlone({ environment, readFile: readText }, internalApiSettings));
+export const internalApiConfiguration = (): InternalApiConfiguration => {
+  const { dataDirectory } = dataSettings;
+  const declarations = { dataDirectory, internalApi: internalApiSettings };
+  const read = readAlone({ environment: process.env, readFile: readText }, declarations);
+  return freezeDeeply({
+    ...read.internalApi,
+    socketPath: join(read.dataDirectory, internalApiSocket),
+    tokenFile: join(read.dataDirectory, internalApiTokenFile),
+  });
+};
 
 /** The database that operators work on by themselves, while no node runs. @throws ConfigError */
 export const databaseUrl = (): string | undefined => databaseUrlFrom(process.env);

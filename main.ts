@@ -1,6 +1,7 @@
 /** The entry: reads the configuration, starts the server, tells where it is, and owns how the process ends. */
 import { readFileSync } from 'node:fs';
 import { type Config, ConfigError, type Configuration, configuration, urlHost } from './config.ts';
+import type { InternalApiPlaces } from './process/internal-api.ts';
 import { Lifetime } from './process/lifetime.ts';
 import { createLogger } from './process/logger.ts';
 import { type Ports, startServer } from './process/server.ts';
@@ -36,7 +37,7 @@ async function main(): Promise<void> {
   }
 }
 
-function announce(config: Config, { port, adminPort, grpcPort }: Ports): void {
+function announce(config: Config, { port, adminPort, internalApi }: Ports): void {
   const address = config.publicUrl ?? `http://${urlHost(config.host)}:${port}`;
   const clients =
     port === undefined
@@ -45,8 +46,12 @@ function announce(config: Config, { port, adminPort, grpcPort }: Ports): void {
   process.stdout.write(
     `Scriptorium is running. ${clients}\n` +
       `Metrics and probes: http://${urlHost(config.adminHost)}:${adminPort}/metrics\n` +
-      `Internal API: ${urlHost(config.internalApi.host)}:${grpcPort}\n`,
+      `Internal API: ${placesOf(config, internalApi).join(', ')}\n`,
   );
+}
+
+function placesOf({ internalApi: { host } }: Config, { socketPath, port }: InternalApiPlaces): string[] {
+  return port === undefined ? [socketPath] : [socketPath, `${urlHost(host)}:${port}`];
 }
 
 function readConfiguration(): Configuration {

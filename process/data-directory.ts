@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { lockDirectory } from './lock.ts';
 import { exitCodes, StartError } from './start-error.ts';
@@ -11,6 +11,8 @@ export interface DataDirectory {
    * not at all.
    */
   keep(name: string, make: () => string): Promise<string>;
+  /** Keeps this text under this name from now on, whatever was there. The file has mode 0600. */
+  replace(name: string, text: string): Promise<void>;
   /** Whether a file of this name is there: how an operator tells the next start something once. */
   has(name: string): Promise<boolean>;
   /** Removes such a file, once what it asked for is done. */
@@ -37,6 +39,7 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
   return {
     path: directory,
     keep: (name, make) => keep(join(directory, name), make),
+    replace: (name, text) => replace(join(directory, name), text),
     has: async (name) => (await readIfPresent(join(directory, name))) !== undefined,
     forget: (name) => rm(join(directory, name), { force: true }),
     release: () => lock.release(),
@@ -62,6 +65,18 @@ async function keep(path: string, make: () => string): Promise<string> {
   }
   await syncDirectory(dirname(path));
   return text;
+}
+
+async function replace(path: string, text: string): Promise<void> {
+  if ((await readIfPresent(path)) === text) return;
+  const draft = `${path}.${randomUUID()}.tmp`;
+  try {
+    await writeDurably(draft, text);
+    await rename(draft, path);
+  } finally {
+    await rm(draft, { force: true });
+  }
+  await syncDirectory(dirname(path));
 }
 
 async function readIfPresent(path: string): Promise<string | undefined> {

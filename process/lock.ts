@@ -17,10 +17,10 @@
  * the lock listens at the highest name. A crash at any step leaves at most dead names behind.
  */
 import { randomUUID } from 'node:crypto';
-import { link, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { link, readdir, rm } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { withShortPath } from './short-path.ts';
 
 export interface DirectoryLock {
   release(): Promise<void>;
@@ -113,21 +113,6 @@ function answers(path: string): Promise<boolean> {
       reject(error);
     });
   });
-}
-
-/**
- * A socket address holds about a hundred bytes of path, a data directory may be deeper: it is reached through a
- * symbolic link of a short name, needed only while the lock is being taken. The socket itself is in the directory.
- */
-async function withShortPath<T>(directory: string, use: (shortPath: string) => Promise<T>): Promise<T> {
-  const holder = await mkdtemp(join(tmpdir(), 'lock-'));
-  try {
-    const shortPath = join(holder, 'd');
-    await symlink(directory, shortPath);
-    return await use(shortPath);
-  } finally {
-    await rm(holder, { recursive: true, force: true });
-  }
 }
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;

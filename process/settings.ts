@@ -190,16 +190,21 @@ export const natsSecrets = secret(
   ),
 );
 
+/** What the internal API has in the data directory: its socket, and the token that a port of it asks for. */
+export const internalApiSocket = 'internal-api.sock';
+export const internalApiTokenFile = 'internal-api-token';
+
 export const internalApiSettings = section('Internal API', {
   host: text({
     name: 'GRPC_HOST',
     default: '127.0.0.1',
-    description: 'The address of the internal gRPC API and of the operator command line.',
+    description: 'The address of `GRPC_PORT`.',
   }),
   port: port({
     name: 'GRPC_PORT',
-    default: 9_091,
-    description: 'The port of the internal gRPC API. 0 takes a free one.',
+    defaultText: 'none: the internal API listens on a socket in `DATA_DIR` alone',
+    description:
+      'A port for the internal gRPC API besides its socket. Without mutual TLS its callers must show the token that is in the file `internal-api-token` in `DATA_DIR`. 0 takes a free one.',
   }),
   certFile: text({
     name: 'GRPC_CERT_FILE',
@@ -218,7 +223,7 @@ export const internalApiSettings = section('Internal API', {
     name: 'GRPC_ALLOW_INSECURE',
     default: false,
     description:
-      'Allows the internal API on other than loopback addresses without mutual TLS: whoever reaches its port operates the cluster.',
+      'Allows the internal API on other than loopback addresses without mutual TLS: whoever sees its traffic learns the token, and operates the cluster.',
   }),
 });
 export interface InternalApiSettings extends SettingsOf<typeof internalApiSettings> {}

@@ -1,6 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 const seal = ['runtime/transport/nats/seal.test.ts'];
+const internalApi = ['test/attacks/internal-api.test.ts'];
 const strangers = ['test/attacks/nats.test.ts'];
 
 export const mutants: readonly Mutant[] = [
@@ -59,5 +60,29 @@ export const mutants: readonly Mutant[] = [
     find: 'if (!isNatsSecure && secrets.natsUrls?.some(isPlainNats)) {',
     replace: 'if (!isNatsSecure && secrets.natsUrls?.every(isPlainNats)) {',
     tests: ['config.test.ts'],
+  },
+  {
+    name: 'a-socket-for-everybody',
+    harm: 'Any user of the machine drains nodes and ends sessions.',
+    file: 'process/internal-api.ts',
+    find: '  await chmod(socketPath, 0o600);\n',
+    replace: '',
+    tests: internalApi,
+  },
+  {
+    name: 'a-port-without-a-token',
+    harm: 'Any user of the machine drains nodes and ends sessions.',
+    file: 'process/internal-api.ts',
+    find: 'files.clientCaFile === undefined ?',
+    replace: 'files.clientCaFile !== undefined ?',
+    tests: internalApi,
+  },
+  {
+    name: 'any-token-is-right',
+    harm: 'Who guesses anything operates the server.',
+    file: 'operations/access.ts',
+    find: 'timingSafeEqual(digestOf(shown), expected)',
+    replace: 'timingSafeEqual(digestOf(shown), digestOf(shown))',
+    tests: internalApi,
   },
 ];
