@@ -4,6 +4,7 @@ import { type Config, ConfigError, type Configuration, configuration, urlHost } 
 import type { InternalApiPlaces } from './process/internal-api.ts';
 import { Lifetime } from './process/lifetime.ts';
 import { createLogger } from './process/logger.ts';
+import { captureOutput } from './process/output.ts';
 import { type Ports, startServer } from './process/server.ts';
 import { exitCodes, StartError } from './process/start-error.ts';
 import { systemClock } from './runtime/clock.ts';
@@ -15,8 +16,9 @@ const closeSlackMs = 25_000;
 
 async function main(): Promise<void> {
   const { config, secrets, warnings } = readConfiguration();
-  const logger = createLogger(config.logLevel);
+  const logger = createLogger({ level: config.logLevel, node: config.nodeId });
   for (const warning of warnings) say(warning);
+  captureOutput(logger, process, console);
   const closeMostMs = 2 * config.drainTimeoutMs + closeSlackMs;
   const exit = (code: number) => process.exit(code);
   const lifetime = new Lifetime({ logger, clock: systemClock, closeMostMs, exit });

@@ -44,11 +44,15 @@ export async function startServer(options: ServerOptions, overlay = openResource
     isWakeStreamUp,
   );
 
-  const readiness = createReadiness({ ...ofRole, transport: () => transport.isConnected }, clock);
+  const readiness = createReadiness(
+    { ...ofRole, transport: () => transport.isConnected },
+    clock,
+    config.readyWithout,
+  );
   const { defaultDeadlineMs } = defaultLimits;
   const actors = createActors({ transport, clock, random, defaultDeadlineMs });
   const verifyBearer = createVerifyBearer(tokens);
-  const admin = createAdmin(registry, readiness);
+  const admin = createAdmin(registry, readiness, [config.adminHost, ...config.adminNames]);
   lifetime.onEnd(() => admin.close());
   const adminPort = await opened('ADMIN_PORT', () => admin.listen(config.adminHost, config.adminPort));
   const internal = {

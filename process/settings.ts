@@ -2,9 +2,11 @@
 import {
   address,
   choice,
+  choices,
   entriesOf,
   flag,
   integer,
+  list,
   milliseconds,
   port,
   type SettingsOf,
@@ -37,6 +39,18 @@ export const serverSettings = section('Server', {
     name: 'ADMIN_PORT',
     default: 9_090,
     description: 'The port of metrics and probes (`/metrics`, `/livez`, `/readyz`). 0 takes a free one.',
+  }),
+  adminNames: list({
+    name: 'ADMIN_NAMES',
+    default: '',
+    description:
+      'The names under which the admin port is asked, besides `localhost`, `ADMIN_HOST` and addresses. Others are refused, as a web page can give its own name any address.',
+  }),
+  readyWithout: choices(['database', 'host', 'transport'], {
+    name: 'READY_WITHOUT',
+    default: '',
+    description:
+      'The checks of readiness that may fail and leave the process ready, as `degraded`. With `transport`, a load balancer goes on with all processes when NATS is away, and each serves the users that it owns.',
   }),
   ...sameOnAllNodes({
     publicUrl: address({

@@ -24,7 +24,12 @@ export interface Readiness {
 
 const checkTimeoutMs = 2_000;
 
-export function createReadiness(checks: Readonly<Record<string, ReadinessCheck>>, clock: Clock): Readiness {
+/** A check that is in `tolerated` never fails: at its worst this process is degraded. */
+export function createReadiness(
+  checks: Readonly<Record<string, ReadinessCheck>>,
+  clock: Clock,
+  tolerated: readonly string[] = [],
+): Readiness {
   let draining = false;
 
   async function resultOf(check: ReadinessCheck): Promise<CheckResult> {
@@ -37,6 +42,9 @@ export function createReadiness(checks: Readonly<Record<string, ReadinessCheck>>
     }
   }
 
+  const tolerating = (name: string, result: CheckResult): CheckResult =>
+    result === 'failed' && tolerated.includes(name) ? 'degraded' : result;
+
   return {
     startDraining() {
       draining = true;
@@ -44,7 +52,9 @@ export function createReadiness(checks: Readonly<Record<string, ReadinessCheck>>
     async report() {
       const all = { ...checks, serving: () => !draining };
       const results = await Promise.all(
-        Object.entries(all).map(async ([name, check]) => [name, await resultOf(check)] as const),
+        Object.entries(all).map(
+          async ([name, check]) => [name, tolerating(name, await resultOf(check))] as const,
+        ),
       );
       return {
         ready: results.every(([, result]) => result !== 'failed'),
