@@ -4,8 +4,9 @@ import { type Config, ConfigError, type Configuration, configuration, urlHost } 
 import type { InternalApiPlaces } from './process/internal-api.ts';
 import { Lifetime } from './process/lifetime.ts';
 import { createLogger } from './process/logger.ts';
+import { checkNativeHttp } from './process/native-http.ts';
 import { captureOutput } from './process/output.ts';
-import { type Ports, startServer } from './process/server.ts';
+import type { Ports } from './process/server.ts';
 import { exitCodes, StartError } from './process/start-error.ts';
 import { systemClock } from './runtime/clock.ts';
 import { loggable } from './runtime/errors.ts';
@@ -30,7 +31,12 @@ async function main(): Promise<void> {
   const ports = { clock: systemClock, random: systemRandom, logger, lifetime };
   const options = { config, secrets, version: ownVersion(), ...ports };
   try {
-    const taken = await lifetime.open(() => startServer(options));
+    const taken = await lifetime.open(async () => {
+      await checkNativeHttp(process);
+      // Loads the native HTTP server, which may not be loaded unchecked.
+      const { startServer } = await import('./process/server.ts');
+      return startServer(options);
+    });
     if (taken !== undefined) announce(config, taken);
   } catch (error) {
     if (error instanceof StartError) say(error.message);

@@ -157,4 +157,12 @@ export const mutants: readonly Mutant[] = [
     replace: '',
     tests: ['process/output.test.ts'],
   },
+  {
+    name: 'a-native-server-of-anybody',
+    harm: 'Whoever can change one installed file reads every key at the next start.',
+    file: 'process/native-http.ts',
+    find: "if (createHash('sha256').update(bytes).digest('hex') === expected) return;",
+    replace: 'if (bytes.length > 0) return;',
+    tests: ['process/native-http.test.ts'],
+  },
 ];
