@@ -41,13 +41,21 @@ export async function openInternalApi(
   return { socketPath, port: await api.listenOnPort(host, port, { credentials, token }) };
 }
 
-/** Whoever holds the lock of the directory may take away what the process before has left. */
+/** Whoever holds the lock of the directory may take away what the process before has left. @throws StartError */
 async function listenOnSocket(api: InternalApi, directory: string): Promise<string> {
   const socketPath = join(directory, internalApiSocket);
-  await rm(socketPath, { force: true });
-  await withShortPath(directory, (shortPath) => api.listenOnSocket(join(shortPath, internalApiSocket)));
-  await chmod(socketPath, 0o600);
-  return socketPath;
+  try {
+    await rm(socketPath, { force: true });
+    await withShortPath(directory, (shortPath) => api.listenOnSocket(join(shortPath, internalApiSocket)));
+    await chmod(socketPath, 0o600);
+    return socketPath;
+  } catch (error) {
+    throw new StartError(
+      `The internal API cannot listen on ${socketPath}: ${messageOf(error)}.`,
+      exitCodes.unavailable,
+      { cause: error },
+    );
+  }
 }
 
 async function credentialsOf(

@@ -65,7 +65,7 @@ export const mutants: readonly Mutant[] = [
     name: 'a-socket-for-everybody',
     harm: 'Any user of the machine drains nodes and ends sessions.',
     file: 'process/internal-api.ts',
-    find: '  await chmod(socketPath, 0o600);\n',
+    find: '    await chmod(socketPath, 0o600);\n',
     replace: '',
     tests: internalApi,
   },
