@@ -153,6 +153,20 @@ test('a process of a cluster needs all that the others share, and a name of its 
   t.regex(problemsOf({ ...cluster, NATS_URL: 'http://nats.test' }).join(), /NATS_URL is not/);
 });
 
+test('NATS in plain text is for loopback addresses, unless it is said to be safe', (t) => {
+  const at = (NATS_URL: string, more = {}) => problemsOf({ ...cluster, NATS_URL, ...more }).join();
+  for (const url of ['nats://127.9.9.9:4222', 'nats://[::1]', 'nats://localhost', 'tls://nats.test'])
+    t.is(at(url), '', url);
+  for (const url of ['nats://nats.test', 'nats://10.0.0.1', 'nats://user:hunter2@[fd00::1]:4222']) {
+    t.regex(at(url), /^NATS_URL has an address .* without TLS/, url);
+    t.notRegex(at(url), /hunter2/);
+    t.is(at(url, { NATS_ALLOW_INSECURE: 'true' }), '', url);
+    // With an authority, TLS is asked for whatever the address says.
+    t.is(at(url, { NATS_CA_FILE: 'ca.pem' }), '', url);
+  }
+  t.regex(at('nats://127.0.0.1,nats://nats.test'), /without TLS/);
+});
+
 test('the internal API is for loopback addresses, unless callers show certificates or it is said to be safe', (t) => {
   const open = { GRPC_HOST: '0.0.0.0' };
   const tls = { GRPC_CERT_FILE: 'cert.pem', GRPC_KEY_FILE: 'key.pem' };
@@ -206,7 +220,7 @@ test('every secret can stand in a file, and is read without the white space arou
     DATABASE_URL: 'postgresql://user:hunter2@db.test/notes',
     SECRET_KEY: 'a'.repeat(64),
     SHARED_SERVER_ACCESS_KEY: 'hunter2',
-    NATS_URL: 'nats://user:hunter2@nats.test:4222',
+    NATS_URL: 'tls://user:hunter2@nats.test:4222',
   };
   t.deepEqual(
     Object.keys(values).sort(),

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
+import { join } from 'node:path';
 import { accountSettings, captchaSettings, itemSettings } from './actors/settings.ts';
 import { nearNames } from './config/near-names.ts';
 import { type Environment, read, type Sources, variablesOf } from './config/read.ts';
@@ -22,6 +23,8 @@ import {
   dataSettings,
   type InternalApiSettings,
   internalApiSettings,
+  internalApiSocket,
+  internalApiTokenFile,
   natsSecrets,
   natsSettings,
   serverSettings,
@@ -99,12 +102,24 @@ export function configurationFrom(environment: Environment, readFile = readText)
   return freezeDeeply({ config, secrets, warnings });
 }
 
-/** Where the operator command line finds the internal API: the settings of the node it runs beside. */
-export const internalApiConfiguration = (): InternalApiSettings => internalApiFrom(process.env);
+/** Where the operator command line finds the internal API: what is set for the node it runs beside. */
+export interface InternalApiConfiguration extends InternalApiSettings {
+  readonly socketPath: string;
+  /** Is there while a node has a port without mutual TLS. */
+  readonly tokenFile: string;
+}
 
-/** Ignores mistakes in any other setting. @throws ConfigError */
-export const internalApiFrom = (environment: Environment): InternalApiSettings =>
-  freezeDeeply(readAlone({ environment, readFile: readText }, internalApiSettings));
+/** Whatever else is set wrong is not the operator's concern. @throws ConfigError */
+export const internalApiConfiguration = (): InternalApiConfiguration => {
+  const { dataDirectory } = dataSettings;
+  const declarations = { dataDirectory, internalApi: internalApiSettings };
+  const read = readAlone({ environment: process.env, readFile: readText }, declarations);
+  return freezeDeeply({
+    ...read.internalApi,
+    socketPath: join(read.dataDirectory, internalApiSocket),
+    tokenFile: join(read.dataDirectory, internalApiTokenFile),
+  });
+};
 
 /** The database that operators work on directly, while no node runs. @throws ConfigError */
 export const databaseUrl = (): string | undefined => databaseUrlFrom(process.env);
@@ -189,6 +204,12 @@ function clusterContradictionsOf(config: Config, nats: Settings['nats'], secrets
   ] as const) {
     if ((certFile === undefined) !== (keyFile === undefined)) problems.push(`${names} must be set together.`);
   }
+  const isNatsSecure = nats.caFile !== undefined || nats.certFile !== undefined || nats.isInsecureAllowed;
+  if (!isNatsSecure && secrets.natsUrls?.some(isPlainNats)) {
+    problems.push(
+      'NATS_URL has an address that is not on loopback and without TLS: use tls:// (with NATS_CA_FILE for an authority of your own), or NATS_ALLOW_INSECURE=true if nobody else sees that network.',
+    );
+  }
   if (internalApi.clientCaFile !== undefined && internalApi.certFile === undefined) {
     problems.push('GRPC_CLIENT_CA_FILE needs GRPC_CERT_FILE and GRPC_KEY_FILE.');
   }
@@ -211,7 +232,13 @@ function isLoopback(host: string): boolean {
   return loopback.check(host, version === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** A host as written in an address; for all interfaces it is localhost. */
+/** What cannot be read as an address is refused when it is dialled, without being told. */
+function isPlainNats(url: string): boolean {
+  if (!url.startsWith('nats://') || !URL.canParse(url)) return false;
+  return !isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ''));
+}
+
+/** A host as it stands in an address; every interface is reached as localhost. */
 export function urlHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost';
   return isIP(host) === 6 ? `[${host}]` : host;

@@ -29,6 +29,7 @@ const codesOf: Partial<Record<status, number>> = {
   [status.NOT_FOUND]: exitCodes.refused,
   [status.FAILED_PRECONDITION]: exitCodes.refused,
   [status.PERMISSION_DENIED]: exitCodes.refused,
+  [status.UNAUTHENTICATED]: exitCodes.refused,
 };
 
 export function isServiceError(error: unknown): error is ServiceError {
@@ -46,7 +47,9 @@ export function failureOf(error: ServiceError, address: string, deadlineMs: numb
 function sentence({ code, details }: ServiceError, address: string, deadlineMs: number): string {
   switch (code) {
     case status.DEADLINE_EXCEEDED:
-      return `${address} did not answer within ${deadlineMs} ms; allow more time with --deadline-ms.`;
+      return `${address} did not answer within ${deadlineMs} ms; --deadline-ms gives it longer.`;
+    case status.UNAUTHENTICATED:
+      return `${details} --token names the file.`;
     case status.UNIMPLEMENTED:
       return `${address} does not know this command: it may run another version.`;
     case status.RESOURCE_EXHAUSTED:
@@ -68,6 +71,6 @@ function noConnection(details: string, address: string): string {
   const reason = reasons.exec(details)?.[0];
   return (
     `No connection to ${address}${reason === undefined ? '' : ` (${reason})`}. Is a node running there? ` +
-    'Set the address with --address or GRPC_HOST and GRPC_PORT, and TLS with --ca, --cert and --key.'
+    'The address is set by --address, by DATA_DIR or by GRPC_HOST and GRPC_PORT, and TLS by --ca, --cert and --key.'
   );
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The entry of `scriptorium`, the operator command line. */
+import { existsSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { ConfigError, databaseUrl, internalApiConfiguration, urlHost } from '../config.ts';
 import { StartError, exitCodes as startExitCodes } from '../process/start-error.ts';
@@ -9,9 +10,13 @@ import { exitCodes, Failure } from './failure.ts';
 import { type Defaults, runCommandLine } from './program.ts';
 
 function defaults(): Defaults {
-  const { host, port, certFile, keyFile, clientCaFile } = internalApiConfiguration();
-  // A node's certificate also identifies it to other nodes, and the authority for callers is the one for nodes.
-  return { address: `${urlHost(host)}:${port}`, ca: clientCaFile, cert: certFile, key: keyFile };
+  const { host, port, socketPath, tokenFile, certFile, keyFile, clientCaFile } = internalApiConfiguration();
+  return {
+    address: port === undefined ? `unix:${socketPath}` : `${urlHost(host)}:${port}`,
+    token: existsSync(tokenFile) ? tokenFile : undefined,
+    // A node's own certificate also shows it to other nodes, and those who vouch for callers vouch for nodes.
+    ...{ ca: clientCaFile, cert: certFile, key: keyFile },
+  };
 }
 
 // Only these load the database driver.

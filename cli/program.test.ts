@@ -5,7 +5,7 @@ import { exitCodes, Failure } from './failure.ts';
 import { runCommandLine } from './program.ts';
 import { columnsMax } from './table.ts';
 
-const defaults = { address: '127.0.0.1:1', ca: undefined, cert: undefined, key: undefined };
+const defaults = { address: '127.0.0.1:1', token: undefined, ca: undefined, cert: undefined, key: undefined };
 
 const reshard: Reshard = async (shardCount, onProgress) => {
   if (shardCount === 16) return { outcome: 'unchanged' };
@@ -113,7 +113,17 @@ for (const [what, args, said] of [
   ['a limit beyond the bound', ['tells', '--limit', '1001'], /It is not a whole number from 1 to 1000/],
   ['a number of shards that is no power of two', ['reshard', '--shards', '100'], /It is not a power of two/],
   ['no number of shards', ['reshard'], /required option '--shards <n>' not specified/],
-  ['an address that is none', ['nodes', '--address', 'here'], /--address here is not host:port/],
+  [
+    'an address that is none',
+    ['nodes', '--address', 'here'],
+    /--address here is neither host:port nor unix:/,
+  ],
+  [
+    'a socket too deep',
+    ['nodes', '--address', `unix:/${'d'.repeat(103)}`],
+    /go to its folder, and use --address/,
+  ],
+  ['a token that is not there', ['nodes', '--token', '/nowhere'], /--token cannot be read: ENOENT/],
   [
     'a certificate without its key',
     ['nodes', '--cert', '/nowhere'],

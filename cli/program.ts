@@ -19,6 +19,8 @@ import type { Terminal } from './terminal.ts';
 /** What the environment sets where no option is given. */
 export interface Defaults {
   readonly address: string;
+  /** The file that has it. */
+  readonly token: string | undefined;
   readonly ca: string | undefined;
   readonly cert: string | undefined;
   readonly key: string | undefined;
@@ -77,7 +79,8 @@ export async function runCommandLine(
 function createProgram(defaults: Defaults, terminal: Terminal, tools: Tools, run: Run): Command {
   const program = new Command('scriptorium')
     .description('Operate a Scriptorium server: one process or a cluster of many nodes.')
-    .option('--address <host:port>', 'the internal API of any node', defaults.address)
+    .option('--address <where>', 'the internal API of any node: host:port, or unix:file', defaults.address)
+    .option('--token <file>', 'what has the token that a port without mutual TLS asks for', defaults.token)
     .option('--ca <file>', 'certificates (PEM) that vouch for the node; turns on TLS', defaults.ca)
     .option('--cert <file>', 'the certificate (PEM) to show to the node; turns on TLS', defaults.cert)
     .option('--key <file>', 'its private key (PEM)', defaults.key)

@@ -19,7 +19,7 @@ const noSuchNode = () => notFound('There is no live node with that name.');
 function nodeHandlers({ cluster, shardCount, readiness, logger }: Options) {
   async function setDraining(node: string, draining: boolean): Promise<void> {
     if (!(await cluster.setDraining(node, draining))) throw noSuchNode();
-    logger.info({ node, draining }, 'an operator changed whether a node drains');
+    logger.info({ drained: node, draining }, 'an operator has changed whether a node drains');
   }
 
   return {

@@ -1,12 +1,13 @@
 /** What every role stands on: the data directory, the keys, the database and what is fixed in it. */
 import type { Keyring } from '../runtime/keyring.ts';
 import type { Store } from '../runtime/store/store.ts';
-import { openDataDirectory } from './data-directory.ts';
+import { type DataDirectory, openDataDirectory } from './data-directory.ts';
 import { checkDatabase, needing, openDatabase, openStore, syncGeneration } from './database.ts';
 import { openKeyring } from './root-secret.ts';
 import type { ServerOptions } from './server-options.ts';
 
 export interface Resources {
+  readonly directory: Pick<DataDirectory, 'path' | 'replace'>;
   readonly keyring: Keyring;
   readonly store: Store;
   /** Names this run of sync positions, and with it the cluster on its NATS servers. */
@@ -35,5 +36,5 @@ export async function openResources(options: ServerOptions): Promise<Resources> 
     syncGeneration(store, directory, random),
   );
   const isDatabaseUp = () => database.isUp() && store.check().then(() => true);
-  return { keyring, store, generation, verify, isDatabaseUp };
+  return { directory, keyring, store, generation, verify, isDatabaseUp };
 }

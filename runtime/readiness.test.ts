@@ -1,5 +1,6 @@
 import test from 'ava';
 import { FakeClock } from '../test/kit/clock.ts';
+import { systemClock } from './clock.ts';
 import { createReadiness } from './readiness.ts';
 
 test('however many ask, checks run once, and what it finds is kept a second', async (t) => {
@@ -50,4 +51,17 @@ test('a shutdown is told at once', async (t) => {
   t.true((await readiness.report()).ready);
   readiness.startDraining();
   t.deepEqual(await readiness.report(), { ready: false, checks: { database: 'ok', serving: 'failed' } });
+});
+
+test('a check that is tolerated is told and keeps nobody away, any other does', async (t) => {
+  const failing = { transport: () => false, host: () => Promise.reject(new Error('no')) };
+  const ofAll = createReadiness(failing, systemClock, ['transport', 'host']);
+  t.deepEqual(await ofAll.report(), {
+    ready: true,
+    checks: { transport: 'degraded', host: 'degraded', serving: 'ok' },
+  });
+  const ofOne = createReadiness(failing, systemClock, ['transport']);
+  t.like(await ofOne.report(), { ready: false, checks: { transport: 'degraded', host: 'failed' } });
+  ofAll.startDraining();
+  t.like(await ofAll.report(), { ready: false, checks: { serving: 'failed' } });
 });

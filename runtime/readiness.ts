@@ -29,7 +29,12 @@ const checkTimeoutMs = 2_000;
 /** Whoever asks more often is told what was found last: running costs the database something, and anybody may ask. */
 const keptMs = 1_000;
 
-export function createReadiness(checks: Readonly<Record<string, ReadinessCheck>>, clock: Clock): Readiness {
+/** A check that is in `tolerated` never fails: at its worst this process is degraded. */
+export function createReadiness(
+  checks: Readonly<Record<string, ReadinessCheck>>,
+  clock: Clock,
+  tolerated: readonly string[] = [],
+): Readiness {
   const all = Object.entries(checks).map(([name, check]) => ({ name, run: oneAtATime(check) }));
   let draining = false;
   let found: Promise<Found> | undefined;
@@ -46,10 +51,15 @@ export function createReadiness(checks: Readonly<Record<string, ReadinessCheck>>
   }
 
   async function runAll(): Promise<Found> {
-    const results = await Promise.all(all.map(async ({ name, run }) => [name, await resultOf(run)] as const));
+    const results = await Promise.all(
+      all.map(async ({ name, run }) => [name, tolerating(name, await resultOf(run))] as const),
+    );
     foundUntilMs = clock.monotonicMs() + keptMs;
     return results;
   }
+
+  const tolerating = (name: string, result: CheckResult): CheckResult =>
+    result === 'failed' && tolerated.includes(name) ? 'degraded' : result;
 
   return {
     startDraining() {

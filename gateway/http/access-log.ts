@@ -33,7 +33,10 @@ export class AccessLog {
     requestId: string,
     reason: string | undefined,
   ): void {
-    if (status === unavailable && reason !== undefined) return this.#unavailable(route, requestId, reason);
+    if (status === unavailable && reason !== undefined) {
+      this.#unavailable(route, requestId, reason);
+      return;
+    }
     const level = status >= 500 ? 'warn' : 'debug';
     if (!this.#log.isLevelEnabled(level)) return;
     this.#log[level]({ ...subject(route, requestId), status, durationMs: Math.round(durationMs) }, 'request');

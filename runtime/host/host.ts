@@ -276,7 +276,6 @@ export class Host {
   }
 
   #leaseLost(): void {
-    this.#options.logger.error({}, 'another incarnation has taken over this node');
     this.abandon();
     this.#options.onLeaseLost();
   }

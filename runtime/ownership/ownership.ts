@@ -34,6 +34,7 @@ import { type HeldShard, type LiveNode, type NodeRow, type Store, StoreError } f
 import type { Hint, Transport } from '../transport/transport.ts';
 import { HandOver, type HandOverOptions } from './hand-over.ts';
 import { Membership } from './membership.ts';
+import { Neighbours } from './neighbours.ts';
 import { Peers } from './peers.ts';
 import { Reachability } from './reachability.ts';
 
@@ -62,6 +63,7 @@ export interface OwnershipOptions extends Omit<HandOverOptions, 'stopIntake'> {
 export class Ownership {
   readonly #options: OwnershipOptions;
   readonly #membership: Membership;
+  readonly #neighbours: Neighbours;
   readonly #peers: Peers;
   readonly #reachability: Reachability;
   /** Owned shards and their epochs. */
@@ -84,6 +86,7 @@ export class Ownership {
   constructor(options: OwnershipOptions) {
     this.#options = options;
     this.#membership = new Membership(options);
+    this.#neighbours = new Neighbours(options);
     this.#peers = new Peers(options);
     this.#reachability = new Reachability(options);
     this.#handOver = new HandOver({ ...options, stopIntake: (max) => this.#stopIntake(max) });
@@ -263,6 +266,7 @@ export class Ownership {
     const held = await store.shardsOf(node.incarnation);
     if (this.#ended || rowOf(node, nodes) === undefined) return;
     if (this.#membership.update(nodes)) this.#startAnew();
+    this.#neighbours.update(nodes);
     this.#peers.update(nodes);
     await this.#alignWith(held);
     await this.#claim();

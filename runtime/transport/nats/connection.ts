@@ -8,8 +8,10 @@
  *
  *   connected --lost--> dialling --subscribed again, the server has confirmed it--> connected
  *
- * Publishing while there is no connection throws. Callers that wait for an answer learn of each loss, and
- * listeners of each return. What was published and not confirmed by the server is bounded.
+ * Publishing while there is no connection throws. Who waits for an answer is told of each loss, and who listens is
+ * told of each return. What was published and not confirmed by the server is bounded.
+ *
+ * All that goes out is sealed here, and what comes in without a good seal is counted and seen by nobody.
  */
 import { errors, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node';
 import { type Clock, sleep } from '../../clock.ts';
@@ -17,6 +19,9 @@ import { messageOf, OverloadedError, TerminalError, UnavailableError } from '../
 import type { Logger } from '../../ports.ts';
 import type { Random } from '../../random.ts';
 import { DialError, dial, type NatsAccess, type Server, serverOf } from './dial.ts';
+import { FrameError } from './frame.ts';
+import type { RejectedFrames } from './rejected-frames.ts';
+import type { Seal, SealedMessage } from './seal.ts';
 
 export interface ConnectionOptions {
   readonly access: NatsAccess;
@@ -28,6 +33,8 @@ export interface ConnectionOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  readonly seal: Seal;
+  readonly rejected: RejectedFrames;
   onLost(): void;
   onRestored(): void;
 }
@@ -39,10 +46,20 @@ const unconfirmedBytesMax = 64 * 1_024 * 1_024;
 /** A confirmation is requested once this much is on its way. */
 const confirmBytes = 1_024 * 1_024;
 const overheadBytes = 128;
+const nobodyCode = 503;
+
+/** A frame that a process of this cluster has sent. */
+export type Received = SealedMessage;
+
+export interface Listener {
+  readonly take: (message: Received) => void;
+  /** The server's word that nobody listens where an answer to `subject` was asked for. */
+  readonly nobody?: (subject: string) => void;
+}
 
 interface Subscribed {
   readonly subject: string;
-  readonly take: (message: Msg) => void;
+  readonly listener: Listener;
   /** Of the last connection, and which that was. */
   subscription?: Subscription;
   client?: NatsConnection;
@@ -92,9 +109,10 @@ export class Connection {
   }
 
   /** @throws UnavailableError, OverloadedError: nothing was sent */
-  publish(subject: string, data: Uint8Array, reply?: string): void {
+  publish(subject: string, frame: Uint8Array, reply?: string): void {
     if (this.#client === undefined) throw new UnavailableError('NATS cannot be reached now');
     if (this.#unconfirmedBytes > unconfirmedBytesMax) throw new OverloadedError('too much waits for NATS');
+    const data = this.#options.seal.seal(frame, subject, reply);
     try {
       this.#client.publish(subject, data, reply === undefined ? undefined : { reply });
     } catch (error) {
@@ -110,8 +128,8 @@ export class Connection {
    * Hears what is published to `subject`, over every connection to come, until the returned function is called; and
    * what the server had sent by then, which would otherwise vanish without an answer.
    */
-  subscribe(subject: string, take: (message: Msg) => void): () => void {
-    const subscribed: Subscribed = { subject, take };
+  subscribe(subject: string, listener: Listener): () => void {
+    const subscribed: Subscribed = { subject, listener };
     this.#subscribed.add(subscribed);
     if (this.#client !== undefined) this.#subscribe(this.#client, subscribed);
     return () => {
@@ -231,13 +249,31 @@ export class Connection {
     subscribed.client = client;
     subscribed.subscription = client.subscribe(subscribed.subject, {
       callback: (error, message) => {
-        // An error means that this subscription is not allowed, and is also reported as a status.
-        if (error === null) this.#guarded(() => subscribed.take(message));
+        // An error says that this subscription is not allowed, and is told as a status as well.
+        if (error === null) this.#guarded(() => this.#received(message, subscribed.listener));
       },
     });
   }
 
-  /** An exception of a listener would end the library's reading, or the dialling, for good. */
+  #received(message: Msg, { take, nobody }: Listener): void {
+    const { subject, reply, data } = message;
+    if (nobody !== undefined && data.length === 0 && message.headers?.code === nobodyCode) {
+      nobody(subject);
+      return;
+    }
+    const { seal, rejected } = this.#options;
+    let frame: Uint8Array;
+    try {
+      frame = seal.open({ subject, reply, data });
+    } catch (error) {
+      if (!(error instanceof FrameError)) throw error;
+      rejected.count(error.reason);
+      return;
+    }
+    take({ subject, reply, data: frame });
+  }
+
+  /** What is thrown by those who listen would end the library's reading, or the dialling, for good. */
   #guarded(work: () => void): void {
     try {
       work();

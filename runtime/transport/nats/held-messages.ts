@@ -10,10 +10,9 @@
  * deadline. A part is not fetched twice: a receiver that has lost one gives up the whole, and the call is repeated or
  * not like any other whose message was lost. If the holder dies, a fetch fails because nobody listens.
  */
-import type { Msg } from '@nats-io/transport-node';
 import type { Clock } from '../../clock.ts';
 import { ActorError, NotFoundError, OverloadedError, TerminalError } from '../../errors.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, Received } from './connection.ts';
 import { errorReplyOf } from './error-reply.ts';
 import {
   decodeFrameOf,
@@ -63,7 +62,7 @@ export class HeldMessages {
 
   constructor(options: HeldMessagesOptions) {
     this.#options = options;
-    options.connection.subscribe(options.subject, (message) => this.#fetched(message));
+    options.connection.subscribe(options.subject, { take: (message) => this.#fetched(message) });
   }
 
   get bytes(): number {
@@ -106,7 +105,7 @@ export class HeldMessages {
     this.#bytes -= held.bytes.length;
   }
 
-  #fetched(message: Msg): void {
+  #fetched(message: Received): void {
     const { connection, metrics, rejected } = this.#options;
     if (!message.reply) return;
     try {

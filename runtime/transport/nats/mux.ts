@@ -5,7 +5,6 @@
  * Every request ends: by its answer, by the server's word that nobody listens, by its deadline, or because its
  * recipient or the connection is lost.
  */
-import type { Msg } from '@nats-io/transport-node';
 import type { Clock } from '../../clock.ts';
 import { MovedError, RetryableError } from '../../errors.ts';
 import type { Connection } from './connection.ts';
@@ -33,7 +32,11 @@ export class Mux {
     this.#connection = connection;
     this.#subject = `${subject}.`;
     this.#clock = clock;
-    connection.subscribe(`${subject}.*`, (message) => this.#answered(message));
+    connection.subscribe(`${subject}.*`, {
+      take: ({ subject: at, data }) => this.#pendingAt(at)?.resolve(data),
+      nobody: (at) =>
+        this.#pendingAt(at)?.reject(new MovedError('nobody serves this now', { reachedNobody: true })),
+    });
   }
 
   /**
@@ -68,14 +71,12 @@ export class Mux {
     }
   }
 
-  #answered(message: Msg): void {
-    const token = message.subject.slice(this.#subject.length);
+  /** Who waits for what comes to this subject, and does not any more. */
+  #pendingAt(subject: string): Pending | undefined {
+    const token = subject.slice(this.#subject.length);
     const pending = this.#pending.get(token);
-    if (pending === undefined) return;
     this.#pending.delete(token);
-    const isNobody = message.data.length === 0 && message.headers?.code === 503;
-    if (isNobody) pending.reject(new MovedError('nobody serves this now', { reachedNobody: true }));
-    else pending.resolve(message.data);
+    return pending;
   }
 
   #sweepLater(): void {

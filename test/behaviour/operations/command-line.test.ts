@@ -1,7 +1,9 @@
 /** Every command of the operator command line, run against the internal API: text, JSON, refusals and exit codes. */
 
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test from 'ava';
 import { serverCredentials } from '../../../operations/credentials.ts';
 import { alice, register } from '../../kit/account.ts';
@@ -260,6 +262,35 @@ test.serial('the address comes from the environment of the node, whatever else i
   t.is(wrong.code, 64);
   t.regex(wrong.err, /GRPC_PORT is not a whole number: "ninety"/);
 });
+
+test.serial('without a port in the environment it asks the socket in the data directory', async (t) => {
+  const { api } = await startApi(t);
+  const DATA_DIR = mkdtempSync(join(tmpdir(), 'command-line-'));
+  t.teardown(() => rmSync(DATA_DIR, { recursive: true, force: true }));
+  const socket = join(DATA_DIR, 'internal-api.sock');
+  await api.listenOnSocket(socket);
+  t.like(await commandLine(['nodes'], { DATA_DIR }), { code: 0, err: '' });
+  t.like(await commandLine(['nodes', '--address', `unix:${socket}`]), { code: 0, err: '' });
+  const absent = await commandLine(['nodes'], { DATA_DIR: join(DATA_DIR, 'other') });
+  t.is(absent.code, 69);
+  t.regex(absent.err, /^No connection to unix:\S+ \(connect ENOENT\)\. Is a node running there\? .*DATA_DIR/);
+});
+
+test.serial(
+  'a port that asks for the token is shown what is in the data directory, or in a file',
+  async (t) => {
+    const { address } = await startApi(t, { token: 'right' });
+    const DATA_DIR = mkdtempSync(join(tmpdir(), 'command-line-'));
+    t.teardown(() => rmSync(DATA_DIR, { recursive: true, force: true }));
+    const file = join(DATA_DIR, 'internal-api-token');
+    const without = await commandLine(['nodes', '--address', address], { DATA_DIR });
+    t.is(without.code, 1);
+    t.regex(without.err, /^The internal API takes its token only.* --token names the file\.\n$/);
+    writeFileSync(file, 'right\n');
+    t.is((await commandLine(['nodes', '--address', address], { DATA_DIR })).code, 0);
+    t.is((await commandLine(['nodes', '--address', address, '--token', file])).code, 0);
+  },
+);
 
 test.serial('with mutual TLS the command line shows its certificate', async (t) => {
   const authority = createAuthority();

@@ -35,8 +35,34 @@ test.serial('what it keeps is closed to others', async (t) => {
   await started(t, { directory });
   t.is(statSync(directory).mode & 0o007, 0);
   const secrets = readdirSync(directory).filter((name) => statSync(join(directory, name)).isFile());
-  t.deepEqual(secrets.sort(), ['postgres-password', 'secret-key']);
+  const known = secrets.map((name) => name.replace(/^lock\.1\.[\w-]+\.holder$/, 'lock.1.holder'));
+  t.deepEqual(known.sort(), ['lock.1.holder', 'postgres-password', 'secret-key']);
   for (const name of secrets) t.is(statSync(join(directory, name)).mode & 0o777, 0o600, name);
+});
+
+test.serial('after its start all it writes is a line of the log with its node, up to a defect', async (t) => {
+  const directory = dataDirectoryOf(t);
+  const library = join(directory, 'library.cjs');
+  writeFileSync(
+    library,
+    `process.on('SIGUSR2', () => {
+      process.emitWarning('of Node');
+      console.error('of a %s', 'library');
+      setTimeout(() => Promise.reject(new Error('nobody caught it')), 100);
+    });`,
+  );
+  const server = await started(t, {
+    directory,
+    settings: { NODE_ID: 'here', NODE_OPTIONS: `--require ${library}` },
+  });
+  server.child.kill('SIGUSR2');
+  t.is(await server.exitCode, exitCodes.software);
+  const [, after = ''] = server.output().split(/^Internal API: .*\n/m);
+  const lines = after.split('\n').map((line) => JSON.parse(line));
+  t.true(lines.every(({ node }) => node === 'here'));
+  const told = lines.map(({ level, msg }) => `${level}: ${msg}`);
+  for (const line of ['warn: of Node', 'error: of a library', 'fatal: a defect: ending at once'])
+    t.true(told.includes(line), line);
 });
 
 test.serial('a second server on the same directory is refused, and the first goes on', async (t) => {
