@@ -21,7 +21,7 @@ import { endAllSessions } from '../sessions/end.ts';
 import { revokedSessionMap } from '../sessions/session.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { notAllowed, ownAccount } from './change-credentials.ts';
-import { passwordIs, resetAttempts } from './password-guard.ts';
+import { forgetAddress, passwordIs } from './password-guard.ts';
 
 const passwordMissing = refuse(400, 'Please update your application to the latest version.');
 const wrongPassword = refuse(400, 'The password you entered is incorrect. Please try again.');
@@ -61,7 +61,7 @@ function deleteNow(turn: Turn, account: AccountRow): Done | Refused {
   turn.set(profileSlice, { ...noProfile, state: 'deleted' });
   endAllSessions(turn);
   for (const uuid of turn.entries(revokedSessionMap).keys()) turn.removeEntry(revokedSessionMap, uuid);
-  resetAttempts(turn, account);
+  forgetAddress(turn, account);
   turn.arm(User.timers.purge, turn.nowMs, purgeFromStart);
   return {};
 }
