@@ -31,3 +31,16 @@ test('a hash that cannot be read fails alone and keeps no place', async (t) => {
   await t.throwsAsync(hasher.verify('not a hash', 'x', 'lane'));
   t.false(await hasher.verify(undefined, 'x', 'lane'));
 });
+
+test('a lane full of guesses delays another lane by one of them', async (t) => {
+  const hasher = createPasswordHasher({ concurrent: 1, waiting: 20 });
+  const done: string[] = [];
+  const verify = async (lane: string) => {
+    await hasher.verify(undefined, 'x', lane);
+    done.push(lane);
+  };
+  const guesses = Array.from({ length: 10 }, () => verify('crowd'));
+  await verify('owner');
+  t.deepEqual(done, ['crowd', 'crowd', 'owner']);
+  await Promise.all(guesses);
+});

@@ -43,7 +43,7 @@ test('strangers of many networks who store challenges push out their own', async
   const server = await startServer(t);
   await register(server);
   await begin(server);
-  for (let n = 0; n < 300; n += 1) await askParams(server, `${n}`, `198.51.100.${n % 250}`);
+  for (let n = 0; n < 300; n += 1) await askParams(server, `${n}`, `198.51.${n >> 8}.${n & 255}`);
   t.is((await finish(server)).status, 200);
 });
 
@@ -160,7 +160,16 @@ test('the captcha provider is asked no more often than there are attempts', asyn
   asked = 0;
   for (let attempt = 0; attempt < 100; attempt += 1) {
     await signIn(server, { ...wrong, hvm_token: 'made up' }, from('198.51.100.1'));
-    await finish(server, '198.51.100.2');
+    const body = { ...alice, code_verifier: 'none', api: headerSessions, hvm_token: 'made up' };
+    await server.call('POST', '/v2/login', { body, ...from('198.51.100.2') });
   }
   t.is(asked, 6);
+});
+
+test('an attempt without the captcha it needs is not counted', async (t) => {
+  const captcha = { passes: async (token?: string) => token === 'solved' };
+  const server = await startServer(t, { captcha });
+  await register(server, { hvm_token: 'solved' });
+  for (let attempt = 0; attempt < 20; attempt += 1) t.is((await signIn(server, wrong)).status, 401);
+  t.is((await signIn(server, { hvm_token: 'solved' })).status, 200);
 });
