@@ -117,7 +117,8 @@ const accounts = section('Accounts', {
   adminEmails: setting(emails, {
     name: 'ADMIN_EMAILS',
     default: '',
-    description: 'E-mail addresses, separated by commas, of the administrators.',
+    description:
+      'E-mail addresses, separated by commas: whoever registers one in the default workspace is an administrator. For those who move to this server; `scriptorium user promote` is the safer way.',
   }),
 });
 

@@ -48,6 +48,8 @@ test('addresses beyond the bound push out the one that asked longest ago, and bu
     true,
   ]);
   t.deepEqual(['d', 'a', 'b'].map(isRefused), [false, false, false]);
+  // Nothing is kept of who was pushed out.
+  t.false(isRefused('busy'));
 });
 
 const dav = { name: 'dav', perMinute: 1, by: 'address' } as const;

@@ -26,6 +26,7 @@ import { isValidUsername } from '../../identity/usernames.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { User } from '../contract.ts';
 import { type Profile, profileSlice } from '../profile.ts';
+import { rankSlice } from '../rank.ts';
 import { endAllSessions } from '../sessions/end.ts';
 import { openSession } from '../sessions/issue.ts';
 import { signedInWorkflow } from '../signed-in.ts';
@@ -114,7 +115,10 @@ function applyChange(
   };
   turn.put(accountTable, row);
   turn.set(profileSlice, changed);
-  if (email !== profile.email) forgetAddress(turn, before);
+  if (email !== profile.email) {
+    turn.set(rankSlice, { ...turn.get(rankSlice), hasMoved: true });
+    forgetAddress(turn, before);
+  }
   resetAttempts(turn, row, change.device);
   const isSameSecret = change.newPassword === change.currentPassword && email === profile.email;
   if (!isSameSecret) endAllSessions(turn);

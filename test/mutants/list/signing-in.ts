@@ -5,6 +5,7 @@ const time = ['test/behaviour/accounts/time.test.ts'];
 const credentials = ['test/behaviour/accounts/credentials.test.ts'];
 const bodies = ['test/behaviour/accounts/bodies.test.ts'];
 const settings = ['test/behaviour/settings.test.ts'];
+const administrators = ['test/attacks/administrators.test.ts'];
 const attack = ['test/attacks/sign-in.test.ts'];
 const races = ['test/races/accounts.test.ts'];
 
@@ -528,5 +529,40 @@ export const mutants: readonly Mutant[] = [
     find: 'argon2Verify(hashed ?? nobodysHash, password), undefined, lane)',
     replace: 'argon2Verify(hashed ?? nobodysHash, password), undefined)',
     tests: ['actors/identity/password-hasher.test.ts'],
+  },
+  {
+    name: 'administrators-of-any-workspace',
+    harm: 'Whoever makes a workspace of his own registers there as an administrator.',
+    file: 'actors/user',
+    find: '!hasMoved && workspace === defaultWorkspace && ',
+    replace: '!hasMoved && ',
+    tests: administrators,
+    match: 'an address that is listed*',
+  },
+  {
+    name: 'administrators-by-a-change-of-address',
+    harm: 'Whoever changes his address to a listed one is an administrator.',
+    file: 'actors/user',
+    find: '    turn.set(rankSlice, { ...turn.get(rankSlice), hasMoved: true });\n',
+    replace: '',
+    tests: administrators,
+    match: 'who changes his address*',
+  },
+  {
+    name: 'a-list-stronger-than-the-operator',
+    harm: 'Who was demoted stays an administrator.',
+    file: 'actors/user',
+    find: 'if (administrator !== null) return administrator;',
+    replace: 'if (administrator) return true;',
+    tests: administrators,
+    match: 'an operator makes*',
+  },
+  {
+    name: 'unclaimed-administrators-unsaid',
+    harm: 'Nobody notices that a stranger may register as an administrator.',
+    file: 'process',
+    find: 'if (unclaimed === 0) return;',
+    replace: 'if (unclaimed >= 0) return;',
+    tests: ['process/unclaimed-admins.test.ts'],
   },
 ];
