@@ -45,6 +45,9 @@ export async function openGateway(options: ServerOptions, parts: GatewayParts): 
       refreshLimiter: createRateLimiter(config.gateway.rateLimits, clock),
       filesServerUrl: config.gateway.filesServerUrl,
       captchaUiUrl: config.captchaUiUrl ?? null,
+      signInFailed: config.logFailedSignIns
+        ? (clientAddress) => logger.warn({ clientAddress }, 'a sign-in failed')
+        : undefined,
     }),
     config: {
       ...config.gateway,

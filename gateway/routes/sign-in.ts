@@ -4,7 +4,7 @@ import { keyParamsSchema } from '../../actors/identity/key-params.ts';
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import type { SignInAddress, SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { normaliseUsername, normaliseWorkspace } from '../../actors/identity/usernames.ts';
-import { isRefused } from '../../actors/reply.ts';
+import { type Answer, isRefused } from '../../actors/reply.ts';
 import type { AccountSettings } from '../../actors/settings.ts';
 import { missingCredentials, Signin } from '../../actors/signin/contract.ts';
 import { User } from '../../actors/user/contract.ts';
@@ -22,6 +22,8 @@ export interface SignInRouteOptions {
   readonly cookies: CookieOptions;
   /** `CAPTCHA_UI_URL`, told with a failed sign-in once a captcha is needed; null when none is configured. */
   readonly captchaUiUrl: string | null;
+  /** Told the client's address of every sign-in that was refused, where the operator asks for that. */
+  readonly signInFailed: ((clientAddress: string) => void) | undefined;
 }
 
 const loginParamsRequest = z.object({
@@ -49,6 +51,7 @@ export function signInRoutes({
   signinKeys,
   cookies,
   captchaUiUrl,
+  signInFailed,
 }: SignInRouteOptions): readonly AnyRoute[] {
   function addressOf(email: string, workspace: string | null | undefined): SignInAddress {
     return {
@@ -94,6 +97,7 @@ export function signInRoutes({
       ask,
     );
     const answer = answered(reply, sessionAnswer(cookies));
+    if (isGuess(reply) && client.ipAddress !== null) signInFailed?.(client.ipAddress);
     const asksForCaptcha = isRefused(reply) && reply.refused.captchaRequired === true && captchaUiUrl;
     return asksForCaptcha ? { ...answer, headers: { 'x-captcha-required': asksForCaptcha } } : answer;
   }
@@ -131,6 +135,10 @@ export function signInRoutes({
     loginRoute('/v1/login', 'Legacy alias of POST /v2/login.'),
   ];
 }
+
+/** Whether a sign-in was refused for what was tried, and not for a request that lacks something. */
+const isGuess = (reply: Answer<unknown>): boolean =>
+  isRefused(reply) && reply.refused.captchaRequired !== undefined;
 
 /** Undefined: the bearer is not that of a living session, and the caller counts as unauthenticated. */
 async function ownKeyParams(

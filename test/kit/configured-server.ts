@@ -3,9 +3,9 @@
  * the clock is the test's, and the database is a model, so that it is up at once and needs no other program.
  */
 import type { ExecutionContext } from 'ava';
-import { pino } from 'pino';
 import { configurationFrom } from '../../config.ts';
 import { Lifetime } from '../../process/lifetime.ts';
+import { createLogger } from '../../process/logger.ts';
 import { startServer } from '../../process/server.ts';
 import { createKeyring } from '../../runtime/keyring.ts';
 import { systemRandom } from '../../runtime/random.ts';
@@ -15,6 +15,8 @@ import { drainPromises, FakeClock } from './clock.ts';
 export interface ConfiguredServer {
   readonly url: string;
   readonly clock: FakeClock;
+  /** The lines of its log so far. */
+  readonly log: readonly string[];
   advance(byMs: number): Promise<void>;
   /** Ends it as an operator does and starts it again on its database, with these settings. */
   restart(environment: Environment): Promise<ConfiguredServer>;
@@ -32,7 +34,8 @@ export async function startConfiguredServer(
   database = new ModelDatabase(clock),
 ): Promise<ConfiguredServer> {
   const { config, secrets } = configurationFrom({ ...anyPort, ...environment });
-  const logger = pino({ level: 'silent' });
+  const log: string[] = [];
+  const logger = createLogger(config.logLevel, { write: (line) => void log.push(line) });
   const lifetime = new Lifetime({ logger, clock, closeMostMs: 60_000, exit: () => {} });
   const options = { config, secrets, version: '0', clock, random: systemRandom, logger, lifetime };
   const resources = {
@@ -51,6 +54,7 @@ export async function startConfiguredServer(
   return {
     url: `http://127.0.0.1:${port}`,
     clock,
+    log,
     async advance(byMs) {
       await clock.advance(byMs);
       await drainPromises();
