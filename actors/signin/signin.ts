@@ -17,7 +17,7 @@ import { Signin } from './contract.ts';
 import { forgetAttempts, originOf, recognise } from './counting.ts';
 import { expireLater, expireTimer } from './expiry.ts';
 import { debit, storeChallenge } from './guard.ts';
-import { knownNetworkMap } from './known-networks.ts';
+import { forgetKnown, knownDeviceMap, knownNetworkMap } from './known.ts';
 import { login } from './login.ts';
 import { strangersSlice } from './strangers.ts';
 
@@ -31,11 +31,16 @@ const loginParams = command({
   ...Signin.commands.loginParams,
   creates: true,
   reads: (_view, address) => ({ account: lookup(accountTable, [addressKey(address)]) }),
-  turn: (turn, { codeChallenge, ipAddress, ...address }, { account }) => {
+  turn: (turn, { codeChallenge, ipAddress = null, cookieSessions, ...address }, { account }) => {
     // Second factors gate here: a refusal returns before the challenge is stored, and without a stored
     // challenge no login passes. As long as no account can have a factor, none is asked for in vain either:
     // a made-up one would tell unknown addresses from known ones.
-    store(turn, codeChallenge, originOf(turn, ipAddress ?? null), turn.use(AccountSettings).challengeAgeMs);
+    store(
+      turn,
+      codeChallenge,
+      originOf(turn, { ipAddress, cookieSessions }),
+      turn.use(AccountSettings).challengeAgeMs,
+    );
     expireLater(turn);
     const [row] = account.rows;
     if (row !== undefined) return { ok: publicKeyParams(row) };
@@ -47,7 +52,7 @@ const loginParams = command({
 export const signin = kindOf(Signin, {
   revivable: true,
   uses: [AccountSettings, SigninKeys, PasswordHasher, CaptchaVerifier],
-  slices: [attemptsMap, strangersSlice, knownNetworkMap, challengeMap],
+  slices: [attemptsMap, strangersSlice, knownNetworkMap, knownDeviceMap, challengeMap],
   tables: [],
   commands: { loginParams, login, storeChallenge, debit },
   timers: { expire: expireTimer },
@@ -56,8 +61,8 @@ export const signin = kindOf(Signin, {
     recognise: tell({
       ...Signin.tells.recognise,
       creates: true,
-      turn: (turn, { ipAddress }) => {
-        recognise(turn, ipAddress);
+      turn: (turn, opened) => {
+        recognise(turn, opened);
         expireLater(turn);
       },
     }),
@@ -65,7 +70,7 @@ export const signin = kindOf(Signin, {
       ...Signin.tells.forget,
       turn: (turn) => {
         forgetAttempts(turn);
-        for (const key of turn.entries(knownNetworkMap).keys()) turn.removeEntry(knownNetworkMap, key);
+        forgetKnown(turn, 'all');
       },
     }),
   },

@@ -6,9 +6,10 @@ import type { SignInAddress, SigninKeys } from '../../actors/identity/signin-key
 import { normaliseUsername, normaliseWorkspace } from '../../actors/identity/usernames.ts';
 import { type Answer, isRefused } from '../../actors/reply.ts';
 import type { AccountSettings } from '../../actors/settings.ts';
-import { missingCredentials, Signin } from '../../actors/signin/contract.ts';
+import { cookieSessionsMax, missingCredentials, Signin } from '../../actors/signin/contract.ts';
 import { User } from '../../actors/user/contract.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
+import { accessCookiePrefix } from '../http/cookies.ts';
 import { type AnyRoute, type Method, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import type { CookieOptions } from '../settings.ts';
 import { emailField, workspaceField } from './address-fields.ts';
@@ -44,6 +45,8 @@ const loginRequest = z.object({
   workspace_identifier: workspaceField,
 });
 
+const uuidCharacters = 36;
+
 const missingEmail = { status: 400, message: 'Please provide an email address.' } as const;
 
 export function signInRoutes({
@@ -68,19 +71,23 @@ export function signInRoutes({
     if (own !== undefined) return own;
     if (email == null || email.trim() === '') return refusedAnswer(missingEmail);
     const address = addressOf(email, workspace_identifier);
-    const answer = await context.actors
-      .get(Signin, signinKeys.actorId(address))
-      .ask.loginParams(
-        { ...address, codeChallenge: code_challenge, ipAddress: context.client.ipAddress },
-        context.ask,
-      );
+    const answer = await context.actors.get(Signin, signinKeys.actorId(address)).ask.loginParams(
+      {
+        ...address,
+        codeChallenge: code_challenge,
+        ipAddress: context.client.ipAddress,
+        cookieSessions: sessionsOf(context),
+      },
+      context.ask,
+    );
     return answered(answer, (body) => ({ status: 200, body }));
   }
 
   async function login(
-    { actors, ask, client }: RequestContext<'public'>,
+    context: RequestContext<'public'>,
     request: z.infer<typeof loginRequest>,
   ): Promise<RouteReply> {
+    const { actors, ask, client } = context;
     const { email, password, code_verifier: codeVerifier, api } = request;
     if (!email?.trim()) return refusedAnswer(missingCredentials);
     const address = addressOf(email, request.workspace_identifier);
@@ -93,6 +100,7 @@ export function signInRoutes({
         ephemeral: request.ephemeral ?? false,
         hvmToken: request.hvm_token ?? undefined,
         device: client,
+        cookieSessions: sessionsOf(context),
       },
       ask,
     );
@@ -134,6 +142,15 @@ export function signInRoutes({
     loginRoute('/v2/login', 'Sign in: opens a session.'),
     loginRoute('/v1/login', 'Legacy alias of POST /v2/login.'),
   ];
+}
+
+/** The sessions that cookies of the request are of, ended or not, by their names. The newest come last. */
+function sessionsOf({ cookies }: Pick<RequestContext<'public'>, 'cookies'>): readonly string[] {
+  const names = [...cookies.keys()].filter((name) => name.startsWith(accessCookiePrefix));
+  return names
+    .map((name) => name.slice(accessCookiePrefix.length))
+    .filter((uuid) => uuid.length === uuidCharacters)
+    .slice(-cookieSessionsMax);
 }
 
 /** Whether a sign-in was refused for what was tried, and not for a request that lacks something. */

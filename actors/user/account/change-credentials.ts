@@ -119,10 +119,10 @@ function applyChange(
     turn.set(rankSlice, { ...turn.get(rankSlice), hasMoved: true });
     forgetAddress(turn, before);
   }
-  resetAttempts(turn, row, change.device);
   const isSameSecret = change.newPassword === change.currentPassword && email === profile.email;
   if (!isSameSecret) endAllSessions(turn);
   const { apiVersion, device } = change;
   const issued = openSession(turn, { apiVersion, ephemeral: false, readonly: false, device });
+  resetAttempts(turn, row, device, issued);
   return signInReply(row, changed, issued);
 }

@@ -114,7 +114,7 @@ function createAccount(
     createdAtMs: turn.nowMs,
   };
   turn.set(profileSlice, profile);
-  resetAttempts(turn, row, device);
   const issued = openSession(turn, { apiVersion, ephemeral, readonly: false, device });
+  resetAttempts(turn, row, device, issued);
   return signInReply(row, profile, issued);
 }
