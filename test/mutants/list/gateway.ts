@@ -236,7 +236,7 @@ export const mutants: readonly Mutant[] = [
     match: 'a device refreshes*',
   },
   {
-    name: 'refreshes-without-bound',
+    name: 'refreshes-that-are-not-counted',
     harm: 'A stolen session keeps the server busy by refreshing.',
     file: 'gateway/routes/sessions.ts',
     find: 'if (waitMs > 0) return refusedAnswer(tooManyRequests(waitMs));',
