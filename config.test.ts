@@ -269,3 +269,29 @@ test('whatever a variable holds, it is a value or a problem that names it', (t) 
     }),
   );
 });
+
+test('registration on an address that others reach needs a decision', (t) => {
+  for (const host of ['0.0.0.0', '::', '192.168.1.2', 'notes.test']) {
+    t.regex(
+      problemsOf({ HOST: host }).join(),
+      /^HOST is not a loopback address.*ALLOW_OPEN_REGISTRATION=true/,
+      host,
+    );
+    t.notThrows(() => configOf({ HOST: host, ALLOW_OPEN_REGISTRATION: 'true' }));
+    t.notThrows(() => configOf({ HOST: host, DISABLE_USER_REGISTRATION: 'true' }));
+    t.notThrows(() => configOf({ HOST: host, SHARED_SERVER_ACCESS_KEY: 'key' }));
+  }
+  const off = { SHARED_SERVER_ACCESS_KEY: 'key', SHARED_SERVER_ACCESS_KEY_MODE: 'off' };
+  t.is(problemsOf({ HOST: '0.0.0.0', ...off }).length, 1);
+  for (const host of ['127.0.0.1', '::1', 'localhost']) t.notThrows(() => configOf({ HOST: host }));
+  t.notThrows(() => configOf({ ...cluster, ROLE: 'host', HOST: '0.0.0.0' }));
+});
+
+test('a server behind a proxy is warned where nobody has decided about registration', (t) => {
+  const warningsOf = (environment: Record<string, string>) => configurationFrom(environment).warnings;
+  const PUBLIC_URL = 'https://notes.test';
+  t.regex(warningsOf({ PUBLIC_URL }).join(), /^Whoever reaches PUBLIC_URL can register/);
+  t.deepEqual(warningsOf({ PUBLIC_URL, ALLOW_OPEN_REGISTRATION: 'true' }), []);
+  t.deepEqual(warningsOf({ PUBLIC_URL: 'http://[::1]:3000' }), []);
+  t.deepEqual(warningsOf({}), []);
+});

@@ -99,7 +99,7 @@ export function configurationFrom(environment: Environment, readFile = readText)
     ...clusterContradictionsOf(config, values.settings.nats, secrets),
   ];
   if (contradictions.length > 0) throw new ConfigError(contradictions, warnings);
-  return freezeDeeply({ config, secrets, warnings });
+  return freezeDeeply({ config, secrets, warnings: [...warnings, ...publicWarningsOf(config, secrets)] });
 }
 
 /** Where the operator command line finds the internal API: what is set for the node it runs beside. */
@@ -161,11 +161,33 @@ function configOf(values: Settings, secrets: Secrets): Config {
   };
 }
 
-function contradictionsOf({ host, accounts, cookies, migrateAtStart }: Config, secrets: Secrets): string[] {
+/** Whether anybody can register, and nobody has said that this is meant. */
+function isOpen({ accounts, accessKey }: Config, secrets: Secrets): boolean {
+  const hasKey = secrets.accessKey !== undefined && accessKey.mode !== 'off';
+  return !accounts.registrationDisabled && !accounts.openRegistration && !hasKey;
+}
+
+/** A server behind a proxy listens on loopback and is as open as its address. */
+function publicWarningsOf(config: Config, secrets: Secrets): string[] {
+  const { publicUrl, role } = config;
+  if (publicUrl === undefined || role === 'host' || !isOpen(config, secrets)) return [];
+  if (isLoopback(new URL(publicUrl).hostname.replace(/^\[|\]$/g, ''))) return [];
+  return [
+    'Whoever reaches PUBLIC_URL can register. DISABLE_USER_REGISTRATION=true or SHARED_SERVER_ACCESS_KEY closes that; ALLOW_OPEN_REGISTRATION=true says that it is meant.',
+  ];
+}
+
+function contradictionsOf(config: Config, secrets: Secrets): string[] {
+  const { host, role, accounts, cookies, migrateAtStart } = config;
   const problems: string[] = [];
   if (accounts.forceHeaderSessions && !isLoopback(host)) {
     problems.push(
       'E2E_TESTING weakens the server and is only allowed on a loopback address, which HOST is not.',
+    );
+  }
+  if (role !== 'host' && !isLoopback(host) && isOpen(config, secrets)) {
+    problems.push(
+      'HOST is not a loopback address, and whoever reaches it could register: set DISABLE_USER_REGISTRATION=true, SHARED_SERVER_ACCESS_KEY, or ALLOW_OPEN_REGISTRATION=true if that is meant.',
     );
   }
   if (cookies.sameSite === 'None' && !cookies.secure) {

@@ -60,7 +60,7 @@ const signingIn = section('Signing in', {
     min: 1,
     max: 1_000,
     default: 6,
-    description: 'Failures after which a captcha is asked for, where there is one.',
+    description: 'Failures of one network after which a captcha is asked for, where there is one.',
   }),
   plainLockoutMs: seconds({
     name: 'FAILED_LOGIN_LOCKOUT',
@@ -74,13 +74,22 @@ const signingIn = section('Signing in', {
     min: 1,
     max: 1_000,
     default: 6,
-    description: 'Further failures after which the account is locked.',
+    description: 'Further failures after which the account is locked for that network.',
   }),
   captchaLockoutMs: seconds({
     name: 'FAILED_LOGIN_CAPTCHA_LOCKOUT',
     min: 1,
     default: 86_400,
     description: 'How long the account stays locked after the last failure.',
+  }),
+  strangerAttemptsMax: integer({
+    name: 'MAX_STRANGER_LOGIN_ATTEMPTS',
+    unit: 'attempts',
+    min: 1,
+    max: 100_000,
+    default: 60,
+    description:
+      'Failures of all networks together from which nobody has signed in to the account; after them such networks have to wait a minute, then twice as long each time, an hour at most. Networks that are known are let through.',
   }),
   /** How long a code challenge waits for its verifier. */
   challengeAgeMs: fixed(3_600_000),
@@ -105,10 +114,28 @@ const accounts = section('Accounts', {
     default: '',
     description: 'E-mail addresses, separated by commas, whose sessions may only read.',
   }),
+  openRegistration: flag({
+    name: 'ALLOW_OPEN_REGISTRATION',
+    default: false,
+    description:
+      'Says that anybody who reaches the server shall register. Where `HOST` is not a loopback address the start needs this, `DISABLE_USER_REGISTRATION` or an access key.',
+  }),
   adminEmails: setting(emails, {
     name: 'ADMIN_EMAILS',
     default: '',
-    description: 'E-mail addresses, separated by commas, of the administrators.',
+    description:
+      'E-mail addresses, separated by commas: whoever registers one in the default workspace is an administrator. For those who move to this server; `scriptorium user promote` is the safer way.',
+  }),
+});
+
+const admission = section('Access and limits', {
+  registrationsPerMinute: integer({
+    name: 'RATE_LIMIT_REGISTRATION',
+    unit: 'requests/min',
+    min: 0,
+    default: 60,
+    description:
+      'Registrations of one address, each of which may ask the captcha server and makes a hash. 0 is no limit, and so is `RATE_LIMIT_PUBLIC=0`.',
   }),
 });
 
@@ -122,7 +149,13 @@ const testing = section('Server', {
   }),
 });
 
-export const accountSettings = sameOnAllNodes({ ...testing, ...sessions, ...signingIn, ...accounts });
+export const accountSettings = sameOnAllNodes({
+  ...testing,
+  ...sessions,
+  ...signingIn,
+  ...accounts,
+  ...admission,
+});
 export interface AccountSettings extends SettingsOf<typeof accountSettings> {}
 export const AccountSettings = dependency<AccountSettings>('the settings of accounts');
 export const defaultAccountSettings: AccountSettings = defaultsOf(accountSettings);
@@ -158,6 +191,24 @@ export const itemSettings = sameOnAllNodes(
       default: 16 * mebibyte,
       description: 'The largest encrypted content of an item.',
     }),
+    /** What an account may hold, so that nobody fills the disk of all. 0 is no limit. */
+    quota: {
+      items: integer({
+        name: 'ACCOUNT_ITEMS_MAX',
+        unit: 'items',
+        min: 0,
+        default: 1_000_000,
+        description:
+          'The most items of an account, deleted ones included, as they are kept for good. A sync that would go beyond is refused. 0 is no limit.',
+      }),
+      bytes: bytes({
+        name: 'ACCOUNT_BYTES_MAX',
+        min: 0,
+        default: 10 * 1_024 * mebibyte,
+        description:
+          'The most encrypted content of an account. A sync that would go beyond is refused; deleting makes room. 0 is no limit.',
+      }),
+    },
     /** What one turn saves, so that no upload holds up the actor's other callers. */
     turnLimits: fixed({ items: 300, bytes: 4 * mebibyte }),
   }),

@@ -65,6 +65,12 @@ export const serverSettings = section('Server', {
     default: 'info',
     description: 'How much is logged. `debug` has a line for every request.',
   }),
+  logFailedSignIns: flag({
+    name: 'LOG_FAILED_SIGN_INS',
+    default: false,
+    description:
+      'Logs each failed sign-in with the address of the client, for what bans by it. No other line holds the address of a client.',
+  }),
   /** Requests in flight, and then commits, may each take as long to finish at the end. */
   drainTimeoutMs: milliseconds({
     name: 'DRAIN_TIMEOUT_MS',

@@ -10,11 +10,13 @@ import {
   type Turn,
   type View,
 } from '../../runtime/command.ts';
+import type { Refused } from '../reply.ts';
 import { ItemSettings } from '../settings.ts';
 import type { Conflict } from './conflicts.ts';
 import { type Head, head } from './head.ts';
 import { type ItemRow, item } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
+import { noRoom, outgrows } from './quota.ts';
 import { changesPlan, frontPlan, type Page, pageItems, pageOf, tokensOf } from './retrieve.ts';
 import type { Saver } from './save.ts';
 import { type SavedEntry, type Stored, saveItems, uuidsToRead } from './save-items.ts';
@@ -87,10 +89,15 @@ export interface Batch {
   readonly by: Member;
 }
 
-/** Saves one batch in this turn and returns how far the sync has come. The head grows when anything was written. */
-export function proceed(turn: Turn, batch: Batch, progress: Progress): Progress {
+/**
+ * Saves one batch in this turn and tells how far the sync has come. The head grows when anything was written. A batch
+ * that the account has no room for is refused whole: an item that was refused alone, as a conflict, would be lost on its
+ * device with the session, while clients keep what a refused call brought and send it again.
+ */
+export function proceed(turn: Turn, batch: Batch, progress: Progress): Progress | Refused {
   const before = turn.get(head);
   const result = saveItems(saverOf(turn, batch), storedIn(turn, batch), batch.items, turn.nowMicros);
+  if (outgrows(before, result.head, turn.use(ItemSettings).quota)) return noRoom;
   for (const { row, isNew } of result.writes.values()) {
     if (isNew) turn.insert(item, row);
     else turn.put(item, row);

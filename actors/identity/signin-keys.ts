@@ -18,6 +18,8 @@ export interface SigninKeys {
   actorId(address: SignInAddress): string;
   /** The id of the `signin` actor that counts the wrong passwords of an account's own signed-in callers. */
   guardId(userUuid: string): string;
+  /** By what the `signin` actor of this id keeps a network or a device: who reads it learns nothing of its owner. */
+  placeKey(actorId: string, place: string): string;
   /** The nonce an unknown address is answered with: 64 hex characters, the form of a client's own. */
   pseudoNonce(address: SignInAddress): string;
 }
@@ -26,10 +28,13 @@ export const SigninKeys = dependency<SigninKeys>('the keys of sign-in addresses'
 export function createSigninKeys(keyring: Keyring): SigninKeys {
   const actorKey = keyring.derive('signin-actor');
   const guardKey = keyring.derive('signed-in-guard');
+  const placeKey = keyring.derive('signin-place');
   const nonceKey = keyring.derive('pseudo-key-params');
   return {
     actorId: (address) => addressHmac(actorKey, address),
     guardId: (userUuid) => createHmac('sha256', guardKey).update(userUuid).digest('hex'),
+    placeKey: (actorId, place) =>
+      createHmac('sha256', placeKey).update(`${actorId}\u0000${place}`).digest('base64url').slice(0, 22),
     pseudoNonce: (address) => addressHmac(nonceKey, address),
   };
 }

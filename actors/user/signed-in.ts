@@ -22,7 +22,7 @@ import {
 import type { Credentials } from '../identity/session-tokens.ts';
 import { answerOf, type Caller, isRefused, type Refused, refuse, type SignedInAnswer } from '../reply.ts';
 import type { SignedInRequest, SignedInShape } from '../signed-in.ts';
-import { callerOf } from './profile.ts';
+import { callerOf } from './caller.ts';
 import { checkSession, isReadonly } from './sessions/check.ts';
 import type { Session } from './sessions/session.ts';
 

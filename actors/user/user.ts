@@ -14,12 +14,13 @@ import { itemCommands } from './items/commands.ts';
 import { operatorCommands } from './operator.ts';
 import { profileSlice } from './profile.ts';
 import { purgeTimer } from './purge.ts';
+import { rankSlice } from './rank.ts';
 import { sessionCommands } from './sessions/commands.ts';
 import { revokedSessionMap, sessionMap } from './sessions/session.ts';
 
 export const user = kindOf(User, {
   uses: [AccountSettings, ItemSettings, SessionTokens, SigninKeys, PasswordHasher, CaptchaVerifier],
-  slices: [profileSlice, sessionMap, revokedSessionMap, head],
+  slices: [profileSlice, rankSlice, sessionMap, revokedSessionMap, head],
   tables: [accountTable, item],
   commands: { ...accountCommands, ...sessionCommands, ...itemCommands, ...operatorCommands },
   timers: { purge: purgeTimer },

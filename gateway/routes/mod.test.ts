@@ -4,14 +4,17 @@ import { defaultAccountSettings } from '../../actors/settings.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { createReadiness } from '../../runtime/readiness.ts';
 import { startGateway, testSocketTokens } from '../../test/kit/gateway.ts';
+import { createRateLimiter } from '../admission/rate-limit.ts';
 import { allRoutes } from './mod.ts';
 
 const routes = allRoutes({
   readiness: createReadiness({}, systemClock),
   filesServerUrl: 'http://files.test',
   captchaUiUrl: null,
+  signInFailed: undefined,
   version: '1.2.3',
   settings: defaultAccountSettings,
+  refreshLimiter: createRateLimiter({ publicPerMinute: 0, sessionPerMinute: 0 }, systemClock),
   cookies: { sameSite: 'Lax', secure: false, partitioned: false, domain: '' },
   tokens: createSessionTokens(Buffer.alloc(32)),
   signinKeys: { actorId: () => '' },

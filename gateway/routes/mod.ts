@@ -15,6 +15,7 @@ export interface RoutesOptions
     SessionRouteOptions,
     SignInRouteOptions,
     SocketRouteOptions {
+  readonly settings: AccountRouteOptions['settings'] & SignInRouteOptions['settings'];
   /** The server's own version, for the description. */
   readonly version: string;
 }

@@ -1,15 +1,15 @@
 /** Signing in: key params and challenge, then the password (docs/protocol/authentication.md). */
 import { z } from 'zod';
 import { keyParamsSchema } from '../../actors/identity/key-params.ts';
-import { sessionApiVersions } from '../../actors/identity/session.ts';
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import type { SignInAddress, SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { normaliseUsername, normaliseWorkspace } from '../../actors/identity/usernames.ts';
-import { isRefused } from '../../actors/reply.ts';
+import { type Answer, isRefused } from '../../actors/reply.ts';
 import type { AccountSettings } from '../../actors/settings.ts';
-import { Signin } from '../../actors/signin/contract.ts';
+import { cookieSessionsMax, missingCredentials, Signin } from '../../actors/signin/contract.ts';
 import { User } from '../../actors/user/contract.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
+import { accessCookiePrefix } from '../http/cookies.ts';
 import { type AnyRoute, type Method, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import type { CookieOptions } from '../settings.ts';
 import { emailField, workspaceField } from './address-fields.ts';
@@ -23,6 +23,8 @@ export interface SignInRouteOptions {
   readonly cookies: CookieOptions;
   /** `CAPTCHA_UI_URL`, sent with a failed sign-in once a captcha is needed; null when none is configured. */
   readonly captchaUiUrl: string | null;
+  /** Told the client's address of every sign-in that was refused, where the operator asks for that. */
+  readonly signInFailed: ((clientAddress: string) => void) | undefined;
 }
 
 const loginParamsRequest = z.object({
@@ -32,7 +34,7 @@ const loginParamsRequest = z.object({
 });
 type LoginParamsRequest = z.infer<typeof loginParamsRequest>;
 
-/** A missing field is answered like wrong credentials, so nothing is required here. */
+/** A locked address is told so whatever is missing, so nothing is required here. */
 const loginRequest = z.object({
   email: emailField.nullish(),
   password: z.string().max(1_024).nullish(),
@@ -43,15 +45,8 @@ const loginRequest = z.object({
   workspace_identifier: workspaceField,
 });
 
-const missingCredentials = {
-  status: 401,
-  tag: 'invalid-auth',
-  message: 'Invalid login credentials.',
-} as const;
-const unknownVersion = {
-  status: 401,
-  message: 'This version of the application is not supported. Please update it.',
-} as const;
+const uuidCharacters = 36;
+
 const missingEmail = { status: 400, message: 'Please provide an email address.' } as const;
 
 export function signInRoutes({
@@ -59,6 +54,7 @@ export function signInRoutes({
   signinKeys,
   cookies,
   captchaUiUrl,
+  signInFailed,
 }: SignInRouteOptions): readonly AnyRoute[] {
   function addressOf(email: string, workspace: string | null | undefined): SignInAddress {
     return {
@@ -75,33 +71,41 @@ export function signInRoutes({
     if (own !== undefined) return own;
     if (email == null || email.trim() === '') return refusedAnswer(missingEmail);
     const address = addressOf(email, workspace_identifier);
-    const answer = await context.actors
-      .get(Signin, signinKeys.actorId(address))
-      .ask.loginParams({ ...address, codeChallenge: code_challenge }, context.ask);
+    const answer = await context.actors.get(Signin, signinKeys.actorId(address)).ask.loginParams(
+      {
+        ...address,
+        codeChallenge: code_challenge,
+        ipAddress: context.client.ipAddress,
+        cookieSessions: sessionsOf(context),
+      },
+      context.ask,
+    );
     return answered(answer, (body) => ({ status: 200, body }));
   }
 
   async function login(
-    { actors, ask, client }: RequestContext<'public'>,
+    context: RequestContext<'public'>,
     request: z.infer<typeof loginRequest>,
   ): Promise<RouteReply> {
+    const { actors, ask, client } = context;
     const { email, password, code_verifier: codeVerifier, api } = request;
-    if (!email?.trim() || !password || !codeVerifier) return refusedAnswer(missingCredentials);
-    if (!api || !sessionApiVersions.includes(api)) return refusedAnswer(unknownVersion);
+    if (!email?.trim()) return refusedAnswer(missingCredentials);
     const address = addressOf(email, request.workspace_identifier);
     const reply = await actors.get(Signin, signinKeys.actorId(address)).ask.login(
       {
         ...address,
-        password,
-        codeVerifier,
-        apiVersion: api,
+        password: password ?? '',
+        codeVerifier: codeVerifier ?? '',
+        apiVersion: api ?? '',
         ephemeral: request.ephemeral ?? false,
         hvmToken: request.hvm_token ?? undefined,
         device: client,
+        cookieSessions: sessionsOf(context),
       },
       ask,
     );
     const answer = answered(reply, sessionAnswer(cookies));
+    if (isGuess(reply) && client.ipAddress !== null) signInFailed?.(client.ipAddress);
     const asksForCaptcha = isRefused(reply) && reply.refused.captchaRequired === true && captchaUiUrl;
     return asksForCaptcha ? { ...answer, headers: { 'x-captcha-required': asksForCaptcha } } : answer;
   }
@@ -139,6 +143,19 @@ export function signInRoutes({
     loginRoute('/v1/login', 'Legacy alias of POST /v2/login.'),
   ];
 }
+
+/** The sessions that cookies of the request are of, ended or not, by their names. The newest come last. */
+function sessionsOf({ cookies }: Pick<RequestContext<'public'>, 'cookies'>): readonly string[] {
+  const names = [...cookies.keys()].filter((name) => name.startsWith(accessCookiePrefix));
+  return names
+    .map((name) => name.slice(accessCookiePrefix.length))
+    .filter((uuid) => uuid.length === uuidCharacters)
+    .slice(-cookieSessionsMax);
+}
+
+/** Whether a sign-in was refused for what was tried, and not for a request that lacks something. */
+const isGuess = (reply: Answer<unknown>): boolean =>
+  isRefused(reply) && reply.refused.captchaRequired !== undefined;
 
 /** Undefined: the bearer is not that of a living session, and the caller counts as unauthenticated. */
 async function ownKeyParams(

@@ -126,6 +126,23 @@ setting(
 );
 
 setting(
+  'MAX_STRANGER_LOGIN_ATTEMPTS',
+  'is how many failures new networks have together before they wait',
+  { MAX_STRANGER_LOGIN_ATTEMPTS: '2' },
+  async (t, server) => {
+    await register(server);
+    const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
+    const guess = async (address: string) =>
+      (await signIn(server, { password: 'wrong' }, from(address))).status;
+    t.deepEqual(
+      [await guess('192.0.2.1'), await guess('192.0.2.2'), await guess('192.0.2.3')],
+      [401, 401, 423],
+    );
+    t.is((await signIn(server)).status, 200);
+  },
+);
+
+setting(
   'MAX_CAPTCHA_LOGIN_ATTEMPTS',
   'is how many further failures lock the account',
   { MAX_LOGIN_ATTEMPTS: '1', MAX_CAPTCHA_LOGIN_ATTEMPTS: '2' },
@@ -252,6 +269,18 @@ setting(
     t.not(work.userUuid, home.userUuid);
     const signedIn = await signIn(server, { workspace_identifier: 'work' });
     t.is(signedIn.body.user.uuid, work.userUuid);
+  },
+);
+
+setting(
+  'ALLOW_OPEN_REGISTRATION',
+  'lets a server that others reach take whoever comes',
+  { ALLOW_OPEN_REGISTRATION: 'true', HOST: '0.0.0.0' },
+  async (t, server) => {
+    t.is(await statusOf(server, await register(server)), '200');
+    await t.throwsAsync(startConfiguredServer(t, { HOST: '0.0.0.0' }), {
+      message: /ALLOW_OPEN_REGISTRATION/,
+    });
   },
 );
 
@@ -418,6 +447,22 @@ setting('RATE_LIMIT_PUBLIC', 'slows down one address', { RATE_LIMIT_PUBLIC: '2' 
   t.is(await from('203.0.113.1'), 200);
 });
 
+setting(
+  'RATE_LIMIT_REGISTRATION',
+  'slows down the registrations of one address',
+  { RATE_LIMIT_REGISTRATION: '2' },
+  async (t, server) => {
+    const statusOfNew = async (path: string) => (await call(server.url, 'POST', path, { body: {} })).status;
+    t.deepEqual([await statusOfNew('/v1/users'), await statusOfNew('/auth')], [400, 400]);
+    t.is(await statusOfNew('/v1/users'), 429);
+    t.is((await call(server.url, 'GET', '/v1/meta')).status, 200);
+    const free = await server.restart({ RATE_LIMIT_REGISTRATION: '0' });
+    for (let n = 0; n < 70; n += 1) {
+      t.is((await call(free.url, 'POST', '/v1/users', { body: {} })).status, 400);
+    }
+  },
+);
+
 setting('RATE_LIMIT_SESSION', 'slows down one account', { RATE_LIMIT_SESSION: '2' }, async (t, server) => {
   const [mine, other] = [await Device.register(server), await Device.register(server, bob)];
   const own = await mine.another();
@@ -573,6 +618,20 @@ setting(
   },
 );
 
+setting('ACCOUNT_ITEMS_MAX', 'refuses more items', { ACCOUNT_ITEMS_MAX: '2' }, async (t, server) => {
+  const device = await Device.register(server);
+  const two = [1, 2].map((n) => note({ uuid: uuidNumber(n) }));
+  t.is((await device.send({ items: two })).status, 200);
+  t.is((await device.send({ items: [note({ uuid: uuidNumber(3) })] })).status, 413);
+});
+
+setting('ACCOUNT_BYTES_MAX', 'refuses more content', { ACCOUNT_BYTES_MAX: '5000' }, async (t, server) => {
+  const device = await Device.register(server);
+  const sized = (n: number) => note({ uuid: uuidNumber(n), content: 'x'.repeat(3_000) });
+  t.is((await device.send({ items: [sized(1)] })).status, 200);
+  t.is((await device.send({ items: [sized(2)] })).status, 413);
+});
+
 // --- the rest -------------------------------------------------------------------------------------------------
 
 setting(
@@ -609,6 +668,27 @@ setting(
     t.is(refused.meta?.server.filesServerUrl, 'https://files.example');
     const { meta } = JSON.parse((await call(server.url, 'GET', '/v1/meta')).text);
     t.is(meta.server.filesServerUrl, 'https://files.example');
+  },
+);
+
+setting(
+  'LOG_FAILED_SIGN_INS',
+  'logs the address of who failed to sign in, and nobody else’s',
+  { LOG_FAILED_SIGN_INS: 'true' },
+  async (t, server) => {
+    const address = '203.0.113.7';
+    await register(server);
+    await signIn(server);
+    await call(server.url, 'POST', '/v2/login', { body: { email: alice.email } });
+    t.false(server.log.join('').includes(address));
+    await attempt(server);
+    const [line = '', ...others] = server.log.filter((text) => text.includes(address));
+    t.deepEqual(others, []);
+    t.like(JSON.parse(line), { level: 'warn', clientAddress: address, msg: 'a sign-in failed' });
+    t.false(line.includes('alice'));
+    const quiet = await server.restart({ LOG_LEVEL: 'debug' });
+    await failures(quiet, 2);
+    t.false(quiet.log.join('').includes(address));
   },
 );
 

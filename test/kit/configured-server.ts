@@ -6,11 +6,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { pino } from 'pino';
 import { configurationFrom } from '../../config.ts';
 import { openDataDirectory } from '../../process/data-directory.ts';
 import type { InternalApiPlaces } from '../../process/internal-api.ts';
 import { Lifetime } from '../../process/lifetime.ts';
+import { createLogger } from '../../process/logger.ts';
 import { startServer } from '../../process/server.ts';
 import { createKeyring } from '../../runtime/keyring.ts';
 import { systemRandom } from '../../runtime/random.ts';
@@ -21,6 +21,8 @@ export interface ConfiguredServer {
   readonly url: string;
   readonly internalApi: InternalApiPlaces;
   readonly clock: FakeClock;
+  /** The lines of its log so far. */
+  readonly log: readonly string[];
   advance(byMs: number): Promise<void>;
   /** Ends it as an operator does and starts it again on its database, with these settings. */
   restart(environment: Environment): Promise<ConfiguredServer>;
@@ -38,7 +40,11 @@ export async function startConfiguredServer(
   database = new ModelDatabase(clock),
 ): Promise<ConfiguredServer> {
   const { config, secrets } = configurationFrom({ ...anyPort, ...environment });
-  const logger = pino({ level: 'silent' });
+  const log: string[] = [];
+  const logger = createLogger(
+    { level: config.logLevel, node: config.nodeId },
+    { write: (line) => void log.push(line) },
+  );
   const lifetime = new Lifetime({ logger, clock, closeMostMs: 60_000, exit: () => {} });
   const options = { config, secrets, version: '0', clock, random: systemRandom, logger, lifetime };
   const path = mkdtempSync(join(tmpdir(), 'configured-server-'));
@@ -65,6 +71,7 @@ export async function startConfiguredServer(
     url: `http://127.0.0.1:${port}`,
     internalApi,
     clock,
+    log,
     async advance(byMs) {
       await clock.advance(byMs);
       await drainPromises();

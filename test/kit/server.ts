@@ -18,6 +18,7 @@ import {
   ItemSettings,
 } from '../../actors/settings.ts';
 import { createVerifyBearer } from '../../gateway/admission/bearer.ts';
+import { createRateLimiter } from '../../gateway/admission/rate-limit.ts';
 import { allRoutes } from '../../gateway/routes/mod.ts';
 import type { GatewayConfig } from '../../gateway/server.ts';
 import type { CookieOptions } from '../../gateway/settings.ts';
@@ -112,8 +113,10 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
       version: '0',
       settings: { ...defaultAccountSettings, ...options.accounts },
       cookies: { ...browsersAnywhere, ...options.cookies },
+      refreshLimiter: createRateLimiter(config.rateLimits ?? withoutLimits, clock),
       filesServerUrl: 'http://files.test',
       captchaUiUrl,
+      signInFailed: undefined,
     });
     const verifyBearer = createVerifyBearer(sessionTokens);
     const { actors } = host;

@@ -26,10 +26,11 @@ import { isValidUsername } from '../../identity/usernames.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { User } from '../contract.ts';
 import { type Profile, profileSlice } from '../profile.ts';
+import { rankSlice } from '../rank.ts';
 import { endAllSessions } from '../sessions/end.ts';
 import { openSession } from '../sessions/issue.ts';
 import { signedInWorkflow } from '../signed-in.ts';
-import { passwordIs, resetAttempts } from './password-guard.ts';
+import { forgetAddress, passwordIs, resetAttempts } from './password-guard.ts';
 import { signInReply } from './sign-in-reply.ts';
 
 interface CredentialsChange {
@@ -62,7 +63,7 @@ export const changeCredentials = signedInWorkflow({
     });
     const refused = await passwordIs(workflow, before, change.currentPassword, wrongPassword);
     if (refused !== undefined) return refused;
-    const passwordHash = await workflow.use(PasswordHasher).hash(change.newPassword);
+    const passwordHash = await workflow.use(PasswordHasher).hash(change.newPassword, workflow.self.id);
     return workflow.lastTurn({
       recorded: true,
       turn: (turn) => applyChange(turn, change, before, passwordHash),
@@ -114,10 +115,14 @@ function applyChange(
   };
   turn.put(accountTable, row);
   turn.set(profileSlice, changed);
-  resetAttempts(turn, before);
+  if (email !== profile.email) {
+    turn.set(rankSlice, { ...turn.get(rankSlice), hasMoved: true });
+    forgetAddress(turn, before);
+  }
   const isSameSecret = change.newPassword === change.currentPassword && email === profile.email;
   if (!isSameSecret) endAllSessions(turn);
   const { apiVersion, device } = change;
   const issued = openSession(turn, { apiVersion, ephemeral: false, readonly: false, device });
+  resetAttempts(turn, row, device, issued);
   return signInReply(row, changed, issued);
 }

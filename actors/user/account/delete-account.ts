@@ -14,14 +14,16 @@
 import type { Turn } from '../../../runtime/command.ts';
 import { type AccountRow, accountTable } from '../../identity/account-table.ts';
 import { type Refused, refuse, type SignedInAnswer } from '../../reply.ts';
+import { callerOf } from '../caller.ts';
 import { User } from '../contract.ts';
-import { callerOf, noProfile, profileSlice } from '../profile.ts';
+import { noProfile, profileSlice } from '../profile.ts';
 import { purgeFromStart } from '../purge.ts';
+import { noRank, rankSlice } from '../rank.ts';
 import { endAllSessions } from '../sessions/end.ts';
 import { revokedSessionMap } from '../sessions/session.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { notAllowed, ownAccount } from './change-credentials.ts';
-import { passwordIs, resetAttempts } from './password-guard.ts';
+import { forgetAddress, passwordIs } from './password-guard.ts';
 
 const passwordMissing = refuse(400, 'Please update your application to the latest version.');
 const wrongPassword = refuse(400, 'The password you entered is incorrect. Please try again.');
@@ -59,9 +61,10 @@ function deleteNow(turn: Turn, account: AccountRow): Done | Refused {
   if (turn.get(profileSlice).credentialsVersion !== account.credentials_version) return wrongPassword;
   turn.remove(accountTable, { user_uuid: turn.self.id });
   turn.set(profileSlice, { ...noProfile, state: 'deleted' });
+  turn.set(rankSlice, noRank);
   endAllSessions(turn);
   for (const uuid of turn.entries(revokedSessionMap).keys()) turn.removeEntry(revokedSessionMap, uuid);
-  resetAttempts(turn, account);
+  forgetAddress(turn, account);
   turn.arm(User.timers.purge, turn.nowMs, purgeFromStart);
   return {};
 }

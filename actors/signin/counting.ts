@@ -1,0 +1,131 @@
+/**
+ * Counting the attempts at one address by where they come from. An attempt is debited before the password is looked at
+ * and given back when it is right, so that attempts made at the same moment cannot outrun a limit.
+ *
+ * An address that nobody has registered has no known networks and is guarded like any other.
+ */
+import type { Turn } from '../../runtime/command.ts';
+import { networkOf } from '../identity/network.ts';
+import { SigninKeys } from '../identity/signin-keys.ts';
+import { AccountSettings } from '../settings.ts';
+import {
+  type Attempts,
+  attemptsMap,
+  currentAttempts,
+  debit,
+  endOf,
+  isLocked,
+  needsCaptcha,
+  networksMax,
+  noAttempts,
+} from './attempts.ts';
+import { isKnown, knownDeviceMap, knownNetworkMap, remember } from './known.ts';
+import { currentStrangers, nextAttemptMs, noStrangers, strangersSlice } from './strangers.ts';
+
+/** Where an attempt comes from. */
+export interface Origin {
+  readonly key: string;
+  readonly isStranger: boolean;
+}
+
+/** The account's own signed-in callers. No network has this key. */
+export const signedInOrigin: Origin = { key: 'signed-in', isStranger: false };
+
+/** What an attempt shows of where it comes from. */
+export interface Place {
+  /** Null when it can no longer be told; nobody is known by that. */
+  readonly ipAddress: string | null;
+  /** The sessions whose cookies came with it. Their uuids are told to nobody but the account's own devices. */
+  readonly cookieSessions?: readonly string[] | undefined;
+}
+
+/** By the device where that is known, else by the network. */
+export function originOf(turn: Turn, { ipAddress, cookieSessions = [] }: Place): Origin {
+  const devices = cookieSessions.map((uuid) => deviceKey(turn, uuid));
+  const known = devices.find((key) => isKnown(turn, key));
+  if (known !== undefined) return { key: known, isStranger: false };
+  const key = networkKey(turn, ipAddress ?? '');
+  return { key, isStranger: ipAddress === null || !isKnown(turn, key) };
+}
+
+/** Whose failures and challenges make room for nobody. */
+export const isOwn = (turn: Turn, key: string): boolean => key === signedInOrigin.key || isKnown(turn, key);
+
+const networkKey = (turn: Turn, ipAddress: string): string =>
+  turn.use(SigninKeys).placeKey(turn.self.id, networkOf(ipAddress));
+
+const deviceKey = (turn: Turn, sessionUuid: string): string =>
+  turn.use(SigninKeys).placeKey(turn.self.id, `session ${sessionUuid}`);
+
+/** Why no attempt may be made now, if so. `captchaPassed` where it was, or may yet be. */
+export function refusedAttempt(
+  turn: Turn,
+  origin: Origin,
+  captchaPassed: boolean,
+): 'locked' | 'captcha-missing' | undefined {
+  const limits = turn.use(AccountSettings);
+  const attempts = attemptsOf(turn, origin);
+  if (isLocked(attempts, limits)) return 'locked';
+  if (origin.isStranger && turn.nowMs < nextAttemptMs(currentStrangers(turn), limits)) return 'locked';
+  if (asksForCaptcha(turn, origin) && !captchaPassed) return 'captcha-missing';
+  return undefined;
+}
+
+/** Whether an attempt from there has to come with a captcha, where one is configured. */
+export function asksForCaptcha(turn: Turn, origin: Origin): boolean {
+  const limits = turn.use(AccountSettings);
+  if (needsCaptcha(attemptsOf(turn, origin), limits)) return true;
+  return origin.isStranger && currentStrangers(turn).count >= limits.plainAttemptsMax;
+}
+
+/** Counts one attempt as failed. */
+export function debitAttempt(turn: Turn, origin: Origin): void {
+  const limits = turn.use(AccountSettings);
+  const attempts = attemptsOf(turn, origin);
+  if (turn.entry(attemptsMap, origin.key) === undefined) makeRoom(turn);
+  turn.setEntry(attemptsMap, origin.key, debit(attempts, turn.nowMs, limits));
+  if (!origin.isStranger) return;
+  turn.set(strangersSlice, { count: currentStrangers(turn).count + 1, lastMs: turn.nowMs });
+}
+
+/** The password was right: what made the attempt has no failures any more, and is known from now on. */
+export function acceptAttempt(turn: Turn, { key, isStranger }: Origin, opened: Opened): void {
+  turn.removeEntry(attemptsMap, key);
+  const strangers = currentStrangers(turn);
+  // The others' failures stand: an owner who comes and goes would free them of theirs.
+  if (isStranger && strangers.count > 0) {
+    turn.set(strangersSlice, { ...strangers, count: strangers.count - 1 });
+  }
+  recognise(turn, opened);
+}
+
+/** A session that was opened with the password, and from where. */
+export interface Opened {
+  readonly ipAddress: string | null;
+  readonly sessionUuid: string;
+}
+
+export function recognise(turn: Turn, { ipAddress, sessionUuid }: Opened): void {
+  if (ipAddress !== null) remember(turn, knownNetworkMap, networkKey(turn, ipAddress));
+  remember(turn, knownDeviceMap, deviceKey(turn, sessionUuid));
+}
+
+/** Gives all attempts back, whoever made them. */
+export function forgetAttempts(turn: Turn): void {
+  for (const key of turn.entries(attemptsMap).keys()) turn.removeEntry(attemptsMap, key);
+  turn.set(strangersSlice, noStrangers);
+}
+
+function attemptsOf(turn: Turn, { key }: Origin): Attempts {
+  return currentAttempts(turn.entry(attemptsMap, key) ?? noAttempts, turn.nowMs);
+}
+
+/** The failures that would be forgotten first go. */
+function makeRoom(turn: Turn): void {
+  const entries = [...turn.entries(attemptsMap)];
+  if (entries.length < networksMax) return;
+  const [first] = entries
+    .filter(([key]) => !isOwn(turn, key))
+    .toSorted(([, a], [, b]) => endOf(a) - endOf(b));
+  if (first !== undefined) turn.removeEntry(attemptsMap, first[0]);
+}
