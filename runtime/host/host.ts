@@ -9,7 +9,6 @@ import { removed } from '../actor/layers.ts';
 import { type Clock, sleep } from '../clock.ts';
 import { Committer } from '../commit/committer.ts';
 import type { DeliveryOptions } from '../delivery/delivery.ts';
-import { Sweeper } from '../delivery/sweeper.ts';
 import { TellDelivery } from '../delivery/tell-delivery.ts';
 import { TimerDelivery } from '../delivery/timer-delivery.ts';
 import { Dependencies, type Provided } from '../dependency.ts';
@@ -27,11 +26,9 @@ import { createActors } from './actors.ts';
 import type { AskCall } from './call.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { HostCommands } from './host-commands.ts';
+import { Housekeeping } from './housekeeping.ts';
 import type { Limits } from './limits.ts';
 import { Retrier } from './retrier.ts';
-
-const pruneMax = 1_000;
-const prunePauseMs = 60_000;
 
 export interface HostOptions {
   readonly kinds: readonly Kind[];
@@ -69,7 +66,7 @@ export class Host {
   readonly #jobs: Jobs;
   readonly #timers: TimerDelivery;
   readonly #tells: TellDelivery;
-  readonly #pruning: Sweeper;
+  readonly #housekeeping: Housekeeping;
   readonly #dispatcher: Dispatcher;
   #state: 'new' | 'serving' | 'draining' | 'ended' = 'new';
 
@@ -90,7 +87,7 @@ export class Host {
     this.#jobs = new Jobs({ ...delivery, ...options, actors, dependenciesOf });
     this.#timers = new TimerDelivery({ ...delivery, jobs: this.#jobs });
     this.#tells = new TellDelivery(delivery);
-    this.#pruning = new Sweeper(options, () => this.#pruneCalls());
+    this.#housekeeping = new Housekeeping({ ...options, shards: () => this.#ownership.shards });
     this.#ownership = new Ownership({
       ...options,
       quiesce: (shards, withinMs) => this.#quiesce(shards, withinMs),
@@ -138,7 +135,7 @@ export class Host {
     this.#assertNotEnded();
     this.#timers.start();
     this.#tells.start();
-    this.#pruning.start();
+    this.#housekeeping.start();
   }
 
   #assertNotEnded(): void {
@@ -245,7 +242,7 @@ export class Host {
   #stop(): void {
     this.#state = 'ended';
     this.#jobs.stop();
-    this.#pruning.stop();
+    this.#housekeeping.stop();
     this.#options.transport.stop();
     this.#ownership.stop();
     this.#actors.stop();
@@ -284,16 +281,6 @@ export class Host {
   /** Where nobody else is, there is nobody to give it to. */
   #giveBack({ shard }: { readonly shard: number }): void {
     if (this.#options.transport.reachesOthers) this.#ownership.giveBack(shard);
-  }
-
-  // --- housekeeping -----------------------------------------------------------------------------------------
-
-  /** Forgets recorded calls whose repeats can no longer come. Resolves to the pause until the next time. */
-  async #pruneCalls(): Promise<number> {
-    const { store, limits } = this.#options;
-    const beforeMs = (await store.timeMs()) - limits.recordedCallMs;
-    const pruned = await store.pruneCalls(this.#ownership.shards, beforeMs, pruneMax);
-    return pruned < pruneMax ? prunePauseMs : prunePauseMs / 60;
   }
 }
 

@@ -104,8 +104,8 @@ export class ModelStore implements Store {
     return this.#schedule('shards', () => this.#database.shards());
   }
 
-  activate(address: Address, _shard: number, epoch: number, create: boolean): Promise<Activation> {
-    return this.#schedule('activate', () => this.#database.activate(address, epoch, create));
+  activate(address: Address, shard: number, epoch: number, create: boolean): Promise<Activation> {
+    return this.#schedule('activate', () => this.#database.activate(address, epoch, create, shard));
   }
 
   barrier(address: Address, epoch: number): Promise<ActorRow | undefined> {
@@ -164,6 +164,14 @@ export class ModelStore implements Store {
 
   pruneCalls(shards: readonly number[], beforeMs: number, limit: number): Promise<number> {
     return this.#schedule('pruneCalls', () => this.#database.pruneCalls(shards, beforeMs, limit));
+  }
+
+  removeEnded(shards: readonly number[], beforeMs: number, limit: number): Promise<number> {
+    return this.#schedule('removeEnded', () => this.#database.removeEnded(shards, beforeMs, limit));
+  }
+
+  removeNodes(beforeMs: number): Promise<void> {
+    return this.#schedule('removeNodes', () => this.#database.removeNodes(beforeMs));
   }
 
   fixedSetting(name: string, value: string): Promise<string> {

@@ -11,7 +11,9 @@
  * 4. Epochs come from one counter of the whole cluster and only grow.
  * 5. A shard is claimed only while no other live incarnation holds it, by database time. A release names the epoch of
  *    its claim: one that reaches the database late frees nothing that was claimed anew.
- * 6. Incarnations of one node succeed each other in the order of their starts: once a later start has registered,
+ * 6. No version of an actor comes twice: the row of one that has ended goes after a while (`removeEnded`), and one that is
+ *    made later begins above whatever it had (docs/decisions/0016-rows-that-go.md).
+ * 7. Incarnations of one node succeed each other in the order of their starts: once a later start has registered,
  *    the registration of an earlier one can never apply, whenever its statement reaches the database.
  *
  * Every method rejects with a `StoreError` and nothing else.
@@ -77,6 +79,8 @@ export interface Commit {
   readonly commitId: string;
   /** At most one write per table and key. */
   readonly writes: readonly Write[];
+  /** The actor has no state any more once this has applied: it is a tombstone, or never was more than its row. */
+  readonly ends?: boolean;
 }
 
 export interface KeysRead {
@@ -231,7 +235,7 @@ export interface Store {
   freeShards(shards: readonly number[]): Promise<readonly number[]>;
   /** Every shard that was ever taken, in order. */
   shards(): Promise<readonly ShardRow[]>;
-  /** The activation barrier. With `create`, an absent actor's row is made with version 0. */
+  /** The activation barrier. With `create`, an absent actor's row is made, in a new database with version 0. */
   activate(address: Address, shard: number, epoch: number, create: boolean): Promise<Activation>;
   /** Settles an unknown outcome: bumps the version if `epoch` still holds the actor. Undefined: no row matched. */
   barrier(address: Address, epoch: number): Promise<ActorRow | undefined>;
@@ -269,6 +273,13 @@ export interface Store {
   deadTells(limit: number): Promise<readonly TellRow[]>;
   /** Removes recorded calls of these shards made before `beforeMs`, at most `limit`; returns how many. */
   pruneCalls(shards: readonly number[], beforeMs: number, limit: number): Promise<number>;
+  /**
+   * Removes the rows of actors of these shards that have been without state since before `beforeMs`: no slice but the
+   * tombstone, no timer, and no commit, activation or barrier since. Looks at `limit` at most and returns at how many.
+   */
+  removeEnded(shards: readonly number[], beforeMs: number, limit: number): Promise<number>;
+  /** Removes the rows of nodes that have had no lease since before `beforeMs`. */
+  removeNodes(beforeMs: number): Promise<void>;
 
   /** A text kept for the whole cluster, set by whoever comes first (shard count, key fingerprint, generation). */
   fixedSetting(name: string, value: string): Promise<string>;

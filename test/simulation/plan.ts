@@ -229,7 +229,12 @@ function mixOf(seed: number, asked: Flavour | undefined): Plan {
         ail: seldom(2),
       },
     },
-    limits: { ...limitsOf(random), ...jobLimitsOf(hauls), ...(rivalry ? { idleMs: 300_000 } : {}) },
+    limits: {
+      ...limitsOf(random),
+      ...jobLimitsOf(hauls),
+      ...rowLimitsOf(randomOf(seed, 'rows')),
+      ...(rivalry ? { idleMs: 300_000 } : {}),
+    },
     wallSkewMs: sometimes(400),
     wallJumpMs: sometimes(4_000),
     // Together they stay within the margin of the lease.
@@ -322,6 +327,14 @@ function jobLimitsOf(random: SeededRandom): Pick<Limits, 'jobsMax' | 'jobsWaitin
     jobsMax: random.pick([1, 3, 100]),
     jobsWaitingMax: random.pick([1, 1_000]),
     jobLeaseMs: random.pick([600, 2_000, 6_000]),
+  };
+}
+
+function rowLimitsOf(random: SeededRandom): Pick<Limits, 'endedActorMs' | 'goneNodeMs' | 'housekeepingMs'> {
+  return {
+    endedActorMs: random.pick([0, 1_000, 10_000, 86_400_000]),
+    goneNodeMs: random.pick([1_000, 10_000]),
+    housekeepingMs: random.pick([500, 2_000]),
   };
 }
 

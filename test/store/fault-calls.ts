@@ -385,6 +385,27 @@ export const calls: Readonly<Record<StoreMethod, Readonly<Record<string, Arrange
       };
     },
   },
+  removeEnded: {
+    'of a shard': async (given, number) => {
+      const address = actor(number);
+      await given.activate(address, number, 1, true);
+      return {
+        run: (store) => store.removeEnded([number], Number.MAX_SAFE_INTEGER, 10),
+        state: async (store) => (await store.head(address)) === undefined,
+        answer: () => null,
+      };
+    },
+  },
+  removeNodes: {
+    'without a lease': async (given, number) => {
+      await given.register(node(number, 'a'), lapsedMs);
+      await given.leave(node(number, 'a').id, node(number, 'a').incarnation);
+      return {
+        run: (store) => store.removeNodes(Number.MAX_SAFE_INTEGER),
+        state: async (store) => (await nodeRow(store, number)) === undefined,
+      };
+    },
+  },
   fixedSetting: {
     'that is not set': async (_, number) => ({ run: (store) => store.fixedSetting(`s${number}`, 'one') }),
     'that is set': async (given, number) => {

@@ -54,7 +54,8 @@ export const renew = (nodeId: string, incarnation: string, leaseMs: number): Sta
 
 /** Without its incarnation in a node row, whatever an incarnation owned is free. */
 export const leave = (nodeId: string, incarnation: string): Statement => ({
-  text: 'UPDATE node SET incarnation = NULL, expires_at = 0 WHERE id = $1 AND incarnation = $2',
+  text: `UPDATE node SET incarnation = NULL, expires_at = CASE WHEN ${isExpired} THEN expires_at ELSE ${nowMs} END
+    WHERE id = $1 AND incarnation = $2`,
   values: [nodeId, incarnation],
 });
 
@@ -79,6 +80,11 @@ export const setDraining = (nodeId: string, draining: boolean, incarnation: stri
 export const expireNodes = (): Statement => ({
   text: `UPDATE node SET incarnation = NULL WHERE incarnation IS NOT NULL AND ${isExpired}`,
   values: [],
+});
+
+export const removeNodes = (beforeMs: number): Statement => ({
+  text: 'DELETE FROM node WHERE incarnation IS NULL AND expires_at < $1',
+  values: [beforeMs],
 });
 
 /** Of these shards, those that no live incarnation holds, or none but the claimer. */

@@ -25,6 +25,7 @@ import { batchCommit } from './commit.ts';
 import * as ownership from './ownership-statements.ts';
 import { ConnectionPool, type PoolLimits, type Row } from './pool.ts';
 import { planRead } from './reads.ts';
+import type { EndedActor } from './statements.ts';
 import * as statements from './statements.ts';
 
 export interface PostgresStoreOptions {
@@ -205,8 +206,8 @@ export class PostgresStore implements Store {
       : this.#sql.activate(address, epoch);
     const row = actorRow(await this.#reads.query(statement));
     if (row !== undefined) return { outcome: 'active', row };
-    const found = await this.head(address);
-    return found === undefined ? { outcome: 'absent' } : { outcome: 'fenced' };
+    const isAbsent = !create && (await this.head(address)) === undefined;
+    return { outcome: isAbsent ? 'absent' : 'fenced' };
   }
 
   async barrier(address: Address, epoch: number): Promise<ActorRow | undefined> {
@@ -284,6 +285,23 @@ export class PostgresStore implements Store {
     return (await this.#reads.query(this.#sql.pruneCalls(shards, beforeMs, limit))).length;
   }
 
+  /** First the floor, then the removal: whoever makes one of these actors after that begins above its versions. */
+  async removeEnded(shards: readonly number[], beforeMs: number, limit: number): Promise<number> {
+    const rows = await this.#reads.query(this.#sql.endedActors(shards, beforeMs, limit));
+    if (rows.length === 0) return 0;
+    const ended = rows as unknown as readonly EndedActor[];
+    await this.#reads.query(this.#sql.raiseVersionFloor(versionAbove(ended)));
+    await this.#reads.transaction(async (connection) => {
+      await connection.query(this.#sql.removeActors(ended));
+      await connection.query(this.#sql.reviewActors(ended));
+    });
+    return rows.length;
+  }
+
+  async removeNodes(beforeMs: number): Promise<void> {
+    await this.#ownership.query(this.#sql.removeNodes(beforeMs));
+  }
+
   async fixedSetting(name: string, value: string): Promise<string> {
     const set = await this.#reads.query(this.#sql.setSetting(name, value));
     const rows = set.length > 0 ? set : await this.#reads.query(this.#sql.setting(name));
@@ -323,6 +341,10 @@ function actorRow(rows: readonly Row[]): ActorRow | undefined {
     version: Number(row['version']),
     commitId: typeof commitId === 'string' ? commitId : null,
   };
+}
+
+function versionAbove(actors: readonly EndedActor[]): number {
+  return actors.reduce((greatest, { version }) => Math.max(greatest, version), 0) + 1;
 }
 
 function shardNumbers(rows: readonly Row[]): number[] {
