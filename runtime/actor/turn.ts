@@ -280,7 +280,7 @@ export class RunningTurn extends StateView implements Turn {
       sender_kind: self.kind,
       sender_id: self.id,
       attempts: 0,
-      retry_at: 0,
+      retry_at: this.nowMs,
       dead: false,
     });
   }

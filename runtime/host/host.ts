@@ -92,8 +92,8 @@ export class Host {
       ...options,
       quiesce: (shards, withinMs) => this.#quiesce(shards, withinMs),
       onClaimed: () => {
-        this.#timers.sweepWithin(0);
-        this.#tells.sweepWithin(0);
+        this.#timers.claimed();
+        this.#tells.claimed();
       },
     });
     const epochOf = (shard: number) => this.#ownership.epochOf(shard);

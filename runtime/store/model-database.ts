@@ -18,6 +18,7 @@ import type {
   SliceRow,
   StoreRead,
   StoreRows,
+  SweepRead,
   TellRow,
   TimerRow,
 } from './store.ts';
@@ -250,19 +251,20 @@ export class ModelDatabase {
     }
   }
 
-  dueTimers(shards: readonly number[], fromDueMs: number, dueMs: number, limit: number): readonly TimerRow[] {
-    return this.#timers()
+  dueTimers({ shards, fromMs, untilMs, limit, share }: SweepRead): readonly TimerRow[] {
+    const due = this.#timers()
       .filter((timer) => shards.includes(timer.shard) && !timer.dead)
-      .filter((timer) => timer.due_at >= fromDueMs && timer.due_at <= dueMs)
-      .sort((a, b) => a.due_at - b.due_at || compareKeys(timerTable, a, b))
-      .slice(0, limit);
+      .filter((timer) => timer.due_at >= fromMs && timer.due_at <= untilMs)
+      .sort((a, b) => a.due_at - b.due_at || compareKeys(timerTable, a, b));
+    return sharesOf(due, ({ shard }) => shard, share).slice(0, limit);
   }
 
-  pendingTells(shards: readonly number[], nowMs: number, limit: number): readonly TellRow[] {
-    return this.#tells()
-      .filter((tell) => shards.includes(tell.target_shard) && !tell.dead && tell.retry_at <= nowMs)
-      .sort((a, b) => a.retry_at - b.retry_at || compareKeys(outboxTable, a, b))
-      .slice(0, limit);
+  pendingTells({ shards, fromMs, untilMs, limit, share }: SweepRead): readonly TellRow[] {
+    const pending = this.#tells()
+      .filter((tell) => shards.includes(tell.target_shard) && !tell.dead)
+      .filter((tell) => tell.retry_at >= fromMs && tell.retry_at <= untilMs)
+      .sort((a, b) => a.retry_at - b.retry_at || compareKeys(outboxTable, a, b));
+    return sharesOf(pending, ({ target_shard }) => target_shard, share).slice(0, limit);
   }
 
   backlog(): Backlog {
@@ -405,6 +407,16 @@ export class ModelDatabase {
   #tells(): readonly TellRow[] {
     return this.#rowsOf(outboxTable) as unknown as readonly TellRow[];
   }
+}
+
+/** The first rows of each shard. */
+function sharesOf<Row>(rows: readonly Row[], shardOf: (row: Row) => number, share: number): readonly Row[] {
+  const taken = new Map<number, number>();
+  return rows.filter((row) => {
+    const shard = shardOf(row);
+    taken.set(shard, (taken.get(shard) ?? 0) + 1);
+    return (taken.get(shard) ?? 0) <= share;
+  });
 }
 
 function found(rows: readonly (AnyRow | undefined)[]): StoreRows {

@@ -18,6 +18,7 @@ import type {
   Store,
   StoreRead,
   StoreRows,
+  SweepRead,
   TellRow,
   TimerRow,
 } from './store.ts';
@@ -137,17 +138,12 @@ export class ModelStore implements Store {
     return Promise.all(reads.map((read) => this.#schedule('read', () => this.#database.read(read))));
   }
 
-  dueTimers(
-    shards: readonly number[],
-    fromDueMs: number,
-    dueMs: number,
-    limit: number,
-  ): Promise<readonly TimerRow[]> {
-    return this.#schedule('dueTimers', () => this.#database.dueTimers(shards, fromDueMs, dueMs, limit));
+  dueTimers(sweep: SweepRead): Promise<readonly TimerRow[]> {
+    return this.#schedule('dueTimers', () => this.#database.dueTimers(sweep));
   }
 
-  pendingTells(shards: readonly number[], nowMs: number, limit: number): Promise<readonly TellRow[]> {
-    return this.#schedule('pendingTells', () => this.#database.pendingTells(shards, nowMs, limit));
+  pendingTells(sweep: SweepRead): Promise<readonly TellRow[]> {
+    return this.#schedule('pendingTells', () => this.#database.pendingTells(sweep));
   }
 
   backlog(): Promise<Backlog> {

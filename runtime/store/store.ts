@@ -190,6 +190,20 @@ export interface TellRow {
   readonly dead: boolean;
 }
 
+/**
+ * What a sweep reads, of some shards. It costs what it answers, a look into the index for each shard beside, however many
+ * rows there are.
+ */
+export interface SweepRead {
+  readonly shards: readonly number[];
+  /** From, and including, this time on. */
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly limit: number;
+  /** Of one shard, so that a long backlog of one does not keep the others waiting. */
+  readonly share: number;
+}
+
 export interface Store {
   /** Database time, integer milliseconds since the epoch. */
   timeMs(): Promise<number>;
@@ -256,15 +270,10 @@ export interface Store {
   /** Runs several reads, each in the order asked. */
   read(reads: readonly StoreRead[]): Promise<readonly StoreRows[]>;
 
-  /** Live timers of these shards due at or before `dueMs`, oldest first, from (and including) `fromDueMs` on. */
-  dueTimers(
-    shards: readonly number[],
-    fromDueMs: number,
-    dueMs: number,
-    limit: number,
-  ): Promise<readonly TimerRow[]>;
-  /** Live tells to these shards that may be tried at `nowMs`, oldest retry time first. */
-  pendingTells(shards: readonly number[], nowMs: number, limit: number): Promise<readonly TellRow[]>;
+  /** Live timers that are due, oldest first. */
+  dueTimers(sweep: SweepRead): Promise<readonly TimerRow[]>;
+  /** Live tells that may be tried, oldest retry time first. */
+  pendingTells(sweep: SweepRead): Promise<readonly TellRow[]>;
 
   backlog(): Promise<Backlog>;
   /** Timers that failed too often, earliest due first. */

@@ -16,6 +16,7 @@ import {
   remove,
   rowsOf,
   sliceTexts,
+  sweepOf,
 } from './actors.ts';
 import { note, noteTable, uuid } from './tables.ts';
 
@@ -365,8 +366,10 @@ export const calls: Readonly<Record<StoreMethod, Readonly<Record<string, Arrange
       ]);
     }, large),
   },
-  dueTimers: { 'of a shard': reading((store, number) => store.dueTimers([number], 0, 1_000, 10)) },
-  pendingTells: { 'to a shard': reading((store, number) => store.pendingTells([number], 1_000, 10)) },
+  dueTimers: { 'of a shard': reading((store, number) => store.dueTimers(sweepOf([number], 0, 1_000, 10))) },
+  pendingTells: {
+    'to a shard': reading((store, number) => store.pendingTells(sweepOf([number], 0, 1_000, 10))),
+  },
   backlog: { 'of all': reading((store) => store.backlog()) },
   deadTimers: { some: reading((store) => store.deadTimers(10)) },
   deadTells: { some: reading((store) => store.deadTells(10)) },

@@ -14,6 +14,7 @@ import {
   remove,
   rowsOf,
   sliceTexts,
+  sweepOf,
 } from './actors.ts';
 import type { Clause } from './subject.ts';
 import { uuid } from './tables.ts';
@@ -68,17 +69,21 @@ export const sweepClauses: readonly Clause[] = [
         ada,
         timers.map((row) => put(timerTable, row)),
       );
-      const due = await store.dueTimers([1, 2], 100, 500, 10);
+      const due = await store.dueTimers(sweepOf([1, 2], 100, 500, 10));
       assert.deepEqual(
         due.map((row) => row.name),
         ['d', 'a', 'b', 'c', 'e'],
       );
       assert.deepEqual({ ...due[0] }, timer('d', 2, 100));
       assert.deepEqual(
-        (await store.dueTimers([1, 2], 100, 500, 2)).map((row) => row.name),
+        (await store.dueTimers(sweepOf([1, 2], 100, 500, 2))).map((row) => row.name),
         ['d', 'a'],
       );
-      assert.deepEqual(await store.dueTimers([], 0, 500, 10), []);
+      assert.deepEqual(
+        (await store.dueTimers({ ...sweepOf([1, 2], 100, 500, 10), share: 1 })).map((row) => row.name),
+        ['d', 'b'],
+      );
+      assert.deepEqual(await store.dueTimers(sweepOf([], 0, 500, 10)), []);
       assert.equal((await store.timers(ada)).length, timers.length);
       assert.deepEqual(await store.timers(bob), []);
     },
@@ -90,7 +95,7 @@ export const sweepClauses: readonly Clause[] = [
       const moved = commitAfter(first, 2, [put(timerTable, timer('a', 1, 900))]);
       await assertPasses(store, [first], [0]);
       await assertPasses(store, [moved], [0]);
-      assert.deepEqual(await store.dueTimers([1], 0, 500, 10), []);
+      assert.deepEqual(await store.dueTimers(sweepOf([1], 0, 500, 10)), []);
       await assertPasses(store, [commitAfter(moved, 3, [remove(timerTable, { ...ada, name: 'a' })])], [0]);
       assert.deepEqual(await store.timers(ada), []);
     },
@@ -111,13 +116,17 @@ export const sweepClauses: readonly Clause[] = [
         ada,
         tells.map((row) => insert(outboxTable, row)),
       );
-      const pending = await store.pendingTells([1, 2], 400, 10);
+      const pending = await store.pendingTells(sweepOf([1, 2], 0, 400, 10));
       assert.deepEqual(
         pending.map((row) => row.tell_id),
         [uuid(1), uuid(2), uuid(3)],
       );
       assert.deepEqual({ ...pending[0] }, tell(1, 1, 100));
-      assert.equal((await store.pendingTells([1, 2], 400, 2)).length, 2);
+      assert.equal((await store.pendingTells(sweepOf([1, 2], 0, 400, 2))).length, 2);
+      assert.deepEqual(
+        (await store.pendingTells({ ...sweepOf([1, 2], 101, 400, 10), share: 1 })).map((row) => row.tell_id),
+        [uuid(2), uuid(3)],
+      );
     },
   },
   {

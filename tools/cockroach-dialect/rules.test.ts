@@ -108,6 +108,7 @@ const wrong: Readonly<Record<string, readonly (string | readonly string[])[]>> =
     'INSERT INTO note (owner, uuid, position) VALUES ($1, $2, 1) ON CONFLICT DO NOTHING',
   ],
   name: [
+    'SELECT w.a FROM unnest($1::int8[]) AS w(a) CROSS JOIN (SELECT kind FROM actor WHERE epoch = w.a) AS b',
     'SELECT kind FROM missing',
     'SELECT missing FROM actor',
     'SELECT a.missing FROM actor AS a',

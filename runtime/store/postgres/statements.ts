@@ -3,6 +3,7 @@
  * Times are milliseconds by the database's clock.
  */
 import type { Address } from '../../address.ts';
+import type { SweepRead } from '../store.ts';
 import { outboxTable, timerTable, tombstoneSlice } from '../tables.ts';
 import { idents, type Statement } from './sql.ts';
 
@@ -77,23 +78,26 @@ export const timers = (address: Address): Statement => ({
   values: [address.kind, address.id],
 });
 
-export const dueTimers = (
-  shards: readonly number[],
-  fromDueMs: number,
-  dueMs: number,
-  limit: number,
-): Statement => ({
-  text: `SELECT ${timerColumns} FROM timer
-    WHERE shard = ANY($1::int8[]) AND dead = false AND due_at >= $2 AND due_at <= $3
+/**
+ * Shard by shard, each in the order of its index and no further than its share: over all of them at once the database would
+ * read and sort every row that is due.
+ */
+export const dueTimers = ({ shards, fromMs, untilMs, limit, share }: SweepRead): Statement => ({
+  text: `SELECT ${idents(Object.keys(timerTable.columns), 'due')} FROM unnest($1::int8[]) AS w(shard)
+    CROSS JOIN LATERAL (SELECT ${timerColumns} FROM timer
+      WHERE timer.shard = w.shard AND dead = false AND due_at >= $2 AND due_at <= $3
+      ORDER BY due_at LIMIT $5) AS due
     ORDER BY due_at, kind, id, name LIMIT $4`,
-  values: [shards, fromDueMs, dueMs, limit],
+  values: [shards, fromMs, untilMs, limit, share],
 });
 
-export const pendingTells = (shards: readonly number[], atMs: number, limit: number): Statement => ({
-  text: `SELECT ${outboxColumns} FROM outbox
-    WHERE target_shard = ANY($1::int8[]) AND dead = false AND retry_at <= $2
-    ORDER BY retry_at, target_kind, target_id, tell_id LIMIT $3`,
-  values: [shards, atMs, limit],
+export const pendingTells = ({ shards, fromMs, untilMs, limit, share }: SweepRead): Statement => ({
+  text: `SELECT ${idents(Object.keys(outboxTable.columns), 'due')} FROM unnest($1::int8[]) AS w(shard)
+    CROSS JOIN LATERAL (SELECT ${outboxColumns} FROM outbox
+      WHERE outbox.target_shard = w.shard AND dead = false AND retry_at >= $2 AND retry_at <= $3
+      ORDER BY retry_at LIMIT $5) AS due
+    ORDER BY retry_at, target_kind, target_id, tell_id LIMIT $4`,
+  values: [shards, fromMs, untilMs, limit, share],
 });
 
 /** For people who look: it counts whole tables, of which both are meant to be short. */
@@ -116,9 +120,13 @@ export const deadTells = (limit: number): Statement => ({
 });
 
 export const pruneCalls = (shards: readonly number[], beforeMs: number, limit: number): Statement => ({
-  text: `DELETE FROM call WHERE (kind, id, call_key) IN (
-      SELECT kind, id, call_key FROM call WHERE shard = ANY($1::int8[]) AND at < $2 ORDER BY at LIMIT $3)
-    RETURNING call_key`,
+  text: `WITH old AS (SELECT found.kind, found.id, found.call_key FROM unnest($1::int8[]) AS w(shard)
+      CROSS JOIN LATERAL (SELECT kind, id, call_key FROM call
+        WHERE call.shard = w.shard AND at < $2 ORDER BY at LIMIT $3) AS found
+      LIMIT $3)
+    DELETE FROM call USING old
+    WHERE call.kind = old.kind AND call.id = old.id AND call.call_key = old.call_key
+    RETURNING call.call_key`,
   values: [shards, beforeMs, limit],
 });
 

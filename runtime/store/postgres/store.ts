@@ -17,6 +17,7 @@ import type {
   Store,
   StoreRead,
   StoreRows,
+  SweepRead,
   TellRow,
   TimerRow,
 } from '../store.ts';
@@ -248,19 +249,12 @@ export class PostgresStore implements Store {
     );
   }
 
-  async dueTimers(
-    shards: readonly number[],
-    fromDueMs: number,
-    dueMs: number,
-    limit: number,
-  ): Promise<readonly TimerRow[]> {
-    const rows = await this.#reads.query(this.#sql.dueTimers(shards, fromDueMs, dueMs, limit));
-    return rows as unknown as readonly TimerRow[];
+  async dueTimers(sweep: SweepRead): Promise<readonly TimerRow[]> {
+    return (await this.#reads.query(this.#sql.dueTimers(sweep))) as unknown as readonly TimerRow[];
   }
 
-  async pendingTells(shards: readonly number[], nowMs: number, limit: number): Promise<readonly TellRow[]> {
-    const rows = await this.#reads.query(this.#sql.pendingTells(shards, nowMs, limit));
-    return rows as unknown as readonly TellRow[];
+  async pendingTells(sweep: SweepRead): Promise<readonly TellRow[]> {
+    return (await this.#reads.query(this.#sql.pendingTells(sweep))) as unknown as readonly TellRow[];
   }
 
   async backlog(): Promise<Backlog> {
