@@ -2,7 +2,7 @@
  * Which shards this host owns, and under which epochs.
  *
  * There is no coordinator. Each host reconciles with the database again and again, and at once when it is told that
- * something changed: it expires the nodes whose leases have ended, computes where each shard belongs (`placement.ts`),
+ * something changed: it expires the nodes whose leases have ended (`sight.ts`), computes where each shard belongs (`placement.ts`),
  * claims what belongs to it and is free, and hands over what belongs to another (`hand-over.ts`).
  *
  * A shard at this host
@@ -36,6 +36,7 @@ import { HandOver, type HandOverOptions } from './hand-over.ts';
 import { Membership } from './membership.ts';
 import { Peers } from './peers.ts';
 import { Reachability } from './reachability.ts';
+import { Sight } from './sight.ts';
 
 /** Between a hint and the reconciliation it leads to, and what that is spread over for every host there is. */
 const reconciliationPauseMs = 10;
@@ -67,6 +68,7 @@ export class Ownership {
   /** Owned shards and their epochs. */
   readonly #epochs = new Map<number, number>();
   readonly #handOver: HandOver;
+  readonly #sight: Sight;
   /** Shards that were found free, and since when. */
   #freeSinceMs = new Map<number, number>();
   #searchedFreeAtMs = Number.NEGATIVE_INFINITY;
@@ -86,6 +88,7 @@ export class Ownership {
     this.#membership = new Membership(options);
     this.#peers = new Peers(options);
     this.#reachability = new Reachability(options);
+    this.#sight = new Sight(options.leaseMs);
     this.#handOver = new HandOver({ ...options, stopIntake: (max) => this.#stopIntake(max) });
   }
 
@@ -255,8 +258,9 @@ export class Ownership {
   async #reconcileOnce(): Promise<void> {
     const { store, node, clock } = this.#options;
     const beganAtMs = clock.monotonicMs();
-    await store.expireNodes();
+    if (this.#sight.hasLasted(beganAtMs)) await store.expireNodes();
     let nodes = await store.nodes();
+    this.#sight.seen(beganAtMs);
     const own = rowOf(node, nodes);
     if (own === undefined) return;
     if (await this.#reachability.correct(own.connected)) nodes = await store.nodes();
