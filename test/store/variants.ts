@@ -222,6 +222,19 @@ export const wrongVariants: readonly WrongVariant[] = [
     },
   },
   {
+    name: 'a shard is taken however it was seen',
+    caughtBy: 'a claim that waits behind another takes only what that one left, under a greater epoch',
+    sql: {
+      ...storeSql,
+      takeShards: (...input) =>
+        reworded(
+          storeSql.takeShards(...input),
+          'WHERE (shard.shard, shard.epoch) IN',
+          'WHERE $1 IS NOT NULL OR (shard.shard, shard.epoch) IN',
+        ),
+    },
+  },
+  {
     name: 'a lapsed lease counts as dead before it is expired',
     caughtBy: 'a lapsed lease still holds its shards until it is expired, and may be renewed until then',
     sql: {
@@ -238,6 +251,7 @@ export const wrongVariants: readonly WrongVariant[] = [
     caughtBy: 'only a claim of something uses up an epoch',
     sql: {
       ...storeSql,
+      freeShards: (...input) => reworded(storeSql.freeShards(...input), /AND \(\$2::text.*/, ''),
       takeShards: (...input) => reworded(storeSql.takeShards(...input), /WHERE EXISTS .*/, ''),
     },
   },

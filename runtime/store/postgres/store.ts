@@ -164,23 +164,15 @@ export class PostgresStore implements Store {
     incarnation: string,
     shards: readonly number[],
   ): Promise<{ epoch: number; shards: readonly number[] }> {
-    // Most calls find nothing free; only those that do queue up for the epoch counter.
-    const seemFree = await this.#ownership.query(this.#sql.freeShards(shards, incarnation));
-    if (seemFree.length === 0) return { epoch: 0, shards: [] };
-    return this.#ownership.transaction(
-      async (connection) => {
-        // The counter's row is locked until the end: claimers come one by one, and what is free is read only
-        // after the one before has committed.
-        const [counter] = await connection.query(this.#sql.nextEpoch());
-        const epoch = Number(counter?.['value']);
-        const free = shardNumbers(await connection.query(this.#sql.freeShards(shards, incarnation)));
-        const take = this.#sql.takeShards(nodeId, incarnation, free, epoch);
-        const taken = shardNumbers(await connection.query(take)).sort((a, b) => a - b);
-        return taken.length === 0 ? { epoch: 0, shards: [] } : { epoch, shards: taken };
-      },
-      // A claim of nothing uses up no epoch.
-      (claimed) => claimed.shards.length > 0,
-    );
+    const free = await this.#ownership.query(this.#sql.freeShards(shards, incarnation));
+    if (free.length === 0) return { epoch: 0, shards: [] };
+    // After the look and in a statement of its own: it is greater than every epoch seen, and nobody waits for the claim.
+    const [counter] = await this.#ownership.query(this.#sql.nextEpoch());
+    const epoch = Number(counter?.['value']);
+    const seen = free.map((row) => ({ shard: Number(row['shard']), epoch: Number(row['epoch']) }));
+    const take = this.#sql.takeShards(nodeId, incarnation, seen, epoch);
+    const taken = shardNumbers(await this.#ownership.query(take)).sort((a, b) => a - b);
+    return taken.length === 0 ? { epoch: 0, shards: [] } : { epoch, shards: taken };
   }
 
   async shardsOf(incarnation: string): Promise<readonly HeldShard[]> {
