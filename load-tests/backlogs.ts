@@ -64,10 +64,10 @@ async function run(connection: Connection): Promise<Record<string, number>> {
   const prunedPerSecond = (pruned * 1_000) / (performance.now() - startedMs);
   await store.close();
   return {
-    'ms of a whole look for timers': timers,
-    'ms of a whole look for tells': tells,
-    'ms of a look again for timers': few,
-    'ms of a look again, one shard alone': one,
+    'ms of a whole pass for timers': timers,
+    'ms of a whole pass for tells': tells,
+    'ms of a further pass for timers': few,
+    'ms of a further pass, one shard alone': one,
     'recorded calls removed/s': prunedPerSecond,
   };
 }

@@ -12,10 +12,10 @@ import type { Kind } from '../kind.ts';
 import type { Logger, RuntimeMetrics } from '../ports.ts';
 import type { Store, SweepRead } from '../store/store.ts';
 import { InFlight } from './in-flight.ts';
-import { Looks } from './looks.ts';
+import { Passes } from './passes.ts';
 import { Sweeper } from './sweeper.ts';
 
-/** Until what found no room is looked for again. */
+/** Until what found no room is covered for again. */
 const roomPauseMs = 5;
 
 export interface DeliveryOptions {
@@ -45,14 +45,14 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
   protected readonly options: Options;
   readonly #sweeper: Sweeper;
   readonly #inFlight: InFlight<Row>;
-  readonly #looks: Looks;
+  readonly #passes: Passes;
   /** Rows were read for which there was no room. */
   #morePending = false;
 
   constructor(options: Options) {
     this.options = options;
     this.#sweeper = new Sweeper(options, () => this.#sweep());
-    this.#looks = new Looks(options.limits.sweepMs);
+    this.#passes = new Passes(options.limits.sweepMs);
     this.#inFlight = new InFlight(options.limits.deliveriesMax, options.limits.deliveriesOfActorMax);
   }
 
@@ -81,7 +81,7 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
 
   /** Something may be due from this time on that no sweep has seen. */
   sweepFrom(timeMs: number): void {
-    this.#looks.from(timeMs);
+    this.#passes.from(timeMs);
   }
 
   /** Shards came, with whatever waits there. */
@@ -94,13 +94,13 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
     const { store, limits, clock, shards } = this.options;
     const nowMs = await store.timeMs();
     const { room, passedOver } = this.#inFlight;
-    const look = this.#looks.next(shards(), nowMs, clock.monotonicMs(), room, passedOver);
-    const rows = await this.read(look);
-    const areAll = this.#looks.found(
-      look,
+    const pass = this.#passes.next(shards(), nowMs, clock.monotonicMs(), room, passedOver);
+    const rows = await this.read(pass);
+    const areAll = this.#passes.found(
+      pass,
       rows.map((row) => ({ shard: this.shardOf(row), timeMs: this.timeOf(row) })),
     );
-    this.#morePending = this.#looks.hasMore;
+    this.#morePending = this.#passes.hasMore;
     this.tryAll(
       this.#inFlight.inOrder(rows, (row) => this.keyOf(row), areAll),
       nowMs,

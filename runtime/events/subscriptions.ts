@@ -91,7 +91,7 @@ const perTickMax = 20;
 const spreadMaxMs = 1_000;
 const failedPauseMs = 1_000;
 /** Those of a shard that is full go to the end of the queue. */
-const lookedAtPerTickMax = 500;
+const triedPerTickMax = 500;
 
 export class Subscriptions implements SubscribedActors {
   readonly #options: SubscriptionsOptions;
@@ -308,7 +308,7 @@ export class Subscriptions implements SubscribedActors {
 
   #tick(): void {
     let begun = 0;
-    for (const subscription of [...this.#queue].slice(0, lookedAtPerTickMax)) {
+    for (const subscription of [...this.#queue].slice(0, triedPerTickMax)) {
       if (begun >= perTickMax || this.#inFlight >= registeringMax) break;
       this.#queue.delete(subscription);
       if (this.#isFull(subscription.shard)) {

@@ -42,6 +42,8 @@ import { Sight } from './sight.ts';
 const reconciliationPauseMs = 10;
 const reconciliationSpreadMinMs = 20;
 const reconciliationSpreadPerHostMs = 2;
+/** With fewer for each, some hosts have several times as much to do as others, or nothing. */
+const shardsOfHostMin = 50;
 /** Between attempts at what the database did not do. */
 const retryPauseMs = 500;
 const leaveFailuresMax = 5;
@@ -279,6 +281,13 @@ export class Ownership {
   #startAnew(): void {
     this.#declinedUntilMs.clear();
     this.#freeSinceMs.clear();
+    const { shardCount, logger } = this.#options;
+    const hosts = this.#membership.hostCount;
+    if (shardCount < hosts * shardsOfHostMin)
+      logger.warn(
+        { shards: shardCount, hosts },
+        'there are too few shards to share them evenly; see SHARD_COUNT',
+      );
   }
 
   /** What the database and this host say of what is here becomes the same. */
