@@ -190,7 +190,8 @@ export class ModelDatabase {
     const row = this.head(address);
     if (row === undefined && !create) return { outcome: 'absent' };
     const isFormerOwner = create && (this.#shards.get(shard)?.epoch ?? 0) > epoch;
-    if (isFormerOwner || (row !== undefined && row.epoch > epoch)) return { outcome: 'fenced' };
+    if (isFormerOwner) return { outcome: 'fenced' };
+    if (row !== undefined && row.epoch > epoch) return { outcome: 'fenced' };
     const active =
       row === undefined
         ? { epoch, version: this.#versionFloor, commitId: null }
