@@ -106,7 +106,8 @@ export const dataSettings = section('Data', {
       name: 'SHARD_COUNT',
       bounds: 'a power of two, 1 to 65536',
       default: 1_024,
-      description: 'The number of units of ownership. Fixed once a database has been used.',
+      description:
+        'The number of units of ownership: at least 50 for each host you expect, such as 16384 for 300 hosts. Fixed once a database has been used.',
     }),
     leaseMs: milliseconds({
       name: 'LEASE_MS',

@@ -39,6 +39,7 @@ import {
 import { isJobTimer, type JobChange } from '../jobs/lease.ts';
 import { NewerFormatError } from '../store/encoding.ts';
 import { type Commit, StoreError } from '../store/store.ts';
+import { tombstoneSlice } from '../store/tables.ts';
 import { loadActor } from './activation.ts';
 import { ActivationWaiters } from './activation-waiters.ts';
 import { ActorState } from './actor-state.ts';
@@ -48,14 +49,8 @@ import { removed } from './layers.ts';
 import { Mailbox } from './mailbox.ts';
 import type { Message, Outcome, Queued } from './message.ts';
 import { readFailure } from './reads.ts';
-import {
-  isEmpty,
-  type Recorded,
-  RunningTurn,
-  speculativeView,
-  type TurnScope,
-  tombstoneSlice,
-} from './turn.ts';
+import { RecordedCalls } from './recorded-calls.ts';
+import { isEmpty, type Recorded, RunningTurn, speculativeView, type TurnScope } from './turn.ts';
 
 const rejectionsBeforeAlone = 2;
 const rejectionsMax = 4;
@@ -77,6 +72,7 @@ export class Actor implements Committing {
   readonly #held: ActorState;
   readonly #mailbox: Mailbox;
   readonly #gate = new Gate();
+  readonly #recordedCalls: RecordedCalls;
   readonly #activationWaiters: ActivationWaiters;
   readonly #cameMs: number;
   #pumping = false;
@@ -87,6 +83,7 @@ export class Actor implements Committing {
     this.epoch = epoch;
     this.#env = env;
     this.#held = new ActorState(env.limits.cachedRowBytesMax);
+    this.#recordedCalls = new RecordedCalls(env.limits.recordedCallsOfActorMax);
     this.#mailbox = new Mailbox({
       owner: address.id,
       rows: this.#held.rows,
@@ -313,6 +310,7 @@ export class Actor implements Committing {
       dependencies,
       random,
       publisher,
+      recordedCalls: this.#recordedCalls,
     };
   }
 
@@ -336,7 +334,8 @@ export class Actor implements Committing {
     const commitId = this.#env.random.uuid();
     const pending = this.#gate.launch(commitId);
     try {
-      return pending.build(this.address, this.epoch, this.#version, commitId);
+      const commit = pending.build(this.address, this.epoch, this.#version, commitId);
+      return this.#held.hasEnded ? { ...commit, ends: true } : commit;
     } catch (error) {
       this.#failAlone(error instanceof Error ? error : new TerminalError('a commit could not be built'));
       return undefined;

@@ -47,10 +47,7 @@ export function turnMessage(
       const reply = step.turn(turn, results);
       // A turn that wrote nothing has nothing that a repeat could double.
       if (!isEmpty(turn.recorded)) {
-        turn.put(
-          callTable,
-          recordedCall(call.address, call.shard, call.callId, reply, turn.nowMs, turn.random),
-        );
+        turn.record(recordedCall(call.address, call.shard, call.callId, reply, turn.nowMs, turn.random));
       }
       return reply;
     },

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import { startTestHost, testNode } from '../../test/kit/host.ts';
 import { SeededRandom } from '../../test/kit/random.ts';
+import { sweepOf } from '../../test/store/actors.ts';
 import { command, keys, lookup, range, sharedRead, tell, timer, workflow } from '../command.ts';
 import { contract } from '../contract.ts';
 import {
@@ -521,7 +522,7 @@ test('a tombstone is not found, and consumes tells without effect', async (t) =>
   await t.throwsAsync(actors.get(ledger, 'b').ask.add(1), { instanceOf: NotFoundError });
   await actors.get(ledger, 'a').ask.send({ to: 'b', amount: 4 });
   await clock.advance(10_000);
-  t.deepEqual(await store.pendingTells([...Array(16).keys()], clock.nowMs() + 1e9, 10), []);
+  t.deepEqual(await store.pendingTells(sweepOf([...Array(16).keys()], 0, clock.nowMs() + 1e9, 10)), []);
 });
 
 test('an idle actor leaves memory and comes back as it was', async (t) => {

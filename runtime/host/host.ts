@@ -10,7 +10,6 @@ import { removed } from '../actor/layers.ts';
 import { type Clock, sleep } from '../clock.ts';
 import { Committer } from '../commit/committer.ts';
 import type { DeliveryOptions } from '../delivery/delivery.ts';
-import { Sweeper } from '../delivery/sweeper.ts';
 import { TellDelivery } from '../delivery/tell-delivery.ts';
 import { TimerDelivery } from '../delivery/timer-delivery.ts';
 import { Dependencies, type Provided } from '../dependency.ts';
@@ -31,14 +30,13 @@ import { createActors } from './actors.ts';
 import type { AskCall } from './call.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { HostCommands } from './host-commands.ts';
+import { Housekeeping } from './housekeeping.ts';
 import type { Limits } from './limits.ts';
 import { Retrier } from './retrier.ts';
 import type { RuntimeMetrics } from './runtime-metrics.ts';
 
 /** Repeated activations and barriers of rows that are held locked: fewer than there are connections for them. */
 const lockedAtOnceMax = 1;
-const pruneMax = 1_000;
-const prunePauseMs = 60_000;
 
 export interface HostOptions {
   readonly kinds: readonly Kind[];
@@ -80,7 +78,7 @@ export class Host {
   readonly #jobs: Jobs;
   readonly #timers: TimerDelivery;
   readonly #tells: TellDelivery;
-  readonly #pruning: Sweeper;
+  readonly #housekeeping: Housekeeping;
   readonly #dispatcher: Dispatcher;
   #state: 'new' | 'serving' | 'draining' | 'ended' = 'new';
 
@@ -104,13 +102,13 @@ export class Host {
     this.#jobs = new Jobs({ ...delivery, ...options, actors, dependenciesOf });
     this.#timers = new TimerDelivery({ ...delivery, jobs: this.#jobs });
     this.#tells = new TellDelivery(delivery);
-    this.#pruning = new Sweeper(options, () => this.#pruneCalls());
+    this.#housekeeping = new Housekeeping({ ...options, shards: () => this.#ownership.shards });
     this.#ownership = new Ownership({
       ...options,
       quiesce: (shards, withinMs) => this.#quiesce(shards, withinMs),
       onClaimed: () => {
-        this.#timers.sweepWithin(0);
-        this.#tells.sweepWithin(0);
+        this.#timers.claimed();
+        this.#tells.claimed();
       },
     });
     const epochOf = (shard: number) => this.#ownership.epochOf(shard);
@@ -126,7 +124,13 @@ export class Host {
       lease: this.#lease,
       reader: this.#reader,
       actors: this.#actors,
-      hostCommands: new HostCommands({ ...options, actors: this.#actors, tells: this.#tells, epochOf }),
+      hostCommands: new HostCommands({
+        ...options,
+        actors: this.#actors,
+        tells: this.#tells,
+        publisher: this.#publisher,
+        epochOf,
+      }),
       retrier: this.#retrier,
       dependenciesOf,
       isServing: () => this.#state === 'serving',
@@ -154,7 +158,7 @@ export class Host {
     this.#assertNotEnded();
     this.#timers.start();
     this.#tells.start();
-    this.#pruning.start();
+    this.#housekeeping.start();
   }
 
   #assertNotEnded(): void {
@@ -268,7 +272,7 @@ export class Host {
   #stop(): void {
     this.#state = 'ended';
     this.#jobs.stop();
-    this.#pruning.stop();
+    this.#housekeeping.stop();
     this.#options.transport.stop();
     this.#ownership.stop();
     this.#actors.stop();
@@ -308,16 +312,6 @@ export class Host {
   /** With no other host there is no one to give it to. */
   #giveBack({ shard }: { readonly shard: number }): void {
     if (this.#options.transport.reachesOthers) this.#ownership.giveBack(shard);
-  }
-
-  // --- housekeeping -----------------------------------------------------------------------------------------
-
-  /** Forgets recorded calls whose repeats can no longer come. Resolves to the pause until the next time. */
-  async #pruneCalls(): Promise<number> {
-    const { store, limits } = this.#options;
-    const beforeMs = (await store.timeMs()) - limits.recordedCallMs;
-    const pruned = await store.pruneCalls(this.#ownership.shards, beforeMs, pruneMax);
-    return pruned < pruneMax ? prunePauseMs : prunePauseMs / 60;
   }
 }
 

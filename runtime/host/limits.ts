@@ -39,6 +39,17 @@ export interface Limits {
   readonly defaultDeadlineMs: number;
   /** How long the reply of a recorded call is kept. */
   readonly recordedCallMs: number;
+  /**
+   * For how long the row of an actor stays that has no state, so that the fence it is stands against whatever its owners
+   * still had on the way: a statement is given up after ten seconds, its connection after minutes.
+   */
+  readonly endedActorMs: number;
+  /** Recorded calls of one actor in the time in which their repeats come. More answer overloaded. */
+  readonly recordedCallsOfActorMax: number;
+  /** Pause between two looks for rows that may go. */
+  readonly housekeepingMs: number;
+  /** For how long operators are shown a node that has no lease. */
+  readonly goneNodeMs: number;
   /** Timers and tells handed to actors at once. */
   readonly deliveriesMax: number;
   /** Of those, to one actor, so that one that is stuck leaves room for others. */
@@ -76,6 +87,10 @@ export const defaultLimits: Limits = {
   readWaitMaxMs: 5_000,
   defaultDeadlineMs: 25_000,
   recordedCallMs: 600_000,
+  recordedCallsOfActorMax: 1_000,
+  endedActorMs: 86_400_000,
+  goneNodeMs: 604_800_000,
+  housekeepingMs: 60_000,
   deliveriesMax: 64,
   deliveriesOfActorMax: 8,
   attemptsMax: 10,

@@ -10,8 +10,10 @@
  * 3. What `activate` or `barrier` returned is followed by reads that see every earlier commit of that actor.
  * 4. Epochs come from one counter of the whole cluster and only grow.
  * 5. A shard is claimed only while no other live incarnation holds it, by database time. A release names the epoch of
- *    its claim: one that reaches the database late frees nothing that was claimed again.
- * 6. Incarnations of one node succeed each other in the order of their starts: once a later start has registered,
+ *    its claim: one that reaches the database late frees nothing that was claimed anew.
+ * 6. No version of an actor comes twice: the row of one that has ended goes after a while (`removeEnded`), and one that is
+ *    made later begins above whatever it had (docs/decisions/0018-rows-that-go.md).
+ * 7. Incarnations of one node succeed each other in the order of their starts: once a later start has registered,
  *    the registration of an earlier one can never apply, whenever its statement reaches the database.
  *
  * Every method rejects with a `StoreError` and nothing else.
@@ -77,6 +79,8 @@ export interface Commit {
   readonly commitId: string;
   /** At most one write per table and key. */
   readonly writes: readonly Write[];
+  /** The actor has no state any more once this has applied: it is a tombstone, or never was more than its row. */
+  readonly ends?: boolean;
 }
 
 export interface KeysRead {
@@ -186,6 +190,20 @@ export interface TellRow {
   readonly dead: boolean;
 }
 
+/**
+ * What a sweep reads, of some shards. It costs what it answers, a look into the index for each shard beside, however many
+ * rows there are.
+ */
+export interface SweepRead {
+  readonly shards: readonly number[];
+  /** From, and including, this time on. */
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly limit: number;
+  /** Of one shard, so that a long backlog of one does not keep the others waiting. */
+  readonly share: number;
+}
+
 export interface Store {
   /** Database time, integer milliseconds since the epoch. */
   timeMs(): Promise<number>;
@@ -231,7 +249,7 @@ export interface Store {
   freeShards(shards: readonly number[]): Promise<readonly number[]>;
   /** Every shard that was ever taken, in order. */
   shards(): Promise<readonly ShardRow[]>;
-  /** The activation barrier. With `create`, an absent actor's row is made with version 0. */
+  /** The activation barrier. With `create`, an absent actor's row is made, in a new database with version 0. */
   activate(address: Address, shard: number, epoch: number, create: boolean): Promise<Activation>;
   /** Settles an unknown outcome: bumps the version if `epoch` still holds the actor. Undefined: no row matched. */
   barrier(address: Address, epoch: number): Promise<ActorRow | undefined>;
@@ -252,15 +270,10 @@ export interface Store {
   /** Runs several reads, each in the order asked. */
   read(reads: readonly StoreRead[]): Promise<readonly StoreRows[]>;
 
-  /** Live timers of these shards due at or before `dueMs`, oldest first, from (and including) `fromDueMs` on. */
-  dueTimers(
-    shards: readonly number[],
-    fromDueMs: number,
-    dueMs: number,
-    limit: number,
-  ): Promise<readonly TimerRow[]>;
-  /** Live tells to these shards that may be tried at `nowMs`, oldest retry time first. */
-  pendingTells(shards: readonly number[], nowMs: number, limit: number): Promise<readonly TellRow[]>;
+  /** Live timers that are due, oldest first. */
+  dueTimers(sweep: SweepRead): Promise<readonly TimerRow[]>;
+  /** Live tells that may be tried, oldest retry time first. */
+  pendingTells(sweep: SweepRead): Promise<readonly TellRow[]>;
 
   backlog(): Promise<Backlog>;
   /** Timers that failed too often, earliest due first. */
@@ -269,6 +282,13 @@ export interface Store {
   deadTells(limit: number): Promise<readonly TellRow[]>;
   /** Removes recorded calls of these shards made before `beforeMs`, at most `limit`; returns how many. */
   pruneCalls(shards: readonly number[], beforeMs: number, limit: number): Promise<number>;
+  /**
+   * Removes the rows of actors of these shards that have been without state since before `beforeMs`: no slice but the
+   * tombstone, no timer, and no commit, activation or barrier since. Looks at `limit` at most and returns at how many.
+   */
+  removeEnded(shards: readonly number[], beforeMs: number, limit: number): Promise<number>;
+  /** Removes the rows of nodes that have had no lease since before `beforeMs`. */
+  removeNodes(beforeMs: number): Promise<void>;
 
   /** A text kept for the whole cluster, set by the first process (shard count, key fingerprint, generation). */
   fixedSetting(name: string, value: string): Promise<string>;

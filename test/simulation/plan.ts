@@ -233,6 +233,7 @@ function mixOf(seed: number, asked: Flavour | undefined): Plan {
       ...limitsOf(random),
       ...readLimitsOf(randomOf(seed, 'reads')),
       ...jobLimitsOf(hauls),
+      ...rowLimitsOf(randomOf(seed, 'rows')),
       ...(rivalry ? { idleMs: 300_000 } : {}),
     },
     wallSkewMs: sometimes(400),
@@ -344,6 +345,14 @@ function readLimitsOf(random: SeededRandom): Partial<Limits> {
     sharedReadsOfActorMax: random.pick([1, 64, 64]),
     readsWaitingMax: random.pick([2, 10_000, 10_000]),
     readWaitMaxMs: random.pick([100, 5_000]),
+  };
+}
+
+function rowLimitsOf(random: SeededRandom): Pick<Limits, 'endedActorMs' | 'goneNodeMs' | 'housekeepingMs'> {
+  return {
+    endedActorMs: random.pick([0, 1_000, 10_000, 86_400_000]),
+    goneNodeMs: random.pick([1_000, 10_000]),
+    housekeepingMs: random.pick([500, 2_000]),
   };
 }
 

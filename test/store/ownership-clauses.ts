@@ -233,6 +233,23 @@ export const ownershipClauses: readonly Clause[] = [
     },
   },
   {
+    name: 'a node that has no lease goes after a while, and may come back',
+    async check({ store }) {
+      await store.register(node('a', 'a1'), leaseMs);
+      await store.register(node('b', 'b1'), lapsedMs);
+      await store.claim('b', 'b1', [0]);
+      await store.removeNodes(Number.MAX_SAFE_INTEGER);
+      assert.deepEqual(await incarnations(store), { a: 'a1', b: 'b1' });
+      await store.leave('b', 'b1');
+      await store.removeNodes((await store.timeMs()) - 10_000);
+      assert.deepEqual(await incarnations(store), { a: 'a1', b: null });
+      await store.removeNodes(Number.MAX_SAFE_INTEGER);
+      assert.deepEqual(await incarnations(store), { a: 'a1' });
+      assert.deepEqual((await store.claim('a', 'a1', [0])).shards, [0]);
+      assert.equal(await store.register(node('b', 'b2'), leaseMs), 0);
+    },
+  },
+  {
     name: 'an incarnation says whether it can be reached, for itself alone, and a new one can be',
     async check({ store }) {
       const connected = async () => (await store.nodes()).map((row) => row.connected);

@@ -72,7 +72,8 @@ export async function postgresSubject(server: TestPostgres, variant: PostgresVar
     claimInFlight: (nodeId, incarnation, shards) =>
       inFlight(connection, async (query) => {
         const [counter] = await query(storeSql.nextEpoch());
-        await query(storeSql.takeShards(nodeId, incarnation, shards, Number(counter?.['value'])));
+        const seen = shards.map((shard) => ({ shard, epoch: -1 }));
+        await query(storeSql.takeShards(nodeId, incarnation, seen, Number(counter?.['value'])));
       }),
     async registrationInFlight(node, leaseMs) {
       await other.register(bystander, leaseMs);

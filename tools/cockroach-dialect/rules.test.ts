@@ -123,6 +123,7 @@ const wrong: Readonly<Record<string, readonly (string | readonly string[])[]>> =
     ],
   ],
   name: [
+    'SELECT w.a FROM unnest($1::int8[]) AS w(a) CROSS JOIN (SELECT kind FROM actor WHERE epoch = w.a) AS b',
     'SELECT kind FROM missing',
     ['DROP TABLE IF EXISTS note', 'SELECT uuid FROM note'],
     ['ALTER TABLE note DROP COLUMN IF EXISTS size', 'SELECT size FROM note'],

@@ -19,6 +19,7 @@ import type {
   Store,
   StoreRead,
   StoreRows,
+  SweepRead,
   TellRow,
   TimerRow,
 } from '../store.ts';
@@ -28,6 +29,7 @@ import { joinReads } from './joined-reads.ts';
 import * as ownership from './ownership-statements.ts';
 import { ConnectionPool, type PoolLimits, type Row } from './pool.ts';
 import { planRead } from './reads.ts';
+import type { EndedActor } from './statements.ts';
 import * as statements from './statements.ts';
 
 export interface PostgresStoreOptions {
@@ -199,23 +201,15 @@ export class PostgresStore implements Store {
     incarnation: string,
     shards: readonly number[],
   ): Promise<{ epoch: number; shards: readonly number[] }> {
-    // Most calls find nothing free; only those that do queue up for the epoch counter.
-    const seemFree = await this.#ownership.query(this.#sql.freeShards(shards, incarnation));
-    if (seemFree.length === 0) return { epoch: 0, shards: [] };
-    return this.#ownership.transaction(
-      async (connection) => {
-        // The counter's row is locked until the end: claimers come one by one, and what is free is read only
-        // after the one before has committed.
-        const [counter] = await connection.query(this.#sql.nextEpoch());
-        const epoch = Number(counter?.['value']);
-        const free = shardNumbers(await connection.query(this.#sql.freeShards(shards, incarnation)));
-        const take = this.#sql.takeShards(nodeId, incarnation, free, epoch);
-        const taken = shardNumbers(await connection.query(take)).sort((a, b) => a - b);
-        return taken.length === 0 ? { epoch: 0, shards: [] } : { epoch, shards: taken };
-      },
-      // A claim of nothing uses up no epoch.
-      (claimed) => claimed.shards.length > 0,
-    );
+    const free = await this.#ownership.query(this.#sql.freeShards(shards, incarnation));
+    if (free.length === 0) return { epoch: 0, shards: [] };
+    // After the look and in a statement of its own: it is greater than every epoch seen, and nobody waits for the claim.
+    const [counter] = await this.#ownership.query(this.#sql.nextEpoch());
+    const epoch = Number(counter?.['value']);
+    const seen = free.map((row) => ({ shard: Number(row['shard']), epoch: Number(row['epoch']) }));
+    const take = this.#sql.takeShards(nodeId, incarnation, seen, epoch);
+    const taken = shardNumbers(await this.#ownership.query(take)).sort((a, b) => a - b);
+    return taken.length === 0 ? { epoch: 0, shards: [] } : { epoch, shards: taken };
   }
 
   async shardsOf(incarnation: string): Promise<readonly HeldShard[]> {
@@ -242,8 +236,8 @@ export class PostgresStore implements Store {
       : this.#sql.activate(address, epoch);
     const row = actorRow(await this.#barriers.query(statement));
     if (row !== undefined) return { outcome: 'active', row };
-    const found = await this.head(address);
-    return found === undefined ? { outcome: 'absent' } : { outcome: 'fenced' };
+    const isAbsent = !create && (await this.head(address)) === undefined;
+    return { outcome: isAbsent ? 'absent' : 'fenced' };
   }
 
   async barrier(address: Address, epoch: number): Promise<ActorRow | undefined> {
@@ -288,19 +282,12 @@ export class PostgresStore implements Store {
       .map(({ found }) => found);
   }
 
-  async dueTimers(
-    shards: readonly number[],
-    fromDueMs: number,
-    dueMs: number,
-    limit: number,
-  ): Promise<readonly TimerRow[]> {
-    const rows = await this.#sweeps.query(this.#sql.dueTimers(shards, fromDueMs, dueMs, limit));
-    return rows as unknown as readonly TimerRow[];
+  async dueTimers(sweep: SweepRead): Promise<readonly TimerRow[]> {
+    return (await this.#sweeps.query(this.#sql.dueTimers(sweep))) as unknown as readonly TimerRow[];
   }
 
-  async pendingTells(shards: readonly number[], nowMs: number, limit: number): Promise<readonly TellRow[]> {
-    const rows = await this.#sweeps.query(this.#sql.pendingTells(shards, nowMs, limit));
-    return rows as unknown as readonly TellRow[];
+  async pendingTells(sweep: SweepRead): Promise<readonly TellRow[]> {
+    return (await this.#sweeps.query(this.#sql.pendingTells(sweep))) as unknown as readonly TellRow[];
   }
 
   async backlog(): Promise<Backlog> {
@@ -323,6 +310,23 @@ export class PostgresStore implements Store {
 
   async pruneCalls(shards: readonly number[], beforeMs: number, limit: number): Promise<number> {
     return (await this.#sweeps.query(this.#sql.pruneCalls(shards, beforeMs, limit))).length;
+  }
+
+  /** First the floor, then the removal: whoever makes one of these actors after that begins above its versions. */
+  async removeEnded(shards: readonly number[], beforeMs: number, limit: number): Promise<number> {
+    const rows = await this.#sweeps.query(this.#sql.endedActors(shards, beforeMs, limit));
+    if (rows.length === 0) return 0;
+    const ended = rows as unknown as readonly EndedActor[];
+    await this.#sweeps.query(this.#sql.raiseVersionFloor(versionAbove(ended)));
+    await this.#sweeps.transaction(async (connection) => {
+      await connection.query(this.#sql.removeActors(ended));
+      await connection.query(this.#sql.reviewActors(ended));
+    });
+    return rows.length;
+  }
+
+  async removeNodes(beforeMs: number): Promise<void> {
+    await this.#ownership.query(this.#sql.removeNodes(beforeMs));
   }
 
   async fixedSetting(name: string, value: string): Promise<string> {
@@ -387,6 +391,10 @@ function actorRow(rows: readonly Row[]): ActorRow | undefined {
     version: Number(row['version']),
     commitId: typeof commitId === 'string' ? commitId : null,
   };
+}
+
+function versionAbove(actors: readonly EndedActor[]): number {
+  return actors.reduce((greatest, { version }) => Math.max(greatest, version), 0) + 1;
 }
 
 function shardNumbers(rows: readonly Row[]): number[] {
