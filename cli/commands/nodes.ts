@@ -19,7 +19,8 @@ export const addNodeCommands: AddCommands = (program, run) => {
         'List the nodes of the cluster: their state, how many shards each holds, which release it runs.',
       )
       .action(() => run(showNodes)),
-    'To see whether the cluster is complete, how far a drain or an upgrade has come, and the names other commands take. ' +
+    'To see whether the cluster is whole, how far a drain or an upgrade is, and which names other commands take; ' +
+      'below the list, what the node that was asked has to say of itself, such as writes: degraded. ' +
       'A node that is EXPIRED has lost its lease and will be declared dead; one that is GONE left or died, and ' +
       'stays in the list until it starts again.',
     'nodes',
