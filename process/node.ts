@@ -5,6 +5,7 @@ import { CaptchaVerifier, createCaptchaVerifier, noCaptcha } from '../actors/ide
 import { createPasswordHasher, PasswordHasher } from '../actors/identity/password-hasher.ts';
 import { SessionTokens } from '../actors/identity/session-tokens.ts';
 import { SigninKeys } from '../actors/identity/signin-keys.ts';
+import { UserSecrets } from '../actors/identity/user-secrets.ts';
 import { kinds } from '../actors/kinds.ts';
 import { createOutboundHttp } from '../actors/outbound/node-http.ts';
 import { AccountSettings, ItemSettings } from '../actors/settings.ts';
@@ -28,6 +29,7 @@ export interface NodeParts {
   readonly registry: Registry;
   readonly tokens: SessionTokens;
   readonly signinKeys: SigninKeys;
+  readonly userSecrets: UserSecrets;
 }
 
 export function createNode(options: ServerOptions, parts: NodeParts): Node {
@@ -45,6 +47,7 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
       provide(ItemSettings, { ...config.items, generation: resources.generation }),
       provide(SessionTokens, parts.tokens),
       provide(SigninKeys, parts.signinKeys),
+      provide(UserSecrets, parts.userSecrets),
       provide(PasswordHasher, hasher),
       provide(CaptchaVerifier, captcha),
     ],

@@ -5,6 +5,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { createSessionTokens } from '../actors/identity/session-tokens.ts';
 import { createSigninKeys } from '../actors/identity/signin-keys.ts';
+import { createUserSecrets } from '../actors/identity/user-secrets.ts';
 import { createVerifyBearer } from '../gateway/admission/bearer.ts';
 import { createAdmin } from '../operations/admin.ts';
 import { createActors } from '../runtime/host/actors.ts';
@@ -38,9 +39,10 @@ export async function startServer(options: ServerOptions, overlay = openResource
   const { transport, isWakeStreamUp } = await openTransport(options, resources, registry);
   const tokens = createSessionTokens(keyring.derive('session-token'));
   const signinKeys = createSigninKeys(keyring);
+  const userSecrets = createUserSecrets(keyring);
   const ofRole = await takeRole(
     options,
-    { resources, transport, registry, tokens, signinKeys },
+    { resources, transport, registry, tokens, signinKeys, userSecrets },
     isWakeStreamUp,
   );
 

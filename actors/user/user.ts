@@ -7,21 +7,43 @@ import { CaptchaVerifier } from '../identity/captcha.ts';
 import { PasswordHasher } from '../identity/password-hasher.ts';
 import { SessionTokens } from '../identity/session-tokens.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
+import { UserSecrets } from '../identity/user-secrets.ts';
 import { AccountSettings, ItemSettings } from '../settings.ts';
 import { accountCommands } from './account/commands.ts';
 import { User } from './contract.ts';
+import { factorCommands } from './factors/commands.ts';
+import { totpSlice } from './factors/totp.ts';
 import { itemCommands } from './items/commands.ts';
 import { operatorCommands } from './operator.ts';
 import { profileSlice } from './profile.ts';
 import { purgeTimer } from './purge.ts';
 import { sessionCommands } from './sessions/commands.ts';
 import { revokedSessionMap, sessionMap } from './sessions/session.ts';
+import { settingCommands } from './settings/commands.ts';
+import { settingMap } from './settings/stored.ts';
+import { subscriptionCommands } from './subscription/subscription.ts';
 
 export const user = kindOf(User, {
-  uses: [AccountSettings, ItemSettings, SessionTokens, SigninKeys, PasswordHasher, CaptchaVerifier],
-  slices: [profileSlice, sessionMap, revokedSessionMap, head],
+  uses: [
+    AccountSettings,
+    ItemSettings,
+    SessionTokens,
+    SigninKeys,
+    UserSecrets,
+    PasswordHasher,
+    CaptchaVerifier,
+  ],
+  slices: [profileSlice, sessionMap, revokedSessionMap, settingMap, totpSlice, head],
   tables: [accountTable, item],
-  commands: { ...accountCommands, ...sessionCommands, ...itemCommands, ...operatorCommands },
+  commands: {
+    ...accountCommands,
+    ...sessionCommands,
+    ...settingCommands,
+    ...subscriptionCommands,
+    ...factorCommands,
+    ...itemCommands,
+    ...operatorCommands,
+  },
   timers: { purge: purgeTimer },
   tells: {},
 });

@@ -6,6 +6,7 @@ import { type AccountRouteOptions, accountRoutes } from './accounts.ts';
 import { type HealthRouteOptions, healthRoutes } from './health.ts';
 import { itemRoutes } from './items.ts';
 import { type SessionRouteOptions, sessionRoutes } from './sessions.ts';
+import { settingRoutes } from './settings.ts';
 import { type SignInRouteOptions, signInRoutes } from './sign-in.ts';
 import { type SocketRouteOptions, socketRoutes } from './sockets.ts';
 
@@ -25,6 +26,7 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
     ...signInRoutes(options),
     ...sessionRoutes(options),
     ...accountRoutes(options),
+    ...settingRoutes,
     ...itemRoutes,
     ...socketRoutes(options),
     descriptionRoute(() => openApiDocument(routes, options.version)),

@@ -10,6 +10,7 @@ import { CaptchaVerifier, noCaptcha } from '../../actors/identity/captcha.ts';
 import { PasswordHasher } from '../../actors/identity/password-hasher.ts';
 import { createSessionTokens, SessionTokens } from '../../actors/identity/session-tokens.ts';
 import { createSigninKeys, SigninKeys } from '../../actors/identity/signin-keys.ts';
+import { createUserSecrets, UserSecrets } from '../../actors/identity/user-secrets.ts';
 import { kinds } from '../../actors/kinds.ts';
 import {
   AccountSettings,
@@ -60,6 +61,7 @@ export function domainOf(
     provide(ItemSettings, { ...defaultItemSettings, ...items }),
     provide(SessionTokens, sessionTokens),
     provide(SigninKeys, signinKeys),
+    provide(UserSecrets, createUserSecrets(keyring)),
     provide(PasswordHasher, hasher),
     provide(CaptchaVerifier, captcha),
   ];

@@ -4,6 +4,7 @@ import { CaptchaVerifier, noCaptcha } from '../../actors/identity/captcha.ts';
 import { PasswordHasher } from '../../actors/identity/password-hasher.ts';
 import { createSessionTokens, SessionTokens } from '../../actors/identity/session-tokens.ts';
 import { createSigninKeys, SigninKeys } from '../../actors/identity/signin-keys.ts';
+import { createUserSecrets, UserSecrets } from '../../actors/identity/user-secrets.ts';
 import { kinds } from '../../actors/kinds.ts';
 import { AccountSettings, defaultAccountSettings, ItemSettings } from '../../actors/settings.ts';
 import { type Provided, provide } from '../../runtime/dependency.ts';
@@ -14,6 +15,7 @@ import { counterKind } from './counter.ts';
 const keyring = createKeyring(Buffer.alloc(32, 7));
 export const tokens = createSessionTokens(keyring.derive('session-token'));
 export const signinKeys = createSigninKeys(keyring);
+const userSecrets = createUserSecrets(keyring);
 
 const hasher: PasswordHasher = {
   hash: async (password) => `hash of ${password}`,
@@ -35,6 +37,7 @@ export function simulatedSettings(accessTokenAgeMs: number, pageBytes: number): 
     }),
     provide(SessionTokens, tokens),
     provide(SigninKeys, signinKeys),
+    provide(UserSecrets, userSecrets),
     provide(PasswordHasher, hasher),
     provide(CaptchaVerifier, noCaptcha),
   ];

@@ -9,7 +9,7 @@ import type { Turn, Workflow } from '../../../runtime/command.ts';
 import type { AccountRow } from '../../identity/account-table.ts';
 import { PasswordHasher } from '../../identity/password-hasher.ts';
 import { SigninKeys } from '../../identity/signin-keys.ts';
-import { isRefused, type Refused } from '../../reply.ts';
+import { isRefused, type Refused, refuse } from '../../reply.ts';
 import { Signin } from '../../signin/contract.ts';
 
 type Guarded = Pick<AccountRow, 'user_uuid' | 'password_hash'>;
@@ -26,6 +26,19 @@ export async function passwordIs(
   if (isRefused(debited)) return debited;
   const isRight = await workflow.use(PasswordHasher).verify(account.password_hash, password);
   return isRight ? undefined : wrong;
+}
+
+const passwordMissing = refuse(400, 'Please update your application to the latest version.');
+export const wrongServerPassword = refuse(400, 'The password you entered is incorrect. Please try again.');
+
+/** Likewise of what a client sends as `x-server-password`, with the texts that clients know. */
+export async function serverPasswordIs(
+  workflow: Pick<Workflow, 'use' | 'actors'>,
+  account: Guarded,
+  password: string | undefined,
+): Promise<Refused | undefined> {
+  if (password === undefined || password === '') return passwordMissing;
+  return passwordIs(workflow, account, password, wrongServerPassword);
 }
 
 /** To be called in the turn that the right password led to: the attempts at sign-ins are given back as well. */

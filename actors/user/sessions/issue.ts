@@ -5,9 +5,8 @@
 import type { Turn } from '../../../runtime/command.ts';
 import type { Device, Issued } from '../../identity/session.ts';
 import { type SessionStyle, SessionTokens, secretBytes } from '../../identity/session-tokens.ts';
-import { isPrivateUsername } from '../../identity/usernames.ts';
 import { AccountSettings } from '../../settings.ts';
-import { profileSlice } from '../profile.ts';
+import { settingValue } from '../settings/stored.ts';
 import { isReadonly } from './check.ts';
 import { endSessions } from './end.ts';
 import { type Pair, type Session, secretHash, sessionMap, sessionsMax } from './session.ts';
@@ -66,7 +65,8 @@ export function renewSession(
  * kept of a session" and "Registration").
  */
 function keptDevice(turn: Turn, device: Device): Device {
-  return isPrivateUsername(turn.get(profileSlice).email) ? { ...device, userAgent: null } : device;
+  const isLogged = settingValue(turn, 'LOG_SESSION_USER_AGENT') === 'enabled';
+  return isLogged ? device : { ...device, userAgent: null };
 }
 
 interface NewPair {
