@@ -3,6 +3,7 @@ import { dependency } from '../runtime/dependency.ts';
 import {
   address,
   bytes,
+  days,
   defaultsOf,
   entriesOf,
   fixed,
@@ -81,6 +82,12 @@ const signingIn = section('Signing in', {
     min: 1,
     default: 86_400,
     description: 'How long the account stays locked after the last failure.',
+  }),
+  trustedDeviceAgeMs: days({
+    name: 'AUTH_TRUSTED_DEVICE_DURATION_DAYS',
+    min: 1,
+    default: 30,
+    description: 'How long a trusted device needs no second factor.',
   }),
   /** How long a code challenge waits for its verifier. */
   challengeAgeMs: fixed(3_600_000),

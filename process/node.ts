@@ -1,6 +1,7 @@
 /** The host role: the kinds of actors this process runs, and its part in the cluster. */
 import { availableParallelism, hostname } from 'node:os';
 import type { Registry } from 'prom-client';
+import { BridgeTokens } from '../actors/identity/bridge-tokens.ts';
 import { CaptchaVerifier, createCaptchaVerifier, noCaptcha } from '../actors/identity/captcha.ts';
 import { createPasswordHasher, PasswordHasher } from '../actors/identity/password-hasher.ts';
 import { SessionTokens } from '../actors/identity/session-tokens.ts';
@@ -30,6 +31,7 @@ export interface NodeParts {
   readonly tokens: SessionTokens;
   readonly signinKeys: SigninKeys;
   readonly userSecrets: UserSecrets;
+  readonly bridgeTokens: BridgeTokens;
 }
 
 export function createNode(options: ServerOptions, parts: NodeParts): Node {
@@ -48,6 +50,7 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
       provide(SessionTokens, parts.tokens),
       provide(SigninKeys, parts.signinKeys),
       provide(UserSecrets, parts.userSecrets),
+      provide(BridgeTokens, parts.bridgeTokens),
       provide(PasswordHasher, hasher),
       provide(CaptchaVerifier, captcha),
     ],

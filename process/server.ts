@@ -3,6 +3,7 @@
  * the ports it listens on, and back at the end.
  */
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { createBridgeTokens } from '../actors/identity/bridge-tokens.ts';
 import { createSessionTokens } from '../actors/identity/session-tokens.ts';
 import { createSigninKeys } from '../actors/identity/signin-keys.ts';
 import { createUserSecrets } from '../actors/identity/user-secrets.ts';
@@ -40,9 +41,10 @@ export async function startServer(options: ServerOptions, overlay = openResource
   const tokens = createSessionTokens(keyring.derive('session-token'));
   const signinKeys = createSigninKeys(keyring);
   const userSecrets = createUserSecrets(keyring);
+  const bridgeTokens = createBridgeTokens(keyring);
   const ofRole = await takeRole(
     options,
-    { resources, transport, registry, tokens, signinKeys, userSecrets },
+    { resources, transport, registry, tokens, signinKeys, userSecrets, bridgeTokens },
     isWakeStreamUp,
   );
 
@@ -69,7 +71,17 @@ export async function startServer(options: ServerOptions, overlay = openResource
   };
   const grpcPort = await opened('GRPC_PORT', () => openInternalApi(options, internal));
   if (config.role === 'host') return { port: undefined, adminPort, grpcPort };
-  const gateway = { readiness, tokens, signinKeys, actors, verifyBearer, registry, transport, keyring };
+  const gateway = {
+    readiness,
+    tokens,
+    signinKeys,
+    bridgeTokens,
+    actors,
+    verifyBearer,
+    registry,
+    transport,
+    keyring,
+  };
   const port = await opened('PORT', () => openGateway(options, gateway));
   return { port, adminPort, grpcPort };
 }

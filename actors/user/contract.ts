@@ -9,18 +9,16 @@ import { keyParamsSchema, sentKeyParamsSchema } from '../identity/key-params.ts'
 import { deviceSchema, issuedSchema, sessionEntrySchema, signInReplySchema } from '../identity/session.ts';
 import { credentialsSchema } from '../identity/session-tokens.ts';
 import { answerSchema } from '../reply.ts';
-import { signedIn, signedInOf } from '../signed-in.ts';
+import { signedIn } from '../signed-in.ts';
+import { bridgeTokenShapes } from './bridge/shapes.ts';
 import { userEventSchema } from './events.ts';
-import { settingSchema } from './settings/schema.ts';
+import { factorShapes } from './factors/shapes.ts';
+import { settingShapes } from './settings/shapes.ts';
+import { subscriptionShapes } from './subscription/shapes.ts';
 
 export { type FrameEvent, itemsChanged, userEventSchema } from './events.ts';
 
 const nothing = z.object({});
-const settingName = z.string().max(64);
-/** `x-server-password`. */
-const password = z.string().optional();
-const success = z.boolean();
-const oneSetting = z.object({ success, setting: settingSchema.optional() });
 
 export const User = contract({
   name: 'user',
@@ -109,102 +107,10 @@ export const User = contract({
       ok: nothing,
     }),
 
-    // --- settings (docs/protocol/account.md, "Settings") -------------------------------------------------------
-
-    /** Those that are no secrets. */
-    listSettings: signedInOf({
-      access: 'reads',
-      fields: nothing,
-      ok: z.object({ success, settings: z.array(settingSchema) }),
-    }),
-    /** Of a secret only that it is set. Refusals: 400 for an unknown name and for what is not set, 423. */
-    getSetting: signedInOf({
-      access: 'reads',
-      fields: z.object({ name: settingName, password }),
-      ok: oneSetting,
-    }),
-    /** Refusals: 400 for a name or value that may not be. */
-    putSetting: signedInOf({
-      access: 'writes',
-      fields: z.object({
-        name: settingName,
-        value: z.string().nullable(),
-        totpToken: z.string().max(64).optional(),
-      }),
-      ok: oneSetting,
-    }),
-    /** Refusals: 400 for an unknown name and for what is not set, 423. */
-    deleteSetting: signedInOf({
-      access: 'writes',
-      fields: z.object({ name: settingName, password }),
-      ok: z.object({ success, settingName: z.string(), userUuid: z.string() }),
-    }),
-    getSubscriptionSetting: signedInOf({
-      access: 'reads',
-      fields: z.object({ name: settingName }),
-      ok: oneSetting,
-    }),
-    putSubscriptionSetting: signedInOf({
-      access: 'writes',
-      fields: z.object({ name: settingName, value: z.string().nullable() }),
-      ok: oneSetting,
-    }),
-
-    // --- subscription and features (docs/protocol/account.md, "Subscription and features") ---------------------
-
-    getSubscription: signedInOf({
-      access: 'reads',
-      fields: nothing,
-      ok: z.object({
-        success,
-        user: z.object({ uuid: z.string(), email: z.string() }),
-        subscription: z.object({
-          uuid: z.string(),
-          planName: z.string(),
-          /** Microseconds, as all of these. */
-          endsAt: z.int(),
-          createdAt: z.int(),
-          updatedAt: z.int(),
-          renewedAt: z.int(),
-          cancelled: z.boolean(),
-          subscriptionId: z.int(),
-          subscriptionType: z.string(),
-          userUuid: z.string(),
-        }),
-      }),
-    }),
-    getFeatures: signedInOf({
-      access: 'reads',
-      fields: nothing,
-      ok: z.object({
-        success,
-        userUuid: z.string(),
-        features: z.array(
-          z.object({
-            identifier: z.string(),
-            name: z.string(),
-            permission_name: z.string(),
-            no_expire: z.boolean(),
-            role_name: z.string(),
-          }),
-        ),
-      }),
-    }),
-
-    // --- second factors (docs/protocol/account.md) -------------------------------------------------------------
-
-    /** A secret for an authenticator app, not a factor yet. Refusals: 400 where one is on. */
-    offerTotpSecret: signedInOf({
-      access: 'writes',
-      fields: nothing,
-      ok: z.object({ success, secret: z.string() }),
-    }),
-    /** Refusals: 400 without the password or with a wrong one, 423. */
-    makeRecoveryCodes: signedIn({
-      access: 'writes',
-      fields: z.object({ password }),
-      ok: z.object({ recoveryCodes: z.string() }),
-    }),
+    ...settingShapes,
+    ...subscriptionShapes,
+    ...factorShapes,
+    ...bridgeTokenShapes,
 
     // --- sessions ---------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@ import { kindOf } from '../../runtime/kind.ts';
 import { head } from '../collection/head.ts';
 import { item } from '../collection/item.ts';
 import { accountTable } from '../identity/account-table.ts';
+import { BridgeTokens } from '../identity/bridge-tokens.ts';
 import { CaptchaVerifier } from '../identity/captcha.ts';
 import { PasswordHasher } from '../identity/password-hasher.ts';
 import { SessionTokens } from '../identity/session-tokens.ts';
@@ -10,9 +11,12 @@ import { SigninKeys } from '../identity/signin-keys.ts';
 import { UserSecrets } from '../identity/user-secrets.ts';
 import { AccountSettings, ItemSettings } from '../settings.ts';
 import { accountCommands } from './account/commands.ts';
+import { bridgeTokenCommands, bridgeTokenMap } from './bridge/bridge-tokens.ts';
 import { User } from './contract.ts';
+import { appPasswordMap } from './factors/app-passwords.ts';
 import { factorCommands } from './factors/commands.ts';
 import { totpSlice } from './factors/totp.ts';
+import { trustedDeviceMap } from './factors/trusted-devices.ts';
 import { itemCommands } from './items/commands.ts';
 import { operatorCommands } from './operator.ts';
 import { profileSlice } from './profile.ts';
@@ -30,10 +34,21 @@ export const user = kindOf(User, {
     SessionTokens,
     SigninKeys,
     UserSecrets,
+    BridgeTokens,
     PasswordHasher,
     CaptchaVerifier,
   ],
-  slices: [profileSlice, sessionMap, revokedSessionMap, settingMap, totpSlice, head],
+  slices: [
+    profileSlice,
+    sessionMap,
+    revokedSessionMap,
+    settingMap,
+    totpSlice,
+    appPasswordMap,
+    trustedDeviceMap,
+    bridgeTokenMap,
+    head,
+  ],
   tables: [accountTable, item],
   commands: {
     ...accountCommands,
@@ -41,6 +56,7 @@ export const user = kindOf(User, {
     ...settingCommands,
     ...subscriptionCommands,
     ...factorCommands,
+    ...bridgeTokenCommands,
     ...itemCommands,
     ...operatorCommands,
   },

@@ -15,6 +15,7 @@ const routes = allRoutes({
   cookies: { sameSite: 'Lax', secure: false, partitioned: false, domain: '' },
   tokens: createSessionTokens(Buffer.alloc(32)),
   signinKeys: { actorId: () => '' },
+  bridgeTokens: { verify: () => undefined },
   socketTokens: testSocketTokens(systemClock),
 });
 

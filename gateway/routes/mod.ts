@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { openApiDocument } from '../http/openapi.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { type AccountRouteOptions, accountRoutes } from './accounts.ts';
+import { appPasswordRoutes } from './app-passwords.ts';
+import { type BridgeTokenRouteOptions, bridgeTokenRoutes } from './bridge-tokens.ts';
 import { type HealthRouteOptions, healthRoutes } from './health.ts';
 import { itemRoutes } from './items.ts';
 import { type SessionRouteOptions, sessionRoutes } from './sessions.ts';
@@ -15,6 +17,7 @@ export interface RoutesOptions
     AccountRouteOptions,
     SessionRouteOptions,
     SignInRouteOptions,
+    BridgeTokenRouteOptions,
     SocketRouteOptions {
   /** The server's own version, for the description. */
   readonly version: string;
@@ -27,6 +30,8 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
     ...sessionRoutes(options),
     ...accountRoutes(options),
     ...settingRoutes,
+    ...appPasswordRoutes,
+    ...bridgeTokenRoutes(options),
     ...itemRoutes,
     ...socketRoutes(options),
     descriptionRoute(() => openApiDocument(routes, options.version)),

@@ -6,6 +6,7 @@
  * The only file of the kit that knows how the server is put together.
  */
 import type { ExecutionContext } from 'ava';
+import { BridgeTokens, createBridgeTokens } from '../../actors/identity/bridge-tokens.ts';
 import { CaptchaVerifier, noCaptcha } from '../../actors/identity/captcha.ts';
 import { PasswordHasher } from '../../actors/identity/password-hasher.ts';
 import { createSessionTokens, SessionTokens } from '../../actors/identity/session-tokens.ts';
@@ -49,6 +50,7 @@ export interface ServerOptions extends DomainOptions {
 
 const keyring = createKeyring(Buffer.alloc(32, 7));
 export const signinKeys = createSigninKeys(keyring);
+export const bridgeTokens = createBridgeTokens(keyring);
 export const sessionTokens: SessionTokens = createSessionTokens(keyring.derive('session-token'));
 
 /** Every kind of actor with what it uses, for tests with hosts of their own. */
@@ -62,6 +64,7 @@ export function domainOf(
     provide(SessionTokens, sessionTokens),
     provide(SigninKeys, signinKeys),
     provide(UserSecrets, createUserSecrets(keyring)),
+    provide(BridgeTokens, bridgeTokens),
     provide(PasswordHasher, hasher),
     provide(CaptchaVerifier, captcha),
   ];
@@ -110,6 +113,7 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
       readiness,
       tokens: sessionTokens,
       signinKeys,
+      bridgeTokens,
       socketTokens,
       version: '0',
       settings: { ...defaultAccountSettings, ...options.accounts },

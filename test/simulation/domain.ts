@@ -1,5 +1,6 @@
 /** The real kinds as the simulation runs them: a hash that costs nothing, and no lock-outs. */
 
+import { BridgeTokens, createBridgeTokens } from '../../actors/identity/bridge-tokens.ts';
 import { CaptchaVerifier, noCaptcha } from '../../actors/identity/captcha.ts';
 import { PasswordHasher } from '../../actors/identity/password-hasher.ts';
 import { createSessionTokens, SessionTokens } from '../../actors/identity/session-tokens.ts';
@@ -15,6 +16,7 @@ import { counterKind } from './counter.ts';
 const keyring = createKeyring(Buffer.alloc(32, 7));
 export const tokens = createSessionTokens(keyring.derive('session-token'));
 export const signinKeys = createSigninKeys(keyring);
+const bridgeTokens = createBridgeTokens(keyring);
 const userSecrets = createUserSecrets(keyring);
 
 const hasher: PasswordHasher = {
@@ -38,6 +40,7 @@ export function simulatedSettings(accessTokenAgeMs: number, pageBytes: number): 
     provide(SessionTokens, tokens),
     provide(SigninKeys, signinKeys),
     provide(UserSecrets, userSecrets),
+    provide(BridgeTokens, bridgeTokens),
     provide(PasswordHasher, hasher),
     provide(CaptchaVerifier, noCaptcha),
   ];

@@ -25,6 +25,7 @@ import { type Device, type SignInReply, sessionApiVersions } from '../../identit
 import { isValidUsername } from '../../identity/usernames.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { User } from '../contract.ts';
+import { distrustAllDevices } from '../factors/trusted-devices.ts';
 import { type Profile, profileSlice } from '../profile.ts';
 import { endAllSessions } from '../sessions/end.ts';
 import { openSession } from '../sessions/issue.ts';
@@ -115,6 +116,7 @@ function applyChange(
   turn.set(profileSlice, changed);
   // It wraps keys that the new credentials replace.
   removeSetting(turn, 'ACCOUNT_RECOVERY_ESCROW');
+  distrustAllDevices(turn);
   resetAttempts(turn, before);
   const isSameSecret = change.newPassword === change.currentPassword && email === profile.email;
   if (!isSameSecret) endAllSessions(turn);

@@ -1,5 +1,12 @@
 /** The second factors of an account (docs/protocol/account.md). */
+import { appPasswordCommands } from './app-passwords.ts';
 import { makeRecoveryCodes } from './recovery-codes.ts';
 import { offerTotpSecret } from './totp.ts';
+import { trustedDeviceCommands } from './trusted-devices.ts';
 
-export const factorCommands = { offerTotpSecret, makeRecoveryCodes };
+export const factorCommands = {
+  offerTotpSecret,
+  makeRecoveryCodes,
+  ...appPasswordCommands,
+  ...trustedDeviceCommands,
+};

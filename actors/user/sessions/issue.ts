@@ -18,6 +18,7 @@ export interface NewSession {
   readonly ephemeral: boolean;
   readonly readonly: boolean;
   readonly device: Device;
+  readonly bridgeToken?: string;
 }
 
 /** Opens a session, making room for it if need be. */
@@ -36,6 +37,7 @@ export function openSession(turn: Turn, wanted: NewSession): Issued {
     ...keptDevice(turn, wanted.device),
     createdAtMs: turn.nowMs,
     updatedAtMs: turn.nowMs,
+    ...(wanted.bridgeToken !== undefined && { bridgeToken: wanted.bridgeToken }),
   };
   turn.setEntry(sessionMap, session.uuid, session);
   return issued(turn, session, pair);
