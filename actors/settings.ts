@@ -3,17 +3,20 @@ import { dependency } from '../runtime/dependency.ts';
 import {
   address,
   bytes,
+  type Complete,
   days,
   defaultsOf,
   entriesOf,
   fixed,
   flag,
   integer,
+  list,
   type SettingsOf,
   sameOnAllNodes,
   seconds,
   section,
   setting,
+  text,
 } from '../runtime/setting.ts';
 
 const mebibyte = 1_048_576;
@@ -133,6 +136,36 @@ export const accountSettings = sameOnAllNodes({ ...testing, ...sessions, ...sign
 export interface AccountSettings extends SettingsOf<typeof accountSettings> {}
 export const AccountSettings = dependency<AccountSettings>('the settings of accounts');
 export const defaultAccountSettings: AccountSettings = defaultsOf(accountSettings);
+
+export const webAuthnSettings = sameOnAllNodes(
+  section('Signing in', {
+    relyingPartyId: text({
+      name: 'U2F_RELYING_PARTY_ID',
+      description:
+        'The domain that security keys are made for. Keys made for another one are of no use any more.',
+      defaultText: 'the host of `PUBLIC_URL`, or `localhost`',
+      pattern: /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i,
+      form: 'a domain',
+    }),
+    relyingPartyName: text({
+      name: 'U2F_RELYING_PARTY_NAME',
+      default: 'Scriptorium',
+      description: 'The name that a security key shows for it.',
+    }),
+    expectedOrigins: list({
+      name: 'U2F_EXPECTED_ORIGIN',
+      description: 'The origins, separated by commas, of the apps that use security keys.',
+      defaultText: 'that of `PUBLIC_URL`, or those of the relying party',
+    }),
+    requireUserVerification: flag({
+      name: 'U2F_REQUIRE_USER_VERIFICATION',
+      default: false,
+      description: 'Whether a security key has to ask for a PIN or a fingerprint.',
+    }),
+  }),
+);
+export interface WebAuthnSettings extends Complete<SettingsOf<typeof webAuthnSettings>> {}
+export const WebAuthnSettings = dependency<WebAuthnSettings>('the settings of security keys');
 
 export const captchaSettings = sameOnAllNodes(
   section('Signing in', {

@@ -9,7 +9,7 @@ import { SigninKeys } from '../actors/identity/signin-keys.ts';
 import { UserSecrets } from '../actors/identity/user-secrets.ts';
 import { kinds } from '../actors/kinds.ts';
 import { createOutboundHttp } from '../actors/outbound/node-http.ts';
-import { AccountSettings, ItemSettings } from '../actors/settings.ts';
+import { AccountSettings, ItemSettings, WebAuthnSettings } from '../actors/settings.ts';
 import { provide } from '../runtime/dependency.ts';
 import { messageOf } from '../runtime/errors.ts';
 import { Incarnations } from '../runtime/host/incarnations.ts';
@@ -53,6 +53,7 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
       provide(BridgeTokens, parts.bridgeTokens),
       provide(PasswordHasher, hasher),
       provide(CaptchaVerifier, captcha),
+      provide(WebAuthnSettings, config.webAuthn),
     ],
     store: resources.store,
     transport,

@@ -9,11 +9,12 @@ import { PasswordHasher } from '../identity/password-hasher.ts';
 import { SessionTokens } from '../identity/session-tokens.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import { UserSecrets } from '../identity/user-secrets.ts';
-import { AccountSettings, ItemSettings } from '../settings.ts';
+import { AccountSettings, ItemSettings, WebAuthnSettings } from '../settings.ts';
 import { accountCommands } from './account/commands.ts';
 import { bridgeTokenCommands, bridgeTokenMap } from './bridge/bridge-tokens.ts';
 import { User } from './contract.ts';
 import { appPasswordMap } from './factors/app-passwords.ts';
+import { authenticatorMap, authenticatorOfferSlice } from './factors/authenticators.ts';
 import { factorCommands } from './factors/commands.ts';
 import { totpSlice } from './factors/totp.ts';
 import { trustedDeviceMap } from './factors/trusted-devices.ts';
@@ -37,6 +38,7 @@ export const user = kindOf(User, {
     BridgeTokens,
     PasswordHasher,
     CaptchaVerifier,
+    WebAuthnSettings,
   ],
   slices: [
     profileSlice,
@@ -45,6 +47,8 @@ export const user = kindOf(User, {
     settingMap,
     totpSlice,
     appPasswordMap,
+    authenticatorMap,
+    authenticatorOfferSlice,
     trustedDeviceMap,
     bridgeTokenMap,
     head,

@@ -4,6 +4,7 @@ import { openApiDocument } from '../http/openapi.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { type AccountRouteOptions, accountRoutes } from './accounts.ts';
 import { appPasswordRoutes } from './app-passwords.ts';
+import { authenticatorRoutes } from './authenticators.ts';
 import { type BridgeTokenRouteOptions, bridgeTokenRoutes } from './bridge-tokens.ts';
 import { type HealthRouteOptions, healthRoutes } from './health.ts';
 import { itemRoutes } from './items.ts';
@@ -31,6 +32,7 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
     ...accountRoutes(options),
     ...settingRoutes,
     ...appPasswordRoutes,
+    ...authenticatorRoutes,
     ...bridgeTokenRoutes(options),
     ...itemRoutes,
     ...socketRoutes(options),

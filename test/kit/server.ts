@@ -18,6 +18,7 @@ import {
   defaultAccountSettings,
   defaultItemSettings,
   ItemSettings,
+  WebAuthnSettings,
 } from '../../actors/settings.ts';
 import { createVerifyBearer } from '../../gateway/admission/bearer.ts';
 import { allRoutes } from '../../gateway/routes/mod.ts';
@@ -67,9 +68,17 @@ export function domainOf(
     provide(BridgeTokens, bridgeTokens),
     provide(PasswordHasher, hasher),
     provide(CaptchaVerifier, captcha),
+    provide(WebAuthnSettings, webAuthn),
   ];
   return { kinds, provided };
 }
+
+export const webAuthn: WebAuthnSettings = {
+  relyingPartyId: 'notes.test',
+  relyingPartyName: 'Notes',
+  expectedOrigins: ['https://notes.test'],
+  requireUserVerification: false,
+};
 
 const browsersAnywhere: CookieOptions = { sameSite: 'None', secure: true, partitioned: true, domain: '' };
 const longMs = 60_000;

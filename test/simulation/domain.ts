@@ -7,7 +7,12 @@ import { createSessionTokens, SessionTokens } from '../../actors/identity/sessio
 import { createSigninKeys, SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { createUserSecrets, UserSecrets } from '../../actors/identity/user-secrets.ts';
 import { kinds } from '../../actors/kinds.ts';
-import { AccountSettings, defaultAccountSettings, ItemSettings } from '../../actors/settings.ts';
+import {
+  AccountSettings,
+  defaultAccountSettings,
+  ItemSettings,
+  WebAuthnSettings,
+} from '../../actors/settings.ts';
 import { type Provided, provide } from '../../runtime/dependency.ts';
 import { createKeyring } from '../../runtime/keyring.ts';
 import type { Kind } from '../../runtime/kind.ts';
@@ -43,5 +48,11 @@ export function simulatedSettings(accessTokenAgeMs: number, pageBytes: number): 
     provide(BridgeTokens, bridgeTokens),
     provide(PasswordHasher, hasher),
     provide(CaptchaVerifier, noCaptcha),
+    provide(WebAuthnSettings, {
+      relyingPartyId: 'notes.test',
+      relyingPartyName: 'Notes',
+      expectedOrigins: [],
+      requireUserVerification: false,
+    }),
   ];
 }

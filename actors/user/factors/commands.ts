@@ -1,5 +1,7 @@
 /** The second factors of an account (docs/protocol/account.md). */
 import { appPasswordCommands } from './app-passwords.ts';
+import { authenticatorCommands } from './authenticators.ts';
+import { authenticatorsOf, checkFactors } from './check-factors.ts';
 import { makeRecoveryCodes } from './recovery-codes.ts';
 import { offerTotpSecret } from './totp.ts';
 import { trustedDeviceCommands } from './trusted-devices.ts';
@@ -7,6 +9,9 @@ import { trustedDeviceCommands } from './trusted-devices.ts';
 export const factorCommands = {
   offerTotpSecret,
   makeRecoveryCodes,
+  ...authenticatorCommands,
+  checkFactors,
+  authenticatorsOf,
   ...appPasswordCommands,
   ...trustedDeviceCommands,
 };

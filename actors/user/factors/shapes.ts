@@ -7,6 +7,11 @@ const success = z.boolean();
 /** `x-server-password`. */
 const password = z.string().optional();
 
+/** Looked at by the library alone. Its own size is bounded by that of the body. */
+const webAuthnResponse = z.record(z.string(), z.unknown());
+/** Normalised. */
+const address = { email: z.string(), workspace: z.string() };
+
 /** Times as ISO text. */
 const appPassword = z.object({ uuid: z.string(), label: z.string(), createdAt: z.string() });
 /** Times in milliseconds. */
@@ -30,6 +35,55 @@ export const factorShapes = {
     fields: z.object({ password }),
     ok: z.object({ recoveryCodes: z.string() }),
   }),
+
+  /** Options for a new security key, with a challenge. Refusals: 400 where there are too many. */
+  offerAuthenticator: signedIn({
+    access: 'writes',
+    fields: nothing,
+    ok: z.object({ options: z.record(z.string(), z.unknown()) }),
+  }),
+  /** Refusals: 400 for a response that is not right, 403 for another user's. */
+  addAuthenticator: signedIn({
+    access: 'writes',
+    fields: z.object({ userUuid: z.string().max(64).optional(), attestationResponse: webAuthnResponse }),
+    ok: z.object({ id: z.string() }),
+  }),
+  listAuthenticators: signedIn({
+    access: 'reads',
+    fields: nothing,
+    ok: z.object({ authenticators: z.array(z.object({ id: z.string() })) }),
+  }),
+  /** Refusals: 404. */
+  removeAuthenticator: signedIn({
+    access: 'writes',
+    fields: z.object({ authenticatorUuid: z.string().max(64) }),
+    ok: z.object({ message: z.string() }),
+  }),
+
+  /** Asked by the `signin` actor of the account's address. */
+  checkFactors: {
+    request: z.object({
+      ...address,
+      appPassword: z.string().optional(),
+      trustedDeviceToken: z.string().optional(),
+      code: z.string().optional(),
+      assertion: z.object({ response: webAuthnResponse, challenge: z.string() }).optional(),
+    }),
+    reply: z.union([
+      z.object({ passed: z.literal(true) }),
+      z.object({ factor: z.enum(['totp', 'security-key']), outcome: z.enum(['missing', 'wrong', 'used']) }),
+      /** The address is not this account's any more. */
+      z.object({ stale: z.literal(true) }),
+    ]),
+  },
+  authenticatorsOf: {
+    request: z.object(address),
+    reply: z.object({
+      allowed: z.array(
+        z.object({ id: z.string(), type: z.literal('public-key'), transports: z.array(z.string()) }),
+      ),
+    }),
+  },
 
   /** The password is shown this once. Refusals: 400 for a blank label and where there are too many. */
   makeAppPassword: signedIn({
