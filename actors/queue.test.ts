@@ -61,3 +61,38 @@ test('who is aborted while waiting never runs, and keeps no place', async (t) =>
   t.deepEqual(await Promise.all([first, third]), ['a', 'c']);
   t.deepEqual(begun, ['a', 'c']);
 });
+
+test('lanes take turns, however full one of them is', async (t) => {
+  const inTurn = createQueue({ concurrent: 1, waiting: 9 }, 'full');
+  const { begun, work, end } = createWork();
+  for (const name of ['a1', 'a2', 'a3']) void inTurn(work(name), undefined, 'a');
+  for (const name of ['b1', 'b2']) void inTurn(work(name), undefined, 'b');
+  for (let n = 0; n < 5; n += 1) {
+    await drainPromises();
+    end(begun.at(-1) ?? '');
+  }
+  t.deepEqual(begun, ['a1', 'a2', 'b1', 'a3', 'b2']);
+});
+
+test('a lane has its own bound, and others have room beside it', async (t) => {
+  const inTurn = createQueue({ concurrent: 1, waiting: 4, waitingPerLane: 2 }, 'full');
+  const { work } = createWork();
+  for (const name of ['a1', 'a2', 'a3']) void inTurn(work(name), undefined, 'a');
+  await t.throwsAsync(inTurn(work('a4'), undefined, 'a'), { instanceOf: OverloadedError });
+  void inTurn(work('b1'), undefined, 'b');
+});
+
+test('where nobody more may wait, the fullest lane makes room for one that has less', async (t) => {
+  const inTurn = createQueue({ concurrent: 1, waiting: 3 }, 'full');
+  const { begun, work, end } = createWork();
+  void inTurn(work('a1'), undefined, 'a');
+  const [second, third, fourth] = ['a2', 'a3', 'a4'].map((name) => inTurn(work(name), undefined, 'a'));
+  const other = inTurn(work('b1'), undefined, 'b');
+  await t.throwsAsync(async () => fourth, { instanceOf: OverloadedError });
+  await t.throwsAsync(inTurn(work('b2'), undefined, 'b'), { instanceOf: OverloadedError });
+  for (let n = 0; n < 4; n += 1) {
+    await drainPromises();
+    end(begun.at(-1) ?? '');
+  }
+  t.deepEqual(await Promise.all([second, third, other]), ['a2', 'a3', 'b1']);
+});

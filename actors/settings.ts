@@ -64,7 +64,7 @@ const signingIn = section('Signing in', {
     min: 1,
     max: 1_000,
     default: 6,
-    description: 'Failures after which a captcha is asked for, where there is one.',
+    description: 'Failures of one network after which a captcha is asked for, where there is one.',
   }),
   plainLockoutMs: seconds({
     name: 'FAILED_LOGIN_LOCKOUT',
@@ -78,7 +78,7 @@ const signingIn = section('Signing in', {
     min: 1,
     max: 1_000,
     default: 6,
-    description: 'Further failures after which the account is locked.',
+    description: 'Further failures after which the account is locked for that network.',
   }),
   captchaLockoutMs: seconds({
     name: 'FAILED_LOGIN_CAPTCHA_LOCKOUT',
@@ -91,6 +91,15 @@ const signingIn = section('Signing in', {
     min: 1,
     default: 30,
     description: 'How long a trusted device needs no second factor.',
+  }),
+  strangerAttemptsMax: integer({
+    name: 'MAX_STRANGER_LOGIN_ATTEMPTS',
+    unit: 'attempts',
+    min: 1,
+    max: 100_000,
+    default: 60,
+    description:
+      'Failures of all networks together from which nobody has signed in to the account; after them such networks have to wait a minute, then twice as long each time, an hour at most. Networks that are known are let through.',
   }),
   /** How long a code challenge waits for its verifier. */
   challengeAgeMs: fixed(3_600_000),
@@ -118,7 +127,8 @@ const accounts = section('Accounts', {
   adminEmails: setting(emails, {
     name: 'ADMIN_EMAILS',
     default: '',
-    description: 'E-mail addresses, separated by commas, of the administrators.',
+    description:
+      'E-mail addresses, separated by commas: whoever registers one in the default workspace is an administrator. For those who move to this server; `scriptorium user promote` is the safer way.',
   }),
 });
 

@@ -134,7 +134,7 @@ test('help says of every command when to use it, with an example', async (t) => 
   const overview = await run('--help');
   t.is(overview.code, 0);
   const listed = [...overview.out.matchAll(/^ {2}(\w+)(?: \[options\])?(?: <\w+>)* {2,}\w/gm)];
-  const groups = { migrate: ['plan', 'apply'], user: ['find', 'show', 'sign-out'] };
+  const groups = { migrate: ['plan', 'apply'], user: ['find', 'show', 'sign-out', 'promote', 'demote'] };
   const inGroups = Object.entries(groups).flatMap(([group, names]) => names.map((name) => [group, name]));
   const commands = listed.map(([, name = '']) => [name]).filter(([name = '']) => !(name in groups));
   t.deepEqual(commands.length, 11);

@@ -104,9 +104,9 @@ export const accessKeySecrets = secret(
 const limits = section('Access and limits', {
   trustProxy: setting(trustRule, {
     name: 'TRUST_PROXY',
-    default: 'loopback, linklocal, uniquelocal',
+    default: 'loopback',
     description:
-      'Proxies whose `X-Forwarded-For` is believed: `true`, `false`, or addresses, CIDR ranges and the names `loopback`, `linklocal`, `uniquelocal`.',
+      'Proxies whose `X-Forwarded-For` is believed, all its lines as one list: `true`, `false`, or addresses, CIDR ranges and the names `loopback`, `linklocal`, `uniquelocal`.',
   }),
   /** A household or an office behind one address never comes near these. */
   rateLimits: {

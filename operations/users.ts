@@ -5,14 +5,30 @@ import { normaliseUsername, normaliseWorkspace } from '../actors/identity/userna
 import { UserAdministration } from '../actors/user/operator-contract.ts';
 import { UserState, type UsersService } from '../proto/generated/scriptorium/v1/users.ts';
 import { NotFoundError } from '../runtime/errors.ts';
+import type { AskOptions } from '../runtime/handles.ts';
 import type { Handlers } from './calls.ts';
 import { notFound } from './errors.ts';
 import { textField, uuidField } from './fields.ts';
 import type { InternalApiOptions } from './internal-api-options.ts';
 
-type Options = Pick<InternalApiOptions, 'actors' | 'lookups' | 'workspacesPerEmail'>;
+type Options = Pick<InternalApiOptions, 'actors' | 'lookups' | 'workspacesPerEmail' | 'logger'>;
 
-export function usersHandlers({ actors, lookups, workspacesPerEmail }: Options): Handlers<UsersService> {
+export function usersHandlers(options: Options): Handlers<UsersService> {
+  const { actors, lookups, workspacesPerEmail, logger } = options;
+
+  async function setAdministrator(given: string, administrator: boolean, ask: AskOptions) {
+    const userUuid = uuidField('user_uuid', given);
+    const asked = actors
+      .get(UserAdministration, userUuid)
+      .ask.operatorSetAdministrator({ administrator }, ask);
+    const { changed } = await known(asked);
+    logger.info(
+      { userUuid, administrator, changed },
+      'an operator has said whether a user is an administrator',
+    );
+    return { changed };
+  }
+
   return {
     async find(request) {
       const email = normaliseUsername(textField('email', request.email));
@@ -41,6 +57,9 @@ export function usersHandlers({ actors, lookups, workspacesPerEmail }: Options):
       const asked = actors.get(UserAdministration, userUuid).ask.operatorEndSessions({}, ask);
       return { endedSessions: (await known(asked)).ended };
     },
+
+    promote: ({ userUuid }, ask) => setAdministrator(userUuid, true, ask),
+    demote: ({ userUuid }, ask) => setAdministrator(userUuid, false, ask),
   };
 }
 

@@ -4,6 +4,7 @@ import type { BridgeTokens } from '../actors/identity/bridge-tokens.ts';
 import type { SessionTokens } from '../actors/identity/session-tokens.ts';
 import type { SigninKeys } from '../actors/identity/signin-keys.ts';
 import type { VerifyBearer } from '../gateway/admission/bearer.ts';
+import { createRateLimiter } from '../gateway/admission/rate-limit.ts';
 import { allRoutes } from '../gateway/routes/mod.ts';
 import { createGateway } from '../gateway/server.ts';
 import { createSocketTokens } from '../gateway/sockets/tokens.ts';
@@ -44,6 +45,7 @@ export async function openGateway(options: ServerOptions, parts: GatewayParts): 
       version,
       settings: config.accounts,
       cookies: config.cookies,
+      refreshLimiter: createRateLimiter(config.gateway.rateLimits, clock),
       filesServerUrl: config.gateway.filesServerUrl,
       captchaUiUrl: config.captchaUiUrl ?? null,
     }),

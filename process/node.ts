@@ -37,8 +37,13 @@ export interface NodeParts {
 export function createNode(options: ServerOptions, parts: NodeParts): Node {
   const { config, secrets, clock, random, logger } = options;
   const { resources, transport, registry } = parts;
-  // One core is left for the event loop.
-  const hasher = createPasswordHasher({ concurrent: Math.max(1, availableParallelism() - 1), waiting: 256 });
+  const hasher = createPasswordHasher({
+    // One core is left for the event loop.
+    concurrent: Math.max(1, availableParallelism() - 1),
+    waiting: 256,
+    // An office whose people all sign in at once waits for a second; nobody else waits for them.
+    waitingPerLane: 64,
+  });
   const { captchaServerUrl } = config;
   const http = createOutboundHttp({ clock });
   const captcha = captchaServerUrl === undefined ? noCaptcha : createCaptchaVerifier(captchaServerUrl, http);

@@ -22,6 +22,7 @@ import { openResources } from './resources.ts';
 import type { ServerOptions } from './server-options.ts';
 import { exitCodes, StartError } from './start-error.ts';
 import { openTransport } from './transport.ts';
+import { warnOfUnclaimedAdmins } from './unclaimed-admins.ts';
 
 export interface Ports {
   /** Absent: no client connects to this process. */
@@ -55,9 +56,13 @@ export async function startServer(options: ServerOptions, overlay = openResource
   const admin = createAdmin(registry, readiness);
   lifetime.onEnd(() => admin.close());
   const adminPort = await opened('ADMIN_PORT', () => admin.listen(config.adminHost, config.adminPort));
+  const lookups = createLookups(store);
+  await needing('The accounts could not be looked up', () =>
+    warnOfUnclaimedAdmins(config.accounts, lookups, logger),
+  );
   const internal = {
     cluster: createClusterOperations({ store, transport }),
-    lookups: createLookups(store),
+    lookups,
     actors,
     readiness,
     verifyBearer,

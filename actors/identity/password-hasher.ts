@@ -1,6 +1,7 @@
 /**
  * Hashing of server passwords: Argon2id, 19 MiB, two passes, one lane. It takes about ten milliseconds of one core
- * and 19 MiB, so it runs on the thread pool, a few at a time, from a bounded queue, and never inside a turn.
+ * and 19 MiB, so it runs on the thread pool, a few at a time, from a bounded queue, and never inside a turn. Each call
+ * names the lane it waits in (actors/queue.ts): the network it comes from, or the account of a signed-in caller.
  */
 import { hash as argon2Hash, verify as argon2Verify } from '@node-rs/argon2';
 import { dependency } from '../../runtime/dependency.ts';
@@ -8,12 +9,12 @@ import { createQueue, type QueueLimits } from '../queue.ts';
 
 export interface PasswordHasher {
   /** A text that carries its own parameters and salt. Throws `OverloadedError` when the queue is full. */
-  hash(password: string): Promise<string>;
+  hash(password: string, lane: string): Promise<string>;
   /**
    * Whether `password` is the one behind `hashed`. Undefined stands for an unknown account: false, after the same
    * work. Throws `OverloadedError` when the queue is full.
    */
-  verify(hashed: string | undefined, password: string): Promise<boolean>;
+  verify(hashed: string | undefined, password: string, lane: string): Promise<boolean>;
 }
 export const PasswordHasher = dependency<PasswordHasher>('the password hasher');
 
@@ -27,7 +28,8 @@ const nobodysHash =
 export function createPasswordHasher(limits: QueueLimits): PasswordHasher {
   const inTurn = createQueue(limits, 'Too many passwords are being checked.');
   return {
-    hash: (password) => inTurn(() => argon2Hash(password, parameters)),
-    verify: (hashed, password) => inTurn(() => argon2Verify(hashed ?? nobodysHash, password)),
+    hash: (password, lane) => inTurn(() => argon2Hash(password, parameters), undefined, lane),
+    verify: (hashed, password, lane) =>
+      inTurn(() => argon2Verify(hashed ?? nobodysHash, password), undefined, lane),
   };
 }

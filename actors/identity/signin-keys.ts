@@ -18,6 +18,8 @@ export interface SigninKeys {
   actorId(address: SignInAddress): string;
   /** The id of the `signin` actor that counts the wrong passwords of an account's own signed-in callers. */
   guardId(userUuid: string): string;
+  /** By what the `signin` actor of this id keeps a network: nobody who reads it learns where its owner lives. */
+  networkKey(actorId: string, network: string): string;
   /** The nonce an unknown address is answered with: 64 hex characters, the form of a client's own. */
   pseudoNonce(address: SignInAddress): string;
 }
@@ -26,10 +28,13 @@ export const SigninKeys = dependency<SigninKeys>('the keys of sign-in addresses'
 export function createSigninKeys(keyring: Keyring): SigninKeys {
   const actorKey = keyring.derive('signin-actor');
   const guardKey = keyring.derive('signed-in-guard');
+  const networkKey = keyring.derive('signin-network');
   const nonceKey = keyring.derive('pseudo-key-params');
   return {
     actorId: (address) => addressHmac(actorKey, address),
     guardId: (userUuid) => createHmac('sha256', guardKey).update(userUuid).digest('hex'),
+    networkKey: (actorId, network) =>
+      createHmac('sha256', networkKey).update(`${actorId}\u0000${network}`).digest('base64url').slice(0, 22),
     pseudoNonce: (address) => addressHmac(nonceKey, address),
   };
 }

@@ -1,16 +1,15 @@
 /**
- * How often signing in to one address was tried in vain (docs/protocol/authentication.md, "Attempts and lock-out").
+ * How often signing in to one address was tried in vain from one network (docs/protocol/authentication.md, "Attempts
+ * and lock-out").
  *
  * Plain failures count first; from `plainAttemptsMax` on a captcha is asked for and failures count as captcha
- * failures; with `captchaAttemptsMax` of those the address is locked. Each failure restarts the time after which
- * its counter is forgotten. An attempt is debited before the password is looked at and all are given back when it
- * is right, so that attempts made at the same moment cannot outrun the limit.
+ * failures; with `captchaAttemptsMax` of those the address is locked for that network. Each failure restarts the time
+ * after which its counter is forgotten.
  */
 import { z } from 'zod';
-import type { Turn } from '../../runtime/command.ts';
-import { slice } from '../../runtime/slice.ts';
+import { sliceMap } from '../../runtime/slice.ts';
 import type { Refusal } from '../reply.ts';
-import { AccountSettings } from '../settings.ts';
+import type { AccountSettings } from '../settings.ts';
 
 export interface Counter {
   readonly count: number;
@@ -27,11 +26,16 @@ const zero: Counter = { count: 0, untilMs: 0 };
 export const noAttempts: Attempts = { plain: zero, captcha: zero };
 
 const counterSchema = z.object({ count: z.number().int(), untilMs: z.number() });
-export const attemptsSlice = slice<Attempts>({
-  name: 'attempts',
+
+/** Networks counted apart. What bounds the guesses of more networks than that is the count of all strangers. */
+export const networksMax = 128;
+
+/** By the key of an `Origin`. */
+export const attemptsMap = sliceMap<Attempts>({
+  family: 'network-attempts',
   format: 1,
   schema: z.object({ plain: counterSchema, captcha: counterSchema }),
-  initial: noAttempts,
+  entriesMax: networksMax,
 });
 
 type Limits = Pick<
@@ -63,17 +67,10 @@ export function debit(attempts: Attempts, nowMs: number, limits: Limits): Attemp
   return { plain: { count: plain.count + 1, untilMs: nowMs + limits.plainLockoutMs }, captcha };
 }
 
+/** When the last of the counters is forgotten. */
+export const endOf = ({ plain, captcha }: Attempts): number => Math.max(plain.untilMs, captcha.untilMs);
+
 export const lockedOut: Refusal = {
   status: 423,
   message: 'Too many successive login requests. Please try your request again later.',
 };
-
-/** Counts one attempt as failed. An attempt without the captcha it needs is not made, and so not counted. */
-export function debitAttempt(turn: Turn, captchaPassed: boolean): 'debited' | 'locked' | 'captcha-missing' {
-  const limits = turn.use(AccountSettings);
-  const attempts = currentAttempts(turn.get(attemptsSlice), turn.nowMs);
-  if (isLocked(attempts, limits)) return 'locked';
-  if (needsCaptcha(attempts, limits) && !captchaPassed) return 'captcha-missing';
-  turn.set(attemptsSlice, debit(attempts, turn.nowMs, limits));
-  return 'debited';
-}

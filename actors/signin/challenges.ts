@@ -4,29 +4,75 @@
  *
  * Clients of snjs encode the hex text of the verifier's SHA-256, the standard (RFC 7636) its raw bytes; both are
  * accepted. Only a digest of the challenge is kept, as the key of its entry.
+ *
+ * Anybody may store one for any address, and clients send nothing with the verifier by which a challenge could prove
+ * itself, so they have to be kept. Each network has its own: whoever stores many pushes out his own, and those of known
+ * networks stay as long as a stranger's is there to go.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Turn } from '../../runtime/command.ts';
 import { sliceMap } from '../../runtime/slice.ts';
+import { type Origin, signedInOrigin } from './counting.ts';
+import { isKnownNetwork } from './known-networks.ts';
 
-/** More than a person has open, few enough to read at every activation. Beyond it the oldest goes. */
-export const challengesMax = 64;
+/** More than one network has open at a time. Beyond it that network's oldest goes. */
+export const challengesPerNetworkMax = 64;
 
-export const challengeMap = sliceMap<{ readonly untilMs: number }>({
+/** Few enough to read at every activation. Beyond it the fullest network of strangers makes room. */
+export const challengesMax = 256;
+
+interface Challenge {
+  readonly untilMs: number;
+  /** The key of the `Origin` that stored it; absent from a release that did not ask. */
+  readonly network?: string | undefined;
+}
+
+export const challengeMap = sliceMap<Challenge>({
   family: 'challenge',
   format: 1,
-  schema: z.object({ untilMs: z.number() }),
+  schema: z.object({ untilMs: z.number(), network: z.string().optional() }),
   entriesMax: challengesMax,
 });
 
-export function storeChallenge(turn: Turn, challenge: string, ageMs: number): void {
-  const entries = [...turn.entries(challengeMap)].toSorted(([, a], [, b]) => a.untilMs - b.untilMs);
-  const surplus = entries.length + 1 - challengesMax;
-  for (const [index, [key, { untilMs }]] of entries.entries()) {
-    if (index < surplus || untilMs <= turn.nowMs) turn.removeEntry(challengeMap, key);
+export function storeChallenge(turn: Turn, challenge: string, { key: network }: Origin, ageMs: number): void {
+  for (const [key, { untilMs }] of turn.entries(challengeMap)) {
+    if (untilMs <= turn.nowMs) turn.removeEntry(challengeMap, key);
   }
-  turn.setEntry(challengeMap, sha256(challenge).toString('hex'), { untilMs: turn.nowMs + ageMs });
+  const byNetwork = keysByNetwork(turn);
+  const own = byNetwork.get(network) ?? [];
+  if (own.length >= challengesPerNetworkMax) removeFirst(turn, own);
+  else if (turn.entries(challengeMap).size >= challengesMax) removeFirst(turn, fullest(turn, byNetwork));
+  turn.setEntry(challengeMap, sha256(challenge).toString('hex'), {
+    untilMs: turn.nowMs + ageMs,
+    network,
+  });
+}
+
+/** The keys of each network's challenges, the oldest first. */
+function keysByNetwork(turn: Turn): ReadonlyMap<string, readonly string[]> {
+  const byAge = [...turn.entries(challengeMap)].toSorted(([, a], [, b]) => a.untilMs - b.untilMs);
+  const byNetwork = new Map<string, string[]>();
+  for (const [key, { network = '' }] of byAge) {
+    const keys = byNetwork.get(network);
+    if (keys === undefined) byNetwork.set(network, [key]);
+    else keys.push(key);
+  }
+  return byNetwork;
+}
+
+/** Of strangers as long as there are any; of several that hold as much, the one with the oldest. */
+function fullest(turn: Turn, byNetwork: ReadonlyMap<string, readonly string[]>): readonly string[] {
+  const isStranger = (network: string) => network !== signedInOrigin.key && !isKnownNetwork(turn, network);
+  const strangers = [...byNetwork].filter(([network]) => isStranger(network));
+  const [first = []] = (strangers.length > 0 ? strangers : [...byNetwork])
+    .map(([, keys]) => keys)
+    .toSorted((a, b) => b.length - a.length);
+  return first;
+}
+
+function removeFirst(turn: Turn, [key]: readonly string[]): void {
+  if (key !== undefined) turn.removeEntry(challengeMap, key);
 }
 
 /** Takes away the challenge this verifier belongs to. False: there is none. */

@@ -1,28 +1,35 @@
 /**
  * The `signin` kind: one actor per address, known or not, and one per account for the passwords that its signed-in
- * callers give. It owns what guards an account from outside: the counters of failed attempts, and the challenges that
- * wait for their verifier. Its ids are made by `SigninKeys`.
+ * callers give. It owns what guards an account from outside: the counters of failed attempts, the networks that
+ * are known, and the challenges that wait for their verifier. Its ids are made by `SigninKeys`.
  */
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
 import { keyParamsSchema } from '../identity/key-params.ts';
 import { deviceSchema, signInReplySchema } from '../identity/session.ts';
-import { answerSchema } from '../reply.ts';
+import { answerSchema, type Refusal } from '../reply.ts';
 
 const nothing = z.object({});
 /** Normalised. */
 const address = { email: z.string(), workspace: z.string() };
+
+/** Of a sign-in that lacks a field. */
+export const missingCredentials: Refusal = {
+  status: 401,
+  tag: 'invalid-auth',
+  message: 'Invalid login credentials.',
+};
 
 export const Signin = contract({
   name: 'signin',
   commands: {
     /** The key params of an address, in the form anybody gets. No refusals: an unknown address has pseudo ones. */
     loginParams: {
-      request: z.object({ ...address, codeChallenge: z.string() }),
+      request: z.object({ ...address, codeChallenge: z.string(), ipAddress: z.string().nullish() }),
       reply: answerSchema(keyParamsSchema),
     },
 
-    /** Refusals: 401 and 423 of docs/protocol/authentication.md, "Login". */
+    /** What is missing is an empty text. Refusals: 401 and 423 of docs/protocol/authentication.md, "Login". */
     login: {
       request: z.object({
         ...address,
@@ -43,8 +50,14 @@ export const Signin = contract({
     debit: { request: nothing, reply: answerSchema(nothing) },
   },
   tells: {
-    /** Signing in, or a password given by a signed-in caller, was right: all attempts are given back. */
+    /** The account was registered, or a password given by a signed-in caller was right: all attempts are given back. */
     reset: z.null(),
+
+    /** The account was opened from that address, by its registration or with its password. */
+    recognise: z.object({ ipAddress: z.string().nullable() }),
+
+    /** The address is no longer that of the account. */
+    forget: z.null(),
   },
   timers: {
     /** Nothing it holds counts any more. */

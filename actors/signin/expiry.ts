@@ -1,18 +1,47 @@
+/**
+ * What of a `signin` actor counts no more is removed by its timer, and an actor that holds nothing becomes a tombstone.
+ * What comes and goes with every attempt ends within days; the known networks stay for months, and after them nothing.
+ */
 import { type Turn, timer } from '../../runtime/command.ts';
-import { attemptsSlice } from './attempts.ts';
+import { AccountSettings } from '../settings.ts';
+import { attemptsMap, endOf } from './attempts.ts';
 import { challengeMap } from './challenges.ts';
 import { Signin } from './contract.ts';
+import { endOfKnown, knownNetworkMap } from './known-networks.ts';
+import { endOfStrangers, noStrangers, strangersSlice } from './strangers.ts';
 
 const { expire } = Signin.timers;
 
-/**
- * Arms, or moves, the timer that makes the actor a tombstone once nothing it holds counts any more. To be called in
- * every turn that adds to what it holds, so that the timer never comes early.
- */
+/** Arms, or moves, the timer. To be called in every turn that adds to what the actor holds, so that it is never early. */
 export function expireLater(turn: Turn): void {
-  const { plain, captcha } = turn.get(attemptsSlice);
-  const challenges = [...turn.entries(challengeMap).values()].map(({ untilMs }) => untilMs);
-  turn.arm(expire, Math.max(plain.untilMs, captcha.untilMs, ...challenges), null);
+  const endMs = Math.max(endOfAttempts(turn), ...endsOfChallenges(turn));
+  if (endMs > turn.nowMs) turn.arm(expire, endMs, null);
+  else turn.arm(expire, endOfKnowing(turn), null);
 }
 
-export const expireTimer = timer({ ...expire, missed: 'fire-once', turn: (turn) => turn.tombstone() });
+export const expireTimer = timer({
+  ...expire,
+  missed: 'fire-once',
+  turn: (turn) => {
+    for (const key of turn.entries(attemptsMap).keys()) turn.removeEntry(attemptsMap, key);
+    for (const key of turn.entries(challengeMap).keys()) turn.removeEntry(challengeMap, key);
+    turn.set(strangersSlice, noStrangers);
+    for (const [key, known] of turn.entries(knownNetworkMap)) {
+      if (endOfKnown(known) <= turn.nowMs) turn.removeEntry(knownNetworkMap, key);
+    }
+    if (turn.entries(knownNetworkMap).size > 0) turn.arm(expire, endOfKnowing(turn), null);
+    else turn.tombstone();
+  },
+});
+
+function endOfAttempts(turn: Turn): number {
+  const networks = [...turn.entries(attemptsMap).values()].map(endOf);
+  return Math.max(endOfStrangers(turn.get(strangersSlice), turn.use(AccountSettings)), ...networks);
+}
+
+const endsOfChallenges = (turn: Turn): readonly number[] =>
+  [...turn.entries(challengeMap).values()].map(({ untilMs }) => untilMs);
+
+function endOfKnowing(turn: Turn): number {
+  return Math.max(turn.nowMs, ...[...turn.entries(knownNetworkMap).values()].map(endOfKnown));
+}

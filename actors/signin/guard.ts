@@ -1,16 +1,17 @@
 /** What a `user` actor asks of a `signin` actor. */
 import { command } from '../../runtime/command.ts';
 import { AccountSettings } from '../settings.ts';
-import { debitAttempt, lockedOut } from './attempts.ts';
+import { lockedOut } from './attempts.ts';
 import { storeChallenge as store } from './challenges.ts';
 import { Signin } from './contract.ts';
+import { debitAttempt, refusedAttempt, signedInOrigin } from './counting.ts';
 import { expireLater } from './expiry.ts';
 
 export const storeChallenge = command({
   ...Signin.commands.storeChallenge,
   creates: true,
   turn: (turn, { codeChallenge }) => {
-    store(turn, codeChallenge, turn.use(AccountSettings).challengeAgeMs);
+    store(turn, codeChallenge, signedInOrigin, turn.use(AccountSettings).challengeAgeMs);
     expireLater(turn);
     return {};
   },
@@ -21,8 +22,8 @@ export const debit = command({
   creates: true,
   repeat: 'recorded',
   turn: (turn) => {
-    const outcome = debitAttempt(turn, true);
-    if (outcome === 'locked') return { refused: lockedOut };
+    if (refusedAttempt(turn, signedInOrigin, true) !== undefined) return { refused: lockedOut };
+    debitAttempt(turn, signedInOrigin);
     expireLater(turn);
     return { ok: {} };
   },

@@ -1,13 +1,15 @@
 /**
  * The path of a sign-in (docs/protocol/authentication.md, "Login"):
  *
- *     debit   turn of `signin`: is the address locked, is a captcha missing; debits the attempt, takes the challenge
+ *     begin   turn of `signin`: is the address locked for where the attempt comes from, is a captcha missing; takes the
+ *             challenge, and debits the attempt if there was one: without it no password is right, and none is guessed
+ *     captcha where one is needed; of an attempt that was debited alone, so that nobody has many of them asked for
  *     look    the account's row, if there is one; a hint
  *     hash    outside any turn; for an unknown address against nobody's hash
  *     open    turn of `user`: are the credentials still those that were read; opens the session
- *     settle  turn of `signin`: gives the attempts back
+ *     accept  turn of `signin`: gives the attempts back, and knows the network from now on
  *
- * A crash between steps costs the caller one debited attempt at most. A repeat of the call finds `debit` and `open`
+ * A crash between steps costs the caller one debited attempt at most. A repeat of the call finds `begin` and `open`
  * recorded and goes through the others again.
  */
 import { lookup, type Turn, type Workflow, workflow } from '../../runtime/command.ts';
@@ -15,19 +17,29 @@ import { NotFoundError } from '../../runtime/errors.ts';
 import { type AccountRow, accountTable, addressKey } from '../identity/account-table.ts';
 import { CaptchaVerifier } from '../identity/captcha.ts';
 import { fullKeyParams } from '../identity/key-params.ts';
+import { networkOf } from '../identity/network.ts';
 import { PasswordHasher } from '../identity/password-hasher.ts';
-import type { Device } from '../identity/session.ts';
+import { type Device, sessionApiVersions } from '../identity/session.ts';
 import type { Refusal, Refused } from '../reply.ts';
-import { AccountSettings } from '../settings.ts';
 import { User } from '../user/contract.ts';
-import { attemptsSlice, debitAttempt, lockedOut, needsCaptcha, noAttempts } from './attempts.ts';
+import { lockedOut } from './attempts.ts';
 import { consumeChallenge } from './challenges.ts';
-import { Signin } from './contract.ts';
+import { missingCredentials, Signin } from './contract.ts';
+import {
+  acceptAttempt,
+  asksForCaptcha,
+  debitAttempt,
+  type Origin,
+  originOf,
+  refusedAttempt,
+} from './counting.ts';
 import { expireLater } from './expiry.ts';
 
 interface Login {
   readonly email: string;
   readonly workspace: string;
+  readonly password: string;
+  readonly codeVerifier: string;
   readonly apiVersion: string;
   readonly ephemeral: boolean;
   readonly device: Device;
@@ -37,41 +49,76 @@ interface Login {
 const wrongCredentials: Refusal = { status: 401, message: 'Invalid email or password' };
 const captchaMissing: Refusal = { status: 401, message: 'Please solve the captcha and try again.' };
 
+const unknownVersion: Refusal = {
+  status: 401,
+  message: 'This version of the application is not supported. Please update it.',
+};
+
 export const login = workflow({
   ...Signin.commands.login,
   creates: true,
   run: async (workflow, login) => {
-    const captchaPassed = await workflow.use(CaptchaVerifier).passes(login.hvmToken);
+    const captcha = workflow.use(CaptchaVerifier);
+    const { hvmToken = '', device } = login;
+    // Nobody is asked about a token that is not there.
+    const captchaPassed = hvmToken !== '' || (await captcha.passes(undefined));
     const attempt = await workflow.turn({
       recorded: true,
-      turn: (turn) => beginAttempt(turn, login.codeVerifier, captchaPassed),
+      turn: (turn) => beginAttempt(turn, login, captchaPassed),
     });
     if ('refused' in attempt) return attempt;
-    const refused = { refused: { ...wrongCredentials, captchaRequired: attempt.captchaRequired } };
+    const { origin, challengeMet, captchaRequired } = attempt;
+    if (attempt.asksForCaptcha && challengeMet && !(await captcha.passes(login.hvmToken))) {
+      return { refused: { ...captchaMissing, captchaRequired } };
+    }
+    const refused = { refused: { ...wrongCredentials, captchaRequired } };
     const account = await workflow.turn({
       reads: () => ({ account: lookup(accountTable, [addressKey(login)]) }),
       turn: (_turn, { account }) => account.rows[0],
     });
-    const isRight = await workflow.use(PasswordHasher).verify(account?.password_hash, login.password);
-    if (account === undefined || !isRight || !attempt.challengeMet) return refused;
+    const lane = networkOf(device.ipAddress ?? '');
+    const isRight = await workflow.use(PasswordHasher).verify(account?.password_hash, login.password, lane);
+    if (account === undefined || !isRight || !challengeMet) return refused;
     const opened = await openSessionAt(workflow, account, login);
     if ('stale' in opened) return refused;
-    await workflow.turn({ turn: (turn) => turn.set(attemptsSlice, noAttempts) });
+    await workflow.turn({ turn: (turn) => accept(turn, origin, device.ipAddress) });
     const user = { uuid: account.user_uuid, email: login.email, protocolVersion: opened.protocolVersion };
     return { ok: { ...opened.issued, key_params: fullKeyParams(account), user } };
   },
 });
 
-type Attempt = { readonly challengeMet: boolean; readonly captchaRequired: boolean } | Refused;
+interface Begun {
+  readonly origin: Origin;
+  readonly challengeMet: boolean;
+  readonly asksForCaptcha: boolean;
+  /** Of the attempt after this one, should this one fail. */
+  readonly captchaRequired: boolean;
+}
 
-function beginAttempt(turn: Turn, codeVerifier: string, captchaPassed: boolean): Attempt {
-  const outcome = debitAttempt(turn, captchaPassed);
-  if (outcome === 'locked') return { refused: { ...lockedOut, captchaRequired: true } };
-  if (outcome === 'captcha-missing') return { refused: { ...captchaMissing, captchaRequired: true } };
+function beginAttempt(turn: Turn, login: Login, captchaPassed: boolean): Begun | Refused {
+  const origin = originOf(turn, login.device.ipAddress);
+  const why = refusedAttempt(turn, origin, captchaPassed);
+  if (why === 'locked') return { refused: { ...lockedOut, captchaRequired: true } };
+  if (login.password === '' || login.codeVerifier === '') return { refused: missingCredentials };
+  if (!sessionApiVersions.includes(login.apiVersion)) return { refused: unknownVersion };
+  if (why === 'captcha-missing') return { refused: { ...captchaMissing, captchaRequired: true } };
+  const needsCaptcha = asksForCaptcha(turn, origin);
+  const challengeMet = consumeChallenge(turn, login.codeVerifier);
+  if (challengeMet) {
+    debitAttempt(turn, origin);
+    expireLater(turn);
+  }
+  return {
+    origin,
+    challengeMet,
+    asksForCaptcha: needsCaptcha,
+    captchaRequired: asksForCaptcha(turn, origin),
+  };
+}
+
+function accept(turn: Turn, origin: Origin, ipAddress: string | null): void {
+  acceptAttempt(turn, origin, ipAddress);
   expireLater(turn);
-  const challengeMet = consumeChallenge(turn, codeVerifier);
-  const captchaRequired = needsCaptcha(turn.get(attemptsSlice), turn.use(AccountSettings));
-  return { challengeMet, captchaRequired };
 }
 
 async function openSessionAt(workflow: Workflow, account: AccountRow, login: Login) {

@@ -11,12 +11,15 @@ import { publicKeyParams } from '../identity/key-params.ts';
 import { PasswordHasher } from '../identity/password-hasher.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import { AccountSettings } from '../settings.ts';
-import { attemptsSlice, noAttempts } from './attempts.ts';
+import { attemptsMap } from './attempts.ts';
 import { challengeMap, storeChallenge as store } from './challenges.ts';
 import { Signin } from './contract.ts';
+import { forgetAttempts, originOf, recognise } from './counting.ts';
 import { expireLater, expireTimer } from './expiry.ts';
 import { debit, storeChallenge } from './guard.ts';
+import { knownNetworkMap } from './known-networks.ts';
 import { login } from './login.ts';
+import { strangersSlice } from './strangers.ts';
 
 /**
  * Of an account that does not exist (docs/protocol/authentication.md, "Login params"): always the newest protocol,
@@ -28,11 +31,11 @@ const loginParams = command({
   ...Signin.commands.loginParams,
   creates: true,
   reads: (_view, address) => ({ account: lookup(accountTable, [addressKey(address)]) }),
-  turn: (turn, { codeChallenge, ...address }, { account }) => {
+  turn: (turn, { codeChallenge, ipAddress, ...address }, { account }) => {
     // Second factors gate here: a refusal returns before the challenge is stored, and without a stored
     // challenge no login passes. As long as no account can have a factor, none is asked for in vain either:
     // a made-up one would tell unknown addresses from known ones.
-    store(turn, codeChallenge, turn.use(AccountSettings).challengeAgeMs);
+    store(turn, codeChallenge, originOf(turn, ipAddress ?? null), turn.use(AccountSettings).challengeAgeMs);
     expireLater(turn);
     const [row] = account.rows;
     if (row !== undefined) return { ok: publicKeyParams(row) };
@@ -44,11 +47,26 @@ const loginParams = command({
 export const signin = kindOf(Signin, {
   revivable: true,
   uses: [AccountSettings, SigninKeys, PasswordHasher, CaptchaVerifier],
-  slices: [attemptsSlice, challengeMap],
+  slices: [attemptsMap, strangersSlice, knownNetworkMap, challengeMap],
   tables: [],
   commands: { loginParams, login, storeChallenge, debit },
   timers: { expire: expireTimer },
   tells: {
-    reset: tell({ ...Signin.tells.reset, turn: (turn) => turn.set(attemptsSlice, noAttempts) }),
+    reset: tell({ ...Signin.tells.reset, turn: forgetAttempts }),
+    recognise: tell({
+      ...Signin.tells.recognise,
+      creates: true,
+      turn: (turn, { ipAddress }) => {
+        recognise(turn, ipAddress);
+        expireLater(turn);
+      },
+    }),
+    forget: tell({
+      ...Signin.tells.forget,
+      turn: (turn) => {
+        forgetAttempts(turn);
+        for (const key of turn.entries(knownNetworkMap).keys()) turn.removeEntry(knownNetworkMap, key);
+      },
+    }),
   },
 });

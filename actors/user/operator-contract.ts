@@ -31,5 +31,12 @@ export const UserAdministration = contract({
     },
     /** They are not remembered as revoked: clients of a revoked session wipe their data, these shall sign in again. */
     operatorEndSessions: { request: nothing, reply: z.object({ ended: z.number() }) },
+
+    /** Of an active account, until an operator says otherwise, whatever `ADMIN_EMAILS` lists. */
+    operatorSetAdministrator: {
+      request: z.object({ administrator: z.boolean() }),
+      /** Whether it was the other before. */
+      reply: z.object({ changed: z.boolean() }),
+    },
   },
 });

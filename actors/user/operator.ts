@@ -1,11 +1,13 @@
-/** What operators ask of a user (operator-contract.ts): to be shown the account, and to end its sessions. */
+/** What operators ask of a user (operator-contract.ts): to be shown the account, to end its sessions, to say who administers. */
 import { command, sharedRead } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import type { State } from '../../runtime/slice.ts';
 import { head } from '../collection/head.ts';
 import { AccountSettings } from '../settings.ts';
+import { callerOf } from './caller.ts';
 import { UserAdministration } from './operator-contract.ts';
-import { callerOf, type Profile, profileSlice } from './profile.ts';
+import { type Profile, profileSlice } from './profile.ts';
+import { isAdministrator, rankSlice } from './rank.ts';
 import { endAllSessions } from './sessions/end.ts';
 import { type Session, sessionMap } from './sessions/session.ts';
 
@@ -33,6 +35,17 @@ export const operatorCommands = {
       const ended = [...turn.entries(sessionMap).values()].filter(isKept(turn.nowMs)).length;
       endAllSessions(turn);
       return { ended };
+    },
+  }),
+
+  operatorSetAdministrator: command({
+    ...UserAdministration.commands.operatorSetAdministrator,
+    repeat: 'recorded',
+    turn: (turn, { administrator }) => {
+      if (existing(turn).state !== 'active') throw new NotFoundError('the account was deleted');
+      const changed = isAdministrator(turn) !== administrator;
+      turn.set(rankSlice, { ...turn.get(rankSlice), administrator });
+      return { changed };
     },
   }),
 };

@@ -1,8 +1,5 @@
 import { z } from 'zod';
-import type { View } from '../../runtime/command.ts';
 import { slice } from '../../runtime/slice.ts';
-import type { Caller, Role } from '../reply.ts';
-import { AccountSettings } from '../settings.ts';
 
 /** The account as its own actor knows it. What signing in needs from outside stands in the `account` table too. */
 export interface Profile {
@@ -40,22 +37,3 @@ export const profileSlice = slice<Profile>({
   }),
   initial: noProfile,
 });
-
-/**
- * Every account has full access (docs/protocol/authentication.md, "Roles"); administrators are named by the operator.
- */
-const userRoles: readonly Role[] = [
-  { uuid: 'scriptorium-CORE_USER', name: 'CORE_USER' },
-  { uuid: 'scriptorium-PRO_USER', name: 'PRO_USER' },
-];
-const adminRoles: readonly Role[] = [
-  ...userRoles,
-  { uuid: 'scriptorium-INTERNAL_TEAM_USER', name: 'INTERNAL_TEAM_USER' },
-];
-
-/** The account as the one who makes a call. */
-export function callerOf(view: View): Caller {
-  const { adminEmails } = view.use(AccountSettings);
-  const isAdmin = adminEmails.has(view.get(profileSlice).email);
-  return { userUuid: view.self.id, roles: isAdmin ? adminRoles : userRoles };
-}

@@ -21,7 +21,7 @@ import {
 } from '../../runtime/command.ts';
 import { answerOf, type Caller, isRefused, type Refused, refuse, type SignedInAnswer } from '../reply.ts';
 import type { SignedInRequest, SignedInShape } from '../signed-in.ts';
-import { callerOf } from './profile.ts';
+import { callerOf } from './caller.ts';
 import { checkSession, isReadonly } from './sessions/check.ts';
 import type { Session } from './sessions/session.ts';
 

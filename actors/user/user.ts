@@ -22,6 +22,7 @@ import { itemCommands } from './items/commands.ts';
 import { operatorCommands } from './operator.ts';
 import { profileSlice } from './profile.ts';
 import { purgeTimer } from './purge.ts';
+import { rankSlice } from './rank.ts';
 import { sessionCommands } from './sessions/commands.ts';
 import { revokedSessionMap, sessionMap } from './sessions/session.ts';
 import { settingCommands } from './settings/commands.ts';
@@ -42,6 +43,7 @@ export const user = kindOf(User, {
   ],
   slices: [
     profileSlice,
+    rankSlice,
     sessionMap,
     revokedSessionMap,
     settingMap,

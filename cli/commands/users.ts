@@ -1,4 +1,4 @@
-/** `user find`, `user show` and `user sign-out`. */
+/** `user find`, `user show`, `user sign-out`, `user promote` and `user demote`. */
 import { UsersService } from '../../proto/generated/scriptorium/v1/users.ts';
 import { exitCodes, Failure } from '../failure.ts';
 import type { Session } from '../session.ts';
@@ -11,8 +11,10 @@ const example = '5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11';
 export const addUserCommands: AddCommands = (program, run) => {
   const user = program
     .command('user')
-    .summary('find users, look at them, end their sessions')
-    .description('Find users, look at them, and end their sessions. Notes are ciphertext and stay unseen.');
+    .summary('find users, look at them, end their sessions, say who administers')
+    .description(
+      'Find users, look at them, end their sessions, and say who is an administrator. Notes are ciphertext and stay unseen.',
+    );
   teach(
     user
       .command('find')
@@ -52,7 +54,44 @@ export const addUserCommands: AddCommands = (program, run) => {
       'whoever knows it can sign in again.',
     `user sign-out ${example} --yes`,
   );
+  teach(
+    user
+      .command('promote')
+      .argument('<uuid>', uuidHelp)
+      .summary('make a user an administrator')
+      .description('Make a user an administrator, until `user demote`.')
+      .action((uuid) => run((session) => promote(session, uuid))),
+    'When somebody shall administer the server in a client. Rather than by ADMIN_EMAILS: an address can be ' +
+      'registered by whoever is first.',
+    `user promote ${example}`,
+  );
+  teach(
+    user
+      .command('demote')
+      .argument('<uuid>', uuidHelp)
+      .summary('make an administrator a user like any other')
+      .description('Make an administrator a user like any other, also one whom ADMIN_EMAILS lists.')
+      .action((uuid) => run((session) => demote(session, uuid))),
+    'When somebody shall administer no longer, or never should have.',
+    `user demote ${example}`,
+  );
 };
+
+async function promote(session: Session, userUuid: string): Promise<void> {
+  const { changed } = await session.ask(UsersService.promote, { userUuid });
+  session.answer(
+    { userUuid, changed },
+    changed ? 'The user is an administrator now.' : 'The user was an administrator already.',
+  );
+}
+
+async function demote(session: Session, userUuid: string): Promise<void> {
+  const { changed } = await session.ask(UsersService.demote, { userUuid });
+  session.answer(
+    { userUuid, changed },
+    changed ? 'The user is no administrator any more.' : 'The user was no administrator.',
+  );
+}
 
 async function show(session: Session, userUuid: string): Promise<void> {
   const found = await session.ask(UsersService.show, { userUuid });

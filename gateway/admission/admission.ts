@@ -10,7 +10,7 @@ import { isMatch, type Match, type Router } from '../http/router.ts';
 import type { HttpRequest, HttpResponse } from '../http/uws.ts';
 import { type AccessKeyGate, accessKeyHeader } from './access-key.ts';
 import type { VerifyBearer } from './bearer.ts';
-import type { ClientAddress } from './client-address.ts';
+import { type ClientAddress, forwardedForOf } from './client-address.ts';
 import type { Cors } from './cors.ts';
 import type { RateBucket, RateLimiter } from './rate-limit.ts';
 
@@ -52,7 +52,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
   const { router, cors, gate, limiter, clientAddress, verifyBearer } = options;
 
   function addressReader(res: HttpResponse, req: HttpRequest, responder: Responder): () => string {
-    const forwardedFor = clientAddress.readsForwardedFor ? req.getHeader('x-forwarded-for') : '';
+    const forwardedFor = clientAddress.readsForwardedFor ? forwardedForOf(req) : '';
     let address: string | undefined;
     return () => {
       if (address === undefined && responder.isFinished) return '';

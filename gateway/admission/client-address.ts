@@ -5,6 +5,7 @@
  * anyone could have typed, and is ignored.
  */
 import { BlockList, isIP } from 'node:net';
+import type { HttpRequest } from '../http/uws.ts';
 
 export interface ClientAddress {
   /** False when no proxy is trusted at all, so that the header need not even be read. */
@@ -19,6 +20,22 @@ const namedRanges: Readonly<Record<string, readonly string[]>> = {
 };
 
 const hopsMax = 16;
+
+const headerName = 'x-forwarded-for';
+
+/**
+ * All lines of `X-Forwarded-For` in the order in which they came: a proxy may add a line of its own instead of going on
+ * with the one it was sent, which is what anyone could have typed. Nothing where the first line is empty.
+ */
+export function forwardedForOf(req: Pick<HttpRequest, 'getHeader' | 'forEach'>): string {
+  // Most requests have none, and to be told so costs less than to be shown all headers.
+  if (req.getHeader(headerName) === '') return '';
+  const lines: string[] = [];
+  req.forEach((name, value) => {
+    if (name === headerName) lines.push(value);
+  });
+  return lines.join(',');
+}
 
 /**
  * `trustProxy` is `TRUST_PROXY`: `false` (none), `true` (any), or a list of addresses, CIDR ranges and the names

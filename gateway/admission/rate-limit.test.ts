@@ -29,17 +29,27 @@ test('the addresses of one IPv6 network count as one', (t) => {
   const limiter = createRateLimiter({ publicPerMinute: 1, sessionPerMinute: 0 }, new FakeClock());
   t.is(limiter.take(limiter.public, '2001:0db8:0000:0001:0000:0000:0000:0001'), 0);
   t.true(limiter.take(limiter.public, '2001:db8:0:1:2::9') > 0);
+  t.is(limiter.take(limiter.public, '2001:db8::7'), 0);
+  t.true(limiter.take(limiter.public, '2001:db8:0:0:1::9') > 0);
   t.is(limiter.take(limiter.public, '2001:db8:0:2::9'), 0);
 });
 
-test('addresses beyond the bound share one count instead of growing the table', (t) => {
-  const limiter = createRateLimiter({ publicPerMinute: 2, sessionPerMinute: 0 }, new FakeClock(), [], 1);
-  t.is(limiter.take(limiter.public, 'known'), 0);
-  t.deepEqual(
-    ['a', 'b', 'c'].map((address) => limiter.take(limiter.public, address) > 0),
-    [false, false, true],
-  );
-  t.is(limiter.take(limiter.public, 'known'), 0);
+test('addresses beyond the bound push out the one that asked longest ago, and burden nobody', (t) => {
+  const limiter = createRateLimiter({ publicPerMinute: 2, sessionPerMinute: 0 }, new FakeClock(), [], 2);
+  const isRefused = (address: string) => limiter.take(limiter.public, address) > 0;
+  t.deepEqual(['busy', 'busy', 'a', 'busy'].map(isRefused), [false, false, false, true]);
+  // The newcomers push out one another.
+  t.deepEqual(['b', 'busy', 'c', 'busy', 'd', 'busy'].map(isRefused), [
+    false,
+    true,
+    false,
+    true,
+    false,
+    true,
+  ]);
+  t.deepEqual(['d', 'a', 'b'].map(isRefused), [false, false, false]);
+  // Nothing is kept of who was pushed out.
+  t.false(isRefused('busy'));
 });
 
 const dav = { name: 'dav', perMinute: 1, by: 'address' } as const;

@@ -4,8 +4,10 @@
  * office behind one address is no flood; everything else, a wrong bearer included, is counted by address.
  *
  * Fixed windows of a minute: two counts fit side by side at a window's edge, so an address may have up to twice
- * the limit within a minute. Memory is bounded: addresses beyond `addressesMax` in one window share one count.
+ * the limit within a minute. Memory is bounded: beyond `addressesMax` in one window the address that asked longest ago
+ * is forgotten. One that goes on asking is not, so a crowd of others neither frees nor burdens it.
  */
+import { networkOf } from '../../actors/identity/network.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { GatewaySettings } from '../settings.ts';
 
@@ -30,7 +32,6 @@ export interface RateLimiter {
 
 const windowMs = 60_000;
 const defaultAddressesMax = 50_000;
-const overflowAddress = 'overflow';
 
 /** `declared` are the buckets of routes. @throws Error when two of one name differ. */
 export function createRateLimiter(
@@ -61,11 +62,12 @@ export function createRateLimiter(
       const counted = counts.get(bucket.name);
       if (counted === undefined) throw new Error(`the rate bucket ${bucket.name} is not declared`);
       const network = networkOf(addressOrUser);
-      const key = counted.has(network) || counted.size < addressesMax ? network : overflowAddress;
-      const count = (counted.get(key) ?? 0) + 1;
-      if (count > bucket.perMinute) return windowEndsMs - nowMs;
-      counted.set(key, count);
-      return 0;
+      const count = (counted.get(network) ?? 0) + 1;
+      // Those that asked last are kept last.
+      counted.delete(network);
+      if (counted.size >= addressesMax) forgetFirst(counted);
+      counted.set(network, Math.min(count, bucket.perMinute + 1));
+      return count > bucket.perMinute ? windowEndsMs - nowMs : 0;
     },
   };
 }
@@ -82,13 +84,7 @@ function countsByName(buckets: readonly RateBucket[]): ReadonlyMap<string, Map<s
   return new Map([...known.keys()].map((name) => [name, new Map<string, number>()]));
 }
 
-/** One subscriber holds a whole /64 of IPv6, so that is what counts as an address. A user's uuid stays as it is. */
-function networkOf(address: string): string {
-  if (!address.includes(':')) return address;
-  const [head = ''] = address.split('::');
-  return head
-    .split(':')
-    .slice(0, 4)
-    .map((group) => group.replace(/^0+(?=.)/, ''))
-    .join(':');
+function forgetFirst(counted: Map<string, number>): void {
+  const [first] = counted.keys();
+  if (first !== undefined) counted.delete(first);
 }

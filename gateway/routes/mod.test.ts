@@ -4,6 +4,7 @@ import { defaultAccountSettings } from '../../actors/settings.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { createReadiness } from '../../runtime/readiness.ts';
 import { startGateway, testSocketTokens } from '../../test/kit/gateway.ts';
+import { createRateLimiter } from '../admission/rate-limit.ts';
 import { allRoutes } from './mod.ts';
 
 const routes = allRoutes({
@@ -12,6 +13,7 @@ const routes = allRoutes({
   captchaUiUrl: null,
   version: '1.2.3',
   settings: defaultAccountSettings,
+  refreshLimiter: createRateLimiter({ publicPerMinute: 0, sessionPerMinute: 0 }, systemClock),
   cookies: { sameSite: 'Lax', secure: false, partitioned: false, domain: '' },
   tokens: createSessionTokens(Buffer.alloc(32)),
   signinKeys: { actorId: () => '' },

@@ -3,12 +3,14 @@ import { z } from 'zod';
 import { sessionApiVersions } from '../../actors/identity/session.ts';
 import type { Credentials, SessionTokens } from '../../actors/identity/session-tokens.ts';
 import { User } from '../../actors/user/contract.ts';
+import type { RateLimiter } from '../admission/rate-limit.ts';
 import {
   accessCookiePrefix,
   clearedSessionCookies,
   refreshCookiePrefix,
   secretsOf,
 } from '../http/cookies.ts';
+import { tooManyRequests } from '../http/refusal.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import type { CookieOptions } from '../settings.ts';
 import { answeredOr, errorBodySchema, refusedAnswer } from './answer.ts';
@@ -18,6 +20,8 @@ import { refreshBodySchema, sessionAnswer } from './sign-in-answer.ts';
 export interface SessionRouteOptions {
   readonly tokens: Pick<SessionTokens, 'verify'>;
   readonly cookies: CookieOptions;
+  /** Refreshes are counted apart from everything else: by user where the MAC is right, by address where it is not. */
+  readonly refreshLimiter: RateLimiter;
 }
 
 export const tag = 'Sign-in and sessions';
@@ -35,6 +39,9 @@ const invalidParameters = {
   tag: 'invalid-parameters',
   message: 'The provided parameters are not valid.',
 } as const;
+
+/** Two tokens and the version, with room to spare. */
+const refreshBytesMax = 4_096;
 
 /**
  * A client that does not say which version it speaks refreshes as the first that had sessions
@@ -69,10 +76,12 @@ const sessionListRoutes: readonly AnyRoute[] = [
   }),
 ];
 
-export function sessionRoutes({ tokens, cookies }: SessionRouteOptions): readonly AnyRoute[] {
+export function sessionRoutes({ tokens, cookies, refreshLimiter }: SessionRouteOptions): readonly AnyRoute[] {
   async function refresh(context: RequestContext<'public'>, request: RefreshRequest): Promise<RouteReply> {
     const apiVersion = request.api ?? defaultRefreshVersion;
     const access = tokens.verify(request.access_token, secretsOf(context.cookies, accessCookiePrefix));
+    const waitMs = waitToRefreshMs(context, access);
+    if (waitMs > 0) return refusedAnswer(tooManyRequests(waitMs));
     if (access === undefined || !sessionApiVersions.includes(apiVersion)) {
       return refusedAnswer(invalidParameters);
     }
@@ -82,6 +91,12 @@ export function sessionRoutes({ tokens, cookies }: SessionRouteOptions): readonl
       .get(User, access.userUuid)
       .ask.refresh({ access, refreshSecrets, apiVersion, device }, ask);
     return answeredOr(invalidParameters, asked, sessionAnswer(cookies));
+  }
+
+  /** A device that cannot refresh is signed out, so it must not wait with a crowd that shares its address. */
+  function waitToRefreshMs({ client }: RequestContext<'public'>, access: Credentials | undefined): number {
+    if (access !== undefined) return refreshLimiter.take(refreshLimiter.session, access.userUuid);
+    return refreshLimiter.take(refreshLimiter.public, client.ipAddress ?? '');
   }
 
   /**
@@ -121,7 +136,8 @@ export function sessionRoutes({ tokens, cookies }: SessionRouteOptions): readonl
       tag,
       request: refreshRequest,
       replies: { 200: refreshBodySchema, 400: errorBodySchema, 429: errorBodySchema },
-      bodyLimit: 'small',
+      bodyLimit: refreshBytesMax,
+      unlimited: true,
       handle: refresh,
     }),
     route({

@@ -1,13 +1,12 @@
 /** Signing in: key params and challenge, then the password (docs/protocol/authentication.md). */
 import { z } from 'zod';
 import { keyParamsSchema } from '../../actors/identity/key-params.ts';
-import { sessionApiVersions } from '../../actors/identity/session.ts';
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import type { SignInAddress, SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { normaliseUsername, normaliseWorkspace } from '../../actors/identity/usernames.ts';
 import { isRefused } from '../../actors/reply.ts';
 import type { AccountSettings } from '../../actors/settings.ts';
-import { Signin } from '../../actors/signin/contract.ts';
+import { missingCredentials, Signin } from '../../actors/signin/contract.ts';
 import { User } from '../../actors/user/contract.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import { type AnyRoute, type Method, type RequestContext, type RouteReply, route } from '../http/route.ts';
@@ -32,7 +31,7 @@ const loginParamsRequest = z.object({
 });
 type LoginParamsRequest = z.infer<typeof loginParamsRequest>;
 
-/** A field that is absent is answered as wrong credentials are, so nothing is required here. */
+/** A locked address is told so whatever is missing, so nothing is required here. */
 const loginRequest = z.object({
   email: emailField.nullish(),
   password: z.string().max(1_024).nullish(),
@@ -43,15 +42,6 @@ const loginRequest = z.object({
   workspace_identifier: workspaceField,
 });
 
-const missingCredentials = {
-  status: 401,
-  tag: 'invalid-auth',
-  message: 'Invalid login credentials.',
-} as const;
-const unknownVersion = {
-  status: 401,
-  message: 'This version of the application is not supported. Please update it.',
-} as const;
 const missingEmail = { status: 400, message: 'Please provide an email address.' } as const;
 
 export function signInRoutes({
@@ -77,7 +67,10 @@ export function signInRoutes({
     const address = addressOf(email, workspace_identifier);
     const answer = await context.actors
       .get(Signin, signinKeys.actorId(address))
-      .ask.loginParams({ ...address, codeChallenge: code_challenge }, context.ask);
+      .ask.loginParams(
+        { ...address, codeChallenge: code_challenge, ipAddress: context.client.ipAddress },
+        context.ask,
+      );
     return answered(answer, (body) => ({ status: 200, body }));
   }
 
@@ -86,15 +79,14 @@ export function signInRoutes({
     request: z.infer<typeof loginRequest>,
   ): Promise<RouteReply> {
     const { email, password, code_verifier: codeVerifier, api } = request;
-    if (!email?.trim() || !password || !codeVerifier) return refusedAnswer(missingCredentials);
-    if (!api || !sessionApiVersions.includes(api)) return refusedAnswer(unknownVersion);
+    if (!email?.trim()) return refusedAnswer(missingCredentials);
     const address = addressOf(email, request.workspace_identifier);
     const reply = await actors.get(Signin, signinKeys.actorId(address)).ask.login(
       {
         ...address,
-        password,
-        codeVerifier,
-        apiVersion: api,
+        password: password ?? '',
+        codeVerifier: codeVerifier ?? '',
+        apiVersion: api ?? '',
         ephemeral: request.ephemeral ?? false,
         hvmToken: request.hvm_token ?? undefined,
         device: client,

@@ -3,7 +3,7 @@
  * Each is refused as what it is, before the upgrade: clients take every socket that opens for a sign to sync.
  */
 import { type AccessKeyGate, accessKeyHeader } from '../admission/access-key.ts';
-import type { ClientAddress } from '../admission/client-address.ts';
+import { type ClientAddress, forwardedForOf } from '../admission/client-address.ts';
 import type { Cors } from '../admission/cors.ts';
 import type { RateLimiter } from '../admission/rate-limit.ts';
 import { type Refusal, refusals, tooManyRequests } from '../http/refusal.ts';
@@ -31,7 +31,7 @@ export function createSocketAdmission(options: SocketAdmissionOptions): AdmitSoc
   function counted(res: HttpResponse, req: HttpRequest, refusal: Refusal): Refusal {
     if (!limiter.limits(limiter.public)) return refusal;
     const address = Buffer.from(res.getRemoteAddressAsText()).toString('latin1');
-    const forwardedFor = clientAddress.readsForwardedFor ? req.getHeader('x-forwarded-for') : '';
+    const forwardedFor = clientAddress.readsForwardedFor ? forwardedForOf(req) : '';
     const waitMs = limiter.take(limiter.public, clientAddress.resolve(address, forwardedFor));
     return waitMs > 0 ? tooManyRequests(waitMs) : refusal;
   }

@@ -125,6 +125,23 @@ setting(
 );
 
 setting(
+  'MAX_STRANGER_LOGIN_ATTEMPTS',
+  'is how many failures new networks have together before they wait',
+  { MAX_STRANGER_LOGIN_ATTEMPTS: '2' },
+  async (t, server) => {
+    await register(server);
+    const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
+    const guess = async (address: string) =>
+      (await signIn(server, { password: 'wrong' }, from(address))).status;
+    t.deepEqual(
+      [await guess('192.0.2.1'), await guess('192.0.2.2'), await guess('192.0.2.3')],
+      [401, 401, 423],
+    );
+    t.is((await signIn(server)).status, 200);
+  },
+);
+
+setting(
   'MAX_CAPTCHA_LOGIN_ATTEMPTS',
   'is how many further failures lock the account',
   { MAX_LOGIN_ATTEMPTS: '1', MAX_CAPTCHA_LOGIN_ATTEMPTS: '2' },

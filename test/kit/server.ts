@@ -21,6 +21,7 @@ import {
   WebAuthnSettings,
 } from '../../actors/settings.ts';
 import { createVerifyBearer } from '../../gateway/admission/bearer.ts';
+import { createRateLimiter } from '../../gateway/admission/rate-limit.ts';
 import { allRoutes } from '../../gateway/routes/mod.ts';
 import type { GatewayConfig } from '../../gateway/server.ts';
 import type { CookieOptions } from '../../gateway/settings.ts';
@@ -127,6 +128,7 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
       version: '0',
       settings: { ...defaultAccountSettings, ...options.accounts },
       cookies: { ...browsersAnywhere, ...options.cookies },
+      refreshLimiter: createRateLimiter(config.rateLimits ?? withoutLimits, clock),
       filesServerUrl: 'http://files.test',
       captchaUiUrl,
     });

@@ -33,7 +33,7 @@ export const simulatedKinds: readonly Kind[] = [...kinds, counterKind];
 
 /** What the kinds use. A turn saves few items, so that many a sync takes several. */
 export function simulatedSettings(accessTokenAgeMs: number, pageBytes: number): readonly Provided[] {
-  const attempts = { plainAttemptsMax: 10_000, captchaAttemptsMax: 10_000 };
+  const attempts = { plainAttemptsMax: 10_000, captchaAttemptsMax: 10_000, strangerAttemptsMax: 10_000 };
   return [
     provide(AccountSettings, { ...defaultAccountSettings, ...attempts, accessTokenAgeMs }),
     provide(ItemSettings, {

@@ -27,12 +27,13 @@ import { type Refused, refuse } from '../../reply.ts';
 import { User } from '../contract.ts';
 import { distrustAllDevices } from '../factors/trusted-devices.ts';
 import { type Profile, profileSlice } from '../profile.ts';
+import { rankSlice } from '../rank.ts';
 import { endAllSessions } from '../sessions/end.ts';
 import { openSession } from '../sessions/issue.ts';
 import { removeSetting } from '../settings/stored.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { ownAccount } from './own-account.ts';
-import { passwordIs, resetAttempts } from './password-guard.ts';
+import { forgetAddress, passwordIs, resetAttempts } from './password-guard.ts';
 import { signInReply } from './sign-in-reply.ts';
 
 interface CredentialsChange {
@@ -65,7 +66,7 @@ export const changeCredentials = signedInWorkflow({
     });
     const refused = await passwordIs(workflow, before, change.currentPassword, wrongPassword);
     if (refused !== undefined) return refused;
-    const passwordHash = await workflow.use(PasswordHasher).hash(change.newPassword);
+    const passwordHash = await workflow.use(PasswordHasher).hash(change.newPassword, workflow.self.id);
     return workflow.lastTurn({
       recorded: true,
       turn: (turn) => applyChange(turn, change, before, passwordHash),
@@ -117,7 +118,11 @@ function applyChange(
   // It wraps keys that the new credentials replace.
   removeSetting(turn, 'ACCOUNT_RECOVERY_ESCROW');
   distrustAllDevices(turn);
-  resetAttempts(turn, before);
+  if (email !== profile.email) {
+    turn.set(rankSlice, { ...turn.get(rankSlice), hasMoved: true });
+    forgetAddress(turn, before);
+  }
+  resetAttempts(turn, row, change.device);
   const isSameSecret = change.newPassword === change.currentPassword && email === profile.email;
   if (!isSameSecret) endAllSessions(turn);
   const { apiVersion, device } = change;

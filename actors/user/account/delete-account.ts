@@ -14,15 +14,17 @@
 import type { Turn } from '../../../runtime/command.ts';
 import { type AccountRow, accountTable } from '../../identity/account-table.ts';
 import type { Refused, SignedInAnswer } from '../../reply.ts';
+import { callerOf } from '../caller.ts';
 import { User } from '../contract.ts';
-import { callerOf, noProfile, profileSlice } from '../profile.ts';
+import { noProfile, profileSlice } from '../profile.ts';
 import { purgeFromStart } from '../purge.ts';
+import { noRank, rankSlice } from '../rank.ts';
 import { endAllSessions } from '../sessions/end.ts';
 import { revokedSessionMap } from '../sessions/session.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { notAllowed } from './change-credentials.ts';
 import { ownAccount } from './own-account.ts';
-import { resetAttempts, serverPasswordIs, wrongServerPassword } from './password-guard.ts';
+import { forgetAddress, serverPasswordIs, wrongServerPassword } from './password-guard.ts';
 
 type Done = Record<never, never>;
 
@@ -58,9 +60,10 @@ function deleteNow(turn: Turn, account: AccountRow): Done | Refused {
   }
   turn.remove(accountTable, { user_uuid: turn.self.id });
   turn.set(profileSlice, { ...noProfile, state: 'deleted' });
+  turn.set(rankSlice, noRank);
   endAllSessions(turn);
   for (const uuid of turn.entries(revokedSessionMap).keys()) turn.removeEntry(revokedSessionMap, uuid);
-  resetAttempts(turn, account);
+  forgetAddress(turn, account);
   turn.arm(User.timers.purge, turn.nowMs, purgeFromStart);
   return {};
 }

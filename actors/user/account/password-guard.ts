@@ -8,7 +8,8 @@
 import type { Turn, Workflow } from '../../../runtime/command.ts';
 import type { AccountRow } from '../../identity/account-table.ts';
 import { PasswordHasher } from '../../identity/password-hasher.ts';
-import { SigninKeys } from '../../identity/signin-keys.ts';
+import type { Device } from '../../identity/session.ts';
+import { type SignInAddress, SigninKeys } from '../../identity/signin-keys.ts';
 import { isRefused, type Refused, refuse } from '../../reply.ts';
 import { Signin } from '../../signin/contract.ts';
 
@@ -24,7 +25,9 @@ export async function passwordIs(
   const guard = workflow.actors.get(Signin, workflow.use(SigninKeys).guardId(account.user_uuid));
   const debited = await guard.ask.debit({});
   if (isRefused(debited)) return debited;
-  const isRight = await workflow.use(PasswordHasher).verify(account.password_hash, password);
+  const isRight = await workflow
+    .use(PasswordHasher)
+    .verify(account.password_hash, password, account.user_uuid);
   return isRight ? undefined : wrong;
 }
 
@@ -41,13 +44,25 @@ export async function serverPasswordIs(
   return passwordIs(workflow, account, password, wrongServerPassword);
 }
 
-/** To be called in the turn that the right password led to: the attempts at sign-ins are given back as well. */
-export function resetAttempts(
-  turn: Turn,
-  account: Pick<AccountRow, 'user_uuid' | 'identifier' | 'workspace'>,
-): void {
+type Named = Pick<AccountRow, 'user_uuid' | 'identifier' | 'workspace'>;
+
+/**
+ * To be called in the turn that the right password led to: the attempts at sign-ins are given back as well, and the
+ * network of the caller is known at the address.
+ */
+export function resetAttempts(turn: Turn, account: Named, { ipAddress }: Pick<Device, 'ipAddress'>): void {
   const keys = turn.use(SigninKeys);
-  const address = { email: account.identifier, workspace: account.workspace };
-  turn.tell(Signin, keys.actorId(address)).reset();
+  const signin = turn.tell(Signin, keys.actorId(addressOf(account)));
+  signin.reset();
+  signin.recognise({ ipAddress });
   turn.tell(Signin, keys.guardId(account.user_uuid)).reset();
 }
+
+/** To be called in the turn by which an address is no longer the account's. */
+export function forgetAddress(turn: Turn, account: Named): void {
+  const keys = turn.use(SigninKeys);
+  turn.tell(Signin, keys.actorId(addressOf(account))).forget();
+  turn.tell(Signin, keys.guardId(account.user_uuid)).reset();
+}
+
+const addressOf = ({ identifier, workspace }: Named): SignInAddress => ({ email: identifier, workspace });

@@ -12,6 +12,7 @@ import { lookup, type Turn, type Workflow, workflow } from '../../../runtime/com
 import { type AccountRow, accountTable, addressKey } from '../../identity/account-table.ts';
 import { CaptchaVerifier } from '../../identity/captcha.ts';
 import { isSupportedVersion, type SentKeyParams, storedKeyParams } from '../../identity/key-params.ts';
+import { networkOf } from '../../identity/network.ts';
 import { PasswordHasher } from '../../identity/password-hasher.ts';
 import { type Device, type SignInReply, sessionApiVersions } from '../../identity/session.ts';
 import { isPrivateUsername, isValidUsername } from '../../identity/usernames.ts';
@@ -53,7 +54,8 @@ export const register = workflow({
     if (!(await workflow.use(CaptchaVerifier).passes(registration.hvmToken))) return captchaFailed;
     const before = await beforeHash(workflow, registration);
     if (before !== undefined) return before;
-    const passwordHash = await workflow.use(PasswordHasher).hash(registration.password);
+    const lane = networkOf(registration.device.ipAddress ?? '');
+    const passwordHash = await workflow.use(PasswordHasher).hash(registration.password, lane);
     return workflow.turn({
       recorded: true,
       turn: (turn) => answerOf(createAccount(turn, registration, passwordHash)),
@@ -114,7 +116,7 @@ function createAccount(
   };
   turn.set(profileSlice, profile);
   if (isPrivateUsername(email)) putSetting(turn, 'LOG_SESSION_USER_AGENT', 'disabled');
-  resetAttempts(turn, row);
+  resetAttempts(turn, row, device);
   const issued = openSession(turn, { apiVersion, ephemeral, readonly: false, device });
   return signInReply(row, profile, issued);
 }

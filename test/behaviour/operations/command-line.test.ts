@@ -209,6 +209,11 @@ test.serial('user: found by address, shown, and signed out only when that is mea
   });
   t.deepEqual(await json('user', 'sign-out', userUuid, '--yes'), { userUuid, endedSessions: 1 });
   t.like(await run('user', 'sign-out', userUuid, '--yes'), { code: 0, out: '0 sessions ended.\n' });
+  t.like(await run('user', 'promote', userUuid), { code: 0, out: 'The user is an administrator now.\n' });
+  t.deepEqual(await json('user', 'promote', userUuid), { userUuid, changed: false });
+  t.regex((await run('user', 'show', userUuid)).out, /INTERNAL_TEAM_USER/);
+  t.like(await run('user', 'demote', userUuid), { code: 0, out: 'The user is no administrator any more.\n' });
+  t.like(await run('user', 'demote', nobody), { code: 1, err: 'There is no user of that uuid.\n' });
   t.like(await run('user', 'show', nobody), { code: 1, err: 'There is no user of that uuid.\n' });
   t.like(await run('user', 'show', 'bob'), { code: 64, err: 'user_uuid is not a uuid.\n' });
 });

@@ -286,6 +286,24 @@ test('a user is found by the address as people write it, shown, and signed out e
   t.false(JSON.stringify(world.log).includes(userUuid));
 });
 
+test('a user is promoted and demoted, which is logged without the address', async (t) => {
+  const world = await startApi(t);
+  const { userUuid } = await register(world.server);
+  const { ask } = callerOf(t, world.address);
+  const rolesOf = async () => (await ask(UsersService.show, { userUuid })).roles;
+  t.deepEqual(await ask(UsersService.promote, { userUuid }), { changed: true });
+  t.deepEqual(await ask(UsersService.promote, { userUuid }), { changed: false });
+  t.true((await rolesOf()).includes('INTERNAL_TEAM_USER'));
+  t.deepEqual(await ask(UsersService.demote, { userUuid }), { changed: true });
+  t.false((await rolesOf()).includes('INTERNAL_TEAM_USER'));
+  t.like(world.log, [
+    { userUuid, administrator: true, changed: true },
+    { userUuid, administrator: true, changed: false },
+    { userUuid, administrator: false, changed: true },
+  ]);
+  t.false(JSON.stringify(world.log).includes('alice'));
+});
+
 test('a user that is not there is not found, and what is no user is refused in words', async (t) => {
   const { address } = await startApi(t);
   const { failing } = callerOf(t, address);
@@ -295,6 +313,8 @@ test('a user that is not there is not found, and what is no user is refused in w
   );
   t.is((await failing(UsersService.show, { userUuid: nobody })).code, status.NOT_FOUND);
   t.is((await failing(UsersService.signOut, { userUuid: nobody })).code, status.NOT_FOUND);
+  t.is((await failing(UsersService.promote, { userUuid: nobody })).code, status.NOT_FOUND);
+  t.is((await failing(UsersService.demote, { userUuid: nobody })).code, status.NOT_FOUND);
   t.like(await failing(UsersService.find, { email: '', workspace: '' }), { details: 'email is missing.' });
   t.like(await failing(UsersService.show, { userUuid: 'bob' }), { details: 'user_uuid is not a uuid.' });
 });

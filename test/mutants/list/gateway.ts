@@ -1,6 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 const settings = ['test/behaviour/settings.test.ts'];
+const addresses = ['test/attacks/client-address.test.ts'];
 const rates = ['gateway/admission/rate-limit.test.ts'];
 const sockets = ['test/behaviour/sockets/sockets.test.ts'];
 const exchange = ['gateway/http/exchange.test.ts'];
@@ -45,17 +46,17 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'one-subscriber-with-endless-addresses',
     harm: 'Whoever has IPv6 is never slowed down.',
-    file: 'gateway/admission',
-    find: '.slice(0, 4)',
-    replace: '.slice(0, 8)',
+    file: 'actors/identity',
+    find: '.slice(0, prefixGroups)',
+    replace: '.slice(0, groups)',
     tests: rates,
   },
   {
     name: 'a-table-of-addresses-without-bound',
     harm: 'Whoever has many addresses fills the memory of the process.',
     file: 'gateway/admission',
-    find: 'counted.has(network) || counted.size < addressesMax ? network : overflowAddress',
-    replace: 'network',
+    find: 'if (counted.size >= addressesMax) forgetFirst(counted);',
+    replace: '',
     tests: rates,
   },
   {
@@ -206,6 +207,42 @@ export const mutants: readonly Mutant[] = [
     find: 'while (isTrusted(client)) {',
     replace: 'while (hops.length > 0) {',
     tests: ['gateway/admission/client-address.test.ts'],
+  },
+  {
+    name: 'one-line-of-addresses',
+    harm: 'Whoever writes a line of X-Forwarded-For before the proxy adds its own is never slowed down.',
+    file: 'gateway/admission',
+    find: "return lines.join(',');",
+    replace: 'return req.getHeader(headerName);',
+    tests: addresses,
+    match: 'a proxy that adds*',
+  },
+  {
+    name: 'every-private-network-a-proxy',
+    harm: 'A neighbour in the private network writes whose request it is.',
+    file: 'gateway/settings.ts',
+    find: "default: 'loopback',\n    description:\n      'Proxies",
+    replace: "default: 'loopback, uniquelocal',\n    description:\n      'Proxies",
+    tests: addresses,
+    match: 'a proxy of the private*',
+  },
+  {
+    name: 'a-refresh-with-the-crowd',
+    harm: 'A crowd at one address signs everybody there out.',
+    file: 'gateway/routes/sessions.ts',
+    find: '      unlimited: true,\n',
+    replace: '',
+    tests: addresses,
+    match: 'a device refreshes*',
+  },
+  {
+    name: 'refreshes-without-bound',
+    harm: 'A stolen session keeps the server busy by refreshing.',
+    file: 'gateway/routes/sessions.ts',
+    find: 'if (waitMs > 0) return refusedAnswer(tooManyRequests(waitMs));',
+    replace: '',
+    tests: addresses,
+    match: 'who refreshes*',
   },
   {
     name: 'a-body-of-any-size',

@@ -370,7 +370,7 @@ export const mutants: readonly Mutant[] = [
     name: 'everybody-is-an-administrator',
     harm: 'Every user is shown the controls of the operator.',
     file: 'actors/user',
-    find: 'isAdmin ? adminRoles : userRoles',
+    find: 'isAdministrator(view) ? adminRoles : userRoles',
     replace: 'adminRoles',
     tests: sessions,
     match: 'a caller learns*',

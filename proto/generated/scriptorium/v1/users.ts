@@ -115,6 +115,24 @@ export interface UsersSignOutResponse {
   endedSessions: number;
 }
 
+export interface UsersPromoteRequest {
+  userUuid: string;
+}
+
+export interface UsersPromoteResponse {
+  /** The user was no administrator before. */
+  changed: boolean;
+}
+
+export interface UsersDemoteRequest {
+  userUuid: string;
+}
+
+export interface UsersDemoteResponse {
+  /** The user was an administrator before. */
+  changed: boolean;
+}
+
 function createBaseUsersFindRequest(): UsersFindRequest {
   return { email: "", workspace: "" };
 }
@@ -524,6 +542,190 @@ export const UsersSignOutResponse: MessageFns<UsersSignOutResponse> = {
   },
 };
 
+function createBaseUsersPromoteRequest(): UsersPromoteRequest {
+  return { userUuid: "" };
+}
+
+export const UsersPromoteRequest: MessageFns<UsersPromoteRequest> = {
+  encode(message: UsersPromoteRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.userUuid !== "") {
+      writer.uint32(10).string(message.userUuid);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UsersPromoteRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUsersPromoteRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.userUuid = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUsersPromoteResponse(): UsersPromoteResponse {
+  return { changed: false };
+}
+
+export const UsersPromoteResponse: MessageFns<UsersPromoteResponse> = {
+  encode(message: UsersPromoteResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.changed !== false) {
+      writer.uint32(8).bool(message.changed);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UsersPromoteResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUsersPromoteResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.changed = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUsersDemoteRequest(): UsersDemoteRequest {
+  return { userUuid: "" };
+}
+
+export const UsersDemoteRequest: MessageFns<UsersDemoteRequest> = {
+  encode(message: UsersDemoteRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.userUuid !== "") {
+      writer.uint32(10).string(message.userUuid);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UsersDemoteRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUsersDemoteRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.userUuid = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUsersDemoteResponse(): UsersDemoteResponse {
+  return { changed: false };
+}
+
+export const UsersDemoteResponse: MessageFns<UsersDemoteResponse> = {
+  encode(message: UsersDemoteResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.changed !== false) {
+      writer.uint32(8).bool(message.changed);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UsersDemoteResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUsersDemoteResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.changed = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 export type UsersService = typeof UsersService;
 export const UsersService = {
   /** The user of an address. NOT_FOUND: nobody has it. */
@@ -557,6 +759,27 @@ export const UsersService = {
       Buffer.from(UsersSignOutResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): UsersSignOutResponse => UsersSignOutResponse.decode(value),
   },
+  /** Makes a user an administrator, until Demote. NOT_FOUND: there is no such user, or not any more. */
+  promote: {
+    path: "/scriptorium.v1.Users/Promote" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: UsersPromoteRequest): Buffer => Buffer.from(UsersPromoteRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): UsersPromoteRequest => UsersPromoteRequest.decode(value),
+    responseSerialize: (value: UsersPromoteResponse): Buffer =>
+      Buffer.from(UsersPromoteResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): UsersPromoteResponse => UsersPromoteResponse.decode(value),
+  },
+  /** Makes a user one like any other, whatever the operator's settings list. NOT_FOUND: as for Promote. */
+  demote: {
+    path: "/scriptorium.v1.Users/Demote" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: UsersDemoteRequest): Buffer => Buffer.from(UsersDemoteRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): UsersDemoteRequest => UsersDemoteRequest.decode(value),
+    responseSerialize: (value: UsersDemoteResponse): Buffer => Buffer.from(UsersDemoteResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): UsersDemoteResponse => UsersDemoteResponse.decode(value),
+  },
 } as const;
 
 export interface UsersServer extends UntypedServiceImplementation {
@@ -566,6 +789,10 @@ export interface UsersServer extends UntypedServiceImplementation {
   show: handleUnaryCall<UsersShowRequest, UsersShowResponse>;
   /** Ends all sessions of a user. Every client keeps its data and asks for the password again. */
   signOut: handleUnaryCall<UsersSignOutRequest, UsersSignOutResponse>;
+  /** Makes a user an administrator, until Demote. NOT_FOUND: there is no such user, or not any more. */
+  promote: handleUnaryCall<UsersPromoteRequest, UsersPromoteResponse>;
+  /** Makes a user one like any other, whatever the operator's settings list. NOT_FOUND: as for Promote. */
+  demote: handleUnaryCall<UsersDemoteRequest, UsersDemoteResponse>;
 }
 
 export interface UsersClient extends Client {
@@ -616,6 +843,38 @@ export interface UsersClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: UsersSignOutResponse) => void,
+  ): ClientUnaryCall;
+  /** Makes a user an administrator, until Demote. NOT_FOUND: there is no such user, or not any more. */
+  promote(
+    request: UsersPromoteRequest,
+    callback: (error: ServiceError | null, response: UsersPromoteResponse) => void,
+  ): ClientUnaryCall;
+  promote(
+    request: UsersPromoteRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: UsersPromoteResponse) => void,
+  ): ClientUnaryCall;
+  promote(
+    request: UsersPromoteRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: UsersPromoteResponse) => void,
+  ): ClientUnaryCall;
+  /** Makes a user one like any other, whatever the operator's settings list. NOT_FOUND: as for Promote. */
+  demote(
+    request: UsersDemoteRequest,
+    callback: (error: ServiceError | null, response: UsersDemoteResponse) => void,
+  ): ClientUnaryCall;
+  demote(
+    request: UsersDemoteRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: UsersDemoteResponse) => void,
+  ): ClientUnaryCall;
+  demote(
+    request: UsersDemoteRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: UsersDemoteResponse) => void,
   ): ClientUnaryCall;
 }
 

@@ -1,0 +1,27 @@
+/**
+ * The network that an address belongs to, which is what is counted and remembered: one subscriber holds a whole /64 of
+ * IPv6 and may come from any address of it, while an IPv4 address stands for itself.
+ */
+
+const prefixGroups = 4;
+const groups = 8;
+
+/** Text that is no IPv6 address stands for itself. All spellings of a network give one text. */
+export function networkOf(address: string): string {
+  if (!address.includes(':')) return address;
+  const [head = '', tail] = address.split('::');
+  const before = groupsOf(head);
+  const after = groupsOf(tail ?? '');
+  const zeros = new Array<string>(Math.max(0, groups - before.length - after.length)).fill('0');
+  return [...before, ...zeros, ...after].slice(0, prefixGroups).join(':');
+}
+
+/** A dotted IPv4 address at the end stands for two groups. */
+function groupsOf(text: string): readonly string[] {
+  if (text === '') return [];
+  return text
+    .split(':')
+    .flatMap((group) =>
+      group.includes('.') ? [group, group] : [group.toLowerCase().replace(/^0+(?=.)/, '')],
+    );
+}

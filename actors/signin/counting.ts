@@ -1,0 +1,107 @@
+/**
+ * Counting the attempts at one address by where they come from. An attempt is debited before the password is looked at
+ * and given back when it is right, so that attempts made at the same moment cannot outrun a limit.
+ *
+ * An address that nobody has registered has no known networks and is guarded like any other.
+ */
+import type { Turn } from '../../runtime/command.ts';
+import { networkOf } from '../identity/network.ts';
+import { SigninKeys } from '../identity/signin-keys.ts';
+import { AccountSettings } from '../settings.ts';
+import {
+  type Attempts,
+  attemptsMap,
+  currentAttempts,
+  debit,
+  endOf,
+  isLocked,
+  needsCaptcha,
+  networksMax,
+  noAttempts,
+} from './attempts.ts';
+import { isKnownNetwork, rememberNetwork } from './known-networks.ts';
+import { currentStrangers, nextAttemptMs, noStrangers, strangersSlice } from './strangers.ts';
+
+/** Where an attempt comes from. */
+export interface Origin {
+  readonly key: string;
+  readonly isStranger: boolean;
+}
+
+/** The account's own signed-in callers. No network has this key. */
+export const signedInOrigin: Origin = { key: 'signed-in', isStranger: false };
+
+/** `ipAddress` is null when it can no longer be told; nobody is known by that. */
+export function originOf(turn: Turn, ipAddress: string | null): Origin {
+  const key = keyOf(turn, ipAddress);
+  return { key, isStranger: ipAddress === null || !isKnownNetwork(turn, key) };
+}
+
+const keyOf = (turn: Turn, ipAddress: string | null): string =>
+  turn.use(SigninKeys).networkKey(turn.self.id, networkOf(ipAddress ?? ''));
+
+/** Why no attempt may be made now, if so. `captchaPassed` where it was, or may yet be. */
+export function refusedAttempt(
+  turn: Turn,
+  origin: Origin,
+  captchaPassed: boolean,
+): 'locked' | 'captcha-missing' | undefined {
+  const limits = turn.use(AccountSettings);
+  const attempts = attemptsOf(turn, origin);
+  if (isLocked(attempts, limits)) return 'locked';
+  if (origin.isStranger && turn.nowMs < nextAttemptMs(currentStrangers(turn), limits)) return 'locked';
+  if (asksForCaptcha(turn, origin) && !captchaPassed) return 'captcha-missing';
+  return undefined;
+}
+
+/** Whether an attempt from there has to come with a captcha, where one is configured. */
+export function asksForCaptcha(turn: Turn, origin: Origin): boolean {
+  const limits = turn.use(AccountSettings);
+  if (needsCaptcha(attemptsOf(turn, origin), limits)) return true;
+  return origin.isStranger && currentStrangers(turn).count >= limits.plainAttemptsMax;
+}
+
+/** Counts one attempt as failed. */
+export function debitAttempt(turn: Turn, origin: Origin): void {
+  const limits = turn.use(AccountSettings);
+  const attempts = attemptsOf(turn, origin);
+  if (turn.entry(attemptsMap, origin.key) === undefined) makeRoom(turn);
+  turn.setEntry(attemptsMap, origin.key, debit(attempts, turn.nowMs, limits));
+  if (!origin.isStranger) return;
+  turn.set(strangersSlice, { count: currentStrangers(turn).count + 1, lastMs: turn.nowMs });
+}
+
+/** The password was right: that network has no failures any more, and is known from now on. */
+export function acceptAttempt(turn: Turn, { key, isStranger }: Origin, ipAddress: string | null): void {
+  turn.removeEntry(attemptsMap, key);
+  const strangers = currentStrangers(turn);
+  // The others' failures stand: an owner who comes and goes would free them of theirs.
+  if (isStranger && strangers.count > 0) {
+    turn.set(strangersSlice, { ...strangers, count: strangers.count - 1 });
+  }
+  recognise(turn, ipAddress);
+}
+
+export function recognise(turn: Turn, ipAddress: string | null): void {
+  if (ipAddress !== null) rememberNetwork(turn, keyOf(turn, ipAddress));
+}
+
+/** Gives all attempts back, whoever made them. */
+export function forgetAttempts(turn: Turn): void {
+  for (const key of turn.entries(attemptsMap).keys()) turn.removeEntry(attemptsMap, key);
+  turn.set(strangersSlice, noStrangers);
+}
+
+function attemptsOf(turn: Turn, { key }: Origin): Attempts {
+  return currentAttempts(turn.entry(attemptsMap, key) ?? noAttempts, turn.nowMs);
+}
+
+/** The failures that would be forgotten first go. Those of known networks and of signed-in callers stay. */
+function makeRoom(turn: Turn): void {
+  const entries = [...turn.entries(attemptsMap)];
+  if (entries.length < networksMax) return;
+  const [first] = entries
+    .filter(([key]) => key !== signedInOrigin.key && !isKnownNetwork(turn, key))
+    .toSorted(([, a], [, b]) => endOf(a) - endOf(b));
+  if (first !== undefined) turn.removeEntry(attemptsMap, first[0]);
+}

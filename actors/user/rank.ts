@@ -1,0 +1,34 @@
+/**
+ * Whether an account is an administrator's. That is a fact of the account, given and taken by an operator. Where no
+ * operator has said anything, `ADMIN_EMAILS` says it of accounts of the default workspace that were registered with an
+ * address it lists: whoever changes his own to such an address gets nothing by it.
+ */
+import { z } from 'zod';
+import type { View } from '../../runtime/command.ts';
+import { slice } from '../../runtime/slice.ts';
+import { defaultWorkspace } from '../identity/usernames.ts';
+import { AccountSettings } from '../settings.ts';
+import { profileSlice } from './profile.ts';
+
+export interface Rank {
+  /** What an operator has said; null when none has. */
+  readonly administrator: boolean | null;
+  /** Its address is not the one it was registered with. */
+  readonly hasMoved: boolean;
+}
+
+export const noRank: Rank = { administrator: null, hasMoved: false };
+
+export const rankSlice = slice<Rank>({
+  name: 'rank',
+  format: 1,
+  schema: z.object({ administrator: z.boolean().nullable(), hasMoved: z.boolean() }),
+  initial: noRank,
+});
+
+export function isAdministrator(view: View): boolean {
+  const { administrator, hasMoved } = view.get(rankSlice);
+  if (administrator !== null) return administrator;
+  const { email, workspace } = view.get(profileSlice);
+  return !hasMoved && workspace === defaultWorkspace && view.use(AccountSettings).adminEmails.has(email);
+}

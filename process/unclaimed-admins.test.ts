@@ -1,0 +1,26 @@
+import test from 'ava';
+import type { Lookups } from '../runtime/lookups.ts';
+import { warnOfUnclaimedAdmins } from './unclaimed-admins.ts';
+
+async function linesOf(taken: readonly string[], registrationDisabled = false) {
+  const lines: object[] = [];
+  const logger = { info() {}, error() {}, warn: (fields: object) => void lines.push(fields) };
+  const lookups = {
+    find: async ({ values: [value] }: { values: readonly { identifier: string; workspace: string }[] }) => ({
+      rows: value?.workspace === 'default' && taken.includes(value.identifier) ? [{ user_uuid: 'x' }] : [],
+    }),
+  } as unknown as Lookups;
+  const adminEmails = new Set(['a@example.org', 'b@example.org']);
+  await warnOfUnclaimedAdmins({ adminEmails, registrationDisabled }, lookups, logger);
+  return lines;
+}
+
+test('listed addresses that anybody may yet register are counted, and not named', async (t) => {
+  t.deepEqual(await linesOf([]), [{ addresses: 2 }]);
+  t.deepEqual(await linesOf(['a@example.org']), [{ addresses: 1 }]);
+});
+
+test('nothing is said where all are taken, or nobody may register', async (t) => {
+  t.deepEqual(await linesOf(['a@example.org', 'b@example.org']), []);
+  t.deepEqual(await linesOf([], true), []);
+});

@@ -1,0 +1,23 @@
+/** Who registers an address of `ADMIN_EMAILS` first is an administrator, so an operator is told of those still free. */
+import { findUser } from '../actors/identity/account-table.ts';
+import { defaultWorkspace } from '../actors/identity/usernames.ts';
+import type { AccountSettings } from '../actors/settings.ts';
+import type { Lookups } from '../runtime/lookups.ts';
+import type { Logger } from '../runtime/ports.ts';
+
+export async function warnOfUnclaimedAdmins(
+  { adminEmails, registrationDisabled }: Pick<AccountSettings, 'adminEmails' | 'registrationDisabled'>,
+  lookups: Lookups,
+  logger: Logger,
+): Promise<void> {
+  if (registrationDisabled) return;
+  let unclaimed = 0;
+  for (const email of adminEmails) {
+    if ((await findUser(lookups, { email, workspace: defaultWorkspace })) === undefined) unclaimed += 1;
+  }
+  if (unclaimed === 0) return;
+  logger.warn(
+    { addresses: unclaimed },
+    'ADMIN_EMAILS lists addresses that have no account while registration is open: whoever registers one is an administrator; `scriptorium user promote` is the safer way',
+  );
+}

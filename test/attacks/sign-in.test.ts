@@ -1,0 +1,175 @@
+/** Strangers who know an address, against the one whose it is. */
+import test from 'ava';
+import { alice, challengeOf, headerSessions, register, signIn } from '../kit/account.ts';
+import { startServer, type TestServer } from '../kit/server.ts';
+
+const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
+const wrong = { password: 'wrong' };
+const minute = 60_000;
+
+const askParams = (server: TestServer, verifier: string, address: string, email = alice.email) =>
+  server.call('POST', '/v2/login-params', {
+    body: { email, code_challenge: challengeOf(verifier) },
+    ...from(address),
+  });
+
+/** Twelve failures of each network, as many as one has. */
+async function guessFrom(server: TestServer, networks: number, email = alice.email): Promise<number[]> {
+  const statuses: number[] = [];
+  for (let network = 1; network <= networks; network += 1) {
+    for (let attempt = 0; attempt < 12; attempt += 1) {
+      statuses.push((await signIn(server, { ...wrong, email }, from(`198.51.100.${network}`))).status);
+    }
+  }
+  return statuses;
+}
+
+const begin = (server: TestServer) => askParams(server, 'mine', '203.0.113.7');
+const finish = (server: TestServer, address = '203.0.113.7') =>
+  server.call('POST', '/v2/login', {
+    body: { ...alice, code_verifier: 'mine', api: headerSessions },
+    ...from(address),
+  });
+
+test('a stranger who stores challenges pushes out his own', async (t) => {
+  const server = await startServer(t);
+  await register(server);
+  await begin(server);
+  for (let n = 0; n < 70; n += 1) await askParams(server, `${n}`, '198.51.100.1');
+  t.is((await finish(server)).status, 200);
+});
+
+test('strangers of many networks who store challenges push out their own', async (t) => {
+  const server = await startServer(t);
+  await register(server);
+  await begin(server);
+  for (let n = 0; n < 300; n += 1) await askParams(server, `${n}`, `198.51.${n >> 8}.${n & 255}`);
+  t.is((await finish(server)).status, 200);
+});
+
+test('who comes from a new network keeps his challenge while one network stores hundreds', async (t) => {
+  const server = await startServer(t);
+  await register(server);
+  await askParams(server, 'mine', '192.0.2.1');
+  for (let n = 0; n < 300; n += 1) await askParams(server, `${n}`, '198.51.100.1');
+  t.is((await finish(server, '192.0.2.1')).status, 200);
+});
+
+test('a verifier without a challenge is not counted as a wrong password', async (t) => {
+  const server = await startServer(t);
+  await register(server);
+  for (let attempt = 0; attempt < 30; attempt += 1) {
+    t.is((await finish(server)).status, 401);
+  }
+  t.is((await signIn(server)).status, 200);
+});
+
+test('a stranger who guesses locks himself out and nobody else', async (t) => {
+  const server = await startServer(t);
+  await register(server);
+  t.deepEqual(new Set(await guessFrom(server, 1)), new Set([401]));
+  t.is((await signIn(server, {}, from('198.51.100.1'))).status, 423);
+  t.is((await signIn(server)).status, 200);
+  t.is((await signIn(server, {}, from('192.0.2.1'))).status, 200);
+});
+
+test('the guesses of all strangers together are bounded, and the owner gets in from home', async (t) => {
+  const server = await startServer(t);
+  await register(server);
+  const statuses = await guessFrom(server, 10);
+  t.is(statuses.filter((status) => status === 401).length, 60);
+  t.is(statuses.filter((status) => status === 423).length, 60);
+  t.is((await signIn(server)).status, 200);
+});
+
+test('strangers wait longer and longer, and never for ever', async (t) => {
+  const server = await startServer(t, { accounts: { strangerAttemptsMax: 3 } });
+  await register(server);
+  const guess = async (n: number) => (await signIn(server, wrong, from(`198.51.100.${n}`))).status;
+  for (let n = 0; n < 3; n += 1) t.is(await guess(n), 401);
+  for (const [index, waitMs] of [1, 2, 4, 8, 16, 32, 60, 60].entries()) {
+    await server.advance(waitMs * minute - 1);
+    t.is(await guess(100 + index), 423, `${waitMs}`);
+    await server.advance(1);
+    t.is(await guess(100 + index), 401, `${waitMs}`);
+  }
+  await server.advance(24 * 60 * minute);
+  for (let n = 0; n < 3; n += 1) t.is(await guess(n), 401);
+});
+
+test('a right password frees the strangers of its own attempt alone, and its network is known from then on', async (t) => {
+  const server = await startServer(t, { accounts: { strangerAttemptsMax: 3 } });
+  await register(server);
+  t.is((await signIn(server, wrong, from('198.51.100.1'))).status, 401);
+  t.is((await signIn(server, wrong, from('198.51.100.2'))).status, 401);
+  t.is((await signIn(server, {}, from('192.0.2.1'))).status, 200);
+  t.is((await signIn(server, wrong, from('198.51.100.3'))).status, 401);
+  t.is((await signIn(server, wrong, from('198.51.100.4'))).status, 423);
+  t.is((await signIn(server, {}, from('192.0.2.1'))).status, 200);
+  t.is((await signIn(server, {}, from('192.0.2.2'))).status, 423);
+});
+
+test('what is known of networks outlives the counters, a restart and a sleep', async (t) => {
+  const server = await startServer(t, { accounts: { strangerAttemptsMax: 1 } });
+  await register(server);
+  await server.advance(48 * 60 * minute);
+  await server.restart();
+  t.is((await signIn(server, wrong, from('198.51.100.1'))).status, 401);
+  t.is((await signIn(server, wrong, from('198.51.100.2'))).status, 423);
+  t.is((await signIn(server)).status, 200);
+});
+
+test('all addresses of an IPv6 network are one stranger', async (t) => {
+  const server = await startServer(t);
+  await register(server);
+  for (let n = 0; n < 12; n += 1) {
+    t.is((await signIn(server, wrong, from(`2001:db8:0:1::${n + 1}`))).status, 401);
+  }
+  t.is((await signIn(server, {}, from('2001:db8:0:1::9999'))).status, 423);
+  t.is((await signIn(server, {}, from('2001:db8:0:2::1'))).status, 200);
+});
+
+test('strangers see no difference between an address that is somebody’s and one that is nobody’s', async (t) => {
+  const server = await startServer(t);
+  await register(server);
+  t.deepEqual(await guessFrom(server, 7), await guessFrom(server, 7, 'nobody@example.org'));
+});
+
+test('a locked address says so before any field is looked at', async (t) => {
+  const server = await startServer(t);
+  await register(server);
+  await guessFrom(server, 1);
+  const complete = { ...alice, code_verifier: 'x', api: headerSessions };
+  for (const field of ['password', 'code_verifier', 'api']) {
+    const body = { ...complete, [field]: undefined };
+    t.is((await server.call('POST', '/v2/login', { body, ...from('198.51.100.1') })).status, 423, field);
+    t.is((await server.call('POST', '/v2/login', { body })).status, 401, field);
+  }
+});
+
+test('the captcha provider is asked no more often than there are attempts', async (t) => {
+  let asked = 0;
+  const captcha = {
+    passes: async (token?: string) => {
+      if (token !== undefined && token !== '') asked += 1;
+      return token === 'solved';
+    },
+  };
+  const server = await startServer(t, { captcha, captchaUiUrl: 'https://captcha.example.org' });
+  await register(server, { hvm_token: 'solved' });
+  asked = 0;
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    await signIn(server, { ...wrong, hvm_token: 'made up' }, from('198.51.100.1'));
+    const body = { ...alice, code_verifier: 'none', api: headerSessions, hvm_token: 'made up' };
+    await server.call('POST', '/v2/login', { body, ...from('198.51.100.2') });
+  }
+  t.is(asked, 6);
+});
+
+test('an attempt without the captcha it needs is not counted', async (t) => {
+  const captcha = { passes: async (token?: string) => token === 'solved' };
+  const server = await startServer(t, { captcha });
+  await register(server, { hvm_token: 'solved' });
+  for (let attempt = 0; attempt < 20; attempt += 1) t.is((await signIn(server, wrong)).status, 401);
+  t.is((await signIn(server, { hvm_token: 'solved' })).status, 200);
+});
