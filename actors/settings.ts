@@ -101,6 +101,13 @@ const signingIn = section('Signing in', {
     description:
       'Failures of all networks together from which nobody has signed in to the account; after them such networks have to wait a minute, then twice as long each time, an hour at most. Networks that are known are let through.',
   }),
+  approvalAgeMs: seconds({
+    name: 'AUTH_MFA_APPROVAL_TTL_SECONDS',
+    min: 10,
+    max: 3_600,
+    default: 120,
+    description: 'How long a sign-in waits for the approval of another device.',
+  }),
   /** How long a code challenge waits for its verifier. */
   challengeAgeMs: fixed(3_600_000),
 });

@@ -16,7 +16,7 @@ export interface ShownOnce {
 
 export function makeSecret(random: Pick<Random, 'bytes'>): ShownOnce {
   const secret = random.bytes(secretBytes).toString('base64url');
-  return { secret, secretHash: hashOf(secret) };
+  return { secret, secretHash: secretHashOf(secret) };
 }
 
 /** The entry that was made with this secret. Every entry is compared, whatever the one before was. */
@@ -24,7 +24,7 @@ export function findBySecret<T extends { readonly secretHash: string }>(
   entries: Iterable<T>,
   secret: string,
 ): T | undefined {
-  const secretHash = hashOf(secret);
+  const secretHash = secretHashOf(secret);
   let found: T | undefined;
   for (const entry of entries) {
     if (equalInConstantTime(secretHash, entry.secretHash)) found = entry;
@@ -32,4 +32,4 @@ export function findBySecret<T extends { readonly secretHash: string }>(
   return found;
 }
 
-const hashOf = (secret: string): string => hash('sha256', secret, 'hex');
+export const secretHashOf = (secret: string): string => hash('sha256', secret, 'hex');

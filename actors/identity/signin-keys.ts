@@ -6,6 +6,8 @@
 import { createHmac } from 'node:crypto';
 import { dependency } from '../../runtime/dependency.ts';
 import type { Keyring } from '../../runtime/keyring.ts';
+import { derivedUuid } from './derived-uuid.ts';
+import { equalInConstantTime } from './session-tokens.ts';
 
 export interface SignInAddress {
   /** Trimmed and in lower case. */
@@ -20,21 +22,54 @@ export interface SigninKeys {
   guardId(userUuid: string): string;
   /** By what the `signin` actor of this id keeps a network: nobody who reads it learns where its owner lives. */
   networkKey(actorId: string, network: string): string;
+  /**
+   * What an approval is known by to the device that waits for it: names its `signin` actor and carries a MAC, so that
+   * a guess wakes nobody.
+   */
+  approvalId(actorId: string, secret: string): string;
+  /** Undefined: malformed or not ours. */
+  readApprovalId(text: string): { readonly actorId: string; readonly secret: string } | undefined;
+  /** Of an unknown address, and always the same: a user who does not exist… */
+  pseudoUser(address: SignInAddress): string;
+  /** …the second factor that is asked for in vain, of about half of them… */
+  pseudoFactor(address: SignInAddress): 'totp' | 'security-key' | undefined;
+  /** …and the id of a security key, of 32 bytes in base64url. */
+  pseudoCredential(address: SignInAddress): string;
   /** The nonce an unknown address is answered with: 64 hex characters, the form of a client's own. */
   pseudoNonce(address: SignInAddress): string;
 }
 export const SigninKeys = dependency<SigninKeys>('the keys of sign-in addresses');
 
+const approvalIdForm = /^([0-9a-f]{64})-([0-9a-f]{32})-([\w-]{43})$/;
+
 export function createSigninKeys(keyring: Keyring): SigninKeys {
   const actorKey = keyring.derive('signin-actor');
   const guardKey = keyring.derive('signed-in-guard');
   const networkKey = keyring.derive('signin-network');
+  const approvalKey = keyring.derive('approval-id');
+  const pseudoKey = keyring.derive('pseudo-account');
   const nonceKey = keyring.derive('pseudo-key-params');
+  const pseudo = (what: string, { email, workspace }: SignInAddress) =>
+    createHmac('sha256', pseudoKey).update(`${what}\u0000${workspace}\u0000${email}`).digest();
+  const approvalMac = (actorId: string, secret: string) =>
+    createHmac('sha256', approvalKey).update(`${actorId}.${secret}`).digest('hex').slice(0, 32);
   return {
     actorId: (address) => addressHmac(actorKey, address),
     guardId: (userUuid) => createHmac('sha256', guardKey).update(userUuid).digest('hex'),
     networkKey: (actorId, network) =>
       createHmac('sha256', networkKey).update(`${actorId}\u0000${network}`).digest('base64url').slice(0, 22),
+    approvalId: (actorId, secret) => `${actorId}-${approvalMac(actorId, secret)}-${secret}`,
+    readApprovalId(text) {
+      const [, actorId = '', mac = '', secret = ''] = approvalIdForm.exec(text) ?? [];
+      return equalInConstantTime(mac, approvalMac(actorId, secret)) ? { actorId, secret } : undefined;
+    },
+    pseudoUser: (address) => derivedUuid(pseudo('user', address).toString('hex')),
+    pseudoFactor(address) {
+      const [draw = 0] = pseudo('factor', address);
+      if (draw >= 128) return undefined;
+      return draw < 16 ? 'security-key' : 'totp';
+    },
+    pseudoCredential: (address) => pseudo('credential', address).toString('base64url'),
     pseudoNonce: (address) => addressHmac(nonceKey, address),
   };
 }

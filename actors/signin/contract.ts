@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
+import { approvalSchema } from '../identity/approval.ts';
 import { keyParamsSchema } from '../identity/key-params.ts';
 import { deviceSchema, signInReplySchema } from '../identity/session.ts';
 import { answerSchema, type Refusal } from '../reply.ts';
@@ -23,9 +24,25 @@ export const missingCredentials: Refusal = {
 export const Signin = contract({
   name: 'signin',
   commands: {
-    /** The key params of an address, in the form anybody gets. No refusals: an unknown address has pseudo ones. */
+    /**
+     * The key params of an address, in the form anybody gets; an unknown address has pseudo ones. Refusals: 401 of
+     * docs/protocol/account.md, "The second factor at sign-in"; 423 after too many wrong guesses.
+     */
     loginParams: {
-      request: z.object({ ...address, codeChallenge: z.string(), ipAddress: z.string().nullish() }),
+      request: z.object({
+        ...address,
+        codeChallenge: z.string(),
+        device: deviceSchema,
+        /** The name that the code came under. */
+        codeName: z.string().optional(),
+        code: z.string().optional(),
+        appPassword: z.string().optional(),
+        trustedDeviceToken: z.string().optional(),
+        /** Of WebAuthn, as the client sent it. */
+        assertionResponse: z.record(z.string(), z.unknown()).optional(),
+        /** Of an approval of this actor's. */
+        approvalSecret: z.string().optional(),
+      }),
       reply: answerSchema(keyParamsSchema),
     },
 
@@ -41,6 +58,26 @@ export const Signin = contract({
         device: deviceSchema,
       }),
       reply: answerSchema(signInReplySchema),
+    },
+
+    /** What a browser needs to have a security key sign in to an address, known or not. */
+    offerAssertion: {
+      request: z.object(address),
+      reply: answerSchema(z.object({ options: z.record(z.string(), z.unknown()) })),
+    },
+
+    /** Of an approval, for the device that waits. */
+    approvalStatus: {
+      request: z.object({ secret: z.string() }),
+      reply: z.object({ status: z.enum(['pending', 'approved', 'denied', 'expired']) }),
+    },
+
+    /** For the account's own devices. */
+    pendingApprovals: { request: nothing, reply: z.object({ approvals: z.array(approvalSchema) }) },
+    /** False where it does not wait any more. */
+    resolveApproval: {
+      request: z.object({ uuid: z.string(), approve: z.boolean() }),
+      reply: z.object({ resolved: z.boolean() }),
     },
 
     /** For a signed-in caller of `login-params`, whose own actor has the key params. */

@@ -5,6 +5,7 @@ import { type Mismatch, mismatchSchema } from '../collection/integrity.ts';
 import { fullItemSchema } from '../collection/item-fields.ts';
 import { syncReplyJson, syncReplySchema } from '../collection/sync-reply.ts';
 import { integrityFields, itemFields, syncFields } from '../collection/sync-request.ts';
+import { approvalSchema } from '../identity/approval.ts';
 import { keyParamsSchema, sentKeyParamsSchema } from '../identity/key-params.ts';
 import { deviceSchema, issuedSchema, sessionEntrySchema, signInReplySchema } from '../identity/session.ts';
 import { credentialsSchema } from '../identity/session-tokens.ts';
@@ -192,6 +193,10 @@ export const User = contract({
      * whoever has it.
      */
     getItem: signedIn({ access: 'reads', fields: itemFields, ok: z.object({ item: fullItemSchema }) }),
+  },
+  tells: {
+    /** Somebody who is not signed in yet waits for one of the user's devices. */
+    approvalRequested: approvalSchema,
   },
   timers: {
     /** The next batch of what a deleted account leaves behind, after this position. */

@@ -14,6 +14,7 @@ import { accountCommands } from './account/commands.ts';
 import { bridgeTokenCommands, bridgeTokenMap } from './bridge/bridge-tokens.ts';
 import { User } from './contract.ts';
 import { appPasswordMap } from './factors/app-passwords.ts';
+import { approvalRequestedTell } from './factors/approvals.ts';
 import { authenticatorMap, authenticatorOfferSlice } from './factors/authenticators.ts';
 import { factorCommands } from './factors/commands.ts';
 import { totpSlice } from './factors/totp.ts';
@@ -67,5 +68,5 @@ export const user = kindOf(User, {
     ...operatorCommands,
   },
   timers: { purge: purgeTimer },
-  tells: {},
+  tells: { approvalRequested: approvalRequestedTell },
 });

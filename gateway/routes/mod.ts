@@ -4,7 +4,7 @@ import { openApiDocument } from '../http/openapi.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { type AccountRouteOptions, accountRoutes } from './accounts.ts';
 import { appPasswordRoutes } from './app-passwords.ts';
-import { authenticatorRoutes } from './authenticators.ts';
+import { type AuthenticatorRouteOptions, authenticatorRoutes } from './authenticators.ts';
 import { type BridgeTokenRouteOptions, bridgeTokenRoutes } from './bridge-tokens.ts';
 import { type HealthRouteOptions, healthRoutes } from './health.ts';
 import { itemRoutes } from './items.ts';
@@ -18,6 +18,7 @@ export interface RoutesOptions
     AccountRouteOptions,
     SessionRouteOptions,
     SignInRouteOptions,
+    AuthenticatorRouteOptions,
     BridgeTokenRouteOptions,
     SocketRouteOptions {
   /** The server's own version, for the description. */
@@ -32,7 +33,7 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
     ...accountRoutes(options),
     ...settingRoutes,
     ...appPasswordRoutes,
-    ...authenticatorRoutes,
+    ...authenticatorRoutes(options),
     ...bridgeTokenRoutes(options),
     ...itemRoutes,
     ...socketRoutes(options),

@@ -5,7 +5,7 @@
  *     added       by an attestation over that challenge; verified outside any turn
  *     used        by an assertion over a challenge of the `signin` actor; its counter never runs backwards
  *
- * A challenge is taken in the turn before the verification, so that a response counts once whatever becomes of it.
+ * A challenge goes with the key that was added by it, so that a response counts once.
  */
 import {
   type AuthenticationResponseJSON,
@@ -97,7 +97,9 @@ const addAuthenticator = signedInWorkflow({
   run: async (workflow, { userUuid, attestationResponse }) => {
     const isOwn = userUuid === undefined || userUuid === workflow.self.id;
     const challenge = await workflow.turn({
-      turn: (turn) => (isOwn ? (takeOffer(turn) ?? notVerified) : anotherUsers),
+      // A repeat of the call finds here what its last turn recorded.
+      recorded: true,
+      turn: (turn) => (isOwn ? (offeredChallenge(turn) ?? notVerified) : anotherUsers),
     });
     const { relyingPartyId, expectedOrigins, requireUserVerification } = workflow.use(WebAuthnSettings);
     const credential = await verifyRegistrationResponse({
@@ -118,6 +120,8 @@ const addAuthenticator = signedInWorkflow({
       turn: (turn) => {
         if (turn.entries(authenticatorMap).size >= authenticatorsMax) return tooMany;
         if (findByCredential(turn, credential.id) !== undefined) return notVerified;
+        if (offeredChallenge(turn) !== challenge) return notVerified;
+        turn.set(authenticatorOfferSlice, null);
         const uuid = turn.random.uuid();
         turn.setEntry(authenticatorMap, uuid, {
           uuid,
@@ -216,11 +220,9 @@ function findByCredential(turn: Turn, credentialId: string): Authenticator | und
   return [...turn.entries(authenticatorMap).values()].find((each) => each.credentialId === credentialId);
 }
 
-function takeOffer(turn: Turn): string | undefined {
+function offeredChallenge(turn: Turn): string | undefined {
   const offer = turn.get(authenticatorOfferSlice);
-  if (offer === null) return undefined;
-  turn.set(authenticatorOfferSlice, null);
-  return turn.nowMs < offer.untilMs ? offer.challenge : undefined;
+  return offer !== null && turn.nowMs < offer.untilMs ? offer.challenge : undefined;
 }
 
 export const authenticatorCommands = {

@@ -35,7 +35,10 @@ const passed = { passed: true } as const;
 
 export const checkFactors = workflow({
   ...User.commands.checkFactors,
-  run: async (workflow, { email, workspace, appPassword, trustedDeviceToken, code, assertion }) => {
+  run: async (
+    workflow,
+    { email, workspace, appPassword, trustedDeviceToken, code, assertion, hasAssertion },
+  ) => {
     const first = await workflow.turn({
       recorded: true,
       turn: (turn) => {
@@ -47,15 +50,15 @@ export const checkFactors = workflow({
         if (factor === undefined) return passed;
         if (appPassword !== undefined && acceptAppPassword(turn, appPassword)) return passed;
         if (trustedDeviceToken !== undefined && acceptTrustedDevice(turn, trustedDeviceToken)) return passed;
-        if (factor === 'security-key')
-          return assertion === undefined ? missing(factor) : { verify: true as const };
+        if (factor === 'security-key') return hasAssertion ? { verify: true as const } : missing(factor);
         if (code === undefined) return missing(factor);
         const outcome = acceptTotp(turn, code);
         return outcome === 'accepted' ? passed : { factor, outcome };
       },
     });
     if (!('verify' in first)) return first;
-    if (assertion === undefined) return missing('security-key');
+    // Its challenge is too old, or was never made.
+    if (assertion === undefined) return wrongKey;
     const stored = await workflow.turn({ turn: (turn) => [...turn.entries(authenticatorMap).values()] });
     const used = await verifyAssertion(stored, assertion, workflow.use(WebAuthnSettings));
     if (used === undefined) return wrongKey;

@@ -1,5 +1,6 @@
 /** The second factors of an account (docs/protocol/account.md). */
 import { appPasswordCommands } from './app-passwords.ts';
+import { approvalCommands } from './approvals.ts';
 import { authenticatorCommands } from './authenticators.ts';
 import { authenticatorsOf, checkFactors } from './check-factors.ts';
 import { makeRecoveryCodes } from './recovery-codes.ts';
@@ -9,6 +10,7 @@ import { trustedDeviceCommands } from './trusted-devices.ts';
 export const factorCommands = {
   offerTotpSecret,
   makeRecoveryCodes,
+  ...approvalCommands,
   ...authenticatorCommands,
   checkFactors,
   authenticatorsOf,

@@ -60,6 +60,32 @@ export const factorShapes = {
     ok: z.object({ message: z.string() }),
   }),
 
+  /** Those that wait. */
+  listApprovals: signedIn({
+    access: 'reads',
+    fields: nothing,
+    ok: z.object({
+      pendingApprovals: z.array(
+        z.object({
+          uuid: z.string(),
+          challengeId: z.string(),
+          status: z.string(),
+          requestingUserAgent: z.string(),
+          requestingIpAddress: z.string().nullable(),
+          /** Milliseconds. */
+          createdAt: z.number(),
+          expiresAt: z.number(),
+        }),
+      ),
+    }),
+  }),
+  /** Nothing but `true` approves. Refusals: 400 where it does not wait any more. */
+  resolveApproval: signedIn({
+    access: 'writes',
+    fields: z.object({ challengeId: z.string().max(256), approve: z.unknown() }),
+    ok: z.object({ status: z.enum(['approved', 'denied']) }),
+  }),
+
   /** Asked by the `signin` actor of the account's address. */
   checkFactors: {
     request: z.object({
@@ -68,6 +94,8 @@ export const factorShapes = {
       trustedDeviceToken: z.string().optional(),
       code: z.string().optional(),
       assertion: z.object({ response: webAuthnResponse, challenge: z.string() }).optional(),
+      /** There is one, though it may be without a challenge. */
+      hasAssertion: z.boolean(),
     }),
     reply: z.union([
       z.object({ passed: z.literal(true) }),

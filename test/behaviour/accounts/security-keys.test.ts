@@ -38,12 +38,12 @@ test('a challenge counts once, for five minutes, and only the newest', async (t)
   const second = (await offer(phone)).challenge;
   t.not(first, second);
   t.is((await add(phone, new SecurityKey().register(first))).status, 400, 'overwritten');
-  t.is((await add(phone, new SecurityKey().register(second))).status, 400, 'taken by the one before');
   const late = (await offer(phone)).challenge;
   await server.advance(300_000);
   t.is((await add(phone, new SecurityKey().register(late))).status, 400, 'too late');
   const once = (await offer(phone)).challenge;
-  t.is((await add(phone, new SecurityKey().register(once))).status, 200);
+  const both = await Promise.all([1, 2].map(() => add(phone, new SecurityKey().register(once))));
+  t.deepEqual(both.map(({ status }) => status).toSorted(), [200, 400]);
   t.is((await add(phone, new SecurityKey().register(once))).status, 400, 'used');
   t.is((await phone.call('GET', list)).body.authenticators.length, 1);
 });
