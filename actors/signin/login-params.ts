@@ -5,12 +5,12 @@
  *     begin    turn of `signin`: a guess (a code, an app password, an assertion) is debited like a wrong password, and
  *              refused where the address is locked for where it comes from; what was approved on another device is taken
  *     check    workflow of `user`: which factor is on, and is it met; for an unknown address of nobody's
- *     settle   turn of `signin`: met, the challenge is kept and the attempt given back; else another device may approve
+ *     conclude turn of `signin`: met, the challenge is kept and the attempt given back; else another device may approve
  *
  * Without a kept challenge no login passes, so nobody gets past here without the factor. An unknown address takes the
  * same steps, and a factor is made up for about half of them, always the same.
  *
- * A repeat of the call finds `begin` and `check` recorded, and settles again.
+ * A repeat of the call finds `begin` and `check` recorded, and concludes again.
  */
 import { lookup, type Turn, type Workflow, workflow } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
@@ -63,7 +63,7 @@ export const loginParams = workflow({
     });
     const isApproved = begun.approved && account !== undefined;
     const outcome = isApproved ? passed : await check(workflow, asked, account, begun.assertionChallenge);
-    return workflow.turn({ turn: (turn) => settle(turn, asked, account, outcome) });
+    return workflow.turn({ turn: (turn) => conclude(turn, asked, account, outcome) });
   },
 });
 
@@ -123,7 +123,7 @@ function pseudoOutcome(workflow: Workflow, asked: Asked): Outcome {
   return { factor, outcome: given === undefined ? 'missing' : 'wrong' };
 }
 
-function settle(turn: Turn, asked: Asked, account: AccountRow | undefined, outcome: Outcome) {
+function conclude(turn: Turn, asked: Asked, account: AccountRow | undefined, outcome: Outcome) {
   const origin = originOf(turn, asked.device.ipAddress);
   if (!('passed' in outcome)) return refusalOf(turn, asked, account, outcome);
   if (isGuess(asked)) returnAttempt(turn, origin);

@@ -10,7 +10,7 @@ import { PasswordHasher } from '../identity/password-hasher.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import { AccountSettings, WebAuthnSettings } from '../settings.ts';
 import { approvalMap, approvalStatus, pendingApprovals, resolveApproval } from './approvals.ts';
-import { assertionChallengeSlice, offerAssertion } from './assertion-challenge.ts';
+import { assertionChallengeSlice } from './assertion-challenge.ts';
 import { attemptsMap } from './attempts.ts';
 import { challengeMap } from './challenges.ts';
 import { Signin } from './contract.ts';
@@ -20,6 +20,7 @@ import { debit, storeChallenge } from './guard.ts';
 import { knownNetworkMap } from './known-networks.ts';
 import { login } from './login.ts';
 import { loginParams } from './login-params.ts';
+import { offerAssertion } from './offer-assertion.ts';
 import { strangersSlice } from './strangers.ts';
 
 export const signin = kindOf(Signin, {
