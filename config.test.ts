@@ -54,6 +54,27 @@ test('an empty environment gives the defaults, and they are those of the protoco
   t.deepEqual(warnings, []);
 });
 
+test('how long the database is waited for fits into what callers wait, and connections into what there are', (t) => {
+  const { database } = configOf({});
+  t.deepEqual([database.commitConnections, database.readConnections, database.waitMs], [4, 4, 5_000]);
+  t.deepEqual(problemsOf({ DATABASE_LOCK_WAIT_MS: '250', DATABASE_STATEMENT_TIMEOUT_MS: '500' }), []);
+  t.regex(
+    problemsOf({ DATABASE_LOCK_WAIT_MS: '251', DATABASE_STATEMENT_TIMEOUT_MS: '500' }).join(),
+    /DATABASE_LOCK_WAIT_MS may be half/,
+  );
+  t.deepEqual(problemsOf({ DATABASE_WAIT_MS: '15000', DATABASE_STATEMENT_TIMEOUT_MS: '10000' }), []);
+  t.regex(
+    problemsOf({ DATABASE_WAIT_MS: '15001', DATABASE_STATEMENT_TIMEOUT_MS: '10000' }).join(),
+    /may be 25000 together/,
+  );
+  t.deepEqual(problemsOf({ DATABASE_READ_CONNECTIONS: '27' }), []);
+  t.regex(
+    problemsOf({ DATABASE_READ_CONNECTIONS: '28' }).join(),
+    /connections to the database are 41 together/,
+  );
+  t.deepEqual(problemsOf({ DATABASE_READ_CONNECTIONS: '28', DATABASE_URL: 'postgresql://a@b/c' }), []);
+});
+
 test('only the schema of a database that others reach may be left to them', (t) => {
   t.true(configOf({}).migrateAtStart);
   const external = { DATABASE_URL: 'postgresql://a@b/c', MIGRATE_AT_START: 'false' };
@@ -132,6 +153,20 @@ test('a process of a cluster needs all that the others share, and a name of its 
   t.regex(problemsOf({ ...cluster, NATS_URL: 'http://nats.test' }).join(), /NATS_URL is not/);
 });
 
+test('NATS in plain text is for loopback addresses, unless it is said to be safe', (t) => {
+  const at = (NATS_URL: string, more = {}) => problemsOf({ ...cluster, NATS_URL, ...more }).join();
+  for (const url of ['nats://127.9.9.9:4222', 'nats://[::1]', 'nats://localhost', 'tls://nats.test'])
+    t.is(at(url), '', url);
+  for (const url of ['nats://nats.test', 'nats://10.0.0.1', 'nats://user:hunter2@[fd00::1]:4222']) {
+    t.regex(at(url), /^NATS_URL has an address .* without TLS/, url);
+    t.notRegex(at(url), /hunter2/);
+    t.is(at(url, { NATS_ALLOW_INSECURE: 'true' }), '', url);
+    // With an authority, TLS is asked for whatever the address says.
+    t.is(at(url, { NATS_CA_FILE: 'ca.pem' }), '', url);
+  }
+  t.regex(at('nats://127.0.0.1,nats://nats.test'), /without TLS/);
+});
+
 test('the internal API is for loopback addresses, unless callers show certificates or it is said to be safe', (t) => {
   const open = { GRPC_HOST: '0.0.0.0' };
   const tls = { GRPC_CERT_FILE: 'cert.pem', GRPC_KEY_FILE: 'key.pem' };
@@ -139,7 +174,7 @@ test('the internal API is for loopback addresses, unless callers show certificat
   t.regex(problemsOf({ ...open, ...tls }).join(), /GRPC_HOST is not a loopback address/);
   t.deepEqual(problemsOf({ ...open, ...tls, GRPC_CLIENT_CA_FILE: 'ca.pem' }), []);
   t.deepEqual(problemsOf({ ...open, GRPC_ALLOW_INSECURE: 'true' }), []);
-  t.regex(problemsOf({ GRPC_CERT_FILE: 'cert.pem' }).join(), /need each other/);
+  t.regex(problemsOf({ GRPC_CERT_FILE: 'cert.pem' }).join(), /must be set together/);
 });
 
 test('settings that contradict each other are refused', (t) => {
@@ -170,18 +205,13 @@ test('an access key mode that is not known is the strictest', (t) => {
 
 test('a name close to a setting is warned about', (t) => {
   const { warnings } = configurationFrom({ COOKIE_SAMESITE: 'Lax' });
-  t.deepEqual(warnings, [
-    'The variable COOKIE_SAMESITE is no setting. COOKIE_SAME_SITE may have been meant.',
-  ]);
+  t.deepEqual(warnings, ['The variable COOKIE_SAMESITE is not a setting. Did you mean COOKIE_SAME_SITE?']);
 });
 
 test('a name close to a setting is told also where others are wrong, or contradict each other', (t) => {
   for (const wrong of [{ PORT: 'none' }, { ROLE: 'host' }]) {
     const error = errorOf({ ...wrong, COOKIE_SAMESITE: 'Lax' });
-    t.regex(
-      error?.message ?? '',
-      /^The settings are wrong:\n {2}- .*\n.*COOKIE_SAME_SITE may have been meant\.$/,
-    );
+    t.regex(error?.message ?? '', /^The settings are wrong:\n {2}- .*\n.*Did you mean COOKIE_SAME_SITE\?$/);
   }
 });
 
@@ -190,7 +220,7 @@ test('every secret can stand in a file, and is read without the white space arou
     DATABASE_URL: 'postgresql://user:hunter2@db.test/notes',
     SECRET_KEY: 'a'.repeat(64),
     SHARED_SERVER_ACCESS_KEY: 'hunter2',
-    NATS_URL: 'nats://user:hunter2@nats.test:4222',
+    NATS_URL: 'tls://user:hunter2@nats.test:4222',
   };
   t.deepEqual(
     Object.keys(values).sort(),
@@ -212,7 +242,7 @@ test('every secret can stand in a file, and is read without the white space arou
 test('a secret is either in its variable or in its file', (t) => {
   for (const { name } of everySetting(secretSettings)) {
     const problems = problemsOf({ [name]: 'hunter2', [`${name}_FILE`]: '/run/it' }, { '/run/it': 'hunter2' });
-    t.deepEqual(problems, [`${name} and ${name}_FILE are both set; one of them has to go.`]);
+    t.deepEqual(problems, [`${name} and ${name}_FILE are both set; remove one of them.`]);
   }
 });
 
@@ -238,4 +268,30 @@ test('whatever a variable holds, it is a value or a problem that names it', (t) 
       t.true(problems.every((problem) => problem.includes(name)));
     }),
   );
+});
+
+test('registration on an address that others reach needs a decision', (t) => {
+  for (const host of ['0.0.0.0', '::', '192.168.1.2', 'notes.test']) {
+    t.regex(
+      problemsOf({ HOST: host }).join(),
+      /^HOST is not a loopback address.*ALLOW_OPEN_REGISTRATION=true/,
+      host,
+    );
+    t.notThrows(() => configOf({ HOST: host, ALLOW_OPEN_REGISTRATION: 'true' }));
+    t.notThrows(() => configOf({ HOST: host, DISABLE_USER_REGISTRATION: 'true' }));
+    t.notThrows(() => configOf({ HOST: host, SHARED_SERVER_ACCESS_KEY: 'key' }));
+  }
+  const off = { SHARED_SERVER_ACCESS_KEY: 'key', SHARED_SERVER_ACCESS_KEY_MODE: 'off' };
+  t.is(problemsOf({ HOST: '0.0.0.0', ...off }).length, 1);
+  for (const host of ['127.0.0.1', '::1', 'localhost']) t.notThrows(() => configOf({ HOST: host }));
+  t.notThrows(() => configOf({ ...cluster, ROLE: 'host', HOST: '0.0.0.0' }));
+});
+
+test('a server behind a proxy is warned where nobody has decided about registration', (t) => {
+  const warningsOf = (environment: Record<string, string>) => configurationFrom(environment).warnings;
+  const PUBLIC_URL = 'https://notes.test';
+  t.regex(warningsOf({ PUBLIC_URL }).join(), /^Whoever reaches PUBLIC_URL can register/);
+  t.deepEqual(warningsOf({ PUBLIC_URL, ALLOW_OPEN_REGISTRATION: 'true' }), []);
+  t.deepEqual(warningsOf({ PUBLIC_URL: 'http://[::1]:3000' }), []);
+  t.deepEqual(warningsOf({}), []);
 });

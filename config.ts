@@ -1,9 +1,10 @@
 /**
  * The configuration: environment -> settings, as every module declares its own -> one frozen Config, secrets apart. No
- * other module reads the environment. Here stands how settings bear on each other.
+ * other module reads the environment. How settings depend on each other is decided here.
  */
 import { readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
+import { join } from 'node:path';
 import {
   accountSettings,
   captchaSettings,
@@ -21,22 +22,26 @@ import {
   type GatewaySettings,
   gatewaySettings,
 } from './gateway/settings.ts';
+import { databaseContradictionsOf, databaseSettings } from './process/database-settings.ts';
 import {
   clusterSettings,
   dataSecrets,
   dataSettings,
   type InternalApiSettings,
   internalApiSettings,
+  internalApiSocket,
+  internalApiTokenFile,
   natsSecrets,
   natsSettings,
   serverSettings,
 } from './process/settings.ts';
 import type { Declarations, SettingsOf } from './runtime/setting.ts';
 
-/** As they stand in a `Config`; in this order, too, the reference for operators has them. */
+/** As they appear in a `Config`, in the order of the reference for operators. */
 export const settings = {
   ...serverSettings,
   ...dataSettings,
+  database: databaseSettings,
   accounts: accountSettings,
   webAuthn: webAuthnSettings,
   ...captchaSettings,
@@ -69,11 +74,11 @@ export interface Secrets extends SettingsOf<typeof secretSettings> {}
 export interface Configuration {
   readonly config: Config;
   readonly secrets: Secrets;
-  /** Sentences about what looks mistaken and is no error. */
+  /** Sentences about what looks like a mistake but is no error. */
   readonly warnings: readonly string[];
 }
 
-/** Every problem of the settings in one message, and what looks mistaken besides. */
+/** Every problem of the settings in one message, with the warnings. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
   constructor(problems: readonly string[], warnings: readonly string[] = []) {
@@ -90,7 +95,7 @@ export const configuration = (): Configuration => configurationFrom(process.env)
 /** @throws ConfigError */
 export function configurationFrom(environment: Environment, readFile = readText): Configuration {
   const warnings = nearNames(Object.keys(environment), variablesOf(everything)).map(
-    ({ given, meant }) => `The variable ${given} is no setting. ${meant} may have been meant.`,
+    ({ given, meant }) => `The variable ${given} is not a setting. Did you mean ${meant}?`,
   );
   const { values, problems } = read({ environment, readFile }, everything);
   if (values === undefined) throw new ConfigError(problems, warnings);
@@ -98,20 +103,33 @@ export function configurationFrom(environment: Environment, readFile = readText)
   const config = configOf(values.settings, secrets);
   const contradictions = [
     ...contradictionsOf(config, secrets),
+    ...databaseContradictionsOf(config.database, secrets.databaseUrl === undefined),
     ...clusterContradictionsOf(config, values.settings.nats, secrets),
   ];
   if (contradictions.length > 0) throw new ConfigError(contradictions, warnings);
-  return freezeDeeply({ config, secrets, warnings });
+  return freezeDeeply({ config, secrets, warnings: [...warnings, ...publicWarningsOf(config, secrets)] });
 }
 
 /** Where the operator command line finds the internal API: what is set for the node it runs beside. */
-export const internalApiConfiguration = (): InternalApiSettings => internalApiFrom(process.env);
+export interface InternalApiConfiguration extends InternalApiSettings {
+  readonly socketPath: string;
+  /** Is there while a node has a port without mutual TLS. */
+  readonly tokenFile: string;
+}
 
 /** Whatever else is set wrong is not the operator's concern. @throws ConfigError */
-export const internalApiFrom = (environment: Environment): InternalApiSettings =>
-  freezeDeeply(readAlone({ environment, readFile: readText }, internalApiSettings));
+export const internalApiConfiguration = (): InternalApiConfiguration => {
+  const { dataDirectory } = dataSettings;
+  const declarations = { dataDirectory, internalApi: internalApiSettings };
+  const read = readAlone({ environment: process.env, readFile: readText }, declarations);
+  return freezeDeeply({
+    ...read.internalApi,
+    socketPath: join(read.dataDirectory, internalApiSocket),
+    tokenFile: join(read.dataDirectory, internalApiTokenFile),
+  });
+};
 
-/** The database that operators work on by themselves, while no node runs. @throws ConfigError */
+/** The database that operators work on directly, while no node runs. @throws ConfigError */
 export const databaseUrl = (): string | undefined => databaseUrlFrom(process.env);
 
 /** @throws ConfigError */
@@ -163,11 +181,33 @@ function configOf(values: Settings, secrets: Secrets): Config {
   };
 }
 
-function contradictionsOf({ host, accounts, cookies, migrateAtStart }: Config, secrets: Secrets): string[] {
+/** Whether anybody can register, and nobody has said that this is meant. */
+function isOpen({ accounts, accessKey }: Config, secrets: Secrets): boolean {
+  const hasKey = secrets.accessKey !== undefined && accessKey.mode !== 'off';
+  return !accounts.registrationDisabled && !accounts.openRegistration && !hasKey;
+}
+
+/** A server behind a proxy listens on loopback and is as open as its address. */
+function publicWarningsOf(config: Config, secrets: Secrets): string[] {
+  const { publicUrl, role } = config;
+  if (publicUrl === undefined || role === 'host' || !isOpen(config, secrets)) return [];
+  if (isLoopback(new URL(publicUrl).hostname.replace(/^\[|\]$/g, ''))) return [];
+  return [
+    'Whoever reaches PUBLIC_URL can register. DISABLE_USER_REGISTRATION=true or SHARED_SERVER_ACCESS_KEY closes that; ALLOW_OPEN_REGISTRATION=true says that it is meant.',
+  ];
+}
+
+function contradictionsOf(config: Config, secrets: Secrets): string[] {
+  const { host, role, accounts, cookies, migrateAtStart } = config;
   const problems: string[] = [];
   if (accounts.forceHeaderSessions && !isLoopback(host)) {
     problems.push(
-      'E2E_TESTING weakens the server and is allowed on a loopback address only; HOST is another one.',
+      'E2E_TESTING weakens the server and is only allowed on a loopback address, which HOST is not.',
+    );
+  }
+  if (role !== 'host' && !isLoopback(host) && isOpen(config, secrets)) {
+    problems.push(
+      'HOST is not a loopback address, and whoever reaches it could register: set DISABLE_USER_REGISTRATION=true, SHARED_SERVER_ACCESS_KEY, or ALLOW_OPEN_REGISTRATION=true if that is meant.',
     );
   }
   if (cookies.sameSite === 'None' && !cookies.secure) {
@@ -178,7 +218,7 @@ function contradictionsOf({ host, accounts, cookies, migrateAtStart }: Config, s
   }
   if (!migrateAtStart && secrets.databaseUrl === undefined) {
     problems.push(
-      'MIGRATE_AT_START=false needs DATABASE_URL: nobody but the server can reach a database of its own.',
+      'MIGRATE_AT_START=false needs DATABASE_URL: only the server itself can reach its embedded database.',
     );
   }
   return problems;
@@ -189,7 +229,7 @@ function clusterContradictionsOf(config: Config, nats: Settings['nats'], secrets
   const { role, nodeId, internalApi } = config;
   const isClustered = config.nats !== undefined;
   if (role !== 'all' && !isClustered) {
-    problems.push(`ROLE=${role} needs NATS_URL: without it no other process can be reached.`);
+    problems.push(`ROLE=${role} needs NATS_URL: without it, other processes cannot be reached.`);
   }
   if (isClustered && secrets.databaseUrl === undefined) {
     problems.push('NATS_URL needs DATABASE_URL: the processes of a cluster share one database.');
@@ -198,13 +238,19 @@ function clusterContradictionsOf(config: Config, nats: Settings['nats'], secrets
     problems.push('NATS_URL needs SECRET_KEY or SECRET_KEY_FILE, the same for all processes of the cluster.');
   }
   if (isClustered && nodeId === dataSettings.nodeId.default) {
-    problems.push('NATS_URL needs NODE_ID, another for each process of the cluster.');
+    problems.push('NATS_URL needs NODE_ID, a different one for each process of the cluster.');
   }
   for (const [names, { certFile, keyFile }] of [
     ['GRPC_CERT_FILE and GRPC_KEY_FILE', internalApi],
     ['NATS_CERT_FILE and NATS_KEY_FILE', nats],
   ] as const) {
-    if ((certFile === undefined) !== (keyFile === undefined)) problems.push(`${names} need each other.`);
+    if ((certFile === undefined) !== (keyFile === undefined)) problems.push(`${names} must be set together.`);
+  }
+  const isNatsSecure = nats.caFile !== undefined || nats.certFile !== undefined || nats.isInsecureAllowed;
+  if (!isNatsSecure && secrets.natsUrls?.some(isPlainNats)) {
+    problems.push(
+      'NATS_URL has an address that is not on loopback and without TLS: use tls:// (with NATS_CA_FILE for an authority of your own), or NATS_ALLOW_INSECURE=true if nobody else sees that network.',
+    );
   }
   if (internalApi.clientCaFile !== undefined && internalApi.certFile === undefined) {
     problems.push('GRPC_CLIENT_CA_FILE needs GRPC_CERT_FILE and GRPC_KEY_FILE.');
@@ -226,6 +272,12 @@ function isLoopback(host: string): boolean {
   const version = isIP(host);
   if (version === 0) return host === 'localhost';
   return loopback.check(host, version === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** What cannot be read as an address is refused when it is dialled, without being told. */
+function isPlainNats(url: string): boolean {
+  if (!url.startsWith('nats://') || !URL.canParse(url)) return false;
+  return !isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ''));
 }
 
 /** A host as it stands in an address; every interface is reached as localhost. */

@@ -1,9 +1,12 @@
 /** The entry: reads the configuration, starts the server, tells where it is, and owns how the process ends. */
 import { readFileSync } from 'node:fs';
 import { type Config, ConfigError, type Configuration, configuration, urlHost } from './config.ts';
+import type { InternalApiPlaces } from './process/internal-api.ts';
 import { Lifetime } from './process/lifetime.ts';
 import { createLogger } from './process/logger.ts';
-import { type Ports, startServer } from './process/server.ts';
+import { checkNativeHttp } from './process/native-http.ts';
+import { captureOutput } from './process/output.ts';
+import type { Ports } from './process/server.ts';
 import { exitCodes, StartError } from './process/start-error.ts';
 import { systemClock } from './runtime/clock.ts';
 import { loggable } from './runtime/errors.ts';
@@ -14,8 +17,9 @@ const closeSlackMs = 25_000;
 
 async function main(): Promise<void> {
   const { config, secrets, warnings } = readConfiguration();
-  const logger = createLogger(config.logLevel);
+  const logger = createLogger({ level: config.logLevel, node: config.nodeId });
   for (const warning of warnings) say(warning);
+  captureOutput(logger, process, console);
   const closeMostMs = 2 * config.drainTimeoutMs + closeSlackMs;
   const exit = (code: number) => process.exit(code);
   const lifetime = new Lifetime({ logger, clock: systemClock, closeMostMs, exit });
@@ -27,7 +31,12 @@ async function main(): Promise<void> {
   const ports = { clock: systemClock, random: systemRandom, logger, lifetime };
   const options = { config, secrets, version: ownVersion(), ...ports };
   try {
-    const taken = await lifetime.open(() => startServer(options));
+    const taken = await lifetime.open(async () => {
+      await checkNativeHttp(process);
+      // Loads the native HTTP server, which may not be loaded unchecked.
+      const { startServer } = await import('./process/server.ts');
+      return startServer(options);
+    });
     if (taken !== undefined) announce(config, taken);
   } catch (error) {
     if (error instanceof StartError) say(error.message);
@@ -36,7 +45,7 @@ async function main(): Promise<void> {
   }
 }
 
-function announce(config: Config, { port, adminPort, grpcPort }: Ports): void {
+function announce(config: Config, { port, adminPort, internalApi }: Ports): void {
   const address = config.publicUrl ?? `http://${urlHost(config.host)}:${port}`;
   const clients =
     port === undefined
@@ -45,8 +54,12 @@ function announce(config: Config, { port, adminPort, grpcPort }: Ports): void {
   process.stdout.write(
     `Scriptorium is running. ${clients}\n` +
       `Metrics and probes: http://${urlHost(config.adminHost)}:${adminPort}/metrics\n` +
-      `Internal API: ${urlHost(config.internalApi.host)}:${grpcPort}\n`,
+      `Internal API: ${placesOf(config, internalApi).join(', ')}\n`,
   );
+}
+
+function placesOf({ internalApi: { host } }: Config, { socketPath, port }: InternalApiPlaces): string[] {
+  return port === undefined ? [socketPath] : [socketPath, `${urlHost(host)}:${port}`];
 }
 
 function readConfiguration(): Configuration {

@@ -1,4 +1,4 @@
-/** What the domain is told from outside. Ages and lock-outs in milliseconds, sizes in bytes. */
+/** Settings of the domain. Ages and lock-outs in milliseconds, sizes in bytes. */
 import { dependency } from '../runtime/dependency.ts';
 import {
   address,
@@ -124,12 +124,18 @@ const accounts = section('Accounts', {
   workspacesPerEmail: flag({
     name: 'WORKSPACES_PER_EMAIL_ENABLED',
     default: false,
-    description: 'Allows several accounts with one e-mail address, told apart by a workspace.',
+    description: 'Allows several accounts with one e-mail address, distinguished by a workspace.',
   }),
   readonlyUsers: setting(emails, {
     name: 'READONLY_USERS',
     default: '',
     description: 'E-mail addresses, separated by commas, whose sessions may only read.',
+  }),
+  openRegistration: flag({
+    name: 'ALLOW_OPEN_REGISTRATION',
+    default: false,
+    description:
+      'Says that anybody who reaches the server shall register. Where `HOST` is not a loopback address the start needs this, `DISABLE_USER_REGISTRATION` or an access key.',
   }),
   adminEmails: setting(emails, {
     name: 'ADMIN_EMAILS',
@@ -139,8 +145,19 @@ const accounts = section('Accounts', {
   }),
 });
 
+const admission = section('Access and limits', {
+  registrationsPerMinute: integer({
+    name: 'RATE_LIMIT_REGISTRATION',
+    unit: 'requests/min',
+    min: 0,
+    default: 60,
+    description:
+      'Registrations of one address, each of which may ask the captcha server and makes a hash. 0 is no limit, and so is `RATE_LIMIT_PUBLIC=0`.',
+  }),
+});
+
 const testing = section('Server', {
-  /** Every session is of header style, whatever its api version says. The gateway limits no rate then. */
+  /** Every session is of header style, whatever its api version. The gateway then limits no rate. */
   forceHeaderSessions: flag({
     name: 'E2E_TESTING',
     default: false,
@@ -149,7 +166,13 @@ const testing = section('Server', {
   }),
 });
 
-export const accountSettings = sameOnAllNodes({ ...testing, ...sessions, ...signingIn, ...accounts });
+export const accountSettings = sameOnAllNodes({
+  ...testing,
+  ...sessions,
+  ...signingIn,
+  ...accounts,
+  ...admission,
+});
 export interface AccountSettings extends SettingsOf<typeof accountSettings> {}
 export const AccountSettings = dependency<AccountSettings>('the settings of accounts');
 export const defaultAccountSettings: AccountSettings = defaultsOf(accountSettings);
@@ -193,7 +216,7 @@ export const captchaSettings = sameOnAllNodes(
     }),
     captchaUiUrl: address({
       name: 'CAPTCHA_UI_URL',
-      description: 'The page that shows the captcha, told to clients.',
+      description: 'The page that shows the captcha, sent to clients.',
     }),
   }),
 );
@@ -215,6 +238,24 @@ export const itemSettings = sameOnAllNodes(
       default: 16 * mebibyte,
       description: 'The largest encrypted content of an item.',
     }),
+    /** What an account may hold, so that nobody fills the disk of all. 0 is no limit. */
+    quota: {
+      items: integer({
+        name: 'ACCOUNT_ITEMS_MAX',
+        unit: 'items',
+        min: 0,
+        default: 1_000_000,
+        description:
+          'The most items of an account, deleted ones included, as they are kept for good. A sync that would go beyond is refused. 0 is no limit.',
+      }),
+      bytes: bytes({
+        name: 'ACCOUNT_BYTES_MAX',
+        min: 0,
+        default: 10 * 1_024 * mebibyte,
+        description:
+          'The most encrypted content of an account. A sync that would go beyond is refused; deleting makes room. 0 is no limit.',
+      }),
+    },
     /** What one turn saves, so that no upload holds up the actor's other callers. */
     turnLimits: fixed({ items: 300, bytes: 4 * mebibyte }),
   }),

@@ -1,11 +1,14 @@
 /** One connection to the internal API of one node; every node answers for the whole cluster. */
 import { readFileSync } from 'node:fs';
+import { basename, relative, resolve } from 'node:path';
 import { ChannelCredentials, Client, logVerbosity, Metadata, setLogVerbosity } from '@grpc/grpc-js';
 import { exitCodes, Failure, failureOf, isServiceError } from './failure.ts';
 
 export interface ConnectionOptions {
-  /** `host:port` */
+  /** `host:port`, or `unix:` and the path of a socket. */
   readonly address: string;
+  /** A file with the token of the internal API. */
+  readonly token?: string | undefined;
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
@@ -22,20 +25,19 @@ export interface Method<Request, Response> {
   readonly responseDeserialize: (bytes: Buffer) => Response;
 }
 
-// What the library has to say comes as errors, too.
+// The library reports everything through errors as well.
 setLogVerbosity(logVerbosity.NONE);
 
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #client: Client;
+  readonly #metadata: Metadata;
 
   /** @throws Failure */
   constructor(options: ConnectionOptions) {
     this.#options = options;
-    if (!/^.+:\d{1,5}$/.test(options.address)) {
-      throw new Failure(exitCodes.usage, `--address ${options.address} is not host:port.`);
-    }
-    this.#client = new Client(options.address, credentialsOf(options), {
+    this.#metadata = metadataOf(options);
+    this.#client = new Client(targetOf(options.address), credentialsOf(options), {
       // Nodes are reached directly, whatever the web is reached by.
       'grpc.enable_http_proxy': 0,
       ...(options.serverName !== undefined && { 'grpc.ssl_target_name_override': options.serverName }),
@@ -52,7 +54,7 @@ export class Connection {
         method.requestSerialize,
         method.responseDeserialize,
         request,
-        new Metadata(),
+        this.#metadata,
         { deadline },
         (error, response) => {
           if (error !== null) {
@@ -72,28 +74,59 @@ export class Connection {
   }
 }
 
+/** What a socket address holds on all systems. */
+const socketPathBytesMax = 103;
+
+/** As the library wants it. @throws Failure */
+function targetOf(address: string): string {
+  const [, path] = /^unix:(.+)$/.exec(address) ?? [];
+  if (path === undefined) {
+    if (/^.+:\d{1,5}$/.test(address)) return address;
+    throw new Failure(exitCodes.usage, `--address ${address} is neither host:port nor unix:file.`);
+  }
+  const fitting = [resolve(path), relative('.', path)].find(
+    (each) => Buffer.byteLength(each) <= socketPathBytesMax,
+  );
+  if (fitting !== undefined) return `unix:${fitting}`;
+  throw new Failure(
+    exitCodes.usage,
+    `${path} is longer than the address of a socket can be: go to its folder, and use --address unix:${basename(path)}.`,
+  );
+}
+
+/** The socket needs no token. */
+function metadataOf({ address, token }: ConnectionOptions): Metadata {
+  const metadata = new Metadata();
+  if (token === undefined || address.startsWith('unix:')) return metadata;
+  metadata.set('authorization', `Bearer ${readOption('--token', token).toString('latin1').trim()}`);
+  return metadata;
+}
+
 function credentialsOf({ ca, cert, key }: ConnectionOptions): ChannelCredentials {
   if ((cert === undefined) !== (key === undefined)) {
-    throw new Failure(exitCodes.usage, '--cert and --key need each other.');
+    throw new Failure(exitCodes.usage, '--cert and --key must be given together.');
   }
   if (ca === undefined && cert === undefined) return ChannelCredentials.createInsecure();
   try {
     return ChannelCredentials.createSsl(pem('--ca', ca), pem('--key', key), pem('--cert', cert));
   } catch (error) {
     if (error instanceof Failure) throw error;
-    throw new Failure(exitCodes.usage, '--ca, --cert and --key are no certificates and their key.');
+    throw new Failure(exitCodes.usage, '--ca, --cert and --key do not hold certificates and their key.');
   }
 }
 
 function pem(option: string, path: string | undefined): Buffer | null {
   if (path === undefined) return null;
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(path);
-  } catch (error) {
-    throw new Failure(exitCodes.usage, `${option} cannot be read: ${(error as Error).message}.`);
-  }
+  const bytes = readOption(option, path);
   if (!bytes.includes('-----BEGIN '))
     throw new Failure(exitCodes.usage, `${option} ${path} is not in PEM form.`);
   return bytes;
+}
+
+function readOption(option: string, path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new Failure(exitCodes.usage, `${option} cannot be read: ${(error as Error).message}.`);
+  }
 }

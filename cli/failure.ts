@@ -4,7 +4,7 @@ import { type ServiceError, status } from '@grpc/grpc-js';
 /** After sysexits(3) where it has one. */
 export const exitCodes = {
   ok: 0,
-  /** The cluster says no: there is no such thing, or it may not be. */
+  /** The cluster refuses: there is no such thing, or it is not allowed. */
   refused: 1,
   /** The command line is wrong. */
   usage: 64,
@@ -14,7 +14,7 @@ export const exitCodes = {
 
 export class Failure extends Error {
   readonly exitCode: number;
-  /** What the node answered, if it was it that refused. */
+  /** The node's answer, if it was the node that refused. */
   readonly code: status | undefined;
   constructor(exitCode: number, message: string, code?: status) {
     super(message);
@@ -29,6 +29,7 @@ const codesOf: Partial<Record<status, number>> = {
   [status.NOT_FOUND]: exitCodes.refused,
   [status.FAILED_PRECONDITION]: exitCodes.refused,
   [status.PERMISSION_DENIED]: exitCodes.refused,
+  [status.UNAUTHENTICATED]: exitCodes.refused,
 };
 
 export function isServiceError(error: unknown): error is ServiceError {
@@ -47,6 +48,8 @@ function sentence({ code, details }: ServiceError, address: string, deadlineMs: 
   switch (code) {
     case status.DEADLINE_EXCEEDED:
       return `${address} did not answer within ${deadlineMs} ms; --deadline-ms gives it longer.`;
+    case status.UNAUTHENTICATED:
+      return `${details} --token names the file.`;
     case status.UNIMPLEMENTED:
       return `${address} does not know this command: it may run another version.`;
     case status.RESOURCE_EXHAUSTED:
@@ -57,7 +60,7 @@ function sentence({ code, details }: ServiceError, address: string, deadlineMs: 
   }
 }
 
-/** The library's own words, and not a sentence of ours. */
+/** The library's own words, not ours. */
 const isConnectionProblem = (details: string) =>
   /^(No connection established|Connection dropped|Name resolution failed|Stream|Call|Failed)/i.test(details);
 
@@ -68,6 +71,6 @@ function noConnection(details: string, address: string): string {
   const reason = reasons.exec(details)?.[0];
   return (
     `No connection to ${address}${reason === undefined ? '' : ` (${reason})`}. Is a node running there? ` +
-    'The address is set by --address or by GRPC_HOST and GRPC_PORT, and TLS by --ca, --cert and --key.'
+    'The address is set by --address, by DATA_DIR or by GRPC_HOST and GRPC_PORT, and TLS by --ca, --cert and --key.'
   );
 }

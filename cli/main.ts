@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The entry of `scriptorium`, the operator command line. */
+import { existsSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { ConfigError, databaseUrl, internalApiConfiguration, urlHost } from '../config.ts';
 import { StartError, exitCodes as startExitCodes } from '../process/start-error.ts';
@@ -9,12 +10,16 @@ import { exitCodes, Failure } from './failure.ts';
 import { type Defaults, runCommandLine } from './program.ts';
 
 function defaults(): Defaults {
-  const { host, port, certFile, keyFile, clientCaFile } = internalApiConfiguration();
-  // A node's own certificate also shows it to other nodes, and those who vouch for callers vouch for nodes.
-  return { address: `${urlHost(host)}:${port}`, ca: clientCaFile, cert: certFile, key: keyFile };
+  const { host, port, socketPath, tokenFile, certFile, keyFile, clientCaFile } = internalApiConfiguration();
+  return {
+    address: port === undefined ? `unix:${socketPath}` : `${urlHost(host)}:${port}`,
+    token: existsSync(tokenFile) ? tokenFile : undefined,
+    // A node's own certificate also shows it to other nodes, and those who vouch for callers vouch for nodes.
+    ...{ ca: clientCaFile, cert: certFile, key: keyFile },
+  };
 }
 
-// The driver of databases is loaded by these alone.
+// Only these load the database driver.
 const reshard: Reshard = (shardCount, onProgress) =>
   onDatabase(async (url) => {
     const { reshardDatabase } = await import('../process/reshard.ts');
@@ -44,10 +49,10 @@ async function onDatabase<T>(work: (url: string | undefined) => Promise<T>): Pro
   }
 }
 
-// The library names a node that is reached by an IP address to TLS as such; nobody here can do anything about it.
+// The library passes a node's IP address to TLS as its name, which cannot be changed from here.
 process.noDeprecation = true;
 
-// Whoever reads through a pipe may have seen enough.
+// The reader of a pipe may close it early.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });

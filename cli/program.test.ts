@@ -5,7 +5,7 @@ import { exitCodes, Failure } from './failure.ts';
 import { runCommandLine } from './program.ts';
 import { columnsMax } from './table.ts';
 
-const defaults = { address: '127.0.0.1:1', ca: undefined, cert: undefined, key: undefined };
+const defaults = { address: '127.0.0.1:1', token: undefined, ca: undefined, cert: undefined, key: undefined };
 
 const reshard: Reshard = async (shardCount, onProgress) => {
   if (shardCount === 16) return { outcome: 'unchanged' };
@@ -54,18 +54,18 @@ async function runWith(migrate: Migrate, ...args: readonly string[]) {
   return { code, ...written };
 }
 
-test('reshard tells how far it is, and what came of it', async (t) => {
+test('reshard reports its progress, and the result', async (t) => {
   const { code, out, err } = await run('reshard', '--shards', '64');
   t.is(code, 0);
   t.is(err, 'timer: 1,000 rows\n');
-  t.is(out, 'The database has 64 shards now (16 before). Start every node with SHARD_COUNT=64.\n');
+  t.is(out, 'The database now has 64 shards (16 before). Start every node with SHARD_COUNT=64.\n');
   const { out: json } = await run('reshard', '--shards', '64', '--json');
   t.deepEqual(JSON.parse(json), { outcome: 'done', shardCount: 64, from: 16, rows: 1_234 });
 });
 
 test('reshard says when there is nothing to do, and why it cannot be', async (t) => {
   const { code, out } = await run('reshard', '--shards', '16');
-  t.deepEqual([code, out], [0, 'The database has 16 shards already.\n']);
+  t.deepEqual([code, out], [0, 'The database already has 16 shards.\n']);
   const refused = await run('reshard', '--shards', '32');
   t.deepEqual([refused.code, refused.out, refused.err], [1, '', 'The node "a" has a lease.\n']);
 });
@@ -109,12 +109,26 @@ for (const [what, args, said] of [
   ['a missing argument', ['where', 'user'], /missing required argument 'id'/],
   ['an argument too many', ['nodes', 'a'], /too many arguments/],
   ['an unknown option', ['nodes', '--jsno'], /unknown option '--jsno'\n\(Did you mean --json\?\)/],
-  ['a time that is none', ['drain', 'a', '--timeout-ms', 'soon'], /It is no whole number from 1 to/],
-  ['a limit beyond the bound', ['tells', '--limit', '1001'], /It is no whole number from 1 to 1000/],
-  ['a number of shards that is no power of two', ['reshard', '--shards', '100'], /It is no power of two/],
+  ['a time that is none', ['drain', 'a', '--timeout-ms', 'soon'], /It is not a whole number from 1 to/],
+  ['a limit beyond the bound', ['tells', '--limit', '1001'], /It is not a whole number from 1 to 1000/],
+  ['a number of shards that is no power of two', ['reshard', '--shards', '100'], /It is not a power of two/],
   ['no number of shards', ['reshard'], /required option '--shards <n>' not specified/],
-  ['an address that is none', ['nodes', '--address', 'here'], /--address here is not host:port/],
-  ['a certificate without its key', ['nodes', '--cert', '/nowhere'], /--cert and --key need each other/],
+  [
+    'an address that is none',
+    ['nodes', '--address', 'here'],
+    /--address here is neither host:port nor unix:/,
+  ],
+  [
+    'a socket too deep',
+    ['nodes', '--address', `unix:/${'d'.repeat(103)}`],
+    /go to its folder, and use --address/,
+  ],
+  ['a token that is not there', ['nodes', '--token', '/nowhere'], /--token cannot be read: ENOENT/],
+  [
+    'a certificate without its key',
+    ['nodes', '--cert', '/nowhere'],
+    /--cert and --key must be given together/,
+  ],
   ['a file that is not there', ['nodes', '--ca', '/nowhere'], /--ca cannot be read: ENOENT/],
   [
     'a file that is no certificate',

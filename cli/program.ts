@@ -16,15 +16,17 @@ import { Session } from './session.ts';
 import { columnsMax } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What the environment says where no option does. */
+/** What the environment sets where no option is given. */
 export interface Defaults {
   readonly address: string;
+  /** The file that has it. */
+  readonly token: string | undefined;
   readonly ca: string | undefined;
   readonly cert: string | undefined;
   readonly key: string | undefined;
 }
 
-/** What is done without a node to ask. */
+/** What works without a node. */
 export interface Tools {
   readonly migrate: Migrate;
   readonly reshard: Reshard;
@@ -39,10 +41,10 @@ interface GlobalOptions extends Defaults {
 const deadlineDefaultMs = 10_000;
 
 const exitCodeHelp = `
-Exit codes: 0 done; 1 the cluster says no, or there is no such thing; 64 the command line is wrong;
+Exit codes: 0 done; 1 the cluster refuses, or there is no such thing; 64 the command line is wrong;
 69 the node or the cluster cannot answer now.
 
-Begin with \`scriptorium nodes\`. \`scriptorium help <command>\` says when to use a command, with examples.
+Start with \`scriptorium nodes\`. \`scriptorium help <command>\` explains when to use a command, with examples.
 `;
 
 /** Runs one command line. Resolves to its exit code. */
@@ -77,7 +79,8 @@ export async function runCommandLine(
 function createProgram(defaults: Defaults, terminal: Terminal, tools: Tools, run: Run): Command {
   const program = new Command('scriptorium')
     .description('Operate a Scriptorium server: one process or a cluster of many nodes.')
-    .option('--address <host:port>', 'the internal API of any node', defaults.address)
+    .option('--address <where>', 'the internal API of any node: host:port, or unix:file', defaults.address)
+    .option('--token <file>', 'what has the token that a port without mutual TLS asks for', defaults.token)
     .option('--ca <file>', 'certificates (PEM) that vouch for the node; turns on TLS', defaults.ca)
     .option('--cert <file>', 'the certificate (PEM) to show to the node; turns on TLS', defaults.cert)
     .option('--key <file>', 'its private key (PEM)', defaults.key)
@@ -88,7 +91,7 @@ function createProgram(defaults: Defaults, terminal: Terminal, tools: Tools, run
     .configureHelp({ helpWidth: columnsMax, showGlobalOptions: true })
     .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
     .showSuggestionAfterError()
-    .showHelpAfterError('(--help says more)')
+    .showHelpAfterError('(see --help)')
     .exitOverride();
   for (const add of [
     addNodeCommands,

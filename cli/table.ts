@@ -3,10 +3,10 @@
 export const columnsMax = 100;
 const gap = '  ';
 
-/** Numbers stand right. */
+/** Numbers are right-aligned. */
 export type Cell = string | number;
 
-/** One line per row under its titles. Where that is too wide, the widest cells are cut in their middle. */
+/** One line per row under its titles. Where that is too wide, the widest cells are shortened in the middle. */
 export function table(titles: readonly string[], rows: readonly (readonly Cell[])[]): string {
   if (rows.length === 0) return '';
   const texts = [titles, ...rows.map((row) => row.map(plain))];
@@ -56,7 +56,7 @@ export function size(bytes: number): string {
 export const moment = (date: Date | undefined) =>
   date === undefined ? '' : `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
-/** Nothing that came from elsewhere steers the terminal. */
+/** No text from elsewhere may control the terminal. */
 const plain = (cell: Cell) => String(cell).replace(/\p{Cc}/gu, '·');
 
 /** Narrows the widest column by one until all fit. */

@@ -1,8 +1,8 @@
-/** What the command line is given of the outside world. */
+/** The outside world of the command line. */
 export interface Terminal {
-  /** What was asked for. */
+  /** The answer. */
   out(text: string): void;
-  /** What there is to say besides: progress and failures. */
+  /** Everything else: progress and failures. */
   err(text: string): void;
   nowMs(): number;
   monotonicMs(): number;

@@ -41,7 +41,7 @@ TLS is asked for in \`DATABASE_URL\` by parameters behind a question mark, which
 | \`uselibpqcompat=true\` | \`prefer\`, \`require\` and \`verify-ca\` check what they do in libpq, and no more. |
 
 Each of \`sslrootcert\`, \`sslcert\` and \`sslkey\` alone turns TLS on, with everything verified. There is no falling back
-to a connection without TLS. The files are read anew for each connection.
+to a connection without TLS. The files are read again for each connection.
 `;
 
 /** `docs/configuration.md`: every setting by section, secrets first. */

@@ -1,11 +1,11 @@
-/** Finding settings that were meant and mistyped: a variable that is no setting but differs from one by little. */
+/** Finds mistyped settings: variables that differ only a little from the name of one. */
 
 export interface NearName {
   readonly given: string;
   readonly meant: string;
 }
 
-/** Short names are one letter away from too much else (`HOST` from `COST`) to be guessed at two. */
+/** Short names resemble too many others (`HOST`, `COST`) to allow two edits. */
 const shortName = 7;
 const shortDistance = 1;
 const longDistance = 2;
@@ -25,7 +25,7 @@ function isNear(name: string, known: string): boolean {
   return Math.abs(name.length - known.length) <= limit && editDistance(name, known) <= limit;
 }
 
-/** How many letters have to be put in, taken out, replaced or swapped with their neighbour. */
+/** How many letters have to be inserted, deleted, replaced or swapped with their neighbour. */
 export function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, column) => column);

@@ -1,4 +1,4 @@
-/** From the environment to values, or to everything that is wrong with it. */
+/** Turns the environment into values, or into a list of everything that is wrong with it. */
 import {
   type Declarations,
   everySetting,
@@ -10,7 +10,7 @@ import {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What is read: a secret may stand in a file, which another variable names. */
+/** What is read: a secret may be in a file, which another variable names. */
 export interface Sources {
   readonly environment: Environment;
   /** @throws Error */
@@ -24,10 +24,10 @@ export interface Read<D extends Declarations> {
   readonly problems: readonly string[];
 }
 
-/** By which a file is named that holds a secret. */
+/** The variable that names a file with a secret. */
 export const fileVariable = (name: string): string => `${name}_FILE`;
 
-/** Every variable that declarations give a meaning to. */
+/** Every declared variable. */
 export const variablesOf = (declarations: Declarations): readonly string[] =>
   everySetting(declarations).flatMap(({ name, isSecret }) =>
     isSecret ? [name, fileVariable(name)] : [name],
@@ -58,7 +58,7 @@ function valueIn({ environment, readFile }: Sources, setting: Setting): unknown 
     return parsed(setting, given, (wrong) => `${name} ${wrong}${isSecret ? '' : `: "${given}"`}.`);
   }
   if (given !== undefined) {
-    throw new Problem(`${name} and ${fileVariable(name)} are both set; one of them has to go.`);
+    throw new Problem(`${name} and ${fileVariable(name)} are both set; remove one of them.`);
   }
   const file = `The file ${path} that ${fileVariable(name)} names`;
   return parsed(setting, contentOf(path, file, readFile), (wrong) => `${file} holds what ${wrong}.`);

@@ -235,7 +235,7 @@ test('a large body arrives whole, sliced, in many chunks, declared or not', asyn
   t.regex(await registry.metrics(), /http_unfinished_body_bytes 0/);
 });
 
-test('bodies beyond the memory for unfinished ones are told to come back', async (t) => {
+test('bodies beyond the memory for unfinished ones are asked to come back', async (t) => {
   const { port, url, registry } = await startGateway(t, [signedIn], { bodyMemoryBytes: 100_000 });
   const slow = await openRaw(t, port);
   slow.send(

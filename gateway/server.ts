@@ -1,7 +1,7 @@
 /**
  * The front door for HTTP and sockets: a listening socket, the requests in flight and how they end.
  *
- * Shutdown: `drain` turns readiness red, stops listening, tells what would go on for long to come to its end, lets
+ * Shutdown: `drain` turns readiness red, stops listening, signals long-running work to finish, lets
  * requests in flight finish within a bound while every reply ends its connection, closes sockets one after another
  * meanwhile, and then closes what is left.
  */
@@ -19,10 +19,15 @@ import type { VerifyBearer } from './admission/bearer.ts';
 import { createClientAddress } from './admission/client-address.ts';
 import { createCors } from './admission/cors.ts';
 import { createRateLimiter, type RateBucket } from './admission/rate-limit.ts';
+import { createSessionCheck } from './admission/session-check.ts';
 import { AccessLog } from './http/access-log.ts';
 import { BodyMemory } from './http/body.ts';
+import { Connections } from './http/connections.ts';
 import { createEnvelope } from './http/envelope.ts';
 import { Exchange, type ExchangeOptions } from './http/exchange.ts';
+import { Framing } from './http/framing.ts';
+import { createHttps } from './http/https.ts';
+import { LargeBodies } from './http/large-bodies.ts';
 import { RouteMetrics } from './http/metrics.ts';
 import type { OutflowOptions } from './http/outflow.ts';
 import { ReplyMemory } from './http/reply-memory.ts';
@@ -41,9 +46,11 @@ import type { GatewaySettings } from './settings.ts';
 import { openSockets } from './sockets/sockets.ts';
 import type { SocketTokens } from './sockets/tokens.ts';
 
-/** The gateway's own settings, and what follows for it from those of the process. */
+/** The gateway's own settings, and what it derives from those of the process. */
 export interface GatewayConfig extends GatewaySettings {
   readonly accessKey?: AccessKeyOptions | undefined;
+  /** Whether clients reach the server over https, as far as its operator says. */
+  readonly isPublicUrlHttps: boolean;
   /** How long `drain` waits for requests in flight, and within which it closes sockets. */
   readonly drainTimeoutMs: number;
   /** Several processes of one machine listen on the same port, and the system spreads connections over them. */
@@ -82,11 +89,13 @@ export function createGateway(options: GatewayOptions): Gateway {
   const app = App();
   const inFlight = new Set<Exchange>();
   const metrics = new RouteMetrics(routes);
-  const bodyMemory = new BodyMemory(config.bodyMemoryBytes);
-  const replyMemory = new ReplyMemory(config.replyMemoryBytes);
+  const bodyMemory = new BodyMemory(config.bodyMemoryBytes, bodyShareBytes(config));
+  const replyMemory = new ReplyMemory(config.replyMemoryBytes, config.userReplyMemoryBytes);
+  const framing = new Framing();
+  const connections = new Connections(app, { ...config, clock, log: options.logger });
   const replies: OutflowOptions = { clock, replyMemory, limits: config };
   const runId = random.bytes(6).toString('base64url');
-  // Recorded replies are sealed under their call ids, so these must not be guessed from request ids, which are told.
+  // Recorded replies are sealed under their call ids, so these must not be guessable from request ids, which are public.
   const callIdPrefix = `${random.bytes(24).toString('base64url')}-`;
   let requests = 0;
   let calls = 0;
@@ -99,7 +108,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     requests += 1;
     return `${runId}-${requests.toString(36)}`;
   };
-  const log = new AccessLog(options.logger);
+  const log = new AccessLog(options.logger, options.clock);
   const heads = {
     cors: createCors(config.cors),
     gate: createAccessKeyGate(config.accessKey),
@@ -112,12 +121,15 @@ export function createGateway(options: GatewayOptions): Gateway {
     actors,
     clock,
     bodyMemory,
+    largeBodies: new LargeBodies(),
+    checkSession: createSessionCheck(actors),
     metrics,
     limits: config,
     envelope: createEnvelope(config.filesServerUrl),
     log,
     admission: createAdmission({
       ...heads,
+      https: createHttps({ ...config, clientAddress: heads.clientAddress, log: options.logger }),
       router: createRouter(routes, options.areas),
       verifyBearer: options.verifyBearer,
     }),
@@ -133,13 +145,14 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
 
   function onRequest(res: HttpResponse, req: HttpRequest): void {
+    if (!framing.admits(res, req)) return;
     const exchange = new Exchange(exchangeOptions, res, requestId());
     inFlight.add(exchange);
     exchange.accept(req);
     if (!sweeping && inFlight.size > 0) scheduleSweep();
   }
 
-  /** One timer looks after all requests in flight, and none while there are none. */
+  /** One timer for all requests in flight, and none while there are none. */
   function scheduleSweep(): void {
     sweeping = true;
     clock.schedule(sweepEveryMs, () => {
@@ -168,16 +181,21 @@ export function createGateway(options: GatewayOptions): Gateway {
     limits: config.sockets,
     log,
     replies,
+    framing,
+    connections,
     requestId,
     isDraining: () => draining,
   });
   app.any('/*', onRequest);
   metrics.register(registry);
   registerGauges(registry, [
+    ['http_connections', 'Open connections of clients, sockets included.', () => connections.open],
+    ['http_connections_refused', 'Connections closed as too many.', () => connections.refused],
     ['http_requests_in_flight', 'Requests whose reply is not complete.', () => inFlight.size],
     ['http_unfinished_body_bytes', 'Bytes of request bodies held unparsed.', () => bodyMemory.bytes],
     ['http_unsent_reply_bytes', 'Bytes of replies held for slow readers.', () => replyMemory.bytes],
     ['http_requests_aborted', 'Requests whose client left before the reply.', () => metrics.aborted],
+    ['http_ambiguous_requests', 'Connections closed for a body of unclear length.', () => framing.refused],
     ['http_replies_cut', 'Replies broken off: a slow reader, or a stream that failed.', () => metrics.cut],
   ]);
 
@@ -187,7 +205,11 @@ export function createGateway(options: GatewayOptions): Gateway {
       new Promise((resolve, reject) => {
         listenOn(app, host, port, config.sharesPort ? sharedPort : LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
           if (socket === false) {
-            reject(new Error(`Cannot listen on ${host} port ${port}: it is taken, or not ours to open.`));
+            reject(
+              new Error(
+                `Cannot listen on ${host} port ${port}: the port is taken, or opening it is not permitted.`,
+              ),
+            );
             return;
           }
           listenSocket = socket;
@@ -201,7 +223,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       for (const exchange of inFlight) exchange.drain();
       const idle = inFlight.size > 0 ? idleWithin(config.drainTimeoutMs) : undefined;
       await Promise.all([idle, sockets.drain(config.drainTimeoutMs)]);
-      // The last reply may still lie with the library, which sends it when the loop turns.
+      // The library may still hold the last reply, which it sends when the loop turns.
       await setImmediate();
       close();
     },
@@ -218,9 +240,14 @@ export function createGateway(options: GatewayOptions): Gateway {
   }
 }
 
+/** A user has room for the largest of bodies and a few others beside it, and no less than a quarter of all. */
+const besideBytes = 8 * 1024 * 1024;
+const bodyShareBytes = ({ bodyMemoryBytes, largeBodyBytes }: GatewayConfig): number =>
+  Math.max(Math.floor(bodyMemoryBytes / 4), largeBodyBytes + besideBytes);
+
 const sharedPort = 0;
 
-/** Unless told otherwise uWebSockets.js shares a port that is taken. The typings lack this form of the call. */
+/** By default uWebSockets.js shares a port that is taken. The typings lack this form of the call. */
 function listenOn(
   app: ReturnType<typeof App>,
   host: string,

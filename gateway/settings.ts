@@ -1,4 +1,4 @@
-/** What the gateway is told from outside. Sizes in bytes, times in milliseconds. */
+/** Settings of the gateway. Sizes in bytes, times in milliseconds. */
 import {
   address,
   bytes,
@@ -17,8 +17,10 @@ import {
   setting,
   text,
   WrongValue,
+  wholeNumber,
 } from '../runtime/setting.ts';
 import { createClientAddress } from './admission/client-address.ts';
+import type { LeastPace } from './http/pace.ts';
 
 const kibibyte = 1_024;
 const mebibyte = 1_024 * kibibyte;
@@ -56,6 +58,14 @@ export interface CookieOptions extends Complete<SettingsOf<typeof cookieSettings
 
 const browsers = sameOnAllNodes(
   section('Browsers', {
+    hstsSeconds: integer({
+      name: 'HSTS_SECONDS',
+      unit: 's',
+      min: 0,
+      default: 31_536_000,
+      description:
+        'How long browsers that came over https are to use nothing else (`Strict-Transport-Security`). 0 sends no such header.',
+    }),
     cors: {
       strict: flag({
         name: 'CORS_ORIGIN_STRICT_MODE_ENABLED',
@@ -74,7 +84,7 @@ const browsers = sameOnAllNodes(
 
 export const accessKeySettings = sameOnAllNodes(
   section('Access and limits', {
-    // A mode mistyped must not open the gate, so whatever is unknown is the strictest.
+    // A mistyped mode must not open the gate, so anything unknown is the strictest.
     mode: setting((given) => (given === 'registration' || given === 'off' ? given : 'all'), {
       name: 'SHARED_SERVER_ACCESS_KEY_MODE',
       bounds: '`all`, `registration` or `off`',
@@ -142,16 +152,44 @@ const limits = section('Access and limits', {
     name: 'BODY_MEMORY_BYTES',
     min: mebibyte,
     default: 256 * mebibyte,
-    description: 'What unfinished bodies may take of the memory of the process. More get 503.',
+    description:
+      'What unfinished bodies may take of the memory of the process. More get 503. One user takes no more than a quarter, or the largest body of a sync and 8 MiB.',
   }),
-  /** What replies may hold for readers that are slower than they are made. */
-  replyMemoryBytes: fixed(128 * mebibyte),
+  replyMemoryBytes: bytes({
+    name: 'REPLY_MEMORY_BYTES',
+    min: mebibyte,
+    default: 128 * mebibyte,
+    description:
+      'What replies may take of the memory of the process until their readers take them. Beyond it the reader that kept still the longest loses its connection.',
+  }),
+  userReplyMemoryBytes: bytes({
+    name: 'REPLY_MEMORY_BYTES_PER_USER',
+    min: mebibyte,
+    default: 32 * mebibyte,
+    description:
+      'The same for the replies of one account, and for all replies to requests without a session. A single reply may be larger.',
+  }),
   /** A body that is not complete this long after its head is refused. */
   bodyTimeoutMs: fixed(60_000),
-  /** About 500 bytes a second, what the worst of mobile networks carries, of whoever is waited for. */
-  leastPace: fixed({ bytes: 32 * kibibyte, windowMs: 60_000 }),
+  /** Of whoever is waited for. */
+  leastPace: setting(leastPaceOf, {
+    name: 'LEAST_PACE',
+    unit: 'bytes/min',
+    bounds: 'at least 0',
+    default: 32 * kibibyte,
+    description:
+      'What a client has to take of a reply, or bring of a streamed body, in each minute it is waited for. The default is about 500 bytes a second, what the worst of mobile networks carries.',
+  }),
   /** What a handler and its asks have. Clients give up after 30 s. */
   requestDeadlineMs: fixed(25_000),
+  connectionsMax: integer({
+    name: 'CONNECTIONS_MAX',
+    unit: 'connections',
+    min: 1,
+    default: 60_000,
+    description:
+      'Open connections of clients to this process, sockets included. More are closed at once. Never more than its limit of open files (`ulimit -n`) less 256.',
+  }),
   sockets: {
     /** Those that are being opened included. */
     socketsMax: integer({
@@ -160,7 +198,7 @@ const limits = section('Access and limits', {
       min: 0,
       default: 50_000,
       description:
-        'Open sockets of this process. More are refused, and their clients poll. The process needs as many file descriptors and some more.',
+        'Open sockets of this process. More are refused, and their clients poll. Each is one of `CONNECTIONS_MAX` too.',
     }),
     socketsPerUserMax: fixed(100),
     /** The library pings sixteen seconds before the end, and counts in steps of four. */
@@ -173,13 +211,17 @@ const links = sameOnAllNodes(
     filesServerUrl: address({
       name: 'FILES_SERVER_URL',
       defaultText: '`PUBLIC_URL` and `/files`',
-      description: 'The address of the files server, told to clients with every answer.',
+      description: 'The address of the files server, sent to clients with every answer.',
     }),
   }),
 );
 
 export const gatewaySettings = { ...links, ...browsers, ...limits };
 export interface GatewaySettings extends Complete<SettingsOf<typeof gatewaySettings>> {}
+
+function leastPaceOf(given: string): LeastPace {
+  return { bytes: wholeNumber(given, { min: 0 }), windowMs: 60_000 };
+}
 
 function trustRule(given: string): string {
   try {

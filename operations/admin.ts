@@ -1,9 +1,10 @@
 /**
  * The admin port: Prometheus metrics and probes, apart from the public port so that it can be kept private.
+ * Whoever asks by a name has to know one of ours, as a web page can make its own name lead here and read the answer.
  * `/livez` says that the event loop turns and nothing more, as restarting a process heals no dependency.
  */
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIP } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { Readiness } from '../runtime/readiness.ts';
 
@@ -13,7 +14,9 @@ export interface Admin {
   close(): Promise<void>;
 }
 
-export function createAdmin(registry: Registry, readiness: Readiness): Admin {
+/** `names` are those it is asked by, besides `localhost` and addresses. */
+export function createAdmin(registry: Registry, readiness: Readiness, names: readonly string[]): Admin {
+  const known = new Set(['localhost', ...names].map((name) => name.toLowerCase()));
   async function answer(path: string, response: ServerResponse): Promise<void> {
     switch (path) {
       case '/livez':
@@ -30,6 +33,16 @@ export function createAdmin(registry: Registry, readiness: Readiness): Admin {
   }
 
   const server = createServer((request, response) => {
+    const host = hostOf(request.headers.host ?? '');
+    // Without a name it is no browser.
+    if (host !== '' && isIP(host) === 0 && !known.has(host)) {
+      return write(
+        response,
+        421,
+        'text/plain',
+        'This is no name of the admin port: ADMIN_NAMES has those.\n',
+      );
+    }
     const [path = '/'] = (request.url ?? '/').split('?');
     answer(path, response).catch(() => write(response, 500, 'text/plain', 'Failed\n'));
   });
@@ -50,6 +63,13 @@ export function createAdmin(registry: Registry, readiness: Readiness): Admin {
       }),
   };
 }
+
+/** A `Host` without its port and brackets. */
+const hostOf = (header: string): string =>
+  header
+    .toLowerCase()
+    .replace(/:\d*$/, '')
+    .replace(/^\[(.*)\]$/, '$1');
 
 function write(response: ServerResponse, status: number, contentType: string, body: string): void {
   response.writeHead(status, { 'Content-Type': contentType, 'Cache-Control': 'no-store' }).end(body);

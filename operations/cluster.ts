@@ -8,30 +8,34 @@ import type { InternalApiOptions } from './internal-api-options.ts';
 import { hasOtherHost, nodesOf, shardsOf } from './nodes.ts';
 import { pageOf } from './pages.ts';
 
-type Options = Pick<InternalApiOptions, 'cluster' | 'actors' | 'shardCount' | 'logger'>;
+type Options = Pick<InternalApiOptions, 'cluster' | 'actors' | 'shardCount' | 'readiness' | 'logger'>;
 
 export function clusterHandlers(options: Options): Handlers<ClusterService> {
   return { ...nodeHandlers(options), ...actorHandlers(options), ...backlogHandlers(options) };
 }
 
-const noSuchNode = () => notFound('There is no living node of that name.');
+const noSuchNode = () => notFound('There is no live node with that name.');
 
-function nodeHandlers({ cluster, shardCount, logger }: Options) {
+function nodeHandlers({ cluster, shardCount, readiness, logger }: Options) {
   async function setDraining(node: string, draining: boolean): Promise<void> {
     if (!(await cluster.setDraining(node, draining))) throw noSuchNode();
-    logger.info({ node, draining }, 'an operator has changed whether a node drains');
+    logger.info({ drained: node, draining }, 'an operator has changed whether a node drains');
   }
 
   return {
     async listNodes(request) {
-      const [nodes, shards] = await Promise.all([cluster.nodes(), cluster.shards()]);
+      const [nodes, shards, { checks }] = await Promise.all([
+        cluster.nodes(),
+        cluster.shards(),
+        readiness.report(),
+      ]);
       const { rows, nextPageToken } = pageOf(
         nodesOf(nodes, shards),
         request,
         ({ id }) => id > request.pageToken,
         ({ id }) => id,
       );
-      return { nodes: rows, nextPageToken };
+      return { nodes: rows, nextPageToken, checks };
     },
 
     async listShards(request) {
@@ -58,7 +62,7 @@ function nodeHandlers({ cluster, shardCount, logger }: Options) {
 
     async rebalance() {
       cluster.rebalance();
-      logger.info({}, 'an operator has asked for every shard in its place');
+      logger.info({}, 'an operator asked for a rebalance');
       return {};
     },
   } satisfies Partial<Handlers<ClusterService>>;
@@ -98,14 +102,14 @@ function actorHandlers({ actors }: Options) {
     async reviveTimer({ actor, name }, ask) {
       const operations = actorOperations(actors, addressField('actor', actor));
       const revived = await operations.$reviveTimer({ name: textField('name', name) }, ask);
-      if (!revived) throw notFound('That actor has no dead timer of that name.');
+      if (!revived) throw notFound('That actor has no dead timer with that name.');
       return {};
     },
 
     async reviveTell({ target, tellId }, ask) {
       const operations = actorOperations(actors, addressField('target', target));
       const revived = await operations.$reviveTell({ tellId: uuidField('tell_id', tellId) }, ask);
-      if (!revived) throw notFound('No dead tell of that id waits for that actor.');
+      if (!revived) throw notFound('That actor has no dead tell with that id.');
       return {};
     },
   } satisfies Partial<Handlers<ClusterService>>;

@@ -13,10 +13,10 @@ export interface ServerCertificate {
 export function serverCredentials(tls: ServerCertificate | undefined): ServerCredentials {
   if (tls === undefined) return ServerCredentials.createInsecure();
   const { certificate, key, clientCa } = tls;
-  // Here, and not at the first connection, where nobody would be told.
+  // Here, not at the first connection, where the error would go unnoticed.
   createSecureContext({ cert: certificate, key });
   if (clientCa !== undefined && !clientCa.includes('-----BEGIN CERTIFICATE-----')) {
-    throw new Error('no certificate among those that vouch for callers');
+    throw new Error('the file of authorities for callers holds no certificate');
   }
   const pairs = [{ cert_chain: certificate, private_key: key }];
   return ServerCredentials.createSsl(clientCa ?? null, pairs, clientCa !== undefined);

@@ -14,7 +14,7 @@ import {
   UnavailableError,
 } from '../runtime/errors.ts';
 
-/** What a caller is told instead of an answer. */
+/** The refusal a caller gets instead of an answer. */
 export class CallError extends Error {
   readonly code: status;
   /** Sent as `grpc-retry-pushback-ms`. */
@@ -32,7 +32,7 @@ export const notFound = (message: string) => new CallError(status.NOT_FOUND, mes
 export const failedPrecondition = (message: string) => new CallError(status.FAILED_PRECONDITION, message);
 
 const busy = 'The cluster cannot do this at the moment. Nothing has happened; try again.';
-const outcomeUnknown = 'Whether this took effect is not known. Look, or ask again: it does no harm.';
+const outcomeUnknown = 'It is not known whether this took effect. Check, or try again: that does no harm.';
 const overloaded = 'A limit of the cluster was reached. Nothing has happened; try again in a moment.';
 const databaseAway = 'The database cannot answer at the moment. Try again.';
 

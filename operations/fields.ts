@@ -1,10 +1,10 @@
-/** Fields of requests as the services need them. What is wrong is INVALID_ARGUMENT in words, without the value. */
+/** Fields of requests as the services need them. Errors are INVALID_ARGUMENT and never repeat the value. */
 import { kinds } from '../actors/kinds.ts';
 import type { ActorAddress } from '../proto/generated/scriptorium/v1/cluster.ts';
 import type { Address } from '../runtime/address.ts';
 import { invalidArgument } from './errors.ts';
 
-/** By which operators name actors. */
+/** How operators name actors. */
 const kindNames = kinds.map(({ name }) => name);
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -29,7 +29,7 @@ export function addressField(name: string, value: ActorAddress | undefined): Add
   if (value === undefined) throw invalidArgument(`${name} is missing.`);
   const kind = textField(`${name}.kind`, value.kind);
   if (!kindNames.includes(kind)) {
-    throw invalidArgument(`${name}.kind is none of the kinds of actors: ${kindNames.join(', ')}.`);
+    throw invalidArgument(`${name}.kind is not a kind of actor; there are: ${kindNames.join(', ')}.`);
   }
   return { kind, id: textField(`${name}.id`, value.id) };
 }

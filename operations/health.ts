@@ -2,7 +2,7 @@
  * `grpc.health.v1.Health`, fed by readiness. The empty service and those of `scriptorium.v1` serve while the process
  * is ready; each check of readiness is a service of its own name.
  *
- * Watchers are told what is, and then every change, found by looking once per second while anybody watches.
+ * Watchers get the current state and then every change, found by polling once per second while anyone watches.
  */
 import { type ServerWritableStream, status, type UntypedServiceImplementation } from '@grpc/grpc-js';
 import {
@@ -24,7 +24,7 @@ const services = ['', 'scriptorium.v1.Cluster', 'scriptorium.v1.Sessions', 'scri
 
 export class Health {
   readonly #options: Options;
-  /** With what each was told last. */
+  /** With what each was sent last. */
   readonly #watchers = new Map<WatchCall, ServingStatus | undefined>();
   #cancelCheck: (() => void) | undefined;
 
@@ -36,7 +36,7 @@ export class Health {
     const unary = calls.implement(HealthService, {
       check: async ({ service }) => {
         const found = statusesOf(await this.#options.readiness.report()).get(service);
-        if (found === undefined) throw notFound('There is no such service; List has their names.');
+        if (found === undefined) throw notFound('There is no such service; List returns their names.');
         return { status: found };
       },
       list: async () => {

@@ -1,19 +1,28 @@
 /**
  * The internal gRPC API: sessions for other services, the cluster and its users for operators, health for probes.
  *
- * Whoever gets through to it may call everything, so it listens on loopback or asks for certificates (mutual TLS); the
- * configuration refuses anything else unless told otherwise. It has no reflection: contracts are in `proto/`.
+ * Whoever gets through to it may call everything. It listens on a socket, which is open to who may open its file, and,
+ * where that is asked for, on a port, to callers with a certificate (mutual TLS) or the token (`operations/access.ts`). The
+ * configuration refuses addresses other than loopback without mutual TLS unless told otherwise. It has no reflection:
+ * contracts are in `proto/`.
  *
- * Shutdown: watchers of health are told, no new call is taken, calls in flight finish within a bound, and what is left
- * is cut off.
+ * Shutdown: watchers of health are notified, no new call is accepted, calls in flight finish within a bound, and the
+ * rest is cut off.
  */
 import { isIPv6 } from 'node:net';
-import { logVerbosity, Server, type ServerCredentials, setLogVerbosity } from '@grpc/grpc-js';
+import {
+  logVerbosity,
+  Server,
+  ServerCredentials,
+  type ServerInterceptor,
+  setLogVerbosity,
+} from '@grpc/grpc-js';
 import { HealthService } from '../proto/generated/grpc/health/v1/health.ts';
 import { ClusterService } from '../proto/generated/scriptorium/v1/cluster.ts';
 import { SessionsService } from '../proto/generated/scriptorium/v1/sessions.ts';
 import { UsersService } from '../proto/generated/scriptorium/v1/users.ts';
 import { sleep } from '../runtime/clock.ts';
+import { demandToken } from './access.ts';
 import { Calls } from './calls.ts';
 import { clusterHandlers } from './cluster.ts';
 import { Health } from './health.ts';
@@ -21,9 +30,17 @@ import type { InternalApiOptions } from './internal-api-options.ts';
 import { sessionsHandlers } from './sessions.ts';
 import { usersHandlers } from './users.ts';
 
+/** How a port is guarded. Without a token, `credentials` have to be those of mutual TLS. */
+export interface PortAccess {
+  readonly credentials: ServerCredentials;
+  readonly token: string | undefined;
+}
+
 export interface InternalApi {
+  /** Makes the socket. Rejects when there is something of that name. */
+  listenOnSocket(path: string): Promise<void>;
   /** Resolves to the port taken. Rejects when it is not available. */
-  listen(host: string, port: number, credentials: ServerCredentials): Promise<number>;
+  listenOnPort(host: string, port: number, access: PortAccess): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -39,31 +56,52 @@ const serverOptions = {
   'grpc.enable_channelz': 0,
 };
 
-// The library writes to standard error by itself; what it has to say comes as errors too.
+// The library also logs to standard error; everything it reports arrives as errors too.
 setLogVerbosity(logVerbosity.NONE);
 
 export function createInternalApi(options: InternalApiOptions): InternalApi {
-  const server = new Server(serverOptions);
   const calls = new Calls(options);
   const health = new Health(options);
-  server.addService(HealthService, health.implement(calls));
-  server.addService(SessionsService, calls.implement(SessionsService, sessionsHandlers(options)));
-  server.addService(ClusterService, calls.implement(ClusterService, clusterHandlers(options)));
-  server.addService(UsersService, calls.implement(UsersService, usersHandlers(options)));
+  const services = [
+    [HealthService, health.implement(calls)],
+    [SessionsService, calls.implement(SessionsService, sessionsHandlers(options))],
+    [ClusterService, calls.implement(ClusterService, clusterHandlers(options))],
+    [UsersService, calls.implement(UsersService, usersHandlers(options))],
+  ] as const;
+  const servers: Server[] = [];
+
+  function listen(
+    address: string,
+    credentials: ServerCredentials,
+    interceptors: ServerInterceptor[],
+  ): Promise<number> {
+    const server = new Server({ ...serverOptions, interceptors });
+    for (const [service, implementation] of services) server.addService(service, implementation);
+    servers.push(server);
+    return new Promise((resolve, reject) => {
+      server.bindAsync(address, credentials, (error, taken) =>
+        error === null ? resolve(taken) : reject(error),
+      );
+    });
+  }
+
+  async function shutDown(server: Server): Promise<void> {
+    const finished = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
+    await Promise.race([finished, sleep(options.clock, options.drainTimeoutMs)]);
+    server.forceShutdown();
+  }
 
   return {
-    listen: (host, port, credentials) =>
-      new Promise((resolve, reject) => {
-        const address = isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
-        server.bindAsync(address, credentials, (error, taken) =>
-          error === null ? resolve(taken) : reject(error),
-        );
-      }),
+    async listenOnSocket(path) {
+      await listen(`unix:${path}`, ServerCredentials.createInsecure(), []);
+    },
+    listenOnPort(host, port, { credentials, token }) {
+      const address = isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
+      return listen(address, credentials, token === undefined ? [] : [demandToken(token)]);
+    },
     async close() {
       health.close();
-      const finished = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
-      await Promise.race([finished, sleep(options.clock, options.drainTimeoutMs)]);
-      server.forceShutdown();
+      await Promise.all(servers.map(shutDown));
     },
   };
 }

@@ -36,7 +36,7 @@ export function shardsOf(
   shardCount: number,
   { node, list, pageSize, pageToken }: ClusterListShardsRequest,
 ): ClusterListShardsResponse {
-  if (node !== '' && !nodes.some(({ id }) => id === node)) throw notFound('There is no node of that name.');
+  if (node !== '' && !nodes.some(({ id }) => id === node)) throw notFound('There is no node with that name.');
   const counts = countByIncarnation(rows);
   const owners = nodes
     .filter(({ incarnation }) => incarnation !== null && counts.has(incarnation))

@@ -33,7 +33,7 @@ export function pageOf<Row>(
 /** @throws CallError */
 export function numberToken(pageToken: string): number {
   if (pageToken !== '' && !/^\d{1,9}$/.test(pageToken)) {
-    throw invalidArgument('page_token is none that this list has given.');
+    throw invalidArgument('page_token was not issued by this list.');
   }
   return Number(pageToken);
 }

@@ -34,7 +34,7 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
       const email = normaliseUsername(textField('email', request.email));
       const workspace = normaliseWorkspace(request.workspace, workspacesPerEmail);
       const userUuid = await findUser(lookups, { email, workspace });
-      if (userUuid === undefined) throw notFound('Nobody has that address in that workspace.');
+      if (userUuid === undefined) throw notFound('No user has that address in that workspace.');
       return { userUuid };
     },
 
@@ -67,7 +67,7 @@ async function known<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked;
   } catch (error) {
-    if (error instanceof NotFoundError) throw notFound('There is no user of that uuid.');
+    if (error instanceof NotFoundError) throw notFound('There is no user with that uuid.');
     throw error;
   }
 }

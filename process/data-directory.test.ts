@@ -37,12 +37,49 @@ test('a kept text is made once and survives its maker', async (t) => {
   await second.release();
 });
 
-test('the modes of a directory that was there are its owner’s business', async (t) => {
+test('a directory that others may read, write or list is refused with what to do, and is left as it is', async (t) => {
   const path = pathOf(t);
   await (await openDataDirectory(path)).release();
-  chmodSync(path, 0o750);
+  for (const mode of [0o701, 0o702, 0o704, 0o720, 0o740, 0o750, 0o755, 0o777]) {
+    chmodSync(path, mode);
+    const error = await t.throwsAsync(openDataDirectory(path), { instanceOf: StartError });
+    t.is(error.exitCode, exitCodes.config);
+    t.true(
+      error.message.includes(`(mode ${mode.toString(8)})`) && error.message.includes(`chmod 700 ${path}`),
+    );
+    t.is(modeOf(path), mode.toString(8));
+  }
+  // As it is after the embedded database was started by root.
+  chmodSync(path, 0o710);
   await (await openDataDirectory(path)).release();
-  t.is(modeOf(path), '750');
+  t.is(modeOf(path), '710');
+});
+
+test('a text that is replaced is closed to others, and whole', async (t) => {
+  const path = pathOf(t);
+  const directory = await openDataDirectory(path);
+  for (const text of ['one', 'two', 'two']) {
+    await directory.replace('token', text);
+    t.is(readFileSync(join(path, 'token'), 'utf8'), `${text}\n`);
+    t.is(modeOf(join(path, 'token')), '600');
+  }
+  t.deepEqual(
+    readdirSync(path).filter((name) => name.endsWith('.tmp')),
+    [],
+  );
+  await directory.release();
+});
+
+test('a directory that a server on another machine has is refused, and says how to go on without that one', async (t) => {
+  const path = pathOf(t);
+  await (await openDataDirectory(path)).release();
+  const holder = 'lock.1.there.holder';
+  writeFileSync(join(path, holder), '{"name":"other","id":"","boot":"then"}');
+  const error = await t.throwsAsync(openDataDirectory(path), { instanceOf: StartError });
+  t.is(error.exitCode, exitCodes.inUse);
+  t.regex(error.message, /the machine "other" .* remove the file lock\.1\.there\.holder/);
+  rmSync(join(path, holder));
+  await (await openDataDirectory(path)).release();
 });
 
 test('a directory in use is refused with the exit code for it', async (t) => {

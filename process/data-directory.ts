@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { lockDirectory } from './lock.ts';
+import { writeDurably } from './durable-file.ts';
+import { HeldElsewhereError, lockDirectory } from './lock.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
 export interface DataDirectory {
@@ -11,6 +12,8 @@ export interface DataDirectory {
    * not at all.
    */
   keep(name: string, make: () => string): Promise<string>;
+  /** Keeps this text under this name from now on, whatever was there. The file has mode 0600. */
+  replace(name: string, text: string): Promise<void>;
   /** Whether a file of this name is there: how an operator tells the next start something once. */
   has(name: string): Promise<boolean>;
   /** Removes such a file, once what it asked for is done. */
@@ -18,10 +21,15 @@ export interface DataDirectory {
   release(): Promise<void>;
 }
 
-/** Makes the directory if it is absent (mode 0700) and takes its lock. Throws a `StartError` if that fails. */
+/**
+ * Makes the directory if it is absent (mode 0700) and takes its lock. One that is open to other users is refused; its
+ * group may pass, as the embedded database does when root starts it. @throws StartError
+ */
 export async function openDataDirectory(path: string): Promise<DataDirectory> {
   const directory = resolve(path);
   const lock = await makeAndLock(directory).catch((error: Error) => {
+    if (error instanceof StartError) throw error;
+    if (error instanceof HeldElsewhereError) throw heldElsewhere(directory, error);
     throw new StartError(
       `The data directory ${directory} cannot be used: ${error.message}. It has to be writable and on a local file system; DATA_DIR names another one.`,
       exitCodes.config,
@@ -37,6 +45,7 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
   return {
     path: directory,
     keep: (name, make) => keep(join(directory, name), make),
+    replace: (name, text) => replace(join(directory, name), text),
     has: async (name) => (await readIfPresent(join(directory, name))) !== undefined,
     forget: (name) => rm(join(directory, name), { force: true }),
     release: () => lock.release(),
@@ -45,8 +54,24 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
 
 async function makeAndLock(directory: string) {
   await mkdir(directory, { recursive: true, mode: 0o700 });
+  const mode = (await stat(directory)).mode & 0o777;
+  if ((mode & openToOthers) !== 0) {
+    throw new StartError(
+      `The data directory ${directory} is open to other users (mode ${mode.toString(8)}), and the root secret is in it: run \`chmod 700 ${directory}\`, or name another one by DATA_DIR, which is made if it is absent.`,
+      exitCodes.config,
+    );
+  }
   return lockDirectory(directory);
 }
+
+/** All but that the group may pass. */
+const openToOthers = 0o067;
+
+const heldElsewhere = (directory: string, { machine, holder }: HeldElsewhereError): StartError =>
+  new StartError(
+    `A server on the machine "${machine}" has the data directory ${directory}, or had it and could not say that it ended. Stop it there. If there is no such server, remove the file ${holder} from the directory. A data directory belongs on a local file system, to one machine.`,
+    exitCodes.inUse,
+  );
 
 async function keep(path: string, make: () => string): Promise<string> {
   const kept = await readIfPresent(path);
@@ -64,22 +89,24 @@ async function keep(path: string, make: () => string): Promise<string> {
   return text;
 }
 
+async function replace(path: string, text: string): Promise<void> {
+  if ((await readIfPresent(path)) === text) return;
+  const draft = `${path}.${randomUUID()}.tmp`;
+  try {
+    await writeDurably(draft, text);
+    await rename(draft, path);
+  } finally {
+    await rm(draft, { force: true });
+  }
+  await syncDirectory(dirname(path));
+}
+
 async function readIfPresent(path: string): Promise<string | undefined> {
   try {
     return (await readFile(path, 'utf8')).trim();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
-  }
-}
-
-async function writeDurably(path: string, text: string): Promise<void> {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    await file.writeFile(`${text}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
   }
 }
 

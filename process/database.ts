@@ -7,6 +7,7 @@ import { resharding, shardCountSetting } from '../runtime/store/postgres/reshard
 import { openPostgresStore, type PostgresStore } from '../runtime/store/postgres/store.ts';
 import type { Store } from '../runtime/store/store.ts';
 import type { DataDirectory } from './data-directory.ts';
+import { type DatabaseSettings, storeLimitsOf } from './database-settings.ts';
 import { startEmbeddedPostgres } from './postgres/embedded.ts';
 import { checkFingerprint } from './root-secret.ts';
 import { ensureSchema, type SchemaPolicy } from './schema.ts';
@@ -47,12 +48,15 @@ export async function openDatabase(
 /** Opens the store once the schema is up to date. @throws StartError */
 export async function openStore(
   { connection, isUp }: Database,
-  { logger, ...policy }: SchemaPolicy,
+  settings: DatabaseSettings,
+  { clock, logger, ...policy }: SchemaPolicy & { readonly clock: Clock },
 ): Promise<PostgresStore> {
   return needing('The database cannot be used', async () => {
     await ensureSchema(connection, { logger, ...policy });
     return await openPostgresStore({
       connection,
+      clock,
+      ...storeLimitsOf(settings),
       // While the database is known to be down that has been said already.
       onConnectionError: (error) =>
         isUp() && logger.warn({ error: error.message }, 'a database connection broke'),

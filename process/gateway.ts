@@ -13,6 +13,7 @@ import type { Actors } from '../runtime/handles.ts';
 import type { Keyring } from '../runtime/keyring.ts';
 import type { Readiness } from '../runtime/readiness.ts';
 import type { Transport } from '../runtime/transport/transport.ts';
+import { connectionsWithin } from './descriptors.ts';
 import type { ServerOptions } from './server-options.ts';
 
 export interface GatewayParts {
@@ -48,10 +49,15 @@ export async function openGateway(options: ServerOptions, parts: GatewayParts): 
       refreshLimiter: createRateLimiter(config.gateway.rateLimits, clock),
       filesServerUrl: config.gateway.filesServerUrl,
       captchaUiUrl: config.captchaUiUrl ?? null,
+      signInFailed: config.logFailedSignIns
+        ? (clientAddress) => logger.warn({ clientAddress }, 'a sign-in failed')
+        : undefined,
     }),
     config: {
       ...config.gateway,
       accessKey,
+      isPublicUrlHttps: config.publicUrl?.startsWith('https://') ?? false,
+      connectionsMax: connectionsFor(options),
       drainTimeoutMs: config.drainTimeoutMs,
       sharesPort: config.nats !== undefined,
     },
@@ -63,4 +69,17 @@ export async function openGateway(options: ServerOptions, parts: GatewayParts): 
   });
   lifetime.onEnd(() => gateway.drain());
   return gateway.listen(config.host, config.port);
+}
+
+/** Tells where the system gives fewer than what is set needs. */
+function connectionsFor({ config, logger }: ServerOptions): number {
+  const { connectionsMax: wanted, sockets } = config.gateway;
+  const connectionsMax = connectionsWithin(wanted);
+  if (connectionsMax < sockets.socketsMax) {
+    logger.info(
+      { connectionsMax, socketsMax: sockets.socketsMax },
+      'the limit of open files allows fewer connections than SOCKETS_MAX',
+    );
+  }
+  return connectionsMax;
 }

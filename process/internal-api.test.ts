@@ -5,13 +5,14 @@ import test, { type ExecutionContext } from 'ava';
 import { configurationFrom } from '../config.ts';
 import type { InternalApiOptions } from '../operations/internal-api-options.ts';
 import { openInternalApi } from './internal-api.ts';
+import type { Resources } from './resources.ts';
 import type { ServerOptions } from './server-options.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
 /** Why a start with these settings is refused. Nothing is opened before the certificates are read. */
 async function refusal(t: ExecutionContext, settings: Readonly<Record<string, string>>): Promise<string> {
   const { config } = configurationFrom(settings);
-  const opening = openInternalApi({ config } as ServerOptions, {} as InternalApiOptions);
+  const opening = openInternalApi({ config } as ServerOptions, {} as Resources, {} as InternalApiOptions);
   const error = await t.throwsAsync(opening, { instanceOf: StartError });
   t.is(error?.exitCode, exitCodes.config);
   return error?.message ?? '';

@@ -1,27 +1,66 @@
-/** The internal API, with its certificates from files. */
-import { readFile } from 'node:fs/promises';
+/**
+ * The internal API: on a socket in the data directory always, for who may read that directory, and on a port if there is
+ * to be one. A port without mutual TLS asks for the token, which then is in the data directory too.
+ */
+import { chmod, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { ServerCredentials } from '@grpc/grpc-js';
+import { internalApiToken } from '../operations/access.ts';
 import { serverCredentials } from '../operations/credentials.ts';
-import { createInternalApi } from '../operations/internal-api.ts';
+import { createInternalApi, type InternalApi } from '../operations/internal-api.ts';
 import type { InternalApiOptions } from '../operations/internal-api-options.ts';
 import { messageOf } from '../runtime/errors.ts';
+import type { Resources } from './resources.ts';
 import type { ServerOptions } from './server-options.ts';
-import type { InternalApiSettings } from './settings.ts';
+import { type InternalApiSettings, internalApiSocket, internalApiTokenFile } from './settings.ts';
+import { withShortPath } from './short-path.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
-/** Closes with the lifetime. Resolves to the port taken. @throws StartError */
-export async function openInternalApi(
-  options: ServerOptions,
-  apiOptions: InternalApiOptions,
-): Promise<number> {
-  const { config, lifetime } = options;
-  const credentials = await credentialsOf(config.internalApi);
-  const api = createInternalApi(apiOptions);
-  lifetime.onEnd(() => api.close());
-  return api.listen(config.internalApi.host, config.internalApi.port, credentials);
+export interface InternalApiPlaces {
+  readonly socketPath: string;
+  readonly port: number | undefined;
 }
 
-async function credentialsOf(settings: InternalApiSettings): Promise<ServerCredentials> {
+type Kept = Pick<Resources, 'directory' | 'keyring'>;
+
+/** Closes with the lifetime. @throws StartError */
+export async function openInternalApi(
+  { config, lifetime }: Pick<ServerOptions, 'config' | 'lifetime'>,
+  { directory, keyring }: Kept,
+  apiOptions: InternalApiOptions,
+): Promise<InternalApiPlaces> {
+  const { host, port, ...files } = config.internalApi;
+  const credentials = await credentialsOf(files);
+  const api = createInternalApi(apiOptions);
+  lifetime.onEnd(() => api.close());
+  const socketPath = await listenOnSocket(api, directory.path);
+  lifetime.onEnd(() => rm(socketPath, { force: true }));
+  if (port === undefined) return { socketPath, port };
+  const token = files.clientCaFile === undefined ? internalApiToken(keyring) : undefined;
+  if (token !== undefined) await directory.replace(internalApiTokenFile, token);
+  return { socketPath, port: await api.listenOnPort(host, port, { credentials, token }) };
+}
+
+/** Whoever holds the lock of the directory may take away what the process before has left. @throws StartError */
+async function listenOnSocket(api: InternalApi, directory: string): Promise<string> {
+  const socketPath = join(directory, internalApiSocket);
+  try {
+    await rm(socketPath, { force: true });
+    await withShortPath(directory, (shortPath) => api.listenOnSocket(join(shortPath, internalApiSocket)));
+    await chmod(socketPath, 0o600);
+    return socketPath;
+  } catch (error) {
+    throw new StartError(
+      `The internal API cannot listen on ${socketPath}: ${messageOf(error)}.`,
+      exitCodes.unavailable,
+      { cause: error },
+    );
+  }
+}
+
+async function credentialsOf(
+  settings: Pick<InternalApiSettings, 'certFile' | 'keyFile' | 'clientCaFile'>,
+): Promise<ServerCredentials> {
   const { certFile, keyFile, clientCaFile } = settings;
   if (certFile === undefined || keyFile === undefined) return serverCredentials(undefined);
   const certificate = await read('GRPC_CERT_FILE', certFile);

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import { lockDirectory } from './lock.ts';
+import { HeldElsewhereError, lockDirectory } from './lock.ts';
+import type { Machine } from './machine.ts';
 
 function directoryOf(t: ExecutionContext, ...below: string[]): string {
   const root = mkdtempSync(join(tmpdir(), 'lock-test-'));
@@ -61,8 +62,63 @@ test('the lock dies with its process and leaves one name behind', async (t) => {
   await once(child, 'exit');
   const lock = await lockDirectory(directory);
   t.truthy(lock);
-  t.deepEqual(readdirSync(directory), ['lock.2.sock']);
+  const [holder, name, ...others] = readdirSync(directory).toSorted();
+  t.regex(holder ?? '', /^lock\.2\..*\.holder$/);
+  t.deepEqual([name, others], ['lock.2.sock', []]);
   await lock?.release();
+  t.deepEqual(readdirSync(directory), ['lock.2.sock']);
+});
+
+const here = { name: 'here', id: 'a', boot: 'today' };
+
+/** A server of that machine that was killed: its socket is silent here, whatever it does there. */
+async function silentHolder(directory: string, machine: Machine): Promise<void> {
+  const lock = await lockDirectory(directory, machine);
+  const [holder = ''] = readdirSync(directory).filter((name) => name.endsWith('.holder'));
+  const text = readFileSync(join(directory, holder), 'utf8');
+  await lock?.release();
+  writeFileSync(join(directory, holder), text);
+}
+
+for (const [what, machine, isTaken] of [
+  ['another machine', { name: 'there', id: 'b', boot: 'today' }, false],
+  ['another machine of a later start', { name: 'there', id: 'b', boot: 'tomorrow' }, true],
+  ['a machine of the same name', { name: 'here', id: 'b', boot: 'tomorrow' }, true],
+  ['a copy of this machine', { name: 'there', id: 'a', boot: 'tomorrow' }, true],
+  ['another machine, where no system tells of its start', { name: 'there', id: 'b', boot: undefined }, true],
+  ['this machine before it was started anew', { ...here, boot: 'yesterday' }, false],
+] as const) {
+  test(`a server that was cut off on ${what} ${isTaken ? 'keeps the directory' : 'is followed'}`, async (t) => {
+    const directory = directoryOf(t);
+    await silentHolder(directory, machine);
+    if (isTaken) {
+      await t.throwsAsync(lockDirectory(directory, here), { instanceOf: HeldElsewhereError });
+      await t.throwsAsync(lockDirectory(directory, { ...here, boot: undefined }), {
+        instanceOf: HeldElsewhereError,
+      });
+    } else {
+      await (await lockDirectory(directory, here))?.release();
+      t.deepEqual(readdirSync(directory), ['lock.2.sock']);
+    }
+  });
+}
+
+test('a server that ended in order on another machine leaves the directory to anybody', async (t) => {
+  const directory = directoryOf(t);
+  await (await lockDirectory(directory, { name: 'there', id: 'b', boot: 'then' }))?.release();
+  const lock = await lockDirectory(directory, here);
+  t.truthy(lock);
+  await lock?.release();
+});
+
+test('of machines that start at once on one file system, exactly one holds', async (t) => {
+  const directory = directoryOf(t);
+  const machines = Array.from({ length: 12 }, (_, n) => ({ name: `machine-${n}`, id: '', boot: `${n}` }));
+  const ends = await Promise.allSettled(machines.map((machine) => lockDirectory(directory, machine)));
+  const held = ends.flatMap((end) => (end.status === 'fulfilled' && end.value ? [end.value] : []));
+  t.is(held.length, 1);
+  for (const end of ends) if (end.status === 'rejected') t.true(end.reason instanceof HeldElsewhereError);
+  await Promise.all(held.map((lock) => lock.release()));
 });
 
 test('a directory deeper than a socket address can name is locked likewise', async (t) => {

@@ -5,72 +5,140 @@
  * Socket files outlive their listener, and removing a dead one by its name could remove the live one of a server
  * that came first. So names are never used twice: `lock.<n>.sock` counts up.
  *
- * 1. Listen under a private name. From here on whoever connects gets an answer.
- * 2. Find the highest n. If something listens there, the directory is taken: give up.
- * 3. Hard-link the private name to n + 1. That name appears at once and already listening; if it exists, another
- *    starter was faster: go to 2.
- * 4. Look again. If there is a higher name than mine, mine had been used and swept before (step 5): remove it,
- *    go to 2. Else the lock is held.
- * 5. Remove the lower names. The name held stays when the server ends, and is what the next one counts from.
+ * On a file system that machines share, the socket of another machine is silent although its server lives. So who takes
+ * n first says on which machine he is, in `lock.<n>.<random>.holder`, and takes that back when he ends in order.
  *
- * Invariants: the highest name is never removed; a server links n + 1 only after it found n dead; whoever holds
- * the lock listens at the highest name. A crash at any step leaves at most dead names behind.
+ * 1. Listen under a private name. From here on whoever connects gets an answer.
+ * 2. Find the highest n. If a holder of n is on another machine, or something listens there, the directory is taken:
+ *    give up.
+ * 3. Write a holder of n + 1. Hard-link the private name to n + 1. That name appears at once and already listening; if
+ *    it exists, another starter was faster: remove my holder, go to 2.
+ * 4. Look again. If there is a higher name than mine, mine had been used and swept before (step 5): remove it and my
+ *    holder, go to 2. Else the lock is held.
+ * 5. Remove what is lower. The name held stays when the server ends, and is what the next one counts from.
+ *
+ * Invariants: the highest name is never removed; a server links n + 1 only after it found n dead, on its own machine or
+ * with no holder; a name that is there has its holder beside it from the first moment; whoever holds the lock listens at
+ * the highest name. A crash at any step leaves at most dead names and holders behind. Those of an earlier start of this
+ * machine are dead as their sockets are; those of another machine keep the directory until somebody who knows removes them.
  */
 import { randomUUID } from 'node:crypto';
-import { link, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { link, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { writeDurably } from './durable-file.ts';
+import { isElsewhere, type Machine, thisMachine } from './machine.ts';
+import { withShortPath } from './short-path.ts';
 
 export interface DirectoryLock {
   release(): Promise<void>;
 }
 
+/** A server of another machine has the directory, or had it and was not able to say that it ended. */
+export class HeldElsewhereError extends Error {
+  readonly machine: string;
+  readonly holder: string;
+  constructor(machine: string, holder: string) {
+    super(`the lock is held on the machine "${machine}"`);
+    this.machine = machine;
+    this.holder = holder;
+  }
+}
+
 const lockName = /^lock\.(\d+)\.sock$/;
+const holderName = /^lock\.(\d+)\.[\w-]+\.holder$/;
 const maxRounds = 100;
 
-/** Takes the lock of an existing directory. Undefined: another process holds it. */
-export async function lockDirectory(directory: string): Promise<DirectoryLock | undefined> {
-  return withShortPath(resolve(directory), async (shortPath) => {
+/** Takes the lock of an existing directory. Undefined: another process holds it. @throws HeldElsewhereError */
+export async function lockDirectory(
+  directory: string,
+  machine?: Machine,
+): Promise<DirectoryLock | undefined> {
+  const path = resolve(directory);
+  const here = machine ?? (await thisMachine());
+  return withShortPath(path, async (shortPath) => {
     const privateName = `lock-${randomUUID()}.tmp`;
     const server = await listen(join(shortPath, privateName));
-    const held = await claim(shortPath, privateName).catch(async (error: unknown) => {
+    const holder = await claim(shortPath, privateName, here).catch(async (error: unknown) => {
       await close(server);
       throw error;
     });
     await rm(join(shortPath, privateName), { force: true });
-    if (held) return { release: () => close(server) };
+    if (holder !== undefined) {
+      return {
+        async release() {
+          await rm(join(path, holder), { force: true });
+          await close(server);
+        },
+      };
+    }
     await close(server);
     return undefined;
   });
 }
 
-async function claim(directory: string, privateName: string): Promise<boolean> {
+/** The name of the holder. Undefined: the lock is taken. */
+async function claim(directory: string, privateName: string, here: Machine): Promise<string | undefined> {
+  const remove = (name: string) => rm(join(directory, name), { force: true });
   for (let round = 0; round < maxRounds; round += 1) {
-    const highest = Math.max(0, ...(await generations(directory)));
-    if (highest > 0 && (await answers(join(directory, nameOf(highest))))) return false;
+    const highest = Math.max(0, ...(await named(directory, lockName)).map(({ generation }) => generation));
+    if (highest > 0 && (await isTaken(directory, highest, here))) return undefined;
     const mine = highest + 1;
-    if (!(await linked(join(directory, privateName), join(directory, nameOf(mine))))) continue;
-    const all = await generations(directory);
-    if (Math.max(...all) > mine) {
-      await rm(join(directory, nameOf(mine)), { force: true });
+    const holder = `lock.${mine}.${randomUUID()}.holder`;
+    await writeHolder(directory, holder, here);
+    if (!(await linked(join(directory, privateName), join(directory, nameOf(mine))))) {
+      await remove(holder);
       continue;
     }
-    const lower = all.filter((generation) => generation < mine);
-    await Promise.all(lower.map((generation) => rm(join(directory, nameOf(generation)), { force: true })));
-    return true;
+    const all = [...(await named(directory, lockName)), ...(await named(directory, holderName))];
+    const isOver = all.some(({ name, generation }) => lockName.test(name) && generation > mine);
+    if (isOver) {
+      await remove(nameOf(mine));
+      await remove(holder);
+      continue;
+    }
+    const lower = all.filter(({ generation }) => generation < mine);
+    await Promise.all(lower.map(({ name }) => remove(name)));
+    return holder;
   }
   throw new Error(`The lock of ${directory} changed hands ${maxRounds} times while it was being taken.`);
 }
 
 const nameOf = (generation: number): string => `lock.${generation}.sock`;
 
-async function generations(directory: string): Promise<number[]> {
+async function named(directory: string, pattern: RegExp) {
   const names = await readdir(directory);
   return names.flatMap((name) => {
-    const match = lockName.exec(name);
-    return match ? [Number(match[1])] : [];
+    const match = pattern.exec(name);
+    return match ? [{ name, generation: Number(match[1]) }] : [];
   });
+}
+
+/** @throws HeldElsewhereError */
+async function isTaken(directory: string, generation: number, here: Machine): Promise<boolean> {
+  for (const { name, generation: of } of await named(directory, holderName)) {
+    if (of !== generation) continue;
+    const machine = await readHolder(join(directory, name));
+    if (machine !== undefined && isElsewhere(machine, here)) throw new HeldElsewhereError(machine.name, name);
+  }
+  return answers(join(directory, nameOf(generation)));
+}
+
+/** Under another name first, as it must not be read half written. */
+async function writeHolder(directory: string, name: string, here: Machine): Promise<void> {
+  const draft = join(directory, `${name}.tmp`);
+  await writeDurably(draft, JSON.stringify(here));
+  await rename(draft, join(directory, name));
+}
+
+/** Undefined: it was taken back at this moment. */
+async function readHolder(path: string): Promise<Machine | undefined> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as Machine;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 async function linked(from: string, to: string): Promise<boolean> {
@@ -113,21 +181,6 @@ function answers(path: string): Promise<boolean> {
       reject(error);
     });
   });
-}
-
-/**
- * A socket address holds about a hundred bytes of path, a data directory may be deeper: it is reached through a
- * symbolic link of a short name, needed only while the lock is being taken. The socket itself is in the directory.
- */
-async function withShortPath<T>(directory: string, use: (shortPath: string) => Promise<T>): Promise<T> {
-  const holder = await mkdtemp(join(tmpdir(), 'lock-'));
-  try {
-    const shortPath = join(holder, 'd');
-    await symlink(directory, shortPath);
-    return await use(shortPath);
-  } finally {
-    await rm(holder, { recursive: true, force: true });
-  }
 }
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;

@@ -3,7 +3,7 @@ import { createLogger } from './logger.ts';
 
 function loggedBy(write: (logger: ReturnType<typeof createLogger>) => void, level = 'info') {
   const lines: Record<string, unknown>[] = [];
-  write(createLogger(level, { write: (line) => void lines.push(JSON.parse(line)) }));
+  write(createLogger({ level, node: 'here' }, { write: (line) => void lines.push(JSON.parse(line)) }));
   return lines;
 }
 
@@ -27,5 +27,6 @@ test('lines below the level are not written, and the others say their level and 
   });
   t.deepEqual(others, []);
   t.is(line?.['level'], 'warn');
+  t.is(line?.['node'], 'here');
   t.regex(String(line?.['time']), /^\d{4}-\d\d-\d\dT/);
 });

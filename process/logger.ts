@@ -19,9 +19,9 @@ const secretNames = [
   'connectionString',
 ];
 
-/** Writes to `destination`, by default standard error. */
+/** Writes to `destination`, by default standard error. Every line names the node. */
 export function createLogger(
-  level: string,
+  { level, node }: { readonly level: string; readonly node: string },
   destination: { write(line: string): void } = pino.destination(2),
 ): Logger {
   const names = secretNames.map((name) => `["${name}"]`);
@@ -29,7 +29,7 @@ export function createLogger(
     {
       level,
       // Neither the process nor the machine: whoever collects logs knows them.
-      base: null,
+      base: { node },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       redact: {

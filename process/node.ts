@@ -13,13 +13,13 @@ import { AccountSettings, ItemSettings, WebAuthnSettings } from '../actors/setti
 import { provide } from '../runtime/dependency.ts';
 import { messageOf } from '../runtime/errors.ts';
 import { Incarnations } from '../runtime/host/incarnations.ts';
-import { defaultLimits } from '../runtime/host/limits.ts';
 import { prometheusRuntimeMetrics } from '../runtime/host/metrics.ts';
 import { Node } from '../runtime/host/node.ts';
 import { Lease } from '../runtime/ownership/lease.ts';
 import type { NodeRow } from '../runtime/store/store.ts';
 import type { Transport } from '../runtime/transport/transport.ts';
 import { inProcessAddress } from './database.ts';
+import { runtimeLimitsOf } from './database-settings.ts';
 import type { Resources } from './resources.ts';
 import type { ServerOptions } from './server-options.ts';
 import { exitCodes, StartError } from './start-error.ts';
@@ -65,7 +65,7 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
     clock,
     random,
     logger,
-    limits: defaultLimits,
+    limits: runtimeLimitsOf(config.database),
     metrics: prometheusRuntimeMetrics(registry, () => node),
     node: rowOf(options),
     shardCount: config.shardCount,

@@ -1,12 +1,13 @@
 /** What every role stands on: the data directory, the keys, the database and what is fixed in it. */
 import type { Keyring } from '../runtime/keyring.ts';
 import type { Store } from '../runtime/store/store.ts';
-import { openDataDirectory } from './data-directory.ts';
+import { type DataDirectory, openDataDirectory } from './data-directory.ts';
 import { checkDatabase, needing, openDatabase, openStore, syncGeneration } from './database.ts';
 import { openKeyring } from './root-secret.ts';
 import type { ServerOptions } from './server-options.ts';
 
 export interface Resources {
+  readonly directory: Pick<DataDirectory, 'path' | 'replace'>;
   readonly keyring: Keyring;
   readonly store: Store;
   /** Names this run of sync positions, and with it the cluster on its NATS servers. */
@@ -24,7 +25,8 @@ export async function openResources(options: ServerOptions): Promise<Resources> 
   const keyring = await openKeyring(secrets.secretKey, directory, random);
   const database = await openDatabase(secrets.databaseUrl, directory, { clock, random, logger });
   lifetime.onEnd(() => database.stop());
-  const store = await openStore(database, { migrateAtStart: config.migrateAtStart, logger });
+  const { migrateAtStart } = config;
+  const store = await openStore(database, config.database, { migrateAtStart, clock, logger });
   lifetime.onEnd(() => store.close());
   const { shardCount, nodeId, clusterName } = config;
   const expected = { keyring, shardCount, nodeId, clusterName, isClustered: config.nats !== undefined };
@@ -33,6 +35,6 @@ export async function openResources(options: ServerOptions): Promise<Resources> 
   const generation = await needing('The database cannot be used', () =>
     syncGeneration(store, directory, random),
   );
-  const isDatabaseUp = () => database.isUp() && store.verify().then(() => true);
-  return { keyring, store, generation, verify, isDatabaseUp };
+  const isDatabaseUp = () => database.isUp() && store.check().then(() => true);
+  return { directory, keyring, store, generation, verify, isDatabaseUp };
 }

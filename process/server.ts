@@ -16,7 +16,7 @@ import { NodeTakenError } from '../runtime/ownership/lease.ts';
 import { createReadiness, type ReadinessCheck } from '../runtime/readiness.ts';
 import { needing } from './database.ts';
 import { openGateway } from './gateway.ts';
-import { openInternalApi } from './internal-api.ts';
+import { type InternalApiPlaces, openInternalApi } from './internal-api.ts';
 import { createNode, createPresence, type NodeParts } from './node.ts';
 import { openResources } from './resources.ts';
 import type { ServerOptions } from './server-options.ts';
@@ -28,7 +28,7 @@ export interface Ports {
   /** Absent: no client connects to this process. */
   readonly port: number | undefined;
   readonly adminPort: number;
-  readonly grpcPort: number;
+  readonly internalApi: InternalApiPlaces;
 }
 
 /** Starts everything and resolves to the ports taken. What was opened closes with the lifetime. @throws StartError */
@@ -49,11 +49,15 @@ export async function startServer(options: ServerOptions, overlay = openResource
     isWakeStreamUp,
   );
 
-  const readiness = createReadiness({ ...ofRole, transport: () => transport.isConnected }, clock);
+  const readiness = createReadiness(
+    { ...ofRole, transport: () => transport.isConnected },
+    clock,
+    config.readyWithout,
+  );
   const { defaultDeadlineMs } = defaultLimits;
   const actors = createActors({ transport, clock, random, defaultDeadlineMs });
   const verifyBearer = createVerifyBearer(tokens);
-  const admin = createAdmin(registry, readiness);
+  const admin = createAdmin(registry, readiness, [config.adminHost, ...config.adminNames]);
   lifetime.onEnd(() => admin.close());
   const adminPort = await opened('ADMIN_PORT', () => admin.listen(config.adminHost, config.adminPort));
   const lookups = createLookups(store);
@@ -74,8 +78,8 @@ export async function startServer(options: ServerOptions, overlay = openResource
     registry,
     drainTimeoutMs: config.drainTimeoutMs,
   };
-  const grpcPort = await opened('GRPC_PORT', () => openInternalApi(options, internal));
-  if (config.role === 'host') return { port: undefined, adminPort, grpcPort };
+  const internalApi = await opened('GRPC_PORT', () => openInternalApi(options, resources, internal));
+  if (config.role === 'host') return { port: undefined, adminPort, internalApi };
   const gateway = {
     readiness,
     tokens,
@@ -88,7 +92,7 @@ export async function startServer(options: ServerOptions, overlay = openResource
     keyring,
   };
   const port = await opened('PORT', () => openGateway(options, gateway));
-  return { port, adminPort, grpcPort };
+  return { port, adminPort, internalApi };
 }
 
 /** Takes up the part of this process in the cluster, and tells by which checks it is ready. */
@@ -111,6 +115,8 @@ async function takeRole(
   return {
     database: parts.resources.isDatabaseUp,
     host: () => node.isReady,
+    // Whoever reads is served all the same.
+    writes: () => node.areWritesGood || 'degraded',
     // What is on other NATS servers cannot be reached, and everything else is served.
     peers: () => node.unreachableHostCount === 0 || 'degraded',
     wakeups: () => isWakeStreamUp() || 'degraded',
@@ -132,7 +138,7 @@ function joining(start: () => Promise<void>): Promise<void> {
 
 const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-async function opened(setting: string, listen: () => Promise<number>): Promise<number> {
+async function opened<T>(setting: string, listen: () => Promise<T>): Promise<T> {
   try {
     return await listen();
   } catch (error) {

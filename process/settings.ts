@@ -2,9 +2,11 @@
 import {
   address,
   choice,
+  choices,
   entriesOf,
   flag,
   integer,
+  list,
   milliseconds,
   port,
   type SettingsOf,
@@ -38,6 +40,18 @@ export const serverSettings = section('Server', {
     default: 9_090,
     description: 'The port of metrics and probes (`/metrics`, `/livez`, `/readyz`). 0 takes a free one.',
   }),
+  adminNames: list({
+    name: 'ADMIN_NAMES',
+    default: '',
+    description:
+      'The names under which the admin port is asked, besides `localhost`, `ADMIN_HOST` and addresses. Others are refused, as a web page can give its own name any address.',
+  }),
+  readyWithout: choices(['database', 'host', 'transport'], {
+    name: 'READY_WITHOUT',
+    default: '',
+    description:
+      'The checks of readiness that may fail and leave the process ready, as `degraded`. With `transport`, a load balancer goes on with all processes when NATS is away, and each serves the users that it owns.',
+  }),
   ...sameOnAllNodes({
     publicUrl: address({
       name: 'PUBLIC_URL',
@@ -50,6 +64,12 @@ export const serverSettings = section('Server', {
     name: 'LOG_LEVEL',
     default: 'info',
     description: 'How much is logged. `debug` has a line for every request.',
+  }),
+  logFailedSignIns: flag({
+    name: 'LOG_FAILED_SIGN_INS',
+    default: false,
+    description:
+      'Logs each failed sign-in with the address of the client, for what bans by it. No other line holds the address of a client.',
   }),
   /** Requests in flight, and then commits, may each take as long to finish at the end. */
   drainTimeoutMs: milliseconds({
@@ -86,7 +106,8 @@ export const dataSettings = section('Data', {
       name: 'SHARD_COUNT',
       bounds: 'a power of two, 1 to 65536',
       default: 1_024,
-      description: 'The number of units of ownership. Fixed once a database has been used.',
+      description:
+        'The number of units of ownership: at least 50 for each host you expect, such as 16384 for 300 hosts. Fixed once a database has been used.',
     }),
     leaseMs: milliseconds({
       name: 'LEASE_MS',
@@ -158,6 +179,12 @@ export const natsSettings = section('Cluster', {
     name: 'NATS_KEY_FILE',
     description: 'The private key (PEM) of `NATS_CERT_FILE`.',
   }),
+  isInsecureAllowed: flag({
+    name: 'NATS_ALLOW_INSECURE',
+    default: false,
+    description:
+      'Allows NATS on other than loopback addresses without TLS: whoever sees its traffic reads what users send, and the password.',
+  }),
   ...sameOnAllNodes({
     replicas: integer({
       name: 'NATS_REPLICAS',
@@ -184,16 +211,21 @@ export const natsSecrets = secret(
   ),
 );
 
+/** What the internal API has in the data directory: its socket, and the token that a port of it asks for. */
+export const internalApiSocket = 'internal-api.sock';
+export const internalApiTokenFile = 'internal-api-token';
+
 export const internalApiSettings = section('Internal API', {
   host: text({
     name: 'GRPC_HOST',
     default: '127.0.0.1',
-    description: 'The address of the internal gRPC API and of the operator command line.',
+    description: 'The address of `GRPC_PORT`.',
   }),
   port: port({
     name: 'GRPC_PORT',
-    default: 9_091,
-    description: 'The port of the internal gRPC API. 0 takes a free one.',
+    defaultText: 'none: the internal API listens on a socket in `DATA_DIR` alone',
+    description:
+      'A port for the internal gRPC API besides its socket. Without mutual TLS its callers must show the token that is in the file `internal-api-token` in `DATA_DIR`. 0 takes a free one.',
   }),
   certFile: text({
     name: 'GRPC_CERT_FILE',
@@ -212,7 +244,7 @@ export const internalApiSettings = section('Internal API', {
     name: 'GRPC_ALLOW_INSECURE',
     default: false,
     description:
-      'Allows the internal API on other than loopback addresses without mutual TLS: whoever reaches its port operates the cluster.',
+      'Allows the internal API on other than loopback addresses without mutual TLS: whoever sees its traffic learns the token, and operates the cluster.',
   }),
 });
 export interface InternalApiSettings extends SettingsOf<typeof internalApiSettings> {}

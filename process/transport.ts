@@ -20,7 +20,7 @@ export interface OpenedTransport {
 /** Closes with the lifetime. @throws StartError */
 export async function openTransport(
   options: ServerOptions,
-  { generation }: Resources,
+  { generation, keyring }: Resources,
   registry: Registry,
 ): Promise<OpenedTransport> {
   const { config, secrets, clock, random, logger, lifetime } = options;
@@ -28,7 +28,7 @@ export async function openTransport(
   if (nats === undefined) return { transport: new InProcessTransport(), isWakeStreamUp: () => true };
   let opened: NatsTransport | undefined;
   const metrics = prometheusTransportMetrics(registry, () => opened);
-  const { replicas, ...access } = nats;
+  const { replicas, isInsecureAllowed: _, ...access } = nats;
   const transport = await needing('NATS cannot be used', () =>
     openNatsTransport({
       access: { ...access, servers: secrets.natsUrls ?? [] },
@@ -36,6 +36,7 @@ export async function openTransport(
       databaseId: generation,
       incarnation: random.uuid(),
       shardCount,
+      sealKey: keyring.derive('nats-seal'),
       clock,
       random,
       logger,

@@ -132,13 +132,15 @@ export interface Turn extends View {
    * newest payload, and a run that is interrupted or fails is followed by that one instead of being repeated.
    */
   start<Payload>(job: JobShape<Payload>, payload: Payload): void;
-  /** From this turn's commit on, no turn of the job takes effect any more. What it does outside cannot be called back. */
+  /**
+   * From this turn's commit on, no turn of the job takes effect any more. What it does outside cannot be called back.
+   */
   stop(job: Pick<JobShape<unknown>, 'name' | 'isJob'>): void;
   /** Sends durable messages without a reply: each exactly once in effect, in no order. */
   tell<T>(kind: { readonly name: string; readonly tells: T }, id: string): Tells<T>;
   /**
-   * Hands an event to every gateway subscribed to this actor, once this turn's outcome may leave. Best effort: who has
-   * to hear of it for sure is told (`tell`).
+   * Hands an event to every gateway subscribed to this actor, once this turn's outcome may leave. Best effort: use a
+   * `tell` for those who must hear of it.
    */
   publish<E>(kind: { readonly event: z.ZodType<E> | undefined }, event: E): void;
   /**
@@ -297,7 +299,7 @@ export interface JobRun extends Pick<Workflow, 'self' | 'use'> {
    * to everything that waits.
    */
   readonly signal: AbortSignal;
-  /** Other actors. Every run asks anew: whom a repeat must not reach twice is asked under a call id made from `id`. */
+  /** Other actors. Every run asks again; use a call id made from `id` where a repeat must not take effect twice. */
   readonly actors: Actors;
   /**
    * Runs a turn and resolves once its commit is durable. A run that has lost its lease is rejected before the turn

@@ -1,5 +1,5 @@
 /**
- * What everybody else may know of a kind of actor: its name, what can be asked of it, told to it and heard from it, each
+ * What everyone else may know of a kind of actor: its name, what can be asked of it, told to it and heard from it, each
  * with its shapes. A contract holds no behaviour; the kind itself (`kindOf`) spreads each shape into its handler.
  */
 import type { z } from 'zod';
@@ -84,7 +84,9 @@ function jobShapes<P extends Payloads>(payloads: P): JobShapes<P> {
   return Object.fromEntries(named) as JobShapes<P>;
 }
 
-/** One of several timers or jobs of one declaration, told apart by `key`: each has its own payload, and is on its own. */
+/**
+ * One of several timers or jobs of one declaration, told apart by `key`: each has its own payload, and is on its own.
+ */
 export function keyed<Shape extends { readonly name: string }>(shape: Shape, key: string): Shape {
   return { ...shape, name: `${shape.name}:${key}` };
 }

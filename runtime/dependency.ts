@@ -1,7 +1,7 @@
 /**
  * What a kind needs from outside: settings, keys, hashers, clients of other services. A kind names its dependencies
- * (`uses`), whoever starts the host provides them, and its turns and workflows get at them by `use`. A kind stays a
- * constant that way, and nothing has to be handed down through its functions.
+ * (`uses`), the process that starts the host provides them, and its turns and workflows get at them by `use`. A kind
+ * stays a constant that way, and nothing has to be handed down through its functions.
  */
 export interface Dependency<T> {
   /** For the error when nobody provides it. */

@@ -48,8 +48,8 @@ export class FencedError extends ActorError {
 /** Nothing of the call took effect, and asking again after a while may help. */
 abstract class LaterError extends ActorError {
   readonly retryAfterMs: number;
-  constructor(message: string, retryAfterMs: number) {
-    super(message);
+  constructor(message: string, retryAfterMs: number, options?: ErrorOptions) {
+    super(message, options);
     this.retryAfterMs = retryAfterMs;
   }
 }
@@ -65,8 +65,8 @@ export class OverloadedError extends LaterError {
 /** A dependency (database, transport, lease) cannot serve now. Nothing of the call took effect. */
 export class UnavailableError extends LaterError {
   readonly class = 'unavailable';
-  constructor(message: string, retryAfterMs = 2_000) {
-    super(message, retryAfterMs);
+  constructor(message: string, retryAfterMs = 2_000, options?: ErrorOptions) {
+    super(message, retryAfterMs, options);
   }
 }
 
@@ -74,8 +74,8 @@ export class UnavailableError extends LaterError {
 export class DatabaseUnavailableError extends UnavailableError {}
 
 /**
- * The actor is not where the call was sent: its shard is between owners, or routing is behind. Whoever answers so did
- * nothing, and whoever made the call asks again after a short pause (`runtime/host/retrier.ts`): the next owner is on
+ * The actor is not where the call was sent: its shard is between owners, or routing is behind. The host that answers
+ * this did nothing, and the caller asks again after a short pause (`runtime/host/retrier.ts`): the next owner is on
  * its way.
  */
 export class MovedError extends ActorError {
@@ -88,7 +88,7 @@ export class MovedError extends ActorError {
   }
 }
 
-/** Whether an error says of its call that nothing took effect, which is for callers to rely on. */
+/** Whether an error promises its caller that nothing took effect. */
 export function promisesNothing(error: unknown): boolean {
   if (error instanceof RetryableError) return error.outcome === 'none';
   return error instanceof MovedError || error instanceof FencedError || error instanceof LaterError;
@@ -105,7 +105,7 @@ export class ForbiddenError extends ActorError {
 }
 
 /**
- * What may be logged of an error nobody foresaw. Drivers and libraries hang values of the failed statement on theirs,
+ * What may be logged of an unforeseen error. Drivers and libraries attach values of the failed statement to theirs,
  * which may be a user's.
  */
 export function loggable(error: unknown): { name: string; message: string; stack: string | undefined } {
@@ -113,5 +113,5 @@ export function loggable(error: unknown): { name: string; message: string; stack
   return { name: error.name, message: error.message, stack: error.stack };
 }
 
-/** What an error of whatever origin says, for logs and start errors; never for clients. */
+/** The message of any thrown value, for logs and start errors; never for clients. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'unknown');

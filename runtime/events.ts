@@ -1,11 +1,11 @@
 /**
- * Hearing what actors publish. A process is subscribed to an actor from when the actor's host has answered its
- * registration (`turn.subscribe`). Events are best effort: whatever may have cost one has the actor registered anew,
- * and then it is told to be `repaired`, for whoever listens to ask the actor for what may have been missed.
+ * Receiving what actors publish. A process is subscribed to an actor from when the actor's host has answered its
+ * registration (`turn.subscribe`). Events are best effort: after anything that may have lost one the actor is
+ * registered again and then reported as `repaired`, so that subscribers ask it for what they may have missed.
  */
 import type { Address } from './address.ts';
 
-/** What may have cost an event. */
+/** What may have lost an event. */
 export type RepairCause = 'claimed' | 'moved' | 'gap' | 'reconnected' | 'due' | 'failed';
 
 export interface SubscriptionMetrics {
@@ -14,7 +14,7 @@ export interface SubscriptionMetrics {
   repaired(cause: RepairCause): void;
 }
 
-/** Who subscribes to actors, and what it does about what they publish. */
+/** A subscriber to actors, and what it does with what they publish. */
 export interface Subscriber {
   /** The id under which it listens: of one run of one process. */
   readonly gateway: string;
@@ -41,5 +41,5 @@ export interface SubscribedActors {
   stop(): void;
 }
 
-/** Begins to listen; which actors are subscribed to is said by and by. */
+/** Starts listening; the actors themselves are added and removed later. */
 export type Subscribe = (subscriber: Subscriber) => SubscribedActors;

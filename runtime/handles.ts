@@ -5,7 +5,7 @@ import type { CommandShape, CommandShapes } from './contract.ts';
 export interface AskOptions {
   /** Milliseconds from now after which the caller no longer waits. */
   readonly deadlineMs?: number;
-  /** The same for every repeat of one call; made anew when absent. */
+  /** The same for every repeat of one call; a new one is made when absent. */
   readonly callId?: string;
 }
 

@@ -25,7 +25,7 @@ export interface Kind<C extends Commands = Commands> {
 
 export type Commands = Readonly<Record<string, AnyCommand>>;
 
-/** A kind declared in one piece, for those that nobody outside its file asks. */
+/** A kind declared in one piece, for kinds that are not used outside their file. */
 export function kind<const C extends Commands>(
   definition: Pick<Kind<C>, 'name' | 'commands'> & Partial<Kind<C>>,
 ): Kind<C> {

@@ -1,10 +1,10 @@
 /**
  * Migrations: how the schema of a database becomes that of this release. Each is one schema change, written by hand as
- * SQL that PostgreSQL and CockroachDB both accept, and run once per database, outside of a transaction. They stand in
+ * SQL that PostgreSQL and CockroachDB both accept, and run once per database, outside of a transaction. They form
  * two sequences, each numbered from 1 without a gap, a file for each and one list of them: the runtime's
  * (`store/postgres/migrations/`) and, after it, the domain's.
  *
- * Rules for whoever adds one:
+ * Rules for adding one:
  * - One that was merged is frozen: databases have it. What it got wrong is corrected by a later one.
  * - It says IF EXISTS or IF NOT EXISTS: a crash between a statement and its record runs it again.
  * - It only adds. Servers of the release before that are running go on while and after it is applied, so a new column

@@ -1,4 +1,4 @@
-/** What operators see of a cluster and do to it, and to single actors of it, from any of its processes. */
+/** What operators can see and do from any process of a cluster: to the cluster, and to single actors. */
 import { z } from 'zod';
 import type { Address } from './address.ts';
 import type { CommandShapes } from './contract.ts';
@@ -52,7 +52,7 @@ export interface DeadTell {
   readonly attempts: number;
 }
 
-/** As the database has it. Rejects with an `ActorError`, or with what nobody foresaw. */
+/** As the database has it. Rejects with an `ActorError`, or with an unforeseen error. */
 export interface ClusterOperations {
   /** Every node that ever registered. */
   nodes(): Promise<readonly NodeReport[]>;
@@ -60,9 +60,9 @@ export interface ClusterOperations {
   shards(): Promise<readonly ShardReport[]>;
   /** `deadMax` dead timers and as many dead tells. */
   backlog(deadMax: number): Promise<BacklogReport>;
-  /** Says whether a node is to drain. False: there is no such living node. */
+  /** Sets whether a node is to drain. False: there is no such live node. */
   setDraining(node: string, draining: boolean): Promise<boolean>;
-  /** Asks for every shard in its place now. */
+  /** Asks for a rebalance now. */
   rebalance(): void;
 }
 
@@ -102,11 +102,11 @@ export const operatorCommands = {
   $inspect: { request: nothing, reply: reportSchema },
   /** Drops an idle actor from memory. False: it was not there, or is not idle. */
   $evict: { request: nothing, reply: z.boolean() },
-  /** Tries a dead timer or tell anew. False: there is none of that name. */
+  /** Retries a dead timer or tell. False: there is none with that name. */
   $reviveTimer: { request: z.object({ name: z.string() }), reply: z.boolean() },
   $reviveTell: { request: z.object({ tellId: z.uuid() }), reply: z.boolean() },
 } satisfies CommandShapes;
 
-/** By ordinary routing to whoever owns the actor. */
+/** By ordinary routing, to the actor's owner. */
 export const actorOperations = (actors: Actors, { kind, id }: Address) =>
   actors.get({ name: kind, commands: operatorCommands }, id).ask;

@@ -1,5 +1,3 @@
-/** The small ports that the runtime takes besides its clock, random source, store and transport. */
-
 /** Structured logging. Fields never hold ids of people, tokens, bodies or rows. */
 export interface Logger {
   info(fields: object, message: string): void;
@@ -8,29 +6,3 @@ export interface Logger {
 }
 
 export const silentLogger: Logger = { info() {}, warn() {}, error() {} };
-
-/** What the runtime counts and times. Labels are kinds and commands, never ids. */
-export interface RuntimeMetrics {
-  turn(what: string, outcome: 'ok' | 'error'): void;
-  commit(
-    outcome: 'committed' | 'fenced' | 'rejected' | 'conflict' | 'unavailable' | 'unknown' | 'defect',
-  ): void;
-  batch(commits: number, durationMs: number): void;
-  overloaded(what: string): void;
-  activated(outcome: 'active' | 'absent' | 'fenced' | 'failed'): void;
-  /** Shards taken, and shards handed over to other hosts. */
-  claimed(shards: number): void;
-  handedOver(shards: number): void;
-  delivered(what: 'timer' | 'tell' | 'job', outcome: 'done' | 'dropped' | 'failed' | 'dead'): void;
-}
-
-export const noMetrics: RuntimeMetrics = {
-  turn() {},
-  commit() {},
-  batch() {},
-  overloaded() {},
-  activated() {},
-  claimed() {},
-  handedOver() {},
-  delivered() {},
-};

@@ -1,4 +1,7 @@
-/** Whether this process should be sent requests: every check passes and no shutdown has begun. */
+/**
+ * Whether this process should be sent requests: every check passes and no shutdown has begun. Checks run once at a time,
+ * and what it finds holds for a second, however many ask.
+ */
 import { type Clock, sleep } from './clock.ts';
 
 /**
@@ -23,13 +26,23 @@ export interface Readiness {
 }
 
 const checkTimeoutMs = 2_000;
+/** Whoever asks more often is told what was found last: running costs the database something, and anybody may ask. */
+const keptMs = 1_000;
 
-export function createReadiness(checks: Readonly<Record<string, ReadinessCheck>>, clock: Clock): Readiness {
+/** A check that is in `tolerated` never fails: at its worst this process is degraded. */
+export function createReadiness(
+  checks: Readonly<Record<string, ReadinessCheck>>,
+  clock: Clock,
+  tolerated: readonly string[] = [],
+): Readiness {
+  const all = Object.entries(checks).map(([name, check]) => ({ name, run: oneAtATime(check) }));
   let draining = false;
+  let found: Promise<Found> | undefined;
+  let foundUntilMs = Number.NEGATIVE_INFINITY;
 
-  async function resultOf(check: ReadinessCheck): Promise<CheckResult> {
+  async function resultOf(run: () => Promise<Passed>): Promise<CheckResult> {
     try {
-      const passed = await Promise.race([check(), sleep(clock, checkTimeoutMs).then(() => false)]);
+      const passed = await Promise.race([run(), sleep(clock, checkTimeoutMs).then(() => false)]);
       if (passed === 'degraded') return 'degraded';
       return passed ? 'ok' : 'failed';
     } catch {
@@ -37,19 +50,45 @@ export function createReadiness(checks: Readonly<Record<string, ReadinessCheck>>
     }
   }
 
+  async function runAll(): Promise<Found> {
+    const results = await Promise.all(
+      all.map(async ({ name, run }) => [name, tolerating(name, await resultOf(run))] as const),
+    );
+    foundUntilMs = clock.monotonicMs() + keptMs;
+    return results;
+  }
+
+  const tolerating = (name: string, result: CheckResult): CheckResult =>
+    result === 'failed' && tolerated.includes(name) ? 'degraded' : result;
+
   return {
     startDraining() {
       draining = true;
     },
     async report() {
-      const all = { ...checks, serving: () => !draining };
-      const results = await Promise.all(
-        Object.entries(all).map(async ([name, check]) => [name, await resultOf(check)] as const),
-      );
+      // Until it is found, which may take longer than it is kept, everybody waits for the one run.
+      if (clock.monotonicMs() >= foundUntilMs) {
+        foundUntilMs = Number.POSITIVE_INFINITY;
+        found = runAll();
+      }
+      const results = [...((await found) ?? []), ['serving', draining ? 'failed' : 'ok'] as const];
       return {
         ready: results.every(([, result]) => result !== 'failed'),
         checks: Object.fromEntries(results),
       };
     },
+  };
+}
+
+type Found = readonly (readonly [name: string, result: CheckResult])[];
+
+/** A check that takes longer than anybody waits for it is not joined by another: the next is told what comes of it. */
+function oneAtATime(check: ReadinessCheck): () => Promise<Passed> {
+  let running: Promise<Passed> | undefined;
+  return () => {
+    running ??= (async () => check())().finally(() => {
+      running = undefined;
+    });
+    return running;
   };
 }

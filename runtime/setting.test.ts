@@ -72,7 +72,7 @@ test('flags, choices, lists and addresses', (t) => {
     [true, true, false, false],
   );
   t.is(parsed(flag(of), 'yes'), 'is neither true nor false');
-  t.is(parsed(choice(['a', 'b'], of), 'c'), 'is none of a, b');
+  t.is(parsed(choice(['a', 'b'], of), 'c'), 'is not one of a, b');
   t.deepEqual(parsed(list(of), ' a,, b ,'), ['a', 'b']);
   t.deepEqual(parsed(choices(['a', 'b'], of), 'b, a'), ['b', 'a']);
   t.is(parsed(choices(['a', 'b'], of), 'a, c'), 'is not a list of a, b');

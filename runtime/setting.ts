@@ -1,20 +1,20 @@
 /**
- * The vocabulary of settings. A module declares what it is told from outside in a file of its own beside it
- * (as in `actors/settings.ts`), each setting once: its name in the environment, unit, bounds, default and text, and by its place
- * in the declarations where it is in the program. The type of what is read (`SettingsOf`), its defaults
+ * The vocabulary of settings. A module declares its settings in a file of its own beside it (as in
+ * `actors/settings.ts`), each setting once: its name in the environment, unit, bounds, default and text, and by its
+ * place in the declarations where it is in the program. The type of what is read (`SettingsOf`), its defaults
  * (`defaultsOf`) and the reference for operators all come from the declaration.
  *
- * The default stands there as an operator would write it, and is read like any value. An operator's whole seconds are
- * milliseconds in the program, and his mebibytes bytes.
+ * The default is written as an operator would write it, and is read like any value. An operator's whole seconds are
+ * milliseconds in the program, and mebibytes are bytes.
  *
- * Such a file imports nothing that has weight: every command of the command line loads all of them.
+ * Such a file imports nothing heavy: every command of the command line loads all of them.
  */
 
 export interface Setting<T = unknown> {
   /** In the environment. */
   readonly name: string;
   readonly description: string;
-  /** Under which heading it is described. */
+  /** The heading under which it is described. */
   readonly section: string;
   readonly unit: string;
   /** What it can be, in words; empty where it can be anything. */
@@ -31,7 +31,7 @@ export interface Setting<T = unknown> {
   readonly isShared: boolean;
 }
 
-/** What is no operator's to choose and has its place among settings all the same, where tests can set it. */
+/** A value that operators cannot choose but that belongs among the settings, where tests can set it. */
 export interface Fixed<T = unknown> {
   readonly fixed: T;
 }
@@ -62,7 +62,7 @@ interface Declared {
   readonly description: string;
   /** As an operator would write it. Without one the setting may be absent. */
   readonly default?: string | number | boolean;
-  /** What readers are told where the default is no plain value. */
+  /** The default as readers see it, where it is not a plain value. */
   readonly defaultText?: string;
   readonly unit?: string;
   readonly bounds?: string;
@@ -178,7 +178,7 @@ export const choice = <const T extends readonly string[], D extends Declared>(va
   setting<T[number], D>(
     (given) => {
       const found = values.find((value) => value === given);
-      if (found === undefined) throw new WrongValue(`is none of ${values.join(', ')}`);
+      if (found === undefined) throw new WrongValue(`is not one of ${values.join(', ')}`);
       return found;
     },
     { bounds: oneOf(values), ...declared },
@@ -205,7 +205,7 @@ export const address = <D extends Declared>(declared: D) =>
       if (!/^https?:\/\//i.test(given) || !URL.canParse(given)) {
         throw new WrongValue('is not an http or https address');
       }
-      // The parser of addresses passes over these, and so must whoever uses the text.
+      // The URL parser skips these, but users of the text would not.
       return given.replace(/[\t\r\n]/g, '').replace(/\/+$/, '');
     },
     { bounds: 'an http or https address', ...declared },

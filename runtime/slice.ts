@@ -3,7 +3,7 @@
  * plain immutable value; a turn replaces it whole, and it is written only when replaced.
  *
  * A `sliceMap` is a family of slices under one name, each written alone: what is small but grows in number, such
- * as sessions. Its size is bounded by whoever declares it.
+ * as sessions. Its declaration bounds its size.
  */
 import type { z } from 'zod';
 

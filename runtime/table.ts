@@ -9,7 +9,7 @@
  *   key, never changes in the life of a row, and a new row carries a value no earlier row of that owner had.
  *   An upsert whose key exists under another generation therefore violates `key` (kept as a unique index) instead of
  *   overwriting a row its turn has not read.
- * - `unique` keys hold on the whole server, whoever owns the row. Violating one rejects the whole commit
+ * - `unique` keys hold on the whole server, no matter who owns the row. Violating one rejects the whole commit
  *   (see runtime/store/postgres/commit.ts, "rejections").
  */
 
@@ -38,8 +38,8 @@ export interface Table<C extends Columns = Columns, K extends keyof C & string =
   /** Keys unique on the whole server, beyond `key`. */
   readonly unique: readonly (readonly (keyof C & string)[])[];
   /**
-   * An `int8` column, unique within an owner, by which his rows are read in order; indexed as (owner, order). Every
-   * write of a row gives it an order above all that its owner's rows ever had.
+   * An `int8` column, unique within an owner, by which the owner's rows are read in order; indexed as (owner, order).
+   * Every write of a row gives it an order above all that its owner's rows ever had.
    */
   readonly order?: (keyof C & string) | undefined;
   /** An `int8` column that holds a row's size in bytes, for reads with a byte budget. */

@@ -51,6 +51,15 @@ test('the configuration is read without loading a package, whose weight every co
   t.deepEqual(packages, []);
 });
 
+test('the entry loads the native HTTP server no sooner than it was checked', async (t) => {
+  const imports = await readImports();
+  t.true(loadedWith('process/server.ts', imports).has('gateway/http/uws.ts'));
+  t.false(loadedWith('main.ts', imports).has('gateway/http/uws.ts'));
+  const entry = await readFile(join(root, 'main.ts'), 'utf8');
+  const checkedAt = entry.indexOf('await checkNativeHttp(');
+  t.true(checkedAt !== -1 && checkedAt < entry.indexOf("await import('./process/server.ts')"));
+});
+
 const outboundPort = 'actors/outbound/node-http.ts';
 
 test('no file but one asks others over HTTP', async (t) => {

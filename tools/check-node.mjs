@@ -10,6 +10,8 @@ const fits = supported.split('||').some((range) => {
 });
 
 if (!fits) {
-  console.error(`Scriptorium runs on Node.js ${supported}; this is ${process.versions.node}.`);
+  console.error(
+    `Scriptorium runs on Node.js ${supported}; this is ${process.versions.node}. Other versions lack tests here, or a native HTTP server.`,
+  );
   process.exit(1);
 }

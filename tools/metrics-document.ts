@@ -64,6 +64,7 @@ function registerGateway(registry: Registry): void {
       filesServerUrl: '',
       drainTimeoutMs: 0,
       sharesPort: false,
+      isPublicUrlHttps: false,
     },
     clock: systemClock,
     random: systemRandom,

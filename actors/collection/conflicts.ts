@@ -1,6 +1,6 @@
 /**
  * Refusals of one item (docs/protocol/sync.md, "Conflicts"). Clients ignore a type they do not know and upload the item
- * again on every sync without end, so only these may be sent.
+ * again on every sync, so only these may be sent.
  */
 
 import type { ItemRow } from './item.ts';
@@ -27,7 +27,7 @@ export interface Conflict {
   readonly unsaved_item?: UnsavedItem;
 }
 
-/** What the client sent, which it needs back whole to make its own copy of it. */
+/** What the client sent, returned whole so that it can make its own copy of it. */
 export type UnsavedItem = ClientItem & {
   readonly user_uuid: string;
   readonly key_system_identifier: unknown;

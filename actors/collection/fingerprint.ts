@@ -1,5 +1,5 @@
 /**
- * What tells the repeat of a save whose reply was lost from another save: SHA-256 over the session and
+ * What distinguishes the repeat of a save whose reply was lost from another save: SHA-256 over the session and
  * all fields as sent, including the timestamp the save is based on.
  */
 import { hash } from 'node:crypto';

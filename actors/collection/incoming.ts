@@ -33,7 +33,7 @@ export function isUuid(value: unknown): value is string {
 }
 
 /**
- * The conflict that the fields themselves earn, with types clients know how to resolve (docs/protocol/sync.md,
+ * The conflict that the fields themselves cause, with types clients know how to resolve (docs/protocol/sync.md,
  * "Conflicts").
  */
 export function defectOf(

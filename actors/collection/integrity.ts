@@ -1,6 +1,6 @@
 /**
  * Where a client and the server differ (docs/protocol/sync.md, "Integrity"). Only live items of the user's own
- * collection count; items keys, and items only the client has, are never reported, for the client could not fetch them.
+ * collection count; items keys, and items only the client has, are never reported: the client could not fetch them.
  */
 
 import { z } from 'zod';

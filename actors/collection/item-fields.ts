@@ -8,12 +8,12 @@ import { formatMicros } from './micros.ts';
 
 interface Field {
   readonly column: ColumnType | NullableColumnType;
-  /** Under which name the column is stored, where that is another one than the field's. */
+  /** The name of the column, where it differs from the field's. */
   readonly storedAs?: string;
   /** Not a column of its own: the time of that `_timestamp` column as ISO 8601. */
   readonly timeOf?: string;
   readonly sent: boolean;
-  /** `full`: to who reads the item. `saved`: also to who has just saved it, and keeps its own ciphertext. */
+  /** `full`: to readers of the item. `saved`: also to the client that saved it and keeps its own ciphertext. */
   readonly given: 'full' | 'saved';
 }
 
@@ -27,7 +27,7 @@ const itemFields = {
   auth_hash: { column: 'text?', sent: true, given: 'saved' },
   deleted: { column: 'bool', sent: true, given: 'saved' },
   created_at: { column: 'int8', timeOf: 'created_at_timestamp', sent: true, given: 'saved' },
-  /** Microseconds since the epoch; the client's word for when the item was made. */
+  /** Microseconds since the epoch: when the item was made, according to the client. */
   created_at_timestamp: { column: 'int8', sent: true, given: 'saved' },
   updated_at: { column: 'int8', timeOf: 'updated_at_timestamp', sent: true, given: 'saved' },
   /** Microseconds since the epoch, strictly growing within the collection: the version clients save against. */
@@ -61,12 +61,12 @@ export const itemColumns = Object.fromEntries(
     .map(([name, { column, storedAs }]) => [storedAs ?? name, column]),
 ) as unknown as ItemColumns;
 
-/** One item as a client sent it, unchecked. Clients add fields of their own; only these are looked at. */
+/** One item as a client sent it, unchecked. Clients add fields of their own; only these are read. */
 export type ClientItem = { readonly [Name in Named<{ sent: true }>]?: unknown };
 
 /**
- * The fields that tell one save from another, in the order in which they are fingerprinted. The order is part of what
- * is stored: it may grow at its end and never change otherwise.
+ * The fields that distinguish one save from another, in the order in which they are fingerprinted. The order is part of
+ * what is stored: it may grow at its end and never change otherwise.
  */
 export const fingerprintedFields = [
   'uuid',

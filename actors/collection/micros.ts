@@ -8,7 +8,7 @@ const isoLengthMax = 64;
 const dayMicros = 86_400_000_000;
 const twoDigits = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '0'));
 
-/** Two times of every item given are written, and those of one page fall on few days. */
+/** Every item given has two times, and those of one page fall on few days. */
 const dates = new Map<number, string>();
 const datesMax = 4_096;
 
@@ -32,7 +32,10 @@ function dateOf(day: number): string {
   return date;
 }
 
-/** Microseconds since the epoch, or undefined for what is no ISO time (years 1685 to 2255). A time without a zone is UTC. */
+/**
+ * Microseconds since the epoch, or undefined for what is not an ISO time (years 1685 to 2255). Without a zone it is
+ * UTC.
+ */
 export function parseMicros(text: unknown): number | undefined {
   if (typeof text !== 'string' || text.length > isoLengthMax) return undefined;
   const match = isoTime.exec(text);

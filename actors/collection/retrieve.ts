@@ -24,8 +24,8 @@ export const pageItemsDefault = 150;
 export const pageItemsMax = 300;
 
 /**
- * Keys, preferences and themes are few and small; this only bounds an account that is not a notes account. The
- * limits of a page do not hold for them: without its keys a client can show nothing.
+ * Keys, preferences and themes are few and small; this only bounds accounts that are not used for notes. The
+ * limits of a page do not apply to them: without its keys a client can show nothing.
  */
 const frontItemsMax = 1_000;
 const frontBytesMax = 32 * 1024 * 1024;

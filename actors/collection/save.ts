@@ -1,12 +1,12 @@
 /**
  * Saving one item (docs/protocol/sync.md, "Saving an item"): the checks in their order, then the row that results.
- * Pure: whoever calls brings the stored row and the head, and writes what comes back.
+ * Pure: the caller brings the stored row and the head, and writes what comes back.
  *
  * 1. uuid has the form of one                  else uuid_conflict
- * 2. (the caller brought the stored row, whoever's it is)
+ * 2. (the caller brought the stored row, no matter whose it is)
  * 3. the session may write                     else readonly_error
  * 4. a named vault is one of the user's        else shared_vault_*; before the time check, which would show the
- *                                              stored ciphertext to somebody who is no member
+ *                                              stored ciphertext to a non-member
  * 5. a stored row is of this collection        else uuid_conflict, without the stored row
  * 6. not a repeat of the last accepted save    else saved, and nothing is written
  * 7. based on exactly the stored version       else sync_conflict with the stored row

@@ -49,7 +49,7 @@ export type LegacySyncReply = z.infer<typeof legacyReplySchema>;
 export const syncReplySchema = z.union([modernReplySchema, legacyReplySchema]);
 export type SyncReply = z.infer<typeof syncReplySchema>;
 
-/** What became of a sync, before it is shaped. */
+/** The result of a sync, before it is shaped. */
 export interface SyncResult {
   readonly retrieved: readonly ItemRow[];
   readonly saved: readonly SavedEntry[];
@@ -73,7 +73,7 @@ export function modernReply({ retrieved, saved, conflicts, tokens }: SyncResult)
 const idleReplies = new WeakMap<Head, ModernSyncReply>();
 const idleTexts = new WeakMap<SyncReply, string>();
 
-/** Nearly every sync brings nothing and finds nothing. What that is answered is made once per head, its JSON too. */
+/** Nearly every sync brings nothing and finds nothing. Its answer is made once per head, its JSON too. */
 export function idleReply(head: Head, tokens: Tokens): ModernSyncReply {
   const known = idleReplies.get(head);
   if (known !== undefined) return known;
@@ -87,7 +87,7 @@ export function syncReplyJson(reply: SyncReply): string {
   return idleTexts.get(reply) ?? JSON.stringify(reply);
 }
 
-/** Legacy clients take two versions of one item closer than this for the same. */
+/** Legacy clients treat two versions of one item closer than this as the same. */
 const legacyDistanceMicros = 20_000_000;
 
 export function legacyReply({ retrieved, saved, conflicts, tokens }: SyncResult): LegacySyncReply {

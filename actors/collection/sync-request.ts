@@ -7,10 +7,10 @@ import type { ClientItem } from './item-fields.ts';
 const vaultsMax = 1_000;
 const payloadsMax = 500_000;
 
-/** How the API description puts what is checked by hand. */
+/** How the API description states what is checked by hand. */
 const listOfObjects = { type: 'array', items: { type: 'object' } };
 
-/** Fields of a wrong type are that item's conflict, so nothing but being an object is asked of one here. */
+/** A field of a wrong type is that item's conflict, so items only have to be objects here. */
 const objects = z
   .custom<readonly ClientItem[]>(
     (value) => Array.isArray(value) && value.every(isObject),
@@ -35,7 +35,7 @@ export const syncBody = z.object({
   content_type: z.string().nullish(),
 });
 
-/** What `sync` and its siblings are asked: the body and the X-SNJS-Version header. */
+/** The request of `sync` and its siblings: the body and the X-SNJS-Version header. */
 export const syncFields = syncBody.extend({ snjs_version: z.string().nullable() });
 export type SyncRequest = z.infer<typeof syncFields>;
 
@@ -55,7 +55,7 @@ export const itemFields = z.object({ uuid: z.string() });
 
 const modernVersions: ReadonlySet<string> = new Set(['20190520', '20200115', '20240226']);
 
-/** Whether the old shape of the protocol is meant: a version that is missing or unknown means 20161215. */
+/** Whether the old shape of the protocol applies: a missing or unknown version means 20161215. */
 export function isLegacy({ api }: SyncRequest): boolean {
   return !modernVersions.has(api ?? '');
 }

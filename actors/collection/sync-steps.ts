@@ -1,6 +1,6 @@
 /**
- * What the sync of a collection is made of: the plans, the page, the save of one batch, and the answer. It runs in turns
- * of the actor whose id is the collection's, whoever saves there.
+ * What the sync of a collection is made of: the plans, the page, the save of one batch, and the answer. It runs in
+ * turns of the actor whose id is the collection's, no matter who saves there.
  */
 import {
   type KeysPlan,
@@ -10,11 +10,13 @@ import {
   type Turn,
   type View,
 } from '../../runtime/command.ts';
+import type { Refused } from '../reply.ts';
 import { ItemSettings } from '../settings.ts';
 import type { Conflict } from './conflicts.ts';
 import { type Head, head } from './head.ts';
 import { type ItemRow, item } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
+import { noRoom, outgrows } from './quota.ts';
 import { changesPlan, frontPlan, type Page, pageItems, pageOf, tokensOf } from './retrieve.ts';
 import type { Saver } from './save.ts';
 import { type SavedEntry, type Stored, saveItems, uuidsToRead } from './save-items.ts';
@@ -56,7 +58,7 @@ export function begin(view: View, request: SyncRequest, reads: PageReads): Progr
 }
 
 function pageIn(request: SyncRequest, reads: PageReads, now: Head, start: Start): Page {
-  // No vault's items are the user's yet. Nothing of his own is given, so the token stays where it was.
+  // No vault belongs to the user yet. None of the user's own items are given, so the token stays where it was.
   if (isVaultExclusive(request)) return { rows: [], reached: start.after, complete: true };
   return pageOf(reads.changes, reads.front, start, now.position);
 }
@@ -87,10 +89,15 @@ export interface Batch {
   readonly by: Member;
 }
 
-/** Saves one batch in this turn and tells how far the sync has come. The head grows when anything was written. */
-export function proceed(turn: Turn, batch: Batch, progress: Progress): Progress {
+/**
+ * Saves one batch in this turn and tells how far the sync has come. The head grows when anything was written. A batch
+ * that the account has no room for is refused whole: an item that was refused alone, as a conflict, would be lost on its
+ * device with the session, while clients keep what a refused call brought and send it again.
+ */
+export function proceed(turn: Turn, batch: Batch, progress: Progress): Progress | Refused {
   const before = turn.get(head);
   const result = saveItems(saverOf(turn, batch), storedIn(turn, batch), batch.items, turn.nowMicros);
+  if (outgrows(before, result.head, turn.use(ItemSettings).quota)) return noRoom;
   for (const { row, isNew } of result.writes.values()) {
     if (isNew) turn.insert(item, row);
     else turn.put(item, row);
@@ -142,7 +149,7 @@ export function answer(
   return isIdle(result, after, end) ? idleReply(after, tokens) : modernReply(result);
 }
 
-/** Nothing to say, at a head that is of this collection alone: before its first save each has the same one. */
+/** Nothing to report, at a head unique to this collection: before the first save they all have the same one. */
 function isIdle({ retrieved, saved, conflicts }: SyncResult, head: Head, end: number): boolean {
   const isEmpty = retrieved.length === 0 && saved.length === 0 && conflicts.length === 0;
   return isEmpty && end === head.position && end > 0;

@@ -6,7 +6,7 @@
  * backup (docs/operations.md). What a restored collection counts from there on are not the changes that a client had
  * seen under the same positions before.
  *
- * A client repeats a rejected token for ever, so no token is an error. One that is unreadable, of a predecessor
+ * A client repeats a rejected token forever, so no token is an error. One that is unreadable, of a predecessor
  * server, of another collection or generation, or ahead of the head counts as position 0 *with* tombstones: the
  * client may hold items that were deleted since. Only a missing token is a first sync, without tombstones.
  */

@@ -22,7 +22,7 @@ test('a token passes where the captcha server says so', async (t) => {
   t.is(sent[0]?.destination, 'fixed');
 });
 
-test('without a token nobody is asked', async (t) => {
+test('without a token no server is asked', async (t) => {
   const { http, sent } = createHttp('{"status":"pass"}');
   for (const token of [undefined, '']) {
     t.false(await createCaptchaVerifier('https://captcha.example.org', http).passes(token));

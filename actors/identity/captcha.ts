@@ -15,7 +15,7 @@ const timeoutMs = 5_000;
 const answerBytesMax = 16_384;
 const redirectsMax = 5;
 
-/** Asks `GET <serverUrl>/verify?token=…` for `{"status":"pass"}`. Whatever else happens is a failure. */
+/** Asks `GET <serverUrl>/verify?token=…` for `{"status":"pass"}`. Anything else is a failure. */
 export function createCaptchaVerifier(serverUrl: string, http: OutboundHttp): CaptchaVerifier {
   return {
     async passes(token) {

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { AccountRow } from './account-table.ts';
 
 export const keyParamsSchema = z.object({
-  /** Milliseconds since the epoch as decimal text. Told to a signed-in caller alone, like `origination`. */
+  /** Milliseconds since the epoch as decimal text. Given only to a signed-in caller, like `origination`. */
   created: z.string().optional(),
   identifier: z.string(),
   origination: z.string().optional(),
@@ -56,7 +56,7 @@ export function fullKeyParams({
   return { created, identifier, origination, pw_nonce, version };
 }
 
-/** As anybody gets them. */
+/** As anyone gets them. */
 export function publicKeyParams(row: Pick<AccountRow, 'identifier' | 'key_params'>): KeyParams {
   const { identifier, pw_nonce, version } = fullKeyParams(row);
   return { identifier, pw_nonce, version };

@@ -5,7 +5,7 @@ import { keyParamsSchema } from './key-params.ts';
 /** The api versions that have sessions: the first of header style, the second of cookie style. */
 export const sessionApiVersions: readonly string[] = ['20200115', '20240226'];
 
-/** The device a session belongs to, as its requests tell. */
+/** The device a session belongs to, according to its requests. */
 export interface Device {
   readonly userAgent: string | null;
   readonly ipAddress: string | null;

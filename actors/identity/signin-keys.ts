@@ -1,6 +1,6 @@
 /**
  * What is derived from an address (a normalised e-mail and its workspace) under keys of this server, so that no
- * address stands in plain in an actor's id or a log, and so that an unknown address has key params that look like
+ * address appears in plain text in an actor's id or a log, and so that an unknown address has key params that look like
  * real ones and never change (docs/protocol/authentication.md, "Login params").
  */
 import { createHmac } from 'node:crypto';
@@ -20,8 +20,8 @@ export interface SigninKeys {
   actorId(address: SignInAddress): string;
   /** The id of the `signin` actor that counts the wrong passwords of an account's own signed-in callers. */
   guardId(userUuid: string): string;
-  /** By what the `signin` actor of this id keeps a network: nobody who reads it learns where its owner lives. */
-  networkKey(actorId: string, network: string): string;
+  /** By what the `signin` actor of this id keeps a network or a device: who reads it learns nothing of its owner. */
+  placeKey(actorId: string, place: string): string;
   /**
    * What an approval is known by to the device that waits for it: names its `signin` actor and carries a MAC, so that
    * a guess wakes nobody.
@@ -45,7 +45,7 @@ const approvalIdForm = /^([0-9a-f]{64})-([0-9a-f]{32})-([\w-]{43})$/;
 export function createSigninKeys(keyring: Keyring): SigninKeys {
   const actorKey = keyring.derive('signin-actor');
   const guardKey = keyring.derive('signed-in-guard');
-  const networkKey = keyring.derive('signin-network');
+  const placeKey = keyring.derive('signin-place');
   const approvalKey = keyring.derive('approval-id');
   const pseudoKey = keyring.derive('pseudo-account');
   const nonceKey = keyring.derive('pseudo-key-params');
@@ -56,8 +56,8 @@ export function createSigninKeys(keyring: Keyring): SigninKeys {
   return {
     actorId: (address) => addressHmac(actorKey, address),
     guardId: (userUuid) => createHmac('sha256', guardKey).update(userUuid).digest('hex'),
-    networkKey: (actorId, network) =>
-      createHmac('sha256', networkKey).update(`${actorId}\u0000${network}`).digest('base64url').slice(0, 22),
+    placeKey: (actorId, place) =>
+      createHmac('sha256', placeKey).update(`${actorId}\u0000${place}`).digest('base64url').slice(0, 22),
     approvalId: (actorId, secret) => `${actorId}-${approvalMac(actorId, secret)}-${secret}`,
     readApprovalId(text) {
       const [, actorId = '', mac = '', secret = ''] = approvalIdForm.exec(text) ?? [];

@@ -1,12 +1,12 @@
 /**
  * The one way out of this server over HTTP: for captcha servers, mail relays and other providers.
  *
- *   - Who asks says whose choice the destination is. One that the operator has fixed may be anywhere. Any other is
- *     checked: only what the whole internet can reach passes (`public-address.ts`), on every connection anew.
+ *   - The caller says who chose the destination. One that the operator has fixed may be anywhere. Any other is
+ *     checked: only what the whole internet can reach passes (`public-address.ts`), on every connection again.
  *   - `http` and `https` alone, and no credentials in addresses. A redirect is an answer like any other unless asked for.
  *   - Everything is bounded: the time from the call to the last byte, the answer as it is after decompression, and how
  *     many requests are in flight or wait.
- *   - No address, header or body is in an error, and nothing is logged: any of them may hold a secret.
+ *   - No error contains an address, header or body, and nothing is logged: any of them may hold a secret.
  */
 import { dependency } from '../../runtime/dependency.ts';
 
@@ -20,14 +20,14 @@ export interface OutboundRequest {
   readonly destination: Destination;
   readonly url: string | URL;
   readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** In lower case. What belongs to the connection is not to be set. */
+  /** In lower case. Headers of the connection cannot be set. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   /** For everything: waiting for room, names, connections, redirects, the answer to its last byte. */
   readonly timeoutMs: number;
   /** Of the answer's body, decompressed. */
   readonly answerBytesMax: number;
-  /** None unless given. One that leads elsewhere is checked, and takes neither headers nor a body along. */
+  /** None unless given. One that leads elsewhere is checked, and carries neither headers nor a body. */
   readonly redirectsMax?: number;
   readonly signal?: AbortSignal;
 }
@@ -50,9 +50,9 @@ export type OutboundFailure =
   | 'refused'
   | 'overloaded'
   | 'unresolved'
-  /** No connection, or not to who has the right certificate. */
+  /** No connection, or the wrong certificate. */
   | 'unreachable'
-  /** The connection broke, or what came is no answer. */
+  /** The connection broke, or what came is not an answer. */
   | 'broken'
   | 'too-large'
   /** More redirects than asked for, or one that is not followed. */

@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { createGzip, gzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
-import { createAuthority, hasOpenssl } from '../../test/kit/certificates.ts';
+import { createAuthority } from '../../test/kit/certificates.ts';
 import { FakeClock } from '../../test/kit/clock.ts';
 import { OutboundError, type OutboundFailure, type OutboundRequest } from './http.ts';
 import { createOutboundHttp, type OutboundHttpOptions } from './node-http.ts';
@@ -140,7 +140,7 @@ test('a name that leads elsewhere after it was checked gains nothing', async (t)
   t.is((await send({ url: `http://example.org:${open.port}/`, destination: 'checked' })).status, 201);
   t.deepEqual(asked, ['example.org']);
   t.like(open.asked[0]?.headers, { host: `example.org:${open.port}` });
-  // Every connection anew.
+  // Every connection again.
   await fails(
     t,
     send({ url: `http://example.org:${hidden.port}/`, destination: 'checked' }),
@@ -150,7 +150,7 @@ test('a name that leads elsewhere after it was checked gains nothing', async (t)
   t.is(hidden.asked.length, 0);
 });
 
-test('a name nobody knows', async (t) => {
+test('an unknown name', async (t) => {
   const { resolve } = names(() => []);
   await fails(t, createHttp({ resolve }).send({ url: 'http://example.org/' }), 'unresolved', false);
   const failing = () => Promise.reject(new Error('example.org is not known'));
@@ -333,7 +333,7 @@ test('a redirect that says "see other" is followed by a GET without a body', asy
   t.like(asked[1], { method: 'GET', body: '' });
 });
 
-test('a redirect elsewhere is checked, whoever has named the first server', async (t) => {
+test('a redirect elsewhere is checked, no matter who named the first server', async (t) => {
   const hidden = await startServer(t, hello, '127.0.0.2');
   for (const destination of ['fixed', 'checked'] as const) {
     const { url } = await startServer(t, redirectTo(`${hidden.url}/admin`));
@@ -413,9 +413,7 @@ test('what waits for room is waited for until its deadline', async (t) => {
   t.true(asked.length <= 1);
 });
 
-const withCertificates = hasOpenssl ? test : test.skip;
-
-withCertificates('over TLS a server has to be who it was asked as', async (t) => {
+test('over TLS a server has to be who it was asked as', async (t) => {
   const authority = createAuthority();
   t.teardown(() => authority.remove());
   const { cert, key } = authority.issue('provider.example.org');

@@ -2,11 +2,11 @@
  * Outbound HTTP (`http.ts`) over node's own client.
  *
  * A name is resolved once for each connection, every address it has is checked, and the connection is made to these
- * addresses and no others: a name that changes its mind between the check and the connection gains nothing. No
+ * addresses and no others: a name that resolves differently between the check and the connection gains nothing. No
  * connection is used twice.
  *
- * Names that the operator has not fixed are asked of the name servers directly: the system's resolver keeps a thread of
- * the pool, which password hashes need too, for as long as somebody's slow name server pleases.
+ * Names that the operator has not fixed are looked up at the name servers directly: the system's resolver would hold a
+ * thread of the pool, which password hashes need too, for as long as someone's slow name server takes.
  */
 import { lookup, Resolver } from 'node:dns/promises';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
@@ -33,7 +33,7 @@ export type Resolve = (host: string) => Promise<readonly string[]>;
 export interface OutboundHttpOptions {
   readonly clock: Clock;
   readonly resolve?: Readonly<Record<Destination, Resolve>>;
-  /** Of each kind of destination at once, so that those whom users name keep no room from the operator's. */
+  /** Of each kind of destination at once, so that those named by users take no room from the operator's. */
   readonly concurrent?: number;
   readonly waiting?: number;
   /** What a checked destination has to be. */
@@ -53,7 +53,7 @@ const systemResolve: Readonly<Record<Destination, Resolve>> = {
   },
 };
 
-/** What belongs to the connection, and not to who asks. */
+/** Headers of the connection, which callers may not set. */
 const ownHeaders =
   /^(host|connection|keep-alive|upgrade|te|trailer|expect|content-length|transfer-encoding|accept-encoding|proxy-.*)$/i;
 
@@ -66,7 +66,7 @@ interface Hop {
   readonly body: string | Uint8Array | undefined;
 }
 
-/** How one call is getting on. */
+/** The progress of one call. */
 interface Call {
   readonly signal: AbortSignal;
   /** Some server has been connected to. */
@@ -151,7 +151,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
         }),
       );
       request.on('response', (response) => {
-        // Of what is read nothing is missed by that: whoever reads it is told too.
+        // The reader misses nothing: the error reaches it too.
         response.on('error', () => {});
         answered(response);
       });
@@ -244,7 +244,7 @@ function failureOf(error: unknown, { signal, isHeard }: Call): OutboundFailure {
   if (signal.aborted) return signal.reason instanceof Failure ? signal.reason.failure : 'aborted';
   if (error instanceof Failure) return error.failure;
   if (error instanceof OverloadedError) return 'overloaded';
-  // Told by node before anything is sent: a header that none can be.
+  // Node reports this before anything is sent: a header that is not valid.
   if (error instanceof TypeError) return 'refused';
   if (isHeard) return 'broken';
   return 'unreachable';

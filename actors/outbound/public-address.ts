@@ -1,6 +1,6 @@
 /**
- * Which addresses the whole internet can reach. Whoever else may name a destination must not reach through this server
- * what only this server can: its own machine, its network, the metadata service of its cloud.
+ * Which addresses the whole internet can reach. Nobody but the operator may name a destination that only this server
+ * can reach: its own machine, its network, the metadata service of its cloud.
  */
 import { BlockList, isIP } from 'node:net';
 
@@ -26,7 +26,7 @@ const specialRanges = [
   // Azure's metadata and agent service has an address like any other.
   '168.63.129.16/32',
 ];
-/** Everything outside of it is local, multicast, or an IPv4 address in IPv6 clothes (mapped, NAT64). */
+/** Everything outside of it is local, multicast, or an IPv4 address embedded in IPv6 (mapped, NAT64). */
 const globalUnicast = '2000::/3';
 /** Tunnels that carry an IPv4 address (Teredo, 6to4), protocol assignments, documentation, AS112. */
 const specialGlobalRanges = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'];
@@ -35,7 +35,7 @@ const special4 = listOf(specialRanges, 'ipv4');
 const global6 = listOf([globalUnicast], 'ipv6');
 const special6 = listOf(specialGlobalRanges, 'ipv6');
 
-/** `address` as a resolver or a parsed URL gives it, without brackets; whatever is no address is not public. */
+/** `address` as a resolver or a parsed URL gives it, without brackets; what is not an address is not public. */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:

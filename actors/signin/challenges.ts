@@ -7,14 +7,13 @@
  *
  * Anybody may store one for any address, and clients send nothing with the verifier by which a challenge could prove
  * itself, so they have to be kept. Each network has its own: whoever stores many pushes out his own, and those of known
- * networks stay as long as a stranger's is there to go.
+ * networks and devices stay as long as a stranger's is there to go.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Turn } from '../../runtime/command.ts';
 import { sliceMap } from '../../runtime/slice.ts';
-import { type Origin, signedInOrigin } from './counting.ts';
-import { isKnownNetwork } from './known-networks.ts';
+import { isOwn, type Origin } from './counting.ts';
 
 /** More than one network has open at a time. Beyond it that network's oldest goes. */
 export const challengesPerNetworkMax = 64;
@@ -63,7 +62,7 @@ function keysByNetwork(turn: Turn): ReadonlyMap<string, readonly string[]> {
 
 /** Of strangers as long as there are any; of several that hold as much, the one with the oldest. */
 function fullest(turn: Turn, byNetwork: ReadonlyMap<string, readonly string[]>): readonly string[] {
-  const isStranger = (network: string) => network !== signedInOrigin.key && !isKnownNetwork(turn, network);
+  const isStranger = (network: string) => !isOwn(turn, network);
   const strangers = [...byNetwork].filter(([network]) => isStranger(network));
   const [first = []] = (strangers.length > 0 ? strangers : [...byNetwork])
     .map(([, keys]) => keys)

@@ -1,7 +1,7 @@
 /**
  * The `signin` kind: one actor per address, known or not, and one per account for the passwords that its signed-in
- * callers give. It owns what guards an account from outside: the counters of failed attempts, the networks that
- * are known, and the challenges that wait for their verifier. Its ids are made by `SigninKeys`.
+ * callers give. It owns what guards an account from outside: the counters of failed attempts, the networks and
+ * devices that are known, and the challenges that wait for their verifier. Its ids are made by `SigninKeys`.
  */
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
@@ -10,7 +10,12 @@ import { keyParamsSchema } from '../identity/key-params.ts';
 import { deviceSchema, signInReplySchema } from '../identity/session.ts';
 import { answerSchema, type Refusal } from '../reply.ts';
 
+/** More than one browser keeps of one account. */
+export const cookieSessionsMax = 16;
+
 const nothing = z.object({});
+/** Sessions whose cookies came with the request. */
+const cookieSessions = z.array(z.string()).max(cookieSessionsMax).readonly().optional();
 /** Normalised. */
 const address = { email: z.string(), workspace: z.string() };
 
@@ -32,6 +37,7 @@ export const Signin = contract({
       request: z.object({
         ...address,
         codeChallenge: z.string(),
+        cookieSessions,
         device: deviceSchema,
         /** The name that the code came under. */
         codeName: z.string().optional(),
@@ -56,6 +62,7 @@ export const Signin = contract({
         ephemeral: z.boolean(),
         hvmToken: z.string().optional(),
         device: deviceSchema,
+        cookieSessions,
       }),
       reply: answerSchema(signInReplySchema),
     },
@@ -90,8 +97,8 @@ export const Signin = contract({
     /** The account was registered, or a password given by a signed-in caller was right: all attempts are given back. */
     reset: z.null(),
 
-    /** The account was opened from that address, by its registration or with its password. */
-    recognise: z.object({ ipAddress: z.string().nullable() }),
+    /** A session of the account was opened from there, by its registration or with its password. */
+    recognise: z.object({ ipAddress: z.string().nullable(), sessionUuid: z.string() }),
 
     /** The address is no longer that of the account. */
     forget: z.null(),

@@ -20,7 +20,7 @@ import {
   networksMax,
   noAttempts,
 } from './attempts.ts';
-import { isKnownNetwork, rememberNetwork } from './known-networks.ts';
+import { isKnown, knownDeviceMap, knownNetworkMap, remember } from './known.ts';
 import { currentStrangers, nextAttemptMs, noStrangers, strangersSlice } from './strangers.ts';
 
 /** Where an attempt comes from. */
@@ -32,14 +32,31 @@ export interface Origin {
 /** The account's own signed-in callers. No network has this key. */
 export const signedInOrigin: Origin = { key: 'signed-in', isStranger: false };
 
-/** `ipAddress` is null when it can no longer be told; nobody is known by that. */
-export function originOf(turn: Turn, ipAddress: string | null): Origin {
-  const key = keyOf(turn, ipAddress);
-  return { key, isStranger: ipAddress === null || !isKnownNetwork(turn, key) };
+/** What an attempt shows of where it comes from. */
+export interface Place {
+  /** Null when it can no longer be told; nobody is known by that. */
+  readonly ipAddress: string | null;
+  /** The sessions whose cookies came with it. Their uuids are told to nobody but the account's own devices. */
+  readonly cookieSessions?: readonly string[] | undefined;
 }
 
-const keyOf = (turn: Turn, ipAddress: string | null): string =>
-  turn.use(SigninKeys).networkKey(turn.self.id, networkOf(ipAddress ?? ''));
+/** By the device where that is known, else by the network. */
+export function originOf(turn: Turn, { ipAddress, cookieSessions = [] }: Place): Origin {
+  const devices = cookieSessions.map((uuid) => deviceKey(turn, uuid));
+  const known = devices.find((key) => isKnown(turn, key));
+  if (known !== undefined) return { key: known, isStranger: false };
+  const key = networkKey(turn, ipAddress ?? '');
+  return { key, isStranger: ipAddress === null || !isKnown(turn, key) };
+}
+
+/** Whose failures and challenges make room for nobody. */
+export const isOwn = (turn: Turn, key: string): boolean => key === signedInOrigin.key || isKnown(turn, key);
+
+const networkKey = (turn: Turn, ipAddress: string): string =>
+  turn.use(SigninKeys).placeKey(turn.self.id, networkOf(ipAddress));
+
+const deviceKey = (turn: Turn, sessionUuid: string): string =>
+  turn.use(SigninKeys).placeKey(turn.self.id, `session ${sessionUuid}`);
 
 /** Why no attempt may be made now, if so. `captchaPassed` where it was, or may yet be. */
 export function refusedAttempt(
@@ -85,19 +102,26 @@ export function returnAttempt(turn: Turn, origin: Origin): void {
   }
 }
 
-/** The password was right: that network has no failures any more, and is known from now on. */
-export function acceptAttempt(turn: Turn, { key, isStranger }: Origin, ipAddress: string | null): void {
+/** The password was right: what made the attempt has no failures any more, and is known from now on. */
+export function acceptAttempt(turn: Turn, { key, isStranger }: Origin, opened: Opened): void {
   turn.removeEntry(attemptsMap, key);
   const strangers = currentStrangers(turn);
   // The others' failures stand: an owner who comes and goes would free them of theirs.
   if (isStranger && strangers.count > 0) {
     turn.set(strangersSlice, { ...strangers, count: strangers.count - 1 });
   }
-  recognise(turn, ipAddress);
+  recognise(turn, opened);
 }
 
-export function recognise(turn: Turn, ipAddress: string | null): void {
-  if (ipAddress !== null) rememberNetwork(turn, keyOf(turn, ipAddress));
+/** A session that was opened with the password, and from where. */
+export interface Opened {
+  readonly ipAddress: string | null;
+  readonly sessionUuid: string;
+}
+
+export function recognise(turn: Turn, { ipAddress, sessionUuid }: Opened): void {
+  if (ipAddress !== null) remember(turn, knownNetworkMap, networkKey(turn, ipAddress));
+  remember(turn, knownDeviceMap, deviceKey(turn, sessionUuid));
 }
 
 /** Gives all attempts back, whoever made them. */
@@ -110,12 +134,12 @@ function attemptsOf(turn: Turn, { key }: Origin): Attempts {
   return currentAttempts(turn.entry(attemptsMap, key) ?? noAttempts, turn.nowMs);
 }
 
-/** The failures that would be forgotten first go. Those of known networks and of signed-in callers stay. */
+/** The failures that would be forgotten first go. */
 function makeRoom(turn: Turn): void {
   const entries = [...turn.entries(attemptsMap)];
   if (entries.length < networksMax) return;
   const [first] = entries
-    .filter(([key]) => key !== signedInOrigin.key && !isKnownNetwork(turn, key))
+    .filter(([key]) => !isOwn(turn, key))
     .toSorted(([, a], [, b]) => endOf(a) - endOf(b));
   if (first !== undefined) turn.removeEntry(attemptsMap, first[0]);
 }

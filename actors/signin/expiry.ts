@@ -1,6 +1,6 @@
 /**
  * What of a `signin` actor counts no more is removed by its timer, and an actor that holds nothing becomes a tombstone.
- * What comes and goes with every attempt ends within days; the known networks stay for months, and after them nothing.
+ * What comes and goes with every attempt ends within days; known networks and devices stay for months, and after them nothing.
  */
 import { type Turn, timer } from '../../runtime/command.ts';
 import { AccountSettings } from '../settings.ts';
@@ -9,7 +9,7 @@ import { assertionChallengeSlice } from './assertion-challenge.ts';
 import { attemptsMap, endOf } from './attempts.ts';
 import { challengeMap } from './challenges.ts';
 import { Signin } from './contract.ts';
-import { endOfKnown, knownNetworkMap } from './known-networks.ts';
+import { endOfKnowing, forgetKnown } from './known.ts';
 import { endOfStrangers, noStrangers, strangersSlice } from './strangers.ts';
 
 const { expire } = Signin.timers;
@@ -24,7 +24,7 @@ export function expireLater(turn: Turn): void {
     ...endsOfChallenges(turn),
   );
   if (endMs > turn.nowMs) turn.arm(expire, endMs, null);
-  else turn.arm(expire, endOfKnowing(turn), null);
+  else turn.arm(expire, Math.max(turn.nowMs, endOfKnowing(turn)), null);
 }
 
 export const expireTimer = timer({
@@ -36,10 +36,9 @@ export const expireTimer = timer({
     for (const uuid of turn.entries(approvalMap).keys()) turn.removeEntry(approvalMap, uuid);
     turn.set(assertionChallengeSlice, null);
     turn.set(strangersSlice, noStrangers);
-    for (const [key, known] of turn.entries(knownNetworkMap)) {
-      if (endOfKnown(known) <= turn.nowMs) turn.removeEntry(knownNetworkMap, key);
-    }
-    if (turn.entries(knownNetworkMap).size > 0) turn.arm(expire, endOfKnowing(turn), null);
+    forgetKnown(turn, 'ended');
+    const endMs = endOfKnowing(turn);
+    if (endMs > 0) turn.arm(expire, endMs, null);
     else turn.tombstone();
   },
 });
@@ -51,7 +50,3 @@ function endOfAttempts(turn: Turn): number {
 
 const endsOfChallenges = (turn: Turn): readonly number[] =>
   [...turn.entries(challengeMap).values()].map(({ untilMs }) => untilMs);
-
-function endOfKnowing(turn: Turn): number {
-  return Math.max(turn.nowMs, ...[...turn.entries(knownNetworkMap).values()].map(endOfKnown));
-}

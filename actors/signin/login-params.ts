@@ -26,12 +26,13 @@ import { takeAssertionChallenge } from './assertion-challenge.ts';
 import { lockedOut } from './attempts.ts';
 import { storeChallenge } from './challenges.ts';
 import { Signin } from './contract.ts';
-import { debitAttempt, originOf, refusedAttempt, returnAttempt } from './counting.ts';
+import { debitAttempt, originOf, type Place, refusedAttempt, returnAttempt } from './counting.ts';
 import { expireLater } from './expiry.ts';
 
 interface Asked extends SignInAddress {
   readonly codeChallenge: string;
   readonly device: Device;
+  readonly cookieSessions?: readonly string[] | undefined;
   readonly codeName?: string | undefined;
   readonly code?: string | undefined;
   readonly appPassword?: string | undefined;
@@ -72,13 +73,18 @@ interface Begun {
   readonly assertionChallenge?: string | undefined;
 }
 
+const placeOf = ({ device, cookieSessions }: Asked): Place => ({
+  ipAddress: device.ipAddress,
+  cookieSessions,
+});
+
 /** What somebody may try many of. Tokens of trusted devices are too long to be guessed, and wrong ones are ignored. */
 const isGuess = ({ code, appPassword, assertionResponse }: Asked): boolean =>
   code !== undefined || appPassword !== undefined || assertionResponse !== undefined;
 
 function begin(turn: Turn, asked: Asked) {
   if (isGuess(asked)) {
-    const origin = originOf(turn, asked.device.ipAddress);
+    const origin = originOf(turn, placeOf(asked));
     if (refusedAttempt(turn, origin, true) !== undefined) return { refused: lockedOut };
     debitAttempt(turn, origin);
     expireLater(turn);
@@ -124,7 +130,7 @@ function pseudoOutcome(workflow: Workflow, asked: Asked): Outcome {
 }
 
 function conclude(turn: Turn, asked: Asked, account: AccountRow | undefined, outcome: Outcome) {
-  const origin = originOf(turn, asked.device.ipAddress);
+  const origin = originOf(turn, placeOf(asked));
   if (!('passed' in outcome)) return refusalOf(turn, asked, account, outcome);
   if (isGuess(asked)) returnAttempt(turn, origin);
   storeChallenge(turn, asked.codeChallenge, origin, turn.use(AccountSettings).challengeAgeMs);

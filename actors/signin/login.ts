@@ -7,7 +7,7 @@
  *     look    the account's row, if there is one; a hint
  *     hash    outside any turn; for an unknown address against nobody's hash
  *     open    turn of `user`: are the credentials still those that were read; opens the session
- *     accept  turn of `signin`: gives the attempts back, and knows the network from now on
+ *     accept  turn of `signin`: gives the attempts back, and knows network and device from now on
  *
  * A crash between steps costs the caller one debited attempt at most. A repeat of the call finds `begin` and `open`
  * recorded and goes through the others again.
@@ -29,6 +29,7 @@ import {
   acceptAttempt,
   asksForCaptcha,
   debitAttempt,
+  type Opened,
   type Origin,
   originOf,
   refusedAttempt,
@@ -43,6 +44,7 @@ interface Login {
   readonly apiVersion: string;
   readonly ephemeral: boolean;
   readonly device: Device;
+  readonly cookieSessions?: readonly string[] | undefined;
 }
 
 /** The same for an unmatched verifier, an unknown address and a wrong password. */
@@ -81,7 +83,10 @@ export const login = workflow({
     if (account === undefined || !isRight || !challengeMet) return refused;
     const opened = await openSessionAt(workflow, account, login);
     if ('stale' in opened) return refused;
-    await workflow.turn({ turn: (turn) => accept(turn, origin, device.ipAddress) });
+    const { sessionUuid } = opened.issued.secrets;
+    await workflow.turn({
+      turn: (turn) => accept(turn, origin, { ipAddress: device.ipAddress, sessionUuid }),
+    });
     const user = { uuid: account.user_uuid, email: login.email, protocolVersion: opened.protocolVersion };
     return { ok: { ...opened.issued, key_params: fullKeyParams(account), user } };
   },
@@ -96,7 +101,7 @@ interface Begun {
 }
 
 function beginAttempt(turn: Turn, login: Login, captchaPassed: boolean): Begun | Refused {
-  const origin = originOf(turn, login.device.ipAddress);
+  const origin = originOf(turn, { ipAddress: login.device.ipAddress, cookieSessions: login.cookieSessions });
   const why = refusedAttempt(turn, origin, captchaPassed);
   if (why === 'locked') return { refused: { ...lockedOut, captchaRequired: true } };
   if (login.password === '' || login.codeVerifier === '') return { refused: missingCredentials };
@@ -116,8 +121,8 @@ function beginAttempt(turn: Turn, login: Login, captchaPassed: boolean): Begun |
   };
 }
 
-function accept(turn: Turn, origin: Origin, ipAddress: string | null): void {
-  acceptAttempt(turn, origin, ipAddress);
+function accept(turn: Turn, origin: Origin, opened: Opened): void {
+  acceptAttempt(turn, origin, opened);
   expireLater(turn);
 }
 

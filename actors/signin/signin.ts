@@ -17,7 +17,7 @@ import { Signin } from './contract.ts';
 import { forgetAttempts, recognise } from './counting.ts';
 import { expireLater, expireTimer } from './expiry.ts';
 import { debit, storeChallenge } from './guard.ts';
-import { knownNetworkMap } from './known-networks.ts';
+import { forgetKnown, knownDeviceMap, knownNetworkMap } from './known.ts';
 import { login } from './login.ts';
 import { loginParams } from './login-params.ts';
 import { offerAssertion } from './offer-assertion.ts';
@@ -26,7 +26,15 @@ import { strangersSlice } from './strangers.ts';
 export const signin = kindOf(Signin, {
   revivable: true,
   uses: [AccountSettings, SigninKeys, PasswordHasher, CaptchaVerifier, WebAuthnSettings],
-  slices: [attemptsMap, strangersSlice, knownNetworkMap, challengeMap, assertionChallengeSlice, approvalMap],
+  slices: [
+    attemptsMap,
+    strangersSlice,
+    knownNetworkMap,
+    knownDeviceMap,
+    challengeMap,
+    assertionChallengeSlice,
+    approvalMap,
+  ],
   tables: [],
   commands: {
     loginParams,
@@ -44,8 +52,8 @@ export const signin = kindOf(Signin, {
     recognise: tell({
       ...Signin.tells.recognise,
       creates: true,
-      turn: (turn, { ipAddress }) => {
-        recognise(turn, ipAddress);
+      turn: (turn, opened) => {
+        recognise(turn, opened);
         expireLater(turn);
       },
     }),
@@ -53,7 +61,7 @@ export const signin = kindOf(Signin, {
       ...Signin.tells.forget,
       turn: (turn) => {
         forgetAttempts(turn);
-        for (const key of turn.entries(knownNetworkMap).keys()) turn.removeEntry(knownNetworkMap, key);
+        forgetKnown(turn, 'all');
       },
     }),
   },

@@ -115,7 +115,10 @@ export const User = contract({
 
     // --- sessions ---------------------------------------------------------------------------------------------
 
-    /** The proof is in the request. Refusals: 400 of docs/protocol/authentication.md, "Refresh", 429 after too many within the grace. */
+    /**
+     * The proof is in the request. Refusals: 400 of docs/protocol/authentication.md, "Refresh", 429 after too many
+     * within the grace.
+     */
     refresh: {
       request: z.object({
         /** Finds the session and proves the access half. */
@@ -190,7 +193,7 @@ export const User = contract({
 
     /**
      * One item of the user's own, tombstones included (docs/protocol/sync.md, "A single item"). Any other uuid is 404,
-     * whoever has it.
+     * no matter whose it is.
      */
     getItem: signedIn({ access: 'reads', fields: itemFields, ok: z.object({ item: fullItemSchema }) }),
   },

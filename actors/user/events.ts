@@ -1,8 +1,8 @@
-/** What a user's actor publishes to the gateways that have his sockets (docs/protocol/sockets.md, "Frames"). */
+/** What a user's actor publishes to the gateways that hold the user's sockets (docs/protocol/sockets.md, "Frames"). */
 import { z } from 'zod';
 import type { ApprovalRequest } from '../identity/approval.ts';
 
-/** A frame for his clients, as they know it by its type. */
+/** A frame for the user's clients, who know it by its type. */
 const frameSchema = z.object({
   event: z.literal('frame'),
   type: z.string(),
@@ -22,10 +22,10 @@ const sessionsEndedSchema = z.object({
 export const userEventSchema = z.discriminatedUnion('event', [frameSchema, sessionsEndedSchema]);
 export type UserEvent = z.infer<typeof userEventSchema>;
 
-/** No session's: what comes of it is for all of them. */
+/** The uuid of no session: such a frame is for all of them. */
 const nobodysSession = '00000000-0000-0000-0000-000000000000';
 
-/** There is something to sync. Without a session, nobody knows whose doing it is. */
+/** There is something to sync. Without a session, it is not known who caused it. */
 export function itemsChanged(userUuid: string, timestampMicros: number, sessionUuid?: string): FrameEvent {
   return {
     event: 'frame',

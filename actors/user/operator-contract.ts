@@ -1,7 +1,7 @@
 /**
  * What operators may ask of a user. Nobody's session is checked here, so no client may ever get to these commands: they
- * stand apart from `User`, and a lint rule closes this file to the gateway. The transport is not a way in either:
- * whoever reaches it is a process of the cluster.
+ * are kept apart from `User`, and a lint rule closes this file to the gateway. The transport is no way in either:
+ * only processes of the cluster reach it.
  */
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
@@ -14,7 +14,7 @@ export const UserAdministration = contract({
     operatorShow: {
       request: nothing,
       reply: z.object({
-        /** `deleted`: by its owner; what it left is being removed, and its address is no more. */
+        /** `deleted`: by its owner; what it left is being removed, and its address is free. */
         state: z.enum(['active', 'deleted']),
         email: z.string(),
         workspace: z.string(),
@@ -29,7 +29,7 @@ export const UserAdministration = contract({
         readonly: z.boolean(),
       }),
     },
-    /** They are not remembered as revoked: clients of a revoked session wipe their data, these shall sign in again. */
+    /** They are not remembered as revoked: clients of a revoked session wipe their data, these should sign in again. */
     operatorEndSessions: { request: nothing, reply: z.object({ ended: z.number() }) },
 
     /** Of an active account, until an operator says otherwise, whatever `ADMIN_EMAILS` lists. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { slice } from '../../runtime/slice.ts';
 
-/** The account as its own actor knows it. What signing in needs from outside stands in the `account` table too. */
+/** The account as its own actor knows it. What signing in needs from outside is also in the `account` table. */
 export interface Profile {
   /** `none` before registration; `deleted` until the last rows of a deleted account are gone. */
   readonly state: 'none' | 'active' | 'deleted';

@@ -20,7 +20,7 @@ export const addActorCommands: AddCommands = (program, run) => {
       .summary('find an actor and what it waits for')
       .description('Show which node an actor lives on, whether it is in memory, and what it waits for.')
       .action((kind, id) => run((session) => where(session, kind, id))),
-    'When one user complains and the others do not: it says whose log to read, and whether the actor is busy, ' +
+    'When one user has trouble and others do not: it shows which log to read, and whether the actor is busy, ' +
       'waits for the database, or has timers that failed. Looking does not bring it into memory.',
     'where user 5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11',
   );
@@ -32,7 +32,7 @@ export const addActorCommands: AddCommands = (program, run) => {
       .summary('drop an idle actor from memory')
       .description('Drop an idle actor from memory; the next request reads it from the database again.')
       .action((kind, id) => run((session) => evict(session, kind, id))),
-    'To rule out that what is in memory differs from what is stored. It loses nothing and disturbs nobody: an ' +
+    'To rule out that memory differs from what is stored. Nothing is lost and nobody is disturbed: an ' +
       'actor with work to do stays.',
     'evict user 5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11',
   );

@@ -64,15 +64,15 @@ export const addBacklogCommands: AddCommands = (program, run) => {
     teach(
       program
         .command(`${what}s`)
-        .summary(`list ${what}s that failed, and try them anew`)
+        .summary(`list ${what}s that failed, and retry them`)
         .description(
           `Count the ${what}s that wait in the whole cluster, and list those that are dead. ${meaning}`,
         )
         .option('--limit <rows>', 'how many dead ones to list or revive at most', rowLimit, limitDefault)
-        .option('--revive <which>', `try dead ones anew: \`all\`, or one such as ${example}`)
+        .option('--revive <which>', `retry dead ones: \`all\`, or one such as ${example}`)
         .action((options) => run((session) => backlog(session, delivery, options))),
       `When the metric deliveries_total{outcome="dead"} grows. A ${what} is dead after ten attempts that threw; ` +
-        'it is kept and blocks nobody. Read the log of the node for the cause, mend it, then revive.',
+        'it is kept and blocks nobody. Find the cause in the log of the node, fix it, then revive.',
       `${what}s`,
       `${what}s --revive all`,
       `${what}s --revive ${example}`,
@@ -114,17 +114,14 @@ async function reviveSome<Dead>(
   const { what, nameOf } = delivery;
   const chosen = which === 'all' ? dead : dead.filter((each) => nameOf(each) === which);
   if (chosen.length === 0 && which !== 'all') {
-    throw new Failure(
-      exitCodes.refused,
-      `None of the dead ${what}s listed is ${which}; \`${what}s\` lists them.`,
-    );
+    throw new Failure(exitCodes.refused, `There is no dead ${what} ${which}; \`${what}s\` lists them.`);
   }
   let revived = 0;
   for (const each of chosen) revived += await reviveOne(session, delivery, each);
-  session.answer({ revived }, `${counted(revived, what)} will be tried anew.`);
+  session.answer({ revived }, `${counted(revived, what)} will be retried.`);
 }
 
-/** Somebody else may have been faster. */
+/** Someone else may have been faster. */
 async function reviveOne<Dead>(session: Session, delivery: Delivery<Dead>, dead: Dead): Promise<number> {
   try {
     await delivery.revive(session, dead);

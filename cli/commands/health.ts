@@ -12,8 +12,8 @@ export const addHealthCommands: AddCommands = (program, run) => {
       .summary('whether the node serves')
       .description('Ask the node at --address whether it serves. Exit code 69: it does not.')
       .action(() => run(health)),
-    'In scripts that wait for a node, and to see which part of a node is unwell: its database, its lease and ' +
-      'shards (host), or what leads to other nodes (transport).',
+    'In scripts that wait for a node, and to see which part of a node has failed: its database, its lease and ' +
+      'shards (host), or its connection to other nodes (transport).',
     'health',
     'health --address notes-2.internal:9091 --json',
   );
@@ -23,7 +23,7 @@ async function health(session: Session): Promise<number> {
   const { statuses } = await session.ask(HealthService.list, {});
   const all = Object.entries(statuses).map(([service, { status }]) => [service, status] as const);
   const serving = statuses['']?.status === 'SERVING';
-  // Services of the API share the fate of the node.
+  // The API's services are up when the node is.
   const checks = all.filter(([service]) => service !== '' && !service.includes('.'));
   session.answer({ serving, checks: Object.fromEntries(checks) }, () =>
     table(['CHECK', 'STATUS'], [...checks, ['the node', serving ? 'SERVING' : 'NOT_SERVING']]),

@@ -1,4 +1,4 @@
-/** `migrate plan` and `migrate apply`: they ask the database and no node. */
+/** `migrate plan` and `migrate apply`: they ask the database, not a node. */
 import type { Session } from '../session.ts';
 import { type AddCommands, teach } from './command.ts';
 
@@ -24,17 +24,17 @@ export const addMigrateCommands =
         .summary('what would be applied')
         .description('Show what would be applied, statement by statement. Nothing is changed.')
         .action(() => run((session) => plan(session, migrate))),
-      'Before an upgrade, to see what it will do to the database.',
+      'Before an upgrade, to see what it will change in the database.',
       'migrate plan',
     );
     teach(
       group
         .command('apply')
         .summary('bring the schema up to date')
-        .description('Bring the schema up to date, while nodes of the release before may go on working.')
+        .description('Bring the schema up to date. Nodes of the previous release may keep running meanwhile.')
         .action(() => run((session) => apply(session, migrate))),
-      'Before nodes of a new release are started with MIGRATE_AT_START=false, with the command line of that ' +
-        'release. It goes on where it was interrupted.',
+      'Before starting nodes of a new release with MIGRATE_AT_START=false, using the command line of that ' +
+        'release. An interrupted run resumes where it stopped.',
       'migrate apply',
     );
   };

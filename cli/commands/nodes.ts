@@ -15,9 +15,12 @@ export const addNodeCommands: AddCommands = (program, run) => {
     program
       .command('nodes')
       .summary('list the nodes of the cluster')
-      .description('List the nodes of the cluster: their state, how many shards each holds, what runs there.')
+      .description(
+        'List the nodes of the cluster: their state, how many shards each holds, which release it runs.',
+      )
       .action(() => run(showNodes)),
-    'To see whether the cluster is whole, how far a drain or an upgrade is, and which names other commands take. ' +
+    'To see whether the cluster is whole, how far a drain or an upgrade is, and which names other commands take; ' +
+      'below the list, what the node that was asked has to say of itself, such as writes: degraded. ' +
       'A node that is EXPIRED has lost its lease and will be declared dead; one that is GONE left or died, and ' +
       'stays in the list until it starts again.',
     'nodes',
@@ -28,13 +31,13 @@ export const addNodeCommands: AddCommands = (program, run) => {
       .command('drain')
       .argument('<node>', 'the name of a node, as `nodes` lists it')
       .summary('move all shards away from a node')
-      .description('Let a node hand over all its shards and take no more, until it starts anew.')
-      .option('--wait', 'stay until the node holds no shard')
-      .option('--timeout-ms <ms>', 'how long to wait at most', milliseconds, waitDefaultMs)
-      .option('--yes', 'also if no other node would take them now: it keeps them until one comes')
+      .description('Have a node hand over all its shards and take no more until it is restarted.')
+      .option('--wait', 'wait until the node holds no shard')
+      .option('--timeout-ms <ms>', 'the longest time to wait', milliseconds, waitDefaultMs)
+      .option('--yes', 'even if no other node would take them now: it keeps them until one comes')
       .action((node, options) => run((session) => drain(session, node, options))),
     'Before a node is stopped, upgraded or moved: its users are then served by other nodes without an error. ' +
-      'A node that is stopped with SIGTERM does the same by itself; a drain lets you see it done before.',
+      'A node that is stopped with SIGTERM does the same by itself; a drain lets you see it finish first.',
     'drain notes-2 --wait',
     'undrain notes-2',
   );
@@ -42,15 +45,15 @@ export const addNodeCommands: AddCommands = (program, run) => {
     program
       .command('undrain')
       .argument('<node>', 'the name of a node, as `nodes` lists it')
-      .summary('take a drain back')
-      .description('Let a node that drains take shards again.')
+      .summary('undo a drain')
+      .description('Let a draining node take shards again.')
       .action((node) =>
         run(async (session) => {
           await session.ask(ClusterService.undrainNode, { node });
           session.answer({ node, draining: false }, `${node} takes shards again.`);
         }),
       ),
-    'When a node that was drained is to stay after all. A node that starts anew takes shards by itself.',
+    'When a drained node is to stay after all. A restarted node takes shards by itself.',
     'undrain notes-2',
   );
   teach(
@@ -61,20 +64,23 @@ export const addNodeCommands: AddCommands = (program, run) => {
       .action(() =>
         run(async (session) => {
           await session.ask(ClusterService.rebalance, {});
-          session.answer({ asked: true }, 'Every node was asked; `nodes` shows what comes of it.');
+          session.answer({ asked: true }, 'Every node was asked; `nodes` shows the result.');
         }),
       ),
     'After nodes came or went, when the shards should be spread evenly at once. Nodes do it by themselves, a ' +
-      'little at a time and only after the cluster has been steady for a while.',
+      'little at a time, and only once the cluster has been stable for a while.',
     'rebalance',
   );
 };
 
-async function nodesOf(session: Session): Promise<readonly Node[]> {
-  const { rows } = await allPages(
+const listNodes = (session: Session) =>
+  allPages(
     (pageToken) => session.ask(ClusterService.listNodes, { pageSize: 0, pageToken }),
     ({ nodes }) => nodes,
   );
+
+async function nodesOf(session: Session): Promise<readonly Node[]> {
+  const { rows } = await listNodes(session);
   return rows;
 }
 
@@ -82,20 +88,30 @@ async function nodesOf(session: Session): Promise<readonly Node[]> {
 const stateOf = ({ state }: Node) => state.replace('NODE_STATE_', '');
 
 async function showNodes(session: Session): Promise<void> {
-  const nodes = await nodesOf(session);
-  session.answer({ nodes: nodes.map((node) => ({ ...node, state: stateOf(node) })) }, () =>
-    table(
-      ['NODE', 'STATE', 'ROLES', 'SHARDS', 'LEASE', 'VERSION', 'ADDRESS'],
-      nodes.map((node) => [
-        node.id,
-        stateOf(node),
-        node.roles,
-        node.shards,
-        node.leaseExpiresInMs === 0 ? '' : duration(node.leaseExpiresInMs),
-        node.version,
-        node.address,
-      ]),
-    ),
+  const { first, rows: nodes } = await listNodes(session);
+  const { checks } = first;
+  session.answer({ nodes: nodes.map((node) => ({ ...node, state: stateOf(node) })), checks }, () =>
+    [nodeTable(nodes), ...unwell(checks)].join('\n'),
+  );
+}
+
+const unwell = (checks: Readonly<Record<string, string>>): readonly string[] =>
+  Object.entries(checks)
+    .filter(([, result]) => result !== 'ok')
+    .map(([check, result]) => `The node that was asked says ${check}: ${result}.`);
+
+function nodeTable(nodes: readonly Node[]): string {
+  return table(
+    ['NODE', 'STATE', 'ROLES', 'SHARDS', 'LEASE', 'VERSION', 'ADDRESS'],
+    nodes.map((node) => [
+      node.id,
+      stateOf(node),
+      node.roles,
+      node.shards,
+      node.leaseExpiresInMs === 0 ? '' : duration(node.leaseExpiresInMs),
+      node.version,
+      node.address,
+    ]),
   );
 }
 
@@ -112,14 +128,14 @@ async function drain(
 ): Promise<void> {
   await session.ask(ClusterService.drainNode, { node, allowLast: yes }).catch((error) => {
     if (!(error instanceof Failure) || error.code !== status.FAILED_PRECONDITION) throw error;
-    throw new Failure(error.exitCode, `${error.message} Say --yes to drain it all the same.`);
+    throw new Failure(error.exitCode, `${error.message} Use --yes to drain it anyway.`);
   });
   const shards = wait ? await drained(session, node, timeoutMs) : await heldBy(session, node);
   session.answer({ node, draining: true, shards }, () =>
     shards === 0
       ? `${node} holds no shard and takes none.`
-      : `${node} hands over ${counted(shards, 'shard')}. \`nodes\` shows how far it is; ` +
-        `\`undrain ${node}\` takes it back.`,
+      : `${node} hands over ${counted(shards, 'shard')}. \`nodes\` shows the progress; ` +
+        `\`undrain ${node}\` undoes it.`,
   );
 }
 
@@ -136,7 +152,7 @@ async function drained(session: Session, node: string, timeoutMs: number): Promi
     if (monotonicMs() >= endMs) {
       throw new Failure(
         exitCodes.unavailable,
-        `${node} still holds ${counted(shards, 'shard')} after ${duration(timeoutMs)}. It goes on draining.`,
+        `${node} still holds ${counted(shards, 'shard')} after ${duration(timeoutMs)}. It is still draining.`,
       );
     }
     await sleep(pollPauseMs);

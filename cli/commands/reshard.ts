@@ -1,4 +1,4 @@
-/** `reshard`: the one command that asks no node, for none may run. */
+/** `reshard`: the one command that asks no node, since none may be running. */
 import type { Resharded } from '../../process/reshard.ts';
 import type { Session } from '../session.ts';
 import { type AddCommands, teach } from './command.ts';
@@ -20,9 +20,9 @@ export const addReshardCommand =
         .description('Change the number of shards of the database at DATABASE_URL, while no node runs.')
         .requiredOption('--shards <n>', 'the new number, a power of two', shardCount)
         .action(({ shards }) => run((session) => changeTo(session, shards, reshard))),
-      'When a cluster is to have more nodes than it has shards for; a hundred shards for each node spread well. ' +
-        'It goes on where it was interrupted when it is asked for the same number again; until it is done, no ' +
-        'node starts. Afterwards every node needs SHARD_COUNT to say the new number.',
+      'When a cluster is to have more nodes than its shards allow; about a hundred shards per node spread evenly. ' +
+        'An interrupted run resumes when it is asked for the same number again; no node starts until it is done. ' +
+        'Afterwards every node needs the new number in SHARD_COUNT.',
       'reshard --shards 4096',
     );
   };
@@ -33,7 +33,7 @@ async function changeTo(session: Session, shards: number, reshard: Reshard): Pro
   );
   session.answer({ ...ended, shardCount: shards }, () =>
     ended.outcome === 'unchanged'
-      ? `The database has ${shards} shards already.`
-      : `The database has ${shards} shards now (${ended.from} before). Start every node with SHARD_COUNT=${shards}.`,
+      ? `The database already has ${shards} shards.`
+      : `The database now has ${shards} shards (${ended.from} before). Start every node with SHARD_COUNT=${shards}.`,
   );
 }

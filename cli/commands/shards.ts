@@ -15,8 +15,8 @@ export const addShardCommands: AddCommands = (program, run) => {
   teach(
     program
       .command('shards')
-      .summary('show how the shards are spread')
-      .description('Show how many shards each node owns, and how many nobody does.')
+      .summary('show how the shards are distributed')
+      .description('Show how many shards each node owns, and how many have no owner.')
       .option('--node <node>', 'only those of this node')
       .option('--all', 'list each shard with its owner and epoch')
       .action((options) => run((session) => showShards(session, options))),

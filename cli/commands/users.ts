@@ -19,8 +19,8 @@ export const addUserCommands: AddCommands = (program, run) => {
     user
       .command('find')
       .argument('<email>', 'the address or name the user signs in with')
-      .summary('the uuid of the user of an address')
-      .description('Find the uuid of the user of an address. Other commands take the uuid.')
+      .summary('find the uuid of the user with an address')
+      .description('Find the uuid of the user with an address. Other commands take the uuid.')
       .option('--workspace <name>', 'the workspace, where there are several per address')
       .action((email, { workspace = '' }) =>
         run(async (session) => {
@@ -28,7 +28,7 @@ export const addUserCommands: AddCommands = (program, run) => {
           session.answer({ userUuid }, userUuid);
         }),
       ),
-    'First, when somebody writes that something is wrong with an account.',
+    'First, when someone reports that something is wrong with an account.',
     'user find alice@example.org',
     'user show "$(scriptorium user find alice@example.org)"',
   );
@@ -39,7 +39,7 @@ export const addUserCommands: AddCommands = (program, run) => {
       .summary('an account, its sessions and its size')
       .description('Show an account: its address, age, sessions, roles, and how much it stores.')
       .action((uuid) => run((session) => show(session, uuid))),
-    'To see whether an account is what its owner says, and how much of the server it takes.',
+    'To check what an owner says about an account, and to see how much it stores.',
     `user show ${example}`,
   );
   teach(
@@ -51,7 +51,7 @@ export const addUserCommands: AddCommands = (program, run) => {
       .option('--yes', 'do it')
       .action((uuid, { yes = false }) => run((session) => signOut(session, uuid, yes))),
     'When a device or a token of the user is in the wrong hands. The user should change the password, too: ' +
-      'whoever knows it can sign in again.',
+      'anyone who knows it can sign in again.',
     `user sign-out ${example} --yes`,
   );
   teach(
@@ -117,7 +117,7 @@ async function signOut(session: Session, userUuid: string, yes: boolean): Promis
     const { sessions } = await session.ask(UsersService.show, { userUuid });
     throw new Failure(
       exitCodes.refused,
-      `This would end ${counted(sessions, 'session')} of the user, on every device. Say --yes to do it.`,
+      `This would end ${counted(sessions, 'session')} of the user, on every device. Use --yes to do it.`,
     );
   }
   const { endedSessions } = await session.ask(UsersService.signOut, { userUuid });

@@ -37,7 +37,7 @@ test('methods of DAV reach their routes with the body as it was sent', async (t)
   t.deepEqual([other.status, other.headers.get('allow')], [405, 'PROPFIND, REPORT']);
 });
 
-test('a method nobody knows is refused like any that is not served', async (t) => {
+test('an unknown method is refused like any that is not served', async (t) => {
   const { port } = await startGateway(t, [propfind], { areas: [dav] });
   for (const [method, path, status] of [
     ['PURGE', '/dav/calendars/a', 405],
@@ -50,7 +50,7 @@ test('a method nobody knows is refused like any that is not served', async (t) =
   }
 });
 
-test('the headers of an area stand on every reply below it, whoever gives it, and on none beside it', async (t) => {
+test('the headers of an area are on every reply below it, from any source, and on none beside it', async (t) => {
   const failing = emptyRoute('GET', '/dav/fails', { handle: () => Promise.reject(new Error('defect')) });
   const signedIn = emptyRoute('GET', '/dav/mine', { access: 'session' });
   const parameters = emptyRoute('GET', '/dav/p/:name');
@@ -76,7 +76,7 @@ test('the headers of an area stand on every reply below it, whoever gives it, an
   t.deepEqual(await ask('GET', '/none'), [404, null, 'no-store', 'Origin']);
 });
 
-test('too many requests below an area are told so with its headers', async (t) => {
+test('the refusal of too many requests below an area has its headers', async (t) => {
   const { url } = await startGateway(t, [propfind], {
     areas: [dav],
     rateLimits: { publicPerMinute: 1, sessionPerMinute: 0 },

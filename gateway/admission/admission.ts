@@ -1,8 +1,10 @@
 /**
  * Whether a request may go on to its handler, decided from its head alone and in this order: preflight, path,
- * access key (a wrong one is counted like any public request), bearer, rate. Cheap and synchronous, as it is all that most of a flood will ever see.
+ * access key (a wrong one is counted like any public request), bearer, rate. Cheap and synchronous: most of a flood
+ * never gets further.
  */
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
+import type { Https } from '../http/https.ts';
 import { type Refusal, refusals, tooManyRequests } from '../http/refusal.ts';
 import type { Responder } from '../http/responder.ts';
 import type { AnyRoute } from '../http/route.ts';
@@ -21,7 +23,7 @@ export interface Admitted {
   readonly query: string;
   readonly cookie: string;
   readonly credentials: Credentials | undefined;
-  /** The client's address, empty when it can no longer be told. */
+  /** The client's address, empty when it can no longer be found. */
   readonly address: () => string;
 }
 
@@ -42,6 +44,7 @@ export const isAdmitted = (result: Admitted | Refusal | undefined): result is Ad
 export interface AdmissionOptions {
   readonly router: Router;
   readonly cors: Cors;
+  readonly https: Https;
   readonly gate: AccessKeyGate | undefined;
   readonly limiter: RateLimiter;
   readonly clientAddress: ClientAddress;
@@ -49,7 +52,7 @@ export interface AdmissionOptions {
 }
 
 export function createAdmission(options: AdmissionOptions): Admission {
-  const { router, cors, gate, limiter, clientAddress, verifyBearer } = options;
+  const { router, cors, https, gate, limiter, clientAddress, verifyBearer } = options;
 
   function addressReader(res: HttpResponse, req: HttpRequest, responder: Responder): () => string {
     const forwardedFor = clientAddress.readsForwardedFor ? forwardedForOf(req) : '';
@@ -70,10 +73,9 @@ export function createAdmission(options: AdmissionOptions): Admission {
     credentials: Credentials | undefined,
     address: () => string,
   ): number {
-    if (route?.unlimited) return 0;
     const bucket = bucketOf(route, credentials);
     if (credentials !== undefined && bucket.by === 'user') return limiter.take(bucket, credentials.userUuid);
-    // Making out an address costs as much as all else here, so it is not done for nothing.
+    // Finding the address costs as much as all else here, so it is only done when needed.
     return limiter.limits(bucket) ? limiter.take(bucket, address()) : 0;
   }
 
@@ -94,6 +96,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       const method = req.getMethod();
       const path = req.getUrl();
       const origin = req.getHeader('origin');
+      responder.securityLines = https.replyLines(res, req);
       if (method === 'options' && !router.placeOf(path).ownOptions) {
         preflight(req, responder, origin);
         return undefined;

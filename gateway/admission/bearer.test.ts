@@ -26,7 +26,7 @@ test('a cookie-style bearer is read with the cookies of this very request', (t) 
   t.deepEqual(secretsWith(`access_token_${session}=one; access_token_${session}=two`), ['one', 'two']);
 });
 
-test('no bearer, and any bearer that was changed anywhere, is none', (t) => {
+test('no bearer, or one that was altered anywhere, is not accepted', (t) => {
   const verify = createVerifyBearer(tokens);
   verify(`Bearer ${headerToken}`, '');
   t.is(verify('', ''), undefined);
@@ -38,6 +38,48 @@ test('no bearer, and any bearer that was changed anywhere, is none', (t) => {
     t.is(verify(`Bearer ${changed}`, ''), undefined, changed);
   }
   t.is(verify(`Bearer ${headerToken.slice(0, -1)}`, ''), undefined);
+});
+
+test('a session takes one place, whatever its bearers look like', (t) => {
+  let verified = 0;
+  const verify = createVerifyBearer({
+    verify: (token, secrets) => {
+      verified += 1;
+      return tokens.verify(token, secrets);
+    },
+  });
+  const other = tokens.mintHeaderToken(user, '0'.repeat(36), secret);
+  verify(`Bearer ${other}`, '');
+  const signed = headerToken.slice(0, headerToken.lastIndexOf(':') + 1);
+  for (let i = 0; i < 10_000; i++) {
+    const spelled = `${i % 2 ? 'bearer' : 'BEARER'}${' '.repeat(1 + (i % 9))}`;
+    t.truthy(verify(`${spelled}${signed}${String(i).padStart(43, 'x')}`, ''));
+  }
+  const before = verified;
+  verify(`Bearer ${other}`, '');
+  t.is(verified, before, 'the other was pushed out');
+});
+
+test('another secret is never taken for the one that is remembered', (t) => {
+  const verify = createVerifyBearer(tokens);
+  const signed = headerToken.slice(0, headerToken.lastIndexOf(':') + 1);
+  for (const each of [secret, 'B'.repeat(43), secret]) {
+    t.deepEqual(verify(`Bearer ${signed}${each}`, '')?.secrets, [each]);
+  }
+});
+
+test('a header that is odd or overlong is no bearer', (t) => {
+  const verify = createVerifyBearer(tokens);
+  t.truthy(verify(headerToken, ''));
+  for (const odd of [
+    `bearer${' '.repeat(300)}${headerToken}`,
+    `Bearer ${headerToken} `,
+    `Bearer ${headerToken} ${headerToken}`,
+    `Bearer Bearer ${headerToken}`,
+    ` ${headerToken}`,
+  ]) {
+    t.is(verify(odd, ''), undefined, odd);
+  }
 });
 
 test('what is remembered is bounded, and what is used stays', (t) => {

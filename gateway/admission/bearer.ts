@@ -4,7 +4,8 @@
  *
  * A client sends the same bearer and cookies with every request, and what they say is a function of nothing else,
  * so the last ones found right are remembered: that is a third of the time an idle sync spends here. Only what has
- * a right MAC is kept, so nobody without tokens of this server can push others out.
+ * a right MAC is kept, so nobody without tokens of this server can push others out; and it is kept under what that
+ * MAC says, so nobody with one takes more than one place, whatever secret or spelling stands around it.
  */
 import type { Credentials, SessionTokens } from '../../actors/identity/session-tokens.ts';
 import { accessCookiePrefix, parseCookies, secretsOf } from '../http/cookies.ts';
@@ -13,6 +14,7 @@ import { accessCookiePrefix, parseCookies, secretsOf } from '../http/cookies.ts'
 export type VerifyBearer = (authorization: string, cookieHeader: string) => Credentials | undefined;
 
 interface Remembered {
+  readonly token: string;
   /** Empty where the cookies do not matter. */
   readonly cookieHeader: string;
   readonly credentials: Credentials;
@@ -25,30 +27,31 @@ export function createVerifyBearer(tokens: Pick<SessionTokens, 'verify'>): Verif
   let recent = new Map<string, Remembered>();
   let older = new Map<string, Remembered>();
 
-  function remember(authorization: string, known: Remembered): void {
+  function remember(session: string, known: Remembered): void {
     if (recent.size >= rememberedMax / 2) {
       older = recent;
       recent = new Map();
     }
-    recent.set(authorization, known);
+    recent.set(session, known);
   }
 
-  function recall(authorization: string, cookieHeader: string): Credentials | undefined {
-    let known = recent.get(authorization);
+  function recall(session: string, token: string, cookieHeader: string): Credentials | undefined {
+    let known = recent.get(session);
     if (known === undefined) {
-      known = older.get(authorization);
-      if (known !== undefined) remember(authorization, known);
+      known = older.get(session);
+      if (known !== undefined) remember(session, known);
     }
-    if (known === undefined) return undefined;
+    if (known === undefined || known.token !== token) return undefined;
     if (known.credentials.style === 2 && known.cookieHeader !== cookieHeader) return undefined;
     return known.credentials;
   }
 
   return (authorization, cookieHeader) => {
-    if (authorization === '') return undefined;
-    const recalled = recall(authorization, cookieHeader);
+    const token = tokenOf(authorization);
+    if (token === undefined) return undefined;
+    const session = token.slice(0, sessionCharacters);
+    const recalled = recall(session, token, cookieHeader);
     if (recalled !== undefined) return recalled;
-    const token = withoutScheme(authorization);
     // Only a cookie-style token has its secrets in cookies.
     const isCookieStyle = token.startsWith('2:');
     const credentials = tokens.verify(
@@ -57,16 +60,24 @@ export function createVerifyBearer(tokens: Pick<SessionTokens, 'verify'>): Verif
     );
     if (credentials === undefined) return undefined;
     if (cookieHeader.length <= rememberedCookieCharactersMax || !isCookieStyle) {
-      remember(authorization, { credentials, cookieHeader: isCookieStyle ? cookieHeader : '' });
+      remember(session, { token, credentials, cookieHeader: isCookieStyle ? cookieHeader : '' });
     }
     return credentials;
   };
 }
 
 const none: readonly string[] = [];
-const schemePattern = /^bearer +/i;
+/** As far as the MAC goes, which is the same for all tokens of one session. */
+const sessionCharacters = 98;
+/** Tokens have up to 256 characters. What stands before one is kept in memory with it, so that is bounded too. */
+const authorizationCharactersMax = 272;
+const schemePattern = /^bearer +(?=\S)/i;
 
-const withoutScheme = (authorization: string) =>
-  authorization.startsWith('Bearer ')
+/** Undefined: there is none, or the header is no bearer's. */
+function tokenOf(authorization: string): string | undefined {
+  if (authorization === '' || authorization.length > authorizationCharactersMax) return undefined;
+  const token = authorization.startsWith('Bearer ')
     ? authorization.slice('Bearer '.length)
     : authorization.replace(schemePattern, '');
+  return token.includes(' ') ? undefined : token;
+}

@@ -29,7 +29,7 @@ test('the list ends where it makes no sense', (t) => {
   t.is(resolve('127.0.0.1', ','.repeat(10_000)), '127.0.0.1');
 });
 
-test('own ranges can be named, and a mistake is told at start', (t) => {
+test('custom ranges can be named, and a mistake is reported at the start', (t) => {
   const own = createClientAddress('203.0.113.0/24, 2001:db8::/32, loopback');
   t.is(own.resolve('203.0.113.9', '198.51.100.1'), '198.51.100.1');
   t.is(own.resolve('2001:db8::1', '198.51.100.1'), '198.51.100.1');

@@ -87,7 +87,7 @@ function addRange(list: BlockList, range: string): void {
 const mappedPattern =
   /^(?:0000:0000:0000:0000:0000|:|0:0:0:0:0):ffff:(?:([\da-f]{4}):([\da-f]{4})|([\d.]+))$/i;
 
-/** An address without port and brackets, an IPv4 one without its IPv6 clothes; undefined when it is none. */
+/** An address without port and brackets, an IPv4 one without its IPv6 mapping; undefined when it is not an address. */
 function normalize(text: string): string | undefined {
   let address = text.trim();
   if (address.startsWith('[')) address = address.slice(1).replace(/\](:\d+)?$/, '');

@@ -2,7 +2,7 @@ import test from 'ava';
 import { FakeClock } from '../../test/kit/clock.ts';
 import { createRateLimiter, type RateBucket } from './rate-limit.ts';
 
-test('an address may make its number of requests a minute, and is told when it may again', async (t) => {
+test('an address may make its number of requests a minute, and learns when it may try again', async (t) => {
   const clock = new FakeClock();
   const limiter = createRateLimiter({ publicPerMinute: 2, sessionPerMinute: 0 }, clock);
   await clock.advance(15_000);
@@ -75,7 +75,7 @@ test('who does not limit addresses, or users, does not limit them in a bucket of
   t.true(limiter.take(pairing, 'a') > 0);
 });
 
-test('two buckets of one name are a mistake told at start, and one nobody declared is a defect', (t) => {
+test('two buckets of one name are a mistake reported at the start, and an undeclared one is a defect', (t) => {
   const limits = { publicPerMinute: 1, sessionPerMinute: 1 };
   const create = (...declared: readonly RateBucket[]) => createRateLimiter(limits, new FakeClock(), declared);
   t.throws(() => create(dav, { ...dav, perMinute: 2 }), { message: /called dav/ });

@@ -1,7 +1,7 @@
 /**
  * Requests per minute, counted by this process alone: a brake on floods, not on guessing (guessing limits live in
- * actors, where all processes share them). What a bearer of ours vouches for is counted by its user, so that an
- * office behind one address is no flood; everything else, a wrong bearer included, is counted by address.
+ * actors, where all processes share them). Requests with a bearer of ours are counted by its user, so that an
+ * office behind one address is not a flood; everything else, a wrong bearer included, is counted by address.
  *
  * Fixed windows of a minute: two counts fit side by side at a window's edge, so an address may have up to twice
  * the limit within a minute. Memory is bounded: beyond `addressesMax` in one window the address that asked longest ago
@@ -20,13 +20,16 @@ export interface RateBucket {
   readonly by: 'address' | 'user';
 }
 
+/** For probes, which no limit may turn away. */
+export const unlimited: RateBucket = { name: 'unlimited', perMinute: 0, by: 'address' };
+
 export interface RateLimiter {
   /** Where routes are counted that declare no bucket of their own: by address, and with a session by user. */
   readonly public: RateBucket;
   readonly session: RateBucket;
   /** 0 when the request may pass, else the milliseconds until another one may. */
   take(bucket: RateBucket, addressOrUser: string): number;
-  /** Whether the bucket has a limit at all, so that no address need be made out otherwise. */
+  /** Whether the bucket has a limit at all; without one, no address has to be found. */
   limits(bucket: RateBucket): boolean;
 }
 

@@ -3,25 +3,49 @@
  * query, a header, an address or a body, as any of them may hold what belongs to a person.
  *
  * Ordinary requests are logged at `debug`: at full speed a line each would cost as much as the request. What failed
- * on the server's side is logged at `warn`, an unexpected error with its stack at `error`.
+ * on the server's side is logged at `warn`, an unexpected error with its stack at `error`. A 503 says why and, as one cause
+ * makes many of them, one line a second stands for all of a cause.
  */
 import type { Logger } from 'pino';
+import type { Clock } from '../../runtime/clock.ts';
 import { loggable } from '../../runtime/errors.ts';
+import { SampledLog } from '../../runtime/sampled-log.ts';
 import type { AnyRoute } from './route.ts';
 
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'isLevelEnabled'>;
 
+const unavailable = 503;
+
 export class AccessLog {
   readonly #log: Log;
 
-  constructor(log: Log) {
+  readonly #refused: SampledLog;
+
+  constructor(log: Log, clock: Pick<Clock, 'monotonicMs'>) {
     this.#log = log;
+    this.#refused = new SampledLog(clock);
   }
 
-  answered(route: AnyRoute | undefined, status: number, durationMs: number, requestId: string): void {
+  answered(
+    route: AnyRoute | undefined,
+    status: number,
+    durationMs: number,
+    requestId: string,
+    reason: string | undefined,
+  ): void {
+    if (status === unavailable && reason !== undefined) {
+      this.#unavailable(route, requestId, reason);
+      return;
+    }
     const level = status >= 500 ? 'warn' : 'debug';
     if (!this.#log.isLevelEnabled(level)) return;
     this.#log[level]({ ...subject(route, requestId), status, durationMs: Math.round(durationMs) }, 'request');
+  }
+
+  #unavailable(route: AnyRoute | undefined, requestId: string, reason: string): void {
+    const times = this.#refused.times(reason);
+    if (times === undefined) return;
+    this.#log.warn({ ...subject(route, requestId), status: unavailable, reason, times }, 'not answered now');
   }
 
   failed(route: AnyRoute | undefined, requestId: string, error: unknown): void {

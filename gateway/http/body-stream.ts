@@ -11,7 +11,7 @@
  *   still waited is thrown away. Let through by the handler, it becomes the answer.
  * - One reader, once. When it stops early the rest is thrown away as it comes.
  */
-import type { BodyMemory } from './body.ts';
+import type { BodyAccount } from './body.ts';
 import { type Refusal, refusals } from './refusal.ts';
 
 /** The rest of a body does not come. */
@@ -47,7 +47,7 @@ export const queueBytesMax = 256 * 1024;
 const blockBytesMin = 16 * 1024;
 
 export class BodyStream implements AsyncIterable<Buffer> {
-  readonly #memory: BodyMemory;
+  readonly #memory: BodyAccount;
   readonly #bytesMax: number;
   readonly #source: BodySource;
   readonly #queue: Block[] = [];
@@ -60,7 +60,7 @@ export class BodyStream implements AsyncIterable<Buffer> {
   /** What the reader gets when the queue is empty. */
   #end: 'done' | BodyLostError | undefined;
 
-  constructor(memory: BodyMemory, bytesMax: number, source: BodySource) {
+  constructor(memory: BodyAccount, bytesMax: number, source: BodySource) {
     this.#memory = memory;
     this.#bytesMax = bytesMax;
     this.#source = source;

@@ -1,7 +1,9 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { BodyBuffer, BodyMemory, parseBody, parseLargeBody } from './body.ts';
+import { BodyBuffer, BodyMemory, type LargeBodyOptions, parseBody, parseLargeBody } from './body.ts';
 import { refusals } from './refusal.ts';
+
+const anything: LargeBodyOptions = { take: () => true, isWanted: () => true };
 
 test('a body is what its chunks were, and all of its memory is given back once', (t) => {
   fc.assert(
@@ -29,7 +31,53 @@ test('what is declared takes no memory before it comes', (t) => {
   const body = new BodyBuffer(memory, 50_000_000, 50_000_000);
   t.is(memory.bytes, 0);
   t.is(body.append(Buffer.alloc(10)), undefined);
-  t.is(memory.bytes, 64 * 1024);
+  t.is(memory.bytes, 4 * 1024);
+});
+
+test('a user has a share of the memory of all, and gets it back', (t) => {
+  const memory = new BodyMemory(100, 60);
+  t.true(memory.shareOf('a').take(60));
+  t.false(memory.shareOf('a').take(1));
+  t.false(memory.shareOf('b').take(41));
+  t.true(memory.shareOf('b').take(40));
+  memory.shareOf('a').release(60);
+  t.is(memory.bytes, 40);
+  t.true(memory.shareOf('a').take(60));
+});
+
+test('what was parsed of a body is counted until it is released', (t) => {
+  const memory = new BodyMemory(100_000);
+  const body = new BodyBuffer(memory, 50_000, 0);
+  body.append(Buffer.alloc(10_000));
+  body.parsed();
+  t.is(body.bytes.length, 0);
+  t.is(memory.bytes, 10_000);
+  body.release();
+  body.release();
+  t.is(memory.bytes, 0);
+});
+
+test('a large body is nothing before there is room for all that it will be', async (t) => {
+  const bytes = Buffer.from(`{"items":[${'{},'.repeat(1_000)}{}]}`);
+  const asked: number[] = [];
+  const take = (made: number) => {
+    asked.push(made);
+    return false;
+  };
+  t.is(await parseLargeBody(bytes, { ...anything, take }), refusals.bodyMemoryFull);
+  t.is(asked.length, 1);
+  t.true((asked[0] ?? 0) >= 1_001 * 64 && (asked[0] ?? 0) < 2_100 * 64);
+});
+
+test('a large body that nobody wants any more is parsed no further', async (t) => {
+  const bytes = Buffer.from(`{"items":[${'{},'.repeat(300_000)}{}]}`);
+  let asked = 0;
+  const isWanted = () => {
+    asked += 1;
+    return asked < 3;
+  };
+  t.is(await parseLargeBody(bytes, { ...anything, isWanted }), undefined);
+  t.is(asked, 3);
 });
 
 test('a body over its own limit and one over the memory of all are refused differently', (t) => {
@@ -50,16 +98,20 @@ test('small and large bodies are read alike', async (t) => {
     `{"a":${'['.repeat(70)}${']'.repeat(70)}}`,
   ];
   for (const text of texts) {
-    t.deepEqual(await parseLargeBody(Buffer.from(text)), parseBody(Buffer.from(text)), text);
+    t.deepEqual(await parseLargeBody(Buffer.from(text), anything), parseBody(Buffer.from(text)), text);
   }
   const notUtf8 = Buffer.from([0x22, 0xc3, 0x22]);
   t.is(parseBody(notUtf8), refusals.bodyNotUtf8);
-  t.is(await parseLargeBody(notUtf8), refusals.bodyNotUtf8);
+  t.is(await parseLargeBody(notUtf8, anything), refusals.bodyNotUtf8);
 });
 
 test('nesting is counted the same way in both', async (t) => {
   for (const depth of [62, 63, 64, 65]) {
     const text = `{"a":${'['.repeat(depth)}${' '.repeat(100)}${']'.repeat(depth)}}`;
-    t.deepEqual(await parseLargeBody(Buffer.from(text)), parseBody(Buffer.from(text)), String(depth));
+    t.deepEqual(
+      await parseLargeBody(Buffer.from(text), anything),
+      parseBody(Buffer.from(text)),
+      String(depth),
+    );
   }
 });

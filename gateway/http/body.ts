@@ -1,6 +1,6 @@
 /**
- * Bodies on their way in and their JSON. All unfinished bodies of a process share one budget of bytes; a body is
- * unfinished until it has been parsed, as its bytes are held that long.
+ * Bodies on their way in and their JSON. All unfinished bodies of a process share one budget of bytes, of which each
+ * user may take a share. A body is unfinished until its handler is, as what was parsed of it takes no less.
  */
 import { isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
@@ -8,16 +8,28 @@ import {
   defaultSliceLimits,
   JsonNotUtf8Error,
   JsonTooComplexError,
-  parseJsonInSlices,
+  JsonTooDeepError,
+  JsonTooManyValuesError,
+  scanJson,
 } from './json-slices.ts';
 import { type Refusal, refusals } from './refusal.ts';
 
-export class BodyMemory {
+/** Where what is held of bodies is counted. */
+export interface BodyAccount {
+  /** False: there is no room for so many bytes. */
+  take(bytes: number): boolean;
+  release(bytes: number): void;
+}
+
+export class BodyMemory implements BodyAccount {
   readonly bytesMax: number;
+  readonly #shareBytesMax: number;
+  readonly #shares = new Map<string, number>();
   bytes = 0;
 
-  constructor(bytesMax: number) {
+  constructor(bytesMax: number, shareBytesMax = bytesMax) {
     this.bytesMax = bytesMax;
+    this.#shareBytesMax = shareBytesMax;
   }
 
   take(bytes: number): boolean {
@@ -29,6 +41,24 @@ export class BodyMemory {
   release(bytes: number): void {
     this.bytes -= bytes;
   }
+
+  /** That of a user, or of all who are none where the name is empty. */
+  shareOf(user: string): BodyAccount {
+    return {
+      take: (bytes) => {
+        const held = (this.#shares.get(user) ?? 0) + bytes;
+        if (held > this.#shareBytesMax || !this.take(bytes)) return false;
+        this.#shares.set(user, held);
+        return true;
+      },
+      release: (bytes) => {
+        this.release(bytes);
+        const held = (this.#shares.get(user) ?? 0) - bytes;
+        if (held > 0) this.#shares.set(user, held);
+        else this.#shares.delete(user);
+      },
+    };
+  }
 }
 
 /**
@@ -36,15 +66,16 @@ export class BodyMemory {
  * declares is believed only as an upper bound: memory grows with what has really come.
  */
 export class BodyBuffer {
-  readonly #memory: BodyMemory;
+  readonly #account: BodyAccount;
   readonly #bytesMax: number;
   readonly #capacityMax: number;
   #buffer: Buffer = emptyBuffer;
   #length = 0;
+  #heldBytes = 0;
 
   /** `declaredBytes` is the `Content-Length`, 0 when there is none. */
-  constructor(memory: BodyMemory, bytesMax: number, declaredBytes: number) {
-    this.#memory = memory;
+  constructor(account: BodyAccount, bytesMax: number, declaredBytes: number) {
+    this.#account = account;
     this.#bytesMax = bytesMax;
     this.#capacityMax = declaredBytes === 0 ? bytesMax : declaredBytes;
   }
@@ -62,17 +93,25 @@ export class BodyBuffer {
     return this.#buffer.subarray(0, this.#length);
   }
 
-  /** Gives the memory back. May be called any number of times. */
-  release(): void {
-    this.#memory.release(this.#buffer.length);
+  /** Lets go of the bytes. They go on being counted: what was parsed of them is in memory instead. */
+  parsed(): void {
     this.#buffer = emptyBuffer;
     this.#length = 0;
+  }
+
+  /** Gives the memory back. May be called any number of times. */
+  release(): void {
+    this.parsed();
+    this.#account.release(this.#heldBytes);
+    this.#heldBytes = 0;
   }
 
   #grow(length: number): boolean {
     const doubled = Math.max(firstCapacity, this.#buffer.length * 2);
     const capacity = Math.max(length, Math.min(doubled, this.#capacityMax));
-    if (!this.#memory.take(capacity - this.#buffer.length)) return false;
+    const moreBytes = capacity - this.#buffer.length;
+    if (!this.#account.take(moreBytes)) return false;
+    this.#heldBytes += moreBytes;
     const larger = Buffer.allocUnsafeSlow(capacity);
     larger.set(this.bytes);
     this.#buffer = larger;
@@ -80,14 +119,15 @@ export class BodyBuffer {
   }
 }
 
-const firstCapacity = 64 * 1024;
+/** Whoever sends one byte and waits takes no more of the room of others. */
+const firstCapacity = 4 * 1024;
 const emptyBuffer = Buffer.alloc(0);
 
 export type JsonObject = Record<string, unknown>;
 export type ParsedBody = { readonly body: JsonObject } | Refusal;
 
-/** Above this, a body is parsed in slices. */
-export const slicedAboveBytes = 1024 * 1024;
+/** Above this, a body is parsed in slices. Below, the worst of it takes a few milliseconds. */
+export const slicedAboveBytes = 256 * 1024;
 
 /** Parses at once. An empty body is an empty object: clients send a JSON content type with no body at all. */
 export function parseBody(bytes: Buffer): ParsedBody {
@@ -105,17 +145,44 @@ export function parseBody(bytes: Buffer): ParsedBody {
   return tooDeep ? refusals.bodyTooDeep : asObject(value);
 }
 
-/** The same for large bodies, letting the loop turn in between. */
-export async function parseLargeBody(bytes: Buffer): Promise<ParsedBody> {
+/** What an empty object or a short string takes. */
+const valueBytes = 64;
+
+export interface LargeBodyOptions {
+  /** The fields that anybody will look at; absent: all. */
+  readonly wanted?: ReadonlySet<string> | undefined;
+  /** Asked for what will be made beside the strings, before it is. False: there is no room. */
+  readonly take: (bytes: number) => boolean;
+  /** Whether anybody still waits for the body. */
+  readonly isWanted: () => boolean;
+}
+
+/** The same for large bodies, letting the loop turn in between. Undefined: nobody wants it any more. */
+export async function parseLargeBody(
+  bytes: Buffer,
+  { wanted, take, isWanted }: LargeBodyOptions,
+): Promise<ParsedBody | undefined> {
+  const turn = async (): Promise<void> => {
+    await setImmediate();
+    if (!isWanted()) throw new Abandoned();
+  };
   try {
-    return asObject(await parseJsonInSlices(bytes, setImmediate));
+    const scanned = await scanJson(bytes, turn, { wanted });
+    if (!take(scanned.values * valueBytes)) return refusals.bodyMemoryFull;
+    return asObject(await scanned.parse(turn));
   } catch (error) {
+    if (error instanceof Abandoned) return undefined;
     if (error instanceof JsonNotUtf8Error) return refusals.bodyNotUtf8;
-    if (error instanceof JsonTooComplexError) return refusals.bodyTooDeep;
+    if (error instanceof JsonTooDeepError) return refusals.bodyTooDeep;
+    if (error instanceof JsonTooComplexError) return refusals.bodyTooComplex;
+    if (error instanceof JsonTooManyValuesError) return refusals.bodyTooManyValues;
     if (error instanceof SyntaxError) return refusals.bodyNotJson;
     throw error;
   }
 }
+
+/** Never leaves this file. */
+class Abandoned extends Error {}
 
 function asObject(value: unknown): ParsedBody {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return refusals.bodyNotObject;

@@ -14,7 +14,7 @@ export const refreshCookiePrefix = 'refresh_token_';
  */
 export const secretsMax = 256;
 
-export const noCookies: Cookies = new Map();
+const noCookies: Cookies = new Map();
 
 const cookiesMax = 256;
 

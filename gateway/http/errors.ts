@@ -31,6 +31,13 @@ export function unexpectedRefusal(requestId: string): Refusal {
   return { status: 500, message: `The server could not answer this request (request id ${requestId}).` };
 }
 
+/** For the log: what an error of the runtime says, and what it says was its cause. Neither holds what is a person's. */
+export function reasonOf(error: unknown): string | undefined {
+  if (!(error instanceof ActorError)) return undefined;
+  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  return `${error.class}: ${error.message}${cause}`;
+}
+
 function retryAfterMsOf(error: ActorError): number {
   if (
     error instanceof RetryableError ||

@@ -21,7 +21,7 @@ import type { AccessLog } from './access-log.ts';
 import type { JsonObject } from './body.ts';
 import { Context, copyHead, type Head, type Live } from './context.ts';
 import type { Envelope } from './envelope.ts';
-import { refusalOf, unexpectedRefusal } from './errors.ts';
+import { reasonOf, refusalOf, unexpectedRefusal } from './errors.ts';
 import { type RouteMetrics, unmatchedRoute } from './metrics.ts';
 import type { OutflowOptions } from './outflow.ts';
 import { refusalReply, streamedReply, wholeReply } from './outgoing.ts';
@@ -62,8 +62,11 @@ export class Exchange implements Arrival, Recipient, Live {
   #admitted: Admitted | undefined;
   #head: Head | undefined;
   #receiving: Receiving | undefined;
+  #isHandling = false;
   /** Since when the handler or its stream is waited for. */
   #busySinceMs: number | undefined;
+  /** Why the request could not be answered, for the log. */
+  #reason: string | undefined;
   #gone: AbortController | undefined;
   #stopping: AbortController | undefined;
 
@@ -129,7 +132,9 @@ export class Exchange implements Arrival, Recipient, Live {
 
   refused(refusal: Refusal): void {
     if (this.responder.isFinished) return;
+    this.#reason ??= refusal.message;
     this.#receiving?.letGo();
+    this.#giveBack();
     this.#wait(false);
     const { envelope, isDraining } = this.#options;
     this.responder.send(refusalReply(refusal, envelope, isDraining()));
@@ -137,6 +142,7 @@ export class Exchange implements Arrival, Recipient, Live {
 
   failed(error: unknown): void {
     const refusal = refusalOf(error);
+    this.#reason = reasonOf(error);
     if (refusal === undefined && !this.#isAbort(error)) {
       this.#options.log.failed(this.match?.route, this.#requestId, error);
     }
@@ -150,9 +156,11 @@ export class Exchange implements Arrival, Recipient, Live {
 
   #receive(req: HttpRequest, admitted: Admitted): void {
     this.#admitted = admitted;
-    const { route } = admitted.match;
+    const { method, credentials, match } = admitted;
+    this.responder.user = credentials?.userUuid ?? '';
+    const { route } = match;
     this.#head = copyHead(req, route, admitted.cookie);
-    this.#receiving = receive(this.#res, req, admitted.method, route, this.#options, this);
+    this.#receiving = receive(this.#res, req, { method, route, credentials }, this.#options, this);
     this.#receiving?.start();
   }
 
@@ -170,10 +178,27 @@ export class Exchange implements Arrival, Recipient, Live {
       this,
     );
     this.#wait(true);
+    this.#isHandling = true;
     route.handle(context, request).then(
-      (reply) => this.#reply(reply),
-      (error) => this.failed(error),
+      (reply) => {
+        this.#handled();
+        this.#reply(reply);
+      },
+      (error) => {
+        this.#handled();
+        this.failed(error);
+      },
     );
+  }
+
+  #handled(): void {
+    this.#isHandling = false;
+    this.#giveBack();
+  }
+
+  /** A handler goes on with the body of a client that has left or was given up on. */
+  #giveBack(): void {
+    if (!this.#isHandling) this.#receiving?.giveBack();
   }
 
   #reply(reply: RouteReply): void {
@@ -226,11 +251,12 @@ export class Exchange implements Arrival, Recipient, Live {
   #done(status: number): void {
     this.#busySinceMs = undefined;
     this.#receiving?.end();
+    this.#giveBack();
     const { metrics, log, clock, onDone } = this.#options;
     if (status !== 0) {
       const durationMs = clock.monotonicMs() - this.startedMs;
       metrics.observe(this.match?.index ?? unmatchedRoute, status, durationMs);
-      log.answered(this.match?.route, status, durationMs, this.#requestId);
+      log.answered(this.match?.route, status, durationMs, this.#requestId, this.#reason);
     } else {
       if (this.responder.wasCut) metrics.cut += 1;
       else metrics.aborted += 1;

@@ -1,5 +1,8 @@
 /**
- * `JSON.parse` for large bodies, a slice at a time, so that no body holds the event loop.
+ * `JSON.parse` for large bodies, a slice at a time, so that no body holds the event loop, and none becomes more than
+ * was counted before.
+ *
+ *     scan (counts, makes nothing) -> slices -> parse, slice by slice
  *
  * The text is an object at the top, and what makes it large are its arrays (a sync's `items`). A scanner that
  * knows strings and nesting walks the bytes and finds where the members of the object, and the elements of arrays
@@ -8,115 +11,227 @@
  * - On valid JSON the scanner's ends are the real ones, as a comma or bracket outside strings is structure.
  * - What is accepted is `{`, members of a parsed key, a colon and a parsed value, commas between them, `}`; every
  *   piece was accepted by `JSON.parse`, so the whole is valid JSON.
+ * Members that nobody will look at are the exception: they are passed over, and what is in them is never judged.
  *
- * Between slices the caller's `yieldToLoop` is awaited. Memory: the bytes and the result, and one slice's text.
- * One element is one slice, however large. Its time is bounded by `elementStructureBytesMax`: a long string is
- * cheap to parse, much structure is not.
+ * Between slices the caller's `yieldToLoop` is awaited, while scanning as well as while parsing. Memory: the bytes and
+ * the result, and one slice's text. One element is one slice, however large. Its time is bounded by
+ * `elementStructureBytesMax` and `escapedStringBytesMax`: a long plain string is cheap to parse, much structure and
+ * many escapes are not.
  */
 
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 
 export interface SliceLimits {
-  /** A slice ends with the first element that ends after this many bytes. */
+  /** A slice ends with the first element that ends after this many bytes, */
   readonly sliceBytes: number;
+  /** or after so many outside strings. */
+  readonly sliceStructureBytes: number;
   readonly depthMax: number;
   /** Bytes outside strings of a single element or member. */
   readonly elementStructureBytesMax: number;
+  /** Of a string with escapes, which take a hundred times as long as other characters. */
+  readonly escapedStringBytesMax: number;
   /** Members of the object at the top. */
   readonly membersMax: number;
+  /** Of all arrays directly below the top. An integrity check may name 500,000 items. */
+  readonly elementsMax: number;
+  /** Values of all kinds at any depth, counted by commas and opening brackets. Those items have three each. */
+  readonly valuesMax: number;
 }
 
+const kibibyte = 1024;
+
 export const defaultSliceLimits: SliceLimits = {
-  sliceBytes: 256 * 1024,
+  sliceBytes: 256 * kibibyte,
+  sliceStructureBytes: 64 * kibibyte,
   depthMax: 64,
-  elementStructureBytesMax: 1024 * 1024,
+  elementStructureBytesMax: 128 * kibibyte,
+  escapedStringBytesMax: 2 * 1024 * kibibyte,
   membersMax: 1_024,
+  elementsMax: 500_000,
+  valuesMax: 2_000_000,
 };
 
-/** The text is JSON perhaps, but nests deeper or holds more structure in one place than the limits allow. */
+/** The text is JSON perhaps, but holds more in one place than the limits allow. */
 export class JsonTooComplexError extends Error {}
+/** It nests deeper. */
+export class JsonTooDeepError extends JsonTooComplexError {}
+/** The text is JSON perhaps, but of more members, elements or values than the limits allow. */
+export class JsonTooManyValuesError extends Error {}
 /** Some piece of the text is not UTF-8. */
 export class JsonNotUtf8Error extends Error {}
 
+type Yield = () => Promise<void>;
+
+/** A text of which it is known how much will become of it. */
+export interface ScannedJson {
+  /** At least as many as there are. */
+  readonly values: number;
+  /** Once: the bytes are used up. @throws SyntaxError @throws JsonNotUtf8Error */
+  parse(yieldToLoop: Yield): Promise<unknown>;
+}
+
+export interface ScanOptions {
+  readonly limits?: SliceLimits;
+  /** Members of the object at the top that are wanted; absent: all. */
+  readonly wanted?: ReadonlySet<string> | undefined;
+}
+
 /**
- * Parses `bytes`. Pieces begin and end beside structure, never inside a character, so each is checked to be UTF-8 alone.
- * @throws SyntaxError exactly when `JSON.parse` of the text would. @throws JsonTooComplexError beyond the limits.
- * @throws JsonNotUtf8Error
+ * Scans `bytes`. Pieces begin and end beside structure, never inside a character, so each is checked to be UTF-8 alone.
+ * The scan and the parsing together throw a SyntaxError exactly when `JSON.parse` of the text would.
+ *
+ * @throws SyntaxError @throws JsonTooComplexError @throws JsonTooManyValuesError @throws JsonNotUtf8Error
  */
-export async function parseJsonInSlices(
+export async function scanJson(
   bytes: Buffer,
-  yieldToLoop: () => Promise<void>,
-  limits: SliceLimits = defaultSliceLimits,
-): Promise<unknown> {
+  yieldToLoop: Yield,
+  { limits = defaultSliceLimits, wanted }: ScanOptions = {},
+): Promise<ScannedJson> {
   const scanner = new Scanner(bytes, limits);
   const start = scanner.skipSpace(0);
-  if (bytes[start] !== openBrace) return parseWhole(scanner);
+  if (bytes[start] !== openBrace) return scanWhole(scanner);
 
-  const result: Record<string, unknown> = {};
+  const members: Member[] = [];
+  const scanned = (end: number): ScannedJson => {
+    requireEnd(scanner, end);
+    return { values: scanner.values, parse: (yieldToParse) => parseMembers(scanner, members, yieldToParse) };
+  };
   let position = scanner.skipSpace(start + 1);
-  if (bytes[position] === closeBrace) return finish(scanner, position + 1, result);
-  for (let members = 1; members <= limits.membersMax; members++) {
+  if (bytes[position] === closeBrace) return scanned(position + 1);
+  for (let count = 1; count <= limits.membersMax; count++) {
     const colon = scanner.endOfValue(position, 1);
     if (bytes[colon] !== colonByte) throw new SyntaxError('expected a colon after a key');
-    const key: unknown = JSON.parse(scanner.text(position, colon));
-    if (typeof key !== 'string') throw new SyntaxError('expected a string as a key');
-    const valueStart = scanner.skipSpace(colon + 1);
-    const isArray = bytes[valueStart] === openBracket;
-    const { value, end } = isArray
-      ? await parseArray(scanner, valueStart, yieldToLoop)
-      : parseMember(scanner, valueStart);
-    setMember(result, key, value);
+    const key = keyOf(scanner, position, colon, wanted);
+    const from = scanner.skipSpace(colon + 1);
+    const slices: number[] = [];
+    const isArray = bytes[from] === openBracket;
+    const end = isArray ? await scanArray(scanner, from, slices, yieldToLoop) : scanner.endOfValue(from, 1);
+    if (key !== undefined) members.push({ key, from, end, slices: isArray ? slices : undefined });
+    if (scanner.isTired()) await yieldToLoop();
     const separator = scanner.skipSpace(end);
-    if (bytes[separator] === closeBrace) return finish(scanner, separator + 1, result);
+    if (bytes[separator] === closeBrace) return scanned(separator + 1);
     if (bytes[separator] !== comma) throw new SyntaxError('expected a comma between members');
     position = scanner.skipSpace(separator + 1);
   }
-  throw new JsonTooComplexError('too many members');
+  throw new JsonTooManyValuesError('too many members');
 }
 
-interface Parsed {
-  readonly value: unknown;
-  /** The position after the value. */
+/** A member of the object at the top. */
+interface Member {
+  readonly key: string;
+  readonly from: number;
   readonly end: number;
+  /** Of an array: where its slices end, at their last comma or the closing bracket. */
+  readonly slices: readonly number[] | undefined;
 }
 
-/** What is no object at the top gets past no limit either. */
-function parseWhole(scanner: Scanner): unknown {
+/** What is no object at the top is nothing that anybody takes, and is parsed to say whether it is JSON. */
+function scanWhole(scanner: Scanner): ScannedJson {
+  const { bytes, limits } = scanner;
+  if (bytes.length > limits.elementStructureBytesMax) throw new JsonTooComplexError('no object');
   scanner.endOfValue(0, 0);
-  return JSON.parse(scanner.text(0, scanner.bytes.length));
+  return {
+    values: scanner.values,
+    parse: async () => JSON.parse(scanner.text(0, bytes.length)),
+  };
 }
 
-function parseMember(scanner: Scanner, from: number): Parsed {
-  const end = scanner.endOfValue(from, 1);
-  return { value: JSON.parse(scanner.text(from, end)), end };
+/** No name that anybody knows is as long, however it is escaped. */
+const wantedKeyBytesMax = 1024;
+
+/** Undefined for a member that is not wanted. */
+function keyOf(
+  scanner: Scanner,
+  from: number,
+  to: number,
+  wanted: ReadonlySet<string> | undefined,
+): string | undefined {
+  if (wanted !== undefined && to - from > wantedKeyBytesMax) return undefined;
+  const key: unknown = JSON.parse(scanner.text(from, to));
+  if (typeof key !== 'string') throw new SyntaxError('expected a string as a key');
+  return wanted === undefined || wanted.has(key) ? key : undefined;
 }
 
-async function parseArray(scanner: Scanner, from: number, yieldToLoop: () => Promise<void>): Promise<Parsed> {
-  const elements: unknown[] = [];
-  const first = scanner.skipSpace(from + 1);
-  if (scanner.bytes[first] === closeBracket) return { value: elements, end: first + 1 };
-  let sliceStart = first;
-  let position = first;
+/** Notes where its slices end. Returns the position after it. */
+async function scanArray(
+  scanner: Scanner,
+  from: number,
+  slices: number[],
+  yieldToLoop: Yield,
+): Promise<number> {
+  const { bytes, limits } = scanner;
+  let position = scanner.skipSpace(from + 1);
+  if (bytes[position] === closeBracket) return position + 1;
+  let sliceStart = position;
+  let sliceStructureStart = scanner.structureBytes;
   for (;;) {
     const end = scanner.endOfValue(position, 2);
-    const separator = scanner.bytes[end];
+    const separator = bytes[end];
     if (separator !== comma && separator !== closeBracket) throw new SyntaxError('the array does not end');
+    scanner.element();
     position = end + 1;
-    if (separator === comma && position - sliceStart < scanner.limits.sliceBytes) continue;
-    const slice: unknown[] = JSON.parse(`[${scanner.text(sliceStart, end)}]`);
-    // Nothing between two brackets is an array; nothing before or after a comma is an error.
-    if (slice.length === 0) throw new SyntaxError('expected an element');
-    for (const element of slice) elements.push(element);
-    if (separator === closeBracket) return { value: elements, end: position };
+    if (separator === closeBracket) {
+      slices.push(end);
+      return position;
+    }
+    const isFull =
+      position - sliceStart >= limits.sliceBytes ||
+      scanner.structureBytes - sliceStructureStart >= limits.sliceStructureBytes;
+    if (!isFull) continue;
+    slices.push(end);
     sliceStart = position;
-    await yieldToLoop();
+    sliceStructureStart = scanner.structureBytes;
+    if (scanner.isTired()) await yieldToLoop();
   }
 }
 
-function finish(scanner: Scanner, position: number, result: unknown): unknown {
+async function parseMembers(
+  scanner: Scanner,
+  members: readonly Member[],
+  yieldToLoop: Yield,
+): Promise<Record<string, unknown>> {
+  const result: Record<string, unknown> = {};
+  let parsedBytes = 0;
+  const parsed = async (bytes: number): Promise<void> => {
+    parsedBytes += bytes;
+    if (parsedBytes < scanner.limits.sliceStructureBytes) return;
+    parsedBytes = 0;
+    await yieldToLoop();
+  };
+  for (const { key, from, end, slices } of members) {
+    if (slices !== undefined) {
+      setMember(result, key, await parseArray(scanner, from, slices, parsed));
+      continue;
+    }
+    setMember(result, key, JSON.parse(scanner.text(from, end)));
+    await parsed(end - from);
+  }
+  return result;
+}
+
+async function parseArray(
+  scanner: Scanner,
+  from: number,
+  slices: readonly number[],
+  parsed: (bytes: number) => Promise<void>,
+): Promise<unknown[]> {
+  const elements: unknown[] = [];
+  let start = from + 1;
+  for (const end of slices) {
+    const slice: unknown[] = JSON.parse(scanner.bracketed(start, end));
+    // Nothing between two brackets is an array; nothing before or after a comma is an error.
+    if (slice.length === 0) throw new SyntaxError('expected an element');
+    for (const element of slice) elements.push(element);
+    await parsed(end - start);
+    start = end + 1;
+  }
+  return elements;
+}
+
+function requireEnd(scanner: Scanner, position: number): void {
   if (scanner.skipSpace(position) !== scanner.bytes.length)
     throw new SyntaxError('unexpected text after the end');
-  return result;
 }
 
 /** As `JSON.parse` does it: `__proto__` becomes an ordinary own property. */
@@ -137,9 +252,17 @@ const colonByte = 0x3a;
 const quote = 0x22;
 const backslash = 0x5c;
 
+/** About a millisecond. Strings are passed over by native searches, so they count for less. */
+const stretch = 128 * kibibyte;
+const stringBytesPerStep = 16;
+
 class Scanner {
   readonly bytes: Buffer;
   readonly limits: SliceLimits;
+  values = 0;
+  structureBytes = 0;
+  #elements = 0;
+  #steps = 0;
 
   constructor(bytes: Buffer, limits: SliceLimits) {
     this.bytes = bytes;
@@ -148,17 +271,39 @@ class Scanner {
 
   text(from: number, to: number): string {
     const piece = this.bytes.subarray(from, to);
+    // Ciphertext is ASCII, which is copied and not decoded.
+    if (isAscii(piece)) return piece.toString('latin1');
     if (!isUtf8(piece)) throw new JsonNotUtf8Error('not UTF-8');
     return piece.toString('utf8');
   }
 
+  /** As an array of its own. What stands around it is a comma or a bracket that nobody reads again. */
+  bracketed(from: number, to: number): string {
+    this.bytes[from - 1] = openBracket;
+    this.bytes[to] = closeBracket;
+    return this.text(from - 1, to + 1);
+  }
+
   skipSpace(from: number): number {
-    let position = from;
-    for (;;) {
+    const last = from + this.limits.elementStructureBytesMax;
+    for (let position = from; position < last; position++) {
       const byte = this.bytes[position];
       if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return position;
-      position += 1;
     }
+    throw new JsonTooComplexError('too much space');
+  }
+
+  /** Counts one of an array below the top. */
+  element(): void {
+    this.#elements += 1;
+    if (this.#elements > this.limits.elementsMax) throw new JsonTooManyValuesError('too many elements');
+  }
+
+  /** Whether it has walked so far that the loop should turn. */
+  isTired(): boolean {
+    if (this.#steps < stretch) return false;
+    this.#steps = 0;
+    return true;
   }
 
   /**
@@ -168,41 +313,58 @@ class Scanner {
   endOfValue(from: number, depth: number): number {
     const { bytes, limits } = this;
     let open = depth;
+    let values = 1;
     let structureBytes = 0;
     let position = from;
-    while (position < bytes.length) {
+    for (; position < bytes.length; position++) {
       const byte = bytes[position];
       if (byte === quote) {
-        position = this.#endOfString(position + 1);
+        position = this.#endOfString(position + 1) - 1;
         continue;
       }
       if (byte === openBrace || byte === openBracket) {
+        values += 1;
         open += 1;
-        if (open > limits.depthMax) throw new JsonTooComplexError('nested too deeply');
+        if (open > limits.depthMax) throw new JsonTooDeepError('nested too deeply');
       } else if (byte === closeBrace || byte === closeBracket) {
-        if (open === depth) return position;
+        if (open === depth) break;
         open -= 1;
-      } else if (open === depth && (byte === comma || byte === colonByte)) {
-        return position;
+      } else if (byte === comma || byte === colonByte) {
+        if (open === depth) break;
+        if (byte === comma) values += 1;
       }
       structureBytes += 1;
       if (structureBytes > limits.elementStructureBytesMax)
         throw new JsonTooComplexError('too much structure');
-      position += 1;
     }
+    // What it ends with is structure too.
+    this.structureBytes += structureBytes + 1;
+    this.#steps += structureBytes + 1 + (position - from - structureBytes) / stringBytesPerStep;
+    this.values += values;
+    if (this.values > limits.valuesMax) throw new JsonTooManyValuesError('too many values');
     return position;
   }
 
   /** The position after the closing quote. */
   #endOfString(from: number): number {
-    const { bytes } = this;
+    const { bytes, limits } = this;
     const firstQuote = bytes.indexOf(quote, from);
     if (firstQuote < 0) return bytes.length;
     // Ciphertext has no escapes: its end is found by a native search.
-    if (bytes[firstQuote - 1] !== backslash) return firstQuote + 1;
+    if (bytes[firstQuote - 1] !== backslash) {
+      if (firstQuote - from > limits.escapedStringBytesMax) this.#requirePlain(from, firstQuote);
+      return firstQuote + 1;
+    }
+    const last = Math.min(bytes.length, from + limits.escapedStringBytesMax);
     let position = from;
-    while (position < bytes.length && bytes[position] !== quote)
-      position += bytes[position] === backslash ? 2 : 1;
-    return Math.min(position + 1, bytes.length);
+    while (position < last && bytes[position] !== quote) position += bytes[position] === backslash ? 2 : 1;
+    if (position < last) return position + 1;
+    if (last < bytes.length) throw new JsonTooComplexError('a long string with escapes');
+    return bytes.length;
+  }
+
+  #requirePlain(from: number, to: number): void {
+    if (this.bytes.subarray(from, to).includes(backslash))
+      throw new JsonTooComplexError('a long string with escapes');
   }
 }

@@ -182,3 +182,19 @@ test('what has no room in the memory of replies is given up on', async (t) => {
   t.is(replyMemory.bytes, 0);
   await outflow.taken;
 });
+
+test('a reader that leaves the last of a reply keeps no more of it in memory', (t) => {
+  const { res, replyMemory, outflow } = world(1_000_000);
+  const reply = new Uint8Array(1_000_000);
+  let offered: Uint8Array = new Uint8Array();
+  const tryEnd = res.tryEnd.bind(res);
+  res.tryEnd = (chunk, lengthBytes) => {
+    offered = chunk;
+    return tryEnd(chunk, lengthBytes);
+  };
+  res.cork(() => outflow.offer(reply));
+  res.room(999_000);
+  res.room(1);
+  t.is(replyMemory.bytes, 999);
+  t.is(offered.buffer.byteLength, 1_000);
+});

@@ -5,7 +5,8 @@
  * the library only as far as the system takes it, so that nothing is copied; of one of unknown length the library
  * keeps what the system does not take, so it is handed over in pieces, and after a piece that was kept the next is
  * small: whether it is kept too tells whether the reader has caught up. What is not taken counts in the memory of
- * replies, and its reader has to keep a least pace.
+ * replies, and its reader has to keep a least pace. What is taken is let go of: a reader that leaves the last bytes of a
+ * reply would otherwise keep all of it in memory, and be counted for these.
  */
 import type { Clock } from '../../runtime/clock.ts';
 import { type LeastPace, Pace } from './pace.ts';
@@ -31,6 +32,7 @@ const probeBytes = 1024;
 const empty: Uint8Array = new Uint8Array();
 
 export class Outflow implements HeldReply {
+  readonly user: string;
   readonly #res: HttpResponse;
   readonly #lengthBytes: number | undefined;
   readonly #options: OutflowOptions;
@@ -49,7 +51,9 @@ export class Outflow implements HeldReply {
     lengthBytes: number | undefined,
     options: OutflowOptions,
     events: OutflowEvents,
+    user = '',
   ) {
+    this.user = user;
     this.#res = res;
     this.#lengthBytes = lengthBytes;
     this.#options = options;
@@ -120,6 +124,8 @@ export class Outflow implements HeldReply {
   }
 
   #hold(): void {
+    const { byteLength, buffer } = this.#unsent;
+    if (byteLength * 2 < buffer.byteLength) this.#unsent = new Uint8Array(this.#unsent);
     this.#options.replyMemory.hold(this, this.#unsent.byteLength + this.#keptBytes);
   }
 

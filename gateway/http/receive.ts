@@ -1,4 +1,5 @@
 /** From a request's head to its body. */
+import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import type { BodyMemory } from './body.ts';
 import { BodyStream } from './body-stream.ts';
 import type { RawBody, Receiving, ReceivingLimits, ReceivingOptions, Recipient } from './receiving.ts';
@@ -8,12 +9,19 @@ import { StreamedBody } from './streamed-body.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
 import { WholeBody } from './whole-body.ts';
 
+/** What its head says of a request. */
+export interface Sender {
+  /** In lower case. */
+  readonly method: string;
+  readonly route: AnyRoute;
+  readonly credentials: Credentials | undefined;
+}
+
 /** Undefined when there is no body to wait for: the recipient has been told. Otherwise it is to be started. */
 export function receive(
   res: HttpResponse,
   req: HttpRequest,
-  method: string,
-  route: AnyRoute,
+  { method, route, credentials }: Sender,
   options: ReceivingOptions,
   recipient: Recipient,
 ): Receiving | undefined {
@@ -28,9 +36,10 @@ export function receive(
     recipient.refused(refusal);
     return undefined;
   }
+  const head = { route, credentials, bytesMax, declaredBytes: declared };
   return route.body === 'stream'
-    ? new StreamedBody(res, bytesMax, options, recipient)
-    : new WholeBody(res, route.body === 'bytes', bytesMax, declared, options, recipient);
+    ? new StreamedBody(res, head, options, recipient)
+    : new WholeBody(res, head, options, recipient);
 }
 
 /** The length of a body, 0 for one that does not say it, undefined when there is none. */
@@ -38,11 +47,7 @@ function declaredBytes(req: HttpRequest, method: string): number | 'encoded' | u
   if (method === 'get' || method === 'head') return undefined;
   const length = req.getHeader('content-length');
   if (length === '0') return undefined;
-  if (length === '') {
-    const coding = req.getHeader('transfer-encoding');
-    if (coding === '') return undefined;
-    if (coding.toLowerCase() !== 'chunked') return 'encoded';
-  }
+  if (length === '' && req.getHeader('transfer-encoding') === '') return undefined;
   const encoding = req.getHeader('content-encoding');
   if (encoding !== '' && encoding.toLowerCase() !== 'identity') return 'encoded';
   return length === '' ? 0 : Number(length);

@@ -1,7 +1,7 @@
 /**
  * A request's body on its way in, in the form that its route declares.
  *
- *     json    gathered whole, parsed; above 1 MiB in slices      whole-body.ts
+ *     json    gathered whole, parsed; large ones in slices       whole-body.ts
  *     bytes   gathered whole
  *     stream  handed on as it arrives                            streamed-body.ts
  *
@@ -9,10 +9,12 @@
  * of it. Those of streams may be slower: a least pace is asked of them, and only while their reader waits.
  */
 
+import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { GatewaySettings } from '../settings.ts';
 import type { BodyMemory, JsonObject } from './body.ts';
 import type { BodyStream } from './body-stream.ts';
+import type { LargeBodies } from './large-bodies.ts';
 import type { Refusal } from './refusal.ts';
 
 export type ReceivingLimits = Pick<
@@ -23,6 +25,9 @@ export type ReceivingLimits = Pick<
 export interface ReceivingOptions {
   readonly clock: Clock;
   readonly bodyMemory: BodyMemory;
+  readonly largeBodies: LargeBodies;
+  /** The refusal where the session does not live. Rejects where nobody could tell. */
+  readonly checkSession: (credentials: Credentials) => Promise<Refusal | undefined>;
   readonly limits: ReceivingLimits;
 }
 
@@ -47,6 +52,8 @@ export interface Receiving {
   overdue(nowMs: number): Refusal | undefined;
   /** To be called before the reply: what still comes is thrown away. */
   letGo(): void;
-  /** To be called when the exchange is over: gives back what is held. `res` may be gone. */
+  /** To be called when no handler works with the body any more, or none ever will: gives back what is held. */
+  giveBack(): void;
+  /** To be called when the exchange is over. `res` may be gone. */
   end(): void;
 }

@@ -40,6 +40,13 @@ export const refusals = {
   bodyNotJson: { status: 400, message: 'The request payload is not valid JSON.' },
   bodyNotObject: { status: 400, message: 'The request payload must be a JSON object.' },
   bodyTooDeep: { status: 400, message: 'The request payload is nested too deeply.' },
+  bodyTooComplex: { status: 400, message: 'The request payload is too complex in one place.' },
+  bodyTooManyValues: { status: 400, message: 'The request payload holds too many values.' },
+  bodyOfOthersFirst: {
+    status: 429,
+    message: 'This account is sending much at once already. Please try again.',
+    retryAfterMs: 5_000,
+  },
   noAnswer: {
     status: 503,
     message: 'The server did not finish in time. Please try again.',

@@ -6,6 +6,7 @@ function replies(memory: ReplyMemory, ...names: readonly string[]) {
   const givenUp: string[] = [];
   const all = names.map((name): HeldReply => {
     const reply: HeldReply = {
+      user: name.charAt(0),
       giveUp() {
         givenUp.push(name);
         memory.release(reply);
@@ -41,4 +42,33 @@ test('one that is larger than the bound goes itself, after all others', (t) => {
   t.is(memory.bytes, 0);
   memory.release(a);
   t.is(memory.bytes, 0);
+});
+
+test('beyond the bound of a user his own go, and nobody else’s', (t) => {
+  const memory = new ReplyMemory(100, 50);
+  const { all, givenUp } = replies(memory, 'b1', 'a1', 'a2', 'a3', 'b2');
+  const [b1, a1, a2, a3, b2] = all as [HeldReply, HeldReply, HeldReply, HeldReply, HeldReply];
+  memory.hold(b1, 20);
+  memory.hold(a1, 25);
+  memory.hold(a2, 25);
+  memory.hold(a1, 20);
+  memory.hold(a3, 20);
+  t.deepEqual(givenUp, ['a2']);
+  memory.hold(b2, 30);
+  t.deepEqual(givenUp, ['a2']);
+  t.is(memory.bytes, 90);
+  for (const each of all) memory.release(each);
+  t.is(memory.bytes, 0);
+  memory.hold(a1, 50);
+  t.deepEqual(givenUp, ['a2']);
+});
+
+test('the only one of a user may be larger than his bound, and makes his others go', (t) => {
+  const memory = new ReplyMemory(100, 50);
+  const { all, givenUp } = replies(memory, 'a1', 'a2');
+  const [a1, a2] = all as [HeldReply, HeldReply];
+  memory.hold(a1, 10);
+  memory.hold(a2, 80);
+  t.deepEqual(givenUp, ['a1']);
+  t.is(memory.bytes, 80);
 });

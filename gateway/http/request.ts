@@ -3,7 +3,7 @@
  * body over the query, checked by the route's schema. The API version comes under three names (docs/protocol/http.md,
  * "Requests"); a schema sees it as `api` only.
  */
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { JsonObject } from './body.ts';
 import type { Refusal } from './refusal.ts';
 import type { AnyRoute } from './route.ts';
@@ -22,6 +22,14 @@ export function mergeRequest(
   const version = merged['api'] ?? merged['api_version'] ?? merged['apiVersion'];
   if (version !== undefined) merged['api'] = version;
   return merged;
+}
+
+const versionFields = ['api', 'api_version', 'apiVersion'];
+
+/** Which fields of a body the route's schema looks at; undefined where that may be any. */
+export function wantedFields({ request }: AnyRoute): ReadonlySet<string> | undefined {
+  if (!(request instanceof z.ZodObject) || request.def.catchall !== undefined) return undefined;
+  return new Set([...Object.keys(request.shape), ...versionFields]);
 }
 
 const queryFieldsMax = 64;

@@ -47,6 +47,9 @@ export class Responder {
   /** Set from the request's head before anything is sent. */
   headers: StandingHeaders = standardHeaders;
   corsLines = '';
+  securityLines = '';
+  /** Whom the reply is for; empty where nobody is signed in. */
+  user = '';
   headOnly = false;
 
   /** `onDone` is told the status, or 0 for a reply that nobody got whole. */
@@ -173,7 +176,10 @@ export class Responder {
     const res = this.#res;
     if (status !== 200) res.writeStatus(statusLine(status));
     // One call with line breaks in it: each call into the library costs more than the bytes of ten headers.
-    res.writeHeader('Content-Type', contentType + lines + requestIdLine + this.#requestId + this.corsLines);
+    res.writeHeader(
+      'Content-Type',
+      contentType + lines + requestIdLine + this.#requestId + this.securityLines + this.corsLines,
+    );
     if (setCookies !== undefined) for (const cookie of setCookies) res.writeHeader('Set-Cookie', cookie);
   }
 
@@ -207,10 +213,8 @@ export class Responder {
   }
 
   #workflow(lengthBytes: number | undefined, status: number): Outflow {
-    this.#outflow = new Outflow(this.#res, lengthBytes, this.#options, {
-      complete: () => this.#finish(status),
-      giveUp: () => this.cut(),
-    });
+    const events = { complete: () => this.#finish(status), giveUp: () => this.cut() };
+    this.#outflow = new Outflow(this.#res, lengthBytes, this.#options, events, this.user);
     return this.#outflow;
   }
 

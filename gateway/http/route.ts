@@ -138,8 +138,6 @@ export interface Route<A extends Access = Access, Request = unknown, B extends B
   readonly bodyLimit?: 'small' | 'large' | number;
   /** The longest path parameter as sent, escapes included; 1,024 characters when absent. */
   readonly parameterCharactersMax?: number;
-  /** No rate limit counts it before its handler runs: probes, and what counts itself (see gateway/admission/rate-limit.ts). */
-  readonly unlimited?: true;
   /** Instead of the count that all routes of its access share. */
   readonly rate?: RateBucket;
   /** Replace the headers of the same name that every reply has, on refusals too; an empty one leaves it out. */

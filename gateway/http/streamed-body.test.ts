@@ -1,7 +1,9 @@
 import test from 'ava';
 import { FakeClock } from '../../test/kit/clock.ts';
+import { emptyRoute } from '../../test/kit/gateway.ts';
 import { BodyMemory } from './body.ts';
 import { queueBytesMax } from './body-stream.ts';
+import { LargeBodies } from './large-bodies.ts';
 import type { ReceivingOptions, Recipient } from './receiving.ts';
 import { StreamedBody } from './streamed-body.ts';
 import type { HttpResponse } from './uws.ts';
@@ -20,6 +22,8 @@ function world() {
   const options: ReceivingOptions = {
     clock: new FakeClock(),
     bodyMemory: new BodyMemory(10_000_000),
+    largeBodies: new LargeBodies(),
+    checkSession: async () => undefined,
     limits: {
       smallBodyBytes: 0,
       largeBodyBytes: 0,
@@ -34,7 +38,9 @@ function world() {
     failed() {},
     waitsForBody() {},
   };
-  const body = new StreamedBody(res, 10_000_000, options, recipient);
+  const route = emptyRoute('PUT', '/v1/x', { body: 'stream' });
+  const head = { route, credentials: undefined, bytesMax: 10_000_000, declaredBytes: 0 };
+  const body = new StreamedBody(res, head, options, recipient);
   body.start();
   const taken = () => calls.splice(0);
   return {

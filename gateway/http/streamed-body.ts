@@ -4,6 +4,7 @@ import { Pace } from './pace.ts';
 import type { Receiving, ReceivingOptions, Recipient } from './receiving.ts';
 import { type Refusal, refusals } from './refusal.ts';
 import { type HttpResponse, windUpLibraryClock } from './uws.ts';
+import type { BodyHead } from './whole-body.ts';
 
 export class StreamedBody implements Receiving {
   readonly #res: HttpResponse;
@@ -16,11 +17,16 @@ export class StreamedBody implements Receiving {
   /** The reply is out, or nobody is there to take it: `res` is not ours any more. */
   #ended = false;
 
-  constructor(res: HttpResponse, bytesMax: number, options: ReceivingOptions, recipient: Recipient) {
+  constructor(
+    res: HttpResponse,
+    { bytesMax, credentials }: BodyHead,
+    options: ReceivingOptions,
+    recipient: Recipient,
+  ) {
     this.#res = res;
     this.#recipient = recipient;
     this.#pace = new Pace(options.limits.leastPace, options.clock);
-    this.#stream = new BodyStream(options.bodyMemory, bytesMax, {
+    this.#stream = new BodyStream(options.bodyMemory.shareOf(credentials?.userUuid ?? ''), bytesMax, {
       pause: () => this.#hold(),
       resume: () => this.#goOn(),
       waiting: (isWaiting) => {
@@ -56,6 +62,9 @@ export class StreamedBody implements Receiving {
     this.#stream.release();
     this.#over = true;
   }
+
+  /** Its memory is given back chunk by chunk, and at the end. */
+  giveBack(): void {}
 
   end(): void {
     this.#ended = true;

@@ -9,12 +9,18 @@ export const headerBytesMax = 32 * 1024;
 
 process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(headerBytesMax);
 
+// An import declaration would be hoisted above the line that sets the limit.
+const library = (await import('uWebSockets.js')) as typeof import('uWebSockets.js') & {
+  DISABLED: 0;
+  LIBUS_LISTEN_EXCLUSIVE_PORT: number;
+  _cfg(option: string): void;
+};
+
 export const { App, DISABLED, LIBUS_LISTEN_EXCLUSIVE_PORT, us_listen_socket_close, us_socket_local_port } =
-  // An import declaration would be hoisted above the line that sets the limit.
-  (await import('uWebSockets.js')) as typeof import('uWebSockets.js') & {
-    DISABLED: 0;
-    LIBUS_LISTEN_EXCLUSIVE_PORT: number;
-  };
+  library;
+
+// Without it every reply names the library and its version.
+library._cfg('silent');
 
 export type {
   HttpRequest,

@@ -1,32 +1,62 @@
-/** Gathers a body that has to be whole, and parses it when it is JSON. */
-import { BodyBuffer, type ParsedBody, parseBody, parseLargeBody, slicedAboveBytes } from './body.ts';
+/**
+ * Gathers a body that has to be whole, and parses it when it is JSON.
+ *
+ *     small   parsed where it lies, or when its last piece is there
+ *     large   session asked after -> whole -> turn of its user -> counted -> parsed in slices -> handler
+ *
+ * A large body is one above `largeAboveBytes` that somebody signed in sends. What it takes of the memory of bodies, and
+ * its turn, are given back when its handler is through with it, or when it never gets it.
+ */
+import type { Credentials } from '../../actors/identity/session-tokens.ts';
+import {
+  type BodyAccount,
+  BodyBuffer,
+  type ParsedBody,
+  parseBody,
+  parseLargeBody,
+  slicedAboveBytes,
+} from './body.ts';
+import type { Waiting } from './large-bodies.ts';
 import type { Receiving, ReceivingOptions, Recipient } from './receiving.ts';
 import { type Refusal, refusals } from './refusal.ts';
+import { wantedFields } from './request.ts';
+import type { AnyRoute } from './route.ts';
 import type { HttpResponse } from './uws.ts';
 
-export class WholeBody implements Receiving {
+/** From here on the session is worth asking after, and users take turns. */
+const largeAboveBytes = 1024 * 1024;
+/** The one before has this long to be saved. */
+const turnWaitMs = 5_000;
+
+/** What is known of a body before it comes. */
+export interface BodyHead {
+  readonly route: AnyRoute;
+  /** Whose MAC was right: nobody has asked yet whether the session lives. */
+  readonly credentials: Credentials | undefined;
+  readonly bytesMax: number;
+  /** 0 where it is not declared. */
+  readonly declaredBytes: number;
+}
+
+export class WholeBody implements Receiving, Waiting {
   readonly #res: HttpResponse;
-  readonly #asBytes: boolean;
-  readonly #bytesMax: number;
-  readonly #declared: number;
+  readonly #head: BodyHead;
   readonly #options: ReceivingOptions;
   readonly #recipient: Recipient;
   #buffer: BodyBuffer | undefined;
+  /** What will have been made of it beside its strings. */
+  #made: { readonly account: BodyAccount; readonly bytes: number } | undefined;
   /** Whether nothing more is expected. */
   #over = false;
+  /** Whether nobody waits for it any more. */
+  #ended = false;
+  #checked: Promise<Refusal | undefined> | undefined;
+  #waitsSinceMs: number | undefined;
+  #hasTurn = false;
 
-  constructor(
-    res: HttpResponse,
-    asBytes: boolean,
-    bytesMax: number,
-    declared: number,
-    options: ReceivingOptions,
-    recipient: Recipient,
-  ) {
+  constructor(res: HttpResponse, head: BodyHead, options: ReceivingOptions, recipient: Recipient) {
     this.#res = res;
-    this.#asBytes = asBytes;
-    this.#bytesMax = bytesMax;
-    this.#declared = declared;
+    this.#head = head;
     this.#options = options;
     this.#recipient = recipient;
   }
@@ -42,6 +72,9 @@ export class WholeBody implements Receiving {
   }
 
   overdue(nowMs: number): Refusal | undefined {
+    if (this.#waitsSinceMs !== undefined && nowMs - this.#waitsSinceMs >= turnWaitMs) {
+      return refusals.bodyOfOthersFirst;
+    }
     const isLate = nowMs - this.#recipient.startedMs >= this.#options.limits.bodyTimeoutMs;
     return isLate && !this.#over ? refusals.bodyTooSlow : undefined;
   }
@@ -50,47 +83,132 @@ export class WholeBody implements Receiving {
     this.#over = true;
   }
 
+  giveBack(): void {
+    this.#buffer?.release();
+    this.#made?.account.release(this.#made.bytes);
+    this.#made = undefined;
+    const { largeBodies } = this.#options;
+    if (this.#waitsSinceMs !== undefined) largeBodies.withdraw(this.#user, this);
+    if (this.#hasTurn) largeBodies.leave(this.#user);
+    this.#waitsSinceMs = undefined;
+    this.#hasTurn = false;
+  }
+
   end(): void {
     this.#over = true;
-    this.#buffer?.release();
+    this.#ended = true;
+  }
+
+  /** It is the turn of this body. */
+  enter(): void {
+    this.#waitsSinceMs = undefined;
+    this.#hasTurn = true;
+    this.#parseLarge().catch((error) => this.#recipient.failed(error));
+  }
+
+  get #asBytes(): boolean {
+    return this.#head.route.body === 'bytes';
+  }
+
+  get #share(): BodyAccount {
+    return this.#options.bodyMemory.shareOf(this.#user);
+  }
+
+  get #user(): string {
+    return this.#head.credentials?.userUuid ?? '';
   }
 
   #add(chunk: ArrayBuffer, isLast: boolean): void {
+    const { bytesMax, declaredBytes } = this.#head;
     if (isLast && this.#buffer === undefined && !this.#asBytes && chunk.byteLength <= slicedAboveBytes) {
       // The usual case, a body that came in one piece, is parsed where it lies.
       this.#over = true;
-      if (chunk.byteLength > this.#bytesMax) this.#recipient.refused(refusals.bodyTooLarge);
+      if (chunk.byteLength > bytesMax) this.#recipient.refused(refusals.bodyTooLarge);
       else this.#parsed(parseBody(Buffer.from(chunk)));
       return;
     }
-    this.#buffer ??= new BodyBuffer(this.#options.bodyMemory, this.#bytesMax, this.#declared);
+    this.#buffer ??= new BodyBuffer(this.#share, bytesMax, declaredBytes);
     const refusal = this.#buffer.append(new Uint8Array(chunk));
     if (refusal !== undefined) {
-      this.#over = true;
-      this.#recipient.refused(refusal);
+      this.#refuse(refusal);
       return;
     }
+    if (this.#buffer.bytes.length > largeAboveBytes) this.#check();
     if (!isLast) return;
     this.#over = true;
     this.#received(this.#buffer.bytes);
   }
 
+  /** Asks after the session, once. A refusal is given without waiting for the rest of the body. */
+  #check(): void {
+    const { credentials } = this.#head;
+    if (credentials === undefined || this.#checked !== undefined) return;
+    this.#checked = this.#options.checkSession(credentials);
+    this.#checked.then(
+      (refusal) => {
+        if (refusal !== undefined && !this.#ended) this.#refuse(refusal);
+      },
+      (error) => {
+        this.#over = true;
+        this.#recipient.failed(error);
+      },
+    );
+  }
+
   #received(bytes: Buffer): void {
-    if (this.#asBytes) {
-      this.#recipient.received({}, bytes);
-    } else if (bytes.length <= slicedAboveBytes) {
-      this.#parsed(parseBody(bytes));
-    } else {
-      parseLargeBody(bytes).then(
-        (parsed) => this.#parsed(parsed),
-        (error) => this.#recipient.failed(error),
-      );
+    if (this.#checked !== undefined) this.#checked.then((refusal) => refusal ?? this.#askForTurn(), ignored);
+    else if (this.#asBytes) this.#recipient.received({}, bytes);
+    else if (bytes.length <= slicedAboveBytes) this.#parsed(parseBody(bytes));
+    else this.#parseLarge().catch((error) => this.#recipient.failed(error));
+  }
+
+  #askForTurn(): void {
+    if (this.#ended) return;
+    this.#waitsSinceMs = this.#options.clock.monotonicMs();
+    if (!this.#options.largeBodies.ask(this.#user, this)) {
+      this.#waitsSinceMs = undefined;
+      this.#refuse(refusals.bodyOfOthersFirst);
     }
   }
 
+  async #parseLarge(): Promise<void> {
+    const bytes = this.#buffer?.bytes;
+    if (bytes === undefined) return;
+    if (this.#asBytes) {
+      this.#recipient.received({}, bytes);
+      return;
+    }
+    const parsed = await parseLargeBody(bytes, {
+      wanted: wantedFields(this.#head.route),
+      take: (made) => this.#take(made),
+      isWanted: () => !this.#ended,
+    });
+    if (parsed === undefined) return;
+    this.#buffer?.parsed();
+    if ('status' in parsed) this.#recipient.refused(parsed);
+    else this.#recipient.received(parsed.body, undefined);
+  }
+
+  /** The one whose turn it is may take more than the share of its user. */
+  #take(bytes: number): boolean {
+    const account = this.#hasTurn ? this.#options.bodyMemory : this.#share;
+    if (!account.take(bytes)) return false;
+    this.#made = { account, bytes };
+    return true;
+  }
+
+  /** Of a small body. */
   #parsed(parsed: ParsedBody): void {
     this.#buffer?.release();
     if ('status' in parsed) this.#recipient.refused(parsed);
     else this.#recipient.received(parsed.body, undefined);
   }
+
+  #refuse(refusal: Refusal): void {
+    this.#over = true;
+    this.#recipient.refused(refusal);
+  }
 }
+
+/** Whoever asked has been told. */
+const ignored = () => {};

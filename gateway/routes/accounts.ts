@@ -7,6 +7,7 @@ import type { AccountSettings } from '../../actors/settings.ts';
 import { invalidAuth } from '../../actors/signed-in.ts';
 import { User } from '../../actors/user/contract.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
+import type { RateBucket } from '../admission/rate-limit.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import type { CookieOptions } from '../settings.ts';
 import { emailField, workspaceField } from './address-fields.ts';
@@ -14,7 +15,7 @@ import { answered, errorBodySchema, refusedAnswer, signedInAnswer } from './answ
 import { sessionAnswer, signInBodySchema } from './sign-in-answer.ts';
 
 export interface AccountRouteOptions {
-  readonly settings: Pick<AccountSettings, 'workspacesPerEmail'>;
+  readonly settings: Pick<AccountSettings, 'workspacesPerEmail' | 'registrationsPerMinute'>;
   readonly cookies: CookieOptions;
 }
 
@@ -43,6 +44,11 @@ const deletionBody = z.object({ message: z.string() });
 
 export function accountRoutes({ settings, cookies }: AccountRouteOptions): readonly AnyRoute[] {
   const tag = 'Users';
+  const registrations: RateBucket = {
+    name: 'registration',
+    perMinute: settings.registrationsPerMinute,
+    by: 'address',
+  };
 
   async function register(
     { actors, ask, requestId, client }: RequestContext<'public'>,
@@ -96,6 +102,7 @@ export function accountRoutes({ settings, cookies }: AccountRouteOptions): reado
       request: registrationRequest,
       replies: { 200: signInBodySchema, 400: errorBodySchema },
       bodyLimit: 'small',
+      ...(settings.registrationsPerMinute > 0 && { rate: registrations }),
       handle: register,
     });
 

@@ -1,4 +1,4 @@
-/** How requests name an account: what no account can be found by is refused before it reaches the database. */
+/** How requests name an account: a name that no account can have is refused before it reaches the database. */
 import { z } from 'zod';
 import { isStorableText } from '../../actors/storable-text.ts';
 

@@ -74,7 +74,7 @@ type AskUser<Fields, Ok> = (
 
 function askFor<Fields, Ok>(command: SignedInShape<Fields, Ok>): AskUser<Fields, Ok> {
   const [name] = Object.entries<unknown>(User.commands).find(([, each]) => each === command) ?? [];
-  if (name === undefined) throw new TypeError('this command is none of the user’s');
+  if (name === undefined) throw new TypeError('this is not a command of the user kind');
   type Asks = Record<string, (request: unknown, options: AskOptions) => Promise<Answer<Ok>>>;
   return ({ actors, credentials, ask: options }, request) => {
     const asks = actors.get(User, credentials.userUuid).ask as unknown as Asks;

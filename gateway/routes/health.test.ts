@@ -1,6 +1,7 @@
 import test from 'ava';
 import { systemClock } from '../../runtime/clock.ts';
 import { createReadiness } from '../../runtime/readiness.ts';
+import { FakeClock } from '../../test/kit/clock.ts';
 import { startGateway } from '../../test/kit/gateway.ts';
 import { healthRoutes } from './health.ts';
 
@@ -16,6 +17,7 @@ test('the health check is plain text and needs nothing', async (t) => {
 });
 
 test('readiness names what fails, and a check that throws has failed', async (t) => {
+  const clock = new FakeClock();
   let leased = true;
   const readiness = createReadiness(
     {
@@ -26,7 +28,7 @@ test('readiness names what fails, and a check that throws has failed', async (t)
         return true;
       },
     },
-    systemClock,
+    clock,
   );
   const { url } = await startGateway(t, healthRoutes({ readiness, filesServerUrl, captchaUiUrl: null }));
   const report = async () => {
@@ -36,6 +38,7 @@ test('readiness names what fails, and a check that throws has failed', async (t)
   const ok = { database: 'ok', lease: 'ok', workers: 'ok', serving: 'ok' };
   t.deepEqual(await report(), [200, { status: 'ready', checks: ok }, null]);
   leased = false;
+  await clock.advance(1_000);
   t.deepEqual(await report(), [
     503,
     { status: 'not_ready', checks: { ...ok, lease: 'failed', workers: 'failed' } },
@@ -44,7 +47,6 @@ test('readiness names what fails, and a check that throws has failed', async (t)
 });
 
 test('a check that hangs has failed after its time', async (t) => {
-  const { FakeClock } = await import('../../test/kit/clock.ts');
   const clock = new FakeClock();
   const readiness = createReadiness({ database: () => new Promise(() => {}) }, clock);
   const report = readiness.report();

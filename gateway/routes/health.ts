@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { checkResults, type Readiness } from '../../runtime/readiness.ts';
+import { unlimited } from '../admission/rate-limit.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 
 export interface HealthRouteOptions {
@@ -39,7 +40,7 @@ export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
       path: '/healthcheck',
       safe: true,
       access: 'public',
-      unlimited: true,
+      rate: unlimited,
       summary: 'Whether the process answers at all.',
       tag,
       enveloped: false,
@@ -52,7 +53,7 @@ export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
       path: '/healthcheck/readiness',
       safe: true,
       access: 'public',
-      unlimited: true,
+      rate: unlimited,
       summary: 'Whether the process and all it depends on can serve requests.',
       tag,
       enveloped: false,

@@ -12,7 +12,7 @@ export const itemRoutes = [
     summary: 'Saves items and gives those that changed since the token.',
     tag,
     bodyLimit: 'large',
-    refusals: [400],
+    refusals: [400, 413],
     adds: { snjs_version: ({ snjsVersion }) => snjsVersion },
   }),
   endpoint({

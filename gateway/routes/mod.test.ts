@@ -11,6 +11,7 @@ const routes = allRoutes({
   readiness: createReadiness({}, systemClock),
   filesServerUrl: 'http://files.test',
   captchaUiUrl: null,
+  signInFailed: undefined,
   version: '1.2.3',
   settings: defaultAccountSettings,
   refreshLimiter: createRateLimiter({ publicPerMinute: 0, sessionPerMinute: 0 }, systemClock),

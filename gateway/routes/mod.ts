@@ -21,6 +21,7 @@ export interface RoutesOptions
     AuthenticatorRouteOptions,
     BridgeTokenRouteOptions,
     SocketRouteOptions {
+  readonly settings: AccountRouteOptions['settings'] & SignInRouteOptions['settings'];
   /** The server's own version, for the description. */
   readonly version: string;
 }

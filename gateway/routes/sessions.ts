@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { sessionApiVersions } from '../../actors/identity/session.ts';
 import type { Credentials, SessionTokens } from '../../actors/identity/session-tokens.ts';
 import { User } from '../../actors/user/contract.ts';
-import type { RateLimiter } from '../admission/rate-limit.ts';
+import { type RateLimiter, unlimited } from '../admission/rate-limit.ts';
 import {
   accessCookiePrefix,
   clearedSessionCookies,
@@ -137,7 +137,7 @@ export function sessionRoutes({ tokens, cookies, refreshLimiter }: SessionRouteO
       request: refreshRequest,
       replies: { 200: refreshBodySchema, 400: errorBodySchema, 429: errorBodySchema },
       bodyLimit: refreshBytesMax,
-      unlimited: true,
+      rate: unlimited,
       handle: refresh,
     }),
     route({

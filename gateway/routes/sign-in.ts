@@ -4,11 +4,12 @@ import { keyParamsSchema } from '../../actors/identity/key-params.ts';
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import type { SignInAddress, SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { normaliseUsername, normaliseWorkspace } from '../../actors/identity/usernames.ts';
-import { isRefused } from '../../actors/reply.ts';
+import { type Answer, isRefused } from '../../actors/reply.ts';
 import type { AccountSettings } from '../../actors/settings.ts';
-import { missingCredentials, Signin } from '../../actors/signin/contract.ts';
+import { cookieSessionsMax, missingCredentials, Signin } from '../../actors/signin/contract.ts';
 import { User } from '../../actors/user/contract.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
+import { accessCookiePrefix } from '../http/cookies.ts';
 import { type AnyRoute, type Method, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import type { CookieOptions } from '../settings.ts';
 import { emailField, workspaceField } from './address-fields.ts';
@@ -20,8 +21,10 @@ export interface SignInRouteOptions {
   readonly settings: Pick<AccountSettings, 'workspacesPerEmail'>;
   readonly signinKeys: Pick<SigninKeys, 'actorId' | 'readApprovalId'>;
   readonly cookies: CookieOptions;
-  /** `CAPTCHA_UI_URL`, told with a failed sign-in once a captcha is needed; null when none is configured. */
+  /** `CAPTCHA_UI_URL`, sent with a failed sign-in once a captcha is needed; null when none is configured. */
   readonly captchaUiUrl: string | null;
+  /** Told the client's address of every sign-in that was refused, where the operator asks for that. */
+  readonly signInFailed: ((clientAddress: string) => void) | undefined;
 }
 
 const shortText = z.string().max(1_024).nullish();
@@ -50,6 +53,8 @@ const loginRequest = z.object({
   workspace_identifier: workspaceField,
 });
 
+const uuidCharacters = 36;
+
 const missingEmail = { status: 400, message: 'Please provide an email address.' } as const;
 
 export function signInRoutes({
@@ -57,6 +62,7 @@ export function signInRoutes({
   signinKeys,
   cookies,
   captchaUiUrl,
+  signInFailed,
 }: SignInRouteOptions): readonly AnyRoute[] {
   function addressOf(email: string, workspace: string | null | undefined): SignInAddress {
     return {
@@ -74,12 +80,16 @@ export function signInRoutes({
     if (own !== undefined) return own;
     if (email == null || email.trim() === '') return refusedAnswer(missingEmail);
     const address = addressOf(email, workspace_identifier);
-    const answer = await context.actors
-      .get(Signin, signinKeys.actorId(address))
-      .ask.loginParams(
-        { ...address, ...factorsOf(request), codeChallenge: code_challenge, device: context.client },
-        context.ask,
-      );
+    const answer = await context.actors.get(Signin, signinKeys.actorId(address)).ask.loginParams(
+      {
+        ...address,
+        ...factorsOf(request),
+        codeChallenge: code_challenge,
+        device: context.client,
+        cookieSessions: sessionsOf(context),
+      },
+      context.ask,
+    );
     return answered(answer, (body) => ({ status: 200, body }));
   }
 
@@ -96,9 +106,10 @@ export function signInRoutes({
   }
 
   async function login(
-    { actors, ask, client }: RequestContext<'public'>,
+    context: RequestContext<'public'>,
     request: z.infer<typeof loginRequest>,
   ): Promise<RouteReply> {
+    const { actors, ask, client } = context;
     const { email, password, code_verifier: codeVerifier, api } = request;
     if (!email?.trim()) return refusedAnswer(missingCredentials);
     const address = addressOf(email, request.workspace_identifier);
@@ -111,10 +122,12 @@ export function signInRoutes({
         ephemeral: request.ephemeral ?? false,
         hvmToken: request.hvm_token ?? undefined,
         device: client,
+        cookieSessions: sessionsOf(context),
       },
       ask,
     );
     const answer = answered(reply, sessionAnswer(cookies));
+    if (isGuess(reply) && client.ipAddress !== null) signInFailed?.(client.ipAddress);
     const asksForCaptcha = isRefused(reply) && reply.refused.captchaRequired === true && captchaUiUrl;
     return asksForCaptcha ? { ...answer, headers: { 'x-captcha-required': asksForCaptcha } } : answer;
   }
@@ -164,6 +177,19 @@ function codeOf(request: LoginParamsRequest): { codeName?: string; code?: string
   if (typeof code !== 'string' || code === '' || code.length > 64) return {};
   return { code, ...(isCodeName(codeName) && { codeName: codeName.slice(0, 64) }) };
 }
+
+/** The sessions that cookies of the request are of, ended or not, by their names. The newest come last. */
+function sessionsOf({ cookies }: Pick<RequestContext<'public'>, 'cookies'>): readonly string[] {
+  const names = [...cookies.keys()].filter((name) => name.startsWith(accessCookiePrefix));
+  return names
+    .map((name) => name.slice(accessCookiePrefix.length))
+    .filter((uuid) => uuid.length === uuidCharacters)
+    .slice(-cookieSessionsMax);
+}
+
+/** Whether a sign-in was refused for what was tried, and not for a request that lacks something. */
+const isGuess = (reply: Answer<unknown>): boolean =>
+  isRefused(reply) && reply.refused.captchaRequired !== undefined;
 
 /** Undefined: the bearer is not that of a living session, and the caller counts as unauthenticated. */
 async function ownKeyParams(

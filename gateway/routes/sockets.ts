@@ -1,4 +1,4 @@
-/** What stands around `/sockets` (docs/protocol/sockets.md). The socket itself is gateway/sockets. */
+/** The routes around `/sockets` (docs/protocol/sockets.md). The socket itself is gateway/sockets. */
 import { z } from 'zod';
 import { User } from '../../actors/user/contract.ts';
 import type { Actors, AskOptions } from '../../runtime/handles.ts';
@@ -25,7 +25,7 @@ const plainText = 'text/plain; charset=utf-8';
 const connectionHeaders = ['connectionid', 'authorization'];
 
 export function socketRoutes({ socketTokens }: SocketRouteOptions): readonly AnyRoute[] {
-  /** Sockets end here, so there is nothing to note of one that ends elsewhere: only its proof is looked at. */
+  /** Sockets end here, so one that ends elsewhere leaves nothing to record: only its token is checked. */
   const connection = async (context: RequestContext<'public'>): Promise<RouteReply> => {
     if (context.header('connectionid') === undefined) {
       return { status: 400, contentType: plainText, body: 'The header connectionid is missing.' };

@@ -1,6 +1,6 @@
 /**
  * Whether an upgrade may go on to ask the user's actor, decided from its head alone: origin, access key, token, rate.
- * Each is refused as what it is, before the upgrade: clients take every socket that opens for a sign to sync.
+ * Each gets its own refusal, before the upgrade: clients take every socket that opens as a sign to sync.
  */
 import { type AccessKeyGate, accessKeyHeader } from '../admission/access-key.ts';
 import { type ClientAddress, forwardedForOf } from '../admission/client-address.ts';
@@ -27,7 +27,7 @@ const foreignOrigin: Refusal = { status: 403, message: 'Pages of this origin may
 export function createSocketAdmission(options: SocketAdmissionOptions): AdmitSocket {
   const { cors, gate, limiter, clientAddress, tokens } = options;
 
-  /** As any request without a session is counted. */
+  /** Counted like any request without a session. */
   function counted(res: HttpResponse, req: HttpRequest, refusal: Refusal): Refusal {
     if (!limiter.limits(limiter.public)) return refusal;
     const address = Buffer.from(res.getRemoteAddressAsText()).toString('latin1');

@@ -3,12 +3,14 @@
  *
  *     head (admission) -> room -> the user's actor: session alive, gateway subscribed -> upgrade -> open
  *
- * Whatever is in the way is an HTTP answer to the upgrade, never a socket that opens and closes. What clients send is
- * not looked at (`ping` texts), and nothing is sent to them but JSON. The library pings a socket that has been silent
+ * Anything that prevents it is an HTTP answer to the upgrade, never a socket that opens and closes. What clients send
+ * (`ping` texts) is ignored, and they are sent nothing but JSON. The library pings a socket that has been silent
  * for half a minute and drops one that does not answer.
  */
 import type { AccessLog } from '../http/access-log.ts';
+import type { Connections } from '../http/connections.ts';
 import { refusalOf, unexpectedRefusal } from '../http/errors.ts';
+import type { Framing } from '../http/framing.ts';
 import type { OutflowOptions } from '../http/outflow.ts';
 import { type Refusal, refusalHeaders, refusalJson, refusals } from '../http/refusal.ts';
 import { jsonType, Responder } from '../http/responder.ts';
@@ -25,20 +27,22 @@ export interface SocketEndpointOptions {
   readonly metrics: SocketMetrics;
   readonly log: AccessLog;
   readonly replies: OutflowOptions;
+  readonly framing: Framing;
+  readonly connections: Pick<Connections, 'socketClosed'>;
   readonly requestId: () => string;
   readonly isDraining: () => boolean;
   /** A socket that was silent for so long, its answers to pings included, is dropped. */
   readonly idleSeconds: number;
 }
 
-/** The library copies the fields of this object, so what has an identity stands in one of them. */
+/** The library copies the fields of this object, so anything with an identity is in one of them. */
 interface UserData {
   readonly socket: OpenSocket;
 }
 
 /** Clients send nothing but `ping`. */
 const payloadBytesMax = 1_024;
-/** A few hundred frames: whoever has not read those dials again and syncs. */
+/** A few hundred frames: a client that has not read those dials again and syncs. */
 const backpressureBytesMax = 64 * 1_024;
 
 const restarting: Refusal = {
@@ -61,9 +65,11 @@ type Handshake = readonly [key: string, protocol: string, extensions: string];
 type Context = Parameters<NonNullable<WebSocketBehavior<UserData>['upgrade']>>[2];
 
 export function createSocketBehavior(options: SocketEndpointOptions): WebSocketBehavior<UserData> {
-  const { hub, admit, metrics, log, requestId, isDraining, idleSeconds, replies } = options;
+  const { hub, admit, metrics, log, requestId, isDraining, idleSeconds, replies, framing, connections } =
+    options;
 
   function upgrade(res: HttpResponse, req: HttpRequest, context: Context): void {
+    if (!framing.admits(res, req)) return;
     const id = requestId();
     const responder = new Responder(res, id, replies, (status) =>
       metrics.upgrade(status === 0 ? 'aborted' : 'refused'),
@@ -128,6 +134,7 @@ export function createSocketBehavior(options: SocketEndpointOptions): WebSocketB
     message() {},
     close(ws) {
       const { socket } = ws.getUserData();
+      connections.socketClosed();
       socket.closed();
       hub.remove(socket);
       metrics.closed(socket.closedAs);

@@ -3,8 +3,8 @@
  *
  * A socket is here from before its session is checked until it is closed, so that nothing that happens meanwhile is
  * missed: a session that ends while its socket opens, a shard that moves. One ask at the user's actor checks the
- * session and subscribes this gateway to the actor; that is repeated for whatever may have cost an event, and then
- * sockets of sessions that are gone are closed and the others are told to sync.
+ * session and subscribes this gateway to the actor; that is repeated after anything that may have lost an event, and
+ * then sockets of sessions that are gone are closed and the others are told to sync.
  */
 import { type FrameEvent, itemsChanged, User, userEventSchema } from '../../actors/user/contract.ts';
 import type { Address } from '../../runtime/address.ts';
@@ -27,9 +27,9 @@ export interface HubOptions {
   readonly limits: Pick<GatewaySettings['sockets'], 'socketsMax' | 'socketsPerUserMax'>;
 }
 
-/** A client dials again when it takes longer, and a registration is made again. */
+/** A client dials again when it takes longer, and the registration is repeated. */
 const askMs = 5_000;
-/** Closing all of them takes at least so long for each, as most clients dial again at once. */
+/** Closing all of them takes at least this long for each, as most clients dial again at once. */
 const closePaceMs = 1;
 const closeTickMs = 50;
 
@@ -62,7 +62,7 @@ export class Hub {
     return this.#users.size;
   }
 
-  /** Users who wait to be registered anew. */
+  /** Users waiting to be registered again. */
   get waiting(): number {
     return this.#subscriptions.waiting;
   }
@@ -105,8 +105,8 @@ export class Hub {
   }
 
   /**
-   * Closes every socket, each after a random part of a time that grows with their number: those who dial again shall
-   * not all do so at once.
+   * Closes every socket, each after a random part of a time that grows with their number: those who dial again
+   * should not all do so at once.
    */
   async closeAll(withinMs: number): Promise<void> {
     const { clock, random } = this.#options;
@@ -146,7 +146,7 @@ export class Hub {
   }
 
   #event(userUuid: string, event: unknown): void {
-    // What a newer release publishes may be nothing that this one knows.
+    // A newer release may publish what this one does not know.
     const { data } = userEventSchema.safeParse(event);
     if (data?.event === 'frame') this.#send(userUuid, data);
     if (data?.event === 'sessions-ended') this.#closeSessions(userUuid, new Set(data.sessions));

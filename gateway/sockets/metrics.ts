@@ -39,7 +39,7 @@ export function prometheusSocketMetrics(
     });
   gauge('sockets_open', 'Sockets of this process', read.open);
   gauge('socket_users', 'Users with sockets of this process', read.users);
-  gauge('socket_repairs_waiting', 'Users who wait to be registered anew', read.waiting);
+  gauge('socket_repairs_waiting', 'Users waiting to be registered again', read.waiting);
   return {
     upgrade: (outcome) => upgrades.inc({ outcome }),
     received: () => received.inc(),

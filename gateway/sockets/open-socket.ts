@@ -41,7 +41,7 @@ export class OpenSocket implements SocketClaims {
     return this.#closedAs !== undefined;
   }
 
-  /** Why it is closed; the client's doing unless it was ours. */
+  /** Why it is closed: by the client unless it was us. */
   get closedAs(): CloseReason {
     return this.#closedAs ?? 'client';
   }

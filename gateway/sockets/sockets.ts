@@ -1,6 +1,8 @@
 /** The sockets of a gateway, put together: what `gateway/server.ts` needs of them. */
 import type { Registry } from 'prom-client';
 import type { AccessLog } from '../http/access-log.ts';
+import type { Connections } from '../http/connections.ts';
+import type { Framing } from '../http/framing.ts';
 import type { OutflowOptions } from '../http/outflow.ts';
 import type { TemplatedApp } from '../http/uws.ts';
 import type { GatewaySettings } from '../settings.ts';
@@ -14,12 +16,14 @@ export interface SocketsOptions extends SocketAdmissionOptions, Omit<HubOptions,
   readonly registry: Registry;
   readonly log: AccessLog;
   readonly replies: OutflowOptions;
+  readonly framing: Framing;
+  readonly connections: Connections;
   readonly requestId: () => string;
   readonly isDraining: () => boolean;
 }
 
 export interface Sockets {
-  /** Closes all of them within so long. New ones are refused by then. */
+  /** Closes all of them within this time. New ones are already refused. */
   drain(withinMs: number): Promise<void>;
   stop(): void;
 }

@@ -1,6 +1,6 @@
 /**
  * Tokens by which clients open sockets (docs/protocol/sockets.md, "The token"). A browser cannot send a header when it
- * opens one, so the token stands in the address, where proxies log it: it names user and session, lives for a minute,
+ * opens one, so the token is in the address, where proxies log it: it names user and session, lives for a minute,
  * and is good for nothing else.
  *
  *     <userUuid>.<sessionUuid>.<expiry, seconds, base 36>.<mac>
@@ -23,7 +23,7 @@ export interface SocketTokens {
 }
 
 const tokenAgeMs = 60_000;
-/** Another process may have made it, by another clock. */
+/** Another process with another clock may have made it. */
 const toleranceMs = 10_000;
 const macBytes = 16;
 const tokenPattern = /^(([0-9a-f-]{36})\.([0-9a-f-]{36})\.([0-9a-z]{1,10}))\.([\w-]{22})$/;

@@ -10,7 +10,7 @@ const atOnce = 16;
 export async function sockets(server: LoadServer) {
   const accounts = await inTurn(users, () => twoDevices(server.url));
   const devices = [...accounts.map(([phone]) => phone), ...accounts.map(([, laptop]) => laptop)];
-  // Begun anew: signing in has grown the process by more than all of the sockets will.
+  // Begun again: signing in has grown the process by more than all of the sockets will.
   const fresh = await server.restart();
   try {
     await calmDown();

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type Account, programEnvironment } from './account.ts';
 
 export const superuser = 'scriptorium';
+export const embeddedConnectionsMax = 50;
 
 /**
  * For a small box that runs the server beside it: idle, all of its processes together hold 19 MB (proportional set
@@ -13,7 +14,7 @@ const settings = {
   fsync: 'on',
   synchronous_commit: 'on',
   full_page_writes: 'on',
-  max_connections: '50',
+  max_connections: String(embeddedConnectionsMax),
   shared_buffers: '64MB',
   huge_pages: 'off',
   work_mem: '4MB',

@@ -1,7 +1,7 @@
-/** Who waits for an actor to become active without a message in its mailbox: what is answered without a turn. */
+/** Callers that wait for an actor to become active without a message in its mailbox: those answered without a turn. */
 import { OverloadedError } from '../errors.ts';
 import type { Limits } from '../host/limits.ts';
-import type { RuntimeMetrics } from '../ports.ts';
+import type { RuntimeMetrics } from '../host/runtime-metrics.ts';
 
 export interface ActivationWaitersOptions {
   readonly limits: Limits;
@@ -39,7 +39,7 @@ export class ActivationWaiters {
     for (const { fail } of this.#waiters.splice(0)) fail(error);
   }
 
-  /** Fails whoever has waited past the deadline. */
+  /** Fails callers whose deadline has passed. */
   expire(nowMs: number, error: Error): void {
     for (const { fail } of this.#waiters.filter(({ deadlineMs }) => deadlineMs < nowMs)) fail(error);
     this.#waiters = this.#waiters.filter(({ deadlineMs }) => deadlineMs >= nowMs);

@@ -1,8 +1,8 @@
 /**
  * Activation: a barrier first, then the state.
  *
- * Setting the row's epoch to ours waits for whatever commit of the old owner is in flight and makes every later one
- * of it find no row. Only then is anything else read, in later statements: one that began before the barrier was
+ * Setting the row's epoch to ours waits for any commit of the old owner in flight and makes every later one of its
+ * commits find no row. Only then is anything else read, in later statements: one that began before the barrier was
  * answered could miss the old owner's last commit.
  */
 import type { Address } from '../address.ts';

@@ -1,5 +1,6 @@
 /**
- * The actors in memory: found by address, activated a bounded number at a time, passivated when idle for long, or
+ * The actors in memory: found by address, activated a bounded number at a time (one whose row is locked aside, so that
+ * it takes no place of others), passivated when idle for long, or
  * when their number or what they hold in memory asks for room. A passivated actor is in the database whole; asking it activates it again.
  */
 
@@ -7,13 +8,16 @@ import { type Address, addressKey, shardOf } from '../address.ts';
 import { type Clock, sleep } from '../clock.ts';
 import { ActorError, MovedError, OverloadedError, TerminalError, UnavailableError } from '../errors.ts';
 import type { Limits } from '../host/limits.ts';
+import type { RuntimeMetrics } from '../host/runtime-metrics.ts';
+import type { Lane } from '../lane.ts';
 import type { Lease } from '../ownership/lease.ts';
-import type { RuntimeMetrics } from '../ports.ts';
 import { Actor } from './actor.ts';
 import type { ActorEnvironment } from './environment.ts';
 import type { Message } from './message.ts';
 
 const tickMs = 250;
+const lockedPauseMinMs = 25;
+const lockedPauseMaxMs = 500;
 /** Among so many idle ones the one idle longest makes room; an exact order is not worth a list. */
 const passivationSampleMax = 64;
 
@@ -22,6 +26,7 @@ export interface ActiveActorsOptions {
   readonly limits: Limits;
   readonly metrics: RuntimeMetrics;
   readonly lease: Pick<Lease, 'isValid'>;
+  readonly lockedLane: Lane;
   readonly shardCount: number;
   epochOf(shard: number): number | undefined;
   environmentOf(kind: string): ActorEnvironment | undefined;
@@ -45,7 +50,7 @@ export class ActiveActors {
     });
   }
 
-  /** Drops every actor; what waits is to be asked of whoever comes next. */
+  /** Drops every actor; waiting calls go to the next owner. */
   stop(): void {
     this.#cancelTick();
     this.#waitingToActivate.length = 0;
@@ -55,8 +60,8 @@ export class ActiveActors {
   }
 
   /**
-   * Lets what is in flight at the actors of these shards finish, for at most so long, and drops them; what still waits
-   * is to be asked of their next owner. No other actor of these shards may be activated meanwhile.
+   * Lets what is in flight at the actors of these shards finish, for at most this long, and drops them; calls that
+   * still wait go to their next owner. No other actor of these shards may be activated meanwhile.
    */
   async quiesce(shards: ReadonlySet<number>, withinMs: number): Promise<void> {
     const { clock } = this.#options;
@@ -146,10 +151,24 @@ export class ActiveActors {
       if (actor === undefined) return;
       if (actor.phase === 'gone') continue;
       this.#activating += 1;
-      void actor.activate().finally(() => {
-        this.#activating -= 1;
-        this.#activateNext();
-      });
+      void this.#activate(actor);
+    }
+  }
+
+  async #activate(actor: Actor): Promise<void> {
+    const activated = await actor.activate();
+    this.#activating -= 1;
+    this.#activateNext();
+    if (activated === 'locked') await this.#activateAside(actor);
+  }
+
+  /** Tries again, without a slot and a connection that others could use, until the row is free or patience at an end. */
+  async #activateAside(actor: Actor): Promise<void> {
+    const { clock, lockedLane } = this.#options;
+    for (let pauseMs = lockedPauseMinMs; ; pauseMs = Math.min(lockedPauseMaxMs, pauseMs * 2)) {
+      await sleep(clock, pauseMs);
+      if (actor.phase !== 'activating') return;
+      if ((await lockedLane.run(() => actor.activate())) === 'ended') return;
     }
   }
 

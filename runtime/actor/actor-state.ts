@@ -1,11 +1,12 @@
 import type { PendingCommit } from '../commit/pending-commit.ts';
 import type { TimerRow } from '../store/store.ts';
+import { tombstoneSlice } from '../store/tables.ts';
 import type { LoadedState } from './activation.ts';
 import { Layers, removed } from './layers.ts';
 import { Rows } from './rows.ts';
-import { type Recorded, tombstoneSlice } from './turn.ts';
+import type { Recorded } from './turn.ts';
 
-/** A reckoning, not a measurement: what a process really grows by is about three times as much (README, Figures). */
+/** An estimate, not a measurement: a process really grows by about three times as much (README, Figures). */
 const emptyStateBytes = 4_096;
 const sliceBytes = 512;
 
@@ -23,6 +24,12 @@ export class ActorState {
 
   get isTombstone(): boolean {
     return this.slices.durable.has(tombstoneSlice);
+  }
+
+  /** With all its turns so far it has no state: nothing but, perhaps, a tombstone. Then its row may go some day. */
+  get hasEnded(): boolean {
+    for (const name of this.slices.keys()) if (name !== tombstoneSlice) return false;
+    return this.timers.keys().next().done === true;
   }
 
   /** A rough size in memory, cheap to ask. */

@@ -153,7 +153,7 @@ function atMostCommits(most: number): Schedule {
   };
 }
 
-test('two turns of one actor that take the same key under different ones are told apart', async (t) => {
+test('two turns of one actor that take the same key under different ones are separated', async (t) => {
   const { actors } = await start(atMostCommits(20));
   const a = actors.get(desk, 'a').ask;
   const replies: string[] = [];

@@ -5,7 +5,7 @@
  *   activating  the row's epoch is being set to ours; nothing is read before that has been answered
  *   active      turns run
  *   settling    the outcome of a commit is being found out; no turn runs
- *   gone        dropped; whoever asks again finds a new activation
+ *   gone        dropped; the next message finds a new activation
  *
  * What ends a commit (gate.ts), and what follows
  *   committed     promote its writes, let its outcomes out, offer the next
@@ -16,8 +16,7 @@
  *   defect        a turn wrote what cannot be stored, nothing was applied: likewise, each turn alone at once
  *   unavailable   nothing was applied: back to the durable state, the turns fail
  *   unknown       settle by a barrier, never by a read (runtime/commit/settlement.ts). Where nothing was applied, run
- *   the turns
- *                 again, each committed alone; one that is lost again and again fails
+ *                 the turns again, each committed alone; one that is lost again and again fails
  *
  * Crash at any step: nothing but the database remembers. What had not left the gate is unknown to its caller at
  * worst, and a repeat under the same call id finds either the recorded reply or the state before.
@@ -39,7 +38,8 @@ import {
 } from '../errors.ts';
 import { isJobTimer, type JobChange } from '../jobs/lease.ts';
 import { NewerFormatError } from '../store/encoding.ts';
-import type { Commit } from '../store/store.ts';
+import { type Commit, StoreError } from '../store/store.ts';
+import { tombstoneSlice } from '../store/tables.ts';
 import { loadActor } from './activation.ts';
 import { ActivationWaiters } from './activation-waiters.ts';
 import { ActorState } from './actor-state.ts';
@@ -49,19 +49,15 @@ import { removed } from './layers.ts';
 import { Mailbox } from './mailbox.ts';
 import type { Message, Outcome, Queued } from './message.ts';
 import { readFailure } from './reads.ts';
-import {
-  isEmpty,
-  type Recorded,
-  RunningTurn,
-  speculativeView,
-  type TurnScope,
-  tombstoneSlice,
-} from './turn.ts';
+import { RecordedCalls } from './recorded-calls.ts';
+import { isEmpty, type Recorded, RunningTurn, speculativeView, type TurnScope } from './turn.ts';
 
 const rejectionsBeforeAlone = 2;
 const rejectionsMax = 4;
-/** Less than callers wait, more than two statements that time out take. */
+/** Shorter than callers wait, longer than two statements take to time out. */
 const lossPatienceMs = 15_000;
+/** For an activation: less than callers wait, and longer than an old owner's process that is cut off holds a row. */
+const lockPatienceMs = 5_000;
 
 type Phase = 'activating' | 'active' | 'settling' | 'gone';
 
@@ -76,7 +72,9 @@ export class Actor implements Committing {
   readonly #held: ActorState;
   readonly #mailbox: Mailbox;
   readonly #gate = new Gate();
+  readonly #recordedCalls: RecordedCalls;
   readonly #activationWaiters: ActivationWaiters;
+  readonly #cameMs: number;
   #pumping = false;
 
   constructor(address: Address, epoch: number, env: ActorEnvironment) {
@@ -85,16 +83,18 @@ export class Actor implements Committing {
     this.epoch = epoch;
     this.#env = env;
     this.#held = new ActorState(env.limits.cachedRowBytesMax);
+    this.#recordedCalls = new RecordedCalls(env.limits.recordedCallsOfActorMax);
     this.#mailbox = new Mailbox({
       owner: address.id,
       rows: this.#held.rows,
-      read: env.read,
+      read: (reads) => env.reader.read(address, reads),
       view: (entry) => speculativeView(this.#scope(entry.conflicting)),
       durableCommit: () => this.#held.durableCommit,
       onReady: () => this.#pump(),
     });
     this.#activationWaiters = new ActivationWaiters(env);
-    this.lastUsedMs = env.clock.monotonicMs();
+    this.#cameMs = env.clock.monotonicMs();
+    this.lastUsedMs = this.#cameMs;
   }
 
   get phase(): Phase {
@@ -111,9 +111,10 @@ export class Actor implements Committing {
     return this.#gate.size;
   }
 
-  /** Nothing waits and everything is durable. */
+  /** Nothing waits, no read is outstanding, and everything is durable. */
   get isIdle(): boolean {
-    return this.#phase === 'active' && this.#mailbox.size === 0 && this.#gate.isEmpty;
+    const isWaitedFor = this.#mailbox.size > 0 || this.#held.rows.isRead;
+    return this.#phase === 'active' && !isWaitedFor && this.#gate.isEmpty;
   }
 
   /** A rough size in memory. */
@@ -151,22 +152,44 @@ export class Actor implements Committing {
 
   // --- activation -------------------------------------------------------------------------------------------
 
-  async activate(): Promise<void> {
-    const { store, kind, logger } = this.#env;
+  /** `locked`: somebody holds its row locked, and it is to be tried again. */
+  async activate(): Promise<'ended' | 'locked'> {
     try {
-      const creates = this.#mailbox.messages.some((message) => message.creates);
-      const loaded = await loadActor(store, kind, this, creates);
-      if (this.#phase === 'gone') return;
-      if (loaded === 'fenced') return this.#drop('fenced', new FencedError('a newer owner holds this actor'));
-      if (loaded === 'absent') return await this.#absent();
-      this.#held.load(loaded);
-      this.#version = loaded.version;
-      this.#becomeActive();
+      await this.#load();
     } catch (error) {
-      logger.warn({ kind: this.address.kind, error: String(error) }, 'activation failed');
-      if (error instanceof NewerFormatError) this.#env.unreadable(this);
-      this.#drop('failed', new UnavailableError('the state of this actor cannot be loaded now'));
+      if (this.#mayBeTriedAgain(error)) return 'locked';
+      this.#loadFailed(error);
     }
+    return 'ended';
+  }
+
+  async #load(): Promise<void> {
+    const { store, kind } = this.#env;
+    const creates = this.#mailbox.messages.some((message) => message.creates);
+    const loaded = await loadActor(store, kind, this, creates);
+    if (this.#phase === 'gone') return;
+    if (loaded === 'fenced') return this.#drop('fenced', new FencedError('a newer owner holds this actor'));
+    if (loaded === 'absent') return await this.#absent();
+    this.#held.load(loaded);
+    this.#version = loaded.version;
+    this.#becomeActive();
+  }
+
+  #mayBeTriedAgain(error: unknown): boolean {
+    const isLocked = error instanceof StoreError && error.failure === 'conflict';
+    return isLocked && this.#env.clock.monotonicMs() < this.#cameMs + lockPatienceMs;
+  }
+
+  #loadFailed(error: unknown): void {
+    const { logger, failures } = this.#env;
+    const fields = { kind: this.address.kind, error: String(error) };
+    const times = failures.times(`activation ${fields.kind} ${fields.error}`);
+    if (times !== undefined) logger.warn({ ...fields, times }, 'activation failed');
+    if (error instanceof NewerFormatError) this.#env.unreadable(this);
+    this.#drop(
+      'failed',
+      new UnavailableError('the state of this actor cannot be loaded now', undefined, { cause: error }),
+    );
   }
 
   #becomeActive(): void {
@@ -183,7 +206,7 @@ export class Actor implements Committing {
     for (const entry of this.#mailbox.takeWhere(({ message }) => !message.creates))
       this.#answer(entry, { error });
     if (this.#mailbox.size === 0) return this.#drop('absent', error);
-    await this.activate();
+    await this.#load();
   }
 
   #drop(reason: 'absent' | 'fenced' | 'failed', error: Error): void {
@@ -287,6 +310,7 @@ export class Actor implements Committing {
       dependencies,
       random,
       publisher,
+      recordedCalls: this.#recordedCalls,
     };
   }
 
@@ -310,7 +334,8 @@ export class Actor implements Committing {
     const commitId = this.#env.random.uuid();
     const pending = this.#gate.launch(commitId);
     try {
-      return pending.build(this.address, this.epoch, this.#version, commitId);
+      const commit = pending.build(this.address, this.epoch, this.#version, commitId);
+      return this.#held.hasEnded ? { ...commit, ends: true } : commit;
     } catch (error) {
       this.#failAlone(error instanceof Error ? error : new TerminalError('a commit could not be built'));
       return undefined;
@@ -359,7 +384,7 @@ export class Actor implements Committing {
     else this.#failAll(error);
   }
 
-  /** Nothing of the commit was applied, for these rows where any are to be seen. */
+  /** Nothing of the commit was applied, because of these rows where any were found. */
   rejected(conflicting: readonly ConflictingRow[]): void {
     const { flight } = this.#gate;
     if (flight === undefined) return;
@@ -367,7 +392,7 @@ export class Actor implements Committing {
     this.#runAgain();
   }
 
-  /** The answer of the commit was lost. No turn runs until it is known what became of it. */
+  /** The answer of the commit was lost. No turn runs until its outcome is known. */
   async unknown(): Promise<void> {
     const { flight } = this.#gate;
     if (flight === undefined) return;
@@ -381,7 +406,7 @@ export class Actor implements Committing {
       this.#noteLoss(flight.pending);
       return this.#runAgain();
     }
-    // What came meanwhile has not begun its reads; running again begins all of them anew.
+    // What came meanwhile has not begun its reads; running again begins all of them again.
     this.#mailbox.beginAll();
     this.#durableNow(flight.pending);
   }
@@ -404,7 +429,7 @@ export class Actor implements Committing {
     }
   }
 
-  /** From its first loss on a turn is committed alone. One that the database never finishes is not tried for ever. */
+  /** From its first loss on a turn is committed alone. One that the database never finishes is not tried forever. */
   #noteLoss(pending: PendingCommit): void {
     const hopelessMs = this.#env.clock.monotonicMs() - lossPatienceMs;
     for (const { queued: entry } of suspects(pending)) {
@@ -448,7 +473,7 @@ export class Actor implements Committing {
     this.#pump();
   }
 
-  /** Answers whoever has waited past the deadline. Called every now and then by the host. */
+  /** Fails messages whose deadline has passed. Called by the host at intervals. */
   expire(nowMs: number): void {
     const late = (entry: Queued) => entry.message.deadlineMs < nowMs;
     const none = new RetryableError('the deadline passed before the turn', { outcome: 'none' });

@@ -4,12 +4,16 @@ import type { Committer } from '../commit/committer.ts';
 import type { Dependencies } from '../dependency.ts';
 import type { Publisher } from '../events/publisher.ts';
 import type { Limits } from '../host/limits.ts';
+import type { RuntimeMetrics } from '../host/runtime-metrics.ts';
 import type { JobChange } from '../jobs/lease.ts';
 import type { Kind } from '../kind.ts';
+import type { Lane } from '../lane.ts';
 import type { Lease } from '../ownership/lease.ts';
-import type { Logger, RuntimeMetrics } from '../ports.ts';
+import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
-import type { Store, StoreRead, StoreRows, TellRow, TimerRow } from '../store/store.ts';
+import type { Reader } from '../read/reader.ts';
+import type { SampledLog } from '../sampled-log.ts';
+import type { Store, TellRow, TimerRow } from '../store/store.ts';
 import type { Removed } from './layers.ts';
 
 /** What an actor takes from its host. */
@@ -18,15 +22,19 @@ export interface ActorEnvironment {
   readonly dependencies: Dependencies;
   readonly shardCount: number;
   readonly store: Store;
+  /** For whoever waits for a row that somebody else holds locked. */
+  readonly lockedLane: Lane;
   readonly clock: Clock;
   readonly random: Random;
   readonly lease: Pick<Lease, 'isValid'>;
   readonly committer: Pick<Committer, 'ready'>;
+  readonly reader: Pick<Reader, 'read'>;
   readonly publisher: Pick<Publisher, 'host' | 'admits' | 'signalled'>;
   readonly limits: Limits;
   readonly metrics: RuntimeMetrics;
   readonly logger: Logger;
-  read(reads: readonly StoreRead[]): Promise<readonly StoreRows[]>;
+  /** What is logged of many that fail of one cause. */
+  readonly failures: SampledLog;
   /** The actor has left memory. */
   gone(actor: { readonly address: Address }): void;
   /** What is stored of the actor is of a newer format than this release reads. */

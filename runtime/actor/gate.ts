@@ -65,7 +65,7 @@ export class Gate {
     this.#pending.sealed = true;
   }
 
-  /** Keeps an outcome without writes with the last commit whose state it may have seen. False: there is none. */
+  /** Keeps an outcome without writes until the last commit it may have seen is durable. False: there is none. */
   hold(outcome: Carried): boolean {
     const last = this.hasPending ? this.#pending : this.#flight?.pending;
     last?.carried.push(outcome);
@@ -104,8 +104,8 @@ export class Gate {
 }
 
 /**
- * Whose writes may be to blame when this commit cannot be applied. A turn that is committed alone comes first, and
- * whoever joined it wrote nothing.
+ * The turns whose writes may have caused this commit to fail. A turn that is committed alone comes first, and those
+ * that joined it wrote nothing.
  */
 export function suspects({ carried }: PendingCommit): readonly Carried[] {
   return carried[0]?.queued.alone ? carried.slice(0, 1) : carried;

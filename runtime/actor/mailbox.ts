@@ -1,7 +1,7 @@
 /**
  * The messages that wait at an actor, in order, each with the reads of its plan. Reads are begun on arrival, so that
  * they overlap with the turns before; what those turns write meanwhile overlays the answers (see rows.ts). When
- * the actor goes back to its durable state every read is begun anew: it may have been planned on, or taken from, state
+ * the actor goes back to its durable state every read is begun again: it may have been planned on, or taken from, state
  * that never became durable.
  */
 import type { Plans } from '../command.ts';
@@ -76,7 +76,7 @@ export class Mailbox {
     return taken;
   }
 
-  /** Puts messages whose turns are to run again before all others, and begins every read anew. */
+  /** Puts messages whose turns are to run again before all others, and begins every read again. */
   restart(again: readonly Queued[]): void {
     this.#entries = [...again, ...this.#entries];
     for (const entry of this.#entries) {
@@ -119,7 +119,7 @@ export class Mailbox {
     const { reads } = entry;
     if (reads === undefined) return;
     const done = () => {
-      // Reads that were begun anew meanwhile have made this answer useless.
+      // Reads that were begun again meanwhile have made this answer useless.
       if (entry.reads === reads) this.#options.onReady();
     };
     answers.then(

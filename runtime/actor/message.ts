@@ -5,7 +5,7 @@ import type { ReadAnswers } from './reads.ts';
 import type { ReadTicket } from './rows.ts';
 import type { RunningTurn, StateView } from './turn.ts';
 
-/** One turn to be run by an actor, whatever asked for it: a command, a step of a workflow, a timer or a tell. */
+/** One turn for an actor to run, for a command, a step of a workflow, a timer or a tell. */
 export interface Message {
   /** `kind.name`, for metrics and logs; never an id. */
   readonly what: string;

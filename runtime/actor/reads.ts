@@ -14,7 +14,7 @@ import { type AnyRow, type AnyTable, keyText } from '../table.ts';
 import { type Removed, removed } from './layers.ts';
 import type { KeptRow, Rows } from './rows.ts';
 
-/** What the store answered, by plan name. A plan the store needed not be asked has no answer. */
+/** What the store answered, by plan name. A plan that did not need the store has no answer. */
 export type ReadAnswers = ReadonlyMap<string, StoreRows>;
 
 export const noAnswers: ReadAnswers = new Map();
@@ -180,8 +180,9 @@ function orderColumn(table: AnyTable): string {
   return table.order;
 }
 
-/** What a caller is told when the rows of his call could not be read. Nothing took effect. */
+/** The error for a caller whose rows could not be read. Nothing took effect. */
 export function readFailure(error: unknown): Error {
-  if (error instanceof StoreError) return new UnavailableError('the database cannot answer now');
+  if (error instanceof StoreError)
+    return new UnavailableError('the database cannot answer now', undefined, { cause: error });
   return error instanceof Error ? error : new TerminalError('a read plan failed');
 }

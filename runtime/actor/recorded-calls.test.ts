@@ -1,6 +1,7 @@
 import test from 'ava';
 import { SeededRandom } from '../../test/kit/random.ts';
-import { callKey, openReply, recordedCall } from './recorded-calls.ts';
+import { OverloadedError } from '../errors.ts';
+import { callKey, openReply, RecordedCalls, recordedCall } from './recorded-calls.ts';
 
 const self = { kind: 'user', id: 'u' };
 const reply = { session: { access_token: 'very secret' }, at: 1 };
@@ -26,4 +27,25 @@ test('a reply that was tampered with does not open', (t) => {
     changed[at] = (changed[at] ?? 0) ^ 1;
     t.throws(() => openReply('call', changed), undefined, `${at}`);
   }
+});
+
+test('of an actor that is called again and again the oldest recorded calls go, none that may be repeated yet', (t) => {
+  const calls = new RecordedCalls(1_000);
+  const madeAtMs = new Map<string, number>();
+  for (let nowMs = 0; nowMs < 600_000; nowMs += 200) {
+    for (const gone of calls.add(`${nowMs}`, nowMs)) {
+      t.true((madeAtMs.get(gone) ?? nowMs) < nowMs - 60_000);
+      madeAtMs.delete(gone);
+    }
+    madeAtMs.set(`${nowMs}`, nowMs);
+    t.true(madeAtMs.size <= 60_000 / 200 + 202);
+  }
+  t.is(calls.size, madeAtMs.size);
+});
+
+test('an actor records so many calls in the time of their repeats, and more after it', (t) => {
+  const calls = new RecordedCalls(3);
+  for (const key of ['a', 'b', 'c']) t.deepEqual(calls.add(key, 0), []);
+  t.throws(() => calls.add('d', 60_000), { instanceOf: OverloadedError });
+  t.deepEqual(calls.add('d', 60_001), []);
 });

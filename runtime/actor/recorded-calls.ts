@@ -2,9 +2,13 @@
  * Replies of recorded calls: the reply of a call that must not take effect twice is kept in the commit
  * of its turn, so that a repeat under the same call id gets the same answer. The database learns neither the call id
  * nor the reply: the row is found by a digest of the id and sealed under a key derived from it.
+ *
+ * They go after a while with all others (`runtime/host/housekeeping.ts`). Of an actor that is called so often that they
+ * would be many by then the oldest go sooner, with the commit of a later one.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:crypto';
 import type { Address } from '../address.ts';
+import { OverloadedError } from '../errors.ts';
 import type { Random } from '../random.ts';
 import { decode, encode } from '../store/encoding.ts';
 import type { callTable } from '../store/tables.ts';
@@ -16,6 +20,43 @@ const tagBytes = 16;
 
 export function callKey(callId: string): string {
   return createHash('sha256').update(`call key\u0000${callId}`).digest('base64url');
+}
+
+/** No repeat of a call comes later: twice what its caller waits at most. */
+const repeatsMs = 60_000;
+/** So many of one actor's are kept longer than that. As many go at once, as a commit that also removes takes longer. */
+const keptMax = 100;
+
+/** The recorded calls of an actor, as far as it knows: those of this activation. */
+export class RecordedCalls {
+  readonly #max: number;
+  /** When each was made, oldest first. */
+  readonly #madeAtMs = new Map<string, number>();
+
+  /** `max`: so many may be made in the time in which their repeats come. */
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get size(): number {
+    return this.#madeAtMs.size;
+  }
+
+  /** Notes one that is being made. Gives those that are to go with its commit. @throws OverloadedError */
+  add(key: string, nowMs: number): readonly string[] {
+    if (this.#madeAtMs.size < Math.min(this.#max, 2 * keptMax)) return this.#note(key, nowMs, []);
+    const old = [...this.#madeAtMs].flatMap(([old, atMs]) => (atMs < nowMs - repeatsMs ? [old] : []));
+    if (this.#madeAtMs.size - old.length >= this.#max)
+      throw new OverloadedError('too many calls of this actor are being recorded');
+    const surplus = old.length < 2 * keptMax ? [] : old.slice(0, -keptMax);
+    return this.#note(key, nowMs, surplus);
+  }
+
+  #note(key: string, nowMs: number, surplus: readonly string[]): readonly string[] {
+    for (const each of surplus) this.#madeAtMs.delete(each);
+    this.#madeAtMs.set(key, nowMs);
+    return surplus;
+  }
 }
 
 function sealingKey(callId: string): Buffer {

@@ -50,6 +50,11 @@ export class Rows {
     return this.#cachedBytes;
   }
 
+  /** Whether any read is begun and not yet used. */
+  get isRead(): boolean {
+    return this.#tickets.size > 0;
+  }
+
   begin(durableCommit: number): ReadTicket {
     const ticket = { begunAfterCommit: durableCommit };
     this.#tickets.add(ticket);
@@ -60,7 +65,9 @@ export class Rows {
     this.#tickets.delete(ticket);
   }
 
-  /** Lets go of what was kept for reads alone. Between turns only: one that runs may need what its read has not seen. */
+  /**
+   * Lets go of what was kept for reads alone. Between turns only: one that runs may need what its read has not seen.
+   */
   release(): void {
     if (this.#exceeds && this.#tickets.size === 0) this.#trim();
   }
@@ -115,8 +122,8 @@ export class Rows {
     for (const rows of this.#byTable.values()) {
       for (const kept of rows.values()) if (kept.commit > durableCommit) rows.delete(kept.key);
     }
-    // A speculative row may have covered a durable one that an outstanding read needs. Whoever reverts begins
-    // every read anew, so what is left here is only a cache.
+    // A speculative row may have covered a durable one that an outstanding read needs. A revert begins every
+    // read again, so what is left here is only a cache.
     this.#durable = this.#durable.filter((kept) => this.get(kept.table, kept.key) === kept);
   }
 

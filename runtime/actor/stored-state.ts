@@ -2,7 +2,7 @@ import type { Kind } from '../kind.ts';
 import type { Slice, SliceMap } from '../slice.ts';
 import { decode } from '../store/encoding.ts';
 import type { SliceRow } from '../store/store.ts';
-import { tombstoneSlice } from './turn.ts';
+import { tombstoneSlice } from '../store/tables.ts';
 
 /**
  * The slices of an actor as its kind declares them. A slice of a name the kind no longer declares is left alone

@@ -45,12 +45,9 @@ export function turnMessage(
       const before = (results[callPlan] as { get(key: object): { reply: Buffer } | undefined }).get(key);
       if (before !== undefined) return openReply(call.callId, before.reply);
       const reply = step.turn(turn, results);
-      // A turn that wrote nothing gives a repeat nothing to double.
+      // A turn that wrote nothing has nothing that a repeat could double.
       if (!isEmpty(turn.recorded)) {
-        turn.put(
-          callTable,
-          recordedCall(call.address, call.shard, call.callId, reply, turn.nowMs, turn.random),
-        );
+        turn.record(recordedCall(call.address, call.shard, call.callId, reply, turn.nowMs, turn.random));
       }
       return reply;
     },

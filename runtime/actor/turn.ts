@@ -13,11 +13,12 @@ import { isJobTimer, started, timerOf } from '../jobs/lease.ts';
 import type { Slice, SliceMap } from '../slice.ts';
 import { encode } from '../store/encoding.ts';
 import type { TellRow, TimerRow, Write } from '../store/store.ts';
-import { outboxTable } from '../store/tables.ts';
+import { callTable, outboxTable, tombstoneSlice } from '../store/tables.ts';
 import { type AnyKey, type AnyRow, type AnyTable, keyText, type RowOf } from '../table.ts';
 import { type Layers, type Removed, removed } from './layers.ts';
 import type { ReadAnswers } from './reads.ts';
 import { mergePlan } from './reads.ts';
+import type { RecordedCalls } from './recorded-calls.ts';
 import type { Rows } from './rows.ts';
 
 /** A tell that its target has not consumed. Its sender's version is filled in when the commit is built. */
@@ -59,9 +60,8 @@ export interface TurnScope {
   readonly dependencies: Dependencies;
   readonly random: Turn['random'];
   readonly publisher: Pick<Publisher, 'host' | 'admits'>;
+  readonly recordedCalls: Pick<RecordedCalls, 'add'>;
 }
-
-export const tombstoneSlice = '$buried';
 
 export function familyKey(family: string, key: string): string {
   return `${family}:${key}`;
@@ -280,7 +280,7 @@ export class RunningTurn extends StateView implements Turn {
       sender_kind: self.kind,
       sender_id: self.id,
       attempts: 0,
-      retry_at: 0,
+      retry_at: this.nowMs,
       dead: false,
     });
   }
@@ -350,6 +350,14 @@ export class RunningTurn extends StateView implements Turn {
     const isNew =
       'put' in write && (write.isNew || (before !== undefined && 'put' in before && before.isNew));
     this.recorded.rows.set(id, { key: text, write: 'put' in write ? { ...write, isNew } : write });
+  }
+
+  /** Keeps the reply of this call. @throws OverloadedError */
+  record(call: RowOf<typeof callTable>): void {
+    const { kind, id } = this.self;
+    for (const call_key of this.#scope.recordedCalls.add(call.call_key, this.nowMs))
+      this.remove(callTable, { kind, id, call_key });
+    this.put(callTable, call);
   }
 
   /** Removes a consumed tell's row. */

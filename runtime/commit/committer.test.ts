@@ -102,7 +102,7 @@ async function start(limits: Partial<Limits> = {}) {
 
 const addressOf = (id: string) => ({ kind: 'till', id });
 
-test('actors whose rows are locked keep no other waiting, and are told in the end that nothing took effect', async (t) => {
+test('actors whose rows are locked keep no other waiting, and fail in the end without effect', async (t) => {
   const { clock, database, addAll } = await start();
   for (const id of ['a', 'b']) database.lock(addressOf(id));
   const answers = addAll(['a', 'b', ...neighbours]);

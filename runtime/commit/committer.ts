@@ -4,16 +4,16 @@
  * pile up, so batches grow with the load by themselves.
  *
  * One actor does not stop the others. A batch is sent once, and a statement waits for a lock only for a moment; what
- * has to be told apart after that goes aside, to slots of its own, those first that have failed least. So does every
+ * has to be separated after that goes aside, to slots of its own, those first that have failed least. So does every
  * commit of a suspect, alone: of an actor that was stuck, until a commit of it has passed.
  *
- * A batch whose members all have an answer tells each actor its own. One that failed as a whole is told apart:
+ * A batch whose members all have an answer tells each actor its own. One that failed as a whole is sorted out:
  *   conflict      nothing was applied. Members whose rows somebody holds locked are stuck and go on alone, each again
  *                 after a growing pause and in the end unavailable; the others go again at once without them. Where no
  *                 row is locked all of it goes again after a pause with jitter, in the end in halves
  *   rejected      nothing was applied. The keys of all members are looked up at once; those that collide with what is
  *                 stored are rejected, those that collide with others of the batch go again alone, and the rest at once
- *                 without them. Where nothing is to be seen all of it goes again in halves
+ *                 without them. Where none are found all of it goes again in halves
  *   defect        nothing was applied; it goes again in halves, so that in the end only the defect fails
  *   unavailable   nothing was applied; every member fails
  *   unknown       every member settles by its own barrier, and counts as stuck
@@ -21,11 +21,14 @@
 import { type Clock, sleep } from '../clock.ts';
 import { TerminalError, UnavailableError } from '../errors.ts';
 import type { Limits } from '../host/limits.ts';
-import type { Logger, RuntimeMetrics } from '../ports.ts';
+import type { RuntimeMetrics } from '../host/runtime-metrics.ts';
+import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
+import type { SampledLog } from '../sampled-log.ts';
 import { type Commit, type Store, StoreError } from '../store/store.ts';
 import type { ConflictingRow } from './conflicting-rows.ts';
 import { findRejections, type Rejection } from './find-conflicting.ts';
+import { WriteHealth } from './write-health.ts';
 
 const conflictsBeforeHalving = 2;
 /** With the pauses between them and the waits for locks, some seconds: less than callers wait. */
@@ -72,6 +75,8 @@ export interface CommitterOptions {
   >;
   readonly metrics: RuntimeMetrics;
   readonly logger: Logger;
+  /** What is logged of many that fail of one cause. */
+  readonly failures: SampledLog;
 }
 
 export class Committer {
@@ -81,6 +86,7 @@ export class Committer {
   readonly #aside: Batch[] = [];
   /** How often in a row an actor was stuck. */
   readonly #stuck = new WeakMap<Committing, number>();
+  readonly #writes: WriteHealth;
   #inFlight = 0;
   #asideInFlight = 0;
   #pausing = 0;
@@ -88,6 +94,12 @@ export class Committer {
 
   constructor(options: CommitterOptions) {
     this.#options = options;
+    this.#writes = new WriteHealth(options.clock);
+  }
+
+  /** See `WriteHealth`. */
+  get areWritesGood(): boolean {
+    return this.#writes.isGood;
   }
 
   /** The actor has a pending commit and none in flight. */
@@ -183,6 +195,7 @@ export class Committer {
     try {
       const passed = await store.commit(members.map((member) => member.commit));
       metrics.batch(members.length, clock.monotonicMs() - sentMs);
+      this.#writes.passed();
       members.forEach((member, index) => {
         metrics.commit(passed.has(index) ? 'committed' : 'fenced');
         this.#stuck.delete(member.actor);
@@ -195,17 +208,19 @@ export class Committer {
   }
 
   async #failed(batch: Batch, error: unknown): Promise<void> {
-    const { logger, metrics } = this.#options;
+    const { logger, metrics, failures } = this.#options;
     const { members } = batch;
     // An error that is not the store's leaves open what happened, and is treated so.
     const failure = error instanceof StoreError ? error.failure : 'unknown';
     metrics.commit(failure);
+    if (failure === 'unavailable' || failure === 'unknown') this.#writes.failed();
     if (failure === 'conflict' && batch.failures < conflictsMax) return this.#conflicted(batch);
     if (failure === 'rejected') return this.#rejected(batch);
     if (failure === 'defect' && members.length > 1) return this.#halve(batch);
-    logger.warn({ failure, error: String(error) }, 'a commit failed');
+    const times = failures.times(`commit ${error}`);
+    if (times !== undefined) logger.warn({ failure, error: String(error), times }, 'a commit failed');
     if (failure === 'unknown') for (const { actor } of members) this.#noteStuck(actor);
-    for (const { actor } of members) report(actor, failure);
+    for (const { actor } of members) report(actor, failure, error);
   }
 
   async #conflicted({ members, failures }: Batch): Promise<void> {
@@ -246,7 +261,7 @@ export class Committer {
       if (innocent.length > 0) this.#aside.push({ members: innocent, failures });
       for (const rival of rivals) this.#aside.push({ members: [rival], failures });
     } else if (members.length > 1) this.#halve({ members, failures });
-    else if (only !== undefined && rejections === undefined) report(only.actor, 'unavailable');
+    else if (only !== undefined && rejections === undefined) report(only.actor, 'unavailable', undefined);
     // What rejects it may be gone, or a turn of its own.
     else only?.actor.rejected([]);
   }
@@ -285,10 +300,14 @@ export class Committer {
   }
 }
 
-function report(actor: Committing, failure: Exclude<StoreError['failure'], 'rejected'>): void {
+function report(
+  actor: Committing,
+  failure: Exclude<StoreError['failure'], 'rejected'>,
+  cause: unknown,
+): void {
   // Settling can take as long as the database is away; the committer goes on with others.
   if (failure === 'unknown') void actor.unknown();
   else if (failure === 'defect')
     actor.failed(new TerminalError('the database refused what this call would write'));
-  else actor.failed(new UnavailableError('the database cannot take this now'));
+  else actor.failed(new UnavailableError('the database cannot take this now', undefined, { cause }));
 }

@@ -1,5 +1,5 @@
 /**
- * Who is to blame when a batch was rejected for a taken key: the committed rows that hold keys which its commits wanted
+ * Finds the cause when a batch was rejected for a taken key: the committed rows that hold keys which its commits wanted
  * are looked up for all of them at once, in one query per key.
  */
 import type { Commit, Store, StoreRead, Write } from '../store/store.ts';
@@ -13,7 +13,7 @@ export interface Rejection {
   readonly isRival: boolean;
 }
 
-/** For each of these commits, in their order, what rejects it as far as can be seen. @throws StoreError */
+/** For each of these commits, in order, what rejects it as far as is known. @throws StoreError */
 export async function findRejections(
   store: Pick<Store, 'read'>,
   commits: readonly Pick<Commit, 'writes'>[],

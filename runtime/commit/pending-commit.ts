@@ -1,6 +1,6 @@
 /**
  * The turns of one actor that will become durable together: their merged writes, reduced to one final write per
- * table and key, and whoever waits for them at the gate.
+ * table and key, and the outcomes that wait for them at the gate.
  */
 
 import { type Removed, removed } from '../actor/layers.ts';

@@ -1,13 +1,17 @@
 /**
- * What became of a commit whose answer was lost.
+ * Finds the outcome of a commit whose answer was lost.
  *
  * It is settled by a barrier and never by a read: the lost statement may still be on its way. The barrier bumps the
  * version under the row's lock; afterwards the lost statement can find no row, wherever it still is, so what
  * `commit_id` says then is final. Where a newer epoch holds the actor no barrier is possible any more; then only a
  * `commit_id` that is still ours proves anything.
+ *
+ * A barrier waits for the lock of the row only for a moment. Whose row somebody holds locked asks again in a lane beside
+ * those that are free, so that they find a connection.
  */
 import type { Address } from '../address.ts';
 import { type Clock, sleep } from '../clock.ts';
+import type { Lane } from '../lane.ts';
 import type { Random } from '../random.ts';
 import { type Store, StoreError } from '../store/store.ts';
 
@@ -21,18 +25,26 @@ export type Settlement =
   /** A newer owner holds the actor. */
   | { readonly became: 'fenced'; readonly wasCommitted: boolean };
 
-/** Asks until the database has answered, or until `isWanted` says that nobody needs to know any more. */
+/** Asks until the database has answered, or until `isWanted` says that the answer is no longer needed. */
 export async function settleCommit(
-  ports: { readonly store: Store; readonly clock: Clock; readonly random: Random },
+  ports: {
+    readonly store: Store;
+    readonly clock: Clock;
+    readonly random: Random;
+    readonly lockedLane: Lane;
+  },
   commit: { readonly address: Address; readonly epoch: number; readonly commitId: string },
   isWanted: () => boolean,
 ): Promise<Settlement | undefined> {
-  const { clock, random } = ports;
+  const { store, clock, random, lockedLane } = ports;
+  let isLocked = false;
   for (let attempt = 0; isWanted(); attempt += 1) {
     try {
-      return await askOnce(ports.store, commit);
+      const ask = () => askOnce(store, commit);
+      return await (isLocked ? lockedLane.run(ask) : ask());
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
+      isLocked = error.failure === 'conflict';
       const backoffMs = Math.min(backoffMaxMs, backoffFirstMs * 2 ** attempt);
       await sleep(clock, backoffMs * (0.5 + random.fraction() / 2));
     }

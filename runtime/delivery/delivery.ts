@@ -8,10 +8,12 @@ import { type Address, addressKey } from '../address.ts';
 import type { Clock } from '../clock.ts';
 import { ActorError, TerminalError } from '../errors.ts';
 import type { Limits } from '../host/limits.ts';
+import type { RuntimeMetrics } from '../host/runtime-metrics.ts';
 import type { Kind } from '../kind.ts';
-import type { Logger, RuntimeMetrics } from '../ports.ts';
-import type { Store } from '../store/store.ts';
+import type { Logger } from '../ports.ts';
+import type { Store, SweepRead } from '../store/store.ts';
 import { InFlight } from './in-flight.ts';
+import { Passes } from './passes.ts';
 import { Sweeper } from './sweeper.ts';
 
 /** Until what found no room is looked for again. */
@@ -44,19 +46,24 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
   protected readonly options: Options;
   readonly #sweeper: Sweeper;
   readonly #inFlight: InFlight<Row>;
+  readonly #passes: Passes;
+  /** Rows were read for which there was no room. */
   #morePending = false;
 
   constructor(options: Options) {
     this.options = options;
     this.#sweeper = new Sweeper(options, () => this.#sweep());
+    this.#passes = new Passes(options.limits.sweepMs);
     this.#inFlight = new InFlight(options.limits.deliveriesMax, options.limits.deliveriesOfActorMax);
   }
 
   protected abstract keyOf(row: Row): string;
   /** The actor it is for. */
   protected abstract addressOf(row: Row): Address;
-  /** Rows of this host's shards that may be tried at `nowMs` by database time, oldest first. */
-  protected abstract read(nowMs: number, limit: number): Promise<readonly Row[]>;
+  protected abstract shardOf(row: Row): number;
+  /** When it may be tried. */
+  protected abstract timeOf(row: Row): number;
+  protected abstract read(sweep: SweepRead): Promise<readonly Row[]>;
   /** Hands a row to its actor. Resolves to whether it is done with for now. */
   protected abstract deliver(row: Row, nowMs: number): Promise<boolean>;
 
@@ -73,17 +80,33 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
     this.#sweeper.within(delayMs);
   }
 
+  /** Something may be due from this time on that no sweep has seen. */
+  sweepFrom(timeMs: number): void {
+    this.#passes.from(timeMs);
+  }
+
+  /** Shards came, with whatever waits there. */
+  claimed(): void {
+    this.sweepFrom(0);
+    this.sweepWithin(0);
+  }
+
   async #sweep(): Promise<number> {
-    const { store, limits } = this.options;
+    const { store, limits, clock, shards } = this.options;
     const nowMs = await store.timeMs();
-    const limit = this.#inFlight.rowsToRead;
-    const rows = await this.read(nowMs, limit);
-    this.#morePending = rows.length >= limit;
+    const { room, passedOver } = this.#inFlight;
+    const pass = this.#passes.next(shards(), nowMs, clock.monotonicMs(), room, passedOver);
+    const rows = await this.read(pass);
+    const areAll = this.#passes.found(
+      pass,
+      rows.map((row) => ({ shard: this.shardOf(row), timeMs: this.timeOf(row) })),
+    );
+    this.#morePending = this.#passes.hasMore;
     this.tryAll(
-      this.#inFlight.inOrder(rows, (row) => this.keyOf(row), rows.length < limit),
+      this.#inFlight.inOrder(rows, (row) => this.keyOf(row), areAll),
       nowMs,
     );
-    const hidesOthers = this.#morePending && this.#inFlight.rowsToRead > limit && !this.#inFlight.isFull;
+    const hidesOthers = this.#morePending && this.#inFlight.passedOver > passedOver && !this.#inFlight.isFull;
     return hidesOthers ? roomPauseMs : limits.sweepMs;
   }
 

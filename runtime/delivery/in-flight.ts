@@ -69,10 +69,14 @@ export class InFlight<Row> {
     return next?.[1];
   }
 
-  /** How many rows a sweep is to read to see some that have not failed and do not wait, if there are any. */
-  get rowsToRead(): number {
-    const passedOver = this.#waiting + Math.min(this.#putOff * 2, passedOverMax);
-    return this.#max * 2 + this.#failed.size + passedOver;
+  /** How many rows a sweep is to read that can be tried. */
+  get room(): number {
+    return this.#max * 2;
+  }
+
+  /** How many more it is to read, as so many have failed or wait. */
+  get passedOver(): number {
+    return this.#failed.size + this.#waiting + Math.min(this.#putOff * 2, passedOverMax);
   }
 
   /** What a sweep has read, in the order to try it. `areAll`: there are no other rows. */

@@ -15,7 +15,7 @@ import type { Address } from '../address.ts';
 import { keys, type Plans, type TellHandler } from '../command.ts';
 import { RetryableError } from '../errors.ts';
 import { decode } from '../store/encoding.ts';
-import type { TellRow } from '../store/store.ts';
+import type { SweepRead, TellRow } from '../store/store.ts';
 import { outboxTable } from '../store/tables.ts';
 import { isFaultOfTurn, outcomeOf, RowDelivery, retryPauseMs } from './delivery.ts';
 
@@ -42,8 +42,16 @@ export class TellDelivery extends RowDelivery<TellRow> {
     return { kind: tell.target_kind, id: tell.target_id };
   }
 
-  protected override read(nowMs: number, limit: number): Promise<readonly TellRow[]> {
-    return this.options.store.pendingTells(this.options.shards(), nowMs, limit);
+  protected override shardOf(tell: TellRow): number {
+    return tell.target_shard;
+  }
+
+  protected override timeOf(tell: TellRow): number {
+    return tell.retry_at;
+  }
+
+  protected override read(sweep: SweepRead): Promise<readonly TellRow[]> {
+    return this.options.store.pendingTells(sweep);
   }
 
   protected override async deliver(tell: TellRow): Promise<boolean> {

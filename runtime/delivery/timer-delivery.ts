@@ -21,7 +21,7 @@ import type { Plans, TimerHandler } from '../command.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { isJobTimer } from '../jobs/lease.ts';
 import { decode } from '../store/encoding.ts';
-import type { TimerRow } from '../store/store.ts';
+import type { SweepRead, TimerRow } from '../store/store.ts';
 import { type DeliveryOptions, isFaultOfTurn, outcomeOf, RowDelivery, retryPauseMs } from './delivery.ts';
 
 type Run = 'done' | 'dropped';
@@ -33,6 +33,7 @@ export interface TimerDeliveryOptions extends DeliveryOptions {
 export class TimerDelivery extends RowDelivery<TimerRow, TimerDeliveryOptions> {
   /** A timer was armed for `dueMs`. A hint: the sweep finds it anyway. */
   armed(dueMs: number): void {
+    this.sweepFrom(dueMs);
     const inMs = dueMs - this.options.clock.nowMs() + 1;
     if (inMs < this.options.limits.sweepMs) this.sweepWithin(inMs);
   }
@@ -45,8 +46,16 @@ export class TimerDelivery extends RowDelivery<TimerRow, TimerDeliveryOptions> {
     return { kind, id };
   }
 
-  protected override read(nowMs: number, limit: number): Promise<readonly TimerRow[]> {
-    return this.options.store.dueTimers(this.options.shards(), 0, nowMs, limit);
+  protected override shardOf(row: TimerRow): number {
+    return row.shard;
+  }
+
+  protected override timeOf(row: TimerRow): number {
+    return row.due_at;
+  }
+
+  protected override read(sweep: SweepRead): Promise<readonly TimerRow[]> {
+    return this.options.store.dueTimers(sweep);
   }
 
   protected override async deliver(row: TimerRow, nowMs: number): Promise<boolean> {

@@ -2,6 +2,7 @@ import test from 'ava';
 import { z } from 'zod';
 import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import { startTestHost, testShardCount } from '../../test/kit/host.ts';
+import type { Address } from '../address.ts';
 import { shardOf } from '../address.ts';
 import { command } from '../command.ts';
 import { contract } from '../contract.ts';
@@ -243,4 +244,26 @@ test('a turn that may not subscribe fails as overloaded', async (t) => {
   const scope = { self: actor, nowMs: clock.nowMs(), publisher };
   const turn = new RunningTurn(scope as unknown as ConstructorParameters<typeof RunningTurn>[0]);
   t.throws(() => turn.subscribe('a'), { instanceOf: OverloadedError });
+});
+
+test('subscriptions that are renewed go on without their actor, and the others are told of', async (t) => {
+  const clock = new FakeClock();
+  const sent: string[] = [];
+  const transport = { publish: (_: string, { address }: { address: Address }) => void sent.push(address.id) };
+  const one = new Publisher({ transport, clock, shardCount: 16, host: 'h' });
+  const [a, b] = [
+    { kind: 'user', id: 'a' },
+    { kind: 'user', id: 'b' },
+  ] as const;
+  for (const actor of [a, b]) one.signalled(actor, [{ subscribe: 'g' }]);
+  for (let minutes = 0; minutes < 60; minutes += 10) {
+    await clock.advance(600_000);
+    const { host, lapsed } = one.renew([a, { kind: 'user', id: 'c' }], 'g');
+    t.deepEqual([host, lapsed], ['h', [1]]);
+    t.deepEqual(one.renew([a], 'another').lapsed, [0]);
+  }
+  sent.length = 0;
+  for (const actor of [a, b]) one.signalled(actor, [{ publish: 'event' }]);
+  t.deepEqual(sent, ['a']);
+  t.is(one.size, 1);
 });

@@ -2,15 +2,16 @@
  * Which gateways subscribe to which actors of this host, and what is sent to them.
  *
  * Nothing here is durable and nothing here is a promise: an event is sent once, after the commit that justifies it.
- * What makes up for a lost one is that a gateway notices and subscribes to its actors again (`subscriptions.ts`):
+ * A gateway that notices a loss makes up for it by subscribing to its actors again (`subscriptions.ts`):
  *
  *   the shard gets another owner     the new one hints that it claimed it; here all of its subscriptions are dropped
  *   this host ends, in any way       likewise, once its shards are claimed
  *   an event is lost on its way      events to one gateway are numbered; the next one shows the gap
  *   the last one is lost             every few seconds a heartbeat, an event of nobody, takes the next number
  *
- * A gateway that ended without a word is sent events until its subscriptions expire. They reach nobody.
+ * A gateway that ended without notice is sent events until its subscriptions expire. They reach no one.
  */
+import { z } from 'zod';
 import { type Address, addressKey, shardOf } from '../address.ts';
 import type { Clock } from '../clock.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -27,11 +28,21 @@ const subscriptionsMax = 200_000;
 /** The actor of a heartbeat: nobody's. */
 export const nobody: Address = { kind: '', id: '' };
 
+/** What a host answers to a gateway that renews the subscriptions of a shard. */
+export const renewalSchema = z.object({
+  host: z.string(),
+  /** The number of the last event it sent to the gateway. */
+  sequence: z.number(),
+  /** Which of the subscriptions are not there, by index. */
+  lapsed: z.array(z.number()).readonly(),
+});
+export type Renewal = z.infer<typeof renewalSchema>;
+
 export interface PublisherOptions {
   readonly transport: Pick<Transport, 'publish'>;
   readonly clock: Clock;
   readonly shardCount: number;
-  /** This host's incarnation, by which gateways tell hosts apart. */
+  /** This host's incarnation, by which gateways distinguish hosts. */
   readonly host: string;
   readonly subscriptionsMax?: number;
 }
@@ -73,6 +84,23 @@ export class Publisher {
     if (this.#size < this.#subscriptionsMax) return true;
     const subscribed = this.#byActor.get(addressKey(actor));
     return subscribed?.subscriptions.some((subscription) => subscription.gateway === gateway) ?? false;
+  }
+
+  /** These subscriptions go on for their time; no actor is needed for that. Gives which are not there (any more). */
+  renew(actors: readonly Address[], gateway: string): Renewal {
+    const untilMs = this.#options.clock.monotonicMs() + subscriptionMs;
+    const lapsed: number[] = [];
+    for (const [index, actor] of actors.entries()) {
+      const subscribed = this.#byActor.get(addressKey(actor));
+      const isThere = subscribed?.subscriptions.some((subscription) => subscription.gateway === gateway);
+      if (subscribed === undefined || isThere !== true) {
+        lapsed.push(index);
+        continue;
+      }
+      const others = subscribed.subscriptions.filter((subscription) => subscription.gateway !== gateway);
+      subscribed.subscriptions = [...others, { gateway, untilMs }];
+    }
+    return { host: this.host, sequence: this.#sent.get(gateway) ?? 0, lapsed };
   }
 
   /** What a turn of this actor wanted to leave may leave now. */

@@ -5,16 +5,23 @@ import { SeededRandom } from '../../test/kit/random.ts';
 import { type Address, shardOf } from '../address.ts';
 import { UnavailableError } from '../errors.ts';
 import type { RepairCause } from '../events.ts';
+import type { AskCall } from '../host/call.ts';
 import { silentLogger } from '../ports.ts';
 import type { GatewayListener } from '../transport/transport.ts';
-import { nobody } from './publisher.ts';
+import { nobody, type Renewal } from './publisher.ts';
 import { Subscriptions } from './subscriptions.ts';
 
 const user = (id: string): Address => ({ kind: 'user', id });
 const a = user('a');
 const b = user('b');
 
-function startSubscriptions(register: (actor: Address) => Promise<string | undefined> = async () => 'h') {
+/** What every host answers to a renewal. */
+const sixSent: Renewal = { host: 'h', sequence: 6, lapsed: [] };
+
+function startSubscriptions(
+  register: (actor: Address) => Promise<string | undefined> = async () => 'h',
+  renew: (shard: number) => Promise<Renewal> = async () => sixSent,
+) {
   const clock = new FakeClock();
   const listeners = new Map<string, GatewayListener>();
   const listen = (gateway: string, listener: GatewayListener) => {
@@ -27,9 +34,18 @@ function startSubscriptions(register: (actor: Address) => Promise<string | undef
     events: [] as unknown[],
     causes: [] as RepairCause[],
     gaps: 0,
+    renewed: [] as number[],
+  };
+  const ask = ({ address, command, request }: AskCall) => {
+    const shards = (request as { actors: Address[] }).actors.map((actor) => shardOf(actor, testShardCount));
+    const shard = shardOf(address, testShardCount);
+    if (command !== '$renew' || shards.some((each) => each !== shard))
+      throw new Error('not a shard of its own');
+    log.renewed.push(shard);
+    return renew(shard);
   };
   const subscriptions = new Subscriptions({
-    transport: { listen },
+    transport: { listen, ask },
     clock,
     random: new SeededRandom(1),
     logger: silentLogger,
@@ -71,7 +87,7 @@ test('an event of an actor that is subscribed to arrives, any other is dropped',
   t.is(log.gaps, 0);
 });
 
-test('a gap in the numbers of a host has every actor of that host registered anew', async (t) => {
+test('a gap in the numbers of a host has every actor of that host registered again', async (t) => {
   const { subscribe, event, log, clock } = startSubscriptions(async (actor) =>
     actor.id === 'b' ? 'other' : 'h',
   );
@@ -92,7 +108,7 @@ test('the loss of the very first event is a gap too', async (t) => {
   t.deepEqual(log.causes, ['gap']);
 });
 
-test('a claimed shard has the actors of that shard registered anew', async (t) => {
+test('a claimed shard has the actors of that shard registered again', async (t) => {
   const { subscribe, listener, log, clock } = startSubscriptions(async () => 'new');
   const others = Array.from({ length: 40 }, (_, index) => user(`user ${index}`));
   for (const actor of others) subscribe(actor, 'h');
@@ -124,7 +140,7 @@ test('a registration that was in flight when the shard was claimed is made again
   t.deepEqual(log.repaired, ['a', 'a']);
 });
 
-test('after a cut everybody is registered anew, and the gaps it made are not repaired twice', async (t) => {
+test('after a cut everybody is registered again, and the gaps it made are not repaired twice', async (t) => {
   const { subscribe, event, listener, log, clock } = startSubscriptions();
   subscribe(a, 'h');
   subscribe(b, 'h');
@@ -139,7 +155,7 @@ test('after a cut everybody is registered anew, and the gaps it made are not rep
   t.is(log.repaired.length, 4);
 });
 
-test('an event or a registration from another host has the actor registered anew', async (t) => {
+test('an event or a registration from another host has the actor registered again', async (t) => {
   const { subscriptions, subscribe, event, log, clock } = startSubscriptions(async () => 'new');
   subscribe(a, 'old');
   event('new', 1, a);
@@ -153,15 +169,83 @@ test('an event or a registration from another host has the actor registered anew
   t.is(log.causes.length, 2);
 });
 
-test('everybody is registered anew within ten minutes, not all at once', async (t) => {
+test('everybody is renewed within ten minutes, by one question for each shard, and nobody is registered', async (t) => {
   const { subscribe, log, clock } = startSubscriptions();
-  for (let index = 0; index < 200; index += 1) subscribe(user(`user ${index}`), 'h');
+  for (let index = 0; index < 2_000; index += 1) subscribe(user(`user ${index}`), 'h');
   await clock.advance(440_000);
-  t.is(log.repaired.length, 0);
-  await clock.advance(80_000);
-  t.true(log.repaired.length > 20 && log.repaired.length < 180, `${log.repaired.length}`);
-  await clock.advance(80_000);
-  t.is(new Set(log.repaired).size, 200);
+  t.is(log.renewed.length, 0);
+  await clock.advance(160_000);
+  t.is(new Set(log.renewed).size, testShardCount);
+  log.renewed.length = 0;
+  for (let minutes = 0; minutes < 60; minutes += 10) await clock.advance(600_000);
+  t.true(log.renewed.length <= 8 * testShardCount, `${log.renewed.length}`);
+  t.deepEqual([log.registered, log.repaired], [[], []]);
+});
+
+test('after half a day the sessions are asked for, whatever was heard', async (t) => {
+  const { subscribe, log, clock } = startSubscriptions();
+  for (let index = 0; index < 20; index += 1) subscribe(user(`user ${index}`), 'h');
+  for (let hours = 0; hours < 12; hours += 1) await clock.advance(3_600_000);
+  t.is(new Set(log.registered).size, 20);
+});
+
+test('who is not known to the host any more is registered anew, and so is everybody of another host', async (t) => {
+  let answer: Renewal = { ...sixSent, lapsed: [0] };
+  const { subscribe, log, clock } = startSubscriptions(
+    async () => answer.host,
+    async () => answer,
+  );
+  subscribe(a, 'h');
+  await clock.advance(600_000);
+  t.deepEqual(log.causes, ['due']);
+  answer = { ...sixSent, host: 'another' };
+  await clock.advance(600_000);
+  t.deepEqual(log.causes, ['due', 'due']);
+});
+
+test('after a cut in which nothing was sent nobody is registered anew', async (t) => {
+  const { subscribe, event, listener, log, clock } = startSubscriptions();
+  for (let index = 0; index < 200; index += 1) subscribe(user(`user ${index}`), 'h');
+  for (let sequence = 1; sequence <= 6; sequence += 1) event('h', sequence, a);
+  listener.reconnected();
+  await clock.advance(20_000);
+  t.is(new Set(log.renewed).size, testShardCount);
+  t.deepEqual([log.registered, log.repaired], [[], []]);
+});
+
+test('a renewal that fails is made again', async (t) => {
+  let fails = true;
+  const { subscribe, log, clock } = startSubscriptions(undefined, async () => {
+    if (fails) throw new UnavailableError('nobody serves this shard now');
+    return sixSent;
+  });
+  subscribe(a, 'h');
+  await clock.advance(600_000);
+  fails = false;
+  const asked = log.renewed.length;
+  t.true(asked > 1);
+  await clock.advance(60_000);
+  t.is(log.renewed.length, asked + 1);
+});
+
+test('a shard that nobody serves holds no slot of others', async (t) => {
+  const stuck = new Set<string>();
+  const { subscribe, listener, log, clock } = startSubscriptions(async (actor) => {
+    if (stuck.has(actor.id)) await new Promise<void>((resolve) => clock.schedule(5_000, resolve));
+    if (stuck.has(actor.id)) throw new UnavailableError('nobody serves this actor now');
+    return 'h';
+  });
+  for (let index = 0; index < 3_200; index += 1) {
+    const actor = user(`user ${index}`);
+    if (shardOf(actor, testShardCount) === 3) stuck.add(actor.id);
+    subscribe(actor, 'h');
+  }
+  listener.reconnected();
+  await clock.advance(10_000);
+  t.is(log.repaired.length, 3_200 - stuck.size);
+  log.registered.length = 0;
+  await clock.advance(10_000);
+  t.true(log.registered.length <= 3, `${log.registered.length}`);
 });
 
 test('a registration that fails is made again, until the actor is let go', async (t) => {

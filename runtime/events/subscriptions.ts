@@ -2,38 +2,44 @@
  * The actors that a gateway is subscribed to, and what keeps it so.
  *
  * A gateway is subscribed to an actor once the actor's host has answered its registration. Events are best effort, so
- * whatever may have cost one has the actors concerned registered anew, and each that was is told to be `repaired`: its
+ * after anything that may have lost one the actors concerned are registered again and reported as `repaired`: their
  * clients then ask for what they may have missed. That is the case when
  *
  *   claimed       a host took over the actor's shard: the former one can no longer publish, and may have ended
  *                 between a commit and its event
  *   moved         an event or a registration came from another host than the last registration
  *   gap           the numbers of a host's events have a gap: one was lost, of any actor at that host
- *   reconnected   this process was cut off
- *   due           nothing of this happened for ten minutes; hints may be lost too
+ *   reconnected   this process was cut off, and a host has sent something meanwhile
+ *   due           the host does not know of the subscription any more, or for half a day nobody has asked whether its
+ *                 sessions live
+ *
+ * As long as nothing is lost, subscriptions cost next to nothing: every ten minutes they are renewed, those of a shard by
+ * one question at its host, which wakes no actor and touches no database. Its answer says also whether what the hints
+ * say was missed. After a cut all are renewed, spread over a time that grows with the number of hosts.
  *
  * Registrations are repeatable, so one that is wanted while another is in flight is simply made after it: what it may
  * have missed then, the later one has not. They are made in random order, a bounded number at a time and in a second,
- * as a gateway may be subscribed to tens of thousands of actors whose host has ended.
+ * as a gateway may be subscribed to tens of thousands of actors whose host has ended. A shard whose registrations fail has
+ * one at a time in flight, and none of it counts among those of the others.
  */
 import { type Address, addressKey, shardOf } from '../address.ts';
 import type { Clock } from '../clock.ts';
-import { messageOf } from '../errors.ts';
+import { ActorError, messageOf } from '../errors.ts';
 import type { RepairCause, Subscribe, SubscribedActors, Subscriber } from '../events.ts';
 import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
 import type { Hint, HostEvent, Transport } from '../transport/transport.ts';
-import { nobody } from './publisher.ts';
+import { nobody, renewalSchema } from './publisher.ts';
 
 export interface SubscriptionsOptions extends Subscriber {
-  readonly transport: Pick<Transport, 'listen'>;
+  readonly transport: Pick<Transport, 'listen' | 'ask'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
   readonly shardCount: number;
 }
 
-/** What a subscriber need not know of. */
+/** What subscribers do not see. */
 export const createSubscribe =
   (ports: Omit<SubscriptionsOptions, keyof Subscriber>): Subscribe =>
   (subscriber) => {
@@ -48,8 +54,10 @@ interface Subscription {
   readonly shard: number;
   /** The incarnation that answered the last registration. */
   host: string | undefined;
-  /** When it is registered anew at the latest. */
+  /** When it is renewed at the latest. */
   dueMs: number;
+  /** When it is registered anew at the latest. */
+  checkMs: number;
   /** Why it waits to be registered anew. */
   wanted: RepairCause | undefined;
   isRegistering: boolean;
@@ -64,17 +72,26 @@ interface Heard {
 /** Hosts stop publishing to a gateway after fifteen minutes. */
 const dueMaxMs = 570_000;
 const checkMs = 15_000;
-/** A host that has not even sent a heartbeat for so long publishes nothing any more. */
+/** A host that has not even sent a heartbeat for this long no longer publishes. */
 const silentMaxMs = 600_000;
+/** A question names so many subscriptions at most, and so many questions are in flight. */
+const renewedMax = 500;
+const renewingMax = 8;
+const renewalMs = 5_000;
+/** For each host the renewals after a cut may take so much longer, as all gateways were cut off at once. */
+const spreadPerHostMs = 50;
+/** Sessions end by time, too, and nobody publishes that. */
+const registeredMaxMs = 43_200_000;
 const registeringMax = 64;
+const registeringOfShardMax = 16;
 const tickMs = 20;
 /** Registrations begun in one tick: a thousand in a second. */
 const perTickMax = 20;
 /** The first of many registrations wait for up to this long, as other gateways have the same ones to make. */
 const spreadMaxMs = 1_000;
 const failedPauseMs = 1_000;
-/** In place of a number: whatever comes next is right. */
-const anyNext = -1;
+/** Those of a shard that is full go to the end of the queue. */
+const triedPerTickMax = 500;
 
 export class Subscriptions implements SubscribedActors {
   readonly #options: SubscriptionsOptions;
@@ -82,8 +99,15 @@ export class Subscriptions implements SubscribedActors {
   readonly #heard = new Map<string, Heard>();
   readonly #queue = new Set<Subscription>();
   readonly #failed = new Set<Subscription>();
-  readonly #cancels = new Map<'listen' | 'check' | 'tick' | 'retry', () => void>();
-  #registering = 0;
+  readonly #cancels = new Map<'listen' | 'check' | 'tick' | 'retry' | 'renew', () => void>();
+  /** Registrations in flight, by shard. */
+  readonly #registering = new Map<number, number>();
+  /** Shards of which the last registration failed. */
+  readonly #failing = new Set<number>();
+  /** Shards to be renewed next. */
+  readonly #stale = new Set<number>();
+  #renewing = 0;
+  #wasCut = false;
 
   constructor(options: SubscriptionsOptions) {
     this.#options = options;
@@ -105,6 +129,7 @@ export class Subscriptions implements SubscribedActors {
     this.#byActor.clear();
     this.#queue.clear();
     this.#failed.clear();
+    this.#stale.clear();
   }
 
   /** Actors that are subscribed to. */
@@ -122,7 +147,7 @@ export class Subscriptions implements SubscribedActors {
     const key = addressKey(actor);
     if (this.#byActor.has(key)) return;
     const shard = shardOf(actor, this.#options.shardCount);
-    const state = { host: undefined, dueMs: this.#nextDueMs(), wanted: undefined, isRegistering: false };
+    const state = { host: undefined, ...this.#nextTimes(), wanted: undefined, isRegistering: false };
     this.#byActor.set(key, { key, actor, shard, ...state });
   }
 
@@ -143,7 +168,7 @@ export class Subscriptions implements SubscribedActors {
     this.#failed.delete(subscription);
   }
 
-  // --- what may have cost an event ---------------------------------------------------------------------------
+  // --- what may have lost an event ---------------------------------------------------------------------------
 
   #event({ host, sequence, address, event }: HostEvent): void {
     const { metrics } = this.#options;
@@ -161,7 +186,7 @@ export class Subscriptions implements SubscribedActors {
     const heard = this.#heard.get(host);
     this.#heard.set(host, { last: sequence, atMs });
     const last = heard?.last ?? 0;
-    if (last === anyNext || sequence === last + 1) return;
+    if (sequence === last + 1) return;
     this.#options.metrics.gap();
     this.#want(
       'gap',
@@ -178,24 +203,93 @@ export class Subscriptions implements SubscribedActors {
     );
   }
 
-  /** Every actor is registered anew, so gaps that show only now say nothing. */
   #reconnected(): void {
-    for (const heard of this.#heard.values()) heard.last = anyNext;
-    this.#want('reconnected', [...this.#byActor.values()]);
+    const subscriptions = [...this.#byActor.values()];
+    for (const { shard } of subscriptions) this.#stale.add(shard);
+    this.#wasCut = true;
+    const hosts = new Set(subscriptions.map(({ host }) => host)).size;
+    this.#schedule('renew', spreadPerHostMs * hosts * this.#options.random.fraction(), () =>
+      this.#renewNext(),
+    );
   }
 
   #checkDue(): void {
     const nowMs = this.#options.clock.monotonicMs();
     this.#want(
       'due',
-      this.#where(({ dueMs }) => dueMs <= nowMs),
+      this.#where(({ checkMs }) => checkMs <= nowMs),
     );
+    for (const { shard, dueMs } of this.#byActor.values()) if (dueMs <= nowMs) this.#stale.add(shard);
+    this.#renewNext();
     for (const [host, { atMs }] of this.#heard) if (nowMs - atMs > silentMaxMs) this.#heard.delete(host);
     this.#schedule('check', checkMs, () => this.#checkDue());
   }
 
   #where(concerns: (subscription: Subscription) => boolean): Subscription[] {
     return [...this.#byActor.values()].filter(concerns);
+  }
+
+  // --- renewing --------------------------------------------------------------------------------------------
+
+  #renewNext(): void {
+    for (const shard of this.#stale) {
+      if (this.#renewing >= renewingMax) return;
+      this.#stale.delete(shard);
+      this.#renewing += 1;
+      void this.#renewShard(shard).finally(() => {
+        this.#renewing -= 1;
+        this.#renewNext();
+      });
+    }
+    if (this.#renewing === 0) this.#wasCut = false;
+  }
+
+  /** What cannot be renewed now is due still, and is tried again by the next check. */
+  async #renewShard(shard: number): Promise<void> {
+    const subscriptions = this.#where((one) => one.shard === shard && one.host !== undefined);
+    for (let at = 0; at < subscriptions.length; at += renewedMax) {
+      try {
+        await this.#renew(subscriptions.slice(at, at + renewedMax));
+      } catch (error) {
+        if (!(error instanceof ActorError)) throw error;
+        const nowMs = this.#options.clock.monotonicMs();
+        for (const subscription of subscriptions) subscription.dueMs = nowMs;
+        return;
+      }
+    }
+  }
+
+  async #renew(subscriptions: readonly Subscription[]): Promise<void> {
+    const { transport, gateway, clock, random } = this.#options;
+    const [first] = subscriptions;
+    if (first === undefined) return;
+    const answer = await transport.ask({
+      address: first.actor,
+      command: '$renew',
+      request: { gateway, actors: subscriptions.map(({ actor }) => actor) },
+      callId: random.uuid(),
+      deadlineMs: clock.monotonicMs() + renewalMs,
+    });
+    const { host, sequence, lapsed } = renewalSchema.parse(answer);
+    if (this.#wasCut) this.#catchUp(host, sequence);
+    const { dueMs } = this.#nextTimes();
+    const gone = new Set(lapsed);
+    for (const [index, subscription] of subscriptions.entries()) {
+      if (this.#byActor.get(subscription.key) !== subscription) continue;
+      if (subscription.host !== host || gone.has(index)) this.#want('due', [subscription]);
+      else subscription.dueMs = dueMs;
+    }
+  }
+
+  /** Whether the host has sent what never arrived. */
+  #catchUp(host: string, sequence: number): void {
+    const heard = this.#heard.get(host);
+    if (heard === undefined ? sequence === 0 : heard.last >= sequence) return;
+    this.#heard.set(host, { last: sequence, atMs: this.#options.clock.monotonicMs() });
+    this.#want(
+      'reconnected',
+      this.#where((subscription) => subscription.host === host),
+    );
   }
 
   // --- registering anew --------------------------------------------------------------------------------------
@@ -214,13 +308,34 @@ export class Subscriptions implements SubscribedActors {
 
   #tick(): void {
     let begun = 0;
-    for (const subscription of this.#queue) {
-      if (begun >= perTickMax || this.#registering >= registeringMax) break;
-      begun += 1;
+    for (const subscription of [...this.#queue].slice(0, triedPerTickMax)) {
+      if (begun >= perTickMax || this.#inFlight >= registeringMax) break;
       this.#queue.delete(subscription);
+      if (this.#isFull(subscription.shard)) {
+        this.#queue.add(subscription);
+        continue;
+      }
+      begun += 1;
       void this.#register(subscription);
     }
     if (this.#queue.size > 0) this.#schedule('tick', tickMs, () => this.#tick());
+  }
+
+  /** Registrations in flight, without those that others are not to wait for. */
+  get #inFlight(): number {
+    let inFlight = 0;
+    for (const [shard, count] of this.#registering) if (!this.#failing.has(shard)) inFlight += count;
+    return inFlight;
+  }
+
+  #isFull(shard: number): boolean {
+    return (this.#registering.get(shard) ?? 0) >= (this.#failing.has(shard) ? 1 : registeringOfShardMax);
+  }
+
+  #begun(shard: number, count: 1 | -1): void {
+    const inFlight = (this.#registering.get(shard) ?? 0) + count;
+    if (inFlight === 0) this.#registering.delete(shard);
+    else this.#registering.set(shard, inFlight);
   }
 
   async #register(subscription: Subscription): Promise<void> {
@@ -228,17 +343,19 @@ export class Subscriptions implements SubscribedActors {
     const cause = subscription.wanted ?? 'due';
     subscription.wanted = undefined;
     subscription.isRegistering = true;
-    this.#registering += 1;
+    this.#begun(subscription.shard, 1);
     try {
       const host = await register(subscription.actor);
+      this.#failing.delete(subscription.shard);
       if (host === undefined || this.#byActor.get(subscription.key) !== subscription) return;
       this.#note(subscription, host);
       metrics.repaired(cause);
       repaired(subscription.actor);
     } catch (error) {
+      this.#failing.add(subscription.shard);
       this.#registrationFailed(subscription, error);
     } finally {
-      this.#registering -= 1;
+      this.#begun(subscription.shard, -1);
       subscription.isRegistering = false;
       if (subscription.wanted !== undefined && this.#byActor.get(subscription.key) === subscription) {
         this.#want(subscription.wanted, [subscription]);
@@ -246,7 +363,7 @@ export class Subscriptions implements SubscribedActors {
     }
   }
 
-  /** It has been asked for again and again by then (`runtime/host/retrier.ts`); after a pause it is begun anew. */
+  /** It has been asked for again and again by then (`runtime/host/retrier.ts`); after a pause it is begun again. */
   #registrationFailed(subscription: Subscription, error: unknown): void {
     const { logger, random } = this.#options;
     if (this.#byActor.get(subscription.key) !== subscription) return;
@@ -263,16 +380,18 @@ export class Subscriptions implements SubscribedActors {
 
   #note(subscription: Subscription, host: string): void {
     subscription.host = host;
-    subscription.dueMs = this.#nextDueMs();
+    Object.assign(subscription, this.#nextTimes());
   }
 
   /** Apart from each other, whatever brought them together. */
-  #nextDueMs(): number {
+  #nextTimes(): Pick<Subscription, 'dueMs' | 'checkMs'> {
     const { clock, random } = this.#options;
-    return clock.monotonicMs() + dueMaxMs * (0.8 + 0.2 * random.fraction());
+    const nowMs = clock.monotonicMs();
+    const part = 0.8 + 0.2 * random.fraction();
+    return { dueMs: nowMs + dueMaxMs * part, checkMs: nowMs + registeredMaxMs * part };
   }
 
-  #schedule(what: 'check' | 'tick' | 'retry', delayMs: number, fire: () => void): void {
+  #schedule(what: 'check' | 'tick' | 'retry' | 'renew', delayMs: number, fire: () => void): void {
     this.#cancels.get(what)?.();
     this.#cancels.set(what, this.#options.clock.schedule(delayMs, fire));
   }

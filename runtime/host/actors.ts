@@ -1,4 +1,4 @@
-/** Typed handles on actors, over whatever transport leads to them. */
+/** Typed handles on actors, over any transport. */
 import { createHash } from 'node:crypto';
 import type { CommandShapes } from '../contract.ts';
 import type { Actors, Ask, AskOptions, KindRef } from '../handles.ts';

@@ -19,7 +19,7 @@ async function failureOf(failure: StoreFailure): Promise<unknown> {
   return calls.backlog(1).catch((error: unknown) => error);
 }
 
-test('what the store fails of is told as what operators can act on', async (t) => {
+test('failures of the store are reported as what operators can act on', async (t) => {
   for (const failure of ['unavailable', 'conflict'] as const) {
     const error = await failureOf(failure);
     t.true(error instanceof DatabaseUnavailableError, failure);
@@ -32,7 +32,7 @@ test('what the store fails of is told as what operators can act on', async (t) =
     t.true((await failureOf(failure)) instanceof StoreError);
 });
 
-test('only a drain that was said to a living node is told to the others', async (t) => {
+test('only a drain of a live node is announced to the others', async (t) => {
   const hints: Hint[] = [];
   const hint = (given: Hint) => void hints.push(given);
   for (const isThere of [false, true]) {

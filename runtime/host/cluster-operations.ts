@@ -1,5 +1,5 @@
 /**
- * What operators and look-ups are told, from the database, in the words of `runtime/operations.ts` and
+ * The answers for operators and look-ups from the database, in the terms of `runtime/operations.ts` and
  * `runtime/lookups.ts`.
  */
 import { lookupRead } from '../actor/reads.ts';
@@ -71,7 +71,7 @@ function told(error: StoreError): Error {
       return new DatabaseUnavailableError('the database cannot answer now');
     case 'unknown':
       return new RetryableError('the database did not answer', { outcome: 'unknown' });
-    // Nobody who asks this foresees them.
+    // The callers of this do not expect them.
     case 'rejected':
     case 'defect':
       return error;

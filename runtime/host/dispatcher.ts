@@ -15,12 +15,13 @@ import type { Dependencies } from '../dependency.ts';
 import { MovedError, NotFoundError, promisesNothing, TerminalError } from '../errors.ts';
 import type { Kind } from '../kind.ts';
 import type { Lease } from '../ownership/lease.ts';
-import type { RuntimeMetrics } from '../ports.ts';
-import { type Store, StoreError } from '../store/store.ts';
+import type { Reader } from '../read/reader.ts';
+import { StoreError, type StoreRead, type StoreRows } from '../store/store.ts';
 import type { AskCall } from './call.ts';
 import { type HostCommand, type HostCommands, isHostCommand } from './host-commands.ts';
 import type { Limits } from './limits.ts';
 import type { Retrier } from './retrier.ts';
+import type { RuntimeMetrics } from './runtime-metrics.ts';
 import { Workflows } from './workflows.ts';
 
 export interface DispatcherOptions {
@@ -29,7 +30,7 @@ export interface DispatcherOptions {
   readonly clock: Clock;
   readonly limits: Limits;
   readonly metrics: RuntimeMetrics;
-  readonly store: Pick<Store, 'read'>;
+  readonly reader: Pick<Reader, 'share'>;
   readonly lease: Pick<Lease, 'isValid'>;
   readonly actors: Pick<ActiveActors, 'at' | 'deliver'>;
   readonly hostCommands: Pick<HostCommands, 'run'>;
@@ -174,16 +175,16 @@ export class Dispatcher {
     let answers = noAnswers;
     if (split.reads.length > 0) {
       view = new StateView(call.address, time, new Map(actor.durableSlices), dependencies);
-      answers = joinAnswers(split, await this.#read(split.reads));
+      answers = joinAnswers(split, await this.#read(call, split.reads));
       this.#assertLease();
     }
     metrics.turn(what, 'ok');
     return command.answer(view, call.request, sharedResults(plans, answers));
   }
 
-  async #read(reads: Parameters<Store['read']>[0]): ReturnType<Store['read']> {
+  async #read({ address }: AskCall, reads: readonly StoreRead[]): Promise<readonly StoreRows[]> {
     try {
-      return await this.#options.store.read(reads);
+      return await this.#options.reader.share(address, reads);
     } catch (error) {
       throw readFailure(error);
     }
@@ -207,8 +208,8 @@ function declaredCommands(
 }
 
 /**
- * That nothing took effect here is not the whole truth when another host may own the actor: the call may have reached
- * that one too.
+ * That nothing took effect here is not enough when another host may own the actor: the call may have reached that one
+ * too.
  */
 function withoutPromise(error: unknown): unknown {
   return promisesNothing(error) ? new MovedError('this host does not own the actor now') : error;

@@ -175,7 +175,7 @@ test('two wake-ups for one tell at once deliver it once', async (t) => {
   t.deepEqual(await made.until(of('x').read(null)), ['told']);
 });
 
-test('a dead timer that is tried anew runs, and one that is not dead or not there is left alone', async (t) => {
+test('a dead timer that is tried again runs, and one that is not dead or not there is left alone', async (t) => {
   const { made, failing, of, operations } = await start();
   failing.isFailing = true;
   await made.until(of('x').remind({ inMs: 0, text: 'in the end' }));
@@ -193,7 +193,7 @@ test('a dead timer that is tried anew runs, and one that is not dead or not ther
   t.false(await made.until(operations('x').$reviveTimer({ name: 'remind' })));
 });
 
-test('a timer that is tried anew and fails again is dead again, after as many attempts', async (t) => {
+test('a timer that is tried again and fails again is dead again, after as many attempts', async (t) => {
   const { made, failing, of, operations } = await start();
   failing.isFailing = true;
   await made.until(of('x').remind({ inMs: 0, text: 'never' }));
@@ -204,7 +204,7 @@ test('a timer that is tried anew and fails again is dead again, after as many at
   t.is(made.database.backlog().deadTimers, 1);
 });
 
-test('a dead tell that is tried anew is delivered, and one that is not dead or not there is left alone', async (t) => {
+test('a dead tell that is tried again is delivered, and one that is not dead or not there is left alone', async (t) => {
   const { made, failing, of, operations } = await start();
   failing.isFailing = true;
   await made.until(of('y').send({ to: 'x', text: 'in the end' }));
@@ -221,7 +221,7 @@ test('a dead tell that is tried anew is delivered, and one that is not dead or n
   t.false(await made.until(operations('x').$reviveTell({ tellId })));
 });
 
-test('commands of operators are rejected where they do not fit, and create nobody', async (t) => {
+test('commands of operators are rejected where they do not fit, and create no actor', async (t) => {
   const { made, node, operations } = await start();
   const misfit = operations('x').$deliver({ tellId: 'no uuid' });
   await t.throwsAsync(made.until(misfit), { instanceOf: TerminalError });

@@ -12,6 +12,7 @@ import type { CommandShapes } from '../contract.ts';
 import { outcomeOf } from '../delivery/delivery.ts';
 import type { TellDelivery } from '../delivery/tell-delivery.ts';
 import { MovedError, TerminalError } from '../errors.ts';
+import { type Publisher, renewalSchema } from '../events/publisher.ts';
 import { type ActorReport, operatorCommands } from '../operations.ts';
 import type { NodeRow, Store, TellRow } from '../store/store.ts';
 import { outboxTable } from '../store/tables.ts';
@@ -21,12 +22,21 @@ export const hostCommands = {
   ...operatorCommands,
   /** A wake-up: delivers a tell if its row is still there. Resolves when that is done with for now. */
   $deliver: { request: z.object({ tellId: z.uuid() }), reply: z.null() },
+  /** A gateway goes on with subscriptions to actors of one shard, without waking any of them. */
+  $renew: {
+    request: z.object({
+      gateway: z.string(),
+      actors: z.array(z.object({ kind: z.string(), id: z.string() })),
+    }),
+    reply: renewalSchema,
+  },
 } satisfies CommandShapes;
 export type HostCommand = keyof typeof hostCommands;
 
 export interface HostCommandsOptions {
   readonly actors: ActiveActors;
   readonly tells: TellDelivery;
+  readonly publisher: Pick<Publisher, 'renew'>;
   readonly store: Store;
   readonly clock: Clock;
   readonly node: NodeRow;
@@ -61,6 +71,10 @@ export class HostCommands {
         return this.#options.actors.evict(address);
       case '$deliver':
         return this.#deliver(address, (request.data as { tellId: string }).tellId);
+      case '$renew': {
+        const { actors, gateway } = request.data as { gateway: string; actors: readonly Address[] };
+        return this.#options.publisher.renew(actors, gateway);
+      }
       case '$reviveTimer':
         return this.#reviveTimer(call, (request.data as { name: string }).name);
       case '$reviveTell':

@@ -1,7 +1,8 @@
 /**
- * A host: runs the actors of the shards it owns. It answers asks (`Dispatcher`), delivers due timers and pending
- * tells, runs jobs, keeps its lease, and drops idle actors from memory. This is its life, and how its parts are put together.
- * Everything it needs is passed in; `start` makes it serve, `drain` ends it in order, `abandon` as a crash would.
+ * A host: runs the actors of the shards it owns. It answers asks (`Dispatcher`), delivers due timers and pending tells,
+ * runs jobs, keeps its lease, and drops idle actors from memory. This is its life cycle, and how its parts fit
+ * together. Everything it needs is passed in; `start` makes it serve, `drain` ends it cleanly, `abandon` as a crash
+ * would.
  */
 import { ActiveActors } from '../actor/active-actors.ts';
 import type { ActorEnvironment } from '../actor/environment.ts';
@@ -9,7 +10,6 @@ import { removed } from '../actor/layers.ts';
 import { type Clock, sleep } from '../clock.ts';
 import { Committer } from '../commit/committer.ts';
 import type { DeliveryOptions } from '../delivery/delivery.ts';
-import { Sweeper } from '../delivery/sweeper.ts';
 import { TellDelivery } from '../delivery/tell-delivery.ts';
 import { TimerDelivery } from '../delivery/timer-delivery.ts';
 import { Dependencies, type Provided } from '../dependency.ts';
@@ -17,21 +17,26 @@ import { UnavailableError } from '../errors.ts';
 import { Publisher } from '../events/publisher.ts';
 import { Jobs } from '../jobs/jobs.ts';
 import type { Kind } from '../kind.ts';
+import { Lane } from '../lane.ts';
 import { Lease } from '../ownership/lease.ts';
 import { Ownership } from '../ownership/ownership.ts';
-import type { Logger, RuntimeMetrics } from '../ports.ts';
+import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
+import { Reader } from '../read/reader.ts';
+import { SampledLog } from '../sampled-log.ts';
 import { type NodeRow, type Store, StoreError } from '../store/store.ts';
 import type { Transport } from '../transport/transport.ts';
 import { createActors } from './actors.ts';
 import type { AskCall } from './call.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { HostCommands } from './host-commands.ts';
+import { Housekeeping } from './housekeeping.ts';
 import type { Limits } from './limits.ts';
 import { Retrier } from './retrier.ts';
+import type { RuntimeMetrics } from './runtime-metrics.ts';
 
-const pruneMax = 1_000;
-const prunePauseMs = 60_000;
+/** Repeated activations and barriers of rows that are held locked: fewer than there are connections for them. */
+const lockedAtOnceMax = 1;
 
 export interface HostOptions {
   readonly kinds: readonly Kind[];
@@ -65,11 +70,15 @@ export class Host {
   readonly #lease: Lease;
   readonly #ownership: Ownership;
   readonly #committer: Committer;
+  readonly #reader: Reader;
+  readonly #retrier: Retrier;
+  readonly #failures: SampledLog;
+  readonly #lockedLane = new Lane(lockedAtOnceMax);
   readonly #publisher: Publisher;
   readonly #jobs: Jobs;
   readonly #timers: TimerDelivery;
   readonly #tells: TellDelivery;
-  readonly #pruning: Sweeper;
+  readonly #housekeeping: Housekeeping;
   readonly #dispatcher: Dispatcher;
   #state: 'new' | 'serving' | 'draining' | 'ended' = 'new';
 
@@ -77,7 +86,10 @@ export class Host {
     this.#options = options;
     const dependencies = allDependencies(options);
     this.#lease = new Lease({ ...options, onLost: () => this.#leaseLost() });
-    this.#committer = new Committer(options);
+    this.#failures = new SampledLog(options.clock);
+    this.#committer = new Committer({ ...options, failures: this.#failures });
+    this.#reader = new Reader(options);
+    this.#retrier = new Retrier(options);
     this.#publisher = new Publisher({ ...options, host: options.node.incarnation });
     const delivery: DeliveryOptions = {
       ...options,
@@ -90,28 +102,36 @@ export class Host {
     this.#jobs = new Jobs({ ...delivery, ...options, actors, dependenciesOf });
     this.#timers = new TimerDelivery({ ...delivery, jobs: this.#jobs });
     this.#tells = new TellDelivery(delivery);
-    this.#pruning = new Sweeper(options, () => this.#pruneCalls());
+    this.#housekeeping = new Housekeeping({ ...options, shards: () => this.#ownership.shards });
     this.#ownership = new Ownership({
       ...options,
       quiesce: (shards, withinMs) => this.#quiesce(shards, withinMs),
       onClaimed: () => {
-        this.#timers.sweepWithin(0);
-        this.#tells.sweepWithin(0);
+        this.#timers.claimed();
+        this.#tells.claimed();
       },
     });
     const epochOf = (shard: number) => this.#ownership.epochOf(shard);
     this.#actors = new ActiveActors({
       ...options,
       lease: this.#lease,
+      lockedLane: this.#lockedLane,
       epochOf,
       environmentOf: (kind) => this.#environments.get(kind),
     });
     this.#dispatcher = new Dispatcher({
       ...options,
       lease: this.#lease,
+      reader: this.#reader,
       actors: this.#actors,
-      hostCommands: new HostCommands({ ...options, actors: this.#actors, tells: this.#tells, epochOf }),
-      retrier: new Retrier(options),
+      hostCommands: new HostCommands({
+        ...options,
+        actors: this.#actors,
+        tells: this.#tells,
+        publisher: this.#publisher,
+        epochOf,
+      }),
+      retrier: this.#retrier,
       dependenciesOf,
       isServing: () => this.#state === 'serving',
       epochOf,
@@ -138,7 +158,7 @@ export class Host {
     this.#assertNotEnded();
     this.#timers.start();
     this.#tells.start();
-    this.#pruning.start();
+    this.#housekeeping.start();
   }
 
   #assertNotEnded(): void {
@@ -148,6 +168,11 @@ export class Host {
   /** The lease is valid, every shard that should be here has been here, and what becomes free is taken. */
   get isReady(): boolean {
     return this.#state === 'serving' && this.#lease.isValid() && this.#ownership.isComplete;
+  }
+
+  /** Whether the database takes what is written, as far as commits have shown. */
+  get areWritesGood(): boolean {
+    return this.#committer.areWritesGood;
   }
 
   get hasLease(): boolean {
@@ -183,9 +208,11 @@ export class Host {
     return this.#actors.size;
   }
 
-  /** No call, turn or commit is in flight. */
+  /** No call, turn, read or commit is in flight. */
   get isIdle(): boolean {
-    return this.#committer.isIdle && this.#dispatcher.workflowsInFlight === 0 && this.#actors.areAllIdle;
+    const parts = [this.#committer, this.#reader, this.#retrier, this.#lockedLane];
+    const areAllIdle = parts.every(({ isIdle }) => isIdle) && this.#actors.areAllIdle;
+    return areAllIdle && this.#dispatcher.workflowsInFlight === 0;
   }
 
   /** Runs one command. @throws ActorError */
@@ -223,7 +250,7 @@ export class Host {
     await this.#finished();
   }
 
-  /** Stops at once without a word to anybody, as a crash would. */
+  /** Stops at once without notifying anyone, as a crash would. */
   abandon(): void {
     this.#lease.abandon();
     this.#timers.stop();
@@ -245,7 +272,7 @@ export class Host {
   #stop(): void {
     this.#state = 'ended';
     this.#jobs.stop();
-    this.#pruning.stop();
+    this.#housekeeping.stop();
     this.#options.transport.stop();
     this.#ownership.stop();
     this.#actors.stop();
@@ -253,7 +280,6 @@ export class Host {
   }
 
   #leaseLost(): void {
-    this.#options.logger.error({}, 'another incarnation has taken over this node');
     this.abandon();
     this.#options.onLeaseLost();
   }
@@ -267,8 +293,10 @@ export class Host {
       dependencies,
       lease: this.#lease,
       committer: this.#committer,
+      reader: this.#reader,
+      lockedLane: this.#lockedLane,
+      failures: this.#failures,
       publisher: this.#publisher,
-      read: (reads) => this.#options.store.read(reads),
       gone: (actor) => this.#actors.gone(actor),
       unreadable: (actor) => this.#giveBack(actor),
       timersCommitted: (timers) => {
@@ -281,19 +309,9 @@ export class Host {
     };
   }
 
-  /** Where nobody else is, there is nobody to give it to. */
+  /** With no other host there is no one to give it to. */
   #giveBack({ shard }: { readonly shard: number }): void {
     if (this.#options.transport.reachesOthers) this.#ownership.giveBack(shard);
-  }
-
-  // --- housekeeping -----------------------------------------------------------------------------------------
-
-  /** Forgets recorded calls whose repeats can no longer come. Resolves to the pause until the next time. */
-  async #pruneCalls(): Promise<number> {
-    const { store, limits } = this.#options;
-    const beforeMs = (await store.timeMs()) - limits.recordedCallMs;
-    const pruned = await store.pruneCalls(this.#ownership.shards, beforeMs, pruneMax);
-    return pruned < pruneMax ? prunePauseMs : prunePauseMs / 60;
   }
 }
 

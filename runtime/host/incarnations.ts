@@ -5,7 +5,7 @@
  * never serve again, and everything it holds in memory is void. The process need not end for that: a new incarnation
  * starts from nothing, as that of a new process would, while the sockets and requests of its gateway live on.
  *
- * What does end it: another process that serves under the same node id, as two would take turns for ever, and a database
+ * What does end it: another process that serves under the same node id, as two would alternate forever, and a database
  * that this process may no longer serve.
  */
 import { type Clock, sleep } from '../clock.ts';
@@ -20,7 +20,7 @@ const rejoinPauseMaxMs = 5_000;
 
 export interface Member {
   start(): Promise<void>;
-  /** Stops at once without a word to anybody. */
+  /** Stops at once without notifying anyone. */
   abandon(): void;
 }
 

@@ -4,7 +4,7 @@ export interface Limits {
   readonly mailboxMax: number;
   /** Actors in memory on this host. More answer overloaded unless an idle one can be passivated. */
   readonly actorsMax: number;
-  /** What actors may hold in memory together, by their own reckoning; beyond it idle ones leave, longest idle first. */
+  /** What actors may hold in memory together, by their own estimate; beyond it idle ones leave, longest idle first. */
   readonly actorBytesMax: number;
   /** Workflows in flight on this host. */
   readonly workflowsMax: number;
@@ -14,20 +14,42 @@ export interface Limits {
   readonly idleMs: number;
   /** Bytes that a pending commit may hold before its actor stops taking turns. */
   readonly pendingBytesMax: number;
-  /** Rows an actor keeps in memory after they are durable, to spare reads of what was just written. */
+  /** Rows an actor keeps in memory after they are durable, to save reading what was just written. */
   readonly cachedRowBytesMax: number;
   readonly batchActorsMax: number;
   readonly batchBytesMax: number;
   /** Commit statements in flight at once. */
   readonly commitsInFlightMax: number;
   /**
-   * Beside those, statements in flight for commits that were stuck or have to be told apart from others. With only one,
-   * whoever is stuck would keep back those that are not.
+   * Besides those, statements in flight for commits that were stuck or have to be separated from others. With only one,
+   * stuck commits would hold back those that are not.
    */
   readonly commitsAsideInFlightMax: number;
+  /** Batches of reads in flight at once. With only one, a slow one would keep back all others. */
+  readonly readsInFlightMax: number;
+  /** Of one batch: rows, and bytes by the budgets of ranges. What is more goes alone. */
+  readonly readBatchRowsMax: number;
+  readonly readBatchBytesMax: number;
+  /** Shared reads of one actor that are not answered yet. More answer overloaded. */
+  readonly sharedReadsOfActorMax: number;
+  /** Reads that wait on this host. More answer overloaded. */
+  readonly readsWaitingMax: number;
+  /** Whoever has waited so long when the database fails another is told so too. */
+  readonly readWaitMaxMs: number;
   readonly defaultDeadlineMs: number;
   /** How long the reply of a recorded call is kept. */
   readonly recordedCallMs: number;
+  /**
+   * For how long the row of an actor stays that has no state, so that the fence it is stands against whatever its owners
+   * still had on the way: a statement is given up after ten seconds, its connection after minutes.
+   */
+  readonly endedActorMs: number;
+  /** Recorded calls of one actor in the time in which their repeats come. More answer overloaded. */
+  readonly recordedCallsOfActorMax: number;
+  /** Pause between two looks for rows that may go. */
+  readonly housekeepingMs: number;
+  /** For how long operators are shown a node that has no lease. */
+  readonly goneNodeMs: number;
   /** Timers and tells handed to actors at once. */
   readonly deliveriesMax: number;
   /** Of those, to one actor, so that one that is stuck leaves room for others. */
@@ -57,8 +79,18 @@ export const defaultLimits: Limits = {
   batchBytesMax: 1_000_000,
   commitsInFlightMax: 2,
   commitsAsideInFlightMax: 2,
+  readsInFlightMax: 3,
+  readBatchRowsMax: 256,
+  readBatchBytesMax: 16 * 1_024 * 1_024,
+  sharedReadsOfActorMax: 64,
+  readsWaitingMax: 10_000,
+  readWaitMaxMs: 5_000,
   defaultDeadlineMs: 25_000,
   recordedCallMs: 600_000,
+  recordedCallsOfActorMax: 1_000,
+  endedActorMs: 86_400_000,
+  goneNodeMs: 604_800_000,
+  housekeepingMs: 60_000,
   deliveriesMax: 64,
   deliveriesOfActorMax: 8,
   attemptsMax: 10,

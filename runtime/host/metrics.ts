@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { RuntimeMetrics } from '../ports.ts';
+import type { RuntimeMetrics } from './runtime-metrics.ts';
 
 const batchBuckets = [1, 2, 4, 8, 16, 32, 64];
 const secondsBuckets = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
@@ -62,6 +62,18 @@ export function prometheusRuntimeMetrics(
     buckets: secondsBuckets,
     registers,
   });
+  const readBatchSize = new Histogram({
+    name: 'read_batch_size',
+    help: 'Reads that went to the database together',
+    buckets: batchBuckets,
+    registers,
+  });
+  const readBatchSeconds = new Histogram({
+    name: 'read_batch_seconds',
+    help: 'Time from asking for a batch of reads to its answer',
+    buckets: secondsBuckets,
+    registers,
+  });
   const gauge = (name: string, help: string, read: () => number) =>
     new Gauge({
       name,
@@ -91,7 +103,7 @@ export function prometheusRuntimeMetrics(
   );
   gauge('lease_valid', 'Whether this host may serve', () => Number(host().hasLease));
   return {
-    // Counted here and told when asked, as finding a counter by its labels costs more than a turn.
+    // Counted here and collected on demand, since finding a counter by its labels costs more than a turn.
     turn(command, outcome) {
       let counts = turns.get(command);
       if (counts === undefined) {
@@ -107,6 +119,10 @@ export function prometheusRuntimeMetrics(
     batch(size, durationMs) {
       batchSize.observe(size);
       batchSeconds.observe(durationMs / 1_000);
+    },
+    readBatch(reads, durationMs) {
+      readBatchSize.observe(reads);
+      readBatchSeconds.observe(durationMs / 1_000);
     },
     overloaded: (command) => overloaded.inc({ command }),
     activated: (outcome) => activations.inc({ outcome }),

@@ -95,7 +95,7 @@ for (const jumpMs of [3_600_000, -3_600_000]) {
   });
 }
 
-test('callers in a process that lost its lease are answered by the next owner, whatever they waited for', async (t) => {
+test('callers in a process that lost its lease are answered by the next owner', async (t) => {
   const made = cluster();
   const [a, b] = await made.joinAll(['a', 'b']);
   const id = made.idIn('ledger', made.held('a'));

@@ -1,4 +1,4 @@
-/** A process as a host of the cluster, whatever incarnation of it serves just now (`incarnations.ts`). */
+/** A process as a host of the cluster, across its incarnations (`incarnations.ts`). */
 
 import type { NodeRow } from '../store/store.ts';
 import { Host, type HostOptions } from './host.ts';
@@ -34,6 +34,11 @@ export class Node {
   /** See `Host.isReady`. */
   get isReady(): boolean {
     return this.#hosts.current.isReady;
+  }
+
+  /** See `Host.areWritesGood`. */
+  get areWritesGood(): boolean {
+    return this.#hosts.current.areWritesGood;
   }
 
   get hasLease(): boolean {

@@ -1,9 +1,9 @@
 /**
- * Asking again: a call that met no owner, a fenced one or a lost answer is repeated under its call
- * id until its deadline. Whatever took effect the first time does not again: the command is repeatable by nature or
- * its reply is recorded. Nothing else repeats a call.
+ * Asking again: a call that met no owner, a fenced one or a lost answer is repeated under its call id until its
+ * deadline. What took effect the first time does not take effect again: the command is repeatable by nature or its
+ * reply is recorded. Nothing else repeats a call.
  *
- * Calls that wait for an owner are bounded: while a whole cluster is down they would pile up without end.
+ * Calls that wait for an owner are bounded: while a whole cluster is down they would pile up without limit.
  */
 
 import { type Clock, sleep } from '../clock.ts';
@@ -29,6 +29,11 @@ export class Retrier {
 
   constructor(options: RetrierOptions) {
     this.#options = options;
+  }
+
+  /** No call waits to be repeated. */
+  get isIdle(): boolean {
+    return this.#waiting === 0;
   }
 
   /** @throws ActorError, never `moved` */
@@ -67,7 +72,7 @@ export class Retrier {
   /** Undefined: asking again does not help. */
   #pauseMs(error: unknown, attempt: number): number | undefined {
     const { transport, random } = this.#options;
-    // Callers that lost their owner together do not all come back together.
+    // Callers that lost their owner together should not all come back together.
     const jitter = random.fraction();
     if (error instanceof RetryableError) return error.retryAfterMs * (1 + jitter / 4);
     if (error instanceof FencedError) return fencedPauseMs * (1 + jitter / 4);
@@ -82,7 +87,7 @@ export class Retrier {
   }
 }
 
-/** What the last attempt says is not all: an earlier one may have taken effect. */
+/** The last attempt does not tell everything: an earlier one may have taken effect. */
 function told(error: unknown, mayHaveEffect: boolean): unknown {
   if (mayHaveEffect && promisesNothing(error))
     return new RetryableError('the call was not answered', { outcome: 'unknown' });

@@ -2,8 +2,8 @@
  * The workflows in flight on a host: commands of several steps. Each step is a turn; between steps the mailbox is free
  * and other actors may be asked.
  *
- * What a step did stays, whatever becomes of the next one, so an error of a workflow that has taken a step, or asked
- * somebody, never says that nothing took effect. After a crash between two steps nothing goes on by itself: the caller
+ * What a step did stays even if the next one fails, so an error of a workflow that has taken a step, or asked another
+ * actor, never says that nothing took effect. After a crash between two steps nothing goes on by itself: the caller
  * repeats the call under its call id, and every step is repeatable.
  */
 import type { TurnStep } from '../actor/turn-message.ts';
@@ -11,11 +11,11 @@ import type { Clock } from '../clock.ts';
 import type { Workflow } from '../command.ts';
 import type { Dependencies } from '../dependency.ts';
 import { FencedError, MovedError, OverloadedError, promisesNothing, RetryableError } from '../errors.ts';
-import type { RuntimeMetrics } from '../ports.ts';
 import { createWorkflowActors } from './actors.ts';
 import type { AskCall } from './call.ts';
 import type { Limits } from './limits.ts';
 import type { Retrier } from './retrier.ts';
+import type { RuntimeMetrics } from './runtime-metrics.ts';
 
 /** A call whose actor has moved is repeated soon: the next owner is on its way. */
 const movedRetryMs = 100;
@@ -104,7 +104,7 @@ export class Workflows {
 
 /**
  * That nothing took effect is true of the step that failed and no longer of its workflow, which has taken other steps
- * or asked other actors. A repeat under the same call id finds what those did; that is what "unknown" tells the caller
+ * or asked other actors. A repeat under the same call id finds what those did; that is what "unknown" asks the caller
  * to do.
  */
 function afterFirstStep(error: unknown): unknown {

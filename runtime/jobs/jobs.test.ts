@@ -298,7 +298,7 @@ test('a run that throws is repeated after a growing pause, and is dead at last u
   t.deepEqual(await rows(), []);
 });
 
-test('a start begins anew what was dead', async (t) => {
+test('a start begins again what was dead', async (t) => {
   const { ask, clock, last, runs, store } = await start(t, { limits: { attemptsMax: 1 } });
   await ask.send({ text: 'hello' });
   await drainPromises();

@@ -41,8 +41,9 @@ import type { Dependencies } from '../dependency.ts';
 import { FencedError, MovedError, promisesNothing, RetryableError } from '../errors.ts';
 import type { Actors } from '../handles.ts';
 import type { Limits } from '../host/limits.ts';
+import type { RuntimeMetrics } from '../host/runtime-metrics.ts';
 import type { Kind } from '../kind.ts';
-import type { Logger, RuntimeMetrics } from '../ports.ts';
+import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
 import type { TimerRow } from '../store/store.ts';
 import {
@@ -59,7 +60,7 @@ import {
 } from './lease.ts';
 
 const renewalsPerLease = 3;
-/** Before a run is repeated that failed by nobody's fault. */
+/** The pause before repeating a run that failed through no fault of its own. */
 const passingPauseMs = 4_000;
 const drainPauseMs = 10;
 
@@ -209,7 +210,7 @@ export class Jobs {
     else this.#renewLater(held);
   }
 
-  /** It is not this host's any more, whatever its run does. */
+  /** It is no longer this host's, even if its run goes on. */
   #lose(held: Held): void {
     this.#forget(held);
     held.abort.abort(new LostLeaseError());
@@ -221,7 +222,7 @@ export class Jobs {
     if (this.#held.get(held.key) === held) this.#held.delete(held.key);
   }
 
-  /** Whoever comes next need not wait for the lease to end. Where that fails, the lease ends. */
+  /** The next owner need not wait for the lease to end. Where this fails, the lease ends by itself. */
   async #giveBack(held: Held): Promise<void> {
     this.#lose(held);
     await this.#try(held, (turn, row) => turn.keepTimer(released(row, turn.nowMs)));
@@ -260,7 +261,7 @@ export class Jobs {
       await this.#failed(held, error);
     } finally {
       cancelTimeout();
-      // Whatever of the run still goes on.
+      // For what is still going on of the run.
       held.abort.abort(new LostLeaseError());
     }
   }
@@ -307,7 +308,7 @@ export class Jobs {
     held.cancelRenewal();
     try {
       await this.#turn(held, step?.reads, (turn, row, reads) => {
-        // Before the step, which may start the job anew.
+        // Before the step, which may start the job again.
         const next = finished(row, this.#grant(turn.nowMs));
         if (next === undefined) turn.disarm(row);
         else turn.keepTimer(next);
@@ -372,7 +373,7 @@ export class Jobs {
     }
   }
 
-  /** Takes no more, lets what runs finish for at most so long, and gives the rest back. */
+  /** Takes no more, lets what runs finish for at most this long, and gives the rest back. */
   async drain(withinMs: number): Promise<void> {
     const { clock } = this.#options;
     this.#isDraining = true;
@@ -398,10 +399,10 @@ const whatOf = ({ address, timer }: Held): string => `${address.kind}.job.${time
 const isNoLonger = (error: unknown): boolean =>
   error instanceof LostLeaseError || error instanceof MovedError || error instanceof FencedError;
 
-/** It says nothing of the job that failed: who was asked may do it later. */
+/** This says nothing about the job: what was asked may work later. */
 const isPassing = (error: unknown): boolean => promisesNothing(error) || error instanceof RetryableError;
 
-/** A run that does not heed its signal is left to itself: whatever turn it still takes is rejected. */
+/** A run that ignores its signal is left alone: any turn it still takes is rejected. */
 function unlessAborted(run: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });

@@ -1,5 +1,5 @@
 /**
- * The row behind a job: a timer of a reserved name, due when whoever runs the job is to be presumed dead (`jobs.ts`).
+ * The row behind a job: a timer of a reserved name, due when the run's host is to be presumed dead (`jobs.ts`).
  *
  *   leased    `token` is that of the one run whose turns count; due when its lease ends
  *   waiting   no token: nobody runs it; due when it is to be tried (again)
@@ -38,7 +38,7 @@ export function leaseOf(row: TimerRow): Lease {
   return leaseSchema.parse(decode(row.payload, format));
 }
 
-/** Whose turns count, if anybody's do. */
+/** The run whose turns count, if any do. */
 export function tokenOf(row: TimerRow | Removed | undefined): string | undefined {
   if (row === undefined || row === removed || row.dead) return undefined;
   return leaseOf(row).token ?? undefined;
@@ -75,7 +75,7 @@ export function started(
   return { kind, id, name, shard, due_at: Math.ceil(untilMs), payload, attempts: 0, dead: false };
 }
 
-/** The run before it is presumed dead, or there was none: a new one begins, under a token that nobody had. */
+/** The run before it is presumed dead, or there was none: a new one begins, under a new token. */
 export function taken(row: TimerRow, { token, untilMs }: Grant): TimerRow {
   const { next, ...lease } = leaseOf(row);
   const attempts = next === undefined ? row.attempts : 0;

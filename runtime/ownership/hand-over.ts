@@ -13,7 +13,8 @@
  * declares the incarnation dead, and its shards are free.
  */
 import { type Clock, sleep } from '../clock.ts';
-import type { Logger, RuntimeMetrics } from '../ports.ts';
+import type { RuntimeMetrics } from '../host/runtime-metrics.ts';
+import type { Logger } from '../ports.ts';
 import { type HeldShard, type NodeRow, type Store, StoreError } from '../store/store.ts';
 import type { Transport } from '../transport/transport.ts';
 

@@ -17,6 +17,7 @@ function leaseOver(
   const database = new ModelDatabase(clock);
   const isPredecessorDead = false;
   const lost: string[] = [];
+  const errors: object[] = [];
   const node = testNode(new SeededRandom(1));
   const store = new ModelStore(database, schedule);
   const onLost = () => void lost.push('lost');
@@ -24,12 +25,13 @@ function leaseOver(
     clock,
     database,
     lost,
+    errors,
     lease: new Lease({
       store,
       clock,
       node,
       leaseMs,
-      logger: silentLogger,
+      logger: { ...silentLogger, error: (fields) => void errors.push(fields) },
       isPredecessorDead,
       verify,
       onLost,
@@ -50,6 +52,20 @@ function heldRenewals() {
   };
   return { schedule, release };
 }
+
+test('a lease that is lost is told with how long ago it ended, by the clock that says longer', async (t) => {
+  const renewals = heldRenewals();
+  const { clock, database, lease, lost, errors } = leaseOver(renewals.schedule);
+  await lease.start();
+  await clock.advance(leaseMs / 3);
+  await clock.advance(leaseMs);
+  database.expireNodes();
+  renewals.release();
+  await drainPromises();
+  t.deepEqual(lost, ['lost']);
+  // Nothing was served from a fifth of a lease before its end.
+  t.deepEqual(errors, [{ endedAgoMs: leaseMs / 3 + leaseMs - (leaseMs * 4) / 5 }]);
+});
 
 test('a lease that was given up is not lost when a renewal finds it gone', async (t) => {
   const renewals = heldRenewals();

@@ -127,6 +127,13 @@ export class Lease {
     return true;
   }
 
+  /** Since when nothing was served, by the clock that says longer; 0 where it was ended before its time. */
+  #endedAgoMs(): number {
+    const { clock } = this.#options;
+    const monotonicMs = clock.monotonicMs() - this.#validUntilMonotonicMs;
+    return Math.round(Math.max(0, monotonicMs, clock.nowMs() - this.#validUntilWallMs));
+  }
+
   #scheduleRenewal(share: number): void {
     if (this.#ended) return;
     const { clock, leaseMs } = this.#options;
@@ -140,6 +147,10 @@ export class Lease {
         // One that was given up meanwhile is not lost.
         if (this.#ended) return;
         this.#end();
+        logger.error(
+          { endedAgoMs: this.#endedAgoMs() },
+          'the lease of this node has ended: others may serve what it did',
+        );
         onLost();
         return;
       }

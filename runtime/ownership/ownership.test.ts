@@ -82,7 +82,7 @@ test('what one drain asks of all hosts is bounded, however many batches it has',
   const ids = ['a', 'b', 'c', 'd'] as const;
   const [a, ...others] = await made.joinAll(ids);
   const reconciliations = () =>
-    others.map(({ statements }) => statements.filter((method) => method === 'expireNodes').length);
+    others.map(({ statements }) => statements.filter((method) => method === 'shardsOf').length);
   const before = reconciliations();
   const startedMs = made.clock.monotonicMs();
   await made.drain(a);
@@ -255,10 +255,10 @@ test('a node that is a gateway only gets no shards', async (t) => {
 test('hints that come in storms lead to few reconciliations, and those of a newer release to none', async (t) => {
   const made = cluster();
   const [a] = await made.joinAll(['a', 'b']);
-  const reconciliations = () => a.statements.filter((method) => method === 'expireNodes').length;
+  const reconciliations = () => a.statements.filter((method) => method === 'shardsOf').length;
   const hint = (of: object) => a.transport.handler?.hinted(of as Hint);
   a.schedule = async (method, apply) => {
-    if (method === 'expireNodes') await sleep(made.clock, 400);
+    if (method === 'shardsOf') await sleep(made.clock, 400);
     return apply();
   };
   const before = reconciliations();
@@ -327,4 +327,26 @@ test('a host stays ready while another hands over slowly what belongs to it now'
   await made.clock.advance(leaseMs);
   t.true(a.node.leavingShardCount > 0);
   t.true(b.node.isReady);
+});
+
+test('after an outage of the database for longer than a lease, who is back first declares nobody dead', async (t) => {
+  const made = cluster();
+  const hosts = await made.joinAll(['a', 'b', 'c']);
+  const incarnations = () => made.database.nodes().map(({ incarnation }) => incarnation);
+  const before = incarnations();
+  const away = async () => {
+    throw new StoreError('unavailable', 'the database is away');
+  };
+  for (const host of hosts) host.schedule = away;
+  await made.clock.advance(3 * leaseMs);
+  for (const host of hosts) {
+    host.schedule = async (_method, apply) => apply();
+    // Several reconciliations of whoever is back already.
+    await made.clock.advance(leaseMs / 2 - 1_000);
+  }
+  await made.clock.advance(3 * leaseMs);
+  t.deepEqual(incarnations(), before);
+  made.crash(hosts[0]);
+  await made.clock.advance(2 * leaseMs);
+  t.is(incarnations()[0], null);
 });

@@ -2,7 +2,7 @@
  * Which shards this host owns, and under which epochs.
  *
  * There is no coordinator. Each host reconciles with the database again and again, and at once when it is told that
- * something changed: it expires the nodes whose leases have ended, computes where each shard belongs (`placement.ts`),
+ * something changed: it expires the nodes whose leases have ended (`sight.ts`), computes where each shard belongs (`placement.ts`),
  * claims what belongs to it and is free, and hands over what belongs to another (`hand-over.ts`).
  *
  * A shard at this host
@@ -34,13 +34,17 @@ import { type HeldShard, type LiveNode, type NodeRow, type Store, StoreError } f
 import type { Hint, Transport } from '../transport/transport.ts';
 import { HandOver, type HandOverOptions } from './hand-over.ts';
 import { Membership } from './membership.ts';
+import { Neighbours } from './neighbours.ts';
 import { Peers } from './peers.ts';
 import { Reachability } from './reachability.ts';
+import { Sight } from './sight.ts';
 
 /** Between a hint and the reconciliation it leads to, and what that is spread over for every host there is. */
 const reconciliationPauseMs = 10;
 const reconciliationSpreadMinMs = 20;
 const reconciliationSpreadPerHostMs = 2;
+/** With fewer for each, some hosts have several times as much to do as others, or nothing. */
+const shardsOfHostMin = 50;
 /** Between attempts at what the database did not do. */
 const retryPauseMs = 500;
 const leaveFailuresMax = 5;
@@ -62,11 +66,13 @@ export interface OwnershipOptions extends Omit<HandOverOptions, 'stopIntake'> {
 export class Ownership {
   readonly #options: OwnershipOptions;
   readonly #membership: Membership;
+  readonly #neighbours: Neighbours;
   readonly #peers: Peers;
   readonly #reachability: Reachability;
   /** Owned shards and their epochs. */
   readonly #epochs = new Map<number, number>();
   readonly #handOver: HandOver;
+  readonly #sight: Sight;
   /** Shards that were found free, and since when. */
   #freeSinceMs = new Map<number, number>();
   #searchedFreeAtMs = Number.NEGATIVE_INFINITY;
@@ -84,8 +90,10 @@ export class Ownership {
   constructor(options: OwnershipOptions) {
     this.#options = options;
     this.#membership = new Membership(options);
+    this.#neighbours = new Neighbours(options);
     this.#peers = new Peers(options);
     this.#reachability = new Reachability(options);
+    this.#sight = new Sight(options.leaseMs);
     this.#handOver = new HandOver({ ...options, stopIntake: (max) => this.#stopIntake(max) });
   }
 
@@ -255,14 +263,16 @@ export class Ownership {
   async #reconcileOnce(): Promise<void> {
     const { store, node, clock } = this.#options;
     const beganAtMs = clock.monotonicMs();
-    await store.expireNodes();
+    if (this.#sight.hasLasted(beganAtMs)) await store.expireNodes();
     let nodes = await store.nodes();
+    this.#sight.seen(beganAtMs);
     const own = rowOf(node, nodes);
     if (own === undefined) return;
     if (await this.#reachability.correct(own.connected)) nodes = await store.nodes();
     const held = await store.shardsOf(node.incarnation);
     if (this.#ended || rowOf(node, nodes) === undefined) return;
     if (this.#membership.update(nodes)) this.#startAnew();
+    this.#neighbours.update(nodes);
     this.#peers.update(nodes);
     await this.#alignWith(held);
     await this.#claim();
@@ -275,6 +285,13 @@ export class Ownership {
   #startAnew(): void {
     this.#declinedUntilMs.clear();
     this.#freeSinceMs.clear();
+    const { shardCount, logger } = this.#options;
+    const hosts = this.#membership.hostCount;
+    if (shardCount < hosts * shardsOfHostMin)
+      logger.warn(
+        { shards: shardCount, hosts },
+        'there are too few shards to share them evenly; see SHARD_COUNT',
+      );
   }
 
   /** What the database and this host say of what is here becomes the same. */

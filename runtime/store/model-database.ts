@@ -18,11 +18,12 @@ import type {
   SliceRow,
   StoreRead,
   StoreRows,
+  SweepRead,
   TellRow,
   TimerRow,
 } from './store.ts';
 import { StoreError } from './store.ts';
-import { callTable, outboxTable, sliceTable, timerTable } from './tables.ts';
+import { callTable, outboxTable, sliceTable, timerTable, tombstoneSlice } from './tables.ts';
 
 interface Lease {
   readonly node: NodeRow;
@@ -33,16 +34,29 @@ interface Lease {
   readonly expiresAtMs: number;
 }
 
+/** The shard of an actor where it does not matter. */
+const unowned = -1;
+
+interface StoredActor {
+  readonly address: Address;
+  readonly shard: number;
+  readonly row: ActorRow;
+  /** Undefined while it has state. */
+  readonly endedAtMs: number | undefined;
+}
+
 export class ModelDatabase {
   readonly #clock: { nowMs(): number };
   readonly #tables = new Map<string, ModelTable>();
-  readonly #actors = new Map<string, ActorRow>();
+  readonly #actors = new Map<string, StoredActor>();
   readonly #locked = new Set<string>();
   readonly #leases = new Map<string, Lease>();
   readonly #shards = new Map<number, ShardRow>();
   readonly #settings = new Map<string, string>();
   #epoch = 0;
   #starts = 0;
+  /** Above all versions of rows that were removed. */
+  #versionFloor = 0;
 
   /** `clock` is the database's own. */
   constructor(clock: { nowMs(): number }) {
@@ -82,7 +96,8 @@ export class ModelDatabase {
   leave(nodeId: string, incarnation: string): void {
     const lease = this.#leases.get(nodeId);
     if (lease?.incarnation !== incarnation) return;
-    this.#leases.set(nodeId, { ...lease, incarnation: null, expiresAtMs: 0 });
+    const expiresAtMs = Math.min(lease.expiresAtMs, this.timeMs());
+    this.#leases.set(nodeId, { ...lease, incarnation: null, expiresAtMs });
   }
 
   nodes(): readonly LiveNode[] {
@@ -155,7 +170,10 @@ export class ModelDatabase {
     return [...this.#shards.values()].sort((a, b) => a.shard - b.shard);
   }
 
-  /** Somebody takes the lock of an actor's row. Nothing waits in the model: whoever would have to has waited too long. */
+  /**
+   * Somebody takes the lock of an actor's row. Nothing waits in the model: a call that would have to wait has waited
+   * too long.
+   */
   lock(address: Address): void {
     this.#locked.add(addressKey(address));
   }
@@ -170,16 +188,19 @@ export class ModelDatabase {
     return new Set(addresses.flatMap((address, index) => (isFree(address) ? [index] : [])));
   }
 
-  activate(address: Address, epoch: number, create: boolean): Activation {
+  activate(address: Address, epoch: number, create: boolean, shard = unowned): Activation {
     this.#assertUnlocked(address);
     const row = this.head(address);
     if (row === undefined && !create) return { outcome: 'absent' };
+    const isFormerOwner = create && (this.#shards.get(shard)?.epoch ?? 0) > epoch;
+    if (isFormerOwner) return { outcome: 'fenced' };
     if (row !== undefined && row.epoch > epoch) return { outcome: 'fenced' };
     const active =
       row === undefined
-        ? { epoch, version: 0, commitId: null }
+        ? { epoch, version: this.#versionFloor, commitId: null }
         : { epoch, version: row.version + 1, commitId: row.commitId };
-    this.#actors.set(addressKey(address), active);
+    if (row === undefined) this.#setRow({ address, shard, row: active, endedAtMs: this.timeMs() });
+    else this.#touch(address, active);
     return { outcome: 'active', row: active };
   }
 
@@ -188,20 +209,23 @@ export class ModelDatabase {
     const row = this.head(address);
     if (row?.epoch !== epoch) return undefined;
     const bumped = { ...row, version: row.version + 1 };
-    this.#actors.set(addressKey(address), bumped);
+    this.#touch(address, bumped);
     return bumped;
   }
 
   head(address: Address): ActorRow | undefined {
-    return this.#actors.get(addressKey(address));
+    return this.#actors.get(addressKey(address))?.row;
   }
 
   commit(commits: readonly Commit[]): ReadonlySet<number> {
     for (const { address } of commits) this.#assertUnlocked(address);
     const passing = [...commits.entries()].filter(([, commit]) => this.#passesFence(commit));
     this.#applyWrites(passing.map(([, commit]) => commit));
-    for (const [, { address, epoch, version, commitId }] of passing) {
-      this.#actors.set(addressKey(address), { epoch, version: version + 1, commitId });
+    for (const [, { address, epoch, version, commitId, ends }] of passing) {
+      const stored = this.#actors.get(addressKey(address));
+      const endedAtMs = ends === true ? this.timeMs() : undefined;
+      if (stored !== undefined)
+        this.#setRow({ ...stored, row: { epoch, version: version + 1, commitId }, endedAtMs });
     }
     return new Set(passing.map(([index]) => index));
   }
@@ -231,19 +255,20 @@ export class ModelDatabase {
     }
   }
 
-  dueTimers(shards: readonly number[], fromDueMs: number, dueMs: number, limit: number): readonly TimerRow[] {
-    return this.#timers()
+  dueTimers({ shards, fromMs, untilMs, limit, share }: SweepRead): readonly TimerRow[] {
+    const due = this.#timers()
       .filter((timer) => shards.includes(timer.shard) && !timer.dead)
-      .filter((timer) => timer.due_at >= fromDueMs && timer.due_at <= dueMs)
-      .sort((a, b) => a.due_at - b.due_at || compareKeys(timerTable, a, b))
-      .slice(0, limit);
+      .filter((timer) => timer.due_at >= fromMs && timer.due_at <= untilMs)
+      .sort((a, b) => a.due_at - b.due_at || compareKeys(timerTable, a, b));
+    return sharesOf(due, ({ shard }) => shard, share).slice(0, limit);
   }
 
-  pendingTells(shards: readonly number[], nowMs: number, limit: number): readonly TellRow[] {
-    return this.#tells()
-      .filter((tell) => shards.includes(tell.target_shard) && !tell.dead && tell.retry_at <= nowMs)
-      .sort((a, b) => a.retry_at - b.retry_at || compareKeys(outboxTable, a, b))
-      .slice(0, limit);
+  pendingTells({ shards, fromMs, untilMs, limit, share }: SweepRead): readonly TellRow[] {
+    const pending = this.#tells()
+      .filter((tell) => shards.includes(tell.target_shard) && !tell.dead)
+      .filter((tell) => tell.retry_at >= fromMs && tell.retry_at <= untilMs)
+      .sort((a, b) => a.retry_at - b.retry_at || compareKeys(outboxTable, a, b));
+    return sharesOf(pending, ({ target_shard }) => target_shard, share).slice(0, limit);
   }
 
   backlog(): Backlog {
@@ -276,6 +301,45 @@ export class ModelDatabase {
     return old.length;
   }
 
+  removeEnded(shards: readonly number[], beforeMs: number, limit: number): number {
+    const ended = [...this.#actors.values()]
+      .filter(({ shard, endedAtMs }) => shards.includes(shard) && (endedAtMs ?? beforeMs) < beforeMs)
+      .slice(0, limit);
+    for (const stored of ended) this.#removeEnded(stored);
+    return ended.length;
+  }
+
+  #removeEnded(stored: StoredActor): void {
+    const { address, row } = stored;
+    const hasState =
+      this.slices(address).some(({ slice }) => slice !== tombstoneSlice) || this.timers(address).length > 0;
+    if (hasState) {
+      this.#setRow({ ...stored, endedAtMs: undefined });
+      return;
+    }
+    this.#versionFloor = Math.max(this.#versionFloor, row.version + 1);
+    this.#actors.delete(addressKey(address));
+    this.#table(sliceTable).remove({ ...address, slice: tombstoneSlice });
+  }
+
+  removeNodes(beforeMs: number): void {
+    for (const [id, { incarnation, expiresAtMs }] of this.#leases)
+      if (incarnation === null && expiresAtMs < beforeMs) this.#leases.delete(id);
+  }
+
+  /** How many rows each table has, by name. */
+  get sizes(): ReadonlyMap<string, number> {
+    const own = [
+      ['actor', this.#actors.size],
+      ['node', this.#leases.size],
+      ['shard', this.#shards.size],
+    ] as const;
+    return new Map([
+      ...own,
+      ...[...this.#tables].map(([name, table]) => [name, table.all().length] as const),
+    ]);
+  }
+
   fixedSetting(name: string, value: string): string {
     const known = this.#settings.get(name);
     if (known === undefined) this.#settings.set(name, value);
@@ -284,6 +348,17 @@ export class ModelDatabase {
 
   replaceSetting(name: string, value: string): void {
     this.#settings.set(name, value);
+  }
+
+  #setRow(stored: StoredActor): void {
+    this.#actors.set(addressKey(stored.address), stored);
+  }
+
+  /** Whatever writes the row of an actor without state begins anew the time for which that row stays. */
+  #touch(address: Address, row: ActorRow): void {
+    const stored = this.#actors.get(addressKey(address));
+    if (stored === undefined) return;
+    this.#setRow({ ...stored, row, endedAtMs: stored.endedAtMs === undefined ? undefined : this.timeMs() });
   }
 
   #isLive(incarnation: string | undefined): boolean {
@@ -336,6 +411,16 @@ export class ModelDatabase {
   #tells(): readonly TellRow[] {
     return this.#rowsOf(outboxTable) as unknown as readonly TellRow[];
   }
+}
+
+/** The first rows of each shard. */
+function sharesOf<Row>(rows: readonly Row[], shardOf: (row: Row) => number, share: number): readonly Row[] {
+  const taken = new Map<number, number>();
+  return rows.filter((row) => {
+    const shard = shardOf(row);
+    taken.set(shard, (taken.get(shard) ?? 0) + 1);
+    return (taken.get(shard) ?? 0) <= share;
+  });
 }
 
 function found(rows: readonly (AnyRow | undefined)[]): StoreRows {

@@ -96,7 +96,7 @@ export class ModelTable {
   }
 }
 
-/** As in SQL, a unique key with a null in it is none. */
+/** As in SQL, a unique key with a null in it constrains nothing. */
 function isKey(columns: readonly string[], row: AnyRow): boolean {
   return columns.every((column) => (row[column] ?? null) !== null);
 }

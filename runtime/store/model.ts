@@ -18,6 +18,7 @@ import type {
   Store,
   StoreRead,
   StoreRows,
+  SweepRead,
   TellRow,
   TimerRow,
 } from './store.ts';
@@ -104,8 +105,8 @@ export class ModelStore implements Store {
     return this.#schedule('shards', () => this.#database.shards());
   }
 
-  activate(address: Address, _shard: number, epoch: number, create: boolean): Promise<Activation> {
-    return this.#schedule('activate', () => this.#database.activate(address, epoch, create));
+  activate(address: Address, shard: number, epoch: number, create: boolean): Promise<Activation> {
+    return this.#schedule('activate', () => this.#database.activate(address, epoch, create, shard));
   }
 
   barrier(address: Address, epoch: number): Promise<ActorRow | undefined> {
@@ -137,17 +138,12 @@ export class ModelStore implements Store {
     return Promise.all(reads.map((read) => this.#schedule('read', () => this.#database.read(read))));
   }
 
-  dueTimers(
-    shards: readonly number[],
-    fromDueMs: number,
-    dueMs: number,
-    limit: number,
-  ): Promise<readonly TimerRow[]> {
-    return this.#schedule('dueTimers', () => this.#database.dueTimers(shards, fromDueMs, dueMs, limit));
+  dueTimers(sweep: SweepRead): Promise<readonly TimerRow[]> {
+    return this.#schedule('dueTimers', () => this.#database.dueTimers(sweep));
   }
 
-  pendingTells(shards: readonly number[], nowMs: number, limit: number): Promise<readonly TellRow[]> {
-    return this.#schedule('pendingTells', () => this.#database.pendingTells(shards, nowMs, limit));
+  pendingTells(sweep: SweepRead): Promise<readonly TellRow[]> {
+    return this.#schedule('pendingTells', () => this.#database.pendingTells(sweep));
   }
 
   backlog(): Promise<Backlog> {
@@ -164,6 +160,14 @@ export class ModelStore implements Store {
 
   pruneCalls(shards: readonly number[], beforeMs: number, limit: number): Promise<number> {
     return this.#schedule('pruneCalls', () => this.#database.pruneCalls(shards, beforeMs, limit));
+  }
+
+  removeEnded(shards: readonly number[], beforeMs: number, limit: number): Promise<number> {
+    return this.#schedule('removeEnded', () => this.#database.removeEnded(shards, beforeMs, limit));
+  }
+
+  removeNodes(beforeMs: number): Promise<void> {
+    return this.#schedule('removeNodes', () => this.#database.removeNodes(beforeMs));
   }
 
   fixedSetting(name: string, value: string): Promise<string> {

@@ -11,7 +11,9 @@
  * 4. Epochs come from one counter of the whole cluster and only grow.
  * 5. A shard is claimed only while no other live incarnation holds it, by database time. A release names the epoch of
  *    its claim: one that reaches the database late frees nothing that was claimed anew.
- * 6. Incarnations of one node succeed each other in the order of their starts: once a later start has registered,
+ * 6. No version of an actor comes twice: the row of one that has ended goes after a while (`removeEnded`), and one that is
+ *    made later begins above whatever it had (docs/decisions/0018-rows-that-go.md).
+ * 7. Incarnations of one node succeed each other in the order of their starts: once a later start has registered,
  *    the registration of an earlier one can never apply, whenever its statement reaches the database.
  *
  * Every method rejects with a `StoreError` and nothing else.
@@ -27,8 +29,8 @@ export type StoreFailure =
   /** The database cannot serve (53xxx, 25006, disk full, no connection available). Nothing was applied. */
   | 'unavailable'
   /**
-   * The statement may or may not have been applied, or may still be: no answer came, or one above severity ERROR, or one
-   * with a code that says nothing of it. Settle by a barrier.
+   * The statement may or may not have been applied, or may still be: no answer came, or one above severity ERROR, or
+   * one with a code that says nothing of it. Settle by a barrier.
    */
   | 'unknown'
   /** The statement itself is wrong (a defect, a schema that does not fit). Nothing was applied. */
@@ -77,6 +79,8 @@ export interface Commit {
   readonly commitId: string;
   /** At most one write per table and key. */
   readonly writes: readonly Write[];
+  /** The actor has no state any more once this has applied: it is a tombstone, or never was more than its row. */
+  readonly ends?: boolean;
 }
 
 export interface KeysRead {
@@ -134,7 +138,7 @@ export interface NodeRow {
 export interface LiveNode extends Omit<NodeRow, 'incarnation'> {
   /** Null: it left, or was declared dead. */
   readonly incarnation: string | null;
-  /** It hands over all its shards and takes no more until it starts anew or is told to stay. */
+  /** It hands over all its shards and takes no more until it restarts or its drain is undone. */
   readonly draining: boolean;
   /** Other processes can reach it, as far as it has said. */
   readonly connected: boolean;
@@ -186,6 +190,20 @@ export interface TellRow {
   readonly dead: boolean;
 }
 
+/**
+ * What a sweep reads, of some shards. It costs what it answers, a look into the index for each shard beside, however many
+ * rows there are.
+ */
+export interface SweepRead {
+  readonly shards: readonly number[];
+  /** From, and including, this time on. */
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly limit: number;
+  /** Of one shard, so that a long backlog of one does not keep the others waiting. */
+  readonly share: number;
+}
+
 export interface Store {
   /** Database time, integer milliseconds since the epoch. */
   timeMs(): Promise<number>;
@@ -197,7 +215,7 @@ export interface Store {
    *
    * The order of starts is that of the numbers they draw, each before it sends its registration. One that finds a
    * later start in its place rejects as `rejected`: nothing was applied, and trying again would draw a later number
-   * still and end a process that serves. Whoever is rejected must not serve.
+   * still and end a process that serves. A rejected process must not serve.
    */
   register(node: NodeRow, leaseMs: number, isPredecessorDead?: boolean): Promise<number>;
   /** Extends the lease of exactly this incarnation. False: it was declared dead; it must never serve again. */
@@ -214,7 +232,7 @@ export interface Store {
   expireNodes(): Promise<void>;
   /**
    * Claims, of the shards named, those that no other live incarnation holds, all under one new epoch. Shards that
-   * this incarnation holds are claimed anew: it names them only if it never got the answer of the claim before.
+   * this incarnation holds are claimed again: it names them only if it never got the answer of the claim before.
    * Returns that epoch and the shards now held under it.
    */
   claim(
@@ -231,7 +249,7 @@ export interface Store {
   freeShards(shards: readonly number[]): Promise<readonly number[]>;
   /** Every shard that was ever taken, in order. */
   shards(): Promise<readonly ShardRow[]>;
-  /** The activation barrier. With `create`, an absent actor's row is made with version 0. */
+  /** The activation barrier. With `create`, an absent actor's row is made, in a new database with version 0. */
   activate(address: Address, shard: number, epoch: number, create: boolean): Promise<Activation>;
   /** Settles an unknown outcome: bumps the version if `epoch` still holds the actor. Undefined: no row matched. */
   barrier(address: Address, epoch: number): Promise<ActorRow | undefined>;
@@ -252,15 +270,10 @@ export interface Store {
   /** Runs several reads, each in the order asked. */
   read(reads: readonly StoreRead[]): Promise<readonly StoreRows[]>;
 
-  /** Live timers of these shards due at or before `dueMs`, oldest first, from (and including) `fromDueMs` on. */
-  dueTimers(
-    shards: readonly number[],
-    fromDueMs: number,
-    dueMs: number,
-    limit: number,
-  ): Promise<readonly TimerRow[]>;
-  /** Live tells to these shards that may be tried at `nowMs`, oldest retry time first. */
-  pendingTells(shards: readonly number[], nowMs: number, limit: number): Promise<readonly TellRow[]>;
+  /** Live timers that are due, oldest first. */
+  dueTimers(sweep: SweepRead): Promise<readonly TimerRow[]>;
+  /** Live tells that may be tried, oldest retry time first. */
+  pendingTells(sweep: SweepRead): Promise<readonly TellRow[]>;
 
   backlog(): Promise<Backlog>;
   /** Timers that failed too often, earliest due first. */
@@ -269,10 +282,17 @@ export interface Store {
   deadTells(limit: number): Promise<readonly TellRow[]>;
   /** Removes recorded calls of these shards made before `beforeMs`, at most `limit`; returns how many. */
   pruneCalls(shards: readonly number[], beforeMs: number, limit: number): Promise<number>;
+  /**
+   * Removes the rows of actors of these shards that have been without state since before `beforeMs`: no slice but the
+   * tombstone, no timer, and no commit, activation or barrier since. Looks at `limit` at most and returns at how many.
+   */
+  removeEnded(shards: readonly number[], beforeMs: number, limit: number): Promise<number>;
+  /** Removes the rows of nodes that have had no lease since before `beforeMs`. */
+  removeNodes(beforeMs: number): Promise<void>;
 
-  /** A text kept for the whole cluster, set by whoever comes first (shard count, key fingerprint, generation). */
+  /** A text kept for the whole cluster, set by the first process (shard count, key fingerprint, generation). */
   fixedSetting(name: string, value: string): Promise<string>;
-  /** Sets such a text anew, whatever it was. */
+  /** Replaces such a text. */
   replaceSetting(name: string, value: string): Promise<void>;
 
   close(): Promise<void>;

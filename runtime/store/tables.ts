@@ -8,6 +8,9 @@ export const sliceTable = table({
   key: ['kind', 'id', 'slice'],
 });
 
+/** The slice of an actor that is a tombstone, and its only one. */
+export const tombstoneSlice = '$buried';
+
 /** Timers. `due_at` is milliseconds since the epoch, by database time. */
 export const timerTable = table({
   name: 'timer',

@@ -56,7 +56,7 @@ export type Hint =
   | { readonly hint: 'nodes' }
   /** Nobody owns these shards now. */
   | { readonly hint: 'freed'; readonly shards: readonly number[] }
-  /** This incarnation owns them now: whoever is subscribed to an actor of theirs has to register again. */
+  /** This incarnation owns them now: subscribers to their actors have to register again. */
   | { readonly hint: 'claimed'; readonly shards: readonly number[]; readonly host: string }
   /** This incarnation is there, and can be heard. */
   | { readonly hint: 'present'; readonly host: string }

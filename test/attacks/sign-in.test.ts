@@ -1,6 +1,6 @@
 /** Strangers who know an address, against the one whose it is. */
 import test from 'ava';
-import { alice, challengeOf, headerSessions, register, signIn } from '../kit/account.ts';
+import { alice, challengeOf, headerSessions, register, signIn, tokensOf } from '../kit/account.ts';
 import { startServer, type TestServer } from '../kit/server.ts';
 
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
@@ -172,4 +172,35 @@ test('an attempt without the captcha it needs is not counted', async (t) => {
   await register(server, { hvm_token: 'solved' });
   for (let attempt = 0; attempt < 20; attempt += 1) t.is((await signIn(server, wrong)).status, 401);
   t.is((await signIn(server, { hvm_token: 'solved' })).status, 200);
+});
+
+test('a device that has signed in is let through wherever it is, and has its own attempts alone', async (t) => {
+  const server = await startServer(t, { accounts: { strangerAttemptsMax: 1 } });
+  const registered = await register(server);
+  const phone = tokensOf(await signIn(server, {}, from('192.0.2.1')));
+  await server.advance(24 * 60 * minute);
+  t.is((await signIn(server, wrong, from('198.51.100.1'))).status, 401);
+  t.is((await signIn(server, {}, from('198.51.100.2'))).status, 423);
+  for (const { cookie } of [registered, phone]) {
+    t.is((await signIn(server, {}, { ...from('198.51.100.2'), cookie })).status, 200);
+  }
+  for (let n = 0; n < 12; n += 1) {
+    const guess = { ...from(`198.51.100.${n}`), cookie: phone.cookie };
+    t.is((await signIn(server, wrong, guess)).status, 401);
+  }
+  t.is((await signIn(server, {}, { ...from('198.51.100.99'), cookie: phone.cookie })).status, 423);
+  t.is((await signIn(server, {}, { ...from('198.51.100.99'), cookie: registered.cookie })).status, 200);
+});
+
+test('a made-up cookie, or that of another account, is a stranger’s', async (t) => {
+  const server = await startServer(t, { accounts: { strangerAttemptsMax: 1 } });
+  await register(server);
+  const mallory = await register(server, { email: 'mallory@example.org' });
+  t.is((await signIn(server, wrong, from('198.51.100.1'))).status, 401);
+  const madeUp = 'access_token_11111111-1111-4111-8111-111111111111=x';
+  for (const cookie of [mallory.cookie, madeUp]) {
+    for (let n = 0; n < 3; n += 1) {
+      t.is((await signIn(server, wrong, { ...from(`198.51.100.${n}`), cookie })).status, 423);
+    }
+  }
 });

@@ -22,6 +22,7 @@ import {
 } from '../kit/account.ts';
 import { type ConfiguredServer, type Environment, startConfiguredServer } from '../kit/configured-server.ts';
 import { Device } from '../kit/device.ts';
+import { openRaw, type RawConnection } from '../kit/gateway.ts';
 import { call } from '../kit/http.ts';
 import { note, uuidNumber } from '../kit/items.ts';
 import { dial, isRefused } from '../kit/socket-client.ts';
@@ -229,7 +230,7 @@ for (const [what, answer] of Object.entries({
   });
 }
 
-test('nobody passes a captcha server that is away', async (t) => {
+test('no one passes a captcha server that is down', async (t) => {
   const server = await startConfiguredServer(t, { CAPTCHA_SERVER_URL: 'http://127.0.0.1:1' });
   const body = { ...newAlice, hvm_token: 'solved' };
   t.is((await call(server.url, 'POST', '/v1/users', { body })).status, 400);
@@ -268,6 +269,18 @@ setting(
     t.not(work.userUuid, home.userUuid);
     const signedIn = await signIn(server, { workspace_identifier: 'work' });
     t.is(signedIn.body.user.uuid, work.userUuid);
+  },
+);
+
+setting(
+  'ALLOW_OPEN_REGISTRATION',
+  'lets a server that others reach take whoever comes',
+  { ALLOW_OPEN_REGISTRATION: 'true', HOST: '0.0.0.0' },
+  async (t, server) => {
+    t.is(await statusOf(server, await register(server)), '200');
+    await t.throwsAsync(startConfiguredServer(t, { HOST: '0.0.0.0' }), {
+      message: /ALLOW_OPEN_REGISTRATION/,
+    });
   },
 );
 
@@ -336,7 +349,7 @@ const allowedFor = async ({ url }: ConfiguredServer, origin: string) =>
 const listed = 'https://notes.example';
 const strange = 'https://evil.example';
 
-test('CORS: every origin is told by name that it may read', async (t) => {
+test('CORS: every origin is named as one that may read', async (t) => {
   const server = await startConfiguredServer(t, { CORS_ALLOWED_ORIGINS: listed });
   for (const origin of [listed, strange]) t.is(await allowedFor(server, origin), origin);
 });
@@ -434,6 +447,22 @@ setting('RATE_LIMIT_PUBLIC', 'slows down one address', { RATE_LIMIT_PUBLIC: '2' 
   t.is(await from('203.0.113.1'), 200);
 });
 
+setting(
+  'RATE_LIMIT_REGISTRATION',
+  'slows down the registrations of one address',
+  { RATE_LIMIT_REGISTRATION: '2' },
+  async (t, server) => {
+    const statusOfNew = async (path: string) => (await call(server.url, 'POST', path, { body: {} })).status;
+    t.deepEqual([await statusOfNew('/v1/users'), await statusOfNew('/auth')], [400, 400]);
+    t.is(await statusOfNew('/v1/users'), 429);
+    t.is((await call(server.url, 'GET', '/v1/meta')).status, 200);
+    const free = await server.restart({ RATE_LIMIT_REGISTRATION: '0' });
+    for (let n = 0; n < 70; n += 1) {
+      t.is((await call(free.url, 'POST', '/v1/users', { body: {} })).status, 400);
+    }
+  },
+);
+
 setting('RATE_LIMIT_SESSION', 'slows down one account', { RATE_LIMIT_SESSION: '2' }, async (t, server) => {
   const [mine, other] = [await Device.register(server), await Device.register(server, bob)];
   const own = await mine.another();
@@ -465,6 +494,88 @@ setting(
     const device = await Device.register(server);
     t.is((await device.send({ items: [note({ content: 'x'.repeat(3_000_000) })] })).status, 503);
     t.is((await device.send({ items: [note()] })).status, 200);
+  },
+);
+
+/** A page of 30 MB, more than the system takes of what nobody reads. */
+const largePages = { CONTENT_SIZE_TRANSFER_LIMIT: '60000000' };
+
+async function withLargePage(server: ConfiguredServer): Promise<Device> {
+  const device = await Device.register(server);
+  const content = 'x'.repeat(10_000_000);
+  for (const n of [1, 2, 3]) await device.sync({ items: [note({ uuid: uuidNumber(n), content })] });
+  return device;
+}
+
+/** Asks for the page, and reads no more than its beginning until the socket is resumed. */
+async function unread(t: ExecutionContext, { url }: ConfiguredServer, { account }: Device) {
+  const connection = await openRaw(t, Number(new URL(url).port));
+  const lines = ['POST /v1/items HTTP/1.1', 'Host: a', `Authorization: Bearer ${account.access}`];
+  connection.send(`${lines.join('\r\n')}\r\n\r\n`);
+  await connection.received('HTTP/1.1 200');
+  connection.socket.pause();
+  return connection;
+}
+
+/** Whether the page comes to its end. */
+const comesWhole = ({ received }: Pick<RawConnection, 'received'>): Promise<boolean> =>
+  received('"sync_token"').then(
+    () => true,
+    () => false,
+  );
+
+setting(
+  'REPLY_MEMORY_BYTES',
+  'cuts a reply that would not fit',
+  { ...largePages, REPLY_MEMORY_BYTES: '1048576' },
+  async (t, server) => {
+    const page = await unread(t, server, await withLargePage(server));
+    page.socket.resume();
+    t.false(await comesWhole(page));
+  },
+);
+
+setting(
+  'REPLY_MEMORY_BYTES_PER_USER',
+  'cuts the former of two replies',
+  { ...largePages, REPLY_MEMORY_BYTES_PER_USER: '1048576' },
+  async (t, server) => {
+    const device = await withLargePage(server);
+    const former = await unread(t, server, device);
+    const latter = await unread(t, server, device);
+    for (const { socket } of [former, latter]) socket.resume();
+    t.false(await comesWhole(former));
+    t.true(await comesWhole(latter));
+  },
+);
+
+setting(
+  'LEAST_PACE',
+  'cuts a reply that is read too slowly',
+  { ...largePages, LEAST_PACE: '1000000000' },
+  async (t, server) => {
+    const page = await unread(t, server, await withLargePage(server));
+    await server.advance(62_000);
+    page.socket.resume();
+    t.false(await comesWhole(page));
+  },
+);
+
+setting('CONNECTIONS_MAX', 'closes more connections', { CONNECTIONS_MAX: '2' }, async (t, server) => {
+  const port = Number(new URL(server.url).port);
+  const [, second] = [await openRaw(t, port), await openRaw(t, port)];
+  t.is(await (await openRaw(t, port)).ended, '');
+  second.send('GET /healthcheck HTTP/1.1\r\nHost: a\r\n\r\n');
+  t.regex(await second.received('OK'), /^HTTP\/1\.1 200/);
+});
+
+setting(
+  'HSTS_SECONDS',
+  'is told where the public address is https',
+  { HSTS_SECONDS: '60', PUBLIC_URL: 'https://notes.example' },
+  async (t, server) => {
+    const { headers } = await call(server.url, 'GET', '/v1/meta');
+    t.is(headers.get('strict-transport-security'), 'max-age=60');
   },
 );
 
@@ -507,6 +618,20 @@ setting(
   },
 );
 
+setting('ACCOUNT_ITEMS_MAX', 'refuses more items', { ACCOUNT_ITEMS_MAX: '2' }, async (t, server) => {
+  const device = await Device.register(server);
+  const two = [1, 2].map((n) => note({ uuid: uuidNumber(n) }));
+  t.is((await device.send({ items: two })).status, 200);
+  t.is((await device.send({ items: [note({ uuid: uuidNumber(3) })] })).status, 413);
+});
+
+setting('ACCOUNT_BYTES_MAX', 'refuses more content', { ACCOUNT_BYTES_MAX: '5000' }, async (t, server) => {
+  const device = await Device.register(server);
+  const sized = (n: number) => note({ uuid: uuidNumber(n), content: 'x'.repeat(3_000) });
+  t.is((await device.send({ items: [sized(1)] })).status, 200);
+  t.is((await device.send({ items: [sized(2)] })).status, 413);
+});
+
 // --- the rest -------------------------------------------------------------------------------------------------
 
 setting(
@@ -543,6 +668,27 @@ setting(
     t.is(refused.meta?.server.filesServerUrl, 'https://files.example');
     const { meta } = JSON.parse((await call(server.url, 'GET', '/v1/meta')).text);
     t.is(meta.server.filesServerUrl, 'https://files.example');
+  },
+);
+
+setting(
+  'LOG_FAILED_SIGN_INS',
+  'logs the address of who failed to sign in, and nobody else’s',
+  { LOG_FAILED_SIGN_INS: 'true' },
+  async (t, server) => {
+    const address = '203.0.113.7';
+    await register(server);
+    await signIn(server);
+    await call(server.url, 'POST', '/v2/login', { body: { email: alice.email } });
+    t.false(server.log.join('').includes(address));
+    await attempt(server);
+    const [line = '', ...others] = server.log.filter((text) => text.includes(address));
+    t.deepEqual(others, []);
+    t.like(JSON.parse(line), { level: 'warn', clientAddress: address, msg: 'a sign-in failed' });
+    t.false(line.includes('alice'));
+    const quiet = await server.restart({ LOG_LEVEL: 'debug' });
+    await failures(quiet, 2);
+    t.false(quiet.log.join('').includes(address));
   },
 );
 

@@ -1,6 +1,6 @@
 /**
  * A save whose answer is lost was a save all the same. The browser itself repeats what met a reset, word for word; the
- * client encrypts anew what a proxy answered in the server's place. Neither may leave a copy of the note.
+ * client encrypts again what a proxy answered in the server's place. Neither may leave a copy of the note.
  */
 import test from 'ava';
 import type { Device } from './device.ts';
@@ -30,7 +30,7 @@ test.after('the server reports no failure of its own', (t) => {
 
 for (const [how, becomes, isSame] of [
   ['reset', 'is repeated as it was', true],
-  ['bad gateway', 'is encrypted anew', false],
+  ['bad gateway', 'is encrypted again', false],
 ] as const) {
   test.serial(`a new note whose answer is lost by a ${how} ${becomes}, and is one note`, async (t) => {
     const title = `new, ${how}`;

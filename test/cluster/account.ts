@@ -31,7 +31,7 @@ export async function register(client: Client): Promise<Account> {
   throw new Error('no account could be registered');
 }
 
-/** Resolves to the access token. A challenge is good for one sign-in, so one that got no answer begins anew. */
+/** Resolves to the access token. A challenge is good for one sign-in, so one that got no answer begins again. */
 export async function signIn(client: Client, { email, password }: Account): Promise<string> {
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
     const verifier = randomBytes(32).toString('hex');

@@ -143,7 +143,7 @@ function fencedWrites(cluster: Cluster): Promise<readonly number[]> {
   return Promise.all(cluster.nodes.map(async (node) => (await node.metric('fenced_writes_total')) ?? 0));
 }
 
-/** A node that was started anew counts from nothing. */
+/** A node that was started again counts from nothing. */
 function difference(before: readonly number[], after: readonly number[]): number {
   return after.reduce((sum, now, index) => {
     const then = before[index] ?? 0;

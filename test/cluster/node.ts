@@ -50,7 +50,7 @@ export class ClusterNode {
     this.url = `http://127.0.0.1:${options.port}`;
     this.links = options.links;
     this.#build = options.build;
-    mkdirSync(options.dataDirectory, { recursive: true });
+    mkdirSync(options.dataDirectory, { recursive: true, mode: 0o700 });
     this.#log = join(options.dataDirectory, 'node.log');
   }
 

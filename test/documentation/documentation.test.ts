@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import test from 'ava';
+import { createLogger } from '../../process/logger.ts';
 import {
   anchorOf,
   commentsOf,
@@ -135,4 +136,13 @@ test('the metrics to alert on exist', (t) => {
     named.filter((name) => !known.has(name)),
     [],
   );
+});
+
+test('the filter for fail2ban finds the line of a failed sign-in, and its address', (t) => {
+  const lines: string[] = [];
+  const logger = createLogger({ level: 'info', node: 'here' }, { write: (line) => void lines.push(line) });
+  logger.warn({ clientAddress: '2001:db8::7' }, 'a sign-in failed');
+  const [, expression = ''] = /^failregex = (.+)$/m.exec(textOf('docs/operations.md')) ?? [];
+  const [, address] = new RegExp(expression.replace('<ADDR>', '(.+)')).exec(lines[0] ?? '') ?? [];
+  t.is(address, '2001:db8::7');
 });

@@ -1,4 +1,6 @@
-/** Every command that the documents tell to run is run here as it stands there, or is listed with the reason why not. */
+/**
+ * Every command that the documents tell to run is run here as it stands there, or is listed with the reason why not.
+ */
 import { cpSync, mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
@@ -99,7 +101,7 @@ test('a newcomer starts the server, tries the API, backs up, and restores', asyn
   t.deepEqual(
     data.retrieved_items.map(({ uuid, content }: { uuid: string; content: string }) => [uuid, content]),
     [[synced.saved_items[0].uuid, '004:ciphertext']],
-    'devices read everything anew',
+    'devices read everything again',
   );
 
   t.true(operatorCommands.has('drain'));

@@ -39,7 +39,7 @@ export class Sandbox {
     });
     cpSync(root, this.path, { recursive: true, filter: (from) => isOurs(relative(root, from)) });
     symlinkSync(join(root, 'node_modules'), join(this.path, 'node_modules'));
-    const free = { PORT: '0', ADMIN_PORT: '0', GRPC_PORT: '0' };
+    const free = { PORT: '0', ADMIN_PORT: '0' };
     this.#environment = { ...process.env, ...free, PATH: `${this.#programs()}:${process.env['PATH']}` };
   }
 

@@ -151,7 +151,7 @@ test('an event reaches the sockets at a gateway of another process', async (t) =
   t.deepEqual(world.phone.frames, []);
 });
 
-test('a host that dies between commit and publish: the other device is told within 15 seconds', async (t) => {
+test('a host that dies between commit and publish: the other device learns of it within 15 seconds', async (t) => {
   const world = await openWorld();
   losing(world.a, () => world.cluster.crash(world.a));
   world.save().catch(() => {});
@@ -162,7 +162,7 @@ test('a host that dies between commit and publish: the other device is told with
   t.is(world.laptop.frames[0]?.type, 'ITEMS_CHANGED_ON_SERVER');
 });
 
-test('where a shard was handed over, its users are told to sync, and hear of what comes then', async (t) => {
+test('where a shard was handed over, its users are asked to sync, and learn of later changes', async (t) => {
   const world = await openWorld();
   await world.cluster.drain(world.a);
   await world.within(5_000, () => world.laptop.frames.length > 0);

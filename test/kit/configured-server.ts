@@ -2,10 +2,15 @@
  * The server as its entry composes it, from the environment to the ports it listens on, with real password hashes. Only
  * the clock is the test's, and the database is a model, so that it is up at once and needs no other program.
  */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { pino } from 'pino';
 import { configurationFrom } from '../../config.ts';
+import { openDataDirectory } from '../../process/data-directory.ts';
+import type { InternalApiPlaces } from '../../process/internal-api.ts';
 import { Lifetime } from '../../process/lifetime.ts';
+import { createLogger } from '../../process/logger.ts';
 import { startServer } from '../../process/server.ts';
 import { createKeyring } from '../../runtime/keyring.ts';
 import { systemRandom } from '../../runtime/random.ts';
@@ -14,7 +19,10 @@ import { drainPromises, FakeClock } from './clock.ts';
 
 export interface ConfiguredServer {
   readonly url: string;
+  readonly internalApi: InternalApiPlaces;
   readonly clock: FakeClock;
+  /** The lines of its log so far. */
+  readonly log: readonly string[];
   advance(byMs: number): Promise<void>;
   /** Ends it as an operator does and starts it again on its database, with these settings. */
   restart(environment: Environment): Promise<ConfiguredServer>;
@@ -22,7 +30,7 @@ export interface ConfiguredServer {
 
 export type Environment = Readonly<Record<string, string>>;
 
-const anyPort = { HOST: '127.0.0.1', PORT: '0', ADMIN_PORT: '0', GRPC_PORT: '0', SHARD_COUNT: '16' };
+const anyPort = { HOST: '127.0.0.1', PORT: '0', ADMIN_PORT: '0', SHARD_COUNT: '16' };
 const moveMs = 100;
 
 export async function startConfiguredServer(
@@ -32,25 +40,38 @@ export async function startConfiguredServer(
   database = new ModelDatabase(clock),
 ): Promise<ConfiguredServer> {
   const { config, secrets } = configurationFrom({ ...anyPort, ...environment });
-  const logger = pino({ level: 'silent' });
+  const log: string[] = [];
+  const logger = createLogger(
+    { level: config.logLevel, node: config.nodeId },
+    { write: (line) => void log.push(line) },
+  );
   const lifetime = new Lifetime({ logger, clock, closeMostMs: 60_000, exit: () => {} });
   const options = { config, secrets, version: '0', clock, random: systemRandom, logger, lifetime };
+  const path = mkdtempSync(join(tmpdir(), 'configured-server-'));
+  const directory = await openDataDirectory(path);
   const resources = {
+    directory,
     keyring: createKeyring(Buffer.alloc(32, 7)),
     store: new ModelStore(database),
     generation: 'test',
     verify: async () => {},
     isDatabaseUp: () => Promise.resolve(true),
   };
-  const end = () => moving(clock, lifetime.end(0));
+  const end = async () => {
+    await moving(clock, lifetime.end(0));
+    await directory.release();
+    rmSync(path, { recursive: true, force: true });
+  };
   t.teardown(end);
-  const { port } = await moving(
+  const { port, internalApi } = await moving(
     clock,
     startServer(options, async () => resources),
   );
   return {
     url: `http://127.0.0.1:${port}`,
+    internalApi,
     clock,
+    log,
     async advance(byMs) {
       await clock.advance(byMs);
       await drainPromises();

@@ -46,6 +46,8 @@ export async function startApi(
   t: ExecutionContext,
   options: {
     readonly credentials?: ServerCredentials;
+    /** What callers have to show. */
+    readonly token?: string;
     readonly api?: Partial<InternalApiOptions>;
     /** In place of the host's. */
     readonly store?: ClusterOperationsOptions['store'];
@@ -82,7 +84,8 @@ export async function startApi(
     drainTimeoutMs: 2_000,
     ...options.api,
   });
-  const port = await api.listen('127.0.0.1', 0, options.credentials ?? serverCredentials(undefined));
+  const { credentials = serverCredentials(undefined), token } = options;
+  const port = await api.listenOnPort('127.0.0.1', 0, { credentials, token });
   t.teardown(() => api.close());
   return { api, address: `127.0.0.1:${port}`, server, hints, registry, log, checks };
 }
@@ -112,6 +115,8 @@ export function callerOf(
   t: ExecutionContext,
   address: string,
   credentials: ChannelCredentials = ChannelCredentials.createInsecure(),
+  /** What is shown with each call. */
+  metadata = new NewMetadata(),
 ): Caller {
   const client = new Client(address, credentials, { 'grpc.enable_http_proxy': 0 });
   t.teardown(() => client.close());
@@ -122,7 +127,7 @@ export function callerOf(
         method.requestSerialize,
         method.responseDeserialize,
         request,
-        new NewMetadata(),
+        metadata,
         { deadline: new Date(systemClock.nowMs() + deadlineMs) },
         (error, response) => (response === undefined ? reject(error) : resolve(response)),
       );

@@ -43,7 +43,6 @@ export function startServerProcess(options: ServerProcessOptions): ServerProcess
       HOST: '127.0.0.1',
       PORT: '0',
       ADMIN_PORT: '0',
-      GRPC_PORT: '0',
       DATA_DIR: dataDirectory,
       ...settings,
     },

@@ -131,6 +131,7 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
       refreshLimiter: createRateLimiter(config.rateLimits ?? withoutLimits, clock),
       filesServerUrl: 'http://files.test',
       captchaUiUrl,
+      signInFailed: undefined,
     });
     const verifyBearer = createVerifyBearer(sessionTokens);
     const { actors } = host;

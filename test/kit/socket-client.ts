@@ -15,7 +15,7 @@ export interface SocketClient {
   readonly pings: number;
   /** Resolves once so many frames have come. */
   received(count: number): Promise<readonly string[]>;
-  /** Resolves to the close code; 1006 where the connection just ended. */
+  /** Resolves to the close code, 1006 where the connection just ended; rejects when it stays open. */
   readonly closed: Promise<number>;
   readonly isClosed: boolean;
   send(text: string): void;
@@ -74,7 +74,7 @@ class Connection implements SocketClient {
   readonly texts: string[] = [];
   pings = 0;
   isClosed = false;
-  readonly closed: Promise<number>;
+  readonly #closed: Promise<number>;
   readonly #socket: Socket;
   readonly #answersPings: boolean;
   #bytes: Buffer;
@@ -85,7 +85,7 @@ class Connection implements SocketClient {
     this.#socket = socket;
     this.#answersPings = answersPings;
     this.#bytes = first;
-    this.closed = new Promise((resolve) => {
+    this.#closed = new Promise((resolve) => {
       socket.on('close', () => {
         this.isClosed = true;
         resolve(this.#code);
@@ -97,6 +97,16 @@ class Connection implements SocketClient {
       this.#take();
     });
     this.#take();
+  }
+
+  get closed(): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error('the socket was not closed')), waitMs);
+      void this.#closed.then((code) => {
+        clearTimeout(timer);
+        resolve(code);
+      });
+    });
   }
 
   received(count: number): Promise<readonly string[]> {

@@ -1,5 +1,5 @@
 /** Processes of a cluster as far as the transport goes, each with a handler that tests can see into. */
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { connect, createInbox, type NatsConnection } from '@nats-io/transport-node';
 import type { ExecutionContext } from 'ava';
 import { type Address, shardOf } from '../../runtime/address.ts';
 import { systemClock } from '../../runtime/clock.ts';
@@ -12,9 +12,12 @@ import {
   type NatsTransportOptions,
   openNatsTransport,
 } from '../../runtime/transport/nats/nats-transport.ts';
+import { createSeal } from '../../runtime/transport/nats/seal.ts';
 import type { Hint } from '../../runtime/transport/transport.ts';
 
 export const shardCount = 16;
+/** Of the cluster in these tests. */
+export const sealKey = Buffer.alloc(32, 7);
 export const allShards: readonly number[] = Array.from({ length: shardCount }, (_, shard) => shard);
 export const prefixOf = (clusterName: string): string => `scriptorium.${clusterName}.database`;
 
@@ -57,6 +60,7 @@ export async function startProcess(
     databaseId: 'database',
     incarnation,
     shardCount,
+    sealKey,
     clock: systemClock,
     random: systemRandom,
     logger: { info: log, warn: log, error: log },
@@ -148,4 +152,39 @@ export async function rawClient(t: ExecutionContext, url: string): Promise<NatsC
   const client = await connect({ servers: url.replace('nats://', '') });
   t.teardown(() => client.close());
   return client;
+}
+
+export interface RawProcess {
+  publish(subject: string, frame: Uint8Array, reply?: string): void;
+  /** The frame that comes back. */
+  request(subject: string, frame: Uint8Array): Promise<Uint8Array>;
+  /** Answers each frame that comes to `subject` with what `answer` gives, if anything. */
+  answer(subject: string, answer: (frame: Uint8Array) => Uint8Array | undefined): Promise<void>;
+}
+
+/** A process of the cluster that says what a test wants, under the cluster's seal. */
+export async function rawProcess(t: ExecutionContext, url: string): Promise<RawProcess> {
+  const client = await rawClient(t, url);
+  const seal = createSeal(sealKey, systemClock);
+  const publish: RawProcess['publish'] = (subject, frame, reply) =>
+    client.publish(subject, seal.seal(frame, subject, reply), reply === undefined ? undefined : { reply });
+  return {
+    publish,
+    async request(subject, frame) {
+      const inbox = createInbox();
+      const answers = client.subscribe(inbox, { max: 1, timeout: 5_000 });
+      publish(subject, frame, inbox);
+      for await (const message of answers) return seal.open(message);
+      throw new Error('no answer came');
+    },
+    async answer(subject, answer) {
+      client.subscribe(subject, {
+        callback(_, message) {
+          const frame = answer(seal.open(message));
+          if (frame !== undefined && message.reply) publish(message.reply, frame);
+        },
+      });
+      await client.flush();
+    },
+  };
 }

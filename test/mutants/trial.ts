@@ -18,8 +18,26 @@ export type Verdict =
   | { readonly verdict: 'void'; readonly why: string };
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
-const copied = ['runtime', 'actors', 'gateway', 'config', 'operations', 'process', 'proto', 'test', 'cli'];
-const copiedFiles = ['config.ts', 'main.ts', 'package.json', 'tsconfig.json', 'ava.config.js'];
+const copied = [
+  'runtime',
+  'actors',
+  'gateway',
+  'config',
+  'operations',
+  'process',
+  'proto',
+  'test',
+  'cli',
+  'tools',
+];
+const copiedFiles = [
+  'config.ts',
+  'config.test.ts',
+  'main.ts',
+  'package.json',
+  'tsconfig.json',
+  'ava.config.js',
+];
 const limitPerFileMs = 120_000;
 
 export class Copy {

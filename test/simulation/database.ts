@@ -74,8 +74,8 @@ export class WatchedDatabase extends ModelDatabase {
     return this.shards().flatMap(({ shard, incarnation }) => (incarnation === '' ? [] : [shard]));
   }
 
-  override activate(address: Address, epoch: number, create: boolean): Activation {
-    const activation = super.activate(address, epoch, create);
+  override activate(address: Address, epoch: number, create: boolean, shard: number): Activation {
+    const activation = super.activate(address, epoch, create, shard);
     if (activation.outcome === 'active') this.#watcher.activated(address, epoch);
     return activation;
   }

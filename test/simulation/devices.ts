@@ -113,7 +113,7 @@ export class Device {
     if (live.length > 0) this.#edits.set(this.#options.random.pick(live), { content: null, deleted: true });
   }
 
-  /** As a client that starts anew: it has nothing, and pages through everything. */
+  /** As a client that starts again: it has nothing, and pages through everything. */
   #forget(): void {
     this.#replica = this.#newReplica();
     this.#edits.clear();

@@ -40,6 +40,7 @@ export function simulatedSettings(accessTokenAgeMs: number, pageBytes: number): 
       generation: 'simulated',
       contentLimitBytes: 1_000_000,
       transferLimitBytes: pageBytes,
+      quota: { items: 0, bytes: 0 },
       turnLimits: { items: 3, bytes: 1_000_000 },
     }),
     provide(SessionTokens, tokens),

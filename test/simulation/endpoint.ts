@@ -29,7 +29,7 @@ type Answer = (pending: Pending) => void;
 
 /** What a host lets out, watched at the moment it does. */
 export interface OutputWatcher {
-  replied(call: AskCall, reply: unknown): void;
+  replied(call: AskCall, reply: unknown, process: SimulatedProcess): void;
   woke(tell: TellRow): void;
   /** A host has answered a call of a shard that it does not serve. */
   strayed(host: string, shard: number): void;
@@ -273,7 +273,7 @@ export class Endpoint implements Transport {
     const { trace, watcher } = this.#network;
     return ask(call).then(
       (value) => {
-        if (!call.command.startsWith('$') && !this.process.isDead) watcher.replied(call, value);
+        if (!call.command.startsWith('$') && !this.process.isDead) watcher.replied(call, value, this.process);
         return value;
       },
       (error) => {

@@ -229,7 +229,13 @@ function mixOf(seed: number, asked: Flavour | undefined): Plan {
         ail: seldom(2),
       },
     },
-    limits: { ...limitsOf(random), ...jobLimitsOf(hauls), ...(rivalry ? { idleMs: 300_000 } : {}) },
+    limits: {
+      ...limitsOf(random),
+      ...readLimitsOf(randomOf(seed, 'reads')),
+      ...jobLimitsOf(hauls),
+      ...rowLimitsOf(randomOf(seed, 'rows')),
+      ...(rivalry ? { idleMs: 300_000 } : {}),
+    },
     wallSkewMs: sometimes(400),
     wallJumpMs: sometimes(4_000),
     // Together they stay within the margin of the lease.
@@ -264,7 +270,14 @@ function withoutFaults(plan: Plan): Plan {
         rebalance: 1,
       },
     },
-    limits: { ...limits, mailboxMax: 1_000, actorsMax: 50_000, defaultDeadlineMs: 25_000 },
+    limits: {
+      ...limits,
+      mailboxMax: 1_000,
+      actorsMax: 50_000,
+      sharedReadsOfActorMax: 64,
+      readsWaitingMax: 10_000,
+      defaultDeadlineMs: 25_000,
+    },
     wallJumpMs: 0,
     databaseJumpMs: 0,
     isDatabaseClockSound: true,
@@ -322,6 +335,24 @@ function jobLimitsOf(random: SeededRandom): Pick<Limits, 'jobsMax' | 'jobsWaitin
     jobsMax: random.pick([1, 3, 100]),
     jobsWaitingMax: random.pick([1, 1_000]),
     jobLeaseMs: random.pick([600, 2_000, 6_000]),
+  };
+}
+
+function readLimitsOf(random: SeededRandom): Partial<Limits> {
+  return {
+    readsInFlightMax: random.pick([1, 2, 3]),
+    readBatchRowsMax: random.pick([1, 4, 256]),
+    sharedReadsOfActorMax: random.pick([1, 64, 64]),
+    readsWaitingMax: random.pick([2, 10_000, 10_000]),
+    readWaitMaxMs: random.pick([100, 5_000]),
+  };
+}
+
+function rowLimitsOf(random: SeededRandom): Pick<Limits, 'endedActorMs' | 'goneNodeMs' | 'housekeepingMs'> {
+  return {
+    endedActorMs: random.pick([0, 1_000, 10_000, 86_400_000]),
+    goneNodeMs: random.pick([1_000, 10_000]),
+    housekeepingMs: random.pick([500, 2_000]),
   };
 }
 

@@ -47,6 +47,7 @@ const repeatable: ReadonlySet<keyof Store> = new Set([
   'barrier',
   'claim',
   'pruneCalls',
+  'removeEnded',
 ]);
 
 export interface StorageFaultsOptions {

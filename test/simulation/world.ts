@@ -7,7 +7,7 @@
  *   rest    no tell and no timer is pending; clients read once more, and the checkers judge
  */
 
-import { noMetrics, type RuntimeMetrics } from '../../runtime/ports.ts';
+import { noMetrics, type RuntimeMetrics } from '../../runtime/host/runtime-metrics.ts';
 import { Ailments } from './ailments.ts';
 import { Checkers, type Violation } from './checkers/checkers.ts';
 import { LeaseChecker } from './checkers/leases.ts';

@@ -1,7 +1,14 @@
 /** Shorthands of the contract: actors, commits and what a rejection was. */
 import assert from 'node:assert/strict';
 import type { Address } from '../../runtime/address.ts';
-import { type ActorRow, type Commit, type Store, StoreError, type Write } from '../../runtime/store/store.ts';
+import {
+  type ActorRow,
+  type Commit,
+  type Store,
+  StoreError,
+  type SweepRead,
+  type Write,
+} from '../../runtime/store/store.ts';
 import { sliceTable } from '../../runtime/store/tables.ts';
 import type { AnyKey, AnyRow, AnyTable } from '../../runtime/table.ts';
 import { uuid } from './tables.ts';
@@ -57,4 +64,14 @@ export async function assertFails(attempt: Promise<unknown>, failure: StoreError
 /** `writes` as the first commit of an actor made for it. */
 export async function givenWrites(store: Store, address: Address, writes: readonly Write[]): Promise<void> {
   await assertPasses(store, [commitOn(await activate(store, address), address, 1, writes)], [0]);
+}
+
+/** Of each shard as much as of all. */
+export function sweepOf(
+  shards: readonly number[],
+  fromMs: number,
+  untilMs: number,
+  limit: number,
+): SweepRead {
+  return { shards, fromMs, untilMs, limit, share: limit };
 }

@@ -16,6 +16,7 @@ import {
   remove,
   rowsOf,
   sliceTexts,
+  sweepOf,
 } from './actors.ts';
 import { note, noteTable, uuid } from './tables.ts';
 
@@ -365,8 +366,10 @@ export const calls: Readonly<Record<StoreMethod, Readonly<Record<string, Arrange
       ]);
     }, large),
   },
-  dueTimers: { 'of a shard': reading((store, number) => store.dueTimers([number], 0, 1_000, 10)) },
-  pendingTells: { 'to a shard': reading((store, number) => store.pendingTells([number], 1_000, 10)) },
+  dueTimers: { 'of a shard': reading((store, number) => store.dueTimers(sweepOf([number], 0, 1_000, 10))) },
+  pendingTells: {
+    'to a shard': reading((store, number) => store.pendingTells(sweepOf([number], 0, 1_000, 10))),
+  },
   backlog: { 'of all': reading((store) => store.backlog()) },
   deadTimers: { some: reading((store) => store.deadTimers(10)) },
   deadTells: { some: reading((store) => store.deadTells(10)) },
@@ -382,6 +385,27 @@ export const calls: Readonly<Record<StoreMethod, Readonly<Record<string, Arrange
         run: (store) => store.pruneCalls([number], 100, 10),
         state: async (store) => (await rowsOf(store, callTable, ...rows)).length,
         answer: () => null,
+      };
+    },
+  },
+  removeEnded: {
+    'of a shard': async (given, number) => {
+      const address = actor(number);
+      await given.activate(address, number, 1, true);
+      return {
+        run: (store) => store.removeEnded([number], Number.MAX_SAFE_INTEGER, 10),
+        state: async (store) => (await store.head(address)) === undefined,
+        answer: () => null,
+      };
+    },
+  },
+  removeNodes: {
+    'without a lease': async (given, number) => {
+      await given.register(node(number, 'a'), lapsedMs);
+      await given.leave(node(number, 'a').id, node(number, 'a').incarnation);
+      return {
+        run: (store) => store.removeNodes(Number.MAX_SAFE_INTEGER),
+        state: async (store) => (await nodeRow(store, number)) === undefined,
       };
     },
   },

@@ -150,7 +150,7 @@ export const fenceClauses: readonly Clause[] = [
     },
   },
   {
-    name: 'whose row is locked is told from whose is not, and changes nothing',
+    name: 'actors whose rows are locked are distinguished from others, and nothing changes',
     async check({ store, lockHeld }) {
       const row = await activate(store, ada);
       await activate(store, bob);
@@ -162,7 +162,7 @@ export const fenceClauses: readonly Clause[] = [
     },
   },
   {
-    name: 'a commit waits for a locked row no longer than told, and then nothing of its batch is applied',
+    name: 'a commit waits for a locked row no longer than its limit, and then nothing of its batch is applied',
     async check({ impatient, lockHeld }) {
       const commits = [
         commitOn(await activate(impatient, ada), ada, 1, [putSlice(ada, 'profile', 'x')]),

@@ -1,25 +1,14 @@
 /**
- * Somebody holds the rows of two actors locked in a real database. Their neighbours save on; they themselves are told
- * that nothing took effect, and go on once the rows are free.
+ * Somebody holds the rows of actors locked in a real database. Their neighbours are served as ever; they themselves are
+ * told that nothing took effect, and go on once the rows are free.
  */
-import test from 'ava';
-import pg from 'pg';
+import test, { type ExecutionContext } from 'ava';
 import { systemClock } from '../../runtime/clock.ts';
-import { provide } from '../../runtime/dependency.ts';
 import { UnavailableError } from '../../runtime/errors.ts';
-import { createActors } from '../../runtime/host/actors.ts';
-import { Host } from '../../runtime/host/host.ts';
 import { defaultLimits } from '../../runtime/host/limits.ts';
-import { noMetrics, silentLogger } from '../../runtime/ports.ts';
-import { migrate } from '../../runtime/store/postgres/migrate.ts';
-import { runtimeMigrations } from '../../runtime/store/postgres/migrations/list.ts';
-import { openPostgresStore } from '../../runtime/store/postgres/store.ts';
-import { InProcessTransport } from '../../runtime/transport/in-process.ts';
-import { createTable } from '../kit/create-table.ts';
-import { testNode } from '../kit/host.ts';
+import { startDatabaseHost } from '../kit/database-host.ts';
 import { startTestPostgres, type TestPostgres } from '../kit/postgres.ts';
-import { SeededRandom } from '../kit/random.ts';
-import { counterKind, SlowWork, tally, title } from '../simulation/counter.ts';
+import { counterKind } from '../simulation/counter.ts';
 
 const neighbours = Array.from({ length: 24 }, (_, index) => `neighbour-${index}`);
 const stuck = ['ada', 'bob'];
@@ -32,43 +21,32 @@ test.before(async () => {
 });
 test.after.always(() => server?.stop());
 
-test('two actors whose rows are locked keep no neighbour waiting', async (t) => {
-  const connection = await server.createDatabase();
-  await migrate(connection, [...runtimeMigrations, ...createTable(tally), ...createTable(title)]);
-  const store = await openPostgresStore({ connection });
-  const random = new SeededRandom(1);
-  const ports = {
-    store,
-    transport: new InProcessTransport(),
-    clock: systemClock,
-    random,
-    logger: silentLogger,
-  };
-  const host = new Host({
-    ...ports,
-    kinds: [counterKind],
-    provided: [provide(SlowWork, { began() {}, take: () => Promise.resolve() })],
-    limits: defaultLimits,
-    metrics: noMetrics,
-    node: testNode(random),
-    shardCount: 16,
-    leaseMs: 30_000,
-    isPredecessorDead: true,
-    onLeaseLost: () => undefined,
-  });
-  await host.start();
-  const actors = createActors({ ...ports, defaultDeadlineMs: defaultLimits.defaultDeadlineMs });
+async function given(t: ExecutionContext) {
+  const { actors, host, admin, random } = await startDatabaseHost(t, server);
   const append = (id: string, op: string) => actors.get(counterKind, id).ask.append({ op });
-  const admin = new pg.Client(connection);
-  await admin.connect();
-  t.teardown(async () => {
-    host.abandon();
-    await Promise.all([store.close(), admin.end()]);
-  });
+  const lock = async (ids: readonly string[]) => {
+    await admin.query('BEGIN');
+    await admin.query('SELECT id FROM actor WHERE id = ANY($1) FOR UPDATE', [ids]);
+  };
+  const evict = (ids: readonly string[]) =>
+    Promise.all(
+      ids.map((id) =>
+        host.ask({
+          address: { kind: counterKind.name, id },
+          command: '$evict',
+          request: null,
+          callId: random.uuid(),
+          deadlineMs: systemClock.monotonicMs() + defaultLimits.defaultDeadlineMs,
+        }),
+      ),
+    );
+  return { append, lock, evict, unlock: () => admin.query('ROLLBACK') };
+}
 
+test('two actors whose rows are locked keep no neighbour waiting', async (t) => {
+  const { append, lock, unlock } = await given(t);
   await Promise.all([...stuck, ...neighbours].map((id) => append(id, 'first')));
-  await admin.query('BEGIN');
-  await admin.query('SELECT id FROM actor WHERE id = ANY($1) FOR UPDATE', [stuck]);
+  await lock(stuck);
   const told = Promise.all(
     stuck.map((id) =>
       append(id, 'locked').then(
@@ -82,6 +60,20 @@ test('two actors whose rows are locked keep no neighbour waiting', async (t) => 
   t.true(systemClock.monotonicMs() - sentMs < neighbourWaitMaxMs);
 
   for (const error of await told) t.true(error instanceof UnavailableError, `${error}`);
-  await admin.query('ROLLBACK');
+  await unlock();
   t.deepEqual(await Promise.all(stuck.map((id) => append(id, 'free'))), [2, 2]);
+});
+
+test('actors whose rows are locked while they are brought into memory keep no neighbour waiting', async (t) => {
+  const { append, lock, evict, unlock } = await given(t);
+  const locked = Array.from({ length: defaultLimits.activationsMax }, (_, index) => `locked-${index}`);
+  await Promise.all([...locked, ...neighbours].map((id) => append(id, 'first')));
+  await evict([...locked, ...neighbours]);
+  await lock(locked);
+  const told = Promise.all(locked.map((id) => append(id, 'locked')));
+  const sentMs = systemClock.monotonicMs();
+  t.deepEqual(new Set(await Promise.all(neighbours.map((id) => append(id, 'second')))), new Set([2]));
+  t.true(systemClock.monotonicMs() - sentMs < neighbourWaitMaxMs);
+  await unlock();
+  t.deepEqual(new Set(await told), new Set([2]));
 });

@@ -151,7 +151,7 @@ export const ownershipClauses: readonly Clause[] = [
     },
   },
   {
-    name: 'whoever leaves gives up its shards, and only its own incarnation',
+    name: 'a node that leaves gives up its shards, and only those of its own incarnation',
     async check({ store }) {
       await store.register(node('a', 'a1'), leaseMs);
       await store.register(node('b', 'b1'), leaseMs);
@@ -198,7 +198,7 @@ export const ownershipClauses: readonly Clause[] = [
     },
   },
   {
-    name: 'a release that comes late frees nothing that was claimed anew',
+    name: 'a release that comes late frees nothing that was claimed again',
     async check({ store }) {
       await store.register(node('a', 'a1'), leaseMs);
       const before = await store.claim('a', 'a1', [0]);
@@ -210,7 +210,7 @@ export const ownershipClauses: readonly Clause[] = [
     },
   },
   {
-    name: 'a node drains until it is told to stay or starts anew; what is not live cannot be told',
+    name: 'a node drains until that is undone or it starts again; only live nodes can be drained',
     async check({ store }) {
       const draining = async () => (await store.nodes()).map((row) => row.draining);
       await store.register(node('a', 'a1'), leaseMs);
@@ -230,6 +230,23 @@ export const ownershipClauses: readonly Clause[] = [
       assert.equal(await store.setDraining('b', true), false);
       await store.register(node('a', 'a2'), leaseMs);
       assert.deepEqual(await draining(), [false]);
+    },
+  },
+  {
+    name: 'a node that has no lease goes after a while, and may come back',
+    async check({ store }) {
+      await store.register(node('a', 'a1'), leaseMs);
+      await store.register(node('b', 'b1'), lapsedMs);
+      await store.claim('b', 'b1', [0]);
+      await store.removeNodes(Number.MAX_SAFE_INTEGER);
+      assert.deepEqual(await incarnations(store), { a: 'a1', b: 'b1' });
+      await store.leave('b', 'b1');
+      await store.removeNodes((await store.timeMs()) - 10_000);
+      assert.deepEqual(await incarnations(store), { a: 'a1', b: null });
+      await store.removeNodes(Number.MAX_SAFE_INTEGER);
+      assert.deepEqual(await incarnations(store), { a: 'a1' });
+      assert.deepEqual((await store.claim('a', 'a1', [0])).shards, [0]);
+      assert.equal(await store.register(node('b', 'b2'), leaseMs), 0);
     },
   },
   {
@@ -262,7 +279,7 @@ export const ownershipClauses: readonly Clause[] = [
     },
   },
   {
-    name: 'a fixed setting is that of whoever came first',
+    name: 'a fixed setting is that of the first process',
     async check({ store, other }) {
       const [first, second] = await Promise.all([
         store.fixedSetting('generation', 'one'),

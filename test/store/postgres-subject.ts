@@ -38,11 +38,11 @@ export const cockroachWaiting =
 export async function postgresSubject(server: TestPostgres, variant: PostgresVariant = {}): Promise<Subject> {
   const connection = await server.createDatabase();
   await migrate(connection, [...runtimeMigrations, ...contractTables.flatMap((table) => createTable(table))]);
-  const open = async (commitLockWaitMs: number): Promise<Store> => {
+  const open = async (lockWaitMs: number): Promise<Store> => {
     const store = await openPostgresStore({
       connection,
       sizes: { leases: 1 },
-      commitLockWaitMs,
+      lockWaitMs,
       sql: variant.sql ?? storeSql,
     });
     return variant.wrap?.(store, connection) ?? store;
@@ -72,7 +72,8 @@ export async function postgresSubject(server: TestPostgres, variant: PostgresVar
     claimInFlight: (nodeId, incarnation, shards) =>
       inFlight(connection, async (query) => {
         const [counter] = await query(storeSql.nextEpoch());
-        await query(storeSql.takeShards(nodeId, incarnation, shards, Number(counter?.['value'])));
+        const seen = shards.map((shard) => ({ shard, epoch: -1 }));
+        await query(storeSql.takeShards(nodeId, incarnation, seen, Number(counter?.['value'])));
       }),
     async registrationInFlight(node, leaseMs) {
       await other.register(bystander, leaseMs);

@@ -186,6 +186,29 @@ export const readClauses: readonly Clause[] = [
     },
   },
   {
+    name: 'reads of several owners at once are answered each with its own rows',
+    async check(subject) {
+      await givenFiveNotes(subject);
+      const owned = (owner: string, ...numbers: number[]) =>
+        ({
+          read: 'keys',
+          table: noteTable,
+          keys: numbers.map((number) => ({ owner_uuid: owner, uuid: uuid(number) })),
+        }) as const;
+      const results = await subject.store.read([
+        owned(ada.id, 50, 10, 50),
+        owned(bob.id, 10, 99),
+        { read: 'lookup', table: noteTable, unique: ['uuid'], values: [{ uuid: uuid(99) }] },
+        owned(ada.id, 10),
+        owned(bob.id),
+      ]);
+      assert.deepEqual(
+        results.map(({ rows }) => rows.map((row) => row['position'])),
+        [[50, 10], [25], [25], [10], []],
+      );
+    },
+  },
+  {
     name: 'several reads are answered in the order asked',
     async check(subject) {
       await givenFiveNotes(subject);

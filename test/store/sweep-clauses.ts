@@ -1,6 +1,6 @@
 /** What hosts sweep by shard: due timers, pending tells, old calls. */
 import assert from 'node:assert/strict';
-import { callTable, outboxTable, timerTable } from '../../runtime/store/tables.ts';
+import { callTable, outboxTable, timerTable, tombstoneSlice } from '../../runtime/store/tables.ts';
 import {
   activate,
   actor,
@@ -10,14 +10,19 @@ import {
   givenWrites,
   insert,
   put,
+  putSlice,
   remove,
   rowsOf,
+  sliceTexts,
+  sweepOf,
 } from './actors.ts';
 import type { Clause } from './subject.ts';
 import { uuid } from './tables.ts';
 
 const ada = actor(1);
 const bob = actor(2);
+/** Whatever has ended has by then. */
+const later = Number.MAX_SAFE_INTEGER;
 
 const timer = (name: string, shard: number, due_at: number, dead = false) => ({
   ...ada,
@@ -64,17 +69,21 @@ export const sweepClauses: readonly Clause[] = [
         ada,
         timers.map((row) => put(timerTable, row)),
       );
-      const due = await store.dueTimers([1, 2], 100, 500, 10);
+      const due = await store.dueTimers(sweepOf([1, 2], 100, 500, 10));
       assert.deepEqual(
         due.map((row) => row.name),
         ['d', 'a', 'b', 'c', 'e'],
       );
       assert.deepEqual({ ...due[0] }, timer('d', 2, 100));
       assert.deepEqual(
-        (await store.dueTimers([1, 2], 100, 500, 2)).map((row) => row.name),
+        (await store.dueTimers(sweepOf([1, 2], 100, 500, 2))).map((row) => row.name),
         ['d', 'a'],
       );
-      assert.deepEqual(await store.dueTimers([], 0, 500, 10), []);
+      assert.deepEqual(
+        (await store.dueTimers({ ...sweepOf([1, 2], 100, 500, 10), share: 1 })).map((row) => row.name),
+        ['d', 'b'],
+      );
+      assert.deepEqual(await store.dueTimers(sweepOf([], 0, 500, 10)), []);
       assert.equal((await store.timers(ada)).length, timers.length);
       assert.deepEqual(await store.timers(bob), []);
     },
@@ -86,7 +95,7 @@ export const sweepClauses: readonly Clause[] = [
       const moved = commitAfter(first, 2, [put(timerTable, timer('a', 1, 900))]);
       await assertPasses(store, [first], [0]);
       await assertPasses(store, [moved], [0]);
-      assert.deepEqual(await store.dueTimers([1], 0, 500, 10), []);
+      assert.deepEqual(await store.dueTimers(sweepOf([1], 0, 500, 10)), []);
       await assertPasses(store, [commitAfter(moved, 3, [remove(timerTable, { ...ada, name: 'a' })])], [0]);
       assert.deepEqual(await store.timers(ada), []);
     },
@@ -107,13 +116,17 @@ export const sweepClauses: readonly Clause[] = [
         ada,
         tells.map((row) => insert(outboxTable, row)),
       );
-      const pending = await store.pendingTells([1, 2], 400, 10);
+      const pending = await store.pendingTells(sweepOf([1, 2], 0, 400, 10));
       assert.deepEqual(
         pending.map((row) => row.tell_id),
         [uuid(1), uuid(2), uuid(3)],
       );
       assert.deepEqual({ ...pending[0] }, tell(1, 1, 100));
-      assert.equal((await store.pendingTells([1, 2], 400, 2)).length, 2);
+      assert.equal((await store.pendingTells(sweepOf([1, 2], 0, 400, 2))).length, 2);
+      assert.deepEqual(
+        (await store.pendingTells({ ...sweepOf([1, 2], 101, 400, 10), share: 1 })).map((row) => row.tell_id),
+        [uuid(2), uuid(3)],
+      );
     },
   },
   {
@@ -177,6 +190,64 @@ export const sweepClauses: readonly Clause[] = [
       );
       assert.equal(await store.pruneCalls([1], 40, 2), 1);
       assert.equal(await store.pruneCalls([1], 40, 2), 0);
+    },
+  },
+  {
+    name: 'the row of an actor without state goes after a while with its tombstone, and versions go on from there',
+    async check({ store }) {
+      const ended = { ...commitOn(await activate(store, ada), ada, 1, [putSlice(ada, tombstoneSlice, '')]) };
+      await assertPasses(store, [{ ...ended, ends: true }], [0]);
+      await activate(store, bob);
+      await activate(store, bob);
+      assert.equal(await store.removeEnded([0], (await store.timeMs()) - 10_000, 10), 0);
+      assert.equal(await store.removeEnded([1], later, 10), 0);
+      assert.equal(await store.removeEnded([0], later, 1), 1);
+      assert.equal(await store.removeEnded([0], later, 10), 1);
+      assert.equal(await store.head(ada), undefined);
+      assert.deepEqual(await store.slices(ada), []);
+      assert.equal((await activate(store, bob)).version, 2);
+      assert.equal((await activate(store, ada)).version, 2);
+      await assertPasses(store, [ended], []);
+    },
+  },
+  {
+    name: 'an actor that has state stays, whatever was said of it, and is not looked at again',
+    async check({ store }) {
+      const withSlice = commitOn(await activate(store, ada), ada, 1, [putSlice(ada, 'profile', 'one')]);
+      const withTimer = commitOn(await activate(store, bob), bob, 2, [
+        put(timerTable, { ...timer('a', 0, 100), ...bob }),
+      ]);
+      await assertPasses(store, [{ ...withSlice, ends: true }, withTimer], [0, 1]);
+      assert.equal(await store.removeEnded([0], later, 10), 1);
+      assert.equal(await store.removeEnded([0], later, 10), 0);
+      assert.deepEqual(await sliceTexts(store, ada), { profile: 'one' });
+      assert.equal((await store.timers(bob)).length, 1);
+    },
+  },
+  {
+    name: 'an activation, a barrier and a commit each begin the time anew for which the row stays',
+    async check({ store }) {
+      const row = await activate(store, ada);
+      await store.barrier(ada, 1);
+      const again = await activate(store, ada);
+      assert.equal(again.version, row.version + 2);
+      assert.equal(await store.removeEnded([0], (await store.timeMs()) - 10_000, 10), 0);
+      await assertPasses(store, [commitOn(again, ada, 1, [putSlice(ada, 'profile', 'one')])], [0]);
+      assert.equal(await store.removeEnded([0], later, 10), 0);
+    },
+  },
+  {
+    name: 'a former owner of the shard cannot make an actor, wherever its row is',
+    async check({ store }) {
+      await store.register(
+        { id: 'a', incarnation: 'a1', address: '', roles: 'all', version: '1', formats: '1' },
+        60_000,
+      );
+      const before = await store.claim('a', 'a1', [0]);
+      const now = await store.claim('a', 'a1', [0]);
+      assert.deepEqual(await store.activate(ada, 0, before.epoch, true), { outcome: 'fenced' });
+      assert.equal(await store.head(ada), undefined);
+      assert.equal((await store.activate(ada, 0, now.epoch, true)).outcome, 'active');
     },
   },
 ];

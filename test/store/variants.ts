@@ -206,7 +206,7 @@ export const wrongVariants: readonly WrongVariant[] = [
   },
   {
     name: 'a release does not ask under which epoch',
-    caughtBy: 'a release that comes late frees nothing that was claimed anew',
+    caughtBy: 'a release that comes late frees nothing that was claimed again',
     sql: {
       ...storeSql,
       release: (...input) =>
@@ -219,6 +219,19 @@ export const wrongVariants: readonly WrongVariant[] = [
     sql: {
       ...storeSql,
       nextEpoch: () => ({ text: 'SELECT coalesce(max(epoch), 0) + 1 AS value FROM shard', values: [] }),
+    },
+  },
+  {
+    name: 'a shard is taken however it was seen',
+    caughtBy: 'a claim that waits behind another takes only what that one left, under a greater epoch',
+    sql: {
+      ...storeSql,
+      takeShards: (...input) =>
+        reworded(
+          storeSql.takeShards(...input),
+          'WHERE (shard.shard, shard.epoch) IN',
+          'WHERE $1 IS NOT NULL OR (shard.shard, shard.epoch) IN',
+        ),
     },
   },
   {
@@ -238,7 +251,37 @@ export const wrongVariants: readonly WrongVariant[] = [
     caughtBy: 'only a claim of something uses up an epoch',
     sql: {
       ...storeSql,
+      freeShards: (...input) => reworded(storeSql.freeShards(...input), /AND \(\$2::text.*/, ''),
       takeShards: (...input) => reworded(storeSql.takeShards(...input), /WHERE EXISTS .*/, ''),
+    },
+  },
+  {
+    name: 'an actor whose row was removed begins with version 0 again',
+    caughtBy:
+      'the row of an actor without state goes after a while with its tombstone, and versions go on from there',
+    sql: { ...storeSql, raiseVersionFloor: () => ({ text: 'SELECT 1', values: [] }) },
+  },
+  {
+    name: 'an actor goes by what its row says of its end',
+    caughtBy: 'an actor that has state stays, whatever was said of it, and is not looked at again',
+    sql: {
+      ...storeSql,
+      removeActors: (...input) =>
+        reworded(storeSql.removeActors(...input), /AND NOT [\s\S]*?(?=RETURNING)/, ''),
+    },
+  },
+  {
+    name: 'a commit leaves the end of an actor where it was',
+    caughtBy: 'an activation, a barrier and a commit each begin the time anew for which the row stays',
+    sql: rewrittenCommit((text) => text.replace(/CASE WHEN w.ends .* END/, 'actor.ended_at')),
+  },
+  {
+    name: 'anybody makes an actor',
+    caughtBy: 'a former owner of the shard cannot make an actor, wherever its row is',
+    sql: {
+      ...storeSql,
+      activateOrCreate: (...input) =>
+        reworded(storeSql.activateOrCreate(...input), 'shard.epoch > $3', 'shard.epoch < 0'),
     },
   },
   {

@@ -83,6 +83,10 @@ func (c *checker) checkStatement(statement tree.Statement) {
 		c.createIndex(s)
 	case *tree.AlterTable:
 		c.alterTable(s)
+	case *tree.DropTable:
+		c.dropTable(s)
+	case *tree.DropIndex:
+		c.dropIndex(s)
 	case *tree.Select, *tree.Insert, *tree.Update, *tree.Delete:
 		c.resolveStatement(s, &scope{})
 	case *tree.ShowVar:

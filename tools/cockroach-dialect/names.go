@@ -163,7 +163,12 @@ func (c *checker) resolveTable(expression tree.TableExpr, outer *scope) []relati
 	case *tree.ParenTableExpr:
 		return c.resolveTable(t.Expr, outer)
 	case *tree.JoinTableExpr:
-		both := append(c.resolveTable(t.Left, outer), c.resolveTable(t.Right, outer)...)
+		left := c.resolveTable(t.Left, outer)
+		seenByRight := outer
+		if right, isAliased := t.Right.(*tree.AliasedTableExpr); isAliased && right.Lateral {
+			seenByRight = outer.child(left...)
+		}
+		both := append(left, c.resolveTable(t.Right, seenByRight)...)
 		if on, isOn := t.Cond.(*tree.OnJoinCond); isOn {
 			c.resolveExpression(on.Expr, outer.child(both...))
 		}

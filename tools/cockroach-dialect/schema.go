@@ -13,8 +13,15 @@ type schema map[string]*table
 
 type table struct {
 	columns map[string]*column
-	// Each a unique index over the whole table, by its columns.
-	unique [][]string
+	keys    []key
+}
+
+type key struct {
+	// Empty where the table itself declares it.
+	name    string
+	columns []string
+	// Over the whole table.
+	isUnique bool
 }
 
 type column struct {
@@ -46,7 +53,7 @@ func (c *checker) createTable(created *tree.CreateTable) {
 			c.addColumn(made, d)
 		case *tree.UniqueConstraintTableDef:
 			hasPrimaryKey = hasPrimaryKey || d.PrimaryKey
-			c.addIndex(made, d.IndexTableDef.Columns, true, &d.IndexTableDef)
+			c.addIndex(made, "", d.IndexTableDef.Columns, true, &d.IndexTableDef)
 		default:
 			c.report("syntax", "a table is made of columns and keys")
 		}
@@ -72,7 +79,7 @@ func (c *checker) addColumn(to *table, definition *tree.ColumnTableDef) {
 		nullable: d.Nullable.Nullability != tree.NotNull && !d.PrimaryKey.IsPrimaryKey,
 	}
 	if d.PrimaryKey.IsPrimaryKey {
-		c.addKey(to, []string{string(d.Name)}, true)
+		c.addKey(to, key{columns: []string{string(d.Name)}, isUnique: true})
 	}
 }
 
@@ -87,7 +94,7 @@ func (c *checker) createIndex(created *tree.CreateIndex) {
 	if on == nil {
 		return
 	}
-	c.addIndex(on, created.Columns, created.Unique && created.Predicate == nil, &tree.IndexTableDef{
+	c.addIndex(on, string(created.Name), created.Columns, created.Unique && created.Predicate == nil, &tree.IndexTableDef{
 		Sharded: created.Sharded, Storing: created.Storing,
 		PartitionByIndex: created.PartitionByIndex, StorageParams: created.StorageParams,
 	})
@@ -97,7 +104,7 @@ func (c *checker) createIndex(created *tree.CreateIndex) {
 	}
 }
 
-func (c *checker) addIndex(on *table, elements tree.IndexElemList, isUnique bool, definition *tree.IndexTableDef) {
+func (c *checker) addIndex(on *table, name string, elements tree.IndexElemList, isUnique bool, definition *tree.IndexTableDef) {
 	if definition.Sharded != nil || len(definition.Storing) > 0 || definition.PartitionByIndex != nil || len(definition.StorageParams) > 0 {
 		c.report("syntax", "an index is made of columns and, at most, a condition")
 	}
@@ -108,23 +115,22 @@ func (c *checker) addIndex(on *table, elements tree.IndexElemList, isUnique bool
 		}
 		names = append(names, string(element.Column))
 	}
-	c.addKey(on, names, isUnique)
+	c.addKey(on, key{name, names, isUnique})
 }
 
-func (c *checker) addKey(on *table, names []string, isUnique bool) {
-	for _, name := range names {
+func (c *checker) addKey(on *table, added key) {
+	for _, name := range added.columns {
 		if on.columns[name] == nil {
 			c.report("name", "a key over %s, which its table lacks", name)
 			return
 		}
 	}
-	if isUnique {
-		on.unique = append(on.unique, names)
-	}
-	leading := on.columns[names[0]].typ
+	on.keys = append(on.keys, added)
+	first := added.columns[0]
+	leading := on.columns[first].typ
 	spreads := leading != nil && (leading.Identical(types.String) || leading.Identical(types.Uuid))
-	if !spreads && !spreading[names[0]] {
-		c.report("key", "a key begins with %s: whatever grows puts every new row on one range", names[0])
+	if !spreads && !spreading[first] {
+		c.report("key", "a key begins with %s: whatever grows puts every new row on one range", first)
 	}
 }
 
@@ -135,14 +141,65 @@ func (c *checker) alterTable(altered *tree.AlterTable) {
 		c.report("schema-change", "several changes of %s in one statement", name)
 	}
 	for _, command := range altered.Cmds {
-		added, isAdded := command.(*tree.AlterTableAddColumn)
-		if !isAdded || on == nil {
+		if on == nil {
 			continue
 		}
-		if !added.IfNotExists {
-			c.report("schema-change", "without IF NOT EXISTS it cannot be run again after a crash")
+		switch changed := command.(type) {
+		case *tree.AlterTableAddColumn:
+			if !changed.IfNotExists {
+				c.report("schema-change", "without IF NOT EXISTS it cannot be run again after a crash")
+			}
+			c.addColumn(on, changed.ColumnDef)
+		case *tree.AlterTableDropColumn:
+			c.checkDrop(changed.IfExists, changed.DropBehavior)
+			c.dropColumn(on, string(changed.Column))
 		}
-		c.addColumn(on, added.ColumnDef)
+	}
+}
+
+// Dropping a key's column takes the key along in one database and is refused by the other.
+func (c *checker) dropColumn(from *table, name string) {
+	if slices.ContainsFunc(from.keys, func(k key) bool { return slices.Contains(k.columns, name) }) {
+		c.report("key", "%s is part of a key, which has to go first", name)
+	}
+	delete(from.columns, name)
+}
+
+func (c *checker) dropTable(dropped *tree.DropTable) {
+	c.checkDrop(dropped.IfExists, dropped.DropBehavior)
+	if len(dropped.Names) > 1 {
+		c.report("schema-change", "several tables in one statement")
+	}
+	for index := range dropped.Names {
+		delete(c.schema, dropped.Names[index].Table())
+	}
+}
+
+func (c *checker) dropIndex(dropped *tree.DropIndex) {
+	// CockroachDB drops a unique index only by CASCADE.
+	c.checkDrop(dropped.IfExists, tree.DropDefault)
+	if dropped.Concurrently {
+		c.report("syntax", "an index is an ordinary one")
+	}
+	if len(dropped.IndexList) > 1 {
+		c.report("schema-change", "several indexes in one statement")
+	}
+	for _, index := range dropped.IndexList {
+		if index.Table.Table() != "" {
+			c.report("syntax", "an index named by its table is CockroachDB's alone")
+		}
+		for _, from := range c.schema {
+			from.keys = slices.DeleteFunc(from.keys, func(k key) bool { return k.name == string(index.Index) })
+		}
+	}
+}
+
+func (c *checker) checkDrop(ifExists bool, behaviour tree.DropBehavior) {
+	if !ifExists {
+		c.report("schema-change", "without IF EXISTS it cannot be run again after a crash")
+	}
+	if behaviour == tree.DropCascade {
+		c.report("syntax", "CASCADE drops what the statement does not name")
 	}
 }
 
@@ -157,7 +214,7 @@ func (c *checker) tableNamed(name string) *table {
 // hasUnique says whether an index is unique over exactly these columns.
 func (t *table) hasUnique(columns []string) bool {
 	wanted := sorted(columns)
-	return slices.ContainsFunc(t.unique, func(unique []string) bool { return slices.Equal(sorted(unique), wanted) })
+	return slices.ContainsFunc(t.keys, func(k key) bool { return k.isUnique && slices.Equal(sorted(k.columns), wanted) })
 }
 
 func sorted(names []string) []string {

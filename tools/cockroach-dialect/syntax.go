@@ -15,6 +15,7 @@ var nodes = setOf(
 	// Statements. Not among them: LISTEN, NOTIFY, DO, cursors, prepared statements, UPSERT, EXPLAIN, TRUNCATE, COPY.
 	"Select", "SelectClause", "ParenSelect", "ValuesClause", "Insert", "Update", "Delete",
 	"CreateTable", "CreateIndex", "AlterTable", "AlterTableAddColumn",
+	"DropTable", "DropIndex", "TableIndexName", "AlterTableDropColumn",
 	"BeginTransaction", "CommitTransaction", "RollbackTransaction", "TransactionModes",
 	"SetSessionCharacteristics", "ShowVar",
 	// Their parts.

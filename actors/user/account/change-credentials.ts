@@ -7,7 +7,7 @@
  *     change  turn: are session and credentials still those of `begin`; writes row, profile and the new session
  *
  * Where password or e-mail changed, every other session ends with it, the caller's and ephemeral ones included. They
- * are not remembered as revoked: a revoked client wipes its data, these shall ask for the new password.
+ * are not remembered as revoked: a revoked client wipes its data, these should ask for the new password.
  *
  * `change` is recorded, and a repeat of the call, whose session is gone by then, finds that reply at `begin`.
  */
@@ -122,10 +122,10 @@ function applyChange(
     turn.set(rankSlice, { ...turn.get(rankSlice), hasMoved: true });
     forgetAddress(turn, before);
   }
-  resetAttempts(turn, row, change.device);
   const isSameSecret = change.newPassword === change.currentPassword && email === profile.email;
   if (!isSameSecret) endAllSessions(turn);
   const { apiVersion, device } = change;
   const issued = openSession(turn, { apiVersion, ephemeral: false, readonly: false, device });
+  resetAttempts(turn, row, device, issued);
   return signInReply(row, changed, issued);
 }

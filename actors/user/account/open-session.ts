@@ -3,7 +3,7 @@ import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
 import { openSession as open } from '../sessions/issue.ts';
 
-/** The place where a ban will be looked at. */
+/** The place to check for a ban. */
 export const openSession = command({
   ...User.commands.openSession,
   repeat: 'recorded',

@@ -2,13 +2,13 @@
  * Checking the password of a caller who is signed in already. It could be guessed here as well as at a sign-in, so
  * attempts are counted alike: debited before the hash, given back when the password is right
  * (docs/protocol/authentication.md, "Attempts and lock-out"). The counters are the account's own and not those of its
- * address: anybody can lock an address from outside, and that must not keep its owner from changing the password or
+ * address: anyone can lock an address from outside, and that must not keep its owner from changing the password or
  * leaving.
  */
 import type { Turn, Workflow } from '../../../runtime/command.ts';
 import type { AccountRow } from '../../identity/account-table.ts';
 import { PasswordHasher } from '../../identity/password-hasher.ts';
-import type { Device } from '../../identity/session.ts';
+import type { Device, Issued } from '../../identity/session.ts';
 import { type SignInAddress, SigninKeys } from '../../identity/signin-keys.ts';
 import { isRefused, type Refused, refuse } from '../../reply.ts';
 import { Signin } from '../../signin/contract.ts';
@@ -48,13 +48,18 @@ type Named = Pick<AccountRow, 'user_uuid' | 'identifier' | 'workspace'>;
 
 /**
  * To be called in the turn that the right password led to: the attempts at sign-ins are given back as well, and the
- * network of the caller is known at the address.
+ * network and the device of the caller are known at the address.
  */
-export function resetAttempts(turn: Turn, account: Named, { ipAddress }: Pick<Device, 'ipAddress'>): void {
+export function resetAttempts(
+  turn: Turn,
+  account: Named,
+  { ipAddress }: Pick<Device, 'ipAddress'>,
+  { secrets: { sessionUuid } }: Issued,
+): void {
   const keys = turn.use(SigninKeys);
   const signin = turn.tell(Signin, keys.actorId(addressOf(account)));
   signin.reset();
-  signin.recognise({ ipAddress });
+  signin.recognise({ ipAddress, sessionUuid });
   turn.tell(Signin, keys.guardId(account.user_uuid)).reset();
 }
 

@@ -116,7 +116,7 @@ function createAccount(
   };
   turn.set(profileSlice, profile);
   if (isPrivateUsername(email)) putSetting(turn, 'LOG_SESSION_USER_AGENT', 'disabled');
-  resetAttempts(turn, row, device);
   const issued = openSession(turn, { apiVersion, ephemeral, readonly: false, device });
+  resetAttempts(turn, row, device, issued);
   return signInReply(row, profile, issued);
 }

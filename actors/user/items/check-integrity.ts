@@ -1,7 +1,7 @@
 /**
  * Which of the user's items differ from what the client says it has (docs/protocol/sync.md, "Integrity"), without
  * fetching ciphertext. Read a part at a time, so that a large account holds nobody up; an item that is saved meanwhile
- * moves to the end and is looked at once more, and the last look counts.
+ * moves to the end and is checked once more, and the last check counts.
  */
 import { range } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';

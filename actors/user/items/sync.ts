@@ -4,7 +4,7 @@
  * - without items, a shared read. What it gives is bounded by the durable head, and when the client's
  *   token is that head, nothing is asked of the database and nothing waits.
  * - with what fits one turn, one turn. It gives the collection as it was before its own saves, so the token it answers is the
- *   head after them: whatever another device saves gets a later position.
+ *   head after them: anything another device saves gets a later position.
  * - with more than that, several turns, in order. Another device may save in between.
  *   The token then is the head after the last turn that began where the one before had ended; what this call saved
  *   behind that comes back once with the next sync, which clients take for what they have.
@@ -27,6 +27,7 @@ import {
   proceed,
   storedPlan,
 } from '../../collection/sync-steps.ts';
+import { isRefused, type Refused } from '../../reply.ts';
 import { ItemSettings } from '../../settings.ts';
 import { User } from '../contract.ts';
 import { itemsChanged } from '../events.ts';
@@ -54,6 +55,7 @@ const saveInOneTurn = signedInTurn({
     if (wrong !== undefined) return wrong;
     const batch = { request, items, stored: reads.stored, by: memberOf(turn, by) };
     const progress = save(turn, batch, begin(turn, request, reads));
+    if (isRefused(progress)) return progress;
     return answer(turn.self.id, request, progress, turn.use(ItemSettings));
   },
 });
@@ -96,9 +98,10 @@ function memberOf(turn: Turn, { session, readonly }: SignedIn): Member {
 }
 
 /** Saves, and tells the user's other devices. */
-function save(turn: Turn, batch: Batch, progress: Progress): Progress {
+function save(turn: Turn, batch: Batch, progress: Progress): Progress | Refused {
   const before = turn.get(head);
   const after = proceed(turn, batch, progress);
+  if (isRefused(after)) return after;
   if (after.head !== before) {
     turn.publish(User, itemsChanged(turn.self.id, turn.nowMicros, batch.by.sessionUuid));
   }

@@ -3,7 +3,7 @@ import { User } from '../contract.ts';
 import { sessionsEnded } from '../events.ts';
 import { sessionMap } from './session.ts';
 
-/** The one way in which sessions end: their tokens are worth nothing any more, and their sockets are closed. */
+/** The only way sessions end: their tokens become worthless, and their sockets are closed. */
 export function endSessions(turn: Turn, uuids: Iterable<string>): void {
   const ended = [...uuids];
   for (const uuid of ended) turn.removeEntry(sessionMap, uuid);

@@ -63,7 +63,7 @@ export function renewSession(
 }
 
 /**
- * An account that hides its name is not told apart by its devices either (docs/protocol/authentication.md, "What is
+ * An account that hides its name is not recognisable by its devices either (docs/protocol/authentication.md, "What is
  * kept of a session" and "Registration").
  */
 function keptDevice(turn: Turn, device: Device): Device {

@@ -45,7 +45,7 @@ function revoke(turn: Turn, sessions: readonly Session[]): void {
   }
 }
 
-/** What expired is forgotten; where that is not enough, what would be forgotten first. */
+/** Forgets what has expired and, where that is not enough, what would expire first. */
 function makeRoomForRevoked(turn: Turn, count: number): void {
   const oldestFirst = [...turn.entries(revokedSessionMap)].toSorted(
     ([, a], [, b]) => a.keptUntilMs - b.keptUntilMs,

@@ -4,7 +4,7 @@
  * Invariants:
  * - Secrets are never stored, only their SHA-256.
  * - A pair that a refresh replaced stays with its session for the grace time, whatever style replaced it, so that
- *   a client whose answer was lost gets on. Every pair ever handed out is current, in grace, or older than that.
+ *   a client whose answer was lost can carry on. Every pair ever handed out is current, in grace, or older than that.
  * - A session past `keptUntilMs` counts as absent; its entry goes when the next session is opened.
  */
 import { hash } from 'node:crypto';
@@ -45,10 +45,10 @@ export interface Session {
   readonly bridgeToken?: string | undefined;
 }
 
-/** A session that was ended from another device: its clients are to wipe their data, so it is remembered. */
+/** A session that was ended from another device. It is remembered so that its clients wipe their data. */
 export interface RevokedSession {
   readonly privateIdentifier: string;
-  /** Its refresh expiry: later than that no client of it asks any more. */
+  /** Its refresh expiry: no client of it asks after that. */
   readonly keptUntilMs: number;
 }
 

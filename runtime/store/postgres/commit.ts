@@ -16,6 +16,7 @@ import type { Commit, Write } from '../store.ts';
 import { keyOf, type LargeColumn, partsOf } from './large.ts';
 import { layoutOf } from './layout.ts';
 import { ident, idents, Parameters, type SqlTable, type Statement, typeOf } from './sql.ts';
+import { nowMs } from './statements.ts';
 
 export interface BatchCommit {
   /** Returns the members that passed the fence, as `member`. */
@@ -75,10 +76,11 @@ function fence(commits: readonly Commit[], parameters: Parameters): string {
     parameters.array('int8', members, ({ epoch }) => epoch),
     parameters.array('int8', members, ({ version }) => version),
     parameters.array('uuid', members, ({ commitId }) => commitId),
+    parameters.array('bool', members, ({ ends = false }) => ends),
   ];
   return `fence AS (
-  UPDATE actor SET version = actor.version + 1, commit_id = w.commit_id
-  FROM unnest(${source.join(', ')}) AS w(member, kind, id, epoch, version, commit_id)
+  UPDATE actor SET version = actor.version + 1, commit_id = w.commit_id, ended_at = CASE WHEN w.ends THEN ${nowMs} ELSE NULL END
+  FROM unnest(${source.join(', ')}) AS w(member, kind, id, epoch, version, commit_id, ends)
   WHERE actor.kind = w.kind AND actor.id = w.id AND actor.epoch = w.epoch AND actor.version = w.version
   RETURNING w.member)`;
 }

@@ -99,7 +99,7 @@ test('what the server quotes of values stays out of the message, what names the 
   );
 });
 
-test('only an outdated plan is told apart as one that may be parsed anew', (t) => {
+test('only an outdated plan is recognised as one that may be parsed again', (t) => {
   t.true(isStalePlan(databaseError('0A000', 'cached plan must not change result type')));
   t.false(isStalePlan(databaseError('0A000', 'this feature is not supported')));
   t.false(isStalePlan(new Error('cached plan must not change result type')));

@@ -1,10 +1,10 @@
 /**
- * What a failed statement means for whoever sent it. The whole of commit safety hangs on one distinction: `unknown`
- * for whatever may still have been applied, everything else certainly was not.
+ * What a failed statement means for its sender. All of commit safety depends on one distinction: `unknown` is for what
+ * may still have been applied, everything else certainly was not.
  *
- * Certain is only what is known to be so: an error of severity ERROR, after which the server serves on, with a code
+ * Only this is certain: an error of severity ERROR, after which the server serves on, with a code
  * that says what went wrong before the effect. A server that ends the connection (FATAL) or itself (PANIC) with its
- * answer may have made the statement durable first, whatever code it gives for its end; one whose disk is full does
+ * answer may have made the statement durable first, whichever code it gives; one whose disk is full does
  * that with the very code by which it refuses statements without harm.
  */
 import { DatabaseError } from 'pg';

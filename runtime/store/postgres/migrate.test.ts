@@ -86,7 +86,7 @@ test('what is struck at any statement is finished by migrating again', async (t)
   }
 });
 
-test('what is pending is told, in order, and nothing is changed by asking', async (t) => {
+test('what is pending is listed, in order, and asking changes nothing', async (t) => {
   const connection = await server.createDatabase();
   t.deepEqual(await pendingMigrations(connection, migrations), migrations);
   const client = await connected(t, connection);
@@ -109,7 +109,7 @@ test('a database that lacks nothing is asked once', async (t) => {
   t.deepEqual(texts, ['SELECT id FROM migration ORDER BY id']);
 });
 
-test('who waits is told of each migration once it is applied', async (t) => {
+test('callers learn of each migration once it is applied', async (t) => {
   const connection = await server.createDatabase();
   const told: string[] = [];
   await migrate(connection, migrations, (id) => told.push(id));

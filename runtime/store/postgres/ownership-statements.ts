@@ -3,14 +3,14 @@
  * database's clock, those of a statement of its start, so that a renewal that had to wait can only make a lease shorter
  * than its holder believes by less than the holder's own caution.
  */
-import type { NodeRow } from '../store.ts';
+import type { HeldShard, NodeRow } from '../store.ts';
 import type { Statement } from './sql.ts';
 import { nowMs } from './statements.ts';
 
 const isExpired = `node.expires_at < ${nowMs}`;
 
 /**
- * Takes the node's row from whoever started earlier and is no more; no row comes back where a later start has it or
+ * Takes the node's row from an earlier process that is gone; no row comes back where a later start has it or
  * the predecessor's lease runs. `started` comes from a statement of its own: a number drawn in this one would be the
  * latest whenever it ran.
  */
@@ -41,7 +41,7 @@ export const register = (
   ],
 });
 
-/** Who stands in the way of a registration. */
+/** What prevents a registration. */
 export const registered = (nodeId: string): Statement => ({
   text: `SELECT started, expires_at - ${nowMs} AS expires_in_ms FROM node WHERE id = $1`,
   values: [nodeId],
@@ -52,9 +52,10 @@ export const renew = (nodeId: string, incarnation: string, leaseMs: number): Sta
   values: [nodeId, incarnation, leaseMs],
 });
 
-/** Without its incarnation in a node row, whatever an incarnation owned is free. */
+/** Once no node row has the incarnation, everything it owned is free. */
 export const leave = (nodeId: string, incarnation: string): Statement => ({
-  text: 'UPDATE node SET incarnation = NULL, expires_at = 0 WHERE id = $1 AND incarnation = $2',
+  text: `UPDATE node SET incarnation = NULL, expires_at = CASE WHEN ${isExpired} THEN expires_at ELSE ${nowMs} END
+    WHERE id = $1 AND incarnation = $2`,
   values: [nodeId, incarnation],
 });
 
@@ -64,7 +65,7 @@ export const nodes = (): Statement => ({
   values: [],
 });
 
-/** Of whatever incarnation where none is named. */
+/** Of any incarnation where none is named. */
 export const setConnected = (nodeId: string, incarnation: string, connected: boolean): Statement => ({
   text: 'UPDATE node SET connected = $3 WHERE id = $1 AND incarnation = $2',
   values: [nodeId, incarnation, connected],
@@ -81,12 +82,19 @@ export const expireNodes = (): Statement => ({
   values: [],
 });
 
-/** Of these shards, those that no live incarnation holds, or none but the claimer. */
+export const removeNodes = (beforeMs: number): Statement => ({
+  text: 'DELETE FROM node WHERE incarnation IS NULL AND expires_at < $1',
+  values: [beforeMs],
+});
+
+/** Of these shards, those that no live incarnation holds, or none but the claimer, who is live. -1: never taken. */
 export const freeShards = (shards: readonly number[], claimer: string | null): Statement => ({
-  text: `SELECT w.shard FROM unnest($1::int8[]) AS w(shard)
+  text: `SELECT w.shard, coalesce(shard.epoch, -1) AS epoch FROM unnest($1::int8[]) AS w(shard)
     LEFT JOIN shard ON shard.shard = w.shard
     LEFT JOIN node ON node.incarnation = shard.incarnation
-    WHERE node.id IS NULL OR shard.incarnation = $2 ORDER BY w.shard`,
+    WHERE (node.id IS NULL OR shard.incarnation = $2)
+      AND ($2::text IS NULL OR EXISTS (SELECT 1 FROM node AS own WHERE own.incarnation = $2))
+    ORDER BY w.shard`,
   values: [shards, claimer],
 });
 
@@ -99,11 +107,14 @@ const nextOf = (counter: string): Statement => ({
   values: [counter],
 });
 
-/** Takes the shards if the claimer itself is live. */
+/**
+ * Takes the shards, if the claimer itself is live, that are as they were seen free: a shard that was taken meanwhile has
+ * another epoch, and an incarnation that was dead once is dead for ever.
+ */
 export const takeShards = (
   nodeId: string,
   incarnation: string,
-  shards: readonly number[],
+  seen: readonly HeldShard[],
   epoch: number,
 ): Statement => ({
   text: `INSERT INTO shard (shard, node, incarnation, epoch)
@@ -111,8 +122,9 @@ export const takeShards = (
     WHERE EXISTS (SELECT 1 FROM node WHERE node.id = $2 AND node.incarnation = $3)
     ON CONFLICT (shard) DO UPDATE SET node = excluded.node, incarnation = excluded.incarnation,
       epoch = excluded.epoch
+    WHERE (shard.shard, shard.epoch) IN (SELECT s.shard, s.epoch FROM unnest($1::int8[], $5::int8[]) AS s(shard, epoch))
     RETURNING shard`,
-  values: [shards, nodeId, incarnation, epoch],
+  values: [seen.map(({ shard }) => shard), nodeId, incarnation, epoch, seen.map(({ epoch }) => epoch)],
 });
 
 export const shardsOf = (incarnation: string): Statement => ({
@@ -125,7 +137,7 @@ export const shards = (): Statement => ({
   values: [],
 });
 
-/** By epoch, so that one that comes late frees nothing that was claimed anew. */
+/** By epoch, so that one that comes late frees nothing that was claimed again. */
 export const release = (
   incarnation: string,
   shards: readonly number[],

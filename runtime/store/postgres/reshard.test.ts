@@ -12,6 +12,7 @@ import {
   insert,
   put,
   putSlice,
+  sweepOf,
 } from '../../../test/store/actors.ts';
 import { uuid } from '../../../test/store/tables.ts';
 import { type Address, shardOf } from '../../address.ts';
@@ -182,9 +183,9 @@ test('the cluster goes on where it was, with the new count and under greater epo
   const { epoch, shards: claimed } = await store.claim('a', 'a2', shards);
   t.is(claimed.length, 64);
   t.true(epoch > Number(commits[0]?.epoch));
-  const due = await store.dueTimers(shards, 0, 1_000, 100);
+  const due = await store.dueTimers(sweepOf(shards, 0, 1_000, 100));
   t.is(due.length, actorCount);
-  const tells = await store.pendingTells([shardOf(actor(2), 64)], 1_000, 100);
+  const tells = await store.pendingTells(sweepOf([shardOf(actor(2), 64)], 0, 1_000, 100));
   t.true(tells.some(({ target_id }) => target_id === actor(2).id));
 });
 

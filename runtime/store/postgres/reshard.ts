@@ -3,7 +3,7 @@
  *
  * Protocol, under the lock of the schema so that one process at a time does it:
  * 1. The setting `resharding` names the new count. From here on no node starts: each looks at it before it registers
- *    and again afterwards, so that of a node and this, whoever comes second sees the other.
+ *    and again afterwards, so that of a node and this, the second sees the other.
  * 2. Nodes whose lease has lapsed are declared dead. If one is left, it is live: the mark goes, and nothing was changed.
  * 3. The version of every actor is bumped, with its shard: a commit that a dead node sent and that is still on its way
  *    finds no row from then on, so what follows sees every timer, tell and call there will ever be.
@@ -69,11 +69,11 @@ export interface ReshardOptions {
   readonly connection: pg.ClientConfig;
   readonly shardCount: number;
   readonly batchRows?: number;
-  /** Told after each batch how many rows of that table are done. */
+  /** Called after each batch with the number of rows of that table that are done. */
   readonly onProgress?: (table: string, rows: number) => void;
 }
 
-/** Rejects with a StoreError; asking again goes on from wherever it failed. */
+/** Rejects with a StoreError; a second call resumes where the first failed. */
 export function reshard(options: ReshardOptions): Promise<Resharding> {
   return underSchemaLock(options.connection, (worker, assertHeld) => {
     const query: Query = async ({ text, values }) => {

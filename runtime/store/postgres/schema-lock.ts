@@ -40,7 +40,7 @@ export async function underSchemaLock<T>(
   } catch (error) {
     throw toStoreError(error);
   } finally {
-    // Closing the connection gives the lock row back, whatever became of the statements.
+    // Closing the connection releases the lock row, no matter how the statements ended.
     await lock.end();
   }
 }

@@ -7,7 +7,7 @@ export interface Statement {
   readonly values: readonly unknown[];
 }
 
-/** One table as it stands in SQL. A declared table with a large column is two of these (see `layout.ts`). */
+/** One table as it is in SQL. A declared table with a large column is two of these (see `layout.ts`). */
 export interface SqlTable {
   readonly name: string;
   readonly columns: Columns;

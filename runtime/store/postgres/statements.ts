@@ -3,7 +3,8 @@
  * Times are milliseconds by the database's clock.
  */
 import type { Address } from '../../address.ts';
-import { outboxTable, timerTable } from '../tables.ts';
+import type { SweepRead } from '../store.ts';
+import { outboxTable, timerTable, tombstoneSlice } from '../tables.ts';
 import { idents, type Statement } from './sql.ts';
 
 /** Of the start of its statement. */
@@ -14,23 +15,32 @@ export const time = (): Statement => ({ text: `SELECT ${nowMs} AS now_ms`, value
 // Actors. Each of these locks the actor's row first and waits for a commit in flight, and PostgreSQL then checks
 // the condition again on the row as that commit left it. Other rows are read in a later statement only.
 
+/** Whatever writes the row of an actor without state begins anew the time for which that row stays. */
+const endedStill = `CASE WHEN actor.ended_at > 0 THEN ${nowMs} ELSE actor.ended_at END`;
+
+/** Above all versions of rows that were removed. */
+const versionFloor = `SELECT value FROM counter WHERE name = 'version'`;
+
 export const activate = (address: Address, epoch: number): Statement => ({
-  text: `UPDATE actor SET epoch = $3, version = version + 1
+  text: `UPDATE actor SET epoch = $3, version = version + 1, ended_at = ${endedStill}
     WHERE kind = $1 AND id = $2 AND epoch <= $3
     RETURNING epoch, version, commit_id`,
   values: [address.kind, address.id, epoch],
 });
 
+/** Not by a former owner of the shard: where the row was removed, its epoch no longer tells who that is. */
 export const activateOrCreate = (address: Address, shard: number, epoch: number): Statement => ({
-  text: `INSERT INTO actor (kind, id, shard, epoch, version) VALUES ($1, $2, $4, $3, 0)
-    ON CONFLICT (kind, id) DO UPDATE SET epoch = excluded.epoch, version = actor.version + 1
+  text: `INSERT INTO actor (kind, id, shard, epoch, version, ended_at)
+    SELECT $1::text, $2::text, $4::int8, $3::int8, coalesce((${versionFloor}), 0), ${nowMs}
+    WHERE NOT EXISTS (SELECT 1 FROM shard WHERE shard.shard = $4 AND shard.epoch > $3)
+    ON CONFLICT (kind, id) DO UPDATE SET epoch = excluded.epoch, version = actor.version + 1, ended_at = ${endedStill}
     WHERE actor.epoch <= excluded.epoch
     RETURNING epoch, version, commit_id`,
   values: [address.kind, address.id, epoch, shard],
 });
 
 export const barrier = (address: Address, epoch: number): Statement => ({
-  text: `UPDATE actor SET version = version + 1
+  text: `UPDATE actor SET version = version + 1, ended_at = ${endedStill}
     WHERE kind = $1 AND id = $2 AND epoch = $3
     RETURNING epoch, version, commit_id`,
   values: [address.kind, address.id, epoch],
@@ -68,26 +78,29 @@ export const timers = (address: Address): Statement => ({
   values: [address.kind, address.id],
 });
 
-export const dueTimers = (
-  shards: readonly number[],
-  fromDueMs: number,
-  dueMs: number,
-  limit: number,
-): Statement => ({
-  text: `SELECT ${timerColumns} FROM timer
-    WHERE shard = ANY($1::int8[]) AND dead = false AND due_at >= $2 AND due_at <= $3
+/**
+ * Shard by shard, each in the order of its index and no further than its share: over all of them at once the database would
+ * read and sort every row that is due.
+ */
+export const dueTimers = ({ shards, fromMs, untilMs, limit, share }: SweepRead): Statement => ({
+  text: `SELECT ${idents(Object.keys(timerTable.columns), 'due')} FROM unnest($1::int8[]) AS w(shard)
+    CROSS JOIN LATERAL (SELECT ${timerColumns} FROM timer
+      WHERE timer.shard = w.shard AND dead = false AND due_at >= $2 AND due_at <= $3
+      ORDER BY due_at LIMIT $5) AS due
     ORDER BY due_at, kind, id, name LIMIT $4`,
-  values: [shards, fromDueMs, dueMs, limit],
+  values: [shards, fromMs, untilMs, limit, share],
 });
 
-export const pendingTells = (shards: readonly number[], atMs: number, limit: number): Statement => ({
-  text: `SELECT ${outboxColumns} FROM outbox
-    WHERE target_shard = ANY($1::int8[]) AND dead = false AND retry_at <= $2
-    ORDER BY retry_at, target_kind, target_id, tell_id LIMIT $3`,
-  values: [shards, atMs, limit],
+export const pendingTells = ({ shards, fromMs, untilMs, limit, share }: SweepRead): Statement => ({
+  text: `SELECT ${idents(Object.keys(outboxTable.columns), 'due')} FROM unnest($1::int8[]) AS w(shard)
+    CROSS JOIN LATERAL (SELECT ${outboxColumns} FROM outbox
+      WHERE outbox.target_shard = w.shard AND dead = false AND retry_at >= $2 AND retry_at <= $3
+      ORDER BY retry_at LIMIT $5) AS due
+    ORDER BY retry_at, target_kind, target_id, tell_id LIMIT $4`,
+  values: [shards, fromMs, untilMs, limit, share],
 });
 
-/** For people who look: it counts whole tables, of which both are meant to be short. */
+/** For operators: it counts whole tables, both of which are meant to be short. */
 export const backlog = (): Statement => ({
   text: `SELECT (SELECT count(*) FROM outbox WHERE dead = false) AS pending_tells,
     (SELECT count(*) FROM outbox WHERE dead = true) AS dead_tells,
@@ -107,11 +120,66 @@ export const deadTells = (limit: number): Statement => ({
 });
 
 export const pruneCalls = (shards: readonly number[], beforeMs: number, limit: number): Statement => ({
-  text: `DELETE FROM call WHERE (kind, id, call_key) IN (
-      SELECT kind, id, call_key FROM call WHERE shard = ANY($1::int8[]) AND at < $2 ORDER BY at LIMIT $3)
-    RETURNING call_key`,
+  text: `WITH old AS (SELECT found.kind, found.id, found.call_key FROM unnest($1::int8[]) AS w(shard)
+      CROSS JOIN LATERAL (SELECT kind, id, call_key FROM call
+        WHERE call.shard = w.shard AND at < $2 ORDER BY at LIMIT $3) AS found
+      LIMIT $3)
+    DELETE FROM call USING old
+    WHERE call.kind = old.kind AND call.id = old.id AND call.call_key = old.call_key
+    RETURNING call.call_key`,
   values: [shards, beforeMs, limit],
 });
+
+/** Of these shards, actors that seem to have been without state since before then. */
+export const endedActors = (shards: readonly number[], beforeMs: number, limit: number): Statement => ({
+  text: `SELECT kind, id, version, ended_at FROM actor
+    WHERE shard = ANY($1::int8[]) AND ended_at IS NOT NULL AND ended_at < $2 LIMIT $3`,
+  values: [shards, beforeMs, limit],
+});
+
+export interface EndedActor {
+  readonly kind: string;
+  readonly id: string;
+  readonly version: number;
+}
+
+export const raiseVersionFloor = (version: number): Statement => ({
+  text: `INSERT INTO counter (name, value) VALUES ('version', $1)
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE counter.value < excluded.value`,
+  values: [version],
+});
+
+/**
+ * What has come meanwhile has raised the version. Who is not looked at for the first time, and has no state, goes with
+ * its tombstone.
+ */
+export const removeActors = (actors: readonly EndedActor[]): Statement => ({
+  text: `WITH gone AS (
+      DELETE FROM actor USING unnest($1::text[], $2::text[], $3::int8[]) AS w(kind, id, version)
+      WHERE actor.kind = w.kind AND actor.id = w.id AND actor.version = w.version AND actor.ended_at > 0
+        AND NOT ${hasState}
+      RETURNING actor.kind, actor.id)
+    DELETE FROM slice USING gone WHERE slice.kind = gone.kind AND slice.id = gone.id`,
+  values: columnsOfEnded(actors),
+});
+
+/** Of those that were not removed: who has state has not ended, and for whom was never looked at the time begins. */
+export const reviewActors = (actors: readonly EndedActor[]): Statement => ({
+  text: `UPDATE actor SET ended_at = CASE WHEN ${hasState} THEN NULL ELSE ${nowMs} END
+    FROM unnest($1::text[], $2::text[], $3::int8[]) AS w(kind, id, version)
+    WHERE actor.kind = w.kind AND actor.id = w.id AND actor.version = w.version`,
+  values: columnsOfEnded(actors),
+});
+
+const hasState = `(EXISTS (SELECT 1 FROM slice
+        WHERE slice.kind = actor.kind AND slice.id = actor.id AND slice.slice <> '${tombstoneSlice}')
+      OR EXISTS (SELECT 1 FROM timer WHERE timer.kind = actor.kind AND timer.id = actor.id))`;
+
+const columnsOfEnded = (actors: readonly EndedActor[]): readonly unknown[] => [
+  actors.map(({ kind }) => kind),
+  actors.map(({ id }) => id),
+  actors.map(({ version }) => version),
+];
 
 export const setSetting = (name: string, value: string): Statement => ({
   text: `INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING RETURNING value`,

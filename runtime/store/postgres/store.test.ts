@@ -4,6 +4,7 @@ import pg from 'pg';
 import { createTable } from '../../../test/kit/create-table.ts';
 import { testNode } from '../../../test/kit/host.ts';
 import { type DatabaseConnection, startTestPostgres, type TestPostgres } from '../../../test/kit/postgres.ts';
+import { PostgresProxy } from '../../../test/kit/postgres-proxy.ts';
 import { SeededRandom } from '../../../test/kit/random.ts';
 import { TcpProxy } from '../../../test/kit/tcp-proxy.ts';
 import {
@@ -46,7 +47,7 @@ const patientMs = 5_000;
 async function given(t: ExecutionContext, options: Partial<PostgresStoreOptions> = {}): Promise<Setting> {
   const connection = await server.createDatabase();
   await migrate(connection, [...runtimeMigrations, ...contractTables.flatMap((table) => createTable(table))]);
-  const store = await openPostgresStore({ connection, commitLockWaitMs: patientMs, ...options });
+  const store = await openPostgresStore({ connection, lockWaitMs: patientMs, ...options });
   const client = new pg.Client(connection);
   await client.connect();
   t.teardown(async () => {
@@ -143,6 +144,77 @@ test('a renewal whose connection has gone silent fails while the lease still run
   t.true(await direct.renew(node.id, node.incarnation, 10_000));
 });
 
+test('a renewal that is not answered soon is sent once more over the other connection', async (t) => {
+  const { connection, store, client } = await given(t);
+  const node = testNode(new SeededRandom(1));
+  await store.register(node, 10_000);
+  const proxy = await PostgresProxy.start(connection);
+  const hedging = await openPostgresStore({ connection: proxy.connection });
+  t.teardown(async () => {
+    await hedging.close();
+    await proxy.stop();
+  });
+  let renewals = 0;
+  proxy.onStatement = ({ text }) => {
+    renewals += Number(text.startsWith('UPDATE node SET expires_at'));
+    return undefined;
+  };
+  await client.query('BEGIN');
+  await client.query('SELECT id FROM node WHERE id = $1 FOR UPDATE', [node.id]);
+  const renewed = hedging.renew(node.id, node.incarnation, 10_000);
+  await whenWaiting(connection, 2);
+  await client.query('ROLLBACK');
+  t.true(await renewed);
+  t.is(renewals, 2);
+  t.true(await hedging.renew(node.id, node.incarnation, 10_000));
+  t.is(renewals, 3);
+});
+
+test('a check for readiness uses no connection of the leases', async (t) => {
+  const { connection, store, client } = await given(t, { sizes: { leases: 1 } });
+  const node = testNode(new SeededRandom(1));
+  await store.register(node, 10_000);
+  await client.query('BEGIN');
+  await client.query('SELECT id FROM node WHERE id = $1 FOR UPDATE', [node.id]);
+  const renewed = store.renew(node.id, node.incarnation, 10_000);
+  await whenWaiting(connection, 1);
+  await t.notThrowsAsync(store.check());
+  await client.query('ROLLBACK');
+  t.true(await renewed);
+});
+
+test('the rows that several actors want read are one statement, whoever they are of', async (t) => {
+  const { connection, store } = await given(t);
+  const texts: string[] = [];
+  const proxy = await PostgresProxy.start(connection);
+  proxy.onStatement = ({ text }) => {
+    texts.push(text);
+    return undefined;
+  };
+  const watched = await openPostgresStore({ connection: proxy.connection });
+  t.teardown(async () => {
+    await watched.close();
+    await proxy.stop();
+  });
+  for (const [index, owner] of [ada, bob].entries()) {
+    const written = insert(noteTable, note(owner.id, uuid(70 + index), { position: index + 1 }));
+    await assertPasses(store, [commitOn(await activate(store, owner), owner, index + 1, [written])], [0]);
+  }
+  texts.length = 0;
+  const found = await watched.read(
+    [ada, bob, ada].map((owner, index) => ({
+      read: 'keys',
+      table: noteTable,
+      keys: [{ owner_uuid: owner.id, uuid: uuid(70 + (index % 2)) }],
+    })),
+  );
+  t.deepEqual(
+    found.map(({ rows }) => rows[0]?.['position']),
+    [1, 2, 1],
+  );
+  t.is(texts.filter((text) => text.startsWith('SELECT') && text.includes('"note"')).length, 1);
+});
+
 test('connections that break while idle are reported and replaced', async (t) => {
   const broken: Error[] = [];
   const onConnectionError = (error: Error) => broken.push(error);
@@ -159,7 +231,7 @@ test('connections that break while idle are reported and replaced', async (t) =>
 });
 
 test('a full queue and a late turn are unavailable, each before anything was sent', async (t) => {
-  const sizes = { commits: 1, reads: 1, leases: 1 };
+  const sizes = { barriers: 1 };
   const { connection, store, client } = await given(t, { sizes, queueMax: 1, waitMaxMs: 300 });
   await activate(store, ada);
   await client.query('BEGIN');
@@ -174,8 +246,8 @@ test('a full queue and a late turn are unavailable, each before anything was sen
   t.deepEqual(await store.head(ada), { epoch: 1, version: 1, commitId: null });
 });
 
-test('leases are renewed while commits and reads are stuck', async (t) => {
-  const { connection, store, client } = await given(t, { sizes: { commits: 1, reads: 1, leases: 1 } });
+test('leases are renewed while commits and barriers are stuck', async (t) => {
+  const { connection, store, client } = await given(t, { sizes: { commits: 1, barriers: 1, leases: 1 } });
   const commit = commitOn(await activate(store, ada), ada, 1, []);
   const node = { id: 'a', incarnation: 'a1', address: 'local', roles: 'all', version: '1', formats: '1' };
   await store.register(node, 1_000);
@@ -189,7 +261,7 @@ test('leases are renewed while commits and reads are stuck', async (t) => {
 });
 
 test('a prepared statement that a schema change outdated is parsed anew', async (t) => {
-  const { store, client } = await given(t, { sizes: { commits: 1, reads: 1, leases: 1 } });
+  const { store, client } = await given(t, { sizes: { sweeps: 1 } });
   await store.fixedSetting('generation', 'one');
   t.is(await store.fixedSetting('generation', 'two'), 'one');
   await client.query('ALTER TABLE setting ALTER COLUMN value TYPE varchar(100)');

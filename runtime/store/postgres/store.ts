@@ -1,9 +1,11 @@
 /**
- * The store on PostgreSQL or CockroachDB. Commits, reads, ownership and leases have pools of their own, so that a flood
- * of one kind, or claims that queue up behind those of other nodes, never makes a lease lapse or a commit wait.
+ * The store on PostgreSQL or CockroachDB. Commits, reads, barriers, sweeps, ownership and leases have pools of their own,
+ * so that a flood of one kind, or claims that queue up behind those of other nodes, never makes a lease lapse or a commit
+ * wait.
  */
 import type pg from 'pg';
 import type { Address } from '../../address.ts';
+import { type Clock, systemClock } from '../../clock.ts';
 import type {
   Activation,
   ActorRow,
@@ -17,14 +19,17 @@ import type {
   Store,
   StoreRead,
   StoreRows,
+  SweepRead,
   TellRow,
   TimerRow,
 } from '../store.ts';
 import { StoreError } from '../store.ts';
 import { batchCommit } from './commit.ts';
+import { joinReads } from './joined-reads.ts';
 import * as ownership from './ownership-statements.ts';
 import { ConnectionPool, type PoolLimits, type Row } from './pool.ts';
 import { planRead } from './reads.ts';
+import type { EndedActor } from './statements.ts';
 import * as statements from './statements.ts';
 
 export interface PostgresStoreOptions {
@@ -34,11 +39,12 @@ export interface PostgresStoreOptions {
   readonly sizes?: Partial<PoolSizes>;
   /** Callers that may wait for a connection, per pool. */
   readonly queueMax?: number;
-  /** How long a caller waits for a connection before it is told `unavailable`. */
+  /** How long a caller waits for a connection before it gets `unavailable`. */
   readonly waitMaxMs?: number;
   readonly statementTimeoutMs?: number;
-  /** How long a commit waits for a lock that somebody else holds, in which others wait with it. */
-  readonly commitLockWaitMs?: number;
+  readonly clock?: Clock;
+  /** How long a commit, an activation or a barrier waits for a lock that somebody else holds, and others with it. */
+  readonly lockWaitMs?: number;
   /** Told of connections that broke while idle; the pools replace them by themselves. */
   readonly onConnectionError?: (error: Error) => void;
   /** The statements to use; the tests hand in wrong ones to see the contract catch them. */
@@ -48,6 +54,10 @@ export interface PostgresStoreOptions {
 export interface PoolSizes {
   readonly commits: number;
   readonly reads: number;
+  /** For activations and barriers. */
+  readonly barriers: number;
+  /** For sweeps and whatever looks at the database as a whole. */
+  readonly sweeps: number;
   readonly ownership: number;
   readonly leases: number;
 }
@@ -56,14 +66,26 @@ export const storeSql = { ...statements, ...ownership, batchCommit, planRead };
 export type StoreSql = typeof storeSql;
 
 /**
- * What is not answered by then is better sent again over another connection: a renewal while the lease still runs, a
+ * After this a statement is better sent again over another connection: a renewal while the lease still runs, a
  * claim while somebody waits for the shards.
  */
 const leaseTimeoutMaxMs = 2_000;
 const ownershipTimeoutMaxMs = 4_000;
+/** Much longer than an answer takes, and much shorter than a lease. */
+const hedgeMs = 500;
 
-/** As many for commits as the runtime's limits let go on at once, together and aside. */
-const defaultSizes: PoolSizes = { commits: 4, reads: 4, ownership: 1, leases: 1 };
+/**
+ * As many for commits as the runtime's limits let go on at once, together and aside; for reads one more than it has
+ * slots, for what the committer looks up; for leases two, so that a renewal never waits for the one before.
+ */
+export const defaultSizes: PoolSizes = {
+  commits: 4,
+  reads: 4,
+  barriers: 4,
+  sweeps: 2,
+  ownership: 1,
+  leases: 2,
+};
 
 /** Opens the pools and checks a connection of each. Rejects with a StoreError (`unavailable`). */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
@@ -80,20 +102,24 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 export class PostgresStore implements Store {
   readonly #commits: ConnectionPool;
   readonly #reads: ConnectionPool;
+  readonly #barriers: ConnectionPool;
+  readonly #sweeps: ConnectionPool;
   readonly #ownership: ConnectionPool;
   readonly #leases: ConnectionPool;
   readonly #sql: StoreSql;
+  readonly #clock: Clock;
 
   constructor(options: PostgresStoreOptions) {
     const sizes = { ...defaultSizes, ...options.sizes };
     const statementTimeoutMs = options.statementTimeoutMs ?? 10_000;
+    const waitMaxMs = options.waitMaxMs ?? 5_000;
     const pool = (connectionsMax: number, limits: Partial<PoolLimits> = {}): ConnectionPool =>
       new ConnectionPool(
         options.connection,
         {
           connectionsMax,
           queueMax: options.queueMax ?? 1_000,
-          waitMaxMs: options.waitMaxMs ?? 5_000,
+          waitMaxMs,
           statementTimeoutMs,
           ...limits,
         },
@@ -102,20 +128,32 @@ export class PostgresStore implements Store {
     const atMost = (timeoutMaxMs: number) => ({
       statementTimeoutMs: Math.min(timeoutMaxMs, statementTimeoutMs),
     });
-    this.#commits = pool(sizes.commits, { lockWaitMaxMs: options.commitLockWaitMs ?? 100 });
+    const lockWaitMaxMs = options.lockWaitMs ?? 100;
+    this.#commits = pool(sizes.commits, { lockWaitMaxMs });
     this.#reads = pool(sizes.reads);
+    this.#barriers = pool(sizes.barriers, { lockWaitMaxMs });
+    this.#sweeps = pool(sizes.sweeps);
     this.#ownership = pool(sizes.ownership, atMost(ownershipTimeoutMaxMs));
-    this.#leases = pool(sizes.leases, atMost(leaseTimeoutMaxMs));
+    this.#leases = pool(sizes.leases, {
+      ...atMost(leaseTimeoutMaxMs),
+      waitMaxMs: Math.min(leaseTimeoutMaxMs, waitMaxMs),
+    });
     this.#sql = options.sql ?? storeSql;
+    this.#clock = options.clock ?? systemClock;
   }
 
-  /** For readiness: each pool has a connection that is writable and READ COMMITTED. */
+  /** For readiness: the database answers, is writable and READ COMMITTED. No connection of the leases is used. */
+  check(): Promise<void> {
+    return this.#verifyPool(this.#barriers);
+  }
+
+  /** Checks a connection of each pool. */
   async verify(): Promise<void> {
     await Promise.all(this.#pools.map((pool) => this.#verifyPool(pool)));
   }
 
   async timeMs(): Promise<number> {
-    const rows = await this.#reads.query(this.#sql.time());
+    const rows = await this.#sweeps.query(this.#sql.time());
     return Number(rows[0]?.['now_ms']);
   }
 
@@ -131,7 +169,8 @@ export class PostgresStore implements Store {
   }
 
   async renew(nodeId: string, incarnation: string, leaseMs: number): Promise<boolean> {
-    const rows = await this.#leases.query(this.#sql.renew(nodeId, incarnation, leaseMs));
+    const statement = this.#sql.renew(nodeId, incarnation, leaseMs);
+    const rows = await this.#hedged(() => this.#leases.query(statement));
     return rows.length > 0;
   }
 
@@ -162,23 +201,15 @@ export class PostgresStore implements Store {
     incarnation: string,
     shards: readonly number[],
   ): Promise<{ epoch: number; shards: readonly number[] }> {
-    // Most calls find nothing free; only those that do queue up for the epoch counter.
-    const seemFree = await this.#ownership.query(this.#sql.freeShards(shards, incarnation));
-    if (seemFree.length === 0) return { epoch: 0, shards: [] };
-    return this.#ownership.transaction(
-      async (connection) => {
-        // The counter's row is locked until the end: claimers come one by one, and what is free is read only
-        // after the one before has committed.
-        const [counter] = await connection.query(this.#sql.nextEpoch());
-        const epoch = Number(counter?.['value']);
-        const free = shardNumbers(await connection.query(this.#sql.freeShards(shards, incarnation)));
-        const take = this.#sql.takeShards(nodeId, incarnation, free, epoch);
-        const taken = shardNumbers(await connection.query(take)).sort((a, b) => a - b);
-        return taken.length === 0 ? { epoch: 0, shards: [] } : { epoch, shards: taken };
-      },
-      // A claim of nothing uses up no epoch.
-      (claimed) => claimed.shards.length > 0,
-    );
+    const free = await this.#ownership.query(this.#sql.freeShards(shards, incarnation));
+    if (free.length === 0) return { epoch: 0, shards: [] };
+    // After the look and in a statement of its own: it is greater than every epoch seen, and nobody waits for the claim.
+    const [counter] = await this.#ownership.query(this.#sql.nextEpoch());
+    const epoch = Number(counter?.['value']);
+    const seen = free.map((row) => ({ shard: Number(row['shard']), epoch: Number(row['epoch']) }));
+    const take = this.#sql.takeShards(nodeId, incarnation, seen, epoch);
+    const taken = shardNumbers(await this.#ownership.query(take)).sort((a, b) => a - b);
+    return taken.length === 0 ? { epoch: 0, shards: [] } : { epoch, shards: taken };
   }
 
   async shardsOf(incarnation: string): Promise<readonly HeldShard[]> {
@@ -203,18 +234,18 @@ export class PostgresStore implements Store {
     const statement = create
       ? this.#sql.activateOrCreate(address, shard, epoch)
       : this.#sql.activate(address, epoch);
-    const row = actorRow(await this.#reads.query(statement));
+    const row = actorRow(await this.#barriers.query(statement));
     if (row !== undefined) return { outcome: 'active', row };
-    const found = await this.head(address);
-    return found === undefined ? { outcome: 'absent' } : { outcome: 'fenced' };
+    const isAbsent = !create && (await this.head(address)) === undefined;
+    return { outcome: isAbsent ? 'absent' : 'fenced' };
   }
 
   async barrier(address: Address, epoch: number): Promise<ActorRow | undefined> {
-    return actorRow(await this.#reads.query(this.#sql.barrier(address, epoch)));
+    return actorRow(await this.#barriers.query(this.#sql.barrier(address, epoch)));
   }
 
   async head(address: Address): Promise<ActorRow | undefined> {
-    return actorRow(await this.#reads.query(this.#sql.head(address)));
+    return actorRow(await this.#barriers.query(this.#sql.head(address)));
   }
 
   async commit(commits: readonly Commit[]): Promise<ReadonlySet<number>> {
@@ -233,37 +264,34 @@ export class PostgresStore implements Store {
   }
 
   async slices(address: Address): Promise<readonly SliceRow[]> {
-    return (await this.#reads.query(this.#sql.slices(address))) as unknown as readonly SliceRow[];
+    return (await this.#barriers.query(this.#sql.slices(address))) as unknown as readonly SliceRow[];
   }
 
   async timers(address: Address): Promise<readonly TimerRow[]> {
-    return (await this.#reads.query(this.#sql.timers(address))) as unknown as readonly TimerRow[];
+    return (await this.#barriers.query(this.#sql.timers(address))) as unknown as readonly TimerRow[];
   }
 
   async read(reads: readonly StoreRead[]): Promise<readonly StoreRows[]> {
-    const planned = reads.map((read) => this.#sql.planRead(read));
-    return Promise.all(
-      planned.map(async ({ statement, finish }) => finish(await this.#reads.query(statement))),
+    const joined = joinReads(reads).map((each) => ({ ...each, ...this.#sql.planRead(each.read) }));
+    const answers = await Promise.all(
+      joined.map(async ({ statement, finish, split }) => split(finish(await this.#reads.query(statement)))),
     );
+    return answers
+      .flat()
+      .sort((a, b) => a.place - b.place)
+      .map(({ found }) => found);
   }
 
-  async dueTimers(
-    shards: readonly number[],
-    fromDueMs: number,
-    dueMs: number,
-    limit: number,
-  ): Promise<readonly TimerRow[]> {
-    const rows = await this.#reads.query(this.#sql.dueTimers(shards, fromDueMs, dueMs, limit));
-    return rows as unknown as readonly TimerRow[];
+  async dueTimers(sweep: SweepRead): Promise<readonly TimerRow[]> {
+    return (await this.#sweeps.query(this.#sql.dueTimers(sweep))) as unknown as readonly TimerRow[];
   }
 
-  async pendingTells(shards: readonly number[], nowMs: number, limit: number): Promise<readonly TellRow[]> {
-    const rows = await this.#reads.query(this.#sql.pendingTells(shards, nowMs, limit));
-    return rows as unknown as readonly TellRow[];
+  async pendingTells(sweep: SweepRead): Promise<readonly TellRow[]> {
+    return (await this.#sweeps.query(this.#sql.pendingTells(sweep))) as unknown as readonly TellRow[];
   }
 
   async backlog(): Promise<Backlog> {
-    const [row] = await this.#reads.query(this.#sql.backlog());
+    const [row] = await this.#sweeps.query(this.#sql.backlog());
     return {
       pendingTells: Number(row?.['pending_tells']),
       deadTells: Number(row?.['dead_tells']),
@@ -273,25 +301,42 @@ export class PostgresStore implements Store {
   }
 
   async deadTimers(limit: number): Promise<readonly TimerRow[]> {
-    return (await this.#reads.query(this.#sql.deadTimers(limit))) as unknown as readonly TimerRow[];
+    return (await this.#sweeps.query(this.#sql.deadTimers(limit))) as unknown as readonly TimerRow[];
   }
 
   async deadTells(limit: number): Promise<readonly TellRow[]> {
-    return (await this.#reads.query(this.#sql.deadTells(limit))) as unknown as readonly TellRow[];
+    return (await this.#sweeps.query(this.#sql.deadTells(limit))) as unknown as readonly TellRow[];
   }
 
   async pruneCalls(shards: readonly number[], beforeMs: number, limit: number): Promise<number> {
-    return (await this.#reads.query(this.#sql.pruneCalls(shards, beforeMs, limit))).length;
+    return (await this.#sweeps.query(this.#sql.pruneCalls(shards, beforeMs, limit))).length;
+  }
+
+  /** First the floor, then the removal: whoever makes one of these actors after that begins above its versions. */
+  async removeEnded(shards: readonly number[], beforeMs: number, limit: number): Promise<number> {
+    const rows = await this.#sweeps.query(this.#sql.endedActors(shards, beforeMs, limit));
+    if (rows.length === 0) return 0;
+    const ended = rows as unknown as readonly EndedActor[];
+    await this.#sweeps.query(this.#sql.raiseVersionFloor(versionAbove(ended)));
+    await this.#sweeps.transaction(async (connection) => {
+      await connection.query(this.#sql.removeActors(ended));
+      await connection.query(this.#sql.reviewActors(ended));
+    });
+    return rows.length;
+  }
+
+  async removeNodes(beforeMs: number): Promise<void> {
+    await this.#ownership.query(this.#sql.removeNodes(beforeMs));
   }
 
   async fixedSetting(name: string, value: string): Promise<string> {
-    const set = await this.#reads.query(this.#sql.setSetting(name, value));
-    const rows = set.length > 0 ? set : await this.#reads.query(this.#sql.setting(name));
+    const set = await this.#sweeps.query(this.#sql.setSetting(name, value));
+    const rows = set.length > 0 ? set : await this.#sweeps.query(this.#sql.setting(name));
     return String(rows[0]?.['value']);
   }
 
   async replaceSetting(name: string, value: string): Promise<void> {
-    await this.#reads.query(this.#sql.replaceSetting(name, value));
+    await this.#sweeps.query(this.#sql.replaceSetting(name, value));
   }
 
   async close(): Promise<void> {
@@ -299,7 +344,21 @@ export class PostgresStore implements Store {
   }
 
   get #pools(): readonly ConnectionPool[] {
-    return [this.#commits, this.#reads, this.#ownership, this.#leases];
+    return [this.#commits, this.#reads, this.#barriers, this.#sweeps, this.#ownership, this.#leases];
+  }
+
+  /** Asks once more over another connection where the first has not answered soon; whoever answers first is believed. */
+  async #hedged<T>(ask: () => Promise<T>): Promise<T> {
+    const first = ask();
+    const isLate = await new Promise<boolean>((resolve) => {
+      const cancel = this.#clock.schedule(hedgeMs, () => resolve(true));
+      const answered = () => {
+        cancel();
+        resolve(false);
+      };
+      first.then(answered, answered);
+    });
+    return isLate ? firstOf([first, ask()]) : first;
   }
 
   async #verifyPool(pool: ConnectionPool): Promise<void> {
@@ -314,6 +373,15 @@ export class PostgresStore implements Store {
   }
 }
 
+/** The first that is not rejected, else what the first of all is rejected with. */
+async function firstOf<T>(asked: readonly Promise<T>[]): Promise<T> {
+  try {
+    return await Promise.any(asked);
+  } catch {
+    return Promise.race(asked);
+  }
+}
+
 function actorRow(rows: readonly Row[]): ActorRow | undefined {
   const [row] = rows;
   if (row === undefined) return undefined;
@@ -323,6 +391,10 @@ function actorRow(rows: readonly Row[]): ActorRow | undefined {
     version: Number(row['version']),
     commitId: typeof commitId === 'string' ? commitId : null,
   };
+}
+
+function versionAbove(actors: readonly EndedActor[]): number {
+  return actors.reduce((greatest, { version }) => Math.max(greatest, version), 0) + 1;
 }
 
 function shardNumbers(rows: readonly Row[]): number[] {

@@ -25,11 +25,12 @@ export class Announcements {
 
   constructor(options: AnnouncementsOptions) {
     this.#options = options;
-    options.connection.subscribe(options.hintSubject, ({ data }) =>
-      this.#received(data, 'hint', ({ from, hint }) => {
-        if (from !== options.incarnation) this.#tell(hint);
-      }),
-    );
+    options.connection.subscribe(options.hintSubject, {
+      take: ({ data }) =>
+        this.#received(data, 'hint', ({ from, hint }) => {
+          if (from !== options.incarnation) this.#tell(hint);
+        }),
+    });
   }
 
   hint(hint: Hint): void {
@@ -48,9 +49,9 @@ export class Announcements {
   listen(gateway: string, listener: GatewayListener): () => void {
     const { connection, gatewaySubject } = this.#options;
     this.#gateways.set(gateway, listener);
-    const unsubscribe = connection.subscribe(gatewaySubject(gateway), ({ data }) =>
-      this.#received(data, 'event', ({ kind: _, ...event }) => listener.event(event)),
-    );
+    const unsubscribe = connection.subscribe(gatewaySubject(gateway), {
+      take: ({ data }) => this.#received(data, 'event', ({ kind: _, ...event }) => listener.event(event)),
+    });
     return () => {
       unsubscribe();
       this.#gateways.delete(gateway);

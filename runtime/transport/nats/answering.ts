@@ -1,9 +1,8 @@
 /**
- * Calls of other processes, the owner's side. Whatever arrives at a shard's subject is answered where it says where
+ * Calls of other processes, the owner's side. Anything that arrives at a shard's subject is answered if it names where
  * to, with a reply or an error reply; nothing that arrives can make this throw. A call whose deadline has passed is
  * dropped before it runs, as nobody waits for its answer.
  */
-import type { Msg } from '@nats-io/transport-node';
 import type { Clock } from '../../clock.ts';
 import {
   ActorError,
@@ -15,7 +14,7 @@ import {
 } from '../../errors.ts';
 import type { AskCall } from '../../host/call.ts';
 import type { Logger } from '../../ports.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, Received } from './connection.ts';
 import { asActorError, errorReplyOf } from './error-reply.ts';
 import { decodeFrame, encodeFrame, type Frame, FrameError, type FrameOf } from './frame.ts';
 import type { HeldMessages, Packed } from './held-messages.ts';
@@ -48,7 +47,7 @@ export class Answering {
   }
 
   /** Takes what came to the subject of a shard. */
-  take(message: Msg, shard: number): void {
+  take(message: Received, shard: number): void {
     if (this.#inFlight >= inFlightMax) {
       this.#reject(message.reply, new OverloadedError('this host has too much to do'));
       return;
@@ -59,7 +58,7 @@ export class Answering {
     });
   }
 
-  async #answer({ data, reply }: Msg, shard: number): Promise<void> {
+  async #answer({ data, reply }: Received, shard: number): Promise<void> {
     const { clock, logger, rejected } = this.#options;
     const arrivedMs = clock.monotonicMs();
     let deadlineMs = arrivedMs;
@@ -135,7 +134,7 @@ export class Answering {
       connection.publish(reply, bytes);
       metrics.frame('out', kind);
     } catch {
-      // The caller is told by its own side of the connection, or by its deadline.
+      // The caller notices by its own side of the connection, or by its deadline.
       rejected.count('undeliverable');
     }
   }

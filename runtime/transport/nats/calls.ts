@@ -73,7 +73,7 @@ export class Calls {
     throw unreadable();
   }
 
-  /** The call has been handled: whatever goes wrong with its answer leaves the outcome unknown. */
+  /** The call has been handled: anything wrong with its answer leaves the outcome unknown. */
   async #opened(answer: Uint8Array, deadlineMs: number): Promise<Frame> {
     const { pulls, metrics, rejected } = this.#options;
     try {
@@ -87,4 +87,4 @@ export class Calls {
   }
 }
 
-const unreadable = () => new RetryableError('the answer could not be had', { outcome: 'unknown' });
+const unreadable = () => new RetryableError('the answer could not be fetched', { outcome: 'unknown' });

@@ -1,15 +1,17 @@
 /**
  * One connection to NATS that does not hide outages.
  *
- * The library's own reconnecting keeps silent about what it loses: what is published meanwhile is discarded, requests
- * in flight wait for their time-outs, buffers grow without end, and a peer that no longer reads can keep it from ever
+ * The library's own reconnecting hides what it loses: what is published meanwhile is discarded, requests
+ * in flight wait for their time-outs, buffers grow without limit, and a peer that no longer reads can keep it from ever
  * noticing (its last words wait in the socket behind all others). So each of the library's connections is used until
- * it fails or a ping stays unanswered, then given up at once, and another is dialled, for ever:
+ * it fails or a ping stays unanswered, then given up at once, and another is dialled, for as long as it takes:
  *
- *   connected --lost--> dialling --subscribed anew, the server has confirmed it--> connected
+ *   connected --lost--> dialling --subscribed again, the server has confirmed it--> connected
  *
  * Publishing while there is no connection throws. Who waits for an answer is told of each loss, and who listens is
  * told of each return. What was published and not confirmed by the server is bounded.
+ *
+ * All that goes out is sealed here, and what comes in without a good seal is counted and seen by nobody.
  */
 import { errors, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node';
 import { type Clock, sleep } from '../../clock.ts';
@@ -17,6 +19,9 @@ import { messageOf, OverloadedError, TerminalError, UnavailableError } from '../
 import type { Logger } from '../../ports.ts';
 import type { Random } from '../../random.ts';
 import { DialError, dial, type NatsAccess, type Server, serverOf } from './dial.ts';
+import { FrameError } from './frame.ts';
+import type { RejectedFrames } from './rejected-frames.ts';
+import type { Seal, SealedMessage } from './seal.ts';
 
 export interface ConnectionOptions {
   readonly access: NatsAccess;
@@ -28,21 +33,33 @@ export interface ConnectionOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  readonly seal: Seal;
+  readonly rejected: RejectedFrames;
   onLost(): void;
   onRestored(): void;
 }
 
 const redialMinMs = 50;
 const redialMaxMs = 5_000;
-/** What is on its way to the server, at most; a frame is a few hundred bytes or, of a bulk connection, 512 KiB. */
+/** The most that may be on its way to the server; a frame is a few hundred bytes or, of a bulk connection, 512 KiB. */
 const unconfirmedBytesMax = 64 * 1_024 * 1_024;
-/** A confirmation is asked for once so much is on its way. */
+/** A confirmation is requested once this much is on its way. */
 const confirmBytes = 1_024 * 1_024;
 const overheadBytes = 128;
+const nobodyCode = 503;
+
+/** A frame that a process of this cluster has sent. */
+export type Received = SealedMessage;
+
+export interface Listener {
+  readonly take: (message: Received) => void;
+  /** The server's word that nobody listens where an answer to `subject` was asked for. */
+  readonly nobody?: (subject: string) => void;
+}
 
 interface Subscribed {
   readonly subject: string;
-  readonly take: (message: Msg) => void;
+  readonly listener: Listener;
   /** Of the last connection, and which that was. */
   subscription?: Subscription;
   client?: NatsConnection;
@@ -86,15 +103,16 @@ export class Connection {
     return this.#client !== undefined;
   }
 
-  /** The library's connection of now, for what it alone speaks (JetStream). */
+  /** The library's current connection, for what only it speaks (JetStream). */
   get client(): NatsConnection | undefined {
     return this.#client;
   }
 
   /** @throws UnavailableError, OverloadedError: nothing was sent */
-  publish(subject: string, data: Uint8Array, reply?: string): void {
+  publish(subject: string, frame: Uint8Array, reply?: string): void {
     if (this.#client === undefined) throw new UnavailableError('NATS cannot be reached now');
     if (this.#unconfirmedBytes > unconfirmedBytesMax) throw new OverloadedError('too much waits for NATS');
+    const data = this.#options.seal.seal(frame, subject, reply);
     try {
       this.#client.publish(subject, data, reply === undefined ? undefined : { reply });
     } catch (error) {
@@ -110,8 +128,8 @@ export class Connection {
    * Hears what is published to `subject`, over every connection to come, until the returned function is called; and
    * what the server had sent by then, which would otherwise vanish without an answer.
    */
-  subscribe(subject: string, take: (message: Msg) => void): () => void {
-    const subscribed: Subscribed = { subject, take };
+  subscribe(subject: string, listener: Listener): () => void {
+    const subscribed: Subscribed = { subject, listener };
     this.#subscribed.add(subscribed);
     if (this.#client !== undefined) this.#subscribe(this.#client, subscribed);
     return () => {
@@ -218,7 +236,7 @@ export class Connection {
 
   #pauseMs(failures: number): number {
     const growing = Math.min(redialMaxMs, redialMinMs * 2 ** failures);
-    // Those who lost the server together do not all come back together.
+    // Processes that lost the server together should not all come back together.
     return growing * (0.5 + this.#options.random.fraction() / 2);
   }
 
@@ -232,9 +250,27 @@ export class Connection {
     subscribed.subscription = client.subscribe(subscribed.subject, {
       callback: (error, message) => {
         // An error says that this subscription is not allowed, and is told as a status as well.
-        if (error === null) this.#guarded(() => subscribed.take(message));
+        if (error === null) this.#guarded(() => this.#received(message, subscribed.listener));
       },
     });
+  }
+
+  #received(message: Msg, { take, nobody }: Listener): void {
+    const { subject, reply, data } = message;
+    if (nobody !== undefined && data.length === 0 && message.headers?.code === nobodyCode) {
+      nobody(subject);
+      return;
+    }
+    const { seal, rejected } = this.#options;
+    let frame: Uint8Array;
+    try {
+      frame = seal.open({ subject, reply, data });
+    } catch (error) {
+      if (!(error instanceof FrameError)) throw error;
+      rejected.count(error.reason);
+      return;
+    }
+    take({ subject, reply, data: frame });
   }
 
   /** What is thrown by those who listen would end the library's reading, or the dialling, for good. */

@@ -1,6 +1,6 @@
 /**
- * How a connection to one of several NATS servers comes about. The library is told to connect once and never again:
- * connecting anew is the business of `connection.ts`, which may not hide that the connection was lost.
+ * Makes a connection to one of several NATS servers. The library is told to connect once and never again:
+ * reconnecting is up to `connection.ts`, which may not hide that the connection was lost.
  */
 import { readFileSync } from 'node:fs';
 import {
@@ -18,7 +18,7 @@ import { frameBytesMax } from './frame.ts';
 export interface NatsAccess {
   /** `nats://user:password@host:port` or `tls://…`, tried in random order. */
   readonly servers: readonly string[];
-  /** A user JWT with its seed, or a bare seed. Read anew for every connection, as it may be renewed. */
+  /** A user JWT with its seed, or a bare seed. Read again for every connection, as it may be renewed. */
   readonly credentialsFile?: string | undefined;
   readonly caFile?: string | undefined;
   readonly certFile?: string | undefined;
@@ -34,9 +34,9 @@ export interface Server {
   readonly password: string | undefined;
 }
 
-/** None of the servers could be had. The message names neither users nor passwords. */
+/** None of the servers could be used. The message contains neither users nor passwords. */
 export class DialError extends Error {
-  /** A server was reached and will not have us as we are: trying again does not help soon. */
+  /** A server was reached and rejects this process: trying again will not help soon. */
   readonly isRejection: boolean;
   constructor(message: string, isRejection: boolean) {
     super(message);
@@ -48,7 +48,8 @@ const dialMs = 5_000;
 
 /** @throws DialError, and not the URL's own error, which repeats all of it */
 export function serverOf(url: string): Server {
-  if (!URL.canParse(url)) throw new DialError('An address of the NATS servers is not readable.', true);
+  if (!URL.canParse(url))
+    throw new DialError('An address in the list of NATS servers cannot be parsed.', true);
   const { protocol, hostname, port, username, password } = new URL(url);
   return {
     address: `${hostname}:${port || 4_222}`,
@@ -81,7 +82,7 @@ export async function dial(
       reasons.push(`${server.address}: ${reasonOf(error)}`);
     }
   }
-  throw new DialError(`No NATS server takes this process (${reasons.join('; ')}).`, isRejection);
+  throw new DialError(`No NATS server accepts this process (${reasons.join('; ')}).`, isRejection);
 }
 
 async function dialOne(server: Server, options: DialOptions): Promise<NatsConnection> {
@@ -89,7 +90,7 @@ async function dialOne(server: Server, options: DialOptions): Promise<NatsConnec
     servers: [server.address],
     name: options.name,
     reconnect: false,
-    // Which servers there are is the operator's to say: what they call each other may not be reachable from here.
+    // The operator says which servers there are: the names they use for each other may not be reachable from here.
     ignoreClusterUpdates: true,
     timeout: dialMs,
     pingInterval: options.pingIntervalMs,
@@ -101,7 +102,7 @@ async function dialOne(server: Server, options: DialOptions): Promise<NatsConnec
   const bytesMax = client.info?.max_payload ?? 0;
   if (bytesMax >= frameBytesMax) return client;
   await client.close();
-  throw new DialError(`it takes messages of ${bytesMax} bytes and ${frameBytesMax} are needed`, true);
+  throw new DialError(`it accepts messages of ${bytesMax} bytes, and ${frameBytesMax} are needed`, true);
 }
 
 function credentialsOf({ user, password }: Server, { credentialsFile }: NatsAccess): ConnectionOptions {
@@ -114,7 +115,7 @@ function fileAuthenticator(file: string): Authenticator {
   const text = readCredentials(file);
   if (text.includes('NATS USER JWT')) return credsAuthenticator(text);
   const seed = /\bSU[A-Z2-7]{56}\b/.exec(text.toString('latin1'))?.[0];
-  if (seed === undefined) throw new DialError('the file of NATS credentials holds none', true);
+  if (seed === undefined) throw new DialError('the file of NATS credentials contains none', true);
   return nkeyAuthenticator(Buffer.from(seed));
 }
 
@@ -136,7 +137,7 @@ function tlsOf(server: Server, { caFile, certFile, keyFile }: NatsAccess): Conne
 function reasonOf(error: unknown): string {
   if (error instanceof errors.AuthorizationError) return 'it refuses the credentials';
   if (!(error instanceof Error)) return 'it cannot be reached';
-  // A time-out has the library's own words, which help nobody.
+  // The library's own words for a time-out help no one.
   return error instanceof errors.TimeoutError ? 'it does not answer' : error.message;
 }
 

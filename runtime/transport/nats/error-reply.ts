@@ -25,7 +25,7 @@ export function errorReplyOf(error: ActorError): ErrorReply {
   };
 }
 
-/** What the caller is told of anything: the words of a defect stay with the process that has it. */
+/** The error as the caller gets it: the message of a defect stays in the process that has it. */
 export const asActorError = (error: unknown): ActorError =>
   error instanceof ActorError ? error : new TerminalError('the owner of the actor failed');
 
@@ -34,7 +34,7 @@ export function errorOf({ class: kindOfError, message, outcome, retryAfterMs }: 
     case 'terminal':
       return new TerminalError(message);
     case 'retryable':
-      // Not told means not known.
+      // Absent means not known.
       return new RetryableError(message, {
         outcome: outcome ?? 'unknown',
         ...(retryAfterMs !== undefined && { retryAfterMs }),

@@ -1,6 +1,7 @@
 /**
  * Frames: what processes of one cluster send each other over NATS. One byte of format version, then msgpack of an
- * object with its `kind`. Fields that a newer release added are dropped; a newer version and an unknown kind are
+ * object with its `kind`. Each goes in a sealed
+ * message (`seal.ts`). Fields that a newer release added are dropped; a newer version and an unknown kind are
  * rejected as what they are, so that both sides of a mixed cluster can tell. Times are spans, never points: clocks of
  * two processes share nothing. (What a frame spends on its way does not count against it, which is harmless: the
  * caller keeps its own deadline, and a call may come late in any case.)
@@ -103,7 +104,7 @@ const kinds: ReadonlySet<unknown> = new Set(frame.options.map((option) => option
 
 /** What was received and is no frame that is understood here, or not one that belongs where it came. */
 export class FrameError extends Error {
-  readonly reason: 'version' | 'kind' | 'corrupt';
+  readonly reason: 'version' | 'kind' | 'corrupt' | 'mac' | 'stale';
   constructor(reason: FrameError['reason'], message: string) {
     super(message);
     this.reason = reason;

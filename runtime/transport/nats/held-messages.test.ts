@@ -15,8 +15,8 @@ function setup() {
   let take: (message: { data: Uint8Array; reply?: string }) => void = () => {};
   const answers: Frame[] = [];
   const connection = {
-    subscribe(_: string, given: typeof take) {
-      take = given;
+    subscribe(_: string, listener: { take: typeof take }) {
+      take = listener.take;
       return () => {};
     },
     publish: (_: string, bytes: Uint8Array) => void answers.push(decodeFrame(bytes)),

@@ -1,19 +1,18 @@
 /**
- * Large messages, the sender's side. A server of NATS cuts off whom it cannot write to fast enough, and a process
- * that is sent much at once is one of those. So what is larger than a frame should be is not sent: it is held here,
+ * Large messages, the sender's side. A NATS server cuts off a client that it cannot write to fast enough, such as
+ * a process that is sent much at once. So what is larger than a frame should be is not sent: it is held here,
  * a small frame that names it goes in its place, and the receiver fetches it part by part, as fast as it can take
  * them (`pulls.ts`), over the bulk connection.
  *
  *   sender: hold, send `held` -> receiver: `fetch` part 0..n, a few at a time -> sender: forgets it
  *
  * It is forgotten when every part was fetched once, when the call it belongs to has ended, or at that call's
- * deadline. A part is not fetched twice: who has lost one gives up the whole, and the call is repeated or not as any
- * other whose message was lost. If the holder dies, a fetch is told that nobody listens.
+ * deadline. A part is not fetched twice: a receiver that has lost one gives up the whole, and the call is repeated or
+ * not like any other whose message was lost. If the holder dies, a fetch fails because nobody listens.
  */
-import type { Msg } from '@nats-io/transport-node';
 import type { Clock } from '../../clock.ts';
 import { ActorError, NotFoundError, OverloadedError, TerminalError } from '../../errors.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, Received } from './connection.ts';
 import { errorReplyOf } from './error-reply.ts';
 import {
   decodeFrameOf,
@@ -39,7 +38,7 @@ interface Held {
 
 export interface HeldMessagesOptions {
   readonly connection: Pick<Connection, 'subscribe' | 'publish'>;
-  /** Where parts are asked for. */
+  /** The subject for requests of parts. */
   readonly subject: string;
   readonly incarnation: string;
   readonly clock: Clock;
@@ -63,7 +62,7 @@ export class HeldMessages {
 
   constructor(options: HeldMessagesOptions) {
     this.#options = options;
-    options.connection.subscribe(options.subject, (message) => this.#fetched(message));
+    options.connection.subscribe(options.subject, { take: (message) => this.#fetched(message) });
   }
 
   get bytes(): number {
@@ -106,7 +105,7 @@ export class HeldMessages {
     this.#bytes -= held.bytes.length;
   }
 
-  #fetched(message: Msg): void {
+  #fetched(message: Received): void {
     const { connection, metrics, rejected } = this.#options;
     if (!message.reply) return;
     try {

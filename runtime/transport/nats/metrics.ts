@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { FrameKind } from './frame.ts';
+import type { FrameError, FrameKind } from './frame.ts';
 
 /** What the transport counts. Labels are kinds and reasons, never ids. */
 export interface TransportMetrics {
@@ -11,8 +11,11 @@ export interface TransportMetrics {
   wakeFailed(): void;
 }
 
-/** `expired`: nobody waited any more when it came; `undeliverable`: it could not be handed to NATS. */
-export type RejectedReason = 'version' | 'kind' | 'corrupt' | 'shard-count' | 'expired' | 'undeliverable';
+/**
+ * `mac`: no process of this cluster has sent it, not there; `stale`: it was sent too long ago, by one of the two clocks;
+ * `expired`: nobody waited any more when it came; `undeliverable`: it could not be handed to NATS.
+ */
+export type RejectedReason = FrameError['reason'] | 'shard-count' | 'expired' | 'undeliverable';
 export type ConnectionName = 'control' | 'bulk';
 
 export const noTransportMetrics: TransportMetrics = {
@@ -64,7 +67,7 @@ export function prometheusTransportMetrics(
     (now) => now.callsInFlight,
   );
   gauge('transport_held_bytes', 'Large messages that wait to be fetched', (now) => now.heldBytes);
-  // Counted here and told when asked, as finding a counter by its labels costs as much as a frame.
+  // Counted here and collected on demand, since finding a counter by its labels costs as much as a frame.
   const frames = { in: new Map<string, number>(), out: new Map<string, number>() };
   new Counter({
     name: 'transport_frames_total',

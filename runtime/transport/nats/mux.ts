@@ -2,10 +2,9 @@
  * Requests and their answers over one connection: one subscription for all answers, whose last part names the
  * request, and one sweep for all deadlines (a timer for each request would cost more than the request).
  *
- * Every request ends: by its answer, by the server's word that nobody listens, by its deadline, or because whoever was
- * to answer it or the connection is lost.
+ * Every request ends: by its answer, by the server's word that nobody listens, by its deadline, or because its
+ * recipient or the connection is lost.
  */
-import type { Msg } from '@nats-io/transport-node';
 import type { Clock } from '../../clock.ts';
 import { MovedError, RetryableError } from '../../errors.ts';
 import type { Connection } from './connection.ts';
@@ -33,7 +32,11 @@ export class Mux {
     this.#connection = connection;
     this.#subject = `${subject}.`;
     this.#clock = clock;
-    connection.subscribe(`${subject}.*`, (message) => this.#answered(message));
+    connection.subscribe(`${subject}.*`, {
+      take: ({ subject: at, data }) => this.#pendingAt(at)?.resolve(data),
+      nobody: (at) =>
+        this.#pendingAt(at)?.reject(new MovedError('nobody serves this now', { reachedNobody: true })),
+    });
   }
 
   /**
@@ -55,7 +58,7 @@ export class Mux {
     this.#abandon(() => true, 'the connection was lost before the answer came');
   }
 
-  /** Somebody else listens to these subjects now: whoever took what was sent to them before may be no more. */
+  /** Somebody else listens to these subjects now: the former listener may be gone, with what was sent to it. */
   succeeded(subjects: ReadonlySet<string>): void {
     this.#abandon((subject) => subjects.has(subject), 'another host took over before the answer came');
   }
@@ -68,14 +71,12 @@ export class Mux {
     }
   }
 
-  #answered(message: Msg): void {
-    const token = message.subject.slice(this.#subject.length);
+  /** Who waits for what comes to this subject, and does not any more. */
+  #pendingAt(subject: string): Pending | undefined {
+    const token = subject.slice(this.#subject.length);
     const pending = this.#pending.get(token);
-    if (pending === undefined) return;
     this.#pending.delete(token);
-    const isNobody = message.data.length === 0 && message.headers?.code === 503;
-    if (isNobody) pending.reject(new MovedError('nobody serves this now', { reachedNobody: true }));
-    else pending.resolve(message.data);
+    return pending;
   }
 
   #sweepLater(): void {

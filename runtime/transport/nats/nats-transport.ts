@@ -10,7 +10,7 @@
  *   <prefix>.gateway.<id>          events to one gateway
  *   <prefix>.wake                  wake-ups, kept by a stream
  *
- * Two connections: control, for what is small and must be quick, and bulk, for the parts of what is large. A process
+ * All of it is sealed (`seal.ts`). Two connections: control, for what is small and must be quick, and bulk, for the parts of what is large. A process
  * that cannot take as much as it is sent would lose its connection, and with bulk apart it loses no more than that.
  */
 import { type Address, shardOf } from '../../address.ts';
@@ -30,6 +30,7 @@ import type { ConnectionName, TransportGauges, TransportMetrics } from './metric
 import { Mux } from './mux.ts';
 import { Pulls } from './pulls.ts';
 import { RejectedFrames } from './rejected-frames.ts';
+import { createSeal, type Seal } from './seal.ts';
 import { defaultWakeStreamSettings, WakeStream, type WakeStreamSettings } from './wake-stream.ts';
 
 export interface NatsTransportOptions {
@@ -40,6 +41,8 @@ export interface NatsTransportOptions {
   /** Of this process. */
   readonly incarnation: string;
   readonly shardCount: number;
+  /** Of all processes of the cluster, and of nobody else: 32 bytes. */
+  readonly sealKey: Buffer;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -52,12 +55,16 @@ export interface NatsTransportOptions {
 const defaultPingIntervalMs = 5_000;
 const defaultStartMs = 20_000;
 
-/** @throws DialError: no server could be had in time */
+/** @throws DialError: no server could be used in time */
 export async function openNatsTransport(options: NatsTransportOptions): Promise<NatsTransport> {
   let transport: NatsTransport | undefined;
+  const seal = createSeal(options.sealKey, options.clock);
+  const rejected = new RejectedFrames(options.metrics, options.logger);
   const connect = (name: ConnectionName) =>
     Connection.open({
       ...options,
+      seal,
+      rejected,
       name: `scriptorium ${options.incarnation} ${name}`,
       pingIntervalMs: options.pingIntervalMs ?? defaultPingIntervalMs,
       startMs: options.startMs ?? defaultStartMs,
@@ -66,7 +73,7 @@ export async function openNatsTransport(options: NatsTransportOptions): Promise<
     });
   const control = await connect('control');
   try {
-    transport = new NatsTransport(options, { control, bulk: await connect('bulk') });
+    transport = new NatsTransport({ ...options, seal, rejected }, { control, bulk: await connect('bulk') });
     return transport;
   } catch (error) {
     await control.close(0);
@@ -76,8 +83,13 @@ export async function openNatsTransport(options: NatsTransportOptions): Promise<
 
 type Connections = Readonly<Record<ConnectionName, Connection>>;
 
+interface Options extends NatsTransportOptions {
+  readonly seal: Seal;
+  readonly rejected: RejectedFrames;
+}
+
 export class NatsTransport implements Transport, TransportGauges {
-  readonly #options: NatsTransportOptions;
+  readonly #options: Options;
   readonly #prefix: string;
   readonly #connections: Connections;
   readonly #muxes: Readonly<Record<ConnectionName, Mux>>;
@@ -90,15 +102,14 @@ export class NatsTransport implements Transport, TransportGauges {
   #handler: TransportHandler | undefined;
   readonly reachesOthers = true;
 
-  /** To be had by `openNatsTransport`. */
-  constructor(options: NatsTransportOptions, connections: Connections) {
-    const { clusterName, databaseId, incarnation, clock, metrics, logger } = options;
+  /** Use `openNatsTransport`. */
+  constructor(options: Options, connections: Connections) {
+    const { clusterName, databaseId, incarnation, clock } = options;
     const { control, bulk } = connections;
     const prefix = `scriptorium.${clusterName}.${databaseId}`;
     this.#options = options;
     this.#prefix = prefix;
     this.#connections = connections;
-    const rejected = new RejectedFrames(metrics, logger);
     this.#muxes = {
       control: new Mux(control, `${prefix}.reply.${incarnation}`, clock),
       bulk: new Mux(bulk, `${prefix}.part.${incarnation}`, clock),
@@ -106,12 +117,11 @@ export class NatsTransport implements Transport, TransportGauges {
     const partsSubject = (holder: string) => `${prefix}.parts.${holder}`;
     this.#held = new HeldMessages({
       ...options,
-      rejected,
       connection: bulk,
       subject: partsSubject(incarnation),
     });
     const pulls = new Pulls({ ...options, mux: this.#muxes.bulk, partsSubject });
-    const common = { ...options, rejected, held: this.#held, pulls };
+    const common = { ...options, held: this.#held, pulls };
     this.#calls = new Calls({
       ...common,
       mux: this.#muxes.control,
@@ -133,7 +143,6 @@ export class NatsTransport implements Transport, TransportGauges {
     });
     this.#announcements = new Announcements({
       ...options,
-      rejected,
       connection: control,
       hintSubject: `${prefix}.hint`,
       gatewaySubject: (gateway) => `${prefix}.gateway.${gateway}`,
@@ -197,9 +206,9 @@ export class NatsTransport implements Transport, TransportGauges {
     const { control } = this.#connections;
     for (const shard of shards) {
       if (this.#routed.has(shard)) continue;
-      const unsubscribe = control.subscribe(this.#shardSubject(shard), (message) =>
-        this.#answering.take(message, shard),
-      );
+      const unsubscribe = control.subscribe(this.#shardSubject(shard), {
+        take: (message) => this.#answering.take(message, shard),
+      });
       this.#routed.set(shard, unsubscribe);
     }
     // Cut off, nobody's calls come here, until the connection is back and with it these subscriptions.

@@ -1,6 +1,6 @@
 /**
  * Large messages, the receiver's side (see `held-messages.ts`). What is in flight to this process is bounded: a few
- * parts at once and so many bytes of unfinished messages, over all of them; who wants more waits in line.
+ * parts and a number of bytes of unfinished messages at once; further ones wait in line.
  */
 import type { Clock } from '../../clock.ts';
 import { NotFoundError, RetryableError } from '../../errors.ts';
@@ -32,7 +32,7 @@ export class Pulls {
     this.#options = options;
   }
 
-  /** The frame that a held one stands for. @throws FrameError; ActorError: it cannot be had */
+  /** The frame that a held one stands for. @throws FrameError; ActorError: it cannot be fetched */
   pull(held: FrameOf<'held'>, deadlineMs: number): Promise<Frame> {
     return this.#bytes.spend(held.bytes, async () => {
       const whole = Buffer.allocUnsafe(held.bytes);

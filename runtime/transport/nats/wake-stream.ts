@@ -8,8 +8,8 @@
  * no stream. A host that dies with wake-ups leaves them to another one after the acknowledgement is overdue, which is
  * later than the deadline of the delivery itself.
  *
- * The stream is made, and made anew if it was lost, by every host that serves. A broker without JetStream, a lost
- * leader or a full disk is told once, tried again with growing pauses, and hurts nothing else.
+ * Every host that serves creates the stream, again if it was lost. A broker without JetStream, a lost leader or a full
+ * disk is logged once, retried with growing pauses, and harms nothing else.
  */
 import {
   AckPolicy,
@@ -34,6 +34,8 @@ import type { TellRow } from '../../store/store.ts';
 import type { Connection } from './connection.ts';
 import { decodeFrameOf, encodeFrame, FrameError } from './frame.ts';
 import type { TransportMetrics } from './metrics.ts';
+import type { RejectedFrames } from './rejected-frames.ts';
+import type { Seal } from './seal.ts';
 
 export interface WakeStreamSettings {
   /** On how many servers it is kept. */
@@ -59,6 +61,8 @@ export interface WakeStreamOptions extends WakeStreamSettings {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: TransportMetrics;
+  readonly seal: Seal;
+  readonly rejected: RejectedFrames;
   readonly ask: (call: AskCall) => Promise<unknown>;
 }
 
@@ -127,9 +131,9 @@ export class WakeStream {
   }
 
   async #publish(client: NatsConnection, frame: Buffer): Promise<void> {
-    const { subject, metrics } = this.#options;
+    const { subject, metrics, seal } = this.#options;
     try {
-      await jetstream(client).publish(subject, frame, { timeout: publishMs, retries: 0 });
+      await jetstream(client).publish(subject, seal.seal(frame, subject), { timeout: publishMs, retries: 0 });
     } catch (error) {
       metrics.wakeFailed();
       // Nobody keeps what is published there: the stream is gone, which consuming may take long to find out.
@@ -192,7 +196,7 @@ export class WakeStream {
     return jetstream(client).consumers.get(name, consumerName);
   }
 
-  /** Takes messages while this service lasts. Throws when none can be had any more. */
+  /** Takes messages while this service lasts. Throws when no more can come. */
   async #consume(consumer: Consumer, service: symbol): Promise<void> {
     while (this.#service === service) {
       await this.#slot();
@@ -226,14 +230,16 @@ export class WakeStream {
     } catch (error) {
       if (!isHopeless(error))
         return message.nak(error instanceof RetryableError ? error.retryAfterMs : nakMs);
+      if (error instanceof FrameError) this.#options.rejected.count(error.reason);
       this.#options.metrics.wakeFailed();
       message.term();
     }
   }
 
   #ask(message: JsMsg): Promise<unknown> {
-    const { clock, random, deliverMs, metrics, ask } = this.#options;
-    const { tellId, target } = decodeFrameOf(message.data, 'wake');
+    const { clock, random, deliverMs, metrics, seal, ask } = this.#options;
+    const { subject, data } = message;
+    const { tellId, target } = decodeFrameOf(seal.open({ subject, data }), 'wake');
     metrics.frame('in', 'wake');
     return ask({
       address: target,

@@ -183,7 +183,7 @@ test('sessions that have ended are not listed', async (t) => {
   for (const uuid of left) t.true(mine.access.includes(uuid) || lasting.access.includes(uuid));
 });
 
-test('key params are told in full to those who are signed in alone', async (t) => {
+test('only signed-in callers get key params in full', async (t) => {
   const server = await startServer(t);
   const { access } = await register(server, created);
   const body = { email: alice.email, code_challenge: challengeOf('verifier') };

@@ -63,7 +63,7 @@ test('a repeat of ending sessions spares those that were opened since', async (t
   t.is(await statusOf(server, later), '200');
 });
 
-test('a deleted account is shown as such until it is gone, and its address is nobody’s', async (t) => {
+test('a deleted account is shown as such until it is gone, and its address is free', async (t) => {
   const server = await startServer(t);
   const { userUuid, access } = await register(server);
   const headers = { 'x-server-password': alice.password };

@@ -104,7 +104,7 @@ test('too many refreshes within the grace are refused without locking anybody ou
   t.is((await refresh(server, pair)).status, 200);
 });
 
-test('whoever holds a pair younger than the grace is never locked out, whatever is replayed', async (t) => {
+test('a client with a pair younger than the grace is never locked out, whatever is replayed', async (t) => {
   const step = fc.record({
     pair: fc.nat(),
     api: fc.constantFrom('20200115', '20240226'),

@@ -3,7 +3,7 @@ import { User } from '../../../actors/user/contract.ts';
 import { alice, refresh, register, signIn, statusOf, type Tokens, tokensOf } from '../../kit/account.ts';
 import { sessionTokens, startServer } from '../../kit/server.ts';
 
-test('a revoked session is told so on every call, in both styles', async (t) => {
+test('a revoked session learns of it on every call, in both styles', async (t) => {
   for (const api of ['20200115', '20240226']) {
     const server = await startServer(t);
     const mine = await register(server);
@@ -55,7 +55,7 @@ test('logout ends the session, clears its cookies, and takes an expired access t
   t.is((await server.call('POST', '/v1/logout', {})).body.error.message, 'Invalid session token.');
 });
 
-test('logout takes a secret that is not the session’s for none', async (t) => {
+test('logout treats a secret that is not the session’s as none', async (t) => {
   const server = await startServer(t);
   const tokens = await register(server);
   const forged = tokens.access.replace(/:[^:]+$/, `:${'x'.repeat(43)}`);

@@ -169,7 +169,7 @@ test('twelve failures lock an address, known or not, until the time is over', as
   t.is((await signIn(server)).status, 200);
 });
 
-test('a locked address is told so, whatever else is wrong or right', async (t) => {
+test('a locked address learns of it before anything else is checked', async (t) => {
   const captcha = { passes: async (token?: string) => token === 'solved' };
   const server = await startServer(t, { captcha, captchaUiUrl: 'https://captcha.example.org' });
   await register(server, { hvm_token: 'solved' });

@@ -75,7 +75,7 @@ test('plain failures are forgotten an hour after the last of them', async (t) =>
   t.is((await signIn(server)).status, 200);
 });
 
-test('whoever registers an address starts without the failures of those who tried it before', async (t) => {
+test('a new account starts without the failures of those who tried its address before', async (t) => {
   const captchaUiUrl = 'https://captcha.example.org';
   const server = await startServer(t, { captchaUiUrl });
   await failures(server, 11);
@@ -120,7 +120,7 @@ test('a challenge holds to the end of its hour', async (t) => {
   t.is(await login('too late'), 401);
 });
 
-test('a session that was revoked is told so for as long as it could have been refreshed', async (t) => {
+test('a revoked session learns of it for as long as it could have been refreshed', async (t) => {
   const accounts = { accessTokenAgeMs: 10_000, refreshTokenAgeMs: 60_000 };
   const server = await startServer(t, { accounts });
   const first = await register(server);

@@ -72,7 +72,7 @@ test('pages, tombstones and what stands in front are as over the model', async (
   t.deepEqual(more, []);
 });
 
-test('new items whose uuids are taken are told apart, and the others are saved', async (t) => {
+test('new items whose uuids are taken are conflicts, and the others are saved', async (t) => {
   const server = await startDurableServer(t);
   const [mine, other] = [await server.device(), await server.device(bob.email)];
   await mine.sync({ items: [note({ content: 'stored' })] });

@@ -18,7 +18,7 @@ test('what one device saves the other gets, and gets once', async (t) => {
   t.deepEqual((await phone.sync()).retrieved_items, []);
 });
 
-test('a device that was away for years is told of what was deleted meanwhile', async (t) => {
+test('a device that was away for years learns what was deleted meanwhile', async (t) => {
   const server = await startServer(t, { accounts: { accessTokenAgeMs: 1e12, refreshTokenAgeMs: 1e12 } });
   const [phone, laptop] = [await server.device(), await server.device()];
   const { saved_items: saved } = await phone.sync({ items: [note()] });

@@ -17,7 +17,7 @@ const hello = route({
 
 test('metrics count requests by pattern and class of status, and never by path', async (t) => {
   const { url, registry, readiness } = await startGateway(t, [hello]);
-  const admin = createAdmin(registry, readiness);
+  const admin = createAdmin(registry, readiness, []);
   const adminUrl = `http://127.0.0.1:${await admin.listen('127.0.0.1', 0)}`;
   t.teardown(() => admin.close());
   for (const path of ['/v1/hello/private-a', '/v1/hello/private-b', '/v1/private-c'])
@@ -39,7 +39,7 @@ test('metrics count requests by pattern and class of status, and never by path',
 
 test('the process is alive while it drains, but not ready', async (t) => {
   const { registry, readiness } = await startGateway(t, []);
-  const admin = createAdmin(registry, readiness);
+  const admin = createAdmin(registry, readiness, []);
   const adminUrl = `http://127.0.0.1:${await admin.listen('127.0.0.1', 0)}`;
   t.teardown(() => admin.close());
   const status = async (path: string) => (await fetch(adminUrl + path)).status;
@@ -50,8 +50,8 @@ test('the process is alive while it drains, but not ready', async (t) => {
 
 test('a taken admin port is an error', async (t) => {
   const { registry, readiness } = await startGateway(t, []);
-  const first = createAdmin(registry, readiness);
+  const first = createAdmin(registry, readiness, []);
   const port = await first.listen('127.0.0.1', 0);
   t.teardown(() => first.close());
-  await t.throwsAsync(createAdmin(registry, readiness).listen('127.0.0.1', port), { code: 'EADDRINUSE' });
+  await t.throwsAsync(createAdmin(registry, readiness, []).listen('127.0.0.1', port), { code: 'EADDRINUSE' });
 });

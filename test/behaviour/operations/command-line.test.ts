@@ -1,11 +1,13 @@
 /** Every command of the operator command line, run against the internal API: text, JSON, refusals and exit codes. */
 
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test from 'ava';
 import { serverCredentials } from '../../../operations/credentials.ts';
 import { alice, register } from '../../kit/account.ts';
-import { createAuthority, hasOpenssl } from '../../kit/certificates.ts';
+import { createAuthority } from '../../kit/certificates.ts';
 import { type ApiWorld, addDead, addNode, ownNode, shardCount, startApi } from '../../kit/internal-api.ts';
 import { buildCommandLine, type CommandLine, type Ended } from './command-line.ts';
 
@@ -66,7 +68,7 @@ test.serial('shards: a summary, all of them, those of one node', async (t) => {
   t.deepEqual(await run('shards', '--node', 'unknown'), {
     code: 1,
     out: '',
-    err: 'There is no node of that name.\n',
+    err: 'There is no node with that name.\n',
   });
 });
 
@@ -102,7 +104,7 @@ test.serial('where and evict: an actor in memory, out of it, and one that does n
   t.deepEqual(await run('where', 'ghost', 'x'), {
     code: 64,
     out: '',
-    err: 'actor.kind is none of the kinds of actors: user, signin.\n',
+    err: 'actor.kind is not a kind of actor; there are: user, signin.\n',
   });
 });
 
@@ -114,7 +116,7 @@ test.serial(
     const { run, json } = at(world);
     const last = await run('drain', ownNode);
     t.is(last.code, 1);
-    t.regex(last.err, /^No other node .* Say --yes to drain it all the same\.\n$/);
+    t.regex(last.err, /^No other node .* Use --yes to drain it anyway\.\n$/);
 
     await addNode(world, 'other');
     t.deepEqual(await json('drain', ownNode), { node: ownNode, draining: true, shards: shardCount });
@@ -123,7 +125,7 @@ test.serial(
     t.is(late.code, 69);
     t.is(
       linesOf({ ...late, out: late.err }).at(-1),
-      'test still holds 16 shards after 1 ms. It goes on draining.',
+      'test still holds 16 shards after 1 ms. It is still draining.',
     );
 
     const waiting = run('drain', ownNode, '--wait');
@@ -144,7 +146,7 @@ test.serial(
   },
 );
 
-test.serial('timers: what waits and what is dead, and trying it anew', async (t) => {
+test.serial('timers: what waits and what is dead, and trying it again', async (t) => {
   const world = await startApi(t);
   await addDead(world, nobody);
   const { run, json } = at(world);
@@ -162,12 +164,12 @@ test.serial('timers: what waits and what is dead, and trying it anew', async (t)
   t.like(await run('timers', '--revive', 'user/x/purge'), { code: 1, out: '' });
   t.like(await run('timers', '--revive', `user/${nobody}/purge`), {
     code: 0,
-    out: '1 timer will be tried anew.\n',
+    out: '1 timer will be retried.\n',
   });
   t.deepEqual(await json('timers', '--revive', 'all'), { revived: 0 });
 });
 
-test.serial('tells: what waits and what is dead, and trying it anew', async (t) => {
+test.serial('tells: what waits and what is dead, and trying it again', async (t) => {
   const world = await startApi(t);
   const { tellId } = await addDead(world, nobody);
   const { run, json } = at(world);
@@ -189,7 +191,7 @@ test.serial('user: found by address, shown, and signed out only when that is mea
   t.deepEqual(await run('user', 'find', 'bob@example.org'), {
     code: 1,
     out: '',
-    err: 'Nobody has that address in that workspace.\n',
+    err: 'No user has that address in that workspace.\n',
   });
   const shown = (await run('user', 'show', userUuid)).out;
   t.regex(shown, /^e-mail +alice@example\.org$/m);
@@ -205,7 +207,7 @@ test.serial('user: found by address, shown, and signed out only when that is mea
   t.deepEqual(await run('user', 'sign-out', userUuid), {
     code: 1,
     out: '',
-    err: 'This would end 1 session of the user, on every device. Say --yes to do it.\n',
+    err: 'This would end 1 session of the user, on every device. Use --yes to do it.\n',
   });
   t.deepEqual(await json('user', 'sign-out', userUuid, '--yes'), { userUuid, endedSessions: 1 });
   t.like(await run('user', 'sign-out', userUuid, '--yes'), { code: 0, out: '0 sessions ended.\n' });
@@ -213,8 +215,8 @@ test.serial('user: found by address, shown, and signed out only when that is mea
   t.deepEqual(await json('user', 'promote', userUuid), { userUuid, changed: false });
   t.regex((await run('user', 'show', userUuid)).out, /INTERNAL_TEAM_USER/);
   t.like(await run('user', 'demote', userUuid), { code: 0, out: 'The user is no administrator any more.\n' });
-  t.like(await run('user', 'demote', nobody), { code: 1, err: 'There is no user of that uuid.\n' });
-  t.like(await run('user', 'show', nobody), { code: 1, err: 'There is no user of that uuid.\n' });
+  t.like(await run('user', 'demote', nobody), { code: 1, err: 'There is no user with that uuid.\n' });
+  t.like(await run('user', 'show', nobody), { code: 1, err: 'There is no user with that uuid.\n' });
   t.like(await run('user', 'show', 'bob'), { code: 64, err: 'user_uuid is not a uuid.\n' });
 });
 
@@ -245,7 +247,7 @@ test.serial(
     t.deepEqual(late, {
       code: 69,
       out: '',
-      err: `127.0.0.1:${port} did not answer within 300 ms; --deadline-ms gives it longer.\n`,
+      err: `127.0.0.1:${port} did not answer within 300 ms; allow more time with --deadline-ms.\n`,
     });
     const absent = await commandLine(['nodes'], { GRPC_PORT: '1' });
     t.is(absent.code, 69);
@@ -266,37 +268,60 @@ test.serial('the address comes from the environment of the node, whatever else i
   t.regex(wrong.err, /GRPC_PORT is not a whole number: "ninety"/);
 });
 
-(hasOpenssl ? test.serial : test.serial.skip)(
-  'with mutual TLS the command line shows its certificate',
-  async (t) => {
-    const authority = createAuthority();
-    t.teardown(() => authority.remove());
-    const node = authority.issue('node.test');
-    const credentials = serverCredentials({
-      certificate: readFileSync(node.cert),
-      key: readFileSync(node.key),
-      clientCa: readFileSync(authority.ca),
-    });
-    const { address } = await startApi(t, { credentials });
-    const operator = authority.issue('operator');
-    const shown = ['--ca', authority.ca, '--cert', operator.cert, '--key', operator.key];
-    const known = await commandLine(['nodes', '--address', address, ...shown]);
-    t.like(known, { code: 0, err: '' });
-    t.is(
-      (await commandLine(['nodes', '--address', address, ...shown, '--server-name', 'node.test'])).code,
-      0,
-    );
-    t.is(
-      (await commandLine(['nodes', '--address', address, ...shown, '--server-name', 'other.test'])).code,
-      69,
-    );
-    const unknown = await commandLine(['nodes', '--address', address, '--ca', authority.ca]);
-    t.is(unknown.code, 69);
-    t.regex(unknown.err, /^No connection to .* --ca, --cert and --key\.\n$/);
-    t.is((await commandLine(['nodes', '--address', address])).code, 69);
+test.serial('without a port in the environment it asks the socket in the data directory', async (t) => {
+  const { api } = await startApi(t);
+  const DATA_DIR = mkdtempSync(join(tmpdir(), 'command-line-'));
+  t.teardown(() => rmSync(DATA_DIR, { recursive: true, force: true }));
+  const socket = join(DATA_DIR, 'internal-api.sock');
+  await api.listenOnSocket(socket);
+  t.like(await commandLine(['nodes'], { DATA_DIR }), { code: 0, err: '' });
+  t.like(await commandLine(['nodes', '--address', `unix:${socket}`]), { code: 0, err: '' });
+  const absent = await commandLine(['nodes'], { DATA_DIR: join(DATA_DIR, 'other') });
+  t.is(absent.code, 69);
+  t.regex(absent.err, /^No connection to unix:\S+ \(connect ENOENT\)\. Is a node running there\? .*DATA_DIR/);
+});
 
-    const [host = '', port = ''] = address.split(':');
-    const ofNode = { GRPC_CLIENT_CA_FILE: authority.ca, GRPC_CERT_FILE: node.cert, GRPC_KEY_FILE: node.key };
-    t.is((await commandLine(['nodes'], { GRPC_HOST: host, GRPC_PORT: port, ...ofNode })).code, 0);
+test.serial(
+  'a port that asks for the token is shown what is in the data directory, or in a file',
+  async (t) => {
+    const { address } = await startApi(t, { token: 'right' });
+    const DATA_DIR = mkdtempSync(join(tmpdir(), 'command-line-'));
+    t.teardown(() => rmSync(DATA_DIR, { recursive: true, force: true }));
+    const file = join(DATA_DIR, 'internal-api-token');
+    const without = await commandLine(['nodes', '--address', address], { DATA_DIR });
+    t.is(without.code, 1);
+    t.regex(without.err, /^The internal API takes its token only.* --token names the file\.\n$/);
+    writeFileSync(file, 'right\n');
+    t.is((await commandLine(['nodes', '--address', address], { DATA_DIR })).code, 0);
+    t.is((await commandLine(['nodes', '--address', address, '--token', file])).code, 0);
   },
 );
+
+test.serial('with mutual TLS the command line shows its certificate', async (t) => {
+  const authority = createAuthority();
+  t.teardown(() => authority.remove());
+  const node = authority.issue('node.test');
+  const credentials = serverCredentials({
+    certificate: readFileSync(node.cert),
+    key: readFileSync(node.key),
+    clientCa: readFileSync(authority.ca),
+  });
+  const { address } = await startApi(t, { credentials });
+  const operator = authority.issue('operator');
+  const shown = ['--ca', authority.ca, '--cert', operator.cert, '--key', operator.key];
+  const known = await commandLine(['nodes', '--address', address, ...shown]);
+  t.like(known, { code: 0, err: '' });
+  t.is((await commandLine(['nodes', '--address', address, ...shown, '--server-name', 'node.test'])).code, 0);
+  t.is(
+    (await commandLine(['nodes', '--address', address, ...shown, '--server-name', 'other.test'])).code,
+    69,
+  );
+  const unknown = await commandLine(['nodes', '--address', address, '--ca', authority.ca]);
+  t.is(unknown.code, 69);
+  t.regex(unknown.err, /^No connection to .* --ca, --cert and --key\.\n$/);
+  t.is((await commandLine(['nodes', '--address', address])).code, 69);
+
+  const [host = '', port = ''] = address.split(':');
+  const ofNode = { GRPC_CLIENT_CA_FILE: authority.ca, GRPC_CERT_FILE: node.cert, GRPC_KEY_FILE: node.key };
+  t.is((await commandLine(['nodes'], { GRPC_HOST: host, GRPC_PORT: port, ...ofNode })).code, 0);
+});

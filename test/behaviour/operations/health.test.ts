@@ -57,7 +57,7 @@ function watch(t: ExecutionContext, { address }: ApiWorld, service: string) {
   return { next, cancel: () => call.cancel() };
 }
 
-test('a watcher is told what is, every change, and the end', async (t) => {
+test('a watcher gets the current state, every change, and the end', async (t) => {
   const world = await startApi(t);
   const watcher = watch(t, world, '');
   t.is(await watcher.next(), ServingStatus.SERVING);

@@ -22,7 +22,7 @@ const page = { pageSize: 0, pageToken: '' };
 
 // --- sessions -------------------------------------------------------------------------------------------------
 
-test('a caller with a living session is told by user, session, roles and access, and by nothing secret', async (t) => {
+test('a caller with a living session is described by user, session, roles and access, and nothing secret', async (t) => {
   const world = await startApi(t);
   const { access, userUuid } = await register(world.server);
   const answer = await callerOf(t, world.address).ask(SessionsService.validate, {
@@ -145,7 +145,7 @@ test('shards are summed up by node, and listed by number with their owners when 
   t.like(await failing(ClusterService.listShards, { ...asked, node: 'unknown' }), { code: status.NOT_FOUND });
   t.like(await failing(ClusterService.listShards, { ...asked, pageToken: 'x' }), {
     code: status.INVALID_ARGUMENT,
-    details: 'page_token is none that this list has given.',
+    details: 'page_token was not issued by this list.',
   });
   t.like(await failing(ClusterService.listShards, { ...asked, pageSize: -1 }), {
     code: status.INVALID_ARGUMENT,
@@ -219,7 +219,7 @@ test('an actor is found with its node, and is no longer in memory once it was ev
   t.deepEqual(await ask(ClusterService.evictActor, { actor }), { evicted: false });
 });
 
-test('looking for an actor that does not exist says where it would live and makes none', async (t) => {
+test('looking for an actor that does not exist shows where it would live and creates none', async (t) => {
   const world = await startApi(t);
   const { ask } = callerOf(t, world.address);
   const actor = { kind: 'user', id: nobody };
@@ -240,7 +240,10 @@ test('what is no address of an actor is refused in words', async (t) => {
   };
   t.is(await wrong(undefined), 'actor is missing.');
   t.is(await wrong({ kind: 'user', id: '' }), 'actor.id is missing.');
-  t.is(await wrong({ kind: 'ghost', id: 'x' }), 'actor.kind is none of the kinds of actors: user, signin.');
+  t.is(
+    await wrong({ kind: 'ghost', id: 'x' }),
+    'actor.kind is not a kind of actor; there are: user, signin.',
+  );
   t.is(await wrong({ kind: 'user', id: 'x'.repeat(513) }), 'actor.id is too long: at most 512 characters.');
 });
 
@@ -363,7 +366,7 @@ test('bytes that are no message are refused, and the server lives', async (t) =>
   t.is((await ask(ClusterService.listNodes, page)).nodes.length, 1);
 });
 
-test('an error nobody foresaw tells the caller an id and the log the rest', async (t) => {
+test('an unforeseen error gives the caller an id and the log the rest', async (t) => {
   const failing = actorsThat(() => Promise.reject(new TypeError('secret internals')));
   const world = await startApi(t, { api: { actors: failing } });
   const told = await callerOf(t, world.address).failing(UsersService.show, { userUuid: nobody });
@@ -374,7 +377,7 @@ test('an error nobody foresaw tells the caller an id and the log the rest', asyn
   t.like(line, { method: 'scriptorium.v1.Users/Show', error: { message: 'secret internals' } });
 });
 
-test('an overloaded actor is told with the time after which to come back', async (t) => {
+test('overload is reported with the time after which to come back', async (t) => {
   const actors = actorsThat(() => Promise.reject(new OverloadedError('full', 1_500)));
   const { address } = await startApi(t, { api: { actors } });
   const told = await callerOf(t, address).failing(UsersService.show, { userUuid: nobody });

@@ -4,16 +4,14 @@ import { ChannelCredentials, status } from '@grpc/grpc-js';
 import test from 'ava';
 import { serverCredentials } from '../../../operations/credentials.ts';
 import { ClusterService } from '../../../proto/generated/scriptorium/v1/cluster.ts';
-import { type Authority, createAuthority, hasOpenssl, type Issued } from '../../kit/certificates.ts';
+import { type Authority, createAuthority, type Issued } from '../../kit/certificates.ts';
 import { callerOf, startApi } from '../../kit/internal-api.ts';
 
-const withCertificates = hasOpenssl ? test : test.skip;
 const page = { pageSize: 0, pageToken: '' };
 let ours: Authority;
 let foreign: Authority;
 
 test.before(() => {
-  if (!hasOpenssl) return;
   ours = createAuthority();
   foreign = createAuthority();
 });
@@ -34,18 +32,15 @@ const client = (ca: string, shown?: Issued) =>
     ? ChannelCredentials.createSsl(readFileSync(ca))
     : ChannelCredentials.createSsl(readFileSync(ca), readFileSync(shown.key), readFileSync(shown.cert));
 
-withCertificates(
-  'with a certificate the API speaks TLS to whoever trusts it, and nothing else',
-  async (t) => {
-    const { address } = await startApi(t, { credentials: server(ours.issue('node.test')) });
-    t.is((await callerOf(t, address, client(ours.ca)).ask(ClusterService.listNodes, page)).nodes.length, 1);
-    const distrusting = callerOf(t, address, client(foreign.ca));
-    t.is((await distrusting.failing(ClusterService.listNodes, page)).code, status.UNAVAILABLE);
-    t.is((await callerOf(t, address).failing(ClusterService.listNodes, page)).code, status.UNAVAILABLE);
-  },
-);
+test('with a certificate the API speaks TLS to callers that trust it, and nothing else', async (t) => {
+  const { address } = await startApi(t, { credentials: server(ours.issue('node.test')) });
+  t.is((await callerOf(t, address, client(ours.ca)).ask(ClusterService.listNodes, page)).nodes.length, 1);
+  const distrusting = callerOf(t, address, client(foreign.ca));
+  t.is((await distrusting.failing(ClusterService.listNodes, page)).code, status.UNAVAILABLE);
+  t.is((await callerOf(t, address).failing(ClusterService.listNodes, page)).code, status.UNAVAILABLE);
+});
 
-withCertificates('with mutual TLS a caller needs a certificate of the right authority', async (t) => {
+test('with mutual TLS a caller needs a certificate of the right authority', async (t) => {
   const { address } = await startApi(t, { credentials: server(ours.issue('mutual.test'), ours.ca) });
   const operator = callerOf(t, address, client(ours.ca, ours.issue('operator')));
   t.is((await operator.ask(ClusterService.listNodes, page)).nodes.length, 1);
@@ -55,11 +50,8 @@ withCertificates('with mutual TLS a caller needs a certificate of the right auth
   }
 });
 
-withCertificates(
-  'a key of another certificate, and authorities that are none, are refused at the start',
-  (t) => {
-    const [one, other] = [ours.issue('one.test'), ours.issue('other.test')];
-    t.throws(() => server({ cert: one.cert, key: other.key }));
-    t.throws(() => server(one, one.key), { message: /no certificate among those that vouch for callers/ });
-  },
-);
+test('the key of another certificate, and files that hold no authority, are refused at the start', (t) => {
+  const [one, other] = [ours.issue('one.test'), ours.issue('other.test')];
+  t.throws(() => server({ cert: one.cert, key: other.key }));
+  t.throws(() => server(one, one.key), { message: /holds no certificate/ });
+});

@@ -123,7 +123,7 @@ test('one left behind by a killed owner is stopped before a new one starts', asy
   t.deepEqual(await query(server, 'SELECT 1 AS one'), [{ one: 1 }]);
 });
 
-test('a recorded process number that now belongs to another process of the same user is in nobody’s way', async (t) => {
+test('a recorded process number that now belongs to another process of the same user does no harm', async (t) => {
   const directory = directoryOf(t);
   const owner = await ownerOf(t, directory);
   const leftover = postmasterOf(directory);

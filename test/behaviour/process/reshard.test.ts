@@ -26,7 +26,7 @@ test('a cluster is stopped, gets another number of shards, and starts with that 
 
   const done = await reshard(url, 64);
   t.is(done.code, 0, done.err);
-  t.is(done.out, 'The database has 64 shards now (16 before). Start every node with SHARD_COUNT=64.\n');
+  t.is(done.out, 'The database now has 64 shards (16 before). Start every node with SHARD_COUNT=64.\n');
   const former = launch(t, { directory, settings: settings(16) });
   t.is(await former.exitCode, exitCodes.config);
   t.regex(former.output(), /start with SHARD_COUNT=64/);

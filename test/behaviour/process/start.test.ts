@@ -35,8 +35,34 @@ test.serial('what it keeps is closed to others', async (t) => {
   await started(t, { directory });
   t.is(statSync(directory).mode & 0o007, 0);
   const secrets = readdirSync(directory).filter((name) => statSync(join(directory, name)).isFile());
-  t.deepEqual(secrets.sort(), ['postgres-password', 'secret-key']);
+  const known = secrets.map((name) => name.replace(/^lock\.1\.[\w-]+\.holder$/, 'lock.1.holder'));
+  t.deepEqual(known.sort(), ['lock.1.holder', 'postgres-password', 'secret-key']);
   for (const name of secrets) t.is(statSync(join(directory, name)).mode & 0o777, 0o600, name);
+});
+
+test.serial('after its start all it writes is a line of the log with its node, up to a defect', async (t) => {
+  const directory = dataDirectoryOf(t);
+  const library = join(directory, 'library.cjs');
+  writeFileSync(
+    library,
+    `process.on('SIGUSR2', () => {
+      process.emitWarning('of Node');
+      console.error('of a %s', 'library');
+      setTimeout(() => Promise.reject(new Error('nobody caught it')), 100);
+    });`,
+  );
+  const server = await started(t, {
+    directory,
+    settings: { NODE_ID: 'here', NODE_OPTIONS: `--require ${library}` },
+  });
+  server.child.kill('SIGUSR2');
+  t.is(await server.exitCode, exitCodes.software);
+  const [, after = ''] = server.output().split(/^Internal API: .*\n/m);
+  const lines = after.split('\n').map((line) => JSON.parse(line));
+  t.true(lines.every(({ node }) => node === 'here'));
+  const told = lines.map(({ level, msg }) => `${level}: ${msg}`);
+  for (const line of ['warn: of Node', 'error: of a library', 'fatal: a defect: ending at once'])
+    t.true(told.includes(line), line);
 });
 
 test.serial('a second server on the same directory is refused, and the first goes on', async (t) => {
@@ -127,7 +153,7 @@ test.serial('another secret key than the database was made with is refused', asy
   t.notRegex(second.output(), new RegExp(other));
 });
 
-test.serial('wrong settings are all told at once and nothing is made', async (t) => {
+test.serial('all wrong settings are reported at once and nothing is created', async (t) => {
   const directory = dataDirectoryOf(t);
   const wrong = { PORT: 'http', LEASE_MS: '1', DATABASE_URL_FILE: '/nowhere/url', COOKIE_SECRUE: 'true' };
   const server = launch(t, { directory, settings: wrong });
@@ -135,11 +161,11 @@ test.serial('wrong settings are all told at once and nothing is made', async (t)
   t.regex(server.output(), /PORT is not a whole number/);
   t.regex(server.output(), /LEASE_MS is below/);
   t.regex(server.output(), /The file \/nowhere\/url that DATABASE_URL_FILE names cannot be read: ENOENT/);
-  t.regex(server.output(), /COOKIE_SECRUE is no setting\. COOKIE_SECURE may have been meant/);
+  t.regex(server.output(), /COOKIE_SECRUE is not a setting\. Did you mean COOKIE_SECURE\?/);
   t.deepEqual(readdirSync(directory), []);
 });
 
-test.serial('a port that is taken is told by its setting, and nothing stays behind', async (t) => {
+test.serial('a port that is taken is reported by its setting, and nothing stays behind', async (t) => {
   const first = await started(t, { directory: dataDirectoryOf(t) });
   const directory = dataDirectoryOf(t);
   const second = launch(t, { directory, settings: { PORT: new URL(first.url).port } });
@@ -148,7 +174,7 @@ test.serial('a port that is taken is told by its setting, and nothing stays behi
   t.deepEqual(endLeftovers(directory), []);
 });
 
-test.serial('a database that cannot be reached is told without its password', async (t) => {
+test.serial('a database that cannot be reached is reported without its password', async (t) => {
   const directory = dataDirectoryOf(t);
   const settings = { DATABASE_URL: 'postgresql://someone:hunter2@127.0.0.1:1/nowhere' };
   const server = launch(t, { directory, settings });

@@ -7,7 +7,7 @@ import { dial, parsed, type RefusedUpgrade } from '../../kit/socket-client.ts';
 const statusOf = (dialled: object): number | 'opened' =>
   (dialled as Partial<RefusedUpgrade>).status ?? 'opened';
 
-test('what one device saves is told to the other devices of the user, and to nobody else', async (t) => {
+test('what one device saves is announced to the other devices of the user, and to no one else', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
   const laptop = await phone.another();
@@ -32,7 +32,7 @@ test('what one device saves is told to the other devices of the user, and to nob
   t.deepEqual([own.texts.length, other.texts.length, others.texts.length], [1, 1, 0]);
 });
 
-test('a sync that saves nothing is told to nobody', async (t) => {
+test('a sync that saves nothing is announced to no one', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
   const socket = await (await phone.another()).socket(t);
@@ -79,7 +79,7 @@ test('a token of a session that has ended since, or of an account that is gone, 
   t.is(statusOf(await phone.dial(t, { token: last })), 401);
 });
 
-test('while nobody serves the user an upgrade is answered to come again', async (t) => {
+test('while nobody serves the user an upgrade is asked to come back', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
   const token = await phone.socketToken();

@@ -3,7 +3,7 @@ import test from 'ava';
 import { RetryableError, TerminalError } from '../../../runtime/errors.ts';
 import { decodeFrameOf, encodeFrame, partBytes } from '../../../runtime/transport/nats/frame.ts';
 import { startNatsServer } from '../../kit/nats-server.ts';
-import { call, echo, prefixOf, rawClient, startProcess, until } from '../../kit/transport-process.ts';
+import { call, echo, prefixOf, rawProcess, startProcess, until } from '../../kit/transport-process.ts';
 
 const server = await startNatsServer({ jetStream: false });
 test.after.always(() => server.stop());
@@ -82,15 +82,13 @@ test('a request or reply that is too large to be sent is terminal', async (t) =>
   await t.throwsAsync(caller.transport.ask(call(null, { command: 'large' })), { instanceOf: TerminalError });
 });
 
-test('a large call whose sender is gone reaches no handler, and whoever waits may repeat it', async (t) => {
+test('a large call whose sender is gone reaches no handler, and its caller may repeat it', async (t) => {
   const shared = cluster();
   const owner = await startProcess(t, server.url, { ...shared, answer: echo });
-  const raw = await rawClient(t, server.url);
+  const raw = await rawProcess(t, server.url);
   const held = { kind: 'held', from: 'gone', id: '1', bytes: mebibyte, remainingMs: 5_000 } as const;
-  const answer = await raw.request(`${prefixOf(shared.clusterName)}.shard.0`, encodeFrame(held), {
-    timeout: 5_000,
-  });
-  const errorReply = decodeFrameOf(answer.data, 'refusal');
+  const answer = await raw.request(`${prefixOf(shared.clusterName)}.shard.0`, encodeFrame(held));
+  const errorReply = decodeFrameOf(answer, 'refusal');
   t.is(errorReply.class, 'retryable');
   t.is(errorReply.outcome, 'none');
   t.is(owner.seen.asked.length, 0);
@@ -107,18 +105,15 @@ for (const [what, holder] of Object.entries({
     const shared = cluster();
     const prefix = prefixOf(shared.clusterName);
     const caller = await startProcess(t, server.url, shared);
-    const raw = await rawClient(t, server.url);
+    const raw = await rawProcess(t, server.url);
     const held = { kind: 'held', from: 'raw', id: '1', bytes: 2 * mebibyte, remainingMs: 5_000 } as const;
-    raw.subscribe(`${prefix}.shard.0`, { callback: (_, message) => void message.respond(encodeFrame(held)) });
+    await raw.answer(`${prefix}.shard.0`, () => encodeFrame(held));
     if (holder(0) !== undefined) {
-      raw.subscribe(`${prefix}.parts.raw`, {
-        callback(_, message) {
-          const frame = holder(decodeFrameOf(message.data, 'fetch').part);
-          if (frame !== undefined) message.respond(encodeFrame(frame));
-        },
+      await raw.answer(`${prefix}.parts.raw`, (fetch) => {
+        const frame = holder(decodeFrameOf(fetch, 'fetch').part);
+        return frame && encodeFrame(frame);
       });
     }
-    await raw.flush();
     const error = await t.throwsAsync(caller.transport.ask(call(null)), { instanceOf: RetryableError });
     t.is(error.outcome, 'unknown');
     t.is(caller.transport.callsInFlight, 0);

@@ -1,7 +1,9 @@
 import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import test, { type ExecutionContext } from 'ava';
+import { systemClock } from '../../../runtime/clock.ts';
 import { RetryableError, TerminalError } from '../../../runtime/errors.ts';
 import { encodeFrame } from '../../../runtime/transport/nats/frame.ts';
+import { createSeal } from '../../../runtime/transport/nats/seal.ts';
 import { startNatsCluster, startNatsServer } from '../../kit/nats-server.ts';
 import {
   addressOn,
@@ -11,6 +13,7 @@ import {
   type ProcessOptions,
   prefixOf,
   rawClient,
+  sealKey,
   startProcess,
   type TestProcess,
   tell,
@@ -74,8 +77,9 @@ test('a wake-up that a dead host had taken comes to another one', async (t) => {
   first.transport.stop();
   const dead = await rawClient(t, server.url);
   const address = addressOn(0);
+  const subject = `${prefixOf(shared.clusterName)}.wake`;
   const frame = encodeFrame({ kind: 'wake', tellId: 'the tell', target: address });
-  await jetstream(dead).publish(`${prefixOf(shared.clusterName)}.wake`, frame);
+  await jetstream(dead).publish(subject, createSeal(sealKey, systemClock).seal(frame, subject));
   const consumer = await jetstream(dead).consumers.get(streamOf(shared.clusterName), 'hosts');
   // The request of the stopped host may still be open and take it.
   await until(async () => (await consumer.next({ expires: 2_000 })) !== null);
@@ -148,7 +152,7 @@ test('a full stream drops its oldest wake-ups and takes new ones', async (t) => 
   t.is(other.seen.failedWakes, 0);
 });
 
-test('a stream that was lost is made anew, and wake-ups go on', async (t) => {
+test('a stream that was lost is made again, and wake-ups go on', async (t) => {
   const shared = cluster();
   const owner = await startHost(t, { ...shared, shards: odd });
   const other = await startHost(t, { ...shared, shards: even });
@@ -217,7 +221,7 @@ test('a host with other settings makes the stream and its consumer follow them',
   t.is((await consumers.info(streamOf(clusterName), 'hosts')).config.ack_wait, 40_000_000_000);
 });
 
-test('on a broker without JetStream all else works, which is told once', async (t) => {
+test('on a broker without JetStream everything else works, which is logged once', async (t) => {
   const plain = await startNatsServer({ jetStream: false });
   t.teardown(() => plain.stop());
   const owner = await startProcess(t, plain.url, { answer: echo, shards: odd });

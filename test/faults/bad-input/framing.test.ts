@@ -201,7 +201,7 @@ test.serial('a declared length that is not kept saves nothing', async (t) => {
   await world.rest();
 });
 
-/** Long enough to outlive any time-out that is started anew with each byte. */
+/** Long enough to outlive any time-out that is started again with each byte. */
 const dripEveryMs = 250;
 
 test.serial('clients that drip their heads or bodies delay nobody, and get what they ask for', async (t) => {

@@ -143,7 +143,7 @@ test.serial(
   },
 );
 
-test.serial('cookies of any number and form let nobody in, and keep nobody out', async (t) => {
+test.serial('cookies of any number and form let no one in, and keep no one out', async (t) => {
   const owner = await world.register('20240226');
   const [access = ''] = owner.cookies;
   const [name = ''] = access.split('=');
@@ -177,7 +177,7 @@ test.serial('cookies of any number and form let nobody in, and keep nobody out',
   await world.rest();
 });
 
-test.serial('methods nobody serves are refused in JSON or by the library', async (t) => {
+test.serial('methods that are not served are refused in JSON or by the library', async (t) => {
   for (const method of [
     'PUT',
     'PATCH',

@@ -175,7 +175,7 @@ test.serial('these tests would notice what belongs to the other user', async (t)
   await t.throwsAsync(world.post('/v1/items', {}, bearer(world.canary)), { message: /another user/ });
 });
 
-test.serial('what belongs to another user is not found, not changed and not told', async (t) => {
+test.serial('what belongs to another user is not found, not changed and not shown', async (t) => {
   const { sender, canary, planted } = world;
   const headers = bearer(sender);
   const statusOf = async (method: string, target: string, body?: object, more: Headers = []) =>

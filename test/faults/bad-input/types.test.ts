@@ -168,7 +168,7 @@ test.serial('integrity payloads may be anything', async (t) => {
   await world.rest();
 });
 
-test.serial('an address of any characters signs nobody in and is no failure', async (t) => {
+test.serial('an address of any characters signs no one in and causes no failure', async (t) => {
   const email = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 20 }),
     fc.constantFrom('a\0b', '\ud800', '\0'),

@@ -7,7 +7,7 @@ import {
   call,
   echo,
   prefixOf,
-  rawClient,
+  rawProcess,
   shardCount,
   startProcess,
   until,
@@ -57,18 +57,16 @@ for (const [what, [bytes, reason]] of Object.entries(bad)) {
     const shared = cluster();
     const subject = `${prefixOf(shared.clusterName)}.shard.0`;
     const owner = await startProcess(t, server.url, { ...shared, answer: echo });
-    const raw = await rawClient(t, server.url);
-    const answer = await raw.request(subject, bytes, { timeout: 5_000 });
-    t.is(decodeFrameOf(answer.data, 'refusal').class, 'terminal');
+    const raw = await rawProcess(t, server.url);
+    const answer = await raw.request(subject, bytes);
+    t.is(decodeFrameOf(answer, 'refusal').class, 'terminal');
     t.deepEqual(owner.seen.rejected, [reason]);
     // Without an address to answer to it is counted all the same.
     raw.publish(subject, bytes);
     await until(() => owner.seen.rejected.length === 2);
     t.is(owner.seen.logged.filter((line) => line.startsWith('a frame was not taken')).length, 1);
-    const good = await raw.request(subject, frame(1, { ...goodCall, color: 'of a newer release' }), {
-      timeout: 5_000,
-    });
-    t.is(decodeFrameOf(good.data, 'reply').value, 'hello');
+    const good = await raw.request(subject, frame(1, { ...goodCall, color: 'of a newer release' }));
+    t.is(decodeFrameOf(good, 'reply').value, 'hello');
     t.deepEqual(owner.seen.disconnected, []);
   });
 
@@ -82,9 +80,8 @@ for (const [what, [bytes, reason]] of Object.entries(bad)) {
       hinted() {},
       reconnected() {},
     });
-    const raw = await rawClient(t, server.url);
-    raw.subscribe(`${prefix}.shard.0`, { callback: (_, message) => void message.respond(bytes) });
-    await raw.flush();
+    const raw = await rawProcess(t, server.url);
+    await raw.answer(`${prefix}.shard.0`, () => bytes);
     if (!what.includes('elsewhere')) {
       const error = await t.throwsAsync(own.transport.ask(call(null)), { instanceOf: RetryableError });
       t.is(error.outcome, 'unknown');
@@ -95,7 +92,7 @@ for (const [what, [bytes, reason]] of Object.entries(bad)) {
       `parts.${own.incarnation}`,
       `reply.${own.incarnation}.zz`,
     ]) {
-      raw.publish(`${prefix}.${subject}`, bytes, { reply: 'nowhere' });
+      raw.publish(`${prefix}.${subject}`, bytes, 'nowhere');
     }
     await until(() => own.seen.rejected.length >= 3);
     t.is(own.seen.hints.length + events.length, 0);
@@ -106,7 +103,7 @@ for (const [what, [bytes, reason]] of Object.entries(bad)) {
 test('a call that nobody waits for any more is dropped before it runs', async (t) => {
   const shared = cluster();
   const owner = await startProcess(t, server.url, { ...shared, answer: echo });
-  const raw = await rawClient(t, server.url);
+  const raw = await rawProcess(t, server.url);
   raw.publish(`${prefixOf(shared.clusterName)}.shard.0`, frame(1, { ...goodCall, remainingMs: 0 }));
   await until(() => owner.seen.rejected.length === 1);
   t.deepEqual(owner.seen.rejected, ['expired']);

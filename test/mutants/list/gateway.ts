@@ -105,6 +105,15 @@ export const mutants: readonly Mutant[] = [
     match: 'SHARED_SERVER_ACCESS_KEY_MODE*',
   },
   {
+    name: 'probes-that-are-counted',
+    harm: 'A load balancer takes a healthy server out during a flood.',
+    file: 'gateway/admission/rate-limit.ts',
+    find: "name: 'unlimited', perMinute: 0",
+    replace: "name: 'unlimited', perMinute: 1",
+    tests: ['test/faults/bad-input/limits.test.ts'],
+    match: 'probes and other*',
+  },
+  {
     name: 'probes-that-need-a-key',
     harm: 'A load balancer takes a healthy server out.',
     file: 'gateway/admission/access-key.ts',
@@ -236,7 +245,7 @@ export const mutants: readonly Mutant[] = [
     match: 'a device refreshes*',
   },
   {
-    name: 'refreshes-without-bound',
+    name: 'refreshes-that-are-not-counted',
     harm: 'A stolen session keeps the server busy by refreshing.',
     file: 'gateway/routes/sessions.ts',
     find: 'if (waitMs > 0) return refusedAnswer(tooManyRequests(waitMs));',
@@ -273,7 +282,7 @@ export const mutants: readonly Mutant[] = [
     name: 'memory-of-bodies-never-given-back',
     harm: 'After enough uploads the server takes none.',
     file: 'gateway/http/body.ts',
-    find: '    this.#memory.release(this.#buffer.length);\n',
+    find: '    this.#account.release(this.#heldBytes);\n',
     replace: '',
     tests: ['gateway/http/body.test.ts', ...exchange],
   },

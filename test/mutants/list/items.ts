@@ -8,6 +8,8 @@ const save = ['actors/collection/save.test.ts'];
 const sockets = ['test/behaviour/sockets/sockets.test.ts'];
 const collection = 'actors/collection';
 
+const quotas = ['test/attacks/quotas.test.ts'];
+
 export const mutants: readonly Mutant[] = [
   ...Object.entries({
     folders: 'Folder',
@@ -338,5 +340,32 @@ export const mutants: readonly Mutant[] = [
     replace: '',
     tests: sockets,
     match: 'what one device saves*',
+  },
+  {
+    name: 'an-account-without-end',
+    harm: 'One account fills the disk of all.',
+    file: 'actors/collection/sync-steps.ts',
+    find: 'if (outgrows(before, result.head, turn.use(ItemSettings).quota)) return noRoom;',
+    replace: '',
+    tests: quotas,
+    match: 'a sync beyond*',
+  },
+  {
+    name: 'a-full-account-that-cannot-be-emptied',
+    harm: 'Who has reached the limit can never get below it.',
+    file: 'actors/collection',
+    find: 'after > limit && after > before',
+    replace: 'after > limit',
+    tests: quotas,
+    match: 'an account beyond*',
+  },
+  {
+    name: 'content-that-is-not-counted',
+    harm: 'A few items fill the disk.',
+    file: 'actors/collection',
+    find: 'isBeyond(before.sizeBytes, after.sizeBytes, quota.bytes)',
+    replace: 'false',
+    tests: quotas,
+    match: 'an account that is full*',
   },
 ];

@@ -52,7 +52,7 @@ export const mutants: readonly Mutant[] = [
     find: 'replaced: [...still, {',
     replace: 'replaced: [{',
     tests: refresh,
-    match: 'whoever holds*',
+    match: 'a client with a pair younger*',
   },
   {
     name: 'a-grace-without-end',
@@ -151,7 +151,7 @@ export const mutants: readonly Mutant[] = [
     find: 'pair.style === style && hashes.some((candidate) => equalInConstantTime(candidate, pair[half]))',
     replace: 'pair.style === style && hashes.length > 0',
     tests: sessions,
-    match: 'logout takes a secret*',
+    match: 'logout treats a secret*',
   },
   {
     name: 'the-access-secret-refreshes',
@@ -202,7 +202,7 @@ export const mutants: readonly Mutant[] = [
     find: 'keptUntilMs: refreshExpiresAtMs });',
     replace: 'keptUntilMs: turn.nowMs + 1_000 });',
     tests: time,
-    match: 'a session that was revoked*',
+    match: 'a revoked session learns of it for as long*',
   },
   {
     name: 'a-revocation-forgotten-at-the-next',
@@ -211,7 +211,7 @@ export const mutants: readonly Mutant[] = [
     find: 'if (index < surplus || keptUntilMs <= turn.nowMs) turn.removeEntry(revokedSessionMap',
     replace: 'if (index < surplus || keptUntilMs > turn.nowMs) turn.removeEntry(revokedSessionMap',
     tests: time,
-    match: 'a session that was revoked*',
+    match: 'a revoked session learns of it for as long*',
   },
   {
     name: 'a-revocation-nobody-is-told-of',
@@ -265,7 +265,7 @@ export const mutants: readonly Mutant[] = [
     find: "if (!standingOf(session, 'accessHash', credentials, turn.nowMs, graceMs)) return invalidSessionToken;",
     replace: '',
     tests: sessions,
-    match: 'logout takes*',
+    match: 'logout treats*',
   },
   {
     name: 'ended-sessions-listed',

@@ -8,8 +8,8 @@ export interface Checker {
   activated?(address: Address, epoch: number): void;
   /** Right after the commit became durable. */
   committed?(commit: Commit): void;
-  /** A reply leaves its host. */
-  replied?(call: AskCall, reply: unknown): void;
+  /** A reply leaves its host, which is a run of this process. */
+  replied?(call: AskCall, reply: unknown, process: { readonly name: string }): void;
   /** A wake-up for a tell leaves its sender's host. */
   woke?(tell: TellRow): void;
   registered?(incarnation: string): void;

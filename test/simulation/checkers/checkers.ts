@@ -4,6 +4,7 @@ import type { TellRow } from '../../../runtime/store/store.ts';
 import type { DatabaseClock, DatabaseWatcher } from '../database.ts';
 import type { OutputWatcher } from '../endpoint.ts';
 import type { Plan } from '../plan.ts';
+import type { SimulatedProcess } from '../process.ts';
 import type { Trace } from '../trace.ts';
 import { AvailabilityChecker } from './availability.ts';
 import type { Checker, ReportOf } from './checker.ts';
@@ -110,10 +111,10 @@ export class Checkers implements DatabaseWatcher, OutputWatcher {
     this.#checkers.push(checker);
   }
 
-  replied(call: AskCall, reply: unknown): void {
+  replied(call: AskCall, reply: unknown, process: SimulatedProcess): void {
     const { address, command, callId } = call;
     this.#trace.add(() => `  ${address.kind} ${address.id.slice(0, 4)} ${command} ${callId} replied`);
-    for (const checker of this.#checkers) checker.replied?.(call, reply);
+    for (const checker of this.#checkers) checker.replied?.(call, reply, process);
   }
 
   strayed(host: string, shard: number): void {

@@ -1,5 +1,5 @@
 /**
- * A job that was started and neither stopped nor started anew comes to its end exactly once; none begins before its
+ * A job that was started and neither stopped nor started again comes to its end exactly once; none begins before its
  * start is durable, none takes a step for a run that is over, and with the last step its row is gone.
  */
 import type { Address } from '../../../runtime/address.ts';

@@ -1,4 +1,8 @@
-/** No shard is freed or given to another while a host serves it and may rely on its lease. */
+/**
+ * No shard is freed or given to another while a host serves it and may rely on its lease, and nobody answers from memory
+ * whose lease is over.
+ */
+import type { AskCall } from '../../../runtime/host/call.ts';
 import type { Checker, Report } from './checker.ts';
 
 interface Serving {
@@ -24,6 +28,13 @@ export class LeaseChecker implements Checker {
       const served = shards.find((shard) => endpoint.routed.has(shard));
       if (served !== undefined) this.#report(`shard ${served} was claimed while ${process.name} serves it`);
     }
+  }
+
+  /** A shared read, that is: what a turn answers is durable, and the fence has seen to the rest. */
+  replied({ command }: AskCall, _reply: unknown, process: Serving['process']): void {
+    if (command !== 'peek') return;
+    const run = this.#runs().find((each) => each.process === process);
+    if (run?.node?.hasLease === false) this.#report(`${process.name} answered after its lease was over`);
   }
 
   freed(shards: readonly number[]): void {

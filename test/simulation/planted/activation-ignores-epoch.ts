@@ -11,5 +11,10 @@ export const bug: PlantedBug = {
       find: "    if (row !== undefined && row.epoch > epoch) return { outcome: 'fenced' };\n",
       replace: '',
     },
+    {
+      file: 'runtime/store/model-database.ts',
+      find: "    if (isFormerOwner) return { outcome: 'fenced' };\n",
+      replace: '',
+    },
   ],
 };

@@ -6,8 +6,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'runtime/delivery/timer-delivery.ts',
-      find: '    return this.options.store.dueTimers(this.options.shards(), 0, nowMs, limit);',
-      replace: '    return this.options.store.dueTimers(this.options.shards(), 0, nowMs + 200, limit);',
+      find: '    return this.options.store.dueTimers(sweep);',
+      replace: '    return this.options.store.dueTimers({ ...sweep, untilMs: sweep.untilMs + 200 });',
     },
   ],
 };

@@ -24,6 +24,8 @@ const indexesOfSweeps: Readonly<Record<string, string>> = {
   outbox_pending:
     'CREATE INDEX outbox_pending ON public.outbox USING btree (target_shard, retry_at) WHERE (dead = false)',
   call_age: 'CREATE INDEX call_age ON public.call USING btree (shard, at)',
+  actor_by_end:
+    'CREATE INDEX actor_by_end ON public.actor USING btree (shard, ended_at) WHERE (ended_at IS NOT NULL)',
 };
 
 let server: TestPostgres;

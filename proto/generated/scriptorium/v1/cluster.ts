@@ -224,6 +224,16 @@ export interface ClusterListNodesRequest {
 export interface ClusterListNodesResponse {
   nodes: Node[];
   nextPageToken: string;
+  /**
+   * The checks of readiness of the node that answers, by name: `ok`, `degraded` or `failed`. Of other nodes it knows
+   * what the database says.
+   */
+  checks: { [key: string]: string };
+}
+
+export interface ClusterListNodesResponse_ChecksEntry {
+  key: string;
+  value: string;
 }
 
 export interface Node {
@@ -450,7 +460,7 @@ export const ClusterListNodesRequest: MessageFns<ClusterListNodesRequest> = {
 };
 
 function createBaseClusterListNodesResponse(): ClusterListNodesResponse {
-  return { nodes: [], nextPageToken: "" };
+  return { nodes: [], nextPageToken: "", checks: {} };
 }
 
 export const ClusterListNodesResponse: MessageFns<ClusterListNodesResponse> = {
@@ -461,6 +471,9 @@ export const ClusterListNodesResponse: MessageFns<ClusterListNodesResponse> = {
     if (message.nextPageToken !== "") {
       writer.uint32(18).string(message.nextPageToken);
     }
+    globalThis.Object.entries(message.checks).forEach(([key, value]: [string, string]) => {
+      ClusterListNodesResponse_ChecksEntry.encode({ key: key as any, value }, writer.uint32(26).fork()).join();
+    });
     return writer;
   },
 
@@ -491,6 +504,74 @@ export const ClusterListNodesResponse: MessageFns<ClusterListNodesResponse> = {
             }
 
             message.nextPageToken = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            const entry3 = ClusterListNodesResponse_ChecksEntry.decode(reader, reader.uint32());
+            if (entry3.value !== undefined) {
+              message.checks[entry3.key] = entry3.value;
+            }
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseClusterListNodesResponse_ChecksEntry(): ClusterListNodesResponse_ChecksEntry {
+  return { key: "", value: "" };
+}
+
+export const ClusterListNodesResponse_ChecksEntry: MessageFns<ClusterListNodesResponse_ChecksEntry> = {
+  encode(message: ClusterListNodesResponse_ChecksEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ClusterListNodesResponse_ChecksEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseClusterListNodesResponse_ChecksEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
             continue;
           }
         }
@@ -2135,7 +2216,7 @@ export const ClusterService = {
     responseDeserialize: (value: Buffer): ClusterEvictActorResponse => ClusterEvictActorResponse.decode(value),
   },
   /**
-   * Lets a node hand over all its shards and take no more, until it starts anew or is told to stay. It answers
+   * Lets a node hand over all its shards and take no more, until it starts again or is told to stay. It answers
    * at once; ListNodes shows how far the node is.
    * FAILED_PRECONDITION: no other node would take them now.
    */
@@ -2186,7 +2267,7 @@ export const ClusterService = {
       Buffer.from(ClusterListBacklogResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ClusterListBacklogResponse => ClusterListBacklogResponse.decode(value),
   },
-  /** Tries a dead timer anew. NOT_FOUND: there is none of that name. */
+  /** Tries a dead timer again. NOT_FOUND: there is none of that name. */
   reviveTimer: {
     path: "/scriptorium.v1.Cluster/ReviveTimer" as const,
     requestStream: false as const,
@@ -2198,7 +2279,7 @@ export const ClusterService = {
       Buffer.from(ClusterReviveTimerResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ClusterReviveTimerResponse => ClusterReviveTimerResponse.decode(value),
   },
-  /** Tries a dead tell anew. NOT_FOUND: there is none of that id. */
+  /** Tries a dead tell again. NOT_FOUND: there is none of that id. */
   reviveTell: {
     path: "/scriptorium.v1.Cluster/ReviveTell" as const,
     requestStream: false as const,
@@ -2222,7 +2303,7 @@ export interface ClusterServer extends UntypedServiceImplementation {
   /** Drops an idle actor from memory; the next message reads it from the database again. */
   evictActor: handleUnaryCall<ClusterEvictActorRequest, ClusterEvictActorResponse>;
   /**
-   * Lets a node hand over all its shards and take no more, until it starts anew or is told to stay. It answers
+   * Lets a node hand over all its shards and take no more, until it starts again or is told to stay. It answers
    * at once; ListNodes shows how far the node is.
    * FAILED_PRECONDITION: no other node would take them now.
    */
@@ -2233,9 +2314,9 @@ export interface ClusterServer extends UntypedServiceImplementation {
   rebalance: handleUnaryCall<ClusterRebalanceRequest, ClusterRebalanceResponse>;
   /** What waits for delivery in the whole cluster, and what failed so often that it is no longer tried. */
   listBacklog: handleUnaryCall<ClusterListBacklogRequest, ClusterListBacklogResponse>;
-  /** Tries a dead timer anew. NOT_FOUND: there is none of that name. */
+  /** Tries a dead timer again. NOT_FOUND: there is none of that name. */
   reviveTimer: handleUnaryCall<ClusterReviveTimerRequest, ClusterReviveTimerResponse>;
-  /** Tries a dead tell anew. NOT_FOUND: there is none of that id. */
+  /** Tries a dead tell again. NOT_FOUND: there is none of that id. */
   reviveTell: handleUnaryCall<ClusterReviveTellRequest, ClusterReviveTellResponse>;
 }
 
@@ -2305,7 +2386,7 @@ export interface ClusterClient extends Client {
     callback: (error: ServiceError | null, response: ClusterEvictActorResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Lets a node hand over all its shards and take no more, until it starts anew or is told to stay. It answers
+   * Lets a node hand over all its shards and take no more, until it starts again or is told to stay. It answers
    * at once; ListNodes shows how far the node is.
    * FAILED_PRECONDITION: no other node would take them now.
    */
@@ -2372,7 +2453,7 @@ export interface ClusterClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ClusterListBacklogResponse) => void,
   ): ClientUnaryCall;
-  /** Tries a dead timer anew. NOT_FOUND: there is none of that name. */
+  /** Tries a dead timer again. NOT_FOUND: there is none of that name. */
   reviveTimer(
     request: ClusterReviveTimerRequest,
     callback: (error: ServiceError | null, response: ClusterReviveTimerResponse) => void,
@@ -2388,7 +2469,7 @@ export interface ClusterClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ClusterReviveTimerResponse) => void,
   ): ClientUnaryCall;
-  /** Tries a dead tell anew. NOT_FOUND: there is none of that id. */
+  /** Tries a dead tell again. NOT_FOUND: there is none of that id. */
   reviveTell(
     request: ClusterReviveTellRequest,
     callback: (error: ServiceError | null, response: ClusterReviveTellResponse) => void,

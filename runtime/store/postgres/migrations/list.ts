@@ -14,6 +14,8 @@ import { call } from './0011-call.ts';
 import { timerDue } from './0012-timer-due.ts';
 import { outboxPending } from './0013-outbox-pending.ts';
 import { callAge } from './0014-call-age.ts';
+import { actorEnded } from './0015-actor-ended.ts';
+import { actorByEnd } from './0016-actor-by-end.ts';
 
 export const runtimeMigrations: readonly Migration[] = [
   node,
@@ -30,4 +32,6 @@ export const runtimeMigrations: readonly Migration[] = [
   timerDue,
   outboxPending,
   callAge,
+  actorEnded,
+  actorByEnd,
 ];

@@ -2,7 +2,7 @@ import type { PlantedBug } from '../../plant.ts';
 
 export const bug: PlantedBug = {
   name: 'adopted-for-ever',
-  why: 'Adopted shards do not go back to their host though it has started anew.',
+  why: 'Adopted shards do not go back to their host though it has started again.',
   flavour: 'crashy',
   from: 396,
   edits: [

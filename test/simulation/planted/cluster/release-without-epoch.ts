@@ -2,7 +2,7 @@ import type { PlantedBug } from '../../plant.ts';
 
 export const bug: PlantedBug = {
   name: 'release-without-epoch',
-  why: 'A release that comes late frees what the same host has claimed anew.',
+  why: 'A release that comes late frees what the same host has claimed again.',
   flavour: 'cluster',
   from: 34,
   edits: [

@@ -1,0 +1,20 @@
+/** How much an account may hold (docs/protocol/sync.md, "Quotas"). */
+import { type Refused, refuse } from '../reply.ts';
+import type { ItemSettings } from '../settings.ts';
+import type { Head } from './head.ts';
+
+export const noRoom: Refused = refuse(
+  413,
+  'This account holds as much as this server allows. Please delete something, or ask its operator for more room.',
+);
+
+/** What makes an account smaller, or leaves it as it is, is always saved, also where it is beyond its limits. */
+export function outgrows(before: Head, after: Head, quota: ItemSettings['quota']): boolean {
+  return (
+    isBeyond(before.items, after.items, quota.items) ||
+    isBeyond(before.sizeBytes, after.sizeBytes, quota.bytes)
+  );
+}
+
+const isBeyond = (before: number, after: number, limit: number): boolean =>
+  limit > 0 && after > limit && after > before;

@@ -1,0 +1,56 @@
+/**
+ * What an account was signed in to from with the right password: networks, and devices by the cookies of the sessions
+ * that were opened on them. Each is counted on its own and never with the strangers, so that the owner gets in whatever
+ * strangers try: from home by the network, and on the way by the device. Kept as keyed digests.
+ */
+import { z } from 'zod';
+import type { Turn } from '../../runtime/command.ts';
+import { type SliceMap, type State, sliceMap } from '../../runtime/slice.ts';
+
+interface Known {
+  readonly usedMs: number;
+}
+
+const knownAgeMs = 180 * 86_400_000;
+const schema = z.object({ usedMs: z.number() });
+
+/** Home, work, a phone, a few of the family's. */
+export const knownNetworkMap = sliceMap<Known>({
+  family: 'known-network',
+  format: 1,
+  schema,
+  entriesMax: 8,
+});
+
+/** Each sign-in on a device makes another one, as it opens another session. */
+export const knownDeviceMap = sliceMap<Known>({ family: 'known-device', format: 1, schema, entriesMax: 16 });
+
+const maps: readonly SliceMap<Known>[] = [knownNetworkMap, knownDeviceMap];
+
+export const isKnown = (state: State & { readonly nowMs: number }, key: string): boolean =>
+  maps.some((map) => state.nowMs < endOfKnown(state.entry(map, key)));
+
+/** Where there are too many, the one that was used longest ago goes. */
+export function remember(turn: Turn, map: SliceMap<Known>, key: string): void {
+  const [oldest, ...others] = [...turn.entries(map)].toSorted(([, a], [, b]) => a.usedMs - b.usedMs);
+  const isFull = others.length + 1 >= map.entriesMax;
+  if (isFull && oldest !== undefined && turn.entry(map, key) === undefined) turn.removeEntry(map, oldest[0]);
+  turn.setEntry(map, key, { usedMs: turn.nowMs });
+}
+
+/** When the last of them is known no more; 0 when there is none. */
+export function endOfKnowing(turn: Turn): number {
+  return Math.max(0, ...maps.flatMap((map) => [...turn.entries(map).values()].map(endOfKnown)));
+}
+
+/** Removes those that have not been used for as long as they are kept, or all. */
+export function forgetKnown(turn: Turn, which: 'ended' | 'all'): void {
+  for (const map of maps) {
+    for (const [key, known] of turn.entries(map)) {
+      if (which === 'all' || endOfKnown(known) <= turn.nowMs) turn.removeEntry(map, key);
+    }
+  }
+}
+
+const endOfKnown = (known: Known | undefined): number =>
+  known === undefined ? 0 : known.usedMs + knownAgeMs;

@@ -1,0 +1,28 @@
+/** Whether a session lives, for what is decided before its command is asked: a right MAC says nothing of that. */
+import type { Credentials } from '../../actors/identity/session-tokens.ts';
+import { isRefused } from '../../actors/reply.ts';
+import { User } from '../../actors/user/contract.ts';
+import { NotFoundError } from '../../runtime/errors.ts';
+import type { Actors } from '../../runtime/handles.ts';
+import { type Refusal, refusals } from '../http/refusal.ts';
+
+/** Undefined where it does. @throws ActorError */
+export type CheckSession = (credentials: Credentials) => Promise<Refusal | undefined>;
+
+/** Who sends a large body waits for it all the while. */
+const askMs = 10_000;
+
+export function createSessionCheck(actors: Actors): CheckSession {
+  return async (credentials) => {
+    const { ask } = actors.get(User, credentials.userUuid);
+    try {
+      const answer = await ask.validateSession({ credentials }, { deadlineMs: askMs });
+      if (!isRefused(answer)) return undefined;
+      const { status, message, tag } = answer.refused;
+      return { status, message, ...(tag !== undefined && { tag }) };
+    } catch (error) {
+      if (error instanceof NotFoundError) return refusals.invalidAuth;
+      throw error;
+    }
+  };
+}

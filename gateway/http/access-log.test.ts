@@ -1,0 +1,38 @@
+import test from 'ava';
+import { OverloadedError, UnavailableError } from '../../runtime/errors.ts';
+import { FakeClock } from '../../test/kit/clock.ts';
+import { AccessLog, type Log } from './access-log.ts';
+import { reasonOf } from './errors.ts';
+
+function given() {
+  const clock = new FakeClock();
+  const lines: Record<string, unknown>[] = [];
+  const nothing = () => undefined;
+  const warn = (fields: object) => void lines.push({ ...fields });
+  const log = { debug: nothing, info: nothing, warn, error: nothing, isLevelEnabled: () => true } as Log;
+  return { clock, lines, log: new AccessLog(log, clock) };
+}
+
+test('a 503 says its cause, and many of one cause are one line a second', async (t) => {
+  const { clock, lines, log } = given();
+  const cause = new Error('53100 could not extend file');
+  const full = reasonOf(new UnavailableError('the database cannot take this now', undefined, { cause }));
+  for (let count = 0; count < 300; count += 1) log.answered(undefined, 503, 1, `r${count}`, full);
+  log.answered(undefined, 503, 1, 'another', reasonOf(new OverloadedError('too many messages wait')));
+  await clock.advance(1_000);
+  log.answered(undefined, 503, 1, 'later', full);
+  t.deepEqual(
+    lines.map(({ requestId, reason, times }) => [requestId, reason, times]),
+    [
+      ['r0', 'unavailable: the database cannot take this now: 53100 could not extend file', 1],
+      ['another', 'overloaded: too many messages wait', 1],
+      ['later', 'unavailable: the database cannot take this now: 53100 could not extend file', 300],
+    ],
+  );
+});
+
+test('what nobody foresaw is a line each', (t) => {
+  const { lines, log } = given();
+  for (let count = 0; count < 3; count += 1) log.answered(undefined, 500, 1, `r${count}`, undefined);
+  t.is(lines.length, 3);
+});

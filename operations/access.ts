@@ -1,0 +1,32 @@
+/**
+ * What lets a caller in: the file of a socket, a certificate, or the token of the internal API. The token is derived from
+ * the root secret, so it is the same for all nodes; callers show it as `authorization: Bearer <token>`.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { ServerInterceptingCall, type ServerInterceptor, status } from '@grpc/grpc-js';
+import type { Keyring } from '../runtime/keyring.ts';
+
+export const internalApiToken = (keyring: Keyring): string =>
+  keyring.derive('internal-api-token').toString('hex');
+
+/** Before anything of a call is read. */
+export function demandToken(token: string): ServerInterceptor {
+  // Digests, so that neither the length nor the beginning of what was shown tells by the time it takes.
+  const expected = digestOf(`Bearer ${token}`);
+  return (_method, call) =>
+    new ServerInterceptingCall(call, {
+      start: (next) =>
+        next({
+          onReceiveMetadata(metadata, pass) {
+            const [shown = ''] = metadata.get('authorization');
+            if (timingSafeEqual(digestOf(shown), expected)) return pass(metadata);
+            call.sendStatus({
+              code: status.UNAUTHENTICATED,
+              details: 'The internal API takes its token only, which is in the data directory of each node.',
+            });
+          },
+        }),
+    });
+}
+
+const digestOf = (text: string | Buffer): Buffer => createHash('sha256').update(text).digest();

@@ -1,0 +1,138 @@
+/**
+ * How a process uses its database: connections by purpose, and how long it waits for what. Each purpose has connections of
+ * its own, so that no flood of one stops another; those for ownership (one) and for the lease (two) are fixed.
+ */
+import { defaultLimits, type Limits } from '../runtime/host/limits.ts';
+import { integer, milliseconds, type SettingsOf, section } from '../runtime/setting.ts';
+import type { PostgresStoreOptions } from '../runtime/store/postgres/store.ts';
+import { embeddedConnectionsMax } from './postgres/cluster.ts';
+
+export const databaseSettings = section('Data', {
+  commitConnections: integer({
+    name: 'DATABASE_COMMIT_CONNECTIONS',
+    unit: 'connections',
+    min: 2,
+    max: 64,
+    default: 4,
+    description:
+      'Connections of a process to its database for commits. Half of them are for commits that are stuck or have to be told apart from others.',
+  }),
+  readConnections: integer({
+    name: 'DATABASE_READ_CONNECTIONS',
+    unit: 'connections',
+    min: 3,
+    max: 64,
+    default: 4,
+    description: 'Connections for what clients read. The reads of one account never take all of them.',
+  }),
+  barrierConnections: integer({
+    name: 'DATABASE_BARRIER_CONNECTIONS',
+    unit: 'connections',
+    min: 2,
+    max: 64,
+    default: 4,
+    description:
+      'Connections for bringing actors into memory and for finding out what became of a commit. One of them at most waits for rows that were found locked.',
+  }),
+  sweepConnections: integer({
+    name: 'DATABASE_SWEEP_CONNECTIONS',
+    unit: 'connections',
+    min: 1,
+    max: 64,
+    default: 2,
+    description: 'Connections for sweeps of timers and tells, and for what operators ask.',
+  }),
+  waitMs: milliseconds({
+    name: 'DATABASE_WAIT_MS',
+    min: 100,
+    max: 20_000,
+    default: 5_000,
+    description: 'How long a call waits for a connection to the database before it is answered 503.',
+  }),
+  statementTimeoutMs: milliseconds({
+    name: 'DATABASE_STATEMENT_TIMEOUT_MS',
+    min: 500,
+    max: 20_000,
+    default: 10_000,
+    description: 'How long a statement may take. Those that renew a lease have two seconds.',
+  }),
+  lockWaitMs: milliseconds({
+    name: 'DATABASE_LOCK_WAIT_MS',
+    min: 10,
+    max: 5_000,
+    default: 100,
+    description:
+      'How long a commit or an activation waits for a row that something else holds locked, before it is tried again by itself.',
+  }),
+  readsOfAccountMax: integer({
+    name: 'READS_OF_ACCOUNT_MAX',
+    unit: 'reads',
+    min: 1,
+    max: 10_000,
+    default: 64,
+    description:
+      'How many reads of one account may wait for the database on a host. Any more are answered 503 at once.',
+  }),
+});
+export interface DatabaseSettings extends SettingsOf<typeof databaseSettings> {}
+
+/** For whoever looks at the database of our own beside the server: `psql`, a backup. */
+const keptForOthers = 10;
+const fixedConnections = 3;
+
+/** What the settings ask of each other. */
+export function databaseContradictionsOf(settings: DatabaseSettings, isEmbedded: boolean): readonly string[] {
+  const { waitMs, statementTimeoutMs, lockWaitMs } = settings;
+  const problems: string[] = [];
+  if (lockWaitMs * 2 > statementTimeoutMs) {
+    problems.push(
+      'DATABASE_LOCK_WAIT_MS may be half of DATABASE_STATEMENT_TIMEOUT_MS at most: a statement that waits for a lock has to end by itself.',
+    );
+  }
+  if (waitMs + statementTimeoutMs > defaultLimits.defaultDeadlineMs) {
+    problems.push(
+      `DATABASE_WAIT_MS and DATABASE_STATEMENT_TIMEOUT_MS may be ${defaultLimits.defaultDeadlineMs} together at most: nobody waits longer for an answer.`,
+    );
+  }
+  const connections = connectionsOf(settings);
+  const connectionsMax = embeddedConnectionsMax - keptForOthers;
+  if (isEmbedded && connections > connectionsMax) {
+    problems.push(
+      `The connections to the database are ${connections} together, with ${fixedConnections} that are fixed, and a database of our own has ${connectionsMax}: lower DATABASE_COMMIT_CONNECTIONS, DATABASE_READ_CONNECTIONS, DATABASE_BARRIER_CONNECTIONS or DATABASE_SWEEP_CONNECTIONS.`,
+    );
+  }
+  return problems;
+}
+
+const connectionsOf = (settings: DatabaseSettings): number =>
+  settings.commitConnections +
+  settings.readConnections +
+  settings.barrierConnections +
+  settings.sweepConnections +
+  fixedConnections;
+
+export const storeLimitsOf = (settings: DatabaseSettings) =>
+  ({
+    sizes: {
+      commits: settings.commitConnections,
+      reads: settings.readConnections,
+      barriers: settings.barrierConnections,
+      sweeps: settings.sweepConnections,
+    },
+    waitMaxMs: settings.waitMs,
+    statementTimeoutMs: settings.statementTimeoutMs,
+    lockWaitMs: settings.lockWaitMs,
+  }) satisfies Partial<PostgresStoreOptions>;
+
+/** No more at once than there are connections for it. The committer's own look-ups have a connection of the reads. */
+export function runtimeLimitsOf(settings: DatabaseSettings): Limits {
+  const commitsAsideInFlightMax = Math.floor(settings.commitConnections / 2);
+  return {
+    ...defaultLimits,
+    commitsInFlightMax: settings.commitConnections - commitsAsideInFlightMax,
+    commitsAsideInFlightMax,
+    readsInFlightMax: settings.readConnections - 1,
+    readWaitMaxMs: settings.waitMs,
+    sharedReadsOfActorMax: settings.readsOfAccountMax,
+  };
+}

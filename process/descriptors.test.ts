@@ -1,0 +1,19 @@
+import test from 'ava';
+import { connectionsWithin } from './descriptors.ts';
+
+const limits = (soft: string) =>
+  `Limit                     Soft Limit           Hard Limit           Units     \nMax processes             100                  100                  processes \nMax open files            ${soft}                 1048576              files     \n`;
+
+test('connections leave descriptors for everything else', (t) => {
+  t.is(connectionsWithin(60_000, limits('1024')), 768);
+  t.is(connectionsWithin(60_000, limits('300')), 150);
+  t.is(connectionsWithin(60_000, limits('1048576')), 60_000);
+  t.is(connectionsWithin(60_000, limits('unlimited')), 60_000);
+  t.is(connectionsWithin(60_000, ''), 60_000);
+});
+
+test('this very process has a limit, or none that is told', (t) => {
+  const connections = connectionsWithin(Number.MAX_SAFE_INTEGER);
+  t.true(connections > 0);
+  if (process.platform === 'linux') t.true(connections < 2 ** 31);
+});

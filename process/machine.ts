@@ -1,0 +1,33 @@
+/** Which machine this is, and since when, so that a lock on a file system that machines share names its holder. */
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+
+export interface Machine {
+  readonly name: string;
+  /** Tells machines of one name apart; empty where the system has none. */
+  readonly id: string;
+  /** Another after each start of the kernel. Containers of one machine have the same; undefined where nobody tells. */
+  readonly boot: string | undefined;
+}
+
+export async function thisMachine(): Promise<Machine> {
+  const [id, boot] = await Promise.all([
+    textOf('/etc/machine-id'),
+    textOf('/proc/sys/kernel/random/boot_id'),
+  ]);
+  return { name: hostname(), id: id === undefined ? '' : digestOf(id), boot };
+}
+
+/** Whether sockets of the one can be listened on by the other: only then does a silent socket say anything. */
+export function isElsewhere(other: Machine, here: Machine): boolean {
+  if (here.boot !== undefined && other.boot === here.boot) return false;
+  return other.name !== here.name || other.id !== here.id;
+}
+
+/** The id itself is not to be spread. */
+const digestOf = (id: string): string =>
+  createHash('sha256').update(`scriptorium ${id}`).digest('hex').slice(0, 16);
+
+const textOf = async (path: string): Promise<string | undefined> =>
+  (await readFile(path, 'utf8').catch(() => '')).trim() || undefined;

@@ -1,0 +1,28 @@
+/** Work that may wait for something that does not come: so much of it at once, the rest in the order it came. */
+export class Lane {
+  readonly #slots: number;
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  constructor(slots: number) {
+    this.#slots = slots;
+  }
+
+  get isIdle(): boolean {
+    return this.#running === 0;
+  }
+
+  /** Whoever uses the lane bounds how much waits in it. @throws what `work` throws */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#running < this.#slots) this.#running += 1;
+    else await new Promise<void>((enter) => this.#waiting.push(enter));
+    try {
+      return await work();
+    } finally {
+      // Who waits longest takes over the place; without anybody it is free.
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running -= 1;
+      else next();
+    }
+  }
+}

@@ -1,0 +1,27 @@
+/**
+ * Since when this host has seen the database without a break.
+ *
+ * After an outage that was longer than a lease every lease is over by database time, and whoever came back first would
+ * declare all others dead that are about to renew theirs. Only who has seen the database for a whole lease knows that
+ * they could have seen it, too.
+ */
+export class Sight {
+  readonly #leaseMs: number;
+  #sinceMs = Number.POSITIVE_INFINITY;
+  #lastMs = Number.NEGATIVE_INFINITY;
+
+  constructor(leaseMs: number) {
+    this.#leaseMs = leaseMs;
+  }
+
+  /** The database has answered now. Reconciliations are a third of a lease apart at most. */
+  seen(nowMs: number): void {
+    if (nowMs - this.#lastMs > this.#leaseMs / 2) this.#sinceMs = nowMs;
+    this.#lastMs = nowMs;
+  }
+
+  /** It has answered again and again for a lease. */
+  hasLasted(nowMs: number): boolean {
+    return nowMs - this.#lastMs <= this.#leaseMs / 2 && nowMs - this.#sinceMs >= this.#leaseMs;
+  }
+}

@@ -1,0 +1,189 @@
+import test, { type ExecutionContext } from 'ava';
+import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
+import type { Address } from '../address.ts';
+import { OverloadedError } from '../errors.ts';
+import { defaultLimits, type Limits } from '../host/limits.ts';
+import { noMetrics } from '../host/runtime-metrics.ts';
+import { StoreError, type StoreRead, type StoreRows } from '../store/store.ts';
+import { table } from '../table.ts';
+import { Reader } from './reader.ts';
+
+const note = table({
+  name: 'note',
+  columns: { owner: 'text', place: 'int8' },
+  key: ['owner', 'place'],
+  order: 'place',
+});
+
+const addressOf = (id: string): Address => ({ kind: 'user', id });
+const byKey = (owner: string, count = 1): StoreRead => ({
+  read: 'keys',
+  table: note,
+  keys: Array.from({ length: count }, (_, place) => ({ owner, place })),
+});
+const page = (owner: string, budgetBytes: number): StoreRead => ({
+  read: 'range',
+  table: note,
+  owner,
+  after: 0,
+  through: 9,
+  limit: 9,
+  budgetBytes,
+});
+const ownerOf = (read: StoreRead): string =>
+  read.read === 'range' ? read.owner : String((read.read === 'keys' ? read.keys : read.values)[0]?.['owner']);
+
+/** A reader over a store that answers when the test says so: each read with its owner. */
+function given(t: ExecutionContext, limits: Partial<Limits> = {}) {
+  const clock = new FakeClock();
+  const overloaded: string[] = [];
+  const asked: string[] = [];
+  const open: { answer(): void; fail(error: Error): void }[] = [];
+  const read = (reads: readonly StoreRead[]) => {
+    asked.push(reads.map(ownerOf).join(' '));
+    return new Promise<readonly StoreRows[]>((resolve, reject) =>
+      open.push({
+        answer: () => resolve(reads.map((each) => ({ rows: [{ owner: ownerOf(each) }], complete: true }))),
+        fail: reject,
+      }),
+    );
+  };
+  const reader = new Reader({
+    store: { read },
+    clock,
+    limits: { ...defaultLimits, ...limits },
+    metrics: { ...noMetrics, overloaded: (what) => overloaded.push(what) },
+  });
+  const answered: string[] = [];
+  const note = (owner: string, answer: Promise<readonly StoreRows[]>) =>
+    answer.then(
+      (found) => answered.push(`${owner}: ${found.map(({ rows }) => rows[0]?.['owner']).join(' ')}`),
+      (error: Error) => answered.push(`${owner}: ${error.message}`),
+    );
+  const end = async (how: (batch: { answer(): void; fail(error: Error): void }) => void) => {
+    const batch = open.shift();
+    if (batch === undefined) return t.fail('nothing is in flight');
+    how(batch);
+    await drainPromises();
+  };
+  return {
+    reader,
+    clock,
+    asked,
+    answered,
+    overloaded,
+    want: (owner: string, ...reads: StoreRead[]) =>
+      void note(owner, reader.read(addressOf(owner), reads.length === 0 ? [byKey(owner)] : reads)),
+    share: (owner: string) => void note(owner, reader.share(addressOf(owner), [byKey(owner)])),
+    answer: () => end((batch) => batch.answer()),
+    fail: (error: Error) => end((batch) => batch.fail(error)),
+    async answerAll() {
+      while (open.length > 0) await end((batch) => batch.answer());
+    },
+  };
+}
+
+test('what is wanted in one tick is asked for at once, and everybody gets his own', async (t) => {
+  const { reader, want, asked, answered, answer } = given(t);
+  want('ada', byKey('ada'), byKey('ada'));
+  want('bob');
+  await drainPromises();
+  t.deepEqual(asked, ['ada ada bob']);
+  t.false(reader.isIdle);
+  await answer();
+  t.deepEqual(answered, ['ada: ada ada', 'bob: bob']);
+  t.true(reader.isIdle);
+});
+
+test('while every slot is busy reads pile up, and one of each actor goes before a second of any', async (t) => {
+  const { want, asked, answer } = given(t, { readsInFlightMax: 1, readBatchRowsMax: 3 });
+  want('zoe');
+  await drainPromises();
+  for (const owner of ['ada', 'ada', 'ada', 'bob', 'cyd']) want(owner);
+  await answer();
+  await answer();
+  t.deepEqual(asked, ['zoe', 'ada bob cyd', 'ada ada']);
+});
+
+test('the reads of one actor leave a slot to the others', async (t) => {
+  const { want, asked, answerAll, reader } = given(t, { readsInFlightMax: 3, readBatchRowsMax: 1 });
+  for (let count = 0; count < 5; count += 1) want('ada');
+  await drainPromises();
+  t.deepEqual(asked, ['ada', 'ada']);
+  want('bob');
+  await drainPromises();
+  t.deepEqual(asked, ['ada', 'ada', 'bob']);
+  await answerAll();
+  t.is(asked.length, 6);
+  t.true(reader.isIdle);
+});
+
+test('what is read at once is bounded by rows and by bytes; what exceeds them alone is read alone', async (t) => {
+  const { want, asked, answerAll } = given(t, {
+    readsInFlightMax: 1,
+    readBatchRowsMax: 20,
+    readBatchBytesMax: 100,
+  });
+  want('ada', byKey('ada', 50));
+  want('bob', page('bob', 60));
+  want('cyd', page('cyd', 60));
+  want('dan');
+  await answerAll();
+  await drainPromises();
+  await answerAll();
+  t.deepEqual(asked, ['ada', 'bob', 'cyd dan']);
+});
+
+test('more shared reads of one actor than it may have are overloaded, and those of others are not', async (t) => {
+  const { share, want, answered, overloaded, answerAll, reader } = given(t, { sharedReadsOfActorMax: 2 });
+  for (let count = 0; count < 3; count += 1) share('ada');
+  share('bob');
+  want('ada');
+  await drainPromises();
+  t.deepEqual(answered, ['ada: too many reads of this actor wait for the database']);
+  t.deepEqual(overloaded, ['read']);
+  await answerAll();
+  t.is(answered.length, 5);
+  t.true(reader.isIdle);
+  share('ada');
+  await drainPromises();
+  t.false(reader.isIdle);
+});
+
+test('more reads than may wait on a host are overloaded', async (t) => {
+  const { reader } = given(t, { readsInFlightMax: 1, readsWaitingMax: 1 });
+  void reader.read(addressOf('ada'), [byKey('ada')]);
+  await t.throwsAsync(reader.read(addressOf('bob'), [byKey('bob')]), { instanceOf: OverloadedError });
+});
+
+test('of reads that were asked for at once only the defective one fails', async (t) => {
+  const { want, asked, answered, answer, fail, reader } = given(t);
+  const defect = new StoreError('defect', 'no such column');
+  for (const owner of ['ada', 'bob', 'cyd']) want(owner);
+  await drainPromises();
+  await fail(defect);
+  await fail(defect);
+  await answer();
+  await fail(defect);
+  await answer();
+  t.deepEqual(asked, ['ada bob cyd', 'ada bob', 'ada', 'bob', 'cyd']);
+  t.deepEqual(answered, ['ada: ada', 'bob: no such column', 'cyd: cyd']);
+  t.true(reader.isIdle);
+});
+
+test('when the database fails, whoever has waited too long is told so with the others', async (t) => {
+  const { want, clock, answered, fail, reader, answerAll } = given(t, {
+    readsInFlightMax: 1,
+    readWaitMaxMs: 1_000,
+  });
+  want('ada');
+  await drainPromises();
+  want('bob');
+  await clock.advance(1_000);
+  want('cyd');
+  await fail(new StoreError('unavailable', 'no connection'));
+  t.deepEqual(answered, ['ada: no connection', 'bob: a read waited too long']);
+  await answerAll();
+  t.deepEqual(answered.at(-1), 'cyd: cyd');
+  t.true(reader.isIdle);
+});

@@ -1,0 +1,236 @@
+/**
+ * One reader per host: whenever a slot is free it takes what the actors want read and asks for all of it at once, so
+ * that the store can answer many owners with one statement. There is no timer: while every slot is busy reads pile up,
+ * so batches grow with the load by themselves.
+ *
+ * One actor does not stop the others. Actors take turns, one read each, and the reads of one are never in all slots at
+ * once, so that one of them is left for the others. What waits is bounded: for one actor where no mailbox bounds it, and
+ * on the host.
+ *
+ * A read is begun when it is asked for, and the database is asked later: what the answer holds beyond that moment is for
+ * who asked to overlay or to leave out, as ever (runtime/actor/rows.ts).
+ *
+ * A batch that fails:
+ *   defect   one of them cannot be read; they go again in halves, so that in the end only that one fails
+ *   others   the database cannot answer now; all of them fail, and so does what has waited too long meanwhile
+ */
+import { type Address, addressKey } from '../address.ts';
+import type { Clock } from '../clock.ts';
+import { OverloadedError } from '../errors.ts';
+import type { Limits } from '../host/limits.ts';
+import type { RuntimeMetrics } from '../host/runtime-metrics.ts';
+import { type Store, StoreError, type StoreRead, type StoreRows } from '../store/store.ts';
+
+export interface ReaderOptions {
+  readonly store: Pick<Store, 'read'>;
+  readonly clock: Clock;
+  readonly limits: Pick<
+    Limits,
+    | 'readBatchRowsMax'
+    | 'readBatchBytesMax'
+    | 'readsInFlightMax'
+    | 'sharedReadsOfActorMax'
+    | 'readsWaitingMax'
+    | 'readWaitMaxMs'
+  >;
+  readonly metrics: RuntimeMetrics;
+}
+
+type Answers = readonly StoreRows[];
+
+interface Wanted {
+  readonly actor: string;
+  readonly reads: readonly StoreRead[];
+  readonly cost: Cost;
+  readonly cameMs: number;
+  resolve(answers: Answers): void;
+  reject(error: unknown): void;
+}
+
+interface Cost {
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+export class Reader {
+  readonly #options: ReaderOptions;
+  /** By actor, in the order of their turns. None is empty. */
+  readonly #waiting = new Map<string, Wanted[]>();
+  /** The slots that an actor's reads are in. */
+  readonly #slotsOf = new Map<string, number>();
+  /** Shared reads of an actor that are not answered yet. */
+  readonly #sharedOf = new Map<string, number>();
+  #waitingCount = 0;
+  #inFlight = 0;
+  #scheduled = false;
+
+  constructor(options: ReaderOptions) {
+    this.#options = options;
+  }
+
+  /** Nothing waits, nothing is in flight, and nothing is counted any more. */
+  get isIdle(): boolean {
+    const counted = this.#waiting.size + this.#slotsOf.size + this.#sharedOf.size;
+    return this.#waitingCount + this.#inFlight + counted === 0;
+  }
+
+  /** For an actor's turns, of which its mailbox bounds how many wait. @throws StoreError | OverloadedError */
+  read(address: Address, reads: readonly StoreRead[]): Promise<Answers> {
+    return this.#want(addressKey(address), reads);
+  }
+
+  /** For what is answered beside the mailbox. @throws StoreError | OverloadedError */
+  async share(address: Address, reads: readonly StoreRead[]): Promise<Answers> {
+    const actor = addressKey(address);
+    if ((this.#sharedOf.get(actor) ?? 0) >= this.#options.limits.sharedReadsOfActorMax) {
+      throw this.#overloaded('too many reads of this actor wait for the database');
+    }
+    count(this.#sharedOf, actor, 1);
+    try {
+      return await this.#want(actor, reads);
+    } finally {
+      count(this.#sharedOf, actor, -1);
+    }
+  }
+
+  #want(actor: string, reads: readonly StoreRead[]): Promise<Answers> {
+    if (this.#waitingCount >= this.#options.limits.readsWaitingMax) {
+      return Promise.reject(this.#overloaded('too many reads wait for the database on this host'));
+    }
+    return new Promise((resolve, reject) => {
+      const cameMs = this.#options.clock.monotonicMs();
+      this.#push({ actor, reads, cost: costOf(reads), cameMs, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  #overloaded(why: string): OverloadedError {
+    this.#options.metrics.overloaded('read');
+    return new OverloadedError(why);
+  }
+
+  #push(wanted: Wanted): void {
+    this.#waitingCount += 1;
+    const same = this.#waiting.get(wanted.actor);
+    if (same === undefined) this.#waiting.set(wanted.actor, [wanted]);
+    else same.push(wanted);
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#isFull) return;
+    this.#scheduled = true;
+    // Not at once: reads that are wanted in the same tick, by this and other actors, come along for nothing.
+    queueMicrotask(() => {
+      this.#scheduled = false;
+      this.#fill();
+    });
+  }
+
+  get #isFull(): boolean {
+    return this.#inFlight >= this.#options.limits.readsInFlightMax;
+  }
+
+  #fill(): void {
+    while (!this.#isFull) {
+      const taken = this.#take();
+      if (taken.length === 0) return;
+      void this.#send(taken);
+    }
+  }
+
+  /** One of each actor, and again, until the batch is full. A first one is taken whatever it costs. */
+  #take(): readonly Wanted[] {
+    const { readBatchRowsMax, readBatchBytesMax, readsInFlightMax } = this.#options.limits;
+    const slotsOfActorMax = Math.max(1, readsInFlightMax - 1);
+    const taken: Wanted[] = [];
+    let rows = 0;
+    let bytes = 0;
+    // An actor that has had its turn goes behind all others, where this loop meets it again.
+    for (const [actor, wanted] of this.#waiting) {
+      if ((this.#slotsOf.get(actor) ?? 0) >= slotsOfActorMax) continue;
+      const [next] = wanted;
+      if (next === undefined) continue;
+      rows += next.cost.rows;
+      bytes += next.cost.bytes;
+      if (taken.length > 0 && (rows > readBatchRowsMax || bytes > readBatchBytesMax)) break;
+      taken.push(next);
+      wanted.shift();
+      this.#waitingCount -= 1;
+      this.#waiting.delete(actor);
+      if (wanted.length > 0) this.#waiting.set(actor, wanted);
+    }
+    return taken;
+  }
+
+  async #send(taken: readonly Wanted[]): Promise<void> {
+    const actors = new Set(taken.map(({ actor }) => actor));
+    this.#inFlight += 1;
+    for (const actor of actors) count(this.#slotsOf, actor, 1);
+    await this.#ask(taken);
+    for (const actor of actors) count(this.#slotsOf, actor, -1);
+    this.#inFlight -= 1;
+    this.#fill();
+  }
+
+  async #ask(asked: readonly Wanted[]): Promise<void> {
+    const { store, clock, metrics } = this.#options;
+    const sentMs = clock.monotonicMs();
+    try {
+      const answers = await store.read(asked.flatMap(({ reads }) => reads));
+      metrics.readBatch(asked.length, clock.monotonicMs() - sentMs);
+      let from = 0;
+      for (const { reads, resolve } of asked) {
+        resolve(answers.slice(from, from + reads.length));
+        from += reads.length;
+      }
+    } catch (error) {
+      if (isDefect(error) && asked.length > 1) return this.#askInHalves(asked);
+      for (const { reject } of asked) reject(error);
+      this.#dropLate();
+    }
+  }
+
+  async #askInHalves(asked: readonly Wanted[]): Promise<void> {
+    const half = Math.ceil(asked.length / 2);
+    await this.#ask(asked.slice(0, half));
+    await this.#ask(asked.slice(half));
+  }
+
+  /** While the database does not answer, whoever waits is not to wait for everybody before him. */
+  #dropLate(): void {
+    const { clock, limits } = this.#options;
+    const lateMs = clock.monotonicMs() - limits.readWaitMaxMs;
+    for (const [actor, wanted] of this.#waiting) {
+      const late = wanted.filter(({ cameMs }) => cameMs <= lateMs);
+      if (late.length === 0) continue;
+      const left = wanted.filter(({ cameMs }) => cameMs > lateMs);
+      if (left.length === 0) this.#waiting.delete(actor);
+      else this.#waiting.set(actor, left);
+      this.#waitingCount -= late.length;
+      for (const { reject } of late) reject(new StoreError('unavailable', 'a read waited too long'));
+    }
+  }
+}
+
+const isDefect = (error: unknown): boolean => error instanceof StoreError && error.failure === 'defect';
+
+function count(counts: Map<string, number>, actor: string, by: 1 | -1): void {
+  const counted = (counts.get(actor) ?? 0) + by;
+  if (counted === 0) counts.delete(actor);
+  else counts.set(actor, counted);
+}
+
+/** At most: how many rows may be answered, and how many bytes the budgets of ranges allow. */
+function costOf(reads: readonly StoreRead[]): Cost {
+  let rows = 0;
+  let bytes = 0;
+  for (const read of reads) {
+    if (read.read === 'keys') rows += read.keys.length;
+    else if (read.read === 'lookup') rows += read.values.length;
+    else {
+      rows += Math.min(read.limit, read.through - read.after);
+      bytes += read.budgetBytes ?? 0;
+    }
+  }
+  return { rows, bytes };
+}

@@ -1,0 +1,43 @@
+/**
+ * Which of many equal events are worth a line: the first, and then one a second with how many there were. A database
+ * that is away fails thousands of calls a second, and a line for each would be the next thing to fill a disk.
+ */
+import type { Clock } from './clock.ts';
+
+const everyMs = 1_000;
+/** What comes beyond so many different ones within a second is counted together. */
+const causesMax = 100;
+const others = 'others';
+
+interface Told {
+  readonly atMs: number;
+  untold: number;
+}
+
+export class SampledLog {
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #told = new Map<string, Told>();
+
+  constructor(clock: Pick<Clock, 'monotonicMs'>) {
+    this.#clock = clock;
+  }
+
+  /** How many events of this cause a line now speaks of, this one included; undefined: it is not to be written. */
+  times(cause: string): number | undefined {
+    const nowMs = this.#clock.monotonicMs();
+    const known = this.#told.has(cause) || this.#hasRoom(nowMs) ? cause : others;
+    const told = this.#told.get(known);
+    if (told !== undefined && nowMs - told.atMs < everyMs) {
+      told.untold += 1;
+      return undefined;
+    }
+    this.#told.set(known, { atMs: nowMs, untold: 0 });
+    return (told?.untold ?? 0) + 1;
+  }
+
+  #hasRoom(nowMs: number): boolean {
+    if (this.#told.size < causesMax) return true;
+    for (const [cause, { atMs }] of this.#told) if (nowMs - atMs >= everyMs) this.#told.delete(cause);
+    return this.#told.size < causesMax;
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * Reads that one statement can answer together: by key or by the same unique key of the same table, whoever's rows they
+ * are. A range is read alone, as each ends at a budget of its own.
+ */
+import { type AnyRow, tupleText } from '../../table.ts';
+import type { KeysRead, LookupRead, StoreRead, StoreRows } from '../store.ts';
+
+export interface JoinedRead {
+  readonly read: StoreRead;
+  /** What was found, as the answer to each of the reads given that this one stands for. */
+  split(found: StoreRows): readonly Answer[];
+}
+
+interface Answer {
+  /** Which of the reads given it answers. */
+  readonly place: number;
+  readonly found: StoreRows;
+}
+
+type Matching = KeysRead | LookupRead;
+interface Member {
+  readonly read: Matching;
+  readonly place: number;
+}
+
+export function joinReads(reads: readonly StoreRead[]): readonly JoinedRead[] {
+  const alone: JoinedRead[] = [];
+  const together = new Map<string, [Member, ...Member[]]>();
+  for (const [place, read] of reads.entries()) {
+    if (read.read === 'range') {
+      alone.push(single(read, place));
+      continue;
+    }
+    const name = `${read.table.name} ${columnsOf(read).join()}`;
+    const same = together.get(name);
+    if (same === undefined) together.set(name, [{ read, place }]);
+    else same.push({ read, place });
+  }
+  return [...alone, ...[...together.values()].map(joined)];
+}
+
+const single = (read: StoreRead, place: number): JoinedRead => ({
+  read,
+  split: (found) => [{ place, found }],
+});
+
+function joined(members: readonly [Member, ...Member[]]): JoinedRead {
+  const [first] = members;
+  if (members.length === 1) return single(first.read, first.place);
+  const by = columnsOf(first.read);
+  const { table } = first.read;
+  return {
+    read: { read: 'lookup', table, unique: by, values: members.flatMap(({ read }) => valuesOf(read)) },
+    split({ rows }) {
+      const byValue = new Map(rows.map((row) => [tupleText(by, row), row]));
+      return members.map(({ read, place }) => {
+        return { place, found: { rows: rowsFor(by, valuesOf(read), byValue), complete: true } };
+      });
+    },
+  };
+}
+
+/** In the order wanted, each once. */
+function rowsFor(
+  by: readonly string[],
+  wanted: readonly AnyRow[],
+  byValue: ReadonlyMap<string, AnyRow>,
+): readonly AnyRow[] {
+  const found = wanted.map((value) => byValue.get(tupleText(by, value))).filter((row) => row !== undefined);
+  return [...new Set(found)];
+}
+
+const columnsOf = (read: Matching): readonly string[] =>
+  read.read === 'keys' ? read.table.key : read.unique;
+
+const valuesOf = (read: Matching): readonly AnyRow[] => (read.read === 'keys' ? read.keys : read.values);

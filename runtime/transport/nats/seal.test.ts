@@ -1,0 +1,68 @@
+import { createHmac } from 'node:crypto';
+import test from 'ava';
+import fc from 'fast-check';
+import { FrameError } from './frame.ts';
+import { createHmacSha256, createSeal } from './seal.ts';
+
+const key = Buffer.alloc(32, 1);
+const frame = Buffer.from('frame');
+const minuteMs = 60_000;
+const sealAt = (nowMs: number, of = key) => createSeal(of, { nowMs: () => nowMs });
+const seal = sealAt(0);
+
+test('it is the HMAC-SHA256 of the standard', (t) => {
+  const bytes = fc.uint8Array({ maxLength: 200 });
+  fc.assert(
+    fc.property(
+      fc.uint8Array({ minLength: 1, maxLength: 64 }),
+      fc.string(),
+      bytes,
+      (secret, context, data) => {
+        const expected = createHmac('sha256', secret).update(context).update(data).digest('hex');
+        t.is(createHmacSha256(Buffer.from(secret))(context, data).toString('hex'), expected);
+      },
+    ),
+  );
+});
+
+test('what was sealed is opened where it was sent, with the place for its answer', (t) => {
+  t.deepEqual(seal.open({ subject: 'a', data: seal.seal(frame, 'a') }), frame);
+  t.deepEqual(seal.open({ subject: 'a', reply: 'r', data: seal.seal(frame, 'a', 'r') }), frame);
+});
+
+function rejection(message: Parameters<typeof seal.open>[0], at = seal): string {
+  try {
+    at.open(message);
+  } catch (error) {
+    if (error instanceof FrameError) return error.reason;
+  }
+  return 'opened';
+}
+
+test('no byte of it can be another, and none can be missing or more', (t) => {
+  const sealed = seal.seal(frame, 'a');
+  for (let at = 0; at < sealed.length; at += 1) {
+    const changed = Buffer.from(sealed);
+    changed[at] = (changed[at] ?? 0) ^ 1;
+    t.is(rejection({ subject: 'a', data: changed }), at === 0 ? 'version' : 'mac', `byte ${at}`);
+    t.not(rejection({ subject: 'a', data: sealed.subarray(0, at) }), 'opened', `${at} bytes`);
+  }
+  t.is(rejection({ subject: 'a', data: Buffer.concat([sealed, Buffer.alloc(1)]) }), 'mac');
+});
+
+test('it is good for one subject, one place for the answer and one key', (t) => {
+  const data = seal.seal(frame, 'a', 'r');
+  t.is(rejection({ subject: 'b', reply: 'r', data }), 'mac');
+  t.is(rejection({ subject: 'a', reply: 'q', data }), 'mac');
+  t.is(rejection({ subject: 'a', data }), 'mac');
+  t.is(rejection({ subject: 'a', reply: 'r', data }, sealAt(0, Buffer.alloc(32, 2))), 'mac');
+});
+
+test('it is good for ten minutes, by clocks of which either may be ahead', (t) => {
+  const nowMs = 1e12;
+  const message = { subject: 'a', data: sealAt(nowMs).seal(frame, 'a') };
+  for (const byMs of [-10 * minuteMs, 10 * minuteMs])
+    t.is(rejection(message, sealAt(nowMs + byMs)), 'opened', `${byMs}`);
+  for (const byMs of [-10 * minuteMs - 1, 10 * minuteMs + 1])
+    t.is(rejection(message, sealAt(nowMs + byMs)), 'stale', `${byMs}`);
+});

@@ -1,0 +1,58 @@
+/** Requests hidden in the bodies of others: what a proxy and this server might take for different things. */
+import test from 'ava';
+import { emptyRoute, gauge, openRaw, startGateway } from '../kit/gateway.ts';
+
+const hidden = 'GET /v1/hidden HTTP/1.1\r\nHost: a\r\n\r\n';
+
+/** What stands between the head's first line and its end, and what follows. */
+const ambiguous: readonly (readonly [lines: string, body: string])[] = [
+  [`Content-Length: 2\r\nContent-Length: ${2 + hidden.length}`, '{}'],
+  [`Content-Length: ${2 + hidden.length}\r\nContent-Length: 2`, '{}'],
+  ['Content-Length:\r\nContent-Length: 2', '{}'],
+  ['Content-Length: 0\r\nContent-Length: 2', '{}'],
+  ['Transfer-Encoding: xchunked', '2\r\n{}\r\n0\r\n\r\n'],
+  ['Transfer-Encoding: chunked, identity', '2\r\n{}\r\n0\r\n\r\n'],
+  ['Transfer-Encoding: gzip, chunked', '2\r\n{}\r\n0\r\n\r\n'],
+  ['Transfer-Encoding: identity', '2\r\n{}\r\n0\r\n\r\n'],
+  ['Transfer-Encoding: chunked\r\nTransfer-Encoding: identity', '2\r\n{}\r\n0\r\n\r\n'],
+];
+
+const targets = ['POST /v1/open', 'GET /v1/hidden', 'POST /v1/nowhere', 'OPTIONS /v1/open', 'GET /sockets'];
+
+for (const target of targets) {
+  test(`${target}: a framing that can be read in two ways ends the connection, and nobody is asked`, async (t) => {
+    let asked = 0;
+    const handle = async () => {
+      asked += 1;
+      return { status: 204 };
+    };
+    const server = await startGateway(t, [
+      emptyRoute('POST', '/v1/open', { handle }),
+      emptyRoute('GET', '/v1/hidden', { handle }),
+    ]);
+    for (const [lines, body] of ambiguous) {
+      const connection = await openRaw(t, server.port);
+      const upgrade =
+        'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
+      connection.send(
+        `${target} HTTP/1.1\r\nHost: a\r\n${target === 'GET /sockets' ? upgrade : ''}${lines}\r\n\r\n${body}${hidden}`,
+      );
+      t.is(await connection.ended, '', lines);
+    }
+    t.is(asked, 0);
+    t.is(await gauge(server, 'http_ambiguous_requests'), ambiguous.length);
+    t.is(await gauge(server, 'http_requests_in_flight'), 0);
+  });
+}
+
+test('no reply names what serves it', async (t) => {
+  const server = await startGateway(t, [emptyRoute('GET', '/v1/open')]);
+  for (const path of ['/v1/open', '/v1/nowhere', '/sockets']) {
+    const { headers } = await fetch(server.url + path);
+    t.deepEqual(
+      [...headers.keys()].filter((name) => /server|powered|uwebsockets/i.test(name)),
+      [],
+      path,
+    );
+  }
+});

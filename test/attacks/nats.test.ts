@@ -1,0 +1,130 @@
+/** Somebody who may speak to NATS and has not the root secret: what he sends is done by nobody, and answered by nobody. */
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import test from 'ava';
+import { systemClock } from '../../runtime/clock.ts';
+import { encodeFrame } from '../../runtime/transport/nats/frame.ts';
+import { createSeal } from '../../runtime/transport/nats/seal.ts';
+import { startNatsServer } from '../kit/nats-server.ts';
+import {
+  addressOn,
+  call,
+  echo,
+  prefixOf,
+  rawClient,
+  sealKey,
+  shardCount,
+  startProcess,
+  until,
+} from '../kit/transport-process.ts';
+
+const server = await startNatsServer();
+test.after.always(() => server.stop());
+
+let clusters = 0;
+const cluster = () => {
+  clusters += 1;
+  return { clusterName: `attacked-${clusters}`, wakeStream: { deliverMs: 1_000, ackWaitMs: 1_500 } };
+};
+
+const frame = encodeFrame({
+  kind: 'call',
+  callId: 'forged',
+  from: 'stranger',
+  shards: shardCount,
+  remainingMs: 5_000,
+  address: addressOn(0),
+  command: 'echo',
+  request: 'forged',
+});
+const ours = createSeal(sealKey, systemClock);
+const elevenMinutesAgo = createSeal(sealKey, { nowMs: () => systemClock.nowMs() - 660_000 });
+const guessed = createSeal(Buffer.alloc(32), systemClock);
+
+test('a call of a stranger is not run, and nobody answers it', async (t) => {
+  const shared = cluster();
+  const subject = `${prefixOf(shared.clusterName)}.shard.0`;
+  const owner = await startProcess(t, server.url, { ...shared, answer: echo });
+  const raw = await rawClient(t, server.url);
+  const answers: unknown[] = [];
+  raw.subscribe('stolen', { callback: (_, message) => void answers.push(message) });
+  const attempts = {
+    'without a seal': [frame, 'version'],
+    'sealed with another key': [guessed.seal(frame, subject, 'stolen'), 'mac'],
+    'overheard, on its way to another shard': [ours.seal(frame, `${subject}0`, 'stolen'), 'mac'],
+    'overheard, with another place for the answer': [ours.seal(frame, subject, 'reply.1'), 'mac'],
+    'overheard long ago': [elevenMinutesAgo.seal(frame, subject, 'stolen'), 'stale'],
+    'nothing at all': [Buffer.alloc(0), 'corrupt'],
+  } as const;
+  for (const [bytes] of Object.values(attempts)) raw.publish(subject, bytes, { reply: 'stolen' });
+  const reasons = Object.values(attempts).map(([, reason]) => reason);
+  await until(() => owner.seen.rejected.length === reasons.length);
+  t.deepEqual(owner.seen.rejected, reasons);
+
+  // What an owner answers comes after all it may have answered before.
+  const caller = await startProcess(t, server.url, shared);
+  t.is(await caller.transport.ask(call('hello')), 'hello');
+  await raw.flush();
+  t.deepEqual(answers, []);
+  t.is(owner.seen.asked.length, 1);
+});
+
+test('a call is answered by its owner alone, and by no answer to another call', async (t) => {
+  const shared = cluster();
+  const raw = await rawClient(t, server.url);
+  const subject = `${prefixOf(shared.clusterName)}.shard.0`;
+  const forged = encodeFrame({ kind: 'reply', value: 'forged' });
+  // He hears the call as its owner does, and is quicker.
+  raw.subscribe(subject, {
+    max: 1,
+    callback(_, message) {
+      const { reply = '' } = message;
+      raw.publish(reply, forged);
+      raw.publish(reply, guessed.seal(forged, reply));
+      raw.publish(reply, ours.seal(forged, `${reply}0`));
+      raw.publish(subject, Buffer.from('no call'), { reply });
+      void raw.flush().then(() => raw.publish(`${subject}.go`));
+    },
+  });
+  await raw.flush();
+  let go = () => {};
+  raw.subscribe(`${subject}.go`, { callback: () => go() });
+  const owner = await startProcess(t, server.url, {
+    ...shared,
+    answer: async ({ request }) => {
+      await new Promise<void>((resolve) => {
+        go = resolve;
+      });
+      return request;
+    },
+  });
+  const caller = await startProcess(t, server.url, shared);
+  t.is(await caller.transport.ask(call('hello')), 'hello');
+  await until(() => caller.seen.rejected.length === 3 && owner.seen.rejected.length === 1);
+  t.deepEqual(caller.seen.rejected, ['version', 'mac', 'mac']);
+});
+
+test('hints, events and wake-ups of strangers reach nobody, and are told once', async (t) => {
+  const shared = cluster();
+  const prefix = prefixOf(shared.clusterName);
+  const host = await startProcess(t, server.url, { ...shared, answer: () => null });
+  await until(() => host.transport.isWakeStreamAvailable);
+  const events: unknown[] = [];
+  host.transport.listen('gateway', { event: (event) => events.push(event), hinted() {}, reconnected() {} });
+  const raw = await rawClient(t, server.url);
+  const address = addressOn(0);
+  const hint = encodeFrame({ kind: 'hint', from: 'stranger', hint: { hint: 'rebalance' } });
+  const event = encodeFrame({ kind: 'event', host: 'stranger', sequence: 0, address, event: 'forged' });
+  const wake = encodeFrame({ kind: 'wake', tellId: 'forged', target: address });
+  raw.publish(`${prefix}.hint`, guessed.seal(hint, `${prefix}.hint`));
+  raw.publish(`${prefix}.gateway.gateway`, guessed.seal(event, `${prefix}.gateway.gateway`));
+  await jetstream(raw).publish(`${prefix}.wake`, guessed.seal(wake, `${prefix}.wake`));
+  await until(() => host.seen.rejected.length === 3 && host.seen.failedWakes === 1);
+  t.deepEqual(host.seen.rejected, ['mac', 'mac', 'mac']);
+  t.deepEqual([...host.seen.hints, ...events, ...host.seen.asked], []);
+  const told = host.seen.logged.filter((line) => line.includes('no process of this cluster'));
+  t.is(told.length, 1);
+  const { streams } = await jetstreamManager(raw);
+  await until(
+    async () => (await streams.info(`scriptorium-${shared.clusterName}-database`)).state.messages === 0,
+  );
+});
