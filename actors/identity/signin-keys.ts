@@ -20,6 +20,8 @@ export interface SigninKeys {
   actorId(address: SignInAddress): string;
   /** The id of the `signin` actor that counts the wrong passwords of an account's own signed-in callers. */
   guardId(userUuid: string): string;
+  /** The id of the `signin` actor that counts the look-ups of what a user has left for a recovery. */
+  recoveryId(userUuid: string): string;
   /** By what the `signin` actor of this id keeps a network or a device: who reads it learns nothing of its owner. */
   placeKey(actorId: string, place: string): string;
   /**
@@ -45,6 +47,7 @@ const approvalIdForm = /^([0-9a-f]{64})-([0-9a-f]{32})-([\w-]{43})$/;
 export function createSigninKeys(keyring: Keyring): SigninKeys {
   const actorKey = keyring.derive('signin-actor');
   const guardKey = keyring.derive('signed-in-guard');
+  const recoveryKey = keyring.derive('recovery-guard');
   const placeKey = keyring.derive('signin-place');
   const approvalKey = keyring.derive('approval-id');
   const pseudoKey = keyring.derive('pseudo-account');
@@ -56,6 +59,7 @@ export function createSigninKeys(keyring: Keyring): SigninKeys {
   return {
     actorId: (address) => addressHmac(actorKey, address),
     guardId: (userUuid) => createHmac('sha256', guardKey).update(userUuid).digest('hex'),
+    recoveryId: (userUuid) => createHmac('sha256', recoveryKey).update(userUuid).digest('hex'),
     placeKey: (actorId, place) =>
       createHmac('sha256', placeKey).update(`${actorId}\u0000${place}`).digest('base64url').slice(0, 22),
     approvalId: (actorId, secret) => `${actorId}-${approvalMac(actorId, secret)}-${secret}`,

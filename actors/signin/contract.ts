@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
 import { approvalSchema } from '../identity/approval.ts';
+import { escrowSchema } from '../identity/escrow.ts';
 import { keyParamsSchema } from '../identity/key-params.ts';
 import { deviceSchema, signInReplySchema } from '../identity/session.ts';
 import { answerSchema, type Refusal } from '../reply.ts';
@@ -48,6 +49,8 @@ export const Signin = contract({
         assertionResponse: z.record(z.string(), z.unknown()).optional(),
         /** Of an approval of this actor's. */
         approvalSecret: z.string().optional(),
+        /** Then nothing else meets the factor, and whatever is wrong is one refusal. */
+        recoveryCodes: z.string().optional(),
       }),
       reply: answerSchema(keyParamsSchema),
     },
@@ -61,10 +64,21 @@ export const Signin = contract({
         apiVersion: z.string(),
         ephemeral: z.boolean(),
         hvmToken: z.string().optional(),
+        /** Have to be right as well, and restore the second factor. */
+        recoveryCodes: z.string().optional(),
         device: deviceSchema,
         cookieSessions,
       }),
       reply: answerSchema(signInReplySchema),
+    },
+
+    /**
+     * What a client has left with this user for its recovery (docs/protocol/account.md, "Recovery of an account"), asked
+     * of the `signin` actor that counts the look-ups. Refusals: 404 whatever there is not, 429.
+     */
+    lookUpEscrow: {
+      request: z.object({ userUuid: z.string(), device: deviceSchema }),
+      reply: answerSchema(escrowSchema),
     },
 
     /** What a browser needs to have a security key sign in to an address, known or not. */

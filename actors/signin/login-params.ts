@@ -39,9 +39,13 @@ interface Asked extends SignInAddress {
   readonly trustedDeviceToken?: string | undefined;
   readonly assertionResponse?: Readonly<Record<string, unknown>> | undefined;
   readonly approvalSecret?: string | undefined;
+  readonly recoveryCodes?: string | undefined;
 }
 
-type Unmet = { readonly factor: 'totp' | 'security-key'; readonly outcome: 'missing' | 'wrong' | 'used' };
+type Unmet = {
+  readonly factor: 'totp' | 'security-key' | 'recovery-codes';
+  readonly outcome: 'missing' | 'wrong' | 'used';
+};
 type Outcome = { readonly passed: true } | Unmet;
 
 const passed = { passed: true } as const;
@@ -79,8 +83,8 @@ const placeOf = ({ device, cookieSessions }: Asked): Place => ({
 });
 
 /** What somebody may try many of. Tokens of trusted devices are too long to be guessed, and wrong ones are ignored. */
-const isGuess = ({ code, appPassword, assertionResponse }: Asked): boolean =>
-  code !== undefined || appPassword !== undefined || assertionResponse !== undefined;
+const isGuess = ({ code, appPassword, assertionResponse, recoveryCodes }: Asked): boolean =>
+  [code, appPassword, assertionResponse, recoveryCodes].some((given) => given !== undefined);
 
 function begin(turn: Turn, asked: Asked) {
   if (isGuess(asked)) {
@@ -103,7 +107,7 @@ async function check(
   account: AccountRow | undefined,
   assertionChallenge: string | undefined,
 ): Promise<Outcome> {
-  const { email, workspace, code, appPassword, trustedDeviceToken, assertionResponse } = asked;
+  const { email, workspace, code, appPassword, trustedDeviceToken, assertionResponse, recoveryCodes } = asked;
   const keys = workflow.use(SigninKeys);
   const userUuid = account?.user_uuid ?? keys.pseudoUser(asked);
   const assertion =
@@ -112,7 +116,7 @@ async function check(
       : undefined;
   try {
     const checked = await workflow.actors.get(User, userUuid).ask.checkFactors({
-      ...{ email, workspace, code, appPassword, trustedDeviceToken, assertion },
+      ...{ email, workspace, code, appPassword, trustedDeviceToken, assertion, recoveryCodes },
       hasAssertion: assertionResponse !== undefined,
     });
     return 'stale' in checked ? pseudoOutcome(workflow, asked) : checked;
@@ -123,6 +127,7 @@ async function check(
 }
 
 function pseudoOutcome(workflow: Workflow, asked: Asked): Outcome {
+  if (asked.recoveryCodes !== undefined) return { factor: 'recovery-codes', outcome: 'wrong' };
   const factor = workflow.use(SigninKeys).pseudoFactor(asked);
   if (factor === undefined) return passed;
   const given = factor === 'totp' ? asked.code : asked.assertionResponse;
@@ -154,12 +159,16 @@ const codeUsed = refuse(
 const keyMissing = refuse(401, 'Please authenticate with your security key.', 'u2f-required');
 const keyWrong = refuse(401, 'The security key could not be verified. Please try again.', 'mfa-invalid');
 
+/** Whatever is wrong with a recovery, and whether there is such an account. */
+export const wrongRecovery = refuse(401, 'Invalid login credentials.');
+
 const refusals = {
   totp: { missing: codeMissing, wrong: codeWrong, used: codeUsed },
   'security-key': { missing: keyMissing, wrong: keyWrong, used: keyWrong },
 };
 
 function refusalOf(turn: Turn, asked: Asked, account: AccountRow | undefined, { factor, outcome }: Unmet) {
+  if (factor === 'recovery-codes') return wrongRecovery;
   const { refused } = refusals[factor][outcome];
   const approvalId = requestApproval(turn, asked.device, account?.user_uuid);
   expireLater(turn);

@@ -20,6 +20,7 @@ import { debit, storeChallenge } from './guard.ts';
 import { forgetKnown, knownDeviceMap, knownNetworkMap } from './known.ts';
 import { login } from './login.ts';
 import { loginParams } from './login-params.ts';
+import { lookUpEscrow } from './look-up-escrow.ts';
 import { offerAssertion } from './offer-assertion.ts';
 import { strangersSlice } from './strangers.ts';
 
@@ -39,6 +40,7 @@ export const signin = kindOf(Signin, {
   commands: {
     loginParams,
     login,
+    lookUpEscrow,
     offerAssertion,
     approvalStatus,
     pendingApprovals,

@@ -54,6 +54,8 @@ export const User = contract({
         workspace: z.string(),
         apiVersion: z.string(),
         ephemeral: z.boolean(),
+        /** Have to be right, and turn the second factor off. */
+        recoveryCodes: z.string().optional(),
         device: deviceSchema,
       }),
       reply: z.union([

@@ -1,5 +1,6 @@
 /** Every route of the HTTP interface. A family of endpoints adds its list here. */
 import { z } from 'zod';
+import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { openApiDocument } from '../http/openapi.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { type AccountRouteOptions, accountRoutes } from './accounts.ts';
@@ -8,6 +9,7 @@ import { type AuthenticatorRouteOptions, authenticatorRoutes } from './authentic
 import { type BridgeTokenRouteOptions, bridgeTokenRoutes } from './bridge-tokens.ts';
 import { type HealthRouteOptions, healthRoutes } from './health.ts';
 import { itemRoutes } from './items.ts';
+import { type RecoveryRouteOptions, recoveryRoutes } from './recovery.ts';
 import { type SessionRouteOptions, sessionRoutes } from './sessions.ts';
 import { settingRoutes } from './settings.ts';
 import { type SignInRouteOptions, signInRoutes } from './sign-in.ts';
@@ -20,7 +22,9 @@ export interface RoutesOptions
     SignInRouteOptions,
     AuthenticatorRouteOptions,
     BridgeTokenRouteOptions,
+    RecoveryRouteOptions,
     SocketRouteOptions {
+  readonly signinKeys: Pick<SigninKeys, 'actorId' | 'recoveryId' | 'readApprovalId'>;
   readonly settings: AccountRouteOptions['settings'] & SignInRouteOptions['settings'];
   /** The server's own version, for the description. */
   readonly version: string;
@@ -33,6 +37,7 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
     ...sessionRoutes(options),
     ...accountRoutes(options),
     ...settingRoutes,
+    ...recoveryRoutes(options),
     ...appPasswordRoutes,
     ...authenticatorRoutes(options),
     ...bridgeTokenRoutes(options),

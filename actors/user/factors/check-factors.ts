@@ -20,6 +20,7 @@ import {
   noteUse,
   verifyAssertion,
 } from './authenticators.ts';
+import { areRecoveryCodes } from './recovery-codes.ts';
 import { acceptTotp, isTotpOn } from './totp.ts';
 import { acceptTrustedDevice } from './trusted-devices.ts';
 
@@ -37,7 +38,7 @@ export const checkFactors = workflow({
   ...User.commands.checkFactors,
   run: async (
     workflow,
-    { email, workspace, appPassword, trustedDeviceToken, code, assertion, hasAssertion },
+    { email, workspace, appPassword, trustedDeviceToken, code, assertion, hasAssertion, recoveryCodes },
   ) => {
     const first = await workflow.turn({
       recorded: true,
@@ -46,6 +47,9 @@ export const checkFactors = workflow({
         const isTheirs =
           profile.state === 'active' && profile.email === email && profile.workspace === workspace;
         if (!isTheirs) return { stale: true } as const;
+        if (recoveryCodes !== undefined) {
+          return areRecoveryCodes(turn, recoveryCodes) ? passed : wrongRecoveryCodes;
+        }
         const factor = factorOf(turn);
         if (factor === undefined) return passed;
         if (appPassword !== undefined && acceptAppPassword(turn, appPassword)) return passed;
@@ -66,6 +70,7 @@ export const checkFactors = workflow({
   },
 });
 
+const wrongRecoveryCodes = { factor: 'recovery-codes', outcome: 'wrong' } as const;
 const wrongKey = { factor: 'security-key', outcome: 'wrong' } as const;
 const missing = (factor: Factor) => ({ factor, outcome: 'missing' }) as const;
 

@@ -2,11 +2,12 @@
  * Recovery codes (docs/protocol/account.md, "Recovery codes"): one text that restores the second factor when it is
  * lost. It replaces no password and opens no key.
  */
-import type { Turn } from '../../../runtime/command.ts';
+import type { Turn, View } from '../../../runtime/command.ts';
+import { equalInConstantTime } from '../../identity/session-tokens.ts';
 import { ownAccount, ownRow } from '../account/own-account.ts';
 import { serverPasswordIs } from '../account/password-guard.ts';
 import { User } from '../contract.ts';
-import { putSetting } from '../settings/stored.ts';
+import { putSetting, settingValue } from '../settings/stored.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 
 const codeBytes = 20;
@@ -17,6 +18,12 @@ export function generateRecoveryCodes(turn: Turn): string {
   const codes = digits.match(/.{4}/g)?.join(' ') ?? '';
   putSetting(turn, 'RECOVERY_CODES', codes);
   return codes;
+}
+
+/** Whether these are the account's, in either case. */
+export function areRecoveryCodes(view: View, given: string): boolean {
+  const codes = settingValue(view, 'RECOVERY_CODES');
+  return codes !== null && equalInConstantTime(given.trim().toUpperCase(), codes);
 }
 
 export const makeRecoveryCodes = signedInWorkflow({

@@ -1,5 +1,6 @@
 /** What clients ask of second factors, and of what stands in for them (docs/protocol/account.md). */
 import { z } from 'zod';
+import { escrowSchema } from '../../identity/escrow.ts';
 import { signedIn, signedInOf } from '../../signed-in.ts';
 
 const nothing = z.object({});
@@ -96,14 +97,20 @@ export const factorShapes = {
       assertion: z.object({ response: webAuthnResponse, challenge: z.string() }).optional(),
       /** There is one, though it may be without a challenge. */
       hasAssertion: z.boolean(),
+      recoveryCodes: z.string().optional(),
     }),
     reply: z.union([
       z.object({ passed: z.literal(true) }),
-      z.object({ factor: z.enum(['totp', 'security-key']), outcome: z.enum(['missing', 'wrong', 'used']) }),
+      z.object({
+        factor: z.enum(['totp', 'security-key', 'recovery-codes']),
+        outcome: z.enum(['missing', 'wrong', 'used']),
+      }),
       /** The address is not this account's any more. */
       z.object({ stale: z.literal(true) }),
     ]),
   },
+  /** What was left for a recovery; undefined where there is nothing that could be used. */
+  escrow: { request: nothing, reply: z.object({ escrow: escrowSchema.optional() }) },
   authenticatorsOf: {
     request: z.object(address),
     reply: z.object({
