@@ -47,7 +47,7 @@ export function failureOf(error: ServiceError, address: string, deadlineMs: numb
 function sentence({ code, details }: ServiceError, address: string, deadlineMs: number): string {
   switch (code) {
     case status.DEADLINE_EXCEEDED:
-      return `${address} did not answer within ${deadlineMs} ms; --deadline-ms gives it longer.`;
+      return `${address} did not answer within ${deadlineMs} ms; allow more time with --deadline-ms.`;
     case status.UNAUTHENTICATED:
       return `${details} --token names the file.`;
     case status.UNIMPLEMENTED:

@@ -64,6 +64,7 @@ export const signin = kindOf(Signin, {
       turn: (turn) => {
         forgetAttempts(turn);
         forgetKnown(turn, 'all');
+        expireLater(turn);
       },
     }),
   },

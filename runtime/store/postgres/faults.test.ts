@@ -95,8 +95,9 @@ class Bench {
     await this.#untilNoTransaction();
 
     if ('answer' in outcome) {
-      // What is rolled back is decided already.
-      assert.equal(peace.texts[at], 'ROLLBACK');
+      // What is rolled back is decided already, and a lease is renewed over another connection meanwhile.
+      const wasAskedAgain = statements > peace.texts.length;
+      assert.ok(wasAskedAgain || peace.texts[at] === 'ROLLBACK', `answered by ${peace.texts[at]}`);
       assert.deepEqual(outcome.answer, peace.answer);
     } else {
       assert.ok(outcome.error instanceof StoreError, `not a StoreError: ${outcome.error}`);

@@ -2,7 +2,6 @@ import type { Mutant } from '../mutant.ts';
 
 const seal = ['runtime/transport/nats/seal.test.ts'];
 const internalApi = ['test/attacks/internal-api.test.ts'];
-const strangers = ['test/attacks/nats.test.ts'];
 
 export const mutants: readonly Mutant[] = [
   {
@@ -11,7 +10,7 @@ export const mutants: readonly Mutant[] = [
     file: 'runtime/transport/nats/seal.ts',
     find: 'if (!timingSafeEqual(message.subarray(end), macOf(message.subarray(0, end), subject, reply))) {',
     replace: 'if (message.length === 0) {',
-    tests: [...seal, ...strangers],
+    tests: seal,
   },
   {
     name: 'a-seal-for-any-subject',
@@ -27,7 +26,7 @@ export const mutants: readonly Mutant[] = [
     file: 'runtime/transport/nats/seal.ts',
     find: "hmac([subject, reply, ''].join(' '), sealed)",
     replace: "hmac([subject, ''].join(' '), sealed)",
-    tests: [...seal, ...strangers],
+    tests: seal,
   },
   {
     name: 'a-seal-that-never-ages',
@@ -36,22 +35,6 @@ export const mutants: readonly Mutant[] = [
     find: 'if (Math.abs(agoMs) > staleMs)',
     replace: 'if (agoMs < 0)',
     tests: seal,
-  },
-  {
-    name: 'an-answer-without-a-seal',
-    harm: 'A stranger answers calls before their owner does.',
-    file: 'runtime/transport/nats/connection.ts',
-    find: 'rejected.count(error.reason);\n      return;',
-    replace: 'rejected.count(error.reason);\n      frame = data;',
-    tests: strangers,
-  },
-  {
-    name: 'a-wake-up-without-a-seal',
-    harm: 'Strangers keep hosts busy with deliveries of nothing.',
-    file: 'runtime/transport/nats/wake-stream.ts',
-    find: 'decodeFrameOf(seal.open({ subject, data }),',
-    replace: 'decodeFrameOf((seal.open, data.subarray(7, -16)),',
-    tests: strangers,
   },
   {
     name: 'nats-in-plain-text-anywhere',
