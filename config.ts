@@ -5,7 +5,13 @@
 import { readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { join } from 'node:path';
-import { accountSettings, captchaSettings, itemSettings } from './actors/settings.ts';
+import {
+  accountSettings,
+  captchaSettings,
+  itemSettings,
+  type WebAuthnSettings,
+  webAuthnSettings,
+} from './actors/settings.ts';
 import { nearNames } from './config/near-names.ts';
 import { type Environment, read, type Sources, variablesOf } from './config/read.ts';
 import {
@@ -37,6 +43,7 @@ export const settings = {
   ...dataSettings,
   database: databaseSettings,
   accounts: accountSettings,
+  webAuthn: webAuthnSettings,
   ...captchaSettings,
   cookies: cookieSettings,
   accessKey: accessKeySettings,
@@ -53,7 +60,8 @@ const everything = { settings, secrets: secretSettings };
 
 interface Settings extends SettingsOf<typeof settings> {}
 
-export interface Config extends Omit<Settings, 'cookies' | 'gateway' | 'nats'> {
+export interface Config extends Omit<Settings, 'webAuthn' | 'cookies' | 'gateway' | 'nats'> {
+  readonly webAuthn: WebAuthnSettings;
   readonly cookies: CookieOptions;
   readonly gateway: GatewaySettings;
   /** Absent: this process is the whole server. */
@@ -138,13 +146,25 @@ function readAlone<D extends Declarations>(sources: Sources, declarations: D): S
 
 const readText: Sources['readFile'] = (path) => readFileSync(path, 'utf8');
 
+/** Keys belong to the domain that people see; a server of one's own is reached by its own app. */
+function webAuthnOf(given: Settings['webAuthn'], publicUrl: string | undefined): WebAuthnSettings {
+  const relyingPartyId =
+    given.relyingPartyId ?? (publicUrl === undefined ? 'localhost' : new URL(publicUrl).hostname);
+  const origins =
+    publicUrl === undefined
+      ? [`https://${relyingPartyId}`, `http://${relyingPartyId}`]
+      : [new URL(publicUrl).origin];
+  return { ...given, relyingPartyId, expectedOrigins: given.expectedOrigins ?? origins };
+}
+
 function configOf(values: Settings, secrets: Secrets): Config {
-  const { host, port, publicUrl, accounts, cookies, gateway } = values;
+  const { host, port, publicUrl, accounts, webAuthn, cookies, gateway } = values;
   const isHttps = publicUrl?.startsWith('https://') ?? false;
   const localUrl = `http://${urlHost(host)}:${port}`;
   return {
     ...values,
     nats: secrets.natsUrls === undefined ? undefined : values.nats,
+    webAuthn: webAuthnOf(webAuthn, publicUrl),
     // Over plain http a browser drops what is Secure, and what is SameSite=None without being Secure: a server at
     // home, reached by its own app, works with Lax. Behind https, apps of other sites are meant to work too.
     cookies: {

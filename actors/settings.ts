@@ -3,16 +3,20 @@ import { dependency } from '../runtime/dependency.ts';
 import {
   address,
   bytes,
+  type Complete,
+  days,
   defaultsOf,
   entriesOf,
   fixed,
   flag,
   integer,
+  list,
   type SettingsOf,
   sameOnAllNodes,
   seconds,
   section,
   setting,
+  text,
 } from '../runtime/setting.ts';
 
 const mebibyte = 1_048_576;
@@ -82,6 +86,12 @@ const signingIn = section('Signing in', {
     default: 86_400,
     description: 'How long the account stays locked after the last failure.',
   }),
+  trustedDeviceAgeMs: days({
+    name: 'AUTH_TRUSTED_DEVICE_DURATION_DAYS',
+    min: 1,
+    default: 30,
+    description: 'How long a trusted device needs no second factor.',
+  }),
   strangerAttemptsMax: integer({
     name: 'MAX_STRANGER_LOGIN_ATTEMPTS',
     unit: 'attempts',
@@ -90,6 +100,13 @@ const signingIn = section('Signing in', {
     default: 60,
     description:
       'Failures of all networks together from which nobody has signed in to the account; after them such networks have to wait a minute, then twice as long each time, an hour at most. Networks that are known are let through.',
+  }),
+  approvalAgeMs: seconds({
+    name: 'AUTH_MFA_APPROVAL_TTL_SECONDS',
+    min: 10,
+    max: 3_600,
+    default: 120,
+    description: 'How long a sign-in waits for the approval of another device.',
   }),
   /** How long a code challenge waits for its verifier. */
   challengeAgeMs: fixed(3_600_000),
@@ -159,6 +176,36 @@ export const accountSettings = sameOnAllNodes({
 export interface AccountSettings extends SettingsOf<typeof accountSettings> {}
 export const AccountSettings = dependency<AccountSettings>('the settings of accounts');
 export const defaultAccountSettings: AccountSettings = defaultsOf(accountSettings);
+
+export const webAuthnSettings = sameOnAllNodes(
+  section('Signing in', {
+    relyingPartyId: text({
+      name: 'U2F_RELYING_PARTY_ID',
+      description:
+        'The domain that security keys are made for. Keys made for another one are of no use any more.',
+      defaultText: 'the host of `PUBLIC_URL`, or `localhost`',
+      pattern: /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i,
+      form: 'a domain',
+    }),
+    relyingPartyName: text({
+      name: 'U2F_RELYING_PARTY_NAME',
+      default: 'Scriptorium',
+      description: 'The name that a security key shows for it.',
+    }),
+    expectedOrigins: list({
+      name: 'U2F_EXPECTED_ORIGIN',
+      description: 'The origins, separated by commas, of the apps that use security keys.',
+      defaultText: 'that of `PUBLIC_URL`, or those of the relying party',
+    }),
+    requireUserVerification: flag({
+      name: 'U2F_REQUIRE_USER_VERIFICATION',
+      default: false,
+      description: 'Whether a security key has to ask for a PIN or a fingerprint.',
+    }),
+  }),
+);
+export interface WebAuthnSettings extends Complete<SettingsOf<typeof webAuthnSettings>> {}
+export const WebAuthnSettings = dependency<WebAuthnSettings>('the settings of security keys');
 
 export const captchaSettings = sameOnAllNodes(
   section('Signing in', {

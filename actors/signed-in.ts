@@ -2,7 +2,7 @@
  * The contract of commands for signed-in callers: the request carries the credentials beside the command's own fields,
  * and the actor checks the session before it looks at anything else.
  */
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { CommandShape } from '../runtime/contract.ts';
 import { type Credentials, credentialsSchema } from './identity/session-tokens.ts';
 import { answerSchema, type Refusal, type SignedInAnswer } from './reply.ts';
@@ -18,12 +18,26 @@ export interface SignedInShape<Fields, Ok> extends CommandShape<SignedInRequest<
   /** The command's own fields. */
   readonly fields: ObjectSchema<Fields>;
   readonly ok: z.ZodType<Ok>;
-  /** The reply as JSON text, where it may already exist. */
+  /** The request names a user, in the path: who is not that user is refused with 403. */
+  readonly ofUser?: boolean | undefined;
+  /** The reply as JSON text, where that may be at hand already. */
   readonly json?: (ok: Ok) => string;
 }
 
+/** Of a command whose path names the user it is about. */
+export function signedInOf<Fields extends object, Ok>(
+  shape: Pick<SignedInShape<Fields, Ok>, 'access' | 'fields' | 'ok'>,
+): SignedInShape<Fields & { readonly userUuid: string }, Ok> {
+  const fields = shape.fields.extend({ userUuid: z.string().max(64) });
+  return signedIn({
+    ...shape,
+    fields: fields as unknown as ObjectSchema<Fields & { readonly userUuid: string }>,
+    ofUser: true,
+  });
+}
+
 export function signedIn<Fields, Ok>(
-  shape: Pick<SignedInShape<Fields, Ok>, 'access' | 'fields' | 'ok' | 'json'>,
+  shape: Pick<SignedInShape<Fields, Ok>, 'access' | 'fields' | 'ok' | 'json' | 'ofUser'>,
 ): SignedInShape<Fields, Ok> {
   const request = shape.fields.extend({ credentials: credentialsSchema });
   return {

@@ -1,5 +1,6 @@
 /** The gateway role: the routes this process serves, and the port they are on. */
 import type { Registry } from 'prom-client';
+import type { BridgeTokens } from '../actors/identity/bridge-tokens.ts';
 import type { SessionTokens } from '../actors/identity/session-tokens.ts';
 import type { SigninKeys } from '../actors/identity/signin-keys.ts';
 import type { VerifyBearer } from '../gateway/admission/bearer.ts';
@@ -19,6 +20,7 @@ export interface GatewayParts {
   readonly readiness: Readiness;
   readonly tokens: SessionTokens;
   readonly signinKeys: SigninKeys;
+  readonly bridgeTokens: BridgeTokens;
   readonly actors: Actors;
   readonly verifyBearer: VerifyBearer;
   readonly registry: Registry;
@@ -29,7 +31,7 @@ export interface GatewayParts {
 /** Drains with the lifetime. Resolves to the port taken; rejects when it is not available. */
 export async function openGateway(options: ServerOptions, parts: GatewayParts): Promise<number> {
   const { config, secrets, version, clock, random, logger, lifetime } = options;
-  const { readiness, tokens, signinKeys, transport } = parts;
+  const { readiness, tokens, signinKeys, bridgeTokens, transport } = parts;
   const accessKey =
     secrets.accessKey === undefined ? undefined : { key: secrets.accessKey, ...config.accessKey };
   const socketTokens = createSocketTokens(parts.keyring.derive('socket-token'), clock);
@@ -39,6 +41,7 @@ export async function openGateway(options: ServerOptions, parts: GatewayParts): 
       readiness,
       tokens,
       signinKeys,
+      bridgeTokens,
       socketTokens,
       version,
       settings: config.accounts,

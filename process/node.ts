@@ -1,13 +1,15 @@
 /** The host role: the kinds of actors this process runs, and its part in the cluster. */
 import { availableParallelism, hostname } from 'node:os';
 import type { Registry } from 'prom-client';
+import { BridgeTokens } from '../actors/identity/bridge-tokens.ts';
 import { CaptchaVerifier, createCaptchaVerifier, noCaptcha } from '../actors/identity/captcha.ts';
 import { createPasswordHasher, PasswordHasher } from '../actors/identity/password-hasher.ts';
 import { SessionTokens } from '../actors/identity/session-tokens.ts';
 import { SigninKeys } from '../actors/identity/signin-keys.ts';
+import { UserSecrets } from '../actors/identity/user-secrets.ts';
 import { kinds } from '../actors/kinds.ts';
 import { createOutboundHttp } from '../actors/outbound/node-http.ts';
-import { AccountSettings, ItemSettings } from '../actors/settings.ts';
+import { AccountSettings, ItemSettings, WebAuthnSettings } from '../actors/settings.ts';
 import { provide } from '../runtime/dependency.ts';
 import { messageOf } from '../runtime/errors.ts';
 import { Incarnations } from '../runtime/host/incarnations.ts';
@@ -28,6 +30,8 @@ export interface NodeParts {
   readonly registry: Registry;
   readonly tokens: SessionTokens;
   readonly signinKeys: SigninKeys;
+  readonly userSecrets: UserSecrets;
+  readonly bridgeTokens: BridgeTokens;
 }
 
 export function createNode(options: ServerOptions, parts: NodeParts): Node {
@@ -50,8 +54,11 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
       provide(ItemSettings, { ...config.items, generation: resources.generation }),
       provide(SessionTokens, parts.tokens),
       provide(SigninKeys, parts.signinKeys),
+      provide(UserSecrets, parts.userSecrets),
+      provide(BridgeTokens, parts.bridgeTokens),
       provide(PasswordHasher, hasher),
       provide(CaptchaVerifier, captcha),
+      provide(WebAuthnSettings, config.webAuthn),
     ],
     store: resources.store,
     transport,

@@ -3,8 +3,10 @@
  * the ports it listens on, and back at the end.
  */
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { createBridgeTokens } from '../actors/identity/bridge-tokens.ts';
 import { createSessionTokens } from '../actors/identity/session-tokens.ts';
 import { createSigninKeys } from '../actors/identity/signin-keys.ts';
+import { createUserSecrets } from '../actors/identity/user-secrets.ts';
 import { createVerifyBearer } from '../gateway/admission/bearer.ts';
 import { createAdmin } from '../operations/admin.ts';
 import { createActors } from '../runtime/host/actors.ts';
@@ -39,9 +41,11 @@ export async function startServer(options: ServerOptions, overlay = openResource
   const { transport, isWakeStreamUp } = await openTransport(options, resources, registry);
   const tokens = createSessionTokens(keyring.derive('session-token'));
   const signinKeys = createSigninKeys(keyring);
+  const userSecrets = createUserSecrets(keyring);
+  const bridgeTokens = createBridgeTokens(keyring);
   const ofRole = await takeRole(
     options,
-    { resources, transport, registry, tokens, signinKeys },
+    { resources, transport, registry, tokens, signinKeys, userSecrets, bridgeTokens },
     isWakeStreamUp,
   );
 
@@ -76,7 +80,17 @@ export async function startServer(options: ServerOptions, overlay = openResource
   };
   const internalApi = await opened('GRPC_PORT', () => openInternalApi(options, resources, internal));
   if (config.role === 'host') return { port: undefined, adminPort, internalApi };
-  const gateway = { readiness, tokens, signinKeys, actors, verifyBearer, registry, transport, keyring };
+  const gateway = {
+    readiness,
+    tokens,
+    signinKeys,
+    bridgeTokens,
+    actors,
+    verifyBearer,
+    registry,
+    transport,
+    keyring,
+  };
   const port = await opened('PORT', () => openGateway(options, gateway));
   return { port, adminPort, internalApi };
 }

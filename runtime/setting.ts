@@ -152,6 +152,10 @@ export const milliseconds = <D extends Declared & Range>(declared: D) => integer
 export const seconds = <D extends Declared & Range>(declared: D) =>
   integer({ unit: 's', ...declared }, 1_000);
 
+/** In the program milliseconds. */
+export const days = <D extends Declared & Range>(declared: D) =>
+  integer({ unit: 'days', ...declared }, 86_400_000);
+
 export const bytes = <D extends Declared & Range>(declared: D) => integer({ unit: 'bytes', ...declared });
 
 /** In the program bytes. */

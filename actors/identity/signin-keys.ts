@@ -6,6 +6,8 @@
 import { createHmac } from 'node:crypto';
 import { dependency } from '../../runtime/dependency.ts';
 import type { Keyring } from '../../runtime/keyring.ts';
+import { derivedUuid } from './derived-uuid.ts';
+import { equalInConstantTime } from './session-tokens.ts';
 
 export interface SignInAddress {
   /** Trimmed and in lower case. */
@@ -18,23 +20,60 @@ export interface SigninKeys {
   actorId(address: SignInAddress): string;
   /** The id of the `signin` actor that counts the wrong passwords of an account's own signed-in callers. */
   guardId(userUuid: string): string;
+  /** The id of the `signin` actor that counts the look-ups of what a user has left for a recovery. */
+  recoveryId(userUuid: string): string;
   /** By what the `signin` actor of this id keeps a network or a device: who reads it learns nothing of its owner. */
   placeKey(actorId: string, place: string): string;
+  /**
+   * What an approval is known by to the device that waits for it: names its `signin` actor and carries a MAC, so that
+   * a guess wakes nobody.
+   */
+  approvalId(actorId: string, secret: string): string;
+  /** Undefined: malformed or not ours. */
+  readApprovalId(text: string): { readonly actorId: string; readonly secret: string } | undefined;
+  /** Of an unknown address, and always the same: a user who does not exist… */
+  pseudoUser(address: SignInAddress): string;
+  /** …the second factor that is asked for in vain, of about half of them… */
+  pseudoFactor(address: SignInAddress): 'totp' | 'security-key' | undefined;
+  /** …and the id of a security key, of 32 bytes in base64url. */
+  pseudoCredential(address: SignInAddress): string;
   /** The nonce an unknown address is answered with: 64 hex characters, the form of a client's own. */
   pseudoNonce(address: SignInAddress): string;
 }
 export const SigninKeys = dependency<SigninKeys>('the keys of sign-in addresses');
 
+const approvalIdForm = /^([0-9a-f]{64})-([0-9a-f]{32})-([\w-]{43})$/;
+
 export function createSigninKeys(keyring: Keyring): SigninKeys {
   const actorKey = keyring.derive('signin-actor');
   const guardKey = keyring.derive('signed-in-guard');
+  const recoveryKey = keyring.derive('recovery-guard');
   const placeKey = keyring.derive('signin-place');
+  const approvalKey = keyring.derive('approval-id');
+  const pseudoKey = keyring.derive('pseudo-account');
   const nonceKey = keyring.derive('pseudo-key-params');
+  const pseudo = (what: string, { email, workspace }: SignInAddress) =>
+    createHmac('sha256', pseudoKey).update(`${what}\u0000${workspace}\u0000${email}`).digest();
+  const approvalMac = (actorId: string, secret: string) =>
+    createHmac('sha256', approvalKey).update(`${actorId}.${secret}`).digest('hex').slice(0, 32);
   return {
     actorId: (address) => addressHmac(actorKey, address),
     guardId: (userUuid) => createHmac('sha256', guardKey).update(userUuid).digest('hex'),
+    recoveryId: (userUuid) => createHmac('sha256', recoveryKey).update(userUuid).digest('hex'),
     placeKey: (actorId, place) =>
       createHmac('sha256', placeKey).update(`${actorId}\u0000${place}`).digest('base64url').slice(0, 22),
+    approvalId: (actorId, secret) => `${actorId}-${approvalMac(actorId, secret)}-${secret}`,
+    readApprovalId(text) {
+      const [, actorId = '', mac = '', secret = ''] = approvalIdForm.exec(text) ?? [];
+      return equalInConstantTime(mac, approvalMac(actorId, secret)) ? { actorId, secret } : undefined;
+    },
+    pseudoUser: (address) => derivedUuid(pseudo('user', address).toString('hex')),
+    pseudoFactor(address) {
+      const [draw = 0] = pseudo('factor', address);
+      if (draw >= 128) return undefined;
+      return draw < 16 ? 'security-key' : 'totp';
+    },
+    pseudoCredential: (address) => pseudo('credential', address).toString('base64url'),
     pseudoNonce: (address) => addressHmac(nonceKey, address),
   };
 }

@@ -5,6 +5,8 @@
  */
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
+import { approvalSchema } from '../identity/approval.ts';
+import { escrowSchema } from '../identity/escrow.ts';
 import { keyParamsSchema } from '../identity/key-params.ts';
 import { deviceSchema, signInReplySchema } from '../identity/session.ts';
 import { answerSchema, type Refusal } from '../reply.ts';
@@ -28,13 +30,27 @@ export const missingCredentials: Refusal = {
 export const Signin = contract({
   name: 'signin',
   commands: {
-    /** The key params of an address, in the form anybody gets. No refusals: an unknown address has pseudo ones. */
+    /**
+     * The key params of an address, in the form anybody gets; an unknown address has pseudo ones. Refusals: 401 of
+     * docs/protocol/account.md, "The second factor at sign-in"; 423 after too many wrong guesses.
+     */
     loginParams: {
       request: z.object({
         ...address,
         codeChallenge: z.string(),
-        ipAddress: z.string().nullish(),
         cookieSessions,
+        device: deviceSchema,
+        /** The name that the code came under. */
+        codeName: z.string().optional(),
+        code: z.string().optional(),
+        appPassword: z.string().optional(),
+        trustedDeviceToken: z.string().optional(),
+        /** Of WebAuthn, as the client sent it. */
+        assertionResponse: z.record(z.string(), z.unknown()).optional(),
+        /** Of an approval of this actor's. */
+        approvalSecret: z.string().optional(),
+        /** Then nothing else meets the factor, and whatever is wrong is one refusal. */
+        recoveryCodes: z.string().optional(),
       }),
       reply: answerSchema(keyParamsSchema),
     },
@@ -48,10 +64,41 @@ export const Signin = contract({
         apiVersion: z.string(),
         ephemeral: z.boolean(),
         hvmToken: z.string().optional(),
+        /** Have to be right as well, and restore the second factor. */
+        recoveryCodes: z.string().optional(),
         device: deviceSchema,
         cookieSessions,
       }),
       reply: answerSchema(signInReplySchema),
+    },
+
+    /**
+     * What a client has left with this user for its recovery (docs/protocol/account.md, "Recovery of an account"), asked
+     * of the `signin` actor that counts the look-ups. Refusals: 404 whatever there is not, 429.
+     */
+    lookUpEscrow: {
+      request: z.object({ userUuid: z.string(), device: deviceSchema }),
+      reply: answerSchema(escrowSchema),
+    },
+
+    /** What a browser needs to have a security key sign in to an address, known or not. */
+    offerAssertion: {
+      request: z.object(address),
+      reply: answerSchema(z.object({ options: z.record(z.string(), z.unknown()) })),
+    },
+
+    /** Of an approval, for the device that waits. */
+    approvalStatus: {
+      request: z.object({ secret: z.string() }),
+      reply: z.object({ status: z.enum(['pending', 'approved', 'denied', 'expired']) }),
+    },
+
+    /** For the account's own devices. */
+    pendingApprovals: { request: nothing, reply: z.object({ approvals: z.array(approvalSchema) }) },
+    /** False where it does not wait any more. */
+    resolveApproval: {
+      request: z.object({ uuid: z.string(), approve: z.boolean() }),
+      reply: z.object({ resolved: z.boolean() }),
     },
 
     /** For a signed-in caller of `login-params`, whose own actor has the key params. */

@@ -11,6 +11,7 @@ import { AccountSettings } from '../settings.ts';
 import {
   type Attempts,
   attemptsMap,
+  type Counter,
   currentAttempts,
   debit,
   endOf,
@@ -86,6 +87,19 @@ export function debitAttempt(turn: Turn, origin: Origin): void {
   turn.setEntry(attemptsMap, origin.key, debit(attempts, turn.nowMs, limits));
   if (!origin.isStranger) return;
   turn.set(strangersSlice, { count: currentStrangers(turn).count + 1, lastMs: turn.nowMs });
+}
+
+/** What was guessed was right, and more is still to come: one failure fewer. */
+export function returnAttempt(turn: Turn, origin: Origin): void {
+  const { plain, captcha } = attemptsOf(turn, origin);
+  const fewer = (counter: Counter): Counter => ({ ...counter, count: Math.max(0, counter.count - 1) });
+  const left = captcha.count > 0 ? { plain, captcha: fewer(captcha) } : { plain: fewer(plain), captcha };
+  if (left.plain.count + left.captcha.count > 0) turn.setEntry(attemptsMap, origin.key, left);
+  else turn.removeEntry(attemptsMap, origin.key);
+  const strangers = currentStrangers(turn);
+  if (origin.isStranger && strangers.count > 0) {
+    turn.set(strangersSlice, { ...strangers, count: strangers.count - 1 });
+  }
 }
 
 /** The password was right: what made the attempt has no failures any more, and is known from now on. */

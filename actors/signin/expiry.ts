@@ -4,6 +4,8 @@
  */
 import { type Turn, timer } from '../../runtime/command.ts';
 import { AccountSettings } from '../settings.ts';
+import { approvalMap, endOfApprovals } from './approvals.ts';
+import { assertionChallengeSlice } from './assertion-challenge.ts';
 import { attemptsMap, endOf } from './attempts.ts';
 import { challengeMap } from './challenges.ts';
 import { Signin } from './contract.ts';
@@ -14,7 +16,13 @@ const { expire } = Signin.timers;
 
 /** Arms, or moves, the timer. To be called in every turn that adds to what the actor holds, so that it is never early. */
 export function expireLater(turn: Turn): void {
-  const endMs = Math.max(endOfAttempts(turn), ...endsOfChallenges(turn));
+  const { untilMs: endOfAssertion = 0 } = turn.get(assertionChallengeSlice) ?? {};
+  const endMs = Math.max(
+    endOfAttempts(turn),
+    endOfApprovals(turn),
+    endOfAssertion,
+    ...endsOfChallenges(turn),
+  );
   if (endMs > turn.nowMs) turn.arm(expire, endMs, null);
   else turn.arm(expire, Math.max(turn.nowMs, endOfKnowing(turn)), null);
 }
@@ -25,6 +33,8 @@ export const expireTimer = timer({
   turn: (turn) => {
     for (const key of turn.entries(attemptsMap).keys()) turn.removeEntry(attemptsMap, key);
     for (const key of turn.entries(challengeMap).keys()) turn.removeEntry(challengeMap, key);
+    for (const uuid of turn.entries(approvalMap).keys()) turn.removeEntry(approvalMap, uuid);
+    turn.set(assertionChallengeSlice, null);
     turn.set(strangersSlice, noStrangers);
     forgetKnown(turn, 'ended');
     const endMs = endOfKnowing(turn);

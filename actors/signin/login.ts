@@ -43,6 +43,7 @@ interface Login {
   readonly codeVerifier: string;
   readonly apiVersion: string;
   readonly ephemeral: boolean;
+  readonly recoveryCodes?: string | undefined;
   readonly device: Device;
   readonly cookieSessions?: readonly string[] | undefined;
 }
@@ -127,12 +128,12 @@ function accept(turn: Turn, origin: Origin, opened: Opened): void {
 }
 
 async function openSessionAt(workflow: Workflow, account: AccountRow, login: Login) {
-  const { email, workspace, apiVersion, ephemeral, device } = login;
+  const { email, workspace, apiVersion, ephemeral, recoveryCodes, device } = login;
   const credentialsVersion = account.credentials_version;
   try {
-    return await workflow.actors
-      .get(User, account.user_uuid)
-      .ask.openSession({ credentialsVersion, email, workspace, apiVersion, ephemeral, device });
+    return await workflow.actors.get(User, account.user_uuid).ask.openSession({
+      ...{ credentialsVersion, email, workspace, apiVersion, ephemeral, recoveryCodes, device },
+    });
   } catch (error) {
     // The account was deleted since its row was read.
     if (error instanceof NotFoundError) return { stale: true } as const;

@@ -5,12 +5,17 @@ import { type Mismatch, mismatchSchema } from '../collection/integrity.ts';
 import { fullItemSchema } from '../collection/item-fields.ts';
 import { syncReplyJson, syncReplySchema } from '../collection/sync-reply.ts';
 import { integrityFields, itemFields, syncFields } from '../collection/sync-request.ts';
+import { approvalSchema } from '../identity/approval.ts';
 import { keyParamsSchema, sentKeyParamsSchema } from '../identity/key-params.ts';
 import { deviceSchema, issuedSchema, sessionEntrySchema, signInReplySchema } from '../identity/session.ts';
 import { credentialsSchema } from '../identity/session-tokens.ts';
 import { answerSchema } from '../reply.ts';
 import { signedIn } from '../signed-in.ts';
+import { bridgeTokenShapes } from './bridge/shapes.ts';
 import { userEventSchema } from './events.ts';
+import { factorShapes } from './factors/shapes.ts';
+import { settingShapes } from './settings/shapes.ts';
+import { subscriptionShapes } from './subscription/shapes.ts';
 
 export { type FrameEvent, itemsChanged, userEventSchema } from './events.ts';
 
@@ -49,6 +54,8 @@ export const User = contract({
         workspace: z.string(),
         apiVersion: z.string(),
         ephemeral: z.boolean(),
+        /** Have to be right, and turn the second factor off. */
+        recoveryCodes: z.string().optional(),
         device: deviceSchema,
       }),
       reply: z.union([
@@ -102,6 +109,11 @@ export const User = contract({
       }),
       ok: nothing,
     }),
+
+    ...settingShapes,
+    ...subscriptionShapes,
+    ...factorShapes,
+    ...bridgeTokenShapes,
 
     // --- sessions ---------------------------------------------------------------------------------------------
 
@@ -186,6 +198,10 @@ export const User = contract({
      * no matter whose it is.
      */
     getItem: signedIn({ access: 'reads', fields: itemFields, ok: z.object({ item: fullItemSchema }) }),
+  },
+  tells: {
+    /** Somebody who is not signed in yet waits for one of the user's devices. */
+    approvalRequested: approvalSchema,
   },
   timers: {
     /** The next batch of what a deleted account leaves behind, after this position. */

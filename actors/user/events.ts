@@ -1,5 +1,6 @@
 /** What a user's actor publishes to the gateways that hold the user's sockets (docs/protocol/sockets.md, "Frames"). */
 import { z } from 'zod';
+import type { ApprovalRequest } from '../identity/approval.ts';
 
 /** A frame for the user's clients, who know it by its type. */
 const frameSchema = z.object({
@@ -33,6 +34,18 @@ export function itemsChanged(userUuid: string, timestampMicros: number, sessionU
     payload: { userUuid, sessionUuid: sessionUuid ?? nobodysSession, timestamp: timestampMicros },
     ...(sessionUuid !== undefined && { exceptSession: sessionUuid }),
   };
+}
+
+/** Somebody wants to sign in and has to be let in; for any of the user's devices to decide. */
+export function approvalRequested(approval: ApprovalRequest): FrameEvent {
+  const payload = {
+    challengeId: approval.uuid,
+    requestingUserAgent: approval.userAgent ?? '',
+    requestingIpAddress: approval.ipAddress,
+    createdAt: approval.createdAtMs,
+    expiresAt: approval.expiresAtMs,
+  };
+  return { event: 'frame', type: 'MFA_APPROVAL_REQUESTED', origin: 'auth', payload };
 }
 
 export function sessionsEnded(sessions: readonly string[]): UserEvent {

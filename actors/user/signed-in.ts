@@ -19,14 +19,15 @@ import {
   type WorkflowCommand,
   workflow,
 } from '../../runtime/command.ts';
-import type { Credentials } from '../identity/session-tokens.ts';
 import { answerOf, type Caller, isRefused, type Refused, refuse, type SignedInAnswer } from '../reply.ts';
 import type { SignedInRequest, SignedInShape } from '../signed-in.ts';
 import { callerOf } from './caller.ts';
 import { checkSession, isReadonly } from './sessions/check.ts';
 import type { Session } from './sessions/session.ts';
 
-type Access = SignedInShape<unknown, unknown>['access'];
+/** Who may run a command. */
+type Allowed = Pick<SignedInShape<unknown, unknown>, 'access' | 'ofUser'>;
+type Asked = SignedInRequest<{ readonly userUuid?: unknown }>;
 
 /** What a turn knows of its caller. */
 export interface SignedIn {
@@ -50,6 +51,7 @@ type Run<V, Request, P extends Plans, Ok> = (
 
 export function signedInTurn<Fields, Ok, P extends Plans = Record<never, never>>({
   access,
+  ofUser,
   turn: run,
   ...rest
 }: SignedInShape<Fields, Ok> &
@@ -60,12 +62,13 @@ export function signedInTurn<Fields, Ok, P extends Plans = Record<never, never>>
   return command({
     ...rest,
     turn: (turn, asked, reads) =>
-      whenSignedIn(turn, asked.credentials, access, (by) => answerOf(run(turn, asked, reads, by))),
+      whenSignedIn(turn, asked, { access, ofUser }, (by) => answerOf(run(turn, asked, reads, by))),
   });
 }
 
 export function signedInRead<Fields, Ok, P extends Plans = Record<never, never>>({
   access,
+  ofUser,
   answer: run,
   ...rest
 }: SignedInShape<Fields, Ok> &
@@ -75,12 +78,13 @@ export function signedInRead<Fields, Ok, P extends Plans = Record<never, never>>
   return sharedRead({
     ...rest,
     answer: (view, asked, reads) =>
-      whenSignedIn(view, asked.credentials, access, (by) => answerOf(run(view, asked, reads, by))),
+      whenSignedIn(view, asked, { access, ofUser }, (by) => answerOf(run(view, asked, reads, by))),
   });
 }
 
 export function signedInWorkflow<Fields, Ok>({
   access,
+  ofUser,
   run,
   ...rest
 }: SignedInShape<Fields, Ok> & {
@@ -89,7 +93,7 @@ export function signedInWorkflow<Fields, Ok>({
   return workflow({
     ...rest,
     run: async (steps, asked) => {
-      const signedIn = new SignedInSteps<Ok>(steps, asked.credentials, access);
+      const signedIn = new SignedInSteps<Ok>(steps, asked, { access, ofUser });
       try {
         const result = answerOf(await run(signedIn, asked));
         const { caller } = signedIn;
@@ -143,7 +147,7 @@ class SignedInSteps<Ok> implements SignedInWorkflow<Ok> {
     outcome: (result: R) => Outcome<R>,
   ) => Promise<Taken<R>>;
 
-  constructor(steps: Workflow, credentials: Credentials, access: Access) {
+  constructor(steps: Workflow, asked: Asked, allowed: Allowed) {
     this.self = steps.self;
     this.actors = steps.actors;
     this.use = (dependency) => steps.use(dependency);
@@ -156,7 +160,7 @@ class SignedInSteps<Ok> implements SignedInWorkflow<Ok> {
         recorded,
         turn: (turn, rows: PlanResults<P>) =>
           unless?.(turn) ??
-          whenSignedIn(turn, credentials, access, (by): Outcome<R> | Refused => {
+          whenSignedIn(turn, asked, allowed, (by): Outcome<R> | Refused => {
             const result = run(turn, rows, by);
             return isRefused(result) ? result : outcome(result);
           }),
@@ -180,16 +184,19 @@ class SignedInSteps<Ok> implements SignedInWorkflow<Ok> {
 
 const readOnlyAccess = refuse(403, 'Session has read-only access.', 'read-only-access');
 
+const anotherUsers = refuse(403, 'Operation not allowed.');
+
 /** Checks the session, and makes the answer the caller's. */
 function whenSignedIn<R extends object>(
   view: View & { readonly nowMs: number },
-  credentials: Credentials,
-  access: Access,
+  { credentials, userUuid }: Asked,
+  { access, ofUser = false }: Allowed,
   run: (signedIn: SignedIn) => R,
 ): (R & { readonly caller: Caller }) | (Refused & { readonly caller?: Caller | undefined }) {
   const checked = checkSession(view, credentials, view.nowMs);
   if ('refused' in checked) return checked;
   const caller = callerOf(view);
+  if (ofUser && userUuid !== view.self.id) return { caller, ...anotherUsers };
   const readonly = isReadonly(view, checked.session);
   if (access === 'writes' && readonly) return { caller, ...readOnlyAccess };
   return { ...run({ caller, session: checked.session, readonly }), caller };

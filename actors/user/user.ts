@@ -3,13 +3,22 @@ import { kindOf } from '../../runtime/kind.ts';
 import { head } from '../collection/head.ts';
 import { item } from '../collection/item.ts';
 import { accountTable } from '../identity/account-table.ts';
+import { BridgeTokens } from '../identity/bridge-tokens.ts';
 import { CaptchaVerifier } from '../identity/captcha.ts';
 import { PasswordHasher } from '../identity/password-hasher.ts';
 import { SessionTokens } from '../identity/session-tokens.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
-import { AccountSettings, ItemSettings } from '../settings.ts';
+import { UserSecrets } from '../identity/user-secrets.ts';
+import { AccountSettings, ItemSettings, WebAuthnSettings } from '../settings.ts';
 import { accountCommands } from './account/commands.ts';
+import { bridgeTokenCommands, bridgeTokenMap } from './bridge/bridge-tokens.ts';
 import { User } from './contract.ts';
+import { appPasswordMap } from './factors/app-passwords.ts';
+import { approvalRequestedTell } from './factors/approvals.ts';
+import { authenticatorMap, authenticatorOfferSlice } from './factors/authenticators.ts';
+import { factorCommands } from './factors/commands.ts';
+import { totpSlice } from './factors/totp.ts';
+import { trustedDeviceMap } from './factors/trusted-devices.ts';
 import { itemCommands } from './items/commands.ts';
 import { operatorCommands } from './operator.ts';
 import { profileSlice } from './profile.ts';
@@ -17,12 +26,47 @@ import { purgeTimer } from './purge.ts';
 import { rankSlice } from './rank.ts';
 import { sessionCommands } from './sessions/commands.ts';
 import { revokedSessionMap, sessionMap } from './sessions/session.ts';
+import { settingCommands } from './settings/commands.ts';
+import { settingMap } from './settings/stored.ts';
+import { subscriptionCommands } from './subscription/subscription.ts';
 
 export const user = kindOf(User, {
-  uses: [AccountSettings, ItemSettings, SessionTokens, SigninKeys, PasswordHasher, CaptchaVerifier],
-  slices: [profileSlice, rankSlice, sessionMap, revokedSessionMap, head],
+  uses: [
+    AccountSettings,
+    ItemSettings,
+    SessionTokens,
+    SigninKeys,
+    UserSecrets,
+    BridgeTokens,
+    PasswordHasher,
+    CaptchaVerifier,
+    WebAuthnSettings,
+  ],
+  slices: [
+    profileSlice,
+    rankSlice,
+    sessionMap,
+    revokedSessionMap,
+    settingMap,
+    totpSlice,
+    appPasswordMap,
+    authenticatorMap,
+    authenticatorOfferSlice,
+    trustedDeviceMap,
+    bridgeTokenMap,
+    head,
+  ],
   tables: [accountTable, item],
-  commands: { ...accountCommands, ...sessionCommands, ...itemCommands, ...operatorCommands },
+  commands: {
+    ...accountCommands,
+    ...sessionCommands,
+    ...settingCommands,
+    ...subscriptionCommands,
+    ...factorCommands,
+    ...bridgeTokenCommands,
+    ...itemCommands,
+    ...operatorCommands,
+  },
   timers: { purge: purgeTimer },
-  tells: {},
+  tells: { approvalRequested: approvalRequestedTell },
 });

@@ -1,6 +1,6 @@
 /** Accounts: registration, change of credentials, deletion (docs/protocol/authentication.md). */
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { derivedUuid } from '../../actors/identity/derived-uuid.ts';
 import { sentKeyParamsFields } from '../../actors/identity/key-params.ts';
 import { normaliseUsername, normaliseWorkspace } from '../../actors/identity/usernames.ts';
 import type { AccountSettings } from '../../actors/settings.ts';
@@ -183,9 +183,4 @@ function sentKeyParams({
 }
 
 /** Follows from the call, so that a repeat of a registration reaches the account that the first try made. */
-function newUserUuid(callId: string): string {
-  const bytes = createHash('sha256').update(`new user\u0000${callId}`).digest().subarray(0, 16);
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-}
+const newUserUuid = (callId: string): string => derivedUuid(`new user\u0000${callId}`);

@@ -22,12 +22,14 @@ type Adds<Fields> = {
 };
 
 export interface Endpoint<Fields, Ok>
-  extends Pick<Route, 'path' | 'summary' | 'tag' | 'bodyLimit' | 'invalidMessage'> {
+  extends Pick<Route, 'path' | 'summary' | 'tag' | 'headers' | 'bodyLimit' | 'invalidMessage'> {
   readonly method: Method;
   /** One of `User.commands`. */
   readonly command: SignedInShape<Fields, Ok>;
   /** 200 with what the command answers, unless said otherwise; 204 has no body. */
   readonly status?: 200 | 201 | 202 | 204;
+  /** Of a GET that reads, and whose answering may change something all the same: HEAD does not run it. */
+  readonly changesSomething?: boolean;
   /** Statuses by which it may be refused, besides those of every session. */
   readonly refusals?: readonly number[];
   /** Fields of the command that the gateway fills in; clients do not send them. */
@@ -39,16 +41,17 @@ export function endpoint<Fields extends object, Ok>({
   status = 200,
   refusals = [],
   adds = {},
+  changesSomething = false,
   ...declared
 }: Endpoint<Fields, Ok>): AnyRoute {
   const ask = askFor(command);
   const additions = Object.entries(adds as Record<string, (context: RequestContext<'session'>) => unknown>);
-  const ofReaders = command.access === 'writes' ? [403] : [];
+  const ofReaders = command.access === 'writes' || command.ofUser === true ? [403] : [];
   const errors = [401, ...ofReaders, ...refusals].map((each) => [each, errorBodySchema] as const);
   return route({
     ...declared,
     access: 'session',
-    ...(declared.method === 'GET' && command.access === 'reads' && { safe: true }),
+    ...(declared.method === 'GET' && command.access === 'reads' && !changesSomething && { safe: true }),
     request: command.fields.omit(keysOf(adds)),
     replies: { [status]: status === 204 ? z.undefined() : command.ok, ...Object.fromEntries(errors) },
     bodyLimit: declared.bodyLimit ?? 'small',

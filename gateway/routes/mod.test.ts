@@ -17,7 +17,8 @@ const routes = allRoutes({
   refreshLimiter: createRateLimiter({ publicPerMinute: 0, sessionPerMinute: 0 }, systemClock),
   cookies: { sameSite: 'Lax', secure: false, partitioned: false, domain: '' },
   tokens: createSessionTokens(Buffer.alloc(32)),
-  signinKeys: { actorId: () => '' },
+  signinKeys: { actorId: () => '', recoveryId: () => '', readApprovalId: () => undefined },
+  bridgeTokens: { verify: () => undefined },
   socketTokens: testSocketTokens(systemClock),
 });
 

@@ -1,11 +1,17 @@
 /** Every route of the HTTP interface. A family of endpoints adds its list here. */
 import { z } from 'zod';
+import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { openApiDocument } from '../http/openapi.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { type AccountRouteOptions, accountRoutes } from './accounts.ts';
+import { appPasswordRoutes } from './app-passwords.ts';
+import { type AuthenticatorRouteOptions, authenticatorRoutes } from './authenticators.ts';
+import { type BridgeTokenRouteOptions, bridgeTokenRoutes } from './bridge-tokens.ts';
 import { type HealthRouteOptions, healthRoutes } from './health.ts';
 import { itemRoutes } from './items.ts';
+import { type RecoveryRouteOptions, recoveryRoutes } from './recovery.ts';
 import { type SessionRouteOptions, sessionRoutes } from './sessions.ts';
+import { settingRoutes } from './settings.ts';
 import { type SignInRouteOptions, signInRoutes } from './sign-in.ts';
 import { type SocketRouteOptions, socketRoutes } from './sockets.ts';
 
@@ -14,7 +20,11 @@ export interface RoutesOptions
     AccountRouteOptions,
     SessionRouteOptions,
     SignInRouteOptions,
+    AuthenticatorRouteOptions,
+    BridgeTokenRouteOptions,
+    RecoveryRouteOptions,
     SocketRouteOptions {
+  readonly signinKeys: Pick<SigninKeys, 'actorId' | 'recoveryId' | 'readApprovalId'>;
   readonly settings: AccountRouteOptions['settings'] & SignInRouteOptions['settings'];
   /** The server's own version, for the description. */
   readonly version: string;
@@ -26,6 +36,11 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
     ...signInRoutes(options),
     ...sessionRoutes(options),
     ...accountRoutes(options),
+    ...settingRoutes,
+    ...recoveryRoutes(options),
+    ...appPasswordRoutes,
+    ...authenticatorRoutes(options),
+    ...bridgeTokenRoutes(options),
     ...itemRoutes,
     ...socketRoutes(options),
     descriptionRoute(() => openApiDocument(routes, options.version)),

@@ -19,7 +19,7 @@ import { sessionAnswer, signInBodySchema } from './sign-in-answer.ts';
 
 export interface SignInRouteOptions {
   readonly settings: Pick<AccountSettings, 'workspacesPerEmail'>;
-  readonly signinKeys: Pick<SigninKeys, 'actorId'>;
+  readonly signinKeys: Pick<SigninKeys, 'actorId' | 'readApprovalId'>;
   readonly cookies: CookieOptions;
   /** `CAPTCHA_UI_URL`, sent with a failed sign-in once a captcha is needed; null when none is configured. */
   readonly captchaUiUrl: string | null;
@@ -27,9 +27,17 @@ export interface SignInRouteOptions {
   readonly signInFailed: ((clientAddress: string) => void) | undefined;
 }
 
-const loginParamsRequest = z.object({
+const shortText = z.string().max(1_024).nullish();
+
+/** A code comes under a name of its own in old clients: hence fields that are not known by name. */
+const loginParamsRequest = z.looseObject({
   email: emailField.nullish(),
   code_challenge: z.string().min(1).max(512),
+  magic_link_code: shortText,
+  app_password: shortText,
+  trusted_device_token: shortText,
+  mfa_approval_challenge_id: shortText,
+  authenticator_response: z.record(z.string(), z.unknown()).nullish(),
   workspace_identifier: workspaceField,
 });
 type LoginParamsRequest = z.infer<typeof loginParamsRequest>;
@@ -65,8 +73,9 @@ export function signInRoutes({
 
   async function loginParams(
     context: RequestContext<'optional-session'>,
-    { email, code_challenge, workspace_identifier }: LoginParamsRequest,
+    request: LoginParamsRequest,
   ): Promise<RouteReply> {
+    const { email, code_challenge, workspace_identifier } = request;
     const own = context.credentials && (await ownKeyParams(context, context.credentials, code_challenge));
     if (own !== undefined) return own;
     if (email == null || email.trim() === '') return refusedAnswer(missingEmail);
@@ -74,13 +83,26 @@ export function signInRoutes({
     const answer = await context.actors.get(Signin, signinKeys.actorId(address)).ask.loginParams(
       {
         ...address,
+        ...factorsOf(request),
         codeChallenge: code_challenge,
-        ipAddress: context.client.ipAddress,
+        device: context.client,
         cookieSessions: sessionsOf(context),
       },
       context.ask,
     );
     return answered(answer, (body) => ({ status: 200, body }));
+  }
+
+  function factorsOf(request: LoginParamsRequest) {
+    const { app_password, trusted_device_token, authenticator_response, mfa_approval_challenge_id } = request;
+    const approval = signinKeys.readApprovalId(mfa_approval_challenge_id ?? '');
+    return {
+      ...codeOf(request),
+      appPassword: app_password ?? undefined,
+      trustedDeviceToken: trusted_device_token ?? undefined,
+      assertionResponse: authenticator_response ?? undefined,
+      approvalSecret: approval?.secret,
+    };
   }
 
   async function login(
@@ -118,7 +140,7 @@ export function signInRoutes({
       summary,
       tag,
       request: loginParamsRequest,
-      replies: { 200: keyParamsSchema, 400: errorBodySchema, 401: errorBodySchema },
+      replies: { 200: keyParamsSchema, 400: errorBodySchema, 401: errorBodySchema, 423: errorBodySchema },
       bodyLimit: 'small',
       handle: loginParams,
     });
@@ -142,6 +164,18 @@ export function signInRoutes({
     loginRoute('/v2/login', 'Sign in: opens a session.'),
     loginRoute('/v1/login', 'Legacy alias of POST /v2/login.'),
   ];
+}
+
+const isCodeName = (name: string): boolean => name.startsWith('mfa_') && name !== 'mfa_approval_challenge_id';
+
+/** `mfa_code`, or what stands under a name that an earlier refusal gave. */
+function codeOf(request: LoginParamsRequest): { codeName?: string; code?: string } {
+  const given = Object.entries(request).find(
+    ([name, value]) => isCodeName(name) && typeof value === 'string',
+  );
+  const [codeName, code] = given ?? ['magic_link_code', request.magic_link_code];
+  if (typeof code !== 'string' || code === '' || code.length > 64) return {};
+  return { code, ...(isCodeName(codeName) && { codeName: codeName.slice(0, 64) }) };
 }
 
 /** The sessions that cookies of the request are of, ended or not, by their names. The newest come last. */

@@ -45,7 +45,7 @@ async function openSession(actors: Actors, userUuid: string): Promise<Credential
     .ask.register({ ...opening, keyParams: { pw_nonce: alice.pw_nonce, version: '004' } });
   if (!isRefused(registered)) return credentialsOf(registered.ok.session.access_token);
   const signin = actors.get(Signin, signinKeys.actorId(address)).ask;
-  await signin.loginParams({ ...address, codeChallenge: challengeOf('verifier') });
+  await signin.loginParams({ ...address, codeChallenge: challengeOf('verifier'), device });
   const reply = await signin.login({ ...opening, codeVerifier: 'verifier' });
   if (isRefused(reply)) throw new Error(reply.refused.message);
   return credentialsOf(reply.ok.session.access_token);

@@ -30,9 +30,9 @@ export class Device {
   }
 
   /** Another session of the same account. @throws Error when the sign-in is refused */
-  async another(fields: Readonly<Record<string, unknown>> = {}): Promise<Device> {
+  async another(fields: Readonly<Record<string, unknown>> = {}, request: Call = {}): Promise<Device> {
     const { email, password } = this.account;
-    const answer = await signIn(this.server, { email, password, ...fields });
+    const answer = await signIn(this.server, { email, password, ...fields }, request);
     if (answer.status !== 200) throw new Error(`not signed in: ${answer.status} ${answer.text}`);
     return new Device(this.server, { ...this.account, ...tokensOf(answer) });
   }

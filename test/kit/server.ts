@@ -6,16 +6,19 @@
  * The only file of the kit that knows how the server is put together.
  */
 import type { ExecutionContext } from 'ava';
+import { BridgeTokens, createBridgeTokens } from '../../actors/identity/bridge-tokens.ts';
 import { CaptchaVerifier, noCaptcha } from '../../actors/identity/captcha.ts';
 import { PasswordHasher } from '../../actors/identity/password-hasher.ts';
 import { createSessionTokens, SessionTokens } from '../../actors/identity/session-tokens.ts';
 import { createSigninKeys, SigninKeys } from '../../actors/identity/signin-keys.ts';
+import { createUserSecrets, UserSecrets } from '../../actors/identity/user-secrets.ts';
 import { kinds } from '../../actors/kinds.ts';
 import {
   AccountSettings,
   defaultAccountSettings,
   defaultItemSettings,
   ItemSettings,
+  WebAuthnSettings,
 } from '../../actors/settings.ts';
 import { createVerifyBearer } from '../../gateway/admission/bearer.ts';
 import { createRateLimiter } from '../../gateway/admission/rate-limit.ts';
@@ -49,6 +52,7 @@ export interface ServerOptions extends DomainOptions {
 
 const keyring = createKeyring(Buffer.alloc(32, 7));
 export const signinKeys = createSigninKeys(keyring);
+export const bridgeTokens = createBridgeTokens(keyring);
 export const sessionTokens: SessionTokens = createSessionTokens(keyring.derive('session-token'));
 
 /** Every kind of actor with what it uses, for tests with hosts of their own. */
@@ -61,11 +65,21 @@ export function domainOf(
     provide(ItemSettings, { ...defaultItemSettings, ...items }),
     provide(SessionTokens, sessionTokens),
     provide(SigninKeys, signinKeys),
+    provide(UserSecrets, createUserSecrets(keyring)),
+    provide(BridgeTokens, bridgeTokens),
     provide(PasswordHasher, hasher),
     provide(CaptchaVerifier, captcha),
+    provide(WebAuthnSettings, webAuthn),
   ];
   return { kinds, provided };
 }
+
+export const webAuthn: WebAuthnSettings = {
+  relyingPartyId: 'notes.test',
+  relyingPartyName: 'Notes',
+  expectedOrigins: ['https://notes.test'],
+  requireUserVerification: false,
+};
 
 const browsersAnywhere: CookieOptions = { sameSite: 'None', secure: true, partitioned: true, domain: '' };
 const longMs = 60_000;
@@ -109,6 +123,7 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
       readiness,
       tokens: sessionTokens,
       signinKeys,
+      bridgeTokens,
       socketTokens,
       version: '0',
       settings: { ...defaultAccountSettings, ...options.accounts },

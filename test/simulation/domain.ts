@@ -1,11 +1,18 @@
 /** The real kinds as the simulation runs them: a hash that costs nothing, and no lock-outs. */
 
+import { BridgeTokens, createBridgeTokens } from '../../actors/identity/bridge-tokens.ts';
 import { CaptchaVerifier, noCaptcha } from '../../actors/identity/captcha.ts';
 import { PasswordHasher } from '../../actors/identity/password-hasher.ts';
 import { createSessionTokens, SessionTokens } from '../../actors/identity/session-tokens.ts';
 import { createSigninKeys, SigninKeys } from '../../actors/identity/signin-keys.ts';
+import { createUserSecrets, UserSecrets } from '../../actors/identity/user-secrets.ts';
 import { kinds } from '../../actors/kinds.ts';
-import { AccountSettings, defaultAccountSettings, ItemSettings } from '../../actors/settings.ts';
+import {
+  AccountSettings,
+  defaultAccountSettings,
+  ItemSettings,
+  WebAuthnSettings,
+} from '../../actors/settings.ts';
 import { type Provided, provide } from '../../runtime/dependency.ts';
 import { createKeyring } from '../../runtime/keyring.ts';
 import type { Kind } from '../../runtime/kind.ts';
@@ -14,6 +21,8 @@ import { counterKind } from './counter.ts';
 const keyring = createKeyring(Buffer.alloc(32, 7));
 export const tokens = createSessionTokens(keyring.derive('session-token'));
 export const signinKeys = createSigninKeys(keyring);
+const bridgeTokens = createBridgeTokens(keyring);
+const userSecrets = createUserSecrets(keyring);
 
 const hasher: PasswordHasher = {
   hash: async (password) => `hash of ${password}`,
@@ -36,7 +45,15 @@ export function simulatedSettings(accessTokenAgeMs: number, pageBytes: number): 
     }),
     provide(SessionTokens, tokens),
     provide(SigninKeys, signinKeys),
+    provide(UserSecrets, userSecrets),
+    provide(BridgeTokens, bridgeTokens),
     provide(PasswordHasher, hasher),
     provide(CaptchaVerifier, noCaptcha),
+    provide(WebAuthnSettings, {
+      relyingPartyId: 'notes.test',
+      relyingPartyName: 'Notes',
+      expectedOrigins: [],
+      requireUserVerification: false,
+    }),
   ];
 }

@@ -25,7 +25,10 @@ async function hour(host: TestHost, number: number): Promise<void> {
   for (let index = 0; index < strangers; index += 1) {
     const stranger = { email: `stranger-${number}-${index}@example.org`, workspace: '' };
     const id = signinKeys.actorId(stranger);
-    await done(host, host.actors.get(Signin, id).ask.loginParams({ ...stranger, codeChallenge: 'c' }));
+    await done(
+      host,
+      host.actors.get(Signin, id).ask.loginParams({ ...stranger, codeChallenge: 'c', device }),
+    );
   }
   for (let index = 0; index < visitors; index += 1) {
     const email = `visitor-${number}-${index}@example.org`;

@@ -11,7 +11,7 @@
  *
  * `change` is recorded, and a repeat of the call, whose session is gone by then, finds that reply at `begin`.
  */
-import { keys, type Turn, type View } from '../../../runtime/command.ts';
+import type { Turn } from '../../../runtime/command.ts';
 import { RetryableError } from '../../../runtime/errors.ts';
 import { type AccountRow, accountTable, addressKey } from '../../identity/account-table.ts';
 import {
@@ -25,11 +25,14 @@ import { type Device, type SignInReply, sessionApiVersions } from '../../identit
 import { isValidUsername } from '../../identity/usernames.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { User } from '../contract.ts';
+import { distrustAllDevices } from '../factors/trusted-devices.ts';
 import { type Profile, profileSlice } from '../profile.ts';
 import { rankSlice } from '../rank.ts';
 import { endAllSessions } from '../sessions/end.ts';
 import { openSession } from '../sessions/issue.ts';
+import { removeSetting } from '../settings/stored.ts';
 import { signedInWorkflow } from '../signed-in.ts';
+import { ownAccount } from './own-account.ts';
 import { forgetAddress, passwordIs, resetAttempts } from './password-guard.ts';
 import { signInReply } from './sign-in-reply.ts';
 
@@ -70,9 +73,6 @@ export const changeCredentials = signedInWorkflow({
     });
   },
 });
-
-/** The account's own row. */
-export const ownAccount = (view: View) => ({ account: keys(accountTable, [{ user_uuid: view.self.id }]) });
 
 function refusalOf(
   { apiVersion, keyParams, newEmail }: CredentialsChange,
@@ -115,6 +115,9 @@ function applyChange(
   };
   turn.put(accountTable, row);
   turn.set(profileSlice, changed);
+  // It wraps keys that the new credentials replace.
+  removeSetting(turn, 'ACCOUNT_RECOVERY_ESCROW');
+  distrustAllDevices(turn);
   if (email !== profile.email) {
     turn.set(rankSlice, { ...turn.get(rankSlice), hasMoved: true });
     forgetAddress(turn, before);

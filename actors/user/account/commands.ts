@@ -4,9 +4,10 @@ import { SigninKeys } from '../../identity/signin-keys.ts';
 import { Signin } from '../../signin/contract.ts';
 import { User } from '../contract.ts';
 import { signedInWorkflow } from '../signed-in.ts';
-import { changeCredentials, ownAccount } from './change-credentials.ts';
+import { changeCredentials } from './change-credentials.ts';
 import { deleteAccount } from './delete-account.ts';
 import { openSession } from './open-session.ts';
+import { ownAccount, ownRow } from './own-account.ts';
 import { register } from './register.ts';
 
 /** No second factor is asked, and the challenge is stored where the login that follows looks for it. */
@@ -15,11 +16,7 @@ const keyParams = signedInWorkflow({
   run: async (workflow, { codeChallenge }) => {
     const row = await workflow.turn({
       reads: ownAccount,
-      turn: (turn, { account }) => {
-        const row = account.get({ user_uuid: turn.self.id });
-        if (row === undefined) throw new Error('an active account has no row');
-        return row;
-      },
+      turn: ownRow,
     });
     const address = { email: row.identifier, workspace: row.workspace };
     const signin = workflow.actors.get(Signin, workflow.use(SigninKeys).actorId(address));

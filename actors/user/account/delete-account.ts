@@ -13,7 +13,7 @@
  */
 import type { Turn } from '../../../runtime/command.ts';
 import { type AccountRow, accountTable } from '../../identity/account-table.ts';
-import { type Refused, refuse, type SignedInAnswer } from '../../reply.ts';
+import type { Refused, SignedInAnswer } from '../../reply.ts';
 import { callerOf } from '../caller.ts';
 import { User } from '../contract.ts';
 import { noProfile, profileSlice } from '../profile.ts';
@@ -22,11 +22,9 @@ import { noRank, rankSlice } from '../rank.ts';
 import { endAllSessions } from '../sessions/end.ts';
 import { revokedSessionMap } from '../sessions/session.ts';
 import { signedInWorkflow } from '../signed-in.ts';
-import { notAllowed, ownAccount } from './change-credentials.ts';
-import { forgetAddress, passwordIs } from './password-guard.ts';
-
-const passwordMissing = refuse(400, 'Please update your application to the latest version.');
-const wrongPassword = refuse(400, 'The password you entered is incorrect. Please try again.');
+import { notAllowed } from './change-credentials.ts';
+import { ownAccount } from './own-account.ts';
+import { forgetAddress, serverPasswordIs, wrongServerPassword } from './password-guard.ts';
 
 type Done = Record<never, never>;
 
@@ -42,8 +40,7 @@ export const deleteAccount = signedInWorkflow({
         return userUuid === turn.self.id && row !== undefined ? row : notAllowed;
       },
     });
-    if (password === undefined || password === '') return passwordMissing;
-    const refused = await passwordIs(workflow, account, password, wrongPassword);
+    const refused = await serverPasswordIs(workflow, account, password);
     if (refused !== undefined) return refused;
     return workflow.lastTurn({ unless, turn: (turn) => deleteNow(turn, account) });
   },
@@ -58,7 +55,9 @@ const deletedBefore =
   };
 
 function deleteNow(turn: Turn, account: AccountRow): Done | Refused {
-  if (turn.get(profileSlice).credentialsVersion !== account.credentials_version) return wrongPassword;
+  if (turn.get(profileSlice).credentialsVersion !== account.credentials_version) {
+    return wrongServerPassword;
+  }
   turn.remove(accountTable, { user_uuid: turn.self.id });
   turn.set(profileSlice, { ...noProfile, state: 'deleted' });
   turn.set(rankSlice, noRank);

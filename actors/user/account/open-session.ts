@@ -1,5 +1,6 @@
-import { command } from '../../../runtime/command.ts';
+import { command, type Turn } from '../../../runtime/command.ts';
 import { User } from '../contract.ts';
+import { restoreFactors } from '../factors/restore.ts';
 import { profileSlice } from '../profile.ts';
 import { openSession as open } from '../sessions/issue.ts';
 
@@ -7,15 +8,18 @@ import { openSession as open } from '../sessions/issue.ts';
 export const openSession = command({
   ...User.commands.openSession,
   repeat: 'recorded',
-  turn: (turn, { credentialsVersion, email, workspace, ...wanted }) => {
+  turn: (turn, { credentialsVersion, email, workspace, recoveryCodes, ...wanted }) => {
     const profile = turn.get(profileSlice);
     const stands =
       profile.state === 'active' &&
       profile.credentialsVersion === credentialsVersion &&
       profile.email === email &&
       profile.workspace === workspace;
-    if (!stands) return { stale: true } as const;
+    if (!stands || !isRecovered(turn, recoveryCodes)) return { stale: true } as const;
     const issued = open(turn, { ...wanted, readonly: false });
     return { issued, protocolVersion: profile.protocolVersion };
   },
 });
+
+const isRecovered = (turn: Turn, recoveryCodes: string | undefined): boolean =>
+  recoveryCodes === undefined || restoreFactors(turn, recoveryCodes);

@@ -10,7 +10,7 @@ import type { AccountRow } from '../../identity/account-table.ts';
 import { PasswordHasher } from '../../identity/password-hasher.ts';
 import type { Device, Issued } from '../../identity/session.ts';
 import { type SignInAddress, SigninKeys } from '../../identity/signin-keys.ts';
-import { isRefused, type Refused } from '../../reply.ts';
+import { isRefused, type Refused, refuse } from '../../reply.ts';
 import { Signin } from '../../signin/contract.ts';
 
 type Guarded = Pick<AccountRow, 'user_uuid' | 'password_hash'>;
@@ -29,6 +29,19 @@ export async function passwordIs(
     .use(PasswordHasher)
     .verify(account.password_hash, password, account.user_uuid);
   return isRight ? undefined : wrong;
+}
+
+const passwordMissing = refuse(400, 'Please update your application to the latest version.');
+export const wrongServerPassword = refuse(400, 'The password you entered is incorrect. Please try again.');
+
+/** Likewise of what a client sends as `x-server-password`, with the texts that clients know. */
+export async function serverPasswordIs(
+  workflow: Pick<Workflow, 'use' | 'actors'>,
+  account: Guarded,
+  password: string | undefined,
+): Promise<Refused | undefined> {
+  if (password === undefined || password === '') return passwordMissing;
+  return passwordIs(workflow, account, password, wrongServerPassword);
 }
 
 type Named = Pick<AccountRow, 'user_uuid' | 'identifier' | 'workspace'>;

@@ -15,12 +15,13 @@ import { isSupportedVersion, type SentKeyParams, storedKeyParams } from '../../i
 import { networkOf } from '../../identity/network.ts';
 import { PasswordHasher } from '../../identity/password-hasher.ts';
 import { type Device, type SignInReply, sessionApiVersions } from '../../identity/session.ts';
-import { isValidUsername } from '../../identity/usernames.ts';
+import { isPrivateUsername, isValidUsername } from '../../identity/usernames.ts';
 import { type Answer, answerOf, type Refused, refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
 import { User } from '../contract.ts';
 import { type Profile, profileSlice } from '../profile.ts';
 import { openSession } from '../sessions/issue.ts';
+import { putSetting } from '../settings/stored.ts';
 import { resetAttempts } from './password-guard.ts';
 import { signInReply } from './sign-in-reply.ts';
 
@@ -114,6 +115,7 @@ function createAccount(
     createdAtMs: turn.nowMs,
   };
   turn.set(profileSlice, profile);
+  if (isPrivateUsername(email)) putSetting(turn, 'LOG_SESSION_USER_AGENT', 'disabled');
   const issued = openSession(turn, { apiVersion, ephemeral, readonly: false, device });
   resetAttempts(turn, row, device, issued);
   return signInReply(row, profile, issued);

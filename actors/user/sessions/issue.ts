@@ -5,9 +5,8 @@
 import type { Turn } from '../../../runtime/command.ts';
 import type { Device, Issued } from '../../identity/session.ts';
 import { type SessionStyle, SessionTokens, secretBytes } from '../../identity/session-tokens.ts';
-import { isPrivateUsername } from '../../identity/usernames.ts';
 import { AccountSettings } from '../../settings.ts';
-import { profileSlice } from '../profile.ts';
+import { settingValue } from '../settings/stored.ts';
 import { isReadonly } from './check.ts';
 import { endSessions } from './end.ts';
 import { type Pair, type Session, secretHash, sessionMap, sessionsMax } from './session.ts';
@@ -19,6 +18,7 @@ export interface NewSession {
   readonly ephemeral: boolean;
   readonly readonly: boolean;
   readonly device: Device;
+  readonly bridgeToken?: string;
 }
 
 /** Opens a session, making room for it if need be. */
@@ -37,6 +37,7 @@ export function openSession(turn: Turn, wanted: NewSession): Issued {
     ...keptDevice(turn, wanted.device),
     createdAtMs: turn.nowMs,
     updatedAtMs: turn.nowMs,
+    ...(wanted.bridgeToken !== undefined && { bridgeToken: wanted.bridgeToken }),
   };
   turn.setEntry(sessionMap, session.uuid, session);
   return issued(turn, session, pair);
@@ -66,7 +67,8 @@ export function renewSession(
  * kept of a session" and "Registration").
  */
 function keptDevice(turn: Turn, device: Device): Device {
-  return isPrivateUsername(turn.get(profileSlice).email) ? { ...device, userAgent: null } : device;
+  const isLogged = settingValue(turn, 'LOG_SESSION_USER_AGENT') === 'enabled';
+  return isLogged ? device : { ...device, userAgent: null };
 }
 
 interface NewPair {

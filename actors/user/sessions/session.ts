@@ -41,6 +41,8 @@ export interface Session {
   readonly applicationVersion: string | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
+  /** The uuid of the bridge token that opened it: it ends with that. */
+  readonly bridgeToken?: string | undefined;
 }
 
 /** A session that was ended from another device. It is remembered so that its clients wipe their data. */
@@ -80,6 +82,7 @@ export const sessionMap = sliceMap<Session>({
     applicationVersion: z.string().nullable(),
     createdAtMs: z.number(),
     updatedAtMs: z.number(),
+    bridgeToken: z.string().optional(),
   }),
 });
 

@@ -23,6 +23,25 @@ function bytesIn(value: unknown): Buffer[] {
   return Object.values(value).flatMap(bytesIn);
 }
 
+test('no secret setting is in the database as it was given', async (t) => {
+  const clock = new FakeClock();
+  const store = new WatchedStore(new ModelDatabase(clock));
+  const server = await startServer(t, { host: { clock, store } });
+  const phone = await server.device();
+  const path = `/v1/users/${phone.account.userUuid}`;
+  const secret = 'nobody reads this';
+  const put = (name: string, value: string) =>
+    phone.call('PUT', `${path}/settings`, { body: { name, value } });
+  t.is((await put('EXTENSION_KEY', secret)).status, 200);
+  t.is((await put('NEXTCLOUD_BACKUP_FOLDER', 'anybody may read this')).status, 200);
+  const offered = (await phone.call('GET', `${path}/mfa-secret`)).body.secret;
+  const headers = { 'x-server-password': phone.account.password };
+  const { recoveryCodes } = (await phone.call('POST', '/v1/recovery/codes', { headers })).body;
+  await server.advance(1_000);
+  t.true(store.written.includes('anybody may read this'));
+  for (const hidden of [secret, offered, recoveryCodes]) t.false(store.written.includes(hidden));
+});
+
 test('no secret of a session is in the database, in any of its rows', async (t) => {
   const clock = new FakeClock();
   const store = new WatchedStore(new ModelDatabase(clock));

@@ -1,0 +1,50 @@
+/**
+ * Tokens of bridges: programs that sign in without e-mail and password (docs/protocol/account.md, "Bridge tokens").
+ *
+ *     <tokenUuid>.<user>-<mac>-<secret>
+ *
+ * Clients see `<uuid>.<auth-secret>` and take the second half as it is. It names its user, so that signing in needs no
+ * look-up, and carries a MAC, so that a guess wakes no actor.
+ */
+import { createHmac } from 'node:crypto';
+import { dependency } from '../../runtime/dependency.ts';
+import type { Keyring } from '../../runtime/keyring.ts';
+import { equalInConstantTime } from './session-tokens.ts';
+
+export interface BridgeToken {
+  readonly userUuid: string;
+  readonly tokenUuid: string;
+  readonly secret: string;
+}
+
+export interface BridgeTokens {
+  mint(token: BridgeToken): string;
+  /** Undefined: malformed or not ours. */
+  verify(text: string): BridgeToken | undefined;
+}
+export const BridgeTokens = dependency<BridgeTokens>('the tokens of bridges');
+
+const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+const form = new RegExp(`^(${uuid})\\.([0-9a-f]{32})-([0-9a-f]{32})-([\\w-]{43})$`);
+const charactersMax = 200;
+
+export function createBridgeTokens(keyring: Keyring): BridgeTokens {
+  const key = keyring.derive('bridge-token');
+  const macOf = (tokenUuid: string, user: string) =>
+    createHmac('sha256', key).update(`${tokenUuid}.${user}`).digest('hex').slice(0, 32);
+  return {
+    mint({ userUuid, tokenUuid, secret }) {
+      const user = userUuid.replaceAll('-', '');
+      return `${tokenUuid}.${user}-${macOf(tokenUuid, user)}-${secret}`;
+    },
+    verify(text) {
+      if (text.length > charactersMax) return undefined;
+      const [, tokenUuid = '', user = '', mac = '', secret = ''] = form.exec(text) ?? [];
+      if (!equalInConstantTime(mac, macOf(tokenUuid, user))) return undefined;
+      return { userUuid: dashed(user), tokenUuid, secret };
+    },
+  };
+}
+
+const dashed = (hex: string): string =>
+  [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');

@@ -1,0 +1,128 @@
+/**
+ * Sign-ins that wait for another device of the account (docs/protocol/account.md, "Approval by another device"):
+ *
+ *     pending   made with every refusal of a factor; asked for again by the same device, the same one
+ *     approved  by a signed-in device: the next `login-params` that names it passes without the factor, once
+ *     denied    likewise
+ *     expired   `approvalAgeMs` after it was made, or once it was used
+ *
+ * The device that waits knows it by a secret, of which the hash is kept; those who decide know it by its uuid. An
+ * unknown address has them too, and nobody to decide.
+ */
+import { z } from 'zod';
+import { command, sharedRead, type Turn, type View } from '../../runtime/command.ts';
+import { sliceMap } from '../../runtime/slice.ts';
+import type { Device } from '../identity/session.ts';
+import { equalInConstantTime } from '../identity/session-tokens.ts';
+import { makeSecret, secretHashOf } from '../identity/shown-once.ts';
+import { SigninKeys } from '../identity/signin-keys.ts';
+import { AccountSettings } from '../settings.ts';
+import { User } from '../user/contract.ts';
+import { Signin } from './contract.ts';
+
+/** Beyond it the oldest goes. */
+const approvalsMax = 16;
+
+const storedSchema = z.object({
+  uuid: z.string(),
+  secretHash: z.string(),
+  status: z.enum(['pending', 'approved', 'denied']),
+  userAgent: z.string().nullable(),
+  ipAddress: z.string().nullable(),
+  createdAtMs: z.number(),
+  expiresAtMs: z.number(),
+});
+type Approval = z.infer<typeof storedSchema>;
+
+/** By uuid. */
+export const approvalMap = sliceMap<Approval>({
+  family: 'approval',
+  format: 1,
+  entriesMax: approvalsMax,
+  schema: storedSchema,
+});
+
+/** Has another device asked. Answers the id that the waiting device polls and names. */
+export function requestApproval(turn: Turn, device: Device, userUuid: string | undefined): string {
+  makeRoom(turn);
+  const { secret, secretHash } = makeSecret(turn.random);
+  const before = pendingOf(turn, device);
+  const approval: Approval = {
+    uuid: before?.uuid ?? turn.random.uuid(),
+    secretHash,
+    status: 'pending',
+    userAgent: device.userAgent,
+    ipAddress: device.ipAddress,
+    createdAtMs: turn.nowMs,
+    expiresAtMs: turn.nowMs + turn.use(AccountSettings).approvalAgeMs,
+  };
+  turn.setEntry(approvalMap, approval.uuid, approval);
+  if (userUuid !== undefined && before === undefined)
+    turn.tell(User, userUuid).approvalRequested(shown(approval));
+  return turn.use(SigninKeys).approvalId(turn.self.id, secret);
+}
+
+/** Whether it was approved. It is used up by that. */
+export function takeApproved(turn: Turn, secret: string): boolean {
+  const approval = findBySecret(turn, secret);
+  if (approval?.status !== 'approved') return false;
+  turn.removeEntry(approvalMap, approval.uuid);
+  return true;
+}
+
+export const approvalStatus = sharedRead({
+  ...Signin.commands.approvalStatus,
+  answer: (view, { secret }) => ({ status: findBySecret(view, secret)?.status ?? ('expired' as const) }),
+});
+
+export const pendingApprovals = sharedRead({
+  ...Signin.commands.pendingApprovals,
+  answer: (view) => ({
+    approvals: current(view)
+      .filter(({ status }) => status === 'pending')
+      .map(shown),
+  }),
+});
+
+export const resolveApproval = command({
+  ...Signin.commands.resolveApproval,
+  turn: (turn, { uuid, approve }) => {
+    const approval = current(turn).find((each) => each.uuid === uuid);
+    if (approval?.status !== 'pending') return { resolved: false };
+    turn.setEntry(approvalMap, uuid, { ...approval, status: approve ? 'approved' : 'denied' });
+    return { resolved: true };
+  },
+});
+
+/** When the last of them expires. */
+export const endOfApprovals = (view: View): number =>
+  Math.max(0, ...[...view.entries(approvalMap).values()].map(({ expiresAtMs }) => expiresAtMs));
+
+const current = (view: View & { readonly nowMs: number }): readonly Approval[] =>
+  [...view.entries(approvalMap).values()].filter(({ expiresAtMs }) => view.nowMs < expiresAtMs);
+
+/** Those that are decided are left to their device. */
+const pendingOf = (turn: Turn, { userAgent, ipAddress }: Device): Approval | undefined =>
+  current(turn).find(
+    (each) => each.status === 'pending' && each.userAgent === userAgent && each.ipAddress === ipAddress,
+  );
+
+function findBySecret(view: View & { readonly nowMs: number }, secret: string): Approval | undefined {
+  const secretHash = secretHashOf(secret);
+  return current(view).find((each) => equalInConstantTime(secretHash, each.secretHash));
+}
+
+function makeRoom(turn: Turn): void {
+  const byAge = [...turn.entries(approvalMap).values()].toSorted((a, b) => a.createdAtMs - b.createdAtMs);
+  const ended = byAge.filter(({ expiresAtMs }) => turn.nowMs >= expiresAtMs);
+  const surplus = byAge.length - ended.length >= approvalsMax ? byAge.slice(0, 1) : [];
+  for (const { uuid } of [...ended, ...surplus]) turn.removeEntry(approvalMap, uuid);
+}
+
+const shown = ({ uuid, userAgent, ipAddress, createdAtMs, expiresAtMs }: Approval) => ({
+  uuid,
+  userAgent,
+  ipAddress,
+  createdAtMs,
+  expiresAtMs,
+});

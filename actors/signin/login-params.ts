@@ -1,0 +1,180 @@
+/**
+ * The first step of a sign-in (docs/protocol/authentication.md, "Login params", and docs/protocol/account.md, "The second
+ * factor at sign-in"):
+ *
+ *     begin    turn of `signin`: a guess (a code, an app password, an assertion) is debited like a wrong password, and
+ *              refused where the address is locked for where it comes from; what was approved on another device is taken
+ *     check    workflow of `user`: which factor is on, and is it met; for an unknown address of nobody's
+ *     conclude turn of `signin`: met, the challenge is kept and the attempt given back; else another device may approve
+ *
+ * Without a kept challenge no login passes, so nobody gets past here without the factor. An unknown address takes the
+ * same steps, and a factor is made up for about half of them, always the same.
+ *
+ * A repeat of the call finds `begin` and `check` recorded, and concludes again.
+ */
+import { lookup, type Turn, type Workflow, workflow } from '../../runtime/command.ts';
+import { NotFoundError } from '../../runtime/errors.ts';
+import { type AccountRow, accountTable, addressKey } from '../identity/account-table.ts';
+import { publicKeyParams } from '../identity/key-params.ts';
+import type { Device } from '../identity/session.ts';
+import { type SignInAddress, SigninKeys } from '../identity/signin-keys.ts';
+import { refuse } from '../reply.ts';
+import { AccountSettings } from '../settings.ts';
+import { User } from '../user/contract.ts';
+import { requestApproval, takeApproved } from './approvals.ts';
+import { takeAssertionChallenge } from './assertion-challenge.ts';
+import { lockedOut } from './attempts.ts';
+import { storeChallenge } from './challenges.ts';
+import { Signin } from './contract.ts';
+import { debitAttempt, originOf, type Place, refusedAttempt, returnAttempt } from './counting.ts';
+import { expireLater } from './expiry.ts';
+
+interface Asked extends SignInAddress {
+  readonly codeChallenge: string;
+  readonly device: Device;
+  readonly cookieSessions?: readonly string[] | undefined;
+  readonly codeName?: string | undefined;
+  readonly code?: string | undefined;
+  readonly appPassword?: string | undefined;
+  readonly trustedDeviceToken?: string | undefined;
+  readonly assertionResponse?: Readonly<Record<string, unknown>> | undefined;
+  readonly approvalSecret?: string | undefined;
+  readonly recoveryCodes?: string | undefined;
+}
+
+type Unmet = {
+  readonly factor: 'totp' | 'security-key' | 'recovery-codes';
+  readonly outcome: 'missing' | 'wrong' | 'used';
+};
+type Outcome = { readonly passed: true } | Unmet;
+
+const passed = { passed: true } as const;
+
+/** Of an account that does not exist: always the newest protocol, always the same nonce. */
+const pseudoVersion = '004';
+
+export const loginParams = workflow({
+  ...Signin.commands.loginParams,
+  creates: true,
+  run: async (workflow, asked) => {
+    const begun = await workflow.turn({
+      recorded: true,
+      turn: (turn) => begin(turn, asked),
+    });
+    if ('refused' in begun) return begun;
+    const account = await workflow.turn({
+      reads: () => ({ account: lookup(accountTable, [addressKey(asked)]) }),
+      turn: (_turn, { account }) => account.rows[0],
+    });
+    const isApproved = begun.approved && account !== undefined;
+    const outcome = isApproved ? passed : await check(workflow, asked, account, begun.assertionChallenge);
+    return workflow.turn({ turn: (turn) => conclude(turn, asked, account, outcome) });
+  },
+});
+
+interface Begun {
+  readonly approved: boolean;
+  readonly assertionChallenge?: string | undefined;
+}
+
+const placeOf = ({ device, cookieSessions }: Asked): Place => ({
+  ipAddress: device.ipAddress,
+  cookieSessions,
+});
+
+/** What somebody may try many of. Tokens of trusted devices are too long to be guessed, and wrong ones are ignored. */
+const isGuess = ({ code, appPassword, assertionResponse, recoveryCodes }: Asked): boolean =>
+  [code, appPassword, assertionResponse, recoveryCodes].some((given) => given !== undefined);
+
+function begin(turn: Turn, asked: Asked) {
+  if (isGuess(asked)) {
+    const origin = originOf(turn, placeOf(asked));
+    if (refusedAttempt(turn, origin, true) !== undefined) return { refused: lockedOut };
+    debitAttempt(turn, origin);
+    expireLater(turn);
+  }
+  const { approvalSecret, assertionResponse } = asked;
+  const begun: Begun = {
+    approved: approvalSecret !== undefined && takeApproved(turn, approvalSecret),
+    assertionChallenge: assertionResponse && takeAssertionChallenge(turn),
+  };
+  return begun;
+}
+
+async function check(
+  workflow: Workflow,
+  asked: Asked,
+  account: AccountRow | undefined,
+  assertionChallenge: string | undefined,
+): Promise<Outcome> {
+  const { email, workspace, code, appPassword, trustedDeviceToken, assertionResponse, recoveryCodes } = asked;
+  const keys = workflow.use(SigninKeys);
+  const userUuid = account?.user_uuid ?? keys.pseudoUser(asked);
+  const assertion =
+    assertionResponse && assertionChallenge !== undefined
+      ? { response: assertionResponse, challenge: assertionChallenge }
+      : undefined;
+  try {
+    const checked = await workflow.actors.get(User, userUuid).ask.checkFactors({
+      ...{ email, workspace, code, appPassword, trustedDeviceToken, assertion, recoveryCodes },
+      hasAssertion: assertionResponse !== undefined,
+    });
+    return 'stale' in checked ? pseudoOutcome(workflow, asked) : checked;
+  } catch (error) {
+    if (!(error instanceof NotFoundError)) throw error;
+    return pseudoOutcome(workflow, asked);
+  }
+}
+
+function pseudoOutcome(workflow: Workflow, asked: Asked): Outcome {
+  if (asked.recoveryCodes !== undefined) return { factor: 'recovery-codes', outcome: 'wrong' };
+  const factor = workflow.use(SigninKeys).pseudoFactor(asked);
+  if (factor === undefined) return passed;
+  const given = factor === 'totp' ? asked.code : asked.assertionResponse;
+  return { factor, outcome: given === undefined ? 'missing' : 'wrong' };
+}
+
+function conclude(turn: Turn, asked: Asked, account: AccountRow | undefined, outcome: Outcome) {
+  const origin = originOf(turn, placeOf(asked));
+  if (!('passed' in outcome)) return refusalOf(turn, asked, account, outcome);
+  if (isGuess(asked)) returnAttempt(turn, origin);
+  storeChallenge(turn, asked.codeChallenge, origin, turn.use(AccountSettings).challengeAgeMs);
+  expireLater(turn);
+  if (account !== undefined) return { ok: publicKeyParams(account) };
+  const pw_nonce = turn.use(SigninKeys).pseudoNonce(asked);
+  return { ok: { identifier: asked.email, pw_nonce, version: pseudoVersion } };
+}
+
+const codeMissing = refuse(401, 'Please enter your two-factor authentication code.', 'mfa-required');
+const codeWrong = refuse(
+  401,
+  'The two-factor authentication code is not right. Please try again.',
+  'mfa-invalid',
+);
+const codeUsed = refuse(
+  401,
+  'This two-factor authentication code was used already. Please wait for the next one.',
+  'mfa-invalid',
+);
+const keyMissing = refuse(401, 'Please authenticate with your security key.', 'u2f-required');
+const keyWrong = refuse(401, 'The security key could not be verified. Please try again.', 'mfa-invalid');
+
+/** Whatever is wrong with a recovery, and whether there is such an account. */
+export const wrongRecovery = refuse(401, 'Invalid login credentials.');
+
+const refusals = {
+  totp: { missing: codeMissing, wrong: codeWrong, used: codeUsed },
+  'security-key': { missing: keyMissing, wrong: keyWrong, used: keyWrong },
+};
+
+function refusalOf(turn: Turn, asked: Asked, account: AccountRow | undefined, { factor, outcome }: Unmet) {
+  if (factor === 'recovery-codes') return wrongRecovery;
+  const { refused } = refusals[factor][outcome];
+  const approvalId = requestApproval(turn, asked.device, account?.user_uuid);
+  expireLater(turn);
+  const payload = {
+    ...(factor === 'totp' && { mfa_key: asked.codeName ?? `mfa_${turn.random.uuid()}` }),
+    mfa_approval_challenge_id: approvalId,
+  };
+  return { refused: { ...refused, payload } };
+}

@@ -1,0 +1,42 @@
+/**
+ * Looking up what was left for a recovery (docs/protocol/account.md, "Recovery of an account"), by nothing but a user's
+ * uuid. Every look-up is counted, right or not, for a user who exists and for one who does not, and one answer stands
+ * for all there may not be.
+ */
+import { workflow } from '../../runtime/command.ts';
+import { NotFoundError } from '../../runtime/errors.ts';
+import { refuse } from '../reply.ts';
+import { User } from '../user/contract.ts';
+import { Signin } from './contract.ts';
+import { debitAttempt, originOf, refusedAttempt } from './counting.ts';
+import { expireLater } from './expiry.ts';
+
+const unavailable = refuse(404, 'Account recovery is not available for this code.');
+const tooMany = {
+  refused: { status: 429, message: 'Too many attempts. Please try again later.', retryAfterMs: 3_600_000 },
+};
+
+export const lookUpEscrow = workflow({
+  ...Signin.commands.lookUpEscrow,
+  creates: true,
+  run: async (workflow, { userUuid, device }) => {
+    const refused = await workflow.turn({
+      recorded: true,
+      turn: (turn) => {
+        const origin = originOf(turn, { ipAddress: device.ipAddress });
+        if (refusedAttempt(turn, origin, true) !== undefined) return tooMany;
+        debitAttempt(turn, origin);
+        expireLater(turn);
+        return undefined;
+      },
+    });
+    if (refused !== undefined) return refused;
+    try {
+      const { escrow } = await workflow.actors.get(User, userUuid).ask.escrow({});
+      return escrow === undefined ? unavailable : { ok: escrow };
+    } catch (error) {
+      if (error instanceof NotFoundError) return unavailable;
+      throw error;
+    }
+  },
+});

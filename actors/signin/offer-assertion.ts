@@ -1,0 +1,54 @@
+/**
+ * What a browser needs to have a security key sign in (docs/protocol/account.md, "Security keys"). An address without
+ * keys, known or not, is given one that does not exist, so that nobody learns which addresses have any.
+ */
+import { lookup, workflow } from '../../runtime/command.ts';
+import { NotFoundError } from '../../runtime/errors.ts';
+import { accountTable, addressKey } from '../identity/account-table.ts';
+import { SigninKeys } from '../identity/signin-keys.ts';
+import { WebAuthnSettings } from '../settings.ts';
+import { User } from '../user/contract.ts';
+import { makeAssertionChallenge } from './assertion-challenge.ts';
+import { Signin } from './contract.ts';
+import { expireLater } from './expiry.ts';
+
+/** What the client waits for a touch. */
+const timeoutMs = 60_000;
+
+export const offerAssertion = workflow({
+  ...Signin.commands.offerAssertion,
+  creates: true,
+  run: async (workflow, address) => {
+    const account = await workflow.turn({
+      reads: () => ({ account: lookup(accountTable, [addressKey(address)]) }),
+      turn: (_turn, { account }) => account.rows[0],
+    });
+    const keys = workflow.use(SigninKeys);
+    const allowed = await workflow.actors
+      .get(User, account?.user_uuid ?? keys.pseudoUser(address))
+      .ask.authenticatorsOf(address)
+      .then(
+        (reply) => reply.allowed,
+        (error: unknown) => {
+          if (error instanceof NotFoundError) return [];
+          throw error;
+        },
+      );
+    const challenge = await workflow.turn({
+      turn: (turn) => {
+        const made = makeAssertionChallenge(turn);
+        expireLater(turn);
+        return made;
+      },
+    });
+    const pseudo = { id: keys.pseudoCredential(address), type: 'public-key', transports: ['usb'] };
+    const options = {
+      challenge,
+      rpId: workflow.use(WebAuthnSettings).relyingPartyId,
+      allowCredentials: allowed.length > 0 ? allowed : [pseudo],
+      userVerification: 'preferred',
+      timeout: timeoutMs,
+    };
+    return { ok: { options } };
+  },
+});

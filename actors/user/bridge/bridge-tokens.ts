@@ -1,0 +1,166 @@
+/**
+ * Bridge tokens (docs/protocol/account.md, "Bridge tokens"): a program signs in with one alone, and gets the keys that
+ * the client wrapped for it. The part of the token that unwraps them never comes here.
+ *
+ * Invariants:
+ * - A session that a token opened is read-only where the token's scope is `read`, for its whole life.
+ * - It ends with its token.
+ */
+import { z } from 'zod';
+import { command, type Turn } from '../../../runtime/command.ts';
+import { sliceMap } from '../../../runtime/slice.ts';
+import { BridgeTokens } from '../../identity/bridge-tokens.ts';
+import { sessionApiVersions } from '../../identity/session.ts';
+import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
+import { answerOf, refuse } from '../../reply.ts';
+import { type OwnAccount, ownAccount, ownRow } from '../account/own-account.ts';
+import { signInReply } from '../account/sign-in-reply.ts';
+import { User } from '../contract.ts';
+import { profileSlice } from '../profile.ts';
+import { endSessions } from '../sessions/end.ts';
+import { openSession } from '../sessions/issue.ts';
+import { sessionMap } from '../sessions/session.ts';
+import { signedInRead, signedInTurn } from '../signed-in.ts';
+import { bridgeScopes, keyMaterialSchema } from './shapes.ts';
+
+const bridgeTokensMax = 20;
+const labelCharactersMax = 255;
+
+const storedSchema = z.object({
+  uuid: z.string(),
+  label: z.string(),
+  scope: z.enum(bridgeScopes),
+  scopeTagUuids: z.array(z.string()).nullable(),
+  keys: keyMaterialSchema,
+  secretHash: z.string(),
+  createdAtMs: z.number(),
+  lastUsedAtMs: z.number().nullable(),
+  lastUsedFrom: z.string().nullable(),
+});
+type BridgeToken = z.infer<typeof storedSchema>;
+
+/** By uuid. */
+export const bridgeTokenMap = sliceMap<BridgeToken>({
+  family: 'bridge-token',
+  format: 1,
+  entriesMax: bridgeTokensMax,
+  schema: storedSchema,
+});
+
+const labelMissing = refuse(400, 'Give the token a name.');
+const tooMany = refuse(400, `There are ${bridgeTokensMax} bridge tokens already. Delete one first.`);
+const unknown = refuse(404, 'There is no such bridge token.');
+const unsupportedVersion = refuse(400, 'This version of the interface is not supported.');
+/** Whatever is wrong with it. */
+export const invalidToken = refuse(401, 'Invalid MCP token');
+
+const makeBridgeToken = signedInTurn({
+  ...User.commands.makeBridgeToken,
+  repeat: 'recorded',
+  turn: (turn, { label: given, scope, scopeTagUuids: tags, wrappedKeys, kdfSalt, kdfParams }) => {
+    const label = given.trim().slice(0, labelCharactersMax);
+    if (label === '') return labelMissing;
+    if (turn.entries(bridgeTokenMap).size >= bridgeTokensMax) return tooMany;
+    const { secret, secretHash } = makeSecret(turn.random);
+    const made: BridgeToken = {
+      ...{ uuid: turn.random.uuid(), label, scope, secretHash },
+      scopeTagUuids: tags == null || tags.length === 0 ? null : tags,
+      keys: { wrappedKeys, kdfSalt, kdfParams },
+      createdAtMs: turn.nowMs,
+      lastUsedAtMs: null,
+      lastUsedFrom: null,
+    };
+    turn.setEntry(bridgeTokenMap, made.uuid, made);
+    const named = { userUuid: turn.self.id, tokenUuid: made.uuid, secret };
+    return { mcpToken: shown(made), token: turn.use(BridgeTokens).mint(named) };
+  },
+});
+
+const listBridgeTokens = signedInRead({
+  ...User.commands.listBridgeTokens,
+  answer: (view) => {
+    const newestFirst = [...view.entries(bridgeTokenMap).values()].toSorted(
+      (a, b) => b.createdAtMs - a.createdAtMs,
+    );
+    const mcpTokens = newestFirst.map((token) => ({
+      ...shown(token),
+      lastUsedAt: token.lastUsedAtMs === null ? null : isoOf(token.lastUsedAtMs),
+      lastUsedFrom: token.lastUsedFrom,
+    }));
+    return { mcpTokens };
+  },
+});
+
+const deleteBridgeToken = signedInTurn({
+  ...User.commands.deleteBridgeToken,
+  turn: (turn, { bridgeTokenUuid }) => {
+    if (turn.entry(bridgeTokenMap, bridgeTokenUuid) === undefined) return unknown;
+    turn.removeEntry(bridgeTokenMap, bridgeTokenUuid);
+    const opened = [...turn.entries(sessionMap).values()].filter(
+      ({ bridgeToken }) => bridgeToken === bridgeTokenUuid,
+    );
+    endSessions(
+      turn,
+      opened.map(({ uuid }) => uuid),
+    );
+    return { message: 'The bridge token is deleted.' };
+  },
+});
+
+const getBridgeTokenKeys = signedInRead({
+  ...User.commands.getBridgeTokenKeys,
+  answer: (view, { bridgeTokenUuid }) => {
+    const token = view.entry(bridgeTokenMap, bridgeTokenUuid);
+    if (token === undefined) return unknown;
+    return { ...token.keys, scope: token.scope, scopeTagUuids: token.scopeTagUuids };
+  },
+});
+
+const authenticateBridge = command({
+  ...User.commands.authenticateBridge,
+  repeat: 'recorded',
+  reads: ownAccount,
+  turn: (turn, asked, reads) => answerOf(openBridgeSession(turn, asked, reads)),
+});
+
+type Authentication = z.infer<typeof User.commands.authenticateBridge.request>;
+
+function openBridgeSession(
+  turn: Turn,
+  { tokenUuid, secret, apiVersion, device }: Authentication,
+  reads: OwnAccount,
+) {
+  const named = turn.entry(bridgeTokenMap, tokenUuid);
+  const token = findBySecret(named === undefined ? [] : [named], secret);
+  const profile = turn.get(profileSlice);
+  if (token === undefined || profile.state !== 'active') return invalidToken;
+  if (!sessionApiVersions.includes(apiVersion)) return unsupportedVersion;
+  const used = { lastUsedAtMs: turn.nowMs, lastUsedFrom: device.ipAddress };
+  turn.setEntry(bridgeTokenMap, tokenUuid, { ...token, ...used });
+  const issued = openSession(turn, {
+    ...{ apiVersion, device, ephemeral: false },
+    readonly: token.scope === 'read',
+    bridgeToken: tokenUuid,
+  });
+  const { scope: access, scopeTagUuids } = token;
+  return {
+    ...signInReply(ownRow(turn, reads), profile, issued),
+    mcp_scope: { access, ...(scopeTagUuids !== null && { tagUuids: scopeTagUuids }) },
+    mcp_key_material: token.keys,
+  };
+}
+
+/** Tokens do not expire. */
+function shown({ uuid, label, scope, scopeTagUuids, createdAtMs }: BridgeToken) {
+  return { uuid, label, scope, scopeTagUuids, createdAt: isoOf(createdAtMs), expiresAt: null };
+}
+
+const isoOf = (ms: number): string => new Date(ms).toISOString();
+
+export const bridgeTokenCommands = {
+  makeBridgeToken,
+  listBridgeTokens,
+  deleteBridgeToken,
+  getBridgeTokenKeys,
+  authenticateBridge,
+};

@@ -1,0 +1,84 @@
+/** What clients and bridges ask of bridge tokens (docs/protocol/account.md, "Bridge tokens"). */
+import { z } from 'zod';
+import { deviceSchema, signInReplySchema } from '../../identity/session.ts';
+import { answerSchema } from '../../reply.ts';
+import { signedIn } from '../../signed-in.ts';
+
+export const bridgeScopes = ['read', 'write'] as const;
+
+/** Texts that the client made and that nobody here reads. */
+const keyMaterialFields = {
+  wrappedKeys: z.string().min(1).max(16_384),
+  kdfSalt: z.string().min(1).max(256),
+  kdfParams: z.string().min(1).max(1_024),
+};
+export const keyMaterialSchema = z.object(keyMaterialFields);
+
+const scope = z.enum(bridgeScopes);
+const tagUuids = z.array(z.string().max(64)).max(200);
+const scopeTagUuids = tagUuids.nullable();
+
+/** Times as ISO text. */
+const bridgeToken = z.object({
+  uuid: z.string(),
+  label: z.string(),
+  scope,
+  scopeTagUuids,
+  createdAt: z.string(),
+  expiresAt: z.string().nullable(),
+});
+
+export const bridgeTokenShapes = {
+  /** The token is shown this once. Refusals: 400 for a blank label and where there are too many. */
+  makeBridgeToken: signedIn({
+    access: 'writes',
+    fields: z.object({
+      label: z.string().max(1_024),
+      scope,
+      scopeTagUuids: tagUuids.nullish(),
+      ...keyMaterialFields,
+    }),
+    ok: z.object({ mcpToken: bridgeToken, token: z.string() }),
+  }),
+  listBridgeTokens: signedIn({
+    access: 'reads',
+    fields: z.object({}),
+    ok: z.object({
+      mcpTokens: z.array(
+        bridgeToken.extend({
+          lastUsedAt: z.string().nullable(),
+          /** The address of the client that used it last. */
+          lastUsedFrom: z.string().nullable(),
+        }),
+      ),
+    }),
+  }),
+  /** Ends the sessions it has opened too. Refusals: 404. */
+  deleteBridgeToken: signedIn({
+    access: 'writes',
+    fields: z.object({ bridgeTokenUuid: z.string().max(64) }),
+    ok: z.object({ message: z.string() }),
+  }),
+  /** Refusals: 404. */
+  getBridgeTokenKeys: signedIn({
+    access: 'reads',
+    fields: z.object({ bridgeTokenUuid: z.string().max(64) }),
+    ok: keyMaterialSchema.extend({ scope, scopeTagUuids }),
+  }),
+
+  /** Opens a session for a bridge; the proof is in the request. Refusals: 400 for the version, else 401. */
+  authenticateBridge: {
+    request: z.object({
+      tokenUuid: z.string(),
+      secret: z.string(),
+      apiVersion: z.string(),
+      device: deviceSchema,
+    }),
+    reply: answerSchema(
+      signInReplySchema.extend({
+        mcp_scope: z.object({ access: scope, tagUuids: tagUuids.optional() }),
+        mcp_key_material: keyMaterialSchema,
+      }),
+    ),
+  },
+};

@@ -1,0 +1,93 @@
+/**
+ * App passwords (docs/protocol/account.md, "App passwords"): what a program gives at sign-in instead of a second
+ * factor. Never instead of the account's password.
+ */
+import { z } from 'zod';
+import type { Turn } from '../../../runtime/command.ts';
+import { sliceMap } from '../../../runtime/slice.ts';
+import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
+import { refuse } from '../../reply.ts';
+import { User } from '../contract.ts';
+import { signedInRead, signedInTurn } from '../signed-in.ts';
+
+interface AppPassword {
+  readonly uuid: string;
+  readonly label: string;
+  readonly secretHash: string;
+  readonly createdAtMs: number;
+  readonly lastUsedAtMs: number | null;
+}
+
+const appPasswordsMax = 100;
+
+/** By uuid. */
+export const appPasswordMap = sliceMap<AppPassword>({
+  family: 'app-password',
+  format: 1,
+  entriesMax: appPasswordsMax,
+  schema: z.object({
+    uuid: z.string(),
+    label: z.string(),
+    secretHash: z.string(),
+    createdAtMs: z.number(),
+    lastUsedAtMs: z.number().nullable(),
+  }),
+});
+
+const labelMissing = refuse(400, 'Give the app password a name.');
+const tooMany = refuse(400, `There are ${appPasswordsMax} app passwords already. Delete one first.`);
+const unknown = refuse(404, 'There is no such app password.');
+
+/** Whether this is one of them; it is noted as used now. */
+export function acceptAppPassword(turn: Turn, secret: string): boolean {
+  const found = findBySecret(turn.entries(appPasswordMap).values(), secret);
+  if (found === undefined) return false;
+  turn.setEntry(appPasswordMap, found.uuid, { ...found, lastUsedAtMs: turn.nowMs });
+  return true;
+}
+
+const makeAppPassword = signedInTurn({
+  ...User.commands.makeAppPassword,
+  repeat: 'recorded',
+  turn: (turn, { label: given }) => {
+    const label = given.trim().slice(0, 255);
+    if (label === '') return labelMissing;
+    if (turn.entries(appPasswordMap).size >= appPasswordsMax) return tooMany;
+    const { secret, secretHash } = makeSecret(turn.random);
+    const uuid = turn.random.uuid();
+    turn.setEntry(appPasswordMap, uuid, {
+      ...{ uuid, label, secretHash },
+      createdAtMs: turn.nowMs,
+      lastUsedAtMs: null,
+    });
+    return { appPassword: { uuid, label, createdAt: isoOf(turn.nowMs) }, password: secret };
+  },
+});
+
+const listAppPasswords = signedInRead({
+  ...User.commands.listAppPasswords,
+  answer: (view) => {
+    const newestFirst = [...view.entries(appPasswordMap).values()].toSorted(
+      (a, b) => b.createdAtMs - a.createdAtMs,
+    );
+    const appPasswords = newestFirst.map(({ uuid, label, createdAtMs, lastUsedAtMs }) => ({
+      ...{ uuid, label },
+      createdAt: isoOf(createdAtMs),
+      lastUsedAt: lastUsedAtMs === null ? null : isoOf(lastUsedAtMs),
+    }));
+    return { appPasswords };
+  },
+});
+
+const deleteAppPassword = signedInTurn({
+  ...User.commands.deleteAppPassword,
+  turn: (turn, { appPasswordUuid }) => {
+    if (turn.entry(appPasswordMap, appPasswordUuid) === undefined) return unknown;
+    turn.removeEntry(appPasswordMap, appPasswordUuid);
+    return { message: 'The app password is deleted.' };
+  },
+});
+
+const isoOf = (ms: number): string => new Date(ms).toISOString();
+
+export const appPasswordCommands = { makeAppPassword, listAppPasswords, deleteAppPassword };

@@ -1,0 +1,60 @@
+/**
+ * Sign-ins of this account that wait for one of its devices (docs/protocol/account.md, "Approval by another device").
+ * They belong to the `signin` actor of its address, which knows of sign-ins that have not come about.
+ */
+import { tell } from '../../../runtime/command.ts';
+import { SigninKeys } from '../../identity/signin-keys.ts';
+import { refuse } from '../../reply.ts';
+import { Signin } from '../../signin/contract.ts';
+import { User } from '../contract.ts';
+import { approvalRequested as requested } from '../events.ts';
+import { profileSlice } from '../profile.ts';
+import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
+
+const notPending = refuse(400, 'This sign-in does not wait for an approval any more.');
+
+const listApprovals = signedInWorkflow({
+  ...User.commands.listApprovals,
+  run: async (workflow) => {
+    const { approvals } = await (await ownSignin(workflow)).ask.pendingApprovals({});
+    const pendingApprovals = approvals.map(({ uuid, userAgent, ipAddress, createdAtMs, expiresAtMs }) => ({
+      ...{ uuid, challengeId: uuid, status: 'pending' },
+      requestingUserAgent: userAgent ?? '',
+      requestingIpAddress: ipAddress,
+      createdAt: createdAtMs,
+      expiresAt: expiresAtMs,
+    }));
+    return { pendingApprovals };
+  },
+});
+
+const resolveApproval = signedInWorkflow({
+  ...User.commands.resolveApproval,
+  run: async (workflow, { challengeId, approve }) => {
+    const signin = await ownSignin(workflow);
+    const { resolved } = await signin.ask.resolveApproval({ uuid: challengeId, approve: approve === true });
+    if (!resolved) return notPending;
+    return { status: approve === true ? ('approved' as const) : ('denied' as const) };
+  },
+});
+
+/** A device that is signed in may be looking: it is shown the sign-in at once. */
+export const approvalRequestedTell = tell({
+  ...User.tells.approvalRequested,
+  turn: (turn, approval) => {
+    if (turn.get(profileSlice).state !== 'active') return;
+    if (turn.nowMs < approval.expiresAtMs) turn.publish(User, requested(approval));
+  },
+});
+
+async function ownSignin<Ok>(workflow: SignedInWorkflow<Ok>) {
+  const address = await workflow.turn({
+    turn: (turn) => {
+      const { email, workspace } = turn.get(profileSlice);
+      return { email, workspace };
+    },
+  });
+  return workflow.actors.get(Signin, workflow.use(SigninKeys).actorId(address));
+}
+
+export const approvalCommands = { listApprovals, resolveApproval };

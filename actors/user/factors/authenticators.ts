@@ -1,0 +1,233 @@
+/**
+ * Security keys and passkeys (docs/protocol/account.md, "Security keys"), by WebAuthn.
+ *
+ *     offered     options with a challenge, which counts once and for a few minutes
+ *     added       by an attestation over that challenge; verified outside any turn
+ *     used        by an assertion over a challenge of the `signin` actor; its counter never runs backwards
+ *
+ * A challenge goes with the key that was added by it, so that a response counts once.
+ */
+import {
+  type AuthenticationResponseJSON,
+  type AuthenticatorTransport,
+  type RegistrationResponseJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server';
+import { z } from 'zod';
+import type { Turn } from '../../../runtime/command.ts';
+import { slice, sliceMap } from '../../../runtime/slice.ts';
+import { refuse } from '../../reply.ts';
+import { WebAuthnSettings } from '../../settings.ts';
+import { User } from '../contract.ts';
+import { profileSlice } from '../profile.ts';
+import { signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
+
+const authenticatorsMax = 20;
+const challengeBytes = 32;
+const challengeMs = 300_000;
+/** What the client waits for a touch. */
+const timeoutMs = 60_000;
+/** EdDSA, ES256, RS256 in the numbers of COSE. */
+const algorithms = [-8, -7, -257];
+
+const storedSchema = z.object({
+  uuid: z.string(),
+  /** Base64url, as all clients have it. */
+  credentialId: z.string(),
+  publicKey: z.instanceof(Uint8Array),
+  counter: z.number(),
+  transports: z.array(z.string()),
+  createdAtMs: z.number(),
+  lastUsedAtMs: z.number().nullable(),
+});
+type Authenticator = z.infer<typeof storedSchema>;
+
+/** By uuid. */
+export const authenticatorMap = sliceMap<Authenticator>({
+  family: 'authenticator',
+  format: 1,
+  entriesMax: authenticatorsMax,
+  schema: storedSchema,
+});
+
+/** What a registration that has begun has to sign. */
+export const authenticatorOfferSlice = slice<{ challenge: string; untilMs: number } | null>({
+  name: 'authenticator-offer',
+  format: 1,
+  schema: z.object({ challenge: z.string(), untilMs: z.number() }).nullable(),
+  initial: null,
+});
+
+const tooMany = refuse(400, `There are ${authenticatorsMax} security keys already. Remove one first.`);
+const notVerified = refuse(400, 'The security key could not be verified. Please try again.');
+const anotherUsers = refuse(403, 'Operation not allowed.');
+const unknown = refuse(404, 'There is no such security key.');
+
+const offerAuthenticator = signedInTurn({
+  ...User.commands.offerAuthenticator,
+  turn: (turn) => {
+    const { relyingPartyId, relyingPartyName } = turn.use(WebAuthnSettings);
+    const known = [...turn.entries(authenticatorMap).values()];
+    if (known.length >= authenticatorsMax) return tooMany;
+    const challenge = turn.random.bytes(challengeBytes).toString('base64url');
+    turn.set(authenticatorOfferSlice, { challenge, untilMs: turn.nowMs + challengeMs });
+    const { email } = turn.get(profileSlice);
+    const options = {
+      challenge,
+      rp: { id: relyingPartyId, name: relyingPartyName },
+      user: { id: Buffer.from(turn.self.id).toString('base64url'), name: email, displayName: email },
+      pubKeyCredParams: algorithms.map((alg) => ({ alg, type: 'public-key' })),
+      timeout: timeoutMs,
+      attestation: 'none',
+      excludeCredentials: known.map(descriptorOf),
+      authenticatorSelection: {
+        residentKey: 'preferred',
+        requireResidentKey: false,
+        userVerification: 'preferred',
+      },
+      extensions: { credProps: true },
+    };
+    return { options };
+  },
+});
+
+const addAuthenticator = signedInWorkflow({
+  ...User.commands.addAuthenticator,
+  run: async (workflow, { userUuid, attestationResponse }) => {
+    const isOwn = userUuid === undefined || userUuid === workflow.self.id;
+    const challenge = await workflow.turn({
+      // A repeat of the call finds here what its last turn recorded.
+      recorded: true,
+      turn: (turn) => (isOwn ? (offeredChallenge(turn) ?? notVerified) : anotherUsers),
+    });
+    const { relyingPartyId, expectedOrigins, requireUserVerification } = workflow.use(WebAuthnSettings);
+    const credential = await verifyRegistrationResponse({
+      response: attestationResponse as unknown as RegistrationResponseJSON,
+      expectedChallenge: challenge,
+      expectedOrigin: [...expectedOrigins],
+      expectedRPID: relyingPartyId,
+      requireUserVerification,
+      supportedAlgorithmIDs: algorithms,
+    }).then(
+      ({ registrationInfo }) => registrationInfo?.credential,
+      // Whatever does not fit is thrown, and says nothing that a client could not know.
+      () => undefined,
+    );
+    if (credential === undefined) return notVerified;
+    return workflow.lastTurn({
+      recorded: true,
+      turn: (turn) => {
+        if (turn.entries(authenticatorMap).size >= authenticatorsMax) return tooMany;
+        if (findByCredential(turn, credential.id) !== undefined) return notVerified;
+        if (offeredChallenge(turn) !== challenge) return notVerified;
+        turn.set(authenticatorOfferSlice, null);
+        const uuid = turn.random.uuid();
+        turn.setEntry(authenticatorMap, uuid, {
+          uuid,
+          credentialId: credential.id,
+          publicKey: credential.publicKey,
+          counter: credential.counter,
+          transports: [...(credential.transports ?? [])].slice(0, 8),
+          createdAtMs: turn.nowMs,
+          lastUsedAtMs: null,
+        });
+        return { id: uuid };
+      },
+    });
+  },
+});
+
+const listAuthenticators = signedInRead({
+  ...User.commands.listAuthenticators,
+  answer: (view) => ({
+    authenticators: [...view.entries(authenticatorMap).values()]
+      .toSorted((a, b) => a.createdAtMs - b.createdAtMs)
+      .map(({ uuid }) => ({ id: uuid })),
+  }),
+});
+
+const removeAuthenticator = signedInTurn({
+  ...User.commands.removeAuthenticator,
+  turn: (turn, { authenticatorUuid }) => {
+    if (turn.entry(authenticatorMap, authenticatorUuid) === undefined) return unknown;
+    turn.removeEntry(authenticatorMap, authenticatorUuid);
+    return { message: 'The security key is removed.' };
+  },
+});
+
+export const hasAuthenticators = (turn: Pick<Turn, 'entries'>): boolean =>
+  turn.entries(authenticatorMap).size > 0;
+
+export function removeAllAuthenticators(turn: Turn): void {
+  for (const uuid of turn.entries(authenticatorMap).keys()) turn.removeEntry(authenticatorMap, uuid);
+}
+
+/** As a client's `allowCredentials` and `excludeCredentials` have it. */
+export const descriptorOf = ({
+  credentialId,
+  transports,
+}: Pick<Authenticator, 'credentialId' | 'transports'>) => ({
+  id: credentialId,
+  type: 'public-key' as const,
+  transports,
+});
+
+export interface Assertion {
+  /** As the client sent it. */
+  readonly response: Readonly<Record<string, unknown>>;
+  readonly challenge: string;
+}
+
+/** The authenticator that made the assertion, with the counter it is at now. Undefined when it is not right. */
+export async function verifyAssertion(
+  authenticators: readonly Authenticator[],
+  { response, challenge }: Assertion,
+  { relyingPartyId, expectedOrigins, requireUserVerification }: WebAuthnSettings,
+): Promise<Authenticator | undefined> {
+  const used = authenticators.find(({ credentialId }) => credentialId === response['id']);
+  if (used === undefined) return undefined;
+  try {
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      response: response as unknown as AuthenticationResponseJSON,
+      expectedChallenge: challenge,
+      expectedOrigin: [...expectedOrigins],
+      expectedRPID: relyingPartyId,
+      requireUserVerification,
+      credential: {
+        id: used.credentialId,
+        publicKey: new Uint8Array(used.publicKey),
+        counter: used.counter,
+        transports: used.transports as AuthenticatorTransport[],
+      },
+    });
+    return verified ? { ...used, counter: authenticationInfo.newCounter } : undefined;
+  } catch {
+    // A counter that ran backwards, another origin, a broken signature: each is thrown.
+    return undefined;
+  }
+}
+
+/** Notes the use, unless a later one was noted meanwhile or the authenticator is gone: then the assertion does not count. */
+export function noteUse(turn: Turn, { uuid, counter }: Authenticator): boolean {
+  const stored = turn.entry(authenticatorMap, uuid);
+  if (stored === undefined || (stored.counter > 0 && counter <= stored.counter)) return false;
+  turn.setEntry(authenticatorMap, uuid, { ...stored, counter, lastUsedAtMs: turn.nowMs });
+  return true;
+}
+
+function findByCredential(turn: Turn, credentialId: string): Authenticator | undefined {
+  return [...turn.entries(authenticatorMap).values()].find((each) => each.credentialId === credentialId);
+}
+
+function offeredChallenge(turn: Turn): string | undefined {
+  const offer = turn.get(authenticatorOfferSlice);
+  return offer !== null && turn.nowMs < offer.untilMs ? offer.challenge : undefined;
+}
+
+export const authenticatorCommands = {
+  offerAuthenticator,
+  addAuthenticator,
+  listAuthenticators,
+  removeAuthenticator,
+};

@@ -1,0 +1,29 @@
+/**
+ * What a client has left for the recovery of its account (docs/protocol/account.md, "Recovery of an account"):
+ * ciphertext under a code that never came here. Kept as a setting, and gone with every change of credentials.
+ */
+import { sharedRead } from '../../../runtime/command.ts';
+import { User } from '../contract.ts';
+import { profileSlice } from '../profile.ts';
+import { settingValue } from '../settings/stored.ts';
+
+export const escrow = sharedRead({
+  ...User.commands.escrow,
+  answer: (view) => {
+    const { state, email, workspace } = view.get(profileSlice);
+    const text = settingValue(view, 'ACCOUNT_RECOVERY_ESCROW');
+    if (state !== 'active' || text === null || !isOfPresentForm(text)) return {};
+    return { escrow: { escrow: text, identifier: email, workspace_identifier: workspace } };
+  },
+});
+
+/** The first form rested on the password alone; it is not given to anybody who has not got that. */
+function isOfPresentForm(text: string): boolean {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    const { version } = (parsed ?? {}) as { readonly version?: unknown };
+    return typeof version === 'number' && version > 1;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * Recovery codes (docs/protocol/account.md, "Recovery codes"): one text that restores the second factor when it is
+ * lost. It replaces no password and opens no key.
+ */
+import type { Turn, View } from '../../../runtime/command.ts';
+import { equalInConstantTime } from '../../identity/session-tokens.ts';
+import { ownAccount, ownRow } from '../account/own-account.ts';
+import { serverPasswordIs } from '../account/password-guard.ts';
+import { User } from '../contract.ts';
+import { putSetting, settingValue } from '../settings/stored.ts';
+import { signedInWorkflow } from '../signed-in.ts';
+
+const codeBytes = 20;
+
+/** Ten groups of four hexadecimal digits; those made before are of no use any more. */
+export function generateRecoveryCodes(turn: Turn): string {
+  const digits = turn.random.bytes(codeBytes).toString('hex').toUpperCase();
+  const codes = digits.match(/.{4}/g)?.join(' ') ?? '';
+  putSetting(turn, 'RECOVERY_CODES', codes);
+  return codes;
+}
+
+/** Whether these are the account's, in either case. */
+export function areRecoveryCodes(view: View, given: string): boolean {
+  const codes = settingValue(view, 'RECOVERY_CODES');
+  return codes !== null && equalInConstantTime(given.trim().toUpperCase(), codes);
+}
+
+export const makeRecoveryCodes = signedInWorkflow({
+  ...User.commands.makeRecoveryCodes,
+  run: async (workflow, { password }) => {
+    const account = await workflow.turn({ recorded: true, reads: ownAccount, turn: ownRow });
+    const refused = await serverPasswordIs(workflow, account, password);
+    if (refused !== undefined) return refused;
+    return workflow.lastTurn({
+      recorded: true,
+      turn: (turn) => ({ recoveryCodes: generateRecoveryCodes(turn) }),
+    });
+  },
+});

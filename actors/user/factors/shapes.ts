@@ -1,0 +1,158 @@
+/** What clients ask of second factors, and of what stands in for them (docs/protocol/account.md). */
+import { z } from 'zod';
+import { escrowSchema } from '../../identity/escrow.ts';
+import { signedIn, signedInOf } from '../../signed-in.ts';
+
+const nothing = z.object({});
+const success = z.boolean();
+/** `x-server-password`. */
+const password = z.string().optional();
+
+/** Looked at by the library alone. Its own size is bounded by that of the body. */
+const webAuthnResponse = z.record(z.string(), z.unknown());
+/** Normalised. */
+const address = { email: z.string(), workspace: z.string() };
+
+/** Times as ISO text. */
+const appPassword = z.object({ uuid: z.string(), label: z.string(), createdAt: z.string() });
+/** Times in milliseconds. */
+const trustedDevice = z.object({
+  uuid: z.string(),
+  label: z.string(),
+  createdAt: z.number(),
+  expiresAt: z.number(),
+});
+
+export const factorShapes = {
+  /** A secret for an authenticator app, not a factor yet. Refusals: 400 where one is on. */
+  offerTotpSecret: signedInOf({
+    access: 'writes',
+    fields: nothing,
+    ok: z.object({ success, secret: z.string() }),
+  }),
+  /** Refusals: 400 without the password or with a wrong one, 423. */
+  makeRecoveryCodes: signedIn({
+    access: 'writes',
+    fields: z.object({ password }),
+    ok: z.object({ recoveryCodes: z.string() }),
+  }),
+
+  /** Options for a new security key, with a challenge. Refusals: 400 where there are too many. */
+  offerAuthenticator: signedIn({
+    access: 'writes',
+    fields: nothing,
+    ok: z.object({ options: z.record(z.string(), z.unknown()) }),
+  }),
+  /** Refusals: 400 for a response that is not right, 403 for another user's. */
+  addAuthenticator: signedIn({
+    access: 'writes',
+    fields: z.object({ userUuid: z.string().max(64).optional(), attestationResponse: webAuthnResponse }),
+    ok: z.object({ id: z.string() }),
+  }),
+  listAuthenticators: signedIn({
+    access: 'reads',
+    fields: nothing,
+    ok: z.object({ authenticators: z.array(z.object({ id: z.string() })) }),
+  }),
+  /** Refusals: 404. */
+  removeAuthenticator: signedIn({
+    access: 'writes',
+    fields: z.object({ authenticatorUuid: z.string().max(64) }),
+    ok: z.object({ message: z.string() }),
+  }),
+
+  /** Those that wait. */
+  listApprovals: signedIn({
+    access: 'reads',
+    fields: nothing,
+    ok: z.object({
+      pendingApprovals: z.array(
+        z.object({
+          uuid: z.string(),
+          challengeId: z.string(),
+          status: z.string(),
+          requestingUserAgent: z.string(),
+          requestingIpAddress: z.string().nullable(),
+          /** Milliseconds. */
+          createdAt: z.number(),
+          expiresAt: z.number(),
+        }),
+      ),
+    }),
+  }),
+  /** Nothing but `true` approves. Refusals: 400 where it does not wait any more. */
+  resolveApproval: signedIn({
+    access: 'writes',
+    fields: z.object({ challengeId: z.string().max(256), approve: z.unknown() }),
+    ok: z.object({ status: z.enum(['approved', 'denied']) }),
+  }),
+
+  /** Asked by the `signin` actor of the account's address. */
+  checkFactors: {
+    request: z.object({
+      ...address,
+      appPassword: z.string().optional(),
+      trustedDeviceToken: z.string().optional(),
+      code: z.string().optional(),
+      assertion: z.object({ response: webAuthnResponse, challenge: z.string() }).optional(),
+      /** There is one, though it may be without a challenge. */
+      hasAssertion: z.boolean(),
+      recoveryCodes: z.string().optional(),
+    }),
+    reply: z.union([
+      z.object({ passed: z.literal(true) }),
+      z.object({
+        factor: z.enum(['totp', 'security-key', 'recovery-codes']),
+        outcome: z.enum(['missing', 'wrong', 'used']),
+      }),
+      /** The address is not this account's any more. */
+      z.object({ stale: z.literal(true) }),
+    ]),
+  },
+  /** What was left for a recovery; undefined where there is nothing that could be used. */
+  escrow: { request: nothing, reply: z.object({ escrow: escrowSchema.optional() }) },
+  authenticatorsOf: {
+    request: z.object(address),
+    reply: z.object({
+      allowed: z.array(
+        z.object({ id: z.string(), type: z.literal('public-key'), transports: z.array(z.string()) }),
+      ),
+    }),
+  },
+
+  /** The password is shown this once. Refusals: 400 for a blank label and where there are too many. */
+  makeAppPassword: signedIn({
+    access: 'writes',
+    fields: z.object({ label: z.string().max(1_024) }),
+    ok: z.object({ appPassword, password: z.string() }),
+  }),
+  listAppPasswords: signedIn({
+    access: 'reads',
+    fields: nothing,
+    ok: z.object({ appPasswords: z.array(appPassword.extend({ lastUsedAt: z.string().nullable() })) }),
+  }),
+  /** Refusals: 404. */
+  deleteAppPassword: signedIn({
+    access: 'writes',
+    fields: z.object({ appPasswordUuid: z.string().max(64) }),
+    ok: z.object({ message: z.string() }),
+  }),
+
+  /** The token is shown this once. */
+  trustDevice: signedIn({
+    access: 'writes',
+    fields: z.object({ label: z.string().max(1_024).nullish() }),
+    ok: z.object({ trustedDevice: trustedDevice.extend({ token: z.string() }) }),
+  }),
+  listTrustedDevices: signedIn({
+    access: 'reads',
+    fields: nothing,
+    ok: z.object({ trustedDevices: z.array(trustedDevice.extend({ lastUsedAt: z.number().nullable() })) }),
+  }),
+  /** Refusals: 404. */
+  distrustDevice: signedIn({
+    access: 'writes',
+    fields: z.object({ trustedDeviceUuid: z.string().max(64) }),
+    ok: z.object({ message: z.string() }),
+  }),
+};

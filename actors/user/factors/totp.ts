@@ -1,0 +1,113 @@
+/**
+ * The second factor of an authenticator app: TOTP after RFC 6238 with SHA-1, 6 digits, steps of 30 s and a secret of 20
+ * bytes (docs/protocol/account.md, "Authenticator app").
+ *
+ *     offered    a fresh secret, shown to the client; for five minutes the same one
+ *     enabled    by a code made from it; recovery codes are made with it
+ *     disabled   by the password; its recovery codes go with it
+ *
+ * Invariants:
+ * - A code is accepted once: its step, and those before it, count for nothing from then on. The code that enabled the
+ *   factor is not counted as used, so that a sign-in in the same half minute works.
+ * - A secret that was offered and not confirmed is no factor.
+ */
+import { ScureBase32Plugin, verifySync } from 'otplib';
+import { z } from 'zod';
+import type { Turn, View } from '../../../runtime/command.ts';
+import { slice } from '../../../runtime/slice.ts';
+import { UserSecrets } from '../../identity/user-secrets.ts';
+import { type Refused, refuse } from '../../reply.ts';
+import { User } from '../contract.ts';
+import { putSetting, removeSetting, settingValue } from '../settings/stored.ts';
+import { signedInTurn } from '../signed-in.ts';
+import { generateRecoveryCodes } from './recovery-codes.ts';
+
+const secretBytes = 20;
+const offerMs = 300_000;
+/** One step before and one after: clocks of phones differ. */
+const toleranceSeconds = 30;
+const base32 = new ScureBase32Plugin();
+
+const alreadyOn = refuse(400, 'The authenticator app is on already. Turn it off first.');
+const codeMissing = refuse(400, 'Enter the code that your authenticator app shows.');
+const nothingOffered = refuse(400, 'This took too long. Please start again.');
+const wrongCode = refuse(400, 'The code is not right. Please try again.');
+
+interface Totp {
+  /** What was shown last and may still be confirmed. */
+  readonly offered: { readonly secret: Uint8Array; readonly untilMs: number } | null;
+  /** The step of the last code that was accepted. */
+  readonly usedStep: number | null;
+}
+
+export const totpSlice = slice<Totp>({
+  name: 'totp',
+  format: 1,
+  schema: z.object({
+    offered: z.object({ secret: z.instanceof(Uint8Array), untilMs: z.number() }).nullable(),
+    usedStep: z.number().nullable(),
+  }),
+  initial: { offered: null, usedStep: null },
+});
+
+export const isTotpOn = (view: View): boolean => settingValue(view, 'MFA_SECRET') !== null;
+
+export const offerTotpSecret = signedInTurn({
+  ...User.commands.offerTotpSecret,
+  turn: (turn) => {
+    if (isTotpOn(turn)) return alreadyOn;
+    const before = offeredSecret(turn);
+    if (before !== undefined) return { success: true, secret: before };
+    const secret = base32.encode(turn.random.bytes(secretBytes), { padding: false });
+    const sealed = turn.use(UserSecrets).seal(sealedFor(turn), secret, turn.random);
+    const offered = { secret: sealed, untilMs: turn.nowMs + offerMs };
+    turn.set(totpSlice, { ...turn.get(totpSlice), offered });
+    return { success: true, secret };
+  },
+});
+
+/** Undefined when it is on now. */
+export function enableTotp(turn: Turn, secret: string | null, code: string | undefined): Refused | undefined {
+  if (isTotpOn(turn)) return alreadyOn;
+  if (code === undefined || code === '') return codeMissing;
+  const offered = offeredSecret(turn);
+  if (offered === undefined || secret !== offered) return nothingOffered;
+  if (stepOf(offered, code, turn.nowMs) === undefined) return wrongCode;
+  putSetting(turn, 'MFA_SECRET', offered);
+  turn.set(totpSlice, totpSlice.initial);
+  generateRecoveryCodes(turn);
+  return undefined;
+}
+
+export function disableTotp(turn: Turn): void {
+  removeSetting(turn, 'MFA_SECRET');
+  removeSetting(turn, 'RECOVERY_CODES');
+  turn.set(totpSlice, totpSlice.initial);
+}
+
+/** Uses the code up when it is right. */
+export function acceptTotp(turn: Turn, code: string): 'accepted' | 'wrong' | 'used' {
+  const secret = settingValue(turn, 'MFA_SECRET');
+  const step = secret === null ? undefined : stepOf(secret, code, turn.nowMs);
+  if (step === undefined) return 'wrong';
+  const totp = turn.get(totpSlice);
+  if (totp.usedStep !== null && step <= totp.usedStep) return 'used';
+  turn.set(totpSlice, { ...totp, usedStep: step });
+  return 'accepted';
+}
+
+/** The step whose code this is, if it is one of now. Compared in constant time by the library. */
+function stepOf(secret: string, code: string, nowMs: number): number | undefined {
+  if (!/^\d{6}$/.test(code)) return undefined;
+  const epoch = Math.floor(nowMs / 1_000);
+  const verified = verifySync({ secret, token: code, epoch, epochTolerance: toleranceSeconds });
+  return verified.valid && 'timeStep' in verified ? verified.timeStep : undefined;
+}
+
+function offeredSecret(turn: Turn): string | undefined {
+  const { offered } = turn.get(totpSlice);
+  if (offered === null || turn.nowMs >= offered.untilMs) return undefined;
+  return turn.use(UserSecrets).open(sealedFor(turn), offered.secret);
+}
+
+const sealedFor = (turn: Turn) => ({ userUuid: turn.self.id, purpose: 'offered TOTP secret' });

@@ -1,0 +1,109 @@
+/**
+ * Trusted devices (docs/protocol/account.md, "Trusted devices"): a token that a browser keeps and gives at its next
+ * sign-ins instead of a second factor, for a month. A change of credentials ends them all.
+ */
+import { z } from 'zod';
+import type { Turn } from '../../../runtime/command.ts';
+import { sliceMap } from '../../../runtime/slice.ts';
+import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
+import { refuse } from '../../reply.ts';
+import { AccountSettings } from '../../settings.ts';
+import { User } from '../contract.ts';
+import { deviceInfo } from '../sessions/device-info.ts';
+import { signedInRead, signedInTurn } from '../signed-in.ts';
+
+interface TrustedDevice {
+  readonly uuid: string;
+  readonly label: string;
+  readonly secretHash: string;
+  readonly createdAtMs: number;
+  readonly lastUsedAtMs: number | null;
+  readonly expiresAtMs: number;
+}
+
+/** Beyond it, the one that would end first makes room. */
+const trustedDevicesMax = 50;
+const labelCharactersMax = 255;
+
+/** By uuid. */
+export const trustedDeviceMap = sliceMap<TrustedDevice>({
+  family: 'trusted-device',
+  format: 1,
+  entriesMax: trustedDevicesMax,
+  schema: z.object({
+    uuid: z.string(),
+    label: z.string(),
+    secretHash: z.string(),
+    createdAtMs: z.number(),
+    lastUsedAtMs: z.number().nullable(),
+    expiresAtMs: z.number(),
+  }),
+});
+
+const unknown = refuse(404, 'There is no such trusted device.');
+
+/** Whether this is the token of one that still counts; it is noted as used now. */
+export function acceptTrustedDevice(turn: Turn, token: string): boolean {
+  const found = findBySecret(turn.entries(trustedDeviceMap).values(), token);
+  if (found === undefined || turn.nowMs >= found.expiresAtMs) return false;
+  turn.setEntry(trustedDeviceMap, found.uuid, { ...found, lastUsedAtMs: turn.nowMs });
+  return true;
+}
+
+export function distrustAllDevices(turn: Turn): void {
+  for (const uuid of turn.entries(trustedDeviceMap).keys()) turn.removeEntry(trustedDeviceMap, uuid);
+}
+
+const trustDevice = signedInTurn({
+  ...User.commands.trustDevice,
+  repeat: 'recorded',
+  turn: (turn, { label: given }, _reads, { session }) => {
+    makeRoom(turn);
+    const { secret, secretHash } = makeSecret(turn.random);
+    const uuid = turn.random.uuid();
+    const label = (given?.trim() || deviceInfo(session.userAgent)).slice(0, labelCharactersMax);
+    const expiresAtMs = turn.nowMs + turn.use(AccountSettings).trustedDeviceAgeMs;
+    const device = { uuid, label, secretHash, createdAtMs: turn.nowMs, lastUsedAtMs: null, expiresAtMs };
+    turn.setEntry(trustedDeviceMap, uuid, device);
+    const trustedDevice = { uuid, label, token: secret, createdAt: turn.nowMs, expiresAt: expiresAtMs };
+    return { trustedDevice };
+  },
+});
+
+const listTrustedDevices = signedInRead({
+  ...User.commands.listTrustedDevices,
+  answer: (view) => {
+    const trusted = [...view.entries(trustedDeviceMap).values()]
+      .filter(({ expiresAtMs }) => view.nowMs < expiresAtMs)
+      .toSorted((a, b) => b.createdAtMs - a.createdAtMs);
+    const trustedDevices = trusted.map(({ uuid, label, createdAtMs, lastUsedAtMs, expiresAtMs }) => ({
+      ...{ uuid, label },
+      createdAt: createdAtMs,
+      lastUsedAt: lastUsedAtMs,
+      expiresAt: expiresAtMs,
+    }));
+    return { trustedDevices };
+  },
+});
+
+const distrustDevice = signedInTurn({
+  ...User.commands.distrustDevice,
+  turn: (turn, { trustedDeviceUuid }) => {
+    if (turn.entry(trustedDeviceMap, trustedDeviceUuid) === undefined) return unknown;
+    turn.removeEntry(trustedDeviceMap, trustedDeviceUuid);
+    return { message: 'The device is no longer trusted.' };
+  },
+});
+
+function makeRoom(turn: Turn): void {
+  const devices = [...turn.entries(trustedDeviceMap).values()];
+  const expired = devices.filter(({ expiresAtMs }) => turn.nowMs >= expiresAtMs);
+  for (const { uuid } of expired) turn.removeEntry(trustedDeviceMap, uuid);
+  if (devices.length - expired.length < trustedDevicesMax) return;
+  const [first] = devices.filter((device) => !expired.includes(device)).toSorted(byExpiry);
+  if (first !== undefined) turn.removeEntry(trustedDeviceMap, first.uuid);
+}
+
+const byExpiry = (a: TrustedDevice, b: TrustedDevice): number => a.expiresAtMs - b.expiresAtMs;
+
+export const trustedDeviceCommands = { trustDevice, listTrustedDevices, distrustDevice };

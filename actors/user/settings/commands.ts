@@ -1,0 +1,162 @@
+/** The settings of an account (docs/protocol/account.md, "Settings"). */
+import { choice, type Turn } from '../../../runtime/command.ts';
+import { type Refused, refuse } from '../../reply.ts';
+import { ownAccount, ownRow } from '../account/own-account.ts';
+import { serverPasswordIs } from '../account/password-guard.ts';
+import { User } from '../contract.ts';
+import { disableTotp, enableTotp } from '../factors/totp.ts';
+import { sessionMap } from '../sessions/session.ts';
+import { signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
+import {
+  type AccountSettingName,
+  accountSettingNamed,
+  accountSettingNames,
+  knownSetting,
+  type SettingName,
+  settingValueBytesMax,
+  subscriptionSettingNamed,
+  subscriptionSettingNames,
+} from './known.ts';
+import {
+  isStored,
+  otherSettingBytes,
+  putSetting,
+  removeSetting,
+  revealedSetting,
+  shownSetting,
+} from './stored.ts';
+
+/** UTF-8 bytes of all values of one account: they are in memory while it is active. */
+const settingsBytesMax = 256 * 1024;
+
+const unknownName = refuse(400, 'There is no setting of this name.');
+const notChangedHere = refuse(400, 'This setting cannot be changed here.');
+const notSet = refuse(400, 'This setting is not set.');
+const tooLarge = refuse(400, `A setting holds at most ${settingValueBytesMax} bytes.`);
+const tooMuch = refuse(400, `All settings of an account hold at most ${settingsBytesMax} bytes together.`);
+const wrongValue = (values: readonly string[]) => refuse(400, `This setting is one of ${values.join(', ')}.`);
+
+const listed = (Object.keys({ ...accountSettingNames, ...subscriptionSettingNames }) as SettingName[]).filter(
+  (name) => knownSetting(name).secret !== true,
+);
+
+const listSettings = signedInRead({
+  ...User.commands.listSettings,
+  answer: (view) => {
+    const settings = listed.map((name) => shownSetting(view, name)).filter((each) => each !== undefined);
+    return { success: true, settings };
+  },
+});
+
+const showSetting = signedInRead({
+  ...User.commands.getSetting,
+  answer: (view, { name }) => {
+    const known = accountSettingNamed(name);
+    if (known === undefined) return unknownName;
+    // Clients take any 200 for "there is one", and so for a second factor that is on.
+    if (knownSetting(known).secret === true) return isStored(view, known) ? { success: true } : notSet;
+    const setting = shownSetting(view, known);
+    return setting === undefined ? notSet : { success: true, setting };
+  },
+});
+
+/** Who can read them can pass the second factor, so the password is asked for. */
+const showRecoveryCodes = signedInWorkflow({
+  ...User.commands.getSetting,
+  run: async (workflow, { password }) => {
+    const account = await workflow.turn({ reads: ownAccount, turn: ownRow });
+    const refused = await serverPasswordIs(workflow, account, password);
+    if (refused !== undefined) return refused;
+    return workflow.lastTurn({
+      turn: (turn) => {
+        const setting = revealedSetting(turn, 'RECOVERY_CODES');
+        return setting === undefined ? notSet : { success: true, setting };
+      },
+    });
+  },
+});
+
+const getSetting = choice({
+  ...User.commands.getSetting,
+  choose: ({ name }) => (accountSettingNamed(name) === 'RECOVERY_CODES' ? showRecoveryCodes : showSetting),
+});
+
+const putAccountSetting = signedInTurn({
+  ...User.commands.putSetting,
+  turn: (turn, { name, value, totpToken }) => {
+    const known = accountSettingNamed(name);
+    if (known === undefined) return unknownName;
+    if (known === 'MFA_SECRET') return enableTotp(turn, value, totpToken) ?? { success: true };
+    const refused = putByUser(turn, known, value);
+    if (refused !== undefined) return refused;
+    return knownSetting(known).secret === true
+      ? { success: true }
+      : { success: true, setting: shownSetting(turn, known) };
+  },
+});
+
+const deleteSetting = signedInWorkflow({
+  ...User.commands.deleteSetting,
+  run: async (workflow, { name, password }) => {
+    const known = accountSettingNamed(name);
+    if (known === undefined) return unknownName;
+    const account = await workflow.turn({ reads: ownAccount, turn: ownRow });
+    if (known === 'MFA_SECRET') {
+      const refused = await serverPasswordIs(workflow, account, password);
+      if (refused !== undefined) return refused;
+    }
+    return workflow.lastTurn({ turn: (turn) => deleteNow(turn, known) });
+  },
+});
+
+function deleteNow(turn: Turn, name: AccountSettingName) {
+  if (!isStored(turn, name)) return notSet;
+  if (name === 'MFA_SECRET') disableTotp(turn);
+  else if (knownSetting(name).setBy === 'user') removeSetting(turn, name);
+  else return notChangedHere;
+  return { success: true, settingName: name, userUuid: turn.self.id };
+}
+
+const getSubscriptionSetting = signedInRead({
+  ...User.commands.getSubscriptionSetting,
+  answer: (view, { name }) => {
+    const known = subscriptionSettingNamed(name);
+    return known === undefined ? unknownName : { success: true, setting: shownSetting(view, known) };
+  },
+});
+
+const putSubscriptionSetting = signedInTurn({
+  ...User.commands.putSubscriptionSetting,
+  turn: (turn, { name, value }) => {
+    const known = subscriptionSettingNamed(name);
+    if (known === undefined) return unknownName;
+    return putByUser(turn, known, value) ?? { success: true, setting: shownSetting(turn, known) };
+  },
+});
+
+function putByUser(turn: Turn, name: SettingName, value: string | null): Refused | undefined {
+  const { setBy, values } = knownSetting(name);
+  if (setBy !== 'user') return notChangedHere;
+  if (value !== null && values !== undefined && !values.includes(value)) return wrongValue(values);
+  const bytes = Buffer.byteLength(value ?? '');
+  if (bytes > settingValueBytesMax) return tooLarge;
+  if (bytes + otherSettingBytes(turn, name) > settingsBytesMax) return tooMuch;
+  putSetting(turn, name, value);
+  if (name === 'LOG_SESSION_USER_AGENT' && value === 'disabled') forgetUserAgents(turn);
+  return undefined;
+}
+
+function forgetUserAgents(turn: Turn): void {
+  for (const [uuid, session] of turn.entries(sessionMap)) {
+    if (session.userAgent !== null) turn.setEntry(sessionMap, uuid, { ...session, userAgent: null });
+  }
+}
+
+export const settingCommands = {
+  listSettings,
+  getSetting,
+  putSetting: putAccountSetting,
+  deleteSetting,
+  getSubscriptionSetting,
+  putSubscriptionSetting,
+};

@@ -1,0 +1,94 @@
+/**
+ * Every setting of an account, declared once (docs/protocol/account.md, "Settings"): what clients may name, who may
+ * set it, what it may hold, and whether it is a secret. A name that is not here is refused.
+ */
+
+export interface KnownSetting {
+  /** Encrypted at rest, and never shown to a client again. */
+  readonly secret?: true;
+  /** `user`: by the endpoint of the settings. Others have a way of their own, or are set by the server alone. */
+  readonly setBy: 'user' | 'administrator' | 'second-factor' | 'server';
+  /** The values it may hold; any text when absent. */
+  readonly values?: readonly string[];
+  /** What an account has that never set it. */
+  readonly default?: string;
+}
+
+/** UTF-8 bytes of a value; large enough for the escrow of a recovery, which is the largest there is. */
+export const settingValueBytesMax = 48 * 1024;
+
+const frequencies = ['disabled', 'daily', 'weekly', 'monthly'];
+const booleans = ['true', 'false'];
+const muted = ['muted', 'not_muted'];
+
+const byUser = { setBy: 'user' } as const;
+const secretOfUser = { setBy: 'user', secret: true } as const;
+const byAdministrator = { setBy: 'administrator' } as const;
+const byServer = { setBy: 'server' } as const;
+
+export const accountSettingNames = {
+  MFA_SECRET: { setBy: 'second-factor', secret: true },
+  RECOVERY_CODES: { setBy: 'second-factor', secret: true },
+  MAGIC_LINK_ENABLED: { setBy: 'second-factor', values: booleans },
+  EXTENSION_KEY: secretOfUser,
+  ACCOUNT_RECOVERY_ESCROW: byUser,
+  LOG_SESSION_USER_AGENT: { ...byUser, values: ['enabled', 'disabled'], default: 'enabled' },
+  MUTE_MARKETING_EMAILS: { ...byUser, values: muted, default: 'not_muted' },
+  CONFLICT_RESOLUTION_STRATEGY: { ...byUser, values: ['ask', 'keepBoth', 'keepLocal', 'keepRemote'] },
+  SEARCH_INDEX_ENABLED: { ...byUser, values: booleans },
+  EMAIL_REMINDERS_ENABLED: { ...byUser, values: booleans },
+  CALDAV_ENABLED: { ...byUser, values: booleans },
+  REMINDER_DELIVERY_ENABLED: { ...byUser, values: booleans },
+  LISTED_AUTHOR_SECRETS: byServer,
+
+  EMAIL_BACKUP_FREQUENCY: { ...byUser, values: frequencies },
+  EMAIL_BACKUP_LAST_SENT: byServer,
+  DROPBOX_BACKUP_FREQUENCY: { ...byUser, values: frequencies },
+  DROPBOX_BACKUP_TOKEN: secretOfUser,
+  ONE_DRIVE_BACKUP_FREQUENCY: { ...byUser, values: frequencies },
+  ONE_DRIVE_BACKUP_TOKEN: secretOfUser,
+  GOOGLE_DRIVE_BACKUP_FREQUENCY: { ...byUser, values: frequencies },
+  GOOGLE_DRIVE_BACKUP_TOKEN: secretOfUser,
+  NEXTCLOUD_BACKUP_FREQUENCY: { ...byUser, values: frequencies },
+  NEXTCLOUD_BACKUP_URL: byUser,
+  NEXTCLOUD_BACKUP_FOLDER: byUser,
+  NEXTCLOUD_BACKUP_APP_PASSWORD: secretOfUser,
+  NEXTCLOUD_BACKUP_LAST_RUN: byServer,
+
+  AI_ENABLED: { ...byAdministrator, values: booleans },
+  AI_REQUEST_LIMIT: byAdministrator,
+  COLLABORATION_ENABLED: { ...byAdministrator, values: booleans },
+  LIVE_SYNC_ENABLED: { ...byAdministrator, values: booleans },
+  OCR_SERVER_ALLOWED: { ...byAdministrator, values: booleans },
+  NEXTCLOUD_BACKUP_ALLOWED: { ...byAdministrator, values: booleans },
+} as const satisfies Record<string, KnownSetting>;
+
+/** What clients read and set through the subscription. Every account has one, so they are kept like all others. */
+export const subscriptionSettingNames = {
+  MUTE_SIGN_IN_EMAILS: { ...byUser, values: muted, default: 'not_muted' },
+  /** Every account has full access: no limit. */
+  FILE_UPLOAD_BYTES_LIMIT: { ...byServer, default: '-1' },
+  FILE_UPLOAD_BYTES_USED: { ...byServer, default: '0' },
+} as const satisfies Record<string, KnownSetting>;
+
+export type AccountSettingName = keyof typeof accountSettingNames;
+export type SubscriptionSettingName = keyof typeof subscriptionSettingNames;
+export type SettingName = AccountSettingName | SubscriptionSettingName;
+
+const all: Readonly<Record<SettingName, KnownSetting>> = {
+  ...accountSettingNames,
+  ...subscriptionSettingNames,
+};
+
+export const knownSetting = (name: SettingName): KnownSetting => all[name];
+
+/** Names come in either case. Undefined for one that is not known. */
+export const accountSettingNamed = (name: string): AccountSettingName | undefined =>
+  nameIn(accountSettingNames, name);
+export const subscriptionSettingNamed = (name: string): SubscriptionSettingName | undefined =>
+  nameIn(subscriptionSettingNames, name);
+
+function nameIn<Names extends object>(names: Names, given: string): (keyof Names & string) | undefined {
+  const name = given.toUpperCase();
+  return Object.hasOwn(names, name) ? (name as keyof Names & string) : undefined;
+}

@@ -1,0 +1,54 @@
+/** App passwords and trusted devices (docs/protocol/account.md). */
+import { User } from '../../actors/user/contract.ts';
+import { endpoint } from './endpoint.ts';
+
+const appPasswords = 'App passwords';
+const trustedDevices = 'Trusted devices';
+
+export const appPasswordRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/v1/app-passwords',
+    command: User.commands.listAppPasswords,
+    summary: 'The app passwords of the account, without the passwords.',
+    tag: appPasswords,
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/v1/app-passwords',
+    command: User.commands.makeAppPassword,
+    summary: 'Makes an app password and shows it this once.',
+    tag: appPasswords,
+    refusals: [400],
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: '/v1/app-passwords/:appPasswordUuid',
+    command: User.commands.deleteAppPassword,
+    summary: 'Deletes an app password.',
+    tag: appPasswords,
+    refusals: [404],
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/v1/trusted-devices',
+    command: User.commands.listTrustedDevices,
+    summary: 'The devices that need no second factor.',
+    tag: trustedDevices,
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/v1/trusted-devices',
+    command: User.commands.trustDevice,
+    summary: 'Makes a token by which a device needs no second factor, and shows it this once.',
+    tag: trustedDevices,
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: '/v1/trusted-devices/:trustedDeviceUuid',
+    command: User.commands.distrustDevice,
+    summary: 'Trusts a device no longer.',
+    tag: trustedDevices,
+    refusals: [404],
+  }),
+];

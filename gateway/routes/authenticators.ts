@@ -1,0 +1,131 @@
+/** Security keys, and approvals by other devices (docs/protocol/account.md). */
+import { z } from 'zod';
+import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
+import { normaliseUsername, normaliseWorkspace } from '../../actors/identity/usernames.ts';
+import type { AccountSettings } from '../../actors/settings.ts';
+import { Signin } from '../../actors/signin/contract.ts';
+import { User } from '../../actors/user/contract.ts';
+import { NotFoundError } from '../../runtime/errors.ts';
+import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
+import { emailField, workspaceField } from './address-fields.ts';
+import { answered, errorBodySchema } from './answer.ts';
+import { endpoint } from './endpoint.ts';
+
+export interface AuthenticatorRouteOptions {
+  readonly settings: Pick<AccountSettings, 'workspacesPerEmail'>;
+  readonly signinKeys: Pick<SigninKeys, 'actorId' | 'readApprovalId'>;
+}
+
+const tag = 'Two-factor';
+const approvals = 'Trusted devices and push approvals';
+
+const assertionRequest = z.object({
+  username: emailField.min(1),
+  workspace_identifier: workspaceField,
+});
+
+const approvalStatusSchema = z.object({ status: z.enum(['pending', 'approved', 'denied', 'expired']) });
+
+export function authenticatorRoutes({
+  settings,
+  signinKeys,
+}: AuthenticatorRouteOptions): readonly AnyRoute[] {
+  async function offerAssertion(
+    { actors, ask }: RequestContext<'public'>,
+    { username, workspace_identifier }: z.infer<typeof assertionRequest>,
+  ): Promise<RouteReply> {
+    const email = normaliseUsername(username);
+    const workspace = normaliseWorkspace(workspace_identifier, settings.workspacesPerEmail);
+    const signin = actors.get(Signin, signinKeys.actorId({ email, workspace }));
+    const answer = await signin.ask.offerAssertion({ email, workspace }, ask);
+    return answered(answer, (body) => ({ status: 200, body }));
+  }
+
+  /** The device that polls has no session yet; the id is all it has. */
+  async function approvalStatus(
+    { actors, ask }: RequestContext<'public'>,
+    { challengeId }: { challengeId: string },
+  ): Promise<RouteReply> {
+    const named = signinKeys.readApprovalId(challengeId);
+    const expired = { status: 200, body: { status: 'expired' } };
+    if (named === undefined) return expired;
+    try {
+      const signin = actors.get(Signin, named.actorId);
+      return { status: 200, body: await signin.ask.approvalStatus({ secret: named.secret }, ask) };
+    } catch (error) {
+      if (error instanceof NotFoundError) return expired;
+      throw error;
+    }
+  }
+
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/v1/authenticators',
+      command: User.commands.listAuthenticators,
+      summary: 'The security keys of the account.',
+      tag,
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/v1/authenticators/generate-registration-options',
+      command: User.commands.offerAuthenticator,
+      summary: 'What a browser needs to make a new security key.',
+      tag,
+      refusals: [400],
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/v1/authenticators/verify-registration',
+      command: User.commands.addAuthenticator,
+      summary: 'Adds the security key that a browser has made.',
+      tag,
+      refusals: [400],
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/authenticators/generate-authentication-options',
+      access: 'public',
+      summary: 'What a browser needs to have a security key sign in.',
+      tag,
+      request: assertionRequest,
+      replies: { 200: z.object({ options: z.looseObject({}) }), 400: errorBodySchema },
+      bodyLimit: 'small',
+      handle: offerAssertion,
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: '/v1/authenticators/:authenticatorUuid',
+      command: User.commands.removeAuthenticator,
+      summary: 'Removes a security key.',
+      tag,
+      refusals: [404],
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/v1/pending-mfa-approvals',
+      command: User.commands.listApprovals,
+      summary: 'The sign-ins that wait for a device of the account.',
+      tag: approvals,
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/v1/pending-mfa-approvals/:challengeId/resolve',
+      command: User.commands.resolveApproval,
+      summary: 'Approves or denies a sign-in.',
+      tag: approvals,
+      refusals: [400],
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/pending-mfa-approvals/:challengeId/status',
+      access: 'public',
+      safe: true,
+      summary: 'How an approval stands, for the device that waits for it.',
+      tag: approvals,
+      request: z.object({ challengeId: z.string() }),
+      replies: { 200: approvalStatusSchema },
+      handle: approvalStatus,
+    }),
+  ];
+}

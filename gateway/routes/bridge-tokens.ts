@@ -1,0 +1,86 @@
+/** Bridge tokens (docs/protocol/account.md, "Bridge tokens"). */
+import { z } from 'zod';
+import type { BridgeTokens } from '../../actors/identity/bridge-tokens.ts';
+import type { Refusal } from '../../actors/reply.ts';
+import { User } from '../../actors/user/contract.ts';
+import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
+import type { CookieOptions } from '../settings.ts';
+import { answeredOr, errorBodySchema, refusedAnswer } from './answer.ts';
+import { endpoint } from './endpoint.ts';
+import { sessionAnswer, signInBodySchema } from './sign-in-answer.ts';
+
+export interface BridgeTokenRouteOptions {
+  readonly bridgeTokens: Pick<BridgeTokens, 'verify'>;
+  readonly cookies: CookieOptions;
+}
+
+const tag = 'Bridge tokens';
+const invalidToken: Refusal = { status: 401, message: 'Invalid MCP token' };
+/** What bridges that name no version speak. */
+const defaultVersion = '20200115';
+
+const authentication = z.object({
+  token: z.string().max(1_024),
+  apiVersion: z.string().max(64).optional(),
+  api: z.string().max(64).optional(),
+});
+
+export function bridgeTokenRoutes({ bridgeTokens, cookies }: BridgeTokenRouteOptions): readonly AnyRoute[] {
+  async function authenticate(
+    { actors, ask, client: device }: RequestContext<'public'>,
+    { token, api, apiVersion = api ?? defaultVersion }: z.infer<typeof authentication>,
+  ): Promise<RouteReply> {
+    const named = bridgeTokens.verify(token);
+    if (named === undefined) return refusedAnswer(invalidToken);
+    const { userUuid, tokenUuid, secret } = named;
+    const asked = actors
+      .get(User, userUuid)
+      .ask.authenticateBridge({ tokenUuid, secret, apiVersion, device }, ask);
+    return answeredOr(invalidToken, asked, sessionAnswer(cookies));
+  }
+
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/v1/mcp-tokens',
+      command: User.commands.listBridgeTokens,
+      summary: 'The bridge tokens of the account, and when each was used last and from where.',
+      tag,
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/v1/mcp-tokens',
+      command: User.commands.makeBridgeToken,
+      summary: 'Makes a bridge token and shows it this once.',
+      tag,
+      refusals: [400],
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: '/v1/mcp-tokens/:bridgeTokenUuid',
+      command: User.commands.deleteBridgeToken,
+      summary: 'Deletes a bridge token and ends the sessions it has opened.',
+      tag,
+      refusals: [404],
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/v1/mcp-tokens/keys/:bridgeTokenUuid',
+      command: User.commands.getBridgeTokenKeys,
+      summary: 'The keys that were wrapped for a bridge.',
+      tag,
+      refusals: [404],
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/mcp-tokens/authenticate',
+      access: 'public',
+      summary: 'Opens a session for a bridge, by its token alone.',
+      tag,
+      request: authentication,
+      replies: { 200: signInBodySchema, 400: errorBodySchema, 401: errorBodySchema },
+      bodyLimit: 'small',
+      handle: authenticate,
+    }),
+  ];
+}

@@ -1,0 +1,150 @@
+/** Getting back in: recovery codes for a lost second factor, escrow for a lost password (docs/protocol/account.md). */
+import { z } from 'zod';
+import { escrowSchema } from '../../actors/identity/escrow.ts';
+import { keyParamsSchema } from '../../actors/identity/key-params.ts';
+import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
+import { normaliseUsername, normaliseWorkspace } from '../../actors/identity/usernames.ts';
+import { type Answer, isRefused } from '../../actors/reply.ts';
+import type { AccountSettings } from '../../actors/settings.ts';
+import { Signin } from '../../actors/signin/contract.ts';
+import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
+import type { CookieOptions } from '../settings.ts';
+import { emailField, workspaceField } from './address-fields.ts';
+import { answered, errorBodySchema } from './answer.ts';
+import { sessionAnswer, signInBodySchema } from './sign-in-answer.ts';
+
+export interface RecoveryRouteOptions {
+  readonly settings: Pick<AccountSettings, 'workspacesPerEmail'>;
+  readonly signinKeys: Pick<SigninKeys, 'actorId' | 'recoveryId'>;
+  readonly cookies: CookieOptions;
+  readonly captchaUiUrl: string | null;
+}
+
+const tag = 'Account recovery';
+const codes = z.string().min(1).max(256);
+
+const paramsRequest = z.object({
+  username: emailField.min(1),
+  code_challenge: z.string().min(1).max(512),
+  recovery_codes: codes,
+  workspace_identifier: workspaceField,
+});
+
+const loginRequest = z.object({
+  username: emailField.min(1),
+  password: z.string().max(1_024).nullish(),
+  code_verifier: z.string().max(1_024).nullish(),
+  recovery_codes: codes,
+  api: z.string().max(64).nullish(),
+  hvm_token: z.string().max(8_192).nullish(),
+  workspace_identifier: workspaceField,
+});
+
+export function recoveryRoutes({
+  settings,
+  signinKeys,
+  cookies,
+  captchaUiUrl,
+}: RecoveryRouteOptions): readonly AnyRoute[] {
+  const addressOf = (username: string, workspace: string | null | undefined) => ({
+    email: normaliseUsername(username),
+    workspace: normaliseWorkspace(workspace, settings.workspacesPerEmail),
+  });
+
+  async function loginParams(
+    { actors, ask, client: device }: RequestContext<'public'>,
+    { username, code_challenge, recovery_codes, workspace_identifier }: z.infer<typeof paramsRequest>,
+  ): Promise<RouteReply> {
+    const address = addressOf(username, workspace_identifier);
+    const answer = await actors.get(Signin, signinKeys.actorId(address)).ask.loginParams(
+      {
+        ...{ ...address, device, cookieSessions: [] },
+        codeChallenge: code_challenge,
+        recoveryCodes: recovery_codes,
+      },
+      ask,
+    );
+    return answered(answer, (keyParams) => ({ status: 200, body: { keyParams } }));
+  }
+
+  async function login(
+    { actors, ask, client: device }: RequestContext<'public'>,
+    request: z.infer<typeof loginRequest>,
+  ): Promise<RouteReply> {
+    const address = addressOf(request.username, request.workspace_identifier);
+    const reply = await actors.get(Signin, signinKeys.actorId(address)).ask.login(
+      {
+        ...{ ...address, device, cookieSessions: [] },
+        password: request.password ?? '',
+        codeVerifier: request.code_verifier ?? '',
+        apiVersion: request.api ?? '',
+        ephemeral: false,
+        hvmToken: request.hvm_token ?? undefined,
+        recoveryCodes: request.recovery_codes,
+      },
+      ask,
+    );
+    const answer = answered(withOneText(reply), sessionAnswer(cookies));
+    const asksForCaptcha = isRefused(reply) && reply.refused.captchaRequired === true && captchaUiUrl;
+    return asksForCaptcha ? { ...answer, headers: { 'x-captcha-required': asksForCaptcha } } : answer;
+  }
+
+  async function lookUp(
+    { actors, ask, client: device }: RequestContext<'public'>,
+    { user_uuid }: { user_uuid: string },
+  ): Promise<RouteReply> {
+    const userUuid = user_uuid.toLowerCase();
+    const guard = actors.get(Signin, signinKeys.recoveryId(userUuid));
+    return answered(await guard.ask.lookUpEscrow({ userUuid, device }, ask), (body) => ({
+      status: 200,
+      body,
+    }));
+  }
+
+  return [
+    route({
+      method: 'POST',
+      path: '/v1/recovery/login-params',
+      access: 'public',
+      summary: 'The key params of an account, for its recovery codes.',
+      tag,
+      request: paramsRequest,
+      replies: {
+        200: z.object({ keyParams: keyParamsSchema }),
+        400: errorBodySchema,
+        401: errorBodySchema,
+        423: errorBodySchema,
+      },
+      bodyLimit: 'small',
+      handle: loginParams,
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/recovery/login',
+      access: 'public',
+      summary: 'Sign in with recovery codes: turns the second factor off.',
+      tag,
+      request: loginRequest,
+      replies: { 200: signInBodySchema, 400: errorBodySchema, 401: errorBodySchema, 423: errorBodySchema },
+      bodyLimit: 'small',
+      handle: login,
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/account-recovery/lookup',
+      access: 'public',
+      summary: 'What a client has left with the server for the recovery of an account: ciphertext.',
+      tag,
+      request: z.object({ user_uuid: z.uuid() }),
+      replies: { 200: escrowSchema, 400: errorBodySchema, 404: errorBodySchema, 429: errorBodySchema },
+      bodyLimit: 'small',
+      handle: lookUp,
+    }),
+  ];
+}
+
+/** Whatever is wrong is said in the same words. */
+function withOneText<Ok>(reply: Answer<Ok>): Answer<Ok> {
+  if (!isRefused(reply) || reply.refused.status !== 401) return reply;
+  return { ...reply, refused: { ...reply.refused, message: 'Invalid login credentials.', tag: undefined } };
+}

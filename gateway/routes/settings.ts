@@ -1,0 +1,97 @@
+/** Settings, subscription and features of the caller's account (docs/protocol/account.md). */
+import { User } from '../../actors/user/contract.ts';
+import type { RequestContext } from '../http/route.ts';
+import { endpoint } from './endpoint.ts';
+
+const tag = 'Users';
+const password = (context: RequestContext<'session'>) => context.header('x-server-password');
+const headers = ['x-server-password'];
+
+export const settingRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/v1/users/:userUuid/settings',
+    command: User.commands.listSettings,
+    summary: 'The settings of the account that are no secrets.',
+    tag,
+  }),
+  endpoint({
+    method: 'PUT',
+    path: '/v1/users/:userUuid/settings',
+    command: User.commands.putSetting,
+    summary: 'Sets a setting.',
+    tag,
+    refusals: [400],
+    bodyLimit: 512 * 1024,
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/v1/users/:userUuid/settings/:name',
+    command: User.commands.getSetting,
+    summary: 'One setting; of a secret only that it is set.',
+    // A wrong password for the recovery codes is counted.
+    changesSomething: true,
+    tag,
+    refusals: [400, 423],
+    headers,
+    adds: { password },
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: '/v1/users/:userUuid/settings/:name',
+    command: User.commands.deleteSetting,
+    summary: 'Removes a setting; the secret of an authenticator app by the header x-server-password alone.',
+    tag,
+    refusals: [400, 423],
+    headers,
+    adds: { password },
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/v1/users/:userUuid/subscription-settings/:name',
+    command: User.commands.getSubscriptionSetting,
+    summary: 'One setting of the subscription.',
+    tag,
+    refusals: [400],
+  }),
+  endpoint({
+    method: 'PUT',
+    path: '/v1/users/:userUuid/subscription-settings',
+    command: User.commands.putSubscriptionSetting,
+    summary: 'Sets a setting of the subscription.',
+    tag,
+    refusals: [400],
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/v1/users/:userUuid/features',
+    command: User.commands.getFeatures,
+    summary: 'What the account may use: everything.',
+    tag,
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/v1/users/:userUuid/subscription',
+    command: User.commands.getSubscription,
+    summary: 'The subscription that every account has.',
+    tag,
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/v1/users/:userUuid/mfa-secret',
+    command: User.commands.offerTotpSecret,
+    summary: 'A secret for an authenticator app; for five minutes the same one.',
+    tag,
+    refusals: [400],
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/v1/recovery/codes',
+    command: User.commands.makeRecoveryCodes,
+    summary: 'New recovery codes, instead of those before; needs the header x-server-password.',
+    tag: 'Account recovery',
+    refusals: [400, 423],
+    headers,
+    adds: { password },
+  }),
+];

@@ -1,0 +1,98 @@
+/** A security key in software: makes credentials and signs assertions as a browser would hand them on. */
+import { createHash, createSign, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
+
+export interface SecurityKeyOptions {
+  readonly origin?: string;
+  readonly relyingPartyId?: string;
+}
+
+export class SecurityKey {
+  readonly id = randomBytes(32).toString('base64url');
+  readonly #origin: string;
+  readonly #relyingPartyId: string;
+  readonly #privateKey: KeyObject;
+  readonly #publicKey: KeyObject;
+  /** Of the last signature. Tests set it back to play a cloned key. */
+  counter = 0;
+
+  constructor({ origin = 'https://notes.test', relyingPartyId = 'notes.test' }: SecurityKeyOptions = {}) {
+    this.#origin = origin;
+    this.#relyingPartyId = relyingPartyId;
+    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    this.#privateKey = privateKey;
+    this.#publicKey = publicKey;
+  }
+
+  /** What `navigator.credentials.create` leads to. */
+  register(challenge: string): Record<string, unknown> {
+    const attestationObject = cbor(
+      new Map<string, unknown>([
+        ['fmt', 'none'],
+        ['attStmt', new Map()],
+        ['authData', Buffer.concat([this.#authenticatorData(0x41), this.#credentialData()])],
+      ]),
+    );
+    return this.#response({
+      clientDataJSON: this.#clientData('webauthn.create', challenge).toString('base64url'),
+      attestationObject: attestationObject.toString('base64url'),
+      transports: ['usb'],
+    });
+  }
+
+  /** What `navigator.credentials.get` leads to. */
+  sign(challenge: string): Record<string, unknown> {
+    this.counter += 1;
+    const clientData = this.#clientData('webauthn.get', challenge);
+    const authenticatorData = this.#authenticatorData(0x01);
+    const signed = Buffer.concat([authenticatorData, createHash('sha256').update(clientData).digest()]);
+    return this.#response({
+      clientDataJSON: clientData.toString('base64url'),
+      authenticatorData: authenticatorData.toString('base64url'),
+      signature: createSign('sha256').update(signed).sign(this.#privateKey).toString('base64url'),
+    });
+  }
+
+  #response(response: object): Record<string, unknown> {
+    return { id: this.id, rawId: this.id, type: 'public-key', clientExtensionResults: {}, response };
+  }
+
+  #clientData(type: string, challenge: string): Buffer {
+    return Buffer.from(JSON.stringify({ type, challenge, origin: this.#origin, crossOrigin: false }));
+  }
+
+  #authenticatorData(flags: number): Buffer {
+    const rest = Buffer.alloc(5);
+    rest.writeUInt8(flags, 0);
+    rest.writeUInt32BE(this.counter, 1);
+    return Buffer.concat([createHash('sha256').update(this.#relyingPartyId).digest(), rest]);
+  }
+
+  #credentialData(): Buffer {
+    const id = Buffer.from(this.id, 'base64url');
+    const { x = '', y = '' } = this.#publicKey.export({ format: 'jwk' });
+    const publicKey = new Map<number, unknown>([
+      [1, 2],
+      [3, -7],
+      [-1, 1],
+      [-2, Buffer.from(x, 'base64url')],
+      [-3, Buffer.from(y, 'base64url')],
+    ]);
+    const idLength = Buffer.from([id.length >> 8, id.length & 0xff]);
+    return Buffer.concat([Buffer.alloc(16), idLength, id, cbor(publicKey)]);
+  }
+}
+
+/** As much CBOR as a credential needs. */
+function cbor(value: unknown): Buffer {
+  if (typeof value === 'number') return value < 0 ? head(1, -1 - value) : head(0, value);
+  if (Buffer.isBuffer(value)) return Buffer.concat([head(2, value.length), value]);
+  if (typeof value === 'string') return Buffer.concat([head(3, value.length), Buffer.from(value)]);
+  if (!(value instanceof Map)) throw new TypeError('no such CBOR here');
+  return Buffer.concat([head(5, value.size), ...[...value].flat().map(cbor)]);
+}
+
+function head(major: number, length: number): Buffer {
+  if (length < 24) return Buffer.from([(major << 5) | length]);
+  if (length < 256) return Buffer.from([(major << 5) | 24, length]);
+  return Buffer.from([(major << 5) | 25, length >> 8, length & 0xff]);
+}
