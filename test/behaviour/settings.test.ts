@@ -16,6 +16,7 @@ import {
   newAlice,
   refresh,
   register,
+  registerStranger,
   signIn,
   statusOf,
   tokensOf,
@@ -25,6 +26,7 @@ import { Device } from '../kit/device.ts';
 import { openRaw, type RawConnection } from '../kit/gateway.ts';
 import { call } from '../kit/http.ts';
 import { note, uuidNumber } from '../kit/items.ts';
+import { SecurityKey, type SecurityKeyOptions } from '../kit/security-key.ts';
 import { dial, isRefused } from '../kit/socket-client.ts';
 
 const tested = new Set<string>();
@@ -689,6 +691,98 @@ setting(
     const quiet = await server.restart({ LOG_LEVEL: 'debug' });
     await failures(quiet, 2);
     t.false(quiet.log.join('').includes(address));
+  },
+);
+
+// --- second factors -------------------------------------------------------------------------------------------
+
+const dayMs = 86_400_000;
+
+setting(
+  'AUTH_TRUSTED_DEVICE_DURATION_DAYS',
+  'ends the trust in a device',
+  { AUTH_TRUSTED_DEVICE_DURATION_DAYS: '2' },
+  async (t, server) => {
+    const device = new Device(server, await register(server));
+    const { trustedDevice } = (await device.call('POST', '/v1/trusted-devices', { body: {} })).body;
+    t.is(trustedDevice.expiresAt, server.clock.nowMs() + 2 * dayMs);
+  },
+);
+
+setting(
+  'AUTH_MFA_APPROVAL_TTL_SECONDS',
+  'ends an approval that nobody has given',
+  { AUTH_MFA_APPROVAL_TTL_SECONDS: '30' },
+  async (t, server) => {
+    const params = { email: alice.email, code_challenge: challengeOf('x') };
+    const device = new Device(server, await register(server));
+    const { options } = (await device.call('GET', '/v1/authenticators/generate-registration-options')).body;
+    const key = new SecurityKey({ origin: 'http://localhost', relyingPartyId: 'localhost' });
+    const body = { attestationResponse: key.register(options.challenge) };
+    t.is((await device.call('POST', '/v1/authenticators/verify-registration', { body })).status, 200);
+    const refused = await call(server.url, 'POST', '/v2/login-params', { body: params });
+    const id = refused.body.error.payload.mfa_approval_challenge_id;
+    const status = async () =>
+      (await call(server.url, 'GET', `/v1/pending-mfa-approvals/${id}/status`)).body.status;
+    await server.advance(29_000);
+    t.is(await status(), 'pending');
+    await server.advance(1_000);
+    t.is(await status(), 'expired');
+  },
+);
+
+/** Whether a security key that works at this origin, for this domain, is taken. */
+async function takesKey(server: ConfiguredServer, options: SecurityKeyOptions): Promise<boolean> {
+  const device = new Device(server, await registerStranger(server));
+  const offered = await device.call('GET', '/v1/authenticators/generate-registration-options');
+  const body = { attestationResponse: new SecurityKey(options).register(offered.body.options.challenge) };
+  return (await device.call('POST', '/v1/authenticators/verify-registration', { body })).status === 200;
+}
+
+setting(
+  'U2F_RELYING_PARTY_ID',
+  'is the domain of security keys',
+  { U2F_RELYING_PARTY_ID: 'notes.example' },
+  async (t, server) => {
+    t.true(await takesKey(server, { origin: 'https://notes.example', relyingPartyId: 'notes.example' }));
+    t.false(await takesKey(server, { origin: 'https://notes.example', relyingPartyId: 'other.example' }));
+    const published = await server.restart({ PUBLIC_URL: 'https://public.example' });
+    t.true(await takesKey(published, { origin: 'https://public.example', relyingPartyId: 'public.example' }));
+  },
+);
+
+setting(
+  'U2F_EXPECTED_ORIGIN',
+  'lists the origins of apps that may use security keys',
+  { U2F_EXPECTED_ORIGIN: 'https://app.example, https://web.example' },
+  async (t, server) => {
+    const at = (origin: string) => takesKey(server, { origin, relyingPartyId: 'localhost' });
+    t.deepEqual(
+      await Promise.all(['https://app.example', 'https://web.example', 'http://localhost'].map(at)),
+      [true, true, false],
+    );
+  },
+);
+
+setting(
+  'U2F_RELYING_PARTY_NAME',
+  'is what a security key shows',
+  { U2F_RELYING_PARTY_NAME: 'Our notes' },
+  async (t, server) => {
+    const device = new Device(server, await register(server));
+    const offered = await device.call('GET', '/v1/authenticators/generate-registration-options');
+    t.is(offered.body.options.rp.name, 'Our notes');
+  },
+);
+
+setting(
+  'U2F_REQUIRE_USER_VERIFICATION',
+  'refuses keys that ask for neither PIN nor finger',
+  { U2F_REQUIRE_USER_VERIFICATION: 'true' },
+  async (t, server) => {
+    const touched = { origin: 'http://localhost', relyingPartyId: 'localhost' };
+    t.false(await takesKey(server, touched));
+    t.true(await takesKey(server, { ...touched, verifiesUser: true }));
   },
 );
 

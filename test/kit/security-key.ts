@@ -4,18 +4,27 @@ import { createHash, createSign, generateKeyPairSync, type KeyObject, randomByte
 export interface SecurityKeyOptions {
   readonly origin?: string;
   readonly relyingPartyId?: string;
+  /** By a PIN or a finger. */
+  readonly verifiesUser?: boolean;
 }
 
 export class SecurityKey {
   readonly id = randomBytes(32).toString('base64url');
   readonly #origin: string;
   readonly #relyingPartyId: string;
+  /** The flag of it. */
+  readonly #verified: number;
   readonly #privateKey: KeyObject;
   readonly #publicKey: KeyObject;
   /** Of the last signature. Tests set it back to play a cloned key. */
   counter = 0;
 
-  constructor({ origin = 'https://notes.test', relyingPartyId = 'notes.test' }: SecurityKeyOptions = {}) {
+  constructor({
+    origin = 'https://notes.test',
+    relyingPartyId = 'notes.test',
+    verifiesUser = false,
+  }: SecurityKeyOptions = {}) {
+    this.#verified = verifiesUser ? 0x04 : 0;
     this.#origin = origin;
     this.#relyingPartyId = relyingPartyId;
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -62,7 +71,7 @@ export class SecurityKey {
 
   #authenticatorData(flags: number): Buffer {
     const rest = Buffer.alloc(5);
-    rest.writeUInt8(flags, 0);
+    rest.writeUInt8(flags | this.#verified, 0);
     rest.writeUInt32BE(this.counter, 1);
     return Buffer.concat([createHash('sha256').update(this.#relyingPartyId).digest(), rest]);
   }

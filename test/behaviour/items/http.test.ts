@@ -112,3 +112,19 @@ test('no integrity check and no path is an error of the server', async (t) => {
   });
   await fc.assert(answersWell, { numRuns: 100 });
 });
+
+test('clients that look for revisions at the retired paths are told to update', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  const path = `/v1/items/${crypto.randomUUID()}/revisions`;
+  for (const [method, of] of [
+    ['GET', path],
+    ['GET', `${path}/1`],
+    ['DELETE', `${path}/1`],
+  ] as const) {
+    for (const answer of [await phone.call(method, of), await server.call(method, of)]) {
+      t.is(answer.status, 410);
+      t.regex(answer.body.error.message, /update/);
+    }
+  }
+});

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { registerStranger } from '../../kit/account.ts';
 import { build, dataDirectoryOf, launch, started } from '../../kit/built-server.ts';
+import { createAuthority } from '../../kit/certificates.ts';
 import { Device } from '../../kit/device.ts';
 import { freePorts } from '../../kit/free-ports.ts';
 import { note } from '../../kit/items.ts';
@@ -71,4 +72,32 @@ test('a host and two gateways on one port are one server, and one gateway may go
   await until(async () => (await retrieved().catch(() => 0)) === 3);
   host.child.kill('SIGTERM');
   t.is(await host.exitCode, 0);
+});
+
+test('NATS is reached with the certificates that are configured, and the admin port at its address', async (t) => {
+  const authority = createAuthority();
+  t.teardown(() => authority.remove());
+  const [broker, node] = [authority.issue('127.0.0.1'), authority.issue('node.test')];
+  const tls = `tls { cert_file: "${broker.cert}", key_file: "${broker.key}", ca_file: "${authority.ca}", verify: true }`;
+  const secured = await startNatsServer({ config: tls });
+  t.teardown(() => secured.stop());
+  const { metricsUrl, child, exitCode } = await started(t, {
+    directory: dataDirectoryOf(t),
+    settings: {
+      DATABASE_URL: databaseUrl(await database.createDatabase()),
+      NATS_URL: secured.url.replace('nats:', 'tls:'),
+      NATS_CA_FILE: authority.ca,
+      NATS_CERT_FILE: node.cert,
+      NATS_KEY_FILE: node.key,
+      NODE_ID: 'one',
+      ADMIN_HOST: '127.0.0.2',
+      SECRET_KEY: '01'.repeat(32),
+      SHARD_COUNT: '16',
+      PORT: '0',
+    },
+  });
+  t.is(new URL(metricsUrl).hostname, '127.0.0.2');
+  t.regex(await textOf(metricsUrl), /^transport_connected 1$/m);
+  child.kill('SIGTERM');
+  t.is(await exitCode, 0);
 });
