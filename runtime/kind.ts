@@ -8,7 +8,7 @@ import type { AnyTable } from './table.ts';
 /** A kind of actor: everything the runtime needs to know of it. Declared once, passed to the host. */
 export interface Kind<C extends Commands = Commands> {
   readonly name: string;
-  /** Whether a creating command may bring a tombstone back to life with its initial state. */
+  /** Whether a command or a tell that creates may bring a tombstone back to life with its initial state. */
   readonly revivable: boolean;
   readonly uses: readonly Dependency<unknown>[];
   // biome-ignore lint/suspicious/noExplicitAny: slices of any type

@@ -25,3 +25,27 @@ test('it differs between addresses, workspaces, purposes and servers', (t) => {
   ];
   t.is(new Set(derived).size, derived.length);
 });
+
+test('about half of all unknown addresses are asked for a factor, most of them for a code, always for the same', (t) => {
+  const emails = Array.from({ length: 1_000 }, (_, index) => `nobody-${index}@example.org`);
+  const factors = emails.map((email) => keys.pseudoFactor({ email, workspace: 'default' }));
+  const share = (factor: string | undefined) => factors.filter((each) => each === factor).length / 1_000;
+  t.true(Math.abs(share(undefined) - 0.5) < 0.06, `${share(undefined)}`);
+  t.true(share('totp') > 0.35);
+  t.true(share('security-key') > 0.03);
+  t.deepEqual(
+    emails.map((email) => keys.pseudoFactor({ email, workspace: 'default' })),
+    factors,
+  );
+});
+
+test('the id of an approval names its actor, and another one is not ours', (t) => {
+  const actorId = keys.actorId(address);
+  const secret = 'A'.repeat(43);
+  const id = keys.approvalId(actorId, secret);
+  t.deepEqual(keys.readApprovalId(id), { actorId, secret });
+  const another = keys.actorId({ ...address, email: 'bob@example.org' });
+  for (const wrong of ['', id.slice(1), `${id}A`, id.replace(actorId, another), id.replace(/.$/, 'B')]) {
+    t.is(keys.readApprovalId(wrong), undefined);
+  }
+});

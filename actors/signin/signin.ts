@@ -64,6 +64,7 @@ export const signin = kindOf(Signin, {
       turn: (turn) => {
         forgetAttempts(turn);
         forgetKnown(turn, 'all');
+        // The timer may be set to when the last of them would have been known no more.
         expireLater(turn);
       },
     }),

@@ -45,7 +45,6 @@ import { ActivationWaiters } from './activation-waiters.ts';
 import { ActorState } from './actor-state.ts';
 import type { ActorEnvironment } from './environment.ts';
 import { Gate, suspects } from './gate.ts';
-import { removed } from './layers.ts';
 import { Mailbox } from './mailbox.ts';
 import type { Message, Outcome, Queued } from './message.ts';
 import { readFailure } from './reads.ts';
@@ -273,7 +272,7 @@ export class Actor implements Committing {
     if (this.#held.slices.get(tombstoneSlice) !== undefined && !message.reachesTombstone) {
       const revives = message.creates && this.#env.kind.revivable;
       if (!revives) return { error: new NotFoundError('this actor is no more') };
-      turn.recorded.slices.set(tombstoneSlice, removed);
+      turn.revive();
     }
     try {
       return { value: message.run(turn, reads.plans, reads.answers) };

@@ -307,6 +307,11 @@ export class RunningTurn extends StateView implements Turn {
     this.recorded.slices.set(tombstoneSlice, { value: true, format: 1 });
   }
 
+  /** The actor is a tombstone no more, and begins anew with its initial state. */
+  revive(): void {
+    this.recorded.slices.set(tombstoneSlice, removed);
+  }
+
   #dropSlice(name: string): void {
     if (this.#scope.slices.get(name) === undefined) this.recorded.slices.delete(name);
     else this.recorded.slices.set(name, removed);

@@ -79,3 +79,16 @@ test('what a pass has left behind is where the next begins', (t) => {
   t.true(passes.found(pass, [{ shard: 1, timeMs: 700_000 }]));
   t.is(passes.next(owned, 1_000_001, 1, 128, 0).fromMs, 700_000);
 });
+
+test('what comes while a pass is being read is not left behind by it', (t) => {
+  const passes = new Passes(everyMs);
+  const next = (monotonicMs: number) => passes.next(owned, 1_000_000, monotonicMs, 128, 0);
+  passes.found(next(0), []);
+  const before = next(1);
+  t.is(before.fromMs, 880_000);
+  passes.from(0);
+  passes.found(before, []);
+  const after = next(2);
+  t.is(after.fromMs, 0);
+  t.true(after.isWhole);
+});

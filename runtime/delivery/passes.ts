@@ -31,6 +31,8 @@ export interface Found {
 export class Passes {
   readonly #wholeEveryMs: number;
   #markMs = 0;
+  /** The earliest that was said of the time since the last pass began, which may not have seen it. */
+  #saidMs = Number.POSITIVE_INFINITY;
   #fromBeginningAtMs = Number.NEGATIVE_INFINITY;
   #wholeAtMs = Number.NEGATIVE_INFINITY;
   /** Shards that seem to have more than was read, in the order to pass at them. */
@@ -47,6 +49,7 @@ export class Passes {
 
   /** Something may be due from this time on, in any shard. */
   from(timeMs: number): void {
+    this.#saidMs = Math.min(this.#saidMs, timeMs);
     if (timeMs > this.#markMs) return;
     this.#markMs = timeMs;
     this.#wholeAtMs = Number.NEGATIVE_INFINITY;
@@ -54,6 +57,7 @@ export class Passes {
 
   /** The next pass, of these shards. `extra`: rows that are passed over wherever they are. */
   next(owned: readonly number[], nowMs: number, monotonicMs: number, room: number, extra: number): Pass {
+    this.#saidMs = Number.POSITIVE_INFINITY;
     const mine = new Set(owned);
     const unread = this.#unread.filter((shard) => mine.has(shard));
     const isWhole = unread.length === 0 || monotonicMs - this.#wholeAtMs >= this.#wholeEveryMs;
@@ -78,7 +82,7 @@ export class Passes {
     const others = pass.isWhole ? [] : this.#unread.filter((shard) => !covered.has(shard));
     this.#unread = [...others, ...full];
     if (this.#unread.length > 0 || !pass.isWhole) return false;
-    const oldestMs = rows.reduce((oldest, { timeMs }) => Math.min(oldest, timeMs), pass.untilMs);
+    const oldestMs = rows.reduce((oldest, { timeMs }) => Math.min(oldest, timeMs), this.#saidMs);
     this.#markMs = Math.max(0, Math.min(oldestMs, pass.untilMs - behindMs));
     return true;
   }

@@ -14,6 +14,7 @@ import type { RunningTurn } from '../actor/turn.ts';
 import type { Address } from '../address.ts';
 import { keys, type Plans, type TellHandler } from '../command.ts';
 import { RetryableError } from '../errors.ts';
+import type { Kind } from '../kind.ts';
 import { decode } from '../store/encoding.ts';
 import type { SweepRead, TellRow } from '../store/store.ts';
 import { outboxTable } from '../store/tables.ts';
@@ -59,6 +60,7 @@ export class TellDelivery extends RowDelivery<TellRow> {
     const handler = this.#handler(tell);
     const outcome = await this.#turn(tell, handler, (turn, row, reads) => {
       if (handler === undefined) throw new Error(`tell ${tell.name} is not declared`);
+      if (turn.isTombstone && this.#revives(tell, handler)) turn.revive();
       if (hasEffect(turn, handler)) {
         const sender = { address: { kind: row.sender_kind, id: row.sender_id }, version: row.sender_version };
         handler.turn(turn, payloadOf(handler, row), sender, reads);
@@ -86,7 +88,15 @@ export class TellDelivery extends RowDelivery<TellRow> {
   }
 
   #handler(tell: TellRow): TellHandler | undefined {
-    return this.options.kinds.find((kind) => kind.name === tell.target_kind)?.tells[tell.name];
+    return this.#kind(tell)?.tells[tell.name];
+  }
+
+  #revives(tell: TellRow, { creates = false }: TellHandler): boolean {
+    return creates && this.#kind(tell)?.revivable === true;
+  }
+
+  #kind({ target_kind }: TellRow): Kind | undefined {
+    return this.options.kinds.find(({ name }) => name === target_kind);
   }
 
   /** One turn at the target, which runs `work` only if the tell is still to be consumed. */
@@ -123,7 +133,7 @@ export class TellDelivery extends RowDelivery<TellRow> {
   }
 }
 
-/** A tombstone, and an actor that never was, consume tells without effect. */
+/** A tombstone that does not come back, and an actor that never was, consume tells without effect. */
 function hasEffect(turn: RunningTurn, handler: TellHandler): boolean {
   if (turn.isTombstone) return false;
   return handler.creates === true || !turn.isBlank;

@@ -525,6 +525,16 @@ test('a tombstone is not found, and consumes tells without effect', async (t) =>
   t.deepEqual(await store.pendingTells(sweepOf([...Array(16).keys()], 0, clock.nowMs() + 1e9, 10)), []);
 });
 
+test('a tombstone that may come back does so by a tell that may make an actor, once', async (t) => {
+  const { actors, clock, store } = await startTestHost({ kinds: [{ ...ledger, revivable: true }] });
+  await actors.get(ledger, 'b').ask.add(1);
+  await actors.get(ledger, 'b').ask.tombstone(null);
+  await actors.get(ledger, 'a').ask.send({ to: 'b', amount: 4 });
+  await clock.advance(10_000);
+  t.is(await actors.get(ledger, 'b').ask.peek(null), 4);
+  t.deepEqual(await store.pendingTells(sweepOf([...Array(16).keys()], 0, clock.nowMs() + 1e9, 10)), []);
+});
+
 test('an idle actor leaves memory and comes back as it was', async (t) => {
   const { actors, host, clock } = await start();
   await actors.get(ledger, 'a').ask.add(1);

@@ -119,6 +119,17 @@ test('what is known of networks outlives the counters, a restart and a sleep', a
   t.is((await signIn(server)).status, 200);
 });
 
+test('who registers what somebody has asked for is known at home as if nobody had', async (t) => {
+  const server = await startServer(t, { accounts: { strangerAttemptsMax: 1 } });
+  await askParams(server, 'early', '198.51.100.1');
+  await server.advance(2 * 60 * minute);
+  await register(server);
+  await server.advance(minute);
+  t.is((await signIn(server, wrong, from('198.51.100.1'))).status, 401);
+  t.is((await signIn(server, wrong, from('198.51.100.2'))).status, 423);
+  t.is((await signIn(server)).status, 200);
+});
+
 test('all addresses of an IPv6 network are one stranger', async (t) => {
   const server = await startServer(t);
   await register(server);
