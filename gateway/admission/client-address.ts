@@ -25,7 +25,8 @@ const headerName = 'x-forwarded-for';
 
 /**
  * All lines of `X-Forwarded-For` in the order in which they came: a proxy may add a line of its own instead of going on
- * with the one it was sent, which is what anyone could have typed. Nothing where the first line is empty.
+ * with the one it was sent, which is what anyone could have typed. An empty line never comes this far
+ * (gateway/http/framing.ts).
  */
 export function forwardedForOf(req: Pick<HttpRequest, 'getHeader' | 'forEach'>): string {
   // Most requests have none, and to be told so costs less than to be shown all headers.

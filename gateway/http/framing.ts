@@ -31,6 +31,9 @@ function isAmbiguous(req: Pick<HttpRequest, 'forEach'>): boolean {
     } else if (name === 'transfer-encoding') {
       framings += 1;
       isOdd ||= value.toLowerCase() !== 'chunked';
+    } else if (name === 'x-forwarded-for' && value === '') {
+      // It would hide the lines after it (gateway/admission/client-address.ts), and no proxy sends it.
+      isOdd = true;
     }
   });
   return isOdd || framings > 1;

@@ -266,6 +266,7 @@ export class Ownership {
     if (this.#sight.hasLasted(beganAtMs)) await store.expireNodes();
     let nodes = await store.nodes();
     this.#sight.seen(beganAtMs);
+    this.#sight.seen(clock.monotonicMs());
     const own = rowOf(node, nodes);
     if (own === undefined) return;
     if (await this.#reachability.correct(own.connected)) nodes = await store.nodes();
@@ -276,6 +277,7 @@ export class Ownership {
     this.#peers.update(nodes);
     await this.#alignWith(held);
     await this.#claim();
+    this.#sight.seen(clock.monotonicMs());
     if (this.#ended) return;
     this.#reconciledAtMs = beganAtMs;
     void this.#handOver.run();

@@ -23,3 +23,11 @@ test('after a break it has to be seen for a lease again', (t) => {
   }
   t.true(sight.hasLasted(backMs + leaseMs));
 });
+
+test('a slow database is in sight, too, as long as its answers are close enough', (t) => {
+  const sight = new Sight(leaseMs);
+  for (let beganMs = 0; beganMs <= leaseMs; beganMs += 6_000) {
+    for (const answeredMs of [0, 3_000]) sight.seen(beganMs + answeredMs);
+  }
+  t.true(sight.hasLasted(12_000));
+});

@@ -14,7 +14,10 @@ export class Sight {
     this.#leaseMs = leaseMs;
   }
 
-  /** The database has answered now. Reconciliations are a third of a lease apart at most. */
+  /**
+   * The database has answered. Told when a reconciliation began, and of its answers as they come: with a slow database
+   * reconciliations take long, and would else never be close enough to each other.
+   */
   seen(nowMs: number): void {
     if (nowMs - this.#lastMs > this.#leaseMs / 2) this.#sinceMs = nowMs;
     this.#lastMs = nowMs;

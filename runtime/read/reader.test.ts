@@ -131,7 +131,7 @@ test('what is read at once is bounded by rows and by bytes; what exceeds them al
   await answerAll();
   await drainPromises();
   await answerAll();
-  t.deepEqual(asked, ['ada', 'bob', 'cyd dan']);
+  t.deepEqual(asked, ['ada', 'bob', 'dan', 'cyd']);
 });
 
 test('more shared reads of one actor than it may have are overloaded, and those of others are not', async (t) => {
@@ -185,5 +185,19 @@ test('when the database fails, whoever has waited too long is told so with the o
   t.deepEqual(answered, ['ada: no connection', 'bob: a read waited too long']);
   await answerAll();
   t.deepEqual(answered.at(-1), 'cyd: cyd');
+  t.true(reader.isIdle);
+});
+
+test('a range that fails fails nobody else of its batch, who are not kept waiting for it either', async (t) => {
+  const { reader, want, asked, answered, answer, fail } = given(t);
+  want('ada', page('ada', 10));
+  want('bob');
+  want('cyd');
+  await drainPromises();
+  t.deepEqual(asked, ['bob cyd', 'ada']);
+  await answer();
+  t.deepEqual(answered, ['bob: bob', 'cyd: cyd']);
+  await fail(new StoreError('unavailable', 'too slow'));
+  t.deepEqual(answered.slice(2), ['ada: too slow']);
   t.true(reader.isIdle);
 });

@@ -10,6 +10,9 @@
  * A read is begun when it is asked for, and the database is asked later: what the answer holds beyond that moment is for
  * who asked to overlay or to leave out, as ever (runtime/actor/rows.ts).
  *
+ * Ranges go beside the others of their batch, each by itself: the store answers each with a statement of its own, and one
+ * that takes too long fails nobody else.
+ *
  * A batch that fails:
  *   defect   one of them cannot be read; they go again in halves, so that in the end only that one fails
  *   others   the database cannot answer now; all of them fail, and so does what has waited too long meanwhile
@@ -166,7 +169,7 @@ export class Reader {
     const actors = new Set(taken.map(({ actor }) => actor));
     this.#inFlight += 1;
     for (const actor of actors) count(this.#slotsOf, actor, 1);
-    await this.#ask(taken);
+    await Promise.all(groupsOf(taken).map((group) => this.#ask(group)));
     for (const actor of actors) count(this.#slotsOf, actor, -1);
     this.#inFlight -= 1;
     this.#fill();
@@ -210,6 +213,14 @@ export class Reader {
       for (const { reject } of late) reject(new StoreError('unavailable', 'a read waited too long'));
     }
   }
+}
+
+/** What one statement may answer together, and what is a statement of its own anyway. */
+function groupsOf(taken: readonly Wanted[]): readonly (readonly Wanted[])[] {
+  const hasRange = ({ reads }: Wanted) => reads.some(({ read }) => read === 'range');
+  const joined = taken.filter((wanted) => !hasRange(wanted));
+  const alone = taken.filter(hasRange).map((wanted) => [wanted]);
+  return joined.length > 0 ? [joined, ...alone] : alone;
 }
 
 const isDefect = (error: unknown): boolean => error instanceof StoreError && error.failure === 'defect';

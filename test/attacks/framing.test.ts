@@ -15,6 +15,8 @@ const ambiguous: readonly (readonly [lines: string, body: string])[] = [
   ['Transfer-Encoding: gzip, chunked', '2\r\n{}\r\n0\r\n\r\n'],
   ['Transfer-Encoding: identity', '2\r\n{}\r\n0\r\n\r\n'],
   ['Transfer-Encoding: chunked\r\nTransfer-Encoding: identity', '2\r\n{}\r\n0\r\n\r\n'],
+  // Hides from the server the line that a proxy has added.
+  ['X-Forwarded-For:\r\nX-Forwarded-For: 203.0.113.7\r\nContent-Length: 2', '{}'],
 ];
 
 const targets = ['POST /v1/open', 'GET /v1/hidden', 'POST /v1/nowhere', 'OPTIONS /v1/open', 'GET /sockets'];
