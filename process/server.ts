@@ -33,7 +33,7 @@ export interface Ports {
 export async function startServer(options: ServerOptions, overlay = openResources): Promise<Ports> {
   const { config, clock, random, logger, lifetime } = options;
   const resources = await overlay(options);
-  const { keyring, store } = resources;
+  const { keyring, store, shardCount } = resources;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const { transport, isWakeStreamUp } = await openTransport(options, resources, registry);
@@ -66,7 +66,7 @@ export async function startServer(options: ServerOptions, overlay = openResource
     actors,
     readiness,
     verifyBearer,
-    shardCount: config.shardCount,
+    shardCount,
     workspacesPerEmail: config.accounts.workspacesPerEmail,
     clock,
     random,
@@ -76,7 +76,17 @@ export async function startServer(options: ServerOptions, overlay = openResource
   };
   const internalApi = await opened('GRPC_PORT', () => openInternalApi(options, resources, internal));
   if (config.role === 'host') return { port: undefined, adminPort, internalApi };
-  const gateway = { readiness, tokens, signinKeys, actors, verifyBearer, registry, transport, keyring };
+  const gateway = {
+    readiness,
+    tokens,
+    signinKeys,
+    actors,
+    verifyBearer,
+    registry,
+    transport,
+    keyring,
+    shardCount,
+  };
   const port = await opened('PORT', () => openGateway(options, gateway));
   return { port, adminPort, internalApi };
 }
