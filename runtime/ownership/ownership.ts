@@ -46,7 +46,7 @@ const reconciliationPauseMs = 10;
 const reconciliationSpreadMinMs = 20;
 const reconciliationSpreadPerHostMs = 2;
 /** So many hosts together look for what is free elsewhere as often as each of fewer does: all of them find the same. */
-const searchersMax = 8;
+export const searchersMax = 8;
 /** Between attempts at what the database did not do. */
 const retryPauseMs = 500;
 const leaveFailuresMax = 5;
