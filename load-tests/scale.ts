@@ -56,8 +56,8 @@ function printShares(count: number): void {
 /** One question for each shard among those of a gateway's users, in every period. */
 function renewalsPerSecond(): number {
   const ofGateway = sockets / hostCount;
-  const followed = shardCount * (1 - (1 - 1 / shardCount) ** ofGateway);
-  return (hostCount * followed * 1_000) / (dueMaxMs * duePartMean);
+  const subscribed = shardCount * (1 - (1 - 1 / shardCount) ** ofGateway);
+  return (hostCount * subscribed * 1_000) / (dueMaxMs * duePartMean);
 }
 
 async function medianMs(work: () => Promise<unknown>): Promise<number> {

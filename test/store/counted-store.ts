@@ -12,7 +12,7 @@ import { StatementRecorder } from './statement-recorder.ts';
 export interface CountedStore {
   readonly store: Store;
   /** The statements since this was asked last, once nothing is on its way any more, in the order of their names. */
-  settled(): Promise<readonly string[]>;
+  sent(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export async function openCountedStore(
   recorder.takeSent();
   return {
     store: counting(postgres, calls),
-    async settled() {
+    async sent() {
       do await drainPromises();
       while (calls.count > 0);
       const texts = recorder.takeSent().filter((text) => !isOfConnection(text));

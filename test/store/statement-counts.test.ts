@@ -5,8 +5,8 @@
 import test, { type ExecutionContext } from 'ava';
 import type { ClientItem } from '../../actors/collection/item-fields.ts';
 import { User } from '../../actors/user/contract.ts';
+import type { Address } from '../../runtime/address.ts';
 import { provide } from '../../runtime/dependency.ts';
-import { actorOperations } from '../../runtime/operations.ts';
 import type { Store } from '../../runtime/store/store.ts';
 import { refresh, signIn } from '../kit/account.ts';
 import { FakeClock } from '../kit/clock.ts';
@@ -28,7 +28,7 @@ test.after.always(() => postgres?.stop());
 
 /** What is done, and the statements it takes. */
 type Table<Subject> = readonly (readonly [
-  operation: string,
+  what: string,
   statements: string,
   run: (subject: Subject) => Promise<unknown>,
 ])[];
@@ -37,12 +37,12 @@ async function holds<Subject>(
   t: ExecutionContext,
   table: Table<Subject>,
   subject: Subject,
-  { settled }: CountedStore,
+  { sent }: CountedStore,
 ): Promise<void> {
-  await settled();
-  for (const [operation, statements, run] of table) {
+  await sent();
+  for (const [what, statements, run] of table) {
     await run(subject);
-    t.is(tally(await settled()), statements, operation);
+    t.is(tally(await sent()), statements, what);
   }
 }
 
@@ -52,6 +52,15 @@ function tally(names: readonly string[]): string {
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
   return [...counts].map(([name, count]) => (count === 1 ? name : `${count} ${name}`)).join(', ');
 }
+
+const evict = ({ host, clock }: TestHost, address: Address) =>
+  host.ask({
+    address,
+    command: '$evict',
+    request: null,
+    callId: crypto.randomUUID(),
+    deadlineMs: clock.monotonicMs() + 1_000,
+  });
 
 /** Sweeps, renewals and passivation are counted for themselves: this clock stands still unless it is moved. */
 const neverMs = 1e11;
@@ -96,8 +105,7 @@ test('a request sends the database no more than it needs', async (t) => {
   const host = { store: counted.store, limits: { sweepMs: neverMs, housekeepingMs: neverMs } };
   const server = await startServer(t, { host });
   const device = await server.device();
-  const forget = () =>
-    actorOperations(server.host.actors, { kind: User.name, id: device.account.userUuid }).$evict(null);
+  const forget = () => evict(server.host, { kind: User.name, id: device.account.userUuid });
   const {
     saved_items: [item],
   } = await device.save(note());
@@ -133,9 +141,9 @@ const counters: Table<TestHost> = [
   [
     'an activation',
     'activate, slices, timers',
-    async ({ actors }) => {
-      await actorOperations(actors, { kind: counterKind.name, id: 'a' }).$evict(null);
-      await actors.get(counterKind, 'a').ask.peek({ after: 0 });
+    async (host) => {
+      await evict(host, { kind: counterKind.name, id: 'a' });
+      await host.actors.get(counterKind, 'a').ask.peek({ after: 0 });
     },
   ],
   [

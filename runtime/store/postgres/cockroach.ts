@@ -2,7 +2,7 @@
 import pg from 'pg';
 
 /** By whoever may not say it, or to a server that does not have it: insufficient_privilege, feature_not_supported. */
-const refusals = ['42501', '0A000'];
+const rejections = ['42501', '0A000'];
 
 export async function isCockroach(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ version: string }>('SELECT version() AS version');
@@ -18,7 +18,7 @@ export async function configureZone(client: pg.ClientBase, sql: string): Promise
   try {
     await client.query(sql);
   } catch (error) {
-    const isRefused = error instanceof pg.DatabaseError && refusals.includes(error.code ?? '');
-    if (!isRefused) throw error;
+    const isRejected = error instanceof pg.DatabaseError && rejections.includes(error.code ?? '');
+    if (!isRejected) throw error;
   }
 }
