@@ -16,7 +16,7 @@ its ends, such as a trailing newline, is not part of it. Setting both is an erro
 
 In a cluster, settings with *same* in the column "Nodes" have to be the same for all nodes: what a client meets would
 otherwise depend on the node that answers. \`SECRET_KEY\`, \`SHARD_COUNT\` and \`CLUSTER_NAME\` are also kept in the
-database, and a node with others refuses to start. \`DATABASE_URL\` and \`NATS_URL\` may be other addresses of the same
+database, and a node that is given others refuses to start. \`DATABASE_URL\` and \`NATS_URL\` may be other addresses of the same
 database and of the same NATS. \`NODE_ID\` has to be another for each node.
 `;
 

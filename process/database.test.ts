@@ -1,10 +1,18 @@
 import test from 'ava';
 import { createKeyring } from '../runtime/keyring.ts';
+import { silentLogger } from '../runtime/ports.ts';
 import { ModelDatabase, ModelStore } from '../runtime/store/model.ts';
 import { resharding } from '../runtime/store/postgres/reshard.ts';
 import { FakeClock } from '../test/kit/clock.ts';
 import { SeededRandom } from '../test/kit/random.ts';
-import { checkDatabase, inProcessAddress, needing, restoredMarker, syncGeneration } from './database.ts';
+import {
+  checkDatabase,
+  inProcessAddress,
+  needing,
+  restoredMarker,
+  shardCountOf,
+  syncGeneration,
+} from './database.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
 const keyring = createKeyring(Buffer.alloc(32, 1));
@@ -79,6 +87,31 @@ test('another key, shard count or cluster name than the database was made with i
     });
     t.is(error.exitCode, exitCodes.config);
   }
+});
+
+const warnings = () => {
+  const seen: object[] = [];
+  return { seen, logger: { ...silentLogger, warn: (fields: object) => void seen.push(fields) } };
+};
+
+test('a new database has fifty shards and more for each expected host, and keeps them', async (t) => {
+  const { store } = storeOf();
+  const { logger, seen } = warnings();
+  t.is(await shardCountOf(store, { shardCount: undefined, expectedHosts: 300 }, logger), 16_384);
+  t.is(await shardCountOf(store, { shardCount: undefined, expectedHosts: 1 }, logger), 16_384);
+  t.deepEqual(seen, []);
+});
+
+test('a database that has too few shards for the hosts it is to serve is told of', async (t) => {
+  const { store } = storeOf();
+  const { logger, seen } = warnings();
+  t.is(await shardCountOf(store, { shardCount: undefined, expectedHosts: 1 }, logger), 1_024);
+  t.is(await shardCountOf(store, { shardCount: undefined, expectedHosts: 300 }, logger), 1_024);
+  t.is(await shardCountOf(store, { shardCount: 64, expectedHosts: 2 }, logger), 64);
+  t.deepEqual(seen, [
+    { shards: 1_024, expectedHosts: 300 },
+    { shards: 64, expectedHosts: 2 },
+  ]);
 });
 
 test('a live node of another name is refused, a dead one or our own predecessor is not', async (t) => {

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Clock } from '../runtime/clock.ts';
 import type { Keyring } from '../runtime/keyring.ts';
+import { shardCountFor, shardsOfHostMin } from '../runtime/ownership/placement.ts';
 import type { Logger } from '../runtime/ports.ts';
 import type { Random } from '../runtime/random.ts';
 import { resharding, shardCountSetting } from '../runtime/store/postgres/reshard.ts';
@@ -98,6 +99,26 @@ export async function syncGeneration(
   await store.replaceSetting('generation', fresh);
   await directory.forget(restoredMarker);
   return fresh;
+}
+
+/** The number of shards as the operator says it, else what the database has, else what the hosts he expects need. */
+export async function shardCountOf(
+  store: Pick<Store, 'fixedSetting'>,
+  {
+    shardCount: wanted,
+    expectedHosts,
+  }: { readonly shardCount: number | undefined; readonly expectedHosts: number },
+  logger: Logger,
+): Promise<number> {
+  const fresh = String(shardCountFor(expectedHosts));
+  const shardCount = wanted ?? Number(await store.fixedSetting(shardCountSetting, fresh));
+  if (shardCount < shardsOfHostMin * expectedHosts) {
+    logger.warn(
+      { shards: shardCount, expectedHosts },
+      'there are too few shards for EXPECTED_HOSTS to share them evenly; see `scriptorium reshard`',
+    );
+  }
+  return shardCount;
 }
 
 export interface ExpectedDatabase {

@@ -26,6 +26,7 @@ export interface GatewayParts {
   readonly registry: Registry;
   readonly transport: Transport;
   readonly keyring: Keyring;
+  readonly shardCount: number;
 }
 
 /** Drains with the lifetime. Resolves to the port taken; rejects when it is not available. */
@@ -62,7 +63,7 @@ export async function openGateway(options: ServerOptions, parts: GatewayParts): 
       sharesPort: config.nats !== undefined,
     },
     socketTokens,
-    subscribe: createSubscribe({ transport, shardCount: config.shardCount, clock, random, logger }),
+    subscribe: createSubscribe({ transport, shardCount: parts.shardCount, clock, random, logger }),
     clock,
     random,
     logger,

@@ -68,7 +68,7 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
     limits: runtimeLimitsOf(config.database),
     metrics: prometheusRuntimeMetrics(registry, () => node),
     node: rowOf(options),
-    shardCount: config.shardCount,
+    shardCount: resources.shardCount,
     leaseMs: config.leaseMs,
     // Our own database is in the directory whose lock this process holds; another one may be shared.
     isPredecessorDead: secrets.databaseUrl === undefined,

@@ -2,7 +2,7 @@
 import type { Keyring } from '../runtime/keyring.ts';
 import type { Store } from '../runtime/store/store.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
-import { checkDatabase, needing, openDatabase, openStore, syncGeneration } from './database.ts';
+import { checkDatabase, needing, openDatabase, openStore, shardCountOf, syncGeneration } from './database.ts';
 import { openKeyring } from './root-secret.ts';
 import type { ServerOptions } from './server-options.ts';
 
@@ -12,6 +12,8 @@ export interface Resources {
   readonly store: Store;
   /** Names this run of sync positions, and with it the cluster on its NATS servers. */
   readonly generation: string;
+  /** Of this database, for good. */
+  readonly shardCount: number;
   /** Looks again whether this process may serve the database. @throws StartError | StoreError */
   verify(): Promise<void>;
   isDatabaseUp(): false | Promise<boolean>;
@@ -28,7 +30,8 @@ export async function openResources(options: ServerOptions): Promise<Resources> 
   const { migrateAtStart } = config;
   const store = await openStore(database, config.database, { migrateAtStart, clock, logger });
   lifetime.onEnd(() => store.close());
-  const { shardCount, nodeId, clusterName } = config;
+  const { nodeId, clusterName } = config;
+  const shardCount = await needing('The database cannot be used', () => shardCountOf(store, config, logger));
   const expected = { keyring, shardCount, nodeId, clusterName, isClustered: config.nats !== undefined };
   const verify = () => checkDatabase(store, expected);
   await needing('The database cannot be used', verify);
@@ -36,5 +39,5 @@ export async function openResources(options: ServerOptions): Promise<Resources> 
     syncGeneration(store, directory, random),
   );
   const isDatabaseUp = () => database.isUp() && store.check().then(() => true);
-  return { directory, keyring, store, generation, verify, isDatabaseUp };
+  return { directory, keyring, store, generation, shardCount, verify, isDatabaseUp };
 }

@@ -35,7 +35,7 @@ export interface Ports {
 export async function startServer(options: ServerOptions, overlay = openResources): Promise<Ports> {
   const { config, clock, random, logger, lifetime } = options;
   const resources = await overlay(options);
-  const { keyring, store } = resources;
+  const { keyring, store, shardCount } = resources;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const { transport, isWakeStreamUp } = await openTransport(options, resources, registry);
@@ -70,7 +70,7 @@ export async function startServer(options: ServerOptions, overlay = openResource
     actors,
     readiness,
     verifyBearer,
-    shardCount: config.shardCount,
+    shardCount,
     workspacesPerEmail: config.accounts.workspacesPerEmail,
     clock,
     random,
@@ -84,12 +84,19 @@ export async function startServer(options: ServerOptions, overlay = openResource
     readiness,
     tokens,
     signinKeys,
+<<<<<<< HEAD
     bridgeTokens,
+=======
+>>>>>>> scale
     actors,
     verifyBearer,
     registry,
     transport,
     keyring,
+<<<<<<< HEAD
+=======
+    shardCount,
+>>>>>>> scale
   };
   const port = await opened('PORT', () => openGateway(options, gateway));
   return { port, adminPort, internalApi };

@@ -102,12 +102,20 @@ export const dataSettings = section('Data', {
       'The name of this node, one of its own for every process of a cluster. A process that starts takes over from the former one of its name when that has ended or its lease has.',
   }),
   ...sameOnAllNodes({
+    expectedHosts: integer({
+      name: 'EXPECTED_HOSTS',
+      min: 1,
+      max: 1_310,
+      default: 1,
+      description:
+        'How many hosts the cluster may grow to. A new database gets at least 50 shards for each of them; one that was used keeps what it has.',
+    }),
     shardCount: setting(powerOfTwo, {
       name: 'SHARD_COUNT',
       bounds: 'a power of two, 1 to 65536',
-      default: 1_024,
+      defaultText: 'what the database has; a new one 1024, or as many as `EXPECTED_HOSTS` needs',
       description:
-        'The number of units of ownership: at least 50 for each host you expect, such as 16384 for 300 hosts. Fixed once a database has been used.',
+        'The number of units of ownership, where you want to say it yourself. A database that was used is refused with another one.',
     }),
     leaseMs: milliseconds({
       name: 'LEASE_MS',

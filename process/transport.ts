@@ -20,11 +20,11 @@ export interface OpenedTransport {
 /** Closes with the lifetime. @throws StartError */
 export async function openTransport(
   options: ServerOptions,
-  { generation, keyring }: Resources,
+  { generation, keyring, shardCount }: Resources,
   registry: Registry,
 ): Promise<OpenedTransport> {
   const { config, secrets, clock, random, logger, lifetime } = options;
-  const { nats, clusterName, shardCount } = config;
+  const { nats, clusterName } = config;
   if (nats === undefined) return { transport: new InProcessTransport(), isWakeStreamUp: () => true };
   let opened: NatsTransport | undefined;
   const metrics = prometheusTransportMetrics(registry, () => opened);

@@ -1,6 +1,6 @@
 /**
  * Migrations: how the schema of a database becomes that of this release. Each is one schema change, written by hand as
- * SQL that PostgreSQL and CockroachDB both accept, and run once per database, outside of a transaction. They form
+ * SQL that PostgreSQL and CockroachDB both accept (but for `only`), and run once per database, outside of a transaction. They form
  * two sequences, each numbered from 1 without a gap, a file for each and one list of them: the runtime's
  * (`store/postgres/migrations/`) and, after it, the domain's.
  *
@@ -24,6 +24,8 @@ export interface Migration {
   readonly id: string;
   /** The id by which databases of release 0.1.0 have it on record. */
   readonly formerly?: string;
+  /** A zone configuration, which PostgreSQL does not know: there it is only recorded. */
+  readonly only?: 'CockroachDB';
   /** One statement, repeatable. */
   readonly sql: string;
 }

@@ -116,9 +116,9 @@ export class Actor implements Committing {
     return this.#phase === 'active' && !isWaitedFor && this.#gate.isEmpty;
   }
 
-  /** A rough size in memory. */
+  /** What it takes in memory, about. */
   get heldBytes(): number {
-    return this.#held.bytes;
+    return this.#held.bytes + this.#gate.pendingBytes + this.#recordedCalls.bytes;
   }
 
   get isTombstone(): boolean {

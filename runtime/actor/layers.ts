@@ -3,6 +3,8 @@
  * over it the value of a commit that is still at the gate. Slices and timers are held whole; rows are held only
  * as long as the database may not show them yet (see rows.ts).
  */
+import { heapBytes, mapEntryBytes, textBytes } from './memory.ts';
+
 export const removed: unique symbol = Symbol('removed');
 export type Removed = typeof removed;
 
@@ -10,6 +12,7 @@ export type Removed = typeof removed;
 export class Layers<T> {
   readonly #durable = new Map<string, T>();
   readonly #speculative = new Map<string, { value: T | Removed; commit: number }>();
+  #durableBytes = 0;
 
   get(key: string): T | undefined {
     const above = this.#speculative.get(key);
@@ -22,6 +25,11 @@ export class Layers<T> {
     return this.#durable;
   }
 
+  /** What the durable layer takes in memory, about. */
+  get durableBytes(): number {
+    return this.#durableBytes;
+  }
+
   /** Every key that has a value when the speculative layer overlays the durable one. */
   *keys(): Generator<string> {
     for (const key of this.#durable.keys()) if (!this.#speculative.has(key)) yield key;
@@ -30,6 +38,7 @@ export class Layers<T> {
 
   load(key: string, value: T): void {
     this.#durable.set(key, value);
+    this.#durableBytes += entryBytes(key, value);
   }
 
   /** Puts a value of the commit numbered `commit` over what is there. */
@@ -40,10 +49,17 @@ export class Layers<T> {
   /** Makes the values of commit `commit` durable. Later ones stay speculative above them. */
   promote(changes: ReadonlyMap<string, T | Removed>, commit: number): void {
     for (const [key, value] of changes) {
-      if (value === removed) this.#durable.delete(key);
-      else this.#durable.set(key, value);
+      this.#forget(key);
+      if (value !== removed) this.load(key, value);
       if (this.#speculative.get(key)?.commit === commit) this.#speculative.delete(key);
     }
+  }
+
+  #forget(key: string): void {
+    const before = this.#durable.get(key);
+    if (before === undefined) return;
+    this.#durableBytes -= entryBytes(key, before);
+    this.#durable.delete(key);
   }
 
   /** Back to the durable state. */
@@ -51,3 +67,6 @@ export class Layers<T> {
     this.#speculative.clear();
   }
 }
+
+/** Values are never changed, so that what was added for one is what goes with it. */
+const entryBytes = (key: string, value: unknown) => mapEntryBytes + textBytes(key) + heapBytes(value);

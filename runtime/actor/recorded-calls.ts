@@ -15,6 +15,8 @@ import type { callTable } from '../store/tables.ts';
 import type { RowOf } from '../table.ts';
 
 const cipher = 'aes-256-gcm';
+/** A digest, and when. */
+const noteBytes = 144;
 const nonceBytes = 12;
 const tagBytes = 16;
 
@@ -40,6 +42,11 @@ export class RecordedCalls {
 
   get size(): number {
     return this.#madeAtMs.size;
+  }
+
+  /** What they take in memory, about. */
+  get bytes(): number {
+    return this.#madeAtMs.size * noteBytes;
   }
 
   /** Notes one that is being made. Gives those that are to go with its commit. @throws OverloadedError */

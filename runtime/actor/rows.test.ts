@@ -1,7 +1,7 @@
 import test from 'ava';
 import { table } from '../table.ts';
 import { removed } from './layers.ts';
-import { Rows } from './rows.ts';
+import { Rows, rowBytes } from './rows.ts';
 
 const note = table({ name: 'note', columns: { owner: 'text', name: 'text' }, key: ['owner', 'name'] });
 const row = (name: string) => ({ owner: 'o', name });
@@ -44,7 +44,7 @@ test('a read that began after the commit needs no kept row', (t) => {
 });
 
 test('what no read needs is cached within its bound, oldest dropped first', (t) => {
-  const rows = new Rows(400);
+  const rows = new Rows(6 * rowBytes(row('a')));
   for (const [index, name] of ['a', 'b', 'c', 'd', 'e', 'f', 'g'].entries()) {
     write(rows, name, index + 1);
     rows.promote([{ table: note, key: name }], index + 1);
@@ -96,7 +96,7 @@ test('memory is sure of every row above one it did not see written, and of no ot
 });
 
 test('memory is not sure of rows it dropped, nor of any after going back', (t) => {
-  const rows = new Rows(300);
+  const rows = new Rows(4 * rowBytes({ owner: 'o', name: '1', position: 1 }));
   for (const position of [1, 2, 3, 4, 5]) {
     place(rows, `${position}`, position, position);
     rows.promote([{ table: entry, key: `${position}` }], position);

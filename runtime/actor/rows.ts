@@ -12,6 +12,7 @@
 
 import type { AnyRow, AnyTable } from '../table.ts';
 import { type Removed, removed } from './layers.ts';
+import { heapBytes } from './memory.ts';
 
 export interface KeptRow {
   readonly table: AnyTable;
@@ -26,6 +27,8 @@ export interface ReadTicket {
   readonly begunAfterCommit: number;
 }
 
+/** What a kept row takes beside itself: its place, its key, and how it is found. */
+export const keptBytes = 256;
 /** A cached row larger than this would push out everything else. */
 const cachedRowShareMax = 1 / 4;
 
@@ -100,7 +103,7 @@ export class Rows {
       rows = new Map();
       this.#byTable.set(table.name, rows);
     }
-    rows.set(key, { table, key, row, commit, bytes: row === removed ? 64 : rowBytes(row) });
+    rows.set(key, { table, key, row, commit, bytes: row === removed ? keptBytes : rowBytes(row) });
     if (this.#completeAbove.has(table.name)) return;
     // Orders only grow, so nothing that was written before this row is above it.
     const order = orderOf(table, row);
@@ -159,11 +162,5 @@ function orderOf(table: AnyTable, row: AnyRow | Removed): number | undefined {
   return row === removed || table.order === undefined ? undefined : Number(row[table.order]);
 }
 
-/** A rough size in memory. */
-export function rowBytes(row: AnyRow): number {
-  let bytes = 64;
-  for (const value of Object.values(row)) {
-    bytes += typeof value === 'string' ? value.length : Buffer.isBuffer(value) ? value.length : 8;
-  }
-  return bytes;
-}
+/** What it takes in memory where it is kept, about. */
+export const rowBytes = (row: AnyRow): number => keptBytes + heapBytes(row);

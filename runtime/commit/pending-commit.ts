@@ -4,8 +4,9 @@
  */
 
 import { type Removed, removed } from '../actor/layers.ts';
+import { heapBytes, mapEntryBytes, textBytes } from '../actor/memory.ts';
 import type { Outcome, Queued } from '../actor/message.ts';
-import { rowBytes } from '../actor/rows.ts';
+import { keptBytes, rowBytes } from '../actor/rows.ts';
 import type { Recorded, RecordedTell } from '../actor/turn.ts';
 import type { Address } from '../address.ts';
 import { TerminalError } from '../errors.ts';
@@ -31,6 +32,7 @@ export class PendingCommit {
   readonly timers = new Map<string, TimerRow | Removed>();
   readonly tells: RecordedTell[] = [];
   readonly #rows = new Map<string, { key: string; write: Write }>();
+  /** What it takes in memory, about: of each slice, timer and row what was written last. */
   bytes = 0;
   /** No other turn may join. */
   sealed = false;
@@ -66,27 +68,30 @@ export class PendingCommit {
   }
 
   add(recorded: Recorded): void {
-    for (const [name, change] of recorded.slices) {
-      this.slices.set(name, change);
-      this.bytes += 256;
-    }
-    for (const [name, timer] of recorded.timers) this.timers.set(name, timer);
+    for (const [name, change] of recorded.slices) this.#set(this.slices, name, change);
+    for (const [name, timer] of recorded.timers) this.#set(this.timers, name, timer);
+    for (const tell of recorded.tells) this.bytes += heapBytes(tell);
     this.tells.push(...recorded.tells);
     for (const [id, { key, write }] of recorded.rows) this.#merge(id, key, write);
-    this.bytes += recorded.tells.reduce((sum, tell) => sum + 256 + tell.payload.length, 0);
+  }
+
+  #set<Change>(changes: Map<string, Change>, name: string, change: Change): void {
+    const before = changes.get(name);
+    if (before === undefined) this.bytes += mapEntryBytes + textBytes(name);
+    this.bytes += heapBytes(change) - heapBytes(before);
+    changes.set(name, change);
   }
 
   #merge(id: string, key: string, write: Write): void {
     const before = this.#rows.get(id)?.write;
+    this.bytes += writeBytes(write) - (before === undefined ? 0 : writeBytes(before));
     if ('remove' in write) {
       this.#rows.set(id, { key, write });
-      this.bytes += 64;
       return;
     }
     // What was new when the commit began is new to the database, however often it was rewritten since.
     const isNew = write.isNew || (before !== undefined && 'put' in before && before.isNew);
     this.#rows.set(id, { key, write: { ...write, isNew } });
-    this.bytes += rowBytes(write.put);
   }
 
   /** @throws TerminalError when a slice has outgrown its bound. */
@@ -105,6 +110,8 @@ export class PendingCommit {
     return this.tells.map((tell) => ({ ...tell, sender_version: senderVersion }));
   }
 }
+
+const writeBytes = (write: Write) => ('put' in write ? rowBytes(write.put) : keptBytes);
 
 function sliceWrite({ kind, id }: Address, slice: string, change: SliceChange): Write {
   if (change === removed) return { table: sliceTable, remove: { kind, id, slice } };

@@ -70,7 +70,7 @@ interface Heard {
 }
 
 /** Hosts stop publishing to a gateway after fifteen minutes. */
-const dueMaxMs = 570_000;
+export const dueMaxMs = 570_000;
 const checkMs = 15_000;
 /** A host that has not even sent a heartbeat for this long no longer publishes. */
 const silentMaxMs = 600_000;

@@ -545,7 +545,7 @@ test('an idle actor leaves memory and comes back as it was', async (t) => {
 });
 
 test('when actors hold too much memory the one idle longest leaves', async (t) => {
-  const { actors, host, clock } = await startTestHost({ kinds: [ledger], limits: { actorBytesMax: 10_000 } });
+  const { actors, host, clock } = await startTestHost({ kinds: [ledger], limits: { actorBytesMax: 15_000 } });
   for (const id of ['a', 'b', 'c']) {
     await actors.get(ledger, id).ask.add(1);
     await clock.advance(10);

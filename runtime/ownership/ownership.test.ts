@@ -99,6 +99,22 @@ test('what one drain asks of all hosts is bounded, however many batches it has',
   );
 });
 
+test('many hosts together look for what is free elsewhere no more often than a few do', async (t) => {
+  const searchesOf = async (count: number): Promise<number> => {
+    const made = cluster({ shardCount: 64 });
+    await made.joinAll(Array.from({ length: count }, (_, at) => `host-${at}`));
+    const searches = () => made.nodes.flatMap(({ statements }) => statements.filter(isSearch)).length;
+    const before = searches();
+    await made.clock.advance(4 * leaseMs);
+    return searches() - before;
+  };
+  const isSearch = (method: string) => method === 'freeShards';
+  const few = await searchesOf(8);
+  const many = await searchesOf(32);
+  t.true(few > 8 && many > 8, `${few} of few, ${many} of many`);
+  t.true(many <= 1.5 * few, `${few} of few, ${many} of many`);
+});
+
 for (const what of ['answer', 'statement'] as const) {
   test(`a claim whose ${what} is lost is made again, and its shards are served`, async (t) => {
     const made = cluster();

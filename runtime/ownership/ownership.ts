@@ -23,7 +23,8 @@
  * take it, as one that cannot read a newer format is. A host that cannot leaves the shard to others for a few leases;
  * if it is free then, nobody could, and the host serves of it what it can read until the hosts change.
  *
- * What it costs: a reconciliation is four small statements, and one over all shards that are elsewhere twice a lease.
+ * What it costs: a reconciliation is three small statements, and now and then one over all shards that are elsewhere:
+ * twice a lease of each host where these are few, and where they are many as often of all together as of a few.
  * Hosts reconcile four times a lease by themselves, at once when a shard is freed that belongs to them, and all of them
  * when somebody joins, drains or leaves, spread over a time that grows with their number. However many hints come, at
  * most one reconciliation waits while another runs. Nothing here waits for the transport.
@@ -36,6 +37,7 @@ import { HandOver, type HandOverOptions } from './hand-over.ts';
 import { Membership } from './membership.ts';
 import { Neighbours } from './neighbours.ts';
 import { Peers } from './peers.ts';
+import { shardsOfHostMin } from './placement.ts';
 import { Reachability } from './reachability.ts';
 import { Sight } from './sight.ts';
 
@@ -43,8 +45,8 @@ import { Sight } from './sight.ts';
 const reconciliationPauseMs = 10;
 const reconciliationSpreadMinMs = 20;
 const reconciliationSpreadPerHostMs = 2;
-/** With fewer for each, some hosts have several times as much to do as others, or nothing. */
-const shardsOfHostMin = 50;
+/** So many hosts together look for what is free elsewhere as often as each of fewer does: all of them find the same. */
+export const searchersMax = 8;
 /** Between attempts at what the database did not do. */
 const retryPauseMs = 500;
 const leaveFailuresMax = 5;
@@ -75,7 +77,7 @@ export class Ownership {
   readonly #sight: Sight;
   /** Shards that were found free, and since when. */
   #freeSinceMs = new Map<number, number>();
-  #searchedFreeAtMs = Number.NEGATIVE_INFINITY;
+  #searchesAtMs = Number.NEGATIVE_INFINITY;
   /** Shards that this host could not read, and until when it leaves them to others. */
   readonly #declinedUntilMs = new Map<number, number>();
   #reconciledAtMs = Number.NEGATIVE_INFINITY;
@@ -292,7 +294,7 @@ export class Ownership {
     if (shardCount < hosts * shardsOfHostMin)
       logger.warn(
         { shards: shardCount, hosts },
-        'there are too few shards to share them evenly; see SHARD_COUNT',
+        'there are too few shards to share them evenly; see `scriptorium reshard`',
       );
   }
 
@@ -348,13 +350,24 @@ export class Ownership {
   async #strays(elsewhere: readonly number[]): Promise<readonly number[]> {
     const { store, clock, leaseMs } = this.#options;
     const nowMs = clock.monotonicMs();
-    const isSearchDue = this.#freeSinceMs.size > 0 || nowMs - this.#searchedFreeAtMs >= leaseMs / 2;
-    if (!isSearchDue || this.#isLeaving || this.#membership.isDraining) return [];
-    const candidates = elsewhere.filter((shard) => !this.#isDeclined(shard));
+    if (this.#isLeaving || this.#membership.isDraining) return [];
+    const isSearchDue = nowMs >= this.#searchesAtMs;
+    const candidates = elsewhere.filter(
+      (shard) => (isSearchDue || this.#freeSinceMs.has(shard)) && !this.#isDeclined(shard),
+    );
     const free = candidates.length === 0 ? [] : await store.freeShards(candidates);
-    this.#searchedFreeAtMs = nowMs;
+    if (isSearchDue) this.#searchesAtMs = nowMs + this.#searchPauseMs();
     this.#freeSinceMs = new Map(free.map((shard) => [shard, this.#freeSinceMs.get(shard) ?? nowMs]));
     return free.filter((shard) => nowMs - (this.#freeSinceMs.get(shard) ?? nowMs) >= leaseMs);
+  }
+
+  /** A search goes through all shards: if every one of three hundred hosts made two in a lease, the database did little else. */
+  #searchPauseMs(): number {
+    const { leaseMs, random } = this.#options;
+    const share = this.#membership.hostCount / searchersMax;
+    if (share <= 1) return leaseMs / 2;
+    // Hosts that came together do not go on together.
+    return (leaseMs / 2) * share * (0.5 + random.fraction());
   }
 
   #take({ shards, epoch }: { readonly shards: readonly number[]; readonly epoch: number }): void {

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { placementOf } from './placement.ts';
+import { placementOf, shardCountFor, shardsOfHostMin } from './placement.ts';
 
 const hostIds = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 8 });
 
@@ -37,6 +37,16 @@ test('hosts get about equal shares, even where their names are alike', (t) => {
       t.true(Math.abs(share - fair) < fair * 0.2, `${host} has ${share} of ${fair}`);
     }
   }
+});
+
+test('a new database has a power of two of shards, and enough for each host', (t) => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 1_310 }), (hosts) => {
+      const shards = shardCountFor(hosts);
+      t.true(Number.isInteger(Math.log2(shards)));
+      t.true(shards >= Math.max(1_024, hosts * shardsOfHostMin) && shards <= 65_536);
+    }),
+  );
 });
 
 test('without hosts nothing has a place', (t) => {

@@ -30,7 +30,7 @@ export interface ConfiguredServer {
 
 export type Environment = Readonly<Record<string, string>>;
 
-const anyPort = { HOST: '127.0.0.1', PORT: '0', ADMIN_PORT: '0', SHARD_COUNT: '16' };
+const anyPort = { HOST: '127.0.0.1', PORT: '0', ADMIN_PORT: '0' };
 const moveMs = 100;
 
 export async function startConfiguredServer(
@@ -54,6 +54,7 @@ export async function startConfiguredServer(
     keyring: createKeyring(Buffer.alloc(32, 7)),
     store: new ModelStore(database),
     generation: 'test',
+    shardCount: 16,
     verify: async () => {},
     isDatabaseUp: () => Promise.resolve(true),
   };

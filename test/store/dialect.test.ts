@@ -36,7 +36,12 @@ const lockReasons: readonly { readonly text: RegExp; readonly because: string }[
 ];
 
 const tables: readonly AnyTable[] = [...runtimeTables, ...domainTables, ...contractTables];
-const migrations = [...releasedMigrations, ...contractTables.flatMap(createTable)];
+/** What CockroachDB alone is told. */
+const zones = releasedMigrations.filter(({ only }) => only !== undefined);
+const migrations = [
+  ...releasedMigrations.filter(({ only }) => only === undefined),
+  ...contractTables.flatMap(createTable),
+];
 
 let server: TestPostgres;
 let recorded: readonly (readonly string[])[];
@@ -108,6 +113,17 @@ test('whatever is sent while contract and migrations run is in the dialect', (t)
   t.deepEqual(violations(recorded.filter((texts) => !isExempt(texts))), []);
 });
 
+test('what CockroachDB alone is told its parser takes, and the common dialect does not have it', (t) => {
+  t.true(zones.length > 0);
+  const found = checkDialect([...schemaScripts, ...zones.map(({ sql }) => ({ texts: [sql] }))]);
+  // It can be parsed, and nothing of it is common.
+  t.deepEqual([...new Set(found.map(({ rule }) => rule))], ['syntax']);
+  t.deepEqual(
+    [...new Set(found.map(({ text }) => text))],
+    zones.map(({ sql }) => sql),
+  );
+});
+
 test('every shape that is generated for a table of the project is in the dialect', (t) => {
   t.true(generated.length > 100);
   t.deepEqual(violations([...generated, commitTexts(tables.flatMap(sampleWrites))]), []);
@@ -120,7 +136,12 @@ test('whatever tables a commit writes, its statements are in the dialect', (t) =
 });
 
 test('whatever SQL stands in the sources was collected', async (t) => {
-  const collected = [...recorded, ...generated, ...schemaScripts.map(({ texts }) => texts)];
+  const collected = [
+    ...recorded,
+    ...generated,
+    ...schemaScripts.map(({ texts }) => texts),
+    zones.map(({ sql }) => sql),
+  ];
   const known = [...new Set(collected.flat())].map(oneBlank).join('\n');
   const literals = await sqlLiterals(['runtime', 'actors', 'gateway', 'process', 'cli']);
   t.true(literals.length > 60);

@@ -5,6 +5,7 @@ import { PostgresProxy, type ProxiedStatement } from '../kit/postgres-proxy.ts';
 export class StatementRecorder {
   readonly #proxies: PostgresProxy[] = [];
   readonly #texts = new Map<string, string[]>();
+  #sent: string[] = [];
 
   /** A server whose databases are reached through the recorder. */
   through(server: TestPostgres): TestPostgres {
@@ -18,6 +19,13 @@ export class StatementRecorder {
   scripts(): readonly (readonly string[])[] {
     const scripts = [...this.#texts.values()].flatMap(cutTransactions);
     return [...new Map(scripts.map((script) => [script.join('\u0000'), script])).values()];
+  }
+
+  /** Every text since it was asked last, in the order in which they were sent. */
+  takeSent(): readonly string[] {
+    const sent = this.#sent;
+    this.#sent = [];
+    return sent;
   }
 
   async stop(): Promise<void> {
@@ -36,6 +44,7 @@ export class StatementRecorder {
 
   #add(proxy: number, { connection, text }: ProxiedStatement): void {
     const key = `${proxy}/${connection}`;
+    this.#sent.push(text);
     const known = this.#texts.get(key);
     if (known === undefined) this.#texts.set(key, [text]);
     else known.push(text);

@@ -8,11 +8,16 @@
 import pg from 'pg';
 import type { Migration } from '../../migration.ts';
 import { StoreError } from '../store.ts';
+import { configureZone } from './cockroach.ts';
 import { toStoreError } from './errors.ts';
 import { connect, underSchemaLock } from './schema-lock.ts';
 
 /** What PostgreSQL says of a table that is not there. */
 const undefinedTable = '42P01';
+
+/** What can be run again after a crash. */
+const commonForm = / IF (NOT )?EXISTS /;
+const zoneForm = /^ALTER TABLE \w+ CONFIGURE ZONE USING /;
 
 /** The database has migrations that this release does not know. */
 export class NewerSchemaError extends StoreError {
@@ -50,9 +55,10 @@ export async function migrate(
   return underSchemaLock(connection, async (worker, assertHeld) => {
     // Another process may have applied some meanwhile.
     const missing = await missingIn(worker, migrations);
-    for (const { id, sql } of missing) {
+    for (const { id, sql, only } of missing) {
       assertHeld();
-      await worker.query(sql);
+      if (only === undefined) await worker.query(sql);
+      else await configureZone(worker, sql);
       await worker.query('INSERT INTO migration (id) VALUES ($1) ON CONFLICT (id) DO NOTHING', [id]);
       onApplied(id);
     }
@@ -63,7 +69,7 @@ export async function migrate(
 function assertSound(migrations: readonly Migration[]): void {
   const ids = new Set(migrations.map((migration) => migration.id));
   if (ids.size !== migrations.length) throw new StoreError('defect', 'two migrations have the same id');
-  const unsafe = migrations.find((migration) => !/ IF (NOT )?EXISTS /.test(migration.sql));
+  const unsafe = migrations.find(({ only, sql }) => !(only === undefined ? commonForm : zoneForm).test(sql));
   if (unsafe !== undefined) throw new StoreError('defect', `migration ${unsafe.id} is not repeatable`);
 }
 

@@ -8,6 +8,7 @@
  */
 import pg from 'pg';
 import { StoreError } from '../store.ts';
+import { isCockroach } from './cockroach.ts';
 import { isAnswer, isOfOtherLanguage, isStalePlan, toStoreError } from './errors.ts';
 import type { Statement } from './sql.ts';
 
@@ -225,6 +226,5 @@ export const readCommitted = 'SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATI
 
 async function prepareSession(client: pg.ClientBase): Promise<void> {
   await client.query(readCommitted);
-  const { rows } = await client.query<{ version: string }>('SELECT version() AS version');
-  if (rows[0]?.version.startsWith('PostgreSQL') === true) await client.query(plannerSettings);
+  if (!(await isCockroach(client))) await client.query(plannerSettings);
 }

@@ -188,4 +188,20 @@ export const mutants: readonly Mutant[] = [
     replace: '',
     tests: ['runtime/host/housekeeping.test.ts'],
   },
+  {
+    name: 'every-host-searches-alone',
+    harm: 'Three hundred hosts keep the database busy with looking for what is free.',
+    file: 'runtime/ownership/ownership.ts',
+    find: 'if (share <= 1) return leaseMs / 2;',
+    replace: 'if (share > 0) return leaseMs / 2;',
+    tests: ['runtime/ownership/ownership.test.ts'],
+  },
+  {
+    name: 'timers-that-weigh-nothing',
+    harm: 'Actors full of timers stay in memory until there is none left.',
+    file: 'runtime/actor/layers.ts',
+    find: '    this.#durableBytes += entryBytes(key, value);\n',
+    replace: '',
+    tests: ['runtime/actor/memory.test.ts'],
+  },
 ];

@@ -18,7 +18,7 @@ import { type Catalogue, catalogueOf } from './catalogue.ts';
 /** Written by statements of the store and declared nowhere. */
 const undeclared = ['actor', 'counter', 'migration', 'migration_lock', 'node', 'setting', 'shard'];
 
-/** By these the store finds what is due in a shard, whoever owns it. */
+/** By these the store finds what is due in a shard, whoever owns it, and what somebody owns. */
 const indexesOfSweeps: Readonly<Record<string, string>> = {
   timer_due: 'CREATE INDEX timer_due ON public.timer USING btree (shard, due_at) WHERE (dead = false)',
   outbox_pending:
@@ -26,6 +26,7 @@ const indexesOfSweeps: Readonly<Record<string, string>> = {
   call_age: 'CREATE INDEX call_age ON public.call USING btree (shard, at)',
   actor_by_end:
     'CREATE INDEX actor_by_end ON public.actor USING btree (shard, ended_at) WHERE (ended_at IS NOT NULL)',
+  shard_by_incarnation: 'CREATE INDEX shard_by_incarnation ON public.shard USING btree (incarnation)',
 };
 
 let server: TestPostgres;
@@ -83,7 +84,7 @@ test('the migrations make no table that nobody knows', async (t) => {
   t.deepEqual(Object.keys(migrated).sort(), [...new Set([...declared, ...undeclared])].sort());
 });
 
-test('what the store looks through by shard is indexed', (t) => {
+test('what the store looks through by shard, and the shards themselves, are indexed', (t) => {
   const found = Object.assign({}, ...Object.values(migrated).map(({ indexes }) => indexes));
   t.like(found, indexesOfSweeps);
 });

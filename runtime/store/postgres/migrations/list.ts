@@ -16,6 +16,10 @@ import { outboxPending } from './0013-outbox-pending.ts';
 import { callAge } from './0014-call-age.ts';
 import { actorEnded } from './0015-actor-ended.ts';
 import { actorByEnd } from './0016-actor-by-end.ts';
+import { shardByIncarnation } from './0017-shard-by-incarnation.ts';
+import { timerGarbage } from './0018-timer-garbage.ts';
+import { outboxGarbage } from './0019-outbox-garbage.ts';
+import { callGarbage } from './0020-call-garbage.ts';
 
 export const runtimeMigrations: readonly Migration[] = [
   node,
@@ -34,4 +38,8 @@ export const runtimeMigrations: readonly Migration[] = [
   callAge,
   actorEnded,
   actorByEnd,
+  shardByIncarnation,
+  timerGarbage,
+  outboxGarbage,
+  callGarbage,
 ];
