@@ -84,19 +84,13 @@ export async function startServer(options: ServerOptions, overlay = openResource
     readiness,
     tokens,
     signinKeys,
-<<<<<<< HEAD
     bridgeTokens,
-=======
->>>>>>> scale
     actors,
     verifyBearer,
     registry,
     transport,
     keyring,
-<<<<<<< HEAD
-=======
     shardCount,
->>>>>>> scale
   };
   const port = await opened('PORT', () => openGateway(options, gateway));
   return { port, adminPort, internalApi };
