@@ -108,7 +108,13 @@ export class Session {
     const id = signinKeys.actorId(address);
     const codeVerifier = random.uuid();
     const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url');
-    const asked = await this.#ask('signin', id, 'loginParams', { ...address, codeChallenge }, openingMs);
+    const asked = await this.#ask(
+      'signin',
+      id,
+      'loginParams',
+      { ...address, codeChallenge, device },
+      openingMs,
+    );
     if (asked.outcome !== 'done') return undefined;
     const request = { ...address, password, codeVerifier, apiVersion, ephemeral: false, device };
     return signedIn(await this.#ask('signin', id, 'login', request, openingMs));
