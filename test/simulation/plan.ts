@@ -145,6 +145,7 @@ function mixOf(seed: number, asked: Flavour | undefined): Plan {
     quiet ? 0 : sometimes(flavour === 'cluster' || flavour === 'crashy' ? most / 3 : most);
   // Hosts that take over from each other again and again, while routing still finds the old ones: some sleep past their
   // leases, others crash while what they sent is still running.
+  const isPlanned = flavour === 'planned' || flavour === 'ailing';
   const sleepy = flavour === 'sleepy';
   const crashy = flavour === 'crashy';
   const rivalry = sleepy || crashy;
@@ -170,7 +171,7 @@ function mixOf(seed: number, asked: Flavour | undefined): Plan {
     callsMax: 70,
     patienceMs: sleepy ? 15_000 : random.pick([1_000, 5_000, 15_000]),
     editors: random.pick([1, 2, 2]),
-    isPlanned: flavour === 'planned' || flavour === 'ailing',
+    isPlanned,
     isAiling: flavour === 'ailing',
     isDatabaseClockSound,
     faults: {
@@ -235,6 +236,8 @@ function mixOf(seed: number, asked: Flavour | undefined): Plan {
       ...jobLimitsOf(hauls),
       ...rowLimitsOf(randomOf(seed, 'rows')),
       ...(rivalry ? { idleMs: 300_000 } : {}),
+      // A row that goes sooner than its actor leaves memory costs that actor its next commit; its day is far longer.
+      ...(isPlanned ? { endedActorMs: 86_400_000 } : {}),
     },
     wallSkewMs: sometimes(400),
     wallJumpMs: sometimes(4_000),
