@@ -113,11 +113,11 @@ export function configurationFrom(environment: Environment, readFile = readText)
 /** Where the operator command line finds the internal API: what is set for the node it runs beside. */
 export interface InternalApiConfiguration extends InternalApiSettings {
   readonly socketPath: string;
-  /** Is there while a node has a port without mutual TLS. */
+  /** Exists while a node has a port without mutual TLS. */
   readonly tokenFile: string;
 }
 
-/** Whatever else is set wrong is not the operator's concern. @throws ConfigError */
+/** Other wrong settings do not matter here. @throws ConfigError */
 export const internalApiConfiguration = (): InternalApiConfiguration => {
   const { dataDirectory } = dataSettings;
   const declarations = { dataDirectory, internalApi: internalApiSettings };
@@ -146,7 +146,7 @@ function readAlone<D extends Declarations>(sources: Sources, declarations: D): S
 
 const readText: Sources['readFile'] = (path) => readFileSync(path, 'utf8');
 
-/** Keys belong to the domain that people see; a server of one's own is reached by its own app. */
+/** Keys belong to the domain that people see; a private server has its own app. */
 function webAuthnOf(given: Settings['webAuthn'], publicUrl: string | undefined): WebAuthnSettings {
   const relyingPartyId =
     given.relyingPartyId ?? (publicUrl === undefined ? 'localhost' : new URL(publicUrl).hostname);
@@ -165,8 +165,7 @@ function configOf(values: Settings, secrets: Secrets): Config {
     ...values,
     nats: secrets.natsUrls === undefined ? undefined : values.nats,
     webAuthn: webAuthnOf(webAuthn, publicUrl),
-    // Over plain http a browser drops what is Secure, and what is SameSite=None without being Secure: a server at
-    // home, reached by its own app, works with Lax. Behind https, apps of other sites are meant to work too.
+    // Over plain http a browser drops Secure cookies, and SameSite=None cookies that are not Secure: a home server with its own app works with Lax. Behind https, apps of other sites should work too.
     cookies: {
       ...cookies,
       sameSite: cookies.sameSite ?? (isHttps ? 'None' : 'Lax'),
@@ -181,7 +180,7 @@ function configOf(values: Settings, secrets: Secrets): Config {
   };
 }
 
-/** Whether anybody can register, and nobody has said that this is meant. */
+/** Whether anyone can register although no setting says that this is intended. */
 function isOpen({ accounts, accessKey }: Config, secrets: Secrets): boolean {
   const hasKey = secrets.accessKey !== undefined && accessKey.mode !== 'off';
   return !accounts.registrationDisabled && !accounts.openRegistration && !hasKey;
@@ -274,7 +273,7 @@ function isLoopback(host: string): boolean {
   return loopback.check(host, version === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** What cannot be read as an address is refused when it is dialled, without being told. */
+/** What is not an address is refused when it is dialled, without showing it. */
 function isPlainNats(url: string): boolean {
   if (!url.startsWith('nats://') || !URL.canParse(url)) return false;
   return !isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ''));

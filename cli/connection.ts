@@ -12,7 +12,7 @@ export interface ConnectionOptions {
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
-  /** Whose certificate the server must show, where that is not the host of `address`. */
+  /** The name in the server's certificate, if it is not the host of `address`. */
   readonly serverName?: string | undefined;
   readonly deadlineMs: number;
   nowMs(): number;
@@ -38,7 +38,7 @@ export class Connection {
     this.#options = options;
     this.#metadata = metadataOf(options);
     this.#client = new Client(targetOf(options.address), credentialsOf(options), {
-      // Nodes are reached directly, whatever the web is reached by.
+      // Nodes are reached directly, never through a web proxy.
       'grpc.enable_http_proxy': 0,
       ...(options.serverName !== undefined && { 'grpc.ssl_target_name_override': options.serverName }),
     });
@@ -74,7 +74,7 @@ export class Connection {
   }
 }
 
-/** What a socket address holds on all systems. */
+/** The longest path that fits a socket address on all systems. */
 const socketPathBytesMax = 103;
 
 /** As the library wants it. @throws Failure */
@@ -90,7 +90,7 @@ function targetOf(address: string): string {
   if (fitting !== undefined) return `unix:${fitting}`;
   throw new Failure(
     exitCodes.usage,
-    `${path} is longer than the address of a socket can be: go to its folder, and use --address unix:${basename(path)}.`,
+    `${path} is too long for a socket address: go to its folder, and use --address unix:${basename(path)}.`,
   );
 }
 

@@ -24,7 +24,7 @@ for (const [code, exitCode] of [
   });
 }
 
-test('an older node that lacks a command is said to be one', (t) => {
+test('an older node that lacks a command is named as the reason', (t) => {
   const { exitCode, message } = failing(status.UNIMPLEMENTED, 'The server does not implement the method x');
   t.is(exitCode, 69);
   t.is(message, 'node:9091 does not know this command: it may run another version.');

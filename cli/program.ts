@@ -16,7 +16,7 @@ import { Session } from './session.ts';
 import { columnsMax } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What the environment sets where no option is given. */
+/** What the environment sets if no option is given. */
 export interface Defaults {
   readonly address: string;
   /** The file that has it. */
@@ -80,11 +80,11 @@ function createProgram(defaults: Defaults, terminal: Terminal, tools: Tools, run
   const program = new Command('scriptorium')
     .description('Operate a Scriptorium server: one process or a cluster of many nodes.')
     .option('--address <where>', 'the internal API of any node: host:port, or unix:file', defaults.address)
-    .option('--token <file>', 'what has the token that a port without mutual TLS asks for', defaults.token)
-    .option('--ca <file>', 'certificates (PEM) that vouch for the node; turns on TLS', defaults.ca)
+    .option('--token <file>', 'the file with the token for a port without mutual TLS', defaults.token)
+    .option('--ca <file>', 'CA certificates (PEM) to verify the node with; turns on TLS', defaults.ca)
     .option('--cert <file>', 'the certificate (PEM) to show to the node; turns on TLS', defaults.cert)
     .option('--key <file>', 'its private key (PEM)', defaults.key)
-    .option('--server-name <name>', 'whose certificate the node must show, if not that of its address')
+    .option('--server-name <name>', 'the name in the certificate of the node, if it is not the address')
     .option('--deadline-ms <ms>', 'how long to wait for each answer', milliseconds, deadlineDefaultMs)
     .option('--json', 'one JSON document for scripts instead of text for people')
     .addHelpText('after', exitCodeHelp)

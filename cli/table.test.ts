@@ -14,7 +14,7 @@ test('columns are as wide as their widest cell, and numbers stand right', (t) =>
   );
 });
 
-test('a table that is too wide is cut in the middle of its widest cells alone', (t) => {
+test('a table that is too wide is cut only in the middle of its widest cells', (t) => {
   const text = table(['ACTOR', 'NAME', 'TRIES'], [[`signin/${'ab'.repeat(32)}z`, 'x'.repeat(60), 10]]);
   const [head = '', row = ''] = text.split('\n');
   t.is(row.length, columnsMax);

@@ -6,7 +6,7 @@ const gap = '  ';
 /** Numbers are right-aligned. */
 export type Cell = string | number;
 
-/** One line per row under its titles. Where that is too wide, the widest cells are shortened in the middle. */
+/** One line per row under its titles. If that is too wide, the widest cells are shortened in the middle. */
 export function table(titles: readonly string[], rows: readonly (readonly Cell[])[]): string {
   if (rows.length === 0) return '';
   const texts = [titles, ...rows.map((row) => row.map(plain))];

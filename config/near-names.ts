@@ -25,7 +25,7 @@ function isNear(name: string, known: string): boolean {
   return Math.abs(name.length - known.length) <= limit && editDistance(name, known) <= limit;
 }
 
-/** How many letters have to be inserted, deleted, replaced or swapped with their neighbour. */
+/** How many letters must be inserted, deleted, replaced or swapped with their neighbour. */
 export function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, column) => column);

@@ -20,7 +20,7 @@ export interface Sources {
 export interface Read<D extends Declarations> {
   /** Undefined if there are problems. */
   readonly values: SettingsOf<D> | undefined;
-  /** One sentence each, without the value where it is a secret. */
+  /** One sentence each, without the value if it is secret. */
   readonly problems: readonly string[];
 }
 

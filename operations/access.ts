@@ -9,9 +9,9 @@ import type { Keyring } from '../runtime/keyring.ts';
 export const internalApiToken = (keyring: Keyring): string =>
   keyring.derive('internal-api-token').toString('hex');
 
-/** Before anything of a call is read. */
+/** Before anything is read from a call. */
 export function demandToken(token: string): ServerInterceptor {
-  // Digests, so that neither the length nor the beginning of what was shown tells by the time it takes.
+  // Digests, so that the time taken reveals nothing about how close a guess was.
   const expected = digestOf(`Bearer ${token}`);
   return (_method, call) =>
     new ServerInterceptingCall(call, {
@@ -22,7 +22,7 @@ export function demandToken(token: string): ServerInterceptor {
             if (timingSafeEqual(digestOf(shown), expected)) return pass(metadata);
             call.sendStatus({
               code: status.UNAUTHENTICATED,
-              details: 'The internal API takes its token only, which is in the data directory of each node.',
+              details: 'The internal API needs its token, which is in the data directory of each node.',
             });
           },
         }),

@@ -1,7 +1,7 @@
 /**
  * The admin port: Prometheus metrics and probes, apart from the public port so that it can be kept private.
- * Whoever asks by a name has to know one of ours, as a web page can make its own name lead here and read the answer.
- * `/livez` says that the event loop turns and nothing more, as restarting a process heals no dependency.
+ * Requests by name must use one of ours, as a web page can point its own name here and read the answer.
+ * `/livez` says only that the event loop turns, as restarting a process heals no dependency.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
@@ -34,7 +34,7 @@ export function createAdmin(registry: Registry, readiness: Readiness, names: rea
 
   const server = createServer((request, response) => {
     const host = hostOf(request.headers.host ?? '');
-    // Without a name it is no browser.
+    // A request without a name is not from a browser.
     if (host !== '' && isIP(host) === 0 && !known.has(host)) {
       return write(
         response,

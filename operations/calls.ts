@@ -1,6 +1,6 @@
 /**
- * What every call of the internal API has in common: a bound on how many are in flight, the caller's deadline, errors
- * in the words of gRPC, a request id for what nobody foresaw, and a count.
+ * What every call of the internal API has in common: a bound on how many are in flight, the caller's
+ * deadline, gRPC errors, a request id for unexpected ones, and a count.
  */
 import {
   Metadata,

@@ -43,7 +43,7 @@ function nodeHandlers({ cluster, shardCount, readiness, logger }: Options) {
       return shardsOf(nodes, shards, shardCount, request);
     },
 
-    /** Two drains at the same moment may leave no host; what is refused here is a slip, not an attack. */
+    /** Two simultaneous drains may still leave no host; this guards against slips, not attacks. */
     async drainNode({ node, allowLast }) {
       const id = textField('node', node);
       const nodes = await cluster.nodes();

@@ -5,11 +5,11 @@ import { ServerCredentials } from '@grpc/grpc-js';
 export interface ServerCertificate {
   readonly certificate: Buffer;
   readonly key: Buffer;
-  /** With it, callers must show a certificate that one of these vouches for. */
+  /** With it, callers must show a certificate signed by one of these. */
   readonly clientCa: Buffer | undefined;
 }
 
-/** Without a certificate, in plain. @throws Error when they are no certificates or do not fit together */
+/** Plain text without a certificate. @throws Error if they are not certificates or do not match */
 export function serverCredentials(tls: ServerCertificate | undefined): ServerCredentials {
   if (tls === undefined) return ServerCredentials.createInsecure();
   const { certificate, key, clientCa } = tls;

@@ -1,9 +1,9 @@
 /**
  * The error classes of the runtime mapped to gRPC, once.
  *
- * UNAVAILABLE and RESOURCE_EXHAUSTED promise that nothing took effect; a later attempt may help. UNKNOWN is an outcome
- * that nobody knows: asking again does no harm, as every method can be repeated. What nobody foresaw, `terminal`
- * included, is INTERNAL and tells the caller nothing but the id under which the log has the rest.
+ * UNAVAILABLE and RESOURCE_EXHAUSTED promise that nothing took effect; a later attempt may help. UNKNOWN
+ * means that the outcome is unknown: retrying does no harm, as every method can be repeated. Unexpected
+ * errors, `terminal` included, are INTERNAL and tell the caller only the id under which the log has the rest.
  */
 import { status } from '@grpc/grpc-js';
 import {
@@ -36,7 +36,7 @@ const outcomeUnknown = 'It is not known whether this took effect. Check, or try 
 const overloaded = 'A limit of the cluster was reached. Nothing has happened; try again in a moment.';
 const databaseAway = 'The database cannot answer at the moment. Try again.';
 
-/** Undefined for an error nobody foresaw. */
+/** Undefined for an unexpected error. */
 export function callErrorOf(error: unknown): CallError | undefined {
   if (error instanceof CallError) return error;
   if (!(error instanceof ActorError)) return undefined;

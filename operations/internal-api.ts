@@ -1,10 +1,10 @@
 /**
  * The internal gRPC API: sessions for other services, the cluster and its users for operators, health for probes.
  *
- * Whoever gets through to it may call everything. It listens on a socket, which is open to who may open its file, and,
- * where that is asked for, on a port, to callers with a certificate (mutual TLS) or the token (`operations/access.ts`). The
- * configuration refuses addresses other than loopback without mutual TLS unless told otherwise. It has no reflection:
- * contracts are in `proto/`.
+ * Anyone who can reach it may call everything. It listens on a socket, for callers that can open its file,
+ * and, if so configured, on a port, for callers with a certificate (mutual TLS) or the token
+ * (`operations/access.ts`). The configuration refuses addresses other than loopback without mutual TLS unless
+ * told otherwise. It has no reflection: contracts are in `proto/`.
  *
  * Shutdown: watchers of health are notified, no new call is accepted, calls in flight finish within a bound, and the
  * rest is cut off.
@@ -30,14 +30,14 @@ import type { InternalApiOptions } from './internal-api-options.ts';
 import { sessionsHandlers } from './sessions.ts';
 import { usersHandlers } from './users.ts';
 
-/** How a port is guarded. Without a token, `credentials` have to be those of mutual TLS. */
+/** How a port is guarded. Without a token, `credentials` must be those of mutual TLS. */
 export interface PortAccess {
   readonly credentials: ServerCredentials;
   readonly token: string | undefined;
 }
 
 export interface InternalApi {
-  /** Makes the socket. Rejects when there is something of that name. */
+  /** Makes the socket. Rejects if the name is taken. */
   listenOnSocket(path: string): Promise<void>;
   /** Resolves to the port taken. Rejects when it is not available. */
   listenOnPort(host: string, port: number, access: PortAccess): Promise<number>;

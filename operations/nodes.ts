@@ -64,7 +64,7 @@ export function shardsOf(
   };
 }
 
-/** Those that were never taken, too. */
+/** Including those that were never taken. */
 function everyShard(
   owners: readonly NodeReport[],
   rows: readonly ShardReport[],

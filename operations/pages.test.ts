@@ -10,7 +10,7 @@ const page = (pageSize: number, pageToken = '') =>
     (row) => String(row),
   );
 
-test('a page has as many rows as were asked for, 100 where nothing was said, and never more than 1,000', (t) => {
+test('a page has as many rows as were asked for, 100 by default, and never more than 1,000', (t) => {
   t.is(page(7).rows.length, 7);
   t.is(page(0).rows.length, 100);
   t.is(page(1_000_000).rows.length, 1_000);

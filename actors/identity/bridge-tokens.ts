@@ -3,8 +3,8 @@
  *
  *     <tokenUuid>.<user>-<mac>-<secret>
  *
- * Clients see `<uuid>.<auth-secret>` and take the second half as it is. It names its user, so that signing in needs no
- * look-up, and carries a MAC, so that a guess wakes no actor.
+ * Clients see `<uuid>.<auth-secret>` and take the second half as it is. It names its user, so signing in
+ * needs no look-up, and carries a MAC, so a guess wakes no actor.
  */
 import { createHmac } from 'node:crypto';
 import { dependency } from '../../runtime/dependency.ts';

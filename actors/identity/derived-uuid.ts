@@ -1,4 +1,4 @@
-/** A uuid that follows from a text, so that whoever has the text finds the same one again. */
+/** A uuid derived from a text: the same text always gives the same uuid. */
 import { hash } from 'node:crypto';
 
 export function derivedUuid(text: string): string {

@@ -1,6 +1,6 @@
 /**
- * The network that an address belongs to, which is what is counted and remembered: one subscriber holds a whole /64 of
- * IPv6 and may come from any address of it, while an IPv4 address stands for itself.
+ * The network that an address belongs to, which is what we count and remember: one subscriber has a whole
+ * IPv6 /64 and may use any address in it, while an IPv4 address stands for itself.
  */
 
 const prefixGroups = 4;

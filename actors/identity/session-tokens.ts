@@ -8,7 +8,7 @@
  * bytes, base64url. The MAC says that this server made the token for that user and session, and nothing more:
  * whether the session still lives is for the user's actor to decide.
  *
- * Every signed-in request passes through here before its body is read, so it has to cost next to nothing.
+ * Every signed-in request passes through here before its body is read, so it must cost next to nothing.
  */
 import { hash } from 'node:crypto';
 import { z } from 'zod';
@@ -17,7 +17,7 @@ import { dependency } from '../../runtime/dependency.ts';
 /** 1: header style. 2: cookie style. */
 export type SessionStyle = 1 | 2;
 
-/** What a token and its cookies say once the token's MAC has been verified. */
+/** What a token and its cookies say, once the MAC is verified. */
 export interface Credentials {
   readonly userUuid: string;
   readonly style: SessionStyle;

@@ -35,7 +35,7 @@ export const sessionSecretsSchema = z.object({
   sessionUuid: z.string(),
   accessSecret: z.string(),
   refreshSecret: z.string(),
-  /** Both secrets are of use for as long as the session can be refreshed. */
+  /** Both secrets are useful for as long as the session can be refreshed. */
   refreshExpirationMs: z.number().int(),
 });
 export type SessionSecrets = z.infer<typeof sessionSecretsSchema>;

@@ -1,6 +1,6 @@
 /**
  * Secrets that the server makes and shows once: app passwords, tokens of trusted devices and of bridges. They are 32
- * random bytes, so that one SHA-256 is all the hash they need; nothing else of them is kept.
+ * random bytes, so a single SHA-256 is all the hashing they need; nothing else is stored.
  */
 import { hash } from 'node:crypto';
 import type { Random } from '../../runtime/random.ts';
@@ -19,7 +19,7 @@ export function makeSecret(random: Pick<Random, 'bytes'>): ShownOnce {
   return { secret, secretHash: secretHashOf(secret) };
 }
 
-/** The entry that was made with this secret. Every entry is compared, whatever the one before was. */
+/** The entry that was made with this secret. Every entry is compared, even after a match. */
 export function findBySecret<T extends { readonly secretHash: string }>(
   entries: Iterable<T>,
   secret: string,

@@ -5,7 +5,7 @@ import { createSigninKeys } from './signin-keys.ts';
 const keys = createSigninKeys(createKeyring(Buffer.alloc(32, 1)));
 const address = { email: 'alice@example.org', workspace: 'default' };
 
-test('what is derived from an address is 64 hex characters, the same on every start', (t) => {
+test('the id derived from an address is 64 hex characters, the same on every start', (t) => {
   for (const name of ['actorId', 'pseudoNonce'] as const) {
     t.regex(keys[name](address), /^[0-9a-f]{64}$/);
     t.is(createSigninKeys(createKeyring(Buffer.alloc(32, 1)))[name](address), keys[name](address));

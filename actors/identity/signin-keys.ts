@@ -22,18 +22,21 @@ export interface SigninKeys {
   guardId(userUuid: string): string;
   /** The id of the `signin` actor that counts the look-ups of what a user has left for a recovery. */
   recoveryId(userUuid: string): string;
-  /** By what the `signin` actor of this id keeps a network or a device: who reads it learns nothing of its owner. */
+  /**
+   * The key under which the `signin` actor of this id stores a network or a device; it reveals nothing about
+   * its owner.
+   */
   placeKey(actorId: string, place: string): string;
   /**
-   * What an approval is known by to the device that waits for it: names its `signin` actor and carries a MAC, so that
-   * a guess wakes nobody.
+   * The id of an approval for the device that waits for it: names its `signin` actor and carries a MAC, so a
+   * guess wakes no actor.
    */
   approvalId(actorId: string, secret: string): string;
   /** Undefined: malformed or not ours. */
   readApprovalId(text: string): { readonly actorId: string; readonly secret: string } | undefined;
   /** Of an unknown address, and always the same: a user who does not exist… */
   pseudoUser(address: SignInAddress): string;
-  /** …the second factor that is asked for in vain, of about half of them… */
+  /** …the second factor that about half of them are asked for, in vain… */
   pseudoFactor(address: SignInAddress): 'totp' | 'security-key' | undefined;
   /** …and the id of a security key, of 32 bytes in base64url. */
   pseudoCredential(address: SignInAddress): string;

@@ -1,7 +1,8 @@
 /**
- * What an account stores and the server has to read again, such as the secret of its authenticator app, rests
- * encrypted: AES-256-GCM under a key of its own for every user, derived from the root secret. Sealed bytes are
- * `nonce (12) | ciphertext | tag (16)` and are bound to their purpose, so that none can stand in for another.
+ * What an account stores and the server must be able to read, such as the secret of its authenticator app, is
+ * stored encrypted: AES-256-GCM under a separate key for each user, derived from the root secret. Sealed
+ * bytes are `nonce (12) | ciphertext | tag (16)` and are bound to their purpose, so that none can stand in
+ * for another.
  */
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
 import { dependency } from '../../runtime/dependency.ts';

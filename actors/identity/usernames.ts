@@ -1,6 +1,6 @@
 /**
- * Names of accounts (docs/protocol/authentication.md, "Registration"). The rules hold where a name is chosen; signing
- * in takes any text.
+ * Names of accounts (docs/protocol/authentication.md, "Registration"). The rules apply when a name is chosen;
+ * signing in takes any text.
  */
 
 const specials = '._@+-';
@@ -17,7 +17,10 @@ export function isValidUsername(name: string): boolean {
   return name.length >= charactersMin && name.length <= charactersMax && wellFormed.test(name);
 }
 
-/** A client's "private username" is a hash of what its user typed; such an account wants no user agents kept. */
+/**
+ * A client's "private username" is a hash of what its user typed; for such an account no user agents are
+ * stored.
+ */
 export function isPrivateUsername(name: string): boolean {
   return name.length === 64 && !name.includes('@');
 }

@@ -1,13 +1,13 @@
 /**
  * Sign-ins that wait for another device of the account (docs/protocol/account.md, "Approval by another device"):
  *
- *     pending   made with every refusal of a factor; asked for again by the same device, the same one
+ *     pending   made with every refusal of a factor; the same device gets the same one again
  *     approved  by a signed-in device: the next `login-params` that names it passes without the factor, once
  *     denied    likewise
  *     expired   `approvalAgeMs` after it was made, or once it was used
  *
- * The device that waits knows it by a secret, of which the hash is kept; those who decide know it by its uuid. An
- * unknown address has them too, and nobody to decide.
+ * The device that waits knows it by a secret, of which the hash is kept; those who decide know it by its
+ * uuid. An unknown address has them too, but nobody decides them.
  */
 import { z } from 'zod';
 import { command, sharedRead, type Turn, type View } from '../../runtime/command.ts';
@@ -20,7 +20,7 @@ import { AccountSettings } from '../settings.ts';
 import { User } from '../user/contract.ts';
 import { Signin } from './contract.ts';
 
-/** Beyond it the oldest goes. */
+/** Beyond it the oldest is dropped. */
 const approvalsMax = 16;
 
 const storedSchema = z.object({
@@ -62,7 +62,7 @@ export function requestApproval(turn: Turn, device: Device, userUuid: string | u
   return turn.use(SigninKeys).approvalId(turn.self.id, secret);
 }
 
-/** Whether it was approved. It is used up by that. */
+/** Whether it was approved. Asking uses it up. */
 export function takeApproved(turn: Turn, secret: string): boolean {
   const approval = findBySecret(turn, secret);
   if (approval?.status !== 'approved') return false;

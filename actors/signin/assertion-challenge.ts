@@ -1,5 +1,5 @@
 /**
- * The challenge that a security key signs at sign-in: one for an address, the newest; it counts once and for a few
+ * The challenge that a security key signs at sign-in: only the newest of an address counts, once, for a few
  * minutes.
  */
 import { z } from 'zod';
@@ -22,7 +22,7 @@ export function makeAssertionChallenge(turn: Turn): string {
   return challenge;
 }
 
-/** Undefined where there is none that still counts. */
+/** Undefined if there is none that still counts. */
 export function takeAssertionChallenge(turn: Turn): string | undefined {
   const offered = turn.get(assertionChallengeSlice);
   if (offered === null) return undefined;

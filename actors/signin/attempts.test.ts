@@ -37,7 +37,7 @@ test('captcha failures outlive the plain ones and go on asking for a captcha', (
   t.false(needsCaptcha(currentAttempts(seven, 86_400_000), limits));
 });
 
-test('whatever the pauses, a window of one plain lock-out sees at most twelve attempts', (t) => {
+test('with any pauses, a window of one plain lock-out sees at most twelve attempts', (t) => {
   const pauses = fc.array(fc.integer({ min: 0, max: 600_000 }), { maxLength: 60 });
   fc.assert(
     fc.property(pauses, (pausesMs) => {

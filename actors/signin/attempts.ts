@@ -1,6 +1,6 @@
 /**
- * How often signing in to one address was tried in vain from one network (docs/protocol/authentication.md, "Attempts
- * and lock-out").
+ * How many sign-ins to one address failed from one network (docs/protocol/authentication.md, "Attempts and
+ * lock-out").
  *
  * Plain failures count first; from `plainAttemptsMax` on a captcha is asked for and failures count as captcha
  * failures; with `captchaAttemptsMax` of those the address is locked for that network. Each failure restarts the time
@@ -27,7 +27,7 @@ export const noAttempts: Attempts = { plain: zero, captcha: zero };
 
 const counterSchema = z.object({ count: z.number().int(), untilMs: z.number() });
 
-/** Networks counted apart. What bounds the guesses of more networks than that is the count of all strangers. */
+/** Networks counted separately. The guesses of more networks than that are bounded by the count of all strangers. */
 export const networksMax = 128;
 
 /** By the key of an `Origin`. */
@@ -53,7 +53,7 @@ export function isLocked({ captcha }: Attempts, limits: Limits): boolean {
   return captcha.count >= limits.captchaAttemptsMax;
 }
 
-/** Whether the next attempt has to come with a captcha, where one is configured. */
+/** Whether the next attempt needs a captcha, if one is configured. */
 export function needsCaptcha({ plain, captcha }: Attempts, limits: Limits): boolean {
   return plain.count >= limits.plainAttemptsMax || captcha.count > 0;
 }

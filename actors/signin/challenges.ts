@@ -1,13 +1,13 @@
 /**
- * Code challenges (docs/protocol/authentication.md, "Code challenges"): what `login-params` was given and `login` must
- * present the verifier of, once.
+ * Code challenges (docs/protocol/authentication.md, "Code challenges"): given to `login-params`; `login` must
+ * present the verifier, once.
  *
  * Clients of snjs encode the hex text of the verifier's SHA-256, the standard (RFC 7636) its raw bytes; both are
  * accepted. Only a digest of the challenge is kept, as the key of its entry.
  *
- * Anybody may store one for any address, and clients send nothing with the verifier by which a challenge could prove
- * itself, so they have to be kept. Each network has its own: whoever stores many pushes out his own, and those of known
- * networks and devices stay as long as a stranger's is there to go.
+ * Anyone may store one for any address, and clients send nothing with the verifier that could prove a
+ * challenge, so they must be stored. Each network has its own: one that stores many pushes out its own, and
+ * those of known networks and devices stay as long as there is a stranger's to drop.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -15,7 +15,7 @@ import type { Turn } from '../../runtime/command.ts';
 import { sliceMap } from '../../runtime/slice.ts';
 import { isOwn, type Origin } from './counting.ts';
 
-/** More than one network has open at a time. Beyond it that network's oldest goes. */
+/** More than one network has open at a time. Beyond it that network's oldest is dropped. */
 export const challengesPerNetworkMax = 64;
 
 /** Few enough to read at every activation. Beyond it the fullest network of strangers makes room. */
@@ -60,7 +60,7 @@ function keysByNetwork(turn: Turn): ReadonlyMap<string, readonly string[]> {
   return byNetwork;
 }
 
-/** Of strangers as long as there are any; of several that hold as much, the one with the oldest. */
+/** A stranger's as long as there is one; among equals, the one with the oldest. */
 function fullest(turn: Turn, byNetwork: ReadonlyMap<string, readonly string[]>): readonly string[] {
   const isStranger = (network: string) => !isOwn(turn, network);
   const strangers = [...byNetwork].filter(([network]) => isStranger(network));
@@ -74,7 +74,7 @@ function removeFirst(turn: Turn, [key]: readonly string[]): void {
   if (key !== undefined) turn.removeEntry(challengeMap, key);
 }
 
-/** Takes away the challenge this verifier belongs to. False: there is none. */
+/** Removes the challenge of this verifier. False: there is none. */
 export function consumeChallenge(turn: Turn, verifier: string): boolean {
   const keys = challengesOf(verifier).map((challenge) => sha256(challenge).toString('hex'));
   const key = keys.find((candidate) => turn.nowMs < (turn.entry(challengeMap, candidate)?.untilMs ?? 0));

@@ -11,7 +11,7 @@ import { keyParamsSchema } from '../identity/key-params.ts';
 import { deviceSchema, signInReplySchema } from '../identity/session.ts';
 import { answerSchema, type Refusal } from '../reply.ts';
 
-/** More than one browser keeps of one account. */
+/** More than a browser keeps for one account. */
 export const cookieSessionsMax = 16;
 
 const nothing = z.object({});
@@ -31,8 +31,8 @@ export const Signin = contract({
   name: 'signin',
   commands: {
     /**
-     * The key params of an address, in the form anybody gets; an unknown address has pseudo ones. Refusals: 401 of
-     * docs/protocol/account.md, "The second factor at sign-in"; 423 after too many wrong guesses.
+     * The key params of an address, in the form anyone gets; an unknown address has made-up ones. Refusals:
+     * 401 of docs/protocol/account.md, "The second factor at sign-in"; 423 after too many wrong guesses.
      */
     loginParams: {
       request: z.object({
@@ -49,13 +49,13 @@ export const Signin = contract({
         assertionResponse: z.record(z.string(), z.unknown()).optional(),
         /** Of an approval of this actor's. */
         approvalSecret: z.string().optional(),
-        /** Then nothing else meets the factor, and whatever is wrong is one refusal. */
+        /** Then nothing else meets the factor, and every failure is the same refusal. */
         recoveryCodes: z.string().optional(),
       }),
       reply: answerSchema(keyParamsSchema),
     },
 
-    /** What is missing is an empty text. Refusals: 401 and 423 of docs/protocol/authentication.md, "Login". */
+    /** A missing field is an empty text. Refusals: 401 and 423 of docs/protocol/authentication.md, "Login". */
     login: {
       request: z.object({
         ...address,
@@ -64,7 +64,7 @@ export const Signin = contract({
         apiVersion: z.string(),
         ephemeral: z.boolean(),
         hvmToken: z.string().optional(),
-        /** Have to be right as well, and restore the second factor. */
+        /** Must be right as well, and restore the second factor. */
         recoveryCodes: z.string().optional(),
         device: deviceSchema,
         cookieSessions,
@@ -74,7 +74,7 @@ export const Signin = contract({
 
     /**
      * What a client has left with this user for its recovery (docs/protocol/account.md, "Recovery of an account"), asked
-     * of the `signin` actor that counts the look-ups. Refusals: 404 whatever there is not, 429.
+     * of the `signin` actor that counts the look-ups. Refusals: 404 for anything that is missing, 429.
      */
     lookUpEscrow: {
       request: z.object({ userUuid: z.string(), device: deviceSchema }),
@@ -95,7 +95,7 @@ export const Signin = contract({
 
     /** For the account's own devices. */
     pendingApprovals: { request: nothing, reply: z.object({ approvals: z.array(approvalSchema) }) },
-    /** False where it does not wait any more. */
+    /** False if it is no longer pending. */
     resolveApproval: {
       request: z.object({ uuid: z.string(), approve: z.boolean() }),
       reply: z.object({ resolved: z.boolean() }),
@@ -104,7 +104,7 @@ export const Signin = contract({
     /** For a signed-in caller of `login-params`, whose own actor has the key params. */
     storeChallenge: { request: z.object({ codeChallenge: z.string() }), reply: nothing },
 
-    /** Before a signed-in caller's password is looked at. Refusals: 423. */
+    /** Before a signed-in caller's password is checked. Refusals: 423. */
     debit: { request: nothing, reply: answerSchema(nothing) },
   },
   tells: {

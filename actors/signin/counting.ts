@@ -1,8 +1,8 @@
 /**
- * Counting the attempts at one address by where they come from. An attempt is debited before the password is looked at
- * and given back when it is right, so that attempts made at the same moment cannot outrun a limit.
+ * Counting the attempts at one address by where they come from. An attempt is debited before the password is
+ * checked and given back if it is right, so that simultaneous attempts cannot outrun a limit.
  *
- * An address that nobody has registered has no known networks and is guarded like any other.
+ * An unregistered address has no known networks and is guarded like any other.
  */
 import type { Turn } from '../../runtime/command.ts';
 import { networkOf } from '../identity/network.ts';
@@ -32,15 +32,15 @@ export interface Origin {
 /** The account's own signed-in callers. No network has this key. */
 export const signedInOrigin: Origin = { key: 'signed-in', isStranger: false };
 
-/** What an attempt shows of where it comes from. */
+/** What an attempt reveals of where it comes from. */
 export interface Place {
-  /** Null when it can no longer be told; nobody is known by that. */
+  /** Null if it can no longer be found; that counts as unknown. */
   readonly ipAddress: string | null;
-  /** The sessions whose cookies came with it. Their uuids are told to nobody but the account's own devices. */
+  /** The sessions whose cookies came with it. Only the account's own devices ever learn their uuids. */
   readonly cookieSessions?: readonly string[] | undefined;
 }
 
-/** By the device where that is known, else by the network. */
+/** By the device if that is known, else by the network. */
 export function originOf(turn: Turn, { ipAddress, cookieSessions = [] }: Place): Origin {
   const devices = cookieSessions.map((uuid) => deviceKey(turn, uuid));
   const known = devices.find((key) => isKnown(turn, key));
@@ -49,7 +49,7 @@ export function originOf(turn: Turn, { ipAddress, cookieSessions = [] }: Place):
   return { key, isStranger: ipAddress === null || !isKnown(turn, key) };
 }
 
-/** Whose failures and challenges make room for nobody. */
+/** Whose failures and challenges never make room for others. */
 export const isOwn = (turn: Turn, key: string): boolean => key === signedInOrigin.key || isKnown(turn, key);
 
 const networkKey = (turn: Turn, ipAddress: string): string =>
@@ -58,7 +58,7 @@ const networkKey = (turn: Turn, ipAddress: string): string =>
 const deviceKey = (turn: Turn, sessionUuid: string): string =>
   turn.use(SigninKeys).placeKey(turn.self.id, `session ${sessionUuid}`);
 
-/** Why no attempt may be made now, if so. `captchaPassed` where it was, or may yet be. */
+/** Why no attempt may be made now, if so. `captchaPassed`: it was, or may yet be. */
 export function refusedAttempt(
   turn: Turn,
   origin: Origin,
@@ -72,7 +72,7 @@ export function refusedAttempt(
   return undefined;
 }
 
-/** Whether an attempt from there has to come with a captcha, where one is configured. */
+/** Whether an attempt from there needs a captcha, if one is configured. */
 export function asksForCaptcha(turn: Turn, origin: Origin): boolean {
   const limits = turn.use(AccountSettings);
   if (needsCaptcha(attemptsOf(turn, origin), limits)) return true;
@@ -89,7 +89,7 @@ export function debitAttempt(turn: Turn, origin: Origin): void {
   turn.set(strangersSlice, { count: currentStrangers(turn).count + 1, lastMs: turn.nowMs });
 }
 
-/** What was guessed was right, and more is still to come: one failure fewer. */
+/** The guess was right, and more steps follow: one failure fewer. */
 export function returnAttempt(turn: Turn, origin: Origin): void {
   const { plain, captcha } = attemptsOf(turn, origin);
   const fewer = (counter: Counter): Counter => ({ ...counter, count: Math.max(0, counter.count - 1) });
@@ -102,11 +102,11 @@ export function returnAttempt(turn: Turn, origin: Origin): void {
   }
 }
 
-/** The password was right: what made the attempt has no failures any more, and is known from now on. */
+/** The password was right: the attempt's origin has no failures any more, and is known from now on. */
 export function acceptAttempt(turn: Turn, { key, isStranger }: Origin, opened: Opened): void {
   turn.removeEntry(attemptsMap, key);
   const strangers = currentStrangers(turn);
-  // The others' failures stand: an owner who comes and goes would free them of theirs.
+  // The others' failures stand: otherwise each sign-in of the owner would clear them.
   if (isStranger && strangers.count > 0) {
     turn.set(strangersSlice, { ...strangers, count: strangers.count - 1 });
   }
@@ -124,7 +124,7 @@ export function recognise(turn: Turn, { ipAddress, sessionUuid }: Opened): void 
   remember(turn, knownDeviceMap, deviceKey(turn, sessionUuid));
 }
 
-/** Gives all attempts back, whoever made them. */
+/** Gives all attempts back, no matter who made them. */
 export function forgetAttempts(turn: Turn): void {
   for (const key of turn.entries(attemptsMap).keys()) turn.removeEntry(attemptsMap, key);
   turn.set(strangersSlice, noStrangers);
@@ -134,7 +134,7 @@ function attemptsOf(turn: Turn, { key }: Origin): Attempts {
   return currentAttempts(turn.entry(attemptsMap, key) ?? noAttempts, turn.nowMs);
 }
 
-/** The failures that would be forgotten first go. */
+/** Drops the failures that would be forgotten first. */
 function makeRoom(turn: Turn): void {
   const entries = [...turn.entries(attemptsMap)];
   if (entries.length < networksMax) return;

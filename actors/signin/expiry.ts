@@ -1,6 +1,7 @@
 /**
- * What of a `signin` actor counts no more is removed by its timer, and an actor that holds nothing becomes a tombstone.
- * What comes and goes with every attempt ends within days; known networks and devices stay for months, and after them nothing.
+ * A timer removes whatever no longer counts in a `signin` actor, and an actor that holds nothing becomes a
+ * tombstone. Traces of attempts are gone within days; known networks and devices stay for months, and after
+ * them nothing is left.
  */
 import { type Turn, timer } from '../../runtime/command.ts';
 import { AccountSettings } from '../settings.ts';
@@ -14,7 +15,9 @@ import { endOfStrangers, noStrangers, strangersSlice } from './strangers.ts';
 
 const { expire } = Signin.timers;
 
-/** Arms, or moves, the timer. To be called in every turn that adds to what the actor holds, so that it is never early. */
+/**
+ * Arms, or moves, the timer. Call in every turn that adds to what the actor holds, so that it is never early.
+ */
 export function expireLater(turn: Turn): void {
   const { untilMs: endOfAssertion = 0 } = turn.get(assertionChallengeSlice) ?? {};
   const endMs = Math.max(

@@ -1,7 +1,7 @@
 /**
- * What an account was signed in to from with the right password: networks, and devices by the cookies of the sessions
- * that were opened on them. Each is counted on its own and never with the strangers, so that the owner gets in whatever
- * strangers try: from home by the network, and on the way by the device. Kept as keyed digests.
+ * Where an account was signed in to from with the right password: networks, and devices by the cookies of the
+ * sessions opened on them. Each is counted on its own and never with the strangers, so the owner gets in no
+ * matter what strangers try: at home by the network, elsewhere by the device. Stored as keyed digests.
  */
 import { z } from 'zod';
 import type { Turn } from '../../runtime/command.ts';
@@ -22,7 +22,7 @@ export const knownNetworkMap = sliceMap<Known>({
   entriesMax: 8,
 });
 
-/** Each sign-in on a device makes another one, as it opens another session. */
+/** Each sign-in on a device adds one, as it opens another session. */
 export const knownDeviceMap = sliceMap<Known>({ family: 'known-device', format: 1, schema, entriesMax: 16 });
 
 const maps: readonly SliceMap<Known>[] = [knownNetworkMap, knownDeviceMap];
@@ -30,7 +30,7 @@ const maps: readonly SliceMap<Known>[] = [knownNetworkMap, knownDeviceMap];
 export const isKnown = (state: State & { readonly nowMs: number }, key: string): boolean =>
   maps.some((map) => state.nowMs < endOfKnown(state.entry(map, key)));
 
-/** Where there are too many, the one that was used longest ago goes. */
+/** If there are too many, the least recently used one is dropped. */
 export function remember(turn: Turn, map: SliceMap<Known>, key: string): void {
   const [oldest, ...others] = [...turn.entries(map)].toSorted(([, a], [, b]) => a.usedMs - b.usedMs);
   const isFull = others.length + 1 >= map.entriesMax;
@@ -38,12 +38,12 @@ export function remember(turn: Turn, map: SliceMap<Known>, key: string): void {
   turn.setEntry(map, key, { usedMs: turn.nowMs });
 }
 
-/** When the last of them is known no more; 0 when there is none. */
+/** When the last of them is forgotten; 0 if there is none. */
 export function endOfKnowing(turn: Turn): number {
   return Math.max(0, ...maps.flatMap((map) => [...turn.entries(map).values()].map(endOfKnown)));
 }
 
-/** Removes those that have not been used for as long as they are kept, or all. */
+/** Removes those that have expired, or all. */
 export function forgetKnown(turn: Turn, which: 'ended' | 'all'): void {
   for (const map of maps) {
     for (const [key, known] of turn.entries(map)) {

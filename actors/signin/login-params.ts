@@ -3,12 +3,12 @@
  * factor at sign-in"):
  *
  *     begin    turn of `signin`: a guess (a code, an app password, an assertion) is debited like a wrong password, and
- *              refused where the address is locked for where it comes from; what was approved on another device is taken
- *     check    workflow of `user`: which factor is on, and is it met; for an unknown address of nobody's
- *     conclude turn of `signin`: met, the challenge is kept and the attempt given back; else another device may approve
+ *              refused if the address is locked for its origin; an approval by another device is used up
+ *     check    workflow of `user`: which factor is on, and is it met; for an unknown address, of no real user
+ *     conclude turn of `signin`: if met, the challenge is stored and the attempt given back; else an approval is opened
  *
- * Without a kept challenge no login passes, so nobody gets past here without the factor. An unknown address takes the
- * same steps, and a factor is made up for about half of them, always the same.
+ * Without a stored challenge no login succeeds, so there is no way past here without the factor. An unknown
+ * address takes the same steps, and a factor is made up for about half of them, always the same.
  *
  * A repeat of the call finds `begin` and `check` recorded, and concludes again.
  */
@@ -50,7 +50,7 @@ type Outcome = { readonly passed: true } | Unmet;
 
 const passed = { passed: true } as const;
 
-/** Of an account that does not exist: always the newest protocol, always the same nonce. */
+/** For an account that does not exist: always the newest protocol, always the same nonce. */
 const pseudoVersion = '004';
 
 export const loginParams = workflow({
@@ -82,7 +82,7 @@ const placeOf = ({ device, cookieSessions }: Asked): Place => ({
   cookieSessions,
 });
 
-/** What somebody may try many of. Tokens of trusted devices are too long to be guessed, and wrong ones are ignored. */
+/** What can be guessed. Tokens of trusted devices are too long for that, and wrong ones are ignored. */
 const isGuess = ({ code, appPassword, assertionResponse, recoveryCodes }: Asked): boolean =>
   [code, appPassword, assertionResponse, recoveryCodes].some((given) => given !== undefined);
 
@@ -159,7 +159,7 @@ const codeUsed = refuse(
 const keyMissing = refuse(401, 'Please authenticate with your security key.', 'u2f-required');
 const keyWrong = refuse(401, 'The security key could not be verified. Please try again.', 'mfa-invalid');
 
-/** Whatever is wrong with a recovery, and whether there is such an account. */
+/** For any failure of a recovery, whether or not there is such an account. */
 export const wrongRecovery = refuse(401, 'Invalid login credentials.');
 
 const refusals = {

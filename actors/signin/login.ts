@@ -1,12 +1,12 @@
 /**
  * The path of a sign-in (docs/protocol/authentication.md, "Login"):
  *
- *     begin   turn of `signin`: is the address locked for where the attempt comes from, is a captcha missing; takes the
- *             challenge, and debits the attempt if there was one: without it no password is right, and none is guessed
- *     captcha where one is needed; of an attempt that was debited alone, so that nobody has many of them asked for
+ *     begin   turn of `signin`: is the address locked for the attempt's origin, is a captcha missing; takes the
+ *             challenge, and debits the attempt if there was one: without it no login can succeed
+ *     captcha if one is needed, and only for a debited attempt, so that nobody can make us ask for many
  *     look    the account's row, if there is one; a hint
- *     hash    outside any turn; for an unknown address against nobody's hash
- *     open    turn of `user`: are the credentials still those that were read; opens the session
+ *     hash    outside any turn; for an unknown address against a dummy hash
+ *     open    turn of `user`: are the credentials still those that were read? Opens the session
  *     accept  turn of `signin`: gives the attempts back, and knows network and device from now on
  *
  * A crash between steps costs the caller one debited attempt at most. A repeat of the call finds `begin` and `open`
@@ -63,7 +63,7 @@ export const login = workflow({
   run: async (workflow, login) => {
     const captcha = workflow.use(CaptchaVerifier);
     const { hvmToken = '', device } = login;
-    // Nobody is asked about a token that is not there.
+    // Without a token there is nothing to ask about.
     const captchaPassed = hvmToken !== '' || (await captcha.passes(undefined));
     const attempt = await workflow.turn({
       recorded: true,

@@ -1,7 +1,7 @@
 /**
- * Looking up what was left for a recovery (docs/protocol/account.md, "Recovery of an account"), by nothing but a user's
- * uuid. Every look-up is counted, right or not, for a user who exists and for one who does not, and one answer stands
- * for all there may not be.
+ * Looking up what was left for a recovery (docs/protocol/account.md, "Recovery of an account"), by only a
+ * user's uuid. Every look-up is counted, right or not, whether or not the user exists, and one answer stands
+ * for anything that is missing.
  */
 import { workflow } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';

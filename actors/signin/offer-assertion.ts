@@ -1,6 +1,7 @@
 /**
- * What a browser needs to have a security key sign in (docs/protocol/account.md, "Security keys"). An address without
- * keys, known or not, is given one that does not exist, so that nobody learns which addresses have any.
+ * What a browser needs to sign in with a security key (docs/protocol/account.md, "Security keys"). An address
+ * without keys, known or not, is given one that does not exist, so that it does not show which addresses have
+ * any.
  */
 import { lookup, workflow } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
@@ -12,7 +13,7 @@ import { makeAssertionChallenge } from './assertion-challenge.ts';
 import { Signin } from './contract.ts';
 import { expireLater } from './expiry.ts';
 
-/** What the client waits for a touch. */
+/** How long the client waits for a touch. */
 const timeoutMs = 60_000;
 
 export const offerAssertion = workflow({

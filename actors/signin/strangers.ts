@@ -1,10 +1,11 @@
 /**
- * The failures of all strangers of an address together: of the networks from which nobody has signed in to it. A
- * network of its own is cheap, so counting each apart would let whoever has many of them guess without end.
+ * The failures of all strangers of an address together: of the networks from which nobody has signed in to
+ * it. Networks are cheap, so counting each separately would let an attacker with many of them guess without
+ * end.
  *
- * The first `strangerAttemptsMax` are free. From then on strangers have to wait after each failure, a minute at first
- * and twice as long each time, an hour at most; they are never locked out for good, and what they do is nothing to the
- * networks that are known. All is forgotten `captchaLockoutMs` after the last failure.
+ * The first `strangerAttemptsMax` are free. From then on strangers must wait after each failure, a minute at
+ * first and twice as long each time, an hour at most; they are never locked out for good, and what they do
+ * does not affect known networks. All is forgotten `captchaLockoutMs` after the last failure.
  */
 import { z } from 'zod';
 import type { View } from '../../runtime/command.ts';
@@ -41,7 +42,7 @@ export function endOfStrangers({ count, lastMs }: Strangers, { captchaLockoutMs 
   return count === 0 ? 0 : lastMs + captchaLockoutMs;
 }
 
-/** From when on a stranger may try again. */
+/** When a stranger may try again. */
 export function nextAttemptMs({ count, lastMs }: Strangers, limits: Limits): number {
   const surplus = count - limits.strangerAttemptsMax;
   if (surplus < 0) return 0;

@@ -54,7 +54,7 @@ export const User = contract({
         workspace: z.string(),
         apiVersion: z.string(),
         ephemeral: z.boolean(),
-        /** Have to be right, and turn the second factor off. */
+        /** Must be right, and turn the second factor off. */
         recoveryCodes: z.string().optional(),
         device: deviceSchema,
       }),
@@ -200,7 +200,7 @@ export const User = contract({
     getItem: signedIn({ access: 'reads', fields: itemFields, ok: z.object({ item: fullItemSchema }) }),
   },
   tells: {
-    /** Somebody who is not signed in yet waits for one of the user's devices. */
+    /** Someone not yet signed in waits for one of the user's devices. */
     approvalRequested: approvalSchema,
   },
   timers: {

@@ -36,7 +36,7 @@ export function itemsChanged(userUuid: string, timestampMicros: number, sessionU
   };
 }
 
-/** Somebody wants to sign in and has to be let in; for any of the user's devices to decide. */
+/** Someone wants to sign in, and any of the user's devices may decide. */
 export function approvalRequested(approval: ApprovalRequest): FrameEvent {
   const payload = {
     challengeId: approval.uuid,

@@ -1,7 +1,7 @@
 /**
- * What operators may ask of a user. Nobody's session is checked here, so no client may ever get to these commands: they
- * are kept apart from `User`, and a lint rule closes this file to the gateway. The transport is no way in either:
- * only processes of the cluster reach it.
+ * What operators may ask of a user. No session is checked here, so no client may ever reach these commands:
+ * they are kept apart from `User`, and a lint rule closes this file to the gateway. The transport is no way
+ * in either: only processes of the cluster can use it.
  */
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
@@ -35,7 +35,7 @@ export const UserAdministration = contract({
     /** Of an active account, until an operator says otherwise, whatever `ADMIN_EMAILS` lists. */
     operatorSetAdministrator: {
       request: z.object({ administrator: z.boolean() }),
-      /** Whether it was the other before. */
+      /** Whether this changed anything. */
       reply: z.object({ changed: z.boolean() }),
     },
   },

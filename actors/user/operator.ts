@@ -1,4 +1,7 @@
-/** What operators ask of a user (operator-contract.ts): to be shown the account, to end its sessions, to say who administers. */
+/**
+ * What operators ask of a user (operator-contract.ts): to show the account, to end its sessions, to make and
+ * unmake administrators.
+ */
 import { command, sharedRead } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import type { State } from '../../runtime/slice.ts';

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { slice } from '../../runtime/slice.ts';
 
-/** The account as its own actor knows it. What signing in needs from outside is also in the `account` table. */
+/**
+ * The account as its own actor knows it. What signing in needs from outside the actor is also in the
+ * `account` table.
+ */
 export interface Profile {
   /** `none` before registration; `deleted` until the last rows of a deleted account are gone. */
   readonly state: 'none' | 'active' | 'deleted';

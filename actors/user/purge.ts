@@ -1,7 +1,8 @@
 /**
  * What a deleted account leaves behind is removed in bounded commits: the timer `purge` takes the next batch of its
- * items, in the order of their positions, and comes again from there until none are left; then the actor becomes a
- * tombstone. A crash between two batches leaves the timer, which goes on where the last commit stopped.
+ * items, in the order of their positions, and runs again from there until none are left; then the actor
+ * becomes a tombstone. A crash between two batches leaves the timer, which goes on where the last commit
+ * stopped.
  */
 import { range, timer } from '../../runtime/command.ts';
 import { head } from '../collection/head.ts';

@@ -1,7 +1,7 @@
 /**
- * Whether an account is an administrator's. That is a fact of the account, given and taken by an operator. Where no
- * operator has said anything, `ADMIN_EMAILS` says it of accounts of the default workspace that were registered with an
- * address it lists: whoever changes his own to such an address gets nothing by it.
+ * Whether an account is an administrator's. Operators give and take that rank. Until one decides, accounts of
+ * the default workspace that were registered with an address in `ADMIN_EMAILS` have it; changing to such an
+ * address has no effect.
  */
 import { z } from 'zod';
 import type { View } from '../../runtime/command.ts';
@@ -11,7 +11,7 @@ import { AccountSettings } from '../settings.ts';
 import { profileSlice } from './profile.ts';
 
 export interface Rank {
-  /** What an operator has said; null when none has. */
+  /** What an operator decided; null if none has. */
   readonly administrator: boolean | null;
   /** Its address is not the one it was registered with. */
   readonly hasMoved: boolean;

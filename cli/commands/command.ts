@@ -4,7 +4,7 @@ import type { Session } from '../session.ts';
 
 type Work = ((session: Session) => Promise<void>) | ((session: Session) => Promise<number>);
 
-/** Runs a command's work with a session, and ends with its exit code: 0 where it returns none. */
+/** Runs a command's work with a session, and ends with its exit code: 0 if it returns none. */
 export type Run = (work: Work) => Promise<void>;
 
 export type AddCommands = (program: Command, run: Run) => void;

@@ -34,7 +34,7 @@ export const addNodeCommands: AddCommands = (program, run) => {
       .description('Have a node hand over all its shards and take no more until it is restarted.')
       .option('--wait', 'wait until the node holds no shard')
       .option('--timeout-ms <ms>', 'the longest time to wait', milliseconds, waitDefaultMs)
-      .option('--yes', 'even if no other node would take them now: it keeps them until one comes')
+      .option('--yes', 'even if no other node would take them now: it keeps them until one does')
       .action((node, options) => run((session) => drain(session, node, options))),
     'Before a node is stopped, upgraded or moved: its users are then served by other nodes without an error. ' +
       'A node that is stopped with SIGTERM does the same by itself; a drain lets you see it finish first.',
@@ -98,7 +98,7 @@ async function showNodes(session: Session): Promise<void> {
 const unwell = (checks: Readonly<Record<string, string>>): readonly string[] =>
   Object.entries(checks)
     .filter(([, result]) => result !== 'ok')
-    .map(([check, result]) => `The node that was asked says ${check}: ${result}.`);
+    .map(([check, result]) => `This node says ${check}: ${result}.`);
 
 function nodeTable(nodes: readonly Node[]): string {
   return table(

@@ -11,7 +11,7 @@ const example = '5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11';
 export const addUserCommands: AddCommands = (program, run) => {
   const user = program
     .command('user')
-    .summary('find users, look at them, end their sessions, say who administers')
+    .summary('find and show users, end their sessions, make administrators')
     .description(
       'Find users, look at them, end their sessions, and say who is an administrator. Notes are ciphertext and stay unseen.',
     );
@@ -70,7 +70,7 @@ export const addUserCommands: AddCommands = (program, run) => {
       .command('demote')
       .argument('<uuid>', uuidHelp)
       .summary('make an administrator a user like any other')
-      .description('Make an administrator a user like any other, also one whom ADMIN_EMAILS lists.')
+      .description('Make an administrator a user like any other, even one listed in ADMIN_EMAILS.')
       .action((uuid) => run((session) => demote(session, uuid))),
     'When somebody shall administer no longer, or never should have.',
     `user demote ${example}`,
@@ -81,7 +81,7 @@ async function promote(session: Session, userUuid: string): Promise<void> {
   const { changed } = await session.ask(UsersService.promote, { userUuid });
   session.answer(
     { userUuid, changed },
-    changed ? 'The user is an administrator now.' : 'The user was an administrator already.',
+    changed ? 'The user is an administrator now.' : 'The user was already an administrator.',
   );
 }
 
@@ -89,7 +89,7 @@ async function demote(session: Session, userUuid: string): Promise<void> {
   const { changed } = await session.ask(UsersService.demote, { userUuid });
   session.answer(
     { userUuid, changed },
-    changed ? 'The user is no administrator any more.' : 'The user was no administrator.',
+    changed ? 'The user is no longer an administrator.' : 'The user was not an administrator.',
   );
 }
 

@@ -29,7 +29,7 @@ export function createAccessKeyGate(options: AccessKeyOptions | undefined): Acce
       if (registrationOnly) return method === 'post' && (pattern === '/v1/users' || pattern === '/auth');
       return path !== '/healthcheck' && !path.startsWith('/healthcheck/') && !exemptPaths.has(path);
     },
-    // Digests have one length, so the comparison takes the same time whatever was sent.
+    // Digests have one length, so the comparison always takes the same time.
     isKey: (given) => timingSafeEqual(digest(given), expected),
   };
 }

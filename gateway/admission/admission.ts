@@ -27,7 +27,7 @@ export interface Admitted {
   readonly address: () => string;
 }
 
-/** The request as its exchange holds it. Admission notes there what it found, also of a request it refuses. */
+/** The request as its exchange holds it. Admission records there what it found, even if it refuses the request. */
 export interface Arrival {
   readonly responder: Responder;
   match: Match | undefined;

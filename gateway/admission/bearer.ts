@@ -1,11 +1,12 @@
 /**
- * From the `Authorization` header to credentials, before a body is read or an actor asked
+ * From the `Authorization` header to credentials, before a body is read or an actor called
  * (docs/protocol/authentication.md, "Authenticating a request").
  *
- * A client sends the same bearer and cookies with every request, and what they say is a function of nothing else,
- * so the last ones found right are remembered: that is a third of the time an idle sync spends here. Only what has
- * a right MAC is kept, so nobody without tokens of this server can push others out; and it is kept under what that
- * MAC says, so nobody with one takes more than one place, whatever secret or spelling stands around it.
+ * A client sends the same bearer and cookies with every request, and the result depends on nothing else, so
+ * the most recent valid ones are remembered: that saves a third of the time an idle sync spends here. Only
+ * what has a valid MAC is kept, so a caller without tokens of this server cannot push others out; and it is
+ * kept under what the MAC covers, so a caller with one takes no more than one place, whatever secret or
+ * spelling surrounds it.
  */
 import type { Credentials, SessionTokens } from '../../actors/identity/session-tokens.ts';
 import { accessCookiePrefix, parseCookies, secretsOf } from '../http/cookies.ts';
@@ -67,9 +68,9 @@ export function createVerifyBearer(tokens: Pick<SessionTokens, 'verify'>): Verif
 }
 
 const none: readonly string[] = [];
-/** As far as the MAC goes, which is the same for all tokens of one session. */
+/** The part that the MAC covers, which is the same for all tokens of one session. */
 const sessionCharacters = 98;
-/** Tokens have up to 256 characters. What stands before one is kept in memory with it, so that is bounded too. */
+/** Tokens have up to 256 characters. What precedes one is kept in memory with it, so it is bounded too. */
 const authorizationCharactersMax = 272;
 const schemePattern = /^bearer +(?=\S)/i;
 

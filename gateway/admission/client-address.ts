@@ -24,12 +24,12 @@ const hopsMax = 16;
 const headerName = 'x-forwarded-for';
 
 /**
- * All lines of `X-Forwarded-For` in the order in which they came: a proxy may add a line of its own instead of going on
- * with the one it was sent, which is what anyone could have typed. An empty line never comes this far
- * (gateway/http/framing.ts).
+ * All lines of `X-Forwarded-For` in the order they came: a proxy may add a line of its own instead of
+ * extending the one it was sent, which anyone could have typed. An empty line never gets this
+ * far (gateway/http/framing.ts).
  */
 export function forwardedForOf(req: Pick<HttpRequest, 'getHeader' | 'forEach'>): string {
-  // Most requests have none, and to be told so costs less than to be shown all headers.
+  // Most requests have none, and checking for one costs less than listing all headers.
   if (req.getHeader(headerName) === '') return '';
   const lines: string[] = [];
   req.forEach((name, value) => {

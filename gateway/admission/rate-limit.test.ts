@@ -34,7 +34,7 @@ test('the addresses of one IPv6 network count as one', (t) => {
   t.is(limiter.take(limiter.public, '2001:db8:0:2::9'), 0);
 });
 
-test('addresses beyond the bound push out the one that asked longest ago, and burden nobody', (t) => {
+test('addresses beyond the bound push out the one that asked longest ago, and cost no others theirs', (t) => {
   const limiter = createRateLimiter({ publicPerMinute: 2, sessionPerMinute: 0 }, new FakeClock(), [], 2);
   const isRefused = (address: string) => limiter.take(limiter.public, address) > 0;
   t.deepEqual(['busy', 'busy', 'a', 'busy'].map(isRefused), [false, false, false, true]);
@@ -48,7 +48,7 @@ test('addresses beyond the bound push out the one that asked longest ago, and bu
     true,
   ]);
   t.deepEqual(['d', 'a', 'b'].map(isRefused), [false, false, false]);
-  // Nothing is kept of who was pushed out.
+  // Nothing is kept of an address that was pushed out.
   t.false(isRefused('busy'));
 });
 
@@ -66,7 +66,7 @@ test('a declared bucket has a limit and counts of its own, shared by all that na
   t.is(limiter.take(dav, 'a'), 0);
 });
 
-test('who does not limit addresses, or users, does not limit them in a bucket of their own either', (t) => {
+test('without a limit for addresses, or users, a bucket of their own has none either', (t) => {
   const clock = new FakeClock();
   const limiter = createRateLimiter({ publicPerMinute: 0, sessionPerMinute: 1 }, clock, [dav, pairing]);
   t.false(limiter.limits(dav));

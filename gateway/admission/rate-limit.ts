@@ -11,7 +11,7 @@ import { networkOf } from '../../actors/identity/network.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { GatewaySettings } from '../settings.ts';
 
-/** What is counted together: all requests of the routes that declare it, by who makes them. */
+/** What is counted together: all requests of the routes that declare it, by caller. */
 export interface RateBucket {
   readonly name: string;
   /** 0 is no limit. */
@@ -20,7 +20,7 @@ export interface RateBucket {
   readonly by: 'address' | 'user';
 }
 
-/** For probes, which no limit may turn away. */
+/** For probes, which must never be limited. */
 export const unlimited: RateBucket = { name: 'unlimited', perMinute: 0, by: 'address' };
 
 export interface RateLimiter {

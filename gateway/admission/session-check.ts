@@ -1,4 +1,4 @@
-/** Whether a session lives, for what is decided before its command is asked: a right MAC says nothing of that. */
+/** Whether a session is alive, for decisions before its command runs: a valid MAC does not tell. */
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import { isRefused } from '../../actors/reply.ts';
 import { User } from '../../actors/user/contract.ts';
@@ -6,10 +6,10 @@ import { NotFoundError } from '../../runtime/errors.ts';
 import type { Actors } from '../../runtime/handles.ts';
 import { type Refusal, refusals } from '../http/refusal.ts';
 
-/** Undefined where it does. @throws ActorError */
+/** Undefined if it is. @throws ActorError */
 export type CheckSession = (credentials: Credentials) => Promise<Refusal | undefined>;
 
-/** Who sends a large body waits for it all the while. */
+/** The sender of a large body waits for this all the while. */
 const askMs = 10_000;
 
 export function createSessionCheck(actors: Actors): CheckSession {

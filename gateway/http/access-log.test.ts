@@ -13,7 +13,7 @@ function given() {
   return { clock, lines, log: new AccessLog(log, clock) };
 }
 
-test('a 503 says its cause, and many of one cause are one line a second', async (t) => {
+test('a 503 is logged with its cause, and many with one cause are one line a second', async (t) => {
   const { clock, lines, log } = given();
   const cause = new Error('53100 could not extend file');
   const full = reasonOf(new UnavailableError('the database cannot take this now', undefined, { cause }));
@@ -31,7 +31,7 @@ test('a 503 says its cause, and many of one cause are one line a second', async 
   );
 });
 
-test('what nobody foresaw is a line each', (t) => {
+test('unexpected errors get a line each', (t) => {
   const { lines, log } = given();
   for (let count = 0; count < 3; count += 1) log.answered(undefined, 500, 1, `r${count}`, undefined);
   t.is(lines.length, 3);

@@ -1,10 +1,10 @@
 /**
  * One line per request: method, the route's pattern, status, duration and request id. Never the path as sent, the
- * query, a header, an address or a body, as any of them may hold what belongs to a person.
+ * query, a header, an address or a body, as any of them may hold personal data.
  *
- * Ordinary requests are logged at `debug`: at full speed a line each would cost as much as the request. What failed
- * on the server's side is logged at `warn`, an unexpected error with its stack at `error`. A 503 says why and, as one cause
- * makes many of them, one line a second stands for all of a cause.
+ * Ordinary requests are logged at `debug`: at full speed a line each would cost as much as the request.
+ * Failures on the server's side are logged at `warn`, an unexpected error with its stack at `error`. A 503 is
+ * logged with its cause and, as one cause makes many of them, at most once a second for each cause.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../runtime/clock.ts';

@@ -18,7 +18,7 @@ function world(bytesMax = 100_000_000, memoryBytesMax = 100_000_000) {
   return { memory, asked, stream };
 }
 
-test('the reader gets the bytes that came, whoever is faster, and all memory is given back', async (t) => {
+test('the reader gets the bytes that came, whichever side is faster, and all memory is given back', async (t) => {
   const step = fc.oneof(
     fc.uint8Array({ maxLength: 3_000 }).map((chunk) => ({ chunk })),
     fc.nat(300).map((kibibytes) => ({ chunk: new Uint8Array(kibibytes * kibibyte).fill(kibibytes) })),
@@ -99,7 +99,7 @@ test('what a reader holds counts until it asks for more', async (t) => {
   t.true((await last).done);
 });
 
-test('a body that is lost is told to the reader who waits or comes, and never ends like one that is whole', async (t) => {
+test('a reader learns of a lost body, waiting or later, and never takes it for a whole one', async (t) => {
   const { stream, memory } = world();
   const reader = stream[Symbol.asyncIterator]();
   const next = reader.next();
@@ -130,7 +130,7 @@ test('a body over its limit, and one that the memory of all has no room for, are
   }
 });
 
-test('what is whole stays so: nothing that happens later loses it', async (t) => {
+test('a whole body stays whole: nothing that happens later loses it', async (t) => {
   const { stream } = world();
   stream.add(Uint8Array.of(1));
   stream.complete();

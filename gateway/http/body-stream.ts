@@ -14,7 +14,7 @@
 import type { BodyAccount } from './body.ts';
 import { type Refusal, refusals } from './refusal.ts';
 
-/** The rest of a body does not come. */
+/** The rest of a body will not arrive. */
 export class BodyLostError extends Error {
   readonly refusal: Refusal;
 
@@ -26,7 +26,7 @@ export class BodyLostError extends Error {
 
 /** Where the chunks come from. */
 export interface BodySource {
-  /** Nothing more is to come, and now it may again. Called in turns, beginning with `pause`. */
+  /** Stop sending, and go on. Called in turns, starting with `pause`. */
   pause(): void;
   resume(): void;
   /** The reader waits for the client, or has just been given something. */
@@ -133,7 +133,7 @@ export class BodyStream implements AsyncIterable<Buffer> {
     });
   }
 
-  /** Gives a reader who waits what there is. */
+  /** Gives a waiting reader what there is. */
   #serve(): void {
     const reader = this.#reader;
     if (reader === undefined) return;
@@ -164,7 +164,7 @@ export class BodyStream implements AsyncIterable<Buffer> {
   }
 
   #enqueue(chunk: Uint8Array): boolean {
-    // A reader who waits takes it at once, so that nothing will be joined to it.
+    // A waiting reader takes it at once, so nothing will be joined to it.
     const capacity =
       this.#reader === undefined ? Math.max(chunk.byteLength, blockBytesMin) : chunk.byteLength;
     if (!this.#memory.take(capacity)) return false;

@@ -57,7 +57,7 @@ test('what was parsed of a body is counted until it is released', (t) => {
   t.is(memory.bytes, 0);
 });
 
-test('a large body is nothing before there is room for all that it will be', async (t) => {
+test('a large body is not parsed before there is room for all of its result', async (t) => {
   const bytes = Buffer.from(`{"items":[${'{},'.repeat(1_000)}{}]}`);
   const asked: number[] = [];
   const take = (made: number) => {
@@ -69,7 +69,7 @@ test('a large body is nothing before there is room for all that it will be', asy
   t.true((asked[0] ?? 0) >= 1_001 * 64 && (asked[0] ?? 0) < 2_100 * 64);
 });
 
-test('a large body that nobody wants any more is parsed no further', async (t) => {
+test('a large body that is no longer wanted is parsed no further', async (t) => {
   const bytes = Buffer.from(`{"items":[${'{},'.repeat(300_000)}{}]}`);
   let asked = 0;
   const isWanted = () => {

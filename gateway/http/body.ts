@@ -1,6 +1,7 @@
 /**
- * Bodies on their way in and their JSON. All unfinished bodies of a process share one budget of bytes, of which each
- * user may take a share. A body is unfinished until its handler is, as what was parsed of it takes no less.
+ * Bodies on their way in and their JSON. All unfinished bodies of a process share one budget of bytes, and
+ * each user may take a share of it. A body is unfinished until its handler is done, as the parsed result
+ * takes no less memory.
  */
 import { isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
@@ -14,9 +15,9 @@ import {
 } from './json-slices.ts';
 import { type Refusal, refusals } from './refusal.ts';
 
-/** Where what is held of bodies is counted. */
+/** Counts the bytes of bodies that are held. */
 export interface BodyAccount {
-  /** False: there is no room for so many bytes. */
+  /** False: there is no room for that many bytes. */
   take(bytes: number): boolean;
   release(bytes: number): void;
 }
@@ -42,7 +43,7 @@ export class BodyMemory implements BodyAccount {
     this.bytes -= bytes;
   }
 
-  /** That of a user, or of all who are none where the name is empty. */
+  /** That of a user; of all who are not signed in if the name is empty. */
   shareOf(user: string): BodyAccount {
     return {
       take: (bytes) => {
@@ -62,8 +63,8 @@ export class BodyMemory implements BodyAccount {
 }
 
 /**
- * Collects the chunks of one body. They are copied, since uWebSockets.js takes their memory back. What a client
- * declares is believed only as an upper bound: memory grows with what has really come.
+ * Collects the chunks of one body. They are copied, since uWebSockets.js takes their memory back. A declared
+ * length is trusted only as an upper bound: memory grows with what has actually arrived.
  */
 export class BodyBuffer {
   readonly #account: BodyAccount;
@@ -93,7 +94,7 @@ export class BodyBuffer {
     return this.#buffer.subarray(0, this.#length);
   }
 
-  /** Lets go of the bytes. They go on being counted: what was parsed of them is in memory instead. */
+  /** Lets go of the bytes. They still count: what was parsed from them is in memory instead. */
   parsed(): void {
     this.#buffer = emptyBuffer;
     this.#length = 0;
@@ -119,7 +120,7 @@ export class BodyBuffer {
   }
 }
 
-/** Whoever sends one byte and waits takes no more of the room of others. */
+/** A client that sends one byte and waits takes no more room than that from others. */
 const firstCapacity = 4 * 1024;
 const emptyBuffer = Buffer.alloc(0);
 
@@ -149,15 +150,15 @@ export function parseBody(bytes: Buffer): ParsedBody {
 const valueBytes = 64;
 
 export interface LargeBodyOptions {
-  /** The fields that anybody will look at; absent: all. */
+  /** The fields that will be read; absent: all. */
   readonly wanted?: ReadonlySet<string> | undefined;
-  /** Asked for what will be made beside the strings, before it is. False: there is no room. */
+  /** Asked for the memory of what is made besides the strings, before it is made. False: there is no room. */
   readonly take: (bytes: number) => boolean;
-  /** Whether anybody still waits for the body. */
+  /** Whether the body is still wanted. */
   readonly isWanted: () => boolean;
 }
 
-/** The same for large bodies, letting the loop turn in between. Undefined: nobody wants it any more. */
+/** The same for large bodies, letting the loop turn in between. Undefined: it is no longer wanted. */
 export async function parseLargeBody(
   bytes: Buffer,
   { wanted, take, isWanted }: LargeBodyOptions,

@@ -1,7 +1,7 @@
 /**
- * How many connections of clients are open, sockets included, and that there are never more than the process has file
- * descriptors for: at the last of them the database and the data directory could not be reached either. One that is too
- * many is closed before anything is read of it; what is open goes on.
+ * How many connections of clients are open, sockets included, and that there are never more than the process
+ * has file descriptors for: without any left, the database and the data directory could not be reached
+ * either. One too many is closed before anything is read from it; open ones go on.
  */
 import type { Clock } from '../../runtime/clock.ts';
 import type { HttpResponse, TemplatedApp } from './uws.ts';
@@ -30,7 +30,7 @@ export class Connections {
     app.filter(count);
   }
 
-  /** The library tells of the end of those alone that never became sockets. */
+  /** The library reports the end only of those that never became sockets. */
   socketClosed(): void {
     this.open -= 1;
   }
@@ -43,7 +43,7 @@ export class Connections {
       this.#toldMs = nowMs;
       log.warn({ connectionsMax, refused: this.refused }, 'too many connections: new ones are closed');
     }
-    // It is told of like any that ends, and so no longer counted.
+    // Its end is reported like any other, and so it is no longer counted.
     res.close();
   }
 }

@@ -30,13 +30,13 @@ export function copyHead(req: HttpRequest, route: AnyRoute, cookie: string): Hea
 const headerCharactersMax = 512;
 const orNull = (text: string) => (text === '' ? null : text.slice(0, headerCharactersMax));
 
-/** What of a request goes on while its handler runs. */
+/** What goes on of a request while its handler runs. */
 export interface Live {
   readonly gone: AbortSignal;
   readonly stopping: AbortSignal;
 }
 
-/** What a handler sees of its request. What few handlers look at is made when it is looked at. */
+/** What a handler sees of its request. What few handlers need is made on demand. */
 export class Context implements Omit<RequestContext<'optional-session'>, 'body'> {
   readonly actors: Actors;
   readonly credentials: Credentials | undefined;

@@ -59,7 +59,7 @@ export function sessionCookies(options: CookieOptions, session: SessionSecrets):
   return cookiePair(options, sessionUuid, accessSecret, refreshSecret, refreshExpirationMs);
 }
 
-/** The two `Set-Cookie` values that take the cookies of a session away again. */
+/** The two `Set-Cookie` values that remove the cookies of a session. */
 export function clearedSessionCookies(options: CookieOptions, sessionUuid: string): readonly string[] {
   return cookiePair(options, sessionUuid, '0', '0', 0);
 }

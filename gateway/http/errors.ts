@@ -1,9 +1,9 @@
 /**
  * The runtime's error classes mapped to HTTP, once.
  *
- * By the time an error arrives here, whatever was worth asking again was asked again until the request's deadline
- * (`runtime/host/retrier.ts`). What says "not now" is 503 with `Retry-After`. Everything unexpected, `terminal`
- * included, is one generic 500 that tells the client nothing but the id to ask about.
+ * By the time an error arrives here, everything worth retrying was retried until the request's deadline
+ * (`runtime/host/retrier.ts`). What says "not now" is 503 with `Retry-After`. Everything unexpected,
+ * `terminal` included, is one generic 500 that tells the client nothing but the id to ask about.
  */
 import { ActorError, OverloadedError, RetryableError, UnavailableError } from '../../runtime/errors.ts';
 import { BodyLostError } from './body-stream.ts';
@@ -11,7 +11,7 @@ import type { Refusal } from './refusal.ts';
 
 const busy = 'The server is busy at the moment. Please try again.';
 
-/** What the client is told, or undefined for an error nobody foresaw. */
+/** What the client is told, or undefined for an unexpected error. */
 export function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof BodyLostError) return error.refusal;
   if (!(error instanceof ActorError)) return undefined;
@@ -31,7 +31,7 @@ export function unexpectedRefusal(requestId: string): Refusal {
   return { status: 500, message: `The server could not answer this request (request id ${requestId}).` };
 }
 
-/** For the log: what an error of the runtime says, and what it says was its cause. Neither holds what is a person's. */
+/** For the log: the message of a runtime error, and that of its cause. Neither holds personal data. */
 export function reasonOf(error: unknown): string | undefined {
   if (!(error instanceof ActorError)) return undefined;
   const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';

@@ -101,7 +101,7 @@ test('a handler that never answers is answered for', async (t) => {
   t.is(response.headers.get('retry-after'), '1');
 });
 
-test('a slow reader gets the whole of a large reply, and holds up nobody', async (t) => {
+test('a slow reader gets the whole of a large reply, and holds nobody else up', async (t) => {
   const large = randomBytes(6 * 1024 * 1024).toString('base64');
   const { port, url } = await startGateway(t, [
     post(async () => ({ status: 200, body: { large, end: 'here' } })),
@@ -258,7 +258,7 @@ test('floods and lies in the head end in a refusal or a closed connection, and t
   }
 });
 
-test('what is no HTTP at all disturbs nobody', async (t) => {
+test('what is not HTTP at all disturbs no other client', async (t) => {
   const { port, url } = await startGateway(t, [post(done)]);
   for (const text of ['hello\r\n\r\n', '\u0000\u0001\u0002', '\r\n\r\n']) {
     const connection = await openRaw(t, port);

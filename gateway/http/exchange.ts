@@ -4,12 +4,13 @@
  *     head -> (body) -> handler -> reply
  *
  * - Everything needed of the head is copied in `accept`, before the first await; `req` is gone afterwards.
- * - `res.onAborted` is set first. From an abort on nothing is written, and what the handler answers is dropped.
+ * - `res.onAborted` is set first. After an abort nothing is written, and the handler's answer is dropped.
  * - A refusal that needs no body (route, access key, rate, bearer, declared size) is given before any is read. The
  *   connection stays open, and uWebSockets.js throws away what still arrives of the body: closing it would reset
  *   the connection under a client that is still sending, and the client would never see the reason.
- * - Somebody is always waited for, and never for ever: the client while the body comes (receiving.ts) and while it
- *   takes the reply (outflow.ts), in between the handler and its stream, here.
+ * - An exchange always waits for someone, and never forever: for the client while the body comes
+ *   (receiving.ts) and while it takes the reply (outflow.ts), and in between for the handler and its stream
+ *   (here).
  * - `overdue` is called about once a second; no timer is armed per request.
  */
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
@@ -63,7 +64,7 @@ export class Exchange implements Arrival, Recipient, Live {
   #head: Head | undefined;
   #receiving: Receiving | undefined;
   #isHandling = false;
-  /** Since when the handler or its stream is waited for. */
+  /** Since when we wait for the handler or its stream. */
   #busySinceMs: number | undefined;
   /** Why the request could not be answered, for the log. */
   #reason: string | undefined;
@@ -224,7 +225,7 @@ export class Exchange implements Arrival, Recipient, Live {
     });
   }
 
-  /** With the refusal where one can still be sent, and by breaking off a reply that has begun where not. */
+  /** Sends the refusal if that is still possible, else breaks off the reply that has begun. */
   #giveUp(refusal: Refusal): void {
     if (this.responder.isFinished) this.responder.cut();
     else this.refused(refusal);
@@ -241,7 +242,7 @@ export class Exchange implements Arrival, Recipient, Live {
     this.#busySinceMs = isWaiting ? this.#options.clock.monotonicMs() : undefined;
   }
 
-  /** Whether an error is no more than what the handler was told by `gone`. */
+  /** Whether an error only repeats what `gone` told the handler. */
   #isAbort(error: unknown): boolean {
     if (!this.#gone?.signal.aborted) return false;
     return error === this.#gone.signal.reason || (error instanceof Error && error.name === 'AbortError');

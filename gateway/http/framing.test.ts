@@ -22,7 +22,7 @@ function admits(headers: Headers): boolean {
   return isAdmitted && framing.refused === 0;
 }
 
-test('one length or one coding is one framing, and none is none', (t) => {
+test('one length or one coding is one framing, and having neither is fine', (t) => {
   for (const headers of [
     [],
     [['content-length', '2']],

@@ -1,15 +1,15 @@
 /**
- * Whether a request has one beginning and one end, whoever reads it. A proxy before this server that finds another end
- * than this server does lets its clients hide requests in the bodies of others.
+ * Whether every reader finds the same beginning and end of a request. If a proxy in front of this server
+ * finds another end than this server does, its clients can hide requests in the bodies of others.
  *
- * The library takes the first of several lengths and any coding for chunks, so that both are looked for here, among
- * all headers as they came, before anything else is. What is ambiguous gets no answer: nobody knows where an answer
- * would belong. The library reads nothing more of a connection closed in its handler.
+ * The library takes the first of several lengths, and takes any coding to mean chunks, so both are checked
+ * here, in all headers as they came, before anything else. An ambiguous request gets no answer, as there is
+ * no telling where it would belong. The library reads nothing more from a connection closed in its handler.
  */
 import type { HttpRequest, HttpResponse } from './uws.ts';
 
 export class Framing {
-  /** Connections closed for it. */
+  /** Connections closed for that. */
   refused = 0;
 
   /** False: the connection is closed, and neither argument must be touched any more. */

@@ -20,7 +20,7 @@ test('behind an https address every reply says so, refusals and preflights too',
   t.is(warnings(log), 0);
 });
 
-test('where a trusted proxy says https and PUBLIC_URL does not, replies say so and the operator is told once', async (t) => {
+test('if a trusted proxy says https and PUBLIC_URL does not, replies say so and the operator is warned once', async (t) => {
   const { url, log } = await startGateway(t, routes, { trustProxy: 'loopback' });
   t.is(await hstsOf(url), null);
   t.is(await hstsOf(url, { 'x-forwarded-proto': 'http' }), null);
@@ -31,7 +31,7 @@ test('where a trusted proxy says https and PUBLIC_URL does not, replies say so a
   t.is(warnings(log), 1);
 });
 
-test('what anyone could have typed is told to no operator', async (t) => {
+test('a header that anyone could have typed warns no operator', async (t) => {
   for (const trustProxy of ['false', '10.0.0.0/8']) {
     const { url, log } = await startGateway(t, routes, { trustProxy });
     t.is(await hstsOf(url, { 'x-forwarded-proto': 'https' }), year);
@@ -39,7 +39,7 @@ test('what anyone could have typed is told to no operator', async (t) => {
   }
 });
 
-test('an operator may have no such header at all', async (t) => {
+test('an operator may turn the header off', async (t) => {
   const { url } = await startGateway(t, routes, { isPublicUrlHttps: true, hstsSeconds: 0 });
   t.is(await hstsOf(url), null);
 });

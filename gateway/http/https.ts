@@ -1,8 +1,8 @@
 /**
- * What clients reach over https they are told to reach over nothing else (HSTS). That is where `PUBLIC_URL` says so, and
- * where a proxy does, whoever typed it: the line concerns nobody but the reader of that one reply, and counts for nothing
- * over http. Where a trusted proxy says it and `PUBLIC_URL` does not, cookies are not what they should be: the operator
- * is told, once.
+ * Clients that come over https are told to use nothing else (HSTS): if `PUBLIC_URL` is https, and if a proxy
+ * says so, trusted or not, as the line concerns only the reader of that one reply and means nothing over
+ * http. If a trusted proxy says it and `PUBLIC_URL` does not, cookies lack the right attributes: the operator
+ * is warned, once.
  */
 import type { ClientAddress } from '../admission/client-address.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
@@ -10,14 +10,14 @@ import type { HttpRequest, HttpResponse } from './uws.ts';
 export interface HttpsOptions {
   /** Whether `PUBLIC_URL` is https. */
   readonly isPublicUrlHttps: boolean;
-  /** 0: nobody is told. */
+  /** 0: no header is sent. */
   readonly hstsSeconds: number;
   readonly clientAddress: ClientAddress;
   readonly log: { warn(message: string): void };
 }
 
 export interface Https {
-  /** Header lines for the reply, each preceded by a line break. To be asked while `req` is there. */
+  /** Header lines for the reply, each preceded by a line break. Must be called while `req` is valid. */
   replyLines(res: HttpResponse, req: HttpRequest): string;
 }
 
@@ -29,7 +29,7 @@ export function createHttps({ isPublicUrlHttps, hstsSeconds, clientAddress, log 
     if (isTold || !isTrusted(res)) return;
     isTold = true;
     log.warn(
-      'Clients come over https, and PUBLIC_URL does not say so: it is to be set, or cookies do not work in apps of other sites and go over http too.',
+      'Clients come over https, but PUBLIC_URL is not https: set it, or cookies will not work in apps of other sites and will be sent over http too.',
     );
   }
 
@@ -49,8 +49,8 @@ export function createHttps({ isPublicUrlHttps, hstsSeconds, clientAddress, log 
   };
 }
 
-/** An address for documentation: only a trusted proxy is believed that somebody has it. */
+/** An address reserved for documentation: it can only come out if the proxy is trusted. */
 const nobody = '192.0.2.1';
 
-/** Of several proxies the first is the one that clients reach. */
+/** With several proxies, the first is the one that clients reach. */
 const isHttps = (forwardedProto: string): boolean => /^\s*https\s*(,|$)/i.test(forwardedProto);

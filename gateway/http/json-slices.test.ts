@@ -42,7 +42,7 @@ const arbitraryBody = fc.oneof(
 
 const arbitrarySpacing = fc.constantFrom(undefined, 1, 2, '\t');
 
-test('what JSON.parse reads is read the same', async (t) => {
+test('what JSON.parse accepts gives the same result', async (t) => {
   await fc.assert(
     fc.asyncProperty(arbitraryBody, arbitrarySpacing, async (value, spacing) => {
       const text = JSON.stringify(value, undefined, spacing);
@@ -146,7 +146,7 @@ test('members, elements and values beyond the limits are refused before anything
   }
 });
 
-test('no fewer values are counted than there are', async (t) => {
+test('the count of values is never too low', async (t) => {
   const countOf = (value: unknown): number =>
     1 +
     (typeof value === 'object' && value !== null
@@ -161,7 +161,7 @@ test('no fewer values are counted than there are', async (t) => {
   );
 });
 
-test('members that are not wanted are passed over, whatever is in them', async (t) => {
+test('unwanted members are skipped, whatever is in them', async (t) => {
   const wanted = new Set(['items', 'limit']);
   const junk = ['{"a":nonsense}', '[1,,2]', '"x"', 'tru', '[{"b":[]}]'];
   for (const each of junk) {
@@ -175,7 +175,7 @@ test('members that are not wanted are passed over, whatever is in them', async (
   }
 });
 
-test('the loop turns within so much structure, wherever in the text it stands', async (t) => {
+test('the loop turns within a bounded amount of structure, wherever in the text it is', async (t) => {
   const dense = `[${Array(20_000).fill('0').join(',')}]`;
   const inMembers = Array.from({ length: 20 }, (_, i) => `"k${i}":${dense}`).join(',');
   const inObjects = Array.from({ length: 20 }, (_, i) => `"k${i}":{"a":${dense}}`).join(',');

@@ -1,6 +1,6 @@
 /**
- * `JSON.parse` for large bodies, a slice at a time, so that no body holds the event loop, and none becomes more than
- * was counted before.
+ * `JSON.parse` for large bodies, a slice at a time, so that no body blocks the event loop, and none grows
+ * beyond what was counted first.
  *
  *     scan (counts, makes nothing) -> slices -> parse, slice by slice
  *
@@ -11,7 +11,7 @@
  * - On valid JSON the scanner's ends are the real ones, as a comma or bracket outside strings is structure.
  * - What is accepted is `{`, members of a parsed key, a colon and a parsed value, commas between them, `}`; every
  *   piece was accepted by `JSON.parse`, so the whole is valid JSON.
- * Members that nobody will look at are the exception: they are passed over, and what is in them is never judged.
+ * Members that nobody will read are the exception: they are skipped, and their contents are never checked.
  *
  * Between slices the caller's `yieldToLoop` is awaited, while scanning as well as while parsing. Memory: the bytes and
  * the result, and one slice's text. One element is one slice, however large. Its time is bounded by
@@ -52,18 +52,18 @@ export const defaultSliceLimits: SliceLimits = {
   valuesMax: 2_000_000,
 };
 
-/** The text is JSON perhaps, but holds more in one place than the limits allow. */
+/** The text may be JSON, but holds more in one place than the limits allow. */
 export class JsonTooComplexError extends Error {}
 /** It nests deeper. */
 export class JsonTooDeepError extends JsonTooComplexError {}
-/** The text is JSON perhaps, but of more members, elements or values than the limits allow. */
+/** The text may be JSON, but has more members, elements or values than the limits allow. */
 export class JsonTooManyValuesError extends Error {}
 /** Some piece of the text is not UTF-8. */
 export class JsonNotUtf8Error extends Error {}
 
 type Yield = () => Promise<void>;
 
-/** A text of which it is known how much will become of it. */
+/** A text whose parsed size is known. */
 export interface ScannedJson {
   /** At least as many as there are. */
   readonly values: number;
@@ -126,7 +126,7 @@ interface Member {
   readonly slices: readonly number[] | undefined;
 }
 
-/** What is no object at the top is nothing that anybody takes, and is parsed to say whether it is JSON. */
+/** Nothing accepts anything but an object at the top; other values are parsed only to say whether they are JSON. */
 function scanWhole(scanner: Scanner): ScannedJson {
   const { bytes, limits } = scanner;
   if (bytes.length > limits.elementStructureBytesMax) throw new JsonTooComplexError('no object');
@@ -137,7 +137,7 @@ function scanWhole(scanner: Scanner): ScannedJson {
   };
 }
 
-/** No name that anybody knows is as long, however it is escaped. */
+/** No known name is this long, however it is escaped. */
 const wantedKeyBytesMax = 1024;
 
 /** Undefined for a member that is not wanted. */
@@ -277,7 +277,7 @@ class Scanner {
     return piece.toString('utf8');
   }
 
-  /** As an array of its own. What stands around it is a comma or a bracket that nobody reads again. */
+  /** As an array of its own. Around it is a comma or a bracket that is not read again. */
   bracketed(from: number, to: number): string {
     this.bytes[from - 1] = openBracket;
     this.bytes[to] = closeBracket;

@@ -22,7 +22,7 @@ test('one of each user has its turn, and the others follow in order', (t) => {
   t.deepEqual(turns, ['a4']);
 });
 
-test('few wait, and who waits no longer is passed over', (t) => {
+test('few wait, and one that no longer waits is skipped', (t) => {
   const { bodies, turns, body } = world();
   const second = body('second');
   t.true(bodies.ask('a', body('first')));

@@ -1,19 +1,20 @@
 /**
- * Who may have a large body parsed and handled: one of each user at a time, as each takes its memory several times and
- * the loop for as long as it has values. The next waits for the end of the one before, and not for long.
+ * Who may have a large body parsed and handled: one at a time for each user, as each takes several times its
+ * size in memory, and keeps the loop busy in proportion to its values. The next waits for the end of the one
+ * before, but not for long.
  */
 
 /** A body that waits for its turn. */
 export interface Waiting {
-  /** It has its place from now on. */
+  /** It has its turn from now on. */
   enter(): void;
 }
 
-/** More than the devices of one user ever send at the same moment. */
+/** More than one user's devices ever send at once. */
 const waitingMax = 4;
 
 export class LargeBodies {
-  /** By user: who waits behind the one that has the place. */
+  /** By user: those waiting behind the one that has its turn. */
   readonly #queues = new Map<string, Waiting[]>();
 
   /** Calls `enter`, at once or in its turn. False: too many wait already. */
@@ -36,7 +37,7 @@ export class LargeBodies {
     if (index >= 0) queue.splice(index, 1);
   }
 
-  /** Whoever has the place gives it up. */
+  /** The one that has its turn gives it up. */
   leave(user: string): void {
     const next = this.#queues.get(user)?.shift();
     if (next === undefined) this.#queues.delete(user);

@@ -1,9 +1,9 @@
 /**
  * How many requests each route answered, with which class of status, and how long they took.
  *
- * Observing costs a few array writes: the counts lie in one flat array and become a Prometheus histogram only when
- * they are read. `http_request_duration_seconds_count` is the request counter. Routes are named by their pattern,
- * and what matched none is counted as one, so the number of series is fixed.
+ * Observing costs a few array writes: the counts are in one flat array and become a Prometheus histogram only
+ * when they are read. `http_request_duration_seconds_count` is the request counter. Routes are named by their
+ * pattern, and what matched none is counted as one, so the number of series is fixed.
  */
 import type { Metric, Registry } from 'prom-client';
 import type { AnyRoute } from './route.ts';

@@ -37,7 +37,7 @@ const description =
   'A server for end-to-end encrypted notes. A request says its API version in the field `api`, in the query or ' +
   'the body; `api_version` and `apiVersion` are other names of it. A trailing slash is tolerated.';
 const sessionDescription =
-  'An access token. One that begins with `2:` counts together with the cookie `access_token_<session uuid>` alone.';
+  'An access token. One that begins with `2:` counts only together with the cookie `access_token_<session uuid>`.';
 
 const ref = (schema: string): Json => ({ $ref: `#/components/schemas/${schema}` });
 

@@ -8,9 +8,9 @@ import type { HttpResponse } from './uws.ts';
 const leastPace = { bytes: 100, windowMs: 10_000 };
 
 /**
- * What the library does with a body, as far as it can be seen from here: the system takes so many bytes as it has room
- * for; of the rest `tryEnd` takes nothing and `write` keeps everything, to be handed over with the next write or the
- * end of a cork.
+ * What the library does with a body, as far as it can be seen from here: the system takes as many bytes as it
+ * has room for; of the rest `tryEnd` takes nothing and `write` keeps everything, to be handed over with the
+ * next write or the end of a cork.
  */
 class FakeResponse {
   readonly got: Uint8Array[] = [];
@@ -163,7 +163,7 @@ for (const lengthBytes of [1_000, undefined]) {
   });
 }
 
-test('a reader that takes a little at a time is known to move before the library says so', async (t) => {
+test('a reader that takes a little at a time is seen to move before the library says so', async (t) => {
   const { res, clock, events, outflow } = world(10_000);
   res.cork(() => outflow.offer(new Uint8Array(5_000)));
   for (let second = 1; second <= 40; second++) {

@@ -1,12 +1,13 @@
 /**
- * The body of one reply on its way to a reader who may be slower than whoever makes it.
+ * The body of one reply on its way to a reader who may be slower than its source.
  *
- * One chunk at a time: the next is to be offered when the one before is taken. A body of known length is handed to
- * the library only as far as the system takes it, so that nothing is copied; of one of unknown length the library
- * keeps what the system does not take, so it is handed over in pieces, and after a piece that was kept the next is
- * small: whether it is kept too tells whether the reader has caught up. What is not taken counts in the memory of
- * replies, and its reader has to keep a least pace. What is taken is let go of: a reader that leaves the last bytes of a
- * reply would otherwise keep all of it in memory, and be counted for these.
+ * One chunk at a time: the next must be offered only when the one before is taken. A body of known length is
+ * handed to the library only as far as the system takes it, so that nothing is copied; of one of unknown
+ * length the library keeps what the system does not take, so it is handed over in pieces, and after a piece
+ * that was kept the next is small: whether it is kept too tells whether the reader has caught up. Bytes not
+ * yet taken count in the memory of replies, and their reader must keep a minimum pace. Bytes that are taken
+ * are let go of: otherwise a reader that leaves the last bytes of a reply would keep all of it in memory, and
+ * be charged only for those.
  */
 import type { Clock } from '../../runtime/clock.ts';
 import { type LeastPace, Pace } from './pace.ts';
@@ -20,7 +21,7 @@ export interface OutflowOptions {
 }
 
 export interface OutflowEvents {
-  /** All that was declared is taken; `res` is over. */
+  /** All that was declared is taken; `res` is finished. */
   complete(): void;
   /** The reader is too slow. */
   giveUp(): void;
@@ -65,7 +66,7 @@ export class Outflow implements HeldReply {
     });
   }
 
-  /** Hands over a chunk, inside a cork. Afterwards `taken` is to be awaited. */
+  /** Hands over a chunk, inside a cork. Await `taken` afterwards. */
   offer(chunk: Uint8Array): void {
     this.#unsent = chunk;
     this.#push();
@@ -82,7 +83,7 @@ export class Outflow implements HeldReply {
     });
   }
 
-  /** To be asked about every second. */
+  /** Call about every second. */
   overdue(nowMs: number): void {
     if (this.#isOver) return;
     if (this.#pace.isTooSlow(nowMs)) {

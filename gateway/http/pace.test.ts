@@ -4,7 +4,7 @@ import { Pace } from './pace.ts';
 
 const least = { bytes: 100, windowMs: 10_000 };
 
-test('who brings less than the least in a window is too slow, and every window counts for itself', async (t) => {
+test('a sender below the minimum in a window is too slow, and each window counts by itself', async (t) => {
   const clock = new FakeClock();
   const pace = new Pace(least, clock);
   pace.wait();
@@ -18,7 +18,7 @@ test('who brings less than the least in a window is too slow, and every window c
   t.true(pace.isTooSlow(clock.monotonicMs()));
 });
 
-test('only the time of waiting counts, and waiting on does not begin anew', async (t) => {
+test('only the time of waiting counts, and waiting on does not start again', async (t) => {
   const clock = new FakeClock();
   const pace = new Pace(least, clock);
   await clock.advance(60_000);

@@ -1,11 +1,11 @@
 /**
- * Whether the other side of a connection moves bytes at a least pace while it is waited for. What it takes us to
- * produce or to use them does not count against it.
+ * Whether the other side of a connection moves bytes at a minimum pace while we wait for it. Time that we
+ * take to produce or use them does not count against it.
  */
 import type { Clock } from '../../runtime/clock.ts';
 
 export interface LeastPace {
-  /** So many bytes in each such time, the first beginning when the wait does. */
+  /** This many bytes in each window, the first starting with the wait. */
   readonly bytes: number;
   readonly windowMs: number;
 }
@@ -22,7 +22,7 @@ export class Pace {
     this.#clock = clock;
   }
 
-  /** The other side is waited for, from now on unless it was already. */
+  /** We wait for the other side, from now on unless we already did. */
   wait(): void {
     if (this.#sinceMs !== undefined) return;
     this.#sinceMs = this.#clock.monotonicMs();
@@ -37,7 +37,7 @@ export class Pace {
     this.#bytes += bytes;
   }
 
-  /** To be asked about every second. */
+  /** Call about every second. */
   isTooSlow(nowMs: number): boolean {
     if (this.#sinceMs === undefined || nowMs - this.#sinceMs < this.#least.windowMs) return false;
     if (this.#bytes < this.#least.bytes) return true;

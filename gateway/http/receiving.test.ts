@@ -251,7 +251,7 @@ test('stream: many small pieces in one read are taken whole though the reader is
   await t.notThrowsAsync(connection.received(digestOf(Buffer.from('a'))));
 });
 
-test('stream: a client that leaves is an error to whoever reads, and the end of all that is held', async (t) => {
+test('stream: a client that leaves is an error to the reader, and everything held is given back', async (t) => {
   const phases: readonly [name: string, bytes: number][] = [
     ['before the first byte', 0],
     ['in between', 10],

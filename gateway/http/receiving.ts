@@ -6,7 +6,7 @@
  *     stream  handed on as it arrives                            streamed-body.ts
  *
  * A body that has to be whole has `bodyTimeoutMs` for it, and the library drops a client that brings less than 16 KB/s
- * of it. Those of streams may be slower: a least pace is asked of them, and only while their reader waits.
+ * of it. Those of streams may be slower: they only need a minimum pace, and only while their reader waits.
  */
 
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
@@ -26,7 +26,7 @@ export interface ReceivingOptions {
   readonly clock: Clock;
   readonly bodyMemory: BodyMemory;
   readonly largeBodies: LargeBodies;
-  /** The refusal where the session does not live. Rejects where nobody could tell. */
+  /** The refusal if the session is not alive. Rejects if that cannot be determined. */
   readonly checkSession: (credentials: Credentials) => Promise<Refusal | undefined>;
   readonly limits: ReceivingLimits;
 }
@@ -48,12 +48,12 @@ export interface Recipient {
 /** A body that is still coming, or still held. */
 export interface Receiving {
   start(): void;
-  /** A refusal when the client takes too long. */
+  /** A refusal if the client takes too long. */
   overdue(nowMs: number): Refusal | undefined;
-  /** To be called before the reply: what still comes is thrown away. */
+  /** Call before the reply: what still comes is thrown away. */
   letGo(): void;
-  /** To be called when no handler works with the body any more, or none ever will: gives back what is held. */
+  /** Call when no handler works with the body any more, or ever will: gives back what is held. */
   giveBack(): void;
-  /** To be called when the exchange is over. `res` may be gone. */
+  /** Call when the exchange is over. `res` may be gone. */
   end(): void;
 }

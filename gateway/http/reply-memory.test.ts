@@ -44,7 +44,7 @@ test('one that is larger than the bound goes itself, after all others', (t) => {
   t.is(memory.bytes, 0);
 });
 
-test('beyond the bound of a user his own go, and nobody else’s', (t) => {
+test('beyond the bound of a user that user’s replies go, and nobody else’s', (t) => {
   const memory = new ReplyMemory(100, 50);
   const { all, givenUp } = replies(memory, 'b1', 'a1', 'a2', 'a3', 'b2');
   const [b1, a1, a2, a3, b2] = all as [HeldReply, HeldReply, HeldReply, HeldReply, HeldReply];
@@ -63,7 +63,7 @@ test('beyond the bound of a user his own go, and nobody else’s', (t) => {
   t.deepEqual(givenUp, ['a2']);
 });
 
-test('the only one of a user may be larger than his bound, and makes his others go', (t) => {
+test('the only one of a user may be larger than the bound, and makes the user’s others go', (t) => {
   const memory = new ReplyMemory(100, 50);
   const { all, givenUp } = replies(memory, 'a1', 'a2');
   const [a1, a2] = all as [HeldReply, HeldReply];

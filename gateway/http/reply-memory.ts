@@ -1,10 +1,10 @@
 /**
- * What replies hold that their readers have not taken, of the whole process and of each user. Above the bound of the
- * process the reader that has kept still the longest loses its connection, above that of a user the one of his that has,
- * so that slow readers cost memory up to the bound and nobody else's reply.
+ * The bytes of replies that their readers have not taken, for the whole process and for each user. Above the
+ * process's bound the reader that has been idle longest loses its connection, above a user's bound that
+ * user's idlest one, so slow readers cost memory up to the bound and nobody else's reply.
  */
 export interface HeldReply {
-  /** The user it is for; empty for those who are none, who share one bound. */
+  /** The user it is for; empty if not signed in: those share one bound. */
   readonly user: string;
   /** Its reader was too slow: it lets go of everything, and calls `release`. */
   giveUp(): void;
@@ -14,7 +14,7 @@ export class ReplyMemory {
   readonly bytesMax: number;
   readonly #userBytesMax: number;
   bytes = 0;
-  /** The one whose reader has moved last is the last. */
+  /** Ordered by when their readers last moved. */
   readonly #held = new Map<HeldReply, number>();
   readonly #bytesOf = new Map<string, number>();
 
@@ -23,7 +23,7 @@ export class ReplyMemory {
     this.#userBytesMax = userBytesMax;
   }
 
-  /** The reply holds so many bytes from now on, and its reader has just moved. */
+  /** The reply holds this many bytes from now on, and its reader has just moved. */
   hold(reply: HeldReply, bytes: number): void {
     this.release(reply);
     this.#held.set(reply, bytes);

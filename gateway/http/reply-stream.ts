@@ -2,13 +2,13 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ReplyStream } from './route.ts';
 
-/** After so many bytes from a source that never waits, the loop turns. */
+/** After this many bytes from a source that never waits, the loop turns. */
 const turnBytes = 1024 * 1024;
 
 /**
  * Opens the source with the first chunk that is asked for. None of the chunks is empty, and together they are as long
- * as was declared: @throws TypeError before a reply goes out that is not. `waits` is told when the source is waited
- * for, and when no longer.
+ * as was declared: @throws TypeError before a reply goes out that is not. `waits` is told when we start and
+ * stop waiting for the source.
  */
 export async function* chunksOf(
   { open, lengthBytes }: ReplyStream,

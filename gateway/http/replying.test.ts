@@ -182,7 +182,7 @@ for (const isSized of [true, false]) {
     t.is(await response.text(), '');
   });
 
-  test(`a stream ${kind} goes to a slow reader as he takes it, and memory stays flat`, async (t) => {
+  test(`a stream ${kind} goes to a slow reader as it takes it, and memory stays flat`, async (t) => {
     const totalBytes = 64 * mebibyte;
     const hash = createHash('sha256');
     const source = new Source(async (chunks) => {
@@ -255,7 +255,7 @@ test('a source that fails before its first chunk is answered like a handler that
   t.is(failures(server).length, 1);
 });
 
-test('a stream that is not as long as it said is cut, before its reader gets more than he was told', async (t) => {
+test('a stream that is not as long as it said is cut, before its reader gets more than it was told', async (t) => {
   for (const lengthBytes of [9, 11]) {
     const server = await startGateway(t, [
       get(async () => {
@@ -287,7 +287,7 @@ test('HEAD of a stream has its head and never opens it', async (t) => {
   }
 });
 
-test('HEAD of what is used up by reading leaves it, by a 405 or a route of its own', async (t) => {
+test('HEAD of what reading uses up leaves it alone, by a 405 or a route of its own', async (t) => {
   let reads = 0;
   const once = get(async () => {
     reads += 1;
@@ -456,7 +456,7 @@ test('slow readers share the memory of replies, and the one that kept still the 
   t.true((await gauge(server, unsentBytes)) <= 2.5 * kibibytes64.length);
 });
 
-test('a whole reply that its reader does not take counts in the memory of replies, until he does', async (t) => {
+test('a whole reply that its reader does not take counts in the memory of replies, until it does', async (t) => {
   const bytes = randomBytes(32 * mebibyte);
   const server = await startGateway(t, [get(async () => ({ status: 200, bytes }))]);
   const reader = openReader(t, server.port);

@@ -4,8 +4,8 @@
  *
  * A reply is written once; after an abort (the client is gone, `res` must not be touched) it is dropped. A body is
  * handed over only as fast as its reader takes it (outflow.ts), so that a slow reader costs its own reply and no more:
- * one who sends further requests behind a reply that he does not read is closed upon by uWebSockets.js.
- * `onDone` is called exactly once, when the last byte was handed over, the client was found gone or the reply was cut.
+ * uWebSockets.js closes the connection of one who sends more requests without reading the reply. `onDone` is
+ * called exactly once, when the last byte was handed over, the client was found gone or the reply was cut.
  */
 import { Outflow, type OutflowOptions } from './outflow.ts';
 import { type HeaderValues, requireOneLine, type StandingHeaders, standardHeaders } from './reply-headers.ts';
@@ -48,11 +48,11 @@ export class Responder {
   headers: StandingHeaders = standardHeaders;
   corsLines = '';
   securityLines = '';
-  /** Whom the reply is for; empty where nobody is signed in. */
+  /** The user the reply is for; empty if not signed in. */
   user = '';
   headOnly = false;
 
-  /** `onDone` is told the status, or 0 for a reply that nobody got whole. */
+  /** `onDone` is told the status, or 0 for a reply that did not go out whole. */
   constructor(
     res: HttpResponse,
     requestId: string,
@@ -93,7 +93,7 @@ export class Responder {
     this.#finish(0);
   }
 
-  /** To be asked about every second. */
+  /** Call about every second. */
   overdue(nowMs: number): void {
     this.#outflow?.overdue(nowMs);
   }
@@ -126,7 +126,7 @@ export class Responder {
     else if (this.#outflow !== undefined && !this.#finished) this.#endChunks(outgoing.status);
   }
 
-  /** False when it can no longer be sent. */
+  /** False if it can no longer be sent. */
   #offer(outgoing: OutgoingStream, chunk: Uint8Array): boolean {
     const outflow = this.#outflow;
     if (this.#finished || (this.#sent && outflow === undefined)) return false;

@@ -45,7 +45,7 @@ export interface RequestContext<A extends Access, B extends BodyKind = 'json'> {
       ? Credentials | undefined
       : undefined;
   readonly client: Client;
-  /** That of `client`, for those that need nothing else of it: its address is dear to make out. */
+  /** That of `client`, for routes that need nothing else of it: its address is costly to find. */
   readonly snjsVersion: string | null;
   /** One cookie name may come with several values; all are kept, in order. */
   readonly cookies: ReadonlyMap<string, readonly string[]>;
@@ -56,9 +56,9 @@ export interface RequestContext<A extends Access, B extends BodyKind = 'json'> {
   readonly ask: AskOptions;
   /** What a route of `bytes` or `stream` was sent. What a handler has not read when it answers is thrown away. */
   readonly body: { readonly json: undefined; readonly bytes: Buffer; readonly stream: BodyStream }[B];
-  /** Aborted when nobody waits for the reply any more: the client has left, or was given up on. */
+  /** Aborted when the reply is no longer wanted: the client has left, or was given up on. */
   readonly gone: AbortSignal;
-  /** Aborted when the process is about to stop: what would go on for long comes to its end. */
+  /** Aborted when the process is about to stop: long-running work should finish. */
   readonly stopping: AbortSignal;
 }
 
@@ -143,8 +143,9 @@ export interface Route<A extends Access = Access, Request = unknown, B extends B
   /** Replace the headers of the same name that every reply has, on refusals too; an empty one leaves it out. */
   readonly replyHeaders?: HeaderValues;
   /**
-   * `own`: the handler and its stream bound their time themselves. Otherwise each is given up on when it is waited for
-   * longer than a request may take: for the answer, for the next chunk, or to take the next chunk of the body.
+   * `own`: the handler and its stream bound their time themselves. Otherwise each is given up on when it
+   * keeps us waiting for longer than a request may take: for the answer, for the next chunk, or to take the
+   * next chunk of the body.
    */
   readonly deadline?: 'own';
   /** The message of the 400 when the request does not fit, where clients compare it. */

@@ -1,8 +1,8 @@
 /**
  * From method and path to a route. Paths without parameters are found in one map look-up; the others by walking
- * their segments, a literal segment winning over a parameter. A trailing slash is tolerated. A path that could mean
- * something else to whoever stands in front of or behind this server (an escaped slash, a dot segment, an empty
- * segment, a broken escape, a control character) is refused and never interpreted.
+ * their segments, a literal segment winning over a parameter. A trailing slash is tolerated. A path that
+ * could mean something else to a program in front of or behind this server (an escaped slash, a dot segment,
+ * an empty segment, a broken escape, a control character) is refused and never interpreted.
  */
 import { methodNotAllowed, type Refusal, refusals } from './refusal.ts';
 import { type StandingHeaders, standardHeaders } from './reply-headers.ts';
@@ -130,12 +130,12 @@ interface Found {
 const parameterCharactersMaxOf = (route: AnyRoute): number =>
   route.parameterCharactersMax ?? defaultParameterCharactersMax;
 
-/** What a declaration says must be possible. Said at start, since nobody would notice it later. */
+/** A declaration must make sense. Checked at start, since it would go unnoticed later. */
 function requireSense(route: AnyRoute, place: Place): void {
   const name = `route ${route.method} ${route.path}`;
   if (route.safe && route.method !== 'GET') throw new Error(`${name} is no GET, so it cannot be safe`);
   if (route.method === 'OPTIONS' && !place.ownOptions) {
-    throw new Error(`${name} would never be asked: OPTIONS is a preflight there`);
+    throw new Error(`${name} would never be called: OPTIONS is a preflight there`);
   }
   if (route.access === 'public' && route.rate?.by === 'user') {
     throw new Error(`${name} is public, so it has no users to count by`);
@@ -199,7 +199,7 @@ function segmentsOf(path: string): readonly string[] | undefined {
   return trimmed.split('/', segmentsMax + 1);
 }
 
-/** Undefined when the path is not to be trusted. */
+/** Undefined if the path cannot be trusted. */
 function decodeAll(raw: readonly string[], charactersMax: number): string[] | undefined {
   const decoded: string[] = [];
   for (const segment of raw) {

@@ -51,7 +51,7 @@ function world() {
   };
 }
 
-test('the clock of the library is wound up until the reply is out, also when all has come', (t) => {
+test('the clock of the library is kept from striking until the reply is out, even when all has come', (t) => {
   const { body, taken, give } = world();
   body.overdue(1_000);
   t.deepEqual(taken(), ['pause', 'resume']);

@@ -14,7 +14,7 @@ export class StreamedBody implements Receiving {
   #paused = false;
   /** Nothing more is expected. */
   #over = false;
-  /** The reply is out, or nobody is there to take it: `res` is not ours any more. */
+  /** The reply is out, or the client is gone: `res` is no longer ours. */
   #ended = false;
 
   constructor(
@@ -51,9 +51,9 @@ export class StreamedBody implements Receiving {
 
   overdue(nowMs: number): Refusal | undefined {
     if (this.#ended || this.#paused) return undefined;
-    // The handler is told, who has to clean up, and answers with the refusal.
+    // The handler is told, so that it can clean up, and answers with the refusal.
     if (this.#pace.isTooSlow(nowMs)) this.#stream.lose(refusals.bodyTooSlow);
-    // Also when all of it came: whatever was held back once has the clock running until the reply is out.
+    // Even if all of it came: once a body was held back, the clock runs until the reply is out.
     windUpLibraryClock(this.#res);
     return undefined;
   }

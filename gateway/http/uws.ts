@@ -33,10 +33,10 @@ export type {
 /**
  * The library drops connections by a clock that cannot be set: ten seconds after a write that its reader did not take,
  * after a resumed read, and for bodies that bring less than 160 KB in that time. Called once a second, this keeps it
- * from striking, so that the limits of this server hold instead. Not for a response that is paused.
+ * from striking, so that the limits of this server hold instead. Not for a paused response.
  */
 export function windUpLibraryClock(res: HttpResponse): void {
-  // Only `resume` winds it up, and without a `pause` before it the connection would be read no more.
+  // Only `resume` resets it, and without a `pause` before it the connection would no longer be read.
   res.pause();
   res.resume();
 }

@@ -1,11 +1,11 @@
 /**
- * Gathers a body that has to be whole, and parses it when it is JSON.
+ * Gathers a body that must be whole, and parses it if it is JSON.
  *
  *     small   parsed where it lies, or when its last piece is there
- *     large   session asked after -> whole -> turn of its user -> counted -> parsed in slices -> handler
+ *     large   session checked -> whole -> turn of its user -> counted -> parsed in slices -> handler
  *
- * A large body is one above `largeAboveBytes` that somebody signed in sends. What it takes of the memory of bodies, and
- * its turn, are given back when its handler is through with it, or when it never gets it.
+ * A large body is one above `largeAboveBytes` from a signed-in caller. Its share of the memory of bodies and
+ * its turn are given back when its handler is done with it, or will never get it.
  */
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import {
@@ -23,15 +23,15 @@ import { wantedFields } from './request.ts';
 import type { AnyRoute } from './route.ts';
 import type { HttpResponse } from './uws.ts';
 
-/** From here on the session is worth asking after, and users take turns. */
+/** From here on it is worth checking the session first, and users take turns. */
 const largeAboveBytes = 1024 * 1024;
 /** The one before has this long to be saved. */
 const turnWaitMs = 5_000;
 
-/** What is known of a body before it comes. */
+/** What is known about a body before it arrives. */
 export interface BodyHead {
   readonly route: AnyRoute;
-  /** Whose MAC was right: nobody has asked yet whether the session lives. */
+  /** Whose MAC was valid; whether the session is alive has not been checked yet. */
   readonly credentials: Credentials | undefined;
   readonly bytesMax: number;
   /** 0 where it is not declared. */
@@ -44,11 +44,11 @@ export class WholeBody implements Receiving, Waiting {
   readonly #options: ReceivingOptions;
   readonly #recipient: Recipient;
   #buffer: BodyBuffer | undefined;
-  /** What will have been made of it beside its strings. */
+  /** The memory of what parsing makes besides its strings. */
   #made: { readonly account: BodyAccount; readonly bytes: number } | undefined;
   /** Whether nothing more is expected. */
   #over = false;
-  /** Whether nobody waits for it any more. */
+  /** Whether it is no longer wanted. */
   #ended = false;
   #checked: Promise<Refusal | undefined> | undefined;
   #waitsSinceMs: number | undefined;
@@ -139,7 +139,7 @@ export class WholeBody implements Receiving, Waiting {
     this.#received(this.#buffer.bytes);
   }
 
-  /** Asks after the session, once. A refusal is given without waiting for the rest of the body. */
+  /** Checks the session, once. A refusal does not wait for the rest of the body. */
   #check(): void {
     const { credentials } = this.#head;
     if (credentials === undefined || this.#checked !== undefined) return;
@@ -210,5 +210,5 @@ export class WholeBody implements Receiving, Waiting {
   }
 }
 
-/** Whoever asked has been told. */
+/** The caller has been told. */
 const ignored = () => {};

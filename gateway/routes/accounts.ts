@@ -182,5 +182,5 @@ function sentKeyParams({
   return { pw_nonce, version, origination, created };
 }
 
-/** Follows from the call, so that a repeat of a registration reaches the account that the first try made. */
+/** Derived from the call, so that a repeated registration reaches the account that the first try made. */
 const newUserUuid = (callId: string): string => derivedUuid(`new user\u0000${callId}`);

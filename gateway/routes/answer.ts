@@ -13,7 +13,7 @@ export const errorBodySchema = z.object({
   }),
 });
 
-/** Answers with what `replyOf` makes of it, or the refusal. */
+/** Answers with the result of `replyOf`, or the refusal. */
 export function answered<Ok>(answer: Answer<Ok>, replyOf: (ok: Ok) => RouteReply): RouteReply {
   if (isRefused(answer)) return refusedAnswer(answer.refused, answer.caller);
   return Object.assign(replyOf(answer.ok), { caller: answer.caller });

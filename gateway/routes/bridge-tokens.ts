@@ -16,7 +16,7 @@ export interface BridgeTokenRouteOptions {
 
 const tag = 'Bridge tokens';
 const invalidToken: Refusal = { status: 401, message: 'Invalid MCP token' };
-/** What bridges that name no version speak. */
+/** For bridges that name no version. */
 const defaultVersion = '20200115';
 
 const authentication = z.object({
@@ -44,14 +44,14 @@ export function bridgeTokenRoutes({ bridgeTokens, cookies }: BridgeTokenRouteOpt
       method: 'GET',
       path: '/v1/mcp-tokens',
       command: User.commands.listBridgeTokens,
-      summary: 'The bridge tokens of the account, and when each was used last and from where.',
+      summary: 'The bridge tokens of the account, and when and from where each was last used.',
       tag,
     }),
     endpoint({
       method: 'POST',
       path: '/v1/mcp-tokens',
       command: User.commands.makeBridgeToken,
-      summary: 'Makes a bridge token and shows it this once.',
+      summary: 'Makes a bridge token and shows it only this once.',
       tag,
       refusals: [400],
     }),

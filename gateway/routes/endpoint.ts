@@ -28,9 +28,9 @@ export interface Endpoint<Fields, Ok>
   readonly command: SignedInShape<Fields, Ok>;
   /** 200 with what the command answers, unless said otherwise; 204 has no body. */
   readonly status?: 200 | 201 | 202 | 204;
-  /** Of a GET that reads, and whose answering may change something all the same: HEAD does not run it. */
+  /** For a GET that reads but may still change something: HEAD does not run it. */
   readonly changesSomething?: boolean;
-  /** Statuses by which it may be refused, besides those of every session. */
+  /** Statuses with which it may be refused, besides those of every session. */
   readonly refusals?: readonly number[];
   /** Fields of the command that the gateway fills in; clients do not send them. */
   readonly adds?: Adds<Fields>;

@@ -29,7 +29,7 @@ export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
   const { readiness, filesServerUrl, captchaUiUrl } = options;
   const metadata = {
     captchaUIUrl: captchaUiUrl,
-    // Clients take `data` where there is one, and others read the bare field: this form serves both.
+    // Clients take `data` if there is one, and others read the bare field: this form serves both.
     data: { captchaUIUrl: captchaUiUrl },
     meta: { auth: {}, server: { filesServerUrl } },
   };

@@ -143,7 +143,7 @@ export function recoveryRoutes({
   ];
 }
 
-/** Whatever is wrong is said in the same words. */
+/** Every failure gets the same message. */
 function withOneText<Ok>(reply: Answer<Ok>): Answer<Ok> {
   if (!isRefused(reply) || reply.refused.status !== 401) return reply;
   return { ...reply, refused: { ...reply.refused, message: 'Invalid login credentials.', tag: undefined } };

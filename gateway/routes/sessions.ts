@@ -20,7 +20,9 @@ import { refreshBodySchema, sessionAnswer } from './sign-in-answer.ts';
 export interface SessionRouteOptions {
   readonly tokens: Pick<SessionTokens, 'verify'>;
   readonly cookies: CookieOptions;
-  /** Refreshes are counted apart from everything else: by user where the MAC is right, by address where it is not. */
+  /**
+   * Refreshes are counted apart from everything else: by user if the MAC is valid, by address if it is not.
+   */
   readonly refreshLimiter: RateLimiter;
 }
 

@@ -23,13 +23,13 @@ export interface SignInRouteOptions {
   readonly cookies: CookieOptions;
   /** `CAPTCHA_UI_URL`, sent with a failed sign-in once a captcha is needed; null when none is configured. */
   readonly captchaUiUrl: string | null;
-  /** Told the client's address of every sign-in that was refused, where the operator asks for that. */
+  /** Told the client's address of every refused sign-in, if the operator asks for that. */
   readonly signInFailed: ((clientAddress: string) => void) | undefined;
 }
 
 const shortText = z.string().max(1_024).nullish();
 
-/** A code comes under a name of its own in old clients: hence fields that are not known by name. */
+/** Old clients send a code under a name of their own: hence fields that are not known by name. */
 const loginParamsRequest = z.looseObject({
   email: emailField.nullish(),
   code_challenge: z.string().min(1).max(512),
@@ -42,7 +42,7 @@ const loginParamsRequest = z.looseObject({
 });
 type LoginParamsRequest = z.infer<typeof loginParamsRequest>;
 
-/** A locked address is told so whatever is missing, so nothing is required here. */
+/** A locked address is refused as such no matter what is missing, so nothing is required here. */
 const loginRequest = z.object({
   email: emailField.nullish(),
   password: z.string().max(1_024).nullish(),
@@ -178,7 +178,7 @@ function codeOf(request: LoginParamsRequest): { codeName?: string; code?: string
   return { code, ...(isCodeName(codeName) && { codeName: codeName.slice(0, 64) }) };
 }
 
-/** The sessions that cookies of the request are of, ended or not, by their names. The newest come last. */
+/** The sessions named by the request's cookies, ended or not. The newest come last. */
 function sessionsOf({ cookies }: Pick<RequestContext<'public'>, 'cookies'>): readonly string[] {
   const names = [...cookies.keys()].filter((name) => name.startsWith(accessCookiePrefix));
   return names
@@ -187,11 +187,11 @@ function sessionsOf({ cookies }: Pick<RequestContext<'public'>, 'cookies'>): rea
     .slice(-cookieSessionsMax);
 }
 
-/** Whether a sign-in was refused for what was tried, and not for a request that lacks something. */
+/** Whether a sign-in was refused as a failed attempt, and not because the request lacks something. */
 const isGuess = (reply: Answer<unknown>): boolean =>
   isRefused(reply) && reply.refused.captchaRequired !== undefined;
 
-/** Undefined: the bearer is not that of a living session, and the caller counts as unauthenticated. */
+/** Undefined: the bearer has no living session, and the caller counts as unauthenticated. */
 async function ownKeyParams(
   { actors, ask }: RequestContext<'optional-session'>,
   credentials: Credentials,

@@ -1,9 +1,9 @@
 /**
  * A change of password, e-mail or both (docs/protocol/authentication.md, "Change of credentials"):
  *
- *     begin   turn: the session, the path, and the row with the present hash
+ *     begin   turn: the session, the path, and the row with the current hash
  *     guard   the `signin` actor of the address debits an attempt; locked: 423
- *     hash    outside any turn: the present password against its hash, then the new one
+ *     hash    outside any turn: the current password against its hash, then the new one
  *     change  turn: are session and credentials still those of `begin`; writes row, profile and the new session
  *
  * Where password or e-mail changed, every other session ends with it, the caller's and ephemeral ones included. They

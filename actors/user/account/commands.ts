@@ -10,7 +10,7 @@ import { openSession } from './open-session.ts';
 import { ownAccount, ownRow } from './own-account.ts';
 import { register } from './register.ts';
 
-/** No second factor is asked, and the challenge is stored where the login that follows looks for it. */
+/** No second factor is asked for, and the challenge is stored where the following login looks for it. */
 const keyParams = signedInWorkflow({
   ...User.commands.keyParams,
   run: async (workflow, { codeChallenge }) => {

@@ -3,8 +3,7 @@
  *
  *     begin   turn: the session, the path, the row with the hash
  *     guard   as for a change of credentials, then the hash
- *     delete  one commit: the row that holds the address goes, so that the address is free; all sessions go, so that
- *             every token is 401 `invalid-auth`; the profile says `deleted`; the timer `purge` is armed
+ *     delete  one commit: the row with the address goes, which frees the address; all sessions go, so that every token is 401 `invalid-auth`; the profile says `deleted`; the timer `purge` is armed
  *     purge   timer: removes the account's rows in bounded commits, then makes the actor a tombstone
  *     (actors/user/purge.ts)
  *

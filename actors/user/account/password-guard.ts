@@ -1,9 +1,9 @@
 /**
- * Checking the password of a caller who is signed in already. It could be guessed here as well as at a sign-in, so
- * attempts are counted alike: debited before the hash, given back when the password is right
- * (docs/protocol/authentication.md, "Attempts and lock-out"). The counters are the account's own and not those of its
- * address: anyone can lock an address from outside, and that must not keep its owner from changing the password or
- * leaving.
+ * Checking the password of a signed-in caller. It could be guessed here as well as at sign-in, so attempts
+ * are counted the same way: debited before the hash, given back if the password is right
+ * (docs/protocol/authentication.md, "Attempts and lock-out"). The counters are the account's own and not
+ * those of its address: anyone can lock an address from outside, and that must not keep its owner from
+ * changing the password or deleting the account.
  */
 import type { Turn, Workflow } from '../../../runtime/command.ts';
 import type { AccountRow } from '../../identity/account-table.ts';
@@ -47,8 +47,8 @@ export async function serverPasswordIs(
 type Named = Pick<AccountRow, 'user_uuid' | 'identifier' | 'workspace'>;
 
 /**
- * To be called in the turn that the right password led to: the attempts at sign-ins are given back as well, and the
- * network and the device of the caller are known at the address.
+ * Call in the turn after a right password: it also gives back the attempts at sign-in, and makes the caller's
+ * network and device known at the address.
  */
 export function resetAttempts(
   turn: Turn,
@@ -63,7 +63,7 @@ export function resetAttempts(
   turn.tell(Signin, keys.guardId(account.user_uuid)).reset();
 }
 
-/** To be called in the turn by which an address is no longer the account's. */
+/** Call in the turn in which the account gives up an address. */
 export function forgetAddress(turn: Turn, account: Named): void {
   const keys = turn.use(SigninKeys);
   turn.tell(Signin, keys.actorId(addressOf(account))).forget();

@@ -1,9 +1,9 @@
 /**
  * Bridge tokens (docs/protocol/account.md, "Bridge tokens"): a program signs in with one alone, and gets the keys that
- * the client wrapped for it. The part of the token that unwraps them never comes here.
+ * the client wrapped for it. The part of the token that unwraps them is never sent here.
  *
  * Invariants:
- * - A session that a token opened is read-only where the token's scope is `read`, for its whole life.
+ * - A session opened by a token of scope `read` is read-only for its whole life.
  * - It ends with its token.
  */
 import { z } from 'zod';
@@ -51,7 +51,7 @@ const labelMissing = refuse(400, 'Give the token a name.');
 const tooMany = refuse(400, `There are ${bridgeTokensMax} bridge tokens already. Delete one first.`);
 const unknown = refuse(404, 'There is no such bridge token.');
 const unsupportedVersion = refuse(400, 'This version of the interface is not supported.');
-/** Whatever is wrong with it. */
+/** For anything that is wrong with it. */
 export const invalidToken = refuse(401, 'Invalid MCP token');
 
 const makeBridgeToken = signedInTurn({

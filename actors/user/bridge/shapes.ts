@@ -6,7 +6,7 @@ import { signedIn } from '../../signed-in.ts';
 
 export const bridgeScopes = ['read', 'write'] as const;
 
-/** Texts that the client made and that nobody here reads. */
+/** Texts that the client made and the server never reads. */
 const keyMaterialFields = {
   wrappedKeys: z.string().min(1).max(16_384),
   kdfSalt: z.string().min(1).max(256),
@@ -29,7 +29,7 @@ const bridgeToken = z.object({
 });
 
 export const bridgeTokenShapes = {
-  /** The token is shown this once. Refusals: 400 for a blank label and where there are too many. */
+  /** The token is shown only this once. Refusals: 400 for a blank label or too many tokens. */
   makeBridgeToken: signedIn({
     access: 'writes',
     fields: z.object({

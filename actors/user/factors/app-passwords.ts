@@ -38,7 +38,7 @@ const labelMissing = refuse(400, 'Give the app password a name.');
 const tooMany = refuse(400, `There are ${appPasswordsMax} app passwords already. Delete one first.`);
 const unknown = refuse(404, 'There is no such app password.');
 
-/** Whether this is one of them; it is noted as used now. */
+/** Whether this is one of them; if so its use is recorded. */
 export function acceptAppPassword(turn: Turn, secret: string): boolean {
   const found = findBySecret(turn.entries(appPasswordMap).values(), secret);
   if (found === undefined) return false;

@@ -1,6 +1,6 @@
 /**
  * Sign-ins of this account that wait for one of its devices (docs/protocol/account.md, "Approval by another device").
- * They belong to the `signin` actor of its address, which knows of sign-ins that have not come about.
+ * They belong to the `signin` actor of its address, which knows about unfinished sign-ins.
  */
 import { tell } from '../../../runtime/command.ts';
 import { SigninKeys } from '../../identity/signin-keys.ts';
@@ -38,7 +38,7 @@ const resolveApproval = signedInWorkflow({
   },
 });
 
-/** A device that is signed in may be looking: it is shown the sign-in at once. */
+/** A signed-in device may be in use: it is shown the sign-in at once. */
 export const approvalRequestedTell = tell({
   ...User.tells.approvalRequested,
   turn: (turn, approval) => {

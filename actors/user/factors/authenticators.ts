@@ -3,7 +3,7 @@
  *
  *     offered     options with a challenge, which counts once and for a few minutes
  *     added       by an attestation over that challenge; verified outside any turn
- *     used        by an assertion over a challenge of the `signin` actor; its counter never runs backwards
+ *     used        by an assertion over a challenge of the `signin` actor; its counter never goes backwards
  *
  * A challenge goes with the key that was added by it, so that a response counts once.
  */
@@ -26,7 +26,7 @@ import { signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
 const authenticatorsMax = 20;
 const challengeBytes = 32;
 const challengeMs = 300_000;
-/** What the client waits for a touch. */
+/** How long the client waits for a touch. */
 const timeoutMs = 60_000;
 /** EdDSA, ES256, RS256 in the numbers of COSE. */
 const algorithms = [-8, -7, -257];
@@ -51,7 +51,7 @@ export const authenticatorMap = sliceMap<Authenticator>({
   schema: storedSchema,
 });
 
-/** What a registration that has begun has to sign. */
+/** What a pending registration must sign. */
 export const authenticatorOfferSlice = slice<{ challenge: string; untilMs: number } | null>({
   name: 'authenticator-offer',
   format: 1,
@@ -97,7 +97,7 @@ const addAuthenticator = signedInWorkflow({
   run: async (workflow, { userUuid, attestationResponse }) => {
     const isOwn = userUuid === undefined || userUuid === workflow.self.id;
     const challenge = await workflow.turn({
-      // A repeat of the call finds here what its last turn recorded.
+      // A repeated call finds here what its last turn recorded.
       recorded: true,
       turn: (turn) => (isOwn ? (offeredChallenge(turn) ?? notVerified) : anotherUsers),
     });
@@ -111,7 +111,7 @@ const addAuthenticator = signedInWorkflow({
       supportedAlgorithmIDs: algorithms,
     }).then(
       ({ registrationInfo }) => registrationInfo?.credential,
-      // Whatever does not fit is thrown, and says nothing that a client could not know.
+      // Any mismatch is thrown, and tells nothing that the client does not know.
       () => undefined,
     );
     if (credential === undefined) return notVerified;
@@ -179,7 +179,7 @@ export interface Assertion {
   readonly challenge: string;
 }
 
-/** The authenticator that made the assertion, with the counter it is at now. Undefined when it is not right. */
+/** The authenticator that made the assertion, with its new counter. Undefined if it does not verify. */
 export async function verifyAssertion(
   authenticators: readonly Authenticator[],
   { response, challenge }: Assertion,
@@ -203,12 +203,12 @@ export async function verifyAssertion(
     });
     return verified ? { ...used, counter: authenticationInfo.newCounter } : undefined;
   } catch {
-    // A counter that ran backwards, another origin, a broken signature: each is thrown.
+    // A counter that went backwards, another origin, a broken signature: each is thrown.
     return undefined;
   }
 }
 
-/** Notes the use, unless a later one was noted meanwhile or the authenticator is gone: then the assertion does not count. */
+/** Records the use. If a later one was recorded meanwhile or the authenticator is gone, the assertion does not count. */
 export function noteUse(turn: Turn, { uuid, counter }: Authenticator): boolean {
   const stored = turn.entry(authenticatorMap, uuid);
   if (stored === undefined || (stored.counter > 0 && counter <= stored.counter)) return false;

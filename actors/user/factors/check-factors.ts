@@ -1,12 +1,12 @@
 /**
- * The second factor at sign-in (docs/protocol/account.md, "The second factor at sign-in"), asked by the `signin` actor
- * before it keeps a challenge: without one no login passes.
+ * The second factor at sign-in (docs/protocol/account.md, "The second factor at sign-in"), asked by the
+ * `signin` actor before it stores a challenge: without one no login succeeds.
  *
- *     stands in   an app password, or the token of a trusted device, passes whatever factor is on
+ *     stands in   an app password, or the token of a trusted device, passes any factor
  *     else        the one factor that counts: security keys before the authenticator app
  *
- * A wrong token of a trusted device is as good as none. Who may try how often is for the `signin` actor to say, which
- * counts for known and unknown addresses alike.
+ * A wrong token of a trusted device counts as none. Guesses are limited by the `signin` actor, which counts
+ * them for known and unknown addresses alike.
  */
 import { sharedRead, type View, workflow } from '../../../runtime/command.ts';
 import { WebAuthnSettings } from '../../settings.ts';
@@ -26,7 +26,7 @@ import { acceptTrustedDevice } from './trusted-devices.ts';
 
 export type Factor = 'totp' | 'security-key';
 
-/** Undefined: a password is all this account asks for. */
+/** Undefined: the account needs only a password. */
 function factorOf(view: View): Factor | undefined {
   if (hasAuthenticators(view)) return 'security-key';
   return isTotpOn(view) ? 'totp' : undefined;
@@ -61,7 +61,7 @@ export const checkFactors = workflow({
       },
     });
     if (!('verify' in first)) return first;
-    // Its challenge is too old, or was never made.
+    // Its challenge is too old, or never existed.
     if (assertion === undefined) return wrongKey;
     const stored = await workflow.turn({ turn: (turn) => [...turn.entries(authenticatorMap).values()] });
     const used = await verifyAssertion(stored, assertion, workflow.use(WebAuthnSettings));
@@ -74,7 +74,7 @@ const wrongRecoveryCodes = { factor: 'recovery-codes', outcome: 'wrong' } as con
 const wrongKey = { factor: 'security-key', outcome: 'wrong' } as const;
 const missing = (factor: Factor) => ({ factor, outcome: 'missing' }) as const;
 
-/** The security keys that an assertion may be made with; none where the account has no such factor. */
+/** The security keys that an assertion may be made with; none if the account has no such factor. */
 export const authenticatorsOf = sharedRead({
   ...User.commands.authenticatorsOf,
   answer: (view, { email, workspace }) => {

@@ -1,6 +1,7 @@
 /**
  * What a client has left for the recovery of its account (docs/protocol/account.md, "Recovery of an account"):
- * ciphertext under a code that never came here. Kept as a setting, and gone with every change of credentials.
+ * ciphertext under a code that is never sent here. Stored as a setting, and removed by every change of
+ * credentials.
  */
 import { sharedRead } from '../../../runtime/command.ts';
 import { User } from '../contract.ts';
@@ -17,7 +18,7 @@ export const escrow = sharedRead({
   },
 });
 
-/** The first form rested on the password alone; it is not given to anybody who has not got that. */
+/** The first form was protected only by the password, so it is never handed out without it. */
 function isOfPresentForm(text: string): boolean {
   try {
     const parsed: unknown = JSON.parse(text);

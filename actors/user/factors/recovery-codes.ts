@@ -1,6 +1,6 @@
 /**
- * Recovery codes (docs/protocol/account.md, "Recovery codes"): one text that restores the second factor when it is
- * lost. It replaces no password and opens no key.
+ * Recovery codes (docs/protocol/account.md, "Recovery codes"): one text that stands in for a lost second
+ * factor. It replaces no password and opens no key.
  */
 import type { Turn, View } from '../../../runtime/command.ts';
 import { equalInConstantTime } from '../../identity/session-tokens.ts';
@@ -12,7 +12,7 @@ import { signedInWorkflow } from '../signed-in.ts';
 
 const codeBytes = 20;
 
-/** Ten groups of four hexadecimal digits; those made before are of no use any more. */
+/** Ten groups of four hexadecimal digits; earlier ones no longer work. */
 export function generateRecoveryCodes(turn: Turn): string {
   const digits = turn.random.bytes(codeBytes).toString('hex').toUpperCase();
   const codes = digits.match(/.{4}/g)?.join(' ') ?? '';

@@ -5,7 +5,7 @@ import { removeAllAuthenticators } from './authenticators.ts';
 import { areRecoveryCodes, generateRecoveryCodes } from './recovery-codes.ts';
 import { disableTotp } from './totp.ts';
 
-/** Turns every second factor off and makes new codes; false, and nothing, where the codes are not right. */
+/** Turns every second factor off and makes new codes; does nothing and returns false if the codes are wrong. */
 export function restoreFactors(turn: Turn, codes: string): boolean {
   if (!areRecoveryCodes(turn, codes)) return false;
   disableTotp(turn);

@@ -8,7 +8,7 @@ const success = z.boolean();
 /** `x-server-password`. */
 const password = z.string().optional();
 
-/** Looked at by the library alone. Its own size is bounded by that of the body. */
+/** Read only by the library. Its size is bounded by that of the body. */
 const webAuthnResponse = z.record(z.string(), z.unknown());
 /** Normalised. */
 const address = { email: z.string(), workspace: z.string() };
@@ -24,7 +24,7 @@ const trustedDevice = z.object({
 });
 
 export const factorShapes = {
-  /** A secret for an authenticator app, not a factor yet. Refusals: 400 where one is on. */
+  /** A secret for an authenticator app, not a factor yet. Refusals: 400 if one is on. */
   offerTotpSecret: signedInOf({
     access: 'writes',
     fields: nothing,
@@ -37,13 +37,13 @@ export const factorShapes = {
     ok: z.object({ recoveryCodes: z.string() }),
   }),
 
-  /** Options for a new security key, with a challenge. Refusals: 400 where there are too many. */
+  /** Options for a new security key, with a challenge. Refusals: 400 if there are too many. */
   offerAuthenticator: signedIn({
     access: 'writes',
     fields: nothing,
     ok: z.object({ options: z.record(z.string(), z.unknown()) }),
   }),
-  /** Refusals: 400 for a response that is not right, 403 for another user's. */
+  /** Refusals: 400 for a response that does not verify, 403 for another user's. */
   addAuthenticator: signedIn({
     access: 'writes',
     fields: z.object({ userUuid: z.string().max(64).optional(), attestationResponse: webAuthnResponse }),
@@ -80,7 +80,7 @@ export const factorShapes = {
       ),
     }),
   }),
-  /** Nothing but `true` approves. Refusals: 400 where it does not wait any more. */
+  /** Only `true` approves. Refusals: 400 if it is no longer pending. */
   resolveApproval: signedIn({
     access: 'writes',
     fields: z.object({ challengeId: z.string().max(256), approve: z.unknown() }),
@@ -109,7 +109,7 @@ export const factorShapes = {
       z.object({ stale: z.literal(true) }),
     ]),
   },
-  /** What was left for a recovery; undefined where there is nothing that could be used. */
+  /** What was left for a recovery; undefined if there is nothing usable. */
   escrow: { request: nothing, reply: z.object({ escrow: escrowSchema.optional() }) },
   authenticatorsOf: {
     request: z.object(address),
@@ -120,7 +120,7 @@ export const factorShapes = {
     }),
   },
 
-  /** The password is shown this once. Refusals: 400 for a blank label and where there are too many. */
+  /** The password is shown only this once. Refusals: 400 for a blank label or too many passwords. */
   makeAppPassword: signedIn({
     access: 'writes',
     fields: z.object({ label: z.string().max(1_024) }),
@@ -138,7 +138,7 @@ export const factorShapes = {
     ok: z.object({ message: z.string() }),
   }),
 
-  /** The token is shown this once. */
+  /** The token is shown only this once. */
   trustDevice: signedIn({
     access: 'writes',
     fields: z.object({ label: z.string().max(1_024).nullish() }),

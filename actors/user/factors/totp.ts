@@ -2,13 +2,13 @@
  * The second factor of an authenticator app: TOTP after RFC 6238 with SHA-1, 6 digits, steps of 30 s and a secret of 20
  * bytes (docs/protocol/account.md, "Authenticator app").
  *
- *     offered    a fresh secret, shown to the client; for five minutes the same one
+ *     offered    a fresh secret, shown to the client; the same one for five minutes
  *     enabled    by a code made from it; recovery codes are made with it
  *     disabled   by the password; its recovery codes go with it
  *
  * Invariants:
- * - A code is accepted once: its step, and those before it, count for nothing from then on. The code that enabled the
- *   factor is not counted as used, so that a sign-in in the same half minute works.
+ * - A code is accepted once: from then on its step, and those before it, no longer count. The code that
+ *   enabled the factor is not counted as used, so that a sign-in in the same half minute works.
  * - A secret that was offered and not confirmed is no factor.
  */
 import { ScureBase32Plugin, verifySync } from 'otplib';

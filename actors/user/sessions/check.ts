@@ -1,6 +1,6 @@
 /**
  * Whether credentials stand for a living session, in the order of docs/protocol/authentication.md, "Authenticating a
- * request". The MAC was right already.
+ * request". The MAC is already verified.
  *
  * Legacy tokens of accounts below protocol 004 are not served: registration refuses such accounts, and nothing
  * imports them yet.

@@ -1,6 +1,6 @@
 /**
- * Handing out token pairs: what opens a session and what a refresh renews it with. Secrets leave in the reply and
- * in cookies, and only their hashes stay.
+ * Handing out token pairs, to open a session and to refresh it. Secrets leave in the reply and in cookies,
+ * and only their hashes stay.
  */
 import type { Turn } from '../../../runtime/command.ts';
 import type { Device, Issued } from '../../identity/session.ts';

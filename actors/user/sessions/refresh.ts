@@ -3,8 +3,9 @@
  *
  * A client that loses the answer of a refresh asks again with the pair it has, so a pair that was replaced less
  * than the grace time ago still refreshes, any number of times and in any order: each refresh puts the current
- * pair into grace and makes a new one. Nobody who holds a pair younger than the grace is ever locked out, which is
- * why a session that has rotated too often within the grace refuses another refresh instead of dropping a pair.
+ * pair into grace and makes a new one. A client whose pair was replaced within the grace is never locked out,
+ * which is why a session that has rotated too often within the grace refuses another refresh instead of
+ * dropping a pair.
  */
 import { command, type Turn } from '../../../runtime/command.ts';
 import type { Device, Issued } from '../../identity/session.ts';

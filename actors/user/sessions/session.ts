@@ -48,7 +48,7 @@ export interface Session {
 /** A session that was ended from another device. It is remembered so that its clients wipe their data. */
 export interface RevokedSession {
   readonly privateIdentifier: string;
-  /** Its refresh expiry: no client of it asks after that. */
+  /** Its refresh expiry: no client of it can come back after that. */
   readonly keptUntilMs: number;
 }
 

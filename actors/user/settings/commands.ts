@@ -53,14 +53,14 @@ const showSetting = signedInRead({
   answer: (view, { name }) => {
     const known = accountSettingNamed(name);
     if (known === undefined) return unknownName;
-    // Clients take any 200 for "there is one", and so for a second factor that is on.
+    // Clients take any 200 to mean that it is set, and so that the second factor is on.
     if (knownSetting(known).secret === true) return isStored(view, known) ? { success: true } : notSet;
     const setting = shownSetting(view, known);
     return setting === undefined ? notSet : { success: true, setting };
   },
 });
 
-/** Who can read them can pass the second factor, so the password is asked for. */
+/** They can stand in for the second factor, so reading them needs the password. */
 const showRecoveryCodes = signedInWorkflow({
   ...User.commands.getSetting,
   run: async (workflow, { password }) => {

@@ -6,15 +6,18 @@
 export interface KnownSetting {
   /** Encrypted at rest, and never shown to a client again. */
   readonly secret?: true;
-  /** `user`: by the endpoint of the settings. Others have a way of their own, or are set by the server alone. */
+  /**
+   * `user`: by the endpoint of the settings. Others have endpoints of their own, or are set only by the
+   * server.
+   */
   readonly setBy: 'user' | 'administrator' | 'second-factor' | 'server';
   /** The values it may hold; any text when absent. */
   readonly values?: readonly string[];
-  /** What an account has that never set it. */
+  /** The value of an account that never set it. */
   readonly default?: string;
 }
 
-/** UTF-8 bytes of a value; large enough for the escrow of a recovery, which is the largest there is. */
+/** UTF-8 bytes of a value; large enough for a recovery's escrow, which is the largest. */
 export const settingValueBytesMax = 48 * 1024;
 
 const frequencies = ['disabled', 'daily', 'weekly', 'monthly'];
@@ -82,7 +85,7 @@ const all: Readonly<Record<SettingName, KnownSetting>> = {
 
 export const knownSetting = (name: SettingName): KnownSetting => all[name];
 
-/** Names come in either case. Undefined for one that is not known. */
+/** Names are case-insensitive. Undefined for an unknown one. */
 export const accountSettingNamed = (name: string): AccountSettingName | undefined =>
   nameIn(accountSettingNames, name);
 export const subscriptionSettingNamed = (name: string): SubscriptionSettingName | undefined =>

@@ -11,7 +11,7 @@ const password = z.string().optional();
 const oneSetting = z.object({ success, setting: settingSchema.optional() });
 
 export const settingShapes = {
-  /** Those that are no secrets. */
+  /** Those that are not secret. */
   listSettings: signedInOf({
     access: 'reads',
     fields: nothing,
@@ -23,7 +23,7 @@ export const settingShapes = {
     fields: z.object({ name, password }),
     ok: oneSetting,
   }),
-  /** Refusals: 400 for a name or value that may not be. */
+  /** Refusals: 400 for a name or value that is not allowed. */
   putSetting: signedInOf({
     access: 'writes',
     fields: z.object({

@@ -1,4 +1,4 @@
-/** The settings an account has stored, one entry each. What is a secret rests sealed. */
+/** The settings an account has stored, one entry each. Secrets are sealed. */
 import { z } from 'zod';
 import type { Turn, View } from '../../../runtime/command.ts';
 import { type State, sliceMap } from '../../../runtime/slice.ts';
@@ -10,7 +10,7 @@ import type { Setting } from './schema.ts';
 
 interface StoredSetting {
   readonly uuid: string;
-  /** Null in a secret that was set to nothing, and in any other for the same reason. */
+  /** Null in a setting that was set to null, secret or not. */
   readonly value: string | Uint8Array | null;
   readonly createdAtMicros: number;
   readonly updatedAtMicros: number;
@@ -33,7 +33,7 @@ export const settingMap = sliceMap<StoredSetting>({
 export const isStored = (state: State, name: SettingName): boolean =>
   state.entry(settingMap, name) !== undefined;
 
-/** What it holds, secrets included: for the server's own use. The default where it was never set. */
+/** What it holds, secrets included: for the server's own use. The default if it was never set. */
 export function settingValue(view: View, name: SettingName): string | null {
   const stored = view.entry(settingMap, name);
   if (stored === undefined) return knownSetting(name).default ?? null;
@@ -41,13 +41,16 @@ export function settingValue(view: View, name: SettingName): string | null {
   return value instanceof Uint8Array ? view.use(UserSecrets).open(sealedFor(view, name), value) : value;
 }
 
-/** A secret as clients are shown it that proved the password. */
+/** A secret, as shown to clients that proved the password. */
 export function revealedSetting(view: View, name: SettingName): Setting | undefined {
   const stored = view.entry(settingMap, name);
   return stored && shown(name, { ...stored, value: settingValue(view, name) });
 }
 
-/** What a client is shown. Undefined for what was never set and has no default. Not to be asked for secrets. */
+/**
+ * What a client is shown. Undefined for what was never set and has no default. Must not be called for
+ * secrets.
+ */
 export function shownSetting(view: View, name: SettingName): Setting | undefined {
   const { secret = false, default: initial } = knownSetting(name);
   if (secret) throw new Error(`the setting ${name} is not to be shown`);

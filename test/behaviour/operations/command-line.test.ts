@@ -214,7 +214,10 @@ test.serial('user: found by address, shown, and signed out only when that is mea
   t.like(await run('user', 'promote', userUuid), { code: 0, out: 'The user is an administrator now.\n' });
   t.deepEqual(await json('user', 'promote', userUuid), { userUuid, changed: false });
   t.regex((await run('user', 'show', userUuid)).out, /INTERNAL_TEAM_USER/);
-  t.like(await run('user', 'demote', userUuid), { code: 0, out: 'The user is no administrator any more.\n' });
+  t.like(await run('user', 'demote', userUuid), {
+    code: 0,
+    out: 'The user is no longer an administrator.\n',
+  });
   t.like(await run('user', 'demote', nobody), { code: 1, err: 'There is no user with that uuid.\n' });
   t.like(await run('user', 'show', nobody), { code: 1, err: 'There is no user with that uuid.\n' });
   t.like(await run('user', 'show', 'bob'), { code: 64, err: 'user_uuid is not a uuid.\n' });
@@ -290,7 +293,7 @@ test.serial(
     const file = join(DATA_DIR, 'internal-api-token');
     const without = await commandLine(['nodes', '--address', address], { DATA_DIR });
     t.is(without.code, 1);
-    t.regex(without.err, /^The internal API takes its token only.* --token names the file\.\n$/);
+    t.regex(without.err, /^The internal API needs its token.* --token names the file\.\n$/);
     writeFileSync(file, 'right\n');
     t.is((await commandLine(['nodes', '--address', address], { DATA_DIR })).code, 0);
     t.is((await commandLine(['nodes', '--address', address, '--token', file])).code, 0);
