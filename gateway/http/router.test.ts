@@ -126,7 +126,7 @@ test('an area is what lies below its path, however that is escaped, and the inne
 
 test('OPTIONS is a route only where an area says that it is no preflight, and its Allow names what there is', (t) => {
   const routes = [emptyRoute('OPTIONS', '/dav'), emptyRoute('PROPFIND', '/dav')];
-  t.throws(() => createRouter(routes), { message: /never be asked/ });
+  t.throws(() => createRouter(routes), { message: /never be called/ });
   const areas = [{ prefix: '/dav', ownOptions: true }] as const;
   const found = createRouter(routes, areas).find('get', '/dav');
   t.like(found, { status: 405, headers: { Allow: 'OPTIONS, PROPFIND' } });
