@@ -30,6 +30,7 @@ test('addresses that nobody has leave nothing behind after some days, however ma
   const worst = Math.max(...rows.slice(days / 2));
   const early = Math.max(...rows.slice(0, days / 2));
   t.log(`rows by day: ${rows}`);
-  t.true(worst <= early + 2, `rows by day: ${rows}`);
+  // Not the same every day: some of these addresses are asked for a second factor that they do not have.
+  t.true(worst <= 1.25 * early, `rows by day: ${rows}`);
   t.true(rows[0] !== undefined && rows[0] >= addressesADay, `rows by day: ${rows}`);
 });
