@@ -70,7 +70,7 @@ test('how long the database is waited for fits into what callers wait, and conne
   t.deepEqual(problemsOf({ DATABASE_READ_CONNECTIONS: '27' }), []);
   t.regex(
     problemsOf({ DATABASE_READ_CONNECTIONS: '28' }).join(),
-    /connections to the database are 41 together/,
+    /connections to the database are 41 in all/,
   );
   t.deepEqual(problemsOf({ DATABASE_READ_CONNECTIONS: '28', DATABASE_URL: 'postgresql://a@b/c' }), []);
 });

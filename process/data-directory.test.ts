@@ -13,7 +13,7 @@ function pathOf(t: ExecutionContext): string {
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
-test('the directory and what is kept in it belong to their owner alone', async (t) => {
+test('the directory and its contents are closed to all but their owner', async (t) => {
   const path = pathOf(t);
   const directory = await openDataDirectory(path);
   await directory.keep('secret', () => 'value');
@@ -37,7 +37,7 @@ test('a kept text is made once and survives its maker', async (t) => {
   await second.release();
 });
 
-test('a directory that others may read, write or list is refused with what to do, and is left as it is', async (t) => {
+test('a directory that others may read, write or list is refused with advice, and left unchanged', async (t) => {
   const path = pathOf(t);
   await (await openDataDirectory(path)).release();
   for (const mode of [0o701, 0o702, 0o704, 0o720, 0o740, 0o750, 0o755, 0o777]) {
@@ -70,7 +70,7 @@ test('a text that is replaced is closed to others, and whole', async (t) => {
   await directory.release();
 });
 
-test('a directory that a server on another machine has is refused, and says how to go on without that one', async (t) => {
+test('a directory held by a server on another machine is refused, with how to go on without that server', async (t) => {
   const path = pathOf(t);
   await (await openDataDirectory(path)).release();
   const holder = 'lock.1.there.holder';

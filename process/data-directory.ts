@@ -12,18 +12,18 @@ export interface DataDirectory {
    * not at all.
    */
   keep(name: string, make: () => string): Promise<string>;
-  /** Keeps this text under this name from now on, whatever was there. The file has mode 0600. */
+  /** Keeps this text under this name from now on, replacing what was there. The file has mode 0600. */
   replace(name: string, text: string): Promise<void>;
-  /** Whether a file of this name is there: how an operator tells the next start something once. */
+  /** Whether a file of this name exists: an operator's one-time message to the next start. */
   has(name: string): Promise<boolean>;
-  /** Removes such a file, once what it asked for is done. */
+  /** Removes such a file, once its request is done. */
   forget(name: string): Promise<void>;
   release(): Promise<void>;
 }
 
 /**
- * Makes the directory if it is absent (mode 0700) and takes its lock. One that is open to other users is refused; its
- * group may pass, as the embedded database does when root starts it. @throws StartError
+ * Makes the directory if it is absent (mode 0700) and takes its lock. One that is open to other users is
+ * refused; its group may traverse it, as the embedded database does when root starts it. @throws StartError
  */
 export async function openDataDirectory(path: string): Promise<DataDirectory> {
   const directory = resolve(path);
@@ -31,7 +31,7 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
     if (error instanceof StartError) throw error;
     if (error instanceof HeldElsewhereError) throw heldElsewhere(directory, error);
     throw new StartError(
-      `The data directory ${directory} cannot be used: ${error.message}. It has to be writable and on a local file system; DATA_DIR names another one.`,
+      `The data directory ${directory} cannot be used: ${error.message}. It must be writable and on a local file system; set DATA_DIR to use another one.`,
       exitCodes.config,
       { cause: error },
     );
@@ -57,19 +57,19 @@ async function makeAndLock(directory: string) {
   const mode = (await stat(directory)).mode & 0o777;
   if ((mode & openToOthers) !== 0) {
     throw new StartError(
-      `The data directory ${directory} is open to other users (mode ${mode.toString(8)}), and the root secret is in it: run \`chmod 700 ${directory}\`, or name another one by DATA_DIR, which is made if it is absent.`,
+      `The data directory ${directory} is open to other users (mode ${mode.toString(8)}), and the root secret is in it: run \`chmod 700 ${directory}\`, or set DATA_DIR to another one, which is created if it is absent.`,
       exitCodes.config,
     );
   }
   return lockDirectory(directory);
 }
 
-/** All but that the group may pass. */
+/** All permissions except the group's to traverse it. */
 const openToOthers = 0o067;
 
 const heldElsewhere = (directory: string, { machine, holder }: HeldElsewhereError): StartError =>
   new StartError(
-    `A server on the machine "${machine}" has the data directory ${directory}, or had it and could not say that it ended. Stop it there. If there is no such server, remove the file ${holder} from the directory. A data directory belongs on a local file system, to one machine.`,
+    `A server on the machine "${machine}" uses the data directory ${directory}, or did not shut down cleanly. Stop it there. If there is no such server, remove the file ${holder} from the directory. Keep a data directory on a local file system, used by one machine.`,
     exitCodes.inUse,
   );
 
@@ -77,7 +77,8 @@ async function keep(path: string, make: () => string): Promise<string> {
   const kept = await readIfPresent(path);
   if (kept !== undefined) return kept;
   const text = make();
-  // Written and synced under another name first: a crash must not leave half a secret that is then taken as whole.
+  // Written and synced under another name first: a crash must not leave half a secret that is later taken for
+  // a whole one.
   const draft = `${path}.${randomUUID()}.tmp`;
   try {
     await writeDurably(draft, text);

@@ -1,6 +1,7 @@
 /**
- * How a process uses its database: connections by purpose, and how long it waits for what. Each purpose has connections of
- * its own, so that no flood of one stops another; those for ownership (one) and for the lease (two) are fixed.
+ * How a process uses its database: connections by purpose, and time-outs. Each purpose has its own
+ * connections, so that a flood of one does not stop another; those for ownership (one) and the lease (two)
+ * are fixed.
  */
 import { defaultLimits, type Limits } from '../runtime/host/limits.ts';
 import { integer, milliseconds, type SettingsOf, section } from '../runtime/setting.ts';
@@ -23,7 +24,7 @@ export const databaseSettings = section('Data', {
     min: 3,
     max: 64,
     default: 4,
-    description: 'Connections for what clients read. The reads of one account never take all of them.',
+    description: 'Connections for reads of clients. The reads of one account never take all of them.',
   }),
   barrierConnections: integer({
     name: 'DATABASE_BARRIER_CONNECTIONS',
@@ -40,7 +41,7 @@ export const databaseSettings = section('Data', {
     min: 1,
     max: 64,
     default: 2,
-    description: 'Connections for sweeps of timers and tells, and for what operators ask.',
+    description: 'Connections for sweeps of timers and tells, and for queries of operators.',
   }),
   waitMs: milliseconds({
     name: 'DATABASE_WAIT_MS',
@@ -76,11 +77,11 @@ export const databaseSettings = section('Data', {
 });
 export interface DatabaseSettings extends SettingsOf<typeof databaseSettings> {}
 
-/** For whoever looks at the database of our own beside the server: `psql`, a backup. */
+/** For others that use the embedded database beside the server: `psql`, a backup. */
 const keptForOthers = 10;
 const fixedConnections = 3;
 
-/** What the settings ask of each other. */
+/** Constraints between the settings. */
 export function databaseContradictionsOf(settings: DatabaseSettings, isEmbedded: boolean): readonly string[] {
   const { waitMs, statementTimeoutMs, lockWaitMs } = settings;
   const problems: string[] = [];
@@ -91,14 +92,14 @@ export function databaseContradictionsOf(settings: DatabaseSettings, isEmbedded:
   }
   if (waitMs + statementTimeoutMs > defaultLimits.defaultDeadlineMs) {
     problems.push(
-      `DATABASE_WAIT_MS and DATABASE_STATEMENT_TIMEOUT_MS may be ${defaultLimits.defaultDeadlineMs} together at most: nobody waits longer for an answer.`,
+      `DATABASE_WAIT_MS and DATABASE_STATEMENT_TIMEOUT_MS may be ${defaultLimits.defaultDeadlineMs} together at most: no caller waits longer for an answer.`,
     );
   }
   const connections = connectionsOf(settings);
   const connectionsMax = embeddedConnectionsMax - keptForOthers;
   if (isEmbedded && connections > connectionsMax) {
     problems.push(
-      `The connections to the database are ${connections} together, with ${fixedConnections} that are fixed, and a database of our own has ${connectionsMax}: lower DATABASE_COMMIT_CONNECTIONS, DATABASE_READ_CONNECTIONS, DATABASE_BARRIER_CONNECTIONS or DATABASE_SWEEP_CONNECTIONS.`,
+      `The connections to the database are ${connections} in all, including ${fixedConnections} fixed ones, and the embedded database allows ${connectionsMax}: lower DATABASE_COMMIT_CONNECTIONS, DATABASE_READ_CONNECTIONS, DATABASE_BARRIER_CONNECTIONS or DATABASE_SWEEP_CONNECTIONS.`,
     );
   }
   return problems;
@@ -124,7 +125,10 @@ export const storeLimitsOf = (settings: DatabaseSettings) =>
     lockWaitMs: settings.lockWaitMs,
   }) satisfies Partial<PostgresStoreOptions>;
 
-/** No more at once than there are connections for it. The committer's own look-ups have a connection of the reads. */
+/**
+ * No more at once than there are connections for it. The committer's own look-ups use a connection of the
+ * reads.
+ */
 export function runtimeLimitsOf(settings: DatabaseSettings): Limits {
   const commitsAsideInFlightMax = Math.floor(settings.commitConnections / 2);
   return {

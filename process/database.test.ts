@@ -126,7 +126,7 @@ test('a live node of another name is refused, a dead one or our own predecessor 
   await t.notThrowsAsync(checkDatabase(store, expected));
 });
 
-test('nodes that reach one another serve one database, one that cannot be reached keeps them out', async (t) => {
+test('nodes that reach one another share a database, one that cannot be reached keeps them out', async (t) => {
   const { store } = storeOf();
   const clustered = { ...expected, isClustered: true };
   await store.register({ ...nodeOf('other'), address: 'machine' }, leaseMs);
@@ -136,7 +136,7 @@ test('nodes that reach one another serve one database, one that cannot be reache
   await t.throwsAsync(checkDatabase(store, clustered), { message: /"alone".*without NATS_URL/ });
 });
 
-test('a failure is told with what led to it, as one sentence', async (t) => {
+test('a failure is reported with its causes, as one sentence', async (t) => {
   const cause = new Error('connection refused');
   for (const words of ['nobody takes us', 'nobody takes us.']) {
     const failing = () => Promise.reject(new Error(words));

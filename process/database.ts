@@ -24,7 +24,7 @@ export interface Database {
   stop(): Promise<void>;
 }
 
-/** The external database that `databaseUrl` names, else one of our own. @throws StartError */
+/** The external database that `databaseUrl` names, else the embedded one. @throws StartError */
 export async function openDatabase(
   databaseUrl: string | undefined,
   directory: DataDirectory,
@@ -65,7 +65,7 @@ export async function openStore(
   });
 }
 
-/** Whatever `work` fails of is told as the database's failure. @throws StartError */
+/** Reports any failure of `work` as the database's. @throws StartError */
 export async function needing<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

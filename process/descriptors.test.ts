@@ -12,7 +12,7 @@ test('connections leave descriptors for everything else', (t) => {
   t.is(connectionsWithin(60_000, ''), 60_000);
 });
 
-test('this very process has a limit, or none that is told', (t) => {
+test('this very process has a limit, or the system reports none', (t) => {
   const connections = connectionsWithin(Number.MAX_SAFE_INTEGER);
   t.true(connections > 0);
   if (process.platform === 'linux') t.true(connections < 2 ** 31);

@@ -4,12 +4,15 @@ import { readFileSync } from 'node:fs';
 /** For the database, other nodes, files and the admin port. */
 const reserved = 256;
 
-/** No more than `wanted`. `limits` is what Linux says of a process; other systems say nothing, and are believed to have enough. */
+/**
+ * No more than `wanted`. `limits` is what Linux reports for a process; other systems report nothing, and are
+ * assumed to have enough.
+ */
 export function connectionsWithin(wanted: number, limits = limitsOfProcess()): number {
   const [, soft] = /^Max open files\s+(\d+)\s/m.exec(limits) ?? [];
   if (soft === undefined) return wanted;
   const descriptors = Number(soft);
-  // Where there are next to none, half of them are better than no server.
+  // With hardly any, half of them are better than no server.
   return Math.min(wanted, Math.max(descriptors - reserved, Math.floor(descriptors / 2)));
 }
 

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 
-/** Makes a file of mode 0600 that is whole even after a power cut. Rejects when there is one of that name. */
+/** Makes a file of mode 0600 that is whole even after a power cut. Rejects if the name is taken. */
 export async function writeDurably(path: string, text: string): Promise<void> {
   const file = await open(path, 'wx', 0o600);
   try {

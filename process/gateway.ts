@@ -72,7 +72,7 @@ export async function openGateway(options: ServerOptions, parts: GatewayParts): 
   return gateway.listen(config.host, config.port);
 }
 
-/** Tells where the system gives fewer than what is set needs. */
+/** Warns if the system allows fewer than the settings need. */
 function connectionsFor({ config, logger }: ServerOptions): number {
   const { connectionsMax: wanted, sockets } = config.gateway;
   const connectionsMax = connectionsWithin(wanted);

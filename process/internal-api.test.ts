@@ -26,12 +26,12 @@ async function fileOf(t: ExecutionContext, text: string): Promise<string> {
   return path;
 }
 
-test('a certificate that is not there refuses the start and names its setting', async (t) => {
+test('a missing certificate refuses the start and names its setting', async (t) => {
   const message = await refusal(t, { GRPC_CERT_FILE: '/nowhere.pem', GRPC_KEY_FILE: '/nowhere.key' });
   t.regex(message, /\/nowhere\.pem .*GRPC_CERT_FILE.*ENOENT/);
 });
 
-test('files that are no certificate and key refuse the start', async (t) => {
+test('files that are not a certificate and its key refuse the start', async (t) => {
   const path = await fileOf(t, 'not a certificate');
   t.regex(await refusal(t, { GRPC_CERT_FILE: path, GRPC_KEY_FILE: path }), /GRPC_CERT_FILE.*do not fit/);
 });

@@ -1,6 +1,6 @@
 /**
- * The internal API: on a socket in the data directory always, for who may read that directory, and on a port if there is
- * to be one. A port without mutual TLS asks for the token, which then is in the data directory too.
+ * The internal API: always on a socket in the data directory, for those who may read that directory, and on a
+ * port if one is set. A port without mutual TLS requires the token, which is then in the data directory too.
  */
 import { chmod, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ export async function openInternalApi(
   return { socketPath, port: await api.listenOnPort(host, port, { credentials, token }) };
 }
 
-/** Whoever holds the lock of the directory may take away what the process before has left. @throws StartError */
+/** The holder of the directory's lock may remove what the previous process left. @throws StartError */
 async function listenOnSocket(api: InternalApi, directory: string): Promise<string> {
   const socketPath = join(directory, internalApiSocket);
   try {

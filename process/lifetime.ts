@@ -21,7 +21,7 @@ const sameSignalMs = 500;
 export interface LifetimeOptions {
   readonly logger: Logger;
   readonly clock: Clock;
-  /** Milliseconds that all closing together may take. */
+  /** Milliseconds that closing everything may take. */
   readonly closeMostMs: number;
   exit(code: number): void;
 }
@@ -44,7 +44,7 @@ export class Lifetime {
     return this.#ending !== undefined;
   }
 
-  /** Runs `work`, which opens things. Undefined: the process began to end before it was through. */
+  /** Runs `work`, which opens things. Undefined: the process began to end before it was done. */
   async open<T>(work: () => Promise<T>): Promise<T | undefined> {
     const opening = work();
     this.#opening = opening.catch(() => undefined);
@@ -56,7 +56,7 @@ export class Lifetime {
     }
   }
 
-  /** To be called right after something was opened. */
+  /** Call right after something was opened. */
   onEnd(close: () => unknown): void {
     this.#closers.push(close);
     if (this.isEnding) throw new EndingError('the process is ending');

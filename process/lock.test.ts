@@ -71,7 +71,7 @@ test('the lock dies with its process and leaves one name behind', async (t) => {
 
 const here = { name: 'here', id: 'a', boot: 'today' };
 
-/** A server of that machine that was killed: its socket is silent here, whatever it does there. */
+/** A server of that machine that was killed: its socket is silent here either way. */
 async function silentHolder(directory: string, machine: Machine): Promise<void> {
   const lock = await lockDirectory(directory, machine);
   const [holder = ''] = readdirSync(directory).filter((name) => name.endsWith('.holder'));
@@ -103,7 +103,7 @@ for (const [what, machine, isTaken] of [
   });
 }
 
-test('a server that ended in order on another machine leaves the directory to anybody', async (t) => {
+test('a server that shut down cleanly on another machine leaves the directory to any other', async (t) => {
   const directory = directoryOf(t);
   await (await lockDirectory(directory, { name: 'there', id: 'b', boot: 'then' }))?.release();
   const lock = await lockDirectory(directory, here);

@@ -5,22 +5,24 @@
  * Socket files outlive their listener, and removing a dead one by its name could remove the live one of a server
  * that came first. So names are never used twice: `lock.<n>.sock` counts up.
  *
- * On a file system that machines share, the socket of another machine is silent although its server lives. So who takes
- * n first says on which machine he is, in `lock.<n>.<random>.holder`, and takes that back when he ends in order.
+ * On a file system that machines share, the socket of another machine is silent although its server lives. So
+ * a server that takes n first records its machine, in `lock.<n>.<random>.holder`, and removes that when it
+ * shuts down cleanly.
  *
- * 1. Listen under a private name. From here on whoever connects gets an answer.
+ * 1. Listen under a private name. From here on anything that connects gets an answer.
  * 2. Find the highest n. If a holder of n is on another machine, or something listens there, the directory is taken:
  *    give up.
  * 3. Write a holder of n + 1. Hard-link the private name to n + 1. That name appears at once and already listening; if
- *    it exists, another starter was faster: remove my holder, go to 2.
- * 4. Look again. If there is a higher name than mine, mine had been used and swept before (step 5): remove it and my
- *    holder, go to 2. Else the lock is held.
+ *    it exists, another starter was faster: remove our holder, go to 2.
+ * 4. Look again. If there is a higher name than ours, ours had been used and swept before (step 5): remove it
+ *    and our holder, go to 2. Else the lock is held.
  * 5. Remove what is lower. The name held stays when the server ends, and is what the next one counts from.
  *
  * Invariants: the highest name is never removed; a server links n + 1 only after it found n dead, on its own machine or
- * with no holder; a name that is there has its holder beside it from the first moment; whoever holds the lock listens at
- * the highest name. A crash at any step leaves at most dead names and holders behind. Those of an earlier start of this
- * machine are dead as their sockets are; those of another machine keep the directory until somebody who knows removes them.
+ * with no holder; a name that is there has its holder beside it from the first moment; the holder of the lock
+ * listens at the highest name. A crash at any step leaves at most dead names and holders behind. Those of an
+ * earlier start of this machine are dead as their sockets are; those of another machine keep the directory
+ * until an operator removes them.
  */
 import { randomUUID } from 'node:crypto';
 import { link, readdir, readFile, rename, rm } from 'node:fs/promises';
@@ -34,7 +36,7 @@ export interface DirectoryLock {
   release(): Promise<void>;
 }
 
-/** A server of another machine has the directory, or had it and was not able to say that it ended. */
+/** A server of another machine has the directory, or did not shut down cleanly. */
 export class HeldElsewhereError extends Error {
   readonly machine: string;
   readonly holder: string;
@@ -124,14 +126,14 @@ async function isTaken(directory: string, generation: number, here: Machine): Pr
   return answers(join(directory, nameOf(generation)));
 }
 
-/** Under another name first, as it must not be read half written. */
+/** Under another name first, so that it is never read half written. */
 async function writeHolder(directory: string, name: string, here: Machine): Promise<void> {
   const draft = join(directory, `${name}.tmp`);
   await writeDurably(draft, JSON.stringify(here));
   await rename(draft, join(directory, name));
 }
 
-/** Undefined: it was taken back at this moment. */
+/** Undefined: it was just removed. */
 async function readHolder(path: string): Promise<Machine | undefined> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as Machine;

@@ -1,6 +1,7 @@
 /**
- * The log: JSON lines on standard error, so that standard output is left to what people are told. Modules log no
- * tokens, cookies, addresses of people or bodies in the first place; the redaction here is the net below that.
+ * The log: JSON lines on standard error, so that standard output is free for messages to people. Modules log
+ * no tokens, cookies, addresses of people or bodies in the first place; the redaction here is the net below
+ * that.
  */
 import { type Logger, pino } from 'pino';
 
@@ -28,7 +29,7 @@ export function createLogger(
   return pino(
     {
       level,
-      // Neither the process nor the machine: whoever collects logs knows them.
+      // Neither the process nor the machine: log collectors know them.
       base: { node },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },

@@ -1,13 +1,13 @@
-/** Which machine this is, and since when, so that a lock on a file system that machines share names its holder. */
+/** Which machine this is, and since when, so that a lock on a shared file system can name its holder. */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 
 export interface Machine {
   readonly name: string;
-  /** Tells machines of one name apart; empty where the system has none. */
+  /** Tells machines of one name apart; empty if the system has none. */
   readonly id: string;
-  /** Another after each start of the kernel. Containers of one machine have the same; undefined where nobody tells. */
+  /** Changes with each boot. Containers of one machine share it; undefined if unknown. */
   readonly boot: string | undefined;
 }
 
@@ -19,13 +19,13 @@ export async function thisMachine(): Promise<Machine> {
   return { name: hostname(), id: id === undefined ? '' : digestOf(id), boot };
 }
 
-/** Whether sockets of the one can be listened on by the other: only then does a silent socket say anything. */
+/** Whether the two share sockets: only then does a silent socket mean anything. */
 export function isElsewhere(other: Machine, here: Machine): boolean {
   if (here.boot !== undefined && other.boot === here.boot) return false;
   return other.name !== here.name || other.id !== here.id;
 }
 
-/** The id itself is not to be spread. */
+/** The id itself must stay private. */
 const digestOf = (id: string): string =>
   createHash('sha256').update(`scriptorium ${id}`).digest('hex').slice(0, 16);
 

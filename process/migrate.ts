@@ -7,7 +7,7 @@ import { exitCodes, StartError } from './start-error.ts';
 /** Changes nothing. @throws StartError */
 export async function planMigration(databaseUrl: string | undefined): Promise<readonly Migration[]> {
   const connection = connectionOf(databaseUrl);
-  return needing('The database cannot be asked', () => lackingMigrations(connection));
+  return needing('The database cannot be queried', () => lackingMigrations(connection));
 }
 
 /** Resolves to the ids of what was applied, each of which `onApplied` was told. @throws StartError */
@@ -16,7 +16,7 @@ export async function migrateDatabase(
   onApplied: (id: string) => void,
 ): Promise<readonly string[]> {
   const connection = connectionOf(databaseUrl);
-  return needing('The schema could not be brought up to date; trying again goes on from there', () =>
+  return needing('The schema could not be brought up to date; another try continues from there', () =>
     applyMigrations(connection, onApplied),
   );
 }

@@ -19,13 +19,13 @@ async function refusedOf(t: ExecutionContext, checking: Promise<void>): Promise<
   return error.message;
 }
 
-test('every program that the package brings is recorded, and is as it was recorded', async (t) => {
+test('every program in the package is recorded, and matches its record', async (t) => {
   const installed = readdirSync(installedBinaries()).filter((name) => name.endsWith('.node'));
   t.deepEqual(installed.toSorted(), Object.keys(binaries).toSorted());
   for (const name of installed) await t.notThrowsAsync(checkNativeHttp(runtimeOf(name)), name);
 });
 
-test('one that was changed is refused, and so is one that is not there', async (t) => {
+test('a changed program is refused, and so is a missing one', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'native-http-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const url = pathToFileURL(`${folder}/`);
@@ -35,15 +35,15 @@ test('one that was changed is refused, and so is one that is not there', async (
   await t.notThrowsAsync(checkNativeHttp(here, url));
   bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
   writeFileSync(join(folder, nameHere), bytes);
-  t.regex(await refusedOf(t, checkNativeHttp(here, url)), /is not the one .* and is not loaded/);
+  t.regex(await refusedOf(t, checkNativeHttp(here, url)), /is not the one .* and was not loaded/);
 });
 
-test('a Node that has none is told which have one', async (t) => {
+test('a Node without one is told which versions have one', async (t) => {
   const newer = { ...here, version: 'v26.1.0', versions: { modules: '147' } };
   const message = await refusedOf(t, checkNativeHttp(newer));
   t.true(
     message.startsWith(`There is no native HTTP server for Node.js 26.1.0 on ${here.platform} ${here.arch}.`),
   );
   t.true(message.endsWith(whatThereIs()));
-  t.regex(whatThereIs(), /^Those of this release are for Node\.js 20 and 22 on .*linux x64.*\.$/);
+  t.regex(whatThereIs(), /^This release has one for Node\.js 20 and 22 on .*linux x64.*\.$/);
 });

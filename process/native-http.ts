@@ -1,7 +1,7 @@
 /**
- * The native part of the HTTP server: a program of others that is loaded into the process that holds every key. What this
- * release was tested with is recorded here, and anything else is refused before it is loaded. `npm ci` checks packages as
- * they arrive; this is for what happens to them afterwards.
+ * The native part of the HTTP server: third-party code that is loaded into the process with all the keys.
+ * What this release was tested with is recorded here, and anything else is refused before it is loaded. `npm
+ * ci` checks packages as they arrive; this guards against later changes.
  *
  * Each is for one platform, one kind of processor, and one version of the interface that Node gives to such programs
  * (`process.versions.modules`).
@@ -38,10 +38,10 @@ export const binaries: Readonly<Record<string, string>> = {
   'uws_win32_x64_127.node': '585d6ee2dbfc750b1d5a59e6ceaef8a977e90ef3e298a82821d58b41cd72a8c0',
 };
 
-/** The versions of Node that the interfaces belong to, where this release runs on them. */
+/** The versions of Node of these interfaces, if this release runs on them. */
 const nodeVersions: Readonly<Record<string, number>> = { 115: 20, 127: 22 };
 
-/** What there is to run on. */
+/** The system to run on. */
 export interface Runtime {
   readonly platform: string;
   readonly arch: string;
@@ -68,7 +68,7 @@ export async function checkNativeHttp(runtime: Runtime, folder = installedBinari
   }
   if (createHash('sha256').update(bytes).digest('hex') === expected) return;
   throw refused(
-    `The native HTTP server ${name} is not the one that this release was tested with, and is not loaded. Find out who changed it, then run \`npm ci\`.`,
+    `The native HTTP server ${name} is not the one that this release was tested with, and was not loaded. Find out what changed it, then run \`npm ci\`.`,
   );
 }
 
@@ -77,7 +77,7 @@ export function whatThereIs(): string {
   const names = Object.keys(binaries).map((name) => /^uws_(\w+)_(\w+)_\d+\.node$/.exec(name) ?? []);
   const systems = new Set(names.map(([, platform, arch]) => `${platform} ${arch}`));
   const versions = Object.values(nodeVersions).join(' and ');
-  return `Those of this release are for Node.js ${versions} on ${[...systems].join(', ')}.`;
+  return `This release has one for Node.js ${versions} on ${[...systems].join(', ')}.`;
 }
 
 const refused = (message: string): StartError => new StartError(message, exitCodes.config);

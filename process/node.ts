@@ -41,7 +41,7 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
     // One core is left for the event loop.
     concurrent: Math.max(1, availableParallelism() - 1),
     waiting: 256,
-    // An office whose people all sign in at once waits for a second; nobody else waits for them.
+    // An office that signs in all at once waits for a second; nobody else waits for it.
     waitingPerLane: 64,
   });
   const { captchaServerUrl } = config;
@@ -70,7 +70,7 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
     node: rowOf(options),
     shardCount: resources.shardCount,
     leaseMs: config.leaseMs,
-    // Our own database is in the directory whose lock this process holds; another one may be shared.
+    // The embedded database is in the directory whose lock this process holds; another one may be shared.
     isPredecessorDead: secrets.databaseUrl === undefined,
     verify: resources.verify,
     onRejected: (error) => rejected(options, error),
@@ -78,7 +78,7 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
   return node;
 }
 
-/** A process that is a gateway only shows itself to operators by a row like a host's; nothing depends on its lease. */
+/** A gateway-only process is visible to operators by a row like a host's; nothing depends on its lease. */
 export function createPresence(options: ServerOptions, { resources }: Pick<NodeParts, 'resources'>) {
   const { config, clock, random, logger } = options;
   return new Incarnations({

@@ -1,6 +1,6 @@
 /**
- * What is written once the server runs is the log, line by line: what Node and libraries would write by themselves goes
- * there too, so that whoever collects the log can read all of it.
+ * Once the server runs, all output is the log, line by line: what Node and libraries would write by
+ * themselves goes there too, so that a log collector can read all of it.
  */
 import { format } from 'node:util';
 import type { Logger } from '../runtime/ports.ts';

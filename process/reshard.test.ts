@@ -14,7 +14,7 @@ test.after.always(() => server?.stop());
 const node = { id: 'a', incarnation: 'a1', address: '', roles: 'all', version: '0', formats: '1' };
 const onProgress = () => undefined;
 
-test('what came of it is told, and what stands in its way, each with a code of its own', async (t) => {
+test('its result is reported, and so is what prevents it, each with its own code', async (t) => {
   const connection = await server.createDatabase();
   const url = databaseUrl(connection);
   const refused = async (shardCount: number, exitCode: number, message: RegExp) => {

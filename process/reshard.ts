@@ -42,7 +42,7 @@ export async function reshardDatabase(request: ReshardRequest): Promise<Resharde
       );
     case 'live':
       throw new StartError(
-        `The node "${ended.node}" has a lease for another ${ended.expiresInMs} ms. Stop every node first; one that ended without a word is waited for.`,
+        `The node "${ended.node}" has a lease for another ${ended.expiresInMs} ms. Stop every node first; the lease of one that died must run out.`,
         exitCodes.inUse,
       );
     case 'begun':

@@ -1,4 +1,4 @@
-/** What every role stands on: the data directory, the keys, the database and what is fixed in it. */
+/** What every role needs: the data directory, the keys, the database and what is fixed in it. */
 import type { Keyring } from '../runtime/keyring.ts';
 import type { Store } from '../runtime/store/store.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
@@ -14,7 +14,7 @@ export interface Resources {
   readonly generation: string;
   /** Of this database, for good. */
   readonly shardCount: number;
-  /** Looks again whether this process may serve the database. @throws StartError | StoreError */
+  /** Checks again whether this process may serve the database. @throws StartError | StoreError */
   verify(): Promise<void>;
   isDatabaseUp(): false | Promise<boolean>;
 }

@@ -1,6 +1,6 @@
 /**
- * The root secret: as it is set, else generated once into the data directory. Everything encrypted or signed hangs on
- * it, so the database remembers its fingerprint and another key is refused before it can do harm.
+ * The root secret: as it is set, else generated once into the data directory. Everything encrypted or signed
+ * depends on it, so the database remembers its fingerprint and another key is refused before it can do harm.
  */
 import { createKeyring, type Keyring, rootSecretBytes } from '../runtime/keyring.ts';
 import type { Random } from '../runtime/random.ts';
@@ -28,14 +28,14 @@ async function keptSecret(directory: Pick<DataDirectory, 'keep'>, random: Random
   const text = await directory.keep(keptName, () => random.bytes(rootSecretBytes).toString('hex'));
   if (wellFormed.test(text)) return text;
   throw new StartError(
-    `The file ${keptName} in the data directory has to hold ${rootSecretBytes * 2} hexadecimal characters (${rootSecretBytes} random bytes) and does not.`,
+    `The file ${keptName} in the data directory must contain ${rootSecretBytes * 2} hexadecimal characters (${rootSecretBytes} random bytes) and does not.`,
     exitCodes.config,
   );
 }
 
 /** Refuses a keyring other than the one this database was first used with. */
 export async function checkFingerprint(keyring: Keyring, settings: FixedSettings): Promise<void> {
-  // Derived like any key, so that it tells nothing of the root secret or of another key.
+  // Derived like any key, so it reveals nothing about the root secret or other keys.
   const fingerprint = keyring.derive('fingerprint').toString('hex');
   const kept = await settings.fixedSetting('secret-key-fingerprint', fingerprint);
   if (kept === fingerprint) return;

@@ -36,7 +36,7 @@ test('without MIGRATE_AT_START a database that is behind is refused and left as 
   await t.notThrowsAsync(ensureSchema(connection, manual));
 });
 
-test('a database of a newer release is refused, whoever is to migrate', async (t) => {
+test('a database of a newer release is refused, with MIGRATE_AT_START or without', async (t) => {
   const connection = await server.createDatabase();
   await applyMigrations(connection);
   const client = new pg.Client(connection);

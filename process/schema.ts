@@ -1,4 +1,7 @@
-/** The schema of a server's database: which migrations there are, and what becomes of a database that lacks some. */
+/**
+ * The schema of a server's database: which migrations there are, and what to do with a database that lacks
+ * some.
+ */
 import type pg from 'pg';
 import { domainMigrations } from '../actors/migrations/list.ts';
 import type { Migration } from '../runtime/migration.ts';
@@ -15,7 +18,7 @@ export interface SchemaPolicy {
   readonly logger: Logger;
 }
 
-/** Sees to it that the database has the schema of this release. @throws StartError | StoreError */
+/** Ensures that the database has the schema of this release. @throws StartError | StoreError */
 export async function ensureSchema(
   connection: pg.ClientConfig,
   { migrateAtStart, logger }: SchemaPolicy,
@@ -35,7 +38,7 @@ async function refuseBehind(connection: pg.ClientConfig): Promise<void> {
   );
 }
 
-/** What the database lacks, in the order in which it is to be applied. @throws StartError | StoreError */
+/** What the database lacks, in the order to apply it. @throws StartError | StoreError */
 export function lackingMigrations(connection: pg.ClientConfig): Promise<readonly Migration[]> {
   return refusingNewer(() => pendingMigrations(connection, migrations));
 }
@@ -54,7 +57,7 @@ async function refusingNewer<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof NewerSchemaError)) throw error;
     throw new StartError(
-      `The schema of this database is of a newer release (it has ${error.unknownIds.join(', ')}): run that release or a later one.`,
+      `The schema of this database is from a newer release (it has ${error.unknownIds.join(', ')}): run that release or a later one.`,
       exitCodes.config,
       { cause: error },
     );

@@ -96,7 +96,7 @@ export async function startServer(options: ServerOptions, overlay = openResource
   return { port, adminPort, internalApi };
 }
 
-/** Takes up the part of this process in the cluster, and tells by which checks it is ready. */
+/** Joins the cluster, and returns the checks of readiness. */
 async function takeRole(
   options: ServerOptions,
   parts: NodeParts,
@@ -107,7 +107,7 @@ async function takeRole(
     const presence = createPresence(options, parts);
     await joining(() => presence.start());
     lifetime.onEnd(() => presence.end().leave());
-    // What it needs of the database it asks the hosts for.
+    // It asks the hosts for what it needs from the database.
     return {};
   }
   const node = createNode(options, parts);
@@ -116,7 +116,7 @@ async function takeRole(
   return {
     database: parts.resources.isDatabaseUp,
     host: () => node.isReady,
-    // Whoever reads is served all the same.
+    // Reads are served all the same.
     writes: () => node.areWritesGood || 'degraded',
     // What is on other NATS servers cannot be reached, and everything else is served.
     peers: () => node.unreachableHostCount === 0 || 'degraded',
@@ -126,7 +126,7 @@ async function takeRole(
 
 /** @throws StartError */
 function joining(start: () => Promise<void>): Promise<void> {
-  return needing('The node could not take up its work', async () => {
+  return needing('The node could not start its work', async () => {
     try {
       await start();
     } catch (error) {

@@ -63,7 +63,7 @@ export const serverSettings = section('Server', {
   logLevel: choice(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
     name: 'LOG_LEVEL',
     default: 'info',
-    description: 'How much is logged. `debug` has a line for every request.',
+    description: 'How much to log. `debug` has a line for every request.',
   }),
   logFailedSignIns: flag({
     name: 'LOG_FAILED_SIGN_INS',
@@ -134,7 +134,7 @@ export const dataSecrets = secret(
         name: 'DATABASE_URL',
         pattern: /^postgres(ql)?:\/\/\S+$/,
         form: 'a postgresql:// address',
-        defaultText: 'a PostgreSQL of our own in the data directory',
+        defaultText: 'an embedded PostgreSQL in the data directory',
         description:
           'An external PostgreSQL or CockroachDB: `postgresql://user:password@host:port/database`.',
       }),
@@ -177,11 +177,11 @@ export const natsSettings = section('Cluster', {
   }),
   caFile: text({
     name: 'NATS_CA_FILE',
-    description: 'The certificates (PEM) that vouch for the NATS servers.',
+    description: 'The CA certificates (PEM) to verify the NATS servers with.',
   }),
   certFile: text({
     name: 'NATS_CERT_FILE',
-    description: 'The certificate (PEM) by which this process shows itself to the NATS servers.',
+    description: 'The certificate (PEM) that this process shows to the NATS servers.',
   }),
   keyFile: text({
     name: 'NATS_KEY_FILE',
@@ -219,7 +219,7 @@ export const natsSecrets = secret(
   ),
 );
 
-/** What the internal API has in the data directory: its socket, and the token that a port of it asks for. */
+/** The internal API's files in the data directory: its socket, and the token for its port. */
 export const internalApiSocket = 'internal-api.sock';
 export const internalApiTokenFile = 'internal-api-token';
 
@@ -231,7 +231,7 @@ export const internalApiSettings = section('Internal API', {
   }),
   port: port({
     name: 'GRPC_PORT',
-    defaultText: 'none: the internal API listens on a socket in `DATA_DIR` alone',
+    defaultText: 'none: the internal API listens only on a socket in `DATA_DIR`',
     description:
       'A port for the internal gRPC API besides its socket. Without mutual TLS its callers must show the token that is in the file `internal-api-token` in `DATA_DIR`. 0 takes a free one.',
   }),

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * A directory under a path that leaves room for a name of a socket: a symbolic link, where it has to be, which is there
- * while `use` runs. The socket itself is in the directory.
+ * A directory under a path short enough for a socket: a symbolic link if necessary, which exists while `use`
+ * runs. The socket itself is in the directory.
  */
 export async function withShortPath<T>(
   directory: string,

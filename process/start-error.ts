@@ -1,4 +1,4 @@
-/** Exit codes of the process, after sysexits(3), so that a supervisor can tell what restarting cannot mend. */
+/** Exit codes of the process, after sysexits(3), so that a supervisor can tell what a restart cannot fix. */
 export const exitCodes = {
   /** A dependency (the database) could not be started or reached. */
   unavailable: 69,

@@ -8,12 +8,12 @@ import { needing } from './database.ts';
 import type { Resources } from './resources.ts';
 import type { ServerOptions } from './server-options.ts';
 
-/** What may still be sent at the end. */
+/** How long sending may still take at the end. */
 const closeMs = 2_000;
 
 export interface OpenedTransport {
   readonly transport: Transport;
-  /** False where tells for other hosts have to wait for a sweep. */
+  /** False if tells for other hosts must wait for a sweep. */
   isWakeStreamUp(): boolean;
 }
 

@@ -15,12 +15,12 @@ async function linesOf(taken: readonly string[], registrationDisabled = false) {
   return lines;
 }
 
-test('listed addresses that anybody may yet register are counted, and not named', async (t) => {
+test('listed addresses that anyone can still register are counted, and not named', async (t) => {
   t.deepEqual(await linesOf([]), [{ addresses: 2 }]);
   t.deepEqual(await linesOf(['a@example.org']), [{ addresses: 1 }]);
 });
 
-test('nothing is said where all are taken, or nobody may register', async (t) => {
+test('nothing is said if all are taken, or registration is closed', async (t) => {
   t.deepEqual(await linesOf(['a@example.org', 'b@example.org']), []);
   t.deepEqual(await linesOf([], true), []);
 });

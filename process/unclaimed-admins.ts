@@ -1,4 +1,7 @@
-/** Who registers an address of `ADMIN_EMAILS` first is an administrator, so an operator is told of those still free. */
+/**
+ * The first to register an address in `ADMIN_EMAILS` is an administrator, so operators are warned about those
+ * still free.
+ */
 import { findUser } from '../actors/identity/account-table.ts';
 import { defaultWorkspace } from '../actors/identity/usernames.ts';
 import type { AccountSettings } from '../actors/settings.ts';

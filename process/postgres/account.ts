@@ -1,11 +1,12 @@
 /**
  * Who runs PostgreSQL. It refuses to run as root, so:
  *
- * - An ordinary user runs it himself.
+ * - An ordinary user runs it directly.
  * - Root runs it as the owner of the cluster's directory when that is somebody else already, else as the user
- *   `postgres`, who is made if the system has none.
+ *   `postgres`, which is created if the system has none.
  * - If that user cannot reach the programs or the data (a clone under /root, say), it is started with the one
- *   capability to pass directories, and no other: the permissions of directories that are not ours stay as they are.
+ *   capability to traverse directories, and no other: the permissions of directories that are not ours stay
+ *   as they are.
  */
 import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process';
 import { chmod, chown, readFile, stat } from 'node:fs/promises';
@@ -25,7 +26,7 @@ export interface Account {
   own(path: string): Promise<void>;
 }
 
-/** `clusterPath` need not exist; `parentPath` holds it; `programs` are what the account has to run. */
+/** `clusterPath` need not exist; `parentPath` holds it; `programs` are what the account must run. */
 export async function chooseAccount(
   clusterPath: string,
   parentPath: string,
@@ -74,12 +75,12 @@ async function postgresUser(): Promise<Ids> {
     },
   ).catch((error: Error) => {
     throw new Error(
-      `PostgreSQL refuses to run as root, there is no user "postgres", and it could not be made (${error.message.trim()}). Start the server as an ordinary user, or make that user.`,
+      `PostgreSQL refuses to run as root, there is no user "postgres", and it could not be created (${error.message.trim()}). Start the server as an ordinary user, or create that user.`,
     );
   });
   const made = await idsOf('postgres');
   if (made) return made;
-  throw new Error('The user "postgres" was made and cannot be found.');
+  throw new Error('The user "postgres" was created but cannot be found.');
 }
 
 async function idsOf(user: string): Promise<Ids | undefined> {
@@ -92,7 +93,10 @@ async function idsOf(user: string): Promise<Ids | undefined> {
   }
 }
 
-/** A directory that is closed to all but root, as we make it, is opened for passing (not for listing) to the group. */
+/**
+ * A directory that is closed to all but root, as we make it, is opened to the group for traversal (not for
+ * listing).
+ */
 async function letThrough(path: string, gid: number): Promise<void> {
   const found = await stat(path);
   if (found.uid !== 0 || (found.mode & 0o077) !== 0) return;
@@ -109,7 +113,7 @@ function canReach(ids: Ids, paths: readonly string[]): Promise<boolean> {
   });
 }
 
-/** Reading and passing suffices; where a container's limits leave only the stronger one, that. */
+/** Reading and traversing is enough; if a container's limits leave only the stronger capability, that one. */
 const passingCapabilities = [
   { name: 'dac_read_search', bit: 2n },
   { name: 'dac_override', bit: 1n },
@@ -125,7 +129,7 @@ async function passDirectories(ids: Ids): Promise<string[]> {
   );
   if (capability === undefined || !hasTool) {
     throw new Error(
-      `PostgreSQL refuses to run as root, and the user it is started as (uid ${ids.uid}) cannot reach the data directory or the installation. Move them to where others may pass, start the server as an ordinary user, or set DATABASE_URL.`,
+      `PostgreSQL refuses to run as root, and the user it is started as (uid ${ids.uid}) cannot reach the data directory or the installation. Move them to where other users may go, start the server as an ordinary user, or set DATABASE_URL.`,
     );
   }
   const only = `-all,+${capability.name}`;

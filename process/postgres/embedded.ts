@@ -1,10 +1,11 @@
 /**
- * The embedded default: a PostgreSQL of our own under the data directory, for those who set no
- * DATABASE_URL. The caller holds the lock of the data directory, so whatever else runs on the cluster is a leftover.
+ * The embedded default: a PostgreSQL of our own under the data directory, used without DATABASE_URL. The
+ * caller holds the lock of the data directory, so anything else running on the cluster is a leftover.
  *
- * A PostgreSQL that dies under us is started again, with backoff and without end: whoever runs `npm start` on a
- * small box has no supervisor that would restart us, and to the runtime a lost database is nothing new (commits in
- * flight have an unknown outcome, settled when it answers again). Until then `state` says so and readiness is red.
+ * A PostgreSQL that dies under us is started again, with backoff and without end: a small box that runs `npm
+ * start` has no supervisor that would restart us, and to the runtime a lost database is nothing new (commits
+ * in flight have an unknown outcome, settled when it answers again). Until then `state` says so and readiness
+ * is red.
  */
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -43,7 +44,7 @@ export interface EmbeddedOptions {
 const database = 'scriptorium';
 const restartFirstMs = 500;
 const restartMostMs = 30_000;
-/** After this long a restart is not counted with the one before. */
+/** After this long a restart no longer counts with the one before. */
 const stableMs = 60_000;
 
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
@@ -117,8 +118,8 @@ function supervise(first: Postmaster, start: () => Promise<Postmaster>, clock: C
 }
 
 /**
- * The socket lies in the cluster's directory, which only its owner enters. Where its path is too long for a socket
- * address the server listens on a free port of the loopback instead.
+ * The socket is in the cluster's directory, which only its owner can enter. If its path is too long for a
+ * socket address, the server listens on a free loopback port instead.
  */
 async function chooseEndpoint(clusterPath: string): Promise<Endpoint> {
   const port = 5432;

@@ -1,10 +1,10 @@
 /**
  * One PostgreSQL server process (a postmaster) on our cluster.
  *
- * After a kill -9 of this process alone its postmaster still runs. It is not adopted but stopped, by SIGINT (no
- * client is left whom it could hurt), and a new one started: that is the same path as after any other crash, and
- * settings and programs are certain to be today's. `postmaster.pid` is read and never touched: PostgreSQL alone
- * may decide that it is stale.
+ * After a kill -9 of this process alone its postmaster still runs. It is not adopted but stopped, by SIGINT
+ * (no client is left to hurt), and a new one started: that is the same path as after any other crash, and
+ * settings and programs are certain to be today's. `postmaster.pid` is read and never touched: PostgreSQL
+ * alone may decide that it is stale.
  *
  * It may decide so wrongly in one case: when the number in it was given to another process of the same user (after
  * a restart of a container, numbers repeat). PostgreSQL takes the file for stale when the number is that of its own
@@ -20,7 +20,7 @@ import type { Logger } from '../../runtime/ports.ts';
 import { type Account, programEnvironment } from './account.ts';
 
 export interface Postmaster {
-  /** Resolves with the last words of the process once it has ended, whoever ended it. */
+  /** Resolves with the last words of the process once it has ended, no matter what ended it. */
   readonly ended: Promise<string>;
   /** Fast shutdown: clients are cut off, what is committed stays. Resolves when the process has ended. */
   stop(): Promise<void>;
@@ -46,7 +46,7 @@ const leftoverPollMs = 50;
 const leftoverMs = 60_000;
 const stopMs = 20_000;
 
-/** Stops what a crash left behind, starts anew, and resolves when the server takes connections. */
+/** Stops what a crash left behind, starts, and resolves when the server accepts connections. */
 export async function startPostmaster(options: PostmasterOptions): Promise<Postmaster> {
   const recorded = await recordedPid(options.clusterPath);
   if (recorded !== undefined) await stopLeftover(recorded, options);
@@ -142,7 +142,7 @@ function readLines(child: ChildProcess, take: (line: string) => void): void {
   });
 }
 
-/** Of PostgreSQL's own life only what an operator has to know; how it cuts connections off at its end is not. */
+/** Logs only what an operator must know of PostgreSQL's life, and not how it cuts off connections at its end. */
 function relay(line: string, logger: Logger): void {
   if (line.includes('terminating connection')) return;
   if (/^(FATAL|PANIC|WARNING):/.test(line)) logger.warn({ line }, 'PostgreSQL');

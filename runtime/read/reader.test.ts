@@ -83,7 +83,7 @@ function given(t: ExecutionContext, limits: Partial<Limits> = {}) {
   };
 }
 
-test('what is wanted in one tick is asked for at once, and everybody gets his own', async (t) => {
+test('what is wanted in one tick is asked for at once, and everyone gets their own', async (t) => {
   const { reader, want, asked, answered, answer } = given(t);
   want('ada', byKey('ada'), byKey('ada'));
   want('bob');
@@ -171,7 +171,7 @@ test('of reads that were asked for at once only the defective one fails', async 
   t.true(reader.isIdle);
 });
 
-test('when the database fails, whoever has waited too long is told so with the others', async (t) => {
+test('when the database fails, reads that have waited too long fail with the others', async (t) => {
   const { want, clock, answered, fail, reader, answerAll } = given(t, {
     readsInFlightMax: 1,
     readWaitMaxMs: 1_000,

@@ -4,18 +4,18 @@
  * so batches grow with the load by themselves.
  *
  * One actor does not stop the others. Actors take turns, one read each, and the reads of one are never in all slots at
- * once, so that one of them is left for the others. What waits is bounded: for one actor where no mailbox bounds it, and
- * on the host.
+ * once, so that one of them is left for the others. What waits is bounded, for the host, and for each actor
+ * where no mailbox bounds it.
  *
- * A read is begun when it is asked for, and the database is asked later: what the answer holds beyond that moment is for
- * who asked to overlay or to leave out, as ever (runtime/actor/rows.ts).
+ * A read begins when it is requested, and the database is asked later: whatever newer the answer contains is
+ * for the requester to overlay or leave out, as always (runtime/actor/rows.ts).
  *
  * Ranges go beside the others of their batch, each by itself: the store answers each with a statement of its own, and one
  * that takes too long fails nobody else.
  *
  * A batch that fails:
  *   defect   one of them cannot be read; they go again in halves, so that in the end only that one fails
- *   others   the database cannot answer now; all of them fail, and so does what has waited too long meanwhile
+ *   others   the database cannot answer now; all of them fail, and so do reads that have waited too long
  */
 import { type Address, addressKey } from '../address.ts';
 import type { Clock } from '../clock.ts';
@@ -59,9 +59,9 @@ export class Reader {
   readonly #options: ReaderOptions;
   /** By actor, in the order of their turns. None is empty. */
   readonly #waiting = new Map<string, Wanted[]>();
-  /** The slots that an actor's reads are in. */
+  /** The slots with reads of an actor. */
   readonly #slotsOf = new Map<string, number>();
-  /** Shared reads of an actor that are not answered yet. */
+  /** An actor's shared reads that are not answered yet. */
   readonly #sharedOf = new Map<string, number>();
   #waitingCount = 0;
   #inFlight = 0;
@@ -122,7 +122,7 @@ export class Reader {
   #schedule(): void {
     if (this.#scheduled || this.#isFull) return;
     this.#scheduled = true;
-    // Not at once: reads that are wanted in the same tick, by this and other actors, come along for nothing.
+    // Not at once: reads wanted in the same tick, by this and other actors, come along for free.
     queueMicrotask(() => {
       this.#scheduled = false;
       this.#fill();
@@ -141,7 +141,7 @@ export class Reader {
     }
   }
 
-  /** One of each actor, and again, until the batch is full. A first one is taken whatever it costs. */
+  /** One of each actor in turn, until the batch is full. The first is always taken, at any cost. */
   #take(): readonly Wanted[] {
     const { readBatchRowsMax, readBatchBytesMax, readsInFlightMax } = this.#options.limits;
     const slotsOfActorMax = Math.max(1, readsInFlightMax - 1);
@@ -199,7 +199,7 @@ export class Reader {
     await this.#ask(asked.slice(half));
   }
 
-  /** While the database does not answer, whoever waits is not to wait for everybody before him. */
+  /** While the database does not answer, a read must not wait for all those before it. */
   #dropLate(): void {
     const { clock, limits } = this.#options;
     const lateMs = clock.monotonicMs() - limits.readWaitMaxMs;

@@ -6,7 +6,7 @@
  * and any of them may come late. What makes up for it: recorded calls and the repeats of callers for calls, the outbox
  * for wake-ups, the owners' reconciliation with the database for hints, and the gateways' registrations for events.
  *
- * What an adapter owes all the same:
+ * What an adapter must still guarantee:
  * 1. A call whose shard is routed to this process is a function call.
  * 2. A call that certainly reached no handler rejects as `moved` (nobody serves its shard now) or `unavailable` (this
  *    process is cut off); one that may have reached it and was not answered rejects as `retryable`, outcome unknown.
@@ -18,9 +18,9 @@ import type { AskCall } from '../host/call.ts';
 import type { TellRow } from '../store/store.ts';
 
 export interface Transport {
-  /** False while calls of this process reach nobody. */
+  /** False while calls of this process reach no other. */
   readonly isConnected: boolean;
-  /** Whether there can be other processes: what is not here may be there, now or soon. */
+  /** Whether there can be other processes, now or soon, that serve what is not served here. */
   readonly reachesOthers: boolean;
   /** Serves what is routed here until `stop`, which ends all routing to this process. */
   serve(handler: TransportHandler): void;
@@ -52,13 +52,13 @@ export interface TransportHandler {
 }
 
 export type Hint =
-  /** Somebody joined, left or is to drain: the shards may have other places. */
+  /** A host joined, left or must drain: shards may move. */
   | { readonly hint: 'nodes' }
   /** Nobody owns these shards now. */
   | { readonly hint: 'freed'; readonly shards: readonly number[] }
-  /** This incarnation owns them now: subscribers to their actors have to register again. */
+  /** This incarnation owns them now: subscribers to their actors must register again. */
   | { readonly hint: 'claimed'; readonly shards: readonly number[]; readonly host: string }
-  /** This incarnation is there, and can be heard. */
+  /** This incarnation is up, and can be reached. */
   | { readonly hint: 'present'; readonly host: string }
   /** An operator wants every shard in its place now. */
   | { readonly hint: 'rebalance' };

@@ -1,4 +1,4 @@
-/** Users who would be administrators. */
+/** Users who try to become administrators. */
 import test from 'ava';
 import { UserAdministration } from '../../actors/user/operator-contract.ts';
 import { alice, bob, headerSessions, register, type Tokens, tokensOf } from '../kit/account.ts';
@@ -27,13 +27,13 @@ async function move(server: TestServer, tokens: Tokens, email: string): Promise<
 const operated = (server: TestServer, { userUuid }: Tokens) =>
   server.host.actors.get(UserAdministration, userUuid).ask;
 
-test('an address that is listed is worth nothing in another workspace', async (t) => {
+test('a listed address has no effect in another workspace', async (t) => {
   const server = await startServer(t, { accounts: { ...listed, workspacesPerEmail: true } });
   t.false(await isAdministrator(server, await register(server, { workspace_identifier: 'mine' })));
   t.true(await isAdministrator(server, await register(server)));
 });
 
-test('who changes his address to one that is listed gets nothing by it, and by changing it back neither', async (t) => {
+test('changing to a listed address gains nothing, and neither does changing back', async (t) => {
   const server = await startServer(t, { accounts: listed });
   const mallory = await move(server, await register(server, bob), alice.email);
   t.false(await isAdministrator(server, mallory));
@@ -41,7 +41,7 @@ test('who changes his address to one that is listed gets nothing by it, and by c
   t.false(await isAdministrator(server, await move(server, listedOnce, alice.email)));
 });
 
-test('an operator makes and unmakes administrators, whatever is listed and wherever they move', async (t) => {
+test('an operator makes and unmakes administrators, whatever ADMIN_EMAILS lists or their address becomes', async (t) => {
   const server = await startServer(t, { accounts: listed });
   const [admin, user] = [await register(server), await register(server, bob)];
   t.deepEqual(await operated(server, user).operatorSetAdministrator({ administrator: true }), {
@@ -62,7 +62,7 @@ test('an operator makes and unmakes administrators, whatever is listed and where
   t.false(await isAdministrator(server, moved));
 });
 
-test('a deleted account is nobody’s to promote', async (t) => {
+test('a deleted account cannot be promoted', async (t) => {
   const server = await startServer(t);
   const account = await register(server);
   const headers = { 'x-server-password': alice.password };

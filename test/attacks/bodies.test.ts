@@ -36,7 +36,7 @@ const dense = (piece: string, bytes: number) =>
     .fill(piece)
     .join();
 
-test('a body of nothing but values is refused before it is any, and what nobody looks at is never made', async (t) => {
+test('a body of nothing but values is refused before any is made, and unread members are never made', async (t) => {
   const server = await startServer(t);
   const { access } = await registerStranger(server);
   const many = `{"items":[${dense('{}', 4 * mebibyte)}]}`;
@@ -50,7 +50,7 @@ test('a body of nothing but values is refused before it is any, and what nobody 
   t.is(await gauge(server, heldBytes), 0);
 });
 
-test('a token that was logged out has nothing taken in for it', async (t) => {
+test('a large body with the token of an ended session is not taken in', async (t) => {
   const server = await startServer(t);
   const { access, cookie } = await registerStranger(server);
   await server.call('POST', '/v1/logout', { bearer: access, cookie });
@@ -85,7 +85,7 @@ const serve = (t: ExecutionContext, handle: AnyRoute['handle'], options: TestGat
 const done: AnyRoute['handle'] = async () => ({ status: 200, body: { done: {} } });
 const large = `{"items":["${'x'.repeat(1.5 * mebibyte)}"]}`;
 
-test('what is declared and does not come takes no room', async (t) => {
+test('a declared length that does not arrive takes no room', async (t) => {
   const server = await serve(t, done, { bodyMemoryBytes: 60 * mebibyte });
   for (let each = 0; each < 200; each++) {
     const connection = await openRaw(t, server.port);
@@ -96,7 +96,7 @@ test('what is declared and does not come takes no room', async (t) => {
   t.regex(await post(t, server.port, 'good', large), /^HTTP\/1\.1 200 /);
 });
 
-test('bodies that a user leaves unfinished take the room of nobody else', async (t) => {
+test('bodies that a user leaves unfinished take no room from others', async (t) => {
   const server = await serve(t, done, { bodyMemoryBytes: 20 * mebibyte, largeBodyBytes: 2 * mebibyte });
   for (let each = 0; each < 24; each++) {
     const connection = await openRaw(t, server.port);
@@ -108,7 +108,7 @@ test('bodies that a user leaves unfinished take the room of nobody else', async 
   t.regex(await post(t, server.port, 'other', large), /^HTTP\/1\.1 200 /);
 });
 
-test('one large body of a user is handled at a time, the next waits, and not for ever', async (t) => {
+test('one large body of a user is handled at a time, and the next waits, but not forever', async (t) => {
   const clock = new FakeClock();
   const first = latch();
   let handled = 0;
@@ -121,7 +121,7 @@ test('one large body of a user is handled at a time, the next waits, and not for
   const bodies = [];
   for (let each = 1; each <= 6; each++) {
     bodies.push(post(t, server.port, 'good', large));
-    // Each is there before the next is sent, so that it is known which is one too many.
+    // Each arrives before the next is sent, so that we know which is one too many.
     await gaugeIs(server, heldBytes, (bytes) => bytes >= Math.min(each, 5) * 1.5 * mebibyte);
   }
   t.regex((await bodies[5]) ?? '', /^HTTP\/1\.1 429 .*Retry-After: 5/s);

@@ -1,4 +1,4 @@
-/** Clients that say they are somebody else, and crowds at one address. */
+/** Clients that claim another address, and crowds at one address. */
 import test, { type ExecutionContext } from 'ava';
 import { refresh, register, registerStranger } from '../kit/account.ts';
 import { openRaw } from '../kit/gateway.ts';
@@ -17,7 +17,7 @@ async function statusFrom(t: ExecutionContext, server: TestServer, lines: readon
   return Number(status);
 }
 
-test('a proxy that adds a line of its own is believed, and not what its client wrote before', async (t) => {
+test('a line added by a trusted proxy counts, and not what its client wrote before', async (t) => {
   const server = await startServer(t, { gateway: { rateLimits: limits } });
   const statuses: number[] = [];
   for (let n = 0; n < 7; n += 1) {
@@ -26,7 +26,7 @@ test('a proxy that adds a line of its own is believed, and not what its client w
   t.deepEqual(statuses, [200, 200, 200, 200, 200, 429, 429]);
 });
 
-test('a proxy of the private network is believed only where the operator says so', async (t) => {
+test('a proxy of the private network is trusted only if the operator says so', async (t) => {
   const server = await startServer(t, { gateway: { rateLimits: limits } });
   for (let n = 0; n < 5; n += 1) t.is(await statusFrom(t, server, [`192.0.2.${n}, 10.0.0.1`]), 200);
   t.is(await statusFrom(t, server, ['192.0.2.9, 10.0.0.1']), 429);
@@ -50,7 +50,7 @@ test('a device refreshes while a crowd at its address is refused', async (t) => 
   t.is((await refresh(server, account)).status, 200);
 });
 
-test('who refreshes without end is told to wait, and burdens nobody else', async (t) => {
+test('a client that refreshes without end is told to wait, and does not affect others', async (t) => {
   const server = await startServer(t, { gateway: { rateLimits: limits } });
   const [account, other] = [await register(server), await registerStranger(server)];
   const statuses = [];

@@ -22,7 +22,7 @@ const ambiguous: readonly (readonly [lines: string, body: string])[] = [
 const targets = ['POST /v1/open', 'GET /v1/hidden', 'POST /v1/nowhere', 'OPTIONS /v1/open', 'GET /sockets'];
 
 for (const target of targets) {
-  test(`${target}: a framing that can be read in two ways ends the connection, and nobody is asked`, async (t) => {
+  test(`${target}: a framing that can be read in two ways ends the connection, and reaches no handler`, async (t) => {
     let asked = 0;
     const handle = async () => {
       asked += 1;
@@ -47,7 +47,7 @@ for (const target of targets) {
   });
 }
 
-test('no reply names what serves it', async (t) => {
+test('no reply names the server software', async (t) => {
   const server = await startGateway(t, [emptyRoute('GET', '/v1/open')]);
   for (const path of ['/v1/open', '/v1/nowhere', '/sockets']) {
     const { headers } = await fetch(server.url + path);

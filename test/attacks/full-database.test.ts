@@ -1,4 +1,4 @@
-/** A database that can be read and not written: nearly every save fails, and the server says so of itself. */
+/** A database that can be read but not written: nearly every save fails, and the server reports it. */
 import test from 'ava';
 import { ModelDatabase } from '../../runtime/store/model.ts';
 import { type Commit, StoreError } from '../../runtime/store/store.ts';
@@ -14,7 +14,7 @@ class FullDatabase extends ModelDatabase {
   }
 }
 
-test('a full database is told as degraded writes until a commit passes, and the node stays ready', async (t) => {
+test('a full database is reported as degraded writes until a commit succeeds, and the node stays ready', async (t) => {
   const clock = new FakeClock();
   const database = new FullDatabase(clock);
   const server = await startConfiguredServer(t, {}, clock, database);

@@ -1,4 +1,4 @@
-/** Another user of the machine who would operate the server: neither the socket nor a port of the internal API lets him in. */
+/** Another user of the machine who tries to operate the server: neither the socket nor a port of the internal API lets them in. */
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ChannelCredentials, Metadata, status } from '@grpc/grpc-js';
@@ -30,7 +30,7 @@ const watched = (t: ExecutionContext, address: string): Promise<number> =>
     watch.on('error', ({ code }: { code: number }) => resolve(code));
   });
 
-test('a server listens on a socket that its user alone may open, and on no port', async (t) => {
+test('a server listens on a socket that only its user may open, and on no port', async (t) => {
   const { internalApi } = await startConfiguredServer(t);
   t.is(internalApi.port, undefined);
   t.is(modeOf(internalApi.socketPath), 0o600);
@@ -40,7 +40,7 @@ test('a server listens on a socket that its user alone may open, and on no port'
   t.is((await operator.ask(ClusterService.listNodes, page)).nodes.length, 1);
 });
 
-test('a port answers nothing to who has not the token, and everything to who has', async (t) => {
+test('a port answers nothing without the token, and everything with it', async (t) => {
   const { internalApi } = await startConfiguredServer(t, { GRPC_PORT: '0' });
   const tokenFile = join(dirname(internalApi.socketPath), internalApiTokenFile);
   t.is(modeOf(tokenFile), 0o600);

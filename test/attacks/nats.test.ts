@@ -1,4 +1,4 @@
-/** Somebody who may speak to NATS and has not the root secret: what he sends is done by nobody, and answered by nobody. */
+/** A stranger with access to NATS but without the root secret: what they send is neither done nor answered. */
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import test from 'ava';
 import { systemClock } from '../../runtime/clock.ts';
@@ -40,7 +40,7 @@ const ours = createSeal(sealKey, systemClock);
 const elevenMinutesAgo = createSeal(sealKey, { nowMs: () => systemClock.nowMs() - 660_000 });
 const guessed = createSeal(Buffer.alloc(32), systemClock);
 
-test('a call of a stranger is not run, and nobody answers it', async (t) => {
+test('a stranger’s call is neither run nor answered', async (t) => {
   const shared = cluster();
   const subject = `${prefixOf(shared.clusterName)}.shard.0`;
   const owner = await startProcess(t, server.url, { ...shared, answer: echo });
@@ -60,7 +60,7 @@ test('a call of a stranger is not run, and nobody answers it', async (t) => {
   await until(() => owner.seen.rejected.length === reasons.length);
   t.deepEqual(owner.seen.rejected, reasons);
 
-  // What an owner answers comes after all it may have answered before.
+  // An owner's answer comes after anything it may have answered before.
   const caller = await startProcess(t, server.url, shared);
   t.is(await caller.transport.ask(call('hello')), 'hello');
   await raw.flush();
@@ -68,12 +68,12 @@ test('a call of a stranger is not run, and nobody answers it', async (t) => {
   t.is(owner.seen.asked.length, 1);
 });
 
-test('a call is answered by its owner alone, and by no answer to another call', async (t) => {
+test('only its owner answers a call, and no answer to another call counts', async (t) => {
   const shared = cluster();
   const raw = await rawClient(t, server.url);
   const subject = `${prefixOf(shared.clusterName)}.shard.0`;
   const forged = encodeFrame({ kind: 'reply', value: 'forged' });
-  // He hears the call as its owner does, and is quicker.
+  // The stranger hears the call as its owner does, and is quicker.
   raw.subscribe(subject, {
     max: 1,
     callback(_, message) {
@@ -103,7 +103,7 @@ test('a call is answered by its owner alone, and by no answer to another call', 
   t.deepEqual(caller.seen.rejected, ['version', 'mac', 'mac']);
 });
 
-test('hints, events and wake-ups of strangers reach nobody, and are told once', async (t) => {
+test('hints, events and wake-ups of strangers reach nobody, and are logged once', async (t) => {
   const shared = cluster();
   const prefix = prefixOf(shared.clusterName);
   const host = await startProcess(t, server.url, { ...shared, answer: () => null });

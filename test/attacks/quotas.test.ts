@@ -1,4 +1,4 @@
-/** Accounts that would fill the disk. */
+/** Accounts that try to fill the disk. */
 import test from 'ava';
 import { defaultItemSettings } from '../../actors/settings.ts';
 import { UserAdministration } from '../../actors/user/operator-contract.ts';
@@ -19,7 +19,7 @@ const held = async (server: TestServer, { account }: Device) => {
 
 const sizeOfNote = 640 + 1_000 + Buffer.byteLength(String(note({}).enc_item_key ?? ''));
 
-test('a sync beyond the limit is refused whole, in words, and leaves nothing behind', async (t) => {
+test('a sync beyond the limit is refused whole, with a message, and leaves nothing behind', async (t) => {
   const server = await startServer(t, { items: { quota: { items: 3, bytes: 0 } } });
   const device = await server.device();
   await device.sync({ items: notes(1, 2) });
@@ -33,7 +33,7 @@ test('a sync beyond the limit is refused whole, in words, and leaves nothing beh
   t.is((await device.send({ items: notes(4, 4) })).status, 413);
 });
 
-test('an account that is full is read, written over and emptied as before', async (t) => {
+test('a full account can be read, overwritten and emptied as before', async (t) => {
   const bytes = 2 * sizeOfNote;
   const server = await startServer(t, { items: { quota: { items: 0, bytes } } });
   const device = await server.device();
@@ -57,7 +57,7 @@ test('an account that is full is read, written over and emptied as before', asyn
   t.is((await device.sync({ items: notes(3, 3) })).saved_items.length, 1);
 });
 
-test('an account beyond a limit that was lowered may shrink, and not grow', async (t) => {
+test('an account beyond a lowered limit may shrink, but not grow', async (t) => {
   const server = await startServer(t);
   const device = await server.device();
   const { saved_items: saved } = await device.sync({ items: notes(1, 3) });
@@ -83,6 +83,6 @@ test('an upload of several turns is refused where the room ends, and what it sav
   t.is((await held(server, device)).items, 5);
 });
 
-test('by default there is room for what a person writes, and an end to it', (t) => {
+test('by default there is room for all a person writes, but not without end', (t) => {
   t.deepEqual(defaultItemSettings.quota, { items: 1_000_000, bytes: 10 * 1_024 ** 3 });
 });

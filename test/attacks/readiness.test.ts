@@ -1,4 +1,7 @@
-/** Anybody may ask whether the server is ready, as often as he likes: that must cost neither the database nor the lease. */
+/**
+ * Anyone may ask whether the server is ready, as often as they like: that must cost neither the database nor
+ * the lease.
+ */
 import test from 'ava';
 import { healthRoutes } from '../../gateway/routes/health.ts';
 import { systemClock } from '../../runtime/clock.ts';

@@ -1,4 +1,7 @@
-/** One account asks for more reads at a time than all others together. They notice a short delay and nothing else. */
+/**
+ * One account asks for more reads at once than all others together. Others notice a short delay and nothing
+ * else.
+ */
 import test from 'ava';
 import { systemClock } from '../../runtime/clock.ts';
 import { OverloadedError } from '../../runtime/errors.ts';

@@ -8,7 +8,7 @@ import { gauge, gaugeIs, goodCredentials, metricIs, openRaw, startGateway } from
 
 const mebibyte = 1024 * 1024;
 const unsentBytes = 'http_unsent_reply_bytes';
-/** More than the system takes of a reply that nobody reads. */
+/** More than the system buffers of an unread reply. */
 const replyBytes = 24 * mebibyte;
 
 const other: Credentials = { ...goodCredentials, userUuid: '00000000-0000-4000-8000-000000000000' };
@@ -29,7 +29,7 @@ const sync = route({
 const request = (bearer: string) =>
   `POST /v1/items HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${bearer}\r\n\r\n`;
 
-test('replies that a user never reads are bounded, and cost nobody else his', async (t) => {
+test('replies that a user never reads are bounded, and cost nobody else theirs', async (t) => {
   const server = await startGateway(t, [sync], {
     verifyBearer,
     replyMemoryBytes: 200 * mebibyte,
@@ -53,7 +53,7 @@ test('replies that a user never reads are bounded, and cost nobody else his', as
   t.true(reply.length > replyBytes);
 });
 
-test('a reader slower than the least pace is given up on', async (t) => {
+test('a reader slower than the minimum pace is given up on', async (t) => {
   const clock = new FakeClock();
   const leastPace = { bytes: 1_000_000, windowMs: 10_000 };
   const server = await startGateway(t, [sync], { verifyBearer, clock, leastPace });

@@ -1,4 +1,4 @@
-/** Strangers who know an address, against the one whose it is. */
+/** Strangers who know an address, against its owner. */
 import test from 'ava';
 import { alice, challengeOf, headerSessions, register, signIn, tokensOf } from '../kit/account.ts';
 import { startServer, type TestServer } from '../kit/server.ts';
@@ -13,7 +13,7 @@ const askParams = (server: TestServer, verifier: string, address: string, email 
     ...from(address),
   });
 
-/** Twelve failures of each network, as many as one has. */
+/** Twelve failures of each network, as many as one may have. */
 async function guessFrom(server: TestServer, networks: number, email = alice.email): Promise<number[]> {
   const statuses: number[] = [];
   for (let network = 1; network <= networks; network += 1) {
@@ -31,7 +31,7 @@ const finish = (server: TestServer, address = '203.0.113.7') =>
     ...from(address),
   });
 
-test('a stranger who stores challenges pushes out his own', async (t) => {
+test('a stranger who stores challenges pushes out only their own', async (t) => {
   const server = await startServer(t);
   await register(server);
   await begin(server);
@@ -39,7 +39,7 @@ test('a stranger who stores challenges pushes out his own', async (t) => {
   t.is((await finish(server)).status, 200);
 });
 
-test('strangers of many networks who store challenges push out their own', async (t) => {
+test('strangers of many networks who store challenges push out only their own', async (t) => {
   const server = await startServer(t);
   await register(server);
   await begin(server);
@@ -47,7 +47,7 @@ test('strangers of many networks who store challenges push out their own', async
   t.is((await finish(server)).status, 200);
 });
 
-test('who comes from a new network keeps his challenge while one network stores hundreds', async (t) => {
+test('a caller from a new network keeps their challenge while one network stores hundreds', async (t) => {
   const server = await startServer(t);
   await register(server);
   await askParams(server, 'mine', '192.0.2.1');
@@ -64,7 +64,7 @@ test('a verifier without a challenge is not counted as a wrong password', async 
   t.is((await signIn(server)).status, 200);
 });
 
-test('a stranger who guesses locks himself out and nobody else', async (t) => {
+test('a stranger who guesses locks out only themselves', async (t) => {
   const server = await startServer(t);
   await register(server);
   t.deepEqual(new Set(await guessFrom(server, 1)), new Set([401]));
@@ -82,7 +82,7 @@ test('the guesses of all strangers together are bounded, and the owner gets in f
   t.is((await signIn(server)).status, 200);
 });
 
-test('strangers wait longer and longer, and never for ever', async (t) => {
+test('strangers wait longer and longer, but never forever', async (t) => {
   const server = await startServer(t, { accounts: { strangerAttemptsMax: 3 } });
   await register(server);
   const guess = async (n: number) => (await signIn(server, wrong, from(`198.51.100.${n}`))).status;
@@ -97,7 +97,7 @@ test('strangers wait longer and longer, and never for ever', async (t) => {
   for (let n = 0; n < 3; n += 1) t.is(await guess(n), 401);
 });
 
-test('a right password frees the strangers of its own attempt alone, and its network is known from then on', async (t) => {
+test('a right password gives strangers back only its own attempt, and its network is known from then on', async (t) => {
   const server = await startServer(t, { accounts: { strangerAttemptsMax: 3 } });
   await register(server);
   t.is((await signIn(server, wrong, from('198.51.100.1'))).status, 401);
@@ -140,7 +140,7 @@ test('all addresses of an IPv6 network are one stranger', async (t) => {
   t.is((await signIn(server, {}, from('2001:db8:0:2::1'))).status, 200);
 });
 
-test('strangers see no difference between an address that is somebody’s and one that is nobody’s', async (t) => {
+test('strangers see no difference between a registered address and an unregistered one', async (t) => {
   const server = await startServer(t);
   await register(server);
   t.deepEqual(await guessFrom(server, 7), await guessFrom(server, 7, 'nobody@example.org'));
@@ -185,7 +185,7 @@ test('an attempt without the captcha it needs is not counted', async (t) => {
   t.is((await signIn(server, { hvm_token: 'solved' })).status, 200);
 });
 
-test('a device that has signed in is let through wherever it is, and has its own attempts alone', async (t) => {
+test('a device that has signed in is let through anywhere, and has only its own attempts', async (t) => {
   const server = await startServer(t, { accounts: { strangerAttemptsMax: 1 } });
   const registered = await register(server);
   const phone = tokensOf(await signIn(server, {}, from('192.0.2.1')));

@@ -15,7 +15,7 @@ export interface AnnouncementsOptions {
   readonly incarnation: string;
   readonly metrics: TransportMetrics;
   readonly rejected: RejectedFrames;
-  /** This process is told, by whomever; its gateways are in any case. */
+  /** This process hears it, from any sender; its gateways do in any case. */
   readonly hinted: (hint: Hint) => void;
 }
 
@@ -58,7 +58,7 @@ export class Announcements {
     };
   }
 
-  /** To be called when the connection is back. */
+  /** Call when the connection is back. */
   reconnected(): void {
     for (const listener of this.#gateways.values()) listener.reconnected();
   }

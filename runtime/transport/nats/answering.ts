@@ -1,7 +1,7 @@
 /**
  * Calls of other processes, the owner's side. Anything that arrives at a shard's subject is answered if it names where
- * to, with a reply or an error reply; nothing that arrives can make this throw. A call whose deadline has passed is
- * dropped before it runs, as nobody waits for its answer.
+ * to, with a reply or an error reply; nothing that arrives can make this throw. A call whose deadline has
+ * passed is dropped before it runs, as its answer is no longer awaited.
  */
 import type { Clock } from '../../clock.ts';
 import {

@@ -2,7 +2,7 @@ import test from 'ava';
 import { drainPromises } from '../../../test/kit/clock.ts';
 import { Budget } from './budget.ts';
 
-test('no more is spent at once than there is, and who waits is served in order', async (t) => {
+test('no more is spent at once than there is, and waiters are served in order', async (t) => {
   const budget = new Budget(10);
   const started: string[] = [];
   const finish = new Map<string, () => void>();

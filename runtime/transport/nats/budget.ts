@@ -7,7 +7,7 @@ export class Budget {
     this.#left = amount;
   }
 
-  /** Runs `work` once `amount`, which must not be more than there is in all, is there for it. */
+  /** Runs `work` once `amount`, which must not exceed the total, is free. */
   async spend<T>(amount: number, work: () => Promise<T>): Promise<T> {
     if (this.#left < amount || this.#waiting.length > 0) {
       await new Promise<void>((start) => this.#waiting.push({ amount, start }));

@@ -8,10 +8,10 @@
  *
  *   connected --lost--> dialling --subscribed again, the server has confirmed it--> connected
  *
- * Publishing while there is no connection throws. Who waits for an answer is told of each loss, and who listens is
- * told of each return. What was published and not confirmed by the server is bounded.
+ * Publishing without a connection throws. Pending requests learn of each loss, and listeners of each return.
+ * What was published and not confirmed by the server is bounded.
  *
- * All that goes out is sealed here, and what comes in without a good seal is counted and seen by nobody.
+ * Everything that goes out is sealed here, and what comes in without a valid seal is counted and dropped.
  */
 import { errors, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node';
 import { type Clock, sleep } from '../../clock.ts';
@@ -53,14 +53,14 @@ export type Received = SealedMessage;
 
 export interface Listener {
   readonly take: (message: Received) => void;
-  /** The server's word that nobody listens where an answer to `subject` was asked for. */
+  /** The server's notice that nobody listens where an answer to `subject` was asked for. */
   readonly nobody?: (subject: string) => void;
 }
 
 interface Subscribed {
   readonly subject: string;
   readonly listener: Listener;
-  /** Of the last connection, and which that was. */
+  /** Of the last connection, with its number. */
   subscription?: Subscription;
   client?: NatsConnection;
 }
@@ -273,7 +273,7 @@ export class Connection {
     take({ subject, reply, data: frame });
   }
 
-  /** What is thrown by those who listen would end the library's reading, or the dialling, for good. */
+  /** An exception from a listener would end the library's reading, or the dialling, for good. */
   #guarded(work: () => void): void {
     try {
       work();

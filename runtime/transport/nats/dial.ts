@@ -36,7 +36,7 @@ export interface Server {
 
 /** None of the servers could be used. The message contains neither users nor passwords. */
 export class DialError extends Error {
-  /** A server was reached and rejects this process: trying again will not help soon. */
+  /** A server was reached and rejects this process: retrying will not help soon. */
   readonly isRejection: boolean;
   constructor(message: string, isRejection: boolean) {
     super(message);
@@ -127,7 +127,7 @@ function readCredentials(file: string): Buffer {
   }
 }
 
-/** TLS where it is asked for; without `tls` here the library still takes it up where a server demands it. */
+/** TLS if it is asked for; without `tls` here the library still uses it if a server demands it. */
 function tlsOf(server: Server, { caFile, certFile, keyFile }: NatsAccess): ConnectionOptions {
   if (!server.isSecure && caFile === undefined && certFile === undefined) return {};
   const files = { ...(caFile && { caFile }), ...(certFile && { certFile }), ...(keyFile && { keyFile }) };
@@ -137,7 +137,7 @@ function tlsOf(server: Server, { caFile, certFile, keyFile }: NatsAccess): Conne
 function reasonOf(error: unknown): string {
   if (error instanceof errors.AuthorizationError) return 'it refuses the credentials';
   if (!(error instanceof Error)) return 'it cannot be reached';
-  // The library's own words for a time-out help no one.
+  // The library's own message for a time-out is no help.
   return error instanceof errors.TimeoutError ? 'it does not answer' : error.message;
 }
 

@@ -25,7 +25,7 @@ export function errorReplyOf(error: ActorError): ErrorReply {
   };
 }
 
-/** The error as the caller gets it: the message of a defect stays in the process that has it. */
+/** The error as the caller gets it: the message of a defect stays in its own process. */
 export const asActorError = (error: unknown): ActorError =>
   error instanceof ActorError ? error : new TerminalError('the owner of the actor failed');
 

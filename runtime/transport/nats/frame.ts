@@ -102,7 +102,7 @@ export type FrameOf<K extends FrameKind> = Extract<Frame, { kind: K }>;
 
 const kinds: ReadonlySet<unknown> = new Set(frame.options.map((option) => option.shape.kind.value));
 
-/** What was received and is no frame that is understood here, or not one that belongs where it came. */
+/** What was received is not a frame understood here, or does not belong where it came. */
 export class FrameError extends Error {
   readonly reason: 'version' | 'kind' | 'corrupt' | 'mac' | 'stale';
   constructor(reason: FrameError['reason'], message: string) {

@@ -1,14 +1,15 @@
 /**
- * Large messages, the sender's side. A NATS server cuts off a client that it cannot write to fast enough, such as
- * a process that is sent much at once. So what is larger than a frame should be is not sent: it is held here,
- * a small frame that names it goes in its place, and the receiver fetches it part by part, as fast as it can take
- * them (`pulls.ts`), over the bulk connection.
+ * Large messages, the sender's side. A NATS server cuts off a client that it cannot write to fast enough,
+ * such as a process that is sent a lot at once. So what is larger than a frame should be is not sent: it is
+ * held here, and a small frame that names it goes in its place, and the receiver fetches it part by part, as
+ * fast as it can take them (`pulls.ts`), over the bulk connection.
  *
  *   sender: hold, send `held` -> receiver: `fetch` part 0..n, a few at a time -> sender: forgets it
  *
  * It is forgotten when every part was fetched once, when the call it belongs to has ended, or at that call's
- * deadline. A part is not fetched twice: a receiver that has lost one gives up the whole, and the call is repeated or
- * not like any other whose message was lost. If the holder dies, a fetch fails because nobody listens.
+ * deadline. No part is fetched twice: a receiver that has lost one gives up the whole, and the call is
+ * repeated or not like any other whose message was lost. If the holder dies, a fetch fails because nobody
+ * listens.
  */
 import type { Clock } from '../../clock.ts';
 import { ActorError, NotFoundError, OverloadedError, TerminalError } from '../../errors.ts';

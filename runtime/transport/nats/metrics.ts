@@ -12,8 +12,8 @@ export interface TransportMetrics {
 }
 
 /**
- * `mac`: no process of this cluster has sent it, not there; `stale`: it was sent too long ago, by one of the two clocks;
- * `expired`: nobody waited any more when it came; `undeliverable`: it could not be handed to NATS.
+ * `mac`: no process of this cluster sent it there; `stale`: it was sent too long ago, by one of the two
+ * clocks; `expired`: it was no longer awaited when it came; `undeliverable`: it could not be handed to NATS.
  */
 export type RejectedReason = FrameError['reason'] | 'shard-count' | 'expired' | 'undeliverable';
 export type ConnectionName = 'control' | 'bulk';
@@ -57,7 +57,7 @@ export function prometheusTransportMetrics(
       },
     });
   gauge('transport_connected', 'Whether this process reaches NATS', (now) => Number(now.isConnected));
-  // A gateway has no wake-ups, and nothing to raise an alarm about.
+  // A gateway has no wake-ups, so there is nothing to alert on.
   gauge('transport_wake_stream_available', 'Whether wake-ups go over JetStream', (now) =>
     now.isServing ? Number(now.isWakeStreamAvailable) : undefined,
   );

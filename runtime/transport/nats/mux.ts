@@ -53,12 +53,12 @@ export class Mux {
     });
   }
 
-  /** To be called when the connection is lost: what it has sent will not be answered. */
+  /** Call when the connection is lost: what it has sent will not be answered. */
   lost(): void {
     this.#abandon(() => true, 'the connection was lost before the answer came');
   }
 
-  /** Somebody else listens to these subjects now: the former listener may be gone, with what was sent to it. */
+  /** Another host listens to these subjects now: the former may be gone, with what was sent to it. */
   succeeded(subjects: ReadonlySet<string>): void {
     this.#abandon((subject) => subjects.has(subject), 'another host took over before the answer came');
   }
@@ -71,7 +71,7 @@ export class Mux {
     }
   }
 
-  /** Who waits for what comes to this subject, and does not any more. */
+  /** Takes the request that waits for an answer at this subject. */
   #pendingAt(subject: string): Pending | undefined {
     const token = subject.slice(this.#subject.length);
     const pending = this.#pending.get(token);

@@ -2,7 +2,7 @@
  * The transport over NATS: several processes are one server. All subjects begin with the cluster's name and the
  * database's id, so that clusters that share a broker by intention or mistake leave each other alone.
  *
- *   <prefix>.shard.<n>             calls to the owner of a shard, who alone listens there
+ *   <prefix>.shard.<n>             calls to the owner of a shard, the only listener there
  *   <prefix>.reply.<incarnation>.* answers to the calls of one process
  *   <prefix>.parts.<incarnation>   requests for parts of the large messages that one process holds
  *   <prefix>.part.<incarnation>.*  parts for one process
@@ -10,8 +10,9 @@
  *   <prefix>.gateway.<id>          events to one gateway
  *   <prefix>.wake                  wake-ups, kept by a stream
  *
- * All of it is sealed (`seal.ts`). Two connections: control, for what is small and must be quick, and bulk, for the parts of what is large. A process
- * that cannot take as much as it is sent would lose its connection, and with bulk apart it loses no more than that.
+ * All of it is sealed (`seal.ts`). Two connections: control, for what is small and must be quick, and bulk,
+ * for the parts of what is large. A process that cannot keep up with what it is sent would lose its
+ * connection; with bulk apart, it loses only that one.
  */
 import { type Address, shardOf } from '../../address.ts';
 import type { Clock } from '../../clock.ts';
@@ -41,7 +42,7 @@ export interface NatsTransportOptions {
   /** Of this process. */
   readonly incarnation: string;
   readonly shardCount: number;
-  /** Of all processes of the cluster, and of nobody else: 32 bytes. */
+  /** Shared by all processes of the cluster, and nobody else: 32 bytes. */
   readonly sealKey: Buffer;
   readonly clock: Clock;
   readonly random: Random;
@@ -160,7 +161,7 @@ export class NatsTransport implements Transport, TransportGauges {
     return this.#handler !== undefined;
   }
 
-  /** False where wake-ups have to be found by sweeps, and while nothing is served here. */
+  /** False if wake-ups must be found by sweeps, and while nothing is served here. */
   get isWakeStreamAvailable(): boolean {
     return this.#wakeStream.isAvailable;
   }
@@ -211,7 +212,7 @@ export class NatsTransport implements Transport, TransportGauges {
       });
       this.#routed.set(shard, unsubscribe);
     }
-    // Cut off, nobody's calls come here, until the connection is back and with it these subscriptions.
+    // While cut off, no calls come here, until the connection is back and with it these subscriptions.
     while (shards.some((shard) => this.#routed.has(shard))) {
       if (await control.flush()) return;
       if (!(await control.connected())) return;

@@ -1,14 +1,14 @@
 import type { Logger } from '../../ports.ts';
 import type { RejectedReason, TransportMetrics } from './metrics.ts';
 
-/** What an operator makes of a reason that may need one. */
+/** Explains to operators the reasons that may need them. */
 const meanings: Partial<Record<RejectedReason, string>> = {
   version: 'a process of another release, which this one cannot talk to',
-  mac: 'somebody who is no process of this cluster speaks to its NATS',
-  stale: 'the clocks of two machines differ by minutes, or somebody sends old messages again',
+  mac: 'something outside this cluster publishes to its NATS',
+  stale: 'the clocks of two machines differ by minutes, or old messages are replayed',
 };
 
-/** What came and was not taken: always counted, and told once for each reason, as there may be many of a kind. */
+/** Rejected messages: always counted, and logged once for each reason, as there may be many. */
 export class RejectedFrames {
   readonly #metrics: TransportMetrics;
   readonly #logger: Logger;

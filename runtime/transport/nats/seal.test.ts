@@ -25,7 +25,7 @@ test('it is the HMAC-SHA256 of the standard', (t) => {
   );
 });
 
-test('what was sealed is opened where it was sent, with the place for its answer', (t) => {
+test('what was sealed is opened where it was sent, with the subject for its answer', (t) => {
   t.deepEqual(seal.open({ subject: 'a', data: seal.seal(frame, 'a') }), frame);
   t.deepEqual(seal.open({ subject: 'a', reply: 'r', data: seal.seal(frame, 'a', 'r') }), frame);
 });
@@ -39,7 +39,7 @@ function rejection(message: Parameters<typeof seal.open>[0], at = seal): string 
   return 'opened';
 }
 
-test('no byte of it can be another, and none can be missing or more', (t) => {
+test('no byte of it can be changed, removed or added', (t) => {
   const sealed = seal.seal(frame, 'a');
   for (let at = 0; at < sealed.length; at += 1) {
     const changed = Buffer.from(sealed);
@@ -50,7 +50,7 @@ test('no byte of it can be another, and none can be missing or more', (t) => {
   t.is(rejection({ subject: 'a', data: Buffer.concat([sealed, Buffer.alloc(1)]) }), 'mac');
 });
 
-test('it is good for one subject, one place for the answer and one key', (t) => {
+test('it is good for one subject, one subject for the answer and one key', (t) => {
   const data = seal.seal(frame, 'a', 'r');
   t.is(rejection({ subject: 'b', reply: 'r', data }), 'mac');
   t.is(rejection({ subject: 'a', reply: 'q', data }), 'mac');
@@ -58,7 +58,7 @@ test('it is good for one subject, one place for the answer and one key', (t) => 
   t.is(rejection({ subject: 'a', reply: 'r', data }, sealAt(0, Buffer.alloc(32, 2))), 'mac');
 });
 
-test('it is good for ten minutes, by clocks of which either may be ahead', (t) => {
+test('it is good for ten minutes, whichever clock is ahead', (t) => {
   const nowMs = 1e12;
   const message = { subject: 'a', data: sealAt(nowMs).seal(frame, 'a') };
   for (const byMs of [-10 * minuteMs, 10 * minuteMs])

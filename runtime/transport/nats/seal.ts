@@ -1,21 +1,23 @@
 /**
- * The seal on every message between processes: whoever speaks to NATS is not therefore a process of the cluster. It is
- * made with a key that is derived from the root secret.
+ * The seal on every message between processes: access to NATS alone does not make a sender a process of the
+ * cluster. It is made with a key derived from the root secret.
  *
  *   byte 0          the format, above all versions that frames without a seal ever had
  *   bytes 1-6       when it was sealed, in milliseconds since the epoch
  *   bytes 7-        the frame
  *   last 16 bytes   the first half of HMAC-SHA256 over the subject, the subject for its answer, and the bytes before
  *
- * What it prevents: calls, replies, hints, events, parts and wake-ups of strangers; a message of ours that was changed, or
- * is sent again to another subject or with another place for its answer. An answer is sealed for the subject of one
- * request of one process, and can be used for no other.
+ * What it prevents: calls, replies, hints, events, parts and wake-ups of strangers; a message of ours that
+ * was changed, or is replayed to another subject or with another subject for its answer. An answer is sealed
+ * for the subject of one request of one process, and is good for no other.
  *
- * What it does not: reading (that is TLS and the permissions of NATS), holding back, and sending the same message again to
- * the same subject within `staleMs`. That is what the transport never promised anyway: a call may come twice, and late.
- * A stranger may also pretend that nobody listens where a call went, as NATS says that by a message without a seal.
+ * What it does not prevent: reading (that is for TLS and NATS permissions), holding back, and replaying a
+ * message to the same subject within `staleMs`. The transport never promised otherwise: a call may come
+ * twice, and late. A stranger may also pretend that nobody listens where a call went, as NATS reports that by
+ * a message without a seal.
  *
- * Nobody is answered whose seal is not good: an answer to a subject of his choice would lend him ours.
+ * A message without a valid seal is never answered: the answer would carry our seal to a subject of the
+ * stranger's choice.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
@@ -37,7 +39,7 @@ export interface SealedMessage {
 }
 
 export interface Seal {
-  /** What goes to `subject`, to be answered at `reply`. */
+  /** Seals what goes to `subject`, to be answered at `reply`. */
   seal(frame: Uint8Array, subject: string, reply?: string): Buffer;
   /** The frame that a process of this cluster has sent there. @throws FrameError */
   open(message: SealedMessage): Uint8Array;
@@ -80,7 +82,7 @@ export function createSeal(key: Buffer, clock: Pick<Clock, 'nowMs'>): Seal {
 
 const blockBytes = 64;
 
-/** RFC 2104 over two hashes in one go each: the library's own object for it costs as much as the call it would seal. */
+/** RFC 2104 over two one-shot hashes: the library's HMAC object costs as much as the call it would seal. */
 export function createHmacSha256(key: Buffer): (context: string, bytes: Uint8Array) => Buffer {
   if (key.length > blockBytes) throw new RangeError('the key is longer than a block');
   const padded = (pad: number) => {

@@ -1,7 +1,7 @@
 /**
  * Wake-ups over JetStream: one stream and one durable consumer, shared by all hosts.
  *
- *   committed tell -> wake-up in the stream -> whichever host takes it asks the target to deliver -> acknowledged
+ *   committed tell -> wake-up in the stream -> the host that takes it asks the target to deliver -> acknowledged
  *
  * Nothing here is needed for a tell to arrive: owners sweep the outbox. So wake-ups are thrown away where they would
  * be in the way: the oldest when the stream is full, all that are old, each after a few tries, and any while there is
@@ -75,7 +75,7 @@ const publishingMax = 256;
 const publishMs = 5_000;
 /** Deliveries in flight for this host. */
 const deliveringMax = 64;
-/** A request for messages ends after this long; half of it without a sign of life, twice, and it is given up. */
+/** A request for messages ends after this long; after half of that without a sign of life, twice, it is given up. */
 const fetchMs = 4_000;
 const retryMinMs = 500;
 const retryMaxMs = 30_000;
@@ -83,7 +83,7 @@ const nakMs = 1_000;
 
 export class WakeStream {
   readonly #options: WakeStreamOptions;
-  /** A service may begin while the one before still waits for something: the token tells that one that it is over. */
+  /** A service may start while the previous one still waits: the token tells the old one to stop. */
   #service: symbol | undefined;
   #isAvailable = false;
   #publishing = 0;
@@ -113,7 +113,7 @@ export class WakeStream {
     this.#messages?.stop();
   }
 
-  /** Never throws: what does not go out is found by a sweep. */
+  /** Never throws: a sweep finds what does not go out. */
   wake(tell: TellRow): void {
     const { connection, metrics } = this.#options;
     const { client } = connection;
@@ -136,7 +136,7 @@ export class WakeStream {
       await jetstream(client).publish(subject, seal.seal(frame, subject), { timeout: publishMs, retries: 0 });
     } catch (error) {
       metrics.wakeFailed();
-      // Nobody keeps what is published there: the stream is gone, which consuming may take long to find out.
+      // Nothing keeps what is published there: the stream is gone, which the consumer may take long to notice.
       if (error instanceof Error && error.name === 'JetStreamNotEnabled') this.#messages?.stop(error);
     }
   }
@@ -222,7 +222,7 @@ export class WakeStream {
     });
   }
 
-  /** What is told to a connection that was lost meanwhile goes nowhere: the acknowledgement is overdue some day. */
+  /** On a connection lost meanwhile this goes nowhere: the acknowledgement becomes overdue. */
   async #deliver(message: JsMsg): Promise<void> {
     try {
       await this.#ask(message);
@@ -260,7 +260,7 @@ const missing: readonly number[] = [JetStreamApiCodes.StreamNotFound, JetStreamA
 const isMissing = (error: unknown): boolean =>
   error instanceof JetStreamApiError && missing.includes(error.code);
 
-/** Trying again cannot help. */
+/** Retrying cannot help. */
 const isHopeless = (error: unknown): boolean =>
   error instanceof FrameError ||
   error instanceof TerminalError ||

@@ -224,7 +224,7 @@ export const mutants: readonly Mutant[] = [
     find: "return lines.join(',');",
     replace: 'return req.getHeader(headerName);',
     tests: addresses,
-    match: 'a proxy that adds*',
+    match: 'a line added by a trusted proxy*',
   },
   {
     name: 'every-private-network-a-proxy',
@@ -251,7 +251,7 @@ export const mutants: readonly Mutant[] = [
     find: 'if (waitMs > 0) return refusedAnswer(tooManyRequests(waitMs));',
     replace: '',
     tests: addresses,
-    match: 'who refreshes*',
+    match: 'a client that refreshes*',
   },
   {
     name: 'a-body-of-any-size',

@@ -366,6 +366,6 @@ export const mutants: readonly Mutant[] = [
     find: 'isBeyond(before.sizeBytes, after.sizeBytes, quota.bytes)',
     replace: 'false',
     tests: quotas,
-    match: 'an account that is full*',
+    match: 'a full account*',
   },
 ];

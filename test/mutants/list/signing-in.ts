@@ -415,7 +415,7 @@ export const mutants: readonly Mutant[] = [
     find: '    untilMs: turn.nowMs + ageMs,\n    network,',
     replace: "    untilMs: turn.nowMs + ageMs,\n    network: '',",
     tests: attack,
-    match: 'who comes from a new*',
+    match: 'a caller from a new*',
   },
   {
     name: 'challenges-of-owners-make-room',
@@ -469,7 +469,7 @@ export const mutants: readonly Mutant[] = [
     find: '{ ...strangers, count: strangers.count - 1 }',
     replace: 'noStrangers',
     tests: attack,
-    match: 'a right password frees*',
+    match: 'a right password gives*',
   },
   {
     name: 'strangers-that-wait-for-ever',
@@ -537,7 +537,7 @@ export const mutants: readonly Mutant[] = [
     find: '!hasMoved && workspace === defaultWorkspace && ',
     replace: '!hasMoved && ',
     tests: administrators,
-    match: 'an address that is listed*',
+    match: 'a listed address*',
   },
   {
     name: 'administrators-by-a-change-of-address',
@@ -546,7 +546,7 @@ export const mutants: readonly Mutant[] = [
     find: '    turn.set(rankSlice, { ...turn.get(rankSlice), hasMoved: true });\n',
     replace: '',
     tests: administrators,
-    match: 'who changes his address*',
+    match: 'changing to a listed address*',
   },
   {
     name: 'a-list-stronger-than-the-operator',
