@@ -4,6 +4,7 @@ import { ModelDatabase } from '../../runtime/store/model.ts';
 import { type Commit, StoreError } from '../../runtime/store/store.ts';
 import { FakeClock } from '../kit/clock.ts';
 import { startConfiguredServer } from '../kit/configured-server.ts';
+import { Device } from '../kit/device.ts';
 
 class FullDatabase extends ModelDatabase {
   isFull = false;
@@ -18,15 +19,11 @@ test('a full database is reported as degraded writes until a commit succeeds, an
   const clock = new FakeClock();
   const database = new FullDatabase(clock);
   const server = await startConfiguredServer(t, {}, clock, database);
+  const phone = await Device.register(server);
+  const path = `/v1/users/${phone.account.userUuid}/settings`;
   const write = async () => {
-    // Whose nonce is asked for is noted.
-    const response = await fetch(`${server.url}/v2/login-params`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ email: 'ada@example.org', api: '20200115', code_challenge: 'c'.repeat(43) }),
-    });
-    await response.arrayBuffer();
-    return response.status;
+    const body = { name: 'CONFLICT_RESOLUTION_STRATEGY', value: 'ask' };
+    return (await phone.call('PUT', path, { body })).status;
   };
   const writes = async () => {
     await server.advance(1_000);
