@@ -8,6 +8,14 @@ export interface SecurityKeyOptions {
   readonly verifiesUser?: boolean;
 }
 
+/** Of WebAuthn: its format and its statement. */
+export interface Attestation {
+  readonly format: string;
+  readonly statement: ReadonlyMap<string, unknown>;
+}
+
+const noAttestation: Attestation = { format: 'none', statement: new Map() };
+
 export class SecurityKey {
   readonly id = randomBytes(32).toString('base64url');
   readonly #origin: string;
@@ -16,6 +24,11 @@ export class SecurityKey {
   readonly #verified: number;
   readonly #privateKey: KeyObject;
   readonly #publicKey: KeyObject;
+  /** As it is in a certificate. */
+  get publicKey(): Buffer {
+    return this.#publicKey.export({ type: 'spki', format: 'der' });
+  }
+
   /** Of the last signature. Tests set it back to play a cloned key. */
   counter = 0;
 
@@ -32,17 +45,22 @@ export class SecurityKey {
     this.#publicKey = publicKey;
   }
 
-  /** What `navigator.credentials.create` leads to. */
-  register(challenge: string): Record<string, unknown> {
+  /** What `navigator.credentials.create` leads to. `proof`: what the key says of its maker, by default nothing. */
+  register(
+    challenge: string,
+    proof: (clientData: Buffer) => Attestation = () => noAttestation,
+  ): Record<string, unknown> {
+    const clientData = this.#clientData('webauthn.create', challenge);
+    const { format, statement } = proof(clientData);
     const attestationObject = cbor(
       new Map<string, unknown>([
-        ['fmt', 'none'],
-        ['attStmt', new Map()],
+        ['fmt', format],
+        ['attStmt', statement],
         ['authData', Buffer.concat([this.#authenticatorData(0x41), this.#credentialData()])],
       ]),
     );
     return this.#response({
-      clientDataJSON: this.#clientData('webauthn.create', challenge).toString('base64url'),
+      clientDataJSON: clientData.toString('base64url'),
       attestationObject: attestationObject.toString('base64url'),
       transports: ['usb'],
     });
@@ -96,6 +114,7 @@ function cbor(value: unknown): Buffer {
   if (typeof value === 'number') return value < 0 ? head(1, -1 - value) : head(0, value);
   if (Buffer.isBuffer(value)) return Buffer.concat([head(2, value.length), value]);
   if (typeof value === 'string') return Buffer.concat([head(3, value.length), Buffer.from(value)]);
+  if (Array.isArray(value)) return Buffer.concat([head(4, value.length), ...value.map(cbor)]);
   if (!(value instanceof Map)) throw new TypeError('no such CBOR here');
   return Buffer.concat([head(5, value.size), ...[...value].flat().map(cbor)]);
 }

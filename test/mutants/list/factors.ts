@@ -3,6 +3,7 @@ import type { Mutant } from '../mutant.ts';
 const app = ['test/behaviour/accounts/authenticator-app.test.ts'];
 const factor = ['test/behaviour/accounts/second-factor.test.ts'];
 const keys = ['test/behaviour/accounts/security-keys.test.ts'];
+const keyAttacks = ['test/attacks/security-keys.test.ts'];
 const devices = ['test/behaviour/accounts/trusted-devices.test.ts'];
 const bridge = ['test/behaviour/accounts/bridge-tokens.test.ts'];
 const recovery = ['test/behaviour/accounts/recovery.test.ts'];
@@ -11,6 +12,14 @@ const secrets = ['test/behaviour/accounts/secrets.test.ts'];
 const folder = 'actors/user/factors';
 
 export const mutants: readonly Mutant[] = [
+  {
+    name: 'certificates-of-a-key-are-read',
+    harm: 'Anyone with an account has the server fetch any address, its own network included, and as much as it holds.',
+    file: `${folder}/authenticators.ts`,
+    find: 'await withoutAttestation(attestationResponse)',
+    replace: 'await Promise.resolve(attestationResponse as unknown as RegistrationResponseJSON)',
+    tests: keyAttacks,
+  },
   {
     name: 'a-code-that-counts-twice',
     harm: 'A code that was watched over the shoulder signs somebody else in.',
