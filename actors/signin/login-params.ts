@@ -58,7 +58,8 @@ export const loginParams = workflow({
   creates: true,
   run: async (workflow, asked) => {
     const begun = await workflow.turn({
-      recorded: true,
+      // Nothing is written otherwise, and to look for a record costs a read.
+      recorded: isGuess(asked) || asked.approvalSecret !== undefined,
       turn: (turn) => begin(turn, asked),
     });
     if ('refused' in begun) return begun;

@@ -13,8 +13,9 @@ import {
   startServerProcess,
 } from './server-process.ts';
 
-/** Inside the repository, so that the built files find their packages. */
-export const buildDirectory = join(root, '.cache', 'process-test');
+/** Inside the repository, so that the built files find their packages; of this process alone, as others build beside it. */
+export const buildDirectory = join(root, '.cache', `process-test-${process.pid}`);
+process.once('exit', () => rmSync(buildDirectory, { recursive: true, force: true }));
 const testLimitMs = 180_000;
 
 /** Builds what `npm start` would run, once for all tests of a file. */

@@ -40,8 +40,10 @@ export const checkFactors = workflow({
     workflow,
     { email, workspace, appPassword, trustedDeviceToken, code, assertion, hasAssertion, recoveryCodes },
   ) => {
+    const given = [appPassword, trustedDeviceToken, code, assertion];
     const first = await workflow.turn({
-      recorded: true,
+      // Nothing is written otherwise, and to look for a record costs a read.
+      recorded: given.some((each) => each !== undefined),
       turn: (turn) => {
         const profile = turn.get(profileSlice);
         const isTheirs =
