@@ -47,7 +47,7 @@ export async function serverPasswordIs(
 type Named = Pick<AccountRow, 'user_uuid' | 'identifier' | 'workspace'>;
 
 /**
- * Call in the turn after a right password: it also gives back the attempts at sign-in, and makes the caller's
+ * Call in the turn after a right password that opens a session: it also gives back the attempts at sign-in, and makes the caller's
  * network and device known at the address.
  */
 export function resetAttempts(
@@ -60,14 +60,22 @@ export function resetAttempts(
   const signin = turn.tell(Signin, keys.actorId(addressOf(account)));
   signin.reset();
   signin.recognise({ ipAddress, sessionUuid });
-  turn.tell(Signin, keys.guardId(account.user_uuid)).reset();
+  returnAttempts(turn, account);
+}
+
+/**
+ * Call in the turn after a right password that opens no session: it gives back the account's own attempts,
+ * and not those at sign-in.
+ */
+export function returnAttempts(turn: Turn, { user_uuid }: Pick<Named, 'user_uuid'>): void {
+  turn.tell(Signin, turn.use(SigninKeys).guardId(user_uuid)).reset();
 }
 
 /** Call in the turn in which the account gives up an address. */
 export function forgetAddress(turn: Turn, account: Named): void {
   const keys = turn.use(SigninKeys);
   turn.tell(Signin, keys.actorId(addressOf(account))).forget();
-  turn.tell(Signin, keys.guardId(account.user_uuid)).reset();
+  returnAttempts(turn, account);
 }
 
 const addressOf = ({ identifier, workspace }: Named): SignInAddress => ({ email: identifier, workspace });

@@ -5,7 +5,7 @@
 import type { Turn, View } from '../../../runtime/command.ts';
 import { equalInConstantTime } from '../../identity/session-tokens.ts';
 import { ownAccount, ownRow } from '../account/own-account.ts';
-import { serverPasswordIs } from '../account/password-guard.ts';
+import { returnAttempts, serverPasswordIs } from '../account/password-guard.ts';
 import { User } from '../contract.ts';
 import { putSetting, settingValue } from '../settings/stored.ts';
 import { signedInWorkflow } from '../signed-in.ts';
@@ -34,7 +34,10 @@ export const makeRecoveryCodes = signedInWorkflow({
     if (refused !== undefined) return refused;
     return workflow.lastTurn({
       recorded: true,
-      turn: (turn) => ({ recoveryCodes: generateRecoveryCodes(turn) }),
+      turn: (turn) => {
+        returnAttempts(turn, account);
+        return { recoveryCodes: generateRecoveryCodes(turn) };
+      },
     });
   },
 });

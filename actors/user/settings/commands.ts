@@ -2,7 +2,7 @@
 import { choice, type Turn } from '../../../runtime/command.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { ownAccount, ownRow } from '../account/own-account.ts';
-import { serverPasswordIs } from '../account/password-guard.ts';
+import { returnAttempts, serverPasswordIs } from '../account/password-guard.ts';
 import { User } from '../contract.ts';
 import { disableTotp, enableTotp } from '../factors/totp.ts';
 import { sessionMap } from '../sessions/session.ts';
@@ -69,6 +69,7 @@ const showRecoveryCodes = signedInWorkflow({
     if (refused !== undefined) return refused;
     return workflow.lastTurn({
       turn: (turn) => {
+        returnAttempts(turn, account);
         const setting = revealedSetting(turn, 'RECOVERY_CODES');
         return setting === undefined ? notSet : { success: true, setting };
       },
@@ -98,14 +99,19 @@ const putAccountSetting = signedInTurn({
 const deleteSetting = signedInWorkflow({
   ...User.commands.deleteSetting,
   run: async (workflow, { name, password }) => {
+    const account = await workflow.turn({ reads: ownAccount, turn: ownRow });
     const known = accountSettingNamed(name);
     if (known === undefined) return unknownName;
-    const account = await workflow.turn({ reads: ownAccount, turn: ownRow });
     if (known === 'MFA_SECRET') {
       const refused = await serverPasswordIs(workflow, account, password);
       if (refused !== undefined) return refused;
     }
-    return workflow.lastTurn({ turn: (turn) => deleteNow(turn, known) });
+    return workflow.lastTurn({
+      turn: (turn) => {
+        if (known === 'MFA_SECRET') returnAttempts(turn, account);
+        return deleteNow(turn, known);
+      },
+    });
   },
 });
 

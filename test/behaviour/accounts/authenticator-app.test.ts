@@ -96,3 +96,23 @@ test('HEAD on the recovery codes counts no wrong password', async (t) => {
   await phone.call('POST', '/v1/recovery/codes', withPassword(phone));
   t.is((await phone.call('GET', path, withPassword(phone))).status, 200);
 });
+
+test('a right password is no failed attempt, no matter how often it is given', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  await turnedOn(server, phone);
+  const codes = `${pathOf(phone)}/settings/recovery_codes`;
+  const app = `${pathOf(phone)}/settings/MFA_SECRET`;
+  const attempts = [
+    () => phone.call('GET', codes, withPassword(phone)),
+    () => phone.call('POST', '/v1/recovery/codes', withPassword(phone)),
+    async () => {
+      const answer = await phone.call('DELETE', app, withPassword(phone));
+      await turnedOn(server, phone);
+      return answer;
+    },
+  ];
+  for (const attempt of attempts) {
+    for (let n = 0; n < 14; n += 1) t.is((await attempt()).status, 200);
+  }
+});

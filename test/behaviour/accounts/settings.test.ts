@@ -97,6 +97,9 @@ test('names and values that may not be are refused, and nothing changes', async 
     t.is(answer.status, 400, name);
     t.truthy(answer.body.error.message, name);
   }
+  for (const name of ['NO_SUCH_SETTING', '__proto__', 'EMAIL_BACKUP_LAST_SENT', 'RECOVERY_CODES']) {
+    t.is((await phone.call('DELETE', `${pathOf(phone)}/${name}`)).status, 400, name);
+  }
   t.is((await phone.call('GET', pathOf(phone))).text, before);
 });
 

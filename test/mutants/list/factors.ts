@@ -45,6 +45,14 @@ export const mutants: readonly Mutant[] = [
     tests: app,
   },
   {
+    name: 'a-right-password-counted-as-wrong',
+    harm: 'An owner who looks up their recovery codes a dozen times can no longer change the password.',
+    file: 'actors/user/settings/commands.ts',
+    find: 'returnAttempts(turn, account);\n        const setting',
+    replace: 'const setting',
+    tests: app,
+  },
+  {
     name: 'a-factor-turned-off-without-the-password',
     harm: 'An unlocked phone is enough to turn the second factor off.',
     file: 'actors/user/settings/commands.ts',
