@@ -22,7 +22,6 @@ export const settingRoutes = [
     summary: 'Sets a setting.',
     tag,
     refusals: [400],
-    bodyLimit: 512 * 1024,
   }),
   endpoint({
     method: 'GET',
