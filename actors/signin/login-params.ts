@@ -96,7 +96,7 @@ function begin(turn: Turn, asked: Asked) {
   const { approvalSecret, assertionResponse } = asked;
   const begun: Begun = {
     approved: approvalSecret !== undefined && takeApproved(turn, approvalSecret),
-    assertionChallenge: assertionResponse && takeAssertionChallenge(turn),
+    assertionChallenge: assertionResponse && takeAssertionChallenge(turn, asked.device.ipAddress),
   };
   return begun;
 }
