@@ -1,7 +1,7 @@
 /**
  * Sign-ins that wait for another device of the account (docs/protocol/account.md, "Approval by another device"):
  *
- *     pending   made with every refusal of a factor; the same device gets the same one again
+ *     pending   made with every refusal of a factor; a device that names its own gets the same one again
  *     approved  by a signed-in device: the next `login-params` that names it passes without the factor, once
  *     denied    likewise
  *     expired   `approvalAgeMs` after it was made, or once it was used
@@ -19,14 +19,18 @@ import { SigninKeys } from '../identity/signin-keys.ts';
 import { AccountSettings } from '../settings.ts';
 import { User } from '../user/contract.ts';
 import { Signin } from './contract.ts';
+import { isOwn, originOf } from './counting.ts';
 
-/** Beyond it the oldest is dropped. */
-const approvalsMax = 16;
+const approvalsMax = 64;
+/** A client asks two or three times in one sign-in. */
+const ofNetworkMax = 4;
 
 const storedSchema = z.object({
   uuid: z.string(),
   secretHash: z.string(),
   status: z.enum(['pending', 'approved', 'denied']),
+  /** The key of the `Origin` that it was asked from. */
+  network: z.string(),
   userAgent: z.string().nullable(),
   ipAddress: z.string().nullable(),
   createdAtMs: z.number(),
@@ -42,24 +46,33 @@ export const approvalMap = sliceMap<Approval>({
   schema: storedSchema,
 });
 
-/** Has another device asked. Answers the id that the waiting device polls and names. */
-export function requestApproval(turn: Turn, device: Device, userUuid: string | undefined): string {
-  makeRoom(turn);
+/**
+ * Has another device asked. Returns the id that the waiting device polls and names. `own` is the secret of one that it
+ * has already: nobody else may go on with that, however alike their devices look.
+ */
+export function requestApproval(
+  turn: Turn,
+  device: Device,
+  userUuid: string | undefined,
+  own: string | undefined,
+): string {
+  const keys = turn.use(SigninKeys);
+  const before = own === undefined ? undefined : findBySecret(turn, own);
+  if (own !== undefined && before?.status === 'pending') return keys.approvalId(turn.self.id, own);
+  const network = originOf(turn, { ipAddress: device.ipAddress }).key;
+  const isAnnounced = current(turn).some((each) => each.network === network && each.status === 'pending');
+  makeRoom(turn, network);
   const { secret, secretHash } = makeSecret(turn.random);
-  const before = pendingOf(turn, device);
   const approval: Approval = {
-    uuid: before?.uuid ?? turn.random.uuid(),
-    secretHash,
-    status: 'pending',
+    ...{ uuid: turn.random.uuid(), secretHash, status: 'pending', network },
     userAgent: device.userAgent,
     ipAddress: device.ipAddress,
     createdAtMs: turn.nowMs,
     expiresAtMs: turn.nowMs + turn.use(AccountSettings).approvalAgeMs,
   };
   turn.setEntry(approvalMap, approval.uuid, approval);
-  if (userUuid !== undefined && before === undefined)
-    turn.tell(User, userUuid).approvalRequested(shown(approval));
-  return turn.use(SigninKeys).approvalId(turn.self.id, secret);
+  if (userUuid !== undefined && !isAnnounced) turn.tell(User, userUuid).approvalRequested(shown(approval));
+  return keys.approvalId(turn.self.id, secret);
 }
 
 /** Whether it was approved. Asking uses it up. */
@@ -101,22 +114,22 @@ export const endOfApprovals = (view: View): number =>
 const current = (view: View & { readonly nowMs: number }): readonly Approval[] =>
   [...view.entries(approvalMap).values()].filter(({ expiresAtMs }) => view.nowMs < expiresAtMs);
 
-/** Those that are decided are left to their device. */
-const pendingOf = (turn: Turn, { userAgent, ipAddress }: Device): Approval | undefined =>
-  current(turn).find(
-    (each) => each.status === 'pending' && each.userAgent === userAgent && each.ipAddress === ipAddress,
-  );
-
 function findBySecret(view: View & { readonly nowMs: number }, secret: string): Approval | undefined {
   const secretHash = secretHashOf(secret);
   return current(view).find((each) => equalInConstantTime(secretHash, each.secretHash));
 }
 
-function makeRoom(turn: Turn): void {
+/** Of a network that has its share its own oldest goes; where all is full, the oldest of strangers. */
+function makeRoom(turn: Turn, network: string): void {
   const byAge = [...turn.entries(approvalMap).values()].toSorted((a, b) => a.createdAtMs - b.createdAtMs);
   const ended = byAge.filter(({ expiresAtMs }) => turn.nowMs >= expiresAtMs);
-  const surplus = byAge.length - ended.length >= approvalsMax ? byAge.slice(0, 1) : [];
-  for (const { uuid } of [...ended, ...surplus]) turn.removeEntry(approvalMap, uuid);
+  for (const { uuid } of ended) turn.removeEntry(approvalMap, uuid);
+  const left = byAge.filter((each) => !ended.includes(each));
+  const own = left.filter((each) => each.network === network);
+  if (own.length < ofNetworkMax && left.length < approvalsMax) return;
+  const strangers = left.filter((each) => !isOwn(turn, each.network));
+  const [oldest] = own.length >= ofNetworkMax ? own : strangers.length > 0 ? strangers : left;
+  if (oldest !== undefined) turn.removeEntry(approvalMap, oldest.uuid);
 }
 
 const shown = ({ uuid, userAgent, ipAddress, createdAtMs, expiresAtMs }: Approval) => ({

@@ -1,31 +1,56 @@
 /**
- * The challenge that a security key signs at sign-in: only the newest of an address counts, once, for a few
- * minutes.
+ * The challenges that security keys sign at sign-in: of an address and a network only the newest counts, once, for
+ * a few minutes.
+ *
+ * Anyone may have one made for any address, so each network has its own: otherwise one request of a stranger would
+ * undo the owner's, who has only just been asked to touch the key. Devices are not told apart, as the page that asks
+ * for the challenge may be another than the one that signs in, without its cookies.
  */
 import { z } from 'zod';
-import type { Turn } from '../../runtime/command.ts';
-import { slice } from '../../runtime/slice.ts';
+import type { Turn, View } from '../../runtime/command.ts';
+import { sliceMap } from '../../runtime/slice.ts';
+import { isOwn, originOf } from './counting.ts';
 
 const challengeBytes = 32;
 const challengeMs = 300_000;
 
-export const assertionChallengeSlice = slice<{ challenge: string; untilMs: number } | null>({
-  name: 'assertion-challenge',
+/** Of so many networks. Beyond it the oldest goes, and that of a known network only when there are no others. */
+const networksMax = 64;
+
+/** By the key of the network's `Origin`. */
+export const assertionChallengeMap = sliceMap<{ challenge: string; untilMs: number }>({
+  family: 'assertion-challenges',
   format: 1,
-  schema: z.object({ challenge: z.string(), untilMs: z.number() }).nullable(),
-  initial: null,
+  entriesMax: networksMax,
+  schema: z.object({ challenge: z.string(), untilMs: z.number() }),
 });
 
-export function makeAssertionChallenge(turn: Turn): string {
+export function makeAssertionChallenge(turn: Turn, ipAddress: string | null): string {
+  const key = keyOf(turn, ipAddress);
+  if (turn.entry(assertionChallengeMap, key) === undefined) makeRoom(turn);
   const challenge = turn.random.bytes(challengeBytes).toString('base64url');
-  turn.set(assertionChallengeSlice, { challenge, untilMs: turn.nowMs + challengeMs });
+  turn.setEntry(assertionChallengeMap, key, { challenge, untilMs: turn.nowMs + challengeMs });
   return challenge;
 }
 
 /** Undefined if there is none that still counts. */
-export function takeAssertionChallenge(turn: Turn): string | undefined {
-  const offered = turn.get(assertionChallengeSlice);
-  if (offered === null) return undefined;
-  turn.set(assertionChallengeSlice, null);
+export function takeAssertionChallenge(turn: Turn, ipAddress: string | null): string | undefined {
+  const key = keyOf(turn, ipAddress);
+  const offered = turn.entry(assertionChallengeMap, key);
+  if (offered === undefined) return undefined;
+  turn.removeEntry(assertionChallengeMap, key);
   return turn.nowMs < offered.untilMs ? offered.challenge : undefined;
+}
+
+/** When the last of them no longer counts. */
+export const endOfAssertions = (view: View): number =>
+  Math.max(0, ...[...view.entries(assertionChallengeMap).values()].map(({ untilMs }) => untilMs));
+
+const keyOf = (turn: Turn, ipAddress: string | null): string => originOf(turn, { ipAddress }).key;
+
+function makeRoom(turn: Turn): void {
+  const byAge = [...turn.entries(assertionChallengeMap)].toSorted(([, a], [, b]) => a.untilMs - b.untilMs);
+  if (byAge.length < networksMax) return;
+  const [oldest] = byAge.find(([key]) => !isOwn(turn, key)) ?? byAge[0] ?? [];
+  if (oldest !== undefined) turn.removeEntry(assertionChallengeMap, oldest);
 }

@@ -83,7 +83,7 @@ export const Signin = contract({
 
     /** What a browser needs to have a security key sign in to an address, known or not. */
     offerAssertion: {
-      request: z.object(address),
+      request: z.object({ ...address, device: deviceSchema }),
       reply: answerSchema(z.object({ options: z.record(z.string(), z.unknown()) })),
     },
 

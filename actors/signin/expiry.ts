@@ -6,7 +6,7 @@
 import { type Turn, timer } from '../../runtime/command.ts';
 import { AccountSettings } from '../settings.ts';
 import { approvalMap, endOfApprovals } from './approvals.ts';
-import { assertionChallengeSlice } from './assertion-challenge.ts';
+import { assertionChallengeMap, endOfAssertions } from './assertion-challenge.ts';
 import { attemptsMap, endOf } from './attempts.ts';
 import { challengeMap } from './challenges.ts';
 import { Signin } from './contract.ts';
@@ -19,11 +19,10 @@ const { expire } = Signin.timers;
  * Arms, or moves, the timer. Call in every turn that adds to what the actor holds, so that it is never early.
  */
 export function expireLater(turn: Turn): void {
-  const { untilMs: endOfAssertion = 0 } = turn.get(assertionChallengeSlice) ?? {};
   const endMs = Math.max(
     endOfAttempts(turn),
     endOfApprovals(turn),
-    endOfAssertion,
+    endOfAssertions(turn),
     ...endsOfChallenges(turn),
   );
   if (endMs > turn.nowMs) turn.arm(expire, endMs, null);
@@ -37,7 +36,8 @@ export const expireTimer = timer({
     for (const key of turn.entries(attemptsMap).keys()) turn.removeEntry(attemptsMap, key);
     for (const key of turn.entries(challengeMap).keys()) turn.removeEntry(challengeMap, key);
     for (const uuid of turn.entries(approvalMap).keys()) turn.removeEntry(approvalMap, uuid);
-    turn.set(assertionChallengeSlice, null);
+    for (const key of turn.entries(assertionChallengeMap).keys())
+      turn.removeEntry(assertionChallengeMap, key);
     turn.set(strangersSlice, noStrangers);
     forgetKnown(turn, 'ended');
     const endMs = endOfKnowing(turn);

@@ -97,7 +97,7 @@ function begin(turn: Turn, asked: Asked) {
   const { approvalSecret, assertionResponse } = asked;
   const begun: Begun = {
     approved: approvalSecret !== undefined && takeApproved(turn, approvalSecret),
-    assertionChallenge: assertionResponse && takeAssertionChallenge(turn),
+    assertionChallenge: assertionResponse && takeAssertionChallenge(turn, asked.device.ipAddress),
   };
   return begun;
 }
@@ -171,7 +171,7 @@ const refusals = {
 function refusalOf(turn: Turn, asked: Asked, account: AccountRow | undefined, { factor, outcome }: Unmet) {
   if (factor === 'recovery-codes') return wrongRecovery;
   const { refused } = refusals[factor][outcome];
-  const approvalId = requestApproval(turn, asked.device, account?.user_uuid);
+  const approvalId = requestApproval(turn, asked.device, account?.user_uuid, asked.approvalSecret);
   expireLater(turn);
   const payload = {
     ...(factor === 'totp' && { mfa_key: asked.codeName ?? `mfa_${turn.random.uuid()}` }),

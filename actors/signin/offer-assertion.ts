@@ -19,7 +19,7 @@ const timeoutMs = 60_000;
 export const offerAssertion = workflow({
   ...Signin.commands.offerAssertion,
   creates: true,
-  run: async (workflow, address) => {
+  run: async (workflow, { device, ...address }) => {
     const account = await workflow.turn({
       reads: () => ({ account: lookup(accountTable, [addressKey(address)]) }),
       turn: (_turn, { account }) => account.rows[0],
@@ -37,7 +37,7 @@ export const offerAssertion = workflow({
       );
     const challenge = await workflow.turn({
       turn: (turn) => {
-        const made = makeAssertionChallenge(turn);
+        const made = makeAssertionChallenge(turn, device.ipAddress);
         expireLater(turn);
         return made;
       },

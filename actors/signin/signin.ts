@@ -10,7 +10,7 @@ import { PasswordHasher } from '../identity/password-hasher.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import { AccountSettings, WebAuthnSettings } from '../settings.ts';
 import { approvalMap, approvalStatus, pendingApprovals, resolveApproval } from './approvals.ts';
-import { assertionChallengeSlice } from './assertion-challenge.ts';
+import { assertionChallengeMap } from './assertion-challenge.ts';
 import { attemptsMap } from './attempts.ts';
 import { challengeMap } from './challenges.ts';
 import { Signin } from './contract.ts';
@@ -33,7 +33,7 @@ export const signin = kindOf(Signin, {
     knownNetworkMap,
     knownDeviceMap,
     challengeMap,
-    assertionChallengeSlice,
+    assertionChallengeMap,
     approvalMap,
   ],
   tables: [],

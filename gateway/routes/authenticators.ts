@@ -31,13 +31,13 @@ export function authenticatorRoutes({
   signinKeys,
 }: AuthenticatorRouteOptions): readonly AnyRoute[] {
   async function offerAssertion(
-    { actors, ask }: RequestContext<'public'>,
+    { actors, ask, client: device }: RequestContext<'public'>,
     { username, workspace_identifier }: z.infer<typeof assertionRequest>,
   ): Promise<RouteReply> {
     const email = normaliseUsername(username);
     const workspace = normaliseWorkspace(workspace_identifier, settings.workspacesPerEmail);
     const signin = actors.get(Signin, signinKeys.actorId({ email, workspace }));
-    const answer = await signin.ask.offerAssertion({ email, workspace }, ask);
+    const answer = await signin.ask.offerAssertion({ email, workspace, device }, ask);
     return answered(answer, (body) => ({ status: 200, body }));
   }
 

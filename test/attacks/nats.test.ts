@@ -121,7 +121,7 @@ test('hints, events and wake-ups of strangers reach nobody, and are logged once'
   await until(() => host.seen.rejected.length === 3 && host.seen.failedWakes === 1);
   t.deepEqual(host.seen.rejected, ['mac', 'mac', 'mac']);
   t.deepEqual([...host.seen.hints, ...events, ...host.seen.asked], []);
-  const told = host.seen.logged.filter((line) => line.includes('no process of this cluster'));
+  const told = host.seen.logged.filter((line) => line.includes('outside this cluster'));
   t.is(told.length, 1);
   const { streams } = await jetstreamManager(raw);
   await until(

@@ -2,7 +2,8 @@
 import { createHash, createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
+import { challengeOf, signIn } from '../kit/account.ts';
 import { SecurityKey } from '../kit/security-key.ts';
 import { startServer } from '../kit/server.ts';
 
@@ -32,6 +33,44 @@ test('a key whose certificate names an address has nothing fetched from there', 
   const added = await phone.call('POST', `${keys}/verify-registration`, { body: { attestationResponse } });
   t.deepEqual(asked, []);
   t.is(added.status, 200, added.text);
+});
+
+async function withSecurityKey(t: ExecutionContext, home = '203.0.113.7') {
+  const server = await startServer(t);
+  const phone = await server.device();
+  t.is((await signIn(server, { ...phone.account }, { headers: { 'x-forwarded-for': home } })).status, 200);
+  const { options } = (await phone.call('GET', `${keys}/generate-registration-options`)).body;
+  const key = new SecurityKey();
+  const body = { attestationResponse: key.register(options.challenge) };
+  t.is((await phone.call('POST', `${keys}/verify-registration`, { body })).status, 200);
+  const { email } = phone.account;
+  const offer = async (address: string): Promise<string> => {
+    const path = `${keys}/generate-authentication-options`;
+    const call = { body: { username: email }, headers: { 'x-forwarded-for': address } };
+    return (await server.call('POST', path, call)).body.options.challenge;
+  };
+  const present = async (address: string, authenticator_response: unknown) => {
+    const body = { email, code_challenge: challengeOf('mine'), authenticator_response };
+    const call = { body, headers: { 'x-forwarded-for': address } };
+    return (await server.call('POST', '/v2/login-params', call)).status;
+  };
+  return { key, offer, present };
+}
+
+test('a stranger who asks for challenges or presents nonsense undoes no challenge of the owner', async (t) => {
+  const { key, offer, present } = await withSecurityKey(t);
+  const challenge = await offer('203.0.113.7');
+  await offer('198.51.100.1');
+  t.is(await present('198.51.100.1', { id: 'nonsense' }), 401);
+  t.is(await present('203.0.113.7', key.sign(challenge)), 200);
+});
+
+test('strangers of many networks undo no challenge of a known network', async (t) => {
+  const home = '192.0.2.1';
+  const { key, offer, present } = await withSecurityKey(t, home);
+  const challenge = await offer(home);
+  for (let n = 0; n < 100; n += 1) await offer(`198.51.100.${n}`);
+  t.is(await present(home, key.sign(challenge)), 200);
 });
 
 /** A certificate of the key, and of a root made up for it, which says that `url` lists what it revoked. */

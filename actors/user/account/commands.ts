@@ -14,10 +14,12 @@ import { register } from './register.ts';
 const keyParams = signedInWorkflow({
   ...User.commands.keyParams,
   run: async (workflow, { codeChallenge }) => {
-    const row = await workflow.turn({
+    const { row, readonly } = await workflow.turn({
       reads: ownAccount,
-      turn: ownRow,
+      turn: (turn, reads, by) => ({ row: ownRow(turn, reads), readonly: by.readonly }),
     });
+    // A session that may only read must not prepare a sign-in to one that may write, past the second factor.
+    if (readonly) return fullKeyParams(row);
     const address = { email: row.identifier, workspace: row.workspace };
     const signin = workflow.actors.get(Signin, workflow.use(SigninKeys).actorId(address));
     await signin.ask.storeChallenge({ codeChallenge });

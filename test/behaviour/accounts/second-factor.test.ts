@@ -228,6 +228,43 @@ test('another device lets a sign-in pass, once', async (t) => {
   t.is((await loginParams(server, email, named, headers)).status, 401, 'used up');
 });
 
+test('a device that looks like another does not take its approval over, nor push it out', async (t) => {
+  const server = await startServer(t);
+  const { phone } = await withTotp(server);
+  const { email } = phone.account;
+  const idOf = async (factors: object = {}, headers: Record<string, string> = {}) =>
+    (await loginParams(server, email, factors, headers)).body.error.payload.mfa_approval_challenge_id;
+  const status = async (id: string) =>
+    (await server.call('GET', `/v1/pending-mfa-approvals/${id}/status`)).body.status;
+  const mine = await idOf();
+  t.is(await idOf({ mfa_approval_challenge_id: mine }), mine, 'named, it goes on');
+  const twin = await idOf();
+  t.not(twin, mine);
+  for (let agent = 0; agent < 20; agent += 1) {
+    await idOf({}, { 'x-forwarded-for': '198.51.100.9', 'user-agent': `agent ${agent}` });
+  }
+  t.is(await status(mine), 'pending');
+  const { pendingApprovals } = (await phone.call('GET', '/v1/pending-mfa-approvals')).body;
+  t.is(pendingApprovals.length, 6, 'two from home, four from elsewhere');
+  for (const { challengeId } of pendingApprovals) {
+    const path = `/v1/pending-mfa-approvals/${challengeId}/resolve`;
+    await phone.call('POST', path, { body: { approve: true } });
+    if ((await status(mine)) === 'approved') break;
+    t.is((await loginParams(server, email, { mfa_approval_challenge_id: mine })).status, 401);
+  }
+  t.is((await loginParams(server, email, { mfa_approval_challenge_id: mine })).status, 200);
+});
+
+test('a session that may only read prepares no other sign-in', async (t) => {
+  const server = await startServer(t);
+  const { phone } = await withTotp(server);
+  await server.restart({ accounts: { readonlyUsers: new Set([phone.account.email]) } });
+  const verifier = randomUUID();
+  const body = { api: headerSessions, code_challenge: challengeOf(verifier) };
+  t.is((await phone.call('POST', '/v2/login-params', { body })).status, 200);
+  t.is((await login(server, phone, verifier)).status, 401);
+});
+
 test('what is denied, expired or another’s lets nobody pass', async (t) => {
   const server = await startServer(t);
   const { phone } = await withTotp(server);

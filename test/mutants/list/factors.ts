@@ -45,6 +45,22 @@ export const mutants: readonly Mutant[] = [
     tests: app,
   },
   {
+    name: 'one-assertion-challenge-for-all-networks',
+    harm: 'Anyone who knows an address keeps the owner of a security key from signing in.',
+    file: 'actors/signin/assertion-challenge.ts',
+    find: 'originOf(turn, { ipAddress }).key;',
+    replace: 'originOf(turn, { ipAddress: ipAddress && null }).key;',
+    tests: keyAttacks,
+  },
+  {
+    name: 'assertion-challenges-of-the-owner-go-first',
+    harm: 'Strangers of many networks keep the owner of a security key from signing in at home.',
+    file: 'actors/signin/assertion-challenge.ts',
+    find: 'byAge.find(([key]) => !isOwn(turn, key)) ?? byAge[0]',
+    replace: 'byAge[0]',
+    tests: keyAttacks,
+  },
+  {
     name: 'a-right-password-counted-as-wrong',
     harm: 'An owner who looks up their recovery codes a dozen times can no longer change the password.',
     file: 'actors/user/settings/commands.ts',
