@@ -83,6 +83,10 @@ export function consumeChallenge(turn: Turn, verifier: string): boolean {
   return true;
 }
 
+export function forgetChallenges(turn: Turn): void {
+  for (const key of turn.entries(challengeMap).keys()) turn.removeEntry(challengeMap, key);
+}
+
 /** The challenge of a verifier in both encodings. */
 export function challengesOf(verifier: string): readonly [hexText: string, rawBytes: string] {
   const digest = sha256(verifier);

@@ -116,6 +116,9 @@ export const Signin = contract({
 
     /** The address is no longer that of the account. */
     forget: z.null(),
+
+    /** The account has a second factor now, which those who have challenges already were not asked for. */
+    forgetChallenges: z.null(),
   },
   timers: {
     /** Nothing it holds counts any more. */

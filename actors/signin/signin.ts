@@ -12,7 +12,7 @@ import { AccountSettings, WebAuthnSettings } from '../settings.ts';
 import { approvalMap, approvalStatus, pendingApprovals, resolveApproval } from './approvals.ts';
 import { assertionChallengeMap } from './assertion-challenge.ts';
 import { attemptsMap } from './attempts.ts';
-import { challengeMap } from './challenges.ts';
+import { challengeMap, forgetChallenges } from './challenges.ts';
 import { Signin } from './contract.ts';
 import { forgetAttempts, recognise } from './counting.ts';
 import { expireLater, expireTimer } from './expiry.ts';
@@ -59,11 +59,13 @@ export const signin = kindOf(Signin, {
         expireLater(turn);
       },
     }),
+    forgetChallenges: tell({ ...Signin.tells.forgetChallenges, turn: forgetChallenges }),
     forget: tell({
       ...Signin.tells.forget,
       turn: (turn) => {
         forgetAttempts(turn);
         forgetKnown(turn, 'all');
+        forgetChallenges(turn);
         // The timer may be set to when the last of them would have been known no more.
         expireLater(turn);
       },

@@ -23,6 +23,7 @@ import { WebAuthnSettings } from '../../settings.ts';
 import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
 import { signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
+import { askEverybodyAgain } from './turned-on.ts';
 
 const authenticatorsMax = 20;
 const challengeBytes = 32;
@@ -127,6 +128,7 @@ const addAuthenticator = signedInWorkflow({
         if (findByCredential(turn, credential.id) !== undefined) return notVerified;
         if (offeredChallenge(turn) !== challenge) return notVerified;
         turn.set(authenticatorOfferSlice, null);
+        askEverybodyAgain(turn);
         const uuid = turn.random.uuid();
         turn.setEntry(authenticatorMap, uuid, {
           uuid,

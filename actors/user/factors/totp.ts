@@ -21,6 +21,7 @@ import { User } from '../contract.ts';
 import { putSetting, removeSetting, settingValue } from '../settings/stored.ts';
 import { signedInTurn } from '../signed-in.ts';
 import { generateRecoveryCodes } from './recovery-codes.ts';
+import { askEverybodyAgain } from './turned-on.ts';
 
 const secretBytes = 20;
 const offerMs = 300_000;
@@ -76,6 +77,7 @@ export function enableTotp(turn: Turn, secret: string | null, code: string | und
   putSetting(turn, 'MFA_SECRET', offered);
   turn.set(totpSlice, totpSlice.initial);
   generateRecoveryCodes(turn);
+  askEverybodyAgain(turn);
   return undefined;
 }
 

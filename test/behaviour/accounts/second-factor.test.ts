@@ -255,6 +255,16 @@ test('a device that looks like another does not take its approval over, nor push
   t.is((await loginParams(server, email, { mfa_approval_challenge_id: mine })).status, 200);
 });
 
+test('a sign-in that began before the factor was turned on does not end without it', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  const before = await loginParams(server, phone.account.email);
+  t.is(before.status, 200);
+  await withTotp(server);
+  await server.advance(5_000);
+  t.is((await login(server, phone, before.verifier)).status, 401);
+});
+
 test('a session that may only read prepares no other sign-in', async (t) => {
   const server = await startServer(t);
   const { phone } = await withTotp(server);
