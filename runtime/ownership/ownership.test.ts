@@ -1,5 +1,6 @@
 import test from 'ava';
 import { z } from 'zod';
+import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import {
   answering,
   isBalanced,
@@ -7,14 +8,21 @@ import {
   TestCluster,
   type TestClusterOptions,
 } from '../../test/kit/cluster.ts';
+import { testNode } from '../../test/kit/host.ts';
 import { count, ledger, ledgerCommands } from '../../test/kit/ledger.ts';
+import { SeededRandom } from '../../test/kit/random.ts';
 import { shardOf } from '../address.ts';
 import { sleep } from '../clock.ts';
 import { command } from '../command.ts';
+import { noMetrics } from '../host/runtime-metrics.ts';
 import { kind } from '../kind.ts';
+import { silentLogger } from '../ports.ts';
 import { slice } from '../slice.ts';
+import { ModelDatabase, ModelStore } from '../store/model.ts';
 import { StoreError } from '../store/store.ts';
+import { InProcessTransport } from '../transport/in-process.ts';
 import type { Hint } from '../transport/transport.ts';
+import { Ownership } from './ownership.ts';
 
 const newer = slice({ name: 'newer', format: 2, schema: z.string(), initial: '' });
 const newLedger = kind({
@@ -365,4 +373,36 @@ test('after an outage of the database for longer than a lease, who is back first
   made.crash(hosts[0]);
   await made.clock.advance(2 * leaseMs);
   t.is(incarnations()[0], null);
+});
+
+test('the answer of a claim is not taken by an incarnation that has ended meanwhile', async (t) => {
+  const clock = new FakeClock();
+  const random = new SeededRandom(1);
+  const node = testNode(random);
+  let answer = () => {};
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  class SlowStore extends ModelStore {
+    override async claim(...args: Parameters<ModelStore['claim']>): ReturnType<ModelStore['claim']> {
+      const claimed = await super.claim(...args);
+      await answered;
+      return claimed;
+    }
+  }
+  const store = new SlowStore(new ModelDatabase(clock));
+  await store.register(node, leaseMs);
+  const claimed: number[] = [];
+  const ownership = new Ownership({
+    ...{ store, clock, random, node, leaseMs, shardCount: 16, metrics: noMetrics, logger: silentLogger },
+    transport: new InProcessTransport(),
+    quiesce: async () => {},
+    onClaimed: (shards) => claimed.push(...shards),
+  });
+  const started = ownership.start();
+  await drainPromises();
+  ownership.stop();
+  answer();
+  await started;
+  t.deepEqual([ownership.shards, claimed], [[], []]);
 });

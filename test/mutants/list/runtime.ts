@@ -204,4 +204,13 @@ export const mutants: readonly Mutant[] = [
     replace: '',
     tests: ['runtime/actor/memory.test.ts'],
   },
+  {
+    name: 'a-late-claim-that-is-taken',
+    harm: 'A host that has ended serves shards that another one has by now.',
+    file: 'runtime/ownership/ownership.ts',
+    find: '      if (this.#ended) return;\n      this.#take(claimed);',
+    replace: '      this.#take(claimed);',
+    tests: ['runtime/ownership/ownership.test.ts'],
+    match: 'the answer of a claim is not taken*',
+  },
 ];
