@@ -9,7 +9,11 @@
 import { createHmac } from 'node:crypto';
 import { dependency } from '../../runtime/dependency.ts';
 import type { Keyring } from '../../runtime/keyring.ts';
+import type { Refusal } from '../reply.ts';
 import { equalInConstantTime } from './session-tokens.ts';
+
+/** Whatever is wrong with a token. */
+export const invalidBridgeToken: Refusal = { status: 401, message: 'Invalid MCP token' };
 
 export interface BridgeToken {
   readonly userUuid: string;

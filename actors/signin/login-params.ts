@@ -161,7 +161,7 @@ const keyMissing = refuse(401, 'Please authenticate with your security key.', 'u
 const keyWrong = refuse(401, 'The security key could not be verified. Please try again.', 'mfa-invalid');
 
 /** For any failure of a recovery, whether or not there is such an account. */
-export const wrongRecovery = refuse(401, 'Invalid login credentials.');
+const wrongRecovery = refuse(401, 'Invalid login credentials.');
 
 const refusals = {
   totp: { missing: codeMissing, wrong: codeWrong, used: codeUsed },

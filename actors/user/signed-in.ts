@@ -184,7 +184,8 @@ class SignedInSteps<Ok> implements SignedInWorkflow<Ok> {
 
 const readOnlyAccess = refuse(403, 'Session has read-only access.', 'read-only-access');
 
-const anotherUsers = refuse(403, 'Operation not allowed.');
+/** The request names a user other than its caller. */
+export const anotherUsers = refuse(403, 'Operation not allowed.');
 
 /** Checks the session, and makes the answer the caller's. */
 function whenSignedIn<R extends object>(

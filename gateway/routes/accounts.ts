@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { derivedUuid } from '../../actors/identity/derived-uuid.ts';
 import { sentKeyParamsFields } from '../../actors/identity/key-params.ts';
-import { normaliseUsername, normaliseWorkspace } from '../../actors/identity/usernames.ts';
+import { normaliseUsername } from '../../actors/identity/usernames.ts';
 import type { AccountSettings } from '../../actors/settings.ts';
 import { invalidAuth } from '../../actors/signed-in.ts';
 import { User } from '../../actors/user/contract.ts';
@@ -10,7 +10,7 @@ import { NotFoundError } from '../../runtime/errors.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import type { CookieOptions } from '../settings.ts';
-import { emailField, workspaceField } from './address-fields.ts';
+import { addressOf, emailField, workspaceField } from './address-fields.ts';
 import { answered, errorBodySchema, refusedAnswer, signedInAnswer } from './answer.ts';
 import { sessionAnswer, signInBodySchema } from './sign-in-answer.ts';
 
@@ -57,8 +57,7 @@ export function accountRoutes({ settings, cookies }: AccountRouteOptions): reado
     const userUuid = newUserUuid(ask.callId ?? requestId);
     const reply = await actors.get(User, userUuid).ask.register(
       {
-        email: normaliseUsername(request.email),
-        workspace: normaliseWorkspace(request.workspace_identifier, settings.workspacesPerEmail),
+        ...addressOf(settings, request.email, request.workspace_identifier),
         password: request.password,
         keyParams: sentKeyParams(request),
         apiVersion: request.api ?? '',

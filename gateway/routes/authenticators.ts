@@ -1,13 +1,12 @@
 /** Security keys, and approvals by other devices (docs/protocol/account.md). */
 import { z } from 'zod';
 import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
-import { normaliseUsername, normaliseWorkspace } from '../../actors/identity/usernames.ts';
 import type { AccountSettings } from '../../actors/settings.ts';
 import { Signin } from '../../actors/signin/contract.ts';
 import { User } from '../../actors/user/contract.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
-import { emailField, workspaceField } from './address-fields.ts';
+import { addressOf, emailField, workspaceField } from './address-fields.ts';
 import { answered, errorBodySchema } from './answer.ts';
 import { endpoint } from './endpoint.ts';
 
@@ -34,10 +33,9 @@ export function authenticatorRoutes({
     { actors, ask, client: device }: RequestContext<'public'>,
     { username, workspace_identifier }: z.infer<typeof assertionRequest>,
   ): Promise<RouteReply> {
-    const email = normaliseUsername(username);
-    const workspace = normaliseWorkspace(workspace_identifier, settings.workspacesPerEmail);
-    const signin = actors.get(Signin, signinKeys.actorId({ email, workspace }));
-    const answer = await signin.ask.offerAssertion({ email, workspace, device }, ask);
+    const address = addressOf(settings, username, workspace_identifier);
+    const signin = actors.get(Signin, signinKeys.actorId(address));
+    const answer = await signin.ask.offerAssertion({ ...address, device }, ask);
     return answered(answer, (body) => ({ status: 200, body }));
   }
 

@@ -1,7 +1,6 @@
 /** Bridge tokens (docs/protocol/account.md, "Bridge tokens"). */
 import { z } from 'zod';
-import type { BridgeTokens } from '../../actors/identity/bridge-tokens.ts';
-import type { Refusal } from '../../actors/reply.ts';
+import { type BridgeTokens, invalidBridgeToken } from '../../actors/identity/bridge-tokens.ts';
 import { User } from '../../actors/user/contract.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import type { CookieOptions } from '../settings.ts';
@@ -15,7 +14,6 @@ export interface BridgeTokenRouteOptions {
 }
 
 const tag = 'Bridge tokens';
-const invalidToken: Refusal = { status: 401, message: 'Invalid MCP token' };
 /** For bridges that name no version. */
 const defaultVersion = '20200115';
 
@@ -31,12 +29,12 @@ export function bridgeTokenRoutes({ bridgeTokens, cookies }: BridgeTokenRouteOpt
     { token, api, apiVersion = api ?? defaultVersion }: z.infer<typeof authentication>,
   ): Promise<RouteReply> {
     const named = bridgeTokens.verify(token);
-    if (named === undefined) return refusedAnswer(invalidToken);
+    if (named === undefined) return refusedAnswer(invalidBridgeToken);
     const { userUuid, tokenUuid, secret } = named;
     const asked = actors
       .get(User, userUuid)
       .ask.authenticateBridge({ tokenUuid, secret, apiVersion, device }, ask);
-    return answeredOr(invalidToken, asked, sessionAnswer(cookies));
+    return answeredOr(invalidBridgeToken, asked, sessionAnswer(cookies));
   }
 
   return [

@@ -3,15 +3,14 @@ import { z } from 'zod';
 import { escrowSchema } from '../../actors/identity/escrow.ts';
 import { keyParamsSchema } from '../../actors/identity/key-params.ts';
 import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
-import { normaliseUsername, normaliseWorkspace } from '../../actors/identity/usernames.ts';
 import { type Answer, isRefused } from '../../actors/reply.ts';
 import type { AccountSettings } from '../../actors/settings.ts';
 import { Signin } from '../../actors/signin/contract.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import type { CookieOptions } from '../settings.ts';
-import { emailField, workspaceField } from './address-fields.ts';
+import { addressOf, emailField, workspaceField } from './address-fields.ts';
 import { answered, errorBodySchema } from './answer.ts';
-import { sessionAnswer, signInBodySchema } from './sign-in-answer.ts';
+import { signInAnswer, signInBodySchema } from './sign-in-answer.ts';
 
 export interface RecoveryRouteOptions {
   readonly settings: Pick<AccountSettings, 'workspacesPerEmail'>;
@@ -46,16 +45,11 @@ export function recoveryRoutes({
   cookies,
   captchaUiUrl,
 }: RecoveryRouteOptions): readonly AnyRoute[] {
-  const addressOf = (username: string, workspace: string | null | undefined) => ({
-    email: normaliseUsername(username),
-    workspace: normaliseWorkspace(workspace, settings.workspacesPerEmail),
-  });
-
   async function loginParams(
     { actors, ask, client: device }: RequestContext<'public'>,
     { username, code_challenge, recovery_codes, workspace_identifier }: z.infer<typeof paramsRequest>,
   ): Promise<RouteReply> {
-    const address = addressOf(username, workspace_identifier);
+    const address = addressOf(settings, username, workspace_identifier);
     const answer = await actors.get(Signin, signinKeys.actorId(address)).ask.loginParams(
       {
         ...{ ...address, device, cookieSessions: [] },
@@ -71,7 +65,7 @@ export function recoveryRoutes({
     { actors, ask, client: device }: RequestContext<'public'>,
     request: z.infer<typeof loginRequest>,
   ): Promise<RouteReply> {
-    const address = addressOf(request.username, request.workspace_identifier);
+    const address = addressOf(settings, request.username, request.workspace_identifier);
     const reply = await actors.get(Signin, signinKeys.actorId(address)).ask.login(
       {
         ...{ ...address, device, cookieSessions: [] },
@@ -84,9 +78,7 @@ export function recoveryRoutes({
       },
       ask,
     );
-    const answer = answered(withOneText(reply), sessionAnswer(cookies));
-    const asksForCaptcha = isRefused(reply) && reply.refused.captchaRequired === true && captchaUiUrl;
-    return asksForCaptcha ? { ...answer, headers: { 'x-captcha-required': asksForCaptcha } } : answer;
+    return signInAnswer(withOneText(reply), { cookies, captchaUiUrl });
   }
 
   async function lookUp(

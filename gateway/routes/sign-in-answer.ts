@@ -1,8 +1,15 @@
 /** What register, login, a change of credentials and a refresh answer: a session in the body and in two cookies. */
-import { issuedSchema, type SessionSecrets, signInReplySchema } from '../../actors/identity/session.ts';
+import {
+  issuedSchema,
+  type SessionSecrets,
+  type SignInReply,
+  signInReplySchema,
+} from '../../actors/identity/session.ts';
+import { type Answer, isRefused } from '../../actors/reply.ts';
 import { sessionCookies } from '../http/cookies.ts';
 import type { RouteReply } from '../http/route.ts';
 import type { CookieOptions } from '../settings.ts';
+import { answered } from './answer.ts';
 
 export const signInBodySchema = signInReplySchema.omit({ secrets: true });
 export const refreshBodySchema = issuedSchema.omit({ secrets: true });
@@ -15,3 +22,20 @@ export const sessionAnswer =
     body,
     setCookies: sessionCookies(cookies, secrets),
   });
+
+export interface SignInAnswerOptions {
+  readonly cookies: CookieOptions;
+  /** `CAPTCHA_UI_URL`; null when none is configured. */
+  readonly captchaUiUrl: string | null;
+}
+
+/** Of a sign-in that may have been refused: with the captcha that the next attempt needs, if there is one. */
+export function signInAnswer(
+  reply: Answer<SignInReply>,
+  { cookies, captchaUiUrl }: SignInAnswerOptions,
+): RouteReply {
+  const answer = answered(reply, sessionAnswer(cookies));
+  const needsCaptcha = isRefused(reply) && reply.refused.captchaRequired === true;
+  if (!needsCaptcha || !captchaUiUrl) return answer;
+  return { ...answer, headers: { 'x-captcha-required': captchaUiUrl } };
+}

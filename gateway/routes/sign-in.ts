@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import { keyParamsSchema } from '../../actors/identity/key-params.ts';
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
-import type { SignInAddress, SigninKeys } from '../../actors/identity/signin-keys.ts';
-import { normaliseUsername, normaliseWorkspace } from '../../actors/identity/usernames.ts';
+import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { type Answer, isRefused } from '../../actors/reply.ts';
 import type { AccountSettings } from '../../actors/settings.ts';
 import { cookieSessionsMax, missingCredentials, Signin } from '../../actors/signin/contract.ts';
@@ -12,10 +11,10 @@ import { NotFoundError } from '../../runtime/errors.ts';
 import { accessCookiePrefix } from '../http/cookies.ts';
 import { type AnyRoute, type Method, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import type { CookieOptions } from '../settings.ts';
-import { emailField, workspaceField } from './address-fields.ts';
+import { addressOf, emailField, workspaceField } from './address-fields.ts';
 import { answered, errorBodySchema, refusedAnswer } from './answer.ts';
 import { tag } from './sessions.ts';
-import { sessionAnswer, signInBodySchema } from './sign-in-answer.ts';
+import { signInAnswer, signInBodySchema } from './sign-in-answer.ts';
 
 export interface SignInRouteOptions {
   readonly settings: Pick<AccountSettings, 'workspacesPerEmail'>;
@@ -64,13 +63,6 @@ export function signInRoutes({
   captchaUiUrl,
   signInFailed,
 }: SignInRouteOptions): readonly AnyRoute[] {
-  function addressOf(email: string, workspace: string | null | undefined): SignInAddress {
-    return {
-      email: normaliseUsername(email),
-      workspace: normaliseWorkspace(workspace, settings.workspacesPerEmail),
-    };
-  }
-
   async function loginParams(
     context: RequestContext<'optional-session'>,
     request: LoginParamsRequest,
@@ -79,7 +71,7 @@ export function signInRoutes({
     const own = context.credentials && (await ownKeyParams(context, context.credentials, code_challenge));
     if (own !== undefined) return own;
     if (email == null || email.trim() === '') return refusedAnswer(missingEmail);
-    const address = addressOf(email, workspace_identifier);
+    const address = addressOf(settings, email, workspace_identifier);
     const answer = await context.actors.get(Signin, signinKeys.actorId(address)).ask.loginParams(
       {
         ...address,
@@ -112,7 +104,7 @@ export function signInRoutes({
     const { actors, ask, client } = context;
     const { email, password, code_verifier: codeVerifier, api } = request;
     if (!email?.trim()) return refusedAnswer(missingCredentials);
-    const address = addressOf(email, request.workspace_identifier);
+    const address = addressOf(settings, email, request.workspace_identifier);
     const reply = await actors.get(Signin, signinKeys.actorId(address)).ask.login(
       {
         ...address,
@@ -126,10 +118,8 @@ export function signInRoutes({
       },
       ask,
     );
-    const answer = answered(reply, sessionAnswer(cookies));
     if (isGuess(reply) && client.ipAddress !== null) signInFailed?.(client.ipAddress);
-    const asksForCaptcha = isRefused(reply) && reply.refused.captchaRequired === true && captchaUiUrl;
-    return asksForCaptcha ? { ...answer, headers: { 'x-captcha-required': asksForCaptcha } } : answer;
+    return signInAnswer(reply, { cookies, captchaUiUrl });
   }
 
   const paramsRoute = (method: Method, path: string, summary: string) =>

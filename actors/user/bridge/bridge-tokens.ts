@@ -9,13 +9,14 @@
 import { z } from 'zod';
 import { command, type Turn } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
-import { BridgeTokens } from '../../identity/bridge-tokens.ts';
+import { BridgeTokens, invalidBridgeToken } from '../../identity/bridge-tokens.ts';
 import { sessionApiVersions } from '../../identity/session.ts';
 import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
 import { answerOf, refuse } from '../../reply.ts';
 import { type OwnAccount, ownAccount, ownRow } from '../account/own-account.ts';
 import { signInReply } from '../account/sign-in-reply.ts';
 import { User } from '../contract.ts';
+import { isoTime } from '../iso-time.ts';
 import { profileSlice } from '../profile.ts';
 import { endSessions } from '../sessions/end.ts';
 import { openSession } from '../sessions/issue.ts';
@@ -51,8 +52,6 @@ const labelMissing = refuse(400, 'Give the token a name.');
 const tooMany = refuse(400, `There are ${bridgeTokensMax} bridge tokens already. Delete one first.`);
 const unknown = refuse(404, 'There is no such bridge token.');
 const unsupportedVersion = refuse(400, 'This version of the interface is not supported.');
-/** For anything that is wrong with it. */
-export const invalidToken = refuse(401, 'Invalid MCP token');
 
 const makeBridgeToken = signedInTurn({
   ...User.commands.makeBridgeToken,
@@ -84,7 +83,7 @@ const listBridgeTokens = signedInRead({
     );
     const mcpTokens = newestFirst.map((token) => ({
       ...shown(token),
-      lastUsedAt: token.lastUsedAtMs === null ? null : isoOf(token.lastUsedAtMs),
+      lastUsedAt: token.lastUsedAtMs === null ? null : isoTime(token.lastUsedAtMs),
       lastUsedFrom: token.lastUsedFrom,
     }));
     return { mcpTokens };
@@ -133,7 +132,7 @@ function openBridgeSession(
   const named = turn.entry(bridgeTokenMap, tokenUuid);
   const token = findBySecret(named === undefined ? [] : [named], secret);
   const profile = turn.get(profileSlice);
-  if (token === undefined || profile.state !== 'active') return invalidToken;
+  if (token === undefined || profile.state !== 'active') return { refused: invalidBridgeToken };
   if (!sessionApiVersions.includes(apiVersion)) return unsupportedVersion;
   const used = { lastUsedAtMs: turn.nowMs, lastUsedFrom: device.ipAddress };
   turn.setEntry(bridgeTokenMap, tokenUuid, { ...token, ...used });
@@ -152,10 +151,8 @@ function openBridgeSession(
 
 /** Tokens do not expire. */
 function shown({ uuid, label, scope, scopeTagUuids, createdAtMs }: BridgeToken) {
-  return { uuid, label, scope, scopeTagUuids, createdAt: isoOf(createdAtMs), expiresAt: null };
+  return { uuid, label, scope, scopeTagUuids, createdAt: isoTime(createdAtMs), expiresAt: null };
 }
-
-const isoOf = (ms: number): string => new Date(ms).toISOString();
 
 export const bridgeTokenCommands = {
   makeBridgeToken,

@@ -8,6 +8,7 @@ import { sliceMap } from '../../../runtime/slice.ts';
 import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
 import { refuse } from '../../reply.ts';
 import { User } from '../contract.ts';
+import { isoTime } from '../iso-time.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
 
 interface AppPassword {
@@ -60,7 +61,7 @@ const makeAppPassword = signedInTurn({
       createdAtMs: turn.nowMs,
       lastUsedAtMs: null,
     });
-    return { appPassword: { uuid, label, createdAt: isoOf(turn.nowMs) }, password: secret };
+    return { appPassword: { uuid, label, createdAt: isoTime(turn.nowMs) }, password: secret };
   },
 });
 
@@ -72,8 +73,8 @@ const listAppPasswords = signedInRead({
     );
     const appPasswords = newestFirst.map(({ uuid, label, createdAtMs, lastUsedAtMs }) => ({
       ...{ uuid, label },
-      createdAt: isoOf(createdAtMs),
-      lastUsedAt: lastUsedAtMs === null ? null : isoOf(lastUsedAtMs),
+      createdAt: isoTime(createdAtMs),
+      lastUsedAt: lastUsedAtMs === null ? null : isoTime(lastUsedAtMs),
     }));
     return { appPasswords };
   },
@@ -87,7 +88,5 @@ const deleteAppPassword = signedInTurn({
     return { message: 'The app password is deleted.' };
   },
 });
-
-const isoOf = (ms: number): string => new Date(ms).toISOString();
 
 export const appPasswordCommands = { makeAppPassword, listAppPasswords, deleteAppPassword };

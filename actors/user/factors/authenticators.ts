@@ -22,7 +22,7 @@ import { refuse } from '../../reply.ts';
 import { WebAuthnSettings } from '../../settings.ts';
 import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
-import { signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
+import { anotherUsers, signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
 import { askEverybodyAgain } from './turned-on.ts';
 
 const authenticatorsMax = 20;
@@ -63,7 +63,6 @@ export const authenticatorOfferSlice = slice<{ challenge: string; untilMs: numbe
 
 const tooMany = refuse(400, `There are ${authenticatorsMax} security keys already. Remove one first.`);
 const notVerified = refuse(400, 'The security key could not be verified. Please try again.');
-const anotherUsers = refuse(403, 'Operation not allowed.');
 const unknown = refuse(404, 'There is no such security key.');
 
 const offerAuthenticator = signedInTurn({

@@ -1,6 +1,7 @@
 import type { State } from '../../../runtime/slice.ts';
 import type { SessionEntry } from '../../identity/session.ts';
 import { User } from '../contract.ts';
+import { isoTime } from '../iso-time.ts';
 import { signedInRead } from '../signed-in.ts';
 import { deviceInfo } from './device-info.ts';
 import { type Session, sessionMap } from './session.ts';
@@ -22,8 +23,8 @@ function entryOf(session: Session, current: boolean): SessionEntry {
   return {
     uuid: session.uuid,
     api_version: session.apiVersion,
-    created_at: new Date(session.createdAtMs).toISOString(),
-    updated_at: new Date(session.updatedAtMs).toISOString(),
+    created_at: isoTime(session.createdAtMs),
+    updated_at: isoTime(session.updatedAtMs),
     device_info: deviceInfo(session.userAgent),
     user_agent: session.userAgent,
     ip_address: session.ipAddress,
