@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { allMutants } from './mutant.ts';
+import { placeOf } from './place.ts';
 import { partOf } from './rotation.ts';
 
 const names = (mutants: readonly { readonly name: string }[]) => mutants.map(({ name }) => name);
@@ -14,6 +16,14 @@ test('there are at least a hundred, each named after its own harm', async (t) =>
     t.regex(harm, /^\S.*\.$/, name);
     t.not(find, replace, name);
   }
+});
+
+test('the text that a mutant changes is in one place of the sources, and TypeScript before and after', async (t) => {
+  const root = fileURLToPath(new URL('../../', import.meta.url));
+  const lost = (await allMutants())
+    .map((mutant) => ({ name: mutant.name, place: placeOf(root, mutant) }))
+    .filter(({ place }) => typeof place === 'string');
+  t.deepEqual(lost, []);
 });
 
 test('every mutant has its turn, and no run has many', async (t) => {

@@ -3,11 +3,11 @@
  * back. The copies lie inside the project, so that they find the same packages.
  */
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { transformSync } from 'esbuild';
 import type { Mutant } from './mutant.ts';
+import { placeOf } from './place.ts';
 
 export type Verdict =
   /** A test failed, as it should. */
@@ -55,7 +55,7 @@ export class Copy {
   }
 
   async try(mutant: Mutant): Promise<Verdict> {
-    const place = this.#placeOf(mutant);
+    const place = placeOf(this.#root, mutant);
     if (typeof place === 'string') return { verdict: 'void', why: place };
     writeFileSync(place.path, place.mutated);
     try {
@@ -79,33 +79,6 @@ export class Copy {
     if (ended === 'too late') return { verdict: 'caught', by: 'a test that found no end' };
     if (ended === 'well' && passed) return { verdict: 'survived' };
     return { verdict: 'void', why: `its tests did not run: ${output.slice(-500)}` };
-  }
-
-  #placeOf({ file, find, replace }: Mutant): string | { path: string; text: string; mutated: string } {
-    const places = this.#sourcesOf(file).flatMap((path) => {
-      const text = readFileSync(path, 'utf8');
-      return Array.from({ length: text.split(find).length - 1 }, () => ({ path, text }));
-    });
-    const [place] = places;
-    if (place === undefined || places.length > 1) {
-      return `found ${places.length} times in ${file}: ${find}`;
-    }
-    const mutated = place.text.split(find).join(replace);
-    try {
-      transformSync(mutated, { loader: 'ts' });
-    } catch (error) {
-      return `no TypeScript any more: ${String(error)}`;
-    }
-    return { ...place, mutated };
-  }
-
-  #sourcesOf(file: string): readonly string[] {
-    const path = join(this.#root, file);
-    if (!existsSync(path)) return [];
-    if (!statSync(path).isDirectory()) return [path];
-    return readdirSync(path, { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
-      .map((name) => join(path, name));
   }
 }
 

@@ -1,0 +1,36 @@
+/** Where a mutant's edit is made: the one place in the sources that has its text. */
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { transformSync } from 'esbuild';
+import type { Mutant } from './mutant.ts';
+
+export interface Place {
+  readonly path: string;
+  readonly text: string;
+  readonly mutated: string;
+}
+
+/** Why there is no such place, where there is none. */
+export function placeOf(root: string, { file, find, replace }: Mutant): string | Place {
+  const places = sourcesOf(join(root, file)).flatMap((path) => {
+    const text = readFileSync(path, 'utf8');
+    return Array.from({ length: text.split(find).length - 1 }, () => ({ path, text }));
+  });
+  const [place] = places;
+  if (place === undefined || places.length > 1) return `found ${places.length} times in ${file}: ${find}`;
+  const mutated = place.text.split(find).join(replace);
+  try {
+    transformSync(mutated, { loader: 'ts' });
+  } catch (error) {
+    return `no TypeScript any more: ${String(error)}`;
+  }
+  return { ...place, mutated };
+}
+
+function sourcesOf(path: string): readonly string[] {
+  if (!existsSync(path)) return [];
+  if (!statSync(path).isDirectory()) return [path];
+  return readdirSync(path, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .map((name) => join(path, name));
+}
