@@ -175,7 +175,7 @@ function configOf(values: Settings, secrets: Secrets): Config {
     gateway: {
       ...gateway,
       filesServerUrl: gateway.filesServerUrl ?? `${publicUrl ?? localUrl}/files`,
-      ...(accounts.forceHeaderSessions && { rateLimits: { publicPerMinute: 0, sessionPerMinute: 0 } }),
+      ...(accounts.endToEndTesting && { rateLimits: { publicPerMinute: 0, sessionPerMinute: 0 } }),
     },
   };
 }
@@ -199,7 +199,7 @@ function publicWarningsOf(config: Config, secrets: Secrets): string[] {
 function contradictionsOf(config: Config, secrets: Secrets): string[] {
   const { host, role, accounts, cookies, migrateAtStart } = config;
   const problems: string[] = [];
-  if (accounts.forceHeaderSessions && !isLoopback(host)) {
+  if (accounts.endToEndTesting && !isLoopback(host)) {
     problems.push(
       'E2E_TESTING weakens the server and is only allowed on a loopback address, which HOST is not.',
     );

@@ -112,7 +112,7 @@ export const Signin = contract({
     reset: z.null(),
 
     /** A session of the account was opened from there, by its registration or with its password. */
-    recognise: z.object({ ipAddress: z.string().nullable(), sessionUuid: z.string() }),
+    recognise: z.object({ ipAddress: z.string().nullable(), sessionUuid: z.string().optional() }),
 
     /** The address is no longer that of the account. */
     forget: z.null(),

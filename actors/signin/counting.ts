@@ -116,12 +116,13 @@ export function acceptAttempt(turn: Turn, { key, isStranger }: Origin, opened: O
 /** A session that was opened with the password, and from where. */
 export interface Opened {
   readonly ipAddress: string | null;
-  readonly sessionUuid: string;
+  /** Absent: it has no cookies by which its device could be known again. */
+  readonly sessionUuid?: string | undefined;
 }
 
 export function recognise(turn: Turn, { ipAddress, sessionUuid }: Opened): void {
   if (ipAddress !== null) remember(turn, knownNetworkMap, networkKey(turn, ipAddress));
-  remember(turn, knownDeviceMap, deviceKey(turn, sessionUuid));
+  if (sessionUuid !== undefined) remember(turn, knownDeviceMap, deviceKey(turn, sessionUuid));
 }
 
 /** Gives all attempts back, no matter who made them. */
