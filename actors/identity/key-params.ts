@@ -19,10 +19,13 @@ const derivation = z.object({
 const anyDerivation = derivation.partial();
 type Derivation = z.infer<typeof anyDerivation>;
 
+/** What old clients left to a default of theirs may be absent. */
 const derivations: Readonly<Record<string, z.ZodType<Derivation>>> = {
-  '001': derivation.pick({ pw_alg: true, pw_cost: true, pw_func: true, pw_key_size: true, pw_salt: true }),
+  '001': derivation
+    .pick({ pw_alg: true, pw_cost: true, pw_func: true, pw_key_size: true, pw_salt: true })
+    .partial({ pw_alg: true, pw_func: true, pw_key_size: true }),
   '002': derivation.pick({ pw_cost: true, pw_salt: true }),
-  '003': derivation.pick({ pw_cost: true, pw_nonce: true }),
+  '003': derivation.pick({ pw_cost: true, pw_nonce: true }).partial({ pw_cost: true }),
 };
 const nonceAlone: z.ZodType<Derivation> = derivation.pick({ pw_nonce: true });
 const derivationOf = (version: string): z.ZodType<Derivation> => derivations[version] ?? nonceAlone;

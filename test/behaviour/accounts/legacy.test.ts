@@ -53,9 +53,11 @@ const derivations = {
   '002': { pw_cost: 101_000, pw_salt: 'salt' },
   '003': { pw_cost: 110_000, pw_nonce: 'nonce' },
 };
+const needed = { '001': ['pw_cost', 'pw_salt'], '002': ['pw_cost', 'pw_salt'], '003': ['pw_nonce'] };
 const all = { ...derivations['001'], ...derivations['003'] };
 
-for (const [version, derivation] of Object.entries(derivations)) {
+for (const version of ['001', '002', '003'] as const) {
+  const derivation = derivations[version];
   const named = version === '003' ? {} : { email: alice.email };
 
   test(`an account of ${version} has the key params of its version, and no others`, async (t) => {
@@ -77,7 +79,7 @@ for (const [version, derivation] of Object.entries(derivations)) {
     t.is((await open.call('POST', '/v1/users', { body })).status, 200);
   });
 
-  for (const field of Object.keys(derivation)) {
+  for (const field of needed[version]) {
     test(`an account of ${version} is not made without ${field}`, async (t) => {
       const server = await startTesting(t);
       const body = { ...alice, ...all, api: headerSessions, version, [field]: undefined };
@@ -260,15 +262,23 @@ test('an account never goes back to an older protocol', async (t) => {
   t.is(await statusOf(server, upgraded.account), '200');
 });
 
+test('what a client left to a default of its own is not made up', async (t) => {
+  const server = await startTesting(t);
+  const phone = await old(server, { pw_cost: undefined });
+  const body = { email: alice.email, code_challenge: challengeOf('verifier') };
+  const { email: identifier, pw_nonce } = alice;
+  const { body: keyParams } = await phone.call('POST', '/v2/login-params', { body });
+  t.deepEqual(keyParams, { identifier, pw_nonce, version: '003' });
+});
+
 test('a change that names no version keeps it, and needs all key params of it', async (t) => {
   const server = await startTesting(t);
   const phone = await old(server);
-  const refused = await change(phone);
+  const refused = await change(phone, { pw_nonce: undefined });
   t.is(refused.status, 400);
-  t.is(refused.body.error.message, 'pw_cost is missing.');
+  t.is(refused.body.error.message, 'pw_nonce is missing.');
   t.is(await standing(server, phone.account), 'in');
-  const changed = await change(phone, { pw_cost: 120_000 });
-  t.like(changed.body.user, { protocolVersion: '003' });
+  t.like((await change(phone)).body.user, { protocolVersion: '003' });
 });
 
 test('a read-only account of an old protocol writes nothing', async (t) => {
