@@ -1,5 +1,6 @@
 /** Accounts of protocol 001 to 003: they have tokens instead of sessions until they upgrade. */
 import test from 'ava';
+import fc from 'fast-check';
 import { UserAdministration } from '../../../actors/user/operator-contract.ts';
 import {
   alice,
@@ -11,42 +12,15 @@ import {
   register,
   signIn,
   statusOf,
-  type Tokens,
   tokensOf,
 } from '../../kit/account.ts';
 import { Device } from '../../kit/device.ts';
 import { note } from '../../kit/items.ts';
-import { type ServerOptions, startServer, type TestServer } from '../../kit/server.ts';
+import { changeCredentials, oldDevice, standing, startTesting, upgrade } from '../../kit/old-account.ts';
+import { startServer } from '../../kit/server.ts';
 
-type Starts = Parameters<typeof startServer>[0];
 const newPassword = 'd'.repeat(64);
 const yearMs = 31_556_926_000;
-
-/** One on which accounts of any protocol can be made. */
-const startTesting = (t: Starts, { accounts, ...options }: ServerOptions = {}) =>
-  startServer(t, { ...options, accounts: { endToEndTesting: true, ...accounts } });
-
-const old = (server: TestServer, fields: object = {}) =>
-  Device.register(server, { ...protocol003, ...fields });
-
-/** Of a call that any living session may make. */
-async function standing(server: TestServer, { access, cookie }: Pick<Tokens, 'access' | 'cookie'>) {
-  const { status, body } = await server.call('GET', '/v1/items/nothing', { bearer: access, cookie });
-  return status === 401 || status === 498 ? `${status} ${body.error.tag}` : 'in';
-}
-
-const change = (device: Device, fields: object = {}) =>
-  device.call('PUT', `/v1/users/${device.account.userUuid}/attributes/credentials`, {
-    body: {
-      current_password: alice.password,
-      new_password: newPassword,
-      pw_nonce: 'e'.repeat(64),
-      api: headerSessions,
-      ...fields,
-    },
-  });
-const upgrade = (device: Device, fields: object = {}) =>
-  change(device, { version: '004', origination: 'protocol-upgrade', ...fields });
 
 const derivations = {
   '001': { pw_alg: 'sha512', pw_cost: 5_000, pw_func: 'pbkdf2', pw_key_size: 512, pw_salt: 'salt' },
@@ -107,7 +81,7 @@ for (const api of [headerSessions, cookieSessions]) {
 
 test('a token saves, reads and opens sockets', async (t) => {
   const server = await startTesting(t);
-  const phone = await old(server);
+  const phone = await oldDevice(server);
   const laptop = await phone.another();
   const socket = await laptop.socket(t);
   const uuid = crypto.randomUUID();
@@ -122,7 +96,7 @@ test('a token saves, reads and opens sockets', async (t) => {
 
 test('a token is good for as long as a session could be refreshed, and is never to be refreshed', async (t) => {
   const server = await startTesting(t);
-  const { account } = await old(server);
+  const { account } = await oldDevice(server);
   await server.advance(yearMs - 1);
   t.is(await standing(server, account), 'in');
   await server.advance(1);
@@ -131,7 +105,7 @@ test('a token is good for as long as a session could be refreshed, and is never 
 
 test('a token of an ephemeral sign-in is good for as long as such a session', async (t) => {
   const server = await startTesting(t, { accounts: { ephemeralSessionAgeMs: 60_000 } });
-  const { account } = await old(server, { ephemeral: true });
+  const { account } = await oldDevice(server, { ephemeral: true });
   await server.advance(59_999);
   t.is(await standing(server, account), 'in');
   await server.advance(1);
@@ -140,7 +114,7 @@ test('a token of an ephemeral sign-in is good for as long as such a session', as
 
 test('the endpoints of sessions say that the account has none', async (t) => {
   const server = await startTesting(t);
-  const phone = await old(server);
+  const phone = await oldDevice(server);
   const laptop = await phone.another();
   const calls = [
     ['GET', '/v1/sessions'],
@@ -165,7 +139,7 @@ test('the endpoints of sessions say that the account has none', async (t) => {
 
 test('tokens are named in the list of sessions, and revoked there', async (t) => {
   const server = await startTesting(t);
-  const phone = await old(server);
+  const phone = await oldDevice(server);
   const laptop = await phone.another({}, { headers: { 'user-agent': 'StandardNotes/3.1' } });
   const keys = { wrappedKeys: 'keys', kdfSalt: '00', kdfParams: '{}' };
   const made = await phone.call('POST', '/v1/mcp-tokens', { body: { label: 'it', scope: 'write', ...keys } });
@@ -187,7 +161,7 @@ test('tokens are named in the list of sessions, and revoked there', async (t) =>
 
 test('signing out ends the token of the device, and no other', async (t) => {
   const server = await startTesting(t);
-  const phone = await old(server);
+  const phone = await oldDevice(server);
   const laptop = await phone.another();
   const socket = await phone.socket(t);
   t.is((await phone.call('POST', '/v1/logout')).status, 204);
@@ -199,7 +173,7 @@ test('signing out ends the token of the device, and no other', async (t) => {
 
 test('an operator who ends all sessions ends all tokens', async (t) => {
   const server = await startTesting(t);
-  const phone = await old(server);
+  const phone = await oldDevice(server);
   const laptop = await phone.another();
   const operator = server.host.actors.get(UserAdministration, phone.account.userUuid).ask;
   t.like(await operator.operatorShow({}), { sessions: 2, protocolVersion: '003' });
@@ -212,10 +186,10 @@ for (const new_password of [newPassword, alice.password]) {
   const what = new_password === newPassword ? 'another' : 'the same';
   test(`a change to ${what} password without an upgrade ends every token and answers a new one`, async (t) => {
     const server = await startTesting(t);
-    const phone = await old(server);
+    const phone = await oldDevice(server);
     const laptop = await phone.another();
     const socket = await laptop.socket(t);
-    const answer = await change(phone, { new_password, ...protocol003 });
+    const answer = await changeCredentials(phone, { new_password, ...protocol003 });
     t.is(answer.status, 200);
     t.deepEqual(Object.keys(answer.body).toSorted(), ['token', 'user']);
     t.is(await standing(server, tokensOf(answer)), 'in');
@@ -227,7 +201,7 @@ for (const new_password of [newPassword, alice.password]) {
 
   test(`an upgrade to 004 with ${what} password gives a session and ends every token`, async (t) => {
     const server = await startTesting(t);
-    const phone = await old(server);
+    const phone = await oldDevice(server);
     const laptop = await phone.another();
     const answer = await upgrade(phone, { new_password });
     t.is(answer.status, 200);
@@ -244,7 +218,7 @@ for (const new_password of [newPassword, alice.password]) {
 
 test('a repeated upgrade gets the session of the first, though its token is gone', async (t) => {
   const server = await startTesting(t);
-  const phone = await old(server);
+  const phone = await oldDevice(server);
   const lost = server.transport.loseReplyTo('changeCredentials');
   const answer = await server.answered(upgrade(phone));
   await lost;
@@ -254,17 +228,17 @@ test('a repeated upgrade gets the session of the first, though its token is gone
 
 test('an account never goes back to an older protocol', async (t) => {
   const server = await startTesting(t);
-  const phone = await old(server);
-  t.is((await change(phone, { ...derivations['002'], version: '002' })).status, 401);
+  const phone = await oldDevice(server);
+  t.is((await changeCredentials(phone, { ...derivations['002'], version: '002' })).status, 401);
   const upgraded = new Device(server, { ...phone.account, ...tokensOf(await upgrade(phone)) });
   const back = { current_password: newPassword, new_password: alice.password, ...protocol003 };
-  t.is((await change(upgraded, back)).status, 401);
+  t.is((await changeCredentials(upgraded, back)).status, 401);
   t.is(await statusOf(server, upgraded.account), '200');
 });
 
 test('what a client left to a default of its own is not made up', async (t) => {
   const server = await startTesting(t);
-  const phone = await old(server, { pw_cost: undefined });
+  const phone = await oldDevice(server, { pw_cost: undefined });
   const body = { email: alice.email, code_challenge: challengeOf('verifier') };
   const { email: identifier, pw_nonce } = alice;
   const { body: keyParams } = await phone.call('POST', '/v2/login-params', { body });
@@ -273,17 +247,17 @@ test('what a client left to a default of its own is not made up', async (t) => {
 
 test('a change that names no version keeps it, and needs all key params of it', async (t) => {
   const server = await startTesting(t);
-  const phone = await old(server);
-  const refused = await change(phone, { pw_nonce: undefined });
+  const phone = await oldDevice(server);
+  const refused = await changeCredentials(phone, { pw_nonce: undefined });
   t.is(refused.status, 400);
   t.is(refused.body.error.message, 'pw_nonce is missing.');
   t.is(await standing(server, phone.account), 'in');
-  t.like((await change(phone)).body.user, { protocolVersion: '003' });
+  t.like((await changeCredentials(phone)).body.user, { protocolVersion: '003' });
 });
 
 test('a read-only account of an old protocol writes nothing', async (t) => {
   const server = await startTesting(t, { accounts: { readonlyUsers: new Set([alice.email]) } });
-  const phone = await old(server);
+  const phone = await oldDevice(server);
   const [conflict] = (await phone.save()).conflicts;
   t.is(conflict?.type, 'readonly_error');
   const refused = await upgrade(phone);
@@ -293,7 +267,7 @@ test('a read-only account of an old protocol writes nothing', async (t) => {
 
 test('the token of a deleted account is worth nothing', async (t) => {
   const server = await startTesting(t);
-  const phone = await old(server);
+  const phone = await oldDevice(server);
   const headers = { 'x-server-password': alice.password };
   t.is((await phone.call('DELETE', `/v1/users/${phone.account.userUuid}`, { headers })).status, 200);
   t.is(await standing(server, phone.account), '401 invalid-auth');
@@ -303,9 +277,58 @@ test('the token of a deleted account is worth nothing', async (t) => {
 
 test('tokens outlive a restart', async (t) => {
   const server = await startTesting(t);
-  const { account } = await old(server);
+  const { account } = await oldDevice(server);
   await server.restart();
   t.is(await standing(server, account), 'in');
+});
+
+const steps = fc.array(
+  fc.record({
+    step: fc.constantFrom('sign in', 'sign in', 'sign out', 'change', 'keep', 'end all', 'restart'),
+    which: fc.nat(20),
+  }),
+  { minLength: 1, maxLength: 12 },
+);
+
+test('whatever happened to an account, the tokens that live are those that nothing has ended', async (t) => {
+  const server = await startTesting(t);
+  await fc.assert(
+    fc.asyncProperty(steps, async (taken) => {
+      const email = `${crypto.randomUUID()}@example.org`;
+      const first = await oldDevice(server, { email });
+      let password = alice.password;
+      let living = [first];
+      const ended: Device[] = [];
+      const end = (devices: readonly Device[]) => {
+        ended.push(...devices);
+        living = living.filter((device) => !devices.includes(device));
+      };
+      for (const { step, which } of taken) {
+        const device = living[which % living.length];
+        if (step === 'restart') await server.restart();
+        else if (step === 'sign in' || device === undefined) {
+          living.push(await first.another({ password }));
+        } else if (step === 'sign out') {
+          t.is((await device.call('POST', '/v1/logout')).status, 204);
+          end([device]);
+        } else if (step === 'end all') {
+          const operator = server.host.actors.get(UserAdministration, first.account.userUuid).ask;
+          t.deepEqual(await operator.operatorEndSessions({}), { ended: living.length });
+          end(living);
+        } else {
+          const new_password = step === 'keep' ? password : crypto.randomUUID().padEnd(64, 'f');
+          const changed = await changeCredentials(device, { current_password: password, new_password });
+          t.is(changed.status, 200);
+          end(living);
+          living.push(new Device(server, { ...first.account, ...tokensOf(changed) }));
+          password = new_password;
+        }
+      }
+      for (const { account } of living) t.is(await standing(server, account), 'in');
+      for (const { account } of ended) t.is(await standing(server, account), '401 invalid-auth');
+    }),
+    { seed: 20_261_122, numRuns: 20 },
+  );
 });
 
 test('wrong passwords are answered and counted as for any account', async (t) => {
