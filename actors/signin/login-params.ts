@@ -10,7 +10,8 @@
  * Without a stored challenge no login succeeds, so there is no way past here without the factor. An unknown
  * address takes the same steps, and a factor is made up for about half of them, always the same.
  *
- * A repeat of the call finds `begin` and `check` recorded, and concludes again.
+ * A repeat of the call finds `begin` and `check` recorded, and concludes again: with its challenge stored already it
+ * gives nothing back twice.
  */
 import { lookup, type Turn, type Workflow, workflow } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
@@ -19,14 +20,21 @@ import { publicKeyParams } from '../identity/key-params.ts';
 import type { Device } from '../identity/session.ts';
 import { type SignInAddress, SigninKeys } from '../identity/signin-keys.ts';
 import { refuse } from '../reply.ts';
-import { AccountSettings } from '../settings.ts';
 import { User } from '../user/contract.ts';
 import { requestApproval, takeApproved } from './approvals.ts';
 import { takeAssertionChallenge } from './assertion-challenge.ts';
 import { lockedOut } from './attempts.ts';
-import { storeChallenge } from './challenges.ts';
+import { storeChallenge, wayOf } from './challenges.ts';
 import { Signin } from './contract.ts';
-import { debitAttempt, originOf, type Place, refusedAttempt, returnAttempt } from './counting.ts';
+import {
+  asksForCaptcha,
+  debitAttempt,
+  type Origin,
+  originOf,
+  type Place,
+  refusedAttempt,
+  returnAttempt,
+} from './counting.ts';
 import { expireLater } from './expiry.ts';
 
 interface Asked extends SignInAddress {
@@ -90,7 +98,10 @@ const isGuess = ({ code, appPassword, assertionResponse, recoveryCodes }: Asked)
 function begin(turn: Turn, asked: Asked) {
   if (isGuess(asked)) {
     const origin = originOf(turn, placeOf(asked));
-    if (refusedAttempt(turn, origin, true) !== undefined) return { refused: lockedOut };
+    if (refusedAttempt(turn, origin, true) !== undefined) {
+      return { refused: { ...lockedOut, captchaRequired: true } };
+    }
+    if (asked.recoveryCodes === '') return wrongRecovery;
     debitAttempt(turn, origin);
     expireLater(turn);
   }
@@ -137,9 +148,9 @@ function pseudoOutcome(workflow: Workflow, asked: Asked): Outcome {
 
 function conclude(turn: Turn, asked: Asked, account: AccountRow | undefined, outcome: Outcome) {
   const origin = originOf(turn, placeOf(asked));
-  if (!('passed' in outcome)) return refusalOf(turn, asked, account, outcome);
-  if (isGuess(asked)) returnAttempt(turn, origin);
-  storeChallenge(turn, asked.codeChallenge, origin, turn.use(AccountSettings).challengeAgeMs);
+  if (!('passed' in outcome)) return refusalOf(turn, asked, account, outcome, origin);
+  const isStored = storeChallenge(turn, asked.codeChallenge, origin, wayOf(asked));
+  if (isStored && isGuess(asked)) returnAttempt(turn, origin);
   expireLater(turn);
   if (account !== undefined) return { ok: publicKeyParams(account) };
   const pw_nonce = turn.use(SigninKeys).pseudoNonce(asked);
@@ -168,8 +179,15 @@ const refusals = {
   'security-key': { missing: keyMissing, wrong: keyWrong, used: keyWrong },
 };
 
-function refusalOf(turn: Turn, asked: Asked, account: AccountRow | undefined, { factor, outcome }: Unmet) {
-  if (factor === 'recovery-codes') return wrongRecovery;
+function refusalOf(
+  turn: Turn,
+  asked: Asked,
+  account: AccountRow | undefined,
+  { factor, outcome }: Unmet,
+  origin: Origin,
+) {
+  const counted = isGuess(asked) && { captchaRequired: asksForCaptcha(turn, origin) };
+  if (factor === 'recovery-codes') return { refused: { ...wrongRecovery.refused, ...counted } };
   const { refused } = refusals[factor][outcome];
   const approvalId = requestApproval(turn, asked.device, account?.user_uuid, asked.approvalSecret);
   expireLater(turn);
@@ -177,5 +195,5 @@ function refusalOf(turn: Turn, asked: Asked, account: AccountRow | undefined, { 
     ...(factor === 'totp' && { mfa_key: asked.codeName ?? `mfa_${turn.random.uuid()}` }),
     mfa_approval_challenge_id: approvalId,
   };
-  return { refused: { ...refused, payload } };
+  return { refused: { ...refused, ...counted, payload } };
 }

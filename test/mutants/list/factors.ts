@@ -9,6 +9,8 @@ const bridge = ['test/behaviour/accounts/bridge-tokens.test.ts'];
 const recovery = ['test/behaviour/accounts/recovery.test.ts'];
 const settings = ['test/behaviour/accounts/settings.test.ts'];
 const secrets = ['test/behaviour/accounts/secrets.test.ts'];
+const recoveryAttacks = ['test/attacks/recovery.test.ts'];
+const signInAttacks = ['test/attacks/sign-in.test.ts'];
 const folder = 'actors/user/factors';
 
 export const mutants: readonly Mutant[] = [
@@ -88,26 +90,68 @@ export const mutants: readonly Mutant[] = [
     name: 'a-challenge-kept-without-the-factor',
     harm: 'The second factor is asked for and not needed.',
     file: 'actors/signin/login-params.ts',
-    find: "if (!('passed' in outcome)) return refusalOf(turn, asked, account, outcome);",
+    find: "if (!('passed' in outcome)) return refusalOf(turn, asked, account, outcome, origin);",
     replace:
-      "if (!('passed' in outcome)) { storeChallenge(turn, asked.codeChallenge, origin, turn.use(AccountSettings).challengeAgeMs); return refusalOf(turn, asked, account, outcome); }",
+      "if (!('passed' in outcome)) { storeChallenge(turn, asked.codeChallenge, origin, wayOf(asked)); return refusalOf(turn, asked, account, outcome, origin); }",
     tests: factor,
   },
   {
     name: 'guesses-at-a-factor-without-end',
     harm: 'A million codes are tried until one is right.',
     file: 'actors/signin/login-params.ts',
-    find: 'if (refusedAttempt(turn, origin, true) !== undefined) return { refused: lockedOut };',
-    replace: '',
+    find: 'if (refusedAttempt(turn, origin, true) !== undefined) {\n      return { refused: {',
+    replace: 'if (turn.nowMs < 0) {\n      return { refused: {',
     tests: factor,
   },
   {
     name: 'right-codes-that-use-attempts-up',
     harm: 'A user who signs in often locks themselves out.',
     file: 'actors/signin/login-params.ts',
-    find: 'if (isGuess(asked)) returnAttempt(turn, origin);',
+    find: 'if (isStored && isGuess(asked)) returnAttempt(turn, origin);',
     replace: '',
     tests: factor,
+  },
+  {
+    name: 'a-challenge-for-any-way',
+    harm: 'Recovery codes pass the second factor again and again, without being used up.',
+    file: 'actors/signin/challenges.ts',
+    find: 'return madeFor === way;',
+    replace: 'return true;',
+    tests: recoveryAttacks,
+  },
+  {
+    name: 'a-guess-given-back-twice',
+    harm: 'Each lost answer is a guess more at the password.',
+    file: 'actors/signin/login-params.ts',
+    find: 'if (isStored && isGuess(asked)) returnAttempt(turn, origin);',
+    replace: 'if (isGuess(asked)) returnAttempt(turn, origin);',
+    tests: signInAttacks,
+    match: '*answer is lost*',
+  },
+  {
+    name: 'a-right-password-that-gives-back-twice',
+    harm: 'Each lost answer is a guess more for all strangers.',
+    file: 'actors/signin/counting.ts',
+    find: 'if (isKnown(turn, deviceKey(turn, opened.sessionUuid))) return;',
+    replace: '',
+    tests: signInAttacks,
+    match: '*answer is lost*',
+  },
+  {
+    name: 'a-recovery-that-knows-no-device',
+    harm: 'While strangers guess, the owner cannot recover the account on a device of theirs.',
+    file: 'gateway/routes/sign-in-attempt.ts',
+    find: '.slice(-cookieSessionsMax)',
+    replace: '.slice(cookieSessionsMax)',
+    tests: recoveryAttacks,
+  },
+  {
+    name: 'guesses-of-codes-that-ban-nobody',
+    harm: 'Who guesses codes, and not passwords, is not in the log.',
+    file: 'actors/signin/login-params.ts',
+    find: 'isGuess(asked) && { captchaRequired: asksForCaptcha(turn, origin) }',
+    replace: '{}',
+    tests: recoveryAttacks,
   },
   {
     name: 'no-factor-for-nobody',
