@@ -7,7 +7,9 @@
  *     change  turn: are session and credentials still those of `begin`; writes row, profile and the new session
  *
  * Where password or e-mail changed, every other session ends with it, the caller's and ephemeral ones included. They
- * are not remembered as revoked: a revoked client wipes its data, these should ask for the new password.
+ * are not remembered as revoked: a revoked client wipes its data, these should ask for the new password. Bridge tokens,
+ * trusted devices and the escrow end with any change; what the account has as a second factor, app passwords included,
+ * stays (docs/decisions/0026-what-outlives-a-change-of-the-password.md).
  *
  * `change` is recorded, and a repeat of the call, whose session is gone by then, finds that reply at `begin`.
  */
@@ -24,6 +26,7 @@ import { PasswordHasher } from '../../identity/password-hasher.ts';
 import { type Device, type SignInReply, sessionApiVersions } from '../../identity/session.ts';
 import { isValidUsername } from '../../identity/usernames.ts';
 import { type Refused, refuse } from '../../reply.ts';
+import { endAllBridgeTokens } from '../bridge/bridge-tokens.ts';
 import { User } from '../contract.ts';
 import { distrustAllDevices } from '../factors/trusted-devices.ts';
 import { type Profile, profileSlice } from '../profile.ts';
@@ -115,8 +118,9 @@ function applyChange(
   };
   turn.put(accountTable, row);
   turn.set(profileSlice, changed);
-  // It wraps keys that the new credentials replace.
+  // They wrap keys that the new credentials replace.
   removeSetting(turn, 'ACCOUNT_RECOVERY_ESCROW');
+  endAllBridgeTokens(turn);
   distrustAllDevices(turn);
   if (email !== profile.email) {
     turn.set(rankSlice, { ...turn.get(rankSlice), hasMoved: true });

@@ -11,6 +11,7 @@ const settings = ['test/behaviour/accounts/settings.test.ts'];
 const secrets = ['test/behaviour/accounts/secrets.test.ts'];
 const recoveryAttacks = ['test/attacks/recovery.test.ts'];
 const signInAttacks = ['test/attacks/sign-in.test.ts'];
+const bridgeAttacks = ['test/attacks/bridges.test.ts'];
 const folder = 'actors/user/factors';
 
 export const mutants: readonly Mutant[] = [
@@ -110,6 +111,30 @@ export const mutants: readonly Mutant[] = [
     find: 'if (isStored && isGuess(asked)) returnAttempt(turn, origin);',
     replace: '',
     tests: factor,
+  },
+  {
+    name: 'a-bridge-that-makes-itself-at-home',
+    harm: 'A stolen bridge token makes itself others, and an app password, and changes settings.',
+    file: 'actors/user/signed-in.ts',
+    find: "if (access === 'writes' && isBridge(checked.session)) return { caller, ...notForBridges };",
+    replace: '',
+    tests: bridgeAttacks,
+  },
+  {
+    name: 'a-bridge-past-the-second-factor',
+    harm: 'Who has a bridge token and the password signs in as the owner, without the second factor.',
+    file: 'actors/user/account/commands.ts',
+    find: '!readonly && !isBridge(session)',
+    replace: '!readonly',
+    tests: bridgeAttacks,
+  },
+  {
+    name: 'bridge-tokens-for-ever',
+    harm: 'The password is changed, and a stolen bridge token still signs in.',
+    file: 'actors/user/account/change-credentials.ts',
+    find: 'endAllBridgeTokens(turn);',
+    replace: '',
+    tests: bridgeAttacks,
   },
   {
     name: 'a-challenge-for-any-way',
