@@ -7,6 +7,7 @@ import { createHmac } from 'node:crypto';
 import { dependency } from '../../runtime/dependency.ts';
 import type { Keyring } from '../../runtime/keyring.ts';
 import { derivedUuid } from './derived-uuid.ts';
+import { type PseudoCredential, pseudoCredentials } from './pseudo-credentials.ts';
 import { equalInConstantTime } from './session-tokens.ts';
 
 export interface SignInAddress {
@@ -38,8 +39,8 @@ export interface SigninKeys {
   pseudoUser(address: SignInAddress): string;
   /** …the second factor that about half of them are asked for, in vain… */
   pseudoFactor(address: SignInAddress): 'totp' | 'security-key' | undefined;
-  /** …and the id of a security key, of 32 bytes in base64url. */
-  pseudoCredential(address: SignInAddress): string;
+  /** …and security keys. */
+  pseudoCredentials(address: SignInAddress): readonly PseudoCredential[];
   /** The nonce an unknown address is answered with: 64 hex characters, the form of a client's own. */
   pseudoNonce(address: SignInAddress): string;
 }
@@ -76,7 +77,7 @@ export function createSigninKeys(keyring: Keyring): SigninKeys {
       if (draw >= 128) return undefined;
       return draw < 16 ? 'security-key' : 'totp';
     },
-    pseudoCredential: (address) => pseudo('credential', address).toString('base64url'),
+    pseudoCredentials: (address) => pseudoCredentials((what) => pseudo(what, address)),
     pseudoNonce: (address) => addressHmac(nonceKey, address),
   };
 }

@@ -130,6 +130,7 @@ async function check(
     const checked = await workflow.actors.get(User, userUuid).ask.checkFactors({
       ...{ email, workspace, code, appPassword, trustedDeviceToken, assertion, recoveryCodes },
       hasAssertion: assertionResponse !== undefined,
+      isNobody: account === undefined,
     });
     return 'stale' in checked ? pseudoOutcome(workflow, asked) : checked;
   } catch (error) {

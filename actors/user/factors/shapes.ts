@@ -12,6 +12,8 @@ const password = z.string().optional();
 const webAuthnResponse = z.record(z.string(), z.unknown());
 /** Normalised. */
 const address = { email: z.string(), workspace: z.string() };
+/** The address is nobody's, and neither is the actor that is asked. */
+const isNobody = z.boolean();
 
 /** Times as ISO text. */
 const appPassword = z.object({ uuid: z.string(), label: z.string(), createdAt: z.string() });
@@ -91,6 +93,7 @@ export const factorShapes = {
   checkFactors: {
     request: z.object({
       ...address,
+      isNobody,
       appPassword: z.string().optional(),
       trustedDeviceToken: z.string().optional(),
       code: z.string().optional(),
@@ -112,7 +115,7 @@ export const factorShapes = {
   /** What was left for a recovery; undefined if there is nothing usable. */
   escrow: { request: nothing, reply: z.object({ escrow: escrowSchema.optional() }) },
   authenticatorsOf: {
-    request: z.object(address),
+    request: z.object({ ...address, isNobody }),
     reply: z.object({
       allowed: z.array(
         z.object({ id: z.string(), type: z.literal('public-key'), transports: z.array(z.string()) }),

@@ -12,6 +12,7 @@ const secrets = ['test/behaviour/accounts/secrets.test.ts'];
 const recoveryAttacks = ['test/attacks/recovery.test.ts'];
 const signInAttacks = ['test/attacks/sign-in.test.ts'];
 const bridgeAttacks = ['test/attacks/bridges.test.ts'];
+const timing = ['test/attacks/timing.test.ts'];
 const folder = 'actors/user/factors';
 
 export const mutants: readonly Mutant[] = [
@@ -137,6 +138,30 @@ export const mutants: readonly Mutant[] = [
     tests: bridgeAttacks,
   },
   {
+    name: 'nobody-looked-for-in-the-database',
+    harm: 'Who measures long enough sees which addresses have accounts.',
+    file: 'actors/signin/login-params.ts',
+    find: 'isNobody: account === undefined,',
+    replace: 'isNobody: false,',
+    tests: timing,
+  },
+  {
+    name: 'keys-of-nobody-looked-for-in-the-database',
+    harm: 'Who measures long enough sees which addresses have security keys.',
+    file: 'actors/signin/offer-assertion.ts',
+    find: 'isNobody: account === undefined',
+    replace: 'isNobody: false',
+    tests: timing,
+  },
+  {
+    name: 'wrong-codes-looked-for-in-the-database',
+    harm: 'Who measures long enough sees which addresses have a second factor.',
+    file: `${folder}/check-factors.ts`,
+    find: 'recorded: isRight,',
+    replace: 'recorded: asked.code !== undefined || isRight,',
+    tests: timing,
+  },
+  {
     name: 'a-challenge-for-any-way',
     harm: 'Recovery codes pass the second factor again and again, without being used up.',
     file: 'actors/signin/challenges.ts',
@@ -214,7 +239,7 @@ export const mutants: readonly Mutant[] = [
     name: 'a-device-trusted-forever',
     harm: 'A laptop that was sold years ago needs no second factor.',
     file: `${folder}/trusted-devices.ts`,
-    find: 'if (found === undefined || turn.nowMs >= found.expiresAtMs) return false;',
+    find: 'return found !== undefined && state.nowMs < found.expiresAtMs ? found : undefined;',
     replace: 'if (found === undefined) return false;',
     tests: factor,
   },
