@@ -19,6 +19,7 @@ import { type AccountRow, accountTable, addressKey } from '../identity/account-t
 import { publicKeyParams } from '../identity/key-params.ts';
 import type { Device } from '../identity/session.ts';
 import { type SignInAddress, SigninKeys } from '../identity/signin-keys.ts';
+import { isMailConfigured } from '../mailer/outgoing.ts';
 import { refuse } from '../reply.ts';
 import { User } from '../user/contract.ts';
 import { requestApproval, takeApproved } from './approvals.ts';
@@ -35,6 +36,7 @@ import {
   refusedAttempt,
   returnAttempt,
 } from './counting.ts';
+import { takeEmailedCode } from './emailed-codes.ts';
 import { expireLater } from './expiry.ts';
 
 interface Asked extends SignInAddress {
@@ -51,7 +53,7 @@ interface Asked extends SignInAddress {
 }
 
 type Unmet = {
-  readonly factor: 'totp' | 'security-key' | 'recovery-codes';
+  readonly factor: 'totp' | 'emailed-code' | 'security-key' | 'recovery-codes';
   readonly outcome: 'missing' | 'wrong' | 'used';
 };
 type Outcome = { readonly passed: true } | Unmet;
@@ -76,7 +78,7 @@ export const loginParams = workflow({
       turn: (_turn, { account }) => account.rows[0],
     });
     const isApproved = begun.approved && account !== undefined;
-    const outcome = isApproved ? passed : await check(workflow, asked, account, begun.assertionChallenge);
+    const outcome = isApproved ? passed : await check(workflow, asked, account, begun);
     return workflow.turn({ turn: (turn) => conclude(turn, asked, account, outcome) });
   },
 });
@@ -84,6 +86,8 @@ export const loginParams = workflow({
 interface Begun {
   readonly approved: boolean;
   readonly assertionChallenge?: string | undefined;
+  /** The code is the one that was mailed. */
+  readonly hasEmailedCode: boolean;
 }
 
 const placeOf = ({ device, cookieSessions }: Asked): Place => ({
@@ -105,10 +109,12 @@ function begin(turn: Turn, asked: Asked) {
     debitAttempt(turn, origin);
     expireLater(turn);
   }
-  const { approvalSecret, assertionResponse } = asked;
+  const { approvalSecret, assertionResponse, code } = asked;
+  const { ipAddress } = asked.device;
   const begun: Begun = {
     approved: approvalSecret !== undefined && takeApproved(turn, approvalSecret),
-    assertionChallenge: assertionResponse && takeAssertionChallenge(turn, asked.device.ipAddress),
+    assertionChallenge: assertionResponse && takeAssertionChallenge(turn, ipAddress),
+    hasEmailedCode: code !== undefined && takeEmailedCode(turn, ipAddress, code),
   };
   return begun;
 }
@@ -117,7 +123,20 @@ async function check(
   workflow: Workflow,
   asked: Asked,
   account: AccountRow | undefined,
-  assertionChallenge: string | undefined,
+  begun: Begun,
+): Promise<Outcome> {
+  const outcome = await checkFactors(workflow, asked, account, begun);
+  if ('passed' in outcome || outcome.factor !== 'emailed-code') return outcome;
+  // Asked of known addresses too, for the time it takes.
+  const canMail = await isMailConfigured(workflow.actors);
+  return account === undefined && !canMail ? { ...outcome, factor: 'totp' } : outcome;
+}
+
+async function checkFactors(
+  workflow: Workflow,
+  asked: Asked,
+  account: AccountRow | undefined,
+  { assertionChallenge, hasEmailedCode }: Begun,
 ): Promise<Outcome> {
   const { email, workspace, code, appPassword, trustedDeviceToken, assertionResponse, recoveryCodes } = asked;
   const keys = workflow.use(SigninKeys);
@@ -130,6 +149,7 @@ async function check(
     const checked = await workflow.actors.get(User, userUuid).ask.checkFactors({
       ...{ email, workspace, code, appPassword, trustedDeviceToken, assertion, recoveryCodes },
       hasAssertion: assertionResponse !== undefined,
+      hasEmailedCode,
       isNobody: account === undefined,
     });
     return 'stale' in checked ? pseudoOutcome(workflow, asked) : checked;
@@ -143,7 +163,7 @@ function pseudoOutcome(workflow: Workflow, asked: Asked): Outcome {
   if (asked.recoveryCodes !== undefined) return { factor: 'recovery-codes', outcome: 'wrong' };
   const factor = workflow.use(SigninKeys).pseudoFactor(asked);
   if (factor === undefined) return passed;
-  const given = factor === 'totp' ? asked.code : asked.assertionResponse;
+  const given = factor === 'security-key' ? asked.assertionResponse : asked.code;
   return { factor, outcome: given === undefined ? 'missing' : 'wrong' };
 }
 
@@ -169,6 +189,13 @@ const codeUsed = refuse(
   'This two-factor authentication code was used already. Please wait for the next one.',
   'mfa-invalid',
 );
+/** **Needed**: clients that find `email` in the message ask for the mail. */
+const mailedMissing = refuse(401, 'Please enter the code that was sent to you by email.', 'mfa-required');
+const mailedWrong = refuse(
+  401,
+  'The code is not that of the newest email, or it is too old. Please try again.',
+  'mfa-invalid',
+);
 const keyMissing = refuse(401, 'Please authenticate with your security key.', 'u2f-required');
 const keyWrong = refuse(401, 'The security key could not be verified. Please try again.', 'mfa-invalid');
 
@@ -177,6 +204,7 @@ const wrongRecovery = refuse(401, 'Invalid login credentials.');
 
 const refusals = {
   totp: { missing: codeMissing, wrong: codeWrong, used: codeUsed },
+  'emailed-code': { missing: mailedMissing, wrong: mailedWrong, used: mailedWrong },
   'security-key': { missing: keyMissing, wrong: keyWrong, used: keyWrong },
 };
 
@@ -193,7 +221,7 @@ function refusalOf(
   const approvalId = requestApproval(turn, asked.device, account?.user_uuid, asked.approvalSecret);
   expireLater(turn);
   const payload = {
-    ...(factor === 'totp' && { mfa_key: asked.codeName ?? `mfa_${turn.random.uuid()}` }),
+    ...(factor !== 'security-key' && { mfa_key: asked.codeName ?? `mfa_${turn.random.uuid()}` }),
     mfa_approval_challenge_id: approvalId,
   };
   return { refused: { ...refused, ...counted, payload } };

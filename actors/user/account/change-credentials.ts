@@ -28,6 +28,7 @@ import { isValidUsername } from '../../identity/usernames.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { endAllBridgeTokens } from '../bridge/bridge-tokens.ts';
 import { User } from '../contract.ts';
+import { canMailCodes } from '../factors/emailed-codes.ts';
 import { distrustAllDevices } from '../factors/trusted-devices.ts';
 import { type Profile, profileSlice } from '../profile.ts';
 import { rankSlice } from '../rank.ts';
@@ -124,6 +125,8 @@ function applyChange(
   distrustAllDevices(turn);
   if (email !== profile.email) {
     turn.set(rankSlice, { ...turn.get(rankSlice), hasMoved: true });
+    // Nobody could get in any more.
+    if (!canMailCodes(email)) removeSetting(turn, 'MAGIC_LINK_ENABLED');
     forgetAddress(turn, before);
   }
   const isSameSecret = change.newPassword === change.currentPassword && email === profile.email;

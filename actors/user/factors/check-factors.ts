@@ -3,7 +3,7 @@
  * `signin` actor before it stores a challenge: without one no login succeeds.
  *
  *     stands in   an app password, or the token of a trusted device, passes any factor
- *     else        the one factor that counts: security keys before the authenticator app
+ *     else        the one factor that counts: codes by e-mail before security keys, these before the authenticator app
  *
  * A wrong token of a trusted device counts as none. Guesses are limited by the `signin` actor, which counts
  * them for known and unknown addresses alike.
@@ -25,14 +25,16 @@ import {
   noteUse,
   verifyAssertion,
 } from './authenticators.ts';
+import { areCodesEmailed } from './emailed-codes.ts';
 import { areRecoveryCodes } from './recovery-codes.ts';
 import { acceptTotp, isTotpCode, isTotpOn } from './totp.ts';
 import { acceptTrustedDevice, findTrustedDevice } from './trusted-devices.ts';
 
-export type Factor = 'totp' | 'security-key';
+export type Factor = 'emailed-code' | 'totp' | 'security-key';
 
 /** Undefined: the account needs only a password. */
 function factorOf(view: View): Factor | undefined {
+  if (areCodesEmailed(view)) return 'emailed-code';
   if (hasAuthenticators(view)) return 'security-key';
   return isTotpOn(view) ? 'totp' : undefined;
 }
@@ -73,13 +75,14 @@ function check(turn: Turn, { email, workspace, recoveryCodes, ...given }: Asked)
   if (recoveryCodes !== undefined) {
     return areRecoveryCodes(turn, recoveryCodes) ? passed : wrongRecoveryCodes;
   }
-  const { appPassword, trustedDeviceToken, code, hasAssertion } = given;
+  const { appPassword, trustedDeviceToken, code, hasAssertion, hasEmailedCode } = given;
   const factor = factorOf(turn);
   if (factor === undefined) return passed;
   if (appPassword !== undefined && acceptAppPassword(turn, appPassword)) return passed;
   if (trustedDeviceToken !== undefined && acceptTrustedDevice(turn, trustedDeviceToken)) return passed;
   if (factor === 'security-key') return hasAssertion ? { verify: true as const } : missing(factor);
   if (code === undefined) return missing(factor);
+  if (factor === 'emailed-code') return hasEmailedCode ? passed : { factor, outcome: 'wrong' as const };
   const outcome = acceptTotp(turn, code);
   return outcome === 'accepted' ? passed : { factor, outcome };
 }

@@ -89,6 +89,14 @@ export const factorShapes = {
     ok: z.object({ status: z.enum(['approved', 'denied']) }),
   }),
 
+  showEmailedCodes: signedIn({ access: 'reads', fields: nothing, ok: z.object({ enabled: z.boolean() }) }),
+  /** `true`, or the same as a text, turns them on. Refusals: 400 if no mail can be sent. */
+  switchEmailedCodes: signedIn({
+    access: 'writes',
+    fields: z.object({ enabled: z.unknown() }),
+    ok: z.object({ enabled: z.boolean() }),
+  }),
+
   /** Asked by the `signin` actor of the account's address. */
   checkFactors: {
     request: z.object({
@@ -100,12 +108,14 @@ export const factorShapes = {
       assertion: z.object({ response: webAuthnResponse, challenge: z.string() }).optional(),
       /** There is one, though it may be without a challenge. */
       hasAssertion: z.boolean(),
+      /** The code is the newest that was mailed for the network it came from. */
+      hasEmailedCode: z.boolean(),
       recoveryCodes: z.string().optional(),
     }),
     reply: z.union([
       z.object({ passed: z.literal(true) }),
       z.object({
-        factor: z.enum(['totp', 'security-key', 'recovery-codes']),
+        factor: z.enum(['totp', 'emailed-code', 'security-key', 'recovery-codes']),
         outcome: z.enum(['missing', 'wrong', 'used']),
       }),
       /** The address is not this account's any more. */

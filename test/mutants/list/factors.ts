@@ -13,6 +13,8 @@ const recoveryAttacks = ['test/attacks/recovery.test.ts'];
 const signInAttacks = ['test/attacks/sign-in.test.ts'];
 const bridgeAttacks = ['test/attacks/bridges.test.ts'];
 const timing = ['test/attacks/timing.test.ts'];
+const mailed = ['test/behaviour/accounts/emailed-codes.test.ts'];
+const mailedAttacks = ['test/attacks/emailed-codes.test.ts'];
 const folder = 'actors/user/factors';
 
 export const mutants: readonly Mutant[] = [
@@ -160,6 +162,94 @@ export const mutants: readonly Mutant[] = [
     find: 'recorded: isRight,',
     replace: 'recorded: asked.code !== undefined || isRight,',
     tests: timing,
+  },
+  {
+    name: 'a-mailed-code-that-counts-twice',
+    harm: 'Who reads the mail later signs in, too.',
+    file: 'actors/signin/emailed-codes.ts',
+    find: 'const isOver = isRight || guesses >= guessesMax;',
+    replace: 'const isOver = guesses >= guessesMax;',
+    tests: mailed,
+  },
+  {
+    name: 'a-mailed-code-that-is-guessed-at-without-end',
+    harm: 'A million guesses at six digits find one code.',
+    file: 'actors/signin/emailed-codes.ts',
+    find: 'const isOver = isRight || guesses >= guessesMax;',
+    replace: 'const isOver = isRight;',
+    tests: mailed,
+  },
+  {
+    name: 'a-mailed-code-for-ever',
+    harm: 'A mail that somebody finds months later signs them in.',
+    file: 'actors/signin/emailed-codes.ts',
+    find: ' || turn.nowMs >= mailed.untilMs) return false;',
+    replace: ') return false;',
+    tests: mailed,
+  },
+  {
+    name: 'one-mailed-code-for-all-networks',
+    harm: 'Anyone who knows an address keeps its owner from signing in by asking for codes.',
+    file: 'actors/signin/emailed-codes.ts',
+    find: 'const { key } = originOf(turn, { ipAddress });',
+    replace: 'const [key = ""] = turn.entries(emailedCodeMap).keys();\n  void ipAddress;',
+    tests: mailedAttacks,
+  },
+  {
+    name: 'mails-without-end',
+    harm: 'Anyone who knows an address fills its mailbox.',
+    file: 'actors/signin/emailed-codes.ts',
+    find: 'ofNetwork.count >= requestsOfNetworkMax',
+    replace: 'ofNetwork.count < 0',
+    tests: mailedAttacks,
+  },
+  {
+    name: 'mails-without-end-from-many-networks',
+    harm: 'Anyone who knows an address and has many networks fills its mailbox.',
+    file: 'actors/signin/emailed-codes.ts',
+    find: 'origin.isStranger && ofStrangers.count >= requestsOfStrangersMax',
+    replace: 'ofStrangers.count < 0',
+    tests: mailedAttacks,
+  },
+  {
+    name: 'codes-mailed-to-whoever-is-named',
+    harm: 'The server mails codes to owners who never wanted them.',
+    file: `${folder}/emailed-codes.ts`,
+    find: '!areCodesEmailed(turn) || recipient',
+    replace: 'recipient',
+    tests: mailedAttacks,
+  },
+  {
+    name: 'codes-of-an-address-left-behind',
+    harm: 'Who reads the old mailbox signs in once the owner is back at that address.',
+    file: 'actors/signin/signin.ts',
+    find: '        forgetEmailedCodes(turn);\n        // The timer',
+    replace: '        // The timer',
+    tests: mailedAttacks,
+  },
+  {
+    name: 'a-factor-turned-on-that-cannot-be-met',
+    harm: 'On a server without mail an owner locks themselves out.',
+    file: `${folder}/emailed-codes.ts`,
+    find: 'if (enabled && !(await isMailConfigured(workflow.actors))) return noMail;',
+    replace: '',
+    tests: mailed,
+  },
+  {
+    name: 'a-factor-turned-on-that-nobody-can-be-mailed',
+    harm: 'An owner with a hidden name locks themselves out.',
+    file: `${folder}/emailed-codes.ts`,
+    find: 'if (enabled && !isReachable) return noAddress;',
+    replace: '',
+    tests: mailed,
+  },
+  {
+    name: 'an-owner-moved-to-where-no-mail-comes',
+    harm: 'An owner who hides their name can never sign in again.',
+    file: 'actors/user/account/change-credentials.ts',
+    find: "if (!canMailCodes(email)) removeSetting(turn, 'MAGIC_LINK_ENABLED');",
+    replace: '',
+    tests: mailed,
   },
   {
     name: 'a-challenge-for-any-way',
