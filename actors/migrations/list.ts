@@ -7,6 +7,7 @@ import { itemPart } from './0004-item-part.ts';
 import { itemUuid } from './0005-item-uuid.ts';
 import { itemByOrder } from './0006-item-by-order.ts';
 import { itemByFront } from './0007-item-by-front.ts';
+import { auditPage } from './0008-audit-page.ts';
 
 export const domainMigrations: readonly Migration[] = [
   account,
@@ -16,4 +17,5 @@ export const domainMigrations: readonly Migration[] = [
   itemUuid,
   itemByOrder,
   itemByFront,
+  auditPage,
 ];

@@ -28,6 +28,7 @@ import { storeChallenge } from './challenges.ts';
 import { Signin } from './contract.ts';
 import { debitAttempt, originOf, type Place, refusedAttempt, returnAttempt } from './counting.ts';
 import { expireLater } from './expiry.ts';
+import { noteFailure } from './note-failure.ts';
 
 interface Asked extends SignInAddress {
   readonly codeChallenge: string;
@@ -119,6 +120,7 @@ async function check(
     const checked = await workflow.actors.get(User, userUuid).ask.checkFactors({
       ...{ email, workspace, code, appPassword, trustedDeviceToken, assertion, recoveryCodes },
       hasAssertion: assertionResponse !== undefined,
+      device: asked.device,
     });
     return 'stale' in checked ? pseudoOutcome(workflow, asked) : checked;
   } catch (error) {
@@ -169,6 +171,7 @@ const refusals = {
 };
 
 function refusalOf(turn: Turn, asked: Asked, account: AccountRow | undefined, { factor, outcome }: Unmet) {
+  if (outcome !== 'missing') noteFailure(turn, account, asked);
   if (factor === 'recovery-codes') return wrongRecovery;
   const { refused } = refusals[factor][outcome];
   const approvalId = requestApproval(turn, asked.device, account?.user_uuid, asked.approvalSecret);

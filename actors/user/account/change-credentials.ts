@@ -24,6 +24,7 @@ import { PasswordHasher } from '../../identity/password-hasher.ts';
 import { type Device, type SignInReply, sessionApiVersions } from '../../identity/session.ts';
 import { isValidUsername } from '../../identity/usernames.ts';
 import { type Refused, refuse } from '../../reply.ts';
+import { audit } from '../audit/trail.ts';
 import { User } from '../contract.ts';
 import { distrustAllDevices } from '../factors/trusted-devices.ts';
 import { type Profile, profileSlice } from '../profile.ts';
@@ -126,6 +127,7 @@ function applyChange(
   if (!isSameSecret) endAllSessions(turn);
   const { apiVersion, device } = change;
   const issued = openSession(turn, { apiVersion, ephemeral: false, readonly: false, device });
+  audit(turn, email === profile.email ? 'password-changed' : 'email-changed', device);
   resetAttempts(turn, row, device, issued);
   return signInReply(row, changed, issued);
 }

@@ -18,6 +18,7 @@ import { type Device, type SignInReply, sessionApiVersions } from '../../identit
 import { isPrivateUsername, isValidUsername } from '../../identity/usernames.ts';
 import { type Answer, answerOf, type Refused, refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
+import { audit } from '../audit/trail.ts';
 import { User } from '../contract.ts';
 import { type Profile, profileSlice } from '../profile.ts';
 import { openSession } from '../sessions/issue.ts';
@@ -117,6 +118,7 @@ function createAccount(
   turn.set(profileSlice, profile);
   if (isPrivateUsername(email)) putSetting(turn, 'LOG_SESSION_USER_AGENT', 'disabled');
   const issued = openSession(turn, { apiVersion, ephemeral, readonly: false, device });
+  audit(turn, 'registered', device, issued.secrets.sessionUuid);
   resetAttempts(turn, row, device, issued);
   return signInReply(row, profile, issued);
 }

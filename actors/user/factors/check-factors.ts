@@ -38,7 +38,17 @@ export const checkFactors = workflow({
   ...User.commands.checkFactors,
   run: async (
     workflow,
-    { email, workspace, appPassword, trustedDeviceToken, code, assertion, hasAssertion, recoveryCodes },
+    {
+      email,
+      workspace,
+      appPassword,
+      trustedDeviceToken,
+      code,
+      assertion,
+      hasAssertion,
+      recoveryCodes,
+      device,
+    },
   ) => {
     const given = [appPassword, trustedDeviceToken, code, assertion];
     const first = await workflow.turn({
@@ -54,8 +64,9 @@ export const checkFactors = workflow({
         }
         const factor = factorOf(turn);
         if (factor === undefined) return passed;
-        if (appPassword !== undefined && acceptAppPassword(turn, appPassword)) return passed;
-        if (trustedDeviceToken !== undefined && acceptTrustedDevice(turn, trustedDeviceToken)) return passed;
+        if (appPassword !== undefined && acceptAppPassword(turn, appPassword, device)) return passed;
+        if (trustedDeviceToken !== undefined && acceptTrustedDevice(turn, trustedDeviceToken, device))
+          return passed;
         if (factor === 'security-key') return hasAssertion ? { verify: true as const } : missing(factor);
         if (code === undefined) return missing(factor);
         const outcome = acceptTotp(turn, code);
