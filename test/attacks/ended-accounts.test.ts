@@ -128,5 +128,8 @@ test('no credential of a deleted account works, also for who has its address now
   await nothingWorks(t, of, 'Invalid email or password');
   await of.server.advance(60_000);
   t.is(await statusOf(of.server, of.headerSession), '401 invalid-auth');
-  t.is((await of.server.call('GET', '/v1/trusted-devices', { bearer: access })).body.trustedDevices.length, 0);
+  t.is(
+    (await of.server.call('GET', '/v1/trusted-devices', { bearer: access })).body.trustedDevices.length,
+    0,
+  );
 });
