@@ -22,8 +22,10 @@ import {
 } from '../../identity/key-params.ts';
 import { PasswordHasher } from '../../identity/password-hasher.ts';
 import { type Device, type SignInReply, sessionApiVersions } from '../../identity/session.ts';
+import { SigninKeys } from '../../identity/signin-keys.ts';
 import { isValidUsername } from '../../identity/usernames.ts';
 import { type Refused, refuse } from '../../reply.ts';
+import { Signin } from '../../signin/contract.ts';
 import { audit } from '../audit/trail.ts';
 import { User } from '../contract.ts';
 import { distrustAllDevices } from '../factors/trusted-devices.ts';
@@ -122,6 +124,10 @@ function applyChange(
   if (email !== profile.email) {
     turn.set(rankSlice, { ...turn.get(rankSlice), hasMoved: true });
     forgetAddress(turn, before);
+    // Nobody was asked for a second factor there before: what was stored would pass it.
+    turn
+      .tell(Signin, turn.use(SigninKeys).actorId({ email, workspace: profile.workspace }))
+      .forgetChallenges();
   }
   const isSameSecret = change.newPassword === change.currentPassword && email === profile.email;
   if (!isSameSecret) endAllSessions(turn);
