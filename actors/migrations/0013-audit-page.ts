@@ -1,7 +1,7 @@
 import type { Migration } from '../../runtime/migration.ts';
 
 export const auditPage: Migration = {
-  id: 'domain-0008-audit-page',
+  id: 'domain-0013-audit-page',
   sql: `
     CREATE TABLE IF NOT EXISTS audit_page (
       user_uuid uuid NOT NULL,
