@@ -29,6 +29,7 @@ import { Signin } from '../../signin/contract.ts';
 import { audit } from '../audit/trail.ts';
 import { User } from '../contract.ts';
 import { distrustAllDevices } from '../factors/trusted-devices.ts';
+import { noteMove } from '../notices.ts';
 import { type Profile, profileSlice } from '../profile.ts';
 import { rankSlice } from '../rank.ts';
 import { endAllSessions } from '../sessions/end.ts';
@@ -124,6 +125,7 @@ function applyChange(
   if (email !== profile.email) {
     turn.set(rankSlice, { ...turn.get(rankSlice), hasMoved: true });
     forgetAddress(turn, before);
+    noteMove(turn, profile.email);
     // Nobody was asked for a second factor there before: what was stored would pass it.
     turn
       .tell(Signin, turn.use(SigninKeys).actorId({ email, workspace: profile.workspace }))

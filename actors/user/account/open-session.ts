@@ -3,6 +3,7 @@ import { audit } from '../audit/trail.ts';
 import { isBanned } from '../ban.ts';
 import { User } from '../contract.ts';
 import { restoreFactors } from '../factors/restore.ts';
+import { noteNewDevice, noteRecovery } from '../notices.ts';
 import { profileSlice } from '../profile.ts';
 import { openSession as open } from '../sessions/issue.ts';
 
@@ -23,7 +24,10 @@ export const openSession = command({
     }
     if (!isRecovered(turn, recoveryCodes)) return { stale: true } as const;
     const issued = open(turn, { ...wanted, readonly: false });
-    if (recoveryCodes !== undefined) audit(turn, 'recovery-codes-used', wanted.device);
+    if (recoveryCodes !== undefined) {
+      audit(turn, 'recovery-codes-used', wanted.device);
+      noteRecovery(turn, email);
+    } else if (isNewDevice) noteNewDevice(turn, email, wanted.device);
     const event = isNewDevice ? 'signed-in-from-new-device' : 'signed-in';
     audit(turn, event, wanted.device, issued.secrets.sessionUuid);
     return { issued, protocolVersion: profile.protocolVersion };
