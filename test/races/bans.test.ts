@@ -15,7 +15,7 @@ const device = { userAgent: 'a test', ipAddress: '203.0.113.7', snjsVersion: nul
 const address = { email: alice.email, workspace: 'default' };
 const password = 'the password';
 const apiVersion = '20200115';
-const syncFields = { api: '20240226', items: [], compute_integrity: false };
+const syncFields = { api: '20240226', items: [], snjs_version: null };
 
 async function started() {
   const cluster = new TestCluster(domainOf({ accounts: { strangerAttemptsMax: 1_000 } }));
@@ -102,6 +102,7 @@ for (const afterMs of [0, 1, 5, 10, 20, 40]) {
   test(`a ban ${afterMs} ms into sign-ins, refreshes, syncs and sockets leaves none of them`, async (t) => {
     const world = await started();
     const { cluster, nodes, userUuid } = world;
+    t.true('ok' in (await cluster.until(syncAt(nodes[0], world))));
     const busy = nodes.flatMap((node) => [
       settled(login(node, `during the ban at ${node.id}`)),
       settled(refreshAt(node, world)),
