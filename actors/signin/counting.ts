@@ -102,8 +102,10 @@ export function returnAttempt(turn: Turn, origin: Origin): void {
   }
 }
 
-/** The password was right: the attempt's origin has no failures any more, and is known from now on. */
+/** The password was right: the attempt's origin has no failures any more, and is known from now on. Once for a session. */
 export function acceptAttempt(turn: Turn, { key, isStranger }: Origin, opened: Opened): void {
+  const { sessionUuid } = opened;
+  if (sessionUuid !== undefined && isKnown(turn, deviceKey(turn, sessionUuid))) return;
   turn.removeEntry(attemptsMap, key);
   const strangers = currentStrangers(turn);
   // The others' failures stand: otherwise each sign-in of the owner would clear them.

@@ -6,6 +6,7 @@ import { fullItemSchema } from '../collection/item-fields.ts';
 import { syncReplyJson, syncReplySchema } from '../collection/sync-reply.ts';
 import { integrityFields, itemFields, syncFields } from '../collection/sync-request.ts';
 import { approvalSchema } from '../identity/approval.ts';
+import { requestedCodeSchema } from '../identity/emailed-code.ts';
 import { keyParamsSchema, sentKeyParamsSchema } from '../identity/key-params.ts';
 import {
   deviceSchema,
@@ -216,6 +217,9 @@ export const User = contract({
   tells: {
     /** Someone not yet signed in waits for one of the user's devices. */
     approvalRequested: approvalSchema,
+
+    /** Likewise, for a code in a mail: sent if the account asks for codes by e-mail. */
+    mailCode: requestedCodeSchema,
   },
   timers: {
     /** The next batch of what a deleted account leaves behind, after this position. */

@@ -8,7 +8,9 @@
  *
  * Where password or e-mail changed, every other session ends with it, the caller's and ephemeral ones included. They
  * are not remembered as revoked: a revoked client wipes its data, these should ask for the new password. The tokens of
- * an account of protocol 001 to 003 are bound to the hash of the password and end with it whatever changed.
+ * an account of protocol 001 to 003 are bound to the hash of the password and end with it whatever changed. Bridge
+ * tokens, trusted devices and the escrow end with any change; what the account has as a second factor, app passwords
+ * included, stays (docs/decisions/0026-what-outlives-a-change-of-the-password.md).
  *
  * `change` is recorded, and a repeat of the call, whose session is gone by then, finds that reply at `begin`.
  */
@@ -29,7 +31,9 @@ import { type Device, type SignInReply, sessionApiVersions } from '../../identit
 import { signInReply } from '../../identity/sign-in-reply.ts';
 import { isValidUsername } from '../../identity/usernames.ts';
 import { type Refused, refuse } from '../../reply.ts';
+import { endAllBridgeTokens } from '../bridge/bridge-tokens.ts';
 import { User } from '../contract.ts';
+import { canMailCodes } from '../factors/emailed-codes.ts';
 import { distrustAllDevices } from '../factors/trusted-devices.ts';
 import { type Profile, profileSlice } from '../profile.ts';
 import { rankSlice } from '../rank.ts';
@@ -123,11 +127,14 @@ function applyChange(
   };
   turn.put(accountTable, row);
   turn.set(profileSlice, changed);
-  // It wraps keys that the new credentials replace.
+  // They wrap keys that the new credentials replace.
   removeSetting(turn, 'ACCOUNT_RECOVERY_ESCROW');
+  endAllBridgeTokens(turn);
   distrustAllDevices(turn);
   if (email !== profile.email) {
     turn.set(rankSlice, { ...turn.get(rankSlice), hasMoved: true });
+    // Nobody could get in any more.
+    if (!canMailCodes(email)) removeSetting(turn, 'MAGIC_LINK_ENABLED');
     forgetAddress(turn, before);
   }
   const isSameSecret = change.newPassword === change.currentPassword && email === profile.email;

@@ -94,17 +94,26 @@ const deleteBridgeToken = signedInTurn({
   ...User.commands.deleteBridgeToken,
   turn: (turn, { bridgeTokenUuid }) => {
     if (turn.entry(bridgeTokenMap, bridgeTokenUuid) === undefined) return unknown;
-    turn.removeEntry(bridgeTokenMap, bridgeTokenUuid);
-    const opened = [...turn.entries(sessionMap).values()].filter(
-      ({ bridgeToken }) => bridgeToken === bridgeTokenUuid,
-    );
-    endSessions(
-      turn,
-      opened.map(({ uuid }) => uuid),
-    );
+    endBridgeToken(turn, bridgeTokenUuid);
     return { message: 'The bridge token is deleted.' };
   },
 });
+
+/** With the sessions it has opened. */
+function endBridgeToken(turn: Turn, bridgeTokenUuid: string): void {
+  turn.removeEntry(bridgeTokenMap, bridgeTokenUuid);
+  const opened = [...turn.entries(sessionMap).values()].filter(
+    ({ bridgeToken }) => bridgeToken === bridgeTokenUuid,
+  );
+  endSessions(
+    turn,
+    opened.map(({ uuid }) => uuid),
+  );
+}
+
+export function endAllBridgeTokens(turn: Turn): void {
+  for (const uuid of turn.entries(bridgeTokenMap).keys()) endBridgeToken(turn, uuid);
+}
 
 const getBridgeTokenKeys = signedInRead({
   ...User.commands.getBridgeTokenKeys,

@@ -108,6 +108,8 @@ export const knowsNoSessions = refuse(
   'unsupported-account-version',
 );
 
+export const isBridge = ({ bridgeToken }: Pick<Session, 'bridgeToken'>): boolean => bridgeToken !== undefined;
+
 export const secretHash = (secret: string): string => hash('sha256', secret, 'hex');
 
 /** How the pair that one of these secrets belongs to stands, or undefined if no pair of that style has it. */
