@@ -61,7 +61,7 @@ test('a mailed code has six digits, and is that of its actor and its request', (
   t.true(codes.every((code) => /^\d{6}$/.test(code)));
   t.true(new Set(codes).size > 1_980);
   t.true(codes.some((code) => code.startsWith('0')));
-  t.is(keys.emailedCode(actorId, 'request 0'), codes[0]);
+  t.is(keys.emailedCode(actorId, 'request 0'), codes[0] ?? '');
   t.not(keys.emailedCode(keys.actorId({ ...address, workspace: 'work' }), 'request 0'), codes[0]);
 });
 
