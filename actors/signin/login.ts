@@ -16,10 +16,10 @@ import { lookup, type Turn, type Workflow, workflow } from '../../runtime/comman
 import { NotFoundError } from '../../runtime/errors.ts';
 import { type AccountRow, accountTable, addressKey } from '../identity/account-table.ts';
 import { CaptchaVerifier } from '../identity/captcha.ts';
-import { fullKeyParams } from '../identity/key-params.ts';
 import { networkOf } from '../identity/network.ts';
 import { PasswordHasher } from '../identity/password-hasher.ts';
-import { type Device, sessionApiVersions } from '../identity/session.ts';
+import { type Device, sessionApiVersions, sessionUuidOf } from '../identity/session.ts';
+import { signInReply } from '../identity/sign-in-reply.ts';
 import type { Refusal, Refused } from '../reply.ts';
 import { User } from '../user/contract.ts';
 import { lockedOut } from './attempts.ts';
@@ -84,12 +84,11 @@ export const login = workflow({
     if (account === undefined || !isRight || !challengeMet) return refused;
     const opened = await openSessionAt(workflow, account, login);
     if ('stale' in opened) return refused;
-    const { sessionUuid } = opened.issued.secrets;
+    const sessionUuid = sessionUuidOf(opened.issued);
     await workflow.turn({
       turn: (turn) => accept(turn, origin, { ipAddress: device.ipAddress, sessionUuid }),
     });
-    const user = { uuid: account.user_uuid, email: login.email, protocolVersion: opened.protocolVersion };
-    return { ok: { ...opened.issued, key_params: fullKeyParams(account), user } };
+    return { ok: signInReply(account, opened, opened.issued) };
   },
 });
 

@@ -8,7 +8,13 @@ import { integrityFields, itemFields, syncFields } from '../collection/sync-requ
 import { approvalSchema } from '../identity/approval.ts';
 import { requestedCodeSchema } from '../identity/emailed-code.ts';
 import { keyParamsSchema, sentKeyParamsSchema } from '../identity/key-params.ts';
-import { deviceSchema, issuedSchema, sessionEntrySchema, signInReplySchema } from '../identity/session.ts';
+import {
+  deviceSchema,
+  grantedSchema,
+  issuedSchema,
+  sessionEntrySchema,
+  signInReplySchema,
+} from '../identity/session.ts';
 import { credentialsSchema } from '../identity/session-tokens.ts';
 import { answerSchema } from '../reply.ts';
 import { signedIn } from '../signed-in.ts';
@@ -60,7 +66,7 @@ export const User = contract({
         device: deviceSchema,
       }),
       reply: z.union([
-        z.object({ issued: issuedSchema, protocolVersion: z.string() }),
+        z.object({ issued: grantedSchema, protocolVersion: z.string() }),
         /** The credentials have changed since they were read, or the account is gone. */
         z.object({ stale: z.literal(true) }),
       ]),
@@ -144,7 +150,11 @@ export const User = contract({
     },
 
     /** Newest refresh expiry first. A read-only session is shown none. */
-    listSessions: signedIn({ access: 'reads', fields: nothing, ok: z.array(sessionEntrySchema) }),
+    listSessions: signedIn({
+      access: 'reads',
+      fields: nothing,
+      ok: z.array(sessionEntrySchema),
+    }),
 
     /** Refusals: 400 for the caller's own session and for one that is not there. */
     deleteSession: signedIn({
@@ -152,7 +162,11 @@ export const User = contract({
       fields: z.object({ sessionUuid: z.string() }),
       ok: nothing,
     }),
-    deleteOtherSessions: signedIn({ access: 'writes', fields: nothing, ok: nothing }),
+    deleteOtherSessions: signedIn({
+      access: 'writes',
+      fields: nothing,
+      ok: nothing,
+    }),
 
     /**
      * Whether there is a living session, and which (docs/protocol/authentication.md, "Validation for other services").
