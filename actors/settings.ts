@@ -135,6 +135,14 @@ const accounts = section('Accounts', {
     default: '',
     description: 'E-mail addresses, separated by commas, whose sessions may only read.',
   }),
+  auditAgeMs: days({
+    name: 'AUDIT_TRAIL_DAYS',
+    min: 1,
+    max: 3_650,
+    default: 365,
+    description:
+      'How long the audit trail of an account tells of an event: sign-ins, devices, factors, tokens, and what operators did.',
+  }),
   openRegistration: flag({
     name: 'ALLOW_OPEN_REGISTRATION',
     default: false,

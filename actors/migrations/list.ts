@@ -12,6 +12,7 @@ import { mailByOrder } from './0009-mail-by-order.ts';
 import { mailByUrgent } from './0010-mail-by-urgent.ts';
 import { mailByOrdinary } from './0011-mail-by-ordinary.ts';
 import { mailSender } from './0012-mail-sender.ts';
+import { auditPage } from './0013-audit-page.ts';
 
 export const domainMigrations: readonly Migration[] = [
   account,
@@ -26,4 +27,5 @@ export const domainMigrations: readonly Migration[] = [
   mailByUrgent,
   mailByOrdinary,
   mailSender,
+  auditPage,
 ];

@@ -104,7 +104,13 @@ export const Signin = contract({
     pendingApprovals: { request: nothing, reply: z.object({ approvals: z.array(approvalSchema) }) },
     /** False if it is no longer pending. */
     resolveApproval: {
-      request: z.object({ uuid: z.string(), approve: z.boolean() }),
+      request: z.object({
+        uuid: z.string(),
+        approve: z.boolean(),
+        userUuid: z.string(),
+        /** The device that decides. */
+        from: z.object({ userAgent: z.string().nullable(), ipAddress: z.string().nullable() }),
+      }),
       reply: z.object({ resolved: z.boolean() }),
     },
 

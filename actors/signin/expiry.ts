@@ -35,19 +35,22 @@ export const expireTimer = timer({
   ...expire,
   missed: 'fire-once',
   turn: (turn) => {
-    for (const key of turn.entries(attemptsMap).keys()) turn.removeEntry(attemptsMap, key);
-    for (const key of turn.entries(challengeMap).keys()) turn.removeEntry(challengeMap, key);
-    for (const uuid of turn.entries(approvalMap).keys()) turn.removeEntry(approvalMap, uuid);
-    for (const key of turn.entries(assertionChallengeMap).keys())
-      turn.removeEntry(assertionChallengeMap, key);
-    forgetEmailedCodes(turn);
-    turn.set(strangersSlice, noStrangers);
+    forgetPending(turn);
     forgetKnown(turn, 'ended');
     const endMs = endOfKnowing(turn);
     if (endMs > 0) turn.arm(expire, endMs, null);
     else turn.tombstone();
   },
 });
+
+/** All but who is known: attempts, challenges, approvals. */
+export function forgetPending(turn: Turn): void {
+  for (const map of [attemptsMap, challengeMap, approvalMap, assertionChallengeMap]) {
+    for (const key of turn.entries<unknown>(map).keys()) turn.removeEntry<unknown>(map, key);
+  }
+  forgetEmailedCodes(turn);
+  turn.set(strangersSlice, noStrangers);
+}
 
 function endOfAttempts(turn: Turn): number {
   const networks = [...turn.entries(attemptsMap).values()].map(endOf);

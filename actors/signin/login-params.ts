@@ -38,6 +38,7 @@ import {
 } from './counting.ts';
 import { takeEmailedCode } from './emailed-codes.ts';
 import { expireLater } from './expiry.ts';
+import { noteFailure } from './note-failure.ts';
 
 interface Asked extends SignInAddress {
   readonly codeChallenge: string;
@@ -153,6 +154,7 @@ async function checkFactors(
       hasAssertion: assertionResponse !== undefined,
       hasEmailedCode,
       isNobody: account === undefined,
+      device: asked.device,
     });
     return 'stale' in checked ? pseudoOutcome(workflow, asked) : checked;
   } catch (error) {
@@ -225,6 +227,7 @@ function refusalOf(
   { factor, outcome }: Unmet,
   origin: Origin,
 ) {
+  if (outcome !== 'missing') noteFailure(turn, account, asked);
   const counted = isGuess(asked) && { captchaRequired: asksForCaptcha(turn, origin) };
   if (factor === 'recovery-codes') return { refused: { ...wrongRecovery.refused, ...counted } };
   const { refused } = refusals[factor][outcome];

@@ -35,6 +35,7 @@ import {
   refusedAttempt,
 } from './counting.ts';
 import { expireLater } from './expiry.ts';
+import { noteFailure } from './note-failure.ts';
 
 interface Login {
   readonly email: string;
@@ -51,6 +52,9 @@ interface Login {
 /** The same for an unmatched verifier, an unknown address and a wrong password. */
 const wrongCredentials: Refusal = { status: 401, message: 'Invalid email or password' };
 const captchaMissing: Refusal = { status: 401, message: 'Please solve the captcha and try again.' };
+
+/** Told only to who knows the password. */
+const banned: Refusal = { status: 401, message: 'Your account has been suspended.' };
 
 const unknownVersion: Refusal = {
   status: 401,
@@ -81,8 +85,13 @@ export const login = workflow({
     });
     const lane = networkOf(device.ipAddress ?? '');
     const isRight = await workflow.use(PasswordHasher).verify(account?.password_hash, login.password, lane);
-    if (account === undefined || !isRight || !challengeMet) return refused;
-    const opened = await openSessionAt(workflow, account, login);
+    if (!challengeMet) return refused;
+    if (account === undefined || !isRight) {
+      await workflow.turn({ turn: (turn) => noteFailure(turn, account, login) });
+      return refused;
+    }
+    const opened = await openSessionAt(workflow, account, login, origin);
+    if ('banned' in opened) return { refused: { ...banned, captchaRequired } };
     if ('stale' in opened) return refused;
     const sessionUuid = sessionUuidOf(opened.issued);
     await workflow.turn({
@@ -127,12 +136,13 @@ function accept(turn: Turn, origin: Origin, opened: Opened): void {
   expireLater(turn);
 }
 
-async function openSessionAt(workflow: Workflow, account: AccountRow, login: Login) {
+async function openSessionAt(workflow: Workflow, account: AccountRow, login: Login, origin: Origin) {
   const { email, workspace, apiVersion, ephemeral, recoveryCodes, device } = login;
   const credentialsVersion = account.credentials_version;
   try {
     return await workflow.actors.get(User, account.user_uuid).ask.openSession({
       ...{ credentialsVersion, email, workspace, apiVersion, ephemeral, recoveryCodes, device },
+      isNewDevice: origin.isStranger,
     });
   } catch (error) {
     // The account was deleted since its row was read.

@@ -15,8 +15,8 @@ import { attemptsMap } from './attempts.ts';
 import { challengeMap, forgetChallenges, forgottenSlice } from './challenges.ts';
 import { Signin } from './contract.ts';
 import { forgetAttempts, recognise } from './counting.ts';
-import { codeRequestsSlice, emailedCodeMap, forgetEmailedCodes } from './emailed-codes.ts';
-import { expireLater, expireTimer } from './expiry.ts';
+import { codeRequestsSlice, emailedCodeMap } from './emailed-codes.ts';
+import { expireLater, expireTimer, forgetPending } from './expiry.ts';
 import { debit, storeChallenge } from './guard.ts';
 import { forgetKnown, knownDeviceMap, knownNetworkMap } from './known.ts';
 import { login } from './login.ts';
@@ -70,10 +70,8 @@ export const signin = kindOf(Signin, {
     forget: tell({
       ...Signin.tells.forget,
       turn: (turn) => {
-        forgetAttempts(turn);
+        forgetPending(turn);
         forgetKnown(turn, 'all');
-        forgetChallenges(turn);
-        forgetEmailedCodes(turn);
         // The timer may be set to when the last of them would have been known no more.
         expireLater(turn);
       },

@@ -18,6 +18,8 @@ import {
 import { credentialsSchema } from '../identity/session-tokens.ts';
 import { answerSchema } from '../reply.ts';
 import { signedIn } from '../signed-in.ts';
+import { adminShapes } from './admin/shapes.ts';
+import { auditShapes } from './audit/shapes.ts';
 import { bridgeTokenShapes } from './bridge/shapes.ts';
 import { userEventSchema } from './events.ts';
 import { factorShapes } from './factors/shapes.ts';
@@ -64,11 +66,14 @@ export const User = contract({
         /** Must be right, and turn the second factor off. */
         recoveryCodes: z.string().optional(),
         device: deviceSchema,
+        /** Neither the device nor its network was known at the address. */
+        isNewDevice: z.boolean(),
       }),
       reply: z.union([
         z.object({ issued: grantedSchema, protocolVersion: z.string() }),
         /** The credentials have changed since they were read, or the account is gone. */
         z.object({ stale: z.literal(true) }),
+        z.object({ banned: z.literal(true) }),
       ]),
     },
 
@@ -121,6 +126,8 @@ export const User = contract({
     ...subscriptionShapes,
     ...factorShapes,
     ...bridgeTokenShapes,
+    ...auditShapes,
+    ...adminShapes,
 
     // --- sessions ---------------------------------------------------------------------------------------------
 
@@ -220,10 +227,17 @@ export const User = contract({
 
     /** Likewise, for a code in a mail: sent if the account asks for codes by e-mail. */
     mailCode: requestedCodeSchema,
+    /** What the `signin` actor of its address has for the audit trail. */
+    signInNoted: z.object({
+      event: z.enum(['sign-in-failed', 'sign-in-approved', 'sign-in-denied']),
+      from: z.object({ userAgent: z.string().nullable(), ipAddress: z.string().nullable() }),
+    }),
   },
   timers: {
     /** The next batch of what a deleted account leaves behind, after this position. */
     purge: z.object({ after: z.int() }),
+    /** The oldest event of its audit trail is too old. */
+    trimAuditTrail: z.null(),
   },
   event: userEventSchema,
 });

@@ -11,6 +11,12 @@ import { SigninKeys } from '../identity/signin-keys.ts';
 import { UserSecrets } from '../identity/user-secrets.ts';
 import { AccountSettings, ItemSettings, WebAuthnSettings } from '../settings.ts';
 import { accountCommands } from './account/commands.ts';
+import { banningSlice } from './account/set-ban.ts';
+import { adminCommands } from './admin/commands.ts';
+import { auditCommands, signInNotedTell, trimAuditTrailTimer } from './audit/commands.ts';
+import { auditPageTable } from './audit/page-table.ts';
+import { auditSlice } from './audit/trail.ts';
+import { banSlice } from './ban.ts';
 import { bridgeTokenCommands, bridgeTokenMap } from './bridge/bridge-tokens.ts';
 import { User } from './contract.ts';
 import { appPasswordMap } from './factors/app-passwords.ts';
@@ -46,6 +52,8 @@ export const user = kindOf(User, {
   slices: [
     profileSlice,
     rankSlice,
+    banSlice,
+    banningSlice,
     sessionMap,
     revokedSessionMap,
     settingMap,
@@ -55,9 +63,10 @@ export const user = kindOf(User, {
     authenticatorOfferSlice,
     trustedDeviceMap,
     bridgeTokenMap,
+    auditSlice,
     head,
   ],
-  tables: [accountTable, item],
+  tables: [accountTable, item, auditPageTable],
   commands: {
     ...accountCommands,
     ...sessionCommands,
@@ -65,9 +74,11 @@ export const user = kindOf(User, {
     ...subscriptionCommands,
     ...factorCommands,
     ...bridgeTokenCommands,
+    ...auditCommands,
+    ...adminCommands,
     ...itemCommands,
     ...operatorCommands,
   },
-  timers: { purge: purgeTimer },
-  tells: { approvalRequested: approvalRequestedTell, mailCode: mailCodeTell },
+  timers: { purge: purgeTimer, trimAuditTrail: trimAuditTrailTimer },
+  tells: { approvalRequested: approvalRequestedTell, mailCode: mailCodeTell, signInNoted: signInNotedTell },
 });

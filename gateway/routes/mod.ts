@@ -4,7 +4,9 @@ import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { openApiDocument } from '../http/openapi.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { type AccountRouteOptions, accountRoutes } from './accounts.ts';
+import { adminRoutes } from './admin.ts';
 import { appPasswordRoutes } from './app-passwords.ts';
+import { auditTrailRoutes } from './audit-trail.ts';
 import { type AuthenticatorRouteOptions, authenticatorRoutes } from './authenticators.ts';
 import { type BridgeTokenRouteOptions, bridgeTokenRoutes } from './bridge-tokens.ts';
 import { type EmailedCodeRouteOptions, emailedCodeRoutes } from './emailed-codes.ts';
@@ -44,6 +46,8 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
     ...authenticatorRoutes(options),
     ...emailedCodeRoutes(options),
     ...bridgeTokenRoutes(options),
+    ...auditTrailRoutes,
+    ...adminRoutes,
     ...itemRoutes,
     ...socketRoutes(options),
     descriptionRoute(() => openApiDocument(routes, options.version)),

@@ -29,12 +29,16 @@ import {
 import { PasswordHasher } from '../../identity/password-hasher.ts';
 import { type Device, type SignInReply, sessionApiVersions } from '../../identity/session.ts';
 import { signInReply } from '../../identity/sign-in-reply.ts';
+import { SigninKeys } from '../../identity/signin-keys.ts';
 import { isValidUsername } from '../../identity/usernames.ts';
 import { type Refused, refuse } from '../../reply.ts';
+import { Signin } from '../../signin/contract.ts';
+import { audit } from '../audit/trail.ts';
 import { endAllBridgeTokens } from '../bridge/bridge-tokens.ts';
 import { User } from '../contract.ts';
 import { canMailCodes } from '../factors/emailed-codes.ts';
 import { distrustAllDevices } from '../factors/trusted-devices.ts';
+import { noteMove } from '../notices.ts';
 import { type Profile, profileSlice } from '../profile.ts';
 import { rankSlice } from '../rank.ts';
 import { endAllSessions } from '../sessions/end.ts';
@@ -136,12 +140,18 @@ function applyChange(
     // Nobody could get in any more.
     if (!canMailCodes(email)) removeSetting(turn, 'MAGIC_LINK_ENABLED');
     forgetAddress(turn, before);
+    noteMove(turn, profile.email);
+    // Nobody was asked for a second factor there before: what was stored would pass it.
+    turn
+      .tell(Signin, turn.use(SigninKeys).actorId({ email, workspace: profile.workspace }))
+      .forgetChallenges();
   }
   const isSameSecret = change.newPassword === change.currentPassword && email === profile.email;
   if (!isSameSecret || !hasSessions(profile.protocolVersion)) endAllSessions(turn);
   const { apiVersion, device } = change;
   const wanted = { apiVersion, ephemeral: false, readonly: false, device };
   const granted = grantAccess(turn, changed.protocolVersion, wanted);
+  audit(turn, email === profile.email ? 'password-changed' : 'email-changed', device);
   resetAttempts(turn, row, device, granted);
   return signInReply(row, changed, granted);
 }

@@ -21,11 +21,12 @@ import {
 } from '../../identity/key-params.ts';
 import { networkOf } from '../../identity/network.ts';
 import { PasswordHasher } from '../../identity/password-hasher.ts';
-import { type Device, type SignInReply, sessionApiVersions } from '../../identity/session.ts';
+import { type Device, type SignInReply, sessionApiVersions, sessionUuidOf } from '../../identity/session.ts';
 import { signInReply } from '../../identity/sign-in-reply.ts';
 import { isPrivateUsername, isValidUsername } from '../../identity/usernames.ts';
 import { type Answer, answerOf, type Refused, refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
+import { audit } from '../audit/trail.ts';
 import { User } from '../contract.ts';
 import { type Profile, profileSlice } from '../profile.ts';
 import { grantAccess } from '../sessions/issue.ts';
@@ -130,6 +131,7 @@ function createAccount(
   if (isPrivateUsername(email)) putSetting(turn, 'LOG_SESSION_USER_AGENT', 'disabled');
   const wanted = { apiVersion, ephemeral, readonly: false, device };
   const granted = grantAccess(turn, profile.protocolVersion, wanted);
+  audit(turn, 'registered', device, sessionUuidOf(granted));
   resetAttempts(turn, row, device, granted);
   return signInReply(row, profile, granted);
 }

@@ -75,11 +75,12 @@ function check(turn: Turn, { email, workspace, recoveryCodes, ...given }: Asked)
   if (recoveryCodes !== undefined) {
     return areRecoveryCodes(turn, recoveryCodes) ? passed : wrongRecoveryCodes;
   }
-  const { appPassword, trustedDeviceToken, code, hasAssertion, hasEmailedCode } = given;
+  const { appPassword, trustedDeviceToken, code, hasAssertion, hasEmailedCode, device } = given;
   const factor = factorOf(turn);
   if (factor === undefined) return passed;
-  if (appPassword !== undefined && acceptAppPassword(turn, appPassword)) return passed;
-  if (trustedDeviceToken !== undefined && acceptTrustedDevice(turn, trustedDeviceToken)) return passed;
+  if (appPassword !== undefined && acceptAppPassword(turn, appPassword, device)) return passed;
+  if (trustedDeviceToken !== undefined && acceptTrustedDevice(turn, trustedDeviceToken, device))
+    return passed;
   if (factor === 'security-key') return hasAssertion ? { verify: true as const } : missing(factor);
   if (code === undefined) return missing(factor);
   if (factor === 'emailed-code') return hasEmailedCode ? passed : { factor, outcome: 'wrong' as const };

@@ -1,6 +1,7 @@
 /** What clients ask of second factors, and of what stands in for them (docs/protocol/account.md). */
 import { z } from 'zod';
 import { escrowSchema } from '../../identity/escrow.ts';
+import { deviceSchema } from '../../identity/session.ts';
 import { signedIn, signedInOf } from '../../signed-in.ts';
 
 const nothing = z.object({});
@@ -111,6 +112,8 @@ export const factorShapes = {
       /** The code is the newest that was mailed for the network it came from. */
       hasEmailedCode: z.boolean(),
       recoveryCodes: z.string().optional(),
+      /** That signs in. */
+      device: deviceSchema,
     }),
     reply: z.union([
       z.object({ passed: z.literal(true) }),

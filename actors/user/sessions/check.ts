@@ -8,6 +8,7 @@ import type { Credentials } from '../../identity/session-tokens.ts';
 import type { Refusal } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
 import { invalidAuth } from '../../signed-in.ts';
+import { isBanned } from '../ban.ts';
 import { profileSlice } from '../profile.ts';
 import { revokedSessionMap, type Session, sessionMap, standingOf } from './session.ts';
 
@@ -35,7 +36,7 @@ export function checkSession(view: View, credentials: Credentials, nowMs: number
   if (session === undefined || standing === undefined || !isKept(session, nowMs)) {
     return { refused: isRevoked(view, credentials, nowMs) ? revokedSession : invalidAuth };
   }
-  if (view.get(profileSlice).state !== 'active') return { refused: invalidAuth };
+  if (view.get(profileSlice).state !== 'active' || isBanned(view)) return { refused: invalidAuth };
   if (standing === 'replaced' || !accessIsFresh(session, nowMs, settings)) {
     return { refused: expiredAccessToken };
   }

@@ -4,6 +4,7 @@
  */
 import type { Turn } from '../../../runtime/command.ts';
 import { refuse } from '../../reply.ts';
+import { audit } from '../audit/trail.ts';
 import { User } from '../contract.ts';
 import { signedInTurn } from '../signed-in.ts';
 import { endSessions } from './end.ts';
@@ -18,6 +19,7 @@ export const deleteSession = signedInTurn({
     const session = turn.entry(sessionMap, sessionUuid);
     if (session === undefined) return refuse(400, 'No session exists with the provided identifier.');
     revoke(turn, [session]);
+    audit(turn, 'session-revoked', current, sessionUuid);
     return {};
   },
 });
@@ -28,6 +30,7 @@ export const deleteOtherSessions = signedInTurn({
     if (current.legacy) return knowsNoSessions;
     const others = [...turn.entries(sessionMap).values()].filter(({ uuid }) => uuid !== current.uuid);
     revoke(turn, others);
+    if (others.length > 0) audit(turn, 'other-sessions-revoked', current);
     return {};
   },
 });
