@@ -55,6 +55,16 @@ test('keys that do not exist differ as real ones do, and are always the same for
   t.is(new Set(each.map(({ id }) => id.slice(0, 8))).size, each.length, 'no two begin alike');
 });
 
+test('a mailed code has six digits, and is that of its actor and its request', (t) => {
+  const actorId = keys.actorId(address);
+  const codes = Array.from({ length: 2_000 }, (_, index) => keys.emailedCode(actorId, `request ${index}`));
+  t.true(codes.every((code) => /^\d{6}$/.test(code)));
+  t.true(new Set(codes).size > 1_980);
+  t.true(codes.some((code) => code.startsWith('0')));
+  t.is(keys.emailedCode(actorId, 'request 0'), codes[0] ?? '');
+  t.not(keys.emailedCode(keys.actorId({ ...address, workspace: 'work' }), 'request 0'), codes[0]);
+});
+
 test('the id of an approval names its actor, and another one is not ours', (t) => {
   const actorId = keys.actorId(address);
   const secret = 'A'.repeat(43);

@@ -15,7 +15,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Turn } from '../../runtime/command.ts';
-import { sliceMap } from '../../runtime/slice.ts';
+import { slice, sliceMap } from '../../runtime/slice.ts';
 import { AccountSettings } from '../settings.ts';
 import { isOwn, type Origin } from './counting.ts';
 
@@ -107,8 +107,17 @@ export function consumeChallenge(turn: Turn, verifier: string, way: Way): boolea
   return madeFor === way;
 }
 
+/** How often all were forgotten: a challenge is not stored whose sign-in began before the last time. */
+export const forgottenSlice = slice<number>({
+  name: 'challenges-forgotten',
+  format: 1,
+  schema: z.number(),
+  initial: 0,
+});
+
 export function forgetChallenges(turn: Turn): void {
   for (const key of turn.entries(challengeMap).keys()) turn.removeEntry(challengeMap, key);
+  turn.set(forgottenSlice, turn.get(forgottenSlice) + 1);
 }
 
 /** The challenge of a verifier in both encodings. */

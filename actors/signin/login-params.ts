@@ -25,7 +25,7 @@ import { User } from '../user/contract.ts';
 import { requestApproval, takeApproved } from './approvals.ts';
 import { takeAssertionChallenge } from './assertion-challenge.ts';
 import { lockedOut } from './attempts.ts';
-import { storeChallenge, wayOf } from './challenges.ts';
+import { forgottenSlice, storeChallenge, wayOf } from './challenges.ts';
 import { Signin } from './contract.ts';
 import {
   asksForCaptcha,
@@ -80,7 +80,7 @@ export const loginParams = workflow({
     });
     const isApproved = begun.approved && account !== undefined;
     const outcome = isApproved ? passed : await check(workflow, asked, account, begun);
-    return workflow.turn({ turn: (turn) => conclude(turn, asked, account, outcome) });
+    return workflow.turn({ turn: (turn) => conclude(turn, asked, account, outcome, begun) });
   },
 });
 
@@ -89,6 +89,7 @@ interface Begun {
   readonly assertionChallenge?: string | undefined;
   /** The code is the one that was mailed. */
   readonly hasEmailedCode: boolean;
+  readonly forgotten: number;
 }
 
 const placeOf = ({ device, cookieSessions }: Asked): Place => ({
@@ -116,6 +117,7 @@ function begin(turn: Turn, asked: Asked) {
     approved: approvalSecret !== undefined && takeApproved(turn, approvalSecret),
     assertionChallenge: assertionResponse && takeAssertionChallenge(turn, ipAddress),
     hasEmailedCode: code !== undefined && takeEmailedCode(turn, ipAddress, code),
+    forgotten: turn.get(forgottenSlice),
   };
   return begun;
 }
@@ -169,10 +171,18 @@ function pseudoOutcome(workflow: Workflow, asked: Asked): Outcome {
   return { factor, outcome: given === undefined ? 'missing' : 'wrong' };
 }
 
-function conclude(turn: Turn, asked: Asked, account: AccountRow | undefined, outcome: Outcome) {
+function conclude(
+  turn: Turn,
+  asked: Asked,
+  account: AccountRow | undefined,
+  outcome: Outcome,
+  { forgotten }: Begun,
+) {
   const origin = originOf(turn, placeOf(asked));
   if (!('passed' in outcome)) return refusalOf(turn, asked, account, outcome, origin);
-  const isStored = storeChallenge(turn, asked.codeChallenge, origin, wayOf(asked));
+  // A factor that was turned on meanwhile was not asked for.
+  const mayStore = turn.get(forgottenSlice) === forgotten;
+  const isStored = mayStore && storeChallenge(turn, asked.codeChallenge, origin, wayOf(asked));
   if (isStored && isGuess(asked)) returnAttempt(turn, origin);
   expireLater(turn);
   if (account !== undefined) return { ok: publicKeyParams(account) };

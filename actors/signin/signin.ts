@@ -12,7 +12,7 @@ import { AccountSettings, WebAuthnSettings } from '../settings.ts';
 import { approvalMap, approvalStatus, pendingApprovals, resolveApproval } from './approvals.ts';
 import { assertionChallengeMap } from './assertion-challenge.ts';
 import { attemptsMap } from './attempts.ts';
-import { challengeMap, forgetChallenges } from './challenges.ts';
+import { challengeMap, forgetChallenges, forgottenSlice } from './challenges.ts';
 import { Signin } from './contract.ts';
 import { forgetAttempts, recognise } from './counting.ts';
 import { codeRequestsSlice, emailedCodeMap } from './emailed-codes.ts';
@@ -35,6 +35,7 @@ export const signin = kindOf(Signin, {
     knownNetworkMap,
     knownDeviceMap,
     challengeMap,
+    forgottenSlice,
     assertionChallengeMap,
     emailedCodeMap,
     codeRequestsSlice,

@@ -1,6 +1,8 @@
 /** What happens to an account at the same moment. */
 import test from 'ava';
+import { generateSync } from 'otplib';
 import { alice, newAlice, refresh, register, signIn, statusOf, tokensOf } from '../kit/account.ts';
+import { drainPromises } from '../kit/clock.ts';
 import { startServer } from '../kit/server.ts';
 
 test('an address is registered once, also when two try at the same moment', async (t) => {
@@ -39,6 +41,27 @@ test('a password that changes while it is being checked opens no session', async
     t.is(reply.status, 200);
   };
   t.is((await signIn(server)).status, 401);
+});
+
+test('a factor that is turned on while a sign-in is being asked for it is not passed by', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  const { email, password, userUuid } = phone.account;
+  const path = `/v1/users/${userUuid}`;
+  const { secret } = (await phone.call('GET', `${path}/mfa-secret`)).body;
+  const ask = server.transport.ask.bind(server.transport);
+  server.transport.ask = async (call) => {
+    const reply = await ask(call);
+    if (call.command !== 'checkFactors') return reply;
+    server.transport.ask = ask;
+    const totpToken = generateSync({ secret, epoch: Math.floor(server.clock.nowMs() / 1_000) });
+    const body = { name: 'MFA_SECRET', value: secret, totpToken };
+    t.is((await phone.call('PUT', `${path}/settings`, { body })).status, 200);
+    // The tell to the actor that waits for this reply arrives.
+    await drainPromises();
+    return reply;
+  };
+  t.is((await signIn(server, { email, password })).status, 401);
 });
 
 test('refreshes of one pair at the same moment all hand out pairs that get on', async (t) => {

@@ -252,6 +252,15 @@ export const mutants: readonly Mutant[] = [
     tests: mailed,
   },
   {
+    name: 'a-factor-passed-by-while-it-is-turned-on',
+    harm: 'Who has the password keeps asking, and one sign-in gets past the factor at the moment it is turned on.',
+    file: 'actors/signin/login-params.ts',
+    find: 'turn.get(forgottenSlice) === forgotten;',
+    replace: 'turn.get(forgottenSlice) >= forgotten;',
+    tests: ['test/races/accounts.test.ts'],
+    match: '*turned on while*',
+  },
+  {
     name: 'a-challenge-for-any-way',
     harm: 'Recovery codes pass the second factor again and again, without being used up.',
     file: 'actors/signin/challenges.ts',
