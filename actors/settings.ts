@@ -169,12 +169,12 @@ const admission = section('Access and limits', {
 });
 
 const testing = section('Server', {
-  /** Every session is of header style, whatever its api version. The gateway then limits no rate. */
-  forceHeaderSessions: flag({
+  /** The gateway then limits no rate, too. */
+  endToEndTesting: flag({
     name: 'E2E_TESTING',
     default: false,
     description:
-      'For conformance runs: sessions are of header style for every API version, and no request rate is limited. Refused unless `HOST` is a loopback address.',
+      'For conformance runs: sessions are of header style for every API version, accounts of protocol 001 to 003 can be registered, and no request rate is limited. Refused unless `HOST` is a loopback address.',
   }),
 });
 

@@ -10,6 +10,7 @@ import { assertionChallengeMap, endOfAssertions } from './assertion-challenge.ts
 import { attemptsMap, endOf } from './attempts.ts';
 import { challengeMap } from './challenges.ts';
 import { Signin } from './contract.ts';
+import { endOfEmailedCodes, forgetEmailedCodes } from './emailed-codes.ts';
 import { endOfKnowing, forgetKnown } from './known.ts';
 import { endOfStrangers, noStrangers, strangersSlice } from './strangers.ts';
 
@@ -23,6 +24,7 @@ export function expireLater(turn: Turn): void {
     endOfAttempts(turn),
     endOfApprovals(turn),
     endOfAssertions(turn),
+    endOfEmailedCodes(turn),
     ...endsOfChallenges(turn),
   );
   if (endMs > turn.nowMs) turn.arm(expire, endMs, null);
@@ -41,11 +43,12 @@ export const expireTimer = timer({
   },
 });
 
-/** All but who is known: attempts, challenges, approvals. */
+/** All but who is known: attempts, challenges, approvals, codes. */
 export function forgetPending(turn: Turn): void {
   for (const map of [attemptsMap, challengeMap, approvalMap, assertionChallengeMap]) {
     for (const key of turn.entries<unknown>(map).keys()) turn.removeEntry<unknown>(map, key);
   }
+  forgetEmailedCodes(turn);
   turn.set(strangersSlice, noStrangers);
 }
 

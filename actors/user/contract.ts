@@ -6,8 +6,15 @@ import { fullItemSchema } from '../collection/item-fields.ts';
 import { syncReplyJson, syncReplySchema } from '../collection/sync-reply.ts';
 import { integrityFields, itemFields, syncFields } from '../collection/sync-request.ts';
 import { approvalSchema } from '../identity/approval.ts';
+import { requestedCodeSchema } from '../identity/emailed-code.ts';
 import { keyParamsSchema, sentKeyParamsSchema } from '../identity/key-params.ts';
-import { deviceSchema, issuedSchema, sessionEntrySchema, signInReplySchema } from '../identity/session.ts';
+import {
+  deviceSchema,
+  grantedSchema,
+  issuedSchema,
+  sessionEntrySchema,
+  signInReplySchema,
+} from '../identity/session.ts';
 import { credentialsSchema } from '../identity/session-tokens.ts';
 import { answerSchema } from '../reply.ts';
 import { signedIn } from '../signed-in.ts';
@@ -63,7 +70,7 @@ export const User = contract({
         isNewDevice: z.boolean(),
       }),
       reply: z.union([
-        z.object({ issued: issuedSchema, protocolVersion: z.string() }),
+        z.object({ issued: grantedSchema, protocolVersion: z.string() }),
         /** The credentials have changed since they were read, or the account is gone. */
         z.object({ stale: z.literal(true) }),
         z.object({ banned: z.literal(true) }),
@@ -150,7 +157,11 @@ export const User = contract({
     },
 
     /** Newest refresh expiry first. A read-only session is shown none. */
-    listSessions: signedIn({ access: 'reads', fields: nothing, ok: z.array(sessionEntrySchema) }),
+    listSessions: signedIn({
+      access: 'reads',
+      fields: nothing,
+      ok: z.array(sessionEntrySchema),
+    }),
 
     /** Refusals: 400 for the caller's own session and for one that is not there. */
     deleteSession: signedIn({
@@ -158,7 +169,11 @@ export const User = contract({
       fields: z.object({ sessionUuid: z.string() }),
       ok: nothing,
     }),
-    deleteOtherSessions: signedIn({ access: 'writes', fields: nothing, ok: nothing }),
+    deleteOtherSessions: signedIn({
+      access: 'writes',
+      fields: nothing,
+      ok: nothing,
+    }),
 
     /**
      * Whether there is a living session, and which (docs/protocol/authentication.md, "Validation for other services").
@@ -215,6 +230,8 @@ export const User = contract({
       event: z.enum(['sign-in-failed', 'sign-in-approved', 'sign-in-denied']),
       from: z.object({ userAgent: z.string().nullable(), ipAddress: z.string().nullable() }),
     }),
+    /** Likewise, for a code in a mail: sent if the account asks for codes by e-mail. */
+    mailCode: requestedCodeSchema,
   },
   timers: {
     /** The next batch of what a deleted account leaves behind, after this position. */

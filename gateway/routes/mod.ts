@@ -9,6 +9,7 @@ import { appPasswordRoutes } from './app-passwords.ts';
 import { auditTrailRoutes } from './audit-trail.ts';
 import { type AuthenticatorRouteOptions, authenticatorRoutes } from './authenticators.ts';
 import { type BridgeTokenRouteOptions, bridgeTokenRoutes } from './bridge-tokens.ts';
+import { type EmailedCodeRouteOptions, emailedCodeRoutes } from './emailed-codes.ts';
 import { type HealthRouteOptions, healthRoutes } from './health.ts';
 import { itemRoutes } from './items.ts';
 import { type RecoveryRouteOptions, recoveryRoutes } from './recovery.ts';
@@ -24,6 +25,7 @@ export interface RoutesOptions
     SignInRouteOptions,
     AuthenticatorRouteOptions,
     BridgeTokenRouteOptions,
+    EmailedCodeRouteOptions,
     RecoveryRouteOptions,
     SocketRouteOptions {
   readonly signinKeys: Pick<SigninKeys, 'actorId' | 'recoveryId' | 'readApprovalId'>;
@@ -42,6 +44,7 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
     ...recoveryRoutes(options),
     ...appPasswordRoutes,
     ...authenticatorRoutes(options),
+    ...emailedCodeRoutes(options),
     ...bridgeTokenRoutes(options),
     ...auditTrailRoutes,
     ...adminRoutes,

@@ -1,11 +1,12 @@
 import { command, type Turn } from '../../../runtime/command.ts';
+import { sessionUuidOf } from '../../identity/session.ts';
 import { audit } from '../audit/trail.ts';
 import { isBanned } from '../ban.ts';
 import { User } from '../contract.ts';
 import { restoreFactors } from '../factors/restore.ts';
 import { noteNewDevice, noteRecovery } from '../notices.ts';
 import { profileSlice } from '../profile.ts';
-import { openSession as open } from '../sessions/issue.ts';
+import { grantAccess } from '../sessions/issue.ts';
 
 export const openSession = command({
   ...User.commands.openSession,
@@ -23,14 +24,15 @@ export const openSession = command({
       return { banned: true } as const;
     }
     if (!isRecovered(turn, recoveryCodes)) return { stale: true } as const;
-    const issued = open(turn, { ...wanted, readonly: false });
+    const { protocolVersion } = profile;
+    const issued = grantAccess(turn, protocolVersion, { ...wanted, readonly: false });
     if (recoveryCodes !== undefined) {
       audit(turn, 'recovery-codes-used', wanted.device);
       noteRecovery(turn, email);
     } else if (isNewDevice) noteNewDevice(turn, email, wanted.device);
     const event = isNewDevice ? 'signed-in-from-new-device' : 'signed-in';
-    audit(turn, event, wanted.device, issued.secrets.sessionUuid);
-    return { issued, protocolVersion: profile.protocolVersion };
+    audit(turn, event, wanted.device, sessionUuidOf(issued));
+    return { issued, protocolVersion };
   },
 });
 

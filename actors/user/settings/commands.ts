@@ -70,8 +70,8 @@ const showRecoveryCodes = signedInWorkflow({
     if (refused !== undefined) return refused;
     return workflow.lastTurn({
       turn: (turn, _reads, { session }) => {
-        returnAttempts(turn, account);
         audit(turn, 'recovery-codes-shown', session);
+        returnAttempts(turn, account);
         const setting = revealedSetting(turn, 'RECOVERY_CODES');
         return setting === undefined ? notSet : { success: true, setting };
       },
