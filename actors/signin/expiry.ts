@@ -43,7 +43,7 @@ export const expireTimer = timer({
   },
 });
 
-/** All but who is known: attempts, challenges, approvals. */
+/** All but who is known: attempts, challenges, approvals, codes. */
 export function forgetPending(turn: Turn): void {
   for (const map of [attemptsMap, challengeMap, approvalMap, assertionChallengeMap]) {
     for (const key of turn.entries<unknown>(map).keys()) turn.removeEntry<unknown>(map, key);

@@ -85,11 +85,8 @@ export const login = workflow({
     });
     const lane = networkOf(device.ipAddress ?? '');
     const isRight = await workflow.use(PasswordHasher).verify(account?.password_hash, login.password, lane);
-    if (!challengeMet) return refused;
-    if (account === undefined || !isRight) {
-      await workflow.turn({ turn: (turn) => noteFailure(turn, account, login) });
-      return refused;
-    }
+    if (challengeMet && !isRight) await workflow.turn({ turn: (turn) => noteFailure(turn, account, login) });
+    if (account === undefined || !isRight || !challengeMet) return refused;
     const opened = await openSessionAt(workflow, account, login, origin);
     if ('banned' in opened) return { refused: { ...banned, captchaRequired } };
     if ('stale' in opened) return refused;

@@ -1,7 +1,7 @@
 /** Bans while the banned are busy, on three nodes, and administrators who ban each other. */
 import { createHash } from 'node:crypto';
 import test from 'ava';
-import type { SessionReply } from '../../actors/identity/session.ts';
+import type { Granted } from '../../actors/identity/session.ts';
 import type { Answer } from '../../actors/reply.ts';
 import { Signin } from '../../actors/signin/contract.ts';
 import { User } from '../../actors/user/contract.ts';
@@ -30,14 +30,11 @@ async function started() {
   return { cluster, nodes, userUuid, first: issuedBy(registered) };
 }
 
-/** What a sign-in and a refresh have in common. */
-type Opened = { readonly token: string } | Pick<SessionReply, 'session' | 'secrets'>;
-
 type World = Awaited<ReturnType<typeof started>>;
 
-function issuedBy(answer: Answer<Opened>) {
+function issuedBy(answer: Answer<Granted>) {
   if (!('ok' in answer)) throw new Error(answer.refused.message);
-  if (!('session' in answer.ok)) throw new Error('no session');
+  if (!('secrets' in answer.ok)) throw new Error('this is no session');
   const { session, secrets } = answer.ok;
   const credentials = sessionTokens.verify(session.access_token, [secrets.accessSecret]);
   if (credentials === undefined) throw new Error('the token is not one');
@@ -66,9 +63,9 @@ const banFrom = ({ actors }: Pick<ClusterNode, 'actors'>, userUuid: string) =>
   actors.get(UserAdministration, userUuid).ask.operatorSetBan({ banned: true, reason: null, by: 'operator' });
 
 /** Whatever it led to: calls may be refused or come too late. */
-const settled = (asked: Promise<unknown>) =>
+const outcomeOf = (asked: Promise<unknown>) =>
   asked.then(
-    (answer) => answer as Answer<Opened>,
+    (answer) => answer as Answer<Granted>,
     () => undefined,
   );
 
@@ -108,10 +105,10 @@ for (const afterMs of [0, 1, 5, 10, 20, 40]) {
     const { cluster, nodes, userUuid } = world;
     t.true('ok' in (await cluster.until(syncAt(nodes[0], world))));
     const busy = nodes.flatMap((node) => [
-      settled(login(node, `during the ban at ${node.id}`)),
-      settled(refreshAt(node, world)),
-      settled(syncAt(node, world)),
-      settled(socketAt(node, world)),
+      outcomeOf(login(node, `during the ban at ${node.id}`)),
+      outcomeOf(refreshAt(node, world)),
+      outcomeOf(syncAt(node, world)),
+      outcomeOf(socketAt(node, world)),
     ]);
     const ban = sleep(cluster.clock, afterMs).then(() => banFrom(nodes[1], userUuid));
     t.is((await cluster.until(ban)).outcome, 'set');
@@ -124,9 +121,9 @@ for (const what of ['answer', 'statement'] as const) {
     const world = await started();
     const { cluster, nodes, userUuid } = world;
     for (const node of nodes) loseOnce(node, 'commit', what);
-    const busy = nodes.map((node) => settled(refreshAt(node, world)));
+    const busy = nodes.map((node) => outcomeOf(refreshAt(node, world)));
     // Of a statement that was certainly lost the operator is told, and bans again.
-    await cluster.until(settled(banFrom(nodes[0], userUuid)));
+    await cluster.until(outcomeOf(banFrom(nodes[0], userUuid)));
     t.regex((await cluster.until(banFrom(nodes[0], userUuid))).outcome, /^(set|unchanged)$/);
     t.deepEqual(await nothingIsLeft(world, await cluster.until(Promise.all(busy))), []);
     const { events } = await cluster.until(

@@ -55,15 +55,17 @@ export const auditSlice = slice<Trail>({
 export type Whence = Pick<Device, 'userAgent' | 'ipAddress'>;
 
 /** Call in the turn of what it tells of. Without `from` no device of the user took part. */
-export function audit(
-  turn: Turn,
-  event: AuditEventName,
-  from: Whence | null = null,
-  about: string | null = null,
-): void {
+export function audit(turn: Turn, event: AuditEventName, from: Whence | null = null, about?: string): void {
   const trail = turn.get(auditSlice);
   const at = { firstAtMs: turn.nowMs, lastAtMs: turn.nowMs };
-  const happened: AuditEvent = { number: trail.next, event, times: 1, ...at, ...shownOf(turn, from), about };
+  const happened: AuditEvent = {
+    number: trail.next,
+    event,
+    times: 1,
+    ...at,
+    ...shownOf(turn, from),
+    about: about ?? null,
+  };
   const repeated = trail.recent.find((each) => isRepeat(each, happened));
   const added =
     repeated === undefined

@@ -70,8 +70,8 @@ const showRecoveryCodes = signedInWorkflow({
     if (refused !== undefined) return refused;
     return workflow.lastTurn({
       turn: (turn, _reads, { session }) => {
-        returnAttempts(turn, account);
         audit(turn, 'recovery-codes-shown', session);
+        returnAttempts(turn, account);
         const setting = revealedSetting(turn, 'RECOVERY_CODES');
         return setting === undefined ? notSet : { success: true, setting };
       },
@@ -89,11 +89,7 @@ const putAccountSetting = signedInTurn({
   turn: (turn, { name, value, totpToken }, _reads, { session }) => {
     const known = accountSettingNamed(name);
     if (known === undefined) return unknownName;
-    if (known === 'MFA_SECRET') {
-      const refused = enableTotp(turn, value, totpToken);
-      if (refused === undefined) audit(turn, 'authenticator-app-added', session);
-      return refused ?? { success: true };
-    }
+    if (known === 'MFA_SECRET') return turnOnTotp(turn, value, totpToken, session);
     const refused = putByUser(turn, known, value);
     if (refused !== undefined) return refused;
     if (known === 'ACCOUNT_RECOVERY_ESCROW') audit(turn, 'recovery-escrow-changed', session);
@@ -102,6 +98,12 @@ const putAccountSetting = signedInTurn({
       : { success: true, setting: shownSetting(turn, known) };
   },
 });
+
+function turnOnTotp(turn: Turn, secret: string | null, code: string | undefined, from: Whence) {
+  const refused = enableTotp(turn, secret, code);
+  if (refused === undefined) audit(turn, 'authenticator-app-added', from);
+  return refused ?? { success: true };
+}
 
 const deleteSetting = signedInWorkflow({
   ...User.commands.deleteSetting,

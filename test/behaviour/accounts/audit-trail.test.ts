@@ -149,6 +149,22 @@ test('the same again from the same place is counted within the hour, and pushes 
   t.like((await trail(phone))[0], { event: 'sign-in-failed', times: 10 });
 });
 
+test('failed sign-ins are one event within the hour, from however many networks they come', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  for (let network = 1; network <= 20; network += 1) {
+    await signIn(server, { password: 'x' }, { headers: { 'x-forwarded-for': `198.51.100.${network}` } });
+  }
+  await server.advance(5_000);
+  t.deepEqual(
+    (await trail(phone)).map(({ event, times }) => [event, times]),
+    [
+      ['sign-in-failed', 20],
+      ['registered', 1],
+    ],
+  );
+});
+
 test('of too many events the oldest page goes', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();

@@ -222,9 +222,9 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'codes-of-an-address-left-behind',
     harm: 'Who reads the old mailbox signs in once the owner is back at that address.',
-    file: 'actors/signin/signin.ts',
-    find: '        forgetEmailedCodes(turn);\n        // The timer',
-    replace: '        // The timer',
+    file: 'actors/signin/expiry.ts',
+    find: '  forgetEmailedCodes(turn);\n  turn.set(',
+    replace: '  turn.set(',
     tests: mailedAttacks,
   },
   {
