@@ -157,12 +157,15 @@ const admission = section('Access and limits', {
 });
 
 const testing = section('Server', {
-  /** Every session is of header style, whatever its api version. The gateway then limits no rate. */
+  /**
+   * Every session is of header style, whatever its api version. The gateway then limits no rate, and serves what is
+   * for conformance runs alone.
+   */
   forceHeaderSessions: flag({
     name: 'E2E_TESTING',
     default: false,
     description:
-      'For conformance runs: sessions are of header style for every API version, and no request rate is limited. Refused unless `HOST` is a loopback address.',
+      'For conformance runs: sessions are of header style for every API version, and no request rate is limited, and anybody gives accounts subscriptions. Refused unless `HOST` is a loopback address.',
   }),
 });
 

@@ -50,6 +50,7 @@ function routes() {
     tokens: createSessionTokens(Buffer.alloc(32)),
     signinKeys: { actorId: () => '', recoveryId: () => '', readApprovalId: () => undefined },
     bridgeTokens: { verify: () => undefined },
+    subscriptionTokens: { verify: () => undefined },
     socketTokens: createSocketTokens(Buffer.alloc(32), systemClock),
   });
 }

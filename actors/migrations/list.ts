@@ -7,6 +7,8 @@ import { itemPart } from './0004-item-part.ts';
 import { itemUuid } from './0005-item-uuid.ts';
 import { itemByOrder } from './0006-item-by-order.ts';
 import { itemByFront } from './0007-item-by-front.ts';
+import { subscriptionInvite } from './0008-subscription-invite.ts';
+import { subscriptionInviteUuid } from './0009-subscription-invite-uuid.ts';
 
 export const domainMigrations: readonly Migration[] = [
   account,
@@ -16,4 +18,6 @@ export const domainMigrations: readonly Migration[] = [
   itemUuid,
   itemByOrder,
   itemByFront,
+  subscriptionInvite,
+  subscriptionInviteUuid,
 ];

@@ -8,6 +8,7 @@ import { contract } from '../../runtime/contract.ts';
 import { approvalSchema } from '../identity/approval.ts';
 import { escrowSchema } from '../identity/escrow.ts';
 import { keyParamsSchema } from '../identity/key-params.ts';
+import { activatedSchema, premiumSchema } from '../identity/premium.ts';
 import { deviceSchema, signInReplySchema } from '../identity/session.ts';
 import { answerSchema, type Refusal } from '../reply.ts';
 
@@ -103,6 +104,12 @@ export const Signin = contract({
 
     /** For a signed-in caller of `login-params`, whose own actor has the key params. */
     storeChallenge: { request: z.object({ codeChallenge: z.string() }), reply: nothing },
+
+    /** For conformance runs. */
+    activatePremium: {
+      request: z.object({ ...address, premium: premiumSchema }),
+      reply: activatedSchema,
+    },
 
     /** Before a signed-in caller's password is checked. Refusals: 423. */
     debit: { request: nothing, reply: answerSchema(nothing) },

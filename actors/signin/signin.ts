@@ -9,6 +9,7 @@ import { CaptchaVerifier } from '../identity/captcha.ts';
 import { PasswordHasher } from '../identity/password-hasher.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import { AccountSettings, WebAuthnSettings } from '../settings.ts';
+import { activatePremium } from './activate-premium.ts';
 import { approvalMap, approvalStatus, pendingApprovals, resolveApproval } from './approvals.ts';
 import { assertionChallengeMap } from './assertion-challenge.ts';
 import { attemptsMap } from './attempts.ts';
@@ -47,6 +48,7 @@ export const signin = kindOf(Signin, {
     resolveApproval,
     storeChallenge,
     debit,
+    activatePremium,
   },
   timers: { expire: expireTimer },
   tells: {

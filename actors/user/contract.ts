@@ -14,8 +14,9 @@ import { signedIn } from '../signed-in.ts';
 import { bridgeTokenShapes } from './bridge/shapes.ts';
 import { userEventSchema } from './events.ts';
 import { factorShapes } from './factors/shapes.ts';
+import { exportShapes } from './requests/shapes.ts';
 import { settingShapes } from './settings/shapes.ts';
-import { subscriptionShapes } from './subscription/shapes.ts';
+import { subscriptionShapes, subscriptionTellShapes } from './subscription/shapes.ts';
 
 export { type FrameEvent, itemsChanged, userEventSchema } from './events.ts';
 
@@ -112,6 +113,7 @@ export const User = contract({
 
     ...settingShapes,
     ...subscriptionShapes,
+    ...exportShapes,
     ...factorShapes,
     ...bridgeTokenShapes,
 
@@ -202,6 +204,8 @@ export const User = contract({
   tells: {
     /** Someone not yet signed in waits for one of the user's devices. */
     approvalRequested: approvalSchema,
+
+    ...subscriptionTellShapes,
   },
   timers: {
     /** The next batch of what a deleted account leaves behind, after this position. */

@@ -19,6 +19,7 @@ const routes = allRoutes({
   tokens: createSessionTokens(Buffer.alloc(32)),
   signinKeys: { actorId: () => '', recoveryId: () => '', readApprovalId: () => undefined },
   bridgeTokens: { verify: () => undefined },
+  subscriptionTokens: { verify: () => undefined },
   socketTokens: testSocketTokens(systemClock),
 });
 
