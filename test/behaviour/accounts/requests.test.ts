@@ -2,7 +2,7 @@ import test from 'ava';
 import { statusOf } from '../../kit/account.ts';
 import type { Device } from '../../kit/device.ts';
 import { deletion, note } from '../../kit/items.ts';
-import { startServer } from '../../kit/server.ts';
+import { startServer, type TestServer } from '../../kit/server.ts';
 
 const dayMs = 86_400_000;
 const path = ({ account }: Device) => `/v1/users/${account.userUuid}/requests`;
@@ -110,4 +110,64 @@ test('other requests are refused, as clients expect of those they know', async (
     t.is(status, 400);
     if (typeof type === 'string') t.false(body.success);
   }
+});
+
+/** Reads a download a chunk at a time. */
+async function download(server: TestServer, { account }: Device, from: string) {
+  const answer = await fetch(server.url + from, {
+    headers: { authorization: `Bearer ${account.access}`, cookie: account.cookie },
+  });
+  const reader = answer.body?.getReader();
+  if (reader === undefined) throw new Error('there is no body');
+  return reader;
+}
+
+type Reader = Awaited<ReturnType<typeof download>>;
+
+async function rest(reader: Reader): Promise<string> {
+  let text = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text;
+    text += Buffer.from(value).toString();
+  }
+}
+
+/** Far more than what lies in sockets on its way. */
+async function saveMuch(phone: Device): Promise<readonly string[]> {
+  const uuids = [];
+  for (let count = 0; count < 16; count += 1) {
+    const uuid = crypto.randomUUID();
+    await phone.save(note({ uuid, content: `004:${'x'.repeat(1_000_000)}` }));
+    uuids.push(uuid);
+  }
+  return uuids;
+}
+
+test('a download goes on where a host has died, and has what was saved meanwhile', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  const uuids = await saveMuch(phone);
+  const reader = await download(server, phone, await requested(phone));
+  const first = Buffer.from((await reader.read()).value ?? []).toString();
+  await server.restart();
+  const later = crypto.randomUUID();
+  await phone.save(note({ uuid: later }));
+  const file = JSON.parse(first + (await server.answered(rest(reader), 30_000)));
+  t.deepEqual(new Set(file.items.map(({ uuid }: { uuid: string }) => uuid)), new Set([...uuids, later]));
+});
+
+test('a second download ends the first, and so does the end of the session', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  const tablet = await server.device();
+  await saveMuch(phone);
+  const from = await requested(phone);
+  const first = await download(server, phone, from);
+  await first.read();
+  const second = await download(server, tablet, from);
+  await second.read();
+  await t.throwsAsync(rest(first));
+  t.is((await phone.call('DELETE', '/v1/sessions')).status, 204);
+  await t.throwsAsync(rest(second));
 });
