@@ -7,8 +7,13 @@ import { itemPart } from './0004-item-part.ts';
 import { itemUuid } from './0005-item-uuid.ts';
 import { itemByOrder } from './0006-item-by-order.ts';
 import { itemByFront } from './0007-item-by-front.ts';
-import { subscriptionInvite } from './0008-subscription-invite.ts';
-import { subscriptionInviteUuid } from './0009-subscription-invite-uuid.ts';
+import { mail } from './0008-mail.ts';
+import { mailByOrder } from './0009-mail-by-order.ts';
+import { mailByUrgent } from './0010-mail-by-urgent.ts';
+import { mailByOrdinary } from './0011-mail-by-ordinary.ts';
+import { mailSender } from './0012-mail-sender.ts';
+import { subscriptionInvite } from './0013-subscription-invite.ts';
+import { subscriptionInviteUuid } from './0014-subscription-invite-uuid.ts';
 
 export const domainMigrations: readonly Migration[] = [
   account,
@@ -18,6 +23,11 @@ export const domainMigrations: readonly Migration[] = [
   itemUuid,
   itemByOrder,
   itemByFront,
+  mail,
+  mailByOrder,
+  mailByUrgent,
+  mailByOrdinary,
+  mailSender,
   subscriptionInvite,
   subscriptionInviteUuid,
 ];

@@ -14,11 +14,14 @@ import { createSigninKeys, SigninKeys } from '../../actors/identity/signin-keys.
 import { createSubscriptionTokens, SubscriptionTokens } from '../../actors/identity/subscription-tokens.ts';
 import { createUserSecrets, UserSecrets } from '../../actors/identity/user-secrets.ts';
 import { kinds } from '../../actors/kinds.ts';
+import { MailSender } from '../../actors/mailer/sender.ts';
 import {
   AccountSettings,
   defaultAccountSettings,
   defaultItemSettings,
+  defaultMailSettings,
   ItemSettings,
+  MailSettings,
   WebAuthnSettings,
 } from '../../actors/settings.ts';
 import { createVerifyBearer } from '../../gateway/admission/bearer.ts';
@@ -37,11 +40,15 @@ import { CountingHasher } from './hasher.ts';
 import { startTestHost, type TestHost, type TestHostOptions } from './host.ts';
 import { type Answer, type Call, call } from './http.ts';
 import { LossyTransport } from './lossy-transport.ts';
+import { Postbox } from './postbox.ts';
 
 export interface DomainOptions {
   readonly accounts?: Partial<AccountSettings>;
   readonly items?: Partial<ItemSettings>;
   readonly captcha?: CaptchaVerifier;
+  readonly mail?: Partial<MailSettings>;
+  /** What relays take instead of the real ones. */
+  readonly mailSender?: MailSender;
 }
 
 export interface ServerOptions extends DomainOptions {
@@ -59,7 +66,7 @@ export const sessionTokens: SessionTokens = createSessionTokens(keyring.derive('
 
 /** Every kind of actor with what it uses, for tests with hosts of their own. */
 export function domainOf(
-  { accounts, items, captcha = noCaptcha }: DomainOptions,
+  { accounts, items, captcha = noCaptcha, mail, mailSender = new Postbox() }: DomainOptions,
   hasher = new CountingHasher(),
 ) {
   const provided = [
@@ -73,6 +80,8 @@ export function domainOf(
     provide(PasswordHasher, hasher),
     provide(CaptchaVerifier, captcha),
     provide(WebAuthnSettings, webAuthn),
+    provide(MailSettings, { ...defaultMailSettings, ...mail }),
+    provide(MailSender, mailSender),
   ];
   return { kinds, provided };
 }

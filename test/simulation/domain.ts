@@ -8,15 +8,19 @@ import { createSigninKeys, SigninKeys } from '../../actors/identity/signin-keys.
 import { createSubscriptionTokens, SubscriptionTokens } from '../../actors/identity/subscription-tokens.ts';
 import { createUserSecrets, UserSecrets } from '../../actors/identity/user-secrets.ts';
 import { kinds } from '../../actors/kinds.ts';
+import { MailSender } from '../../actors/mailer/sender.ts';
 import {
   AccountSettings,
   defaultAccountSettings,
+  defaultMailSettings,
   ItemSettings,
+  MailSettings,
   WebAuthnSettings,
 } from '../../actors/settings.ts';
 import { type Provided, provide } from '../../runtime/dependency.ts';
 import { createKeyring } from '../../runtime/keyring.ts';
 import type { Kind } from '../../runtime/kind.ts';
+import { Postbox } from '../kit/postbox.ts';
 import { counterKind } from './counter.ts';
 
 const keyring = createKeyring(Buffer.alloc(32, 7));
@@ -58,5 +62,7 @@ export function simulatedSettings(accessTokenAgeMs: number, pageBytes: number): 
       expectedOrigins: [],
       requireUserVerification: false,
     }),
+    provide(MailSettings, defaultMailSettings),
+    provide(MailSender, new Postbox()),
   ];
 }
