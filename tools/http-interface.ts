@@ -196,7 +196,6 @@ export const toCome: ReadonlySet<string> = new Set([
   'GET /v2/items/:itemUuid/revisions/:id',
   'DELETE /v2/items/:itemUuid/revisions/:id',
   'POST /v1/files/valet-tokens',
-  'POST /v1/offline/subscription-tokens',
   'POST /v1/mfa/magic-link/request',
   'POST /v1/mfa/magic-link/status',
   'GET /v1/mfa/magic-link/status',

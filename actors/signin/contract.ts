@@ -105,6 +105,15 @@ export const Signin = contract({
     /** For a signed-in caller of `login-params`, whose own actor has the key params. */
     storeChallenge: { request: z.object({ codeChallenge: z.string() }), reply: nothing },
 
+    /**
+     * Mails whoever owns the address a subscription token; asked of the `signin` actor that counts these requests. Refusals:
+     * 429, 503 without mail.
+     */
+    mailSubscriptionToken: {
+      request: z.object({ ...address, device: deviceSchema }),
+      reply: answerSchema(nothing),
+    },
+
     /** For conformance runs. */
     activatePremium: {
       request: z.object({ ...address, premium: premiumSchema }),

@@ -22,6 +22,7 @@ import { forgetKnown, knownDeviceMap, knownNetworkMap } from './known.ts';
 import { login } from './login.ts';
 import { loginParams } from './login-params.ts';
 import { lookUpEscrow } from './look-up-escrow.ts';
+import { mailSubscriptionToken } from './mail-token.ts';
 import { offerAssertion } from './offer-assertion.ts';
 import { strangersSlice } from './strangers.ts';
 
@@ -48,6 +49,7 @@ export const signin = kindOf(Signin, {
     resolveApproval,
     storeChallenge,
     debit,
+    mailSubscriptionToken,
     activatePremium,
   },
   timers: { expire: expireTimer },

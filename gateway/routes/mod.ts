@@ -29,7 +29,7 @@ export interface RoutesOptions
     SubscriptionRouteOptions,
     ConformanceRouteOptions,
     SocketRouteOptions {
-  readonly signinKeys: Pick<SigninKeys, 'actorId' | 'recoveryId' | 'readApprovalId'>;
+  readonly signinKeys: Pick<SigninKeys, 'actorId' | 'recoveryId' | 'tokenMailId' | 'readApprovalId'>;
   readonly settings: AccountRouteOptions['settings'] &
     SignInRouteOptions['settings'] &
     ConformanceRouteOptions['settings'];

@@ -1,18 +1,24 @@
 /** Subscription tokens and invites, and what is read by a token alone (docs/protocol/account.md). */
 
 import { z } from 'zod';
+import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import {
   invalidSubscriptionToken,
   type SubscriptionClaims,
   type SubscriptionTokens,
 } from '../../actors/identity/subscription-tokens.ts';
 import type { Answer } from '../../actors/reply.ts';
+import type { AccountSettings } from '../../actors/settings.ts';
+import { Signin } from '../../actors/signin/contract.ts';
 import { User } from '../../actors/user/contract.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
-import { answeredOr, errorBodySchema, refusedAnswer } from './answer.ts';
+import { addressOf, emailField, workspaceField } from './address-fields.ts';
+import { answered, answeredOr, errorBodySchema, refusedAnswer } from './answer.ts';
 import { endpoint } from './endpoint.ts';
 
 export interface SubscriptionRouteOptions {
+  readonly settings: Pick<AccountSettings, 'workspacesPerEmail'>;
+  readonly signinKeys: Pick<SigninKeys, 'tokenMailId'>;
   readonly subscriptionTokens: Pick<SubscriptionTokens, 'verify'>;
 }
 
@@ -63,10 +69,21 @@ const inviteRoutes = [
   }),
 ];
 
+const mailed = z.object({ email: emailField.nullish(), workspace_identifier: workspaceField });
+const missingEmail = {
+  status: 400,
+  tag: 'invalid-request',
+  message: 'Please provide an email address.',
+} as const;
+
 const headers = ['x-subscription-token', 'x-offline-token'] as const;
 const nothing = z.object({});
 
-export function subscriptionRoutes({ subscriptionTokens }: SubscriptionRouteOptions): readonly AnyRoute[] {
+export function subscriptionRoutes({
+  settings,
+  signinKeys,
+  subscriptionTokens,
+}: SubscriptionRouteOptions): readonly AnyRoute[] {
   /** Answers with what the user of the token is asked. */
   const byToken =
     <Ok>(asked: (context: RequestContext<'public'>, claims: SubscriptionClaims) => Promise<Answer<Ok>>) =>
@@ -78,8 +95,35 @@ export function subscriptionRoutes({ subscriptionTokens }: SubscriptionRouteOpti
       return answeredOr(invalidSubscriptionToken, asked(context, claims), replyOf);
     };
 
+  async function mailToken(
+    { actors, ask, client: device }: RequestContext<'public'>,
+    { email, workspace_identifier }: z.infer<typeof mailed>,
+  ): Promise<RouteReply> {
+    if (!email?.trim()) return refusedAnswer(missingEmail);
+    const address = addressOf(settings, email, workspace_identifier);
+    const guard = actors.get(Signin, signinKeys.tokenMailId(address));
+    const answer = await guard.ask.mailSubscriptionToken({ ...address, device }, ask);
+    return answered(answer, () => ({ status: 200, body: { success: true } }));
+  }
+
   return [
     ...inviteRoutes,
+    route({
+      method: 'POST',
+      path: '/v1/offline/subscription-tokens',
+      access: 'public',
+      summary: 'Mails a subscription token to whoever has an account of this address.',
+      tag,
+      request: mailed,
+      replies: {
+        200: z.object({ success: z.boolean() }),
+        400: errorBodySchema,
+        429: errorBodySchema,
+        503: errorBodySchema,
+      },
+      bodyLimit: 'small',
+      handle: mailToken,
+    }),
     route({
       method: 'GET',
       path: '/v1/offline/users/subscription',

@@ -1,5 +1,6 @@
 /** The commands and tells of subscriptions (docs/protocol/account.md). */
 import { answerInvite, createInvite, inviteLeft, listInvites } from './invites.ts';
+import { mailSubscriptionToken } from './mails.ts';
 import { activatePremium } from './premium.ts';
 import { acceptInvite, endInvite, subscriptionShared, subscriptionUnshared } from './shares.ts';
 import { getFeatures, getSubscription } from './subscription.ts';
@@ -19,4 +20,9 @@ export const subscriptionCommands = {
   activatePremium,
 };
 
-export const subscriptionTells = { subscriptionShared, subscriptionUnshared, inviteLeft };
+export const subscriptionTells = {
+  subscriptionShared,
+  subscriptionUnshared,
+  inviteLeft,
+  mailSubscriptionToken,
+};

@@ -25,11 +25,13 @@ import { z } from 'zod';
 import { command, type Turn, tell, type View } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
 import { normaliseUsername } from '../../identity/usernames.ts';
+import { mailAddress } from '../../mailer/address.ts';
 import { refuse } from '../../reply.ts';
 import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
 import { inviteTable } from './invite-table.ts';
+import { mailInvite, recallInvite } from './mails.ts';
 import { ownSubscriptionId } from './own-subscription.ts';
 
 /** Sent or accepted. */
@@ -75,7 +77,7 @@ export const createInvite = signedInTurn({
   turn: (turn, { identifier }) => {
     const invitee = normaliseUsername(identifier);
     const { email: inviter } = turn.get(profileSlice);
-    if (!addressForm.test(invitee)) return notAnAddress;
+    if (mailAddress(invitee) === undefined) return notAnAddress;
     if (invitee === inviter) return ownAddress;
     const invites = newestFirst(turn);
     const open = invites.filter(isOpen);
@@ -92,12 +94,10 @@ export const createInvite = signedInTurn({
     const uuid = turn.random.uuid();
     turn.setEntry(inviteMap, uuid, { uuid, inviter, invitee, status: 'sent', inviteeUuid: null, ...times });
     turn.put(inviteTable, { user_uuid: turn.self.id, uuid });
+    mailInvite(turn, { uuid, inviter, invitee });
     return { success: true, sharedSubscriptionInvitationUuid: uuid };
   },
 });
-
-/** Not what an address may be, but what mail can be sent to. */
-const addressForm = /^[^\s@,;<>"]{1,64}@[^\s@,;<>"]{1,190}$/;
 
 export const listInvites = signedInRead({
   ...User.commands.listInvites,
@@ -124,9 +124,8 @@ export function cancelInvite(turn: Turn, inviteUuid: string): boolean {
   if (invite === undefined) return false;
   if (!isOpen(invite)) return true;
   change(turn, invite, { status: 'canceled' });
-  if (invite.inviteeUuid !== null) {
-    turn.tell(User, invite.inviteeUuid).subscriptionUnshared({ inviteUuid });
-  }
+  if (invite.inviteeUuid === null) recallInvite(turn, inviteUuid);
+  else turn.tell(User, invite.inviteeUuid).subscriptionUnshared({ inviteUuid });
   return true;
 }
 

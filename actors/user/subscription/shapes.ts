@@ -134,4 +134,7 @@ export const subscriptionTellShapes = {
   subscriptionUnshared: ofInvite,
   /** To the inviter: whoever has this address does not want it, or not any more. */
   inviteLeft: ofInvite.extend({ email: z.string() }),
+
+  /** Somebody has asked for a subscription token, for whoever owns this address. */
+  mailSubscriptionToken: z.object({ email: z.string() }),
 };

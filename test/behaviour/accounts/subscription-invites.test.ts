@@ -1,6 +1,7 @@
 import test from 'ava';
 import type { Device } from '../../kit/device.ts';
 import type { Answer } from '../../kit/http.ts';
+import { mailTo, Postbox } from '../../kit/postbox.ts';
 import { startServer } from '../../kit/server.ts';
 
 const invites = '/v1/subscription-invites';
@@ -172,4 +173,29 @@ test('the deletion of a guest makes room for another', async (t) => {
   t.is((await remove(guest)).status, 200);
   await server.advance(10_000);
   t.deepEqual(await statuses(phone), ['declined']);
+});
+
+test('an invite is mailed, with what accepts it', async (t) => {
+  const postbox = new Postbox();
+  const server = await startServer(t, mailTo(postbox));
+  const phone = await server.device();
+  const uuid = await invited(phone, bob);
+  await server.until(() => postbox.messages.length > 0, 10_000);
+  const [message] = postbox.messages;
+  t.is(message?.recipient, bob);
+  t.true(message?.text.includes(uuid));
+  t.true(message?.text.includes(phone.account.email));
+  t.is((await accept(await server.device(bob), uuid)).status, 200);
+});
+
+test('an invite that is cancelled before its mail has left is not mailed', async (t) => {
+  const postbox = new Postbox();
+  const server = await startServer(t, mailTo(postbox));
+  const phone = await server.device();
+  const failed = { result: 'transient', failure: 'connection' } as const;
+  postbox.answer = () => failed;
+  await end(phone, await invited(phone, bob));
+  postbox.answer = () => undefined;
+  await server.advance(3_600_000);
+  t.deepEqual(postbox.messages, []);
 });

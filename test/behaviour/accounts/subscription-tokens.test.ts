@@ -1,5 +1,6 @@
 import test from 'ava';
 import type { Device } from '../../kit/device.ts';
+import { mailTo, Postbox } from '../../kit/postbox.ts';
 import { startServer, subscriptionTokens, type TestServer } from '../../kit/server.ts';
 
 const make = (device: Device) => device.call('POST', '/v1/subscription-tokens');
@@ -91,4 +92,60 @@ test('the token of a deleted account shows nothing', async (t) => {
   t.is((await read(server, 'users/subscription', token)).status, 401);
   await server.advance(10_000);
   t.is((await read(server, 'users/subscription', token)).status, 401);
+});
+
+const ask = (server: TestServer, body: object) =>
+  server.call('POST', '/v1/offline/subscription-tokens', { body });
+
+test('a token is mailed to the account of an address, and shown to nobody else', async (t) => {
+  const postbox = new Postbox();
+  const server = await startServer(t, mailTo(postbox));
+  const phone = await server.device();
+  const answer = await ask(server, { email: ' Alice@Example.org' });
+  t.deepEqual(answer.body, { success: true });
+  await server.until(() => postbox.messages.length > 0, 10_000);
+  const [message] = postbox.messages;
+  t.is(message?.recipient, phone.account.email);
+  const [token = ''] = /[0-9a-f]{80,}/.exec(message?.text ?? '') ?? [];
+  t.false(answer.text.includes(token));
+  t.is((await read(server, 'users/subscription', token)).body.subscription.email, phone.account.email);
+});
+
+test('nobody learns whether an address has an account, and nobody’s box is filled', async (t) => {
+  const postbox = new Postbox();
+  const server = await startServer(t, mailTo(postbox));
+  await server.device();
+  const answersTo = async (email: string) => {
+    const answers = [];
+    for (let count = 0; count < 14; count += 1) {
+      const { status, body } = await ask(server, { email });
+      answers.push({ status, body });
+    }
+    return answers;
+  };
+  const known = await answersTo('alice@example.org');
+  t.deepEqual(await answersTo('nobody@example.org'), known);
+  t.deepEqual(
+    known.map(({ status }) => status),
+    [...Array(12).fill(200), 429, 429],
+  );
+  await server.advance(60_000);
+  t.is(postbox.messages.length, 12);
+  t.is((await ask(server, {})).body.error.tag, 'invalid-request');
+});
+
+test('the requests of strangers lock nobody out of signing in', async (t) => {
+  const server = await startServer(t, mailTo(new Postbox()));
+  await server.device();
+  for (let count = 0; count < 14; count += 1) await ask(server, { email: 'alice@example.org' });
+  await t.notThrowsAsync(server.device());
+});
+
+test('where no mail can be sent, nobody is told that one was', async (t) => {
+  const server = await startServer(t);
+  await server.device();
+  for (const email of ['alice@example.org', 'nobody@example.org']) {
+    const { status, body } = await ask(server, { email });
+    t.deepEqual([status, body.error.tag], [503, 'email-delivery-unavailable']);
+  }
 });
