@@ -145,10 +145,11 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
 
   function onRequest(res: HttpResponse, req: HttpRequest): void {
-    if (!framing.admits(res, req)) return;
+    const headers = framing.headersOf(res, req);
+    if (headers === undefined) return;
     const exchange = new Exchange(exchangeOptions, res, requestId());
     inFlight.add(exchange);
-    exchange.accept(req);
+    exchange.accept(req, headers);
     if (!sweeping && inFlight.size > 0) scheduleSweep();
   }
 

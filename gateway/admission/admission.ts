@@ -4,6 +4,7 @@
  * never gets further.
  */
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
+import type { RequestHeaders } from '../http/headers.ts';
 import type { Https } from '../http/https.ts';
 import { type Refusal, refusals, tooManyRequests } from '../http/refusal.ts';
 import type { Responder } from '../http/responder.ts';
@@ -12,7 +13,7 @@ import { isMatch, type Match, type Router } from '../http/router.ts';
 import type { HttpRequest, HttpResponse } from '../http/uws.ts';
 import { type AccessKeyGate, accessKeyHeader } from './access-key.ts';
 import type { VerifyBearer } from './bearer.ts';
-import { type ClientAddress, forwardedForOf } from './client-address.ts';
+import type { ClientAddress } from './client-address.ts';
 import type { Cors } from './cors.ts';
 import type { RateBucket, RateLimiter } from './rate-limit.ts';
 
@@ -21,7 +22,7 @@ export interface Admitted {
   /** In lower case. */
   readonly method: string;
   readonly query: string;
-  readonly cookie: string;
+  readonly headers: RequestHeaders;
   readonly credentials: Credentials | undefined;
   /** The client's address, empty when it can no longer be found. */
   readonly address: () => string;
@@ -35,7 +36,12 @@ export interface Arrival {
 
 export interface Admission {
   /** Undefined: the request was a preflight and has been answered. */
-  admit(res: HttpResponse, req: HttpRequest, arrival: Arrival): Admitted | Refusal | undefined;
+  admit(
+    res: HttpResponse,
+    req: HttpRequest,
+    headers: RequestHeaders,
+    arrival: Arrival,
+  ): Admitted | Refusal | undefined;
 }
 
 export const isAdmitted = (result: Admitted | Refusal | undefined): result is Admitted =>
@@ -54,14 +60,13 @@ export interface AdmissionOptions {
 export function createAdmission(options: AdmissionOptions): Admission {
   const { router, cors, https, gate, limiter, clientAddress, verifyBearer } = options;
 
-  function addressReader(res: HttpResponse, req: HttpRequest, responder: Responder): () => string {
-    const forwardedFor = clientAddress.readsForwardedFor ? forwardedForOf(req) : '';
+  function addressReader(res: HttpResponse, headers: RequestHeaders, responder: Responder): () => string {
     let address: string | undefined;
     return () => {
       if (address === undefined && responder.isFinished) return '';
       address ??= clientAddress.resolve(
         Buffer.from(res.getRemoteAddressAsText()).toString('latin1'),
-        forwardedFor,
+        headers.get('x-forwarded-for'),
       );
       return address;
     };
@@ -85,20 +90,20 @@ export function createAdmission(options: AdmissionOptions): Admission {
     return route?.access === 'session' && credentials !== undefined ? limiter.session : limiter.public;
   }
 
-  function preflight(req: HttpRequest, responder: Responder, origin: string): void {
-    responder.corsLines = cors.preflightLines(origin, req.getHeader('access-control-request-headers'));
+  function preflight(headers: RequestHeaders, responder: Responder, origin: string): void {
+    responder.corsLines = cors.preflightLines(origin, headers.get('access-control-request-headers'));
     responder.send({ status: 204, contentType: 'text/plain', body: undefined });
   }
 
   return {
-    admit(res, req, arrival) {
+    admit(res, req, headers, arrival) {
       const { responder } = arrival;
       const method = req.getMethod();
       const path = req.getUrl();
-      const origin = req.getHeader('origin');
-      responder.securityLines = https.replyLines(res, req);
+      const origin = headers.get('origin');
+      responder.securityLines = https.replyLines(res, headers);
       if (method === 'options' && !router.placeOf(path).ownOptions) {
-        preflight(req, responder, origin);
+        preflight(headers, responder, origin);
         return undefined;
       }
       responder.corsLines = cors.replyLines(origin);
@@ -108,21 +113,20 @@ export function createAdmission(options: AdmissionOptions): Admission {
       arrival.match = isMatch(match) ? match : undefined;
       const route = arrival.match?.route;
       responder.headers = arrival.match?.headers ?? router.placeOf(path).headers;
-      const address = addressReader(res, req, responder);
-      if (gate?.guards(method, path, route?.path) && !gate.isKey(req.getHeader(accessKeyHeader))) {
+      const address = addressReader(res, headers, responder);
+      if (gate?.guards(method, path, route?.path) && !gate.isKey(headers.get(accessKeyHeader))) {
         const waitToGuessMs = waitMs(undefined, undefined, address);
         return waitToGuessMs > 0 ? tooManyRequests(waitToGuessMs) : refusals.accessRestricted;
       }
-      const cookie = req.getHeader('cookie');
       const credentials =
         route === undefined || route.access === 'public'
           ? undefined
-          : verifyBearer(req.getHeader('authorization'), cookie);
+          : verifyBearer(headers.get('authorization'), headers.get('cookie'));
       const retryAfterMs = waitMs(route, credentials, address);
       if (retryAfterMs > 0) return tooManyRequests(retryAfterMs);
       if (!isMatch(match)) return match;
       if (credentials === undefined && match.route.access === 'session') return refusals.invalidAuth;
-      return { match, method, query: req.getQuery() ?? '', cookie, credentials, address };
+      return { match, method, query: req.getQuery() ?? '', headers, credentials, address };
     },
   };
 }

@@ -5,11 +5,9 @@
  * anyone could have typed, and is ignored.
  */
 import { BlockList, isIP } from 'node:net';
-import type { HttpRequest } from '../http/uws.ts';
 
 export interface ClientAddress {
-  /** False when no proxy is trusted at all, so that the header need not even be read. */
-  readonly readsForwardedFor: boolean;
+  /** `forwardedFor`: all lines of `X-Forwarded-For`, joined by commas. */
   resolve(socketAddress: string, forwardedFor: string): string;
 }
 
@@ -21,23 +19,6 @@ const namedRanges: Readonly<Record<string, readonly string[]>> = {
 
 const hopsMax = 16;
 
-const headerName = 'x-forwarded-for';
-
-/**
- * All lines of `X-Forwarded-For` in the order they came: a proxy may add a line of its own instead of
- * extending the one it was sent, which anyone could have typed. An empty line never gets this
- * far (gateway/http/framing.ts).
- */
-export function forwardedForOf(req: Pick<HttpRequest, 'getHeader' | 'forEach'>): string {
-  // Most requests have none, and checking for one costs less than listing all headers.
-  if (req.getHeader(headerName) === '') return '';
-  const lines: string[] = [];
-  req.forEach((name, value) => {
-    if (name === headerName) lines.push(value);
-  });
-  return lines.join(',');
-}
-
 /**
  * `trustProxy` is `TRUST_PROXY`: `false` (none), `true` (any), or a list of addresses, CIDR ranges and the names
  * `loopback`, `linklocal`, `uniquelocal`. @throws Error on anything else, to be told at start.
@@ -45,7 +26,6 @@ export function forwardedForOf(req: Pick<HttpRequest, 'getHeader' | 'forEach'>):
 export function createClientAddress(trustProxy: string): ClientAddress {
   const isTrusted = trustedTest(trustProxy);
   return {
-    readsForwardedFor: trustProxy.trim() !== 'false',
     resolve(socketAddress, forwardedFor) {
       // A socket's own IPv4 address is in its plain form already, and most requests are no further than this.
       let client = socketAddress.includes(':') ? (normalize(socketAddress) ?? socketAddress) : socketAddress;

@@ -1,31 +1,9 @@
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import type { Actors, AskOptions } from '../../runtime/handles.ts';
 import { type Cookies, parseCookies } from './cookies.ts';
+import type { RequestHeaders } from './headers.ts';
 import type { RawBody } from './receiving.ts';
 import type { AnyRoute, Client, RequestContext } from './route.ts';
-import type { HttpRequest } from './uws.ts';
-
-/** What is copied from a request's head before the first await. */
-export interface Head {
-  readonly cookie: string;
-  readonly userAgent: string;
-  readonly snjsVersion: string;
-  readonly applicationVersion: string;
-  /** The values of the headers the route declares, in its order. */
-  readonly declared: readonly string[];
-}
-
-const none: readonly string[] = [];
-
-export function copyHead(req: HttpRequest, route: AnyRoute, cookie: string): Head {
-  return {
-    cookie,
-    userAgent: req.getHeader('user-agent'),
-    snjsVersion: req.getHeader('x-snjs-version'),
-    applicationVersion: req.getHeader('x-application-version'),
-    declared: route.headers === undefined ? none : route.headers.map((name) => req.getHeader(name)),
-  };
-}
 
 const headerCharactersMax = 512;
 const orNull = (text: string) => (text === '' ? null : text.slice(0, headerCharactersMax));
@@ -44,7 +22,7 @@ export class Context implements Omit<RequestContext<'optional-session'>, 'body'>
   readonly ask: AskOptions;
   readonly body: RawBody;
   readonly #route: AnyRoute;
-  readonly #head: Head;
+  readonly #headers: RequestHeaders;
   readonly #address: () => string;
   readonly #live: Live;
 
@@ -55,7 +33,7 @@ export class Context implements Omit<RequestContext<'optional-session'>, 'body'>
     ask: AskOptions,
     body: RawBody,
     route: AnyRoute,
-    head: Head,
+    headers: RequestHeaders,
     address: () => string,
     live: Live,
   ) {
@@ -65,27 +43,26 @@ export class Context implements Omit<RequestContext<'optional-session'>, 'body'>
     this.ask = ask;
     this.body = body;
     this.#route = route;
-    this.#head = head;
+    this.#headers = headers;
     this.#address = address;
     this.#live = live;
   }
 
   get cookies(): Cookies {
-    return parseCookies(this.#head.cookie);
+    return parseCookies(this.#headers.get('cookie'));
   }
 
   get client(): Client {
-    const { userAgent, applicationVersion } = this.#head;
     return {
       ipAddress: orNull(this.#address()),
-      userAgent: orNull(userAgent),
+      userAgent: orNull(this.#headers.get('user-agent')),
       snjsVersion: this.snjsVersion,
-      applicationVersion: orNull(applicationVersion),
+      applicationVersion: orNull(this.#headers.get('x-application-version')),
     };
   }
 
   get snjsVersion(): string | null {
-    return orNull(this.#head.snjsVersion);
+    return orNull(this.#headers.get('x-snjs-version'));
   }
 
   get gone(): AbortSignal {
@@ -97,9 +74,10 @@ export class Context implements Omit<RequestContext<'optional-session'>, 'body'>
   }
 
   header(name: string): string | undefined {
-    const index = this.#route.headers?.indexOf(name) ?? -1;
-    if (index < 0) throw new TypeError(`route ${this.#route.path} does not declare the header ${name}`);
-    const value = this.#head.declared[index];
+    if (!this.#route.headers?.includes(name)) {
+      throw new TypeError(`route ${this.#route.path} does not declare the header ${name}`);
+    }
+    const value = this.#headers.get(name);
     return value === '' ? undefined : value;
   }
 }

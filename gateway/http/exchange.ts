@@ -3,7 +3,7 @@
  *
  *     head -> (body) -> handler -> reply
  *
- * - Everything needed of the head is copied in `accept`, before the first await; `req` is gone afterwards.
+ * - `req` is only touched in `accept`, before the first await; it is gone afterwards.
  * - `res.onAborted` is set first. After an abort nothing is written, and the handler's answer is dropped.
  * - A refusal that needs no body (route, access key, rate, bearer, declared size) is given before any is read. The
  *   connection stays open, and uWebSockets.js throws away what still arrives of the body: closing it would reset
@@ -20,9 +20,10 @@ import { type Admission, type Admitted, type Arrival, isAdmitted } from '../admi
 import type { GatewaySettings } from '../settings.ts';
 import type { AccessLog } from './access-log.ts';
 import type { JsonObject } from './body.ts';
-import { Context, copyHead, type Head, type Live } from './context.ts';
+import { Context, type Live } from './context.ts';
 import type { Envelope } from './envelope.ts';
 import { reasonOf, refusalOf, unexpectedRefusal } from './errors.ts';
+import type { RequestHeaders } from './headers.ts';
 import { type RouteMetrics, unmatchedRoute } from './metrics.ts';
 import type { OutflowOptions } from './outflow.ts';
 import { refusalReply, streamedReply, wholeReply } from './outgoing.ts';
@@ -61,7 +62,6 @@ export class Exchange implements Arrival, Recipient, Live {
   readonly startedMs: number;
   match: Match | undefined;
   #admitted: Admitted | undefined;
-  #head: Head | undefined;
   #receiving: Receiving | undefined;
   #isHandling = false;
   /** Since when we wait for the handler or its stream. */
@@ -80,10 +80,10 @@ export class Exchange implements Arrival, Recipient, Live {
     res.onAborted(() => this.responder.abort());
   }
 
-  accept(req: HttpRequest): void {
+  accept(req: HttpRequest, headers: RequestHeaders): void {
     try {
-      const admitted = this.#options.admission.admit(this.#res, req, this);
-      if (isAdmitted(admitted)) this.#receive(req, admitted);
+      const admitted = this.#options.admission.admit(this.#res, req, headers, this);
+      if (isAdmitted(admitted)) this.#receive(admitted);
       else if (admitted !== undefined) this.refused(admitted);
     } catch (error) {
       this.failed(error);
@@ -155,13 +155,12 @@ export class Exchange implements Arrival, Recipient, Live {
     this.#wait(!isWaiting);
   }
 
-  #receive(req: HttpRequest, admitted: Admitted): void {
+  #receive(admitted: Admitted): void {
     this.#admitted = admitted;
-    const { method, credentials, match } = admitted;
+    const { method, headers, credentials, match } = admitted;
     this.responder.user = credentials?.userUuid ?? '';
     const { route } = match;
-    this.#head = copyHead(req, route, admitted.cookie);
-    this.#receiving = receive(this.#res, req, { method, route, credentials }, this.#options, this);
+    this.#receiving = receive(this.#res, headers, { method, route, credentials }, this.#options, this);
     this.#receiving?.start();
   }
 
@@ -174,7 +173,7 @@ export class Exchange implements Arrival, Recipient, Live {
       { deadlineMs: this.#options.limits.requestDeadlineMs, callId: this.#options.callId() },
       raw,
       route,
-      this.#head as Head,
+      admitted.headers,
       admitted.address,
       this,
     );

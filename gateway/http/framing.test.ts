@@ -1,9 +1,10 @@
 import test from 'ava';
 import { Framing } from './framing.ts';
+import type { RequestHeaders } from './headers.ts';
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
-function admits(headers: Headers): boolean {
+function headersOf(headers: Headers): RequestHeaders | undefined {
   let isClosed = false;
   const res = {
     close() {
@@ -17,10 +18,13 @@ function admits(headers: Headers): boolean {
     },
   };
   const framing = new Framing();
-  const isAdmitted = framing.admits(res, req);
-  if (isAdmitted === isClosed) throw new Error('closed and admitted, or neither');
-  return isAdmitted && framing.refused === 0;
+  const copied = framing.headersOf(res, req);
+  if ((copied === undefined) !== isClosed || framing.refused !== Number(isClosed))
+    throw new Error('closed and admitted, or neither');
+  return copied;
 }
+
+const admits = (headers: Headers): boolean => headersOf(headers) !== undefined;
 
 test('one length or one coding is one framing, and having neither is fine', (t) => {
   for (const headers of [
@@ -63,4 +67,18 @@ test('what is said twice or in another way is ambiguous', (t) => {
   ] as Headers[]) {
     t.false(admits([['host', 'a'], ...headers, ['accept', '*/*']]), JSON.stringify(headers));
   }
+});
+
+test('of several lines the first counts, but of forwarded addresses all, in their order', (t) => {
+  const headers = headersOf([
+    ['x-forwarded-for', '192.0.2.1, 10.0.0.1'],
+    ['origin', 'https://a.test'],
+    ['x-forwarded-for', '198.51.100.1'],
+    ['origin', 'https://b.test'],
+    ['cookie', ''],
+  ]);
+  t.is(headers?.get('x-forwarded-for'), '192.0.2.1, 10.0.0.1,198.51.100.1');
+  t.is(headers?.get('origin'), 'https://a.test');
+  t.is(headers?.get('cookie'), '');
+  t.is(headers?.get('host'), '');
 });

@@ -6,25 +6,29 @@
  * here, in all headers as they came, before anything else. An ambiguous request gets no answer, as there is
  * no telling where it would belong. The library reads nothing more from a connection closed in its handler.
  */
+import { CopiedHeaders, type RequestHeaders } from './headers.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
 
 export class Framing {
   /** Connections closed for that. */
   refused = 0;
 
-  /** False: the connection is closed, and neither argument must be touched any more. */
-  admits(res: Pick<HttpResponse, 'close'>, req: Pick<HttpRequest, 'forEach'>): boolean {
-    if (!isAmbiguous(req)) return true;
+  /** Undefined: the connection is closed, and neither argument must be touched any more. */
+  headersOf(res: Pick<HttpResponse, 'close'>, req: Pick<HttpRequest, 'forEach'>): RequestHeaders | undefined {
+    const headers = unambiguousHeaders(req);
+    if (headers !== undefined) return headers;
     this.refused += 1;
     res.close();
-    return false;
+    return undefined;
   }
 }
 
-function isAmbiguous(req: Pick<HttpRequest, 'forEach'>): boolean {
+function unambiguousHeaders(req: Pick<HttpRequest, 'forEach'>): RequestHeaders | undefined {
+  const headers = new CopiedHeaders();
   let framings = 0;
   let isOdd = false;
   req.forEach((name, value) => {
+    headers.add(name, value);
     if (name === 'content-length') {
       framings += 1;
       isOdd ||= value === '';
@@ -32,9 +36,9 @@ function isAmbiguous(req: Pick<HttpRequest, 'forEach'>): boolean {
       framings += 1;
       isOdd ||= value.toLowerCase() !== 'chunked';
     } else if (name === 'x-forwarded-for' && value === '') {
-      // It would hide the lines after it (gateway/admission/client-address.ts), and no proxy sends it.
+      // It would hide the lines after it (headers.ts), and no proxy sends it.
       isOdd = true;
     }
   });
-  return isOdd || framings > 1;
+  return isOdd || framings > 1 ? undefined : headers;
 }

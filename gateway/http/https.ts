@@ -5,7 +5,8 @@
  * is warned, once.
  */
 import type { ClientAddress } from '../admission/client-address.ts';
-import type { HttpRequest, HttpResponse } from './uws.ts';
+import type { RequestHeaders } from './headers.ts';
+import type { HttpResponse } from './uws.ts';
 
 export interface HttpsOptions {
   /** Whether `PUBLIC_URL` is https. */
@@ -17,8 +18,8 @@ export interface HttpsOptions {
 }
 
 export interface Https {
-  /** Header lines for the reply, each preceded by a line break. Must be called while `req` is valid. */
-  replyLines(res: HttpResponse, req: HttpRequest): string;
+  /** Header lines for the reply, each preceded by a line break. */
+  replyLines(res: HttpResponse, headers: RequestHeaders): string;
 }
 
 export function createHttps({ isPublicUrlHttps, hstsSeconds, clientAddress, log }: HttpsOptions): Https {
@@ -34,15 +35,14 @@ export function createHttps({ isPublicUrlHttps, hstsSeconds, clientAddress, log 
   }
 
   function isTrusted(res: HttpResponse): boolean {
-    if (!clientAddress.readsForwardedFor) return false;
     const peer = Buffer.from(res.getRemoteAddressAsText()).toString('latin1');
     return clientAddress.resolve(peer, nobody) === nobody;
   }
 
   if (isPublicUrlHttps) return { replyLines: () => line };
   return {
-    replyLines(res, req) {
-      if (!isHttps(req.getHeader('x-forwarded-proto'))) return '';
+    replyLines(res, headers) {
+      if (!isHttps(headers.get('x-forwarded-proto'))) return '';
       tell(res);
       return line;
     },

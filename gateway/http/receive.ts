@@ -2,11 +2,12 @@
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import type { BodyMemory } from './body.ts';
 import { BodyStream } from './body-stream.ts';
+import type { RequestHeaders } from './headers.ts';
 import type { RawBody, Receiving, ReceivingLimits, ReceivingOptions, Recipient } from './receiving.ts';
 import { refusals } from './refusal.ts';
 import type { AnyRoute } from './route.ts';
 import { StreamedBody } from './streamed-body.ts';
-import type { HttpRequest, HttpResponse } from './uws.ts';
+import type { HttpResponse } from './uws.ts';
 import { WholeBody } from './whole-body.ts';
 
 /** What its head says of a request. */
@@ -20,12 +21,12 @@ export interface Sender {
 /** Undefined when there is no body to wait for: the recipient has been told. Otherwise it is to be started. */
 export function receive(
   res: HttpResponse,
-  req: HttpRequest,
+  headers: RequestHeaders,
   { method, route, credentials }: Sender,
   options: ReceivingOptions,
   recipient: Recipient,
 ): Receiving | undefined {
-  const declared = declaredBytes(req, method);
+  const declared = declaredBytes(headers, method);
   if (declared === undefined) {
     recipient.received({}, emptyBody(route, options.bodyMemory));
     return undefined;
@@ -43,12 +44,12 @@ export function receive(
 }
 
 /** The length of a body, 0 for one that does not say it, undefined when there is none. */
-function declaredBytes(req: HttpRequest, method: string): number | 'encoded' | undefined {
+function declaredBytes(headers: RequestHeaders, method: string): number | 'encoded' | undefined {
   if (method === 'get' || method === 'head') return undefined;
-  const length = req.getHeader('content-length');
+  const length = headers.get('content-length');
   if (length === '0') return undefined;
-  if (length === '' && req.getHeader('transfer-encoding') === '') return undefined;
-  const encoding = req.getHeader('content-encoding');
+  if (length === '' && headers.get('transfer-encoding') === '') return undefined;
+  const encoding = headers.get('content-encoding');
   if (encoding !== '' && encoding.toLowerCase() !== 'identity') return 'encoded';
   return length === '' ? 0 : Number(length);
 }

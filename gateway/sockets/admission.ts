@@ -3,9 +3,10 @@
  * Each gets its own refusal, before the upgrade: clients take every socket that opens as a sign to sync.
  */
 import { type AccessKeyGate, accessKeyHeader } from '../admission/access-key.ts';
-import { type ClientAddress, forwardedForOf } from '../admission/client-address.ts';
+import type { ClientAddress } from '../admission/client-address.ts';
 import type { Cors } from '../admission/cors.ts';
 import type { RateLimiter } from '../admission/rate-limit.ts';
+import type { RequestHeaders } from '../http/headers.ts';
 import { type Refusal, refusals, tooManyRequests } from '../http/refusal.ts';
 import type { HttpRequest, HttpResponse } from '../http/uws.ts';
 import type { SocketClaims, SocketTokens } from './tokens.ts';
@@ -20,7 +21,11 @@ export interface SocketAdmissionOptions {
   readonly tokens: Pick<SocketTokens, 'verify'>;
 }
 
-export type AdmitSocket = (res: HttpResponse, req: HttpRequest) => SocketClaims | Refusal;
+export type AdmitSocket = (
+  res: HttpResponse,
+  req: HttpRequest,
+  headers: RequestHeaders,
+) => SocketClaims | Refusal;
 
 const foreignOrigin: Refusal = { status: 403, message: 'Pages of this origin may not connect.' };
 
@@ -28,22 +33,24 @@ export function createSocketAdmission(options: SocketAdmissionOptions): AdmitSoc
   const { cors, gate, limiter, clientAddress, tokens } = options;
 
   /** Counted like any request without a session. */
-  function counted(res: HttpResponse, req: HttpRequest, refusal: Refusal): Refusal {
+  function counted(res: HttpResponse, headers: RequestHeaders, refusal: Refusal): Refusal {
     if (!limiter.limits(limiter.public)) return refusal;
     const address = Buffer.from(res.getRemoteAddressAsText()).toString('latin1');
-    const forwardedFor = clientAddress.readsForwardedFor ? forwardedForOf(req) : '';
-    const waitMs = limiter.take(limiter.public, clientAddress.resolve(address, forwardedFor));
+    const waitMs = limiter.take(
+      limiter.public,
+      clientAddress.resolve(address, headers.get('x-forwarded-for')),
+    );
     return waitMs > 0 ? tooManyRequests(waitMs) : refusal;
   }
 
-  return (res, req) => {
-    if (!cors.admits(req.getHeader('origin'))) return counted(res, req, foreignOrigin);
+  return (res, req, headers) => {
+    if (!cors.admits(headers.get('origin'))) return counted(res, headers, foreignOrigin);
     const needsKey = gate?.guards('get', socketPath, socketPath) ?? false;
-    if (needsKey && !gate?.isKey(req.getHeader(accessKeyHeader))) {
-      return counted(res, req, refusals.accessRestricted);
+    if (needsKey && !gate?.isKey(headers.get(accessKeyHeader))) {
+      return counted(res, headers, refusals.accessRestricted);
     }
     const claims = tokens.verify(req.getQuery('authToken') ?? '');
-    if (claims === undefined) return counted(res, req, refusals.invalidAuth);
+    if (claims === undefined) return counted(res, headers, refusals.invalidAuth);
     const waitMs = limiter.take(limiter.session, claims.userUuid);
     return waitMs > 0 ? tooManyRequests(waitMs) : claims;
   };

@@ -69,19 +69,19 @@ export function createSocketBehavior(options: SocketEndpointOptions): WebSocketB
     options;
 
   function upgrade(res: HttpResponse, req: HttpRequest, context: Context): void {
-    if (!framing.admits(res, req)) return;
+    const headers = framing.headersOf(res, req);
+    if (headers === undefined) return;
     const id = requestId();
     const responder = new Responder(res, id, replies, (status) =>
       metrics.upgrade(status === 0 ? 'aborted' : 'refused'),
     );
     res.onAborted(() => responder.abort());
-    // The request is gone after the first await.
     const handshake: Handshake = [
-      req.getHeader('sec-websocket-key'),
-      req.getHeader('sec-websocket-protocol'),
-      req.getHeader('sec-websocket-extensions'),
+      headers.get('sec-websocket-key'),
+      headers.get('sec-websocket-protocol'),
+      headers.get('sec-websocket-extensions'),
     ];
-    const admitted = isDraining() ? restarting : admit(res, req);
+    const admitted = isDraining() ? restarting : admit(res, req, headers);
     const socket = 'status' in admitted ? admitted : roomFor(admitted);
     if ('status' in socket) {
       refuse(responder, socket);

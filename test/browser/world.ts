@@ -57,14 +57,15 @@ export class World {
   async #start(settings: Record<string, string>): Promise<void> {
     const browser = await launchChromium(process.env);
     this.#closers.push(() => browser.close());
-    const server = await startServer(settings);
+    const other = await openOrigin();
+    this.#closers.push(() => other.close());
+    const securityKeys = { U2F_RELYING_PARTY_ID: 'localhost', U2F_EXPECTED_ORIGIN: other.url };
+    const server = await startServer({ ...securityKeys, ...settings });
     this.#closers.push(() => server.stop());
     this.#failures = server.failures;
     const same = await openOrigin(server.url);
     this.#sameOrigin = same;
     this.#closers.push(() => same.close());
-    const other = await openOrigin();
-    this.#closers.push(() => other.close());
     const urls = {
       same: { pageUrl: same.url, serverUrl: same.url },
       other: { pageUrl: other.url, serverUrl: server.url },

@@ -8,7 +8,12 @@ export interface Library {
   SNLog: { onLog: (...message: unknown[]) => void; onError: (error: Error) => void };
   Environment: { Web: number };
   Platform: { LinuxWeb: number };
-  ChallengeValidation: { AccountPassword: number; ProtectionSessionDuration: number };
+  ChallengeValidation: {
+    None: number;
+    AccountPassword: number;
+    ProtectionSessionDuration: number;
+    Authenticator: number;
+  };
   SessionStrings: { SessionRestored: string };
   ApplicationEvent: { CompletedFullSync: string };
   GetSortedPayloadsByPriority(entries: DatabaseEntry[], options: LoadOptions): SortedEntries;
@@ -28,6 +33,21 @@ export interface ApplicationOptions {
   defaultHost: string;
   appVersion: string;
   apiVersion: string;
+  u2fAuthenticatorRegistrationPromptFunction: (options: Json) => Promise<Json>;
+  u2fAuthenticatorVerificationPromptFunction: (options: Json) => Promise<Json>;
+}
+
+export type Json = Record<string, unknown>;
+
+/** What the library's use cases answer. */
+export interface Result<T> {
+  isFailed(): boolean;
+  getError(): string;
+  getValue(): T;
+}
+
+interface UseCase<Request, T> {
+  execute(request: Request): Promise<Result<T>>;
 }
 
 export interface AlertService {
@@ -62,11 +82,27 @@ export interface Application {
   revokeSession(uuid: string): Promise<HttpResponse<unknown> | undefined>;
   revokeAllOtherSessions(): Promise<void>;
   hasAccount(): boolean;
+  readonly mfa: {
+    isMfaActivated(): Promise<boolean>;
+    generateMfaSecret(): Promise<string>;
+    enableMfa(secret: string, code: string): Promise<void>;
+    disableMfa(): Promise<void>;
+  };
+  readonly getRecoveryCodes: UseCase<{ password: string }, string>;
+  readonly signInWithRecoveryCodes: UseCase<
+    { username: string; password: string; recoveryCodes: string; mergeLocal: boolean },
+    void
+  >;
+  readonly addAuthenticator: UseCase<{ userUuid: string; authenticatorName: string }, void>;
+  readonly listAuthenticators: { execute(): Promise<Result<{ id: string; name?: string }[]>> };
+  readonly deleteAuthenticator: UseCase<{ authenticatorId: string }, void>;
+  readonly getAuthenticatorAuthenticationResponse: UseCase<{ username: string }, Json>;
   user: {
     signOut(force: boolean): Promise<void>;
     deleteAccount(): Promise<{ error: boolean; message?: string }>;
   };
   sessions: {
+    getSureUser(): { uuid: string };
     getSession(): { accessToken: SessionToken; refreshToken: SessionToken } | null;
   };
   sync: {

@@ -11,8 +11,8 @@ export const mutants: readonly Mutant[] = [
     name: 'the-first-of-two-lengths',
     harm: 'A request hidden in a body is answered to whoever comes next through the same proxy.',
     file: 'gateway/http/framing.ts',
-    find: 'return isOdd || framings > 1;',
-    replace: 'return isOdd;',
+    find: 'return isOdd || framings > 1 ?',
+    replace: 'return isOdd ?',
     tests: framing,
   },
   {
@@ -27,8 +27,8 @@ export const mutants: readonly Mutant[] = [
     name: 'sockets-of-any-framing',
     harm: 'A request is hidden behind an upgrade.',
     file: 'gateway/sockets/endpoint.ts',
-    find: 'if (!framing.admits(res, req)) return;',
-    replace: '',
+    find: 'if (headers === undefined) return;',
+    replace: 'if (headers === undefined) framing.refused -= 1;',
     tests: framing,
   },
   {

@@ -289,11 +289,11 @@ export const mutants: readonly Mutant[] = [
     name: 'a-session-checked-once',
     harm: 'An upload goes on after its session was ended.',
     file: 'actors/user',
-    find: 'whenSignedIn(turn, credentials, access',
+    find: 'whenSignedIn(turn, asked, allowed',
     replace:
-      '(this.caller === undefined ? whenSignedIn : (_turn, by, _access, act) => ' +
-      '({ ...act({ caller: this.caller, session: { uuid: by.identifier }, readonly: false }), caller: this.caller }))' +
-      '(turn, credentials, access',
+      '(this.caller === undefined ? whenSignedIn : (_turn, by, _allowed, act) => ' +
+      '({ ...act({ caller: this.caller, session: { uuid: by.credentials.identifier }, readonly: false }), caller: this.caller }))' +
+      '(turn, asked, allowed',
     tests: races,
     match: 'an upload whose session*',
   },

@@ -1,0 +1,29 @@
+/**
+ * The headers of a request. They are copied once, all of them, as each call into the library costs more than keeping
+ * a header does, and as the request is gone after the first await.
+ */
+export interface RequestHeaders {
+  /** Empty if there is none. Of several lines the first, but of `x-forwarded-for` all, in their order. */
+  get(name: string): string;
+}
+
+/**
+ * A proxy may add a line of its own instead of extending the one it was sent, which anyone could have typed. An empty
+ * line never gets this far (framing.ts).
+ */
+const joined = 'x-forwarded-for';
+
+export class CopiedHeaders implements RequestHeaders {
+  readonly #values = new Map<string, string>();
+
+  /** `name` in lower case. */
+  add(name: string, value: string): void {
+    const earlier = this.#values.get(name);
+    if (earlier === undefined) this.#values.set(name, value);
+    else if (name === joined) this.#values.set(name, `${earlier},${value}`);
+  }
+
+  get(name: string): string {
+    return this.#values.get(name) ?? '';
+  }
+}
