@@ -19,6 +19,7 @@ type Closer = () => Promise<unknown>;
 export class World {
   #closers: Closer[] = [];
   #failures: readonly string[] = [];
+  #serverUrl = '';
   #sameOrigin: Origin | undefined;
   #open: (name: string, style: DeviceStyle) => Promise<Device> = () => Promise.reject(new Error('Not open.'));
 
@@ -45,6 +46,11 @@ export class World {
     return this.#sameOrigin.loseNextSave(how);
   }
 
+  /** Of the server itself. */
+  get serverUrl(): string {
+    return this.#serverUrl;
+  }
+
   /** What the server has logged as its own failure. */
   get serverFailures(): readonly string[] {
     return this.#failures;
@@ -63,6 +69,7 @@ export class World {
     const server = await startServer({ ...securityKeys, ...settings });
     this.#closers.push(() => server.stop());
     this.#failures = server.failures;
+    this.#serverUrl = server.url;
     const same = await openOrigin(server.url);
     this.#sameOrigin = same;
     this.#closers.push(() => same.close());
