@@ -107,7 +107,7 @@ export const Signin = contract({
 
     /**
      * Mails whoever owns the address a subscription token; asked of the `signin` actor that counts these requests. Refusals:
-     * 429, 503 without mail.
+     * 429, 400 without mail.
      */
     mailSubscriptionToken: {
       request: z.object({ ...address, device: deviceSchema }),

@@ -11,7 +11,10 @@ import { Signin } from './contract.ts';
 import { debitAttempt, originOf, refusedAttempt } from './counting.ts';
 import { expireLater } from './expiry.ts';
 
-const noMail = { refused: refusalOf({ queued: false, why: 'not-configured', retryAfterMs: 0 }) };
+/** Nothing that waiting would mend. */
+const noMail = {
+  refused: { ...refusalOf({ queued: false, why: 'not-configured', retryAfterMs: 0 }), status: 400 },
+};
 const tooMany = {
   refused: { status: 429, message: 'Too many attempts. Please try again later.', retryAfterMs: 3_600_000 },
 };

@@ -146,6 +146,6 @@ test('where no mail can be sent, nobody is told that one was', async (t) => {
   await server.device();
   for (const email of ['alice@example.org', 'nobody@example.org']) {
     const { status, body } = await ask(server, { email });
-    t.deepEqual([status, body.error.tag], [503, 'email-delivery-unavailable']);
+    t.deepEqual([status, body.error.tag], [400, 'email-delivery-unavailable']);
   }
 });
