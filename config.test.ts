@@ -192,7 +192,7 @@ test('a few seconds of access age, as conformance runs want them, are fine', (t)
 test('testing mode is for loopback addresses alone', (t) => {
   for (const host of ['127.0.0.1', '127.8.9.1', '::1', 'localhost']) {
     const config = configOf({ E2E_TESTING: 'true', HOST: host });
-    t.true(config.accounts.forceHeaderSessions, host);
+    t.true(config.accounts.endToEndTesting, host);
     t.deepEqual(config.gateway.rateLimits, { publicPerMinute: 0, sessionPerMinute: 0 });
   }
   for (const host of ['0.0.0.0', '::', '192.168.0.7', 'notes.test', '::ffff:10.0.0.1']) {

@@ -182,7 +182,7 @@ function configOf(values: Settings, secrets: Secrets): Config {
     gateway: {
       ...gateway,
       filesServerUrl: gateway.filesServerUrl ?? `${publicUrl ?? localUrl}/files`,
-      ...(accounts.forceHeaderSessions && { rateLimits: { publicPerMinute: 0, sessionPerMinute: 0 } }),
+      ...(accounts.endToEndTesting && { rateLimits: { publicPerMinute: 0, sessionPerMinute: 0 } }),
     },
   };
 }
@@ -211,7 +211,7 @@ function mailWarningsOf({ mail: { host, from } }: Config): string[] {
 function contradictionsOf(config: Config, secrets: Secrets): string[] {
   const { host, role, accounts, cookies, migrateAtStart } = config;
   const problems: string[] = [];
-  if (accounts.forceHeaderSessions && !isLoopback(host)) {
+  if (accounts.endToEndTesting && !isLoopback(host)) {
     problems.push(
       'E2E_TESTING weakens the server and is only allowed on a loopback address, which HOST is not.',
     );

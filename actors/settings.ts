@@ -135,6 +135,14 @@ const accounts = section('Accounts', {
     default: '',
     description: 'E-mail addresses, separated by commas, whose sessions may only read.',
   }),
+  auditAgeMs: days({
+    name: 'AUDIT_TRAIL_DAYS',
+    min: 1,
+    max: 3_650,
+    default: 365,
+    description:
+      'How long the audit trail of an account tells of an event: sign-ins, devices, factors, tokens, and what operators did.',
+  }),
   openRegistration: flag({
     name: 'ALLOW_OPEN_REGISTRATION',
     default: false,
@@ -161,15 +169,12 @@ const admission = section('Access and limits', {
 });
 
 const testing = section('Server', {
-  /**
-   * Every session is of header style, whatever its api version. The gateway then limits no rate, and serves what is
-   * for conformance runs alone.
-   */
-  forceHeaderSessions: flag({
+  /** The gateway then limits no rate, too, and serves what is for conformance runs alone. */
+  endToEndTesting: flag({
     name: 'E2E_TESTING',
     default: false,
     description:
-      'For conformance runs: sessions are of header style for every API version, and no request rate is limited, and anybody gives accounts subscriptions. Refused unless `HOST` is a loopback address.',
+      'For conformance runs: sessions are of header style for every API version, accounts of protocol 001 to 003 can be registered, anybody gives accounts subscriptions, and no request rate is limited. Refused unless `HOST` is a loopback address.',
   }),
 });
 

@@ -7,9 +7,10 @@ import { UserState, type UsersService } from '../proto/generated/scriptorium/v1/
 import { NotFoundError } from '../runtime/errors.ts';
 import type { AskOptions } from '../runtime/handles.ts';
 import type { Handlers } from './calls.ts';
-import { notFound } from './errors.ts';
-import { textField, uuidField } from './fields.ts';
+import { failedPrecondition, notFound } from './errors.ts';
+import { limitField, textField, uuidField } from './fields.ts';
 import type { InternalApiOptions } from './internal-api-options.ts';
+import { numberToken } from './pages.ts';
 
 type Options = Pick<InternalApiOptions, 'actors' | 'lookups' | 'workspacesPerEmail' | 'logger'>;
 
@@ -26,6 +27,23 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
       { userUuid, administrator, changed },
       'an operator has said whether a user is an administrator',
     );
+    return { changed };
+  }
+
+  async function setBan(given: string, banned: boolean, reason: string | null, ask: AskOptions) {
+    const userUuid = uuidField('user_uuid', given);
+    const asked = actors
+      .get(UserAdministration, userUuid)
+      .ask.operatorSetBan({ banned, reason, by: 'operator' }, ask);
+    const { outcome } = await known(asked);
+    if (outcome === 'administrator') {
+      throw failedPrecondition('The user is an administrator. Demote the user first.');
+    }
+    if (outcome === 'busy') {
+      throw failedPrecondition('The user is banning somebody right now. Try again in two minutes.');
+    }
+    const changed = outcome === 'set';
+    logger.info({ userUuid, banned, changed }, 'an operator has said whether a user is banned');
     return { changed };
   }
 
@@ -60,6 +78,25 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
 
     promote: ({ userUuid }, ask) => setAdministrator(userUuid, true, ask),
     demote: ({ userUuid }, ask) => setAdministrator(userUuid, false, ask),
+
+    ban({ userUuid, reason }, ask) {
+      return setBan(userUuid, true, reason === '' ? null : textField('reason', reason), ask);
+    },
+    unban: ({ userUuid }, ask) => setBan(userUuid, false, null, ask),
+
+    async listAuditEvents(request, ask) {
+      const userUuid = uuidField('user_uuid', request.userUuid);
+      const limit = limitField('page_size', request.pageSize);
+      const before = numberToken(request.pageToken) || Number.MAX_SAFE_INTEGER;
+      const asked = actors.get(UserAdministration, userUuid).ask.operatorAuditTrail({ before, limit }, ask);
+      const trail = await known(asked);
+      const events = trail.events.map(({ firstAtMs, lastAtMs, device, ipAddress, about, ...event }) => ({
+        ...event,
+        ...{ first: new Date(firstAtMs), last: new Date(lastAtMs) },
+        ...{ device: device ?? '', ipAddress: ipAddress ?? '', about: about ?? '' },
+      }));
+      return { events, nextPageToken: trail.before === null ? '' : String(trail.before) };
+    },
   };
 }
 

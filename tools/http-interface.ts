@@ -1,5 +1,6 @@
 /**
- * The whole HTTP interface that this server is to speak, by area. What of it is served follows from the routes; a row
+ * The whole HTTP interface that this server is to speak, by area. All rows are of the interface that clients know, save for
+ * those of `Audit trail`, which are our own. What of it is served follows from the routes; a row
  * is struck off `toCome` with the route that serves it (`npm run docs` writes docs/endpoints.md, and a test holds both).
  */
 
@@ -68,9 +69,6 @@ export const httpInterface: Readonly<Record<string, readonly string[]>> = {
     'POST /v1/authenticators/verify-registration',
     'POST /v1/authenticators/generate-authentication-options',
     'DELETE /v1/authenticators/:authenticatorId',
-    'POST /v1/mfa/magic-link/request',
-    'POST /v1/mfa/magic-link/status',
-    'GET /v1/mfa/magic-link/status',
   ],
   'Shared vaults, invites, members, messages': [
     'GET /v1/shared-vaults',
@@ -169,6 +167,7 @@ export const httpInterface: Readonly<Record<string, readonly string[]>> = {
     'GET /v1/admin/registration',
     'PUT /v1/admin/registration',
   ],
+  'Audit trail': ['GET /v1/users/:userUuid/audit-trail'],
   'Email delivery administration': [
     'GET /v1/admin/email-delivery/relays',
     'PUT /v1/admin/email-delivery/relays',
@@ -253,11 +252,6 @@ export const toCome: ReadonlySet<string> = new Set([
   'POST /v1/assistant/subscription/unpair-all',
   'GET /v1/assistant/subscription/usage',
   'POST /v1/integrations/codehost/publish',
-  'GET /v1/admin/lookup-user/:email',
-  'GET /v1/admin/users/:userUuid/feature-flags',
-  'PUT /v1/admin/users/:userUuid/feature-flags',
-  'GET /v1/admin/users/:email/ban-status',
-  'PUT /v1/admin/users/:userUuid/ban-status',
   'GET /v1/admin/registration',
   'PUT /v1/admin/registration',
   'GET /v1/admin/email-delivery/relays',

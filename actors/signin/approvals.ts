@@ -99,10 +99,12 @@ export const pendingApprovals = sharedRead({
 
 export const resolveApproval = command({
   ...Signin.commands.resolveApproval,
-  turn: (turn, { uuid, approve }) => {
+  turn: (turn, { uuid, approve, userUuid, from }) => {
     const approval = current(turn).find((each) => each.uuid === uuid);
     if (approval?.status !== 'pending') return { resolved: false };
     turn.setEntry(approvalMap, uuid, { ...approval, status: approve ? 'approved' : 'denied' });
+    const event = approve ? 'sign-in-approved' : 'sign-in-denied';
+    turn.tell(User, userUuid).signInNoted({ event, from });
     return { resolved: true };
   },
 });

@@ -10,6 +10,7 @@ import { assertionChallengeMap, endOfAssertions } from './assertion-challenge.ts
 import { attemptsMap, endOf } from './attempts.ts';
 import { challengeMap } from './challenges.ts';
 import { Signin } from './contract.ts';
+import { endOfEmailedCodes, forgetEmailedCodes } from './emailed-codes.ts';
 import { endOfKnowing, forgetKnown } from './known.ts';
 import { endOfStrangers, noStrangers, strangersSlice } from './strangers.ts';
 
@@ -23,6 +24,7 @@ export function expireLater(turn: Turn): void {
     endOfAttempts(turn),
     endOfApprovals(turn),
     endOfAssertions(turn),
+    endOfEmailedCodes(turn),
     ...endsOfChallenges(turn),
   );
   if (endMs > turn.nowMs) turn.arm(expire, endMs, null);
@@ -33,18 +35,22 @@ export const expireTimer = timer({
   ...expire,
   missed: 'fire-once',
   turn: (turn) => {
-    for (const key of turn.entries(attemptsMap).keys()) turn.removeEntry(attemptsMap, key);
-    for (const key of turn.entries(challengeMap).keys()) turn.removeEntry(challengeMap, key);
-    for (const uuid of turn.entries(approvalMap).keys()) turn.removeEntry(approvalMap, uuid);
-    for (const key of turn.entries(assertionChallengeMap).keys())
-      turn.removeEntry(assertionChallengeMap, key);
-    turn.set(strangersSlice, noStrangers);
+    forgetPending(turn);
     forgetKnown(turn, 'ended');
     const endMs = endOfKnowing(turn);
     if (endMs > 0) turn.arm(expire, endMs, null);
     else turn.tombstone();
   },
 });
+
+/** All but who is known: attempts, challenges, approvals. */
+export function forgetPending(turn: Turn): void {
+  for (const map of [attemptsMap, challengeMap, approvalMap, assertionChallengeMap]) {
+    for (const key of turn.entries<unknown>(map).keys()) turn.removeEntry<unknown>(map, key);
+  }
+  forgetEmailedCodes(turn);
+  turn.set(strangersSlice, noStrangers);
+}
 
 function endOfAttempts(turn: Turn): number {
   const networks = [...turn.entries(attemptsMap).values()].map(endOf);

@@ -16,7 +16,8 @@ import { attemptsMap } from './attempts.ts';
 import { challengeMap, forgetChallenges } from './challenges.ts';
 import { Signin } from './contract.ts';
 import { forgetAttempts, recognise } from './counting.ts';
-import { expireLater, expireTimer } from './expiry.ts';
+import { codeRequestsSlice, emailedCodeMap } from './emailed-codes.ts';
+import { expireLater, expireTimer, forgetPending } from './expiry.ts';
 import { debit, storeChallenge } from './guard.ts';
 import { forgetKnown, knownDeviceMap, knownNetworkMap } from './known.ts';
 import { login } from './login.ts';
@@ -24,6 +25,7 @@ import { loginParams } from './login-params.ts';
 import { lookUpEscrow } from './look-up-escrow.ts';
 import { mailSubscriptionToken } from './mail-token.ts';
 import { offerAssertion } from './offer-assertion.ts';
+import { codeRequested, requestCode } from './request-code.ts';
 import { strangersSlice } from './strangers.ts';
 
 export const signin = kindOf(Signin, {
@@ -36,12 +38,15 @@ export const signin = kindOf(Signin, {
     knownDeviceMap,
     challengeMap,
     assertionChallengeMap,
+    emailedCodeMap,
+    codeRequestsSlice,
     approvalMap,
   ],
   tables: [],
   commands: {
     loginParams,
     login,
+    requestCode,
     lookUpEscrow,
     offerAssertion,
     approvalStatus,
@@ -63,13 +68,13 @@ export const signin = kindOf(Signin, {
         expireLater(turn);
       },
     }),
+    codeRequested,
     forgetChallenges: tell({ ...Signin.tells.forgetChallenges, turn: forgetChallenges }),
     forget: tell({
       ...Signin.tells.forget,
       turn: (turn) => {
-        forgetAttempts(turn);
+        forgetPending(turn);
         forgetKnown(turn, 'all');
-        forgetChallenges(turn);
         // The timer may be set to when the last of them would have been known no more.
         expireLater(turn);
       },

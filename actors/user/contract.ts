@@ -6,11 +6,20 @@ import { fullItemSchema } from '../collection/item-fields.ts';
 import { syncReplyJson, syncReplySchema } from '../collection/sync-reply.ts';
 import { integrityFields, itemFields, syncFields } from '../collection/sync-request.ts';
 import { approvalSchema } from '../identity/approval.ts';
+import { requestedCodeSchema } from '../identity/emailed-code.ts';
 import { keyParamsSchema, sentKeyParamsSchema } from '../identity/key-params.ts';
-import { deviceSchema, issuedSchema, sessionEntrySchema, signInReplySchema } from '../identity/session.ts';
+import {
+  deviceSchema,
+  grantedSchema,
+  issuedSchema,
+  sessionEntrySchema,
+  signInReplySchema,
+} from '../identity/session.ts';
 import { credentialsSchema } from '../identity/session-tokens.ts';
 import { answerSchema } from '../reply.ts';
 import { signedIn } from '../signed-in.ts';
+import { adminShapes } from './admin/shapes.ts';
+import { auditShapes } from './audit/shapes.ts';
 import { bridgeTokenShapes } from './bridge/shapes.ts';
 import { userEventSchema } from './events.ts';
 import { factorShapes } from './factors/shapes.ts';
@@ -58,11 +67,14 @@ export const User = contract({
         /** Must be right, and turn the second factor off. */
         recoveryCodes: z.string().optional(),
         device: deviceSchema,
+        /** Neither the device nor its network was known at the address. */
+        isNewDevice: z.boolean(),
       }),
       reply: z.union([
-        z.object({ issued: issuedSchema, protocolVersion: z.string() }),
+        z.object({ issued: grantedSchema, protocolVersion: z.string() }),
         /** The credentials have changed since they were read, or the account is gone. */
         z.object({ stale: z.literal(true) }),
+        z.object({ banned: z.literal(true) }),
       ]),
     },
 
@@ -116,6 +128,8 @@ export const User = contract({
     ...exportShapes,
     ...factorShapes,
     ...bridgeTokenShapes,
+    ...auditShapes,
+    ...adminShapes,
 
     // --- sessions ---------------------------------------------------------------------------------------------
 
@@ -145,7 +159,11 @@ export const User = contract({
     },
 
     /** Newest refresh expiry first. A read-only session is shown none. */
-    listSessions: signedIn({ access: 'reads', fields: nothing, ok: z.array(sessionEntrySchema) }),
+    listSessions: signedIn({
+      access: 'reads',
+      fields: nothing,
+      ok: z.array(sessionEntrySchema),
+    }),
 
     /** Refusals: 400 for the caller's own session and for one that is not there. */
     deleteSession: signedIn({
@@ -153,7 +171,11 @@ export const User = contract({
       fields: z.object({ sessionUuid: z.string() }),
       ok: nothing,
     }),
-    deleteOtherSessions: signedIn({ access: 'writes', fields: nothing, ok: nothing }),
+    deleteOtherSessions: signedIn({
+      access: 'writes',
+      fields: nothing,
+      ok: nothing,
+    }),
 
     /**
      * Whether there is a living session, and which (docs/protocol/authentication.md, "Validation for other services").
@@ -205,11 +227,20 @@ export const User = contract({
     /** Someone not yet signed in waits for one of the user's devices. */
     approvalRequested: approvalSchema,
 
+    /** Likewise, for a code in a mail: sent if the account asks for codes by e-mail. */
+    mailCode: requestedCodeSchema,
+    /** What the `signin` actor of its address has for the audit trail. */
+    signInNoted: z.object({
+      event: z.enum(['sign-in-failed', 'sign-in-approved', 'sign-in-denied']),
+      from: z.object({ userAgent: z.string().nullable(), ipAddress: z.string().nullable() }),
+    }),
     ...subscriptionTellShapes,
   },
   timers: {
     /** The next batch of what a deleted account leaves behind, after this position. */
     purge: z.object({ after: z.int() }),
+    /** The oldest event of its audit trail is too old. */
+    trimAuditTrail: z.null(),
   },
   event: userEventSchema,
 });

@@ -5,8 +5,18 @@
  */
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
+import { flagNames } from './admin/flags.ts';
+import { auditEventSchema } from './audit/event.ts';
+import { banReasonCharactersMax } from './ban.ts';
 
 const nothing = z.object({});
+const banStatus = z.object({
+  email: z.string(),
+  workspace: z.string(),
+  banned: z.boolean(),
+  bannedAtMs: z.number().nullable(),
+  banReason: z.string().nullable(),
+});
 
 export const UserAdministration = contract({
   name: 'user',
@@ -27,6 +37,7 @@ export const UserAdministration = contract({
         itemBytes: z.number(),
         roles: z.array(z.string()),
         readonly: z.boolean(),
+        banned: z.boolean(),
       }),
     },
     /** They are not remembered as revoked: clients of a revoked session wipe their data, these should sign in again. */
@@ -37,6 +48,38 @@ export const UserAdministration = contract({
       request: z.object({ administrator: z.boolean() }),
       /** Whether this changed anything. */
       reply: z.object({ changed: z.boolean() }),
+    },
+
+    /** Of an active account, as all below. */
+    operatorBanStatus: { request: nothing, reply: banStatus },
+    operatorSetBan: {
+      request: z.object({
+        banned: z.boolean(),
+        reason: z.string().max(banReasonCharactersMax).nullable(),
+        by: z.enum(['operator', 'administrator']),
+      }),
+      reply: z.object({
+        /** `administrator`: of operators alone, who demote it first. `busy`: it bans somebody itself right now. */
+        outcome: z.enum(['set', 'unchanged', 'administrator', 'busy']),
+        status: banStatus,
+      }),
+    },
+    operatorFlags: {
+      request: nothing,
+      reply: z.object({
+        flags: z.record(z.string(), z.string().nullable()),
+        nextcloudAppPasswordConfigured: z.boolean(),
+      }),
+    },
+    /** The value was found to be allowed. */
+    operatorSetFlag: {
+      request: z.object({ name: z.enum(flagNames), value: z.string().nullable() }),
+      reply: nothing,
+    },
+    /** The newest first. */
+    operatorAuditTrail: {
+      request: z.object({ before: z.int(), limit: z.int() }),
+      reply: z.object({ events: z.array(auditEventSchema).readonly(), before: z.int().nullable() }),
     },
   },
 });

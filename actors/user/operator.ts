@@ -1,12 +1,16 @@
 /**
- * What operators ask of a user (operator-contract.ts): to show the account, to end its sessions, to make and
- * unmake administrators.
+ * What operators ask of a user (operator-contract.ts), and administrators through their own actors: to show the account,
+ * to end its sessions, to make and unmake administrators, to ban it, to read its audit trail.
  */
 import { command, sharedRead } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import type { State } from '../../runtime/slice.ts';
 import { head } from '../collection/head.ts';
 import { AccountSettings } from '../settings.ts';
+import { ban, banStatus, unban } from './account/set-ban.ts';
+import { flagsOf, setFlag } from './admin/flags.ts';
+import { audit, auditPages, auditTrail } from './audit/trail.ts';
+import { isBanned } from './ban.ts';
 import { callerOf } from './caller.ts';
 import { UserAdministration } from './operator-contract.ts';
 import { type Profile, profileSlice } from './profile.ts';
@@ -26,6 +30,7 @@ export const operatorCommands = {
         sessions: [...view.entries(sessionMap).values()].filter(isKept(view.nowMs)).length,
         roles: callerOf(view).roles.map(({ name }) => name),
         readonly: view.use(AccountSettings).readonlyUsers.has(email),
+        banned: isBanned(view),
       };
     },
   }),
@@ -37,6 +42,7 @@ export const operatorCommands = {
       existing(turn);
       const ended = [...turn.entries(sessionMap).values()].filter(isKept(turn.nowMs)).length;
       endAllSessions(turn);
+      if (ended > 0) audit(turn, 'signed-out-by-operator');
       return { ended };
     },
   }),
@@ -45,10 +51,55 @@ export const operatorCommands = {
     ...UserAdministration.commands.operatorSetAdministrator,
     repeat: 'recorded',
     turn: (turn, { administrator }) => {
-      if (existing(turn).state !== 'active') throw new NotFoundError('the account was deleted');
+      active(turn);
       const changed = isAdministrator(turn) !== administrator;
       turn.set(rankSlice, { ...turn.get(rankSlice), administrator });
+      if (changed) audit(turn, administrator ? 'made-administrator' : 'unmade-administrator');
       return { changed };
+    },
+  }),
+
+  operatorBanStatus: sharedRead({
+    ...UserAdministration.commands.operatorBanStatus,
+    answer: (view) => {
+      active(view);
+      return banStatus(view);
+    },
+  }),
+
+  operatorSetBan: command({
+    ...UserAdministration.commands.operatorSetBan,
+    repeat: 'recorded',
+    turn: (turn, { banned, reason, by }) => {
+      active(turn);
+      const outcome = banned ? ban(turn, by, reason) : unban(turn);
+      return { outcome, status: banStatus(turn) };
+    },
+  }),
+
+  operatorFlags: sharedRead({
+    ...UserAdministration.commands.operatorFlags,
+    answer: (view) => {
+      active(view);
+      return flagsOf(view);
+    },
+  }),
+
+  operatorSetFlag: command({
+    ...UserAdministration.commands.operatorSetFlag,
+    turn: (turn, { name, value }) => {
+      active(turn);
+      setFlag(turn, name, value);
+      return {};
+    },
+  }),
+
+  operatorAuditTrail: sharedRead({
+    ...UserAdministration.commands.operatorAuditTrail,
+    reads: auditPages,
+    answer: (view, asked, pages) => {
+      active(view);
+      return auditTrail(view, pages, asked);
     },
   }),
 };
@@ -57,6 +108,11 @@ const isKept =
   (nowMs: number) =>
   ({ keptUntilMs }: Session): boolean =>
     nowMs < keptUntilMs;
+
+/** @throws NotFoundError */
+function active(state: State): void {
+  if (existing(state).state !== 'active') throw new NotFoundError('the account was deleted');
+}
 
 /** @throws NotFoundError */
 function existing(state: State): Profile & { readonly state: 'active' | 'deleted' } {

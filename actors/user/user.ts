@@ -12,12 +12,19 @@ import { SubscriptionTokens } from '../identity/subscription-tokens.ts';
 import { UserSecrets } from '../identity/user-secrets.ts';
 import { AccountSettings, ItemSettings, WebAuthnSettings } from '../settings.ts';
 import { accountCommands } from './account/commands.ts';
+import { banningSlice } from './account/set-ban.ts';
+import { adminCommands } from './admin/commands.ts';
+import { auditCommands, signInNotedTell, trimAuditTrailTimer } from './audit/commands.ts';
+import { auditPageTable } from './audit/page-table.ts';
+import { auditSlice } from './audit/trail.ts';
+import { banSlice } from './ban.ts';
 import { bridgeTokenCommands, bridgeTokenMap } from './bridge/bridge-tokens.ts';
 import { User } from './contract.ts';
 import { appPasswordMap } from './factors/app-passwords.ts';
 import { approvalRequestedTell } from './factors/approvals.ts';
 import { authenticatorMap, authenticatorOfferSlice } from './factors/authenticators.ts';
 import { factorCommands } from './factors/commands.ts';
+import { mailCodeTell } from './factors/emailed-codes.ts';
 import { totpSlice } from './factors/totp.ts';
 import { trustedDeviceMap } from './factors/trusted-devices.ts';
 import { itemCommands } from './items/commands.ts';
@@ -52,6 +59,8 @@ export const user = kindOf(User, {
   slices: [
     profileSlice,
     rankSlice,
+    banSlice,
+    banningSlice,
     sessionMap,
     revokedSessionMap,
     settingMap,
@@ -65,9 +74,10 @@ export const user = kindOf(User, {
     inviteMap,
     shareMap,
     exportSlice,
+    auditSlice,
     head,
   ],
-  tables: [accountTable, inviteTable, item],
+  tables: [accountTable, inviteTable, item, auditPageTable],
   commands: {
     ...accountCommands,
     ...sessionCommands,
@@ -76,9 +86,16 @@ export const user = kindOf(User, {
     ...exportCommands,
     ...factorCommands,
     ...bridgeTokenCommands,
+    ...auditCommands,
+    ...adminCommands,
     ...itemCommands,
     ...operatorCommands,
   },
-  timers: { purge: purgeTimer },
-  tells: { approvalRequested: approvalRequestedTell, ...subscriptionTells },
+  timers: { purge: purgeTimer, trimAuditTrail: trimAuditTrailTimer },
+  tells: {
+    approvalRequested: approvalRequestedTell,
+    mailCode: mailCodeTell,
+    signInNoted: signInNotedTell,
+    ...subscriptionTells,
+  },
 });

@@ -1,8 +1,8 @@
-/** `user find`, `user show`, `user sign-out`, `user promote` and `user demote`. */
+/** The commands of `user`. */
 import { UsersService } from '../../proto/generated/scriptorium/v1/users.ts';
 import { exitCodes, Failure } from '../failure.ts';
 import type { Session } from '../session.ts';
-import { counted, moment, record, size } from '../table.ts';
+import { counted, moment, record, size, table } from '../table.ts';
 import { type AddCommands, teach } from './command.ts';
 
 const uuidHelp = 'the uuid of the user, as `user find` gives it';
@@ -11,9 +11,9 @@ const example = '5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11';
 export const addUserCommands: AddCommands = (program, run) => {
   const user = program
     .command('user')
-    .summary('find and show users, end their sessions, make administrators')
+    .summary('find and show users, end their sessions, ban them, make administrators')
     .description(
-      'Find users, look at them, end their sessions, and say who is an administrator. Notes are ciphertext and stay unseen.',
+      'Find users, look at them, end their sessions, ban them, and say who is an administrator. Notes are ciphertext and stay unseen.',
     );
   teach(
     user
@@ -75,6 +75,44 @@ export const addUserCommands: AddCommands = (program, run) => {
     'When somebody shall administer no longer, or never should have.',
     `user demote ${example}`,
   );
+  teach(
+    user
+      .command('ban')
+      .argument('<uuid>', uuidHelp)
+      .summary('end all sessions of a user and let none begin')
+      .description(
+        'Ban a user, until `user unban`: all sessions end, open sockets are closed, no password, token or factor opens another.',
+      )
+      .option('--reason <text>', 'for other operators and administrators; the user is not shown it', '')
+      .option('--yes', 'do it')
+      .action((uuid, { reason, yes = false }) => run((session) => ban(session, uuid, reason, yes))),
+    'When an account does harm. Its data stays, and its owner keeps what the devices have. An administrator has to be demoted ' +
+      'first.',
+    `user ban ${example} --reason "sends spam" --yes`,
+  );
+  teach(
+    user
+      .command('unban')
+      .argument('<uuid>', uuidHelp)
+      .summary('let a banned user sign in again')
+      .description('End the ban of a user. No session comes back: every device asks for the password.')
+      .action((uuid) => run((session) => unban(session, uuid))),
+    'When the reason for the ban is gone.',
+    `user unban ${example}`,
+  );
+  teach(
+    user
+      .command('audit')
+      .argument('<uuid>', uuidHelp)
+      .summary('what happened to an account')
+      .description(
+        'Show the audit trail of an account, the newest event first: sign-ins, devices, factors, tokens, what operators did.',
+      )
+      .option('--before <number>', 'only events before this one', '')
+      .action((uuid, { before }) => run((session) => audit(session, uuid, before))),
+    'When a user says that somebody else was in the account. The user can read the same.',
+    `user audit ${example}`,
+  );
 };
 
 async function promote(session: Session, userUuid: string): Promise<void> {
@@ -93,6 +131,41 @@ async function demote(session: Session, userUuid: string): Promise<void> {
   );
 }
 
+async function ban(session: Session, userUuid: string, reason: string, yes: boolean): Promise<void> {
+  if (!yes) {
+    const { sessions } = await session.ask(UsersService.show, { userUuid });
+    throw new Failure(
+      exitCodes.refused,
+      `This would end ${counted(sessions, 'session')} of the user and let none begin. Use --yes to do it.`,
+    );
+  }
+  const { changed } = await session.ask(UsersService.ban, { userUuid, reason });
+  session.answer({ userUuid, changed }, changed ? 'The user is banned.' : 'The user was already banned.');
+}
+
+async function unban(session: Session, userUuid: string): Promise<void> {
+  const { changed } = await session.ask(UsersService.unban, { userUuid });
+  session.answer({ userUuid, changed }, changed ? 'The user may sign in again.' : 'The user was not banned.');
+}
+
+async function audit(session: Session, userUuid: string, pageToken: string): Promise<void> {
+  const request = { userUuid, pageSize: 0, pageToken };
+  const { events, nextPageToken } = await session.ask(UsersService.listAuditEvents, request);
+  const shown = events.map(({ first, last, ...event }) => ({
+    ...event,
+    first: first?.toISOString() ?? null,
+    last: last?.toISOString() ?? null,
+  }));
+  session.answer({ userUuid, events: shown, before: nextPageToken === '' ? null : nextPageToken }, () => {
+    const titles = ['NUMBER', 'LAST', 'EVENT', 'TIMES', 'FROM', 'DEVICE'];
+    const rows = events.map(({ number, last, event, times, ipAddress, device }) => {
+      return [number, moment(last), event, times, ipAddress, device];
+    });
+    const more = nextPageToken === '' ? [] : [`Older ones: --before ${nextPageToken}`];
+    return [table(titles, rows), ...more].join('\n');
+  });
+}
+
 async function show(session: Session, userUuid: string): Promise<void> {
   const found = await session.ask(UsersService.show, { userUuid });
   const state = found.state.replace('USER_STATE_', '');
@@ -107,10 +180,15 @@ async function show(session: Session, userUuid: string): Promise<void> {
       ['sessions', found.sessions],
       ['items', `${found.items} (${size(found.itemBytes)})`],
       ['roles', found.roles.join(', ')],
-      ['access', found.readOnly ? 'read only' : 'full'],
+      ['access', accessOf(found)],
     ]),
   );
 }
+
+const accessOf = ({ banned, readOnly }: { readonly banned: boolean; readonly readOnly: boolean }): string => {
+  if (banned) return 'none: banned';
+  return readOnly ? 'read only' : 'full';
+};
 
 async function signOut(session: Session, userUuid: string, yes: boolean): Promise<void> {
   if (!yes) {

@@ -8,7 +8,7 @@ import { addressOf, emailField, workspaceField } from './address-fields.ts';
 import { errorBodySchema, refusedAnswer } from './answer.ts';
 
 export interface ConformanceRouteOptions {
-  readonly settings: Pick<AccountSettings, 'workspacesPerEmail' | 'forceHeaderSessions'>;
+  readonly settings: Pick<AccountSettings, 'workspacesPerEmail' | 'endToEndTesting'>;
   readonly signinKeys: Pick<SigninKeys, 'actorId'>;
 }
 
@@ -28,7 +28,7 @@ const premium = z.object({
 const unknown = { status: 400, message: 'There is no such account.' } as const;
 
 export function conformanceRoutes({ settings, signinKeys }: ConformanceRouteOptions): readonly AnyRoute[] {
-  if (!settings.forceHeaderSessions) return [];
+  if (!settings.endToEndTesting) return [];
 
   async function activate(
     { actors, ask }: RequestContext<'public'>,

@@ -4,10 +4,13 @@ import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { openApiDocument } from '../http/openapi.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { type AccountRouteOptions, accountRoutes } from './accounts.ts';
+import { adminRoutes } from './admin.ts';
 import { appPasswordRoutes } from './app-passwords.ts';
+import { auditTrailRoutes } from './audit-trail.ts';
 import { type AuthenticatorRouteOptions, authenticatorRoutes } from './authenticators.ts';
 import { type BridgeTokenRouteOptions, bridgeTokenRoutes } from './bridge-tokens.ts';
 import { type ConformanceRouteOptions, conformanceRoutes } from './conformance.ts';
+import { type EmailedCodeRouteOptions, emailedCodeRoutes } from './emailed-codes.ts';
 import { type HealthRouteOptions, healthRoutes } from './health.ts';
 import { itemRoutes } from './items.ts';
 import { type RecoveryRouteOptions, recoveryRoutes } from './recovery.ts';
@@ -25,6 +28,7 @@ export interface RoutesOptions
     SignInRouteOptions,
     AuthenticatorRouteOptions,
     BridgeTokenRouteOptions,
+    EmailedCodeRouteOptions,
     RecoveryRouteOptions,
     SubscriptionRouteOptions,
     ConformanceRouteOptions,
@@ -50,7 +54,10 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
     ...recoveryRoutes(options),
     ...appPasswordRoutes,
     ...authenticatorRoutes(options),
+    ...emailedCodeRoutes(options),
     ...bridgeTokenRoutes(options),
+    ...auditTrailRoutes,
+    ...adminRoutes,
     ...itemRoutes,
     ...socketRoutes(options),
     descriptionRoute(() => openApiDocument(routes, options.version)),

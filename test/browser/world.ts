@@ -46,7 +46,7 @@ export class World {
     return this.#sameOrigin.loseNextSave(how);
   }
 
-  /** Of the server itself. */
+  /** For what no device asks. */
   get serverUrl(): string {
     return this.#serverUrl;
   }

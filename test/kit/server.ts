@@ -54,6 +54,8 @@ export interface DomainOptions {
 export interface ServerOptions extends DomainOptions {
   readonly cookies?: Partial<CookieOptions>;
   readonly captchaUiUrl?: string;
+  /** Told the client's address of every refused sign-in. */
+  readonly signInFailed?: (clientAddress: string) => void;
   readonly gateway?: Partial<GatewayConfig>;
   readonly host?: Pick<TestHostOptions, 'clock' | 'store' | 'schedule' | 'limits' | 'leaseMs'>;
 }
@@ -144,7 +146,7 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
       refreshLimiter: createRateLimiter(config.rateLimits ?? withoutLimits, clock),
       filesServerUrl: 'http://files.test',
       captchaUiUrl,
-      signInFailed: undefined,
+      signInFailed: options.signInFailed,
     });
     const verifyBearer = createVerifyBearer(sessionTokens);
     const { actors } = host;

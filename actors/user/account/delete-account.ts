@@ -13,6 +13,7 @@
 import type { Turn } from '../../../runtime/command.ts';
 import { type AccountRow, accountTable } from '../../identity/account-table.ts';
 import type { Refused, SignedInAnswer } from '../../reply.ts';
+import { removeAuditTrail } from '../audit/trail.ts';
 import { callerOf } from '../caller.ts';
 import { User } from '../contract.ts';
 import { noProfile, profileSlice } from '../profile.ts';
@@ -66,6 +67,7 @@ function deleteNow(turn: Turn, account: AccountRow): Done | Refused {
   turn.set(rankSlice, noRank);
   endAllSessions(turn);
   for (const uuid of turn.entries(revokedSessionMap).keys()) turn.removeEntry(revokedSessionMap, uuid);
+  removeAuditTrail(turn);
   forgetAddress(turn, account);
   turn.arm(User.timers.purge, turn.nowMs, purgeFromStart);
   return {};

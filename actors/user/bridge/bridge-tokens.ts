@@ -12,9 +12,11 @@ import { sliceMap } from '../../../runtime/slice.ts';
 import { BridgeTokens, invalidBridgeToken } from '../../identity/bridge-tokens.ts';
 import { sessionApiVersions } from '../../identity/session.ts';
 import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
+import { sessionReply } from '../../identity/sign-in-reply.ts';
 import { answerOf, refuse } from '../../reply.ts';
 import { type OwnAccount, ownAccount, ownRow } from '../account/own-account.ts';
-import { signInReply } from '../account/sign-in-reply.ts';
+import { audit } from '../audit/trail.ts';
+import { isBanned } from '../ban.ts';
 import { User } from '../contract.ts';
 import { isoTime } from '../iso-time.ts';
 import { profileSlice } from '../profile.ts';
@@ -56,7 +58,7 @@ const unsupportedVersion = refuse(400, 'This version of the interface is not sup
 const makeBridgeToken = signedInTurn({
   ...User.commands.makeBridgeToken,
   repeat: 'recorded',
-  turn: (turn, { label: given, scope, scopeTagUuids: tags, wrappedKeys, kdfSalt, kdfParams }) => {
+  turn: (turn, { label: given, scope, scopeTagUuids: tags, wrappedKeys, kdfSalt, kdfParams }, _reads, by) => {
     const label = given.trim().slice(0, labelCharactersMax);
     if (label === '') return labelMissing;
     if (turn.entries(bridgeTokenMap).size >= bridgeTokensMax) return tooMany;
@@ -70,6 +72,7 @@ const makeBridgeToken = signedInTurn({
       lastUsedFrom: null,
     };
     turn.setEntry(bridgeTokenMap, made.uuid, made);
+    audit(turn, 'bridge-token-made', by.session, made.uuid);
     const named = { userUuid: turn.self.id, tokenUuid: made.uuid, secret };
     return { mcpToken: shown(made), token: turn.use(BridgeTokens).mint(named) };
   },
@@ -92,19 +95,29 @@ const listBridgeTokens = signedInRead({
 
 const deleteBridgeToken = signedInTurn({
   ...User.commands.deleteBridgeToken,
-  turn: (turn, { bridgeTokenUuid }) => {
+  turn: (turn, { bridgeTokenUuid }, _reads, { session }) => {
     if (turn.entry(bridgeTokenMap, bridgeTokenUuid) === undefined) return unknown;
-    turn.removeEntry(bridgeTokenMap, bridgeTokenUuid);
-    const opened = [...turn.entries(sessionMap).values()].filter(
-      ({ bridgeToken }) => bridgeToken === bridgeTokenUuid,
-    );
-    endSessions(
-      turn,
-      opened.map(({ uuid }) => uuid),
-    );
+    endBridgeToken(turn, bridgeTokenUuid);
+    audit(turn, 'bridge-token-deleted', session, bridgeTokenUuid);
     return { message: 'The bridge token is deleted.' };
   },
 });
+
+/** With the sessions it has opened. */
+function endBridgeToken(turn: Turn, bridgeTokenUuid: string): void {
+  turn.removeEntry(bridgeTokenMap, bridgeTokenUuid);
+  const opened = [...turn.entries(sessionMap).values()].filter(
+    ({ bridgeToken }) => bridgeToken === bridgeTokenUuid,
+  );
+  endSessions(
+    turn,
+    opened.map(({ uuid }) => uuid),
+  );
+}
+
+export function endAllBridgeTokens(turn: Turn): void {
+  for (const uuid of turn.entries(bridgeTokenMap).keys()) endBridgeToken(turn, uuid);
+}
 
 const getBridgeTokenKeys = signedInRead({
   ...User.commands.getBridgeTokenKeys,
@@ -132,10 +145,12 @@ function openBridgeSession(
   const named = turn.entry(bridgeTokenMap, tokenUuid);
   const token = findBySecret(named === undefined ? [] : [named], secret);
   const profile = turn.get(profileSlice);
-  if (token === undefined || profile.state !== 'active') return { refused: invalidBridgeToken };
+  if (token === undefined || profile.state !== 'active' || isBanned(turn))
+    return { refused: invalidBridgeToken };
   if (!sessionApiVersions.includes(apiVersion)) return unsupportedVersion;
   const used = { lastUsedAtMs: turn.nowMs, lastUsedFrom: device.ipAddress };
   turn.setEntry(bridgeTokenMap, tokenUuid, { ...token, ...used });
+  audit(turn, 'bridge-token-used', device, tokenUuid);
   const issued = openSession(turn, {
     ...{ apiVersion, device, ephemeral: false },
     readonly: token.scope === 'read',
@@ -143,7 +158,7 @@ function openBridgeSession(
   });
   const { scope: access, scopeTagUuids } = token;
   return {
-    ...signInReply(ownRow(turn, reads), profile, issued),
+    ...sessionReply(ownRow(turn, reads), profile, issued),
     mcp_scope: { access, ...(scopeTagUuids !== null && { tagUuids: scopeTagUuids }) },
     mcp_key_material: token.keys,
   };

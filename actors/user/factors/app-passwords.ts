@@ -4,9 +4,10 @@
  */
 import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
-import { sliceMap } from '../../../runtime/slice.ts';
+import { type State, sliceMap } from '../../../runtime/slice.ts';
 import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
 import { refuse } from '../../reply.ts';
+import { audit, type Whence } from '../audit/trail.ts';
 import { User } from '../contract.ts';
 import { isoTime } from '../iso-time.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
@@ -39,18 +40,22 @@ const labelMissing = refuse(400, 'Give the app password a name.');
 const tooMany = refuse(400, `There are ${appPasswordsMax} app passwords already. Delete one first.`);
 const unknown = refuse(404, 'There is no such app password.');
 
+export const findAppPassword = (state: State, secret: string): AppPassword | undefined =>
+  findBySecret(state.entries(appPasswordMap).values(), secret);
+
 /** Whether this is one of them; if so its use is recorded. */
-export function acceptAppPassword(turn: Turn, secret: string): boolean {
-  const found = findBySecret(turn.entries(appPasswordMap).values(), secret);
+export function acceptAppPassword(turn: Turn, secret: string, from: Whence): boolean {
+  const found = findAppPassword(turn, secret);
   if (found === undefined) return false;
   turn.setEntry(appPasswordMap, found.uuid, { ...found, lastUsedAtMs: turn.nowMs });
+  audit(turn, 'app-password-used', from, found.uuid);
   return true;
 }
 
 const makeAppPassword = signedInTurn({
   ...User.commands.makeAppPassword,
   repeat: 'recorded',
-  turn: (turn, { label: given }) => {
+  turn: (turn, { label: given }, _reads, { session }) => {
     const label = given.trim().slice(0, 255);
     if (label === '') return labelMissing;
     if (turn.entries(appPasswordMap).size >= appPasswordsMax) return tooMany;
@@ -61,6 +66,7 @@ const makeAppPassword = signedInTurn({
       createdAtMs: turn.nowMs,
       lastUsedAtMs: null,
     });
+    audit(turn, 'app-password-made', session, uuid);
     return { appPassword: { uuid, label, createdAt: isoTime(turn.nowMs) }, password: secret };
   },
 });
@@ -82,9 +88,10 @@ const listAppPasswords = signedInRead({
 
 const deleteAppPassword = signedInTurn({
   ...User.commands.deleteAppPassword,
-  turn: (turn, { appPasswordUuid }) => {
+  turn: (turn, { appPasswordUuid }, _reads, { session }) => {
     if (turn.entry(appPasswordMap, appPasswordUuid) === undefined) return unknown;
     turn.removeEntry(appPasswordMap, appPasswordUuid);
+    audit(turn, 'app-password-deleted', session, appPasswordUuid);
     return { message: 'The app password is deleted.' };
   },
 });

@@ -16,7 +16,8 @@ const notPending = refuse(400, 'This sign-in does not wait for an approval any m
 const listApprovals = signedInWorkflow({
   ...User.commands.listApprovals,
   run: async (workflow) => {
-    const { approvals } = await (await ownSignin(workflow)).ask.pendingApprovals({});
+    const { signin } = await ownSignin(workflow);
+    const { approvals } = await signin.ask.pendingApprovals({});
     const pendingApprovals = approvals.map(({ uuid, userAgent, ipAddress, createdAtMs, expiresAtMs }) => ({
       ...{ uuid, challengeId: uuid, status: 'pending' },
       requestingUserAgent: userAgent ?? '',
@@ -31,8 +32,11 @@ const listApprovals = signedInWorkflow({
 const resolveApproval = signedInWorkflow({
   ...User.commands.resolveApproval,
   run: async (workflow, { challengeId, approve }) => {
-    const signin = await ownSignin(workflow);
-    const { resolved } = await signin.ask.resolveApproval({ uuid: challengeId, approve: approve === true });
+    const { signin, from } = await ownSignin(workflow);
+    const { resolved } = await signin.ask.resolveApproval({
+      ...{ uuid: challengeId, approve: approve === true },
+      ...{ userUuid: workflow.self.id, from },
+    });
     if (!resolved) return notPending;
     return { status: approve === true ? ('approved' as const) : ('denied' as const) };
   },
@@ -48,13 +52,14 @@ export const approvalRequestedTell = tell({
 });
 
 async function ownSignin<Ok>(workflow: SignedInWorkflow<Ok>) {
-  const address = await workflow.turn({
-    turn: (turn) => {
+  const { address, from } = await workflow.turn({
+    turn: (turn, _reads, { session: { userAgent, ipAddress } }) => {
       const { email, workspace } = turn.get(profileSlice);
-      return { email, workspace };
+      return { address: { email, workspace }, from: { userAgent, ipAddress } };
     },
   });
-  return workflow.actors.get(Signin, workflow.use(SigninKeys).actorId(address));
+  const signin = workflow.actors.get(Signin, workflow.use(SigninKeys).actorId(address));
+  return { signin, from };
 }
 
 export const approvalCommands = { listApprovals, resolveApproval };

@@ -20,6 +20,7 @@ import type { Turn } from '../../../runtime/command.ts';
 import { slice, sliceMap } from '../../../runtime/slice.ts';
 import { refuse } from '../../reply.ts';
 import { WebAuthnSettings } from '../../settings.ts';
+import { audit } from '../audit/trail.ts';
 import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
 import { anotherUsers, signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
@@ -122,7 +123,7 @@ const addAuthenticator = signedInWorkflow({
     if (credential === undefined) return notVerified;
     return workflow.lastTurn({
       recorded: true,
-      turn: (turn) => {
+      turn: (turn, _reads, { session }) => {
         if (turn.entries(authenticatorMap).size >= authenticatorsMax) return tooMany;
         if (findByCredential(turn, credential.id) !== undefined) return notVerified;
         if (offeredChallenge(turn) !== challenge) return notVerified;
@@ -138,6 +139,7 @@ const addAuthenticator = signedInWorkflow({
           createdAtMs: turn.nowMs,
           lastUsedAtMs: null,
         });
+        audit(turn, 'security-key-added', session, uuid);
         return { id: uuid };
       },
     });
@@ -155,9 +157,10 @@ const listAuthenticators = signedInRead({
 
 const removeAuthenticator = signedInTurn({
   ...User.commands.removeAuthenticator,
-  turn: (turn, { authenticatorUuid }) => {
+  turn: (turn, { authenticatorUuid }, _reads, { session }) => {
     if (turn.entry(authenticatorMap, authenticatorUuid) === undefined) return unknown;
     turn.removeEntry(authenticatorMap, authenticatorUuid);
+    audit(turn, 'security-key-removed', session, authenticatorUuid);
     return { message: 'The security key is removed.' };
   },
 });
@@ -221,13 +224,14 @@ export async function verifyAssertion(
       credential: {
         id: used.credentialId,
         publicKey: new Uint8Array(used.publicKey),
-        counter: used.counter,
+        // `noteUse` decides about it, so that a repeat of the call finds what that recorded.
+        counter: 0,
         transports: used.transports as AuthenticatorTransport[],
       },
     });
     return verified ? { ...used, counter: authenticationInfo.newCounter } : undefined;
   } catch {
-    // A counter that went backwards, another origin, a broken signature: each is thrown.
+    // Another origin, another challenge, a broken signature: each is thrown.
     return undefined;
   }
 }

@@ -4,6 +4,7 @@
  * credentials.
  */
 import { sharedRead } from '../../../runtime/command.ts';
+import { isBanned } from '../ban.ts';
 import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
 import { settingValue } from '../settings/stored.ts';
@@ -13,7 +14,7 @@ export const escrow = sharedRead({
   answer: (view) => {
     const { state, email, workspace } = view.get(profileSlice);
     const text = settingValue(view, 'ACCOUNT_RECOVERY_ESCROW');
-    if (state !== 'active' || text === null || !isOfPresentForm(text)) return {};
+    if (state !== 'active' || isBanned(view) || text === null || !isOfPresentForm(text)) return {};
     return { escrow: { escrow: text, identifier: email, workspace_identifier: workspace } };
   },
 });

@@ -6,6 +6,7 @@ import type { Turn, View } from '../../../runtime/command.ts';
 import { equalInConstantTime } from '../../identity/session-tokens.ts';
 import { ownAccount, ownRow } from '../account/own-account.ts';
 import { returnAttempts, serverPasswordIs } from '../account/password-guard.ts';
+import { audit } from '../audit/trail.ts';
 import { User } from '../contract.ts';
 import { putSetting, settingValue } from '../settings/stored.ts';
 import { signedInWorkflow } from '../signed-in.ts';
@@ -34,8 +35,9 @@ export const makeRecoveryCodes = signedInWorkflow({
     if (refused !== undefined) return refused;
     return workflow.lastTurn({
       recorded: true,
-      turn: (turn) => {
+      turn: (turn, _reads, { session }) => {
         returnAttempts(turn, account);
+        audit(turn, 'recovery-codes-made', session);
         return { recoveryCodes: generateRecoveryCodes(turn) };
       },
     });

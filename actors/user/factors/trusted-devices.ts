@@ -4,10 +4,11 @@
  */
 import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
-import { sliceMap } from '../../../runtime/slice.ts';
+import { type State, sliceMap } from '../../../runtime/slice.ts';
 import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
 import { refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
+import { audit, type Whence } from '../audit/trail.ts';
 import { User } from '../contract.ts';
 import { deviceInfo } from '../sessions/device-info.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
@@ -42,11 +43,21 @@ export const trustedDeviceMap = sliceMap<TrustedDevice>({
 
 const unknown = refuse(404, 'There is no such trusted device.');
 
+/** The one of this token, if it still counts. */
+export function findTrustedDevice(
+  state: State & { readonly nowMs: number },
+  token: string,
+): TrustedDevice | undefined {
+  const found = findBySecret(state.entries(trustedDeviceMap).values(), token);
+  return found !== undefined && state.nowMs < found.expiresAtMs ? found : undefined;
+}
+
 /** Whether this is the token of one that still counts; it is noted as used now. */
-export function acceptTrustedDevice(turn: Turn, token: string): boolean {
-  const found = findBySecret(turn.entries(trustedDeviceMap).values(), token);
-  if (found === undefined || turn.nowMs >= found.expiresAtMs) return false;
+export function acceptTrustedDevice(turn: Turn, token: string, from: Whence): boolean {
+  const found = findTrustedDevice(turn, token);
+  if (found === undefined) return false;
   turn.setEntry(trustedDeviceMap, found.uuid, { ...found, lastUsedAtMs: turn.nowMs });
+  audit(turn, 'trusted-device-used', from, found.uuid);
   return true;
 }
 
@@ -65,6 +76,7 @@ const trustDevice = signedInTurn({
     const expiresAtMs = turn.nowMs + turn.use(AccountSettings).trustedDeviceAgeMs;
     const device = { uuid, label, secretHash, createdAtMs: turn.nowMs, lastUsedAtMs: null, expiresAtMs };
     turn.setEntry(trustedDeviceMap, uuid, device);
+    audit(turn, 'trusted-device-added', session, uuid);
     const trustedDevice = { uuid, label, token: secret, createdAt: turn.nowMs, expiresAt: expiresAtMs };
     return { trustedDevice };
   },
@@ -88,9 +100,10 @@ const listTrustedDevices = signedInRead({
 
 const distrustDevice = signedInTurn({
   ...User.commands.distrustDevice,
-  turn: (turn, { trustedDeviceUuid }) => {
+  turn: (turn, { trustedDeviceUuid }, _reads, { session }) => {
     if (turn.entry(trustedDeviceMap, trustedDeviceUuid) === undefined) return unknown;
     turn.removeEntry(trustedDeviceMap, trustedDeviceUuid);
+    audit(turn, 'trusted-device-removed', session, trustedDeviceUuid);
     return { message: 'The device is no longer trusted.' };
   },
 });

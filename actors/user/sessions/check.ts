@@ -1,9 +1,6 @@
 /**
  * Whether credentials stand for a living session, in the order of docs/protocol/authentication.md, "Authenticating a
  * request". The MAC is already verified.
- *
- * Legacy tokens of accounts below protocol 004 are not served: registration refuses such accounts, and nothing
- * imports them yet.
  */
 import type { View } from '../../../runtime/command.ts';
 import type { State } from '../../../runtime/slice.ts';
@@ -11,6 +8,7 @@ import type { Credentials } from '../../identity/session-tokens.ts';
 import type { Refusal } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
 import { invalidAuth } from '../../signed-in.ts';
+import { isBanned } from '../ban.ts';
 import { profileSlice } from '../profile.ts';
 import { revokedSessionMap, type Session, sessionMap, standingOf } from './session.ts';
 
@@ -38,7 +36,7 @@ export function checkSession(view: View, credentials: Credentials, nowMs: number
   if (session === undefined || standing === undefined || !isKept(session, nowMs)) {
     return { refused: isRevoked(view, credentials, nowMs) ? revokedSession : invalidAuth };
   }
-  if (view.get(profileSlice).state !== 'active') return { refused: invalidAuth };
+  if (view.get(profileSlice).state !== 'active' || isBanned(view)) return { refused: invalidAuth };
   if (standing === 'replaced' || !accessIsFresh(session, nowMs, settings)) {
     return { refused: expiredAccessToken };
   }
@@ -59,6 +57,7 @@ function findByPrivateIdentifier(state: State, privateIdentifier: string): Sessi
 }
 
 function accessIsFresh(session: Session, nowMs: number, settings: AccountSettings): boolean {
+  if (session.legacy) return true;
   const latestMs = nowMs + settings.accessTokenAgeMs + settings.sessionFreshnessBufferMs;
   return nowMs < session.accessExpiresAtMs && session.accessExpiresAtMs <= latestMs;
 }

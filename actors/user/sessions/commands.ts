@@ -2,6 +2,7 @@
 import { command } from '../../../runtime/command.ts';
 import { refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
+import { audit } from '../audit/trail.ts';
 import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
 import { signedInRead } from '../signed-in.ts';
@@ -23,6 +24,7 @@ const logout = command({
     const graceMs = turn.use(AccountSettings).replacedPairGraceMs;
     if (!standingOf(session, 'accessHash', credentials, turn.nowMs, graceMs)) return invalidSessionToken;
     endSessions(turn, [session.uuid]);
+    audit(turn, 'signed-out', session, session.uuid);
     return { ok: { sessionUuid: session.uuid } };
   },
 });

@@ -3,6 +3,7 @@ import { choice, type Turn } from '../../../runtime/command.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { ownAccount, ownRow } from '../account/own-account.ts';
 import { returnAttempts, serverPasswordIs } from '../account/password-guard.ts';
+import { audit, type Whence } from '../audit/trail.ts';
 import { User } from '../contract.ts';
 import { disableTotp, enableTotp } from '../factors/totp.ts';
 import { sessionMap } from '../sessions/session.ts';
@@ -68,8 +69,9 @@ const showRecoveryCodes = signedInWorkflow({
     const refused = await serverPasswordIs(workflow, account, password);
     if (refused !== undefined) return refused;
     return workflow.lastTurn({
-      turn: (turn) => {
+      turn: (turn, _reads, { session }) => {
         returnAttempts(turn, account);
+        audit(turn, 'recovery-codes-shown', session);
         const setting = revealedSetting(turn, 'RECOVERY_CODES');
         return setting === undefined ? notSet : { success: true, setting };
       },
@@ -84,12 +86,17 @@ const getSetting = choice({
 
 const putAccountSetting = signedInTurn({
   ...User.commands.putSetting,
-  turn: (turn, { name, value, totpToken }) => {
+  turn: (turn, { name, value, totpToken }, _reads, { session }) => {
     const known = accountSettingNamed(name);
     if (known === undefined) return unknownName;
-    if (known === 'MFA_SECRET') return enableTotp(turn, value, totpToken) ?? { success: true };
+    if (known === 'MFA_SECRET') {
+      const refused = enableTotp(turn, value, totpToken);
+      if (refused === undefined) audit(turn, 'authenticator-app-added', session);
+      return refused ?? { success: true };
+    }
     const refused = putByUser(turn, known, value);
     if (refused !== undefined) return refused;
+    if (known === 'ACCOUNT_RECOVERY_ESCROW') audit(turn, 'recovery-escrow-changed', session);
     return knownSetting(known).secret === true
       ? { success: true }
       : { success: true, setting: shownSetting(turn, known) };
@@ -107,19 +114,23 @@ const deleteSetting = signedInWorkflow({
       if (refused !== undefined) return refused;
     }
     return workflow.lastTurn({
-      turn: (turn) => {
+      turn: (turn, _reads, { session }) => {
         if (known === 'MFA_SECRET') returnAttempts(turn, account);
-        return deleteNow(turn, known);
+        return deleteNow(turn, known, session);
       },
     });
   },
 });
 
-function deleteNow(turn: Turn, name: AccountSettingName) {
+function deleteNow(turn: Turn, name: AccountSettingName, from: Whence) {
   if (!isStored(turn, name)) return notSet;
-  if (name === 'MFA_SECRET') disableTotp(turn);
-  else if (knownSetting(name).setBy === 'user') removeSetting(turn, name);
-  else return notChangedHere;
+  if (name === 'MFA_SECRET') {
+    disableTotp(turn);
+    audit(turn, 'authenticator-app-removed', from);
+  } else if (knownSetting(name).setBy === 'user') {
+    removeSetting(turn, name);
+    if (name === 'ACCOUNT_RECOVERY_ESCROW') audit(turn, 'recovery-escrow-changed', from);
+  } else return notChangedHere;
   return { success: true, settingName: name, userUuid: turn.self.id };
 }
 

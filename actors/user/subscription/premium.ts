@@ -14,7 +14,7 @@ export const activatePremium = command({
   ...User.commands.activatePremium,
   turn: (turn, { subscriptionId, planName, endsAtMicros, uploadBytesLimit, cancelPrevious }) => {
     const isActive = turn.get(profileSlice).state === 'active';
-    if (!isActive || !turn.use(AccountSettings).forceHeaderSessions) return { activated: false };
+    if (!isActive || !turn.use(AccountSettings).endToEndTesting) return { activated: false };
     if (cancelPrevious) cancelInvites(turn);
     const sinceMicros = turn.nowMicros;
     const endMicros = endsAtMicros ?? sinceMicros + usualMicros;

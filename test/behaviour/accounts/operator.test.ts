@@ -31,6 +31,7 @@ test('an operator is shown an account and never its keys', async (t) => {
     sessions: 2,
     roles: ['CORE_USER', 'PRO_USER', 'INTERNAL_TEAM_USER'],
     readonly: true,
+    banned: false,
   });
 });
 

@@ -2,7 +2,7 @@ import test from 'ava';
 import type { Device } from '../../kit/device.ts';
 import { startServer, type TestServer } from '../../kit/server.ts';
 
-const conformance = { accounts: { forceHeaderSessions: true } };
+const conformance = { accounts: { endToEndTesting: true } };
 const activate = (server: TestServer, body: object) => server.call('POST', '/e2e/activate-premium', { body });
 const shown = async (device: Device) =>
   (await device.call('GET', `/v1/users/${device.account.userUuid}/subscription`)).body.subscription;

@@ -16,6 +16,9 @@ const turnsOfReaders: Readonly<Record<string, string>> = {
   keyParams: 'stores a challenge, for sessions that may write alone',
   getSetting: 'counts the passwords that are given for the recovery codes',
   listApprovals: 'asks the actor that has them',
+  lookUpUser: 'asks the actor that it is about',
+  getBan: 'asks the actor that it is about',
+  getFlags: 'asks the actor that it is about',
 };
 
 /** Endpoints that change something, or are no GET, and are open to sessions that may only read all the same. */

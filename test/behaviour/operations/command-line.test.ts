@@ -218,6 +218,23 @@ test.serial('user: found by address, shown, and signed out only when that is mea
     code: 0,
     out: 'The user is no longer an administrator.\n',
   });
+  t.like(await run('user', 'ban', userUuid), {
+    code: 1,
+    err: 'This would end 0 sessions of the user and let none begin. Use --yes to do it.\n',
+  });
+  t.deepEqual(await json('user', 'ban', userUuid, '--reason', 'spam', '--yes'), { userUuid, changed: true });
+  t.like(await run('user', 'ban', userUuid, '--yes'), { code: 0, out: 'The user was already banned.\n' });
+  t.regex((await run('user', 'show', userUuid)).out, /^access +none: banned$/m);
+  t.like(await run('user', 'unban', userUuid), { code: 0, out: 'The user may sign in again.\n' });
+  t.deepEqual(await json('user', 'unban', userUuid), { userUuid, changed: false });
+  const [titles = '', newest = ''] = linesOf(await run('user', 'audit', userUuid));
+  t.regex(titles, /^NUMBER +LAST +EVENT +TIMES +FROM +DEVICE$/);
+  t.regex(newest, /^ +\d+ .* UTC +unbanned +1$/);
+  const { events, before } = await json('user', 'audit', userUuid, '--before', '3');
+  t.deepEqual(
+    [events.map(({ event }: { event: string }) => event), before],
+    [['signed-out-by-operator', 'registered'], null],
+  );
   t.like(await run('user', 'demote', nobody), { code: 1, err: 'There is no user with that uuid.\n' });
   t.like(await run('user', 'show', nobody), { code: 1, err: 'There is no user with that uuid.\n' });
   t.like(await run('user', 'show', 'bob'), { code: 64, err: 'user_uuid is not a uuid.\n' });

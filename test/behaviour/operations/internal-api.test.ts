@@ -307,6 +307,45 @@ test('a user is promoted and demoted, which is logged without the address', asyn
   t.false(JSON.stringify(world.log).includes('alice'));
 });
 
+test('a user is banned and unbanned, an administrator only once demoted, and the reason is not logged', async (t) => {
+  const world = await startApi(t);
+  const { userUuid } = await register(world.server);
+  const { ask, failing } = callerOf(t, world.address);
+  await ask(UsersService.promote, { userUuid });
+  const banned = { userUuid, reason: 'a secret reason' };
+  t.is((await failing(UsersService.ban, banned)).code, status.FAILED_PRECONDITION);
+  await ask(UsersService.demote, { userUuid });
+  t.deepEqual(await ask(UsersService.ban, banned), { changed: true });
+  t.deepEqual(await ask(UsersService.ban, banned), { changed: false });
+  t.like(await ask(UsersService.show, { userUuid }), { banned: true, sessions: 0 });
+  t.deepEqual(await ask(UsersService.unban, { userUuid }), { changed: true });
+  t.deepEqual(await ask(UsersService.unban, { userUuid }), { changed: false });
+  t.false((await ask(UsersService.show, { userUuid })).banned);
+  t.like(world.log.slice(-2), [
+    { userUuid, banned: false, changed: true },
+    { userUuid, banned: false, changed: false },
+  ]);
+  t.false(JSON.stringify(world.log).includes('secret'));
+});
+
+test('an audit trail is listed page by page, the newest first', async (t) => {
+  const world = await startApi(t);
+  const { userUuid } = await register(world.server);
+  const { ask, failing } = callerOf(t, world.address);
+  await ask(UsersService.promote, { userUuid });
+  await ask(UsersService.ban, { userUuid, reason: '' }).catch(() => undefined);
+  const newest = await ask(UsersService.listAuditEvents, { userUuid, pageSize: 1, pageToken: '' });
+  t.like(newest, { nextPageToken: '2' });
+  t.like(newest.events[0], { number: 2, event: 'made-administrator', times: 1, device: '', ipAddress: '' });
+  const { nextPageToken: pageToken } = newest;
+  const older = await ask(UsersService.listAuditEvents, { userUuid, pageSize: 1, pageToken });
+  t.like(older, { nextPageToken: '' });
+  t.is(older.events[0]?.event, 'registered');
+  t.is(older.events[0]?.last?.getTime(), world.server.clock.nowMs());
+  const wrong = { userUuid, pageSize: 1, pageToken: 'x' };
+  t.is((await failing(UsersService.listAuditEvents, wrong)).code, status.INVALID_ARGUMENT);
+});
+
 test('a user that is not there is not found, and what is no user is refused in words', async (t) => {
   const { address } = await startApi(t);
   const { failing } = callerOf(t, address);
@@ -318,6 +357,10 @@ test('a user that is not there is not found, and what is no user is refused in w
   t.is((await failing(UsersService.signOut, { userUuid: nobody })).code, status.NOT_FOUND);
   t.is((await failing(UsersService.promote, { userUuid: nobody })).code, status.NOT_FOUND);
   t.is((await failing(UsersService.demote, { userUuid: nobody })).code, status.NOT_FOUND);
+  t.is((await failing(UsersService.ban, { userUuid: nobody, reason: '' })).code, status.NOT_FOUND);
+  t.is((await failing(UsersService.unban, { userUuid: nobody })).code, status.NOT_FOUND);
+  const trail = { userUuid: nobody, pageSize: 0, pageToken: '' };
+  t.is((await failing(UsersService.listAuditEvents, trail)).code, status.NOT_FOUND);
   t.like(await failing(UsersService.find, { email: '', workspace: '' }), { details: 'email is missing.' });
   t.like(await failing(UsersService.show, { userUuid: 'bob' }), { details: 'user_uuid is not a uuid.' });
 });

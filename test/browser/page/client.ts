@@ -25,6 +25,13 @@ export interface Account {
   password: string;
 }
 
+export type OldVersion = '001' | '002' | '003';
+
+export interface OldAccount {
+  registration: Record<string, string | number>;
+  items: object[];
+}
+
 export interface NoteView {
   uuid: string;
   title: string;
@@ -164,6 +171,42 @@ export class Client {
   async isInSync(): Promise<boolean> {
     await this.#app.sync.sync({ awaitAll: true, checkIntegrity: true });
     return !this.#app.sync.isOutOfSync();
+  }
+
+  /** What the client of an old protocol version sent: to register an account, and the notes it saved. */
+  async oldAccount(
+    version: OldVersion,
+    { email, password }: Account,
+    notes: { title: string; text: string }[],
+  ): Promise<OldAccount> {
+    const operator = new SNLibrary[`SNProtocolOperator${version}`](new SNCrypto.SNWebCrypto());
+    const key = await operator.createRootKey(email, password, 'registration');
+    const items = notes.map((note) => {
+      const decrypted = {
+        uuid: crypto.randomUUID(),
+        content_type: 'Note',
+        content: { ...note, references: [] },
+      };
+      return operator.generateEncryptedParametersAsync(new SNLibrary.DecryptedPayload(decrypted), key);
+    });
+    return {
+      registration: { ...key.keyParams.getPortableValue(), email, password: key.serverPassword },
+      items: (await Promise.all(items)).map((item) => ({ ...item })),
+    };
+  }
+
+  protocolVersion(): string | undefined {
+    return this.#app.getUserVersion();
+  }
+
+  upgradeIsAvailable(): Promise<boolean> {
+    return this.#app.protocolUpgradeAvailable();
+  }
+
+  /** To the newest protocol; resolves with what the client tells its user when it fails. */
+  async upgrade(): Promise<string | undefined> {
+    const { success, error } = await this.#app.upgradeProtocolVersion();
+    return success ? undefined : (error?.message ?? 'cancelled');
   }
 
   async createNote(note: { title: string; text: string }): Promise<string> {

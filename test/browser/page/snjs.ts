@@ -16,7 +16,33 @@ export interface Library {
   };
   SessionStrings: { SessionRestored: string };
   ApplicationEvent: { CompletedFullSync: string };
+  /** Of the protocols that accounts were made with before the present one. */
+  SNProtocolOperator001: OldOperatorClass;
+  SNProtocolOperator002: OldOperatorClass;
+  SNProtocolOperator003: OldOperatorClass;
+  DecryptedPayload: new (decrypted: { uuid: string; content_type: string; content: object }) => object;
   GetSortedPayloadsByPriority(entries: DatabaseEntry[], options: LoadOptions): SortedEntries;
+}
+
+type OldOperatorClass = new (crypto: object) => OldOperator;
+
+interface OldOperator {
+  createRootKey(identifier: string, password: string, origination: string): Promise<RootKey>;
+  /** As old clients did it: by the root key itself. */
+  generateEncryptedParametersAsync(decrypted: object, key: RootKey): Promise<EncryptedItem>;
+}
+
+interface RootKey {
+  serverPassword: string;
+  keyParams: { getPortableValue(): Record<string, string | number> };
+}
+
+interface EncryptedItem {
+  uuid: string;
+  content_type: string;
+  content: string;
+  enc_item_key: string;
+  auth_hash?: string;
 }
 
 export interface Crypto {
@@ -78,6 +104,9 @@ export interface Application {
   ): Promise<HttpResponse<unknown>>;
   changePassword(currentPassword: string, newPassword: string): Promise<{ error?: Error }>;
   changeEmail(newEmail: string, currentPassword: string): Promise<{ error?: Error }>;
+  protocolUpgradeAvailable(): Promise<boolean>;
+  upgradeProtocolVersion(): Promise<{ success?: true; canceled?: true; error?: Error }>;
+  getUserVersion(): string | undefined;
   getSessions(): Promise<HttpResponse<SessionEntry[]>>;
   revokeSession(uuid: string): Promise<HttpResponse<unknown> | undefined>;
   revokeAllOtherSessions(): Promise<void>;

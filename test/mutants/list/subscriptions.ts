@@ -117,7 +117,7 @@ export const mutants: readonly Mutant[] = [
     name: 'premium-on-every-server',
     harm: 'Anyone changes the subscription of anyone.',
     file: 'gateway/routes/conformance.ts',
-    find: '  if (!settings.forceHeaderSessions) return [];\n',
+    find: '  if (!settings.endToEndTesting) return [];\n',
     replace: '',
     tests: premium,
   },

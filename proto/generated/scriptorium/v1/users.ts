@@ -104,6 +104,7 @@ export interface UsersShowResponse {
   roles: string[];
   /** The operator's settings allow the account to read only. */
   readOnly: boolean;
+  banned: boolean;
 }
 
 export interface UsersSignOutRequest {
@@ -131,6 +132,58 @@ export interface UsersDemoteRequest {
 export interface UsersDemoteResponse {
   /** The user was an administrator before. */
   changed: boolean;
+}
+
+export interface UsersBanRequest {
+  userUuid: string;
+  /** For other operators and administrators; users are not shown it. */
+  reason: string;
+}
+
+export interface UsersBanResponse {
+  /** The user was not banned before. */
+  changed: boolean;
+}
+
+export interface UsersUnbanRequest {
+  userUuid: string;
+}
+
+export interface UsersUnbanResponse {
+  /** The user was banned before. */
+  changed: boolean;
+}
+
+export interface UsersListAuditEventsRequest {
+  userUuid: string;
+  /** 0: 100. At most 1000. */
+  pageSize: number;
+  /** Of the page before; empty: the newest. */
+  pageToken: string;
+}
+
+export interface UsersListAuditEventsResponse {
+  events: AuditEvent[];
+  /** Empty: there are no older ones. */
+  nextPageToken: string;
+}
+
+export interface AuditEvent {
+  /** Each later event has a greater one. */
+  number: number;
+  /** What happened, such as signed-in. */
+  event: string;
+  /** How often within an hour, from the same place. */
+  times: number;
+  first: Date | undefined;
+  last:
+    | Date
+    | undefined;
+  /** Empty where no device took part, or the user keeps none. */
+  device: string;
+  ipAddress: string;
+  /** The uuid of the session, token, key or user that it is about; may be empty. */
+  about: string;
 }
 
 function createBaseUsersFindRequest(): UsersFindRequest {
@@ -295,6 +348,7 @@ function createBaseUsersShowResponse(): UsersShowResponse {
     itemBytes: 0,
     roles: [],
     readOnly: false,
+    banned: false,
   };
 }
 
@@ -332,6 +386,9 @@ export const UsersShowResponse: MessageFns<UsersShowResponse> = {
     }
     if (message.readOnly !== false) {
       writer.uint32(88).bool(message.readOnly);
+    }
+    if (message.banned !== false) {
+      writer.uint32(96).bool(message.banned);
     }
     return writer;
   },
@@ -435,6 +492,14 @@ export const UsersShowResponse: MessageFns<UsersShowResponse> = {
             }
 
             message.readOnly = reader.bool();
+            continue;
+          }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.banned = reader.bool();
             continue;
           }
         }
@@ -726,6 +791,449 @@ export const UsersDemoteResponse: MessageFns<UsersDemoteResponse> = {
   },
 };
 
+function createBaseUsersBanRequest(): UsersBanRequest {
+  return { userUuid: "", reason: "" };
+}
+
+export const UsersBanRequest: MessageFns<UsersBanRequest> = {
+  encode(message: UsersBanRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.userUuid !== "") {
+      writer.uint32(10).string(message.userUuid);
+    }
+    if (message.reason !== "") {
+      writer.uint32(18).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UsersBanRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUsersBanRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.userUuid = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUsersBanResponse(): UsersBanResponse {
+  return { changed: false };
+}
+
+export const UsersBanResponse: MessageFns<UsersBanResponse> = {
+  encode(message: UsersBanResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.changed !== false) {
+      writer.uint32(8).bool(message.changed);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UsersBanResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUsersBanResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.changed = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUsersUnbanRequest(): UsersUnbanRequest {
+  return { userUuid: "" };
+}
+
+export const UsersUnbanRequest: MessageFns<UsersUnbanRequest> = {
+  encode(message: UsersUnbanRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.userUuid !== "") {
+      writer.uint32(10).string(message.userUuid);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UsersUnbanRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUsersUnbanRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.userUuid = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUsersUnbanResponse(): UsersUnbanResponse {
+  return { changed: false };
+}
+
+export const UsersUnbanResponse: MessageFns<UsersUnbanResponse> = {
+  encode(message: UsersUnbanResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.changed !== false) {
+      writer.uint32(8).bool(message.changed);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UsersUnbanResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUsersUnbanResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.changed = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUsersListAuditEventsRequest(): UsersListAuditEventsRequest {
+  return { userUuid: "", pageSize: 0, pageToken: "" };
+}
+
+export const UsersListAuditEventsRequest: MessageFns<UsersListAuditEventsRequest> = {
+  encode(message: UsersListAuditEventsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.userUuid !== "") {
+      writer.uint32(10).string(message.userUuid);
+    }
+    if (message.pageSize !== 0) {
+      writer.uint32(16).int32(message.pageSize);
+    }
+    if (message.pageToken !== "") {
+      writer.uint32(26).string(message.pageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UsersListAuditEventsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUsersListAuditEventsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.userUuid = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.pageSize = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.pageToken = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUsersListAuditEventsResponse(): UsersListAuditEventsResponse {
+  return { events: [], nextPageToken: "" };
+}
+
+export const UsersListAuditEventsResponse: MessageFns<UsersListAuditEventsResponse> = {
+  encode(message: UsersListAuditEventsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.events) {
+      AuditEvent.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.nextPageToken !== "") {
+      writer.uint32(18).string(message.nextPageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UsersListAuditEventsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUsersListAuditEventsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.events.push(AuditEvent.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.nextPageToken = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAuditEvent(): AuditEvent {
+  return { number: 0, event: "", times: 0, first: undefined, last: undefined, device: "", ipAddress: "", about: "" };
+}
+
+export const AuditEvent: MessageFns<AuditEvent> = {
+  encode(message: AuditEvent, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.number !== 0) {
+      writer.uint32(8).int64(message.number);
+    }
+    if (message.event !== "") {
+      writer.uint32(18).string(message.event);
+    }
+    if (message.times !== 0) {
+      writer.uint32(24).int32(message.times);
+    }
+    if (message.first !== undefined) {
+      Timestamp.encode(toTimestamp(message.first), writer.uint32(34).fork()).join();
+    }
+    if (message.last !== undefined) {
+      Timestamp.encode(toTimestamp(message.last), writer.uint32(42).fork()).join();
+    }
+    if (message.device !== "") {
+      writer.uint32(50).string(message.device);
+    }
+    if (message.ipAddress !== "") {
+      writer.uint32(58).string(message.ipAddress);
+    }
+    if (message.about !== "") {
+      writer.uint32(66).string(message.about);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AuditEvent {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAuditEvent();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.number = longToNumber(reader.int64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.event = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.times = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.first = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.last = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.device = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.ipAddress = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.about = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 export type UsersService = typeof UsersService;
 export const UsersService = {
   /** The user of an address. NOT_FOUND: nobody has it. */
@@ -780,6 +1288,41 @@ export const UsersService = {
     responseSerialize: (value: UsersDemoteResponse): Buffer => Buffer.from(UsersDemoteResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): UsersDemoteResponse => UsersDemoteResponse.decode(value),
   },
+  /**
+   * Ends all sessions of a user and keeps him from opening any, until Unban. NOT_FOUND: as for Promote.
+   * FAILED_PRECONDITION: the user is an administrator, and has to be demoted first.
+   */
+  ban: {
+    path: "/scriptorium.v1.Users/Ban" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: UsersBanRequest): Buffer => Buffer.from(UsersBanRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): UsersBanRequest => UsersBanRequest.decode(value),
+    responseSerialize: (value: UsersBanResponse): Buffer => Buffer.from(UsersBanResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): UsersBanResponse => UsersBanResponse.decode(value),
+  },
+  /** NOT_FOUND: as for Promote. */
+  unban: {
+    path: "/scriptorium.v1.Users/Unban" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: UsersUnbanRequest): Buffer => Buffer.from(UsersUnbanRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): UsersUnbanRequest => UsersUnbanRequest.decode(value),
+    responseSerialize: (value: UsersUnbanResponse): Buffer => Buffer.from(UsersUnbanResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): UsersUnbanResponse => UsersUnbanResponse.decode(value),
+  },
+  /** What happened to an account, the newest first, as its user may read it. NOT_FOUND: as for Promote. */
+  listAuditEvents: {
+    path: "/scriptorium.v1.Users/ListAuditEvents" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: UsersListAuditEventsRequest): Buffer =>
+      Buffer.from(UsersListAuditEventsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): UsersListAuditEventsRequest => UsersListAuditEventsRequest.decode(value),
+    responseSerialize: (value: UsersListAuditEventsResponse): Buffer =>
+      Buffer.from(UsersListAuditEventsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): UsersListAuditEventsResponse => UsersListAuditEventsResponse.decode(value),
+  },
 } as const;
 
 export interface UsersServer extends UntypedServiceImplementation {
@@ -793,6 +1336,15 @@ export interface UsersServer extends UntypedServiceImplementation {
   promote: handleUnaryCall<UsersPromoteRequest, UsersPromoteResponse>;
   /** Makes a user one like any other, whatever the operator's settings list. NOT_FOUND: as for Promote. */
   demote: handleUnaryCall<UsersDemoteRequest, UsersDemoteResponse>;
+  /**
+   * Ends all sessions of a user and keeps him from opening any, until Unban. NOT_FOUND: as for Promote.
+   * FAILED_PRECONDITION: the user is an administrator, and has to be demoted first.
+   */
+  ban: handleUnaryCall<UsersBanRequest, UsersBanResponse>;
+  /** NOT_FOUND: as for Promote. */
+  unban: handleUnaryCall<UsersUnbanRequest, UsersUnbanResponse>;
+  /** What happened to an account, the newest first, as its user may read it. NOT_FOUND: as for Promote. */
+  listAuditEvents: handleUnaryCall<UsersListAuditEventsRequest, UsersListAuditEventsResponse>;
 }
 
 export interface UsersClient extends Client {
@@ -875,6 +1427,57 @@ export interface UsersClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: UsersDemoteResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Ends all sessions of a user and keeps him from opening any, until Unban. NOT_FOUND: as for Promote.
+   * FAILED_PRECONDITION: the user is an administrator, and has to be demoted first.
+   */
+  ban(
+    request: UsersBanRequest,
+    callback: (error: ServiceError | null, response: UsersBanResponse) => void,
+  ): ClientUnaryCall;
+  ban(
+    request: UsersBanRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: UsersBanResponse) => void,
+  ): ClientUnaryCall;
+  ban(
+    request: UsersBanRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: UsersBanResponse) => void,
+  ): ClientUnaryCall;
+  /** NOT_FOUND: as for Promote. */
+  unban(
+    request: UsersUnbanRequest,
+    callback: (error: ServiceError | null, response: UsersUnbanResponse) => void,
+  ): ClientUnaryCall;
+  unban(
+    request: UsersUnbanRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: UsersUnbanResponse) => void,
+  ): ClientUnaryCall;
+  unban(
+    request: UsersUnbanRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: UsersUnbanResponse) => void,
+  ): ClientUnaryCall;
+  /** What happened to an account, the newest first, as its user may read it. NOT_FOUND: as for Promote. */
+  listAuditEvents(
+    request: UsersListAuditEventsRequest,
+    callback: (error: ServiceError | null, response: UsersListAuditEventsResponse) => void,
+  ): ClientUnaryCall;
+  listAuditEvents(
+    request: UsersListAuditEventsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: UsersListAuditEventsResponse) => void,
+  ): ClientUnaryCall;
+  listAuditEvents(
+    request: UsersListAuditEventsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: UsersListAuditEventsResponse) => void,
   ): ClientUnaryCall;
 }
 

@@ -1,7 +1,7 @@
 import type { Migration } from '../../runtime/migration.ts';
 
 export const subscriptionInvite: Migration = {
-  id: 'domain-0013-subscription-invite',
+  id: 'domain-0014-subscription-invite',
   sql: `
     CREATE TABLE IF NOT EXISTS subscription_invite (
       user_uuid uuid NOT NULL,

@@ -1,0 +1,62 @@
+/**
+ * The ban of an account (docs/protocol/authentication.md, "Banned accounts"), by an operator or an administrator.
+ *
+ * Invariants:
+ * - It ends every session in its own commit, so that tokens are worthless and sockets are closed with it, and no way of
+ *   signing in opens another while it lasts.
+ * - Factors, bridge tokens and app passwords stay, of no use while it lasts: without them the account would come out of
+ *   the ban with less protection than it had. Trusted devices go, and whoever was half through a sign-in begins again.
+ * - Of administrators who ban each other at the same moment one at least remains. Who bans is marked as doing so before
+ *   another is asked, and who is marked cannot be banned; so in no circle of bans can each have ended before the one that
+ *   follows from it. There is no list of administrators that could be counted instead.
+ */
+import { z } from 'zod';
+import type { Turn, View } from '../../../runtime/command.ts';
+import { slice } from '../../../runtime/slice.ts';
+import { SigninKeys } from '../../identity/signin-keys.ts';
+import { Signin } from '../../signin/contract.ts';
+import { audit } from '../audit/trail.ts';
+import { banSlice } from '../ban.ts';
+import { distrustAllDevices } from '../factors/trusted-devices.ts';
+import { profileSlice } from '../profile.ts';
+import { isAdministrator } from '../rank.ts';
+import { endAllSessions } from '../sessions/end.ts';
+
+/** Longer than any call may take. */
+const markMs = 120_000;
+
+/** Until when this administrator counts as banning somebody. */
+export const banningSlice = slice<number>({ name: 'banning', format: 1, schema: z.number(), initial: 0 });
+
+export const markBanning = (turn: Turn): void => turn.set(banningSlice, turn.nowMs + markMs);
+export const unmarkBanning = (turn: Turn): void => turn.set(banningSlice, 0);
+
+export type BanOutcome = 'set' | 'unchanged' | 'administrator' | 'busy';
+
+/** `administrator`: an operator has to demote it first. `busy`: it bans somebody itself right now. */
+export function ban(turn: Turn, by: 'operator' | 'administrator', reason: string | null): BanOutcome {
+  if (isAdministrator(turn) && by === 'operator') return 'administrator';
+  if (turn.nowMs < turn.get(banningSlice)) return 'busy';
+  const before = turn.get(banSlice);
+  turn.set(banSlice, { atMs: before?.atMs ?? turn.nowMs, reason });
+  if (before !== null) return 'unchanged';
+  endAllSessions(turn);
+  distrustAllDevices(turn);
+  const { email, workspace } = turn.get(profileSlice);
+  turn.tell(Signin, turn.use(SigninKeys).actorId({ email, workspace })).forgetChallenges();
+  audit(turn, 'banned');
+  return 'set';
+}
+
+export function unban(turn: Turn): BanOutcome {
+  if (turn.get(banSlice) === null) return 'unchanged';
+  turn.set(banSlice, null);
+  audit(turn, 'unbanned');
+  return 'set';
+}
+
+export function banStatus(view: View) {
+  const { email, workspace } = view.get(profileSlice);
+  const { atMs = null, reason = null } = view.get(banSlice) ?? {};
+  return { email, workspace, banned: atMs !== null, bannedAtMs: atMs, banReason: reason };
+}

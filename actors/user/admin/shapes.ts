@@ -1,0 +1,54 @@
+/** What administrators ask, each of their own actor (docs/protocol/account.md, "Administration"). */
+import { z } from 'zod';
+import { signedIn } from '../../signed-in.ts';
+import { isStorableText } from '../../storable-text.ts';
+import { banReasonCharactersMax } from '../ban.ts';
+
+/** As people type it. */
+const email = z.string().max(1_024).refine(isStorableText);
+const workspace_identifier = z.string().max(256).refine(isStorableText).nullish();
+/** Of the path. */
+const userUuid = z.string().max(64);
+const reason = z.string().max(banReasonCharactersMax).refine(isStorableText);
+
+const ban = { banned: z.boolean(), bannedAt: z.string().nullable(), banReason: z.string().nullable() };
+
+/** Refusals: 403 for everybody else, 404 for a user who does not exist. */
+export const adminShapes = {
+  lookUpUser: signedIn({
+    access: 'reads',
+    fields: z.object({ email, workspace_identifier }),
+    ok: z.object({ uuid: z.string() }),
+  }),
+  getBan: signedIn({
+    access: 'reads',
+    fields: z.object({ email, workspace_identifier }),
+    ok: z.object({ uuid: z.string(), email: z.string(), ...ban }),
+  }),
+  /** Refusals: 400 for oneself, 409 for an administrator who bans somebody right now. */
+  setBan: signedIn({
+    access: 'writes',
+    fields: z.object({ userUuid, banned: z.boolean(), banReason: reason.nullish() }),
+    ok: z.object({ success: z.boolean(), uuid: z.string(), ...ban }),
+  }),
+  getFlags: signedIn({
+    access: 'reads',
+    fields: z.object({ userUuid }),
+    ok: z.object({
+      userUuid: z.string(),
+      flags: z.record(z.string(), z.string().nullable()),
+      nextcloudAppPasswordConfigured: z.boolean(),
+    }),
+  }),
+  /** Refusals: 400 for a name or a value that is not allowed. */
+  setFlag: signedIn({
+    access: 'writes',
+    fields: z.object({ userUuid, name: z.string().max(64), value: z.string().max(64).nullable() }),
+    ok: z.object({
+      success: z.boolean(),
+      userUuid: z.string(),
+      name: z.string(),
+      value: z.string().nullable(),
+    }),
+  }),
+};

@@ -1,0 +1,166 @@
+/**
+ * The audit trail of an account (docs/protocol/account.md, "Audit trail"; why it is stored like this:
+ * docs/decisions/0024-an-audit-trail-in-the-actor.md).
+ *
+ * Invariants:
+ * - An event is written in the turn, and so in the commit, of what it tells of: neither is ever there without the other.
+ * - No command changes or removes an event. The oldest page goes when there are too many, what is too old by a timer, and
+ *   everything with the account.
+ * - It costs one slice, which holds a page at most; a page that is full becomes a row.
+ */
+import { z } from 'zod';
+import { type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
+import { slice } from '../../../runtime/slice.ts';
+import type { Device } from '../../identity/session.ts';
+import { AccountSettings } from '../../settings.ts';
+import { User } from '../contract.ts';
+import { deviceInfo } from '../sessions/device-info.ts';
+import { settingValue } from '../settings/stored.ts';
+import { type AuditEvent, type AuditEventName, auditEventSchema } from './event.ts';
+import { auditPageTable } from './page-table.ts';
+
+/** Small, as it is in memory while the account is in use. */
+export const eventsPerPage = 8;
+export const auditPagesMax = 128;
+
+/** Within it the same event from the same place is counted, so that nobody can push out the trail by repeating one. */
+const sameEventMs = 3_600_000;
+const deviceCharactersMax = 128;
+/** An account that is in use every day is not trimmed more often than that. */
+const trimPauseMs = 86_400_000;
+
+interface Trail {
+  readonly next: number;
+  /** How many pages have become rows. */
+  readonly pages: number;
+  /** The page that is not full, oldest first. */
+  readonly recent: readonly AuditEvent[];
+  /** Whether the timer that removes what is too old is armed. */
+  readonly trimming: boolean;
+}
+
+export const auditSlice = slice<Trail>({
+  name: 'audit',
+  format: 1,
+  schema: z.object({
+    next: z.int(),
+    pages: z.int(),
+    recent: z.array(auditEventSchema).readonly(),
+    trimming: z.boolean(),
+  }),
+  initial: { next: 1, pages: 0, recent: [], trimming: false },
+});
+
+/** From where something was done: a session or a request. */
+export type Whence = Pick<Device, 'userAgent' | 'ipAddress'>;
+
+/** Call in the turn of what it tells of. Without `from` no device of the user took part. */
+export function audit(
+  turn: Turn,
+  event: AuditEventName,
+  from: Whence | null = null,
+  about: string | null = null,
+): void {
+  const trail = turn.get(auditSlice);
+  const at = { firstAtMs: turn.nowMs, lastAtMs: turn.nowMs };
+  const happened: AuditEvent = { number: trail.next, event, times: 1, ...at, ...shownOf(turn, from), about };
+  const repeated = trail.recent.find((each) => isRepeat(each, happened));
+  const added =
+    repeated === undefined
+      ? { ...trail, next: trail.next + 1, recent: [...trail.recent, happened] }
+      : {
+          ...trail,
+          recent: trail.recent.map((each) => (each === repeated ? again(each, turn.nowMs) : each)),
+        };
+  if (!trail.trimming) turn.arm(User.timers.trimAuditTrail, turn.nowMs + ageMsOf(turn), null);
+  turn.set(auditSlice, { ...turnPage(turn, added), trimming: true });
+}
+
+/** The rows that a reader of the whole trail needs. */
+export const auditPages = (view: View) => ({
+  pages: keys(auditPageTable, slotKeys(view)),
+});
+
+export interface AuditPages {
+  readonly pages: KeysResult<typeof auditPageTable>;
+}
+
+/** Those that are not too old, the newest first, of numbers below `before`. */
+export function auditTrail(
+  view: View & { readonly nowMs: number },
+  { pages }: AuditPages,
+  { before, limit }: { readonly before: number; readonly limit: number },
+): { readonly events: readonly AuditEvent[]; readonly before: number | null } {
+  const stored = slotKeys(view).flatMap((key) => eventsOf(pages.get(key)?.events));
+  // A page may have become a row since the slice was read.
+  const all = new Map([...stored, ...view.get(auditSlice).recent].map((each) => [each.number, each]));
+  const cutMs = view.nowMs - ageMsOf(view);
+  const wanted = [...all.values()]
+    .filter(({ number, lastAtMs }) => number < before && lastAtMs > cutMs)
+    .toSorted((a, b) => b.number - a.number);
+  const events = wanted.slice(0, limit);
+  return { events, before: wanted.length > limit ? (events.at(-1)?.number ?? null) : null };
+}
+
+/** Removes what is too old, and comes again while anything is left. */
+export function trimAuditTrail(turn: Turn, { pages }: AuditPages): void {
+  const trail = turn.get(auditSlice);
+  const cutMs = turn.nowMs - ageMsOf(turn);
+  const recent = trail.recent.filter(({ lastAtMs }) => lastAtMs > cutMs);
+  const left = [...recent];
+  for (const key of slotKeys(turn)) {
+    const events = eventsOf(pages.get(key)?.events);
+    if (events.some(({ lastAtMs }) => lastAtMs > cutMs)) left.push(...events);
+    else if (events.length > 0) turn.remove(auditPageTable, key);
+  }
+  const [oldest] = left.map(({ lastAtMs }) => lastAtMs).toSorted((a, b) => a - b);
+  turn.set(auditSlice, { ...trail, recent, trimming: oldest !== undefined });
+  if (oldest === undefined) return;
+  turn.arm(User.timers.trimAuditTrail, Math.max(oldest + ageMsOf(turn), turn.nowMs + trimPauseMs), null);
+}
+
+/** In the commit that deletes the account. */
+export function removeAuditTrail(turn: Turn): void {
+  for (const key of slotKeys(turn)) turn.remove(auditPageTable, key);
+  turn.set(auditSlice, auditSlice.initial);
+  turn.disarm(User.timers.trimAuditTrail);
+}
+
+/** A full page becomes a row, in the place of the oldest where all slots are taken. */
+function turnPage(turn: Turn, trail: Trail): Trail {
+  if (trail.recent.length < eventsPerPage) return trail;
+  const slot = trail.pages % auditPagesMax;
+  turn.put(auditPageTable, { user_uuid: turn.self.id, slot, events: JSON.stringify(trail.recent) });
+  return { ...trail, pages: trail.pages + 1, recent: [] };
+}
+
+function slotKeys(view: View): { user_uuid: string; slot: number }[] {
+  const used = Math.min(view.get(auditSlice).pages, auditPagesMax);
+  return Array.from({ length: used }, (_, slot) => ({ user_uuid: view.self.id, slot }));
+}
+
+const eventsOf = (json: string | undefined): readonly AuditEvent[] =>
+  json === undefined ? [] : z.array(auditEventSchema).parse(JSON.parse(json));
+
+const isRepeat = (earlier: AuditEvent, later: AuditEvent): boolean =>
+  later.lastAtMs - earlier.firstAtMs < sameEventMs &&
+  // Anyone can cause these, from as many networks as he has.
+  (earlier.event === 'sign-in-failed' ||
+    (earlier.device === later.device && earlier.ipAddress === later.ipAddress)) &&
+  earlier.event === later.event &&
+  earlier.about === later.about;
+
+const again = (event: AuditEvent, nowMs: number): AuditEvent => ({
+  ...event,
+  times: event.times + 1,
+  lastAtMs: nowMs,
+});
+
+function shownOf(view: View, from: Whence | null): Pick<AuditEvent, 'device' | 'ipAddress'> {
+  if (from === null) return { device: null, ipAddress: null };
+  const isKept = from.userAgent !== null && settingValue(view, 'LOG_SESSION_USER_AGENT') === 'enabled';
+  const device = isKept ? deviceInfo(from.userAgent).slice(0, deviceCharactersMax) : null;
+  return { device, ipAddress: from.ipAddress };
+}
+
+const ageMsOf = (view: View): number => view.use(AccountSettings).auditAgeMs;

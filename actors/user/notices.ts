@@ -1,0 +1,55 @@
+/**
+ * Mails that tell users of what happened to their account (docs/protocol/account.md, "Mails about the account"). Told to the
+ * mailer in the commit of what they tell of; without a relay it drops them. An account whose name is no address has none.
+ */
+import type { Turn } from '../../runtime/command.ts';
+import { mailAddress } from '../mailer/address.ts';
+import { sealMail, tellToSend } from '../mailer/outgoing.ts';
+import type { Whence } from './audit/trail.ts';
+import { isoTime } from './iso-time.ts';
+import { deviceInfo } from './sessions/device-info.ts';
+import { settingValue } from './settings/stored.ts';
+
+const ifItWasYou = 'If it was you, there is nothing to do.';
+const ifNot =
+  'If it was not, change your password, and end the sessions that you do not know: your app lists them under its account ' +
+  'settings.';
+
+/** Nobody is told who has muted mails about sign-ins. */
+export function noteNewDevice(turn: Turn, email: string, from: Whence): void {
+  if (settingValue(turn, 'MUTE_SIGN_IN_EMAILS') === 'muted') return;
+  const where = from.ipAddress === null ? [] : [`Address: ${from.ipAddress}`];
+  send(turn, email, 'New sign-in to your notes', [
+    'Somebody signed in to your account with your password, from a device and a network that were not known before.',
+    [`Time: ${isoTime(turn.nowMs)}`, `Device: ${deviceInfo(from.userAgent)}`, ...where].join('\n'),
+    `${ifItWasYou} ${ifNot}`,
+  ]);
+}
+
+/** To the address that the account gives up. The new one may be an intruder's, or a secret: it is not named. */
+export function noteMove(turn: Turn, oldEmail: string): void {
+  send(turn, oldEmail, 'The address of your notes has changed', [
+    'The account that had this e-mail address has another one now. From now on this address signs in to nothing, and no mail ' +
+      'about the account comes here any more.',
+    `Time: ${isoTime(turn.nowMs)}`,
+    `${ifItWasYou} If it was not, ask whoever runs this server for help at once.`,
+  ]);
+}
+
+export function noteRecovery(turn: Turn, email: string): void {
+  send(turn, email, 'Recovery codes were used to sign in to your notes', [
+    'Somebody signed in to your account with your password and your recovery codes. That has turned its second factor off, ' +
+      'and the codes do not work any more.',
+    `Time: ${isoTime(turn.nowMs)}`,
+    `${ifItWasYou} ${ifNot}`,
+  ]);
+}
+
+function send(turn: Turn, email: string, subject: string, paragraphs: readonly string[]): void {
+  const recipient = mailAddress(email);
+  if (recipient === undefined) return;
+  const id = `notice:${turn.random.uuid()}`;
+  const text = `${paragraphs.join('\n\n')}\n`;
+  const notice = { id, source: 'security-notice', userUuid: turn.self.id, recipient, subject, text } as const;
+  tellToSend(turn, sealMail(turn, notice));
+}

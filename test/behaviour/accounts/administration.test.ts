@@ -1,0 +1,166 @@
+/** The rows of administrators, asked over HTTP. */
+import test, { type ExecutionContext } from 'ava';
+import { UserAdministration } from '../../../actors/user/operator-contract.ts';
+import { alice, bob, register, signIn, statusOf, tokensOf } from '../../kit/account.ts';
+import type { Device } from '../../kit/device.ts';
+import { type ServerOptions, startServer } from '../../kit/server.ts';
+
+const nobody = '11111111-1111-4111-8111-111111111111';
+
+async function administered(t: ExecutionContext, options: ServerOptions = {}) {
+  const accounts = { adminEmails: new Set([alice.email]), ...options.accounts };
+  const server = await startServer(t, { ...options, accounts });
+  const admin = await server.device();
+  const user = await server.device(bob.email);
+  const ban = (userUuid: string, body: object, by: Device = admin) =>
+    by.call('PUT', `/v1/admin/users/${userUuid}/ban-status`, { body });
+  return { server, admin, user, ban, uuid: user.account.userUuid };
+}
+
+test('an administrator looks up, bans and unbans a user, and is shown when and why', async (t) => {
+  const { server, admin, user, ban, uuid } = await administered(t);
+  const address = encodeURIComponent(' Bob@Example.org ');
+  t.deepEqual((await admin.call('GET', `/v1/admin/lookup-user/${address}`)).body, { uuid });
+  const path = `/v1/admin/users/${address}/ban-status`;
+  const none = { banned: false, bannedAt: null, banReason: null };
+  t.deepEqual((await admin.call('GET', path)).body, { uuid, email: bob.email, ...none });
+  const bannedAt = new Date(server.clock.nowMs()).toISOString();
+  const answer = await ban(uuid, { banned: true, banReason: 'spam' });
+  const banned = { banned: true, bannedAt, banReason: 'spam' };
+  t.deepEqual([answer.status, answer.body], [200, { success: true, uuid, ...banned }]);
+  t.is(await statusOf(server, user.account), '401 invalid-auth');
+  await server.advance(1_000);
+  t.deepEqual((await ban(uuid, { banned: true, banReason: 'worse' })).body.bannedAt, bannedAt);
+  t.deepEqual((await admin.call('GET', `${path}/`)).body, {
+    ...{ uuid, email: bob.email, ...banned },
+    banReason: 'worse',
+  });
+  t.deepEqual((await ban(uuid, { banned: false })).body, { success: true, uuid, ...none });
+  t.is(await statusOf(server, user.account), '401 invalid-auth');
+  t.is(await statusOf(server, tokensOf(await signIn(server, bob))), '200');
+});
+
+test('a sign-in to a banned account is told so only with the right password', async (t) => {
+  const { server, ban, uuid } = await administered(t);
+  await ban(uuid, { banned: true });
+  const right = await signIn(server, bob);
+  t.is(right.status, 401);
+  t.deepEqual(right.body, { error: { message: 'Your account has been suspended.' } });
+  const wrong = await signIn(server, { ...bob, password: 'x' });
+  t.is(wrong.status, 401);
+  t.is(wrong.body.error.message, 'Invalid email or password');
+});
+
+test('only administrators get anything, and others do not learn who exists', async (t) => {
+  const { server, user, ban, uuid } = await administered(t);
+  const paths = [
+    `/v1/admin/lookup-user/${alice.email}`,
+    '/v1/admin/lookup-user/nobody@example.org',
+    `/v1/admin/users/${alice.email}/ban-status`,
+    `/v1/admin/users/${uuid}/feature-flags`,
+    `/v1/admin/users/${nobody}/feature-flags`,
+  ];
+  for (const path of paths) {
+    const { status, body } = await user.call('GET', path);
+    t.deepEqual([path, status, body.error.tag], [path, 403, 'admin-required']);
+    t.is((await server.call('GET', path)).status, 401);
+  }
+  for (const named of [uuid, nobody, 'x']) {
+    t.is((await ban(named, { banned: true }, user)).status, 403);
+    const body = { name: 'AI_ENABLED', value: 'true' };
+    t.is((await user.call('PUT', `/v1/admin/users/${named}/feature-flags`, { body })).status, 403);
+  }
+  t.is(await statusOf(server, user.account), '200');
+});
+
+test('what names nobody is not found, and a ban that says neither yes nor no is refused', async (t) => {
+  const { admin, ban, uuid } = await administered(t);
+  const statusAt = async (path: string) => (await admin.call('GET', path)).status;
+  t.is(await statusAt('/v1/admin/lookup-user/nobody@example.org'), 404);
+  t.is(await statusAt('/v1/admin/users/nobody@example.org/ban-status'), 404);
+  t.is(await statusAt(`/v1/admin/users/${nobody}/feature-flags`), 404);
+  for (const named of [nobody, 'x']) t.is((await ban(named, { banned: true })).status, 404);
+  for (const banned of ['true', 1, null, undefined]) t.is((await ban(uuid, { banned })).status, 400);
+  t.is((await ban(uuid, { banned: true, banReason: 'x'.repeat(1_025) })).status, 400);
+});
+
+test('an address with several accounts names that of the workspace, the default one unless said', async (t) => {
+  const { server, admin, uuid } = await administered(t, { accounts: { workspacesPerEmail: true } });
+  const other = await register(server, { ...bob, workspace_identifier: 'other' });
+  const path = `/v1/admin/lookup-user/${bob.email}`;
+  t.is((await admin.call('GET', path)).body.uuid, uuid);
+  t.is((await admin.call('GET', `${path}?workspace_identifier=other`)).body.uuid, other.userUuid);
+  t.is((await admin.call('GET', `${path}?workspace_identifier=third`)).status, 404);
+});
+
+test('nobody bans himself, so that one administrator always remains', async (t) => {
+  const { server, admin, ban } = await administered(t);
+  const self = admin.account.userUuid;
+  t.is((await ban(self, { banned: true })).status, 400);
+  t.is((await ban(self.toUpperCase(), { banned: true })).status, 400);
+  t.is(await statusOf(server, admin.account), '200');
+});
+
+test('an administrator bans another, and an operator demotes one before banning', async (t) => {
+  const { server, user, ban, uuid } = await administered(t);
+  const asked = server.host.actors.get(UserAdministration, uuid).ask;
+  await asked.operatorSetAdministrator({ administrator: true });
+  const byOperator = { banned: true, reason: null, by: 'operator' } as const;
+  t.is((await asked.operatorSetBan(byOperator)).outcome, 'administrator');
+  t.is(await statusOf(server, user.account), '200');
+  t.is((await ban(uuid, { banned: true })).status, 200);
+  t.is(await statusOf(server, user.account), '401 invalid-auth');
+});
+
+test('flags are set and removed by administrators, and what cannot be is refused', async (t) => {
+  const { admin, user, uuid } = await administered(t);
+  const path = `/v1/admin/users/${uuid}/feature-flags`;
+  const put = (name: string, value: unknown) => admin.call('PUT', path, { body: { name, value } });
+  t.deepEqual((await put('AI_REQUEST_LIMIT', '50')).body, {
+    ...{ success: true, userUuid: uuid },
+    ...{ name: 'AI_REQUEST_LIMIT', value: '50' },
+  });
+  await put('ai_enabled', 'false');
+  const { body } = await admin.call('GET', path);
+  t.like(body, { userUuid: uuid, nextcloudAppPasswordConfigured: false });
+  t.like(body.flags, { AI_ENABLED: 'false', AI_REQUEST_LIMIT: '50', EMAIL_BACKUP_FREQUENCY: null });
+  t.is((await put('AI_ENABLED', null)).status, 200);
+  t.is((await admin.call('GET', path)).body.flags.AI_ENABLED, null);
+  for (const [name, value] of [
+    ['MFA_SECRET', 'x'],
+    ['AI_ENABLED', 'perhaps'],
+    ['AI_REQUEST_LIMIT', '-1'],
+    ['EMAIL_BACKUP_FREQUENCY', 'hourly'],
+    ['AI_ENABLED', 7],
+  ] as const) {
+    t.is((await put(name, value)).status, 400);
+  }
+  const trail = await user.call('GET', `/v1/users/${uuid}/audit-trail`);
+  t.is(trail.body.events[0].event, 'flag-changed-by-administrator');
+  t.false(trail.text.includes('AI_'));
+});
+
+test('what an administrator did is in both trails', async (t) => {
+  const { server, admin, ban, uuid } = await administered(t);
+  await ban(uuid, { banned: true, banReason: 'a secret reason' });
+  await ban(uuid, { banned: false });
+  const own = await admin.call('GET', `/v1/users/${admin.account.userUuid}/audit-trail`);
+  t.like(own.body.events[0], { event: 'unbanned-another', about: uuid });
+  t.like(own.body.events[1], { event: 'banned-another', about: uuid });
+  const { access } = tokensOf(await signIn(server, bob));
+  const theirs = await server.call('GET', `/v1/users/${uuid}/audit-trail`, { bearer: access });
+  t.deepEqual(
+    theirs.body.events.slice(1, 3).map(({ event }: { event: string }) => event),
+    ['unbanned', 'banned'],
+  );
+  t.false(theirs.text.includes('a secret reason'));
+});
+
+test('a session of an administrator that may only read looks up and bans nobody', async (t) => {
+  const { admin, ban, uuid } = await administered(t, {
+    accounts: { readonlyUsers: new Set([alice.email]) },
+  });
+  t.is((await admin.call('GET', `/v1/admin/lookup-user/${bob.email}`)).status, 200);
+  const refused = await ban(uuid, { banned: true });
+  t.deepEqual([refused.status, refused.body.error.tag], [403, 'read-only-access']);
+});

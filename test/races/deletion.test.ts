@@ -1,0 +1,128 @@
+/** Deletions of accounts, each killed at another of its steps on three nodes: nothing of the account is ever left. */
+import test from 'ava';
+import type { SignInReply } from '../../actors/identity/session.ts';
+import type { Answer } from '../../actors/reply.ts';
+import { User } from '../../actors/user/contract.ts';
+import { purgeBatchItems } from '../../actors/user/purge.ts';
+import { NotFoundError } from '../../runtime/errors.ts';
+import { StoreError } from '../../runtime/store/store.ts';
+import { alice } from '../kit/account.ts';
+import { type ClusterNode, TestCluster } from '../kit/cluster.ts';
+import { note } from '../kit/items.ts';
+import { domainOf, sessionTokens } from '../kit/server.ts';
+
+const hourMs = 3_600_000;
+const minuteMs = 60_000;
+const device = { userAgent: 'a test', ipAddress: '203.0.113.7', snjsVersion: null, applicationVersion: null };
+const userUuid = '5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11';
+const password = 'the password';
+const owned = ['account', 'item', 'audit_page'];
+/** More than a purge takes in one commit. */
+const itemCount = 2 * purgeBatchItems + 1;
+
+const register = ({ cluster }: World, uuid: string) =>
+  cluster.until(
+    cluster.actors.get(User, uuid).ask.register({
+      ...{ email: alice.email, workspace: 'default', password, device },
+      ...{ apiVersion: '20200115', ephemeral: false },
+      keyParams: { pw_nonce: 'nonce', version: '004' },
+    }),
+  );
+
+function credentialsOf(answer: Answer<SignInReply>) {
+  if (!('ok' in answer)) throw new Error(answer.refused.message);
+  const { ok } = answer;
+  const credentials = 'session' in ok ? sessionTokens.verify(ok.session.access_token, []) : undefined;
+  if (credentials === undefined) throw new Error('the token is not one');
+  return credentials;
+}
+
+/** An account with items, full pages of its trail, and something of every other kind. */
+async function started() {
+  const cluster = new TestCluster({ ...domainOf({}), leaseMs: 3_000 });
+  const nodes = await cluster.joinAll(['a', 'b', 'c']);
+  const world = { cluster, nodes };
+  const credentials = credentialsOf(await register(world, userUuid));
+  const { ask } = cluster.actors.get(User, userUuid);
+  const items = Array.from({ length: itemCount }, () => note({ uuid: cluster.random.uuid() }));
+  await cluster.until(ask.sync({ ...{ credentials, items }, api: '20240226', snjs_version: null }));
+  for (let made = 0; made < 10; made += 1) {
+    await cluster.until(ask.makeAppPassword({ credentials, label: `${made}` }));
+  }
+  await cluster.until(ask.trustDevice({ credentials }));
+  const keys = { wrappedKeys: '{}', kdfSalt: '00', kdfParams: '{}' };
+  await cluster.until(ask.makeBridgeToken({ credentials, label: 'b', scope: 'read', ...keys }));
+  await cluster.clock.advance(10_000);
+  return { ...world, credentials };
+}
+
+interface World {
+  readonly cluster: TestCluster;
+  readonly nodes: readonly ClusterNode[];
+}
+
+/** Kills the node that sends the commit of this number from now on, before or after its effect. Says whether it came. */
+function killAt({ cluster, nodes }: World, number: number, when: 'before' | 'after') {
+  let commits = 0;
+  for (const node of nodes) {
+    node.schedule = async (method, apply) => {
+      if (method === 'commit') commits += 1;
+      if (method !== 'commit' || commits !== number) return apply();
+      if (when === 'after') apply();
+      cluster.crash(node);
+      throw new StoreError('unknown', 'killed by the test');
+    };
+  }
+  return () => commits >= number;
+}
+
+/** As a client does: until it is told of the end. */
+async function deleteForSure({ cluster, credentials }: Awaited<ReturnType<typeof started>>): Promise<void> {
+  for (;;) {
+    const asked = cluster.actors.get(User, userUuid).ask.deleteAccount({ credentials, userUuid, password });
+    const answer = await cluster.until(asked.catch((error: unknown) => error));
+    if (answer instanceof NotFoundError) return;
+    if (answer instanceof Error) continue;
+    if ('ok' in (answer as object)) return;
+    throw new Error(JSON.stringify(answer));
+  }
+}
+
+const leftOf = ({ cluster }: World, tables: readonly string[]) =>
+  tables.filter((table) => (cluster.database.sizes.get(table) ?? 0) > 0);
+
+for (const when of ['before', 'after'] as const) {
+  test(`a deletion killed ${when} any of its commits ends all the same, and leaves nothing`, async (t) => {
+    t.timeout(120_000);
+    for (let number = 1; ; number += 1) {
+      const world = await started();
+      t.deepEqual(leftOf(world, owned), owned);
+      const wasKilled = killAt(world, number, when);
+      await deleteForSure(world);
+      await world.cluster.clock.advance(30_000);
+      const step = `commit ${number}`;
+      t.deepEqual(leftOf(world, owned), [], step);
+      const free = await register(world, world.cluster.random.uuid());
+      t.true('ok' in free, step);
+      if (!wasKilled()) {
+        t.true(number > 4, 'the deletion and its purges were each killed');
+        return;
+      }
+    }
+  });
+}
+
+test('days after a deletion not a row tells that there was an account', async (t) => {
+  const cluster = new TestCluster({ ...domainOf({}), leaseMs: hourMs });
+  const nodes = await cluster.joinAll(['a']);
+  const world = { cluster, nodes };
+  const credentials = credentialsOf(await register(world, userUuid));
+  const { ask } = cluster.actors.get(User, userUuid);
+  await cluster.until(ask.makeAppPassword({ credentials, label: 'mail' }));
+  await cluster.until(ask.deleteAccount({ credentials, userUuid, password }));
+  for (let hours = 0; hours < 72; hours += 1) {
+    await cluster.clock.leap(hourMs - minuteMs);
+    await cluster.clock.advance(minuteMs);
+  }
+  t.deepEqual(leftOf(world, [...owned, 'actor', 'slice', 'timer', 'outbox', 'call']), []);
+});
