@@ -169,12 +169,12 @@ const admission = section('Access and limits', {
 });
 
 const testing = section('Server', {
-  /** The gateway then limits no rate, too. */
+  /** The gateway then limits no rate, too, and serves what is for conformance runs alone. */
   endToEndTesting: flag({
     name: 'E2E_TESTING',
     default: false,
     description:
-      'For conformance runs: sessions are of header style for every API version, accounts of protocol 001 to 003 can be registered, and no request rate is limited. Refused unless `HOST` is a loopback address.',
+      'For conformance runs: sessions are of header style for every API version, accounts of protocol 001 to 003 can be registered, anybody gives accounts subscriptions, and no request rate is limited. Refused unless `HOST` is a loopback address.',
   }),
 });
 

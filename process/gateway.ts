@@ -3,6 +3,7 @@ import type { Registry } from 'prom-client';
 import type { BridgeTokens } from '../actors/identity/bridge-tokens.ts';
 import type { SessionTokens } from '../actors/identity/session-tokens.ts';
 import type { SigninKeys } from '../actors/identity/signin-keys.ts';
+import type { SubscriptionTokens } from '../actors/identity/subscription-tokens.ts';
 import type { VerifyBearer } from '../gateway/admission/bearer.ts';
 import { createRateLimiter } from '../gateway/admission/rate-limit.ts';
 import { allRoutes } from '../gateway/routes/mod.ts';
@@ -21,6 +22,7 @@ export interface GatewayParts {
   readonly tokens: SessionTokens;
   readonly signinKeys: SigninKeys;
   readonly bridgeTokens: BridgeTokens;
+  readonly subscriptionTokens: SubscriptionTokens;
   readonly actors: Actors;
   readonly verifyBearer: VerifyBearer;
   readonly registry: Registry;
@@ -32,7 +34,7 @@ export interface GatewayParts {
 /** Drains with the lifetime. Resolves to the port taken; rejects when it is not available. */
 export async function openGateway(options: ServerOptions, parts: GatewayParts): Promise<number> {
   const { config, secrets, version, clock, random, logger, lifetime } = options;
-  const { readiness, tokens, signinKeys, bridgeTokens, transport } = parts;
+  const { readiness, tokens, signinKeys, bridgeTokens, subscriptionTokens, transport } = parts;
   const accessKey =
     secrets.accessKey === undefined ? undefined : { key: secrets.accessKey, ...config.accessKey };
   const socketTokens = createSocketTokens(parts.keyring.derive('socket-token'), clock);
@@ -43,6 +45,7 @@ export async function openGateway(options: ServerOptions, parts: GatewayParts): 
       tokens,
       signinKeys,
       bridgeTokens,
+      subscriptionTokens,
       socketTokens,
       version,
       settings: config.accounts,

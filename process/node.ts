@@ -6,6 +6,7 @@ import { CaptchaVerifier, createCaptchaVerifier, noCaptcha } from '../actors/ide
 import { createPasswordHasher, PasswordHasher } from '../actors/identity/password-hasher.ts';
 import { SessionTokens } from '../actors/identity/session-tokens.ts';
 import { SigninKeys } from '../actors/identity/signin-keys.ts';
+import { SubscriptionTokens } from '../actors/identity/subscription-tokens.ts';
 import { UserSecrets } from '../actors/identity/user-secrets.ts';
 import { kinds } from '../actors/kinds.ts';
 import { createMailSender } from '../actors/mailer/send.ts';
@@ -34,6 +35,7 @@ export interface NodeParts {
   readonly signinKeys: SigninKeys;
   readonly userSecrets: UserSecrets;
   readonly bridgeTokens: BridgeTokens;
+  readonly subscriptionTokens: SubscriptionTokens;
 }
 
 export function createNode(options: ServerOptions, parts: NodeParts): Node {
@@ -58,6 +60,7 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
       provide(SigninKeys, parts.signinKeys),
       provide(UserSecrets, parts.userSecrets),
       provide(BridgeTokens, parts.bridgeTokens),
+      provide(SubscriptionTokens, parts.subscriptionTokens),
       provide(PasswordHasher, hasher),
       provide(CaptchaVerifier, captcha),
       provide(WebAuthnSettings, config.webAuthn),

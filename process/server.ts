@@ -6,6 +6,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { createBridgeTokens } from '../actors/identity/bridge-tokens.ts';
 import { createSessionTokens } from '../actors/identity/session-tokens.ts';
 import { createSigninKeys } from '../actors/identity/signin-keys.ts';
+import { createSubscriptionTokens } from '../actors/identity/subscription-tokens.ts';
 import { createUserSecrets } from '../actors/identity/user-secrets.ts';
 import { createVerifyBearer } from '../gateway/admission/bearer.ts';
 import { createAdmin } from '../operations/admin.ts';
@@ -43,9 +44,10 @@ export async function startServer(options: ServerOptions, overlay = openResource
   const signinKeys = createSigninKeys(keyring);
   const userSecrets = createUserSecrets(keyring);
   const bridgeTokens = createBridgeTokens(keyring);
+  const subscriptionTokens = createSubscriptionTokens(keyring);
   const ofRole = await takeRole(
     options,
-    { resources, transport, registry, tokens, signinKeys, userSecrets, bridgeTokens },
+    { resources, transport, registry, tokens, signinKeys, userSecrets, bridgeTokens, subscriptionTokens },
     isWakeStreamUp,
   );
 
@@ -85,6 +87,7 @@ export async function startServer(options: ServerOptions, overlay = openResource
     tokens,
     signinKeys,
     bridgeTokens,
+    subscriptionTokens,
     actors,
     verifyBearer,
     registry,

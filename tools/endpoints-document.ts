@@ -48,8 +48,14 @@ function routes() {
     settings: defaultAccountSettings,
     cookies: { sameSite: 'Lax', secure: false, partitioned: false, domain: '' },
     tokens: createSessionTokens(Buffer.alloc(32)),
-    signinKeys: { actorId: () => '', recoveryId: () => '', readApprovalId: () => undefined },
+    signinKeys: {
+      actorId: () => '',
+      recoveryId: () => '',
+      tokenMailId: () => '',
+      readApprovalId: () => undefined,
+    },
     bridgeTokens: { verify: () => undefined },
+    subscriptionTokens: { verify: () => undefined },
     socketTokens: createSocketTokens(Buffer.alloc(32), systemClock),
   });
 }

@@ -191,19 +191,10 @@ export const httpInterface: Readonly<Record<string, readonly string[]>> = {
 
 /** Those that no route serves yet. */
 export const toCome: ReadonlySet<string> = new Set([
-  'POST /v1/users/:userUuid/requests',
   'GET /v2/items/:itemUuid/revisions',
   'GET /v2/items/:itemUuid/revisions/:id',
   'DELETE /v2/items/:itemUuid/revisions/:id',
   'POST /v1/files/valet-tokens',
-  'POST /v1/subscription-tokens',
-  'POST /v1/subscription-invites',
-  'GET /v1/subscription-invites',
-  'DELETE /v1/subscription-invites/:inviteUuid',
-  'POST /v1/subscription-invites/:inviteUuid/accept',
-  'GET /v1/offline/features',
-  'POST /v1/offline/subscription-tokens',
-  'GET /v1/offline/users/subscription',
   'POST /v1/mfa/magic-link/request',
   'POST /v1/mfa/magic-link/status',
   'GET /v1/mfa/magic-link/status',

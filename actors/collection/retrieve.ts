@@ -40,7 +40,7 @@ type ItemRange = RangePlan<typeof item>;
 
 /** What clients are not given need not be fetched. */
 const { created_position: _created, fingerprint: _fingerprint, ...given } = item.columns;
-const columns = Object.keys(given) as (keyof typeof given)[];
+export const givenColumns = Object.keys(given) as (keyof typeof given)[];
 
 export function changesPlan(start: Start, head: Head, limits: PageLimits): ItemRange {
   const page = {
@@ -48,7 +48,7 @@ export function changesPlan(start: Start, head: Head, limits: PageLimits): ItemR
     through: head.position,
     limit: limits.items,
     budgetBytes: limits.bytes,
-    columns,
+    columns: givenColumns,
   };
   return range(item, start.first ? { ...page, subset: 'live' } : page);
 }
@@ -64,7 +64,7 @@ export function frontPlan(start: Start, head: Head): ItemRange {
     through: head.position,
     limit: frontItemsMax,
     budgetBytes: frontBytesMax,
-    columns,
+    columns: givenColumns,
     subset: 'front',
   });
 }

@@ -11,6 +11,7 @@ import { dependency } from '../../runtime/dependency.ts';
 import type { Keyring } from '../../runtime/keyring.ts';
 import type { Refusal } from '../reply.ts';
 import { equalInConstantTime } from './session-tokens.ts';
+import { dashed } from './uuid-text.ts';
 
 /** Whatever is wrong with a token. */
 export const invalidBridgeToken: Refusal = { status: 401, message: 'Invalid MCP token' };
@@ -49,6 +50,3 @@ export function createBridgeTokens(keyring: Keyring): BridgeTokens {
     },
   };
 }
-
-const dashed = (hex: string): string =>
-  [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');

@@ -23,6 +23,8 @@ export interface SigninKeys {
   guardId(userUuid: string): string;
   /** The id of the `signin` actor that counts the look-ups of what a user has left for a recovery. */
   recoveryId(userUuid: string): string;
+  /** The id of the `signin` actor that counts the subscription tokens which are mailed to an address. */
+  tokenMailId(address: SignInAddress): string;
   /**
    * The key under which the `signin` actor of this id stores a network or a device; it reveals nothing about
    * its owner.
@@ -54,6 +56,7 @@ export function createSigninKeys(keyring: Keyring): SigninKeys {
   const actorKey = keyring.derive('signin-actor');
   const guardKey = keyring.derive('signed-in-guard');
   const recoveryKey = keyring.derive('recovery-guard');
+  const tokenMailKey = keyring.derive('token-mail-guard');
   const placeKey = keyring.derive('signin-place');
   const approvalKey = keyring.derive('approval-id');
   const codeKey = keyring.derive('emailed-code');
@@ -67,6 +70,7 @@ export function createSigninKeys(keyring: Keyring): SigninKeys {
     actorId: (address) => addressHmac(actorKey, address),
     guardId: (userUuid) => createHmac('sha256', guardKey).update(userUuid).digest('hex'),
     recoveryId: (userUuid) => createHmac('sha256', recoveryKey).update(userUuid).digest('hex'),
+    tokenMailId: (address) => addressHmac(tokenMailKey, address),
     placeKey: (actorId, place) =>
       createHmac('sha256', placeKey).update(`${actorId}\u0000${place}`).digest('base64url').slice(0, 22),
     approvalId: (actorId, secret) => `${actorId}-${approvalMac(actorId, secret)}-${secret}`,

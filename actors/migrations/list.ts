@@ -13,6 +13,8 @@ import { mailByUrgent } from './0010-mail-by-urgent.ts';
 import { mailByOrdinary } from './0011-mail-by-ordinary.ts';
 import { mailSender } from './0012-mail-sender.ts';
 import { auditPage } from './0013-audit-page.ts';
+import { subscriptionInvite } from './0014-subscription-invite.ts';
+import { subscriptionInviteUuid } from './0015-subscription-invite-uuid.ts';
 
 export const domainMigrations: readonly Migration[] = [
   account,
@@ -28,4 +30,6 @@ export const domainMigrations: readonly Migration[] = [
   mailByOrdinary,
   mailSender,
   auditPage,
+  subscriptionInvite,
+  subscriptionInviteUuid,
 ];

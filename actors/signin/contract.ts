@@ -9,6 +9,7 @@ import { approvalSchema } from '../identity/approval.ts';
 import { requestedCodeSchema } from '../identity/emailed-code.ts';
 import { escrowSchema } from '../identity/escrow.ts';
 import { keyParamsSchema } from '../identity/key-params.ts';
+import { activatedSchema, premiumSchema } from '../identity/premium.ts';
 import { deviceSchema, signInReplySchema } from '../identity/session.ts';
 import { answerSchema, type Refusal } from '../reply.ts';
 
@@ -116,6 +117,21 @@ export const Signin = contract({
 
     /** For a signed-in caller of `login-params`, whose own actor has the key params. */
     storeChallenge: { request: z.object({ codeChallenge: z.string() }), reply: nothing },
+
+    /**
+     * Mails whoever owns the address a subscription token; asked of the `signin` actor that counts these requests. Refusals:
+     * 429, 400 without mail.
+     */
+    mailSubscriptionToken: {
+      request: z.object({ ...address, device: deviceSchema }),
+      reply: answerSchema(nothing),
+    },
+
+    /** For conformance runs. */
+    activatePremium: {
+      request: z.object({ ...address, premium: premiumSchema }),
+      reply: activatedSchema,
+    },
 
     /** Before a signed-in caller's password is checked. Refusals: 423. */
     debit: { request: nothing, reply: answerSchema(nothing) },

@@ -9,6 +9,7 @@ import { CaptchaVerifier } from '../identity/captcha.ts';
 import { PasswordHasher } from '../identity/password-hasher.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import { AccountSettings, WebAuthnSettings } from '../settings.ts';
+import { activatePremium } from './activate-premium.ts';
 import { approvalMap, approvalStatus, pendingApprovals, resolveApproval } from './approvals.ts';
 import { assertionChallengeMap } from './assertion-challenge.ts';
 import { attemptsMap } from './attempts.ts';
@@ -22,6 +23,7 @@ import { forgetKnown, knownDeviceMap, knownNetworkMap } from './known.ts';
 import { login } from './login.ts';
 import { loginParams } from './login-params.ts';
 import { lookUpEscrow } from './look-up-escrow.ts';
+import { mailSubscriptionToken } from './mail-token.ts';
 import { offerAssertion } from './offer-assertion.ts';
 import { codeRequested, requestCode } from './request-code.ts';
 import { strangersSlice } from './strangers.ts';
@@ -53,6 +55,8 @@ export const signin = kindOf(Signin, {
     resolveApproval,
     storeChallenge,
     debit,
+    mailSubscriptionToken,
+    activatePremium,
   },
   timers: { expire: expireTimer },
   tells: {

@@ -23,8 +23,9 @@ import { auditShapes } from './audit/shapes.ts';
 import { bridgeTokenShapes } from './bridge/shapes.ts';
 import { userEventSchema } from './events.ts';
 import { factorShapes } from './factors/shapes.ts';
+import { exportShapes } from './requests/shapes.ts';
 import { settingShapes } from './settings/shapes.ts';
-import { subscriptionShapes } from './subscription/shapes.ts';
+import { subscriptionShapes, subscriptionTellShapes } from './subscription/shapes.ts';
 
 export { type FrameEvent, itemsChanged, userEventSchema } from './events.ts';
 
@@ -124,6 +125,7 @@ export const User = contract({
 
     ...settingShapes,
     ...subscriptionShapes,
+    ...exportShapes,
     ...factorShapes,
     ...bridgeTokenShapes,
     ...auditShapes,
@@ -232,6 +234,7 @@ export const User = contract({
     }),
     /** Likewise, for a code in a mail: sent if the account asks for codes by e-mail. */
     mailCode: requestedCodeSchema,
+    ...subscriptionTellShapes,
   },
   timers: {
     /** The next batch of what a deleted account leaves behind, after this position. */

@@ -8,6 +8,7 @@ import { CaptchaVerifier } from '../identity/captcha.ts';
 import { PasswordHasher } from '../identity/password-hasher.ts';
 import { SessionTokens } from '../identity/session-tokens.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
+import { SubscriptionTokens } from '../identity/subscription-tokens.ts';
 import { UserSecrets } from '../identity/user-secrets.ts';
 import { AccountSettings, ItemSettings, WebAuthnSettings } from '../settings.ts';
 import { accountCommands } from './account/commands.ts';
@@ -31,11 +32,16 @@ import { operatorCommands } from './operator.ts';
 import { profileSlice } from './profile.ts';
 import { purgeTimer } from './purge.ts';
 import { rankSlice } from './rank.ts';
+import { exportCommands, exportSlice } from './requests/export.ts';
 import { sessionCommands } from './sessions/commands.ts';
 import { revokedSessionMap, sessionMap } from './sessions/session.ts';
 import { settingCommands } from './settings/commands.ts';
 import { settingMap } from './settings/stored.ts';
-import { subscriptionCommands } from './subscription/subscription.ts';
+import { subscriptionCommands, subscriptionTells } from './subscription/commands.ts';
+import { inviteTable } from './subscription/invite-table.ts';
+import { inviteMap } from './subscription/invites.ts';
+import { premiumSlice } from './subscription/own-subscription.ts';
+import { shareMap } from './subscription/shares.ts';
 
 export const user = kindOf(User, {
   uses: [
@@ -45,6 +51,7 @@ export const user = kindOf(User, {
     SigninKeys,
     UserSecrets,
     BridgeTokens,
+    SubscriptionTokens,
     PasswordHasher,
     CaptchaVerifier,
     WebAuthnSettings,
@@ -63,15 +70,20 @@ export const user = kindOf(User, {
     authenticatorOfferSlice,
     trustedDeviceMap,
     bridgeTokenMap,
+    premiumSlice,
+    inviteMap,
+    shareMap,
+    exportSlice,
     auditSlice,
     head,
   ],
-  tables: [accountTable, item, auditPageTable],
+  tables: [accountTable, inviteTable, item, auditPageTable],
   commands: {
     ...accountCommands,
     ...sessionCommands,
     ...settingCommands,
     ...subscriptionCommands,
+    ...exportCommands,
     ...factorCommands,
     ...bridgeTokenCommands,
     ...auditCommands,
@@ -80,5 +92,10 @@ export const user = kindOf(User, {
     ...operatorCommands,
   },
   timers: { purge: purgeTimer, trimAuditTrail: trimAuditTrailTimer },
-  tells: { approvalRequested: approvalRequestedTell, mailCode: mailCodeTell, signInNoted: signInNotedTell },
+  tells: {
+    approvalRequested: approvalRequestedTell,
+    mailCode: mailCodeTell,
+    signInNoted: signInNotedTell,
+    ...subscriptionTells,
+  },
 });

@@ -153,7 +153,7 @@ export function accountRoutes({ settings, cookies }: AccountRouteOptions): reado
   ];
 }
 
-async function deleteAccount(
+export async function deleteAccount(
   context: RequestContext<'session'>,
   { userUuid }: { userUuid: string },
 ): Promise<RouteReply> {

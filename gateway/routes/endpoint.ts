@@ -32,6 +32,8 @@ export interface Endpoint<Fields, Ok>
   readonly changesSomething?: boolean;
   /** Statuses with which it may be refused, besides those of every session. */
   readonly refusals?: readonly number[];
+  /** What it is answered with says `success`, and so does a 400. */
+  readonly saysSuccess?: boolean;
   /** Fields of the command that the gateway fills in; clients do not send them. */
   readonly adds?: Adds<Fields>;
 }
@@ -42,6 +44,7 @@ export function endpoint<Fields extends object, Ok>({
   refusals = [],
   adds = {},
   changesSomething = false,
+  saysSuccess: says = false,
   ...declared
 }: Endpoint<Fields, Ok>): AnyRoute {
   const ask = askFor(command);
@@ -59,10 +62,15 @@ export function endpoint<Fields extends object, Ok>({
       // Not spread into another object: for a large sync that costs four times what parsing and checking it did.
       const asked = Object.assign(request as Fields, { credentials: context.credentials });
       for (const [name, fill] of additions) Object.assign(asked, { [name]: fill(context) });
-      return signedInAnswer(ask(context, asked), (ok) => replyOf(command, status, ok));
+      const reply = signedInAnswer(ask(context, asked), (ok) => replyOf(command, status, ok));
+      return says ? reply.then(saysSuccess) : reply;
     },
   });
 }
+
+/** Clients look for `success: false` where they were refused for what they asked. */
+export const saysSuccess = (reply: RouteReply): RouteReply =>
+  reply.status === 400 ? { ...reply, body: { success: false, ...(reply.body as object) } } : reply;
 
 const keysOf = (adds: object): Record<string, true> =>
   Object.fromEntries(Object.keys(adds).map((name) => [name, true]));

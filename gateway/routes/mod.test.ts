@@ -17,8 +17,14 @@ const routes = allRoutes({
   refreshLimiter: createRateLimiter({ publicPerMinute: 0, sessionPerMinute: 0 }, systemClock),
   cookies: { sameSite: 'Lax', secure: false, partitioned: false, domain: '' },
   tokens: createSessionTokens(Buffer.alloc(32)),
-  signinKeys: { actorId: () => '', recoveryId: () => '', readApprovalId: () => undefined },
+  signinKeys: {
+    actorId: () => '',
+    recoveryId: () => '',
+    tokenMailId: () => '',
+    readApprovalId: () => undefined,
+  },
   bridgeTokens: { verify: () => undefined },
+  subscriptionTokens: { verify: () => undefined },
   socketTokens: testSocketTokens(systemClock),
 });
 

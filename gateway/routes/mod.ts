@@ -9,14 +9,17 @@ import { appPasswordRoutes } from './app-passwords.ts';
 import { auditTrailRoutes } from './audit-trail.ts';
 import { type AuthenticatorRouteOptions, authenticatorRoutes } from './authenticators.ts';
 import { type BridgeTokenRouteOptions, bridgeTokenRoutes } from './bridge-tokens.ts';
+import { type ConformanceRouteOptions, conformanceRoutes } from './conformance.ts';
 import { type EmailedCodeRouteOptions, emailedCodeRoutes } from './emailed-codes.ts';
 import { type HealthRouteOptions, healthRoutes } from './health.ts';
 import { itemRoutes } from './items.ts';
 import { type RecoveryRouteOptions, recoveryRoutes } from './recovery.ts';
+import { requestRoutes } from './requests.ts';
 import { type SessionRouteOptions, sessionRoutes } from './sessions.ts';
 import { settingRoutes } from './settings.ts';
 import { type SignInRouteOptions, signInRoutes } from './sign-in.ts';
 import { type SocketRouteOptions, socketRoutes } from './sockets.ts';
+import { type SubscriptionRouteOptions, subscriptionRoutes } from './subscriptions.ts';
 
 export interface RoutesOptions
   extends HealthRouteOptions,
@@ -27,9 +30,13 @@ export interface RoutesOptions
     BridgeTokenRouteOptions,
     EmailedCodeRouteOptions,
     RecoveryRouteOptions,
+    SubscriptionRouteOptions,
+    ConformanceRouteOptions,
     SocketRouteOptions {
-  readonly signinKeys: Pick<SigninKeys, 'actorId' | 'recoveryId' | 'readApprovalId'>;
-  readonly settings: AccountRouteOptions['settings'] & SignInRouteOptions['settings'];
+  readonly signinKeys: Pick<SigninKeys, 'actorId' | 'recoveryId' | 'tokenMailId' | 'readApprovalId'>;
+  readonly settings: AccountRouteOptions['settings'] &
+    SignInRouteOptions['settings'] &
+    ConformanceRouteOptions['settings'];
   /** The server's own version, for the description. */
   readonly version: string;
 }
@@ -41,6 +48,9 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
     ...sessionRoutes(options),
     ...accountRoutes(options),
     ...settingRoutes,
+    ...subscriptionRoutes(options),
+    ...requestRoutes,
+    ...conformanceRoutes(options),
     ...recoveryRoutes(options),
     ...appPasswordRoutes,
     ...authenticatorRoutes(options),

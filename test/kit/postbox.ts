@@ -14,3 +14,8 @@ export class Postbox implements MailSender {
     return result;
   }
 }
+
+/** What makes a server send its mail to a postbox. */
+export function mailTo(mailSender: Postbox) {
+  return { mailSender, mail: { host: 'localhost', from: { name: 'Notes', address: 'notes@notes.test' } } };
+}

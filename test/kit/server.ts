@@ -11,6 +11,7 @@ import { CaptchaVerifier, noCaptcha } from '../../actors/identity/captcha.ts';
 import { PasswordHasher } from '../../actors/identity/password-hasher.ts';
 import { createSessionTokens, SessionTokens } from '../../actors/identity/session-tokens.ts';
 import { createSigninKeys, SigninKeys } from '../../actors/identity/signin-keys.ts';
+import { createSubscriptionTokens, SubscriptionTokens } from '../../actors/identity/subscription-tokens.ts';
 import { createUserSecrets, UserSecrets } from '../../actors/identity/user-secrets.ts';
 import { kinds } from '../../actors/kinds.ts';
 import { MailSender } from '../../actors/mailer/sender.ts';
@@ -62,6 +63,7 @@ export interface ServerOptions extends DomainOptions {
 const keyring = createKeyring(Buffer.alloc(32, 7));
 export const signinKeys = createSigninKeys(keyring);
 export const bridgeTokens = createBridgeTokens(keyring);
+export const subscriptionTokens = createSubscriptionTokens(keyring);
 export const sessionTokens: SessionTokens = createSessionTokens(keyring.derive('session-token'));
 
 /** Every kind of actor with what it uses, for tests with hosts of their own. */
@@ -76,6 +78,7 @@ export function domainOf(
     provide(SigninKeys, signinKeys),
     provide(UserSecrets, createUserSecrets(keyring)),
     provide(BridgeTokens, bridgeTokens),
+    provide(SubscriptionTokens, subscriptionTokens),
     provide(PasswordHasher, hasher),
     provide(CaptchaVerifier, captcha),
     provide(WebAuthnSettings, webAuthn),
@@ -135,6 +138,7 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
       tokens: sessionTokens,
       signinKeys,
       bridgeTokens,
+      subscriptionTokens,
       socketTokens,
       version: '0',
       settings: { ...defaultAccountSettings, ...options.accounts },

@@ -5,6 +5,7 @@ import { CaptchaVerifier, noCaptcha } from '../../actors/identity/captcha.ts';
 import { PasswordHasher } from '../../actors/identity/password-hasher.ts';
 import { createSessionTokens, SessionTokens } from '../../actors/identity/session-tokens.ts';
 import { createSigninKeys, SigninKeys } from '../../actors/identity/signin-keys.ts';
+import { createSubscriptionTokens, SubscriptionTokens } from '../../actors/identity/subscription-tokens.ts';
 import { createUserSecrets, UserSecrets } from '../../actors/identity/user-secrets.ts';
 import { kinds } from '../../actors/kinds.ts';
 import { MailSender } from '../../actors/mailer/sender.ts';
@@ -26,6 +27,7 @@ const keyring = createKeyring(Buffer.alloc(32, 7));
 export const tokens = createSessionTokens(keyring.derive('session-token'));
 export const signinKeys = createSigninKeys(keyring);
 const bridgeTokens = createBridgeTokens(keyring);
+const subscriptionTokens = createSubscriptionTokens(keyring);
 const userSecrets = createUserSecrets(keyring);
 
 const hasher: PasswordHasher = {
@@ -51,6 +53,7 @@ export function simulatedSettings(accessTokenAgeMs: number, pageBytes: number): 
     provide(SigninKeys, signinKeys),
     provide(UserSecrets, userSecrets),
     provide(BridgeTokens, bridgeTokens),
+    provide(SubscriptionTokens, subscriptionTokens),
     provide(PasswordHasher, hasher),
     provide(CaptchaVerifier, noCaptcha),
     provide(WebAuthnSettings, {

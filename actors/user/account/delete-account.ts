@@ -22,6 +22,8 @@ import { noRank, rankSlice } from '../rank.ts';
 import { endAllSessions } from '../sessions/end.ts';
 import { revokedSessionMap } from '../sessions/session.ts';
 import { signedInWorkflow } from '../signed-in.ts';
+import { forgetInvites } from '../subscription/invites.ts';
+import { leaveShares } from '../subscription/shares.ts';
 import { notAllowed } from './change-credentials.ts';
 import { ownAccount } from './own-account.ts';
 import { forgetAddress, serverPasswordIs, wrongServerPassword } from './password-guard.ts';
@@ -59,6 +61,8 @@ function deleteNow(turn: Turn, account: AccountRow): Done | Refused {
     return wrongServerPassword;
   }
   turn.remove(accountTable, { user_uuid: turn.self.id });
+  forgetInvites(turn);
+  leaveShares(turn);
   turn.set(profileSlice, { ...noProfile, state: 'deleted' });
   turn.set(rankSlice, noRank);
   endAllSessions(turn);

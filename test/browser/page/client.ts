@@ -4,12 +4,14 @@ import type {
   Challenge,
   Crypto,
   HttpResponse,
+  Invitation,
   Json,
   Library,
   Note,
   Result,
   SessionEntry,
   SessionToken,
+  Subscription,
   Tag,
 } from './snjs.ts';
 import { Storage } from './storage.ts';
@@ -307,6 +309,35 @@ export class Client {
     if (result.error) return result.message ?? 'refused without a message';
     await this.#ended.raised;
     return undefined;
+  }
+
+  subscription(): Subscription | undefined {
+    return this.#app.subscriptions.getOnlineSubscription();
+  }
+
+  async invite(email: string): Promise<boolean> {
+    return this.#app.subscriptions.inviteToSubscription(email);
+  }
+
+  async invitations(): Promise<Invitation[]> {
+    const invitations = await this.#app.subscriptions.listSubscriptionInvitations();
+    return invitations.map(({ uuid, inviteeIdentifier, status }) => ({ uuid, inviteeIdentifier, status }));
+  }
+
+  async cancelInvitation(uuid: string): Promise<boolean> {
+    return this.#app.subscriptions.cancelInvitation(uuid);
+  }
+
+  /** Resolves with what the client tells its user when it is refused. */
+  async acceptInvitation(uuid: string): Promise<string | undefined> {
+    const { success, message } = await this.#app.subscriptions.acceptInvitation(uuid);
+    return success ? undefined : (message ?? 'refused without a message');
+  }
+
+  /** Of an encrypted file, whose password the client asks for. */
+  async importFile(text: string, password: string): Promise<void> {
+    this.#factor = { ...this.#factor, code: password };
+    await this.#app.importData(JSON.parse(text), true);
   }
 
   /** Resolves when the client asks its user for e-mail and password because its session is no longer valid. */

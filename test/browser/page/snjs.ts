@@ -126,6 +126,15 @@ export interface Application {
   readonly listAuthenticators: { execute(): Promise<Result<{ id: string; name?: string }[]>> };
   readonly deleteAuthenticator: UseCase<{ authenticatorId: string }, void>;
   readonly getAuthenticatorAuthenticationResponse: UseCase<{ username: string }, Json>;
+  importData(file: Json, awaitSync: boolean): Promise<unknown>;
+  readonly subscriptions: {
+    fetchOnlineSubscription(): Promise<unknown>;
+    getOnlineSubscription(): Subscription | undefined;
+    inviteToSubscription(email: string): Promise<boolean>;
+    listSubscriptionInvitations(): Promise<Invitation[]>;
+    cancelInvitation(uuid: string): Promise<boolean>;
+    acceptInvitation(uuid: string): Promise<{ success: boolean; message?: string }>;
+  };
   user: {
     signOut(force: boolean): Promise<void>;
     deleteAccount(): Promise<{ error: boolean; message?: string }>;
@@ -180,6 +189,19 @@ export interface SessionEntry {
   device_info: string;
   created_at: string;
   updated_at: string;
+}
+
+/** Times are microseconds. */
+export interface Subscription {
+  planName: string;
+  cancelled: boolean;
+  endsAt: number;
+}
+
+export interface Invitation {
+  uuid: string;
+  inviteeIdentifier: string;
+  status: string;
 }
 
 export interface Item {

@@ -1,0 +1,28 @@
+/** Finds whom a conformance run names (docs/protocol/account.md, "Conformance runs"). */
+import { lookup, workflow } from '../../runtime/command.ts';
+import { NotFoundError } from '../../runtime/errors.ts';
+import { accountTable, addressKey } from '../identity/account-table.ts';
+import { User } from '../user/contract.ts';
+import { Signin } from './contract.ts';
+import { expireLater } from './expiry.ts';
+
+export const activatePremium = workflow({
+  ...Signin.commands.activatePremium,
+  creates: true,
+  run: async (workflow, { premium, ...address }) => {
+    const userUuid = await workflow.turn({
+      reads: () => ({ account: lookup(accountTable, [addressKey(address)]) }),
+      turn: (turn, { account }) => {
+        expireLater(turn);
+        return account.rows[0]?.user_uuid;
+      },
+    });
+    if (userUuid === undefined) return { activated: false };
+    try {
+      return await workflow.actors.get(User, userUuid).ask.activatePremium(premium);
+    } catch (error) {
+      if (error instanceof NotFoundError) return { activated: false };
+      throw error;
+    }
+  },
+});

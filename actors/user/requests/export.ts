@@ -1,0 +1,117 @@
+/**
+ * The download of everything that an account holds, as ciphertext (docs/protocol/account.md, "Requests").
+ *
+ * Nothing is prepared and nothing is kept but the right to the download: it is made page by page while it is fetched, in
+ * the order of positions, each page a shared read of its own. So it takes the memory of one page, whoever owns the
+ * account's shard meanwhile, and a crash ends it at most: it is fetched again.
+ *
+ *     requested    the newest request counts for a day, and asking again meanwhile finds it
+ *     begun        the newest download counts: the pages of an earlier one are refused from then on
+ *
+ * An item that is saved while it runs moves to the end and comes once more, newer; none is left out.
+ */
+import { z } from 'zod';
+import { range, type View } from '../../../runtime/command.ts';
+import { slice } from '../../../runtime/slice.ts';
+import { head } from '../../collection/head.ts';
+import { item } from '../../collection/item.ts';
+import { fullItem } from '../../collection/item-fields.ts';
+import { givenColumns } from '../../collection/retrieve.ts';
+import { fullKeyParams } from '../../identity/key-params.ts';
+import { refuse } from '../../reply.ts';
+import { ownAccount, ownRow } from '../account/own-account.ts';
+import { User } from '../contract.ts';
+import { signedInRead, signedInTurn } from '../signed-in.ts';
+
+const exportAgeMs = 86_400_000;
+/** Each reads the whole account. */
+const downloadsPerExport = 10;
+/** Also for one whose reader takes its time, and who writes as fast as it reads. */
+const downloadAgeMs = 6 * 3_600_000;
+const pageItemsMax = 300;
+const pageBytesMax = 1_048_576;
+
+const exportSchema = z.object({
+  uuid: z.string(),
+  createdAtMs: z.number(),
+  downloads: z.number(),
+  current: z.object({ uuid: z.string(), beganAtMs: z.number() }).nullable(),
+});
+
+/** Null: none was ever requested. */
+export const exportSlice = slice<z.infer<typeof exportSchema> | null>({
+  name: 'export',
+  format: 1,
+  schema: exportSchema.nullable(),
+  initial: null,
+});
+
+const unknownType = refuse(400, 'There is no such request.');
+const unknown = refuse(404, 'There is no such download any more. Please request it again.');
+const tooMany = refuse(429, 'This download was fetched too often. Please request it again tomorrow.');
+const overtaken = refuse(409, 'Another download has begun, or this one has taken too long.');
+
+const makeRequest = signedInTurn({
+  ...User.commands.makeRequest,
+  turn: (turn, { requestType }) => {
+    if (requestType !== 'data-export') return unknownType;
+    const made = currentExport(turn) ?? {
+      uuid: turn.random.uuid(),
+      createdAtMs: turn.nowMs,
+      downloads: 0,
+      current: null,
+    };
+    turn.set(exportSlice, made);
+    const request = {
+      uuid: made.uuid,
+      requestType,
+      path: `/v1/users/${turn.self.id}/requests/${made.uuid}`,
+      createdAt: made.createdAtMs * 1_000,
+      expiresAt: (made.createdAtMs + exportAgeMs) * 1_000,
+    };
+    return { success: true, request };
+  },
+});
+
+const beginExport = signedInTurn({
+  ...User.commands.beginExport,
+  repeat: 'recorded',
+  reads: ownAccount,
+  turn: (turn, { requestUuid }, reads) => {
+    const wanted = currentExport(turn);
+    if (wanted?.uuid !== requestUuid) return unknown;
+    if (wanted.downloads >= downloadsPerExport) return tooMany;
+    const current = { uuid: turn.random.uuid(), beganAtMs: turn.nowMs };
+    turn.set(exportSlice, { ...wanted, downloads: wanted.downloads + 1, current });
+    const keyParams = fullKeyParams(ownRow(turn, reads));
+    return { downloadUuid: current.uuid, version: keyParams.version, keyParams };
+  },
+});
+
+const exportPage = signedInRead({
+  ...User.commands.exportPage,
+  reads: (view, { after }) => ({
+    page: range(item, {
+      after,
+      through: view.get(head).position,
+      limit: pageItemsMax,
+      budgetBytes: pageBytesMax,
+      subset: 'live',
+      columns: givenColumns,
+    }),
+  }),
+  answer: (view, { downloadUuid }, { page }) => {
+    const current = view.get(exportSlice)?.current;
+    const isCurrent = current?.uuid === downloadUuid && view.nowMs < current.beganAtMs + downloadAgeMs;
+    if (!isCurrent) return overtaken;
+    const json = page.rows.map((row) => JSON.stringify(fullItem(row))).join(',\n');
+    return { json, next: page.complete ? null : page.upTo };
+  },
+});
+
+function currentExport(view: View & { readonly nowMs: number }) {
+  const made = view.get(exportSlice);
+  return made !== null && view.nowMs < made.createdAtMs + exportAgeMs ? made : undefined;
+}
+
+export const exportCommands = { makeRequest, beginExport, exportPage };

@@ -1,0 +1,43 @@
+/** What users request of their account as a whole (docs/protocol/account.md, "Requests"). */
+import { z } from 'zod';
+import { keyParamsSchema } from '../../identity/key-params.ts';
+import { signedInOf } from '../../signed-in.ts';
+
+const requestUuid = z.string().max(64);
+
+export const exportShapes = {
+  /** `data-export` alone. Refusals: 400. */
+  makeRequest: signedInOf({
+    access: 'writes',
+    fields: z.object({ requestType: z.string().max(64) }),
+    ok: z.object({
+      success: z.boolean(),
+      request: z.object({
+        uuid: z.string(),
+        requestType: z.string(),
+        /** Of the download, on this server. */
+        path: z.string(),
+        /** Microseconds. */
+        createdAt: z.int(),
+        expiresAt: z.int(),
+      }),
+    }),
+  }),
+  /** Begins a download, and ends the one before it. Refusals: 404, 429. */
+  beginExport: signedInOf({
+    access: 'writes',
+    fields: z.object({ requestUuid }),
+    ok: z.object({ downloadUuid: z.string(), version: z.string(), keyParams: keyParamsSchema }),
+  }),
+  /** Refusals: 409 once another download has begun, or this one has taken too long. */
+  exportPage: signedInOf({
+    access: 'writes',
+    fields: z.object({ downloadUuid: z.string(), after: z.number() }),
+    ok: z.object({
+      /** The items, separated by commas. */
+      json: z.string(),
+      /** Where the next page begins; null after the last one. */
+      next: z.number().nullable(),
+    }),
+  }),
+};

@@ -1,0 +1,195 @@
+/**
+ * Invites to share a subscription (docs/protocol/account.md, "Subscription invites"), as the inviter has them. What an
+ * invitee has of them is in `shares.ts`.
+ *
+ *     sent      by the inviter; for a while
+ *     accepted  by who has the invited address
+ *     declined  by the same, before or after; or the account of the invitee is gone
+ *     canceled  by the inviter, or nobody has answered in time
+ *
+ * An invite is decided here and nowhere else, each time in one commit. The invitee's actor says that it wants to share
+ * before it asks (`shares.ts`), and whatever ends that is told by a tell in the commit that ends it, so after a crash at
+ * any step both come to say the same:
+ *
+ *     invitee                              inviter
+ *     wanted, durable  -- answerInvite ->  accepted, durable, and tells `subscriptionShared`
+ *     shared           <- its reply, or the tell, whichever comes first
+ *
+ *     deleted, tells `inviteLeft`  ----->  declined
+ *     not shared  <- subscriptionUnshared  canceled, or deleted
+ *
+ * Tells come in no order. A `subscriptionShared` that finds nothing wanted is answered with `inviteLeft`, and no tell
+ * takes back what is decided otherwise.
+ */
+import { z } from 'zod';
+import { command, type Turn, tell, type View } from '../../../runtime/command.ts';
+import { sliceMap } from '../../../runtime/slice.ts';
+import { normaliseUsername } from '../../identity/usernames.ts';
+import { mailAddress } from '../../mailer/address.ts';
+import { refuse } from '../../reply.ts';
+import { User } from '../contract.ts';
+import { profileSlice } from '../profile.ts';
+import { signedInRead, signedInTurn } from '../signed-in.ts';
+import { inviteTable } from './invite-table.ts';
+import { mailInvite, recallInvite } from './mails.ts';
+import { ownSubscriptionId } from './own-subscription.ts';
+
+/** Sent or accepted. */
+const openInvitesMax = 5;
+/** Each sends a mail, and a cancelled one makes room for the next. */
+const invitesPerDayMax = 20;
+/** Old ones are listed as long as there is room for them. */
+const invitesMax = 50;
+const dayMicros = 86_400_000_000;
+/** An address that has not answered by then can be invited again. */
+const answerMicros = 30 * dayMicros;
+
+const inviteSchema = z.object({
+  uuid: z.string(),
+  /** Addresses as they were when it was sent. */
+  inviter: z.string(),
+  invitee: z.string(),
+  status: z.enum(['sent', 'canceled', 'accepted', 'declined']),
+  /** Who has accepted it. */
+  inviteeUuid: z.string().nullable(),
+  createdAtMicros: z.number(),
+  updatedAtMicros: z.number(),
+});
+type Invite = z.infer<typeof inviteSchema>;
+
+/** By uuid. */
+export const inviteMap = sliceMap<Invite>({
+  family: 'subscription-invite',
+  format: 1,
+  entriesMax: invitesMax,
+  schema: inviteSchema,
+});
+
+const notAnAddress = refuse(400, 'Please provide the e-mail address of whom you want to invite.');
+const ownAddress = refuse(400, 'You cannot invite yourself.');
+const invitedBefore = refuse(400, 'This address is invited already.');
+const tooManyOpen = refuse(400, `A subscription is shared with ${openInvitesMax} others at most.`);
+const tooManyToday = refuse(400, 'Too many invites were sent within a day. Please try again later.');
+
+export const createInvite = signedInTurn({
+  ...User.commands.createInvite,
+  repeat: 'recorded',
+  turn: (turn, { identifier }) => {
+    const invitee = normaliseUsername(identifier);
+    const { email: inviter } = turn.get(profileSlice);
+    if (mailAddress(invitee) === undefined) return notAnAddress;
+    if (invitee === inviter) return ownAddress;
+    const invites = newestFirst(turn);
+    const open = invites.filter(isOpen);
+    if (open.some((each) => each.invitee === invitee)) return invitedBefore;
+    if (open.length >= openInvitesMax) return tooManyOpen;
+    const today = invites.filter(({ createdAtMicros }) => turn.nowMicros - createdAtMicros < dayMicros);
+    if (today.length >= invitesPerDayMax) return tooManyToday;
+    if (invites.length >= invitesMax)
+      forget(
+        turn,
+        invites.findLast((each) => !isOpen(each)),
+      );
+    const times = { createdAtMicros: turn.nowMicros, updatedAtMicros: turn.nowMicros };
+    const uuid = turn.random.uuid();
+    turn.setEntry(inviteMap, uuid, { uuid, inviter, invitee, status: 'sent', inviteeUuid: null, ...times });
+    turn.put(inviteTable, { user_uuid: turn.self.id, uuid });
+    mailInvite(turn, { uuid, inviter, invitee });
+    return { success: true, sharedSubscriptionInvitationUuid: uuid };
+  },
+});
+
+export const listInvites = signedInRead({
+  ...User.commands.listInvites,
+  answer: (view) => {
+    const subscriptionId = ownSubscriptionId(view);
+    const invitations = newestFirst(view).map((invite) => ({
+      uuid: invite.uuid,
+      inviterIdentifier: invite.inviter,
+      inviterIdentifierType: 'email',
+      inviteeIdentifier: invite.invitee,
+      inviteeIdentifierType: 'email',
+      status: invite.status,
+      subscriptionId,
+      createdAt: invite.createdAtMicros,
+      updatedAt: invite.updatedAtMicros,
+    }));
+    return { invitations };
+  },
+});
+
+/** False if it is not one of the account's own. */
+export function cancelInvite(turn: Turn, inviteUuid: string): boolean {
+  const invite = currentInvite(turn, inviteUuid);
+  if (invite === undefined) return false;
+  if (!isOpen(invite)) return true;
+  change(turn, invite, { status: 'canceled' });
+  if (invite.inviteeUuid === null) recallInvite(turn, inviteUuid);
+  else turn.tell(User, invite.inviteeUuid).subscriptionUnshared({ inviteUuid });
+  return true;
+}
+
+export function cancelInvites(turn: Turn): void {
+  for (const uuid of turn.entries(inviteMap).keys()) cancelInvite(turn, uuid);
+}
+
+/** For an account that is deleted. */
+export function forgetInvites(turn: Turn): void {
+  cancelInvites(turn);
+  for (const invite of turn.entries(inviteMap).values()) forget(turn, invite);
+}
+
+export const answerInvite = command({
+  ...User.commands.answerInvite,
+  turn: (turn, { inviteUuid, userUuid, email, answer }) => {
+    const invite = currentInvite(turn, inviteUuid);
+    if (turn.get(profileSlice).state !== 'active' || invite === undefined) return {};
+    const subscriptionId = ownSubscriptionId(turn);
+    const isTheirs = invite.inviteeUuid === userUuid;
+    if (invite.status === 'sent' ? invite.invitee !== email : !isTheirs) return {};
+    if (invite.status === answer) return { subscriptionId };
+    if (!isOpen(invite)) return {};
+    change(turn, invite, { status: answer, inviteeUuid: userUuid });
+    if (answer === 'accepted') turn.tell(User, userUuid).subscriptionShared({ inviteUuid, subscriptionId });
+    return { subscriptionId };
+  },
+});
+
+export const inviteLeft = tell({
+  ...User.tells.inviteLeft,
+  turn: (turn, { inviteUuid, email }, { address }) => {
+    const invite = currentInvite(turn, inviteUuid);
+    if (invite === undefined || !isOpen(invite)) return;
+    const isTheirs = invite.status === 'sent' ? invite.invitee === email : invite.inviteeUuid === address.id;
+    if (isTheirs) change(turn, invite, { status: 'declined' });
+  },
+});
+
+const isOpen = ({ status }: Invite): boolean => status === 'sent' || status === 'accepted';
+
+/** As it is now: one that nobody has answered in time counts as cancelled then. */
+function asOf(view: View, invite: Invite): Invite {
+  const endsAtMicros = invite.createdAtMicros + answerMicros;
+  if (invite.status !== 'sent' || view.nowMicros < endsAtMicros) return invite;
+  return { ...invite, status: 'canceled', updatedAtMicros: endsAtMicros };
+}
+
+function currentInvite(view: View, uuid: string): Invite | undefined {
+  const invite = view.entry(inviteMap, uuid);
+  return invite && asOf(view, invite);
+}
+
+const newestFirst = (view: View): readonly Invite[] =>
+  [...view.entries(inviteMap).values()]
+    .map((invite) => asOf(view, invite))
+    .toSorted((a, b) => b.createdAtMicros - a.createdAtMicros);
+
+function change(turn: Turn, invite: Invite, to: Partial<Invite>): void {
+  turn.setEntry(inviteMap, invite.uuid, { ...invite, ...to, updatedAtMicros: turn.nowMicros });
+}
+
+function forget(turn: Turn, invite: Invite | undefined): void {
+  if (invite === undefined) return;
+  turn.removeEntry(inviteMap, invite.uuid);
+  turn.remove(inviteTable, { user_uuid: turn.self.id, uuid: invite.uuid });
+}

@@ -1,0 +1,55 @@
+/**
+ * The subscription of an account. Every account has full access and no account has bought it, so what clients read is
+ * made from the account itself (docs/protocol/account.md, "Subscription and features"), unless a conformance run has
+ * given it another one.
+ */
+import { z } from 'zod';
+import type { View } from '../../../runtime/command.ts';
+import { slice } from '../../../runtime/slice.ts';
+import { derivedUuid } from '../../identity/derived-uuid.ts';
+import { profileSlice } from '../profile.ts';
+
+interface Premium {
+  readonly subscriptionId: number;
+  readonly planName: string;
+  readonly endsAtMicros: number;
+  readonly sinceMicros: number;
+}
+
+/** What a conformance run has given; null: nothing. */
+export const premiumSlice = slice<Premium | null>({
+  name: 'premium',
+  format: 1,
+  schema: z
+    .object({
+      subscriptionId: z.number(),
+      planName: z.string(),
+      endsAtMicros: z.number(),
+      sinceMicros: z.number(),
+    })
+    .nullable(),
+  initial: null,
+});
+
+const dayMicros = 86_400_000_000;
+const lengthMicros = 36_500 * dayMicros;
+
+export function ownSubscription(view: View) {
+  const premium = view.get(premiumSlice);
+  const sinceMicros = premium?.sinceMicros ?? view.get(profileSlice).createdAtMs * 1_000;
+  return {
+    planName: premium?.planName ?? 'PRO_PLAN',
+    endsAt: premium?.endsAtMicros ?? view.nowMicros + lengthMicros,
+    createdAt: sinceMicros,
+    updatedAt: sinceMicros,
+    cancelled: false,
+    subscriptionId: ownSubscriptionId(view),
+  };
+}
+
+export const ownSubscriptionId = (view: View): number =>
+  view.get(premiumSlice)?.subscriptionId ?? derivedId(view.self.id);
+
+/** A number of ten digits that stays the same, as clients know it from elsewhere. */
+const derivedId = (userUuid: string): number =>
+  1_000_000_000 + (Number.parseInt(derivedUuid(`subscription ${userUuid}`).slice(0, 8), 16) % 1_000_000_000);

@@ -1,0 +1,25 @@
+/** The subscription that a conformance run gives to an account (docs/protocol/account.md, "Conformance runs"). */
+import { command } from '../../../runtime/command.ts';
+import { AccountSettings } from '../../settings.ts';
+import { User } from '../contract.ts';
+import { profileSlice } from '../profile.ts';
+import { putSetting } from '../settings/stored.ts';
+import { cancelInvites } from './invites.ts';
+import { premiumSlice } from './own-subscription.ts';
+
+/** Where none is said. */
+const usualMicros = 365 * 86_400_000_000;
+
+export const activatePremium = command({
+  ...User.commands.activatePremium,
+  turn: (turn, { subscriptionId, planName, endsAtMicros, uploadBytesLimit, cancelPrevious }) => {
+    const isActive = turn.get(profileSlice).state === 'active';
+    if (!isActive || !turn.use(AccountSettings).endToEndTesting) return { activated: false };
+    if (cancelPrevious) cancelInvites(turn);
+    const sinceMicros = turn.nowMicros;
+    const endMicros = endsAtMicros ?? sinceMicros + usualMicros;
+    turn.set(premiumSlice, { subscriptionId, planName, endsAtMicros: endMicros, sinceMicros });
+    putSetting(turn, 'FILE_UPLOAD_BYTES_LIMIT', String(uploadBytesLimit));
+    return { activated: true };
+  },
+});

@@ -1,0 +1,173 @@
+/**
+ * What others share with an account: the invites to subscriptions that its owner has accepted. The protocol between
+ * both accounts is in `invites.ts`.
+ *
+ *     wanted   durable before the inviter is asked, so that an account which is deleted meanwhile tells of it
+ *     shared   the inviter has answered, by reply or tell; it has a subscription id
+ *     (gone)   refused, or ended by either
+ *
+ * A crash after `wanted` leaves it. It counts as nothing: the invite can be accepted again, and makes room for others.
+ */
+import { z } from 'zod';
+import { lookup, type Turn, tell, type View } from '../../../runtime/command.ts';
+import { NotFoundError } from '../../../runtime/errors.ts';
+import { sliceMap } from '../../../runtime/slice.ts';
+import { isUuid } from '../../collection/incoming.ts';
+import { refuse } from '../../reply.ts';
+import { User } from '../contract.ts';
+import { profileSlice } from '../profile.ts';
+import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
+import { inviteTable } from './invite-table.ts';
+import { cancelInvite } from './invites.ts';
+
+const sharesMax = 20;
+
+interface Share {
+  readonly inviterUuid: string;
+  /** Null as long as the inviter has not answered. */
+  readonly subscriptionId: number | null;
+  readonly sinceMicros: number;
+}
+
+/** By the uuid of the invite. */
+export const shareMap = sliceMap<Share>({
+  family: 'subscription-share',
+  format: 1,
+  entriesMax: sharesMax,
+  schema: z.object({
+    inviterUuid: z.string(),
+    subscriptionId: z.number().nullable(),
+    sinceMicros: z.number(),
+  }),
+});
+
+const unknown = refuse(400, 'This invite is not valid any more.');
+const tooMany = refuse(400, `You have accepted ${sharesMax} invites already.`);
+
+export const acceptInvite = signedInWorkflow({
+  ...User.commands.acceptInvite,
+  run: async (workflow, request) => {
+    const inviteUuid = request.inviteUuid.toLowerCase();
+    const { email, inviterUuid } = await workflow.turn({
+      reads: () => inviteNamed(inviteUuid),
+      turn: (turn, { invite }) => {
+        const [row] = invite.rows;
+        if (row === undefined || row.user_uuid === turn.self.id) return unknown;
+        if (!want(turn, inviteUuid, row.user_uuid)) return tooMany;
+        return { email: turn.get(profileSlice).email, inviterUuid: row.user_uuid };
+      },
+    });
+    const subscriptionId = await answer(workflow, inviterUuid, { inviteUuid, email, answer: 'accepted' });
+    return workflow.lastTurn({
+      turn: (turn) => {
+        if (subscriptionId !== undefined && share(turn, inviteUuid, subscriptionId)) return { success: true };
+        unshare(turn, inviteUuid);
+        return unknown;
+      },
+    });
+  },
+});
+
+export const endInvite = signedInWorkflow({
+  ...User.commands.endInvite,
+  run: async (workflow, request) => {
+    const inviteUuid = request.inviteUuid.toLowerCase();
+    const { email, inviterUuid } = await workflow.turn({
+      reads: () => inviteNamed(inviteUuid),
+      turn: (turn, { invite }) => {
+        const { email } = turn.get(profileSlice);
+        if (cancelInvite(turn, inviteUuid)) return { email, inviterUuid: undefined };
+        const inviterUuid = invite.rows[0]?.user_uuid;
+        return inviterUuid === undefined ? unknown : { email, inviterUuid };
+      },
+    });
+    if (inviterUuid === undefined) return { success: true };
+    const subscriptionId = await answer(workflow, inviterUuid, { inviteUuid, email, answer: 'declined' });
+    return workflow.lastTurn({
+      turn: (turn) => {
+        unshare(turn, inviteUuid);
+        return subscriptionId === undefined ? unknown : { success: true };
+      },
+    });
+  },
+});
+
+export const subscriptionShared = tell({
+  ...User.tells.subscriptionShared,
+  turn: (turn, { inviteUuid, subscriptionId }, { address }) => {
+    if (share(turn, inviteUuid, subscriptionId)) return;
+    turn.tell(User, address.id).inviteLeft({ inviteUuid, email: turn.get(profileSlice).email });
+  },
+});
+
+export const subscriptionUnshared = tell({
+  ...User.tells.subscriptionUnshared,
+  turn: (turn, { inviteUuid }) => unshare(turn, inviteUuid),
+});
+
+/** For an account that is deleted, while it has its address. */
+export function leaveShares(turn: Turn): void {
+  const { email } = turn.get(profileSlice);
+  for (const [inviteUuid, { inviterUuid }] of turn.entries(shareMap)) {
+    turn.tell(User, inviterUuid).inviteLeft({ inviteUuid, email });
+    turn.removeEntry(shareMap, inviteUuid);
+  }
+}
+
+/** The subscription that is shared with the account for the longest time. */
+export function sharedSubscriptionId(view: View): number | undefined {
+  const shared = [...view.entries(shareMap).values()].filter(({ subscriptionId }) => subscriptionId !== null);
+  const [first] = shared.toSorted((a, b) => a.sinceMicros - b.sinceMicros);
+  return first?.subscriptionId ?? undefined;
+}
+
+/** No invite has a text that is no uuid. */
+const inviteNamed = (uuid: string) => ({ invite: lookup(inviteTable, isUuid(uuid) ? [{ uuid }] : []) });
+
+/** False where there is no room for it. */
+function want(turn: Turn, inviteUuid: string, inviterUuid: string): boolean {
+  const shares = turn.entries(shareMap);
+  if (shares.has(inviteUuid)) return true;
+  if (shares.size >= sharesMax) {
+    const [unanswered] = [...shares].filter(([, { subscriptionId }]) => subscriptionId === null);
+    if (unanswered === undefined) return false;
+    turn.removeEntry(shareMap, unanswered[0]);
+  }
+  turn.setEntry(shareMap, inviteUuid, { inviterUuid, subscriptionId: null, sinceMicros: turn.nowMicros });
+  return true;
+}
+
+/** False if it is not wanted any more. */
+function share(turn: Turn, inviteUuid: string, subscriptionId: number): boolean {
+  const wanted = turn.entry(shareMap, inviteUuid);
+  if (wanted === undefined) return false;
+  if (wanted.subscriptionId !== subscriptionId) {
+    turn.setEntry(shareMap, inviteUuid, { ...wanted, subscriptionId });
+  }
+  return true;
+}
+
+function unshare(turn: Turn, inviteUuid: string): void {
+  if (turn.entry(shareMap, inviteUuid) !== undefined) turn.removeEntry(shareMap, inviteUuid);
+}
+
+interface InviteAnswer {
+  readonly inviteUuid: string;
+  readonly email: string;
+  readonly answer: 'accepted' | 'declined';
+}
+
+/** The id of the subscription; undefined where the inviter, or such an invite of theirs, is not there any more. */
+async function answer(
+  { self, actors }: Pick<SignedInWorkflow<unknown>, 'self' | 'actors'>,
+  inviterUuid: string,
+  given: InviteAnswer,
+): Promise<number | undefined> {
+  try {
+    const { ask } = actors.get(User, inviterUuid);
+    return (await ask.answerInvite({ ...given, userUuid: self.id })).subscriptionId;
+  } catch (error) {
+    if (error instanceof NotFoundError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * Subscription tokens (docs/protocol/account.md, "Subscription tokens") are made for a signed-in caller, and for whoever
+ * reads the mail of the account's address.
+ */
+import { sharedRead, type View } from '../../../runtime/command.ts';
+import {
+  invalidSubscriptionToken,
+  type SubscriptionClaims,
+  SubscriptionTokens,
+  subscriptionTokenAgeMs,
+} from '../../identity/subscription-tokens.ts';
+import { callerOf } from '../caller.ts';
+import { User } from '../contract.ts';
+import { profileSlice } from '../profile.ts';
+import { signedInRead } from '../signed-in.ts';
+import { features } from './features.ts';
+import { ownSubscription } from './own-subscription.ts';
+
+type Now = View & { readonly nowMs: number };
+
+export const makeSubscriptionToken = signedInRead({
+  ...User.commands.makeSubscriptionToken,
+  answer: (view) => ({ token: mintToken(view) }),
+});
+
+export const offlineSubscription = sharedRead({
+  ...User.commands.offlineSubscription,
+  answer: (view, claims) => {
+    if (!stands(view, claims)) return { refused: invalidSubscriptionToken };
+    const { email } = view.get(profileSlice);
+    return { ok: { success: true, subscription: { uuid: nilUuid, email, ...ownSubscription(view) } } };
+  },
+});
+
+export const offlineFeatures = sharedRead({
+  ...User.commands.offlineFeatures,
+  answer: (view, claims) => {
+    if (!stands(view, claims)) return { refused: invalidSubscriptionToken };
+    const roles = callerOf(view).roles.map(({ name }) => name);
+    return { ok: { success: true, features, roles } };
+  },
+});
+
+/** Who is not signed in learns no uuid. */
+const nilUuid = '00000000-0000-0000-0000-000000000000';
+
+export function mintToken(view: Now): string {
+  const { credentialsVersion } = view.get(profileSlice);
+  const endsSeconds = Math.floor((view.nowMs + subscriptionTokenAgeMs) / 1_000);
+  return view.use(SubscriptionTokens).mint({ userUuid: view.self.id, credentialsVersion, endsSeconds });
+}
+
+/** A change of credentials ends every token. */
+function stands(view: Now, claims: Omit<SubscriptionClaims, 'userUuid'>): boolean {
+  const { state, credentialsVersion } = view.get(profileSlice);
+  const isCurrent = state === 'active' && credentialsVersion === claims.credentialsVersion;
+  return isCurrent && view.nowMs < claims.endsSeconds * 1_000;
+}

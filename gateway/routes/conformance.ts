@@ -1,0 +1,74 @@
+/** What conformance runs do to accounts (docs/protocol/account.md, "Conformance runs"). Served for them alone. */
+import { z } from 'zod';
+import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
+import type { AccountSettings } from '../../actors/settings.ts';
+import { Signin } from '../../actors/signin/contract.ts';
+import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
+import { addressOf, emailField, workspaceField } from './address-fields.ts';
+import { errorBodySchema, refusedAnswer } from './answer.ts';
+
+export interface ConformanceRouteOptions {
+  readonly settings: Pick<AccountSettings, 'workspacesPerEmail' | 'endToEndTesting'>;
+  readonly signinKeys: Pick<SigninKeys, 'actorId'>;
+}
+
+/** More milliseconds than any time has. */
+const leastMicros = 1e14;
+
+const premium = z.object({
+  username: emailField.min(1),
+  workspace_identifier: workspaceField,
+  subscriptionId: z.int().nonnegative().nullish(),
+  subscriptionPlanName: z.string().max(64).nullish(),
+  uploadBytesLimit: z.int().min(-1).nullish(),
+  endsAt: z.union([z.int().nonnegative(), z.iso.datetime({ offset: true })]).nullish(),
+  cancelPreviousSubscription: z.boolean().nullish(),
+});
+
+const unknown = { status: 400, message: 'There is no such account.' } as const;
+
+export function conformanceRoutes({ settings, signinKeys }: ConformanceRouteOptions): readonly AnyRoute[] {
+  if (!settings.endToEndTesting) return [];
+
+  async function activate(
+    { actors, ask }: RequestContext<'public'>,
+    { username, workspace_identifier, ...given }: z.infer<typeof premium>,
+  ): Promise<RouteReply> {
+    const address = addressOf(settings, username, workspace_identifier);
+    const { activated } = await actors.get(Signin, signinKeys.actorId(address)).ask.activatePremium(
+      {
+        ...address,
+        premium: {
+          subscriptionId: given.subscriptionId ?? 1,
+          planName: given.subscriptionPlanName ?? 'PRO_PLAN',
+          endsAtMicros: given.endsAt == null ? undefined : microsOf(given.endsAt),
+          uploadBytesLimit: given.uploadBytesLimit ?? -1,
+          cancelPrevious: given.cancelPreviousSubscription ?? false,
+        },
+      },
+      ask,
+    );
+    return activated
+      ? { status: 200, body: { message: 'The subscription is active.' } }
+      : refusedAnswer(unknown);
+  }
+
+  return [
+    route({
+      method: 'POST',
+      path: '/e2e/activate-premium',
+      access: 'public',
+      summary: 'Gives an account a subscription, for conformance runs.',
+      tag: 'Conformance runs',
+      request: premium,
+      replies: { 200: z.object({ message: z.string() }), 400: errorBodySchema },
+      bodyLimit: 'small',
+      handle: activate,
+    }),
+  ];
+}
+
+function microsOf(given: number | string): number {
+  if (typeof given === 'string') return Date.parse(given) * 1_000;
+  return given < leastMicros ? given * 1_000 : given;
+}

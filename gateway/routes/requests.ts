@@ -1,0 +1,110 @@
+/** What users request of their account as a whole: its deletion, and its data (docs/protocol/account.md, "Requests"). */
+import { z } from 'zod';
+import { isRefused } from '../../actors/reply.ts';
+import { User } from '../../actors/user/contract.ts';
+import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
+import { deleteAccount } from './accounts.ts';
+import { errorBodySchema, signedInAnswer } from './answer.ts';
+import { saysSuccess } from './endpoint.ts';
+
+const tag = 'Users';
+
+const requestMade = z.union([User.commands.makeRequest.ok, z.object({ success: z.boolean() })]);
+const madeRequest = z.object({ userUuid: z.string().max(64), requestType: z.string().max(64) });
+const download = z.object({ userUuid: z.string().max(64), requestUuid: z.string().max(64) });
+
+export const requestRoutes: readonly AnyRoute[] = [
+  route({
+    method: 'POST',
+    path: '/v1/users/:userUuid/requests',
+    access: 'session',
+    summary: 'Requests a download of everything the account holds, or its deletion.',
+    tag,
+    request: madeRequest,
+    replies: {
+      200: requestMade,
+      400: errorBodySchema,
+      401: errorBodySchema,
+      403: errorBodySchema,
+      423: errorBodySchema,
+    },
+    headers: ['x-server-password'],
+    bodyLimit: 'small',
+    handle: async (context, request) => saysSuccess(await makeRequest(context, request)),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/users/:userUuid/requests/:requestUuid',
+    access: 'session',
+    summary: 'Downloads everything the account holds, as ciphertext that clients import.',
+    tag,
+    request: download,
+    replies: {
+      200: { mediaType: 'application/json' },
+      401: errorBodySchema,
+      403: errorBodySchema,
+      404: errorBodySchema,
+      429: errorBodySchema,
+    },
+    handle: downloadExport,
+  }),
+];
+
+async function makeRequest(
+  context: RequestContext<'session'>,
+  { userUuid, requestType }: z.infer<typeof madeRequest>,
+): Promise<RouteReply> {
+  const { actors, credentials, ask } = context;
+  if (requestType === 'account-deletion') {
+    const reply = await deleteAccount(context, { userUuid });
+    return reply.status === 200 ? { ...reply, body: { success: true } } : reply;
+  }
+  const asked = actors
+    .get(User, credentials.userUuid)
+    .ask.makeRequest({ credentials, userUuid, requestType }, ask);
+  return signedInAnswer(asked, (body) => ({ status: 200, body }));
+}
+
+/** A file as clients write it themselves when they export without decrypting. */
+function downloadExport(
+  context: RequestContext<'session'>,
+  { userUuid, requestUuid }: z.infer<typeof download>,
+): Promise<RouteReply> {
+  const { actors, credentials, ask, gone } = context;
+  const user = actors.get(User, credentials.userUuid);
+
+  /** Every page is a call of its own. */
+  async function page(downloadUuid: string, after: number) {
+    gone.throwIfAborted();
+    const deadline = ask.deadlineMs === undefined ? {} : { deadlineMs: ask.deadlineMs };
+    const answer = await user.ask.exportPage({ credentials, userUuid, downloadUuid, after }, deadline);
+    if (isRefused(answer)) throw new Error(`the download ended: ${answer.refused.message}`);
+    return answer.ok;
+  }
+
+  async function* file(downloadUuid: string, head: object): AsyncGenerator<Uint8Array> {
+    let { json, next } = await page(downloadUuid, 0);
+    yield Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":[\n${json}`);
+    let separator = json === '' ? '' : ',\n';
+    while (next !== null) {
+      ({ json, next } = await page(downloadUuid, next));
+      if (json === '') continue;
+      yield Buffer.from(`${separator}${json}`);
+      separator = ',\n';
+    }
+    yield Buffer.from('\n]}\n');
+  }
+
+  return signedInAnswer(
+    user.ask.beginExport({ credentials, userUuid, requestUuid }, ask),
+    ({ downloadUuid, ...head }) => ({
+      status: 200,
+      contentType: 'application/json; charset=utf-8',
+      stream: { open: () => file(downloadUuid, head) },
+      headers: {
+        'Cache-Control': 'private, no-store',
+        'Content-Disposition': 'attachment; filename="scriptorium-export.txt"',
+      },
+    }),
+  );
+}

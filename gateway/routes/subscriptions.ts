@@ -1,0 +1,155 @@
+/** Subscription tokens and invites, and what is read by a token alone (docs/protocol/account.md). */
+
+import { z } from 'zod';
+import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
+import {
+  invalidSubscriptionToken,
+  type SubscriptionClaims,
+  type SubscriptionTokens,
+} from '../../actors/identity/subscription-tokens.ts';
+import type { Answer } from '../../actors/reply.ts';
+import type { AccountSettings } from '../../actors/settings.ts';
+import { Signin } from '../../actors/signin/contract.ts';
+import { User } from '../../actors/user/contract.ts';
+import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
+import { addressOf, emailField, workspaceField } from './address-fields.ts';
+import { answered, answeredOr, errorBodySchema, refusedAnswer } from './answer.ts';
+import { endpoint } from './endpoint.ts';
+
+export interface SubscriptionRouteOptions {
+  readonly settings: Pick<AccountSettings, 'workspacesPerEmail'>;
+  readonly signinKeys: Pick<SigninKeys, 'tokenMailId'>;
+  readonly subscriptionTokens: Pick<SubscriptionTokens, 'verify'>;
+}
+
+const tag = 'Subscriptions';
+const saysSuccess = true;
+
+const inviteRoutes = [
+  endpoint({
+    method: 'POST',
+    path: '/v1/subscription-tokens',
+    command: User.commands.makeSubscriptionToken,
+    summary: 'A token that shows subscription and features without a session, for three hours.',
+    tag,
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/v1/subscription-invites',
+    command: User.commands.createInvite,
+    summary: 'Invites an address to share the subscription.',
+    tag,
+    refusals: [400],
+    saysSuccess,
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/v1/subscription-invites',
+    command: User.commands.listInvites,
+    summary: 'The invites that the caller has sent.',
+    tag,
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: '/v1/subscription-invites/:inviteUuid',
+    command: User.commands.endInvite,
+    summary: 'Cancels an invite, or declines one that was sent to the caller.',
+    tag,
+    refusals: [400],
+    saysSuccess,
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/v1/subscription-invites/:inviteUuid/accept',
+    command: User.commands.acceptInvite,
+    summary: 'Accepts an invite that was sent to the caller’s address.',
+    tag,
+    refusals: [400],
+    saysSuccess,
+  }),
+];
+
+const mailed = z.object({ email: emailField.nullish(), workspace_identifier: workspaceField });
+const missingEmail = {
+  status: 400,
+  tag: 'invalid-request',
+  message: 'Please provide an email address.',
+} as const;
+
+const headers = ['x-subscription-token', 'x-offline-token'] as const;
+const nothing = z.object({});
+
+export function subscriptionRoutes({
+  settings,
+  signinKeys,
+  subscriptionTokens,
+}: SubscriptionRouteOptions): readonly AnyRoute[] {
+  /** Answers with what the user of the token is asked. */
+  const byToken =
+    <Ok>(asked: (context: RequestContext<'public'>, claims: SubscriptionClaims) => Promise<Answer<Ok>>) =>
+    async (context: RequestContext<'public'>): Promise<RouteReply> => {
+      const [given = ''] = headers.map((name) => context.header(name)).filter((text) => text !== undefined);
+      const claims = subscriptionTokens.verify(given);
+      if (claims === undefined) return refusedAnswer(invalidSubscriptionToken);
+      const replyOf = (body: Ok): RouteReply => ({ status: 200, body });
+      return answeredOr(invalidSubscriptionToken, asked(context, claims), replyOf);
+    };
+
+  async function mailToken(
+    { actors, ask, client: device }: RequestContext<'public'>,
+    { email, workspace_identifier }: z.infer<typeof mailed>,
+  ): Promise<RouteReply> {
+    if (!email?.trim()) return refusedAnswer(missingEmail);
+    const address = addressOf(settings, email, workspace_identifier);
+    const guard = actors.get(Signin, signinKeys.tokenMailId(address));
+    const answer = await guard.ask.mailSubscriptionToken({ ...address, device }, ask);
+    return answered(answer, () => ({ status: 200, body: { success: true } }));
+  }
+
+  return [
+    ...inviteRoutes,
+    route({
+      method: 'POST',
+      path: '/v1/offline/subscription-tokens',
+      access: 'public',
+      summary: 'Mails a subscription token to whoever has an account of this address.',
+      tag,
+      request: mailed,
+      replies: {
+        200: z.object({ success: z.boolean() }),
+        400: errorBodySchema,
+        429: errorBodySchema,
+      },
+      bodyLimit: 'small',
+      handle: mailToken,
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/offline/users/subscription',
+      access: 'public',
+      safe: true,
+      summary: 'The subscription of the account that a subscription token was made for.',
+      tag,
+      request: nothing,
+      headers,
+      replies: { 200: User.commands.offlineSubscription.ok, 401: errorBodySchema },
+      handle: byToken(({ actors, ask }, { userUuid, ...claims }) =>
+        actors.get(User, userUuid).ask.offlineSubscription(claims, ask),
+      ),
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/offline/features',
+      access: 'public',
+      safe: true,
+      summary: 'What the account may use that a subscription token was made for.',
+      tag,
+      request: nothing,
+      headers,
+      replies: { 200: User.commands.offlineFeatures.ok, 401: errorBodySchema },
+      handle: byToken(({ actors, ask }, { userUuid, ...claims }) =>
+        actors.get(User, userUuid).ask.offlineFeatures(claims, ask),
+      ),
+    }),
+  ];
+}

@@ -1,0 +1,72 @@
+/**
+ * Whatever changes something is refused to a session that may only read. Both tests walk the declarations, so what is
+ * added later is held to it as well: it refuses, or it is listed here with the reason why it need not.
+ */
+import test from 'ava';
+import { User } from '../../../actors/user/contract.ts';
+import { user } from '../../../actors/user/user.ts';
+import type { Answer } from '../../kit/http.ts';
+import { sampleOf } from '../../kit/samples.ts';
+import { startServer } from '../../kit/server.ts';
+
+/** Commands that may take turns of their own, and are open to sessions that may only read all the same. */
+const turnsOfReaders: Readonly<Record<string, string>> = {
+  sync: 'gives what a reader may read; what it may not save is that item’s conflict',
+  checkIntegrity: 'reads too much for one turn',
+  keyParams: 'stores a challenge, for sessions that may write alone',
+  getSetting: 'counts the passwords that are given for the recovery codes',
+  listApprovals: 'asks the actor that has them',
+  lookUpUser: 'asks the actor that it is about',
+  getBan: 'asks the actor that it is about',
+  getFlags: 'asks the actor that it is about',
+};
+
+/** Endpoints that change something, or are no GET, and are open to sessions that may only read all the same. */
+const openToReaders: Readonly<Record<string, string>> = {
+  'POST /v1/items': 'gives what a reader may read; what it may not save is that item’s conflict',
+  'POST /v1/items/check-integrity': 'reads',
+  'POST /v1/logout': 'ends only the session itself',
+  'POST /v2/login-params': 'is for those who are not signed in, and reads',
+  'POST /v1/sockets/sync/ticket': 'is refused to everybody',
+  'POST /v1/sockets/tokens': 'opens a socket, over which nothing is written',
+};
+
+test('a command that is not a shared read is declared to write', (t) => {
+  const declared = Object.entries(User.commands).filter(([, shape]) => 'access' in shape);
+  t.true(declared.length > 30);
+  const readers = declared.filter(([, shape]) => 'access' in shape && shape.access === 'reads');
+  const withTurns = readers.filter(([name]) => user.commands[name]?.type !== 'shared').map(([name]) => name);
+  t.deepEqual(withTurns.toSorted(), Object.keys(turnsOfReaders).toSorted());
+});
+
+interface Operation {
+  readonly security?: readonly object[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema?: object }>> };
+}
+
+test('an endpoint that changes something is refused to a session that may only read', async (t) => {
+  const server = await startServer(t);
+  const { account } = await server.device();
+  await server.restart({ accounts: { readonlyUsers: new Set([account.email]) } });
+  const { body } = await server.call('GET', '/v1/openapi.json');
+  const open: string[] = [];
+  for (const [template, operations] of Object.entries<Record<string, Operation>>(body.paths)) {
+    for (const [lower, operation] of Object.entries(operations)) {
+      const method = lower.toUpperCase();
+      if (operation.security === undefined || method === 'GET' || method === 'HEAD') continue;
+      const path = template.replace('{userUuid}', account.userUuid).replace(/\{\w+\}/g, crypto.randomUUID());
+      const schema = operation.requestBody?.content['application/json']?.schema;
+      // One may end its own.
+      const session = await server.device();
+      const answer = await session.call(method, path, {
+        headers: { 'x-server-password': account.password },
+        ...(operation.requestBody !== undefined && { body: schema === undefined ? {} : sampleOf(schema) }),
+      });
+      if (!isRefused(answer)) open.push(`${method} ${template}`);
+    }
+  }
+  t.deepEqual(open.toSorted(), Object.keys(openToReaders).toSorted());
+});
+
+const isRefused = ({ status, body }: Answer): boolean =>
+  status === 403 && body.error.tag === 'read-only-access';

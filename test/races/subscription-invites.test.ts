@@ -1,0 +1,124 @@
+/** Two accounts and an invite between them: whatever happens at the same moment, and whenever the host dies. */
+import test, { type ExecutionContext } from 'ava';
+import type { Store } from '../../runtime/store/store.ts';
+import type { Device } from '../kit/device.ts';
+import { startServer, type TestServer } from '../kit/server.ts';
+
+const invites = '/v1/subscription-invites';
+
+/** A host that dies around one of its commits. */
+class Death {
+  isDead = false;
+  /** Commits to go; none is meant while it is undefined. */
+  #left: number | undefined;
+  #isApplied = false;
+
+  plan(commit: number, isApplied: boolean): void {
+    this.#left = commit;
+    this.#isApplied = isApplied;
+  }
+
+  over(): void {
+    this.isDead = false;
+    this.#left = undefined;
+  }
+
+  readonly schedule = async <T>(method: keyof Store, apply: () => T): Promise<T> => {
+    if (this.isDead) return new Promise(() => {});
+    await undefined;
+    if (method !== 'commit' || this.#left === undefined) return apply();
+    this.#left -= 1;
+    if (this.#left > 0) return apply();
+    this.isDead = true;
+    if (this.#isApplied) apply();
+    return new Promise(() => {});
+  };
+}
+
+interface Scene {
+  readonly server: TestServer;
+  readonly inviter: Device;
+  readonly guest: Device;
+  readonly uuid: string;
+}
+
+const accept = ({ guest, uuid }: Scene) => guest.call('POST', `${invites}/${uuid}/accept`);
+const cancel = ({ inviter, uuid }: Scene) => inviter.call('DELETE', `${invites}/${uuid}`);
+const decline = ({ guest, uuid }: Scene) => guest.call('DELETE', `${invites}/${uuid}`);
+const remove = (device: Device) =>
+  device.call('DELETE', `/v1/users/${device.account.userUuid}`, {
+    headers: { 'x-server-password': device.account.password },
+  });
+
+async function startScene(t: ExecutionContext, death = new Death()): Promise<Scene> {
+  const server = await startServer(t, { host: { schedule: death.schedule } });
+  const inviter = await server.device();
+  const guest = await server.device('bob@example.org');
+  const { body } = await inviter.call('POST', invites, { body: { identifier: guest.account.email } });
+  return { server, inviter, guest, uuid: body.sharedSubscriptionInvitationUuid };
+}
+
+/** What each of both says; `gone` once the account is deleted. */
+async function statesOf({ inviter, guest }: Scene): Promise<readonly [invite: string, guest: string]> {
+  const listed = await inviter.call('GET', invites);
+  const path = `/v1/users/${guest.account.userUuid}/subscription`;
+  const shown = await guest.call('GET', path);
+  return [
+    listed.status === 200 ? listed.body.invitations[0].status : 'gone',
+    shown.status === 200 ? shown.body.subscription.subscriptionType : 'gone',
+  ];
+}
+
+const agree = ([invite, guest]: readonly [string, string]): boolean =>
+  guest === 'gone' ? invite !== 'accepted' : (invite === 'accepted') === (guest === 'shared');
+
+const scenarios: Readonly<Record<string, (scene: Scene) => readonly (() => Promise<unknown>)[]>> = {
+  'an invite is accepted': (scene) => [() => accept(scene)],
+  'an invite is accepted and cancelled': (scene) => [() => accept(scene), () => cancel(scene)],
+  'an invite is accepted and declined': (scene) => [() => accept(scene), () => decline(scene)],
+  'an invite is accepted and its inviter deleted': (scene) => [
+    () => accept(scene),
+    () => remove(scene.inviter),
+  ],
+  'an invite is accepted and its guest deleted': (scene) => [() => accept(scene), () => remove(scene.guest)],
+};
+
+for (const [what, callsOf] of Object.entries(scenarios)) {
+  test(`${what} at the same moment: both come to say the same`, async (t) => {
+    const scene = await startScene(t);
+    await scene.server.answered(Promise.all(callsOf(scene).map((call) => call())));
+    await scene.server.advance(10_000);
+    const states = await statesOf(scene);
+    t.true(agree(states), states.join());
+  });
+
+  test(`${what}, one after the other, and the host dies around any commit: both come to say the same`, async (t) => {
+    let deaths = 0;
+    for (let commit = 1; ; commit += 1) {
+      const died = [await dies(commit, false), await dies(commit, true)];
+      deaths += died.filter(Boolean).length;
+      if (!died.includes(true)) break;
+    }
+    t.true(deaths >= 4);
+
+    async function dies(commit: number, isApplied: boolean): Promise<boolean> {
+      const death = new Death();
+      const scene = await startScene(t, death);
+      death.plan(commit, isApplied);
+      let isOver = false;
+      const calls = (async () => {
+        for (const call of callsOf(scene)) await call();
+        isOver = true;
+      })();
+      await scene.server.until(() => isOver || death.isDead, 5_000);
+      const { isDead } = death;
+      death.over();
+      if (isDead) await scene.server.restart();
+      await scene.server.answered(calls, 60_000);
+      await scene.server.advance(10_000);
+      const states = await statesOf(scene);
+      t.true(agree(states), `commit ${commit}, ${isApplied ? 'applied' : 'lost'}: ${states.join()}`);
+      return isDead;
+    }
+  });
+}
