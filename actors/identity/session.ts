@@ -44,21 +44,25 @@ export const issuedSchema = z.object({ session: sessionBodySchema, secrets: sess
 export type Issued = z.infer<typeof issuedSchema>;
 
 /** What an account without sessions is given instead of one. */
-const issuedTokenSchema = z.object({ token: z.string() });
+const issuedTokenSchema = z.object({
+  token: z.string(),
+  /** Of what stands behind it. Not for clients. */
+  sessionUuid: z.string(),
+});
 
 /** What signing in opens. */
 export const grantedSchema = z.union([issuedSchema, issuedTokenSchema]);
 export type Granted = z.infer<typeof grantedSchema>;
 
-/** Undefined: it comes without cookies, by which a browser would show it again. */
-export const sessionUuidOf = (granted: Granted): string | undefined =>
-  'secrets' in granted ? granted.secrets.sessionUuid : undefined;
+export const sessionUuidOf = (granted: Granted): string =>
+  'secrets' in granted ? granted.secrets.sessionUuid : granted.sessionUuid;
 
 const user = z.object({ uuid: z.string(), email: z.string(), protocolVersion: z.string() });
 
 export const sessionReplySchema = issuedSchema.extend({ key_params: keyParamsSchema, user });
 export type SessionReply = z.infer<typeof sessionReplySchema>;
 export const tokenReplySchema = issuedTokenSchema.extend({ user });
+export type TokenReply = z.infer<typeof tokenReplySchema>;
 
 /** What register, login and a change of credentials answer, and the secrets of a session beside it. */
 export const signInReplySchema = z.union([sessionReplySchema, tokenReplySchema]);

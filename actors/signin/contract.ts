@@ -125,7 +125,7 @@ export const Signin = contract({
     reset: z.null(),
 
     /** A session of the account was opened from there, by its registration or with its password. */
-    recognise: z.object({ ipAddress: z.string().nullable(), sessionUuid: z.string().optional() }),
+    recognise: z.object({ ipAddress: z.string().nullable(), sessionUuid: z.string() }),
 
     /** Of this actor's own: a code was asked for, of nobody where there is no account. */
     codeRequested: z.object({ from: requestedCodeSchema.extend({ userUuid: z.string() }).nullable() }),

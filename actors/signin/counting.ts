@@ -104,8 +104,7 @@ export function returnAttempt(turn: Turn, origin: Origin): void {
 
 /** The password was right: the attempt's origin has no failures any more, and is known from now on. Once for a session. */
 export function acceptAttempt(turn: Turn, { key, isStranger }: Origin, opened: Opened): void {
-  const { sessionUuid } = opened;
-  if (sessionUuid !== undefined && isKnown(turn, deviceKey(turn, sessionUuid))) return;
+  if (isKnown(turn, deviceKey(turn, opened.sessionUuid))) return;
   turn.removeEntry(attemptsMap, key);
   const strangers = currentStrangers(turn);
   // The others' failures stand: otherwise each sign-in of the owner would clear them.
@@ -118,13 +117,12 @@ export function acceptAttempt(turn: Turn, { key, isStranger }: Origin, opened: O
 /** A session that was opened with the password, and from where. */
 export interface Opened {
   readonly ipAddress: string | null;
-  /** Absent: it has no cookies by which its device could be known again. */
-  readonly sessionUuid?: string | undefined;
+  readonly sessionUuid: string;
 }
 
 export function recognise(turn: Turn, { ipAddress, sessionUuid }: Opened): void {
   if (ipAddress !== null) remember(turn, knownNetworkMap, networkKey(turn, ipAddress));
-  if (sessionUuid !== undefined) remember(turn, knownDeviceMap, deviceKey(turn, sessionUuid));
+  remember(turn, knownDeviceMap, deviceKey(turn, sessionUuid));
 }
 
 /** Gives all attempts back, no matter who made them. */

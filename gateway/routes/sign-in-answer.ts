@@ -8,6 +8,7 @@ import {
   type SessionSecrets,
   type SignInReply,
   sessionReplySchema,
+  type TokenReply,
   tokenReplySchema,
 } from '../../actors/identity/session.ts';
 import { type Answer, isRefused } from '../../actors/reply.ts';
@@ -16,14 +17,17 @@ import type { RouteReply } from '../http/route.ts';
 import type { CookieOptions } from '../settings.ts';
 import { answered } from './answer.ts';
 
-export const signInBodySchema = z.union([sessionReplySchema.omit({ secrets: true }), tokenReplySchema]);
+export const signInBodySchema = z.union([
+  sessionReplySchema.omit({ secrets: true }),
+  tokenReplySchema.omit({ sessionUuid: true }),
+]);
 export const refreshBodySchema = issuedSchema.omit({ secrets: true });
 
 /** Answers everything but the secrets, which go into the cookies. */
 export const sessionAnswer =
   (cookies: CookieOptions) =>
-  (reply: { readonly secrets: SessionSecrets } | { readonly token: string }): RouteReply => {
-    if ('token' in reply) return { status: 200, body: reply };
+  (reply: { readonly secrets: SessionSecrets } | TokenReply): RouteReply => {
+    if ('token' in reply) return { status: 200, body: { token: reply.token, user: reply.user } };
     const { secrets, ...body } = reply;
     return { status: 200, body, setCookies: sessionCookies(cookies, secrets) };
   };

@@ -96,6 +96,11 @@ export class Dispatcher {
     }
   }
 
+  #isOwned({ address }: AskCall): boolean {
+    const { epochOf, lease, shardCount } = this.#options;
+    return epochOf(shardOf(address, shardCount)) !== undefined && lease.isValid();
+  }
+
   #isOwnedStill(shard: number, epoch: number | undefined): boolean {
     const { epochOf, lease } = this.#options;
     return epoch !== undefined && epoch === epochOf(shard) && lease.isValid();
@@ -122,6 +127,8 @@ export class Dispatcher {
       case 'shared':
         return this.#share(call, command, what, dependencies);
       case 'workflow':
+        // It may answer without having taken a turn.
+        if (!this.#isOwned(call)) return Promise.reject(new MovedError('this host does not own the shard'));
         return this.#workflows.run(call, { creates, dependencies }, (workflow) =>
           command.run(workflow, call.request),
         );

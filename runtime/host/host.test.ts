@@ -168,6 +168,8 @@ const ledger = kind({
         return null;
       },
     }),
+    /** Without a turn. */
+    nothing: workflow({ request: z.null(), reply: z.null(), run: async () => null }),
     twice: workflow({
       request: z.number(),
       reply: z.number(),
@@ -417,6 +419,7 @@ test('a host whose lease has lapsed answers nothing', async (t) => {
   await clock.advance(9_000);
   await t.throwsAsync(a.peek(null), { instanceOf: UnavailableError });
   await t.throwsAsync(a.durable(null), { instanceOf: UnavailableError });
+  await t.throwsAsync(a.nothing(null), { instanceOf: UnavailableError });
   down = false;
   await clock.advance(4_000);
   t.is(await a.peek(null), 1);

@@ -94,6 +94,20 @@ test('what is known of an upgraded account does not bring its old tokens back', 
   t.is(await standing(server, upgraded), 'in');
 });
 
+test('a right password whose answer is lost gives strangers back only its own attempt', async (t) => {
+  const server = await startTesting(t, { accounts: { strangerAttemptsMax: 3 } });
+  await oldDevice(server);
+  const wrongFrom = async (n: number) =>
+    (await signIn(server, { password: 'wrong' }, { headers: { 'x-forwarded-for': `198.51.100.${n}` } }))
+      .status;
+  t.deepEqual([await wrongFrom(1), await wrongFrom(2)], [401, 401]);
+  const lost = server.transport.loseReplyTo('login');
+  const signedIn = signIn(server, {}, { headers: { 'x-forwarded-for': '192.0.2.1' } });
+  await lost;
+  t.is((await server.answered(signedIn)).status, 200);
+  t.deepEqual([await wrongFrom(3), await wrongFrom(4)], [401, 423]);
+});
+
 test('guesses at the password by a token are counted', async (t) => {
   const server = await startTesting(t);
   const device = await oldDevice(server);

@@ -14,6 +14,7 @@ import {
   challengeOf,
   cookieSessions,
   newAlice,
+  protocol003,
   refresh,
   register,
   registerStranger,
@@ -638,11 +639,13 @@ setting('ACCOUNT_BYTES_MAX', 'refuses more content', { ACCOUNT_BYTES_MAX: '5000'
 
 setting(
   'E2E_TESTING',
-  'makes every session one of headers, and limits no rate',
+  'makes every session one of headers, registers old accounts, and limits no rate',
   { E2E_TESTING: 'true', RATE_LIMIT_PUBLIC: '1', RATE_LIMIT_SESSION: '1' },
   async (t, server) => {
     const device = await Device.register(server, { api: cookieSessions });
     t.regex(device.account.access, /^1:/);
+    const old = await Device.register(server, { email: 'old@example.org', ...protocol003 });
+    t.is((await old.sync()).retrieved_items.length, 0);
     for (let n = 0; n < 3; n += 1) t.is((await device.call('GET', '/v1/sessions')).status, 200);
   },
 );

@@ -77,6 +77,18 @@ const revoked: RevokedSession = { privateIdentifier: 'private', keptUntilMs: now
 
 const cases: readonly [what: string, given: Given, credentials: Credentials, expected: string][] = [
   ['the current secret', { session }, header('access'), 'ok'],
+  [
+    'a legacy session, whatever the age of an access token',
+    { session: { ...session, legacy: true, accessExpiresAtMs: nowMs } },
+    header('access'),
+    'ok',
+  ],
+  [
+    'an ended legacy session',
+    { session: { ...session, legacy: true, keptUntilMs: nowMs } },
+    header('access'),
+    'invalid-auth',
+  ],
   ['a wrong secret', { session }, header('wrong'), 'invalid-auth'],
   ['the refresh secret', { session }, header('refresh'), 'invalid-auth'],
   ['no session', {}, header('access'), 'invalid-auth'],

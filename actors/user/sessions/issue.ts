@@ -35,7 +35,8 @@ export function openSession(turn: Turn, wanted: NewSession): Issued {
 function openLegacySession(turn: Turn, wanted: NewSession): Granted {
   const pair = newPair(turn, 1);
   const { uuid } = keepSession(turn, { ...wanted, legacy: true }, pair);
-  return { token: turn.use(SessionTokens).mintHeaderToken(turn.self.id, uuid, pair.accessSecret) };
+  const token = turn.use(SessionTokens).mintHeaderToken(turn.self.id, uuid, pair.accessSecret);
+  return { token, sessionUuid: uuid };
 }
 
 /** Makes room for it if need be. */
