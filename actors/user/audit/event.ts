@@ -15,6 +15,8 @@ export const auditEventNames = [
   'email-changed',
   'authenticator-app-added',
   'authenticator-app-removed',
+  'emailed-codes-on',
+  'emailed-codes-off',
   'security-key-added',
   'security-key-removed',
   'recovery-codes-made',

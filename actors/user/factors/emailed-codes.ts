@@ -7,6 +7,8 @@ import { SigninKeys } from '../../identity/signin-keys.ts';
 import { mailAddress } from '../../mailer/address.ts';
 import { isMailConfigured, sealMail, tellToSend } from '../../mailer/outgoing.ts';
 import { refuse } from '../../reply.ts';
+import { audit } from '../audit/trail.ts';
+import { isBanned } from '../ban.ts';
 import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
 import { putSetting, removeSetting, settingValue } from '../settings/stored.ts';
@@ -35,10 +37,13 @@ const switchEmailedCodes = signedInWorkflow({
     if (enabled && !isReachable) return noAddress;
     if (enabled && !(await isMailConfigured(workflow.actors))) return noMail;
     return workflow.lastTurn({
-      turn: (turn) => {
-        if (enabled && !areCodesEmailed(turn)) askEverybodyAgain(turn);
-        if (enabled) putSetting(turn, 'MAGIC_LINK_ENABLED', 'true');
-        else removeSetting(turn, 'MAGIC_LINK_ENABLED');
+      turn: (turn, _reads, { session }) => {
+        if (enabled === areCodesEmailed(turn)) return { enabled };
+        if (enabled) {
+          putSetting(turn, 'MAGIC_LINK_ENABLED', 'true');
+          askEverybodyAgain(turn);
+        } else removeSetting(turn, 'MAGIC_LINK_ENABLED');
+        audit(turn, enabled ? 'emailed-codes-on' : 'emailed-codes-off', session);
         return { enabled };
       },
     });
@@ -52,7 +57,7 @@ export const mailCodeTell = tell({
     const profile = turn.get(profileSlice);
     const isTheirs = profile.state === 'active' && profile.email === email && profile.workspace === workspace;
     const recipient = mailAddress(email);
-    if (!isTheirs || !areCodesEmailed(turn) || recipient === undefined) return;
+    if (!isTheirs || isBanned(turn) || !areCodesEmailed(turn) || recipient === undefined) return;
     const keys = turn.use(SigninKeys);
     const code = keys.emailedCode(keys.actorId({ email, workspace }), nonce);
     const mail = sealMail(turn, {
