@@ -49,6 +49,8 @@ test('an empty environment gives the defaults, and they are those of the protoco
     secretKey: undefined,
     databaseUrl: undefined,
     accessKey: undefined,
+    smtpPassword: undefined,
+    smtpPass: undefined,
     natsUrls: undefined,
   });
   t.deepEqual(warnings, []);
@@ -190,7 +192,7 @@ test('a few seconds of access age, as conformance runs want them, are fine', (t)
 test('testing mode is for loopback addresses alone', (t) => {
   for (const host of ['127.0.0.1', '127.8.9.1', '::1', 'localhost']) {
     const config = configOf({ E2E_TESTING: 'true', HOST: host });
-    t.true(config.accounts.forceHeaderSessions, host);
+    t.true(config.accounts.endToEndTesting, host);
     t.deepEqual(config.gateway.rateLimits, { publicPerMinute: 0, sessionPerMinute: 0 });
   }
   for (const host of ['0.0.0.0', '::', '192.168.0.7', 'notes.test', '::ffff:10.0.0.1']) {
@@ -215,12 +217,28 @@ test('a name close to a setting is told also where others are wrong, or contradi
   }
 });
 
+test('what mail is sent by is said whole, and its password once', (t) => {
+  const { config, warnings } = configurationFrom({
+    SMTP_HOST: 'mail.test',
+    SMTP_FROM: 'Notes <notes@home.test>',
+  });
+  t.deepEqual(config.mail.from, { name: 'Notes', address: 'notes@home.test' });
+  t.deepEqual(warnings, []);
+  t.regex(configurationFrom({ SMTP_HOST: 'mail.test' }).warnings.join(), /SMTP_FROM/);
+  t.regex(problemsOf({ SMTP_PASS: 'one', SMTP_PASSWORD: 'two' }).join(), /SMTP_PASS are the same setting/);
+  for (const SMTP_FROM of ['a@x.test, b@x.test', 'nobody', 'a@x.test\r\nBcc: b@x.test', 'x <a@b@c>']) {
+    t.is(problemsOf({ SMTP_FROM }).length, 1, SMTP_FROM);
+  }
+});
+
 test('every secret can stand in a file, and is read without the white space around it', (t) => {
   const values: Record<string, string> = {
     DATABASE_URL: 'postgresql://user:hunter2@db.test/notes',
     SECRET_KEY: 'a'.repeat(64),
     SHARED_SERVER_ACCESS_KEY: 'hunter2',
     NATS_URL: 'tls://user:hunter2@nats.test:4222',
+    SMTP_PASSWORD: 'hunter2',
+    SMTP_PASS: 'hunter2',
   };
   t.deepEqual(
     Object.keys(values).sort(),

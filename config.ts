@@ -9,6 +9,8 @@ import {
   accountSettings,
   captchaSettings,
   itemSettings,
+  mailSecrets,
+  mailSettings,
   type WebAuthnSettings,
   webAuthnSettings,
 } from './actors/settings.ts';
@@ -49,12 +51,13 @@ export const settings = {
   accessKey: accessKeySettings,
   gateway: gatewaySettings,
   items: itemSettings,
+  mail: mailSettings,
   ...clusterSettings,
   nats: natsSettings,
   internalApi: internalApiSettings,
 };
 
-export const secretSettings = { ...dataSecrets, ...accessKeySecrets, ...natsSecrets };
+export const secretSettings = { ...dataSecrets, ...accessKeySecrets, ...mailSecrets, ...natsSecrets };
 
 const everything = { settings, secrets: secretSettings };
 
@@ -107,7 +110,11 @@ export function configurationFrom(environment: Environment, readFile = readText)
     ...clusterContradictionsOf(config, values.settings.nats, secrets),
   ];
   if (contradictions.length > 0) throw new ConfigError(contradictions, warnings);
-  return freezeDeeply({ config, secrets, warnings: [...warnings, ...publicWarningsOf(config, secrets)] });
+  return freezeDeeply({
+    config,
+    secrets,
+    warnings: [...warnings, ...publicWarningsOf(config, secrets), ...mailWarningsOf(config)],
+  });
 }
 
 /** Where the operator command line finds the internal API: what is set for the node it runs beside. */
@@ -175,7 +182,7 @@ function configOf(values: Settings, secrets: Secrets): Config {
     gateway: {
       ...gateway,
       filesServerUrl: gateway.filesServerUrl ?? `${publicUrl ?? localUrl}/files`,
-      ...(accounts.forceHeaderSessions && { rateLimits: { publicPerMinute: 0, sessionPerMinute: 0 } }),
+      ...(accounts.endToEndTesting && { rateLimits: { publicPerMinute: 0, sessionPerMinute: 0 } }),
     },
   };
 }
@@ -196,10 +203,15 @@ function publicWarningsOf(config: Config, secrets: Secrets): string[] {
   ];
 }
 
+function mailWarningsOf({ mail: { host, from } }: Config): string[] {
+  if ((host === undefined) === (from === undefined)) return [];
+  return ['SMTP_HOST and SMTP_FROM do nothing without each other: no mail is sent.'];
+}
+
 function contradictionsOf(config: Config, secrets: Secrets): string[] {
   const { host, role, accounts, cookies, migrateAtStart } = config;
   const problems: string[] = [];
-  if (accounts.forceHeaderSessions && !isLoopback(host)) {
+  if (accounts.endToEndTesting && !isLoopback(host)) {
     problems.push(
       'E2E_TESTING weakens the server and is only allowed on a loopback address, which HOST is not.',
     );
@@ -214,6 +226,10 @@ function contradictionsOf(config: Config, secrets: Secrets): string[] {
   }
   if (cookies.partitioned && !cookies.secure) {
     problems.push('COOKIE_PARTITIONED=true needs COOKIE_SECURE=true: browsers drop such cookies otherwise.');
+  }
+  const { smtpPassword, smtpPass } = secrets;
+  if (smtpPassword !== undefined && smtpPass !== undefined && smtpPassword !== smtpPass) {
+    problems.push('SMTP_PASSWORD and SMTP_PASS are the same setting and differ: set one of them.');
   }
   if (!migrateAtStart && secrets.databaseUrl === undefined) {
     problems.push(

@@ -13,7 +13,10 @@ export type SignedInRequest<Fields> = Fields & { readonly credentials: Credentia
 export type ObjectSchema<T> = z.ZodType<T> & z.ZodObject;
 
 export interface SignedInShape<Fields, Ok> extends CommandShape<SignedInRequest<Fields>, SignedInAnswer<Ok>> {
-  /** `writes`: refuses read-only sessions with 403 `read-only-access`. */
+  /**
+   * `writes`: refuses read-only sessions with 403 `read-only-access`, and those of bridges with 403. What may depend on
+   * the item, like a sync, `reads` here.
+   */
   readonly access: 'reads' | 'writes';
   /** The command's own fields. */
   readonly fields: ObjectSchema<Fields>;

@@ -8,8 +8,10 @@ import { SessionTokens } from '../actors/identity/session-tokens.ts';
 import { SigninKeys } from '../actors/identity/signin-keys.ts';
 import { UserSecrets } from '../actors/identity/user-secrets.ts';
 import { kinds } from '../actors/kinds.ts';
+import { createMailSender } from '../actors/mailer/send.ts';
+import { MailSender } from '../actors/mailer/sender.ts';
 import { createOutboundHttp } from '../actors/outbound/node-http.ts';
-import { AccountSettings, ItemSettings, WebAuthnSettings } from '../actors/settings.ts';
+import { AccountSettings, ItemSettings, MailSettings, WebAuthnSettings } from '../actors/settings.ts';
 import { provide } from '../runtime/dependency.ts';
 import { messageOf } from '../runtime/errors.ts';
 import { Incarnations } from '../runtime/host/incarnations.ts';
@@ -59,6 +61,8 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
       provide(PasswordHasher, hasher),
       provide(CaptchaVerifier, captcha),
       provide(WebAuthnSettings, config.webAuthn),
+      provide(MailSettings, { ...config.mail, password: secrets.smtpPassword ?? secrets.smtpPass }),
+      provide(MailSender, createMailSender({ clock })),
     ],
     store: resources.store,
     transport,

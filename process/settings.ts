@@ -69,7 +69,7 @@ export const serverSettings = section('Server', {
     name: 'LOG_FAILED_SIGN_INS',
     default: false,
     description:
-      'Logs each failed sign-in with the address of the client, for what bans by it. No other line holds the address of a client.',
+      'Logs each failed sign-in, a wrong code at the second factor or a recovery included, with the address of the client, for what bans by it. No other line holds the address of a client.',
   }),
   /** Requests in flight, and then commits, may each take as long to finish at the end. */
   drainTimeoutMs: milliseconds({

@@ -68,9 +68,6 @@ export const httpInterface: Readonly<Record<string, readonly string[]>> = {
     'POST /v1/authenticators/verify-registration',
     'POST /v1/authenticators/generate-authentication-options',
     'DELETE /v1/authenticators/:authenticatorId',
-    'POST /v1/mfa/magic-link/request',
-    'POST /v1/mfa/magic-link/status',
-    'GET /v1/mfa/magic-link/status',
   ],
   'Shared vaults, invites, members, messages': [
     'GET /v1/shared-vaults',

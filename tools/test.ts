@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { allMutants } from '../test/mutants/mutant.ts';
 import { currentCommit, partOf } from '../test/mutants/rotation.ts';
 import { tryMutants } from '../test/mutants/trial.ts';
+import { findOrMakeAiosmtpd } from './aiosmtpd.ts';
 import { chromium } from './chromium.ts';
 import { buildDialectChecker } from './cockroach-dialect/run.ts';
 import { curl } from './curl.ts';
@@ -107,6 +108,11 @@ function programs(): Readonly<Record<string, string>> {
     } catch (error) {
       console.error((error as Error).message);
     }
+  }
+  try {
+    findOrMakeAiosmtpd(process.env);
+  } catch (error) {
+    console.error((error as Error).message);
   }
   return found;
 }

@@ -1,69 +1,108 @@
 /**
- * Key params: what a client derives its keys from (docs/protocol/authentication.md, "Key params"). Only protocol 004
- * and later has accounts here.
+ * Key params: what a client derives its keys from (docs/protocol/authentication.md, "Key params"). Which there are
+ * depends on the protocol version of the account.
  */
 import { z } from 'zod';
 import type { AccountRow } from './account-table.ts';
 
+const shortText = z.string().min(1).max(256);
+const count = z.int().min(1).max(0x7fff_ffff);
+
+const derivation = z.object({
+  pw_alg: shortText,
+  pw_cost: count,
+  pw_func: shortText,
+  pw_key_size: count,
+  pw_nonce: shortText,
+  pw_salt: shortText,
+});
+const anyDerivation = derivation.partial();
+type Derivation = z.infer<typeof anyDerivation>;
+
+/** What old clients left to a default of theirs may be absent. */
+const derivations: Readonly<Record<string, z.ZodType<Derivation>>> = {
+  '001': derivation
+    .pick({ pw_alg: true, pw_cost: true, pw_func: true, pw_key_size: true, pw_salt: true })
+    .partial({ pw_alg: true, pw_func: true, pw_key_size: true }),
+  '002': derivation.pick({ pw_cost: true, pw_salt: true }),
+  '003': derivation.pick({ pw_cost: true, pw_nonce: true }).partial({ pw_cost: true }),
+};
+const nonceAlone: z.ZodType<Derivation> = derivation.pick({ pw_nonce: true });
+const derivationOf = (version: string): z.ZodType<Derivation> => derivations[version] ?? nonceAlone;
+
+/** These have the identifier under the name `email` too. */
+const namesEmail = (version: string): boolean => version === '001' || version === '002';
+
 export const keyParamsSchema = z.object({
   /** Milliseconds since the epoch as decimal text. Given only to a signed-in caller, like `origination`. */
   created: z.string().optional(),
+  email: z.string().optional(),
   identifier: z.string(),
   origination: z.string().optional(),
-  pw_nonce: z.string(),
+  ...anyDerivation.shape,
   version: z.string(),
 });
 export type KeyParams = z.infer<typeof keyParamsSchema>;
 
+const storedSchema = keyParamsSchema.omit({ email: true, identifier: true });
 /** What is stored of them: the identifier is the account's. */
-export type StoredKeyParams = Omit<KeyParams, 'identifier'>;
+export type StoredKeyParams = z.infer<typeof storedSchema>;
 
 /**
  * The fields of a request that carry them (docs/protocol/authentication.md, "Registration" and "Change of
  * credentials").
  */
-const shortText = z.string().min(1).max(256);
-export const sentKeyParamsFields = {
-  pw_nonce: shortText,
+export const sentKeyParamsSchema = z.object({
+  ...anyDerivation.shape,
   version: shortText.optional(),
   origination: z.string().max(256).optional(),
   created: z.string().max(256).optional(),
-};
-export const sentKeyParamsSchema = z.object(sentKeyParamsFields);
+});
 export type SentKeyParams = z.infer<typeof sentKeyParamsSchema>;
 
-/** Protocol versions are three digits. Accounts below 004 sign in by a token this server does not issue. */
-export function isSupportedVersion(version: string): boolean {
-  return /^\d{3}$/.test(version) && version >= '004';
+/** Protocol versions are three digits. */
+export const isVersion = (text: string): boolean => /^\d{3}$/.test(text) && text >= '001';
+
+/**
+ * Accounts below 004 are given a token instead (docs/protocol/authentication.md, "Accounts of protocol 001 to 003").
+ */
+export const hasSessions = (version: string): boolean => version >= '004';
+
+/** Of the version that is sent, else of the one there was. */
+export const versionOf = (sent: SentKeyParams, before?: string): string => sent.version || before || '004';
+
+/** The first that a version needs and that was not sent. */
+export function missingKeyParam(sent: SentKeyParams, version: string): string | undefined {
+  const [issue] = derivationOf(version).safeParse(sent).error?.issues ?? [];
+  return issue && String(issue.path[0]);
 }
 
-/** Fields the client left empty keep the value they had. */
+/** Nothing is missing. Fields the client left empty keep the value they had. */
 export function storedKeyParams(sent: SentKeyParams, before: Partial<StoredKeyParams>): StoredKeyParams {
+  const version = versionOf(sent, before.version);
   return {
-    pw_nonce: sent.pw_nonce,
-    version: sent.version || before.version || '004',
+    ...derivationOf(version).parse(sent),
+    version,
     origination: sent.origination || before.origination,
     created: sent.created || before.created,
   };
 }
 
+type Named = Pick<AccountRow, 'identifier' | 'key_params'>;
+
 /** As a signed-in caller gets them. */
-export function fullKeyParams({
-  identifier,
-  key_params,
-}: Pick<AccountRow, 'identifier' | 'key_params'>): KeyParams {
-  const { created, origination, pw_nonce, version } = readKeyParams(key_params);
-  return { created, identifier, origination, pw_nonce, version };
+export function fullKeyParams(row: Named): KeyParams {
+  const { created, origination, version } = readKeyParams(row);
+  return { ...(hasSessions(version) && { created, origination }), ...publicKeyParams(row) };
 }
 
 /** As anyone gets them. */
-export function publicKeyParams(row: Pick<AccountRow, 'identifier' | 'key_params'>): KeyParams {
-  const { identifier, pw_nonce, version } = fullKeyParams(row);
-  return { identifier, pw_nonce, version };
+export function publicKeyParams(row: Named): KeyParams {
+  const { identifier } = row;
+  const { created, origination, version, ...derivation } = readKeyParams(row);
+  return { ...(namesEmail(version) && { email: identifier }), identifier, ...derivation, version };
 }
 
-export function readKeyParams(text: string): StoredKeyParams {
-  return storedSchema.parse(JSON.parse(text));
+export function readKeyParams({ key_params }: Pick<AccountRow, 'key_params'>): StoredKeyParams {
+  return storedSchema.parse(JSON.parse(key_params));
 }
-
-const storedSchema = keyParamsSchema.omit({ identifier: true });

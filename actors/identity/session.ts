@@ -43,11 +43,25 @@ export type SessionSecrets = z.infer<typeof sessionSecretsSchema>;
 export const issuedSchema = z.object({ session: sessionBodySchema, secrets: sessionSecretsSchema });
 export type Issued = z.infer<typeof issuedSchema>;
 
-/** What register, login and a change of credentials answer, and the secrets beside it. */
-export const signInReplySchema = issuedSchema.extend({
-  key_params: keyParamsSchema,
-  user: z.object({ uuid: z.string(), email: z.string(), protocolVersion: z.string() }),
-});
+/** What an account without sessions is given instead of one. */
+const issuedTokenSchema = z.object({ token: z.string() });
+
+/** What signing in opens. */
+export const grantedSchema = z.union([issuedSchema, issuedTokenSchema]);
+export type Granted = z.infer<typeof grantedSchema>;
+
+/** Undefined: it comes without cookies, by which a browser would show it again. */
+export const sessionUuidOf = (granted: Granted): string | undefined =>
+  'secrets' in granted ? granted.secrets.sessionUuid : undefined;
+
+const user = z.object({ uuid: z.string(), email: z.string(), protocolVersion: z.string() });
+
+export const sessionReplySchema = issuedSchema.extend({ key_params: keyParamsSchema, user });
+export type SessionReply = z.infer<typeof sessionReplySchema>;
+export const tokenReplySchema = issuedTokenSchema.extend({ user });
+
+/** What register, login and a change of credentials answer, and the secrets of a session beside it. */
+export const signInReplySchema = z.union([sessionReplySchema, tokenReplySchema]);
 export type SignInReply = z.infer<typeof signInReplySchema>;
 
 /** An entry of the session list (docs/protocol/authentication.md, "The list of sessions"). */

@@ -39,6 +39,22 @@ test('about half of all unknown addresses are asked for a factor, most of them f
   );
 });
 
+test('keys that do not exist differ as real ones do, and are always the same for an address', (t) => {
+  const emails = Array.from({ length: 400 }, (_, index) => `nobody-${index}@example.org`);
+  const all = emails.map((email) => keys.pseudoCredentials({ email, workspace: 'default' }));
+  t.deepEqual(
+    emails.map((email) => keys.pseudoCredentials({ email, workspace: 'default' })),
+    all,
+  );
+  t.deepEqual(new Set(all.map(({ length }) => length)), new Set([1, 2]));
+  const each = all.flat();
+  t.is(new Set(each.map(({ id }) => id)).size, each.length);
+  const shapes = each.map(({ id, transports }) => `${Buffer.from(id, 'base64url').length} ${transports}`);
+  const kinds = ['16 internal,hybrid', '20 internal,hybrid', '32 internal', '48 nfc,usb', '64 usb'];
+  t.deepEqual([...new Set(shapes)].toSorted(), kinds);
+  t.is(new Set(each.map(({ id }) => id.slice(0, 8))).size, each.length, 'no two begin alike');
+});
+
 test('the id of an approval names its actor, and another one is not ours', (t) => {
   const actorId = keys.actorId(address);
   const secret = 'A'.repeat(43);

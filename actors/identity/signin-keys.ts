@@ -7,6 +7,7 @@ import { createHmac } from 'node:crypto';
 import { dependency } from '../../runtime/dependency.ts';
 import type { Keyring } from '../../runtime/keyring.ts';
 import { derivedUuid } from './derived-uuid.ts';
+import { type PseudoCredential, pseudoCredentials } from './pseudo-credentials.ts';
 import { equalInConstantTime } from './session-tokens.ts';
 
 export interface SignInAddress {
@@ -34,12 +35,14 @@ export interface SigninKeys {
   approvalId(actorId: string, secret: string): string;
   /** Undefined: malformed or not ours. */
   readApprovalId(text: string): { readonly actorId: string; readonly secret: string } | undefined;
+  /** The code that is mailed for what the `signin` actor of this id keeps of it: six digits. */
+  emailedCode(actorId: string, nonce: string): string;
   /** Of an unknown address, and always the same: a user who does not exist… */
   pseudoUser(address: SignInAddress): string;
   /** …the second factor that about half of them are asked for, in vain… */
-  pseudoFactor(address: SignInAddress): 'totp' | 'security-key' | undefined;
-  /** …and the id of a security key, of 32 bytes in base64url. */
-  pseudoCredential(address: SignInAddress): string;
+  pseudoFactor(address: SignInAddress): 'totp' | 'emailed-code' | 'security-key' | undefined;
+  /** …and security keys. */
+  pseudoCredentials(address: SignInAddress): readonly PseudoCredential[];
   /** The nonce an unknown address is answered with: 64 hex characters, the form of a client's own. */
   pseudoNonce(address: SignInAddress): string;
 }
@@ -53,6 +56,7 @@ export function createSigninKeys(keyring: Keyring): SigninKeys {
   const recoveryKey = keyring.derive('recovery-guard');
   const placeKey = keyring.derive('signin-place');
   const approvalKey = keyring.derive('approval-id');
+  const codeKey = keyring.derive('emailed-code');
   const pseudoKey = keyring.derive('pseudo-account');
   const nonceKey = keyring.derive('pseudo-key-params');
   const pseudo = (what: string, { email, workspace }: SignInAddress) =>
@@ -70,13 +74,19 @@ export function createSigninKeys(keyring: Keyring): SigninKeys {
       const [, actorId = '', mac = '', secret = ''] = approvalIdForm.exec(text) ?? [];
       return equalInConstantTime(mac, approvalMac(actorId, secret)) ? { actorId, secret } : undefined;
     },
+    emailedCode(actorId, nonce) {
+      const digest = createHmac('sha256', codeKey).update(`${actorId}.${nonce}`).digest();
+      // Six bytes, so that no code is more likely than another by more than one in a hundred million.
+      return String(digest.readUIntBE(0, 6) % 1_000_000).padStart(6, '0');
+    },
     pseudoUser: (address) => derivedUuid(pseudo('user', address).toString('hex')),
     pseudoFactor(address) {
       const [draw = 0] = pseudo('factor', address);
       if (draw >= 128) return undefined;
-      return draw < 16 ? 'security-key' : 'totp';
+      if (draw < 16) return 'security-key';
+      return draw < 32 ? 'emailed-code' : 'totp';
     },
-    pseudoCredential: (address) => pseudo('credential', address).toString('base64url'),
+    pseudoCredentials: (address) => pseudoCredentials((what) => pseudo(what, address)),
     pseudoNonce: (address) => addressHmac(nonceKey, address),
   };
 }

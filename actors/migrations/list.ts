@@ -7,6 +7,11 @@ import { itemPart } from './0004-item-part.ts';
 import { itemUuid } from './0005-item-uuid.ts';
 import { itemByOrder } from './0006-item-by-order.ts';
 import { itemByFront } from './0007-item-by-front.ts';
+import { mail } from './0008-mail.ts';
+import { mailByOrder } from './0009-mail-by-order.ts';
+import { mailByUrgent } from './0010-mail-by-urgent.ts';
+import { mailByOrdinary } from './0011-mail-by-ordinary.ts';
+import { mailSender } from './0012-mail-sender.ts';
 
 export const domainMigrations: readonly Migration[] = [
   account,
@@ -16,4 +21,9 @@ export const domainMigrations: readonly Migration[] = [
   itemUuid,
   itemByOrder,
   itemByFront,
+  mail,
+  mailByOrder,
+  mailByUrgent,
+  mailByOrdinary,
+  mailSender,
 ];

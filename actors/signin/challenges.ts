@@ -5,6 +5,9 @@
  * Clients of snjs encode the hex text of the verifier's SHA-256, the standard (RFC 7636) its raw bytes; both are
  * accepted. Only a digest of the challenge is kept, as the key of its entry.
  *
+ * A challenge serves only the way it was made for. The `login-params` of a recovery ask for recovery codes instead of the
+ * second factor, and only the login of a recovery uses those up.
+ *
  * Anyone may store one for any address, and clients send nothing with the verifier that could prove a
  * challenge, so they must be stored. Each network has its own: one that stores many pushes out its own, and
  * those of known networks and devices stay as long as there is a stranger's to drop.
@@ -13,6 +16,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Turn } from '../../runtime/command.ts';
 import { sliceMap } from '../../runtime/slice.ts';
+import { AccountSettings } from '../settings.ts';
 import { isOwn, type Origin } from './counting.ts';
 
 /** More than one network has open at a time. Beyond it that network's oldest is dropped. */
@@ -21,20 +25,43 @@ export const challengesPerNetworkMax = 64;
 /** Few enough to read at every activation. Beyond it the fullest network of strangers makes room. */
 export const challengesMax = 256;
 
+/** How somebody signs in. */
+export type Way = 'factor' | 'recovery';
+
+/** With recovery codes, or without. */
+export const wayOf = ({ recoveryCodes }: { readonly recoveryCodes?: string | undefined }): Way =>
+  recoveryCodes === undefined ? 'factor' : 'recovery';
+
 interface Challenge {
   readonly untilMs: number;
   /** The key of the `Origin` that stored it; absent from a release that did not ask. */
   readonly network?: string | undefined;
+  /** Absent from a release that did not ask: `factor`. */
+  readonly way?: Way | undefined;
 }
 
 export const challengeMap = sliceMap<Challenge>({
   family: 'challenge',
   format: 1,
-  schema: z.object({ untilMs: z.number(), network: z.string().optional() }),
+  schema: z.object({
+    untilMs: z.number(),
+    network: z.string().optional(),
+    way: z.enum(['factor', 'recovery']).optional(),
+  }),
   entriesMax: challengesMax,
 });
 
-export function storeChallenge(turn: Turn, challenge: string, { key: network }: Origin, ageMs: number): void {
+/** False if this very challenge is there already, which is kept for as long as a new one. */
+export function storeChallenge(turn: Turn, challenge: string, { key: network }: Origin, way: Way): boolean {
+  const key = keyOf(challenge);
+  const isNew = turn.nowMs >= (turn.entry(challengeMap, key)?.untilMs ?? 0);
+  if (isNew) makeRoom(turn, network);
+  const untilMs = turn.nowMs + turn.use(AccountSettings).challengeAgeMs;
+  turn.setEntry(challengeMap, key, { untilMs, network, way });
+  return isNew;
+}
+
+function makeRoom(turn: Turn, network: string): void {
   for (const [key, { untilMs }] of turn.entries(challengeMap)) {
     if (untilMs <= turn.nowMs) turn.removeEntry(challengeMap, key);
   }
@@ -42,10 +69,6 @@ export function storeChallenge(turn: Turn, challenge: string, { key: network }: 
   const own = byNetwork.get(network) ?? [];
   if (own.length >= challengesPerNetworkMax) removeFirst(turn, own);
   else if (turn.entries(challengeMap).size >= challengesMax) removeFirst(turn, fullest(turn, byNetwork));
-  turn.setEntry(challengeMap, sha256(challenge).toString('hex'), {
-    untilMs: turn.nowMs + ageMs,
-    network,
-  });
 }
 
 /** The keys of each network's challenges, the oldest first. */
@@ -74,13 +97,14 @@ function removeFirst(turn: Turn, [key]: readonly string[]): void {
   if (key !== undefined) turn.removeEntry(challengeMap, key);
 }
 
-/** Removes the challenge of this verifier. False: there is none. */
-export function consumeChallenge(turn: Turn, verifier: string): boolean {
-  const keys = challengesOf(verifier).map((challenge) => sha256(challenge).toString('hex'));
-  const key = keys.find((candidate) => turn.nowMs < (turn.entry(challengeMap, candidate)?.untilMs ?? 0));
+/** Removes the challenge of this verifier. False: there is none, or none that was made for this way. */
+export function consumeChallenge(turn: Turn, verifier: string, way: Way): boolean {
+  const isAlive = (key: string) => turn.nowMs < (turn.entry(challengeMap, key)?.untilMs ?? 0);
+  const key = challengesOf(verifier).map(keyOf).find(isAlive);
   if (key === undefined) return false;
+  const madeFor = turn.entry(challengeMap, key)?.way ?? 'factor';
   turn.removeEntry(challengeMap, key);
-  return true;
+  return madeFor === way;
 }
 
 export function forgetChallenges(turn: Turn): void {
@@ -92,6 +116,8 @@ export function challengesOf(verifier: string): readonly [hexText: string, rawBy
   const digest = sha256(verifier);
   return [Buffer.from(digest.toString('hex')).toString('base64url'), digest.toString('base64url')];
 }
+
+const keyOf = (challenge: string): string => sha256(challenge).toString('hex');
 
 function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();

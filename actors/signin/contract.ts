@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
 import { approvalSchema } from '../identity/approval.ts';
+import { requestedCodeSchema } from '../identity/emailed-code.ts';
 import { escrowSchema } from '../identity/escrow.ts';
 import { keyParamsSchema } from '../identity/key-params.ts';
 import { deviceSchema, signInReplySchema } from '../identity/session.ts';
@@ -87,6 +88,12 @@ export const Signin = contract({
       reply: answerSchema(z.object({ options: z.record(z.string(), z.unknown()) })),
     },
 
+    /** Has a code mailed, if the account asks for one. Refusals: 400 without mail, 429. */
+    requestCode: {
+      request: z.object({ ...address, device: deviceSchema }),
+      reply: answerSchema(z.object({ emailed: z.boolean() })),
+    },
+
     /** Of an approval, for the device that waits. */
     approvalStatus: {
       request: z.object({ secret: z.string() }),
@@ -112,7 +119,10 @@ export const Signin = contract({
     reset: z.null(),
 
     /** A session of the account was opened from there, by its registration or with its password. */
-    recognise: z.object({ ipAddress: z.string().nullable(), sessionUuid: z.string() }),
+    recognise: z.object({ ipAddress: z.string().nullable(), sessionUuid: z.string().optional() }),
+
+    /** Of this actor's own: a code was asked for, of nobody where there is no account. */
+    codeRequested: z.object({ from: requestedCodeSchema.extend({ userUuid: z.string() }).nullable() }),
 
     /** The address is no longer that of the account. */
     forget: z.null(),

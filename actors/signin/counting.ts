@@ -102,8 +102,10 @@ export function returnAttempt(turn: Turn, origin: Origin): void {
   }
 }
 
-/** The password was right: the attempt's origin has no failures any more, and is known from now on. */
+/** The password was right: the attempt's origin has no failures any more, and is known from now on. Once for a session. */
 export function acceptAttempt(turn: Turn, { key, isStranger }: Origin, opened: Opened): void {
+  const { sessionUuid } = opened;
+  if (sessionUuid !== undefined && isKnown(turn, deviceKey(turn, sessionUuid))) return;
   turn.removeEntry(attemptsMap, key);
   const strangers = currentStrangers(turn);
   // The others' failures stand: otherwise each sign-in of the owner would clear them.
@@ -116,12 +118,13 @@ export function acceptAttempt(turn: Turn, { key, isStranger }: Origin, opened: O
 /** A session that was opened with the password, and from where. */
 export interface Opened {
   readonly ipAddress: string | null;
-  readonly sessionUuid: string;
+  /** Absent: it has no cookies by which its device could be known again. */
+  readonly sessionUuid?: string | undefined;
 }
 
 export function recognise(turn: Turn, { ipAddress, sessionUuid }: Opened): void {
   if (ipAddress !== null) remember(turn, knownNetworkMap, networkKey(turn, ipAddress));
-  remember(turn, knownDeviceMap, deviceKey(turn, sessionUuid));
+  if (sessionUuid !== undefined) remember(turn, knownDeviceMap, deviceKey(turn, sessionUuid));
 }
 
 /** Gives all attempts back, no matter who made them. */

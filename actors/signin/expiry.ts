@@ -10,6 +10,7 @@ import { assertionChallengeMap, endOfAssertions } from './assertion-challenge.ts
 import { attemptsMap, endOf } from './attempts.ts';
 import { challengeMap } from './challenges.ts';
 import { Signin } from './contract.ts';
+import { endOfEmailedCodes, forgetEmailedCodes } from './emailed-codes.ts';
 import { endOfKnowing, forgetKnown } from './known.ts';
 import { endOfStrangers, noStrangers, strangersSlice } from './strangers.ts';
 
@@ -23,6 +24,7 @@ export function expireLater(turn: Turn): void {
     endOfAttempts(turn),
     endOfApprovals(turn),
     endOfAssertions(turn),
+    endOfEmailedCodes(turn),
     ...endsOfChallenges(turn),
   );
   if (endMs > turn.nowMs) turn.arm(expire, endMs, null);
@@ -38,6 +40,7 @@ export const expireTimer = timer({
     for (const uuid of turn.entries(approvalMap).keys()) turn.removeEntry(approvalMap, uuid);
     for (const key of turn.entries(assertionChallengeMap).keys())
       turn.removeEntry(assertionChallengeMap, key);
+    forgetEmailedCodes(turn);
     turn.set(strangersSlice, noStrangers);
     forgetKnown(turn, 'ended');
     const endMs = endOfKnowing(turn);

@@ -1,6 +1,5 @@
 /** What a `user` actor asks of a `signin` actor. */
 import { command } from '../../runtime/command.ts';
-import { AccountSettings } from '../settings.ts';
 import { lockedOut } from './attempts.ts';
 import { storeChallenge as store } from './challenges.ts';
 import { Signin } from './contract.ts';
@@ -11,7 +10,7 @@ export const storeChallenge = command({
   ...Signin.commands.storeChallenge,
   creates: true,
   turn: (turn, { codeChallenge }) => {
-    store(turn, codeChallenge, signedInOrigin, turn.use(AccountSettings).challengeAgeMs);
+    store(turn, codeChallenge, signedInOrigin, 'factor');
     expireLater(turn);
     return {};
   },

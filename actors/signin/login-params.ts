@@ -10,7 +10,8 @@
  * Without a stored challenge no login succeeds, so there is no way past here without the factor. An unknown
  * address takes the same steps, and a factor is made up for about half of them, always the same.
  *
- * A repeat of the call finds `begin` and `check` recorded, and concludes again.
+ * A repeat of the call finds `begin` and `check` recorded, and concludes again: with its challenge stored already it
+ * gives nothing back twice.
  */
 import { lookup, type Turn, type Workflow, workflow } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
@@ -18,15 +19,24 @@ import { type AccountRow, accountTable, addressKey } from '../identity/account-t
 import { publicKeyParams } from '../identity/key-params.ts';
 import type { Device } from '../identity/session.ts';
 import { type SignInAddress, SigninKeys } from '../identity/signin-keys.ts';
+import { isMailConfigured } from '../mailer/outgoing.ts';
 import { refuse } from '../reply.ts';
-import { AccountSettings } from '../settings.ts';
 import { User } from '../user/contract.ts';
 import { requestApproval, takeApproved } from './approvals.ts';
 import { takeAssertionChallenge } from './assertion-challenge.ts';
 import { lockedOut } from './attempts.ts';
-import { storeChallenge } from './challenges.ts';
+import { storeChallenge, wayOf } from './challenges.ts';
 import { Signin } from './contract.ts';
-import { debitAttempt, originOf, type Place, refusedAttempt, returnAttempt } from './counting.ts';
+import {
+  asksForCaptcha,
+  debitAttempt,
+  type Origin,
+  originOf,
+  type Place,
+  refusedAttempt,
+  returnAttempt,
+} from './counting.ts';
+import { takeEmailedCode } from './emailed-codes.ts';
 import { expireLater } from './expiry.ts';
 
 interface Asked extends SignInAddress {
@@ -43,7 +53,7 @@ interface Asked extends SignInAddress {
 }
 
 type Unmet = {
-  readonly factor: 'totp' | 'security-key' | 'recovery-codes';
+  readonly factor: 'totp' | 'emailed-code' | 'security-key' | 'recovery-codes';
   readonly outcome: 'missing' | 'wrong' | 'used';
 };
 type Outcome = { readonly passed: true } | Unmet;
@@ -68,7 +78,7 @@ export const loginParams = workflow({
       turn: (_turn, { account }) => account.rows[0],
     });
     const isApproved = begun.approved && account !== undefined;
-    const outcome = isApproved ? passed : await check(workflow, asked, account, begun.assertionChallenge);
+    const outcome = isApproved ? passed : await check(workflow, asked, account, begun);
     return workflow.turn({ turn: (turn) => conclude(turn, asked, account, outcome) });
   },
 });
@@ -76,6 +86,8 @@ export const loginParams = workflow({
 interface Begun {
   readonly approved: boolean;
   readonly assertionChallenge?: string | undefined;
+  /** The code is the one that was mailed. */
+  readonly hasEmailedCode: boolean;
 }
 
 const placeOf = ({ device, cookieSessions }: Asked): Place => ({
@@ -90,14 +102,19 @@ const isGuess = ({ code, appPassword, assertionResponse, recoveryCodes }: Asked)
 function begin(turn: Turn, asked: Asked) {
   if (isGuess(asked)) {
     const origin = originOf(turn, placeOf(asked));
-    if (refusedAttempt(turn, origin, true) !== undefined) return { refused: lockedOut };
+    if (refusedAttempt(turn, origin, true) !== undefined) {
+      return { refused: { ...lockedOut, captchaRequired: true } };
+    }
+    if (asked.recoveryCodes === '') return wrongRecovery;
     debitAttempt(turn, origin);
     expireLater(turn);
   }
-  const { approvalSecret, assertionResponse } = asked;
+  const { approvalSecret, assertionResponse, code } = asked;
+  const { ipAddress } = asked.device;
   const begun: Begun = {
     approved: approvalSecret !== undefined && takeApproved(turn, approvalSecret),
-    assertionChallenge: assertionResponse && takeAssertionChallenge(turn, asked.device.ipAddress),
+    assertionChallenge: assertionResponse && takeAssertionChallenge(turn, ipAddress),
+    hasEmailedCode: code !== undefined && takeEmailedCode(turn, ipAddress, code),
   };
   return begun;
 }
@@ -106,7 +123,20 @@ async function check(
   workflow: Workflow,
   asked: Asked,
   account: AccountRow | undefined,
-  assertionChallenge: string | undefined,
+  begun: Begun,
+): Promise<Outcome> {
+  const outcome = await checkFactors(workflow, asked, account, begun);
+  if ('passed' in outcome || outcome.factor !== 'emailed-code') return outcome;
+  // Asked of known addresses too, for the time it takes.
+  const canMail = await isMailConfigured(workflow.actors);
+  return account === undefined && !canMail ? { ...outcome, factor: 'totp' } : outcome;
+}
+
+async function checkFactors(
+  workflow: Workflow,
+  asked: Asked,
+  account: AccountRow | undefined,
+  { assertionChallenge, hasEmailedCode }: Begun,
 ): Promise<Outcome> {
   const { email, workspace, code, appPassword, trustedDeviceToken, assertionResponse, recoveryCodes } = asked;
   const keys = workflow.use(SigninKeys);
@@ -119,6 +149,8 @@ async function check(
     const checked = await workflow.actors.get(User, userUuid).ask.checkFactors({
       ...{ email, workspace, code, appPassword, trustedDeviceToken, assertion, recoveryCodes },
       hasAssertion: assertionResponse !== undefined,
+      hasEmailedCode,
+      isNobody: account === undefined,
     });
     return 'stale' in checked ? pseudoOutcome(workflow, asked) : checked;
   } catch (error) {
@@ -131,15 +163,15 @@ function pseudoOutcome(workflow: Workflow, asked: Asked): Outcome {
   if (asked.recoveryCodes !== undefined) return { factor: 'recovery-codes', outcome: 'wrong' };
   const factor = workflow.use(SigninKeys).pseudoFactor(asked);
   if (factor === undefined) return passed;
-  const given = factor === 'totp' ? asked.code : asked.assertionResponse;
+  const given = factor === 'security-key' ? asked.assertionResponse : asked.code;
   return { factor, outcome: given === undefined ? 'missing' : 'wrong' };
 }
 
 function conclude(turn: Turn, asked: Asked, account: AccountRow | undefined, outcome: Outcome) {
   const origin = originOf(turn, placeOf(asked));
-  if (!('passed' in outcome)) return refusalOf(turn, asked, account, outcome);
-  if (isGuess(asked)) returnAttempt(turn, origin);
-  storeChallenge(turn, asked.codeChallenge, origin, turn.use(AccountSettings).challengeAgeMs);
+  if (!('passed' in outcome)) return refusalOf(turn, asked, account, outcome, origin);
+  const isStored = storeChallenge(turn, asked.codeChallenge, origin, wayOf(asked));
+  if (isStored && isGuess(asked)) returnAttempt(turn, origin);
   expireLater(turn);
   if (account !== undefined) return { ok: publicKeyParams(account) };
   const pw_nonce = turn.use(SigninKeys).pseudoNonce(asked);
@@ -157,6 +189,13 @@ const codeUsed = refuse(
   'This two-factor authentication code was used already. Please wait for the next one.',
   'mfa-invalid',
 );
+/** **Needed**: clients that find `email` in the message ask for the mail. */
+const mailedMissing = refuse(401, 'Please enter the code that was sent to you by email.', 'mfa-required');
+const mailedWrong = refuse(
+  401,
+  'The code is not that of the newest email, or it is too old. Please try again.',
+  'mfa-invalid',
+);
 const keyMissing = refuse(401, 'Please authenticate with your security key.', 'u2f-required');
 const keyWrong = refuse(401, 'The security key could not be verified. Please try again.', 'mfa-invalid');
 
@@ -165,17 +204,25 @@ const wrongRecovery = refuse(401, 'Invalid login credentials.');
 
 const refusals = {
   totp: { missing: codeMissing, wrong: codeWrong, used: codeUsed },
+  'emailed-code': { missing: mailedMissing, wrong: mailedWrong, used: mailedWrong },
   'security-key': { missing: keyMissing, wrong: keyWrong, used: keyWrong },
 };
 
-function refusalOf(turn: Turn, asked: Asked, account: AccountRow | undefined, { factor, outcome }: Unmet) {
-  if (factor === 'recovery-codes') return wrongRecovery;
+function refusalOf(
+  turn: Turn,
+  asked: Asked,
+  account: AccountRow | undefined,
+  { factor, outcome }: Unmet,
+  origin: Origin,
+) {
+  const counted = isGuess(asked) && { captchaRequired: asksForCaptcha(turn, origin) };
+  if (factor === 'recovery-codes') return { refused: { ...wrongRecovery.refused, ...counted } };
   const { refused } = refusals[factor][outcome];
   const approvalId = requestApproval(turn, asked.device, account?.user_uuid, asked.approvalSecret);
   expireLater(turn);
   const payload = {
-    ...(factor === 'totp' && { mfa_key: asked.codeName ?? `mfa_${turn.random.uuid()}` }),
+    ...(factor !== 'security-key' && { mfa_key: asked.codeName ?? `mfa_${turn.random.uuid()}` }),
     mfa_approval_challenge_id: approvalId,
   };
-  return { refused: { ...refused, payload } };
+  return { refused: { ...refused, ...counted, payload } };
 }

@@ -10,20 +10,20 @@
  *     accept  turn of `signin`: gives the attempts back, and knows network and device from now on
  *
  * A crash between steps costs the caller one debited attempt at most. A repeat of the call finds `begin` and `open`
- * recorded and goes through the others again.
+ * recorded and goes through the others again; `accept` knows the session by then, and gives nothing back twice.
  */
 import { lookup, type Turn, type Workflow, workflow } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import { type AccountRow, accountTable, addressKey } from '../identity/account-table.ts';
 import { CaptchaVerifier } from '../identity/captcha.ts';
-import { fullKeyParams } from '../identity/key-params.ts';
 import { networkOf } from '../identity/network.ts';
 import { PasswordHasher } from '../identity/password-hasher.ts';
-import { type Device, sessionApiVersions } from '../identity/session.ts';
+import { type Device, sessionApiVersions, sessionUuidOf } from '../identity/session.ts';
+import { signInReply } from '../identity/sign-in-reply.ts';
 import type { Refusal, Refused } from '../reply.ts';
 import { User } from '../user/contract.ts';
 import { lockedOut } from './attempts.ts';
-import { consumeChallenge } from './challenges.ts';
+import { consumeChallenge, wayOf } from './challenges.ts';
 import { missingCredentials, Signin } from './contract.ts';
 import {
   acceptAttempt,
@@ -84,12 +84,11 @@ export const login = workflow({
     if (account === undefined || !isRight || !challengeMet) return refused;
     const opened = await openSessionAt(workflow, account, login);
     if ('stale' in opened) return refused;
-    const { sessionUuid } = opened.issued.secrets;
+    const sessionUuid = sessionUuidOf(opened.issued);
     await workflow.turn({
       turn: (turn) => accept(turn, origin, { ipAddress: device.ipAddress, sessionUuid }),
     });
-    const user = { uuid: account.user_uuid, email: login.email, protocolVersion: opened.protocolVersion };
-    return { ok: { ...opened.issued, key_params: fullKeyParams(account), user } };
+    return { ok: signInReply(account, opened, opened.issued) };
   },
 });
 
@@ -105,11 +104,12 @@ function beginAttempt(turn: Turn, login: Login, captchaPassed: boolean): Begun |
   const origin = originOf(turn, { ipAddress: login.device.ipAddress, cookieSessions: login.cookieSessions });
   const why = refusedAttempt(turn, origin, captchaPassed);
   if (why === 'locked') return { refused: { ...lockedOut, captchaRequired: true } };
-  if (login.password === '' || login.codeVerifier === '') return { refused: missingCredentials };
+  const { password, codeVerifier, recoveryCodes } = login;
+  if (password === '' || codeVerifier === '' || recoveryCodes === '') return { refused: missingCredentials };
   if (!sessionApiVersions.includes(login.apiVersion)) return { refused: unknownVersion };
   if (why === 'captcha-missing') return { refused: { ...captchaMissing, captchaRequired: true } };
   const needsCaptcha = asksForCaptcha(turn, origin);
-  const challengeMet = consumeChallenge(turn, login.codeVerifier);
+  const challengeMet = consumeChallenge(turn, login.codeVerifier, wayOf(login));
   if (challengeMet) {
     debitAttempt(turn, origin);
     expireLater(turn);

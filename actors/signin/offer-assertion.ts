@@ -1,6 +1,6 @@
 /**
  * What a browser needs to sign in with a security key (docs/protocol/account.md, "Security keys"). An address
- * without keys, known or not, is given one that does not exist, so that it does not show which addresses have
+ * without keys, known or not, is given some that do not exist, so that it does not show which addresses have
  * any.
  */
 import { lookup, workflow } from '../../runtime/command.ts';
@@ -27,7 +27,7 @@ export const offerAssertion = workflow({
     const keys = workflow.use(SigninKeys);
     const allowed = await workflow.actors
       .get(User, account?.user_uuid ?? keys.pseudoUser(address))
-      .ask.authenticatorsOf(address)
+      .ask.authenticatorsOf({ ...address, isNobody: account === undefined })
       .then(
         (reply) => reply.allowed,
         (error: unknown) => {
@@ -42,11 +42,14 @@ export const offerAssertion = workflow({
         return made;
       },
     });
-    const pseudo = { id: keys.pseudoCredential(address), type: 'public-key', transports: ['usb'] };
+    // With its fields in the order of those that exist.
+    const pseudo = keys
+      .pseudoCredentials(address)
+      .map(({ id, transports }) => ({ id, type: 'public-key', transports }));
     const options = {
       challenge,
       rpId: workflow.use(WebAuthnSettings).relyingPartyId,
-      allowCredentials: allowed.length > 0 ? allowed : [pseudo],
+      allowCredentials: allowed.length > 0 ? allowed : pseudo,
       userVerification: 'preferred',
       timeout: timeoutMs,
     };

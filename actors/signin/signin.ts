@@ -15,6 +15,7 @@ import { attemptsMap } from './attempts.ts';
 import { challengeMap, forgetChallenges } from './challenges.ts';
 import { Signin } from './contract.ts';
 import { forgetAttempts, recognise } from './counting.ts';
+import { codeRequestsSlice, emailedCodeMap, forgetEmailedCodes } from './emailed-codes.ts';
 import { expireLater, expireTimer } from './expiry.ts';
 import { debit, storeChallenge } from './guard.ts';
 import { forgetKnown, knownDeviceMap, knownNetworkMap } from './known.ts';
@@ -22,6 +23,7 @@ import { login } from './login.ts';
 import { loginParams } from './login-params.ts';
 import { lookUpEscrow } from './look-up-escrow.ts';
 import { offerAssertion } from './offer-assertion.ts';
+import { codeRequested, requestCode } from './request-code.ts';
 import { strangersSlice } from './strangers.ts';
 
 export const signin = kindOf(Signin, {
@@ -34,12 +36,15 @@ export const signin = kindOf(Signin, {
     knownDeviceMap,
     challengeMap,
     assertionChallengeMap,
+    emailedCodeMap,
+    codeRequestsSlice,
     approvalMap,
   ],
   tables: [],
   commands: {
     loginParams,
     login,
+    requestCode,
     lookUpEscrow,
     offerAssertion,
     approvalStatus,
@@ -59,6 +64,7 @@ export const signin = kindOf(Signin, {
         expireLater(turn);
       },
     }),
+    codeRequested,
     forgetChallenges: tell({ ...Signin.tells.forgetChallenges, turn: forgetChallenges }),
     forget: tell({
       ...Signin.tells.forget,
@@ -66,6 +72,7 @@ export const signin = kindOf(Signin, {
         forgetAttempts(turn);
         forgetKnown(turn, 'all');
         forgetChallenges(turn);
+        forgetEmailedCodes(turn);
         // The timer may be set to when the last of them would have been known no more.
         expireLater(turn);
       },

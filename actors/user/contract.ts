@@ -6,8 +6,15 @@ import { fullItemSchema } from '../collection/item-fields.ts';
 import { syncReplyJson, syncReplySchema } from '../collection/sync-reply.ts';
 import { integrityFields, itemFields, syncFields } from '../collection/sync-request.ts';
 import { approvalSchema } from '../identity/approval.ts';
+import { requestedCodeSchema } from '../identity/emailed-code.ts';
 import { keyParamsSchema, sentKeyParamsSchema } from '../identity/key-params.ts';
-import { deviceSchema, issuedSchema, sessionEntrySchema, signInReplySchema } from '../identity/session.ts';
+import {
+  deviceSchema,
+  grantedSchema,
+  issuedSchema,
+  sessionEntrySchema,
+  signInReplySchema,
+} from '../identity/session.ts';
 import { credentialsSchema } from '../identity/session-tokens.ts';
 import { answerSchema } from '../reply.ts';
 import { signedIn } from '../signed-in.ts';
@@ -59,7 +66,7 @@ export const User = contract({
         device: deviceSchema,
       }),
       reply: z.union([
-        z.object({ issued: issuedSchema, protocolVersion: z.string() }),
+        z.object({ issued: grantedSchema, protocolVersion: z.string() }),
         /** The credentials have changed since they were read, or the account is gone. */
         z.object({ stale: z.literal(true) }),
       ]),
@@ -143,7 +150,11 @@ export const User = contract({
     },
 
     /** Newest refresh expiry first. A read-only session is shown none. */
-    listSessions: signedIn({ access: 'reads', fields: nothing, ok: z.array(sessionEntrySchema) }),
+    listSessions: signedIn({
+      access: 'reads',
+      fields: nothing,
+      ok: z.array(sessionEntrySchema),
+    }),
 
     /** Refusals: 400 for the caller's own session and for one that is not there. */
     deleteSession: signedIn({
@@ -151,7 +162,11 @@ export const User = contract({
       fields: z.object({ sessionUuid: z.string() }),
       ok: nothing,
     }),
-    deleteOtherSessions: signedIn({ access: 'writes', fields: nothing, ok: nothing }),
+    deleteOtherSessions: signedIn({
+      access: 'writes',
+      fields: nothing,
+      ok: nothing,
+    }),
 
     /**
      * Whether there is a living session, and which (docs/protocol/authentication.md, "Validation for other services").
@@ -202,6 +217,9 @@ export const User = contract({
   tells: {
     /** Someone not yet signed in waits for one of the user's devices. */
     approvalRequested: approvalSchema,
+
+    /** Likewise, for a code in a mail: sent if the account asks for codes by e-mail. */
+    mailCode: requestedCodeSchema,
   },
   timers: {
     /** The next batch of what a deleted account leaves behind, after this position. */

@@ -23,7 +23,7 @@ import { answerOf, type Caller, isRefused, type Refused, refuse, type SignedInAn
 import type { SignedInRequest, SignedInShape } from '../signed-in.ts';
 import { callerOf } from './caller.ts';
 import { checkSession, isReadonly } from './sessions/check.ts';
-import type { Session } from './sessions/session.ts';
+import { isBridge, type Session } from './sessions/session.ts';
 
 /** Who may run a command. */
 type Allowed = Pick<SignedInShape<unknown, unknown>, 'access' | 'ofUser'>;
@@ -184,6 +184,9 @@ class SignedInSteps<Ok> implements SignedInWorkflow<Ok> {
 
 const readOnlyAccess = refuse(403, 'Session has read-only access.', 'read-only-access');
 
+/** A bridge is let in without the password and the second factor, so it may not touch what they protect. */
+const notForBridges = refuse(403, 'A bridge may only change items.');
+
 /** The request names a user other than its caller. */
 export const anotherUsers = refuse(403, 'Operation not allowed.');
 
@@ -200,5 +203,6 @@ function whenSignedIn<R extends object>(
   if (ofUser && userUuid !== view.self.id) return { caller, ...anotherUsers };
   const readonly = isReadonly(view, checked.session);
   if (access === 'writes' && readonly) return { caller, ...readOnlyAccess };
+  if (access === 'writes' && isBridge(checked.session)) return { caller, ...notForBridges };
   return { ...run({ caller, session: checked.session, readonly }), caller };
 }

@@ -17,6 +17,7 @@ import { appPasswordMap } from './factors/app-passwords.ts';
 import { approvalRequestedTell } from './factors/approvals.ts';
 import { authenticatorMap, authenticatorOfferSlice } from './factors/authenticators.ts';
 import { factorCommands } from './factors/commands.ts';
+import { mailCodeTell } from './factors/emailed-codes.ts';
 import { totpSlice } from './factors/totp.ts';
 import { trustedDeviceMap } from './factors/trusted-devices.ts';
 import { itemCommands } from './items/commands.ts';
@@ -68,5 +69,5 @@ export const user = kindOf(User, {
     ...operatorCommands,
   },
   timers: { purge: purgeTimer },
-  tells: { approvalRequested: approvalRequestedTell },
+  tells: { approvalRequested: approvalRequestedTell, mailCode: mailCodeTell },
 });

@@ -1,7 +1,7 @@
 /** Accounts: registration, change of credentials, deletion (docs/protocol/authentication.md). */
 import { z } from 'zod';
 import { derivedUuid } from '../../actors/identity/derived-uuid.ts';
-import { sentKeyParamsFields } from '../../actors/identity/key-params.ts';
+import { sentKeyParamsSchema } from '../../actors/identity/key-params.ts';
 import { normaliseUsername } from '../../actors/identity/usernames.ts';
 import type { AccountSettings } from '../../actors/settings.ts';
 import { invalidAuth } from '../../actors/signed-in.ts';
@@ -28,7 +28,7 @@ const registrationRequest = z.object({
   ephemeral: z.boolean().nullish(),
   hvm_token: z.string().max(8_192).nullish(),
   workspace_identifier: workspaceField,
-  ...sentKeyParamsFields,
+  ...sentKeyParamsSchema.shape,
 });
 
 const credentialsRequest = z.object({
@@ -37,7 +37,7 @@ const credentialsRequest = z.object({
   new_password: secretText,
   new_email: emailField.nullish(),
   api: z.string().max(64).optional(),
-  ...sentKeyParamsFields,
+  ...sentKeyParamsSchema.shape,
 });
 
 const deletionBody = z.object({ message: z.string() });
@@ -59,7 +59,7 @@ export function accountRoutes({ settings, cookies }: AccountRouteOptions): reado
       {
         ...addressOf(settings, request.email, request.workspace_identifier),
         password: request.password,
-        keyParams: sentKeyParams(request),
+        keyParams: sentKeyParamsSchema.parse(request),
         apiVersion: request.api ?? '',
         ephemeral: request.ephemeral ?? false,
         hvmToken: request.hvm_token ?? undefined,
@@ -82,7 +82,7 @@ export function accountRoutes({ settings, cookies }: AccountRouteOptions): reado
         currentPassword: request.current_password,
         newPassword: request.new_password,
         newEmail: new_email == null ? undefined : normaliseUsername(new_email),
-        keyParams: sentKeyParams(request),
+        keyParams: sentKeyParamsSchema.parse(request),
         apiVersion: request.api ?? '',
         device: client,
       },
@@ -170,15 +170,6 @@ async function deleteAccount(
     // Its last rows are gone too; only an account that was there has a token with a right MAC.
     return userUuid === credentials.userUuid ? deleted() : refusedAnswer(invalidAuth);
   }
-}
-
-function sentKeyParams({
-  pw_nonce,
-  version,
-  origination,
-  created,
-}: Pick<z.infer<typeof registrationRequest>, keyof typeof sentKeyParamsFields>) {
-  return { pw_nonce, version, origination, created };
 }
 
 /** Derived from the call, so that a repeated registration reaches the account that the first try made. */

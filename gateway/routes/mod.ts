@@ -7,6 +7,7 @@ import { type AccountRouteOptions, accountRoutes } from './accounts.ts';
 import { appPasswordRoutes } from './app-passwords.ts';
 import { type AuthenticatorRouteOptions, authenticatorRoutes } from './authenticators.ts';
 import { type BridgeTokenRouteOptions, bridgeTokenRoutes } from './bridge-tokens.ts';
+import { type EmailedCodeRouteOptions, emailedCodeRoutes } from './emailed-codes.ts';
 import { type HealthRouteOptions, healthRoutes } from './health.ts';
 import { itemRoutes } from './items.ts';
 import { type RecoveryRouteOptions, recoveryRoutes } from './recovery.ts';
@@ -22,6 +23,7 @@ export interface RoutesOptions
     SignInRouteOptions,
     AuthenticatorRouteOptions,
     BridgeTokenRouteOptions,
+    EmailedCodeRouteOptions,
     RecoveryRouteOptions,
     SocketRouteOptions {
   readonly signinKeys: Pick<SigninKeys, 'actorId' | 'recoveryId' | 'readApprovalId'>;
@@ -40,6 +42,7 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
     ...recoveryRoutes(options),
     ...appPasswordRoutes,
     ...authenticatorRoutes(options),
+    ...emailedCodeRoutes(options),
     ...bridgeTokenRoutes(options),
     ...itemRoutes,
     ...socketRoutes(options),

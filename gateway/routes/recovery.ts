@@ -4,23 +4,20 @@ import { escrowSchema } from '../../actors/identity/escrow.ts';
 import { keyParamsSchema } from '../../actors/identity/key-params.ts';
 import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { type Answer, isRefused } from '../../actors/reply.ts';
-import type { AccountSettings } from '../../actors/settings.ts';
 import { Signin } from '../../actors/signin/contract.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
-import type { CookieOptions } from '../settings.ts';
 import { addressOf, emailField, workspaceField } from './address-fields.ts';
 import { answered, errorBodySchema } from './answer.ts';
 import { signInAnswer, signInBodySchema } from './sign-in-answer.ts';
+import { noteFailure, type SignInAttemptOptions, senderOf } from './sign-in-attempt.ts';
 
-export interface RecoveryRouteOptions {
-  readonly settings: Pick<AccountSettings, 'workspacesPerEmail'>;
+export interface RecoveryRouteOptions extends SignInAttemptOptions {
   readonly signinKeys: Pick<SigninKeys, 'actorId' | 'recoveryId'>;
-  readonly cookies: CookieOptions;
-  readonly captchaUiUrl: string | null;
 }
 
 const tag = 'Account recovery';
-const codes = z.string().min(1).max(256);
+/** Missing ones are refused like wrong ones, as everything is. */
+const codes = z.string().max(256).nullish();
 
 const paramsRequest = z.object({
   username: emailField.min(1),
@@ -39,46 +36,46 @@ const loginRequest = z.object({
   workspace_identifier: workspaceField,
 });
 
-export function recoveryRoutes({
-  settings,
-  signinKeys,
-  cookies,
-  captchaUiUrl,
-}: RecoveryRouteOptions): readonly AnyRoute[] {
+export function recoveryRoutes(options: RecoveryRouteOptions): readonly AnyRoute[] {
+  const { settings, signinKeys } = options;
+
   async function loginParams(
-    { actors, ask, client: device }: RequestContext<'public'>,
-    { username, code_challenge, recovery_codes, workspace_identifier }: z.infer<typeof paramsRequest>,
+    context: RequestContext<'public'>,
+    request: z.infer<typeof paramsRequest>,
   ): Promise<RouteReply> {
-    const address = addressOf(settings, username, workspace_identifier);
-    const answer = await actors.get(Signin, signinKeys.actorId(address)).ask.loginParams(
+    const address = addressOf(settings, request.username, request.workspace_identifier);
+    const reply = await context.actors.get(Signin, signinKeys.actorId(address)).ask.loginParams(
       {
-        ...{ ...address, device, cookieSessions: [] },
-        codeChallenge: code_challenge,
-        recoveryCodes: recovery_codes,
+        ...{ ...address, ...senderOf(context) },
+        codeChallenge: request.code_challenge,
+        recoveryCodes: request.recovery_codes ?? '',
       },
-      ask,
+      context.ask,
     );
-    return answered(answer, (keyParams) => ({ status: 200, body: { keyParams } }));
+    return answered(noteFailure(reply, context, options), (keyParams) => ({
+      status: 200,
+      body: { keyParams },
+    }));
   }
 
   async function login(
-    { actors, ask, client: device }: RequestContext<'public'>,
+    context: RequestContext<'public'>,
     request: z.infer<typeof loginRequest>,
   ): Promise<RouteReply> {
     const address = addressOf(settings, request.username, request.workspace_identifier);
-    const reply = await actors.get(Signin, signinKeys.actorId(address)).ask.login(
+    const reply = await context.actors.get(Signin, signinKeys.actorId(address)).ask.login(
       {
-        ...{ ...address, device, cookieSessions: [] },
+        ...{ ...address, ...senderOf(context) },
         password: request.password ?? '',
         codeVerifier: request.code_verifier ?? '',
         apiVersion: request.api ?? '',
         ephemeral: false,
         hvmToken: request.hvm_token ?? undefined,
-        recoveryCodes: request.recovery_codes,
+        recoveryCodes: request.recovery_codes ?? '',
       },
-      ask,
+      context.ask,
     );
-    return signInAnswer(withOneText(reply), { cookies, captchaUiUrl });
+    return signInAnswer(withOneText(noteFailure(reply, context, options)), options);
   }
 
   async function lookUp(

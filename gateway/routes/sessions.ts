@@ -58,6 +58,7 @@ const sessionListRoutes: readonly AnyRoute[] = [
     command: User.commands.listSessions,
     summary: 'The sessions of the account, the one that would live longest first.',
     tag,
+    refusals: [400],
   }),
   endpoint({
     method: 'DELETE',
@@ -75,6 +76,7 @@ const sessionListRoutes: readonly AnyRoute[] = [
     status: 204,
     summary: 'Revoke all other sessions of the account.',
     tag,
+    refusals: [400],
   }),
 ];
 

@@ -1,9 +1,14 @@
-/** What register, login, a change of credentials and a refresh answer: a session in the body and in two cookies. */
+/**
+ * What register, login, a change of credentials and a refresh answer: a session in the body and in two cookies, or the
+ * token of an account without sessions.
+ */
+import { z } from 'zod';
 import {
   issuedSchema,
   type SessionSecrets,
   type SignInReply,
-  signInReplySchema,
+  sessionReplySchema,
+  tokenReplySchema,
 } from '../../actors/identity/session.ts';
 import { type Answer, isRefused } from '../../actors/reply.ts';
 import { sessionCookies } from '../http/cookies.ts';
@@ -11,17 +16,17 @@ import type { RouteReply } from '../http/route.ts';
 import type { CookieOptions } from '../settings.ts';
 import { answered } from './answer.ts';
 
-export const signInBodySchema = signInReplySchema.omit({ secrets: true });
+export const signInBodySchema = z.union([sessionReplySchema.omit({ secrets: true }), tokenReplySchema]);
 export const refreshBodySchema = issuedSchema.omit({ secrets: true });
 
 /** Answers everything but the secrets, which go into the cookies. */
 export const sessionAnswer =
   (cookies: CookieOptions) =>
-  ({ secrets, ...body }: { readonly secrets: SessionSecrets }): RouteReply => ({
-    status: 200,
-    body,
-    setCookies: sessionCookies(cookies, secrets),
-  });
+  (reply: { readonly secrets: SessionSecrets } | { readonly token: string }): RouteReply => {
+    if ('token' in reply) return { status: 200, body: reply };
+    const { secrets, ...body } = reply;
+    return { status: 200, body, setCookies: sessionCookies(cookies, secrets) };
+  };
 
 export interface SignInAnswerOptions {
   readonly cookies: CookieOptions;

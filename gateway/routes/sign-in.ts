@@ -3,27 +3,19 @@ import { z } from 'zod';
 import { keyParamsSchema } from '../../actors/identity/key-params.ts';
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
-import { type Answer, isRefused } from '../../actors/reply.ts';
-import type { AccountSettings } from '../../actors/settings.ts';
-import { cookieSessionsMax, missingCredentials, Signin } from '../../actors/signin/contract.ts';
+import { isRefused } from '../../actors/reply.ts';
+import { missingCredentials, Signin } from '../../actors/signin/contract.ts';
 import { User } from '../../actors/user/contract.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
-import { accessCookiePrefix } from '../http/cookies.ts';
 import { type AnyRoute, type Method, type RequestContext, type RouteReply, route } from '../http/route.ts';
-import type { CookieOptions } from '../settings.ts';
 import { addressOf, emailField, workspaceField } from './address-fields.ts';
 import { answered, errorBodySchema, refusedAnswer } from './answer.ts';
 import { tag } from './sessions.ts';
 import { signInAnswer, signInBodySchema } from './sign-in-answer.ts';
+import { noteFailure, type SignInAttemptOptions, senderOf } from './sign-in-attempt.ts';
 
-export interface SignInRouteOptions {
-  readonly settings: Pick<AccountSettings, 'workspacesPerEmail'>;
+export interface SignInRouteOptions extends SignInAttemptOptions {
   readonly signinKeys: Pick<SigninKeys, 'actorId' | 'readApprovalId'>;
-  readonly cookies: CookieOptions;
-  /** `CAPTCHA_UI_URL`, sent with a failed sign-in once a captcha is needed; null when none is configured. */
-  readonly captchaUiUrl: string | null;
-  /** Told the client's address of every refused sign-in, if the operator asks for that. */
-  readonly signInFailed: ((clientAddress: string) => void) | undefined;
 }
 
 const shortText = z.string().max(1_024).nullish();
@@ -52,17 +44,11 @@ const loginRequest = z.object({
   workspace_identifier: workspaceField,
 });
 
-const uuidCharacters = 36;
-
 const missingEmail = { status: 400, message: 'Please provide an email address.' } as const;
 
-export function signInRoutes({
-  settings,
-  signinKeys,
-  cookies,
-  captchaUiUrl,
-  signInFailed,
-}: SignInRouteOptions): readonly AnyRoute[] {
+export function signInRoutes(options: SignInRouteOptions): readonly AnyRoute[] {
+  const { settings, signinKeys } = options;
+
   async function loginParams(
     context: RequestContext<'optional-session'>,
     request: LoginParamsRequest,
@@ -76,13 +62,12 @@ export function signInRoutes({
       {
         ...address,
         ...factorsOf(request),
+        ...senderOf(context),
         codeChallenge: code_challenge,
-        device: context.client,
-        cookieSessions: sessionsOf(context),
       },
       context.ask,
     );
-    return answered(answer, (body) => ({ status: 200, body }));
+    return answered(noteFailure(answer, context, options), (body) => ({ status: 200, body }));
   }
 
   function factorsOf(request: LoginParamsRequest) {
@@ -101,25 +86,23 @@ export function signInRoutes({
     context: RequestContext<'public'>,
     request: z.infer<typeof loginRequest>,
   ): Promise<RouteReply> {
-    const { actors, ask, client } = context;
+    const { actors, ask } = context;
     const { email, password, code_verifier: codeVerifier, api } = request;
     if (!email?.trim()) return refusedAnswer(missingCredentials);
     const address = addressOf(settings, email, request.workspace_identifier);
     const reply = await actors.get(Signin, signinKeys.actorId(address)).ask.login(
       {
         ...address,
+        ...senderOf(context),
         password: password ?? '',
         codeVerifier: codeVerifier ?? '',
         apiVersion: api ?? '',
         ephemeral: request.ephemeral ?? false,
         hvmToken: request.hvm_token ?? undefined,
-        device: client,
-        cookieSessions: sessionsOf(context),
       },
       ask,
     );
-    if (isGuess(reply) && client.ipAddress !== null) signInFailed?.(client.ipAddress);
-    return signInAnswer(reply, { cookies, captchaUiUrl });
+    return signInAnswer(noteFailure(reply, context, options), options);
   }
 
   const paramsRoute = (method: Method, path: string, summary: string) =>
@@ -167,19 +150,6 @@ function codeOf(request: LoginParamsRequest): { codeName?: string; code?: string
   if (typeof code !== 'string' || code === '' || code.length > 64) return {};
   return { code, ...(isCodeName(codeName) && { codeName: codeName.slice(0, 64) }) };
 }
-
-/** The sessions named by the request's cookies, ended or not. The newest come last. */
-function sessionsOf({ cookies }: Pick<RequestContext<'public'>, 'cookies'>): readonly string[] {
-  const names = [...cookies.keys()].filter((name) => name.startsWith(accessCookiePrefix));
-  return names
-    .map((name) => name.slice(accessCookiePrefix.length))
-    .filter((uuid) => uuid.length === uuidCharacters)
-    .slice(-cookieSessionsMax);
-}
-
-/** Whether a sign-in was refused as a failed attempt, and not because the request lacks something. */
-const isGuess = (reply: Answer<unknown>): boolean =>
-  isRefused(reply) && reply.refused.captchaRequired !== undefined;
 
 /** Undefined: the bearer has no living session, and the caller counts as unauthenticated. */
 async function ownKeyParams(

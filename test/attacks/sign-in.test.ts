@@ -151,11 +151,66 @@ test('a locked address says so before any field is looked at', async (t) => {
   await register(server);
   await guessFrom(server, 1);
   const complete = { ...alice, code_verifier: 'x', api: headerSessions };
-  for (const field of ['password', 'code_verifier', 'api']) {
-    const body = { ...complete, [field]: undefined };
-    t.is((await server.call('POST', '/v2/login', { body, ...from('198.51.100.1') })).status, 423, field);
-    t.is((await server.call('POST', '/v2/login', { body })).status, 401, field);
+  const without = ['password', 'code_verifier', 'api'].flatMap((field) => [
+    { [field]: undefined },
+    { [field]: null },
+    { [field]: '' },
+  ]);
+  for (const fields of [...without, { api: '19700101' }]) {
+    const body = { ...complete, ...fields };
+    for (const path of ['/v2/login', '/v1/login']) {
+      const locked = await server.call('POST', path, { body, ...from('198.51.100.1') });
+      t.is(locked.status, 423, JSON.stringify(fields));
+      t.is((await server.call('POST', path, { body })).status, 401, JSON.stringify(fields));
+    }
   }
+});
+
+test('a locked address says so before any field of a recovery is looked at', async (t) => {
+  const server = await startServer(t);
+  await register(server);
+  await guessFrom(server, 1);
+  const complete = { username: alice.email, password: 'x', code_verifier: 'x', api: headerSessions };
+  const body = { ...complete, code_challenge: 'x', recovery_codes: 'x' };
+  for (const path of ['/v1/recovery/login', '/v1/recovery/login-params']) {
+    for (const field of ['nothing', 'password', 'code_verifier', 'api', 'recovery_codes']) {
+      const lacking = { ...body, [field]: undefined };
+      const locked = await server.call('POST', path, { body: lacking, ...from('198.51.100.1') });
+      t.is(locked.status, 423, field);
+      const refused = await server.call('POST', path, { body: lacking });
+      t.is(refused.status, 401, field);
+      t.deepEqual(refused.body, { error: { message: 'Invalid login credentials.' } });
+    }
+  }
+});
+
+test('a right password whose answer is lost gives strangers back only its own attempt', async (t) => {
+  const server = await startServer(t, { accounts: { strangerAttemptsMax: 3 } });
+  await register(server);
+  for (const n of [1, 2]) t.is((await signIn(server, wrong, from(`198.51.100.${n}`))).status, 401);
+  const lost = server.transport.loseReplyTo('login');
+  const signedIn = signIn(server, {}, from('192.0.2.1'));
+  await lost;
+  t.is((await server.answered(signedIn)).status, 200);
+  t.is((await signIn(server, wrong, from('198.51.100.3'))).status, 401);
+  t.is((await signIn(server, wrong, from('198.51.100.4'))).status, 423);
+});
+
+test('a guess that passes gives its attempt back once, also if its answer is lost', async (t) => {
+  const server = await startServer(t, { accounts: { plainAttemptsMax: 2, captchaAttemptsMax: 1 } });
+  await register(server);
+  const stranger = from('198.51.100.1');
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    t.is((await signIn(server, wrong, stranger)).status, 401);
+  }
+  const lost = server.transport.loseReplyTo('loginParams');
+  // The account has no second factor, so any code passes.
+  const body = { email: alice.email, code_challenge: challengeOf('mine'), mfa_code: '000000' };
+  const passed = server.call('POST', '/v2/login-params', { body, ...stranger });
+  await lost;
+  t.is((await server.answered(passed)).status, 200);
+  t.is((await signIn(server, wrong, stranger)).status, 401);
+  t.is((await signIn(server, wrong, stranger)).status, 423);
 });
 
 test('the captcha provider is asked no more often than there are attempts', async (t) => {

@@ -94,17 +94,23 @@ test.serial('a revoked session wipes its device at the next sync, and only that 
   await b.close();
 });
 
-test.serial('after a change of password the other device is asked for it and then goes on', async (t) => {
-  b = await signedIn('b', { email, password: firstPassword });
-  t.is(await a.client.changePassword(secondPassword), undefined);
-  await a.client.createNote({ title: 'second', text: 'after the change' });
-  t.true(await a.client.sync());
+test.serial(
+  'after a change of password the other device is asked for it, goes on and loses nothing',
+  async (t) => {
+    b = await signedIn('b', { email, password: firstPassword });
+    t.is(await a.client.changePassword(secondPassword), undefined);
+    await a.client.createNote({ title: 'second', text: 'after the change' });
+    t.true(await a.client.sync());
 
-  await Promise.all([b.client.askedForCredentials(), b.client.sync()]);
-  await b.client.answerCredentials({ email, password: secondPassword });
-  t.true(await b.client.sync());
-  await holdsTheNotesOfA(t, b);
-});
+    await b.client.createNote({ title: 'third', text: 'written under the old password' });
+    await Promise.all([b.client.askedForCredentials(), b.client.sync()]);
+    await b.client.answerCredentials({ email, password: secondPassword });
+    t.true(await b.client.sync());
+    t.true(await a.client.sync());
+    await holdsTheNotesOfA(t, b);
+    t.is((await a.client.notes()).length, 3);
+  },
+);
 
 test.serial('the old password is refused', async (t) => {
   const c = await device('c');

@@ -1,4 +1,4 @@
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 import { chromium as program } from '../../tools/chromium.ts';
 import { findProgram } from '../../tools/program.ts';
 
@@ -16,5 +16,21 @@ export function launchChromium(environment: NodeJS.ProcessEnv): Promise<Browser>
       '--disable-component-update',
       '--disable-sync',
     ],
+  });
+}
+
+/** Chromium's own virtual one, which answers at once. */
+export async function plugInSecurityKey(page: Page): Promise<void> {
+  const authenticators = await page.context().newCDPSession(page);
+  await authenticators.send('WebAuthn.enable');
+  await authenticators.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'usb',
+      hasResidentKey: false,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
   });
 }

@@ -1,4 +1,5 @@
 import type { Browser, BrowserContext, Page, Response, WebSocket } from 'playwright-core';
+import { plugInSecurityKey } from './chromium.ts';
 import type { Client } from './page/client.ts';
 
 type Method = {
@@ -32,13 +33,15 @@ export class Device {
   readonly #sockets: WebSocket[] = [];
   /** Texts that came through the client's sockets. */
   readonly frames: string[] = [];
+  readonly #options: DeviceOptions;
   #context: BrowserContext;
   #page: Page;
 
-  private constructor(context: BrowserContext, page: Page, serverUrl: string) {
+  private constructor(context: BrowserContext, page: Page, options: DeviceOptions) {
+    this.#options = options;
     this.#context = context;
     this.#page = page;
-    this.answers = recordAnswers(page, serverUrl);
+    this.answers = recordAnswers(page, options.serverUrl);
     page.on('websocket', (socket) => {
       this.#sockets.push(socket);
       socket.on('framereceived', ({ payload }) => this.frames.push(String(payload)));
@@ -49,14 +52,20 @@ export class Device {
   static async open(options: DeviceOptions): Promise<Device> {
     const context = await options.browser.newContext();
     const page = await context.newPage();
-    const device = new Device(context, page, options.serverUrl);
-    await page.goto(`${options.pageUrl}/page`);
-    await device.client.boot({
-      host: options.serverUrl,
-      apiVersion: options.apiVersion,
-      identifier: `device-${options.name}`,
-    });
+    const device = new Device(context, page, options);
+    await device.reinstall();
     return device;
+  }
+
+  /** The client is signed out and knows nothing afterwards; what is plugged in stays. */
+  async reinstall(): Promise<void> {
+    const { pageUrl, serverUrl, apiVersion, name } = this.#options;
+    await this.#page.goto(`${pageUrl}/page`);
+    await this.client.boot({ host: serverUrl, apiVersion, identifier: `device-${name}` });
+  }
+
+  async plugInSecurityKey(): Promise<void> {
+    await plugInSecurityKey(this.#page);
   }
 
   /** Resolves when the server next refuses an item that is based on an outdated version. */

@@ -1,45 +1,29 @@
 /** Security keys as Chromium makes and uses them, with its own virtual authenticator. */
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
-import type { Browser, CDPSession, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { alice, challengeOf, headerSessions } from '../kit/account.ts';
 import { Device } from '../kit/device.ts';
 import { call } from '../kit/http.ts';
 import { type RunningServer, startServer } from '../kit/started-server.ts';
-import { launchChromium } from './chromium.ts';
+import { launchChromium, plugInSecurityKey } from './chromium.ts';
 import { type Origin, openOrigin } from './origin.ts';
 
 let browser: Browser;
 let origin: Origin;
 let server: RunningServer;
 let page: Page;
-let authenticators: CDPSession;
 
 test.before(async () => {
   [browser, origin] = await Promise.all([launchChromium(process.env), openOrigin()]);
   server = await startServer({ U2F_RELYING_PARTY_ID: 'localhost', U2F_EXPECTED_ORIGIN: origin.url });
   page = await browser.newPage();
   await page.goto(`${origin.url}/page`);
-  authenticators = await page.context().newCDPSession(page);
-  await authenticators.send('WebAuthn.enable');
 });
 test.after.always(async () => {
   await browser?.close();
   await Promise.all([server?.stop(), origin?.close()]);
 });
-
-async function plugIn(): Promise<void> {
-  await authenticators.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'usb',
-      hasResidentKey: false,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
-}
 
 /** What the browser makes of options as they came from the server. */
 const inBrowser = (how: 'create' | 'get', options: unknown): Promise<Record<string, unknown>> =>
@@ -64,7 +48,7 @@ async function loginParams(factors: object = {}) {
 
 test('a key that a browser made signs in, again and again, and nothing else does', async (t) => {
   const phone = await Device.register(server);
-  await plugIn();
+  await plugInSecurityKey(page);
   const offered = await phone.call('GET', '/v1/authenticators/generate-registration-options');
   const attestationResponse = await inBrowser('create', offered.body.options);
   const body = { userUuid: phone.account.userUuid, name: 'mine', attestationResponse };

@@ -19,6 +19,7 @@ type Closer = () => Promise<unknown>;
 export class World {
   #closers: Closer[] = [];
   #failures: readonly string[] = [];
+  #serverUrl = '';
   #sameOrigin: Origin | undefined;
   #open: (name: string, style: DeviceStyle) => Promise<Device> = () => Promise.reject(new Error('Not open.'));
 
@@ -45,6 +46,11 @@ export class World {
     return this.#sameOrigin.loseNextSave(how);
   }
 
+  /** For what no device asks. */
+  get serverUrl(): string {
+    return this.#serverUrl;
+  }
+
   /** What the server has logged as its own failure. */
   get serverFailures(): readonly string[] {
     return this.#failures;
@@ -57,14 +63,16 @@ export class World {
   async #start(settings: Record<string, string>): Promise<void> {
     const browser = await launchChromium(process.env);
     this.#closers.push(() => browser.close());
-    const server = await startServer(settings);
+    const other = await openOrigin();
+    this.#closers.push(() => other.close());
+    const securityKeys = { U2F_RELYING_PARTY_ID: 'localhost', U2F_EXPECTED_ORIGIN: other.url };
+    const server = await startServer({ ...securityKeys, ...settings });
     this.#closers.push(() => server.stop());
     this.#failures = server.failures;
+    this.#serverUrl = server.url;
     const same = await openOrigin(server.url);
     this.#sameOrigin = same;
     this.#closers.push(() => same.close());
-    const other = await openOrigin();
-    this.#closers.push(() => other.close());
     const urls = {
       same: { pageUrl: same.url, serverUrl: same.url },
       other: { pageUrl: other.url, serverUrl: server.url },

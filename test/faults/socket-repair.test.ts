@@ -1,6 +1,7 @@
 /** That a push which was lost is made up for: several hosts, a gateway apart from them, and whatever costs an event. */
 import test from 'ava';
 import { Registry } from 'prom-client';
+import type { SignInReply } from '../../actors/identity/session.ts';
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import { isRefused } from '../../actors/reply.ts';
 import { Signin } from '../../actors/signin/contract.ts';
@@ -43,16 +44,16 @@ async function openSession(actors: Actors, userUuid: string): Promise<Credential
   const registered = await actors
     .get(User, userUuid)
     .ask.register({ ...opening, keyParams: { pw_nonce: alice.pw_nonce, version: '004' } });
-  if (!isRefused(registered)) return credentialsOf(registered.ok.session.access_token);
+  if (!isRefused(registered)) return credentialsOf(registered.ok);
   const signin = actors.get(Signin, signinKeys.actorId(address)).ask;
   await signin.loginParams({ ...address, codeChallenge: challengeOf('verifier'), device });
   const reply = await signin.login({ ...opening, codeVerifier: 'verifier' });
   if (isRefused(reply)) throw new Error(reply.refused.message);
-  return credentialsOf(reply.ok.session.access_token);
+  return credentialsOf(reply.ok);
 }
 
-function credentialsOf(token: string): Credentials {
-  const credentials = sessionTokens.verify(token);
+function credentialsOf(reply: SignInReply): Credentials {
+  const credentials = 'session' in reply ? sessionTokens.verify(reply.session.access_token) : undefined;
   if (credentials === undefined) throw new Error('not a token');
   return credentials;
 }

@@ -24,6 +24,8 @@ export const cookieSessions = '20240226';
 
 export const alice = { email: 'alice@example.org', password: 'a'.repeat(64), pw_nonce: 'b'.repeat(64) };
 export const bob = { ...alice, email: 'bob@example.org' };
+/** The key params of an account of protocol 003, which has no sessions. Only a server for testing registers it. */
+export const protocol003 = { version: '003', pw_cost: 110_000 };
 export const newAlice = { ...alice, api: headerSessions, version: '004' };
 
 /** The challenge clients of snjs make: base64url of the hex text of the verifier's SHA-256. */
@@ -31,9 +33,12 @@ export function challengeOf(verifier: string): string {
   return Buffer.from(createHash('sha256').update(verifier).digest('hex')).toString('base64url');
 }
 
-/** The pair that a registration, a sign-in, a refresh or a change of credentials has handed out. */
+/**
+ * The pair that a registration, a sign-in, a refresh or a change of credentials has handed out, or the token of an
+ * account without sessions.
+ */
 export function tokensOf({ body, setCookies }: Pick<Answer, 'body' | 'setCookies'>): Tokens {
-  const { session, user } = body;
+  const { session = { access_token: body.token, refresh_token: '' }, user } = body;
   const cookie = setCookies.map((text) => text.slice(0, text.indexOf(';'))).join('; ');
   return { access: session.access_token, refresh: session.refresh_token, cookie, userUuid: user?.uuid ?? '' };
 }

@@ -4,6 +4,8 @@ import { InProcessTransport } from '../../runtime/transport/in-process.ts';
 
 /** A transport that tells when a call has arrived, and can lose its reply, as a connection that breaks does. */
 export class LossyTransport extends InProcessTransport {
+  /** The commands that were asked for, in order. */
+  readonly asked: string[] = [];
   #losing: string | undefined;
   #awaited: { readonly command: string; readonly resolve: () => void } | undefined;
   #lost: ((reply: unknown) => void) | undefined;
@@ -24,6 +26,7 @@ export class LossyTransport extends InProcessTransport {
   }
 
   override async ask(call: AskCall): Promise<unknown> {
+    this.asked.push(call.command);
     const asked = super.ask(call);
     if (call.command === this.#awaited?.command) this.#awaited.resolve();
     const reply = await asked;

@@ -13,11 +13,14 @@ import { createSessionTokens, SessionTokens } from '../../actors/identity/sessio
 import { createSigninKeys, SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { createUserSecrets, UserSecrets } from '../../actors/identity/user-secrets.ts';
 import { kinds } from '../../actors/kinds.ts';
+import { MailSender } from '../../actors/mailer/sender.ts';
 import {
   AccountSettings,
   defaultAccountSettings,
   defaultItemSettings,
+  defaultMailSettings,
   ItemSettings,
+  MailSettings,
   WebAuthnSettings,
 } from '../../actors/settings.ts';
 import { createVerifyBearer } from '../../gateway/admission/bearer.ts';
@@ -36,16 +39,22 @@ import { CountingHasher } from './hasher.ts';
 import { startTestHost, type TestHost, type TestHostOptions } from './host.ts';
 import { type Answer, type Call, call } from './http.ts';
 import { LossyTransport } from './lossy-transport.ts';
+import { Postbox } from './postbox.ts';
 
 export interface DomainOptions {
   readonly accounts?: Partial<AccountSettings>;
   readonly items?: Partial<ItemSettings>;
   readonly captcha?: CaptchaVerifier;
+  readonly mail?: Partial<MailSettings>;
+  /** What relays take instead of the real ones. */
+  readonly mailSender?: MailSender;
 }
 
 export interface ServerOptions extends DomainOptions {
   readonly cookies?: Partial<CookieOptions>;
   readonly captchaUiUrl?: string;
+  /** Told the client's address of every refused sign-in. */
+  readonly signInFailed?: (clientAddress: string) => void;
   readonly gateway?: Partial<GatewayConfig>;
   readonly host?: Pick<TestHostOptions, 'clock' | 'store' | 'schedule' | 'limits' | 'leaseMs'>;
 }
@@ -57,7 +66,7 @@ export const sessionTokens: SessionTokens = createSessionTokens(keyring.derive('
 
 /** Every kind of actor with what it uses, for tests with hosts of their own. */
 export function domainOf(
-  { accounts, items, captcha = noCaptcha }: DomainOptions,
+  { accounts, items, captcha = noCaptcha, mail, mailSender = new Postbox() }: DomainOptions,
   hasher = new CountingHasher(),
 ) {
   const provided = [
@@ -70,6 +79,8 @@ export function domainOf(
     provide(PasswordHasher, hasher),
     provide(CaptchaVerifier, captcha),
     provide(WebAuthnSettings, webAuthn),
+    provide(MailSettings, { ...defaultMailSettings, ...mail }),
+    provide(MailSender, mailSender),
   ];
   return { kinds, provided };
 }
@@ -131,7 +142,7 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
       refreshLimiter: createRateLimiter(config.rateLimits ?? withoutLimits, clock),
       filesServerUrl: 'http://files.test',
       captchaUiUrl,
-      signInFailed: undefined,
+      signInFailed: options.signInFailed,
     });
     const verifyBearer = createVerifyBearer(sessionTokens);
     const { actors } = host;

@@ -7,15 +7,19 @@ import { createSessionTokens, SessionTokens } from '../../actors/identity/sessio
 import { createSigninKeys, SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { createUserSecrets, UserSecrets } from '../../actors/identity/user-secrets.ts';
 import { kinds } from '../../actors/kinds.ts';
+import { MailSender } from '../../actors/mailer/sender.ts';
 import {
   AccountSettings,
   defaultAccountSettings,
+  defaultMailSettings,
   ItemSettings,
+  MailSettings,
   WebAuthnSettings,
 } from '../../actors/settings.ts';
 import { type Provided, provide } from '../../runtime/dependency.ts';
 import { createKeyring } from '../../runtime/keyring.ts';
 import type { Kind } from '../../runtime/kind.ts';
+import { Postbox } from '../kit/postbox.ts';
 import { counterKind } from './counter.ts';
 
 const keyring = createKeyring(Buffer.alloc(32, 7));
@@ -56,5 +60,7 @@ export function simulatedSettings(accessTokenAgeMs: number, pageBytes: number): 
       expectedOrigins: [],
       requireUserVerification: false,
     }),
+    provide(MailSettings, defaultMailSettings),
+    provide(MailSender, new Postbox()),
   ];
 }

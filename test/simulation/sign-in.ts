@@ -1,6 +1,6 @@
 /** How a device gets its session and keeps it: register or sign in, refresh, sign out. */
 import { createHash } from 'node:crypto';
-import type { SignInReply } from '../../actors/identity/session.ts';
+import type { SessionReply } from '../../actors/identity/session.ts';
 import type { Credentials, SessionTokens } from '../../actors/identity/session-tokens.ts';
 import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import type { SeededRandom } from '../kit/random.ts';
@@ -91,7 +91,7 @@ export class Session {
     return `${this.#options.device}-${this.#asked}`;
   }
 
-  async #register(): Promise<SignInReply | undefined> {
+  async #register(): Promise<SessionReply | undefined> {
     const { account, random, apiVersion } = this.#options;
     // A gateway makes the id from the call, so that a repeat of the call reaches the same actor.
     const userUuid = random.uuid();
@@ -101,7 +101,7 @@ export class Session {
     return signedIn(await this.#ask('user', userUuid, 'register', request, openingMs));
   }
 
-  async #login(): Promise<SignInReply | undefined> {
+  async #login(): Promise<SessionReply | undefined> {
     const { account, random, apiVersion, signinKeys } = this.#options;
     const { email, password } = account;
     const address = { email, workspace: '' };
@@ -138,8 +138,8 @@ export class Session {
   }
 }
 
-function signedIn(outcome: Outcome): SignInReply | undefined {
+function signedIn(outcome: Outcome): SessionReply | undefined {
   if (outcome.outcome !== 'done') return undefined;
-  const answer = outcome.value as { ok: SignInReply } | Refused;
+  const answer = outcome.value as { ok: SessionReply } | Refused;
   return 'refused' in answer ? undefined : answer.ok;
 }

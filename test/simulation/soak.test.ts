@@ -50,8 +50,8 @@ function register(host: TestHost, email: string): Promise<Answer<SignInReply>> {
   return done(host, ask.register({ ...request, apiVersion: '20200115', ephemeral: false }));
 }
 
-async function leave(host: TestHost, { session, user }: SignInReply): Promise<void> {
-  const credentials = tokens.verify(session.access_token);
+async function leave(host: TestHost, { user, ...granted }: SignInReply): Promise<void> {
+  const credentials = 'session' in granted ? tokens.verify(granted.session.access_token) : undefined;
   if (credentials === undefined) throw new Error('the token is not one');
   const { ask } = host.actors.get(User, user.uuid);
   await done(host, ask.deleteAccount({ credentials, userUuid: user.uuid, password: 'secret' }));

@@ -7,7 +7,10 @@
  *     change  turn: are session and credentials still those of `begin`; writes row, profile and the new session
  *
  * Where password or e-mail changed, every other session ends with it, the caller's and ephemeral ones included. They
- * are not remembered as revoked: a revoked client wipes its data, these should ask for the new password.
+ * are not remembered as revoked: a revoked client wipes its data, these should ask for the new password. The tokens of
+ * an account of protocol 001 to 003 are bound to the hash of the password and end with it whatever changed. Bridge
+ * tokens, trusted devices and the escrow end with any change; what the account has as a second factor, app passwords
+ * included, stays (docs/decisions/0026-what-outlives-a-change-of-the-password.md).
  *
  * `change` is recorded, and a repeat of the call, whose session is gone by then, finds that reply at `begin`.
  */
@@ -15,26 +18,31 @@ import type { Turn } from '../../../runtime/command.ts';
 import { RetryableError } from '../../../runtime/errors.ts';
 import { type AccountRow, accountTable, addressKey } from '../../identity/account-table.ts';
 import {
-  isSupportedVersion,
+  hasSessions,
+  isVersion,
+  missingKeyParam,
   readKeyParams,
   type SentKeyParams,
   storedKeyParams,
+  versionOf,
 } from '../../identity/key-params.ts';
 import { PasswordHasher } from '../../identity/password-hasher.ts';
 import { type Device, type SignInReply, sessionApiVersions } from '../../identity/session.ts';
+import { signInReply } from '../../identity/sign-in-reply.ts';
 import { isValidUsername } from '../../identity/usernames.ts';
 import { type Refused, refuse } from '../../reply.ts';
+import { endAllBridgeTokens } from '../bridge/bridge-tokens.ts';
 import { User } from '../contract.ts';
+import { canMailCodes } from '../factors/emailed-codes.ts';
 import { distrustAllDevices } from '../factors/trusted-devices.ts';
 import { type Profile, profileSlice } from '../profile.ts';
 import { rankSlice } from '../rank.ts';
 import { endAllSessions } from '../sessions/end.ts';
-import { openSession } from '../sessions/issue.ts';
+import { grantAccess } from '../sessions/issue.ts';
 import { removeSetting } from '../settings/stored.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { ownAccount } from './own-account.ts';
 import { forgetAddress, passwordIs, resetAttempts } from './password-guard.ts';
-import { signInReply } from './sign-in-reply.ts';
 
 interface CredentialsChange {
   readonly userUuid: string;
@@ -79,8 +87,12 @@ function refusalOf(
   row: AccountRow,
 ): Refused | undefined {
   if (!sessionApiVersions.includes(apiVersion)) return unsupportedVersion;
-  const { version } = keyParams;
-  if (version !== undefined && !isSupportedVersion(version)) return unsupportedVersion;
+  const before = readKeyParams(row).version;
+  const version = versionOf(keyParams, before);
+  const isWeaker = !hasSessions(version) && version < before;
+  if (!isVersion(version) || isWeaker) return unsupportedVersion;
+  const missing = missingKeyParam(keyParams, version);
+  if (missing !== undefined) return refuse(400, `${missing} is missing.`);
   const isNewEmail = newEmail !== undefined && newEmail !== row.identifier;
   return isNewEmail && !isValidUsername(newEmail) ? invalidEmail : undefined;
 }
@@ -99,7 +111,7 @@ function applyChange(
   const address = addressKey({ email, workspace: profile.workspace });
   const taken = turn.conflicting(accountTable, address);
   if (taken !== undefined && taken.user_uuid !== turn.self.id) return takenEmail;
-  const keyParams = storedKeyParams(change.keyParams, readKeyParams(before.key_params));
+  const keyParams = storedKeyParams(change.keyParams, readKeyParams(before));
   const row: AccountRow = {
     ...before,
     ...address,
@@ -115,17 +127,21 @@ function applyChange(
   };
   turn.put(accountTable, row);
   turn.set(profileSlice, changed);
-  // It wraps keys that the new credentials replace.
+  // They wrap keys that the new credentials replace.
   removeSetting(turn, 'ACCOUNT_RECOVERY_ESCROW');
+  endAllBridgeTokens(turn);
   distrustAllDevices(turn);
   if (email !== profile.email) {
     turn.set(rankSlice, { ...turn.get(rankSlice), hasMoved: true });
+    // Nobody could get in any more.
+    if (!canMailCodes(email)) removeSetting(turn, 'MAGIC_LINK_ENABLED');
     forgetAddress(turn, before);
   }
   const isSameSecret = change.newPassword === change.currentPassword && email === profile.email;
-  if (!isSameSecret) endAllSessions(turn);
+  if (!isSameSecret || !hasSessions(profile.protocolVersion)) endAllSessions(turn);
   const { apiVersion, device } = change;
-  const issued = openSession(turn, { apiVersion, ephemeral: false, readonly: false, device });
-  resetAttempts(turn, row, device, issued);
-  return signInReply(row, changed, issued);
+  const wanted = { apiVersion, ephemeral: false, readonly: false, device };
+  const granted = grantAccess(turn, changed.protocolVersion, wanted);
+  resetAttempts(turn, row, device, granted);
+  return signInReply(row, changed, granted);
 }

@@ -3,6 +3,7 @@ import { fullKeyParams } from '../../identity/key-params.ts';
 import { SigninKeys } from '../../identity/signin-keys.ts';
 import { Signin } from '../../signin/contract.ts';
 import { User } from '../contract.ts';
+import { isBridge } from '../sessions/session.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { changeCredentials } from './change-credentials.ts';
 import { deleteAccount } from './delete-account.ts';
@@ -14,12 +15,15 @@ import { register } from './register.ts';
 const keyParams = signedInWorkflow({
   ...User.commands.keyParams,
   run: async (workflow, { codeChallenge }) => {
-    const { row, readonly } = await workflow.turn({
+    const { row, maySignIn } = await workflow.turn({
       reads: ownAccount,
-      turn: (turn, reads, by) => ({ row: ownRow(turn, reads), readonly: by.readonly }),
+      turn: (turn, reads, { readonly, session }) => ({
+        row: ownRow(turn, reads),
+        maySignIn: !readonly && !isBridge(session),
+      }),
     });
-    // A session that may only read must not prepare a sign-in to one that may write, past the second factor.
-    if (readonly) return fullKeyParams(row);
+    // One that may do less than others must not prepare a sign-in to one of those, past the second factor.
+    if (!maySignIn) return fullKeyParams(row);
     const address = { email: row.identifier, workspace: row.workspace };
     const signin = workflow.actors.get(Signin, workflow.use(SigninKeys).actorId(address));
     await signin.ask.storeChallenge({ codeChallenge });

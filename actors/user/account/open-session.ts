@@ -2,7 +2,7 @@ import { command, type Turn } from '../../../runtime/command.ts';
 import { User } from '../contract.ts';
 import { restoreFactors } from '../factors/restore.ts';
 import { profileSlice } from '../profile.ts';
-import { openSession as open } from '../sessions/issue.ts';
+import { grantAccess } from '../sessions/issue.ts';
 
 /** The place to check for a ban. */
 export const openSession = command({
@@ -16,8 +16,8 @@ export const openSession = command({
       profile.email === email &&
       profile.workspace === workspace;
     if (!stands || !isRecovered(turn, recoveryCodes)) return { stale: true } as const;
-    const issued = open(turn, { ...wanted, readonly: false });
-    return { issued, protocolVersion: profile.protocolVersion };
+    const { protocolVersion } = profile;
+    return { issued: grantAccess(turn, protocolVersion, { ...wanted, readonly: false }), protocolVersion };
   },
 });
 

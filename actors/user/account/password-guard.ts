@@ -8,7 +8,7 @@
 import type { Turn, Workflow } from '../../../runtime/command.ts';
 import type { AccountRow } from '../../identity/account-table.ts';
 import { PasswordHasher } from '../../identity/password-hasher.ts';
-import type { Device, Issued } from '../../identity/session.ts';
+import { type Device, type Granted, sessionUuidOf } from '../../identity/session.ts';
 import { type SignInAddress, SigninKeys } from '../../identity/signin-keys.ts';
 import { isRefused, type Refused, refuse } from '../../reply.ts';
 import { Signin } from '../../signin/contract.ts';
@@ -54,12 +54,12 @@ export function resetAttempts(
   turn: Turn,
   account: Named,
   { ipAddress }: Pick<Device, 'ipAddress'>,
-  { secrets: { sessionUuid } }: Issued,
+  granted: Granted,
 ): void {
   const keys = turn.use(SigninKeys);
   const signin = turn.tell(Signin, keys.actorId(addressOf(account)));
   signin.reset();
-  signin.recognise({ ipAddress, sessionUuid });
+  signin.recognise({ ipAddress, sessionUuid: sessionUuidOf(granted) });
   returnAttempts(turn, account);
 }
 

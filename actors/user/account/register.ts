@@ -11,19 +11,26 @@
 import { lookup, type Turn, type Workflow, workflow } from '../../../runtime/command.ts';
 import { type AccountRow, accountTable, addressKey } from '../../identity/account-table.ts';
 import { CaptchaVerifier } from '../../identity/captcha.ts';
-import { isSupportedVersion, type SentKeyParams, storedKeyParams } from '../../identity/key-params.ts';
+import {
+  hasSessions,
+  isVersion,
+  missingKeyParam,
+  type SentKeyParams,
+  storedKeyParams,
+  versionOf,
+} from '../../identity/key-params.ts';
 import { networkOf } from '../../identity/network.ts';
 import { PasswordHasher } from '../../identity/password-hasher.ts';
 import { type Device, type SignInReply, sessionApiVersions } from '../../identity/session.ts';
+import { signInReply } from '../../identity/sign-in-reply.ts';
 import { isPrivateUsername, isValidUsername } from '../../identity/usernames.ts';
 import { type Answer, answerOf, type Refused, refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
 import { User } from '../contract.ts';
 import { type Profile, profileSlice } from '../profile.ts';
-import { openSession } from '../sessions/issue.ts';
+import { grantAccess } from '../sessions/issue.ts';
 import { putSetting } from '../settings/stored.ts';
 import { resetAttempts } from './password-guard.ts';
-import { signInReply } from './sign-in-reply.ts';
 
 interface Registration {
   readonly email: string;
@@ -80,11 +87,16 @@ function beforeHash(
 
 function refusalOf(
   { email, apiVersion, keyParams }: Registration,
-  { registrationDisabled }: AccountSettings,
+  { registrationDisabled, endToEndTesting }: AccountSettings,
 ): Refused | undefined {
   if (registrationDisabled) return disabled;
   if (!sessionApiVersions.includes(apiVersion)) return unsupportedVersion;
-  if (!isSupportedVersion(keyParams.version ?? '004')) return unsupportedVersion;
+  const version = versionOf(keyParams);
+  if (!isVersion(version)) return unsupportedVersion;
+  // Their keys are derived too weakly for a new account. Client suites make old accounts that way.
+  if (!hasSessions(version) && !endToEndTesting) return unsupportedVersion;
+  const missing = missingKeyParam(keyParams, version);
+  if (missing !== undefined) return refuse(400, `${missing} is missing.`);
   if (!isValidUsername(email)) return invalidUsername;
   return undefined;
 }
@@ -116,7 +128,8 @@ function createAccount(
   };
   turn.set(profileSlice, profile);
   if (isPrivateUsername(email)) putSetting(turn, 'LOG_SESSION_USER_AGENT', 'disabled');
-  const issued = openSession(turn, { apiVersion, ephemeral, readonly: false, device });
-  resetAttempts(turn, row, device, issued);
-  return signInReply(row, profile, issued);
+  const wanted = { apiVersion, ephemeral, readonly: false, device };
+  const granted = grantAccess(turn, profile.protocolVersion, wanted);
+  resetAttempts(turn, row, device, granted);
+  return signInReply(row, profile, granted);
 }

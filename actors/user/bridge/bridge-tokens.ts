@@ -12,9 +12,9 @@ import { sliceMap } from '../../../runtime/slice.ts';
 import { BridgeTokens, invalidBridgeToken } from '../../identity/bridge-tokens.ts';
 import { sessionApiVersions } from '../../identity/session.ts';
 import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
+import { sessionReply } from '../../identity/sign-in-reply.ts';
 import { answerOf, refuse } from '../../reply.ts';
 import { type OwnAccount, ownAccount, ownRow } from '../account/own-account.ts';
-import { signInReply } from '../account/sign-in-reply.ts';
 import { User } from '../contract.ts';
 import { isoTime } from '../iso-time.ts';
 import { profileSlice } from '../profile.ts';
@@ -94,17 +94,26 @@ const deleteBridgeToken = signedInTurn({
   ...User.commands.deleteBridgeToken,
   turn: (turn, { bridgeTokenUuid }) => {
     if (turn.entry(bridgeTokenMap, bridgeTokenUuid) === undefined) return unknown;
-    turn.removeEntry(bridgeTokenMap, bridgeTokenUuid);
-    const opened = [...turn.entries(sessionMap).values()].filter(
-      ({ bridgeToken }) => bridgeToken === bridgeTokenUuid,
-    );
-    endSessions(
-      turn,
-      opened.map(({ uuid }) => uuid),
-    );
+    endBridgeToken(turn, bridgeTokenUuid);
     return { message: 'The bridge token is deleted.' };
   },
 });
+
+/** With the sessions it has opened. */
+function endBridgeToken(turn: Turn, bridgeTokenUuid: string): void {
+  turn.removeEntry(bridgeTokenMap, bridgeTokenUuid);
+  const opened = [...turn.entries(sessionMap).values()].filter(
+    ({ bridgeToken }) => bridgeToken === bridgeTokenUuid,
+  );
+  endSessions(
+    turn,
+    opened.map(({ uuid }) => uuid),
+  );
+}
+
+export function endAllBridgeTokens(turn: Turn): void {
+  for (const uuid of turn.entries(bridgeTokenMap).keys()) endBridgeToken(turn, uuid);
+}
 
 const getBridgeTokenKeys = signedInRead({
   ...User.commands.getBridgeTokenKeys,
@@ -143,7 +152,7 @@ function openBridgeSession(
   });
   const { scope: access, scopeTagUuids } = token;
   return {
-    ...signInReply(ownRow(turn, reads), profile, issued),
+    ...sessionReply(ownRow(turn, reads), profile, issued),
     mcp_scope: { access, ...(scopeTagUuids !== null && { tagUuids: scopeTagUuids }) },
     mcp_key_material: token.keys,
   };

@@ -1,6 +1,6 @@
 /** What clients and bridges ask of bridge tokens (docs/protocol/account.md, "Bridge tokens"). */
 import { z } from 'zod';
-import { deviceSchema, signInReplySchema } from '../../identity/session.ts';
+import { deviceSchema, sessionReplySchema } from '../../identity/session.ts';
 import { answerSchema } from '../../reply.ts';
 import { signedIn } from '../../signed-in.ts';
 
@@ -75,7 +75,7 @@ export const bridgeTokenShapes = {
       device: deviceSchema,
     }),
     reply: answerSchema(
-      signInReplySchema.extend({
+      sessionReplySchema.extend({
         mcp_scope: z.object({ access: scope, tagUuids: tagUuids.optional() }),
         mcp_key_material: keyMaterialSchema,
       }),

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
-import { sliceMap } from '../../../runtime/slice.ts';
+import { type State, sliceMap } from '../../../runtime/slice.ts';
 import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
 import { refuse } from '../../reply.ts';
 import { User } from '../contract.ts';
@@ -39,9 +39,12 @@ const labelMissing = refuse(400, 'Give the app password a name.');
 const tooMany = refuse(400, `There are ${appPasswordsMax} app passwords already. Delete one first.`);
 const unknown = refuse(404, 'There is no such app password.');
 
+export const findAppPassword = (state: State, secret: string): AppPassword | undefined =>
+  findBySecret(state.entries(appPasswordMap).values(), secret);
+
 /** Whether this is one of them; if so its use is recorded. */
 export function acceptAppPassword(turn: Turn, secret: string): boolean {
-  const found = findBySecret(turn.entries(appPasswordMap).values(), secret);
+  const found = findAppPassword(turn, secret);
   if (found === undefined) return false;
   turn.setEntry(appPasswordMap, found.uuid, { ...found, lastUsedAtMs: turn.nowMs });
   return true;

@@ -221,13 +221,14 @@ export async function verifyAssertion(
       credential: {
         id: used.credentialId,
         publicKey: new Uint8Array(used.publicKey),
-        counter: used.counter,
+        // `noteUse` decides about it, so that a repeat of the call finds what that recorded.
+        counter: 0,
         transports: used.transports as AuthenticatorTransport[],
       },
     });
     return verified ? { ...used, counter: authenticationInfo.newCounter } : undefined;
   } catch {
-    // A counter that went backwards, another origin, a broken signature: each is thrown.
+    // Another origin, another challenge, a broken signature: each is thrown.
     return undefined;
   }
 }

@@ -3,16 +3,21 @@
  * `signin` actor before it stores a challenge: without one no login succeeds.
  *
  *     stands in   an app password, or the token of a trusted device, passes any factor
- *     else        the one factor that counts: security keys before the authenticator app
+ *     else        the one factor that counts: codes by e-mail before security keys, these before the authenticator app
  *
  * A wrong token of a trusted device counts as none. Guesses are limited by the `signin` actor, which counts
  * them for known and unknown addresses alike.
+ *
+ * Nobody shall see in the time it takes whether there is an account. So it is asked of an unknown address too, of a user
+ * who does not exist, and answered without an activation, as an account in memory is; and what is wrong is answered
+ * without a statement: only what is right is recorded, so that a repeat of the call finds it accepted and not used.
  */
-import { sharedRead, type View, workflow } from '../../../runtime/command.ts';
+import type { z } from 'zod';
+import { type Turn, type View, workflow } from '../../../runtime/command.ts';
 import { WebAuthnSettings } from '../../settings.ts';
 import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
-import { acceptAppPassword } from './app-passwords.ts';
+import { acceptAppPassword, findAppPassword } from './app-passwords.ts';
 import {
   authenticatorMap,
   descriptorOf,
@@ -20,69 +25,84 @@ import {
   noteUse,
   verifyAssertion,
 } from './authenticators.ts';
+import { areCodesEmailed } from './emailed-codes.ts';
 import { areRecoveryCodes } from './recovery-codes.ts';
-import { acceptTotp, isTotpOn } from './totp.ts';
-import { acceptTrustedDevice } from './trusted-devices.ts';
+import { acceptTotp, isTotpCode, isTotpOn } from './totp.ts';
+import { acceptTrustedDevice, findTrustedDevice } from './trusted-devices.ts';
 
-export type Factor = 'totp' | 'security-key';
+export type Factor = 'emailed-code' | 'totp' | 'security-key';
 
 /** Undefined: the account needs only a password. */
 function factorOf(view: View): Factor | undefined {
+  if (areCodesEmailed(view)) return 'emailed-code';
   if (hasAuthenticators(view)) return 'security-key';
   return isTotpOn(view) ? 'totp' : undefined;
 }
 
 const passed = { passed: true } as const;
 
+type Asked = z.infer<typeof User.commands.checkFactors.request>;
+
 export const checkFactors = workflow({
   ...User.commands.checkFactors,
-  run: async (
-    workflow,
-    { email, workspace, appPassword, trustedDeviceToken, code, assertion, hasAssertion, recoveryCodes },
-  ) => {
-    const given = [appPassword, trustedDeviceToken, code, assertion];
-    const first = await workflow.turn({
-      // Nothing is written otherwise, and to look for a record costs a read.
-      recorded: given.some((each) => each !== undefined),
-      turn: (turn) => {
-        const profile = turn.get(profileSlice);
-        const isTheirs =
-          profile.state === 'active' && profile.email === email && profile.workspace === workspace;
-        if (!isTheirs) return { stale: true } as const;
-        if (recoveryCodes !== undefined) {
-          return areRecoveryCodes(turn, recoveryCodes) ? passed : wrongRecoveryCodes;
-        }
-        const factor = factorOf(turn);
-        if (factor === undefined) return passed;
-        if (appPassword !== undefined && acceptAppPassword(turn, appPassword)) return passed;
-        if (trustedDeviceToken !== undefined && acceptTrustedDevice(turn, trustedDeviceToken)) return passed;
-        if (factor === 'security-key') return hasAssertion ? { verify: true as const } : missing(factor);
-        if (code === undefined) return missing(factor);
-        const outcome = acceptTotp(turn, code);
-        return outcome === 'accepted' ? passed : { factor, outcome };
-      },
-    });
+  run: async (workflow, asked) => {
+    if (asked.isNobody) return { stale: true } as const;
+    const isRight = await workflow.turn({ turn: (turn) => isAnyRight(turn, asked) });
+    const first = await workflow.turn({ recorded: isRight, turn: (turn) => check(turn, asked) });
     if (!('verify' in first)) return first;
-    // Its challenge is too old, or never existed.
-    if (assertion === undefined) return wrongKey;
+    // Without a challenge it is too old, or never was.
+    const { assertion } = asked;
     const stored = await workflow.turn({ turn: (turn) => [...turn.entries(authenticatorMap).values()] });
-    const used = await verifyAssertion(stored, assertion, workflow.use(WebAuthnSettings));
+    const used = assertion && (await verifyAssertion(stored, assertion, workflow.use(WebAuthnSettings)));
     if (used === undefined) return wrongKey;
     return workflow.turn({ recorded: true, turn: (turn) => (noteUse(turn, used) ? passed : wrongKey) });
   },
 });
+
+/** Whether anything is given whose acceptance is noted. */
+const isAnyRight = (
+  view: View & { readonly nowMs: number },
+  { appPassword, trustedDeviceToken, code }: Asked,
+) =>
+  (appPassword !== undefined && findAppPassword(view, appPassword) !== undefined) ||
+  (trustedDeviceToken !== undefined && findTrustedDevice(view, trustedDeviceToken) !== undefined) ||
+  (code !== undefined && isTotpCode(view, code));
+
+function check(turn: Turn, { email, workspace, recoveryCodes, ...given }: Asked) {
+  const profile = turn.get(profileSlice);
+  const isTheirs = profile.state === 'active' && profile.email === email && profile.workspace === workspace;
+  if (!isTheirs) return { stale: true } as const;
+  if (recoveryCodes !== undefined) {
+    return areRecoveryCodes(turn, recoveryCodes) ? passed : wrongRecoveryCodes;
+  }
+  const { appPassword, trustedDeviceToken, code, hasAssertion, hasEmailedCode } = given;
+  const factor = factorOf(turn);
+  if (factor === undefined) return passed;
+  if (appPassword !== undefined && acceptAppPassword(turn, appPassword)) return passed;
+  if (trustedDeviceToken !== undefined && acceptTrustedDevice(turn, trustedDeviceToken)) return passed;
+  if (factor === 'security-key') return hasAssertion ? { verify: true as const } : missing(factor);
+  if (code === undefined) return missing(factor);
+  if (factor === 'emailed-code') return hasEmailedCode ? passed : { factor, outcome: 'wrong' as const };
+  const outcome = acceptTotp(turn, code);
+  return outcome === 'accepted' ? passed : { factor, outcome };
+}
 
 const wrongRecoveryCodes = { factor: 'recovery-codes', outcome: 'wrong' } as const;
 const wrongKey = { factor: 'security-key', outcome: 'wrong' } as const;
 const missing = (factor: Factor) => ({ factor, outcome: 'missing' }) as const;
 
 /** The security keys that an assertion may be made with; none if the account has no such factor. */
-export const authenticatorsOf = sharedRead({
+export const authenticatorsOf = workflow({
   ...User.commands.authenticatorsOf,
-  answer: (view, { email, workspace }) => {
-    const profile = view.get(profileSlice);
-    const isTheirs = profile.email === email && profile.workspace === workspace;
-    const known = isTheirs ? [...view.entries(authenticatorMap).values()] : [];
-    return { allowed: known.map(descriptorOf) };
+  run: async (workflow, { email, workspace, isNobody }) => {
+    if (isNobody) return { allowed: [] };
+    const allowed = await workflow.turn({
+      turn: (turn) => {
+        const profile = turn.get(profileSlice);
+        const isTheirs = profile.email === email && profile.workspace === workspace;
+        return isTheirs ? [...turn.entries(authenticatorMap).values()].map(descriptorOf) : [];
+      },
+    });
+    return { allowed };
   },
 });

@@ -3,6 +3,7 @@ import { appPasswordCommands } from './app-passwords.ts';
 import { approvalCommands } from './approvals.ts';
 import { authenticatorCommands } from './authenticators.ts';
 import { authenticatorsOf, checkFactors } from './check-factors.ts';
+import { emailedCodeCommands } from './emailed-codes.ts';
 import { escrow } from './escrow.ts';
 import { makeRecoveryCodes } from './recovery-codes.ts';
 import { offerTotpSecret } from './totp.ts';
@@ -13,6 +14,7 @@ export const factorCommands = {
   makeRecoveryCodes,
   ...approvalCommands,
   ...authenticatorCommands,
+  ...emailedCodeCommands,
   checkFactors,
   escrow,
   authenticatorsOf,

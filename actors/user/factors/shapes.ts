@@ -12,6 +12,8 @@ const password = z.string().optional();
 const webAuthnResponse = z.record(z.string(), z.unknown());
 /** Normalised. */
 const address = { email: z.string(), workspace: z.string() };
+/** The address is nobody's, and neither is the actor that is asked. */
+const isNobody = z.boolean();
 
 /** Times as ISO text. */
 const appPassword = z.object({ uuid: z.string(), label: z.string(), createdAt: z.string() });
@@ -87,22 +89,33 @@ export const factorShapes = {
     ok: z.object({ status: z.enum(['approved', 'denied']) }),
   }),
 
+  showEmailedCodes: signedIn({ access: 'reads', fields: nothing, ok: z.object({ enabled: z.boolean() }) }),
+  /** `true`, or the same as a text, turns them on. Refusals: 400 if no mail can be sent. */
+  switchEmailedCodes: signedIn({
+    access: 'writes',
+    fields: z.object({ enabled: z.unknown() }),
+    ok: z.object({ enabled: z.boolean() }),
+  }),
+
   /** Asked by the `signin` actor of the account's address. */
   checkFactors: {
     request: z.object({
       ...address,
+      isNobody,
       appPassword: z.string().optional(),
       trustedDeviceToken: z.string().optional(),
       code: z.string().optional(),
       assertion: z.object({ response: webAuthnResponse, challenge: z.string() }).optional(),
       /** There is one, though it may be without a challenge. */
       hasAssertion: z.boolean(),
+      /** The code is the newest that was mailed for the network it came from. */
+      hasEmailedCode: z.boolean(),
       recoveryCodes: z.string().optional(),
     }),
     reply: z.union([
       z.object({ passed: z.literal(true) }),
       z.object({
-        factor: z.enum(['totp', 'security-key', 'recovery-codes']),
+        factor: z.enum(['totp', 'emailed-code', 'security-key', 'recovery-codes']),
         outcome: z.enum(['missing', 'wrong', 'used']),
       }),
       /** The address is not this account's any more. */
@@ -112,7 +125,7 @@ export const factorShapes = {
   /** What was left for a recovery; undefined if there is nothing usable. */
   escrow: { request: nothing, reply: z.object({ escrow: escrowSchema.optional() }) },
   authenticatorsOf: {
-    request: z.object(address),
+    request: z.object({ ...address, isNobody }),
     reply: z.object({
       allowed: z.array(
         z.object({ id: z.string(), type: z.literal('public-key'), transports: z.array(z.string()) }),

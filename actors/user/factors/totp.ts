@@ -87,15 +87,23 @@ export function disableTotp(turn: Turn): void {
   turn.set(totpSlice, totpSlice.initial);
 }
 
+/** Whether it is one of now, used or not. */
+export const isTotpCode = (view: View & { readonly nowMs: number }, code: string): boolean =>
+  ownStepOf(view, code) !== undefined;
+
 /** Uses the code up when it is right. */
 export function acceptTotp(turn: Turn, code: string): 'accepted' | 'wrong' | 'used' {
-  const secret = settingValue(turn, 'MFA_SECRET');
-  const step = secret === null ? undefined : stepOf(secret, code, turn.nowMs);
+  const step = ownStepOf(turn, code);
   if (step === undefined) return 'wrong';
   const totp = turn.get(totpSlice);
   if (totp.usedStep !== null && step <= totp.usedStep) return 'used';
   turn.set(totpSlice, { ...totp, usedStep: step });
   return 'accepted';
+}
+
+function ownStepOf(view: View & { readonly nowMs: number }, code: string): number | undefined {
+  const secret = settingValue(view, 'MFA_SECRET');
+  return secret === null ? undefined : stepOf(secret, code, view.nowMs);
 }
 
 /** The step whose code this is, if it is one of now. Compared in constant time by the library. */

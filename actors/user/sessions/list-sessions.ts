@@ -4,12 +4,14 @@ import { User } from '../contract.ts';
 import { isoTime } from '../iso-time.ts';
 import { signedInRead } from '../signed-in.ts';
 import { deviceInfo } from './device-info.ts';
-import { type Session, sessionMap } from './session.ts';
+import { knowsNoSessions, type Session, sessionMap } from './session.ts';
 
 export const listSessions = signedInRead({
   ...User.commands.listSessions,
-  answer: (view, _request, _reads, { session: current, readonly }) =>
-    readonly ? [] : listEntries(view, current, view.nowMs),
+  answer: (view, _request, _reads, { session: current, readonly }) => {
+    if (current.legacy) return knowsNoSessions;
+    return readonly ? [] : listEntries(view, current, view.nowMs);
+  },
 });
 
 function listEntries(state: State, current: Session, nowMs: number): SessionEntry[] {

@@ -44,7 +44,7 @@ function refreshSession(
   const { nowMs } = turn;
   const graceMs = turn.use(AccountSettings).replacedPairGraceMs;
   const session = findSession(turn, access);
-  if (session === undefined) return invalidParameters;
+  if (session === undefined || session.legacy) return invalidParameters;
   if (standingOf(session, 'accessHash', access, nowMs, graceMs) === undefined) return invalidParameters;
   const refresh = { style: access.style, secrets: refreshSecrets };
   if (standingOf(session, 'refreshHash', refresh, nowMs, graceMs) === undefined) return invalidRefreshToken;

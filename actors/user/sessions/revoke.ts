@@ -7,12 +7,13 @@ import { refuse } from '../../reply.ts';
 import { User } from '../contract.ts';
 import { signedInTurn } from '../signed-in.ts';
 import { endSessions } from './end.ts';
-import { revokedSessionMap, type Session, sessionMap, sessionsMax } from './session.ts';
+import { knowsNoSessions, revokedSessionMap, type Session, sessionMap, sessionsMax } from './session.ts';
 
 export const deleteSession = signedInTurn({
   ...User.commands.deleteSession,
   repeat: 'recorded',
   turn: (turn, { sessionUuid }, _reads, { session: current }) => {
+    if (current.legacy) return knowsNoSessions;
     if (sessionUuid === current.uuid) return refuse(400, 'You can not delete your current session.');
     const session = turn.entry(sessionMap, sessionUuid);
     if (session === undefined) return refuse(400, 'No session exists with the provided identifier.');
@@ -24,6 +25,7 @@ export const deleteSession = signedInTurn({
 export const deleteOtherSessions = signedInTurn({
   ...User.commands.deleteOtherSessions,
   turn: (turn, _request, _reads, { session: current }) => {
+    if (current.legacy) return knowsNoSessions;
     const others = [...turn.entries(sessionMap).values()].filter(({ uuid }) => uuid !== current.uuid);
     revoke(turn, others);
     return {};

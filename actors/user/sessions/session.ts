@@ -11,6 +11,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { sliceMap } from '../../../runtime/slice.ts';
 import { type Credentials, equalInConstantTime, type SessionStyle } from '../../identity/session-tokens.ts';
+import { refuse } from '../../reply.ts';
 
 /** What is kept of one access and one refresh secret: their SHA-256 in hex. */
 export interface Pair {
@@ -43,6 +44,11 @@ export interface Session {
   readonly updatedAtMs: number;
   /** The uuid of the bridge token that opened it: it ends with that. */
   readonly bridgeToken?: string | undefined;
+  /**
+   * Of an account of protocol 001 to 003, whose client knows no sessions: it has the access token alone, which is
+   * good until the session ends, and cannot refresh it.
+   */
+  readonly legacy?: true | undefined;
 }
 
 /** A session that was ended from another device. It is remembered so that its clients wipe their data. */
@@ -83,6 +89,7 @@ export const sessionMap = sliceMap<Session>({
     createdAtMs: z.number(),
     updatedAtMs: z.number(),
     bridgeToken: z.string().optional(),
+    legacy: z.literal(true).optional(),
   }),
 });
 
@@ -93,6 +100,15 @@ export const revokedSessionMap = sliceMap<RevokedSession>({
   entriesMax: sessionsMax,
   schema: z.object({ privateIdentifier: z.string(), keptUntilMs: z.number() }),
 });
+
+/** To whoever has a legacy session and asks about sessions. */
+export const knowsNoSessions = refuse(
+  400,
+  'This account has no sessions. Change its password to upgrade it.',
+  'unsupported-account-version',
+);
+
+export const isBridge = ({ bridgeToken }: Pick<Session, 'bridgeToken'>): boolean => bridgeToken !== undefined;
 
 export const secretHash = (secret: string): string => hash('sha256', secret, 'hex');
 

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { item } from '../../../actors/collection/item.ts';
-import type { SignInReply } from '../../../actors/identity/session.ts';
+import type { SessionReply } from '../../../actors/identity/session.ts';
 import { type Account, alice, register, signIn, statusOf, type Tokens, tokensOf } from '../../kit/account.ts';
 import { Device } from '../../kit/device.ts';
 import type { Answer } from '../../kit/http.ts';
@@ -57,7 +57,7 @@ test('a repeated change gets the reply of the first, though its session is gone'
   const lost = server.transport.loseReplyTo('changeCredentials');
   const reply = await server.answered(change(server, mine));
   t.is(reply.status, 200);
-  const first = (await lost) as { ok: SignInReply };
+  const first = (await lost) as { ok: SessionReply };
   t.is(reply.body.session.access_token, first.ok.session.access_token);
   t.is(await statusOf(server, tokensOf(reply)), '200');
 });

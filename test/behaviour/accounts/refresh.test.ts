@@ -65,7 +65,7 @@ test('a cookie session needs its cookie, and finds it among others of the same n
 });
 
 test('every session is of header style where that is forced', async (t) => {
-  const server = await startServer(t, { accounts: { forceHeaderSessions: true } });
+  const server = await startServer(t, { accounts: { endToEndTesting: true } });
   t.regex((await register(server, { api: '20240226' })).access, /^1:/);
 });
 

@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { SignInReply } from '../../../actors/identity/session.ts';
+import type { SessionReply } from '../../../actors/identity/session.ts';
 import { alice, challengeOf, register, signIn, statusOf, tokensOf } from '../../kit/account.ts';
 import { startServer } from '../../kit/server.ts';
 
@@ -40,7 +40,7 @@ test('a repeated registration call gets the reply of the first', async (t) => {
   const lost = server.transport.loseReplyTo('register');
   const reply = await server.answered(server.call('POST', '/v1/users', { body }));
   t.is(reply.status, 200);
-  const first = (await lost) as { ok: SignInReply };
+  const first = (await lost) as { ok: SessionReply };
   t.is(reply.body.session.access_token, first.ok.session.access_token);
   t.is(await statusOf(server, tokensOf(reply)), '200');
   t.is(server.hasher.hashes, 1);

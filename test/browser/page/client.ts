@@ -4,8 +4,10 @@ import type {
   Challenge,
   Crypto,
   HttpResponse,
+  Json,
   Library,
   Note,
+  Result,
   SessionEntry,
   SessionToken,
   Tag,
@@ -19,6 +21,13 @@ declare const SNCrypto: Crypto;
 export interface Account {
   email: string;
   password: string;
+}
+
+export type OldVersion = '001' | '002' | '003';
+
+export interface OldAccount {
+  registration: Record<string, string | number>;
+  items: object[];
 }
 
 export interface NoteView {
@@ -40,6 +49,8 @@ export interface Refusal {
 export class Client {
   #application: Application | undefined;
   #account: Account | undefined;
+  /** What is answered when a second factor is asked for. */
+  #factor = { email: '', code: '' };
   #credentialsPrompt = signal<Challenge>();
   #sessionRestored = signal<void>();
   #ended = signal<void>();
@@ -60,6 +71,8 @@ export class Client {
       defaultHost: options.host,
       appVersion: '3.0.0',
       apiVersion: options.apiVersion,
+      u2fAuthenticatorRegistrationPromptFunction: createCredential,
+      u2fAuthenticatorVerificationPromptFunction: getCredential,
     });
     application.setOnDeinit(() => this.#end());
     application.addEventObserver(async (event) => {
@@ -76,13 +89,63 @@ export class Client {
     this.#account = account;
   }
 
-  /** Resolves after the first sync, or with the refusal of the server. */
-  async signIn(account: Account, options = { ephemeral: false }): Promise<Refusal | undefined> {
+  /**
+   * Resolves after the first sync, or with the refusal of the server. Where a second factor is asked for, the answer is
+   * `code` or what the security key says.
+   */
+  async signIn(
+    account: Account,
+    options: { ephemeral?: boolean; code?: string } = {},
+  ): Promise<Refusal | undefined> {
     const { email, password } = account;
-    const response = await this.#app.signIn(email, password, false, options.ephemeral, true, true);
+    this.#factor = { email, code: options.code ?? '' };
+    const response = await this.#app.signIn(email, password, false, options.ephemeral ?? false, true, true);
     const refusal = refusalOf(response);
     if (refusal === undefined) this.#account = account;
     return refusal;
+  }
+
+  /** Resolves with the refusal, if there was one. */
+  async signInWithRecoveryCodes(account: Account, recoveryCodes: string): Promise<string | undefined> {
+    const { email: username, password } = account;
+    const request = { username, password, recoveryCodes, mergeLocal: true };
+    const result = await this.#app.signInWithRecoveryCodes.execute(request);
+    if (!result.isFailed()) this.#account = account;
+    return errorOf(result);
+  }
+
+  isAuthenticatorAppOn(): Promise<boolean> {
+    return this.#app.mfa.isMfaActivated();
+  }
+
+  authenticatorAppSecret(): Promise<string> {
+    return this.#app.mfa.generateMfaSecret();
+  }
+
+  async turnAuthenticatorAppOn(secret: string, code: string): Promise<void> {
+    await this.#app.mfa.enableMfa(secret, code);
+  }
+
+  async turnAuthenticatorAppOff(): Promise<void> {
+    await this.#app.mfa.disableMfa();
+  }
+
+  async recoveryCodes(): Promise<string> {
+    const { password } = this.#signedInAccount();
+    return okOf(await this.#app.getRecoveryCodes.execute({ password }));
+  }
+
+  async addSecurityKey(authenticatorName: string): Promise<void> {
+    const userUuid = this.#app.sessions.getSureUser().uuid;
+    okOf(await this.#app.addAuthenticator.execute({ userUuid, authenticatorName }));
+  }
+
+  async securityKeys(): Promise<{ id: string; name?: string }[]> {
+    return okOf(await this.#app.listAuthenticators.execute());
+  }
+
+  async removeSecurityKey(authenticatorId: string): Promise<void> {
+    okOf(await this.#app.deleteAuthenticator.execute({ authenticatorId }));
   }
 
   /** The library as published leaves it to its surroundings when to dial. */
@@ -106,6 +169,42 @@ export class Client {
   async isInSync(): Promise<boolean> {
     await this.#app.sync.sync({ awaitAll: true, checkIntegrity: true });
     return !this.#app.sync.isOutOfSync();
+  }
+
+  /** What the client of an old protocol version sent: to register an account, and the notes it saved. */
+  async oldAccount(
+    version: OldVersion,
+    { email, password }: Account,
+    notes: { title: string; text: string }[],
+  ): Promise<OldAccount> {
+    const operator = new SNLibrary[`SNProtocolOperator${version}`](new SNCrypto.SNWebCrypto());
+    const key = await operator.createRootKey(email, password, 'registration');
+    const items = notes.map((note) => {
+      const decrypted = {
+        uuid: crypto.randomUUID(),
+        content_type: 'Note',
+        content: { ...note, references: [] },
+      };
+      return operator.generateEncryptedParametersAsync(new SNLibrary.DecryptedPayload(decrypted), key);
+    });
+    return {
+      registration: { ...key.keyParams.getPortableValue(), email, password: key.serverPassword },
+      items: (await Promise.all(items)).map((item) => ({ ...item })),
+    };
+  }
+
+  protocolVersion(): string | undefined {
+    return this.#app.getUserVersion();
+  }
+
+  upgradeIsAvailable(): Promise<boolean> {
+    return this.#app.protocolUpgradeAvailable();
+  }
+
+  /** To the newest protocol; resolves with what the client tells its user when it fails. */
+  async upgrade(): Promise<string | undefined> {
+    const { success, error } = await this.#app.upgradeProtocolVersion();
+    return success ? undefined : (error?.message ?? 'cancelled');
   }
 
   async createNote(note: { title: string; text: string }): Promise<string> {
@@ -262,11 +361,28 @@ export class Client {
     const isProtection = challenge.prompts.every(
       (prompt) => prompt.validation === AccountPassword || prompt.validation === ProtectionSessionDuration,
     );
-    if (!isProtection) return this.#credentialsPrompt.raise(challenge);
+    if (isProtection) return this.#answerProtection(challenge);
+    if (challenge.prompts.length > 1) return this.#credentialsPrompt.raise(challenge);
+    return this.#answerFactor(challenge);
+  }
+
+  async #answerFactor(challenge: Challenge): Promise<void> {
+    const [prompt] = challenge.prompts;
+    if (prompt === undefined) throw new Error('The challenge asks for nothing.');
+    const { email, code } = this.#factor;
+    const value =
+      prompt.validation === SNLibrary.ChallengeValidation.Authenticator
+        ? okOf(await this.#app.getAuthenticatorAuthenticationResponse.execute({ username: email }))
+        : code;
+    await this.#app.submitValuesForChallenge(challenge, [{ prompt, value }]);
+  }
+
+  async #answerProtection(challenge: Challenge): Promise<void> {
     const { password } = this.#signedInAccount();
     const values = challenge.prompts.map((prompt) => ({
       prompt,
-      value: prompt.validation === AccountPassword ? password : prompt.initialValue,
+      value:
+        prompt.validation === SNLibrary.ChallengeValidation.AccountPassword ? password : prompt.initialValue,
     }));
     await this.#app.submitValuesForChallenge(challenge, values);
   }
@@ -284,6 +400,30 @@ export class Client {
       showErrorAlert: (error: { text: string }) => alert(error.text),
     };
   }
+}
+
+function okOf<T>(result: Result<T>): T {
+  const error = errorOf(result);
+  if (error !== undefined) throw new Error(error);
+  return result.getValue();
+}
+
+const errorOf = (result: Result<unknown>): string | undefined =>
+  result.isFailed() ? result.getError() : undefined;
+
+/** The types of the language level do not know how browsers read and write these as JSON. */
+// biome-ignore lint/suspicious/noExplicitAny: see above
+const { PublicKeyCredential, navigator } = globalThis as any;
+
+/** What users of the library make of it: the options go to the browser, and what it says goes back. */
+async function createCredential(options: Json): Promise<Json> {
+  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
+  return (await navigator.credentials.create({ publicKey })).toJSON();
+}
+
+async function getCredential(options: Json): Promise<Json> {
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
+  return (await navigator.credentials.get({ publicKey })).toJSON();
 }
 
 function refusalOf(response: HttpResponse<unknown>): Refusal | undefined {

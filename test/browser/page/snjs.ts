@@ -8,10 +8,41 @@ export interface Library {
   SNLog: { onLog: (...message: unknown[]) => void; onError: (error: Error) => void };
   Environment: { Web: number };
   Platform: { LinuxWeb: number };
-  ChallengeValidation: { AccountPassword: number; ProtectionSessionDuration: number };
+  ChallengeValidation: {
+    None: number;
+    AccountPassword: number;
+    ProtectionSessionDuration: number;
+    Authenticator: number;
+  };
   SessionStrings: { SessionRestored: string };
   ApplicationEvent: { CompletedFullSync: string };
+  /** Of the protocols that accounts were made with before the present one. */
+  SNProtocolOperator001: OldOperatorClass;
+  SNProtocolOperator002: OldOperatorClass;
+  SNProtocolOperator003: OldOperatorClass;
+  DecryptedPayload: new (decrypted: { uuid: string; content_type: string; content: object }) => object;
   GetSortedPayloadsByPriority(entries: DatabaseEntry[], options: LoadOptions): SortedEntries;
+}
+
+type OldOperatorClass = new (crypto: object) => OldOperator;
+
+interface OldOperator {
+  createRootKey(identifier: string, password: string, origination: string): Promise<RootKey>;
+  /** As old clients did it: by the root key itself. */
+  generateEncryptedParametersAsync(decrypted: object, key: RootKey): Promise<EncryptedItem>;
+}
+
+interface RootKey {
+  serverPassword: string;
+  keyParams: { getPortableValue(): Record<string, string | number> };
+}
+
+interface EncryptedItem {
+  uuid: string;
+  content_type: string;
+  content: string;
+  enc_item_key: string;
+  auth_hash?: string;
 }
 
 export interface Crypto {
@@ -28,6 +59,21 @@ export interface ApplicationOptions {
   defaultHost: string;
   appVersion: string;
   apiVersion: string;
+  u2fAuthenticatorRegistrationPromptFunction: (options: Json) => Promise<Json>;
+  u2fAuthenticatorVerificationPromptFunction: (options: Json) => Promise<Json>;
+}
+
+export type Json = Record<string, unknown>;
+
+/** What the library's use cases answer. */
+export interface Result<T> {
+  isFailed(): boolean;
+  getError(): string;
+  getValue(): T;
+}
+
+interface UseCase<Request, T> {
+  execute(request: Request): Promise<Result<T>>;
 }
 
 export interface AlertService {
@@ -58,15 +104,34 @@ export interface Application {
   ): Promise<HttpResponse<unknown>>;
   changePassword(currentPassword: string, newPassword: string): Promise<{ error?: Error }>;
   changeEmail(newEmail: string, currentPassword: string): Promise<{ error?: Error }>;
+  protocolUpgradeAvailable(): Promise<boolean>;
+  upgradeProtocolVersion(): Promise<{ success?: true; canceled?: true; error?: Error }>;
+  getUserVersion(): string | undefined;
   getSessions(): Promise<HttpResponse<SessionEntry[]>>;
   revokeSession(uuid: string): Promise<HttpResponse<unknown> | undefined>;
   revokeAllOtherSessions(): Promise<void>;
   hasAccount(): boolean;
+  readonly mfa: {
+    isMfaActivated(): Promise<boolean>;
+    generateMfaSecret(): Promise<string>;
+    enableMfa(secret: string, code: string): Promise<void>;
+    disableMfa(): Promise<void>;
+  };
+  readonly getRecoveryCodes: UseCase<{ password: string }, string>;
+  readonly signInWithRecoveryCodes: UseCase<
+    { username: string; password: string; recoveryCodes: string; mergeLocal: boolean },
+    void
+  >;
+  readonly addAuthenticator: UseCase<{ userUuid: string; authenticatorName: string }, void>;
+  readonly listAuthenticators: { execute(): Promise<Result<{ id: string; name?: string }[]>> };
+  readonly deleteAuthenticator: UseCase<{ authenticatorId: string }, void>;
+  readonly getAuthenticatorAuthenticationResponse: UseCase<{ username: string }, Json>;
   user: {
     signOut(force: boolean): Promise<void>;
     deleteAccount(): Promise<{ error: boolean; message?: string }>;
   };
   sessions: {
+    getSureUser(): { uuid: string };
     getSession(): { accessToken: SessionToken; refreshToken: SessionToken } | null;
   };
   sync: {

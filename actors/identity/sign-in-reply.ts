@@ -1,0 +1,22 @@
+/** What a client is told when it has signed in (docs/protocol/authentication.md, "Login"). */
+import type { AccountRow } from './account-table.ts';
+import { fullKeyParams } from './key-params.ts';
+import type { Granted, Issued, SessionReply, SignInReply } from './session.ts';
+
+interface Versioned {
+  readonly protocolVersion: string;
+}
+
+export function signInReply(row: AccountRow, of: Versioned, granted: Granted): SignInReply {
+  return 'token' in granted ? { ...granted, user: userOf(row, of) } : sessionReply(row, of, granted);
+}
+
+export function sessionReply(row: AccountRow, of: Versioned, issued: Issued): SessionReply {
+  return { ...issued, key_params: fullKeyParams(row), user: userOf(row, of) };
+}
+
+const userOf = ({ user_uuid, identifier }: AccountRow, { protocolVersion }: Versioned) => ({
+  uuid: user_uuid,
+  email: identifier,
+  protocolVersion,
+});

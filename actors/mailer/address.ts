@@ -1,0 +1,46 @@
+/**
+ * Addresses of mails. One text is one address or none: what a mail library would read as a list, a group, a comment or
+ * a second header is refused here, before anything else sees it.
+ */
+import { domainToASCII } from 'node:url';
+
+/** RFC 5321, 4.5.3.1: with the brackets of a path 256. */
+const charactersMax = 254;
+const localCharactersMax = 64;
+const localPart = /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
+const domain = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/;
+
+/** The address with its domain in ASCII and lower case; undefined if this is not exactly one that mail can be sent to. */
+export function mailAddress(given: string): string | undefined {
+  if (given.length > charactersMax) return undefined;
+  const at = given.lastIndexOf('@');
+  const local = given.slice(0, Math.max(0, at));
+  const host = domainToASCII(given.slice(at + 1)).toLowerCase();
+  if (local.length > localCharactersMax || !localPart.test(local) || !domain.test(host)) return undefined;
+  const address = `${local}@${host}`;
+  return address.length > charactersMax ? undefined : address;
+}
+
+export interface Mailbox {
+  /** Shown beside the address; empty for none. */
+  readonly name: string;
+  readonly address: string;
+}
+
+const nameCharactersMax = 100;
+const namedMailbox = /^"?([^"<>@]*?)"?\s*<([^<>]+)>$/;
+
+/** `Notes <notes@example.org>`, or the address alone. */
+export function mailbox(given: string): Mailbox | undefined {
+  const text = given.trim();
+  const [, name = '', inner = text] = namedMailbox.exec(text) ?? [];
+  const address = mailAddress(inner.trim());
+  if (address === undefined || name.length > nameCharactersMax || hasControl(name)) return undefined;
+  return { name: name.trim(), address };
+}
+
+export const mailboxText = ({ name, address }: Mailbox): string =>
+  name === '' ? address : `${name} <${address}>`;
+
+/** A line break among them would begin a header of its own. */
+export const hasControl = (text: string): boolean => /\p{Cc}|[\u2028\u2029]/u.test(text);

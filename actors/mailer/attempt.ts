@@ -1,0 +1,230 @@
+/**
+ * One attempt to send one mail: the turns of a lane.
+ *
+ *     take       the next mail that is ready, and a relay that may send now: leased, and counted for the relay
+ *     hand over  committed before the first byte of the message leaves
+ *     conclude   what came of it: accepted, another relay, another time, or dead
+ *     recover    what a lane had leased whose process is no more
+ *
+ * After a crash between `take` and `hand over` nobody has anything of the mail: it is sent again at once. After a crash
+ * between `hand over` and `conclude` the relay may have all of it: sources that say so have it sent again under the same
+ * `Message-ID`, and of any other the mail is dead, so that an administrator decides.
+ */
+import { keys, type PlanResults, range, type Turn, type View } from '../../runtime/command.ts';
+import type { Failure } from './contract.ts';
+import { lanesSlice, leaveLane, setMail, sleepUntil, startAgain, startLane } from './lanes.ts';
+import { listenerOf, tellOutcome } from './outcome.ts';
+import {
+  asMail,
+  isReady,
+  keyOf,
+  type MailRow,
+  mailTable,
+  queueSlice,
+  readyPlace,
+  writeMail,
+} from './queue-table.ts';
+import { chooseRelay, countAttempt, pauseRelay, resumeRelay } from './relay-use.ts';
+import { credentialOf, type Relay } from './relays.ts';
+import type { Result } from './sender.ts';
+import { rulesOf, waitMsAfter } from './sources.ts';
+
+/** No attempt takes longer; it is given up before. */
+export const leaseMs = 120_000;
+/** Relays of the settings may be others by then. */
+const sleepMaxMs = 3_600_000;
+/** More than there are lanes, as others may have just taken the first of them. */
+const readyRows = 8;
+
+export interface Taken {
+  readonly mail: MailRow & { readonly message_id: string; readonly content: Buffer };
+  readonly relay: Relay;
+  readonly credential: string | undefined;
+}
+
+export const readyPlan = (view: View) => {
+  const ready = { after: 0, through: view.get(queueSlice).position, limit: readyRows };
+  return {
+    urgent: range(mailTable, { ...ready, subset: 'urgent' }),
+    ordinary: range(mailTable, { ...ready, subset: 'ordinary' }),
+  };
+};
+type ReadyReads = PlanResults<ReturnType<typeof readyPlan>>;
+
+export const leasedPlan = (view: View, lane: number) => {
+  const id = view.get(lanesSlice).running[lane] ?? '';
+  return { leased: keys(mailTable, [keyOf(view, id)]) };
+};
+type LeasedReads = PlanResults<ReturnType<typeof leasedPlan>>;
+
+/** Of the rows as they are now. */
+const nextReady = ({ urgent, ordinary }: ReadyReads): MailRow | undefined =>
+  asMail(urgent.rows[0] ?? ordinary.rows[0]);
+
+/** Others may have just taken every row that was read. */
+const isAllRead = ({ urgent, ordinary }: ReadyReads): boolean => urgent.complete && ordinary.complete;
+
+/** Undefined: there is nothing to do for this lane. `again`: there may be. */
+export function take(turn: Turn, lane: number, reads: ReadyReads): Taken | 'again' | undefined {
+  const mail = nextReady(reads);
+  if (mail === undefined) return isAllRead(reads) ? undefined : 'again';
+  if (!isExpired(turn, mail)) return lease(turn, lane, mail, []);
+  die(turn, mail, mail, 'expired');
+  return 'again';
+}
+
+/** The lane has found nothing to do: it leaves unless there is something by now. */
+export function leave(turn: Turn, lane: number, reads: ReadyReads): void {
+  const isMore = nextReady(reads) !== undefined || !isAllRead(reads);
+  const choice = chooseRelay(turn);
+  leaveLane(turn, lane);
+  if (!isMore) return;
+  if ('relay' in choice) startAgain(turn, lane);
+  else sleepUntil(turn, Math.min(choice.waitUntilMs, turn.nowMs + sleepMaxMs));
+}
+
+function lease(turn: Turn, lane: number, mail: MailRow, tried: readonly string[]): Taken | undefined {
+  const choice = chooseRelay(turn, tried);
+  if (!('relay' in choice) || mail.content === null) return undefined;
+  const { relay } = choice;
+  countAttempt(turn, relay);
+  setMail(turn, lane, mail.id);
+  const leased = writeMail(turn, mail, {
+    ...mail,
+    place: 'leased',
+    next_attempt_at: null,
+    lease_ends_at: turn.nowMs + leaseMs,
+    handed_over: false,
+    relay: relay.id,
+    message_id: mail.message_id ?? `<${turn.random.uuid()}@${domainOf(relay)}>`,
+  });
+  return { mail: leased as Taken['mail'], relay, credential: credentialOf(turn) };
+}
+
+const domainOf = ({ from: { address } }: Relay): string => address.slice(address.lastIndexOf('@') + 1);
+
+/** @throws Error when the mail is not this lane's any more */
+export function handOver(turn: Turn, lane: number, reads: LeasedReads): void {
+  const mail = leasedMail(turn, lane, reads);
+  if (mail === undefined) throw new Error('the mail is not leased to this lane');
+  writeMail(turn, mail, { ...mail, handed_over: true });
+}
+
+/** Undefined: the attempt is over. */
+export function conclude(
+  turn: Turn,
+  lane: number,
+  { relay }: Taken,
+  result: Result,
+  reads: LeasedReads,
+): Taken | undefined {
+  const mail = leasedMail(turn, lane, reads);
+  setMail(turn, lane, null);
+  if (mail === undefined) return undefined;
+  if (result.result === 'unable') pauseRelay(turn, relay);
+  else if (result.result !== 'uncertain') resumeRelay(turn, relay);
+  switch (result.result) {
+    case 'sent':
+      return accept(turn, mail);
+    case 'rejected':
+      return die(turn, mail, counted(mail), result.failure);
+    case 'unable':
+      return again(turn, mail, mail, { failure: result.failure });
+    case 'transient':
+      return retry(turn, mail, result.failure);
+    case 'uncertain':
+      return uncertain(turn, mail, result.failure);
+  }
+}
+
+export function recover(turn: Turn, lane: number, reads: LeasedReads): void {
+  const mail = leasedMail(turn, lane, reads);
+  setMail(turn, lane, null);
+  if (mail === undefined) return;
+  if (!mail.handed_over) again(turn, mail, counted(mail), { failure: mail.failure });
+  else if (rulesOf(mail.source).repeatsUncertain) again(turn, mail, counted(mail), { failure: 'timeout' });
+  else die(turn, mail, counted(mail), 'timeout');
+}
+
+/** Its time has come: its next attempt, or its end. */
+export function becomeDue(turn: Turn, mail: MailRow | undefined): void {
+  if (mail === undefined || !isReady(mail)) return;
+  if (isExpired(turn, mail)) {
+    die(turn, mail, mail, 'expired');
+    return;
+  }
+  if (mail.place === 'waiting') writeMail(turn, mail, { ...mail, place: readyPlace(mail.source) });
+  startLane(turn);
+}
+
+function leasedMail(turn: Turn, lane: number, { leased }: LeasedReads): MailRow | undefined {
+  const id = turn.get(lanesSlice).running[lane] ?? '';
+  const mail = asMail(leased.get(keyOf(turn, id)));
+  return mail?.place === 'leased' ? mail : undefined;
+}
+
+const isExpired = ({ nowMs }: Turn, { expires_at }: MailRow): boolean =>
+  expires_at !== null && nowMs >= expires_at;
+
+const counted = (mail: MailRow): MailRow => ({ ...mail, attempts: mail.attempts + 1 });
+
+function accept(turn: Turn, before: MailRow): undefined {
+  const changed = { ...counted(before), place: 'accepted' as const, failure: null, next_attempt_at: null };
+  tell(turn, write(turn, before, changed), 'accepted');
+}
+
+function retry(turn: Turn, before: MailRow, failure: Failure): undefined {
+  const changed = counted(before);
+  const waitMs = waitMsAfter(rulesOf(before.source), changed.attempts);
+  if (waitMs === undefined) return die(turn, before, changed, failure);
+  return again(turn, before, changed, { failure, waitMs });
+}
+
+function uncertain(turn: Turn, before: MailRow, failure: Failure): undefined {
+  if (rulesOf(before.source).repeatsUncertain) return retry(turn, before, failure);
+  return die(turn, before, counted(before), failure);
+}
+
+interface Next {
+  readonly failure: Failure | null;
+  /** Absent: at once, as nothing is held against the mail. */
+  readonly waitMs?: number;
+}
+
+function again(turn: Turn, before: MailRow, changed: MailRow, { failure, waitMs }: Next): undefined {
+  const nextAttemptAtMs = turn.nowMs + (waitMs ?? 0);
+  if (before.expires_at !== null && nextAttemptAtMs >= before.expires_at) {
+    return die(turn, before, changed, 'expired');
+  }
+  const place = waitMs === undefined ? readyPlace(before.source) : 'waiting';
+  const handed_over = false;
+  const mail = write(turn, before, {
+    ...changed,
+    place,
+    failure,
+    handed_over,
+    next_attempt_at: nextAttemptAtMs,
+  });
+  if (place === 'waiting') tell(turn, mail, 'failed');
+}
+
+function die(turn: Turn, before: MailRow, changed: MailRow, failure: Failure): undefined {
+  // Too late is too late: not even an administrator sends it now.
+  const content = failure === 'expired' ? null : before.content;
+  tell(
+    turn,
+    write(turn, before, { ...changed, place: 'dead', failure, content, next_attempt_at: null }),
+    'dead',
+  );
+}
+
+const write = (turn: Turn, before: MailRow, changed: MailRow): MailRow =>
+  writeMail(turn, before, { ...changed, lease_ends_at: null });
+
+function tell(turn: Turn, mail: MailRow, outcome: 'accepted' | 'failed' | 'dead'): void {
+  const { id, attempts, failure, next_attempt_at } = mail;
+  tellOutcome(turn, listenerOf(mail.listener), {
+    ...{ id, outcome, attempts, failure, refusal: null },
+    nextAttemptAtMs: next_attempt_at,
+  });
+}

@@ -1,0 +1,27 @@
+/** What a mail says, sealed for the account it is sent for and bound to its id. */
+import { z } from 'zod';
+import type { Turn } from '../../runtime/command.ts';
+import { UserSecrets } from '../identity/user-secrets.ts';
+
+const contentSchema = z.object({ recipient: z.string(), subject: z.string(), text: z.string() });
+export type Content = z.infer<typeof contentSchema>;
+
+interface Owned {
+  readonly id: string;
+  readonly userUuid: string;
+}
+
+const sealedFor = ({ id, userUuid }: Owned) => ({ userUuid, purpose: `mail:${id}` });
+
+export function sealContent(turn: Pick<Turn, 'use' | 'random'>, mail: Owned, content: Content): Buffer {
+  return turn.use(UserSecrets).seal(sealedFor(mail), JSON.stringify(content), turn.random);
+}
+
+/** Undefined: sealed under another root secret, or altered. */
+export function openContent(secrets: UserSecrets, mail: Owned, sealed: Uint8Array): Content | undefined {
+  try {
+    return contentSchema.parse(JSON.parse(secrets.open(sealedFor(mail), sealed)));
+  } catch {
+    return undefined;
+  }
+}

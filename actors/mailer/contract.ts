@@ -1,0 +1,133 @@
+/**
+ * The `mailer` kind: one actor, through which every mail of the server goes, so that the caps of its queue and the rates
+ * of its relays are exact. Others compose what they send with `outgoing.ts`.
+ *
+ *     queue    asked by whoever must answer somebody: accepted, or refused and why
+ *              told by whoever decides to send within a commit of its own: it is queued once, or the outcome says why not
+ *     recall   before anything of the mail was handed to a relay; a mail that is recalled before it arrives is dropped
+ *              when it does
+ *     outcome  told to the actor that the mail names, if it names one
+ *
+ * A mail is known by an id that its source gives: the same id queued twice is one mail.
+ */
+import { z } from 'zod';
+import { contract } from '../../runtime/contract.ts';
+import { mailSources } from './sources.ts';
+
+/** The id of the one actor. */
+export const mailerId = 'mailer';
+
+/** What a mail may hold once it is sealed; nothing that is plain text comes near. */
+export const contentBytesMax = 256 * 1_024;
+
+/** Shown to administrators, so it holds nothing that only the recipient may know. */
+export const mailIdSchema = z.string().regex(/^[\w.:-]{1,128}$/);
+
+/** An actor of a kind that has `mailOutcome: mailOutcomeSchema` among its tells. */
+const listenerSchema = z.object({
+  kind: z.string().max(64),
+  id: z.string().max(128),
+  /** Given back with every outcome: what the actor knows the mail by. */
+  key: z.string().max(128),
+});
+
+export const mailSourceSchema = z.enum(mailSources);
+
+const contentSchema: z.ZodType<Uint8Array> = z
+  .instanceof(Uint8Array)
+  .refine(({ byteLength }) => byteLength <= contentBytesMax);
+
+const mailSchema = z.object({
+  id: mailIdSchema,
+  source: mailSourceSchema,
+  /** Whose account it is sent for. */
+  userUuid: z.string().max(64),
+  /** Recipient, subject and text, sealed. */
+  content: contentSchema,
+  /** Not to be sent later than this; without it, as long as the source's mails are. */
+  expiresAtMs: z.number().optional(),
+  listener: listenerSchema.optional(),
+});
+/** A mail as it is queued. */
+export type SealedMail = z.infer<typeof mailSchema>;
+
+/** Why the queue did not take a mail: no room; no relay was ever set up; its account has sent too many to others. */
+const queueRefusals = ['full', 'not-configured', 'daily-limit'] as const;
+export type QueueRefusal = (typeof queueRefusals)[number];
+
+const queuedSchema = z.union([
+  z.object({ queued: z.literal(true) }),
+  z.object({ queued: z.literal(false), why: z.enum(queueRefusals), retryAfterMs: z.number() }),
+]);
+export type Queued = z.infer<typeof queuedSchema>;
+
+export const failures = [
+  'connection',
+  'timeout',
+  'authentication',
+  'rejected',
+  'rate-limited',
+  'provider',
+  'expired',
+] as const;
+/** All that is kept, shown or told of what went wrong: no relay's words. */
+export type Failure = (typeof failures)[number];
+
+/**
+ *     refused    the queue did not take it; queueing it again later may help
+ *     accepted   a relay has it
+ *     failed     an attempt failed, and another comes at `nextAttemptAtMs`
+ *     dead       nothing more will be tried
+ */
+export const mailOutcomeSchema = z.object({
+  id: mailIdSchema,
+  key: z.string(),
+  outcome: z.enum(['refused', 'accepted', 'failed', 'dead']),
+  atMs: z.number(),
+  attempts: z.number(),
+  nextAttemptAtMs: z.number().nullable(),
+  failure: z.enum(failures).nullable(),
+  refusal: z.enum(queueRefusals).nullable(),
+});
+export type MailOutcome = z.infer<typeof mailOutcomeSchema>;
+
+/**
+ *     recalled   it will not be sent
+ *     in-flight  it is being handed to a relay, or nobody knows whether one took it
+ *     accepted   a relay has it
+ *     dead       nothing more would have been tried, and nothing is now
+ */
+export const recallResults = ['recalled', 'in-flight', 'accepted', 'dead'] as const;
+export type RecallResult = (typeof recallResults)[number];
+
+const lane = z.object({ lane: z.int() });
+
+export const Mailer = contract({
+  name: 'mailer',
+  commands: {
+    queue: { request: mailSchema, reply: queuedSchema },
+    recall: {
+      request: z.object({ id: mailIdSchema }),
+      reply: z.object({ result: z.enum(recallResults) }),
+    },
+    /** Whether there is a relay that could send. */
+    status: { request: z.object({}), reply: z.object({ configured: z.boolean() }) },
+  },
+  tells: {
+    queue: mailSchema,
+    /** For those that need no answer. */
+    recall: z.object({ id: mailIdSchema }),
+  },
+  timers: {
+    /** Of one mail: its next attempt, or its end. */
+    due: z.object({ id: mailIdSchema }),
+    /** A relay may be able to send again. */
+    wake: z.null(),
+    /** Removes what need not be remembered any more. */
+    sweep: z.null(),
+  },
+  jobs: {
+    /** Sends one mail after another while there are any. Several run beside each other. */
+    deliver: lane,
+  },
+});

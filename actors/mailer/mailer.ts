@@ -1,0 +1,43 @@
+/** The `mailer` kind: the one way in which this server sends mail. */
+import { command, keys, timer } from '../../runtime/command.ts';
+import { kindOf } from '../../runtime/kind.ts';
+import { UserSecrets } from '../identity/user-secrets.ts';
+import { MailSettings } from '../settings.ts';
+import { becomeDue } from './attempt.ts';
+import { Mailer } from './contract.ts';
+import { mailSenderTable } from './daily-limit.ts';
+import { deliver } from './deliver.ts';
+import { lanesSlice, wakeLanes } from './lanes.ts';
+import { queueCommand, queueTell, recallCommand, recallTell } from './queue.ts';
+import { asMail, keyOf, mailTable, queueSlice } from './queue-table.ts';
+import { relayUseSlice } from './relay-use.ts';
+import { relaysOf } from './relays.ts';
+import { MailSender } from './sender.ts';
+import { sweepTimer } from './sweep.ts';
+
+export const mailer = kindOf(Mailer, {
+  uses: [MailSettings, MailSender, UserSecrets],
+  slices: [queueSlice, lanesSlice, relayUseSlice],
+  tables: [mailTable, mailSenderTable],
+  commands: {
+    queue: queueCommand,
+    recall: recallCommand,
+    status: command({
+      ...Mailer.commands.status,
+      creates: true,
+      turn: (turn) => ({ configured: relaysOf(turn).some(({ enabled }) => enabled) }),
+    }),
+  },
+  tells: { queue: queueTell, recall: recallTell },
+  timers: {
+    due: timer({
+      ...Mailer.timers.due,
+      missed: 'fire-once',
+      reads: (view, { id }) => ({ mail: keys(mailTable, [keyOf(view, id)]) }),
+      turn: (turn, { id }, { mail }) => becomeDue(turn, asMail(mail.get(keyOf(turn, id)))),
+    }),
+    wake: timer({ ...Mailer.timers.wake, missed: 'fire-once', turn: wakeLanes }),
+    sweep: sweepTimer,
+  },
+  jobs: { deliver },
+});

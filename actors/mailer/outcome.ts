@@ -1,0 +1,16 @@
+/** Telling the actor that a mail names what becomes of it. */
+import type { Turn } from '../../runtime/command.ts';
+import { contract } from '../../runtime/contract.ts';
+import { type MailOutcome, mailOutcomeSchema, type SealedMail } from './contract.ts';
+
+type Told = Omit<MailOutcome, 'key' | 'atMs'>;
+
+export function tellOutcome(turn: Turn, listener: SealedMail['listener'], told: Told): void {
+  if (listener === undefined) return;
+  const { kind, id, key } = listener;
+  const { name, tells } = contract({ name: kind, tells: { mailOutcome: mailOutcomeSchema } });
+  turn.tell({ name, tells }, id).mailOutcome({ ...told, key, atMs: turn.nowMs });
+}
+
+export const listenerOf = (text: string | null): SealedMail['listener'] =>
+  text === null ? undefined : JSON.parse(text);

@@ -1,0 +1,178 @@
+/**
+ * The rows of the queue and what is counted of them.
+ *
+ *     urgent, ordinary   ready: may be sent now, first come first served in each
+ *     waiting            ready too, as others see it: its next attempt has a time
+ *     leased             a lane is sending it
+ *     dead               nothing more is tried; kept for an administrator
+ *     accepted           a relay has it; kept for a while so that nothing queues it again
+ *     recalled           its source does not want it sent any more; kept likewise, as it may not have arrived yet
+ *
+ * Only rows of the first five places hold what the mail says, and those that are dead of age do not either.
+ */
+import { z } from 'zod';
+import type { Turn, View } from '../../runtime/command.ts';
+import { keyed } from '../../runtime/contract.ts';
+import { slice } from '../../runtime/slice.ts';
+import { type RowOf, table } from '../../runtime/table.ts';
+import { type Failure, Mailer, type SealedMail } from './contract.ts';
+import { type MailSource, rulesOf } from './sources.ts';
+
+export const places = ['urgent', 'ordinary', 'waiting', 'leased', 'dead', 'accepted', 'recalled'] as const;
+export type Place = (typeof places)[number];
+
+const over: readonly Place[] = ['accepted', 'recalled'];
+/** Between two looks for rows that need not be remembered any more. */
+export const sweepPauseMs = 6 * 3_600_000;
+
+export const mailTable = table({
+  name: 'mail',
+  columns: {
+    mailer: 'text',
+    id: 'text',
+    /** Of its last write. */
+    position: 'int8',
+    place: 'text',
+    source: 'text',
+    user_uuid: 'text',
+    attempts: 'int8',
+    created_at: 'int8',
+    updated_at: 'int8',
+    next_attempt_at: 'int8?',
+    lease_ends_at: 'int8?',
+    expires_at: 'int8?',
+    failure: 'text?',
+    /** The relay that has it, or had it last. */
+    relay: 'text?',
+    /** Something of the mail may have left this server in the attempt that is in flight, or was when it died. */
+    handed_over: 'bool',
+    message_id: 'text?',
+    /** JSON of the actor that is told what becomes of it. */
+    listener: 'text?',
+    content: 'bytea?',
+    size: 'int8',
+  },
+  key: ['mailer', 'id'],
+  order: 'position',
+  size: 'size',
+  subsets: {
+    urgent: { column: 'place', values: ['urgent'], indexed: true },
+    ordinary: { column: 'place', values: ['ordinary'], indexed: true },
+    ready: { column: 'place', values: ['urgent', 'ordinary', 'waiting'], indexed: false },
+    leased: { column: 'place', values: ['leased'], indexed: false },
+    dead: { column: 'place', values: ['dead'], indexed: false },
+    over: { column: 'place', values: ['accepted', 'recalled'], indexed: false },
+  },
+});
+
+type StoredRow = RowOf<typeof mailTable>;
+export interface MailRow extends Omit<StoredRow, 'place' | 'source' | 'failure'> {
+  readonly place: Place;
+  readonly source: MailSource;
+  readonly failure: Failure | null;
+}
+
+export interface QueueHead {
+  /** The last position given. */
+  readonly position: number;
+  /** By place. */
+  readonly counts: Readonly<Record<Place, number>>;
+  /** Of everything that holds what a mail says. */
+  readonly contentBytes: number;
+}
+
+const noCounts = Object.fromEntries(places.map((place) => [place, 0])) as Record<Place, number>;
+
+export const queueSlice = slice<QueueHead>({
+  name: 'queue',
+  format: 1,
+  schema: z.object({
+    position: z.int(),
+    counts: z.record(z.enum(places), z.int()),
+    contentBytes: z.int(),
+  }) as unknown as z.ZodType<QueueHead>,
+  initial: { position: 0, counts: noCounts, contentBytes: 0 },
+});
+
+export const keyOf = (view: Pick<View, 'self'>, id: string) => ({ mailer: view.self.id, id });
+
+export const asMail = (row: StoredRow | undefined): MailRow | undefined => row as MailRow | undefined;
+
+export const isReady = ({ place }: Pick<MailRow, 'place'>): boolean =>
+  place === 'urgent' || place === 'ordinary' || place === 'waiting';
+
+/** Where it waits for a lane. */
+export const readyPlace = (source: MailSource): Place => (rulesOf(source).isUrgent ? 'urgent' : 'ordinary');
+
+export function newRow(turn: Turn, mail: SealedMail): MailRow {
+  const { ageMaxMs } = rulesOf(mail.source);
+  const ends = [mail.expiresAtMs, ageMaxMs === undefined ? undefined : turn.nowMs + ageMaxMs];
+  const expiresAtMs = Math.min(...ends.filter((each) => each !== undefined));
+  return {
+    ...keyOf(turn, mail.id),
+    position: 0,
+    place: readyPlace(mail.source),
+    source: mail.source,
+    user_uuid: mail.userUuid,
+    attempts: 0,
+    created_at: turn.nowMs,
+    updated_at: turn.nowMs,
+    next_attempt_at: turn.nowMs,
+    lease_ends_at: null,
+    expires_at: Number.isFinite(expiresAtMs) ? Math.ceil(expiresAtMs) : null,
+    failure: null,
+    relay: null,
+    handed_over: false,
+    message_id: null,
+    listener: mail.listener === undefined ? null : JSON.stringify(mail.listener),
+    content: Buffer.from(mail.content),
+    size: mail.content.byteLength,
+  };
+}
+
+/** Writes the row in the place where it belongs now, counts it there, and arms or disarms what will move it on. */
+export function writeMail(turn: Turn, before: MailRow | undefined, changed: MailRow): MailRow {
+  const head = turn.get(queueSlice);
+  const content = over.includes(changed.place) ? null : changed.content;
+  const size = content?.byteLength ?? 0;
+  const row = { ...changed, content, size, position: head.position + 1, updated_at: turn.nowMs };
+  turn.put(mailTable, row);
+  turn.set(queueSlice, {
+    position: row.position,
+    counts: counted(counted(head.counts, before?.place, -1), row.place, 1),
+    contentBytes: head.contentBytes + size - (before?.size ?? 0),
+  });
+  armNext(turn, row);
+  armSweep(turn, head, row);
+  return row;
+}
+
+export function removeMail(turn: Turn, { id, place, size }: MailRow): void {
+  const head = turn.get(queueSlice);
+  turn.remove(mailTable, keyOf(turn, id));
+  turn.disarm(keyed(Mailer.timers.due, id));
+  turn.set(queueSlice, {
+    ...head,
+    counts: counted(head.counts, place, -1),
+    contentBytes: head.contentBytes - size,
+  });
+}
+
+function counted(counts: QueueHead['counts'], place: Place | undefined, by: number): QueueHead['counts'] {
+  return place === undefined ? counts : { ...counts, [place]: counts[place] + by };
+}
+
+/** The first row that will have to be removed some day. */
+function armSweep(turn: Turn, { counts }: QueueHead, { place }: MailRow): void {
+  const isFirst = counts.dead + counts.accepted + counts.recalled === 0;
+  if (isFirst && (place === 'dead' || over.includes(place))) {
+    turn.arm(Mailer.timers.sweep, turn.nowMs + sweepPauseMs, null);
+  }
+}
+
+function armNext(turn: Turn, { id, place, next_attempt_at, expires_at }: MailRow): void {
+  const due = keyed(Mailer.timers.due, id);
+  const times = [place === 'waiting' ? next_attempt_at : null, expires_at].filter((each) => each !== null);
+  if (isReady({ place }) && times.length > 0) turn.arm(due, Math.min(...times), { id });
+  else turn.disarm(due);
+}

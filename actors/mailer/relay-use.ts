@@ -1,0 +1,103 @@
+/**
+ * Which relay may be given a mail now. Every attempt is counted before it begins, so that no crash and no number of
+ * lanes sends more than a relay's rate allows: so many in a minute and in a day of the clock. A relay that could not send
+ * at all is left alone for a while, which grows.
+ */
+import { z } from 'zod';
+import type { Turn, View } from '../../runtime/command.ts';
+import { slice } from '../../runtime/slice.ts';
+import { type Relay, relaysOf } from './relays.ts';
+
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+/** Short at first: a code that somebody waits for is worth nothing after ten minutes. */
+const pausesMs = [5_000, 15_000, 30_000, 60_000, 120_000];
+const pauseMaxMs = 300_000;
+
+interface Use {
+  readonly minute: number;
+  readonly inMinute: number;
+  readonly day: number;
+  readonly inDay: number;
+  /** Successive attempts that it could not make at all. */
+  readonly failures: number;
+  readonly pausedUntilMs: number;
+}
+
+const unused: Use = { minute: 0, inMinute: 0, day: 0, inDay: 0, failures: 0, pausedUntilMs: 0 };
+
+/** By the id of a relay. */
+export const relayUseSlice = slice<Readonly<Record<string, Use>>>({
+  name: 'relay-use',
+  format: 1,
+  schema: z.record(
+    z.string(),
+    z.object({
+      minute: z.int(),
+      inMinute: z.int(),
+      day: z.int(),
+      inDay: z.int(),
+      failures: z.int(),
+      pausedUntilMs: z.number(),
+    }),
+  ),
+  initial: {},
+});
+
+const useOf = (view: View, { id }: Relay): Use => view.get(relayUseSlice)[id] ?? unused;
+
+function setUse(turn: Turn, { id }: Relay, use: Use): void {
+  turn.set(relayUseSlice, { ...turn.get(relayUseSlice), [id]: use });
+}
+
+type Choice = { readonly relay: Relay } | { readonly waitUntilMs: number };
+
+/** The first that may send now, or when one may. Infinity: none of them ever will. */
+export function chooseRelay(turn: Turn, tried: readonly string[] = []): Choice {
+  let waitUntilMs = Number.POSITIVE_INFINITY;
+  for (const relay of relaysOf(turn)) {
+    if (!relay.enabled || tried.includes(relay.id)) continue;
+    const freeAtMs = freeAt(turn, relay);
+    if (freeAtMs <= turn.nowMs) return { relay };
+    waitUntilMs = Math.min(waitUntilMs, freeAtMs);
+  }
+  return { waitUntilMs };
+}
+
+function freeAt(turn: Turn, relay: Relay): number {
+  const { minute, inMinute, day, inDay, pausedUntilMs } = useOf(turn, relay);
+  const { perMinute, perDay } = relay.rateLimit;
+  const isMinuteFull = perMinute !== null && minute === at(turn, minuteMs) && inMinute >= perMinute;
+  const isDayFull = perDay !== null && day === at(turn, dayMs) && inDay >= perDay;
+  return Math.max(
+    pausedUntilMs,
+    isMinuteFull ? (minute + 1) * minuteMs : 0,
+    isDayFull ? (day + 1) * dayMs : 0,
+  );
+}
+
+const at = ({ nowMs }: Turn, lengthMs: number): number => Math.floor(nowMs / lengthMs);
+
+/** An attempt through it begins. */
+export function countAttempt(turn: Turn, relay: Relay): void {
+  const use = useOf(turn, relay);
+  const minute = at(turn, minuteMs);
+  const day = at(turn, dayMs);
+  setUse(turn, relay, {
+    ...use,
+    ...{ minute, inMinute: (use.minute === minute ? use.inMinute : 0) + 1 },
+    ...{ day, inDay: (use.day === day ? use.inDay : 0) + 1 },
+  });
+}
+
+export function pauseRelay(turn: Turn, relay: Relay): void {
+  const use = useOf(turn, relay);
+  const pauseMs = pausesMs[use.failures] ?? pauseMaxMs;
+  setUse(turn, relay, { ...use, failures: use.failures + 1, pausedUntilMs: turn.nowMs + pauseMs });
+}
+
+/** It answers. */
+export function resumeRelay(turn: Turn, relay: Relay): void {
+  const use = useOf(turn, relay);
+  if (use.failures > 0) setUse(turn, relay, { ...use, failures: 0, pausedUntilMs: 0 });
+}

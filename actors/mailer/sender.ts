@@ -1,0 +1,45 @@
+/** The port through which one mail goes to one relay: what is asked of it, and the few things that can come of it. */
+import { dependency } from '../../runtime/dependency.ts';
+import type { Mailbox } from './address.ts';
+import type { Failure } from './contract.ts';
+import type { Relay } from './relays.ts';
+
+export interface Message {
+  readonly from: Mailbox;
+  /** One address, which is the whole envelope. */
+  readonly recipient: string;
+  readonly subject: string;
+  readonly text: string;
+  /** The same in every attempt, as is the date. */
+  readonly messageId: string;
+  readonly dateMs: number;
+}
+
+export interface Delivery {
+  readonly relay: Relay;
+  /** Plain text: the password of SMTP, the key of a hosted relay. */
+  readonly credential: string | undefined;
+  readonly message: Message;
+  /** To be awaited before anything of the message leaves. @throws when it must not leave */
+  handOver(): Promise<void>;
+  /** For the whole attempt. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ *     sent        the relay has taken it
+ *     rejected    the relay will never take it
+ *     transient   the relay may take this mail later
+ *     unable      the relay can send nothing at all for now, so nothing is held against the mail
+ *     uncertain   what the relay has of it may be all of it
+ */
+export type Result =
+  | { readonly result: 'sent' }
+  | { readonly result: 'rejected' | 'transient' | 'unable' | 'uncertain'; readonly failure: Failure };
+
+export interface MailSender {
+  /** Rejects only with what `handOver` threw. */
+  send(delivery: Delivery): Promise<Result>;
+}
+export const MailSender = dependency<MailSender>('the sender of mail');

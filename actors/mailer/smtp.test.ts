@@ -1,0 +1,163 @@
+import { readFileSync } from 'node:fs';
+import type { LookupFunction } from 'node:net';
+import test, { type ExecutionContext } from 'ava';
+import { createAuthority } from '../../test/kit/certificates.ts';
+import { FakeClock } from '../../test/kit/clock.ts';
+import { type SmtpServer, type SmtpServerOptions, startSmtpServer } from '../../test/kit/smtp-server.ts';
+import type { SmtpRelay } from './relays.ts';
+import { createSmtp } from './smtp.ts';
+
+/** Every name is this machine, so that a test of TLS has a host that is not on loopback by its name. */
+const lookup: LookupFunction = (_host, options, told) => {
+  if (options.all === true) told(null, [{ address: '127.0.0.1', family: 4 }]);
+  else told(null, '127.0.0.1', 4);
+};
+const authority = createAuthority();
+test.after.always(() => authority.remove());
+
+const message = {
+  from: { name: 'Notes', address: 'notes@home.test' },
+  subject: 'Grüße',
+  text: 'Hello\n.\nBye ☺\n',
+  messageId: '<one@home.test>',
+  dateMs: Date.UTC(2026, 0, 1),
+};
+
+interface Sent extends SmtpServerOptions {
+  readonly relay?: Partial<SmtpRelay>;
+  readonly credential?: string;
+  readonly recipient?: string;
+  readonly handOver?: () => Promise<void>;
+  /** For how long nothing may be answered before the test moves the clock beyond the attempt's time. */
+  readonly isSlow?: boolean;
+}
+
+async function sent(t: ExecutionContext, server: SmtpServer, given: Sent = {}) {
+  const { relay, credential, recipient = 'ann@example.test', handOver = async () => {}, isSlow } = given;
+  const clock = new FakeClock();
+  const send = createSmtp({ clock, lookup, ca: readFileSync(authority.ca, 'utf8') });
+  const result = send({
+    relay: {
+      ...{ id: 'one', kind: 'smtp', enabled: true, from: message.from, host: '127.0.0.1', port: server.port },
+      ...{ security: 'none', username: null, rateLimit: { perMinute: null, perDay: null } },
+      ...relay,
+    },
+    credential,
+    message: { ...message, recipient },
+    handOver,
+    timeoutMs: 5_000,
+    signal: new AbortController().signal,
+  });
+  if (isSlow) {
+    const waited = setInterval(() => void clock.advance(1_000), 50);
+    t.teardown(() => clearInterval(waited));
+  }
+  return result;
+}
+
+test('a message arrives as it was meant, for one recipient', async (t) => {
+  const server = await startSmtpServer(t);
+  t.deepEqual(await sent(t, server), { result: 'sent' });
+  const [received] = await server.messages(1);
+  t.like(received, { sender: 'notes@home.test', recipients: ['ann@example.test'], tls: false, user: null });
+  const [head = '', body = ''] = (received?.text ?? '').split('\r\n\r\n');
+  const headers = head.split('\r\n');
+  for (const header of [
+    'From: Notes <notes@home.test>',
+    'To: ann@example.test',
+    'Message-ID: <one@home.test>',
+    'Auto-Submitted: auto-generated',
+    'Date: Thu, 01 Jan 2026 00:00:00 +0000',
+    'Content-Type: text/plain; charset=utf-8',
+  ]) {
+    t.true(headers.includes(header), header);
+  }
+  t.regex(head, /^Subject: =\?UTF-8\?/m);
+  t.regex(body, /^Hello\r\n\.\r\nBye =E2=98=BA|^SGVsbG8K/);
+  t.notRegex(head, /nodemailer/i);
+});
+
+for (const [recipient, result] of [
+  ['tempfail@example.test', { result: 'transient', failure: 'provider' }],
+  ['reject@example.test', { result: 'rejected', failure: 'rejected' }],
+  ['data-tempfail@example.test', { result: 'transient', failure: 'provider' }],
+  ['data-reject@example.test', { result: 'rejected', failure: 'rejected' }],
+  ['data-cut@example.test', { result: 'uncertain', failure: 'timeout' }],
+] as const) {
+  test(`what a relay does with ${recipient} is ${result.result}`, async (t) => {
+    const server = await startSmtpServer(t);
+    t.deepEqual(await sent(t, server, { recipient }), result);
+  });
+}
+
+test('a relay that has the message and does not answer leaves it uncertain', async (t) => {
+  const server = await startSmtpServer(t);
+  const result = await sent(t, server, { recipient: 'data-hang@example.test', isSlow: true });
+  t.deepEqual(result, { result: 'uncertain', failure: 'timeout' });
+  t.is((await server.messages(1)).length, 1);
+});
+
+test('a relay that says nothing, and one that is not there, are unable to send', async (t) => {
+  const silent = await startSmtpServer(t, { hang: true });
+  t.deepEqual(await sent(t, silent, { isSlow: true }), { result: 'unable', failure: 'timeout' });
+  await silent.stop();
+  t.deepEqual(await sent(t, silent), { result: 'unable', failure: 'connection' });
+});
+
+test('nothing of a message leaves before it is handed over', async (t) => {
+  const server = await startSmtpServer(t);
+  const error = new Error('the commit was not applied');
+  await t.throwsAsync(sent(t, server, { handOver: () => Promise.reject(error) }), { is: error });
+  t.deepEqual(server.received, []);
+  let began = () => {};
+  const begun = new Promise<void>((resolve) => {
+    began = resolve;
+  });
+  let open = () => {};
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const sending = sent(t, server, {
+    handOver: () => {
+      began();
+      return gate;
+    },
+  });
+  await begun;
+  t.deepEqual(server.received, []);
+  open();
+  t.deepEqual(await sending, { result: 'sent' });
+  t.is((await server.messages(1)).length, 1);
+});
+
+test('a relay off loopback gets user and password over TLS that was verified', async (t) => {
+  const account = { user: 'server', password: 'secret words' };
+  const relay = { host: 'mail.test', username: account.user } as const;
+  const certificate = authority.issue('mail.test');
+  for (const [security, implicit] of [
+    ['starttls', false],
+    ['implicit', true],
+  ] as const) {
+    const server = await startSmtpServer(t, { ...account, certificate, implicit });
+    const answered = await sent(t, server, { relay: { ...relay, security }, credential: account.password });
+    t.deepEqual(answered, { result: 'sent' });
+    t.like((await server.messages(1))[0], { tls: true, user: 'server' });
+    const wrong = await sent(t, server, { relay: { ...relay, security }, credential: 'wrong' });
+    t.deepEqual(wrong, { result: 'unable', failure: 'authentication' });
+  }
+});
+
+test('nothing is said to a relay off loopback without TLS, or with the certificate of another', async (t) => {
+  const plain = await startSmtpServer(t);
+  const other = await startSmtpServer(t, { certificate: authority.issue('other.test') });
+  for (const [server, failure] of [
+    [plain, 'provider'],
+    [other, 'connection'],
+  ] as const) {
+    for (const security of ['starttls', 'none'] as const) {
+      const relay = { host: 'mail.test', security };
+      const handOver = () => Promise.reject(new Error('nothing may be handed over'));
+      t.deepEqual(await sent(t, server, { relay, handOver }), { result: 'unable', failure });
+    }
+  }
+});

@@ -1,0 +1,75 @@
+/** Who sends mail, and how the queue treats what each of them sends. */
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+const minutes = (...given: readonly number[]): readonly number[] => given.map((each) => each * minuteMs);
+
+export interface SourceRules {
+  /** How long to wait after each failed attempt… */
+  readonly waitsMs: readonly number[];
+  /** …and after any more. Absent: then the mail is dead. */
+  readonly thenEveryMs?: number;
+  /** A mail is dead when this old, unless it brings an expiry of its own. Absent: it never is. */
+  readonly ageMaxMs?: number;
+  /** What somebody waits for goes before what nobody does. */
+  readonly isUrgent: boolean;
+  /**
+   * Whether a mail is sent again, under the same `Message-ID`, when nobody knows whether a relay took it. Otherwise it
+   * is dead then, and an administrator decides.
+   */
+  readonly repeatsUncertain: boolean;
+  /** It goes to an address that its account chose: counted against the account's daily limit. */
+  readonly isToOthers: boolean;
+}
+
+const usual: SourceRules = {
+  waitsMs: minutes(1, 5, 30, 120, 720),
+  ageMaxMs: dayMs,
+  isUrgent: false,
+  repeatsUncertain: false,
+  isToOthers: false,
+};
+
+const rules = {
+  'magic-link': { ...usual, ageMaxMs: 10 * minuteMs, isUrgent: true },
+  'security-notice': { ...usual, isUrgent: true },
+  invite: { ...usual, isToOthers: true },
+  'email-reminder': {
+    ...usual,
+    waitsMs: minutes(1, 5, 15, 60),
+    thenEveryMs: hourMs,
+    ageMaxMs: 7 * dayMs,
+    repeatsUncertain: true,
+  },
+  'dead-man-switch': {
+    waitsMs: minutes(5, 30, 120, 360, 1_440, 4 * 1_440, 8 * 1_440, 30 * 1_440, 180 * 1_440),
+    thenEveryMs: 180 * dayMs,
+    isUrgent: false,
+    repeatsUncertain: true,
+    isToOthers: true,
+  },
+  /** Tells the owner of a switch of it. */
+  'dead-man-switch-notice': usual,
+  'published-reminder': {
+    ...usual,
+    waitsMs: minutes(1, 5, 15, 60, 360),
+    ageMaxMs: 7 * dayMs,
+    isToOthers: true,
+  },
+  other: usual,
+} satisfies Record<string, SourceRules>;
+
+export type MailSource = keyof typeof rules;
+export const mailSources = Object.keys(rules) as [MailSource, ...MailSource[]];
+export const rulesOf = (source: MailSource): SourceRules => rules[source];
+
+/** Undefined where retries never end. */
+export function attemptsMaxOf({ waitsMs, thenEveryMs }: SourceRules): number | undefined {
+  return thenEveryMs === undefined ? waitsMs.length + 1 : undefined;
+}
+
+/** How long to wait after the `attempts`th failure; undefined: no more. */
+export function waitMsAfter({ waitsMs, thenEveryMs }: SourceRules, attempts: number): number | undefined {
+  return waitsMs[attempts - 1] ?? thenEveryMs;
+}

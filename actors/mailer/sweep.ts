@@ -1,0 +1,35 @@
+/** Removes, a batch at a time, mails that need not be remembered any more: the oldest are first in order. */
+import { range, timer, type View } from '../../runtime/command.ts';
+import { Mailer } from './contract.ts';
+import { asMail, type MailRow, mailTable, queueSlice, removeMail, sweepPauseMs } from './queue-table.ts';
+
+const dayMs = 86_400_000;
+/** Nothing may be queued under the same id again: what was told but not delivered for so long is dead in the outbox. */
+const overMs = 7 * dayMs;
+const deadMs = 30 * dayMs;
+const batchRows = 250;
+
+const oldest = (view: View, subset: string) =>
+  range(mailTable, {
+    ...{ after: 0, through: view.get(queueSlice).position, limit: batchRows, subset },
+    columns: ['mailer', 'id', 'position', 'place', 'updated_at', 'size'],
+  });
+
+export const sweepTimer = timer({
+  ...Mailer.timers.sweep,
+  missed: 'fire-once',
+  reads: (view) => ({ dead: oldest(view, 'dead'), over: oldest(view, 'over') }),
+  turn: (turn, _payload, { dead, over }) => {
+    const removed = [
+      ...mailsOf(dead.rows).filter(({ updated_at }) => turn.nowMs - updated_at >= deadMs),
+      ...mailsOf(over.rows).filter(({ updated_at }) => turn.nowMs - updated_at >= overMs),
+    ];
+    for (const mail of removed) removeMail(turn, mail);
+    const { counts } = turn.get(queueSlice);
+    if (counts.dead + counts.accepted + counts.recalled === 0) return;
+    turn.arm(Mailer.timers.sweep, removed.length > 0 ? turn.nowMs : turn.nowMs + sweepPauseMs, null);
+  },
+});
+
+const mailsOf = (rows: readonly Parameters<typeof asMail>[0][]): readonly MailRow[] =>
+  rows.map(asMail).filter((row) => row !== undefined);

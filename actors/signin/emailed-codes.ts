@@ -1,0 +1,125 @@
+/**
+ * Codes that are mailed to an address, instead of those of an authenticator app (docs/protocol/account.md, "Codes by
+ * e-mail"): six digits, of an address and a network only the newest, once, for a quarter of an hour and a few guesses.
+ *
+ * Anyone may have one mailed to any address, so each network has its own: otherwise a stranger's request would undo the
+ * owner's, who has just opened the mail. So many requests an hour are allowed to each network, and to all strangers
+ * together; of an unknown address they are counted alike, and nothing is mailed.
+ *
+ * A code is derived from what is kept here under a key of this server, and so stands nowhere.
+ */
+import { z } from 'zod';
+import type { Turn, View } from '../../runtime/command.ts';
+import { slice, sliceMap } from '../../runtime/slice.ts';
+import { equalInConstantTime } from '../identity/session-tokens.ts';
+import { SigninKeys } from '../identity/signin-keys.ts';
+import { isOwn, type Origin, originOf } from './counting.ts';
+
+export const codeAgeMs = 15 * 60_000;
+const guessesMax = 5;
+const nonceBytes = 16;
+
+const windowMs = 3_600_000;
+const requestsOfNetworkMax = 5;
+const requestsOfStrangersMax = 20;
+
+/** Beyond it the oldest goes, and that of a known network only when there are no others. */
+const networksMax = 64;
+
+interface Requests {
+  readonly count: number;
+  /** From then on they no longer count. */
+  readonly untilMs: number;
+}
+
+interface MailedCode {
+  /** What the code is derived from; null once it was used, or guessed at too often. */
+  readonly nonce: string | null;
+  readonly untilMs: number;
+  readonly guesses: number;
+  readonly requests: Requests;
+}
+
+const requestsSchema = z.object({ count: z.number(), untilMs: z.number() });
+
+/** By the key of the network's `Origin`. */
+export const emailedCodeMap = sliceMap<MailedCode>({
+  family: 'emailed-code',
+  format: 1,
+  entriesMax: networksMax,
+  schema: z.object({
+    nonce: z.string().nullable(),
+    untilMs: z.number(),
+    guesses: z.number(),
+    requests: requestsSchema,
+  }),
+});
+
+/** Of all strangers together. */
+export const codeRequestsSlice = slice<Requests>({
+  name: 'code-requests',
+  format: 1,
+  schema: requestsSchema,
+  initial: { count: 0, untilMs: 0 },
+});
+
+type Made = { readonly nonce: string } | { readonly waitMs: number };
+
+/** Makes another code, unless too many were asked for. */
+export function makeEmailedCode(turn: Turn, ipAddress: string | null): Made {
+  const origin = originOf(turn, { ipAddress });
+  const ofNetwork = current(turn, turn.entry(emailedCodeMap, origin.key)?.requests);
+  const ofStrangers = current(turn, turn.get(codeRequestsSlice));
+  const full = [
+    ...(ofNetwork.count >= requestsOfNetworkMax ? [ofNetwork] : []),
+    ...(origin.isStranger && ofStrangers.count >= requestsOfStrangersMax ? [ofStrangers] : []),
+  ];
+  if (full.length > 0) return { waitMs: Math.max(...full.map(({ untilMs }) => untilMs)) - turn.nowMs };
+  const nonce = turn.random.bytes(nonceBytes).toString('base64url');
+  store(turn, origin, { nonce, guesses: 0, untilMs: turn.nowMs + codeAgeMs, requests: oneMore(ofNetwork) });
+  if (origin.isStranger) turn.set(codeRequestsSlice, oneMore(ofStrangers));
+  return { nonce };
+}
+
+/** Whether this is the newest code that was mailed for that network. It is used up if so; a wrong guess is counted. */
+export function takeEmailedCode(turn: Turn, ipAddress: string | null, code: string): boolean {
+  const { key } = originOf(turn, { ipAddress });
+  const mailed = turn.entry(emailedCodeMap, key);
+  if (mailed === undefined || mailed.nonce === null || turn.nowMs >= mailed.untilMs) return false;
+  const isRight = equalInConstantTime(code, turn.use(SigninKeys).emailedCode(turn.self.id, mailed.nonce));
+  const guesses = mailed.guesses + 1;
+  const isOver = isRight || guesses >= guessesMax;
+  turn.setEntry(emailedCodeMap, key, { ...mailed, guesses, nonce: isOver ? null : mailed.nonce });
+  return isRight;
+}
+
+export function forgetEmailedCodes(turn: Turn): void {
+  for (const key of turn.entries(emailedCodeMap).keys()) turn.removeEntry(emailedCodeMap, key);
+  turn.set(codeRequestsSlice, codeRequestsSlice.initial);
+}
+
+/** When the last of them, and of what counts their requests, is forgotten. */
+export const endOfEmailedCodes = (view: View): number =>
+  Math.max(view.get(codeRequestsSlice).untilMs, ...[...view.entries(emailedCodeMap).values()].map(endOf));
+
+const endOf = ({ untilMs, requests }: MailedCode): number => Math.max(untilMs, requests.untilMs);
+
+/** In a window that begins with the first of them. */
+function current({ nowMs }: { readonly nowMs: number }, requests: Requests | undefined): Requests {
+  const counts = requests !== undefined && nowMs < requests.untilMs;
+  return counts ? requests : { count: 0, untilMs: nowMs + windowMs };
+}
+
+const oneMore = ({ count, untilMs }: Requests): Requests => ({ count: count + 1, untilMs });
+
+function store(turn: Turn, { key }: Origin, code: MailedCode): void {
+  if (turn.entry(emailedCodeMap, key) === undefined) makeRoom(turn);
+  turn.setEntry(emailedCodeMap, key, code);
+}
+
+function makeRoom(turn: Turn): void {
+  const byAge = [...turn.entries(emailedCodeMap)].toSorted(([, a], [, b]) => endOf(a) - endOf(b));
+  if (byAge.length < networksMax) return;
+  const [oldest] = byAge.find(([key]) => !isOwn(turn, key)) ?? byAge[0] ?? [];
+  if (oldest !== undefined) turn.removeEntry(emailedCodeMap, oldest);
+}

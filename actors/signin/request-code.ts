@@ -1,0 +1,53 @@
+/**
+ * Having a code mailed to an address (docs/protocol/account.md, "Codes by e-mail"), which the next `login-params` asks
+ * for. Known or not, and with this factor or without, every address is answered alike and with the same work; what
+ * differs is done once the answer has left.
+ */
+import { lookup, tell, workflow } from '../../runtime/command.ts';
+import { accountTable, addressKey } from '../identity/account-table.ts';
+import { isMailConfigured } from '../mailer/outgoing.ts';
+import { refuse } from '../reply.ts';
+import { User } from '../user/contract.ts';
+import { Signin } from './contract.ts';
+import { codeAgeMs, makeEmailedCode } from './emailed-codes.ts';
+import { expireLater } from './expiry.ts';
+
+const noMail = refuse(400, 'This server is not set up to send mail.');
+
+export const requestCode = workflow({
+  ...Signin.commands.requestCode,
+  creates: true,
+  run: async (workflow, { device, ...address }) => {
+    if (!(await isMailConfigured(workflow.actors))) return noMail;
+    const account = await workflow.turn({
+      reads: () => ({ account: lookup(accountTable, [addressKey(address)]) }),
+      turn: (_turn, { account }) => account.rows[0],
+    });
+    return workflow.turn({
+      recorded: true,
+      turn: (turn) => {
+        const made = makeEmailedCode(turn, device.ipAddress);
+        if ('waitMs' in made) return tooMany(made.waitMs);
+        const { nonce } = made;
+        const expiresAtMs = turn.nowMs + codeAgeMs;
+        const from = account && { ...address, userUuid: account.user_uuid, nonce, expiresAtMs };
+        turn.tell(Signin, turn.self.id).codeRequested({ from: from ?? null });
+        expireLater(turn);
+        return { ok: { emailed: true } };
+      },
+    });
+  },
+});
+
+export const codeRequested = tell({
+  ...Signin.tells.codeRequested,
+  turn: (turn, { from }) => {
+    if (from === null) return;
+    const { userUuid, ...requested } = from;
+    turn.tell(User, userUuid).mailCode(requested);
+  },
+});
+
+const tooMany = (retryAfterMs: number) => ({
+  refused: { status: 429, message: 'Too many codes were asked for. Please try again later.', retryAfterMs },
+});

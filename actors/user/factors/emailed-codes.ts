@@ -1,0 +1,80 @@
+/**
+ * Codes by e-mail as the second factor of an account (docs/protocol/account.md, "Codes by e-mail"). They are made and
+ * checked by the `signin` actor of its address; this says whether the account asks for them, and mails them.
+ */
+import { tell, type View } from '../../../runtime/command.ts';
+import { SigninKeys } from '../../identity/signin-keys.ts';
+import { mailAddress } from '../../mailer/address.ts';
+import { isMailConfigured, sealMail, tellToSend } from '../../mailer/outgoing.ts';
+import { refuse } from '../../reply.ts';
+import { User } from '../contract.ts';
+import { profileSlice } from '../profile.ts';
+import { putSetting, removeSetting, settingValue } from '../settings/stored.ts';
+import { signedInRead, signedInWorkflow } from '../signed-in.ts';
+import { askEverybodyAgain } from './turned-on.ts';
+
+const noMail = refuse(400, 'This server is not set up to send mail.');
+const noAddress = refuse(400, 'No mail can be sent to the name of this account.');
+
+export const areCodesEmailed = (view: View): boolean => settingValue(view, 'MAGIC_LINK_ENABLED') === 'true';
+
+export const canMailCodes = (email: string): boolean => mailAddress(email) !== undefined;
+
+const showEmailedCodes = signedInRead({
+  ...User.commands.showEmailedCodes,
+  answer: (view) => ({ enabled: areCodesEmailed(view) }),
+});
+
+const switchEmailedCodes = signedInWorkflow({
+  ...User.commands.switchEmailedCodes,
+  run: async (workflow, { enabled: wanted }) => {
+    const enabled = wanted === true || wanted === 'true';
+    const isReachable = await workflow.turn({
+      turn: (turn) => canMailCodes(turn.get(profileSlice).email),
+    });
+    if (enabled && !isReachable) return noAddress;
+    if (enabled && !(await isMailConfigured(workflow.actors))) return noMail;
+    return workflow.lastTurn({
+      turn: (turn) => {
+        if (enabled && !areCodesEmailed(turn)) askEverybodyAgain(turn);
+        if (enabled) putSetting(turn, 'MAGIC_LINK_ENABLED', 'true');
+        else removeSetting(turn, 'MAGIC_LINK_ENABLED');
+        return { enabled };
+      },
+    });
+  },
+});
+
+/** Somebody who signs in to `email` asked for one. */
+export const mailCodeTell = tell({
+  ...User.tells.mailCode,
+  turn: (turn, { email, workspace, nonce, expiresAtMs }) => {
+    const profile = turn.get(profileSlice);
+    const isTheirs = profile.state === 'active' && profile.email === email && profile.workspace === workspace;
+    const recipient = mailAddress(email);
+    if (!isTheirs || !areCodesEmailed(turn) || recipient === undefined) return;
+    const keys = turn.use(SigninKeys);
+    const code = keys.emailedCode(keys.actorId({ email, workspace }), nonce);
+    const mail = sealMail(turn, {
+      id: turn.random.uuid(),
+      source: 'magic-link',
+      userUuid: turn.self.id,
+      expiresAtMs,
+      recipient,
+      subject: 'Your code to sign in',
+      text: mailOf(code),
+    });
+    tellToSend(turn, mail);
+  },
+});
+
+const mailOf = (code: string): string =>
+  [
+    `Your code to sign in: ${code}`,
+    '',
+    'It works once, for fifteen minutes, and only from the network that asked for it.',
+    'If you are not signing in, somebody else knows your address: ignore this mail, and tell nobody the code.',
+    '',
+  ].join('\n');
+
+export const emailedCodeCommands = { showEmailedCodes, switchEmailedCodes };

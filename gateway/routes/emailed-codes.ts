@@ -1,0 +1,71 @@
+/** Codes by e-mail as a second factor (docs/protocol/account.md, "Codes by e-mail"). */
+import { z } from 'zod';
+import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
+import type { AccountSettings } from '../../actors/settings.ts';
+import { Signin } from '../../actors/signin/contract.ts';
+import { User } from '../../actors/user/contract.ts';
+import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
+import { addressOf, emailField, workspaceField } from './address-fields.ts';
+import { answered, errorBodySchema, refusedAnswer } from './answer.ts';
+import { endpoint } from './endpoint.ts';
+
+export interface EmailedCodeRouteOptions {
+  readonly settings: Pick<AccountSettings, 'workspacesPerEmail'>;
+  readonly signinKeys: Pick<SigninKeys, 'actorId'>;
+}
+
+const tag = 'Two-factor';
+
+/** Under either name. */
+const codeRequest = z.object({
+  email: emailField.nullish(),
+  username: emailField.nullish(),
+  workspace_identifier: workspaceField,
+});
+
+const missingEmail = { status: 400, message: 'Please provide an email address.' } as const;
+
+export function emailedCodeRoutes({ settings, signinKeys }: EmailedCodeRouteOptions): readonly AnyRoute[] {
+  async function requestCode(
+    { actors, ask, client: device }: RequestContext<'public'>,
+    { email, username, workspace_identifier }: z.infer<typeof codeRequest>,
+  ): Promise<RouteReply> {
+    const named = email?.trim() || username?.trim();
+    if (named === undefined || named === '') return refusedAnswer(missingEmail);
+    const address = addressOf(settings, named, workspace_identifier);
+    const signin = actors.get(Signin, signinKeys.actorId(address));
+    return answered(await signin.ask.requestCode({ ...address, device }, ask), (body) => ({
+      status: 200,
+      body,
+    }));
+  }
+
+  return [
+    route({
+      method: 'POST',
+      path: '/v1/mfa/magic-link/request',
+      access: 'public',
+      summary: 'Mails a code to an address whose account asks for one at sign-in.',
+      tag,
+      request: codeRequest,
+      replies: { 200: z.object({ emailed: z.boolean() }), 400: errorBodySchema, 429: errorBodySchema },
+      bodyLimit: 'small',
+      handle: requestCode,
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/v1/mfa/magic-link/status',
+      command: User.commands.showEmailedCodes,
+      summary: 'Whether the account asks for a code by e-mail at sign-in.',
+      tag,
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/v1/mfa/magic-link/status',
+      command: User.commands.switchEmailedCodes,
+      summary: 'Turns codes by e-mail on or off.',
+      tag,
+      refusals: [400],
+    }),
+  ];
+}

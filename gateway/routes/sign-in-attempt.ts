@@ -1,0 +1,41 @@
+/** An attempt to sign in, whichever way: what of the request says where it comes from, and who is told of its failure. */
+import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
+import { type Answer, isRefused } from '../../actors/reply.ts';
+import type { AccountSettings } from '../../actors/settings.ts';
+import { cookieSessionsMax } from '../../actors/signin/contract.ts';
+import { accessCookiePrefix } from '../http/cookies.ts';
+import type { RequestContext } from '../http/route.ts';
+import type { SignInAnswerOptions } from './sign-in-answer.ts';
+
+export interface SignInAttemptOptions extends SignInAnswerOptions {
+  readonly settings: Pick<AccountSettings, 'workspacesPerEmail'>;
+  readonly signinKeys: Pick<SigninKeys, 'actorId'>;
+  /** Told the client's address of every refused sign-in, if the operator asks for that. */
+  readonly signInFailed: ((clientAddress: string) => void) | undefined;
+}
+
+type Sender = Pick<RequestContext<'public'>, 'client' | 'cookies'>;
+
+const uuidCharacters = 36;
+
+/** By which a network or a device is known. */
+export function senderOf({ client, cookies }: Sender) {
+  const names = [...cookies.keys()].filter((name) => name.startsWith(accessCookiePrefix));
+  // The sessions named by the request's cookies, ended or not. The newest come last.
+  const cookieSessions = names
+    .map((name) => name.slice(accessCookiePrefix.length))
+    .filter((uuid) => uuid.length === uuidCharacters)
+    .slice(-cookieSessionsMax);
+  return { device: client, cookieSessions };
+}
+
+/** Passes the reply on. What was refused because the request lacks something was no attempt. */
+export function noteFailure<Ok>(
+  reply: Answer<Ok>,
+  { client }: Sender,
+  { signInFailed }: Pick<SignInAttemptOptions, 'signInFailed'>,
+): Answer<Ok> {
+  const isFailure = isRefused(reply) && reply.refused.captchaRequired !== undefined;
+  if (isFailure && client.ipAddress !== null) signInFailed?.(client.ipAddress);
+  return reply;
+}

@@ -1,0 +1,145 @@
+/**
+ * What a stranger could measure: each answer to a known address takes as many statements and asks as the one to an
+ * unknown address, once the actors of both are in memory. Times themselves differ by what the machine does besides.
+ */
+import { randomUUID } from 'node:crypto';
+import test, { type ExecutionContext } from 'ava';
+import { generateSync } from 'otplib';
+import { challengeOf, headerSessions } from '../kit/account.ts';
+import type { Device } from '../kit/device.ts';
+import { SecurityKey } from '../kit/security-key.ts';
+import { signinKeys, startServer, type TestServer } from '../kit/server.ts';
+
+type Factor = 'totp' | 'security-key' | 'emailed-code' | undefined;
+
+const background = new Set([
+  'renew',
+  'shards',
+  'nodes',
+  'pendingTells',
+  'dueTimers',
+  'timeMs',
+  'expireNodes',
+]);
+
+async function countingServer(t: ExecutionContext) {
+  const statements: string[] = [];
+  const schedule = async <T>(method: string, apply: () => T): Promise<T> => {
+    await undefined;
+    if (!background.has(method)) statements.push(method);
+    return apply();
+  };
+  const server = await startServer(t, {
+    accounts: { plainAttemptsMax: 1_000, strangerAttemptsMax: 1_000 },
+    mail: { host: '127.0.0.1', from: { name: '', address: 'notes@home.test' } },
+    host: { schedule },
+  });
+  /** What had been asked of the database when the actor had its answer: what follows is nobody's to see. */
+  let untilAnswered: readonly string[] = [];
+  const ask = server.transport.ask.bind(server.transport);
+  server.transport.ask = async (call) => {
+    const reply = await ask(call);
+    untilAnswered = [...statements];
+    return reply;
+  };
+  /** The statements and the asks of one call, the third of its kind. */
+  async function costOf(path: string, body: () => object) {
+    const headers = { 'x-forwarded-for': '198.51.100.1' };
+    const ask = () => server.call('POST', path, { body: body(), headers });
+    for (let time = 0; time < 2; time += 1) {
+      await ask();
+      await server.advance(1_000);
+    }
+    statements.length = 0;
+    const asked = server.transport.asked.length;
+    const { status } = await ask();
+    return { status, statements: untilAnswered, asks: server.transport.asked.slice(asked) };
+  }
+  return { server, costOf };
+}
+
+function unknownWith(factor: Factor): string {
+  for (let index = 0; ; index += 1) {
+    const email = `nobody-${index}@example.org`;
+    if (signinKeys.pseudoFactor({ email, workspace: 'default' }) === factor) return email;
+  }
+}
+
+async function turnOn(server: TestServer, device: Device, factor: Factor): Promise<void> {
+  if (factor === 'totp') {
+    const path = `/v1/users/${device.account.userUuid}`;
+    const { secret } = (await device.call('GET', `${path}/mfa-secret`)).body;
+    const totpToken = generateSync({ secret, epoch: Math.floor(server.clock.nowMs() / 1_000) });
+    await device.call('PUT', `${path}/settings`, { body: { name: 'MFA_SECRET', value: secret, totpToken } });
+  }
+  if (factor === 'emailed-code') {
+    await device.call('POST', '/v1/mfa/magic-link/status', { body: { enabled: true } });
+  }
+  if (factor === 'security-key') {
+    const path = '/v1/authenticators';
+    const { options } = (await device.call('GET', `${path}/generate-registration-options`)).body;
+    const body = { attestationResponse: new SecurityKey().register(options.challenge) };
+    await device.call('POST', `${path}/verify-registration`, { body });
+  }
+}
+
+for (const factor of [undefined, 'totp', 'security-key', 'emailed-code'] as const) {
+  test(`asking for key params takes the same work, known or not, with ${factor ?? 'no'} factor`, async (t) => {
+    const { server, costOf } = await countingServer(t);
+    const known = await server.device();
+    await turnOn(server, known, factor);
+    for (const given of [
+      {},
+      { mfa_code: '000000' },
+      { magic_link_code: '000000' },
+      { app_password: 'x' },
+      { trusted_device_token: 'x' },
+      { authenticator_response: { id: 'x' } },
+      { mfa_approval_challenge_id: 'x' },
+    ]) {
+      const cost = (email: string) =>
+        costOf('/v2/login-params', () => ({ email, code_challenge: challengeOf(randomUUID()), ...given }));
+      const ofKnown = await cost(known.account.email);
+      t.deepEqual(await cost(unknownWith(factor)), ofKnown, JSON.stringify(given));
+      t.false(ofKnown.statements.includes('activate'));
+    }
+  });
+}
+
+test('so does having a code mailed', async (t) => {
+  const { server, costOf } = await countingServer(t);
+  const known = await server.device();
+  await turnOn(server, known, 'emailed-code');
+  const cost = (email: string) => costOf('/v1/mfa/magic-link/request', () => ({ email }));
+  const ofKnown = await cost(known.account.email);
+  t.is(ofKnown.status, 200);
+  t.deepEqual(await cost('nobody@example.org'), ofKnown);
+});
+
+test('so does every other step of a sign-in that fails', async (t) => {
+  const { server, costOf } = await countingServer(t);
+  const known = await server.device();
+  const steps: readonly (readonly [string, (email: string) => object])[] = [
+    ['/v1/authenticators/generate-authentication-options', (username) => ({ username })],
+    [
+      '/v2/login',
+      (email) => ({ email, password: 'wrong', code_verifier: randomUUID(), api: headerSessions }),
+    ],
+    [
+      '/v1/recovery/login-params',
+      (username) => ({ username, code_challenge: challengeOf(randomUUID()), recovery_codes: 'AAAA' }),
+    ],
+    [
+      '/v1/recovery/login',
+      (username) => ({
+        ...{ username, password: 'wrong', code_verifier: randomUUID() },
+        ...{ recovery_codes: 'AAAA', api: headerSessions },
+      }),
+    ],
+  ];
+  for (const [path, body] of steps) {
+    const ofKnown = await costOf(path, () => body(known.account.email));
+    t.deepEqual(await costOf(path, () => body('nobody@example.org')), ofKnown, path);
+    t.false(ofKnown.statements.includes('activate'), path);
+  }
+});

@@ -1,0 +1,200 @@
+/** Codes by e-mail as the second factor: turned on and off, asked for, mailed, and met. */
+import { randomUUID } from 'node:crypto';
+import test, { type ExecutionContext } from 'ava';
+import { generateSync } from 'otplib';
+import type { MailSettings } from '../../../actors/settings.ts';
+import { challengeOf, headerSessions } from '../../kit/account.ts';
+import type { Device } from '../../kit/device.ts';
+import { Postbox } from '../../kit/postbox.ts';
+import { type ServerOptions, signinKeys, startServer } from '../../kit/server.ts';
+
+const status = '/v1/mfa/magic-link/status';
+const request = '/v1/mfa/magic-link/request';
+const minuteMs = 60_000;
+const relay: Partial<MailSettings> = {
+  host: '127.0.0.1',
+  from: { name: 'Notes', address: 'notes@home.test' },
+};
+
+const from = (address?: string) => ({ headers: address ? { 'x-forwarded-for': address } : {} });
+const turn = (device: Device, enabled: unknown) => device.call('POST', status, { body: { enabled } });
+
+async function withMail(t: ExecutionContext, options: ServerOptions = {}) {
+  const postbox = new Postbox();
+  const server = await startServer(t, { mail: relay, mailSender: postbox, ...options });
+  const phone = await server.device();
+  const { email, password } = phone.account;
+  const ask = (address?: string, username: string = email) =>
+    server.call('POST', request, { body: { email: username }, ...from(address) });
+  const mailed = () => postbox.messages.map(({ text }) => /: (\d{6})$/m.exec(text)?.[1] ?? '');
+  return {
+    ...{ server, phone, postbox, ask, mailed },
+    /** Asks for one, and reads it. */
+    async codeFor(address?: string): Promise<string> {
+      const before = postbox.messages.length;
+      const asked = await ask(address);
+      if (asked.status !== 200) throw new Error(asked.text);
+      await server.until(() => postbox.messages.length > before, 10_000);
+      return mailed().at(-1) ?? '';
+    },
+    async params(factors: object = {}, address?: string, username: string = email) {
+      const verifier = randomUUID();
+      const body = { email: username, code_challenge: challengeOf(verifier), ...factors };
+      const answer = await server.call('POST', '/v2/login-params', { body, ...from(address) });
+      return { ...answer, verifier };
+    },
+    login: (code_verifier: string) =>
+      server.call('POST', '/v2/login', { body: { email, password, code_verifier, api: headerSessions } }),
+  };
+}
+
+test('turned on, a code is asked for in words that have clients ask for the mail, and signs in once', async (t) => {
+  const { phone, params, login, codeFor, postbox } = await withMail(t);
+  t.deepEqual((await phone.call('GET', status)).body, { enabled: false });
+  t.deepEqual((await turn(phone, true)).body, { enabled: true });
+  t.deepEqual((await phone.call('GET', `${status}/`)).body, { enabled: true });
+  const missing = await params();
+  t.deepEqual([missing.status, missing.body.error.tag], [401, 'mfa-required']);
+  t.regex(missing.body.error.message, /email/i);
+  t.regex(missing.body.error.payload.mfa_key, /^mfa_/);
+  t.truthy(missing.body.error.payload.mfa_approval_challenge_id);
+  t.is((await login(missing.verifier)).status, 401);
+  const code = await codeFor();
+  t.regex(code, /^\d{6}$/);
+  t.like(postbox.messages[0], { recipient: phone.account.email });
+  const right = await params({ mfa_code: code });
+  t.is(right.status, 200, right.text);
+  t.is((await login(right.verifier)).status, 200);
+  const again = await params({ mfa_code: code });
+  t.deepEqual([again.status, again.body.error.tag], [401, 'mfa-invalid']);
+});
+
+test('the code is taken under its own name too, and by clients that say `true` as a text', async (t) => {
+  const { phone, params, codeFor } = await withMail(t);
+  t.deepEqual((await turn(phone, 'true')).body, { enabled: true });
+  t.is((await params({ magic_link_code: await codeFor() })).status, 200);
+  t.deepEqual((await turn(phone, false)).body, { enabled: false });
+  t.is((await params()).status, 200);
+});
+
+test('only the newest code of a network counts, for a quarter of an hour and five guesses', async (t) => {
+  const { server, phone, params, codeFor } = await withMail(t, {
+    accounts: { plainAttemptsMax: 100, strangerAttemptsMax: 100 },
+  });
+  await turn(phone, true);
+  const older = await codeFor();
+  const newer = await codeFor();
+  for (const mfa_code of [older, 'abcdef', newer.slice(1), `${newer}0`]) {
+    t.is((await params({ mfa_code })).status, 401, mfa_code);
+  }
+  t.is((await params({ mfa_code: newer })).status, 200, 'the fifth guess');
+  const guessed = await codeFor();
+  for (let guess = 0; guess < 5; guess += 1) t.is((await params({ mfa_code: 'wrong' })).status, 401);
+  t.is((await params({ mfa_code: guessed })).status, 401);
+  await server.advance(60 * minuteMs);
+  const late = await codeFor();
+  await server.advance(15 * minuteMs);
+  t.is((await params({ mfa_code: late })).status, 401);
+});
+
+test('a code counts after a restart, too', async (t) => {
+  const { server, phone, params, codeFor } = await withMail(t);
+  await turn(phone, true);
+  const code = await codeFor();
+  await server.restart();
+  t.is((await params({ mfa_code: code })).status, 200);
+});
+
+test('it counts before the authenticator app, which alone takes its own codes', async (t) => {
+  const { server, phone, params, codeFor } = await withMail(t);
+  const path = `/v1/users/${phone.account.userUuid}`;
+  const { secret } = (await phone.call('GET', `${path}/mfa-secret`)).body;
+  const totp = () => generateSync({ secret, epoch: Math.floor(server.clock.nowMs() / 1_000) });
+  const on = { name: 'MFA_SECRET', value: secret, totpToken: totp() };
+  t.is((await phone.call('PUT', `${path}/settings`, { body: on })).status, 200);
+  await turn(phone, true);
+  t.is((await params({ mfa_code: totp() })).body.error.tag, 'mfa-invalid');
+  t.is((await params({ mfa_code: await codeFor() })).status, 200);
+  const mailed = await codeFor();
+  await turn(phone, false);
+  t.is((await params({ mfa_code: mailed })).body.error.tag, 'mfa-invalid');
+  t.is((await params({ mfa_code: totp() })).status, 200);
+});
+
+test('a sign-in that began before it was turned on does not end without it', async (t) => {
+  const { server, phone, params, login } = await withMail(t);
+  const begun = await params();
+  await turn(phone, true);
+  await server.advance(1_000);
+  t.is((await login(begun.verifier)).status, 401);
+});
+
+test('without mail it can neither be turned on nor asked for, and stays on', async (t) => {
+  const { server, phone, params, ask } = await withMail(t);
+  await turn(phone, true);
+  await server.restart({ mail: {} });
+  t.is((await turn(phone, true)).status, 400);
+  t.is((await ask()).status, 400);
+  t.is((await ask(undefined, 'nobody@example.org')).status, 400);
+  t.is((await params()).body.error.tag, 'mfa-required');
+  t.deepEqual((await turn(phone, false)).body, { enabled: false });
+});
+
+test('an account whose name is no address cannot turn it on', async (t) => {
+  const { server } = await withMail(t);
+  const hidden = await server.device('f'.repeat(64));
+  t.is((await turn(hidden, true)).status, 400);
+  t.deepEqual((await hidden.call('GET', status)).body, { enabled: false });
+});
+
+test('a change to a name that is no address turns it off, and to another address keeps it', async (t) => {
+  const { server, phone } = await withMail(t);
+  await turn(phone, true);
+  const { userUuid, password } = phone.account;
+  const change = async (device: Pick<Device, 'call'>, new_email: string) => {
+    const body = { current_password: password, new_password: password, pw_nonce: 'n', new_email };
+    return device.call('PUT', `/v1/users/${userUuid}/attributes/credentials`, {
+      body: { ...body, api: headerSessions },
+    });
+  };
+  const moved = await change(phone, 'alice@other.example');
+  const bearer = moved.body.session.access_token;
+  t.deepEqual((await server.call('GET', status, { bearer })).body, { enabled: true });
+  const hidden = await change({ call: (m, p, c) => server.call(m, p, { ...c, bearer }) }, 'f'.repeat(64));
+  const last = hidden.body.session.access_token;
+  t.deepEqual((await server.call('GET', status, { bearer: last })).body, { enabled: false });
+});
+
+test('a request lacks nothing but an address', async (t) => {
+  const { server, phone, mailed } = await withMail(t);
+  await turn(phone, true);
+  for (const body of [{}, { email: '' }, { email: ' ' }]) {
+    t.is((await server.call('POST', request, { body })).status, 400);
+  }
+  const asked = await server.call('POST', `${request}/`, { body: { username: ' ALICE@example.org ' } });
+  t.deepEqual([asked.status, asked.body], [200, { emailed: true }]);
+  await server.until(() => mailed().length === 1, 10_000);
+});
+
+test('an unknown address is asked for a mailed code in the same words, where there is mail', async (t) => {
+  const { server, phone, params } = await withMail(t, { accounts: { plainAttemptsMax: 100 } });
+  await turn(phone, true);
+  const unknown = unknownWith('emailed-code');
+  const outline = async (factors: object, email?: string) => {
+    const { status: code, body } = await params(factors, undefined, email);
+    const { message, tag, payload } = body.error;
+    return [code, message, tag, Object.keys(payload)];
+  };
+  for (const factors of [{}, { mfa_code: '000000' }, { magic_link_code: 'x' }, { app_password: 'x' }]) {
+    t.deepEqual(await outline(factors, unknown), await outline(factors));
+  }
+  await server.restart({ mail: {} });
+  t.notRegex((await params({}, undefined, unknown)).body.error.message, /email/i);
+});
+
+function unknownWith(factor: string): string {
+  for (let index = 0; ; index += 1) {
+    const email = `nobody-${index}@example.org`;
+    if (signinKeys.pseudoFactor({ email, workspace: 'default' }) === factor) return email;
+  }
+}

@@ -1,0 +1,91 @@
+/** A mail server for tests: aiosmtpd in a process of its own (`smtp-server.py` says what it does with which mail). */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { ExecutionContext } from 'ava';
+import { findOrMakeAiosmtpd } from '../../tools/aiosmtpd.ts';
+import type { Issued } from './certificates.ts';
+
+export interface SmtpServerOptions {
+  readonly port?: number;
+  readonly certificate?: Issued;
+  readonly implicit?: boolean;
+  readonly user?: string;
+  readonly password?: string;
+  /** Takes connections and says nothing. */
+  readonly hang?: boolean;
+}
+
+export interface ReceivedMessage {
+  readonly sender: string;
+  readonly recipients: readonly string[];
+  readonly tls: boolean;
+  readonly user: string | null;
+  readonly text: string;
+}
+
+export interface SmtpServer {
+  readonly port: number;
+  /** Everything that came whole, also what was not answered. */
+  readonly received: readonly ReceivedMessage[];
+  /** Resolves to the first so many, once they have come. */
+  messages(count: number): Promise<readonly ReceivedMessage[]>;
+  stop(): Promise<void>;
+}
+
+const script = fileURLToPath(new URL('./smtp-server.py', import.meta.url));
+
+/** They would outlive a test process that fails before it stops them. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+export async function startSmtpServer(
+  t: Pick<ExecutionContext, 'teardown'>,
+  options: SmtpServerOptions = {},
+): Promise<SmtpServer> {
+  const python = findOrMakeAiosmtpd(process.env);
+  const child = spawn(python, [script, ...argumentsOf(options)], { stdio: ['ignore', 'pipe', 'pipe'] });
+  running.add(child);
+  const errors: string[] = [];
+  child.stderr.on('data', (chunk) => errors.push(String(chunk)));
+  const ended = new Promise<void>((resolve) => {
+    child.once('exit', () => {
+      running.delete(child);
+      resolve();
+    });
+  });
+  const received: ReceivedMessage[] = [];
+  const arrivals = new EventEmitter();
+  const port = await new Promise<number>((resolve, reject) => {
+    child.once('exit', () => reject(new Error(`the mail server has ended: ${errors.join('')}`)));
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const { event, ...fields } = JSON.parse(line);
+      if (event === 'listening') resolve(fields.port);
+      else received.push(fields);
+      arrivals.emit('message');
+    });
+  });
+  const stop = () => {
+    child.kill('SIGKILL');
+    return ended;
+  };
+  t.teardown(stop);
+  const messages = async (count: number) => {
+    while (received.length < count) await once(arrivals, 'message');
+    return received.slice(0, count);
+  };
+  return { port, received, messages, stop };
+}
+
+function argumentsOf({ port, certificate, implicit, user, password, hang }: SmtpServerOptions): string[] {
+  return [
+    ...(port === undefined ? [] : ['--port', String(port)]),
+    ...(certificate === undefined ? [] : ['--certificate', certificate.cert, '--key', certificate.key]),
+    ...(implicit ? ['--implicit'] : []),
+    ...(user === undefined ? [] : ['--user', user, '--password', password ?? '']),
+    ...(hang ? ['--hang'] : []),
+  ];
+}
