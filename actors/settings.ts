@@ -270,6 +270,11 @@ export const itemSettings = sameOnAllNodes(
     },
     /** What one turn saves, so that no upload holds up the actor's other callers. */
     turnLimits: fixed({ items: 300, bytes: 4 * mebibyte }),
+    /**
+     * Of ciphertext stored before that one call may bring into memory by naming items: several times an item's, and
+     * more than clients meet. What is beyond they send again.
+     */
+    storedBytesMax: fixed(32 * mebibyte),
   }),
 );
 export interface ItemSettings extends SettingsOf<typeof itemSettings> {

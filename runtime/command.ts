@@ -19,6 +19,8 @@ export interface KeysPlan<T extends AnyTable> {
   readonly plan: 'keys';
   readonly table: T;
   readonly keys: readonly KeyOf<T>[];
+  /** Once the rows' sizes have reached this, in the order of their keys, the others come without their large column. */
+  readonly budgetBytes?: number;
 }
 
 /** Rows of the actor itself in order: `after` < order <= `through`. Overlaid likewise. */
@@ -77,10 +79,15 @@ export type PlanResult<P> =
         : never;
 export type PlanResults<P extends Plans> = { readonly [Name in keyof P]: PlanResult<P[Name]> };
 
-export const keys = <T extends AnyTable>(table: T, wanted: readonly KeyOf<T>[]): KeysPlan<T> => ({
+export const keys = <T extends AnyTable>(
+  table: T,
+  wanted: readonly KeyOf<T>[],
+  budgetBytes?: number,
+): KeysPlan<T> => ({
   plan: 'keys',
   table,
   keys: wanted,
+  ...(budgetBytes !== undefined && { budgetBytes }),
 });
 export const range = <T extends AnyTable>(
   table: T,
@@ -101,6 +108,7 @@ export interface View extends State {
    * The committed row (of any owner, this actor included) that holds one of the unique keys of `row`, once a commit
    * was rejected for it; undefined before. To be asked before every `insert` of a row whose key another actor, or an
    * own row that was not read, may hold. A plan may ask it too, to read its own row afresh before the turn runs again.
+   * A row that a rejection has shown comes without its large column.
    * Asked in a turn with the whole key, it also finds the actor's own row that an earlier turn wrote and that is not
    * durable yet.
    */

@@ -1,13 +1,15 @@
 /**
  * Saving several items in one turn: each on its own and in the order sent, seeing what those before it did. Every
- * item ends in exactly one of `saved` and `conflicts`; a client uploads again what ends in neither.
+ * item ends in exactly one of `saved` and `conflicts`; a client uploads again what ends in neither. That is so on
+ * purpose for what one answer has no room for: a request of a few bytes for each item would otherwise have the
+ * server put whole accounts into memory.
  */
 import type { Conflict } from './conflicts.ts';
 import { advance, type Head } from './head.ts';
 import { isUuid } from './incoming.ts';
 import type { ItemRow } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
-import { type Saver, save } from './save.ts';
+import { type Outcome, type Saver, save } from './save.ts';
 
 /** What the turn brings. */
 export interface Stored {
@@ -33,6 +35,8 @@ export interface SavedItems {
   readonly conflicts: readonly Conflict[];
   /** The last write of each uuid. */
   readonly writes: ReadonlyMap<string, ItemWrite>;
+  /** Of what was stored before: given as the other side of a conflict, or kept by an item that brings no ciphertext. */
+  readonly storedBytes: number;
   /** Unchanged when nothing is written. */
   readonly head: Head;
 }
@@ -42,17 +46,22 @@ export function saveItems(
   stored: Stored,
   items: readonly ClientItem[],
   nowMicros: number,
+  roomBytes = Number.POSITIVE_INFINITY,
 ): SavedItems {
   const saved: SavedEntry[] = [];
   const conflicts: Conflict[] = [];
   const writes = new Map<string, ItemWrite>();
   let head = stored.head;
+  let storedBytes = 0;
   for (const sent of items) {
     const uuid = isUuid(sent.uuid) ? sent.uuid : '';
     const key = uuid.toLowerCase();
     const before = writes.get(key);
     const existing = before?.row ?? (uuid === '' ? undefined : stored.row(key));
     const result = save(saver, head, sent, existing, nowMicros);
+    const bytes = storedBytesOf(result, sent);
+    if (result.outcome === 'later' || (bytes > 0 && storedBytes >= roomBytes)) continue;
+    storedBytes += bytes;
     if (result.outcome === 'conflict') {
       conflicts.push(result.conflict);
       continue;
@@ -62,18 +71,34 @@ export function saveItems(
     head = advance(head, result.row, existing);
     writes.set(key, { row: result.row, isNew: before?.isNew ?? existing === undefined });
   }
-  return { saved, conflicts, writes, head };
+  return { saved, conflicts, writes, storedBytes, head };
 }
+
+/** Ciphertext that the client has sent itself does not count: it is bounded by the body. */
+function storedBytesOf(result: Outcome, sent: ClientItem): number {
+  if (result.outcome === 'later') return 0;
+  if (result.outcome === 'conflict') return ciphertextBytes(result.conflict.server_item);
+  return sent.content ? 0 : ciphertextBytes(result.row);
+}
+
+const ciphertextBytes = (item: Pick<ItemRow, 'content' | 'enc_item_key'> | undefined): number =>
+  item === undefined ? 0 : (item.content?.length ?? 0) + (item.enc_item_key?.length ?? 0);
 
 /**
  * The uuids whose rows must be read before the turn. An item that was never synced is taken as new: should its
- * uuid be stored after all, the commit is refused and the turn runs again, knowing that row. Legacy clients may
+ * uuid be stored after all, the commit is refused and the turn runs again, knowing that it `isTaken`. Legacy clients may
  * save over a row they name no version of, so theirs are all read.
  */
-export function uuidsToRead(items: readonly ClientItem[], legacy: boolean): ReadonlySet<string> {
+export function uuidsToRead(
+  items: readonly ClientItem[],
+  legacy: boolean,
+  isTaken: (uuid: string) => boolean = () => false,
+): ReadonlySet<string> {
   const uuids = new Set<string>();
-  for (const { uuid, updated_at_timestamp: version } of items) {
-    if (isUuid(uuid) && (legacy || version !== 0)) uuids.add(uuid.toLowerCase());
+  for (const { uuid: sent, updated_at_timestamp: version } of items) {
+    if (!isUuid(sent)) continue;
+    const uuid = sent.toLowerCase();
+    if (legacy || version !== 0 || isTaken(uuid)) uuids.add(uuid);
   }
   return uuids;
 }

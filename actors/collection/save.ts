@@ -42,6 +42,8 @@ export type Outcome =
   | { readonly outcome: 'conflict'; readonly conflict: Conflict }
   /** Saved before: this is its row, and there is nothing to write. */
   | { readonly outcome: 'repeat'; readonly row: ItemRow }
+  /** Its stored ciphertext is needed and was not read. */
+  | { readonly outcome: 'later' }
   /** To be written. */
   | { readonly outcome: 'saved'; readonly row: ItemRow };
 
@@ -61,13 +63,16 @@ export function save(
     return conflict(refusal('uuid_conflict', sent, saver.userUuid));
   }
   const fingerprint = fingerprintOf(saver.sessionUuid, sent);
-  if (mine?.fingerprint.equals(fingerprint)) return { outcome: 'repeat', row: mine };
+  if (mine?.fingerprint.equals(fingerprint)) {
+    return saver.legacy && !isWhole(mine) ? later : { outcome: 'repeat', row: mine };
+  }
   if (mine !== undefined && !isBasedOn(mine, sent, saver.legacy)) {
     return conflict(syncConflict(mine, sent.uuid));
   }
   const defect = defectOf(sent, saver.contentLimitBytes);
   if (defect !== undefined) return conflict(refusal(defect, sent, saver.userUuid));
   const fields = fieldsOf(sent);
+  if (mine !== undefined && !isWhole(mine) && !fields.content && fields.deleted !== true) return later;
   if (fields.keySystemIdentifier !== null && !knowsVaults(saver.snjsVersion)) {
     return conflict(refusal('shared_vault_snjs_version_error', sent, saver.userUuid, mine));
   }
@@ -75,8 +80,14 @@ export function save(
   return { outcome: 'saved', row: savedRow({ saver, head, uuid, fields, fingerprint, mine, nowMicros }) };
 }
 
+const later: Outcome = { outcome: 'later' };
+
+/** Rows beyond what a turn reads come without ciphertext. */
+export const isWhole = ({ content }: { readonly content?: unknown }): boolean => content !== undefined;
+
 function conflict(of: Conflict): Outcome {
-  return { outcome: 'conflict', conflict: of };
+  const { server_item: given } = of;
+  return given === undefined || isWhole(given) ? { outcome: 'conflict', conflict: of } : later;
 }
 
 /** Checks 3 and 4. There are no vaults yet, so nobody is a member of one. */

@@ -18,7 +18,7 @@ import { type ItemRow, item } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
 import { noRoom, outgrows } from './quota.ts';
 import { changesPlan, frontPlan, type Page, pageItems, pageOf, tokensOf } from './retrieve.ts';
-import type { Saver } from './save.ts';
+import { isWhole, type Saver } from './save.ts';
 import { type SavedEntry, type Stored, saveItems, uuidsToRead } from './save-items.ts';
 import { idleReply, legacyReply, modernReply, type SyncReply, type SyncResult } from './sync-reply.ts';
 import { isLegacy, isVaultExclusive, type SyncRequest } from './sync-request.ts';
@@ -37,6 +37,8 @@ export interface Progress {
   readonly page: Page;
   readonly saved: readonly SavedEntry[];
   readonly conflicts: readonly Conflict[];
+  /** What is left of `storedBytesMax`. */
+  readonly roomBytes: number;
   /** With the page and what is saved, the client has everything up to this position. */
   readonly end: number;
   /** After the last turn. */
@@ -54,7 +56,14 @@ export function pagePlans(view: View, request: SyncRequest) {
 export function begin(view: View, request: SyncRequest, reads: PageReads): Progress {
   const now = view.get(head);
   const page = pageIn(request, reads, now, startAt(view, request));
-  return { page, saved: [], conflicts: [], end: page.reached, head: now };
+  return {
+    page,
+    saved: [],
+    conflicts: [],
+    roomBytes: view.use(ItemSettings).storedBytesMax,
+    end: page.reached,
+    head: now,
+  };
 }
 
 function pageIn(request: SyncRequest, reads: PageReads, now: Head, start: Start): Page {
@@ -67,15 +76,27 @@ export function storedPlan(
   view: View,
   request: SyncRequest,
   items: readonly ClientItem[],
+  roomBytes = view.use(ItemSettings).storedBytesMax,
 ): { stored: KeysPlan<typeof item> } {
   const collection = view.self.id;
-  const uuids = [...uuidsToRead(items, isLegacy(request))];
+  const uuids = [...uuidsToRead(items, isLegacy(request), (uuid) => isShownTaken(view, uuid))];
+  const isFew = uuids.length <= wholeRowsMax && roomBytes === view.use(ItemSettings).storedBytesMax;
   return {
     stored: keys(
       item,
       uuids.map((uuid) => ({ collection, uuid })),
+      isFew ? undefined : Math.max(0, roomBytes),
     ),
   };
+}
+
+/** A few rows are read with those of other accounts, in one statement, which what has a budget is not. */
+const wholeRowsMax = 4;
+
+/** Whether a commit was rejected for a row of the collection's own that nobody had read. */
+function isShownTaken(view: View, uuid: string): boolean {
+  const collection = view.self.id;
+  return view.conflicting(item, { collection, uuid })?.collection === collection;
 }
 
 /** Who saves. */
@@ -96,7 +117,9 @@ export interface Batch {
  */
 export function proceed(turn: Turn, batch: Batch, progress: Progress): Progress | Refused {
   const before = turn.get(head);
-  const result = saveItems(saverOf(turn, batch), storedIn(turn, batch), batch.items, turn.nowMicros);
+  const { roomBytes } = progress;
+  const saver = saverOf(turn, batch);
+  const result = saveItems(saver, storedIn(turn, batch), batch.items, turn.nowMicros, roomBytes);
   if (outgrows(before, result.head, turn.use(ItemSettings).quota)) return noRoom;
   for (const { row, isNew } of result.writes.values()) {
     if (isNew) turn.insert(item, row);
@@ -107,6 +130,7 @@ export function proceed(turn: Turn, batch: Batch, progress: Progress): Progress 
     page: progress.page,
     saved: [...progress.saved, ...result.saved],
     conflicts: [...progress.conflicts, ...result.conflicts],
+    roomBytes: roomBytes - result.storedBytes,
     end: before.position === progress.end ? result.head.position : progress.end,
     head: result.head,
   };
@@ -129,9 +153,13 @@ function storedIn(turn: Turn, { request, items, stored }: Batch): Stored {
   const read = uuidsToRead(items, isLegacy(request));
   return {
     head: turn.get(head),
-    row: (uuid) =>
-      (read.has(uuid) ? stored.get({ collection, uuid }) : undefined) ??
-      turn.conflicting(item, { collection, uuid }),
+    row(uuid) {
+      const key = { collection, uuid };
+      if (read.has(uuid)) return stored.get(key) ?? turn.conflicting(item, key);
+      const taken = turn.conflicting(item, key);
+      // The plan has asked the same, and had the row read with its ciphertext.
+      return taken?.collection === collection && !isWhole(taken) ? stored.get(key) : taken;
+    },
   };
 }
 

@@ -85,7 +85,8 @@ function splitKeys(plan: KeysPlan<AnyTable>, rows: Rows | undefined): SplitPlan 
     return false;
   });
   if (unknown.length === 0) return { inMemory };
-  return { inMemory, read: { read: 'keys', table: plan.table, keys: unknown as AnyRow[] } };
+  const { table, budgetBytes } = plan;
+  return { inMemory, read: { read: 'keys', table, keys: unknown as AnyRow[], budgetBytes } };
 }
 
 /** Undefined: nothing is looked for. */

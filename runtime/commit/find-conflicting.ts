@@ -72,7 +72,8 @@ async function findHolders(
   const lookups = [...byKey.values()];
   if (lookups.length === 0) return new Map();
   const reads = lookups.map(({ of: { table, unique }, values }): StoreRead => {
-    return { read: 'lookup', table, unique, values: [...values.values()] };
+    // Those of a whole batch: with large columns, however large, they would have no bound in memory.
+    return { read: 'lookup', table, unique, values: [...values.values()], budgetBytes: 0 };
   });
   const answers = await store.read(reads);
   return new Map(

@@ -10,8 +10,8 @@
  * A read begins when it is requested, and the database is asked later: whatever newer the answer contains is
  * for the requester to overlay or leave out, as always (runtime/actor/rows.ts).
  *
- * Ranges go beside the others of their batch, each by itself: the store answers each with a statement of its own, and one
- * that takes too long fails nobody else.
+ * Ranges go beside the others of their batch, each by itself, and so do keys with a budget: the store answers each with a
+ * statement of its own, and one that takes too long fails nobody else.
  *
  * A batch that fails:
  *   defect   one of them cannot be read; they go again in halves, so that in the end only that one fails
@@ -217,9 +217,10 @@ export class Reader {
 
 /** What one statement may answer together, and what is a statement of its own anyway. */
 function groupsOf(taken: readonly Wanted[]): readonly (readonly Wanted[])[] {
-  const hasRange = ({ reads }: Wanted) => reads.some(({ read }) => read === 'range');
-  const joined = taken.filter((wanted) => !hasRange(wanted));
-  const alone = taken.filter(hasRange).map((wanted) => [wanted]);
+  const goesAlone = ({ reads }: Wanted) =>
+    reads.some((each) => each.read === 'range' || each.budgetBytes !== undefined);
+  const joined = taken.filter((wanted) => !goesAlone(wanted));
+  const alone = taken.filter(goesAlone).map((wanted) => [wanted]);
   return joined.length > 0 ? [joined, ...alone] : alone;
 }
 
@@ -231,17 +232,15 @@ function count(counts: Map<string, number>, actor: string, by: 1 | -1): void {
   else counts.set(actor, counted);
 }
 
-/** At most: how many rows may be answered, and how many bytes the budgets of ranges allow. */
+/** At most: how many rows may be answered, and how many bytes their budgets allow. */
 function costOf(reads: readonly StoreRead[]): Cost {
   let rows = 0;
   let bytes = 0;
   for (const read of reads) {
     if (read.read === 'keys') rows += read.keys.length;
     else if (read.read === 'lookup') rows += read.values.length;
-    else {
-      rows += Math.min(read.limit, read.through - read.after);
-      bytes += read.budgetBytes ?? 0;
-    }
+    else rows += Math.min(read.limit, read.through - read.after);
+    bytes += read.budgetBytes ?? 0;
   }
   return { rows, bytes };
 }

@@ -249,9 +249,12 @@ export class ModelDatabase {
       case 'range':
         return table.range(read);
       case 'keys':
-        return found(read.keys.map((key) => table.get(key)));
+        return table.fit(found(read.keys.map((key) => table.get(key))), read.budgetBytes);
       case 'lookup':
-        return found(read.values.map((value) => table.lookup(read.unique, value)));
+        return table.fit(
+          found(read.values.map((value) => table.lookup(read.unique, value))),
+          read.budgetBytes,
+        );
     }
   }
 

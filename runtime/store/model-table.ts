@@ -74,6 +74,23 @@ export class ModelTable {
     };
   }
 
+  /** Without the large column in the rows beyond the budget. */
+  fit(answer: StoreRows, budgetBytes: number | undefined): StoreRows {
+    const { large, size, name } = this.#table;
+    if (budgetBytes === undefined || large === undefined) return answer;
+    if (size === undefined) throw new StoreError('defect', `table ${name} has no size`);
+    let sum = 0;
+    const beyond = new Set<AnyRow>();
+    for (const row of answer.rows.toSorted((a, b) =>
+      compareText(keyText(this.#table, a), keyText(this.#table, b)),
+    )) {
+      if (sum >= budgetBytes) beyond.add(row);
+      sum += Number(row[size] ?? 0);
+    }
+    const small = Object.keys(this.#table.columns).filter((column) => column !== large);
+    return { ...answer, rows: answer.rows.map((row) => (beyond.has(row) ? project(row, small) : row)) };
+  }
+
   #assertKeysFree(key: string, row: AnyRow, before: AnyRow | undefined): void {
     const { generation, name } = this.#table;
     if (before !== undefined && generation !== undefined && before[generation] !== row[generation]) {
@@ -117,6 +134,8 @@ function assertServable(table: AnyTable, read: RangeRead): { order: string } {
 function inSubset(subset: Subset | undefined, row: AnyRow): boolean {
   return subset !== undefined && (subset.values as readonly unknown[]).includes(row[subset.column]);
 }
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 function withinBudget(
   page: readonly AnyRow[],

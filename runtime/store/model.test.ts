@@ -106,6 +106,13 @@ const readCall: fc.Arbitrary<Call> = fc
         table: noteTable,
         unique: ['uuid'],
         values: [1, 2].map((id) => ({ uuid: uuid(shift + id) })),
+        budgetBytes,
+      },
+      {
+        read: 'keys',
+        table: noteTable,
+        keys: [2, 1].map((id) => ({ owner_uuid: owned, uuid: uuid(shift + id) })),
+        budgetBytes,
       },
       { read: 'keys', table: seatTable, keys: [2, 1].map((place) => ({ owner_uuid: owned, place })) },
     ];

@@ -83,10 +83,17 @@ export interface Commit {
   readonly ends?: boolean;
 }
 
+/**
+ * Of a table with a large column: once the sum of `size`, in the order of the keys, has reached this, the rows that follow
+ * come without that column. Absent: it always comes.
+ */
+type Budget = number | undefined;
+
 export interface KeysRead {
   readonly read: 'keys';
   readonly table: AnyTable;
   readonly keys: readonly AnyKey[];
+  readonly budgetBytes?: Budget;
 }
 
 /** Rows of one owner by the table's order column: `after` < order <= `through`, ascending. */
@@ -110,6 +117,7 @@ export interface LookupRead {
   readonly table: AnyTable;
   readonly unique: readonly string[];
   readonly values: readonly AnyKey[];
+  readonly budgetBytes?: Budget;
 }
 
 export type StoreRead = KeysRead | RangeRead | LookupRead;

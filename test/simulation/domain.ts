@@ -47,6 +47,7 @@ export function simulatedSettings(accessTokenAgeMs: number, pageBytes: number): 
       contentLimitBytes: 1_000_000,
       transferLimitBytes: pageBytes,
       quota: { items: 0, bytes: 0 },
+      storedBytesMax: Number.MAX_SAFE_INTEGER,
       turnLimits: { items: 3, bytes: 1_000_000 },
     }),
     provide(SessionTokens, tokens),

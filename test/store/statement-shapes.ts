@@ -42,16 +42,21 @@ export function readTexts(of: AnyTable): readonly string[] {
   const values = [sampleRow(of)];
   const uniques: readonly (readonly string[])[] = [of.key, ...of.unique];
   const reads: StoreRead[] = [
-    { read: 'keys', table: of, keys: values },
-    ...uniques.map((unique) => ({ read: 'lookup', table: of, unique, values }) as const),
+    ...budgetsOf(of).flatMap((budgetBytes) => [
+      { read: 'keys', table: of, keys: values, budgetBytes } as const,
+      ...uniques.map((unique) => ({ read: 'lookup', table: of, unique, values, budgetBytes }) as const),
+    ]),
     ...(of.order === undefined ? [] : ranges(of)),
   ];
   return reads.map((read) => planRead(read).statement.text);
 }
 
+const budgetsOf = (of: AnyTable): readonly (number | undefined)[] =>
+  of.size === undefined ? [undefined] : [undefined, 100];
+
 function ranges(of: AnyTable): readonly RangeRead[] {
   const range = { read: 'range', table: of, owner: uuid(1), after: 0, through: 9, limit: 5 } as const;
-  const budgets = of.size === undefined ? [undefined] : [undefined, 100];
+  const budgets = budgetsOf(of);
   const subsets = [undefined, ...Object.keys(of.subsets)];
   const columns = [undefined, ...Object.keys(columnsOf(of)).map((name) => [name])];
   return budgets.flatMap((budgetBytes) =>

@@ -75,7 +75,7 @@ const saveInBatches = signedInWorkflow({
     for (const items of others) {
       const before: Progress = progress;
       progress = await workflow.turn({
-        reads: (view) => storedPlan(view, request, items),
+        reads: (view) => storedPlan(view, request, items, before.roomBytes),
         turn: (turn, { stored }, by) =>
           save(turn, { request, items, stored, by: memberOf(turn, by) }, before),
       });

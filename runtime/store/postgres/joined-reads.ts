@@ -1,6 +1,6 @@
 /**
  * Reads that one statement can answer together: by key or by the same unique key of the same table, whoever's rows they
- * are. A range is read alone, as each ends at a budget of its own.
+ * are. What has a budget of its own is read alone, and so is a range.
  */
 import { type AnyRow, tupleText } from '../../table.ts';
 import type { KeysRead, LookupRead, StoreRead, StoreRows } from '../store.ts';
@@ -27,7 +27,7 @@ export function joinReads(reads: readonly StoreRead[]): readonly JoinedRead[] {
   const alone: JoinedRead[] = [];
   const together = new Map<string, [Member, ...Member[]]>();
   for (const [place, read] of reads.entries()) {
-    if (read.read === 'range') {
+    if (read.read === 'range' || read.budgetBytes !== undefined) {
       alone.push(single(read, place));
       continue;
     }

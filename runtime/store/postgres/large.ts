@@ -73,7 +73,7 @@ export function wholeValue(table: AnyTable, large: LargeColumn, alias: string): 
   const joined = key.map((name) => `p.${ident(name)} = ${alias}.${ident(name)}`).join(' AND ');
   const parts = `SELECT string_agg(p."content", '' ORDER BY p."part") FROM ${ident(large.part.name)} AS p WHERE ${joined}`;
   const whole = `${alias}.${ident(large.column)}`;
-  return `CASE WHEN ${alias}.${ident(large.count)} = 0 THEN ${whole} ELSE (${parts}) END AS ${ident(large.column)}`;
+  return `CASE WHEN ${alias}.${ident(large.count)} = 0 THEN ${whole} ELSE (${parts}) END`;
 }
 
 export function keyOf(table: AnyTable, row: AnyRow): AnyRow {

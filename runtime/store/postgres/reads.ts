@@ -2,7 +2,7 @@
 import type { AnyRow, AnyTable } from '../../table.ts';
 import { ownerColumn, tupleText } from '../../table.ts';
 import { type LookupRead, type RangeRead, StoreError, type StoreRead, type StoreRows } from '../store.ts';
-import { wholeValue } from './large.ts';
+import { type LargeColumn, wholeValue } from './large.ts';
 import { layoutOf } from './layout.ts';
 import { columnsOf, ident, Parameters, type Statement, subsetPredicate, typeOf } from './sql.ts';
 
@@ -14,7 +14,7 @@ export interface PlannedRead {
 export function planRead(read: StoreRead): PlannedRead {
   switch (read.read) {
     case 'keys':
-      return matchRead(read.table, read.table.key, read.keys);
+      return matchRead(read.table, read.table.key, read.keys, read.budgetBytes);
     case 'lookup':
       return lookupRead(read);
     case 'range':
@@ -22,28 +22,72 @@ export function planRead(read: StoreRead): PlannedRead {
   }
 }
 
-function lookupRead({ table, unique, values }: LookupRead): PlannedRead {
+function lookupRead({ table, unique, values, budgetBytes }: LookupRead): PlannedRead {
   const keys: readonly (readonly string[])[] = [table.key, ...table.unique];
   if (!keys.some((columns) => columns.join() === unique.join())) {
     throw new StoreError('defect', `${unique.join(', ')} is no unique key of ${table.name}`);
   }
-  return matchRead(table, unique, values);
+  return matchRead(table, unique, values, budgetBytes);
 }
 
 /** Rows whose `by` columns equal one of `wanted`, in the order wanted, each once. */
-function matchRead(table: AnyTable, by: readonly string[], wanted: readonly AnyRow[]): PlannedRead {
+function matchRead(
+  table: AnyTable,
+  by: readonly string[],
+  wanted: readonly AnyRow[],
+  budgetBytes: number | undefined,
+): PlannedRead {
   const parameters = new Parameters();
   const arrays = by.map((column) =>
     parameters.array(typeOf(columnsOf(table), column), wanted, (row) => row[column] ?? null),
   );
   const names = by.map(ident).join(', ');
   const matches = by.map((column) => `t.${ident(column)} = w.${ident(column)}`).join(' AND ');
-  const text = `SELECT ${selectList(table, Object.keys(columnsOf(table)), 't')}
-    FROM unnest(${arrays.join(', ')}) AS w(${names}) JOIN ${ident(table.name)} AS t ON ${matches}`;
+  const from = `FROM unnest(${arrays.join(', ')}) AS w(${names}) JOIN ${ident(table.name)} AS t ON ${matches}`;
+  const { large } = layoutOf(table);
+  if (large !== undefined && budgetBytes !== undefined) {
+    return budgetedMatch(table, large, from, parameters, budgetBytes, (rows) => inOrder(by, wanted, rows));
+  }
+  const text = `SELECT ${selectList(table, Object.keys(columnsOf(table)), 't')} ${from}`;
   return {
     statement: { text, values: parameters.values },
     finish: (rows) => ({ rows: inOrder(by, wanted, rows), complete: true }),
   };
+}
+
+/** As for a range, what is beyond the budget is never fetched; but here the rest of its row is. */
+function budgetedMatch(
+  table: AnyTable,
+  large: LargeColumn,
+  from: string,
+  parameters: Parameters,
+  budgetBytes: number,
+  inOrderWanted: (rows: readonly AnyRow[]) => readonly AnyRow[],
+): PlannedRead {
+  const columns = Object.keys(columnsOf(table));
+  const carried = [...columns, large.count].map((column) => `t.${ident(column)}`).join(', ');
+  const size = `coalesce(t.${ident(sizeOf(table))}, 0)`;
+  const keys = table.key.map((column) => `t.${ident(column)}`).join(', ');
+  const small = columns.filter((column) => column !== large.column).map((column) => `t.${ident(column)}`);
+  const text = `SELECT ${small.join(', ')}, t.fits,
+      CASE WHEN t.fits THEN ${wholeValue(table, large, 't')} END AS ${ident(large.column)}
+    FROM (SELECT ${carried}, sum(${size}) OVER (ORDER BY ${keys} ROWS UNBOUNDED PRECEDING)::int8 - ${size}
+        < ${parameters.add('int8', budgetBytes)} AS fits ${from}) AS t`;
+  return {
+    statement: { text, values: parameters.values },
+    finish: (rows) => ({ rows: inOrderWanted(rows.map((row) => fitted(row, large))), complete: true }),
+  };
+}
+
+function fitted({ fits, ...row }: AnyRow, large: LargeColumn): AnyRow {
+  if (fits === true) return row;
+  const { [large.column]: _, ...rest } = row;
+  return rest;
+}
+
+function sizeOf({ name, size }: AnyTable): string {
+  if (size === undefined) throw new StoreError('defect', `table ${name} has no size`);
+  return size;
 }
 
 function inOrder(
@@ -73,15 +117,15 @@ function limitedRange(read: RangeRead): PlannedRead {
  */
 function budgetedRange(read: RangeRead, budgetBytes: number): PlannedRead {
   const { table } = read;
-  if (table.size === undefined) throw new StoreError('defect', `table ${table.name} has no size`);
+  const sizeColumn = sizeOf(table);
   if (budgetBytes < 1) throw new StoreError('defect', 'a byte budget is at least 1');
   const parameters = new Parameters();
   const { order, where } = rangeCondition(read, parameters);
   const { large } = layoutOf(table);
   const asked = rangeColumns(read);
   const counts = large !== undefined && asked.includes(large.column) ? [large.count] : [];
-  const carried = [...new Set([...asked, ...table.key, table.size, ...counts])].map(ident).join(', ');
-  const size = `coalesce(${ident(table.size)}, 0)`;
+  const carried = [...new Set([...asked, ...table.key, sizeColumn, ...counts])].map(ident).join(', ');
+  const size = `coalesce(${ident(sizeColumn)}, 0)`;
   const text = `SELECT ${selectList(table, asked, 't')}, t.available FROM (
       SELECT ${carried}, count(*) OVER () AS available,
         sum(${size}) OVER (ORDER BY ${ident(order)} ROWS UNBOUNDED PRECEDING)::int8 - ${size} AS preceding
@@ -131,7 +175,9 @@ function selectList(table: AnyTable, columns: readonly string[], alias: string):
   const { large } = layoutOf(table);
   return columns
     .map((column) =>
-      large?.column === column ? wholeValue(table, large, alias) : `${alias}.${ident(column)}`,
+      large?.column === column
+        ? `${wholeValue(table, large, alias)} AS ${ident(column)}`
+        : `${alias}.${ident(column)}`,
     )
     .join(', ');
 }

@@ -9,6 +9,7 @@ const sockets = ['test/behaviour/sockets/sockets.test.ts'];
 const collection = 'actors/collection';
 
 const quotas = ['test/attacks/quotas.test.ts'];
+const storedBytes = ['test/attacks/conflicts.test.ts'];
 
 export const mutants: readonly Mutant[] = [
   ...Object.entries({
@@ -367,5 +368,41 @@ export const mutants: readonly Mutant[] = [
     replace: 'false',
     tests: quotas,
     match: 'a full account*',
+  },
+  {
+    name: 'conflicts-without-bound',
+    harm: 'A few bytes put a whole account into memory and into one answer.',
+    file: 'actors/collection/save-items.ts',
+    find: 'bytes > 0 && storedBytes >= roomBytes',
+    replace: 'false',
+    tests: storedBytes,
+    match: 'one item sent many*',
+  },
+  {
+    name: 'conflicts-bounded-for-each-turn',
+    harm: 'An upload of many turns puts a whole account into memory.',
+    file: 'actors/collection/sync-steps.ts',
+    find: 'roomBytes: roomBytes - result.storedBytes',
+    replace: 'roomBytes',
+    tests: storedBytes,
+    match: 'the turns of one*',
+  },
+  {
+    name: 'ciphertext-that-was-not-read-is-lost',
+    harm: 'An item that brings no ciphertext loses the stored one where that was not read.',
+    file: 'actors/collection/save.ts',
+    find: '!isWhole(mine) && !fields.content && fields.deleted !== true',
+    replace: 'false',
+    tests: storedBytes,
+    match: 'what brings its own*',
+  },
+  {
+    name: 'rows-shown-by-a-rejection-are-not-read',
+    harm: 'A client that takes a stored item for new never gets the other side of the conflict.',
+    file: 'actors/collection/sync-steps.ts',
+    find: '(uuid) => isShownTaken(view, uuid)',
+    replace: '() => false',
+    tests: storedBytes,
+    match: 'of items that pass for new*',
   },
 ];

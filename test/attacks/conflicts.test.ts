@@ -1,0 +1,76 @@
+/** Uploads of a few bytes for each item that have the server put whole accounts into memory. */
+import test from 'ava';
+import type { ClientItem } from '../../actors/collection/item-fields.ts';
+import type { Device } from '../kit/device.ts';
+import { note, uuidNumber } from '../kit/items.ts';
+import { startServer, type TestServer } from '../kit/server.ts';
+
+const contentBytes = 1_000;
+const count = 20;
+/** Room for three of them. */
+const items = { storedBytesMax: 2_500 };
+const fits = 3;
+
+const uuids = Array.from({ length: count }, (_, n) => uuidNumber(n + 1));
+
+async function filled(server: TestServer): Promise<Device> {
+  const device = await server.device();
+  await device.sync({ items: uuids.map((uuid) => note({ uuid, content: 'x'.repeat(contentBytes) })) });
+  return device;
+}
+
+async function answered(device: Device, sent: readonly ClientItem[]) {
+  const { saved_items: saved, conflicts } = await device.sync({ items: sent });
+  return { saved: saved.length, conflicts: conflicts.length, conflicting: conflicts };
+}
+
+for (const [what, version] of [
+  ['that are out of date', 5],
+  ['that pass for new', 0],
+] as const) {
+  test(`of items ${what} an answer gives so much ciphertext, and the others when they are sent again`, async (t) => {
+    const device = await filled(await startServer(t, { items }));
+    let left = uuids;
+    for (let rounds = 0; left.length > 0; rounds += 1) {
+      t.true(rounds <= count / fits);
+      const sent = left.map((uuid) => note({ uuid, content: 'y', updated_at_timestamp: version }));
+      const { saved, conflicts, conflicting } = await answered(device, sent);
+      t.deepEqual([saved, conflicts], [0, Math.min(fits, left.length)]);
+      const given = conflicting.map(({ server_item: item }) => item);
+      t.true(given.every((item) => item?.content?.length === contentBytes));
+      const known = new Set(given.map((item) => item?.uuid));
+      left = left.filter((uuid) => !known.has(uuid));
+    }
+  });
+}
+
+test('one item sent many times is given no more often', async (t) => {
+  const device = await filled(await startServer(t, { items }));
+  const same = note({ uuid: uuidNumber(1), content: 'y', updated_at_timestamp: 5 });
+  t.is((await answered(device, Array(count).fill(same))).conflicts, fits);
+});
+
+test('the turns of one upload share the room', async (t) => {
+  const turnLimits = { items: 5, bytes: 1_000_000 };
+  const device = await filled(await startServer(t, { items: { ...items, turnLimits } }));
+  const sent = uuids.map((uuid) => note({ uuid, content: 'y', updated_at_timestamp: 5 }));
+  t.is((await answered(device, sent)).conflicts, fits);
+});
+
+test('what brings its own ciphertext needs no room, and what keeps the stored one loses nothing of it', async (t) => {
+  const device = await filled(await startServer(t, { items }));
+  const { retrieved_items: stored } = await device.sync({ sync_token: null });
+  const own = stored.map(({ uuid, updated_at_timestamp: version }) =>
+    note({ uuid, content: 'z'.repeat(contentBytes), updated_at_timestamp: version }),
+  );
+  const saved = (await device.sync({ items: own })).saved_items;
+  t.is(saved.length, count);
+  const without = saved.map(({ uuid, updated_at_timestamp: version }) => ({
+    ...{ uuid, content_type: 'Tag', updated_at_timestamp: version },
+  }));
+  const kept = await answered(device, without);
+  t.deepEqual([kept.saved, kept.conflicts], [fits, 0]);
+  const after = (await device.sync({ sync_token: null })).retrieved_items;
+  t.deepEqual(new Set(after.map(({ content }) => content)), new Set(['z'.repeat(contentBytes)]));
+  t.is(after.filter(({ content_type: type }) => type === 'Tag').length, fits);
+});
