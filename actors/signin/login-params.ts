@@ -150,9 +150,9 @@ async function checkFactors(
     const checked = await workflow.actors.get(User, userUuid).ask.checkFactors({
       ...{ email, workspace, code, appPassword, trustedDeviceToken, assertion, recoveryCodes },
       hasAssertion: assertionResponse !== undefined,
-      device: asked.device,
       hasEmailedCode,
       isNobody: account === undefined,
+      device: asked.device,
     });
     return 'stale' in checked ? pseudoOutcome(workflow, asked) : checked;
   } catch (error) {

@@ -225,13 +225,13 @@ export const User = contract({
     /** Someone not yet signed in waits for one of the user's devices. */
     approvalRequested: approvalSchema,
 
+    /** Likewise, for a code in a mail: sent if the account asks for codes by e-mail. */
+    mailCode: requestedCodeSchema,
     /** What the `signin` actor of its address has for the audit trail. */
     signInNoted: z.object({
       event: z.enum(['sign-in-failed', 'sign-in-approved', 'sign-in-denied']),
       from: z.object({ userAgent: z.string().nullable(), ipAddress: z.string().nullable() }),
     }),
-    /** Likewise, for a code in a mail: sent if the account asks for codes by e-mail. */
-    mailCode: requestedCodeSchema,
   },
   timers: {
     /** The next batch of what a deleted account leaves behind, after this position. */

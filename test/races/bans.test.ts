@@ -1,7 +1,7 @@
 /** Bans while the banned are busy, on three nodes, and administrators who ban each other. */
 import { createHash } from 'node:crypto';
 import test from 'ava';
-import type { Granted } from '../../actors/identity/session.ts';
+import type { SessionReply } from '../../actors/identity/session.ts';
 import type { Answer } from '../../actors/reply.ts';
 import { Signin } from '../../actors/signin/contract.ts';
 import { User } from '../../actors/user/contract.ts';
@@ -30,11 +30,14 @@ async function started() {
   return { cluster, nodes, userUuid, first: issuedBy(registered) };
 }
 
+/** What a sign-in and a refresh have in common. */
+type Opened = { readonly token: string } | Pick<SessionReply, 'session' | 'secrets'>;
+
 type World = Awaited<ReturnType<typeof started>>;
 
-function issuedBy(answer: Answer<Granted>) {
+function issuedBy(answer: Answer<Opened>) {
   if (!('ok' in answer)) throw new Error(answer.refused.message);
-  if (!('secrets' in answer.ok)) throw new Error('this is no session');
+  if (!('session' in answer.ok)) throw new Error('no session');
   const { session, secrets } = answer.ok;
   const credentials = sessionTokens.verify(session.access_token, [secrets.accessSecret]);
   if (credentials === undefined) throw new Error('the token is not one');
@@ -65,7 +68,7 @@ const banFrom = ({ actors }: Pick<ClusterNode, 'actors'>, userUuid: string) =>
 /** Whatever it led to: calls may be refused or come too late. */
 const outcomeOf = (asked: Promise<unknown>) =>
   asked.then(
-    (answer) => answer as Answer<Granted>,
+    (answer) => answer as Answer<Opened>,
     () => undefined,
   );
 

@@ -31,8 +31,8 @@ const register = ({ cluster }: World, uuid: string) =>
 
 function credentialsOf(answer: Answer<SignInReply>) {
   if (!('ok' in answer)) throw new Error(answer.refused.message);
-  if (!('session' in answer.ok)) throw new Error('this is no session');
-  const credentials = sessionTokens.verify(answer.ok.session.access_token, []);
+  const { ok } = answer;
+  const credentials = 'session' in ok ? sessionTokens.verify(ok.session.access_token, []) : undefined;
   if (credentials === undefined) throw new Error('the token is not one');
   return credentials;
 }
