@@ -29,6 +29,7 @@ async function withEmailedCodes(t: ExecutionContext, options: ServerOptions = {}
       body: { email },
       headers: { 'x-forwarded-for': address },
     });
+  // The owner is told by mail of unknown devices, too.
   const codes = () => postbox.messages.flatMap(({ text }) => /: (\d{6})$/m.exec(text)?.[1] ?? []);
   return {
     ...{ server, phone, ask, codes },
