@@ -28,7 +28,7 @@ export interface Mailbox {
 }
 
 const nameCharactersMax = 100;
-const namedMailbox = /^"?([^"<>@]*?)"?\s*<([^<>]+)>$/;
+const namedMailbox = /^"?([^"<>@\\]*?)"?\s*<([^<>]+)>$/;
 
 /** `Notes <notes@example.org>`, or the address alone. */
 export function mailbox(given: string): Mailbox | undefined {
@@ -40,7 +40,7 @@ export function mailbox(given: string): Mailbox | undefined {
 }
 
 export const mailboxText = ({ name, address }: Mailbox): string =>
-  name === '' ? address : `${name} <${address}>`;
+  name === '' ? address : `"${name}" <${address}>`;
 
 /** A line break among them would begin a header of its own. */
 export const hasControl = (text: string): boolean => /\p{Cc}|[\u2028\u2029]/u.test(text);

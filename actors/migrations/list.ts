@@ -12,6 +12,8 @@ import { mailByOrder } from './0009-mail-by-order.ts';
 import { mailByUrgent } from './0010-mail-by-urgent.ts';
 import { mailByOrdinary } from './0011-mail-by-ordinary.ts';
 import { mailSender } from './0012-mail-sender.ts';
+import { mailLog } from './0013-mail-log.ts';
+import { mailAudit } from './0014-mail-audit.ts';
 
 export const domainMigrations: readonly Migration[] = [
   account,
@@ -26,4 +28,6 @@ export const domainMigrations: readonly Migration[] = [
   mailByUrgent,
   mailByOrdinary,
   mailSender,
+  mailLog,
+  mailAudit,
 ];
