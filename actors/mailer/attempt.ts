@@ -176,7 +176,7 @@ function leasedMail(turn: Turn, lane: number, { leased }: LeasedReads): MailRow 
   return mail?.place === 'leased' ? mail : undefined;
 }
 
-const isExpired = ({ nowMs }: Turn, { expires_at }: MailRow): boolean =>
+export const isExpired = ({ nowMs }: Turn, { expires_at }: MailRow): boolean =>
   expires_at !== null && nowMs >= expires_at;
 
 const counted = (mail: MailRow): MailRow => ({ ...mail, attempts: mail.attempts + 1 });

@@ -3,6 +3,8 @@ import { command, keys, timer } from '../../runtime/command.ts';
 import { kindOf } from '../../runtime/kind.ts';
 import { UserSecrets } from '../identity/user-secrets.ts';
 import { MailSettings } from '../settings.ts';
+import { mailAdministrationCommands } from './admin/commands.ts';
+import { testsSlice } from './admin/test-mail.ts';
 import { becomeDue } from './attempt.ts';
 import { Mailer } from './contract.ts';
 import { mailSenderTable } from './daily-limit.ts';
@@ -18,9 +20,10 @@ import { sweepTimer } from './sweep.ts';
 
 export const mailer = kindOf(Mailer, {
   uses: [MailSettings, MailSender, UserSecrets],
-  slices: [queueSlice, lanesSlice, relaysSlice, relayUseSlice, logSlice],
+  slices: [queueSlice, lanesSlice, relaysSlice, relayUseSlice, logSlice, testsSlice],
   tables: [mailTable, mailSenderTable, mailLogTable, mailAuditTable],
   commands: {
+    ...mailAdministrationCommands,
     queue: queueCommand,
     recall: recallCommand,
     status: command({

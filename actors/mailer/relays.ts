@@ -74,8 +74,12 @@ export const relaysSlice = slice<RelayList>({
   initial: { relays: [], fallback: 'next-enabled', version: 0 },
 });
 
+/** Empty: that of the settings stands for it. */
+const listed = (view: View): readonly StoredRelay[] =>
+  view.use(MailSettings).mode === 'direct' ? [] : view.get(relaysSlice).relays;
+
 export function relaysOf(view: View): readonly Relay[] {
-  const { relays } = view.get(relaysSlice);
+  const relays = listed(view);
   if (relays.length > 0) return relays.map(({ relay }) => relay);
   const direct = directRelay(view.use(MailSettings));
   return direct === undefined ? [] : [direct];
@@ -111,7 +115,7 @@ export function sealCredential(turn: Turn, relayId: string, credential: string):
 
 /** In plain text; undefined where it has none, or one of another root secret. */
 export function credentialOf(view: View, { id }: Relay): string | undefined {
-  const { relays } = view.get(relaysSlice);
+  const relays = listed(view);
   if (relays.length === 0) return view.use(MailSettings).password;
   const { credential = null } = relays.find(({ relay }) => relay.id === id) ?? {};
   if (credential === null) return undefined;

@@ -12,6 +12,7 @@ import { credentialsSchema } from '../identity/session-tokens.ts';
 import { answerSchema } from '../reply.ts';
 import { signedIn } from '../signed-in.ts';
 import { bridgeTokenShapes } from './bridge/shapes.ts';
+import { emailDeliveryShapes } from './email-delivery/shapes.ts';
 import { userEventSchema } from './events.ts';
 import { factorShapes } from './factors/shapes.ts';
 import { settingShapes } from './settings/shapes.ts';
@@ -114,6 +115,7 @@ export const User = contract({
     ...subscriptionShapes,
     ...factorShapes,
     ...bridgeTokenShapes,
+    ...emailDeliveryShapes,
 
     // --- sessions ---------------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ import { AccountSettings, ItemSettings, WebAuthnSettings } from '../settings.ts'
 import { accountCommands } from './account/commands.ts';
 import { bridgeTokenCommands, bridgeTokenMap } from './bridge/bridge-tokens.ts';
 import { User } from './contract.ts';
+import { emailDeliveryCommands } from './email-delivery/commands.ts';
 import { appPasswordMap } from './factors/app-passwords.ts';
 import { approvalRequestedTell } from './factors/approvals.ts';
 import { authenticatorMap, authenticatorOfferSlice } from './factors/authenticators.ts';
@@ -65,6 +66,7 @@ export const user = kindOf(User, {
     ...factorCommands,
     ...bridgeTokenCommands,
     ...itemCommands,
+    ...emailDeliveryCommands,
     ...operatorCommands,
   },
   timers: { purge: purgeTimer },

@@ -7,6 +7,7 @@ import { type AccountRouteOptions, accountRoutes } from './accounts.ts';
 import { appPasswordRoutes } from './app-passwords.ts';
 import { type AuthenticatorRouteOptions, authenticatorRoutes } from './authenticators.ts';
 import { type BridgeTokenRouteOptions, bridgeTokenRoutes } from './bridge-tokens.ts';
+import { emailDeliveryRoutes } from './email-delivery.ts';
 import { type HealthRouteOptions, healthRoutes } from './health.ts';
 import { itemRoutes } from './items.ts';
 import { type RecoveryRouteOptions, recoveryRoutes } from './recovery.ts';
@@ -42,6 +43,7 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
     ...authenticatorRoutes(options),
     ...bridgeTokenRoutes(options),
     ...itemRoutes,
+    ...emailDeliveryRoutes,
     ...socketRoutes(options),
     descriptionRoute(() => openApiDocument(routes, options.version)),
   ];
