@@ -4,6 +4,7 @@ import {
   address,
   bytes,
   type Complete,
+  choice,
   days,
   defaultsOf,
   entriesOf,
@@ -328,6 +329,12 @@ export const mailSettings = sameOnAllNodes(
       default: 50,
       description:
         'The most mails that one account may have sent in a day to addresses other than its own. 0 is no limit.',
+    }),
+    mode: choice(['queue', 'direct'], {
+      name: 'EMAIL_DELIVERY_MODE',
+      default: 'queue',
+      description:
+        'With `direct`, the relay of the settings is the only one: administrators can test it, and neither list relays nor see the queue.',
     }),
     limits: fixed({
       /** Of all that is queued or dead, sealed. */

@@ -65,7 +65,7 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
       provide(CaptchaVerifier, captcha),
       provide(WebAuthnSettings, config.webAuthn),
       provide(MailSettings, { ...config.mail, password: secrets.smtpPassword ?? secrets.smtpPass }),
-      provide(MailSender, createMailSender({ clock })),
+      provide(MailSender, createMailSender({ clock, http })),
     ],
     store: resources.store,
     transport,

@@ -18,6 +18,7 @@ import { createReadiness, type ReadinessCheck } from '../runtime/readiness.ts';
 import { needing } from './database.ts';
 import { openGateway } from './gateway.ts';
 import { type InternalApiPlaces, openInternalApi } from './internal-api.ts';
+import { createMailCheck } from './mail-readiness.ts';
 import { createNode, createPresence, type NodeParts } from './node.ts';
 import { openResources } from './resources.ts';
 import type { ServerOptions } from './server-options.ts';
@@ -51,13 +52,13 @@ export async function startServer(options: ServerOptions, overlay = openResource
     isWakeStreamUp,
   );
 
+  const { defaultDeadlineMs } = defaultLimits;
+  const actors = createActors({ transport, clock, random, defaultDeadlineMs });
   const readiness = createReadiness(
-    { ...ofRole, transport: () => transport.isConnected },
+    { ...ofRole, transport: () => transport.isConnected, mail: createMailCheck(actors, clock) },
     clock,
     config.readyWithout,
   );
-  const { defaultDeadlineMs } = defaultLimits;
-  const actors = createActors({ transport, clock, random, defaultDeadlineMs });
   const verifyBearer = createVerifyBearer(tokens);
   const admin = createAdmin(registry, readiness, [config.adminHost, ...config.adminNames]);
   lifetime.onEnd(() => admin.close());

@@ -10,12 +10,19 @@ const localCharactersMax = 64;
 const localPart = /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 const domain = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/;
 
+/** What `domainToASCII` is asked about: of anything else it would drop some characters, line breaks among them. */
+const anyDomain = /^[\p{L}\p{M}\p{N}.-]{1,253}$/u;
+/** A number, to which an IP address would come down. */
+const numericEnd = /(^|\.)(\d+|0x[0-9a-f]*)$/i;
+
 /** The address with its domain in ASCII and lower case; undefined if this is not exactly one that mail can be sent to. */
 export function mailAddress(given: string): string | undefined {
   if (given.length > charactersMax) return undefined;
   const at = given.lastIndexOf('@');
   const local = given.slice(0, Math.max(0, at));
-  const host = domainToASCII(given.slice(at + 1)).toLowerCase();
+  const named = given.slice(at + 1);
+  if (!anyDomain.test(named) || numericEnd.test(named)) return undefined;
+  const host = domainToASCII(named).toLowerCase();
   if (local.length > localCharactersMax || !localPart.test(local) || !domain.test(host)) return undefined;
   const address = `${local}@${host}`;
   return address.length > charactersMax ? undefined : address;
@@ -28,7 +35,7 @@ export interface Mailbox {
 }
 
 const nameCharactersMax = 100;
-const namedMailbox = /^"?([^"<>@]*?)"?\s*<([^<>]+)>$/;
+const namedMailbox = /^"?([^"<>@\\]*?)"?\s*<([^<>]+)>$/;
 
 /** `Notes <notes@example.org>`, or the address alone. */
 export function mailbox(given: string): Mailbox | undefined {
@@ -40,7 +47,7 @@ export function mailbox(given: string): Mailbox | undefined {
 }
 
 export const mailboxText = ({ name, address }: Mailbox): string =>
-  name === '' ? address : `${name} <${address}>`;
+  name === '' ? address : `"${name}" <${address}>`;
 
 /** A line break among them would begin a header of its own. */
 export const hasControl = (text: string): boolean => /\p{Cc}|[\u2028\u2029]/u.test(text);

@@ -13,6 +13,7 @@
 import { keys, type PlanResults, range, type Turn, type View } from '../../runtime/command.ts';
 import type { Failure } from './contract.ts';
 import { lanesSlice, leaveLane, setMail, sleepUntil, startAgain, startLane } from './lanes.ts';
+import { logAttempt } from './log-table.ts';
 import { listenerOf, tellOutcome } from './outcome.ts';
 import {
   asMail,
@@ -24,7 +25,7 @@ import {
   readyPlace,
   writeMail,
 } from './queue-table.ts';
-import { chooseRelay, countAttempt, pauseRelay, resumeRelay } from './relay-use.ts';
+import { chooseRelay, countAttempt, goesToNext, pauseRelay, resumeRelay } from './relay-use.ts';
 import { credentialOf, type Relay } from './relays.ts';
 import type { Result } from './sender.ts';
 import { rulesOf, waitMsAfter } from './sources.ts';
@@ -37,6 +38,9 @@ const sleepMaxMs = 3_600_000;
 const readyRows = 8;
 
 export interface Taken {
+  readonly startedAtMs: number;
+  /** By id: the relays that this attempt has been through. */
+  readonly tried: readonly string[];
   readonly mail: MailRow & { readonly message_id: string; readonly content: Buffer };
   readonly relay: Relay;
   readonly credential: string | undefined;
@@ -98,7 +102,11 @@ function lease(turn: Turn, lane: number, mail: MailRow, tried: readonly string[]
     relay: relay.id,
     message_id: mail.message_id ?? `<${turn.random.uuid()}@${domainOf(relay)}>`,
   });
-  return { mail: leased as Taken['mail'], relay, credential: credentialOf(turn) };
+  return {
+    mail: leased as Taken['mail'],
+    ...{ relay, credential: credentialOf(turn, relay) },
+    ...{ startedAtMs: turn.nowMs, tried: [...tried, relay.id] },
+  };
 }
 
 const domainOf = ({ from: { address } }: Relay): string => address.slice(address.lastIndexOf('@') + 1);
@@ -110,17 +118,19 @@ export function handOver(turn: Turn, lane: number, reads: LeasedReads): void {
   writeMail(turn, mail, { ...mail, handed_over: true });
 }
 
-/** Undefined: the attempt is over. */
+/** Another relay that takes the same attempt; undefined: the attempt is over. */
 export function conclude(
   turn: Turn,
   lane: number,
-  { relay }: Taken,
+  { relay, startedAtMs, tried }: Taken,
   result: Result,
   reads: LeasedReads,
 ): Taken | undefined {
   const mail = leasedMail(turn, lane, reads);
   setMail(turn, lane, null);
   if (mail === undefined) return undefined;
+  const attempted = { queueId: mail.id, relay, source: mail.source, attempt: mail.attempts + 1, startedAtMs };
+  logAttempt(turn, attempted, result);
   if (result.result === 'unable') pauseRelay(turn, relay);
   else if (result.result !== 'uncertain') resumeRelay(turn, relay);
   switch (result.result) {
@@ -128,14 +138,17 @@ export function conclude(
       return accept(turn, mail);
     case 'rejected':
       return die(turn, mail, counted(mail), result.failure);
-    case 'unable':
-      return again(turn, mail, mail, { failure: result.failure });
-    case 'transient':
-      return retry(turn, mail, result.failure);
     case 'uncertain':
       return uncertain(turn, mail, result.failure);
+    case 'unable':
+      return next(turn, lane, mail, tried) ?? again(turn, mail, mail, { failure: result.failure });
+    case 'transient':
+      return next(turn, lane, mail, tried) ?? retry(turn, mail, result.failure);
   }
 }
+
+const next = (turn: Turn, lane: number, mail: MailRow, tried: readonly string[]): Taken | undefined =>
+  goesToNext(turn) ? lease(turn, lane, mail, tried) : undefined;
 
 export function recover(turn: Turn, lane: number, reads: LeasedReads): void {
   const mail = leasedMail(turn, lane, reads);
@@ -163,7 +176,7 @@ function leasedMail(turn: Turn, lane: number, { leased }: LeasedReads): MailRow 
   return mail?.place === 'leased' ? mail : undefined;
 }
 
-const isExpired = ({ nowMs }: Turn, { expires_at }: MailRow): boolean =>
+export const isExpired = ({ nowMs }: Turn, { expires_at }: MailRow): boolean =>
   expires_at !== null && nowMs >= expires_at;
 
 const counted = (mail: MailRow): MailRow => ({ ...mail, attempts: mail.attempts + 1 });

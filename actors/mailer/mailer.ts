@@ -3,29 +3,33 @@ import { command, keys, timer } from '../../runtime/command.ts';
 import { kindOf } from '../../runtime/kind.ts';
 import { UserSecrets } from '../identity/user-secrets.ts';
 import { MailSettings } from '../settings.ts';
+import { mailAdministrationCommands } from './admin/commands.ts';
+import { testsSlice } from './admin/test-mail.ts';
 import { becomeDue } from './attempt.ts';
 import { Mailer } from './contract.ts';
 import { mailSenderTable } from './daily-limit.ts';
 import { deliver } from './deliver.ts';
 import { lanesSlice, wakeLanes } from './lanes.ts';
+import { logSlice, mailAuditTable, mailLogTable } from './log-table.ts';
 import { queueCommand, queueTell, recallCommand, recallTell } from './queue.ts';
 import { asMail, keyOf, mailTable, queueSlice } from './queue-table.ts';
 import { relayUseSlice } from './relay-use.ts';
-import { relaysOf } from './relays.ts';
+import { isConfigured, relaysSlice } from './relays.ts';
 import { MailSender } from './sender.ts';
 import { sweepTimer } from './sweep.ts';
 
 export const mailer = kindOf(Mailer, {
   uses: [MailSettings, MailSender, UserSecrets],
-  slices: [queueSlice, lanesSlice, relayUseSlice],
-  tables: [mailTable, mailSenderTable],
+  slices: [queueSlice, lanesSlice, relaysSlice, relayUseSlice, logSlice, testsSlice],
+  tables: [mailTable, mailSenderTable, mailLogTable, mailAuditTable],
   commands: {
+    ...mailAdministrationCommands,
     queue: queueCommand,
     recall: recallCommand,
     status: command({
       ...Mailer.commands.status,
       creates: true,
-      turn: (turn) => ({ configured: relaysOf(turn).some(({ enabled }) => enabled) }),
+      turn: (turn) => ({ configured: isConfigured(turn) }),
     }),
   },
   tells: { queue: queueTell, recall: recallTell },

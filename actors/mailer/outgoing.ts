@@ -25,9 +25,10 @@ export interface Mail extends Omit<SealedMail, 'content'> {
 
 /** @throws TypeError when the recipient is not one address or the subject not one line: that is its caller's defect */
 export function sealMail(turn: Turn, { recipient, subject, text, ...rest }: Mail): SealedMail {
-  if (mailAddress(recipient) === undefined) throw new TypeError('the recipient is not one address');
+  const address = mailAddress(recipient);
+  if (address === undefined) throw new TypeError('the recipient is not one address');
   if (hasControl(subject)) throw new TypeError('the subject is not one line');
-  return { ...rest, content: sealContent(turn, rest, { recipient, subject, text }) };
+  return { ...rest, content: sealContent(turn, rest, { recipient: address, subject, text }) };
 }
 
 export function tellToSend(turn: Turn, mail: SealedMail): void {

@@ -14,7 +14,7 @@ import { countToOthers, senderPlan } from './daily-limit.ts';
 import { startLane } from './lanes.ts';
 import { tellOutcome } from './outcome.ts';
 import { asMail, keyOf, mailTable, newRow, queueSlice, writeMail } from './queue-table.ts';
-import { relaysOf } from './relays.ts';
+import { isConfigured } from './relays.ts';
 import { rulesOf } from './sources.ts';
 
 /** An hour: whoever retries is a timer, or a person who is told. */
@@ -53,7 +53,7 @@ export const queueTell = tell({
 function queue(turn: Turn, mail: SealedMail, reads: QueueReads): Queued {
   const before = asMail(reads.mail.get(keyOf(turn, mail.id)));
   if (before !== undefined) return { queued: true };
-  if (!relaysOf(turn).some(({ enabled }) => enabled)) return refusal('not-configured', fullRetryMs);
+  if (!isConfigured(turn)) return refusal('not-configured', fullRetryMs);
   if (isFull(turn, mail)) return refusal('full', fullRetryMs);
   if (rulesOf(mail.source).isToOthers) {
     const retryAfterMs = countToOthers(turn, mail.userUuid, reads);

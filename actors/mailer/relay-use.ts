@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import type { Turn, View } from '../../runtime/command.ts';
 import { slice } from '../../runtime/slice.ts';
-import { type Relay, relaysOf } from './relays.ts';
+import { isUsable, type Relay, relaysOf, relaysSlice } from './relays.ts';
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -52,17 +52,35 @@ function setUse(turn: Turn, { id }: Relay, use: Use): void {
 
 type Choice = { readonly relay: Relay } | { readonly waitUntilMs: number };
 
-/** The first that may send now, or when one may. Infinity: none of them ever will. */
+/**
+ * The first that may send now, or when one may. Infinity: none of them ever will. One that could not send at all is
+ * waited for where the policy is that no other takes its place.
+ */
 export function chooseRelay(turn: Turn, tried: readonly string[] = []): Choice {
+  const isReplaceable = goesToNext(turn);
   let waitUntilMs = Number.POSITIVE_INFINITY;
   for (const relay of relaysOf(turn)) {
-    if (!relay.enabled || tried.includes(relay.id)) continue;
+    if (!isUsable(turn, relay) || tried.includes(relay.id)) continue;
     const freeAtMs = freeAt(turn, relay);
     if (freeAtMs <= turn.nowMs) return { relay };
+    if (!isReplaceable && useOf(turn, relay).pausedUntilMs > turn.nowMs) return { waitUntilMs: freeAtMs };
     waitUntilMs = Math.min(waitUntilMs, freeAtMs);
   }
   return { waitUntilMs };
 }
+
+/** Whether a mail that one relay could not take goes to the next. */
+export const goesToNext = (turn: Turn): boolean => turn.get(relaysSlice).fallback === 'next-enabled';
+
+/** Those that are listed no more, or anew, have used nothing. */
+export function forgetUse(turn: Turn, ids: readonly string[]): void {
+  const kept = Object.entries(turn.get(relayUseSlice)).filter(([id]) => !ids.includes(id));
+  turn.set(relayUseSlice, Object.fromEntries(kept));
+}
+
+/** Whether one that is in use could not send lately. */
+export const isAnyPaused = (view: View): boolean =>
+  relaysOf(view).some((relay) => isUsable(view, relay) && useOf(view, relay).failures > 0);
 
 function freeAt(turn: Turn, relay: Relay): number {
   const { minute, inMinute, day, inDay, pausedUntilMs } = useOf(turn, relay);

@@ -1,49 +1,100 @@
-/** The relays that mail goes through, in the order in which they are tried. */
-import type { View } from '../../runtime/command.ts';
+/**
+ * The relays that mail goes through, in the order in which they are tried. Administrators list them; while the list is
+ * empty, that of the settings stands for it. A credential is sealed for its relay and goes to no other place than the one
+ * it was given for: whatever says where a relay is cannot change without the credential being given anew.
+ */
+import { z } from 'zod';
+import type { Turn, View } from '../../runtime/command.ts';
+import { slice } from '../../runtime/slice.ts';
+import { UserSecrets } from '../identity/user-secrets.ts';
 import { MailSettings } from '../settings.ts';
-import type { Mailbox } from './address.ts';
 
-export type Security = 'starttls' | 'implicit' | 'none';
-
-/** Of the settings: stands for the list while there is none. */
+/** Of the settings. */
 export const directRelayId = 'direct';
+export const relaysMax = 20;
 
-export interface RateLimit {
-  readonly perMinute: number | null;
-  readonly perDay: number | null;
+export const securities = ['starttls', 'implicit', 'none'] as const;
+export const regions = ['us', 'eu'] as const;
+export const fallbackModes = ['next-enabled', 'none'] as const;
+
+const common = {
+  id: z.string(),
+  name: z.string(),
+  enabled: z.boolean(),
+  from: z.object({ name: z.string(), address: z.string() }),
+  rateLimit: z.object({ perMinute: z.int().nullable(), perDay: z.int().nullable() }),
+};
+const smtpSchema = z.object({
+  ...common,
+  kind: z.literal('smtp'),
+  host: z.string(),
+  port: z.int(),
+  security: z.enum(securities),
+  username: z.string().nullable(),
+});
+const mailgunSchema = z.object({
+  ...common,
+  kind: z.literal('mailgun'),
+  domain: z.string(),
+  region: z.enum(regions),
+});
+const relaySchema = z.discriminatedUnion('kind', [
+  smtpSchema,
+  mailgunSchema,
+  z.object({ ...common, kind: z.literal('sendgrid') }),
+  z.object({ ...common, kind: z.literal('postmark') }),
+]);
+export type Relay = z.infer<typeof relaySchema>;
+export type SmtpRelay = z.infer<typeof smtpSchema>;
+export type HostedRelay = Exclude<Relay, SmtpRelay>;
+export const relayKinds = ['smtp', 'sendgrid', 'mailgun', 'postmark'] as const;
+
+const storedSchema = z.object({ relay: relaySchema, credential: z.instanceof(Uint8Array).nullable() });
+export interface StoredRelay {
+  readonly relay: Relay;
+  /** Sealed. */
+  readonly credential: Uint8Array | null;
 }
 
-interface AnyRelay {
-  readonly id: string;
-  readonly enabled: boolean;
-  readonly from: Mailbox;
-  readonly rateLimit: RateLimit;
+interface RelayList {
+  readonly relays: readonly StoredRelay[];
+  readonly fallback: (typeof fallbackModes)[number];
+  /** How often it was replaced. */
+  readonly version: number;
 }
-export interface SmtpRelay extends AnyRelay {
-  readonly kind: 'smtp';
-  readonly host: string;
-  readonly port: number;
-  readonly security: Security;
-  readonly username: string | null;
-}
-export type Relay = SmtpRelay;
 
-const noRateLimit: RateLimit = { perMinute: null, perDay: null };
+export const relaysSlice = slice<RelayList>({
+  name: 'relays',
+  format: 1,
+  schema: z.object({
+    relays: z.array(storedSchema).readonly(),
+    fallback: z.enum(fallbackModes),
+    version: z.int(),
+  }),
+  initial: { relays: [], fallback: 'next-enabled', version: 0 },
+});
+
+/** Empty: that of the settings stands for it. */
+const listed = (view: View): readonly StoredRelay[] =>
+  view.use(MailSettings).mode === 'direct' ? [] : view.get(relaysSlice).relays;
 
 export function relaysOf(view: View): readonly Relay[] {
+  const relays = listed(view);
+  if (relays.length > 0) return relays.map(({ relay }) => relay);
   const direct = directRelay(view.use(MailSettings));
   return direct === undefined ? [] : [direct];
 }
 
 function directRelay({ host, port, isImplicitTls, user, from }: MailSettings): SmtpRelay | undefined {
   if (host === undefined || from === undefined) return undefined;
-  const usual: Security = isLoopbackHost(host) ? 'none' : 'starttls';
+  const usual = isLoopbackHost(host) ? 'none' : 'starttls';
   return {
     id: directRelayId,
+    name: '',
     kind: 'smtp',
     enabled: true,
     from,
-    rateLimit: noRateLimit,
+    rateLimit: { perMinute: null, perDay: null },
     host,
     port,
     security: (isImplicitTls ?? port === implicitTlsPort) ? 'implicit' : usual,
@@ -56,4 +107,30 @@ export const implicitTlsPort = 465;
 /** There nobody but this machine hears what is said, and no certificate can name it. */
 export const isLoopbackHost = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(host);
 
-export const credentialOf = (view: Pick<View, 'use'>): string | undefined => view.use(MailSettings).password;
+const sealedFor = (relayId: string) => ({ userUuid: 'mailer', purpose: `relay:${relayId}` });
+
+export function sealCredential(turn: Turn, relayId: string, credential: string): Buffer {
+  return turn.use(UserSecrets).seal(sealedFor(relayId), credential, turn.random);
+}
+
+/** In plain text; undefined where it has none, or one of another root secret. */
+export function credentialOf(view: View, { id }: Relay): string | undefined {
+  const relays = listed(view);
+  if (relays.length === 0) return view.use(MailSettings).password;
+  const { credential = null } = relays.find(({ relay }) => relay.id === id) ?? {};
+  if (credential === null) return undefined;
+  try {
+    return view.use(UserSecrets).open(sealedFor(id), credential);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether it could send at all: it has what it signs in with. */
+export function isUsable(view: View, relay: Relay): boolean {
+  if (!relay.enabled) return false;
+  if (relay.kind === 'smtp' && relay.username === null) return true;
+  return credentialOf(view, relay) !== undefined;
+}
+
+export const isConfigured = (view: View): boolean => relaysOf(view).some((relay) => isUsable(view, relay));

@@ -1,8 +1,14 @@
 /** The sender of mail as the server has it: by the kind of the relay. */
+import type { OutboundHttp } from '../outbound/http.ts';
+import { createHosted } from './hosted.ts';
 import type { MailSender } from './sender.ts';
 import { createSmtp, type SmtpOptions } from './smtp.ts';
 
-export function createMailSender(options: SmtpOptions): MailSender {
+export function createMailSender(options: SmtpOptions & { readonly http: OutboundHttp }): MailSender {
   const smtp = createSmtp(options);
-  return { send: (delivery) => smtp(delivery) };
+  const hosted = createHosted(options.http);
+  return {
+    send: ({ relay, ...delivery }) =>
+      relay.kind === 'smtp' ? smtp({ ...delivery, relay }) : hosted({ ...delivery, relay }),
+  };
 }

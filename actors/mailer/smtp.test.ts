@@ -38,7 +38,15 @@ async function sent(t: ExecutionContext, server: SmtpServer, given: Sent = {}) {
   const send = createSmtp({ clock, lookup, ca: readFileSync(authority.ca, 'utf8') });
   const result = send({
     relay: {
-      ...{ id: 'one', kind: 'smtp', enabled: true, from: message.from, host: '127.0.0.1', port: server.port },
+      ...{
+        id: 'one',
+        name: '',
+        kind: 'smtp',
+        enabled: true,
+        from: message.from,
+        host: '127.0.0.1',
+        port: server.port,
+      },
       ...{ security: 'none', username: null, rateLimit: { perMinute: null, perDay: null } },
       ...relay,
     },

@@ -15,6 +15,8 @@ import { mailSender } from './0012-mail-sender.ts';
 import { auditPage } from './0013-audit-page.ts';
 import { subscriptionInvite } from './0014-subscription-invite.ts';
 import { subscriptionInviteUuid } from './0015-subscription-invite-uuid.ts';
+import { mailLog } from './0016-mail-log.ts';
+import { mailAudit } from './0017-mail-audit.ts';
 
 export const domainMigrations: readonly Migration[] = [
   account,
@@ -32,4 +34,6 @@ export const domainMigrations: readonly Migration[] = [
   auditPage,
   subscriptionInvite,
   subscriptionInviteUuid,
+  mailLog,
+  mailAudit,
 ];

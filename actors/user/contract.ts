@@ -21,6 +21,7 @@ import { signedIn } from '../signed-in.ts';
 import { adminShapes } from './admin/shapes.ts';
 import { auditShapes } from './audit/shapes.ts';
 import { bridgeTokenShapes } from './bridge/shapes.ts';
+import { emailDeliveryShapes } from './email-delivery/shapes.ts';
 import { userEventSchema } from './events.ts';
 import { factorShapes } from './factors/shapes.ts';
 import { exportShapes } from './requests/shapes.ts';
@@ -130,6 +131,7 @@ export const User = contract({
     ...bridgeTokenShapes,
     ...auditShapes,
     ...adminShapes,
+    ...emailDeliveryShapes,
 
     // --- sessions ---------------------------------------------------------------------------------------------
 

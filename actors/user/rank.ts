@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { View } from '../../runtime/command.ts';
 import { slice } from '../../runtime/slice.ts';
 import { defaultWorkspace } from '../identity/usernames.ts';
+import { refuse } from '../reply.ts';
 import { AccountSettings } from '../settings.ts';
 import { profileSlice } from './profile.ts';
 
@@ -32,3 +33,5 @@ export function isAdministrator(view: View): boolean {
   const { email, workspace } = view.get(profileSlice);
   return !hasMoved && workspace === defaultWorkspace && view.use(AccountSettings).adminEmails.has(email);
 }
+
+export const adminRequired = refuse(403, 'This needs an administrator.', 'admin-required');

@@ -20,6 +20,7 @@ import { auditSlice } from './audit/trail.ts';
 import { banSlice } from './ban.ts';
 import { bridgeTokenCommands, bridgeTokenMap } from './bridge/bridge-tokens.ts';
 import { User } from './contract.ts';
+import { emailDeliveryCommands } from './email-delivery/commands.ts';
 import { appPasswordMap } from './factors/app-passwords.ts';
 import { approvalRequestedTell } from './factors/approvals.ts';
 import { authenticatorMap, authenticatorOfferSlice } from './factors/authenticators.ts';
@@ -89,6 +90,7 @@ export const user = kindOf(User, {
     ...auditCommands,
     ...adminCommands,
     ...itemCommands,
+    ...emailDeliveryCommands,
     ...operatorCommands,
   },
   timers: { purge: purgeTimer, trimAuditTrail: trimAuditTrailTimer },

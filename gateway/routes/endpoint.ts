@@ -22,7 +22,7 @@ type Adds<Fields> = {
 };
 
 export interface Endpoint<Fields, Ok>
-  extends Pick<Route, 'path' | 'summary' | 'tag' | 'headers' | 'bodyLimit' | 'invalidMessage'> {
+  extends Pick<Route, 'path' | 'summary' | 'tag' | 'headers' | 'bodyLimit' | 'invalidMessage' | 'enveloped'> {
   readonly method: Method;
   /** One of `User.commands`. */
   readonly command: SignedInShape<Fields, Ok>;

@@ -10,6 +10,7 @@ import { auditTrailRoutes } from './audit-trail.ts';
 import { type AuthenticatorRouteOptions, authenticatorRoutes } from './authenticators.ts';
 import { type BridgeTokenRouteOptions, bridgeTokenRoutes } from './bridge-tokens.ts';
 import { type ConformanceRouteOptions, conformanceRoutes } from './conformance.ts';
+import { emailDeliveryRoutes } from './email-delivery.ts';
 import { type EmailedCodeRouteOptions, emailedCodeRoutes } from './emailed-codes.ts';
 import { type HealthRouteOptions, healthRoutes } from './health.ts';
 import { itemRoutes } from './items.ts';
@@ -59,6 +60,7 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
     ...auditTrailRoutes,
     ...adminRoutes,
     ...itemRoutes,
+    ...emailDeliveryRoutes,
     ...socketRoutes(options),
     descriptionRoute(() => openApiDocument(routes, options.version)),
   ];

@@ -13,11 +13,10 @@ import { audit } from '../audit/trail.ts';
 import { User } from '../contract.ts';
 import { isoTime } from '../iso-time.ts';
 import { UserAdministration } from '../operator-contract.ts';
-import { isAdministrator } from '../rank.ts';
+import { adminRequired, isAdministrator } from '../rank.ts';
 import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
 import { allowsFlagValue, flagNames } from './flags.ts';
 
-const adminRequired = refuse(403, 'This needs an administrator.', 'admin-required');
 const userNotFound = refuse(404, 'There is no such user.', 'user-not-found');
 const oneself = refuse(400, 'You cannot ban yourself.');
 const busy = refuse(409, 'This administrator is banning somebody. Please try again in two minutes.');

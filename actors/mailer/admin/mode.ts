@@ -1,0 +1,13 @@
+import type { View } from '../../../runtime/command.ts';
+import { type Refused, refuse } from '../../reply.ts';
+import { MailSettings } from '../../settings.ts';
+
+const notAvailable = refuse(
+  501,
+  'This server sends by its settings alone. Only the test is available.',
+  'email-delivery-not-available',
+);
+
+/** The operator wants the relay of the settings and no administration. */
+export const notInDirectMode = (view: Pick<View, 'use'>): Refused | undefined =>
+  view.use(MailSettings).mode === 'direct' ? notAvailable : undefined;

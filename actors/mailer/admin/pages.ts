@@ -1,0 +1,169 @@
+/** Pages of the queue, oldest first, and of the log, newest first. */
+import { command, keys, type PlanResults, range, type View } from '../../../runtime/command.ts';
+import { type Refused, refuse } from '../../reply.ts';
+import type { Failure } from '../contract.ts';
+import { type LogRow, logSlice, mailLogTable, type Outcome, outcomes } from '../log-table.ts';
+import { MailAdministration, queueStates } from '../operator-contract.ts';
+import { asMail, isReady, type MailRow, mailTable, queueSlice } from '../queue-table.ts';
+import { attemptsMaxOf, type MailSource, rulesOf } from '../sources.ts';
+import { notInDirectMode } from './mode.ts';
+
+const limitUsual = 50;
+const limitMax = 200;
+/** Entries of the log that one request looks through for those it wants. */
+const searchedEntries = 500;
+
+const invalidState = refuse(400, 'The state is ready, leased or dead.', 'invalid-queue-state');
+const invalidLimit = refuse(400, `The limit is 1 to ${limitMax}.`, 'invalid-limit');
+const invalidCursor = refuse(400, 'The cursor is not one of this list.', 'invalid-cursor');
+const invalidOutcome = refuse(400, `The outcome is one of ${outcomes.join(', ')}.`, 'invalid-outcome');
+
+/** The names that clients know; any other is of this server alone. */
+const shownSources: readonly string[] = [
+  'magic-link',
+  'dead-man-switch',
+  'email-reminder',
+  'published-reminder',
+  'security-notice',
+  'test',
+];
+const shownSource = (source: string): string => (shownSources.includes(source) ? source : 'other');
+
+const isoTime = (ms: number): string => new Date(ms).toISOString();
+const isoOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms));
+
+export function recordOf(mail: MailRow) {
+  const state = isReady(mail) ? ('ready' as const) : mail.place === 'leased' ? 'leased' : 'dead';
+  return {
+    id: mail.id,
+    state,
+    source: shownSource(mail.source),
+    attempts: mail.attempts,
+    maxAttempts: attemptsMaxOf(rulesOf(mail.source as MailSource)) ?? null,
+    createdAt: isoTime(mail.created_at),
+    updatedAt: isoTime(mail.updated_at),
+    nextAttemptAt: isoOrNull(mail.next_attempt_at),
+    leaseExpiresAt: isoOrNull(mail.lease_ends_at),
+    lastFailure: mail.failure,
+  };
+}
+
+interface Page {
+  readonly limit: number;
+  /** The position at which it begins. */
+  readonly from: number | undefined;
+}
+
+function pageOf(list: string, { limit, cursor }: { limit?: unknown; cursor?: unknown }): Page | Refused {
+  const wanted = limit === undefined || limit === '' ? limitUsual : Number(limit);
+  if (!Number.isInteger(wanted) || wanted < 1 || wanted > limitMax) return invalidLimit;
+  if (cursor === undefined || cursor === '') return { limit: wanted, from: undefined };
+  const [name, position] = Buffer.from(String(cursor).slice(0, 64), 'base64url').toString().split(':');
+  const from = Number(position);
+  if (name !== list || !/^\d{1,15}$/.test(position ?? '')) return invalidCursor;
+  return { limit: wanted, from };
+}
+
+const cursorOf = (list: string, position: number): string =>
+  Buffer.from(`${list}:${position}`).toString('base64url');
+
+// --- the queue -----------------------------------------------------------------------------------------------
+
+const stateOf = (state: unknown) => queueStates.find((each) => each === state);
+
+const queuePlan = (view: View, request: { state?: unknown; limit?: unknown; cursor?: unknown }) => {
+  const state = stateOf(request.state) ?? 'dead';
+  const page = pageOf(state, request);
+  const { limit, from = 0 } = 'refused' in page ? { limit: 1 } : page;
+  return {
+    mails: range(mailTable, {
+      ...{ after: from, through: view.get(queueSlice).position, limit, subset: state },
+      columns: Object.keys(mailTable.columns).filter((name) => name !== 'content') as never,
+    }),
+  };
+};
+
+export const listQueue = command({
+  ...MailAdministration.commands.listQueue,
+  creates: true,
+  reads: queuePlan,
+  turn: (view, request, { mails }: PlanResults<ReturnType<typeof queuePlan>>) => {
+    const state = stateOf(request.state);
+    const refused = notInDirectMode(view);
+    if (refused !== undefined) return refused;
+    if (state === undefined) return invalidState;
+    const page = pageOf(state, request);
+    if ('refused' in page) return page;
+    const rows = mails.rows.map((row) => asMail(row)).filter((row) => row !== undefined);
+    const last = rows.at(-1);
+    const nextCursor = mails.complete || last === undefined ? null : cursorOf(state, last.position);
+    return { ok: { records: rows.map(recordOf), nextCursor } };
+  },
+});
+
+// --- the log -------------------------------------------------------------------------------------------------
+
+const logList = 'log';
+type LogRequest = { limit?: unknown; cursor?: unknown; relayId?: unknown; outcome?: unknown };
+
+/** The positions that a request goes through, newest first. */
+function searched(view: View, request: LogRequest): readonly number[] {
+  const page = pageOf(logList, request);
+  if ('refused' in page) return [];
+  const { last, gone } = view.get(logSlice).log;
+  const first = Math.min(last, (page.from ?? last + 1) - 1);
+  const length = Math.max(0, Math.min(searchedEntries, first - gone));
+  return Array.from({ length }, (_, index) => first - index);
+}
+
+const logKey = (view: View, position: number) => ({ mailer: view.self.id, position });
+
+const logPlan = (view: View, request: LogRequest) => ({
+  entries: keys(
+    mailLogTable,
+    searched(view, request).map((position) => logKey(view, position)),
+  ),
+});
+
+export const listLog = command({
+  ...MailAdministration.commands.listLog,
+  creates: true,
+  reads: logPlan,
+  turn: (view, request, { entries }: PlanResults<ReturnType<typeof logPlan>>) => {
+    const { relayId, outcome } = request;
+    const refused = notInDirectMode(view);
+    if (refused !== undefined) return refused;
+    const page = pageOf(logList, request);
+    if ('refused' in page) return page;
+    if (outcome !== undefined && !outcomes.some((each) => each === outcome)) return invalidOutcome;
+    const found: LogRow[] = [];
+    const positions = searched(view, request);
+    let reached: number | undefined;
+    for (const position of positions) {
+      if (found.length === page.limit) break;
+      reached = position;
+      const entry = entries.get(logKey(view, position));
+      if (entry === undefined) continue;
+      const isWanted =
+        (relayId === undefined || entry.relay_id === relayId) &&
+        (outcome === undefined || entry.outcome === outcome);
+      if (isWanted) found.push(entry);
+    }
+    const isMore = reached !== undefined && reached - 1 > view.get(logSlice).log.gone;
+    const nextCursor = isMore && reached !== undefined ? cursorOf(logList, reached) : null;
+    return { ok: { entries: found.map(entryOf), nextCursor } };
+  },
+});
+
+const entryOf = (row: LogRow) => ({
+  id: String(row.position),
+  queueId: row.queue_id,
+  relayId: row.relay_id,
+  relayKind: row.relay_kind,
+  source: shownSource(row.source),
+  attempt: row.attempt,
+  outcome: row.outcome as Outcome,
+  failure: row.failure as Failure | null,
+  startedAt: isoTime(row.started_at),
+  durationMs: row.duration_ms,
+});

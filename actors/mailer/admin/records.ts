@@ -1,0 +1,69 @@
+/** What administrators do with one mail of the queue: have it tried again, or thrown away. */
+import { command, keys, type PlanResults, type View } from '../../../runtime/command.ts';
+import { refuse } from '../../reply.ts';
+import { isExpired } from '../attempt.ts';
+import { startLane } from '../lanes.ts';
+import { auditOperation } from '../log-table.ts';
+import { MailAdministration } from '../operator-contract.ts';
+import { listenerOf, tellOutcome } from '../outcome.ts';
+import { asMail, isReady, keyOf, type MailRow, mailTable, readyPlace, writeMail } from '../queue-table.ts';
+import { notInDirectMode } from './mode.ts';
+import { recordOf } from './pages.ts';
+
+const notFound = refuse(404, 'There is no such record in the queue.', 'queue-record-not-found');
+const leased = refuse(409, 'This mail is being sent.', 'queue-record-leased');
+const ineligible = refuse(409, 'This mail cannot be tried again.', 'queue-record-ineligible');
+
+const plan = (view: View, { id }: { readonly id: string }) => ({ mail: keys(mailTable, [keyOf(view, id)]) });
+
+/** What is over is shown to nobody. */
+function shown(view: View, id: string, { mail }: PlanResults<ReturnType<typeof plan>>): MailRow | undefined {
+  const row = asMail(mail.get(keyOf(view, id)));
+  return row?.place === 'accepted' || row?.place === 'recalled' ? undefined : row;
+}
+
+export const retry = command({
+  ...MailAdministration.commands.retry,
+  creates: true,
+  repeat: 'recorded',
+  reads: plan,
+  turn: (turn, { by, id }, reads) => {
+    const before = shown(turn, id, reads);
+    const refused = notInDirectMode(turn);
+    if (refused !== undefined) return refused;
+    if (before === undefined) return notFound;
+    if (before.place === 'leased') return leased;
+    const isEligible = before.place === 'dead' || before.place === 'waiting';
+    if (!isEligible || before.content === null || isExpired(turn, before)) return ineligible;
+    const mail = writeMail(turn, before, {
+      ...{ ...before, place: readyPlace(before.source), attempts: 0, handed_over: false },
+      next_attempt_at: turn.nowMs,
+    });
+    auditOperation(turn, by, 'retry', id);
+    startLane(turn);
+    return { ok: { record: recordOf(mail) } };
+  },
+});
+
+export const discard = command({
+  ...MailAdministration.commands.discard,
+  creates: true,
+  repeat: 'recorded',
+  reads: plan,
+  turn: (turn, { by, id }, reads) => {
+    const before = shown(turn, id, reads);
+    const refused = notInDirectMode(turn);
+    if (refused !== undefined) return refused;
+    if (before === undefined) return notFound;
+    if (before.place === 'leased') return leased;
+    writeMail(turn, before, { ...before, place: 'recalled', next_attempt_at: null });
+    auditOperation(turn, by, 'discard', id);
+    if (isReady(before)) {
+      const { attempts, failure } = before;
+      tellOutcome(turn, listenerOf(before.listener), {
+        ...{ id, outcome: 'dead', attempts, failure, refusal: null, nextAttemptAtMs: null },
+      });
+    }
+    return { ok: {} };
+  },
+});

@@ -1,0 +1,200 @@
+/**
+ * The list of relays as administrators see and replace it: whole, in the order of their priority.
+ *
+ * A credential is kept where a relay comes without one, and only while it would go to where it went before: whoever could
+ * change the host alone would be sent the password.
+ */
+import { z } from 'zod';
+import { command, type Turn, type View } from '../../../runtime/command.ts';
+import { isRefused, type Refused, refuse } from '../../reply.ts';
+import { mailbox, mailboxText } from '../address.ts';
+import { wakeLanes } from '../lanes.ts';
+import { auditOperation } from '../log-table.ts';
+import { MailAdministration } from '../operator-contract.ts';
+import { forgetUse } from '../relay-use.ts';
+import {
+  directRelayId,
+  fallbackModes,
+  implicitTlsPort,
+  isConfigured,
+  isLoopbackHost,
+  type Relay,
+  regions,
+  relayKinds,
+  relaysMax,
+  relaysSlice,
+  type StoredRelay,
+  sealCredential,
+  securities,
+} from '../relays.ts';
+import { notInDirectMode } from './mode.ts';
+
+const invalid = (what: string): Refused => refuse(400, what, 'invalid-relay');
+const invalidKind = refuse(
+  400,
+  'The kind of a relay is smtp, sendgrid, mailgun or postmark, and never changes.',
+  'invalid-relay-kind',
+);
+const credentialsNeeded = refuse(
+  400,
+  'A relay that is somewhere else now needs its credentials again.',
+  'relay-credentials-required',
+);
+
+const form = z.object({
+  id: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]{0,62}$/)
+    .optional(),
+  kind: z.enum(relayKinds),
+  name: z.string().max(100).optional(),
+  enabled: z.boolean().optional(),
+  from: z.string().max(400).transform(mailbox),
+  rateLimit: z.object({ perMinute: z.int().min(1).nullish(), perDay: z.int().min(1).nullish() }).nullish(),
+  host: z
+    .string()
+    .regex(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$|^[0-9a-f:]{2,45}$/i)
+    .optional(),
+  port: z.int().min(1).max(65_535).optional(),
+  security: z.enum(securities).optional(),
+  username: z.string().max(320).nullish(),
+  domain: z
+    .string()
+    .regex(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i)
+    .optional(),
+  region: z.enum(regions).optional(),
+  credentials: z
+    .object({
+      password: z.string().min(1).max(1_024).optional(),
+      apiKey: z.string().min(1).max(1_024).optional(),
+    })
+    .nullish(),
+});
+type Given = z.infer<typeof form>;
+
+export const listRelays = command({
+  ...MailAdministration.commands.listRelays,
+  creates: true,
+  turn: (view) => notInDirectMode(view) ?? { ok: viewOf(view) },
+});
+
+export const setRelays = command({
+  ...MailAdministration.commands.setRelays,
+  creates: true,
+  repeat: 'recorded',
+  turn: (turn, { by, relays, fallbackPolicy }) => {
+    const mode = z.object({ mode: z.enum(fallbackModes) }).safeParse(fallbackPolicy);
+    const refused = notInDirectMode(turn);
+    if (refused !== undefined) return refused;
+    if (!mode.success)
+      return refuse(400, 'The fallback policy is next-enabled or none.', 'invalid-fallback-policy');
+    const list = listOf(turn, relays);
+    if (isRefused(list)) return list;
+    const before = turn.get(relaysSlice);
+    const same = list.filter(({ relay }) => before.relays.some((each) => isSamePlace(each.relay, relay)));
+    const known = [...before.relays.map(({ relay }) => relay.id), directRelayId];
+    forgetUse(
+      turn,
+      known.filter((id) => !same.some(({ relay }) => relay.id === id)),
+    );
+    turn.set(relaysSlice, { relays: list, fallback: mode.data.mode, version: before.version + 1 });
+    auditOperation(turn, by, 'replace-relays', '');
+    wakeLanes(turn);
+    return { ok: viewOf(turn) };
+  },
+});
+
+function viewOf(view: View) {
+  const { relays, fallback } = view.get(relaysSlice);
+  return {
+    relays: relays.map(({ relay, credential }, priority) => ({
+      ...{ ...relay, priority, from: mailboxText(relay.from) },
+      credentialsConfigured: credential !== null,
+    })),
+    fallbackPolicy: { mode: fallback },
+    configured: isConfigured(view),
+  };
+}
+
+function listOf(turn: Turn, given: unknown): readonly StoredRelay[] | Refused {
+  if (!Array.isArray(given) || given.length > relaysMax)
+    return invalid(`There are at most ${relaysMax} relays.`);
+  const list: StoredRelay[] = [];
+  for (const each of given) {
+    const stored = storedOf(turn, each);
+    if (isRefused(stored)) return stored;
+    if (list.some(({ relay }) => relay.id === stored.relay.id)) return invalid('Two relays have one id.');
+    list.push(stored);
+  }
+  return list;
+}
+
+function storedOf(turn: Turn, given: unknown): StoredRelay | Refused {
+  const kind = z.object({ kind: z.enum(relayKinds) }).safeParse(given);
+  if (!kind.success) return invalidKind;
+  const parsed = form.safeParse(given);
+  if (!parsed.success)
+    return invalid(`A relay is not as it has to be: ${String(parsed.error.issues[0]?.path[0])}.`);
+  const relay = relayOf(turn, parsed.data);
+  if (isRefused(relay)) return relay;
+  const before = turn.get(relaysSlice).relays.find((each) => each.relay.id === relay.id);
+  if (before !== undefined && before.relay.kind !== relay.kind) return invalidKind;
+  const credential = credentialFor(turn, relay, before, parsed.data.credentials);
+  return isRefused(credential) ? credential : { relay, credential };
+}
+
+function relayOf(turn: Turn, given: Given): Relay | Refused {
+  const { id = `relay-${turn.random.uuid().slice(0, 8)}`, name = '', enabled = true, from } = given;
+  if (id === directRelayId) return invalid('This id is that of the relay of the settings.');
+  if (from === undefined) return invalid('The sender is one address, alone or as Name <address>.');
+  const { perMinute = null, perDay = null } = given.rateLimit ?? {};
+  const common = { id, name, enabled, from, rateLimit: { perMinute, perDay } };
+  switch (given.kind) {
+    case 'smtp':
+      return smtpOf(common, given);
+    case 'mailgun':
+      if (given.domain === undefined) return invalid('A relay of Mailgun has a domain.');
+      return { ...common, kind: 'mailgun', domain: given.domain.toLowerCase(), region: given.region ?? 'us' };
+    default:
+      return { ...common, kind: given.kind };
+  }
+}
+
+type Common = Pick<Relay, 'id' | 'name' | 'enabled' | 'from' | 'rateLimit'>;
+
+function smtpOf(common: Common, { host, security = 'starttls', username, ...given }: Given): Relay | Refused {
+  if (host === undefined) return invalid('A relay of SMTP has a host.');
+  if (security === 'none' && !isLoopbackHost(host)) {
+    return invalid('Only a relay on this machine may do without TLS.');
+  }
+  const port = given.port ?? (security === 'implicit' ? implicitTlsPort : 587);
+  return { ...common, kind: 'smtp', host: host.toLowerCase(), port, security, username: username || null };
+}
+
+function credentialFor(
+  turn: Turn,
+  relay: Relay,
+  before: StoredRelay | undefined,
+  given: Given['credentials'],
+): Uint8Array | null | Refused {
+  if (given === null) return null;
+  if (given === undefined) {
+    const kept = before?.credential ?? null;
+    if (before === undefined || kept === null || isSamePlace(before.relay, relay)) return kept;
+    return credentialsNeeded;
+  }
+  const text = relay.kind === 'smtp' ? given.password : given.apiKey;
+  if (text === undefined) return invalid('The credentials are a password for SMTP, else an apiKey.');
+  return sealCredential(turn, relay.id, text);
+}
+
+/** Whether what signs in to one would reach the other, as the same user. */
+function isSamePlace(one: Relay, other: Relay): boolean {
+  const placeOf = (relay: Relay) => {
+    const { id, kind } = relay;
+    if (kind === 'smtp') return [id, kind, relay.host, relay.port, relay.security, relay.username];
+    if (kind === 'mailgun') return [id, kind, relay.domain, relay.region];
+    return [id, kind];
+  };
+  return JSON.stringify(placeOf(one)) === JSON.stringify(placeOf(other));
+}

@@ -1,0 +1,101 @@
+/**
+ * The mail by which an administrator tries a relay: a fixed text, outside the queue, and answered by what became of it in
+ * one word. It counts for the relay's rate, and an administrator may not send many.
+ */
+import { z } from 'zod';
+import { type Turn, type Workflow, workflow } from '../../../runtime/command.ts';
+import { slice } from '../../../runtime/slice.ts';
+import { type Refused, refuse } from '../../reply.ts';
+import { mailAddress } from '../address.ts';
+import { auditOperation, logAttempt, outcomeOf } from '../log-table.ts';
+import { MailAdministration } from '../operator-contract.ts';
+import { countAttempt } from '../relay-use.ts';
+import { credentialOf, isUsable, type Relay, relaysOf } from '../relays.ts';
+import { MailSender, type Result } from '../sender.ts';
+
+const minuteMs = 60_000;
+const testsPerMinute = 10;
+/** Within what the administrator waits for an answer. */
+const timeoutMs = 18_000;
+
+const invalidRecipient = refuse(400, 'The recipient is one e-mail address.', 'invalid-recipient');
+const noSuchRelay = refuse(404, 'There is no such relay.', 'relay-not-found');
+const nothingConfigured = refuse(409, 'No relay is set up.', 'email-delivery-not-configured');
+
+/** The times of the last tests. */
+export const testsSlice = slice<readonly number[]>({
+  name: 'tests',
+  format: 1,
+  schema: z.array(z.number()),
+  initial: [],
+});
+
+interface Test {
+  readonly relay: Relay;
+  readonly credential: string | undefined;
+  readonly recipient: string;
+  readonly messageId: string;
+  readonly startedAtMs: number;
+}
+
+export const testMail = workflow({
+  ...MailAdministration.commands.test,
+  creates: true,
+  run: async (steps, asked) => {
+    const test = await steps.turn({ turn: (turn) => begin(turn, asked), recorded: true });
+    if ('refused' in test) return test;
+    const result = await send(steps, test);
+    await steps.turn({ turn: (turn) => logAttempt(turn, { ...test, ...oneTest }, result) });
+    const { id, kind } = test.relay;
+    return { ok: { accepted: result.result === 'sent', relay: { id, kind }, outcome: outcomeOf(result) } };
+  },
+});
+
+const oneTest = { queueId: null, source: 'test', attempt: 1 };
+
+function begin(
+  turn: Turn,
+  { by, recipient, relayId }: { readonly by: string; recipient?: unknown; relayId?: unknown },
+): Test | Refused {
+  const address = typeof recipient === 'string' ? mailAddress(recipient) : undefined;
+  if (address === undefined) return invalidRecipient;
+  const relays = relaysOf(turn);
+  const relay =
+    relayId === undefined || relayId === null
+      ? relays.find((each) => isUsable(turn, each))
+      : relays.find(({ id }) => id === relayId);
+  if (relay === undefined) return relayId === undefined || relayId === null ? nothingConfigured : noSuchRelay;
+  const recent = turn.get(testsSlice).filter((atMs) => atMs > turn.nowMs - minuteMs);
+  const [first = 0] = recent;
+  if (recent.length >= testsPerMinute) return tooMany(first + minuteMs - turn.nowMs);
+  turn.set(testsSlice, [...recent, turn.nowMs]);
+  countAttempt(turn, relay);
+  auditOperation(turn, by, 'test', relay.id);
+  const domain = relay.from.address.split('@')[1];
+  return {
+    ...{ relay, credential: credentialOf(turn, relay), recipient: address, startedAtMs: turn.nowMs },
+    messageId: `<${turn.random.uuid()}@${domain}>`,
+  };
+}
+
+const tooMany = (retryAfterMs: number): Refused => ({
+  refused: {
+    ...{ status: 429, tag: 'too-many-tests', message: `There are ${testsPerMinute} tests in a minute.` },
+    retryAfterMs,
+  },
+});
+
+function send(
+  steps: Workflow,
+  { relay, credential, recipient, messageId, startedAtMs }: Test,
+): Promise<Result> {
+  return steps.use(MailSender).send({
+    ...{ relay, credential, timeoutMs, signal: new AbortController().signal },
+    message: {
+      ...{ from: relay.from, recipient, messageId, dateMs: startedAtMs },
+      subject: 'A test of mail',
+      text: 'An administrator of your notes server has sent this to see whether mail arrives.\n',
+    },
+    handOver: async () => {},
+  });
+}

@@ -1,0 +1,128 @@
+/**
+ * Sending one mail through a hosted relay: one HTTP request to a host that is written here. Whatever could rewrite the
+ * links of a mail or tell who has opened it is turned off.
+ */
+import { OutboundError, type OutboundHttp, type OutboundRequest } from '../outbound/http.ts';
+import { mailboxText } from './address.ts';
+import type { HostedRelay } from './relays.ts';
+import type { Delivery, Message, Result } from './sender.ts';
+
+const timeoutMs = 15_000;
+const answerBytesMax = 65_536;
+
+export type HostedDelivery = Delivery & { readonly relay: HostedRelay };
+type Request = Pick<OutboundRequest, 'url' | 'headers' | 'body'>;
+
+export const createHosted =
+  (http: OutboundHttp) =>
+  async ({
+    relay,
+    credential = '',
+    message,
+    handOver,
+    signal,
+    ...delivery
+  }: HostedDelivery): Promise<Result> => {
+    const request = requestOf(relay, credential, message);
+    await handOver();
+    try {
+      const { status } = await http.send({
+        destination: 'fixed',
+        method: 'POST',
+        ...request,
+        ...{ answerBytesMax, signal, timeoutMs: Math.min(timeoutMs, delivery.timeoutMs) },
+      });
+      return resultOf(status);
+    } catch (error) {
+      if (!(error instanceof OutboundError)) throw error;
+      if (error.mayHaveArrived) return { result: 'uncertain', failure: 'timeout' };
+      return { result: 'unable', failure: error.failure === 'timeout' ? 'timeout' : 'connection' };
+    }
+  };
+
+function resultOf(status: number): Result {
+  if (status >= 200 && status < 300) return { result: 'sent' };
+  if (status === 429) return { result: 'unable', failure: 'rate-limited' };
+  if (status === 401 || status === 403) return { result: 'unable', failure: 'authentication' };
+  if (status >= 500) return { result: 'transient', failure: 'provider' };
+  return { result: 'rejected', failure: 'rejected' };
+}
+
+function requestOf(relay: HostedRelay, key: string, message: Message): Request {
+  switch (relay.kind) {
+    case 'sendgrid':
+      return sendgrid(key, message);
+    case 'mailgun':
+      return mailgun(relay, key, message);
+    case 'postmark':
+      return postmark(key, message);
+  }
+}
+
+const autoSubmitted = 'auto-generated';
+const json = (body: unknown) => JSON.stringify(body);
+
+function sendgrid(key: string, { from, recipient, subject, text, messageId }: Message): Request {
+  return {
+    url: 'https://api.sendgrid.com/v3/mail/send',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: json({
+      personalizations: [{ to: [{ email: recipient }] }],
+      from: { email: from.address, ...(from.name !== '' && { name: from.name }) },
+      subject,
+      content: [{ type: 'text/plain', value: text }],
+      headers: { 'Message-ID': messageId, 'Auto-Submitted': autoSubmitted },
+      tracking_settings: {
+        click_tracking: { enable: false, enable_text: false },
+        open_tracking: { enable: false },
+        subscription_tracking: { enable: false },
+      },
+    }),
+  };
+}
+
+type Mailgun = Extract<HostedRelay, { kind: 'mailgun' }>;
+
+function mailgun({ domain, region }: Mailgun, key: string, message: Message): Request {
+  const host = region === 'eu' ? 'api.eu.mailgun.net' : 'api.mailgun.net';
+  return {
+    url: `https://${host}/v3/${domain}/messages`,
+    headers: {
+      authorization: `Basic ${Buffer.from(`api:${key}`).toString('base64')}`,
+      'content-type': 'application/x-www-form-urlencoded',
+    },
+    body: new URLSearchParams({
+      from: mailboxText(message.from),
+      to: message.recipient,
+      subject: message.subject,
+      text: message.text,
+      'h:Message-Id': message.messageId,
+      'h:Auto-Submitted': autoSubmitted,
+      'o:tracking': 'no',
+    }).toString(),
+  };
+}
+
+function postmark(key: string, { from, recipient, subject, text, messageId }: Message): Request {
+  return {
+    url: 'https://api.postmarkapp.com/email',
+    headers: {
+      'x-postmark-server-token': key,
+      'content-type': 'application/json',
+      accept: 'application/json',
+    },
+    body: json({
+      From: mailboxText(from),
+      To: recipient,
+      Subject: subject,
+      TextBody: text,
+      Headers: [
+        { Name: 'Message-ID', Value: messageId },
+        { Name: 'X-PM-KeepID', Value: 'true' },
+        { Name: 'Auto-Submitted', Value: autoSubmitted },
+      ],
+      TrackOpens: false,
+      TrackLinks: 'None',
+    }),
+  };
+}

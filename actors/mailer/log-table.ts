@@ -1,0 +1,135 @@
+/** What administrators see of attempts, and what stays of what they did: no recipient, no text, no relay's words. */
+import { z } from 'zod';
+import type { Turn } from '../../runtime/command.ts';
+import { slice } from '../../runtime/slice.ts';
+import { type RowOf, table } from '../../runtime/table.ts';
+import type { Failure } from './contract.ts';
+import type { Relay } from './relays.ts';
+import type { Result } from './sender.ts';
+
+/** Entries without a gap: each has the next position, and the oldest go first. */
+export const mailLogTable = table({
+  name: 'mail_log',
+  columns: {
+    mailer: 'text',
+    position: 'int8',
+    queue_id: 'text?',
+    relay_id: 'text',
+    relay_kind: 'text',
+    source: 'text',
+    attempt: 'int8',
+    outcome: 'text',
+    failure: 'text?',
+    started_at: 'int8',
+    duration_ms: 'int8',
+  },
+  key: ['mailer', 'position'],
+});
+export type LogRow = RowOf<typeof mailLogTable>;
+
+/** Operation, target, time and who: nothing of what was changed. Likewise without a gap. */
+export const mailAuditTable = table({
+  name: 'mail_audit',
+  columns: {
+    mailer: 'text',
+    position: 'int8',
+    user_uuid: 'text',
+    operation: 'text',
+    target: 'text',
+    at: 'int8',
+  },
+  key: ['mailer', 'position'],
+});
+
+/** The last of each, and how many before it are gone. */
+const span = z.object({ last: z.int(), gone: z.int() });
+type Span = z.infer<typeof span>;
+
+export const logSlice = slice<{ readonly log: Span; readonly audit: Span }>({
+  name: 'log',
+  format: 1,
+  schema: z.object({ log: span, audit: span }),
+  initial: { log: { last: 0, gone: 0 }, audit: { last: 0, gone: 0 } },
+});
+
+const entriesMax = 10_000;
+/** An entry removes at most so many old ones: one would do while the limit is the same. */
+const removedPerEntry = 2;
+
+export const outcomes = [
+  'sent',
+  'rejected',
+  'transient-failure',
+  'permanent-failure',
+  'rate-limited',
+] as const;
+export type Outcome = (typeof outcomes)[number];
+
+export function outcomeOf(result: Result): Outcome {
+  switch (result.result) {
+    case 'sent':
+    case 'rejected':
+      return result.result;
+    case 'unable':
+      if (result.failure === 'rate-limited') return 'rate-limited';
+      return ['authentication', 'provider'].includes(result.failure)
+        ? 'permanent-failure'
+        : 'transient-failure';
+    default:
+      return 'transient-failure';
+  }
+}
+
+export const failureOf = (result: Result): Failure | null =>
+  result.result === 'sent' ? null : result.failure;
+
+interface Attempted {
+  readonly queueId: string | null;
+  readonly relay: Relay;
+  readonly source: string;
+  readonly attempt: number;
+  readonly startedAtMs: number;
+}
+
+export function logAttempt(turn: Turn, attempted: Attempted, result: Result): void {
+  const spans = turn.get(logSlice);
+  const position = spans.log.last + 1;
+  turn.put(mailLogTable, {
+    mailer: turn.self.id,
+    position,
+    queue_id: attempted.queueId,
+    relay_id: attempted.relay.id,
+    relay_kind: attempted.relay.kind,
+    source: attempted.source,
+    attempt: attempted.attempt,
+    outcome: outcomeOf(result),
+    failure: failureOf(result),
+    started_at: attempted.startedAtMs,
+    duration_ms: Math.max(0, turn.nowMs - attempted.startedAtMs),
+  });
+  turn.set(logSlice, {
+    ...spans,
+    log: { last: position, gone: trimmed(turn, mailLogTable, { ...spans.log, last: position }) },
+  });
+}
+
+/** In the turn, and so in the commit, of what it tells of. */
+export function auditOperation(turn: Turn, userUuid: string, operation: string, target: string): void {
+  const spans = turn.get(logSlice);
+  const position = spans.audit.last + 1;
+  turn.put(mailAuditTable, {
+    ...{ mailer: turn.self.id, position, user_uuid: userUuid, operation, target, at: turn.nowMs },
+  });
+  turn.set(logSlice, {
+    ...spans,
+    audit: { last: position, gone: trimmed(turn, mailAuditTable, { ...spans.audit, last: position }) },
+  });
+}
+
+function trimmed(turn: Turn, of: typeof mailLogTable | typeof mailAuditTable, { last, gone }: Span): number {
+  const until = Math.min(last - entriesMax, gone + removedPerEntry);
+  for (let position = gone + 1; position <= until; position += 1) {
+    turn.remove<typeof mailLogTable>(of as typeof mailLogTable, { mailer: turn.self.id, position });
+  }
+  return Math.max(gone, until);
+}

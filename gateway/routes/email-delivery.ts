@@ -1,0 +1,70 @@
+/** The administration of mail (docs/protocol/email-delivery.md). */
+import { User } from '../../actors/user/contract.ts';
+import type { AnyRoute } from '../http/route.ts';
+import { endpoint } from './endpoint.ts';
+
+const base = '/v1/admin/email-delivery';
+const common = { tag: 'Email delivery administration', enveloped: false } as const;
+/** Of every one of them: no administrator; no administration; no mailer at the moment. */
+const always = [403, 501, 503];
+
+export const emailDeliveryRoutes: readonly AnyRoute[] = [
+  endpoint({
+    ...common,
+    method: 'GET',
+    path: `${base}/relays`,
+    command: User.commands.listMailRelays,
+    summary: 'The relays that mail goes through, without their credentials.',
+    refusals: always,
+  }),
+  endpoint({
+    ...common,
+    method: 'PUT',
+    path: `${base}/relays`,
+    command: User.commands.setMailRelays,
+    summary: 'Replaces the whole list of relays.',
+    refusals: [...always, 400],
+  }),
+  endpoint({
+    ...common,
+    method: 'POST',
+    path: `${base}/test`,
+    command: User.commands.testMail,
+    summary: 'Sends a fixed text through a relay, and says what became of it.',
+    refusals: [...always, 400, 404, 409, 429],
+  }),
+  endpoint({
+    ...common,
+    method: 'GET',
+    path: `${base}/queue`,
+    command: User.commands.listMailQueue,
+    summary: 'The mails of one state of the queue, without what they say and to whom.',
+    refusals: [...always, 400],
+  }),
+  endpoint({
+    ...common,
+    method: 'GET',
+    path: `${base}/logs`,
+    command: User.commands.listMailLog,
+    summary: 'The attempts to send mail, the newest first.',
+    refusals: [...always, 400],
+  }),
+  endpoint({
+    ...common,
+    method: 'POST',
+    path: `${base}/queue/:id/retry`,
+    command: User.commands.retryMail,
+    status: 202,
+    summary: 'Has a mail tried again at once.',
+    refusals: [...always, 404, 409],
+  }),
+  endpoint({
+    ...common,
+    method: 'DELETE',
+    path: `${base}/queue/:id`,
+    command: User.commands.discardMail,
+    status: 204,
+    summary: 'Throws a mail away.',
+    refusals: [...always, 404, 409],
+  }),
+];
