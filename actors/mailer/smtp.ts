@@ -110,7 +110,8 @@ export async function compose({
   dateMs,
 }: Message): Promise<Buffer> {
   const composer = new MailComposer({
-    from,
+    // It writes into what it is given.
+    from: { ...from },
     to: { name: '', address: recipient },
     subject,
     text,
