@@ -1,9 +1,11 @@
 /** A stolen bridge token: what it can reach, and what ends it. */
 import test, { type ExecutionContext } from 'ava';
+import { z } from 'zod';
 import type { SignedInShape } from '../../actors/signed-in.ts';
 import { User } from '../../actors/user/contract.ts';
 import { challengeOf, headerSessions, signIn, statusOf, tokensOf } from '../kit/account.ts';
 import { Device } from '../kit/device.ts';
+import { sampleOf } from '../kit/samples.ts';
 import { sessionTokens, startServer } from '../kit/server.ts';
 
 const tokens = '/v1/mcp-tokens';
@@ -34,13 +36,15 @@ test('a bridge that may write items may do nothing else that writes', async (t) 
     string,
     (request: object) => Promise<{ refused?: { status: number; message: string } }>
   >;
-  const shapes: readonly (readonly [string, object])[] = Object.entries(User.commands);
-  const writing = shapes.filter(
-    ([, shape]) => (shape as SignedInShape<unknown, unknown>).access === 'writes',
-  );
+  const shapes = Object.entries(User.commands) as unknown as readonly (readonly [
+    string,
+    SignedInShape<unknown, unknown>,
+  ])[];
+  const writing = shapes.filter(([, { access }]) => access === 'writes');
   t.true(writing.length > 15);
-  for (const [name] of writing) {
-    const answer = await user[name]?.({ credentials, userUuid, name: '' });
+  for (const [name, { fields }] of writing) {
+    const sample = sampleOf(z.toJSONSchema(fields, { io: 'input', unrepresentable: 'any' })) as object;
+    const answer = await user[name]?.({ ...sample, credentials, userUuid });
     t.like(answer?.refused, { status: 403, message: 'A bridge may only change items.' }, name);
   }
 });
