@@ -789,6 +789,22 @@ setting(
   },
 );
 
+setting(
+  'AUDIT_TRAIL_DAYS',
+  'is how long an audit trail tells of an event',
+  { AUDIT_TRAIL_DAYS: '1', ACCESS_TOKEN_AGE: String(10 * 86_400), REFRESH_TOKEN_AGE: String(20 * 86_400) },
+  async (t, server) => {
+    const device = new Device(server, await register(server));
+    const trail = async () =>
+      (await device.call('GET', `/v1/users/${device.account.userUuid}/audit-trail`)).body.events.length;
+    for (const left of [1, 0]) {
+      await server.clock.leap(dayMs * 0.75);
+      await server.advance(60_000);
+      t.is(await trail(), left);
+    }
+  },
+);
+
 test('no setting that bears on security is without such a test', (t) => {
   const groups = ['Sessions', 'Signing in', 'Accounts', 'Browsers', 'Access and limits'];
   const all = everySetting({ settings, secretSettings });
