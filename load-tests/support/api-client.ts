@@ -10,10 +10,29 @@ export interface Account {
 
 export const headerSessions = '20200115';
 
-export async function post(url: string, path: string, body: unknown, token?: string): Promise<unknown> {
+export const post = (url: string, path: string, body: unknown, token?: string): Promise<unknown> =>
+  send(url, 'POST', path, token, body);
+
+/** As a signed-in user. */
+export const ask = (
+  url: string,
+  method: string,
+  path: string,
+  { accessToken }: Account,
+  body?: unknown,
+): Promise<unknown> => send(url, method, path, accessToken, body);
+
+async function send(
+  url: string,
+  method: string,
+  path: string,
+  token: string | undefined,
+  body: unknown,
+): Promise<unknown> {
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   if (token !== undefined) headers['authorization'] = `Bearer ${token}`;
-  const reply = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+  const sent = body === undefined ? null : JSON.stringify(body);
+  const reply = await fetch(`${url}${path}`, { method, headers, body: sent });
   const text = await reply.text();
   if (!reply.ok) throw new Error(`${path} answered ${reply.status}: ${text.slice(0, 200)}`);
   return (JSON.parse(text) as { data: unknown }).data;
@@ -36,13 +55,17 @@ export async function register(url: string): Promise<Account> {
   return { email, password, userUuid: data.user.uuid, accessToken: data.session.access_token };
 }
 
-/** The whole path of a sign-in as clients go it: parameters with a challenge, then the password. */
-export async function signIn(url: string, account: Account): Promise<Account> {
+/** The whole path of a sign-in as clients go it: parameters with a challenge and the second factor, then the password. */
+export async function signIn(
+  url: string,
+  account: Account,
+  factor: () => object | Promise<object> = () => ({}),
+): Promise<Account> {
   const verifier = randomBytes(32).toString('hex');
   const digest = createHash('sha256').update(verifier).digest('hex');
   const challenge = Buffer.from(digest).toString('base64url');
   const who = { api: headerSessions, email: account.email };
-  await post(url, '/v2/login-params', { ...who, code_challenge: challenge });
+  await post(url, '/v2/login-params', { ...who, code_challenge: challenge, ...(await factor()) });
   const data = (await post(url, '/v2/login', {
     ...who,
     password: account.password,
