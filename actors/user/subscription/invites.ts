@@ -27,6 +27,7 @@ import { sliceMap } from '../../../runtime/slice.ts';
 import { normaliseUsername } from '../../identity/usernames.ts';
 import { mailAddress } from '../../mailer/address.ts';
 import { refuse } from '../../reply.ts';
+import { isBanned } from '../ban.ts';
 import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
@@ -149,6 +150,8 @@ export const answerInvite = command({
     if (invite.status === 'sent' ? invite.invitee !== email : !isTheirs) return {};
     if (invite.status === answer) return { subscriptionId };
     if (!isOpen(invite)) return {};
+    // It can be accepted once the ban is over.
+    if (answer === 'accepted' && isBanned(turn)) return {};
     change(turn, invite, { status: answer, inviteeUuid: userUuid });
     if (answer === 'accepted') turn.tell(User, userUuid).subscriptionShared({ inviteUuid, subscriptionId });
     return { subscriptionId };
