@@ -109,6 +109,16 @@ test('so does having a code mailed', async (t) => {
   t.deepEqual(await cost('nobody@example.org'), ofKnown);
 });
 
+test('so does looking up what was left for a recovery, by a uuid', async (t) => {
+  const { server, costOf } = await countingServer(t);
+  const known = await server.device();
+  const cost = (user_uuid: string) => costOf('/v1/account-recovery/lookup', () => ({ user_uuid }));
+  const ofKnown = await cost(known.account.userUuid);
+  t.is(ofKnown.status, 404);
+  t.deepEqual(await cost(randomUUID()), ofKnown);
+  t.false(ofKnown.statements.includes('activate'));
+});
+
 test('so does every other step of a sign-in that fails', async (t) => {
   const { server, costOf } = await countingServer(t);
   const known = await server.device();
