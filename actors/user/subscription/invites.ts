@@ -27,6 +27,7 @@ import { sliceMap } from '../../../runtime/slice.ts';
 import { normaliseUsername } from '../../identity/usernames.ts';
 import { mailAddress } from '../../mailer/address.ts';
 import { refuse } from '../../reply.ts';
+import { audit } from '../audit/trail.ts';
 import { isBanned } from '../ban.ts';
 import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
@@ -75,7 +76,7 @@ const tooManyToday = refuse(400, 'Too many invites were sent within a day. Pleas
 export const createInvite = signedInTurn({
   ...User.commands.createInvite,
   repeat: 'recorded',
-  turn: (turn, { identifier }) => {
+  turn: (turn, { identifier }, _reads, { session }) => {
     const invitee = normaliseUsername(identifier);
     const { email: inviter } = turn.get(profileSlice);
     if (mailAddress(invitee) === undefined) return notAnAddress;
@@ -96,6 +97,7 @@ export const createInvite = signedInTurn({
     turn.setEntry(inviteMap, uuid, { uuid, inviter, invitee, status: 'sent', inviteeUuid: null, ...times });
     turn.put(inviteTable, { user_uuid: turn.self.id, uuid });
     mailInvite(turn, { uuid, inviter, invitee });
+    audit(turn, 'subscription-invite-sent', session, uuid);
     return { success: true, sharedSubscriptionInvitationUuid: uuid };
   },
 });
