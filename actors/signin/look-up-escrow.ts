@@ -1,10 +1,11 @@
 /**
  * Looking up what was left for a recovery (docs/protocol/account.md, "Recovery of an account"), by only a
  * user's uuid. Every look-up is counted, right or not, whether or not the user exists, and one answer stands
- * for anything that is missing.
+ * for anything that is missing. Nor does the time tell: the account of no user is asked as well, without an activation.
  */
-import { workflow } from '../../runtime/command.ts';
+import { lookup, workflow } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
+import { accountTable } from '../identity/account-table.ts';
 import { refuse } from '../reply.ts';
 import { User } from '../user/contract.ts';
 import { Signin } from './contract.ts';
@@ -31,8 +32,12 @@ export const lookUpEscrow = workflow({
       },
     });
     if (refused !== undefined) return refused;
+    const isNobody = await workflow.turn({
+      reads: () => ({ account: lookup(accountTable, [{ user_uuid: userUuid }]) }),
+      turn: (_turn, { account }) => account.rows.length === 0,
+    });
     try {
-      const { escrow } = await workflow.actors.get(User, userUuid).ask.escrow({});
+      const { escrow } = await workflow.actors.get(User, userUuid).ask.escrow({ isNobody });
       return escrow === undefined ? unavailable : { ok: escrow };
     } catch (error) {
       if (error instanceof NotFoundError) return unavailable;

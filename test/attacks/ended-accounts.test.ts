@@ -3,6 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import { User } from '../../actors/user/contract.ts';
 import { UserAdministration } from '../../actors/user/operator-contract.ts';
 import { alice, challengeOf, refresh, register, signIn, statusOf, tokensOf } from '../kit/account.ts';
+import { mailTo, Postbox } from '../kit/postbox.ts';
 import { startServer, type TestServer } from '../kit/server.ts';
 
 const suspended = 'Your account has been suspended.';
@@ -26,6 +27,7 @@ async function wealthy(t: ExecutionContext) {
   const setting = { name: 'ACCOUNT_RECOVERY_ESCROW', value: escrow };
   t.is((await phone.call('PUT', `/v1/users/${userUuid}/settings`, { body: setting })).status, 200);
   const opened = await server.call('POST', '/v1/mcp-tokens/authenticate', { body: { token: bridge } });
+  const { token: subscriptionToken } = await made('/v1/subscription-tokens', {});
   const socketToken = await phone.socketToken();
   const sessionUuid = await phone.sessionUuid();
   const begun = 'a verifier from before';
@@ -34,7 +36,7 @@ async function wealthy(t: ExecutionContext) {
   });
   return {
     ...{ server, phone, userUuid, headerSession, browser, appPassword, bridge, trustedDevice },
-    ...{ recoveryCodes, socketToken, sessionUuid, begun, bridged: tokensOf(opened) },
+    ...{ recoveryCodes, subscriptionToken, socketToken, sessionUuid, begun, bridged: tokensOf(opened) },
   };
 }
 
@@ -68,6 +70,10 @@ async function nothingWorks(t: ExecutionContext, of: Wealthy, loginMessage: stri
   t.is((await recover(of)).status, 401);
   const lookUp = await server.call('POST', '/v1/account-recovery/lookup', { body: { user_uuid: userUuid } });
   t.is(lookUp.status, 404);
+  for (const what of ['features', 'users/subscription']) {
+    const shown = { headers: { 'x-subscription-token': of.subscriptionToken } };
+    t.is((await server.call('GET', `/v1/offline/${what}`, shown)).status, 401, what);
+  }
   const headers = { 'x-server-password': password };
   const deletion = await phone.call('DELETE', `/v1/users/${userUuid}`, { headers });
   t.true([200, 401].includes(deletion.status));
@@ -94,6 +100,29 @@ test('no credential of a banned account works, before and after a restart', asyn
   await of.server.restart();
   t.is(await statusOf(of.server, of.headerSession), '401 invalid-auth');
   t.is((await signIn(of.server)).body.error.message, suspended);
+});
+
+test('a banned account is mailed no token, and nobody accepts its invites until the ban is over', async (t) => {
+  const postbox = new Postbox();
+  const server = await startServer(t, mailTo(postbox));
+  const phone = await server.device();
+  const guest = await server.device('bob@example.org');
+  const invites = '/v1/subscription-invites';
+  const { body } = await phone.call('POST', invites, { body: { identifier: 'bob@example.org' } });
+  await server.until(() => postbox.messages.length > 0, 10_000);
+  await ban(server, phone.account.userUuid);
+  const accept = () =>
+    guest.call('POST', `${invites}/${body.sharedSubscriptionInvitationUuid}/accept`, { body: {} });
+  t.is((await accept()).status, 400);
+  const mail = () => server.call('POST', '/v1/offline/subscription-tokens', { body: { email: alice.email } });
+  t.is((await mail()).status, 200);
+  await server.advance(60_000);
+  t.is(postbox.messages.length, 1);
+
+  await ban(server, phone.account.userUuid, false);
+  t.deepEqual((await accept()).body, { success: true });
+  await mail();
+  await server.until(() => postbox.messages.length > 1, 10_000);
 });
 
 test('the sockets of a banned account are closed at once', async (t) => {

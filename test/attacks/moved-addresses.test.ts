@@ -4,17 +4,9 @@ import test from 'ava';
 import { generateSync } from 'otplib';
 import { alice, challengeOf, newAlice, register } from '../kit/account.ts';
 import type { Device } from '../kit/device.ts';
-import { signinKeys, startServer, type TestServer } from '../kit/server.ts';
+import { startServer, type TestServer, unknownAddress } from '../kit/server.ts';
 
-const newEmail = newAddress();
-
-/** One that nobody has, and that nobody is asked for a second factor at. */
-function newAddress(): string {
-  for (let number = 0; ; number += 1) {
-    const email = `moved-${number}@example.org`;
-    if (signinKeys.pseudoFactor({ email, workspace: 'default' }) === undefined) return email;
-  }
-}
+const newEmail = unknownAddress();
 
 async function withTotp(server: TestServer): Promise<Device> {
   const phone = await server.device();

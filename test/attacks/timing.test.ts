@@ -8,7 +8,7 @@ import { generateSync } from 'otplib';
 import { challengeOf, headerSessions } from '../kit/account.ts';
 import type { Device } from '../kit/device.ts';
 import { SecurityKey } from '../kit/security-key.ts';
-import { signinKeys, startServer, type TestServer } from '../kit/server.ts';
+import { startServer, type TestServer, unknownAddress } from '../kit/server.ts';
 
 type Factor = 'totp' | 'security-key' | 'emailed-code' | undefined;
 
@@ -58,13 +58,6 @@ async function countingServer(t: ExecutionContext) {
   return { server, costOf };
 }
 
-function unknownWith(factor: Factor): string {
-  for (let index = 0; ; index += 1) {
-    const email = `nobody-${index}@example.org`;
-    if (signinKeys.pseudoFactor({ email, workspace: 'default' }) === factor) return email;
-  }
-}
-
 async function turnOn(server: TestServer, device: Device, factor: Factor): Promise<void> {
   if (factor === 'totp') {
     const path = `/v1/users/${device.account.userUuid}`;
@@ -100,7 +93,7 @@ for (const factor of [undefined, 'totp', 'security-key', 'emailed-code'] as cons
       const cost = (email: string) =>
         costOf('/v2/login-params', () => ({ email, code_challenge: challengeOf(randomUUID()), ...given }));
       const ofKnown = await cost(known.account.email);
-      t.deepEqual(await cost(unknownWith(factor)), ofKnown, JSON.stringify(given));
+      t.deepEqual(await cost(unknownAddress(factor)), ofKnown, JSON.stringify(given));
       t.false(ofKnown.statements.includes('activate'));
     }
   });
@@ -114,6 +107,16 @@ test('so does having a code mailed', async (t) => {
   const ofKnown = await cost(known.account.email);
   t.is(ofKnown.status, 200);
   t.deepEqual(await cost('nobody@example.org'), ofKnown);
+});
+
+test('so does looking up what was left for a recovery, by a uuid', async (t) => {
+  const { server, costOf } = await countingServer(t);
+  const known = await server.device();
+  const cost = (user_uuid: string) => costOf('/v1/account-recovery/lookup', () => ({ user_uuid }));
+  const ofKnown = await cost(known.account.userUuid);
+  t.is(ofKnown.status, 404);
+  t.deepEqual(await cost(randomUUID()), ofKnown);
+  t.false(ofKnown.statements.includes('activate'));
 });
 
 test('so does every other step of a sign-in that fails', async (t) => {

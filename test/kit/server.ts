@@ -62,6 +62,15 @@ export interface ServerOptions extends DomainOptions {
 
 const keyring = createKeyring(Buffer.alloc(32, 7));
 export const signinKeys = createSigninKeys(keyring);
+
+/** An address that nobody has, at which this factor is made up: none at about half of them. */
+export function unknownAddress(factor?: ReturnType<SigninKeys['pseudoFactor']>): string {
+  for (let index = 0; ; index += 1) {
+    const email = `nobody-${index}@example.org`;
+    if (signinKeys.pseudoFactor({ email, workspace: 'default' }) === factor) return email;
+  }
+}
+
 export const bridgeTokens = createBridgeTokens(keyring);
 export const subscriptionTokens = createSubscriptionTokens(keyring);
 export const sessionTokens: SessionTokens = createSessionTokens(keyring.derive('session-token'));

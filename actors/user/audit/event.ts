@@ -34,6 +34,8 @@ export const auditEventNames = [
   'bridge-token-made',
   'bridge-token-used',
   'bridge-token-deleted',
+  'subscription-invite-sent',
+  'data-exported',
   'banned',
   'unbanned',
   'made-administrator',

@@ -3,21 +3,24 @@
  * ciphertext under a code that is never sent here. Stored as a setting, and removed by every change of
  * credentials.
  */
-import { sharedRead } from '../../../runtime/command.ts';
+import { type View, workflow } from '../../../runtime/command.ts';
 import { isBanned } from '../ban.ts';
 import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
 import { settingValue } from '../settings/stored.ts';
 
-export const escrow = sharedRead({
+export const escrow = workflow({
   ...User.commands.escrow,
-  answer: (view) => {
-    const { state, email, workspace } = view.get(profileSlice);
-    const text = settingValue(view, 'ACCOUNT_RECOVERY_ESCROW');
-    if (state !== 'active' || isBanned(view) || text === null || !isOfPresentForm(text)) return {};
-    return { escrow: { escrow: text, identifier: email, workspace_identifier: workspace } };
-  },
+  // An unknown user is asked too, for the time it takes, and answered without an activation.
+  run: async (workflow, { isNobody }) => (isNobody ? {} : workflow.turn({ turn: usable })),
 });
+
+function usable(view: View) {
+  const { state, email, workspace } = view.get(profileSlice);
+  const text = settingValue(view, 'ACCOUNT_RECOVERY_ESCROW');
+  if (state !== 'active' || isBanned(view) || text === null || !isOfPresentForm(text)) return {};
+  return { escrow: { escrow: text, identifier: email, workspace_identifier: workspace } };
+}
 
 /** The first form was protected only by the password, so it is never handed out without it. */
 function isOfPresentForm(text: string): boolean {

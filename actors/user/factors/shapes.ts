@@ -126,7 +126,7 @@ export const factorShapes = {
     ]),
   },
   /** What was left for a recovery; undefined if there is nothing usable. */
-  escrow: { request: nothing, reply: z.object({ escrow: escrowSchema.optional() }) },
+  escrow: { request: z.object({ isNobody }), reply: z.object({ escrow: escrowSchema.optional() }) },
   authenticatorsOf: {
     request: z.object({ ...address, isNobody }),
     reply: z.object({

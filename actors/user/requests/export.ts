@@ -20,6 +20,7 @@ import { givenColumns } from '../../collection/retrieve.ts';
 import { fullKeyParams } from '../../identity/key-params.ts';
 import { refuse } from '../../reply.ts';
 import { ownAccount, ownRow } from '../account/own-account.ts';
+import { audit } from '../audit/trail.ts';
 import { User } from '../contract.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
 
@@ -77,12 +78,13 @@ const beginExport = signedInTurn({
   ...User.commands.beginExport,
   repeat: 'recorded',
   reads: ownAccount,
-  turn: (turn, { requestUuid }, reads) => {
+  turn: (turn, { requestUuid }, reads, { session }) => {
     const wanted = currentExport(turn);
     if (wanted?.uuid !== requestUuid) return unknown;
     if (wanted.downloads >= downloadsPerExport) return tooMany;
     const current = { uuid: turn.random.uuid(), beganAtMs: turn.nowMs };
     turn.set(exportSlice, { ...wanted, downloads: wanted.downloads + 1, current });
+    audit(turn, 'data-exported', session, requestUuid);
     const keyParams = fullKeyParams(ownRow(turn, reads));
     return { downloadUuid: current.uuid, version: keyParams.version, keyParams };
   },

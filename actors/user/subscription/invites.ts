@@ -27,6 +27,8 @@ import { sliceMap } from '../../../runtime/slice.ts';
 import { normaliseUsername } from '../../identity/usernames.ts';
 import { mailAddress } from '../../mailer/address.ts';
 import { refuse } from '../../reply.ts';
+import { audit } from '../audit/trail.ts';
+import { isBanned } from '../ban.ts';
 import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
@@ -74,7 +76,7 @@ const tooManyToday = refuse(400, 'Too many invites were sent within a day. Pleas
 export const createInvite = signedInTurn({
   ...User.commands.createInvite,
   repeat: 'recorded',
-  turn: (turn, { identifier }) => {
+  turn: (turn, { identifier }, _reads, { session }) => {
     const invitee = normaliseUsername(identifier);
     const { email: inviter } = turn.get(profileSlice);
     if (mailAddress(invitee) === undefined) return notAnAddress;
@@ -95,6 +97,7 @@ export const createInvite = signedInTurn({
     turn.setEntry(inviteMap, uuid, { uuid, inviter, invitee, status: 'sent', inviteeUuid: null, ...times });
     turn.put(inviteTable, { user_uuid: turn.self.id, uuid });
     mailInvite(turn, { uuid, inviter, invitee });
+    audit(turn, 'subscription-invite-sent', session, uuid);
     return { success: true, sharedSubscriptionInvitationUuid: uuid };
   },
 });
@@ -149,6 +152,8 @@ export const answerInvite = command({
     if (invite.status === 'sent' ? invite.invitee !== email : !isTheirs) return {};
     if (invite.status === answer) return { subscriptionId };
     if (!isOpen(invite)) return {};
+    // It can be accepted once the ban is over.
+    if (answer === 'accepted' && isBanned(turn)) return {};
     change(turn, invite, { status: answer, inviteeUuid: userUuid });
     if (answer === 'accepted') turn.tell(User, userUuid).subscriptionShared({ inviteUuid, subscriptionId });
     return { subscriptionId };

@@ -3,6 +3,7 @@ import { type Turn, tell } from '../../../runtime/command.ts';
 import { subscriptionTokenAgeMs } from '../../identity/subscription-tokens.ts';
 import { mailAddress } from '../../mailer/address.ts';
 import { sealMail, tellToRecall, tellToSend } from '../../mailer/outgoing.ts';
+import { isBanned } from '../ban.ts';
 import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
 import { mintToken } from './tokens.ts';
@@ -44,7 +45,8 @@ export const mailSubscriptionToken = tell({
   ...User.tells.mailSubscriptionToken,
   turn: (turn, { email: asked }) => {
     const { state, email } = turn.get(profileSlice);
-    if (state !== 'active' || email !== asked || mailAddress(email) === undefined) return;
+    const isTheirs = state === 'active' && email === asked;
+    if (!isTheirs || isBanned(turn) || mailAddress(email) === undefined) return;
     const text = [
       'This token shows an app the subscription and the features of your account:',
       '',

@@ -9,6 +9,7 @@ import {
   SubscriptionTokens,
   subscriptionTokenAgeMs,
 } from '../../identity/subscription-tokens.ts';
+import { isBanned } from '../ban.ts';
 import { callerOf } from '../caller.ts';
 import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
@@ -50,9 +51,9 @@ export function mintToken(view: Now): string {
   return view.use(SubscriptionTokens).mint({ userUuid: view.self.id, credentialsVersion, endsSeconds });
 }
 
-/** A change of credentials ends every token. */
+/** A change of credentials ends every token, and a ban lets none be used while it lasts. */
 function stands(view: Now, claims: Omit<SubscriptionClaims, 'userUuid'>): boolean {
   const { state, credentialsVersion } = view.get(profileSlice);
   const isCurrent = state === 'active' && credentialsVersion === claims.credentialsVersion;
-  return isCurrent && view.nowMs < claims.endsSeconds * 1_000;
+  return isCurrent && !isBanned(view) && view.nowMs < claims.endsSeconds * 1_000;
 }

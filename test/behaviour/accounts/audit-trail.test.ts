@@ -75,6 +75,10 @@ test('tokens made, used and deleted, sessions revoked and credentials changed ar
   const { token } = bridge.body;
   t.is((await server.call('POST', '/v1/mcp-tokens/authenticate', { body: { token } })).status, 200);
   await phone.call('POST', '/v1/trusted-devices', { body: {} });
+  await phone.call('POST', '/v1/subscription-invites', { body: { identifier: 'bob@example.org' } });
+  const requests = `/v1/users/${phone.account.userUuid}/requests`;
+  const { request } = (await phone.call('POST', requests, { body: { requestType: 'data-export' } })).body;
+  t.is((await phone.call('GET', request.path)).status, 200);
   await phone.call('DELETE', `/v1/sessions/${await laptop.sessionUuid()}`);
   await phone.call('DELETE', '/v1/sessions');
   const body = {
@@ -92,6 +96,8 @@ test('tokens made, used and deleted, sessions revoked and credentials changed ar
     'password-changed',
     'other-sessions-revoked',
     'session-revoked',
+    'data-exported',
+    'subscription-invite-sent',
     'trusted-device-added',
     'bridge-token-used',
     'bridge-token-made',
@@ -101,6 +107,7 @@ test('tokens made, used and deleted, sessions revoked and credentials changed ar
     'registered',
   ]);
   t.false(answer.text.includes('a mail program'));
+  t.false(answer.text.includes('bob@example.org'));
   t.false(answer.text.includes(token));
 });
 

@@ -6,7 +6,7 @@ import type { MailSettings } from '../../../actors/settings.ts';
 import { challengeOf, headerSessions } from '../../kit/account.ts';
 import type { Device } from '../../kit/device.ts';
 import { Postbox } from '../../kit/postbox.ts';
-import { type ServerOptions, signinKeys, startServer } from '../../kit/server.ts';
+import { type ServerOptions, startServer, unknownAddress } from '../../kit/server.ts';
 
 const status = '/v1/mfa/magic-link/status';
 const request = '/v1/mfa/magic-link/request';
@@ -183,7 +183,7 @@ test('a request lacks nothing but an address', async (t) => {
 test('an unknown address is asked for a mailed code in the same words, where there is mail', async (t) => {
   const { server, phone, params } = await withMail(t, { accounts: { plainAttemptsMax: 100 } });
   await turn(phone, true);
-  const unknown = unknownWith('emailed-code');
+  const unknown = unknownAddress('emailed-code');
   const outline = async (factors: object, email?: string) => {
     const { status: code, body } = await params(factors, undefined, email);
     const { message, tag, payload } = body.error;
@@ -195,10 +195,3 @@ test('an unknown address is asked for a mailed code in the same words, where the
   await server.restart({ mail: {} });
   t.notRegex((await params({}, undefined, unknown)).body.error.message, /email/i);
 });
-
-function unknownWith(factor: string): string {
-  for (let index = 0; ; index += 1) {
-    const email = `nobody-${index}@example.org`;
-    if (signinKeys.pseudoFactor({ email, workspace: 'default' }) === factor) return email;
-  }
-}

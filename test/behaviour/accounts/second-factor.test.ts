@@ -6,7 +6,7 @@ import { challengeOf, headerSessions } from '../../kit/account.ts';
 import type { Device } from '../../kit/device.ts';
 import type { Answer } from '../../kit/http.ts';
 import { SecurityKey } from '../../kit/security-key.ts';
-import { signinKeys, startServer, type TestServer } from '../../kit/server.ts';
+import { startServer, type TestServer, unknownAddress } from '../../kit/server.ts';
 
 const codeAt = (server: TestServer, secret: string) =>
   generateSync({ secret, epoch: Math.floor(server.clock.nowMs() / 1_000) });
@@ -61,14 +61,6 @@ async function withSecurityKey(server: TestServer, device?: Device) {
 const assertionOptions = async (server: TestServer, username: string) =>
   (await server.call('POST', '/v1/authenticators/generate-authentication-options', { body: { username } }))
     .body.options;
-
-/** An unknown address for which this factor is made up. */
-function unknownWith(factor: 'totp' | 'security-key' | undefined): string {
-  for (let index = 0; ; index += 1) {
-    const email = `nobody-${index}@example.org`;
-    if (signinKeys.pseudoFactor({ email, workspace: 'default' }) === factor) return email;
-  }
-}
 
 test('with an authenticator app a code is asked for, and only with a right one a login passes', async (t) => {
   const server = await startServer(t);
@@ -309,7 +301,7 @@ test('an unknown address is asked for a factor in the same words, and no answer 
   const server = await startServer(t, { accounts: { plainAttemptsMax: 100 } });
   const { phone } = await withTotp(server);
   const known = phone.account.email;
-  const unknown = unknownWith('totp');
+  const unknown = unknownAddress('totp');
   for (const factors of [
     {},
     { mfa_code: '000000' },
@@ -334,7 +326,7 @@ test('security keys tell nobody which addresses are known', async (t) => {
   const server = await startServer(t);
   const { phone } = await withSecurityKey(server);
   const plain = await server.device('bob@example.org');
-  const unknown = unknownWith('security-key');
+  const unknown = unknownAddress('security-key');
   const [known, nobody, keyless] = await Promise.all(
     [phone.account.email, unknown, plain.account.email].map((email) => assertionOptions(server, email)),
   );
