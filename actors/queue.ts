@@ -1,9 +1,12 @@
 /**
  * Work that is too much to do all at once: a few at a time, in fair turns, and a bounded number waits.
  *
- * Who waits, waits in a lane: lanes take turns, and in each the first who came is the first served. So a lane that is
- * full of work delays another's by one piece of it at a time. When nobody more may wait, the fullest lane makes room for
- * one that has less; who came to it last is refused then.
+ * Who waits, waits in a lane, and in each the first who came is the first served. Lanes lie within wider ones, as streets
+ * within towns: the widest take turns, then those within each of them, and so on. So whoever has a thousand lanes, all in one
+ * wide one, delays the others by one piece of work at a time, as whoever fills a single lane does.
+ *
+ * When nobody more may wait, the fullest of the widest lanes makes room for one that has less; if the newcomer's is the
+ * fullest, the same is tried within it. Who came last to what makes room is refused then.
  */
 import { OverloadedError } from '../runtime/errors.ts';
 
@@ -11,12 +14,15 @@ export interface QueueLimits {
   readonly concurrent: number;
   /** How many more may wait. */
   readonly waiting: number;
-  /** How many of those in one lane; as many as may wait when absent. */
+  /** How many of those in one of the narrowest lanes; as many as may wait when absent. */
   readonly waitingPerLane?: number;
 }
 
+/** The names of a lane and of those around it, the widest first. No lane that somebody waits in has others within it. */
+export type Lane = readonly string[];
+
 /** Runs `work` when its turn comes, unless `signal` is aborted before. @throws what `work` throws | OverloadedError */
-export type InTurn = <T>(work: () => Promise<T>, signal?: AbortSignal, lane?: string) => Promise<T>;
+export type InTurn = <T>(work: () => Promise<T>, signal?: AbortSignal, lane?: Lane) => Promise<T>;
 
 interface Waiter {
   readonly enter: () => void;
@@ -27,17 +33,17 @@ export function createQueue(
   { concurrent, waiting, waitingPerLane = waiting }: QueueLimits,
   overloaded: string,
 ): InTurn {
-  const lanes = new Lanes();
+  const waiters = new Waiters();
   let running = 0;
 
-  const admission = (signal: AbortSignal | undefined, lane: string) => {
+  const admission = (signal: AbortSignal | undefined, lane: Lane) => {
     if (running < concurrent) {
       running += 1;
       return undefined;
     }
-    if (lanes.lengthOf(lane) >= waitingPerLane) throw new OverloadedError(overloaded);
-    if (lanes.length >= waiting) {
-      const surplus = lanes.lastOfFullest(lanes.lengthOf(lane) + 1);
+    if (waiters.lengthOf(lane) >= waitingPerLane) throw new OverloadedError(overloaded);
+    if (waiters.length >= waiting) {
+      const surplus = waiters.surplusFor(lane);
       if (surplus === undefined) throw new OverloadedError(overloaded);
       surplus.refuse(new OverloadedError(overloaded));
     }
@@ -49,68 +55,97 @@ export function createQueue(
           resolve();
         },
         refuse: (reason) => {
-          lanes.remove(lane, waiter);
+          waiters.remove(lane, waiter);
           signal?.removeEventListener('abort', abort);
           reject(reason);
         },
       };
       signal?.addEventListener('abort', abort, { once: true });
-      lanes.add(lane, waiter);
+      waiters.add(lane, waiter);
     });
   };
 
-  return async (work, signal, lane = '') => {
+  return async (work, signal, lane = []) => {
     signal?.throwIfAborted();
     await admission(signal, lane);
     try {
       return await work();
     } finally {
       // A waiter takes over this place; without one the place is free.
-      const next = lanes.next();
+      const next = waiters.next();
       if (next === undefined) running -= 1;
       else next.enter();
     }
   };
 }
 
-/** Who waits, by lane; the lane whose turn it is comes first. */
-class Lanes {
-  readonly #lanes = new Map<string, Set<Waiter>>();
+/** Who waits in one lane: in those within it, of which the one whose turn it is comes first, or in itself. */
+class Waiters {
+  readonly #within = new Map<string, Waiters>();
+  readonly #own = new Set<Waiter>();
   length = 0;
 
-  lengthOf(lane: string): number {
-    return this.#lanes.get(lane)?.size ?? 0;
+  lengthOf([name, ...rest]: Lane): number {
+    if (name === undefined) return this.length;
+    return this.#within.get(name)?.lengthOf(rest) ?? 0;
   }
 
-  add(lane: string, waiter: Waiter): void {
-    const waiters = this.#lanes.get(lane) ?? new Set();
-    this.#lanes.set(lane, waiters.add(waiter));
+  add([name, ...rest]: Lane, waiter: Waiter): void {
     this.length += 1;
+    if (name === undefined) {
+      this.#own.add(waiter);
+      return;
+    }
+    const within = this.#within.get(name) ?? new Waiters();
+    this.#within.set(name, within);
+    within.add(rest, waiter);
   }
 
-  remove(lane: string, waiter: Waiter): void {
-    const waiters = this.#lanes.get(lane);
-    if (!waiters?.delete(waiter)) return;
+  remove([name, ...rest]: Lane, waiter: Waiter): boolean {
+    const within = name === undefined ? undefined : this.#within.get(name);
+    const isGone = name === undefined ? this.#own.delete(waiter) : within?.remove(rest, waiter) === true;
+    if (!isGone) return false;
     this.length -= 1;
-    if (waiters.size === 0) this.#lanes.delete(lane);
+    if (name !== undefined && within?.length === 0) this.#within.delete(name);
+    return true;
   }
 
   next(): Waiter | undefined {
-    const [turn] = this.#lanes;
-    if (turn === undefined) return undefined;
-    const [lane, waiters] = turn;
-    const [first] = waiters;
-    if (first === undefined) return undefined;
-    this.remove(lane, first);
-    this.#lanes.delete(lane);
-    if (waiters.size > 0) this.#lanes.set(lane, waiters);
+    if (this.length === 0) return undefined;
+    this.length -= 1;
+    const [turn] = this.#within;
+    if (turn === undefined) return this.#nextOfOwn();
+    const [name, within] = turn;
+    const next = within.next();
+    this.#within.delete(name);
+    if (within.length > 0) this.#within.set(name, within);
+    return next;
+  }
+
+  #nextOfOwn(): Waiter | undefined {
+    const [first] = this.#own;
+    if (first !== undefined) this.#own.delete(first);
     return first;
   }
 
-  /** Of the fullest lane that holds more than `least`. */
-  lastOfFullest(least: number): Waiter | undefined {
-    let fullest: ReadonlySet<Waiter> = new Set();
-    for (const waiters of this.#lanes.values()) if (waiters.size > fullest.size) fullest = waiters;
-    return fullest.size > least ? [...fullest].at(-1) : undefined;
+  /** Who has to make room for one more in `lane`, if anybody has. */
+  surplusFor([name, ...rest]: Lane): Waiter | undefined {
+    if (name === undefined) return undefined;
+    const within = this.#within.get(name);
+    const fullest = this.#fullest();
+    if (fullest !== undefined && fullest.length > (within?.length ?? 0) + 1) return fullest.#last();
+    return within?.surplusFor(rest);
+  }
+
+  #last(): Waiter | undefined {
+    const fullest = this.#fullest();
+    return fullest === undefined ? [...this.#own].at(-1) : fullest.#last();
+  }
+
+  /** Of several, the one whose turn comes last. */
+  #fullest(): Waiters | undefined {
+    let fullest: Waiters | undefined;
+    for (const lane of this.#within.values()) if (lane.length >= (fullest?.length ?? 0)) fullest = lane;
+    return fullest;
   }
 }

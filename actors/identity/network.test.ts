@@ -1,5 +1,5 @@
 import test from 'ava';
-import { networkOf } from './network.ts';
+import { networkOf, siteOf } from './network.ts';
 
 test('an IPv4 address stands for itself', (t) => {
   t.is(networkOf('203.0.113.7'), '203.0.113.7');
@@ -19,4 +19,12 @@ test('all addresses of a /64 are one network, however they are spelled', (t) => 
   t.is(networkOf('::'), '0:0:0:0');
   t.is(networkOf('2001:db8:0:1::'), '2001:db8:0:1');
   t.is(networkOf('fe80::1:2:3:4%eth0'), 'fe80:0:0:0');
+});
+
+test('all networks of a /48 are one site, and an IPv4 address is its own', (t) => {
+  for (const address of ['2001:db8:1::1', '2001:db8:1:ffff::1', '2001:0DB8:0001:2:3:4:5:6']) {
+    t.is(siteOf(address), '2001:db8:1', address);
+  }
+  t.is(siteOf('2001:db8:2::1'), '2001:db8:2');
+  t.is(siteOf('203.0.113.7'), '203.0.113.7');
 });

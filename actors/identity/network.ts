@@ -3,11 +3,17 @@
  * IPv6 /64 and may use any address in it, while an IPv4 address stands for itself.
  */
 
-const prefixGroups = 4;
+const networkGroups = 4;
+const siteGroups = 3;
 const groups = 8;
 
 /** Text that is no IPv6 address stands for itself. All spellings of a network give one text. */
-export function networkOf(address: string): string {
+export const networkOf = (address: string): string => prefixOf(address, networkGroups);
+
+/** The /48 around it, which is what one customer may be given: 65,536 networks that cost nothing. */
+export const siteOf = (address: string): string => prefixOf(address, siteGroups);
+
+function prefixOf(address: string, prefixGroups: number): string {
   if (!address.includes(':')) return address;
   const [head = '', tail] = address.split('::');
   const before = groupsOf(head);

@@ -1,46 +1,80 @@
 import test from 'ava';
 import { OverloadedError } from '../../runtime/errors.ts';
-import { createPasswordHasher } from './password-hasher.ts';
+import type { Lane } from '../queue.ts';
+import { createPasswordHasher, laneOfKnown, laneOfStranger, laneOfUser } from './password-hasher.ts';
+
+const lane = ['lane'];
 
 test('a password is verified by its own hash and by no other', async (t) => {
   const hasher = createPasswordHasher({ concurrent: 1, waiting: 10 });
-  const hashed = await hasher.hash('a'.repeat(64), 'lane');
+  const hashed = await hasher.hash('a'.repeat(64), lane);
   t.regex(hashed, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
-  t.not(await hasher.hash('a'.repeat(64), 'lane'), hashed);
-  t.true(await hasher.verify(hashed, 'a'.repeat(64), 'lane'));
-  t.false(await hasher.verify(hashed, 'b'.repeat(64), 'lane'));
+  t.not(await hasher.hash('a'.repeat(64), lane), hashed);
+  t.true(await hasher.verify(hashed, 'a'.repeat(64), lane));
+  t.false(await hasher.verify(hashed, 'b'.repeat(64), lane));
 });
 
 test('an unknown account is verified against a hash that no password has', async (t) => {
   const hasher = createPasswordHasher({ concurrent: 1, waiting: 10 });
-  t.false(await hasher.verify(undefined, 'a'.repeat(64), 'lane'));
-  t.false(await hasher.verify(undefined, '', 'lane'));
+  t.false(await hasher.verify(undefined, 'a'.repeat(64), lane));
+  t.false(await hasher.verify(undefined, '', lane));
 });
 
 test('what does not fit the queue is refused, and places are free again afterwards', async (t) => {
   const hasher = createPasswordHasher({ concurrent: 1, waiting: 1 });
-  const first = hasher.verify(undefined, 'x', 'lane');
-  const second = hasher.verify(undefined, 'x', 'lane');
-  await t.throwsAsync(hasher.verify(undefined, 'x', 'lane'), { instanceOf: OverloadedError });
+  const first = hasher.verify(undefined, 'x', lane);
+  const second = hasher.verify(undefined, 'x', lane);
+  await t.throwsAsync(hasher.verify(undefined, 'x', lane), { instanceOf: OverloadedError });
   t.deepEqual(await Promise.all([first, second]), [false, false]);
-  t.false(await hasher.verify(undefined, 'x', 'lane'));
+  t.false(await hasher.verify(undefined, 'x', lane));
 });
 
 test('a hash that cannot be read fails alone and keeps no place', async (t) => {
   const hasher = createPasswordHasher({ concurrent: 1, waiting: 0 });
-  await t.throwsAsync(hasher.verify('not a hash', 'x', 'lane'));
-  t.false(await hasher.verify(undefined, 'x', 'lane'));
+  await t.throwsAsync(hasher.verify('not a hash', 'x', lane));
+  t.false(await hasher.verify(undefined, 'x', lane));
 });
 
 test('a lane full of guesses delays another lane by one of them', async (t) => {
   const hasher = createPasswordHasher({ concurrent: 1, waiting: 20 });
   const done: string[] = [];
-  const verify = async (lane: string) => {
-    await hasher.verify(undefined, 'x', lane);
-    done.push(lane);
+  const verify = async (name: string) => {
+    await hasher.verify(undefined, 'x', [name]);
+    done.push(name);
   };
   const guesses = Array.from({ length: 10 }, () => verify('crowd'));
   await verify('owner');
   t.deepEqual(done, ['crowd', 'crowd', 'owner']);
   await Promise.all(guesses);
+});
+
+test('strangers of all networks delay the known and the signed-in by one of them', async (t) => {
+  const hasher = createPasswordHasher({ concurrent: 1, waiting: 12, waitingPerLane: 4 });
+  const done: string[] = [];
+  const verify = async (name: string, ofCaller: Lane) => {
+    await hasher.verify(undefined, 'x', ofCaller);
+    done.push(name);
+  };
+  const guesses = Array.from({ length: 13 }, (_, n) => verify('stranger', laneOfStranger(`198.51.100.${n}`)));
+  const settled = Promise.allSettled(guesses);
+  await Promise.all([
+    verify('owner', laneOfKnown('203.0.113.7')),
+    verify('user', laneOfUser('11111111-1111-4111-8111-111111111111')),
+  ]);
+  t.deepEqual(done, ['stranger', 'stranger', 'owner', 'user']);
+  t.is((await settled).filter(({ status }) => status === 'rejected').length, 2);
+});
+
+test('all networks of a site have one turn, and those of another make room for it', async (t) => {
+  const hasher = createPasswordHasher({ concurrent: 1, waiting: 10, waitingPerLane: 4 });
+  const done: string[] = [];
+  const verify = async (name: string, address: string) => {
+    await hasher.verify(undefined, 'x', laneOfStranger(address));
+    done.push(name);
+  };
+  const guesses = Array.from({ length: 20 }, (_, n) => verify('crowd', `2001:db8:1:${n.toString(16)}::1`));
+  const settled = Promise.allSettled(guesses);
+  await verify('owner', '2001:db8:2::1');
+  t.deepEqual(done, ['crowd', 'crowd', 'owner']);
+  await settled;
 });

@@ -1,24 +1,34 @@
 /**
  * Hashing of server passwords: Argon2id, 19 MiB, two passes, one lane. It takes about ten milliseconds of one core
  * and 19 MiB, so it runs on the thread pool, a few at a time, from a bounded queue, and never inside a turn. Each call
- * names the lane it waits in (actors/queue.ts): the network it comes from, or the account of a signed-in caller.
+ * names the lane it waits in (actors/queue.ts). There are three wide ones: of strangers, of who comes from where the account
+ * was signed in to before, and of signed-in callers. So however many strangers guess, a known owner waits for no more than
+ * two hashes of others. Within the first two lies a lane for each site, and in that one for each network; within the last, one
+ * for each account.
  */
 import { hash as argon2Hash, verify as argon2Verify } from '@node-rs/argon2';
 import { dependency } from '../../runtime/dependency.ts';
-import { createQueue, type QueueLimits } from '../queue.ts';
+import { createQueue, type Lane, type QueueLimits } from '../queue.ts';
+import { networkOf, siteOf } from './network.ts';
 
 export interface PasswordHasher {
   /** A text that carries its own parameters and salt. Throws `OverloadedError` when the queue is full. */
-  hash(password: string, lane: string): Promise<string>;
+  hash(password: string, lane: Lane): Promise<string>;
   /**
    * Whether `password` is the one behind `hashed`. Undefined stands for an unknown account: false, after the same
    * work. Throws `OverloadedError` when the queue is full.
    */
-  verify(hashed: string | undefined, password: string, lane: string): Promise<boolean>;
+  verify(hashed: string | undefined, password: string, lane: Lane): Promise<boolean>;
 }
 export const PasswordHasher = dependency<PasswordHasher>('the password hasher');
 
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+
+export const laneOfStranger = (address: string | null): Lane => ['stranger', ...placeOf(address)];
+export const laneOfKnown = (address: string | null): Lane => ['known', ...placeOf(address)];
+export const laneOfUser = (userUuid: string): Lane => ['signed-in', userUuid];
+
+const placeOf = (address: string | null): Lane => [siteOf(address ?? ''), networkOf(address ?? '')];
 
 /** A hash of these parameters that no password is known to have. */
 const nobodysHash =

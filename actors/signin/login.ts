@@ -16,8 +16,7 @@ import { lookup, type Turn, type Workflow, workflow } from '../../runtime/comman
 import { NotFoundError } from '../../runtime/errors.ts';
 import { type AccountRow, accountTable, addressKey } from '../identity/account-table.ts';
 import { CaptchaVerifier } from '../identity/captcha.ts';
-import { networkOf } from '../identity/network.ts';
-import { PasswordHasher } from '../identity/password-hasher.ts';
+import { laneOfKnown, laneOfStranger, PasswordHasher } from '../identity/password-hasher.ts';
 import { type Device, sessionApiVersions, sessionUuidOf } from '../identity/session.ts';
 import { signInReply } from '../identity/sign-in-reply.ts';
 import type { Refusal, Refused } from '../reply.ts';
@@ -83,7 +82,7 @@ export const login = workflow({
       reads: () => ({ account: lookup(accountTable, [addressKey(login)]) }),
       turn: (_turn, { account }) => account.rows[0],
     });
-    const lane = networkOf(device.ipAddress ?? '');
+    const lane = (origin.isStranger ? laneOfStranger : laneOfKnown)(device.ipAddress);
     const isRight = await workflow.use(PasswordHasher).verify(account?.password_hash, login.password, lane);
     if (challengeMet && !isRight) await workflow.turn({ turn: (turn) => noteFailure(turn, account, login) });
     if (account === undefined || !isRight || !challengeMet) return refused;

@@ -1,7 +1,9 @@
 /** Strangers who know an address, against its owner. */
 import test from 'ava';
+import { createQueue } from '../../actors/queue.ts';
 import { alice, challengeOf, headerSessions, register, signIn, tokensOf } from '../kit/account.ts';
 import { startServer, type TestServer } from '../kit/server.ts';
+import { until } from '../kit/until.ts';
 
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
 const wrong = { password: 'wrong' };
@@ -269,4 +271,26 @@ test('a made-up cookie, or that of another account, is a stranger’s', async (t
       t.is((await signIn(server, wrong, { ...from(`198.51.100.${n}`), cookie })).status, 423);
     }
   }
+});
+
+test('a known owner takes the room of a crowd of strangers, each from a network of its own', async (t) => {
+  const server = await startServer(t);
+  await register(server);
+  await begin(server);
+  const crowd = [1, 2, 3, 4].map((n) => `198.51.100.${n}`);
+  const inTurn = createQueue({ concurrent: 1, waiting: crowd.length }, 'full');
+  server.hasher.queue = inTurn;
+  let release = () => {};
+  void inTurn(() => new Promise<void>((resolve) => (release = resolve)), undefined, ['first']);
+  const before = server.hasher.verifications;
+  const body = { ...alice, code_verifier: 'none', api: headerSessions };
+  const guesses = crowd.map((address) => server.call('POST', '/v2/login', { body, ...from(address) }));
+  await until(() => server.hasher.verifications === before + crowd.length);
+  const owner = finish(server);
+  await until(() => server.hasher.verifications === before + crowd.length + 1);
+  release();
+  // One who is refused is tried again later, and the clock stands still.
+  const first = await Promise.race([owner, Promise.all(guesses).then(() => undefined)]);
+  t.is(first?.status, 200);
+  await server.answered(Promise.all(guesses));
 });

@@ -1,4 +1,5 @@
 import type { PasswordHasher } from '../../actors/identity/password-hasher.ts';
+import type { InTurn, Lane } from '../../actors/queue.ts';
 
 /** A hasher that costs nothing, whose hashes are readable, and which counts what it was asked. */
 export class CountingHasher implements PasswordHasher {
@@ -6,14 +7,17 @@ export class CountingHasher implements PasswordHasher {
   verifications = 0;
   /** Runs once, before the next verification answers. */
   meanwhile: (() => Promise<unknown>) | undefined;
+  /** Where verifications wait, if anywhere. */
+  queue: InTurn | undefined;
 
   async hash(password: string): Promise<string> {
     this.hashes += 1;
     return `hash of ${password}`;
   }
 
-  async verify(hashed: string | undefined, password: string): Promise<boolean> {
+  async verify(hashed: string | undefined, password: string, lane: Lane): Promise<boolean> {
     this.verifications += 1;
+    await this.queue?.(async () => {}, undefined, lane);
     const { meanwhile } = this;
     this.meanwhile = undefined;
     await meanwhile?.();

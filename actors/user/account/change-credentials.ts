@@ -26,7 +26,7 @@ import {
   storedKeyParams,
   versionOf,
 } from '../../identity/key-params.ts';
-import { PasswordHasher } from '../../identity/password-hasher.ts';
+import { laneOfUser, PasswordHasher } from '../../identity/password-hasher.ts';
 import { type Device, type SignInReply, sessionApiVersions } from '../../identity/session.ts';
 import { signInReply } from '../../identity/sign-in-reply.ts';
 import { SigninKeys } from '../../identity/signin-keys.ts';
@@ -78,7 +78,9 @@ export const changeCredentials = signedInWorkflow({
     });
     const refused = await passwordIs(workflow, before, change.currentPassword, wrongPassword);
     if (refused !== undefined) return refused;
-    const passwordHash = await workflow.use(PasswordHasher).hash(change.newPassword, workflow.self.id);
+    const passwordHash = await workflow
+      .use(PasswordHasher)
+      .hash(change.newPassword, laneOfUser(workflow.self.id));
     return workflow.lastTurn({
       recorded: true,
       turn: (turn) => applyChange(turn, change, before, passwordHash),

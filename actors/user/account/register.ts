@@ -19,8 +19,7 @@ import {
   storedKeyParams,
   versionOf,
 } from '../../identity/key-params.ts';
-import { networkOf } from '../../identity/network.ts';
-import { PasswordHasher } from '../../identity/password-hasher.ts';
+import { laneOfStranger, PasswordHasher } from '../../identity/password-hasher.ts';
 import { type Device, type SignInReply, sessionApiVersions, sessionUuidOf } from '../../identity/session.ts';
 import { signInReply } from '../../identity/sign-in-reply.ts';
 import { isPrivateUsername, isValidUsername } from '../../identity/usernames.ts';
@@ -62,7 +61,7 @@ export const register = workflow({
     if (!(await workflow.use(CaptchaVerifier).passes(registration.hvmToken))) return captchaFailed;
     const before = await beforeHash(workflow, registration);
     if (before !== undefined) return before;
-    const lane = networkOf(registration.device.ipAddress ?? '');
+    const lane = laneOfStranger(registration.device.ipAddress);
     const passwordHash = await workflow.use(PasswordHasher).hash(registration.password, lane);
     return workflow.turn({
       recorded: true,
