@@ -117,6 +117,8 @@ export const Mailer = contract({
     queue: mailSchema,
     /** For those that need no answer. */
     recall: z.object({ id: mailIdSchema }),
+    /** The account is no more: what was counted for it goes. */
+    forgetSender: z.object({ userUuid: z.string() }),
   },
   timers: {
     /** Of one mail: its next attempt, or its end. */

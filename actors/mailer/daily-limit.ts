@@ -2,13 +2,14 @@
  * How many mails an account has had sent to others today. Anyone who registers could otherwise have this server write to
  * anyone, as often as they like. Days are those of UTC.
  */
-import { keys, type PlanResults, type Turn, type View } from '../../runtime/command.ts';
+import { keys, type PlanResults, type Turn, tell, type View } from '../../runtime/command.ts';
 import { table } from '../../runtime/table.ts';
 import { MailSettings } from '../settings.ts';
+import { Mailer } from './contract.ts';
 
 const dayMs = 86_400_000;
 
-/** One row for each account that ever sent to others. */
+/** One row for each account that has ever sent to others, as long as there is the account. */
 export const mailSenderTable = table({
   name: 'mail_sender',
   columns: { mailer: 'text', user_uuid: 'text', day: 'int8', mails: 'int8' },
@@ -35,3 +36,8 @@ export function countToOthers(
   turn.put(mailSenderTable, { ...keyOf(turn, userUuid), day, mails: mails + 1 });
   return undefined;
 }
+
+export const forgetSenderTell = tell({
+  ...Mailer.tells.forgetSender,
+  turn: (turn, { userUuid }) => turn.remove(mailSenderTable, keyOf(turn, userUuid)),
+});

@@ -7,7 +7,7 @@ import { mailAdministrationCommands } from './admin/commands.ts';
 import { testsSlice } from './admin/test-mail.ts';
 import { becomeDue } from './attempt.ts';
 import { Mailer } from './contract.ts';
-import { mailSenderTable } from './daily-limit.ts';
+import { forgetSenderTell, mailSenderTable } from './daily-limit.ts';
 import { deliver } from './deliver.ts';
 import { lanesSlice, wakeLanes } from './lanes.ts';
 import { logSlice, mailAuditTable, mailLogTable } from './log-table.ts';
@@ -32,7 +32,7 @@ export const mailer = kindOf(Mailer, {
       turn: (turn) => ({ configured: isConfigured(turn) }),
     }),
   },
-  tells: { queue: queueTell, recall: recallTell },
+  tells: { queue: queueTell, recall: recallTell, forgetSender: forgetSenderTell },
   timers: {
     due: timer({
       ...Mailer.timers.due,

@@ -49,6 +49,11 @@ export function tellToRecall(turn: Turn, id: string): void {
   turn.tell(Mailer, mailerId).recall({ id });
 }
 
+/** For an account that is deleted. */
+export function tellToForgetSender(turn: Turn): void {
+  turn.tell(Mailer, mailerId).forgetSender({ userUuid: turn.self.id });
+}
+
 /** Whether there is a relay that could send. */
 export async function isMailConfigured(actors: Actors, options?: AskOptions): Promise<boolean> {
   const { configured } = await actors.get(Mailer, mailerId).ask.status({}, options);

@@ -148,6 +148,24 @@ test('after its ban an account has its factors and codes, no session and no trus
   t.is((await recover(of)).status, 200);
 });
 
+test('a deleted account is not kept among those that had mail sent', async (t) => {
+  const postbox = new Postbox();
+  const server = await startServer(t, mailTo(postbox));
+  const phone = await server.device();
+  const body = { identifier: 'bob@example.org' };
+  await phone.call('POST', '/v1/subscription-invites', { body });
+  await server.until(() => postbox.messages.length > 0, 10_000);
+  t.is(server.host.database.sizes.get('mail_sender'), 1);
+  const guest = await server.device('bob@example.org');
+  const headers = { 'x-server-password': alice.password };
+  for (const device of [guest, phone]) {
+    const deletion = await device.call('DELETE', `/v1/users/${device.account.userUuid}`, { headers });
+    t.is(deletion.status, 200);
+    await server.advance(60_000);
+  }
+  t.is(server.host.database.sizes.get('mail_sender'), 0);
+});
+
 test('no credential of a deleted account works, also for who has its address now', async (t) => {
   const of = await wealthy(t);
   const headers = { 'x-server-password': alice.password };

@@ -12,6 +12,7 @@
  */
 import type { Turn } from '../../../runtime/command.ts';
 import { type AccountRow, accountTable } from '../../identity/account-table.ts';
+import { tellToForgetSender } from '../../mailer/outgoing.ts';
 import type { Refused, SignedInAnswer } from '../../reply.ts';
 import { removeAuditTrail } from '../audit/trail.ts';
 import { callerOf } from '../caller.ts';
@@ -68,6 +69,7 @@ function deleteNow(turn: Turn, account: AccountRow): Done | Refused {
   endAllSessions(turn);
   for (const uuid of turn.entries(revokedSessionMap).keys()) turn.removeEntry(revokedSessionMap, uuid);
   removeAuditTrail(turn);
+  tellToForgetSender(turn);
   forgetAddress(turn, account);
   turn.arm(User.timers.purge, turn.nowMs, purgeFromStart);
   return {};

@@ -6,8 +6,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'actors/collection/sync-steps.ts',
-      find: '  return { page, saved: [], conflicts: [], end: page.reached, head: now };',
-      replace: '  return { page, saved: [], conflicts: [], end: now.position, head: now };',
+      find: '    end: page.reached,',
+      replace: '    end: now.position,',
     },
   ],
 };
