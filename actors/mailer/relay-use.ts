@@ -44,7 +44,11 @@ export const relayUseSlice = slice<Readonly<Record<string, Use>>>({
   initial: {},
 });
 
-const useOf = (view: View, { id }: Relay): Use => view.get(relayUseSlice)[id] ?? unused;
+/** Of its own alone: an id that administrators choose may be the name of what every object has. */
+function useOf(view: View, { id }: Relay): Use {
+  const uses = view.get(relayUseSlice);
+  return (Object.hasOwn(uses, id) ? uses[id] : undefined) ?? unused;
+}
 
 function setUse(turn: Turn, { id }: Relay, use: Use): void {
   turn.set(relayUseSlice, { ...turn.get(relayUseSlice), [id]: use });

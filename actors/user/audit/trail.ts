@@ -25,6 +25,8 @@ export const auditPagesMax = 128;
 
 /** Within it the same event from the same place is counted, so that nobody can push out the trail by repeating one. */
 const sameEventMs = 3_600_000;
+/** What strangers cause without end: at one event an hour they would push out everything else within weeks. */
+const sameFailureMs = 86_400_000;
 const deviceCharactersMax = 128;
 /** An account that is in use every day is not trimmed more often than that. */
 const trimPauseMs = 86_400_000;
@@ -144,13 +146,13 @@ function slotKeys(view: View): { user_uuid: string; slot: number }[] {
 const eventsOf = (json: string | undefined): readonly AuditEvent[] =>
   json === undefined ? [] : z.array(auditEventSchema).parse(JSON.parse(json));
 
-const isRepeat = (earlier: AuditEvent, later: AuditEvent): boolean =>
-  later.lastAtMs - earlier.firstAtMs < sameEventMs &&
+function isRepeat(earlier: AuditEvent, later: AuditEvent): boolean {
+  if (earlier.event !== later.event || earlier.about !== later.about) return false;
+  const sinceMs = later.lastAtMs - earlier.firstAtMs;
   // Anyone can cause these, from as many networks as he has.
-  (earlier.event === 'sign-in-failed' ||
-    (earlier.device === later.device && earlier.ipAddress === later.ipAddress)) &&
-  earlier.event === later.event &&
-  earlier.about === later.about;
+  if (earlier.event === 'sign-in-failed') return sinceMs < sameFailureMs;
+  return sinceMs < sameEventMs && earlier.device === later.device && earlier.ipAddress === later.ipAddress;
+}
 
 const again = (event: AuditEvent, nowMs: number): AuditEvent => ({
   ...event,

@@ -7,6 +7,14 @@ const administration = ['test/behaviour/mail/administration.test.ts'];
 
 export const mutants: readonly Mutant[] = [
   {
+    name: 'a-relay-named-like-a-member',
+    harm: 'A relay that an administrator calls constructor is waited for without end, and no mail leaves.',
+    file: 'actors/mailer/relay-use.ts',
+    find: '(Object.hasOwn(uses, id) ? uses[id] : undefined)',
+    replace: 'uses[id]',
+    tests: ['test/attacks/relays.test.ts'],
+  },
+  {
     name: 'a-line-break-in-an-address',
     harm: 'An address carries commands to the relay, or names somebody else than it shows.',
     file: 'actors/mailer/address.ts',
