@@ -2,9 +2,10 @@
 import type { Kind } from '../runtime/kind.ts';
 import type { AnyTable } from '../runtime/table.ts';
 import { mailer } from './mailer/mailer.ts';
+import { share } from './share/share.ts';
 import { signin } from './signin/signin.ts';
 import { user } from './user/user.ts';
 
-export const kinds: readonly Kind[] = [user, signin, mailer];
+export const kinds: readonly Kind[] = [user, signin, mailer, share];
 
 export const tables: readonly AnyTable[] = kinds.flatMap((kind) => kind.tables);

@@ -169,6 +169,16 @@ const admission = section('Access and limits', {
   }),
 });
 
+const publicShares = section('Public shares', {
+  shareBytesMax: bytes({
+    name: 'ACCOUNT_SHARE_BYTES_MAX',
+    min: 0,
+    default: 256 * mebibyte,
+    description:
+      'How much ciphertext the public shares of an account may hold that can still be opened. 0 lets nobody share.',
+  }),
+});
+
 const testing = section('Server', {
   /** The gateway then limits no rate, too, and serves what is for conformance runs alone. */
   endToEndTesting: flag({
@@ -185,6 +195,7 @@ export const accountSettings = sameOnAllNodes({
   ...signingIn,
   ...accounts,
   ...admission,
+  ...publicShares,
 });
 export interface AccountSettings extends SettingsOf<typeof accountSettings> {}
 export const AccountSettings = dependency<AccountSettings>('the settings of accounts');

@@ -91,12 +91,12 @@ export const accessKeySettings = sameOnAllNodes(
       default: 'all',
       description: 'What the access key guards. Anything else counts as `all`.',
     }),
-    exempt: choices(['sockets'], {
+    exempt: choices(['sockets', 'shares'], {
       name: 'SHARED_SERVER_ACCESS_KEY_EXEMPT',
       default: '',
       defaultText: 'none: health checks alone need no key',
       description:
-        'What needs no access key in mode `all`, separated by commas. `sockets`: browsers cannot send it when they open one, and the token this takes was got with the key. Without it, web clients learn of changes by polling.',
+        'What needs no access key in mode `all`, separated by commas. `sockets`: browsers cannot send it when they open one, and the token this takes was got with the key. Without it, web clients learn of changes by polling. `shares`: whoever opens a public share has its link and nothing else.',
     }),
   }),
 );

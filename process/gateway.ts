@@ -2,6 +2,7 @@
 import type { Registry } from 'prom-client';
 import type { BridgeTokens } from '../actors/identity/bridge-tokens.ts';
 import type { SessionTokens } from '../actors/identity/session-tokens.ts';
+import type { ShareIds } from '../actors/identity/share-ids.ts';
 import type { SigninKeys } from '../actors/identity/signin-keys.ts';
 import type { SubscriptionTokens } from '../actors/identity/subscription-tokens.ts';
 import type { VerifyBearer } from '../gateway/admission/bearer.ts';
@@ -23,6 +24,7 @@ export interface GatewayParts {
   readonly signinKeys: SigninKeys;
   readonly bridgeTokens: BridgeTokens;
   readonly subscriptionTokens: SubscriptionTokens;
+  readonly shareIds: ShareIds;
   readonly actors: Actors;
   readonly verifyBearer: VerifyBearer;
   readonly registry: Registry;
@@ -34,7 +36,7 @@ export interface GatewayParts {
 /** Drains with the lifetime. Resolves to the port taken; rejects when it is not available. */
 export async function openGateway(options: ServerOptions, parts: GatewayParts): Promise<number> {
   const { config, secrets, version, clock, random, logger, lifetime } = options;
-  const { readiness, tokens, signinKeys, bridgeTokens, subscriptionTokens, transport } = parts;
+  const { readiness, tokens, signinKeys, bridgeTokens, subscriptionTokens, shareIds, transport } = parts;
   const accessKey =
     secrets.accessKey === undefined ? undefined : { key: secrets.accessKey, ...config.accessKey };
   const socketTokens = createSocketTokens(parts.keyring.derive('socket-token'), clock);
@@ -46,6 +48,7 @@ export async function openGateway(options: ServerOptions, parts: GatewayParts): 
       signinKeys,
       bridgeTokens,
       subscriptionTokens,
+      shareIds,
       socketTokens,
       version,
       settings: config.accounts,

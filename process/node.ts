@@ -5,6 +5,7 @@ import { BridgeTokens } from '../actors/identity/bridge-tokens.ts';
 import { CaptchaVerifier, createCaptchaVerifier, noCaptcha } from '../actors/identity/captcha.ts';
 import { createPasswordHasher, PasswordHasher } from '../actors/identity/password-hasher.ts';
 import { SessionTokens } from '../actors/identity/session-tokens.ts';
+import { ShareIds } from '../actors/identity/share-ids.ts';
 import { SigninKeys } from '../actors/identity/signin-keys.ts';
 import { SubscriptionTokens } from '../actors/identity/subscription-tokens.ts';
 import { UserSecrets } from '../actors/identity/user-secrets.ts';
@@ -36,6 +37,7 @@ export interface NodeParts {
   readonly userSecrets: UserSecrets;
   readonly bridgeTokens: BridgeTokens;
   readonly subscriptionTokens: SubscriptionTokens;
+  readonly shareIds: ShareIds;
 }
 
 export function createNode(options: ServerOptions, parts: NodeParts): Node {
@@ -61,6 +63,7 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
       provide(UserSecrets, parts.userSecrets),
       provide(BridgeTokens, parts.bridgeTokens),
       provide(SubscriptionTokens, parts.subscriptionTokens),
+      provide(ShareIds, parts.shareIds),
       provide(PasswordHasher, hasher),
       provide(CaptchaVerifier, captcha),
       provide(WebAuthnSettings, config.webAuthn),

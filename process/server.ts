@@ -5,6 +5,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { createBridgeTokens } from '../actors/identity/bridge-tokens.ts';
 import { createSessionTokens } from '../actors/identity/session-tokens.ts';
+import { createShareIds } from '../actors/identity/share-ids.ts';
 import { createSigninKeys } from '../actors/identity/signin-keys.ts';
 import { createSubscriptionTokens } from '../actors/identity/subscription-tokens.ts';
 import { createUserSecrets } from '../actors/identity/user-secrets.ts';
@@ -46,9 +47,20 @@ export async function startServer(options: ServerOptions, overlay = openResource
   const userSecrets = createUserSecrets(keyring);
   const bridgeTokens = createBridgeTokens(keyring);
   const subscriptionTokens = createSubscriptionTokens(keyring);
+  const shareIds = createShareIds(keyring);
   const ofRole = await takeRole(
     options,
-    { resources, transport, registry, tokens, signinKeys, userSecrets, bridgeTokens, subscriptionTokens },
+    {
+      resources,
+      transport,
+      registry,
+      tokens,
+      signinKeys,
+      userSecrets,
+      bridgeTokens,
+      subscriptionTokens,
+      shareIds,
+    },
     isWakeStreamUp,
   );
 
@@ -89,6 +101,7 @@ export async function startServer(options: ServerOptions, overlay = openResource
     signinKeys,
     bridgeTokens,
     subscriptionTokens,
+    shareIds,
     actors,
     verifyBearer,
     registry,

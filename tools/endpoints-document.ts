@@ -56,6 +56,7 @@ function routes() {
     },
     bridgeTokens: { verify: () => undefined },
     subscriptionTokens: { verify: () => undefined },
+    shareIds: { read: () => undefined },
     socketTokens: createSocketTokens(Buffer.alloc(32), systemClock),
   });
 }

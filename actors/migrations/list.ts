@@ -17,6 +17,8 @@ import { subscriptionInvite } from './0014-subscription-invite.ts';
 import { subscriptionInviteUuid } from './0015-subscription-invite-uuid.ts';
 import { mailLog } from './0016-mail-log.ts';
 import { mailAudit } from './0017-mail-audit.ts';
+import { shareContent } from './0018-share-content.ts';
+import { shareContentPart } from './0019-share-content-part.ts';
 
 export const domainMigrations: readonly Migration[] = [
   account,
@@ -36,4 +38,6 @@ export const domainMigrations: readonly Migration[] = [
   subscriptionInviteUuid,
   mailLog,
   mailAudit,
+  shareContent,
+  shareContentPart,
 ];

@@ -24,6 +24,7 @@ import { bridgeTokenShapes } from './bridge/shapes.ts';
 import { emailDeliveryShapes } from './email-delivery/shapes.ts';
 import { userEventSchema } from './events.ts';
 import { factorShapes } from './factors/shapes.ts';
+import { publicShareShapes, publicShareTellShapes } from './public-shares/shapes.ts';
 import { exportShapes } from './requests/shapes.ts';
 import { settingShapes } from './settings/shapes.ts';
 import { subscriptionShapes, subscriptionTellShapes } from './subscription/shapes.ts';
@@ -132,6 +133,7 @@ export const User = contract({
     ...auditShapes,
     ...adminShapes,
     ...emailDeliveryShapes,
+    ...publicShareShapes,
 
     // --- sessions ---------------------------------------------------------------------------------------------
 
@@ -237,6 +239,7 @@ export const User = contract({
     /** Likewise, for a code in a mail: sent if the account asks for codes by e-mail. */
     mailCode: requestedCodeSchema,
     ...subscriptionTellShapes,
+    ...publicShareTellShapes,
   },
   timers: {
     /** The next batch of what a deleted account leaves behind, after this position. */

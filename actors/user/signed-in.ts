@@ -117,7 +117,7 @@ interface Step<R, P extends Plans> {
 }
 
 /** A workflow whose every turn checks the session. A turn that refuses ends the workflow with its refusal. */
-export interface SignedInWorkflow<Ok> extends Pick<Workflow, 'self' | 'use' | 'actors'> {
+export interface SignedInWorkflow<Ok> extends Pick<Workflow, 'self' | 'callId' | 'use' | 'actors'> {
   turn<R, P extends Plans = Record<never, never>>(step: Step<R, P>): Promise<R>;
   /** The turn whose result is the answer of the workflow. */
   lastTurn<P extends Plans = Record<never, never>>(step: Step<Ok, P>): Promise<Ok>;
@@ -140,6 +140,7 @@ type Outcome<R> = { readonly next: R } | { readonly ok: R };
 class SignedInSteps<Ok> implements SignedInWorkflow<Ok> {
   caller: Caller | undefined;
   readonly self: Workflow['self'];
+  readonly callId: string;
   readonly actors: Workflow['actors'];
   readonly use: Workflow['use'];
   readonly #take: <R, P extends Plans>(
@@ -149,6 +150,7 @@ class SignedInSteps<Ok> implements SignedInWorkflow<Ok> {
 
   constructor(steps: Workflow, asked: Asked, allowed: Allowed) {
     this.self = steps.self;
+    this.callId = steps.callId;
     this.actors = steps.actors;
     this.use = (dependency) => steps.use(dependency);
     this.#take = <R, P extends Plans>(

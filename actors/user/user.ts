@@ -7,6 +7,7 @@ import { BridgeTokens } from '../identity/bridge-tokens.ts';
 import { CaptchaVerifier } from '../identity/captcha.ts';
 import { PasswordHasher } from '../identity/password-hasher.ts';
 import { SessionTokens } from '../identity/session-tokens.ts';
+import { ShareIds } from '../identity/share-ids.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import { SubscriptionTokens } from '../identity/subscription-tokens.ts';
 import { UserSecrets } from '../identity/user-secrets.ts';
@@ -31,6 +32,7 @@ import { trustedDeviceMap } from './factors/trusted-devices.ts';
 import { itemCommands } from './items/commands.ts';
 import { operatorCommands } from './operator.ts';
 import { profileSlice } from './profile.ts';
+import { publicShareCommands, publicShareMap, publicShareTells } from './public-shares/public-shares.ts';
 import { purgeTimer } from './purge.ts';
 import { rankSlice } from './rank.ts';
 import { exportCommands, exportSlice } from './requests/export.ts';
@@ -53,6 +55,7 @@ export const user = kindOf(User, {
     UserSecrets,
     BridgeTokens,
     SubscriptionTokens,
+    ShareIds,
     PasswordHasher,
     CaptchaVerifier,
     WebAuthnSettings,
@@ -74,6 +77,7 @@ export const user = kindOf(User, {
     premiumSlice,
     inviteMap,
     shareMap,
+    publicShareMap,
     exportSlice,
     auditSlice,
     head,
@@ -91,6 +95,7 @@ export const user = kindOf(User, {
     ...adminCommands,
     ...itemCommands,
     ...emailDeliveryCommands,
+    ...publicShareCommands,
     ...operatorCommands,
   },
   timers: { purge: purgeTimer, trimAuditTrail: trimAuditTrailTimer },
@@ -99,5 +104,6 @@ export const user = kindOf(User, {
     mailCode: mailCodeTell,
     signInNoted: signInNotedTell,
     ...subscriptionTells,
+    ...publicShareTells,
   },
 });

@@ -23,15 +23,24 @@ export function createAccessKeyGate(options: AccessKeyOptions | undefined): Acce
   if (options === undefined || options.key === '' || options.mode === 'off') return undefined;
   const expected = digest(options.key);
   const registrationOnly = options.mode === 'registration';
-  const exemptPaths = new Set(options.exempt.map((name) => `/${name}`));
+  const isExempt = exemptionOf(options.exempt);
   return {
     guards(method, path, pattern) {
       if (registrationOnly) return method === 'post' && (pattern === '/v1/users' || pattern === '/auth');
-      return path !== '/healthcheck' && !path.startsWith('/healthcheck/') && !exemptPaths.has(path);
+      return path !== '/healthcheck' && !path.startsWith('/healthcheck/') && !isExempt(method, path, pattern);
     },
     // Digests have one length, so the comparison always takes the same time.
     isKey: (given) => timingSafeEqual(digest(given), expected),
   };
+}
+
+type Request = Parameters<AccessKeyGate['guards']>;
+
+function exemptionOf(names: AccessKeyOptions['exempt']): (...request: Request) => boolean {
+  const isNamed = new Set<string>(names);
+  return (method, path, pattern) =>
+    (isNamed.has('sockets') && path === '/sockets') ||
+    (isNamed.has('shares') && method === 'get' && pattern === '/v1/shares/:shareId');
 }
 
 const digest = (text: string) => createHash('sha256').update(text).digest();

@@ -38,7 +38,9 @@ function bodyOf(reply: RouteReply, route: AnyRoute | undefined, envelope: Envelo
   if (reply.json === undefined && reply.body === undefined) return undefined;
   const json = reply.json ?? JSON.stringify(reply.body);
   const isBare = reply.bare || route?.enveloped === false;
-  return isBare ? json : envelope(json, reply.caller);
+  if (isBare) return json;
+  const enveloped = envelope(json, reply.caller);
+  return reply.bothWays ? `${enveloped.slice(0, -1)},${json.slice(1)}` : enveloped;
 }
 
 export function refusalReply(refusal: Refusal, envelope: Envelope, closes: boolean): Outgoing {

@@ -94,6 +94,8 @@ export interface RouteReply {
   readonly headers?: HeaderValues;
   /** For the envelope's `meta.auth`; absent on unauthenticated replies. */
   readonly caller?: Caller | undefined;
+  /** In the envelope and beside it, for readers that look in either place. */
+  readonly bothWays?: boolean;
   /** Without the envelope (docs/protocol/http.md, "The envelope"). */
   readonly bare?: boolean;
 }

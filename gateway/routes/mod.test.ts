@@ -25,6 +25,7 @@ const routes = allRoutes({
   },
   bridgeTokens: { verify: () => undefined },
   subscriptionTokens: { verify: () => undefined },
+  shareIds: { read: () => undefined },
   socketTokens: testSocketTokens(systemClock),
 });
 

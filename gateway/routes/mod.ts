@@ -14,6 +14,7 @@ import { emailDeliveryRoutes } from './email-delivery.ts';
 import { type EmailedCodeRouteOptions, emailedCodeRoutes } from './emailed-codes.ts';
 import { type HealthRouteOptions, healthRoutes } from './health.ts';
 import { itemRoutes } from './items.ts';
+import { type PublicShareRouteOptions, publicShareRoutes } from './public-shares.ts';
 import { type RecoveryRouteOptions, recoveryRoutes } from './recovery.ts';
 import { requestRoutes } from './requests.ts';
 import { type SessionRouteOptions, sessionRoutes } from './sessions.ts';
@@ -32,6 +33,7 @@ export interface RoutesOptions
     EmailedCodeRouteOptions,
     RecoveryRouteOptions,
     SubscriptionRouteOptions,
+    PublicShareRouteOptions,
     ConformanceRouteOptions,
     SocketRouteOptions {
   readonly signinKeys: Pick<SigninKeys, 'actorId' | 'recoveryId' | 'tokenMailId' | 'readApprovalId'>;
@@ -61,6 +63,7 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
     ...adminRoutes,
     ...itemRoutes,
     ...emailDeliveryRoutes,
+    ...publicShareRoutes(options),
     ...socketRoutes(options),
     descriptionRoute(() => openApiDocument(routes, options.version)),
   ];

@@ -10,6 +10,7 @@ import { BridgeTokens, createBridgeTokens } from '../../actors/identity/bridge-t
 import { CaptchaVerifier, noCaptcha } from '../../actors/identity/captcha.ts';
 import { PasswordHasher } from '../../actors/identity/password-hasher.ts';
 import { createSessionTokens, SessionTokens } from '../../actors/identity/session-tokens.ts';
+import { createShareIds, ShareIds } from '../../actors/identity/share-ids.ts';
 import { createSigninKeys, SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { createSubscriptionTokens, SubscriptionTokens } from '../../actors/identity/subscription-tokens.ts';
 import { createUserSecrets, UserSecrets } from '../../actors/identity/user-secrets.ts';
@@ -73,6 +74,7 @@ export function unknownAddress(factor?: ReturnType<SigninKeys['pseudoFactor']>):
 
 export const bridgeTokens = createBridgeTokens(keyring);
 export const subscriptionTokens = createSubscriptionTokens(keyring);
+export const shareIds = createShareIds(keyring);
 export const sessionTokens: SessionTokens = createSessionTokens(keyring.derive('session-token'));
 
 /** Every kind of actor with what it uses, for tests with hosts of their own. */
@@ -88,6 +90,7 @@ export function domainOf(
     provide(UserSecrets, createUserSecrets(keyring)),
     provide(BridgeTokens, bridgeTokens),
     provide(SubscriptionTokens, subscriptionTokens),
+    provide(ShareIds, shareIds),
     provide(PasswordHasher, hasher),
     provide(CaptchaVerifier, captcha),
     provide(WebAuthnSettings, webAuthn),
@@ -148,6 +151,7 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
       signinKeys,
       bridgeTokens,
       subscriptionTokens,
+      shareIds,
       socketTokens,
       version: '0',
       settings: { ...defaultAccountSettings, ...options.accounts },

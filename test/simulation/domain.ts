@@ -4,6 +4,7 @@ import { BridgeTokens, createBridgeTokens } from '../../actors/identity/bridge-t
 import { CaptchaVerifier, noCaptcha } from '../../actors/identity/captcha.ts';
 import { PasswordHasher } from '../../actors/identity/password-hasher.ts';
 import { createSessionTokens, SessionTokens } from '../../actors/identity/session-tokens.ts';
+import { createShareIds, ShareIds } from '../../actors/identity/share-ids.ts';
 import { createSigninKeys, SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { createSubscriptionTokens, SubscriptionTokens } from '../../actors/identity/subscription-tokens.ts';
 import { createUserSecrets, UserSecrets } from '../../actors/identity/user-secrets.ts';
@@ -55,6 +56,7 @@ export function simulatedSettings(accessTokenAgeMs: number, pageBytes: number): 
     provide(UserSecrets, userSecrets),
     provide(BridgeTokens, bridgeTokens),
     provide(SubscriptionTokens, subscriptionTokens),
+    provide(ShareIds, createShareIds(keyring)),
     provide(PasswordHasher, hasher),
     provide(CaptchaVerifier, noCaptcha),
     provide(WebAuthnSettings, {

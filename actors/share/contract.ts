@@ -1,0 +1,50 @@
+/** The `share` kind: one actor per public share, with its ciphertext and who has opened it. */
+import { z } from 'zod';
+import { contract } from '../../runtime/contract.ts';
+import { answerSchema, refuse } from '../reply.ts';
+
+export const shareTypes = ['note', 'tag', 'account'] as const;
+/** UTF-8 of an encrypted payload. */
+export const payloadBytesMax = 5 * 1_048_576;
+
+export const termsFields = {
+  type: z.enum(shareTypes),
+  oneTimeView: z.boolean(),
+  viewExpiresMinutes: z.int().nullable(),
+};
+
+export const viewSchema = z.object({ ...termsFields, encryptedPayload: z.string() });
+
+/** Whatever the reason is. */
+export const shareNotFound = refuse(404, 'Share not found', 'share-not-found');
+
+const nothing = z.object({});
+
+export const Share = contract({
+  name: 'share',
+  commands: {
+    /** Of a share that does not exist yet, by its owner's actor, which lists it next. Until then nobody may open it. */
+    create: {
+      request: z.object({ ownerUuid: z.string(), ...termsFields, encryptedPayload: z.string() }),
+      reply: z.object({ createdAtMs: z.number() }),
+    },
+    /** By whoever has the link. Refusals: 404. */
+    view: { request: nothing, reply: answerSchema(viewSchema) },
+    /** By its owner's actor: from the answer on nobody can open it. */
+    end: { request: nothing, reply: nothing },
+  },
+  tells: {
+    /** The owner has revoked it, or is gone. */
+    end: z.null(),
+  },
+  timers: {
+    /** It has been open for as long as it may be. */
+    expire: z.null(),
+    /** Its owner has had the time to list it. */
+    confirm: z.null(),
+  },
+  jobs: {
+    /** Asks the owner whether it was listed, and ends it if not. */
+    askOwner: z.null(),
+  },
+});

@@ -1,0 +1,174 @@
+/**
+ * The `share` kind. What its owner sees of it, and the protocol between both actors, is in
+ * `actors/user/public-shares/public-shares.ts`; when it may be opened, in `opening.ts`.
+ *
+ * Invariants:
+ * - It is opened in a turn, so of all openers on all nodes one is the first.
+ * - What an opener gets is read in that turn from the ciphertext's row. No reply is recorded: a one-time share knows the
+ *   call that has opened it, and gives the same to a repeat of that call for as long as one may come.
+ * - The commit that ends it removes the ciphertext and leaves a tombstone, which no repeat of its creation revives.
+ */
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import {
+  command,
+  job,
+  keys,
+  type Turn,
+  tell,
+  timer,
+  type View,
+  type Workflow,
+  workflow,
+} from '../../runtime/command.ts';
+import { NotFoundError } from '../../runtime/errors.ts';
+import { kindOf } from '../../runtime/kind.ts';
+import { slice } from '../../runtime/slice.ts';
+import { User } from '../user/contract.ts';
+import { shareContentTable } from './content-table.ts';
+import { Share, shareNotFound, termsFields } from './contract.ts';
+import { endedAtMs, isOneTime, keptUntilMs, type Opening, standingOf } from './opening.ts';
+
+/** Much longer than its owner may take to list it. */
+const confirmAfterMs = 600_000;
+const askOwnerMs = 60_000;
+
+const stateSchema = z.object({
+  ...termsFields,
+  ownerUuid: z.string(),
+  createdAtMs: z.number(),
+  opened: z.object({ atMs: z.number(), by: z.string() }).nullable(),
+});
+type ShareState = z.infer<typeof stateSchema>;
+
+const shareSlice = slice<ShareState | null>({
+  name: 'share',
+  format: 1,
+  schema: stateSchema.nullable(),
+  initial: null,
+});
+
+const create = command({
+  ...Share.commands.create,
+  creates: true,
+  turn: (turn, { encryptedPayload, ...terms }) => {
+    const before = turn.get(shareSlice);
+    if (before !== null) return { createdAtMs: before.createdAtMs };
+    turn.set(shareSlice, { ...terms, createdAtMs: turn.nowMs, opened: null });
+    turn.put(shareContentTable, { share_uuid: turn.self.id, content: encryptedPayload });
+    turn.arm(Share.timers.confirm, turn.nowMs + confirmAfterMs, null);
+    return { createdAtMs: turn.nowMs };
+  },
+});
+
+const view = workflow({
+  ...Share.commands.view,
+  run: async (workflow) => {
+    const ownerUuid = await workflow.turn({ turn: ownerOf });
+    if (!(await askOwner(workflow, ownerUuid)).shows) return shareNotFound;
+    const by = hash('sha256', workflow.callId);
+    return workflow.turn({
+      // Thousands may come too late for a one-time share: none of them reads what it holds.
+      reads: (view) => (isOver(view, by) ? {} : { content: keys(shareContentTable, [contentKey(view)]) }),
+      turn: (turn, { content }) => {
+        const encryptedPayload = content?.get(contentKey(turn))?.content;
+        const state = turn.get(shareSlice);
+        if (state === null || encryptedPayload == null || !open(turn, state, by)) return shareNotFound;
+        const { type, oneTimeView, viewExpiresMinutes } = state;
+        return { ok: { type, encryptedPayload, oneTimeView, viewExpiresMinutes } };
+      },
+    });
+  },
+});
+
+/** False if it is over. */
+function open(turn: Turn, state: ShareState, by: string): boolean {
+  const opening: Opening = { atMs: turn.nowMs, by };
+  const standing = standingOf(state, state.opened, opening);
+  if (standing !== 'first') return standing === 'open';
+  turn.set(shareSlice, { ...state, opened: opening });
+  turn.arm(Share.timers.expire, keptUntilMs(state, opening), null);
+  turn.tell(User, state.ownerUuid).shareOpened({
+    shareUuid: turn.self.id,
+    atMs: opening.atMs,
+    endedAtMs: isOneTime(state) ? endedAtMs(state, opening) : null,
+  });
+  return true;
+}
+
+function isOver(view: View, by: string): boolean {
+  const state = view.get(shareSlice);
+  const opening = { atMs: Math.floor(view.nowMicros / 1_000), by };
+  return state === null || standingOf(state, state.opened, opening) === 'over';
+}
+
+const ownerOf = (view: View): string | undefined => view.get(shareSlice)?.ownerUuid;
+
+/** What the owner says of this share; nothing if there is no owner any more. */
+async function askOwner(
+  { actors, self }: Pick<Workflow, 'actors' | 'self'>,
+  ownerUuid: string | undefined,
+): Promise<{ readonly lists: boolean; readonly shows: boolean }> {
+  if (ownerUuid === undefined) return { lists: false, shows: false };
+  try {
+    return await actors.get(User, ownerUuid).ask.showsShare({ shareUuid: self.id });
+  } catch (error) {
+    if (error instanceof NotFoundError) return { lists: false, shows: false };
+    throw error;
+  }
+}
+
+const contentKey = ({ self }: Pick<View, 'self'>) => ({ share_uuid: self.id });
+
+function end(turn: Turn): void {
+  if (turn.get(shareSlice) === null) return;
+  turn.remove(shareContentTable, contentKey(turn));
+  turn.tombstone();
+}
+
+export const share = kindOf(Share, {
+  uses: [],
+  slices: [shareSlice],
+  tables: [shareContentTable],
+  commands: {
+    create,
+    view,
+    end: command({
+      ...Share.commands.end,
+      turn: (turn) => {
+        end(turn);
+        return {};
+      },
+    }),
+  },
+  tells: { end: tell({ ...Share.tells.end, turn: end }) },
+  timers: {
+    expire: timer({
+      ...Share.timers.expire,
+      missed: 'fire-once',
+      turn: (turn) => {
+        const state = turn.get(shareSlice);
+        if (state === null || state.opened === null) return;
+        const { atMs } = state.opened;
+        const ended = { shareUuid: turn.self.id, atMs, endedAtMs: endedAtMs(state, state.opened) };
+        turn.tell(User, state.ownerUuid).shareOpened(ended);
+        end(turn);
+      },
+    }),
+    confirm: timer({
+      ...Share.timers.confirm,
+      missed: 'fire-once',
+      turn: (turn) => turn.start(Share.jobs.askOwner, null),
+    }),
+  },
+  jobs: {
+    askOwner: job({
+      ...Share.jobs.askOwner,
+      timeoutMs: askOwnerMs,
+      run: async (run) => {
+        const { lists } = await askOwner(run, await run.turn({ turn: ownerOf }));
+        return run.finish(lists ? undefined : { turn: end });
+      },
+    }),
+  },
+});

@@ -1,0 +1,59 @@
+/** What is asked of a user about public shares (docs/protocol/public-shares.md). */
+import { z } from 'zod';
+import { shareTypes, termsFields } from '../../share/contract.ts';
+import { signedIn } from '../../signed-in.ts';
+
+const shareView = z.object({
+  uuid: z.string(),
+  ...termsFields,
+  nickname: z.string().nullable(),
+  createdAt: z.string(),
+  revoked: z.boolean(),
+  firstOpenedAt: z.string().nullable(),
+});
+
+const ofShare = z.object({ shareUuid: z.string() });
+
+export const publicShareShapes = {
+  /** Refusals: 400 `invalid-share`, 409 `share-limit`, 413 `payload-too-large`. */
+  createShare: signedIn({
+    access: 'writes',
+    fields: z.object({
+      /** One of `shareTypes`; refused in the turn, as clients look for the tag of that refusal. */
+      type: z.unknown().meta({ enum: [...shareTypes] }),
+      encryptedPayload: z.unknown().meta({ type: 'string' }),
+      nickname: z.unknown().optional(),
+      oneTimeView: z.unknown().optional(),
+      viewExpiresMinutes: z.unknown().optional(),
+    }),
+    ok: z.object({ shareId: z.string(), share: shareView }),
+  }),
+  /** Newest first, with those that were ended lately. */
+  listShares: signedIn({
+    access: 'reads',
+    fields: z.object({}),
+    ok: z.object({ shares: z.array(shareView) }),
+  }),
+  /** Refusals: 404 `share-not-found`. */
+  revokeShare: signedIn({
+    access: 'writes',
+    fields: z.object({ shareId: z.string().max(64) }),
+    ok: z.object({ message: z.string() }),
+  }),
+
+  /** Asked by the share. */
+  showsShare: {
+    request: ofShare,
+    reply: z.object({
+      /** The account has it in its list. */
+      lists: z.boolean(),
+      /** Whoever has the link may see it. */
+      shows: z.boolean(),
+    }),
+  },
+};
+
+export const publicShareTellShapes = {
+  /** By the share: when it was opened for the first time, and from when on nobody can open it any more. */
+  shareOpened: ofShare.extend({ atMs: z.number(), endedAtMs: z.number().nullable() }),
+};

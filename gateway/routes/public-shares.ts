@@ -1,0 +1,83 @@
+/** Public shares (docs/protocol/public-shares.md). */
+import { z } from 'zod';
+import type { ShareIds } from '../../actors/identity/share-ids.ts';
+import { payloadBytesMax, Share, shareNotFound, viewSchema } from '../../actors/share/contract.ts';
+import { User } from '../../actors/user/contract.ts';
+import type { RateBucket } from '../admission/rate-limit.ts';
+import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
+import { answeredOr, errorBodySchema, refusedAnswer } from './answer.ts';
+import { endpoint } from './endpoint.ts';
+
+export interface PublicShareRouteOptions {
+  readonly shareIds: Pick<ShareIds, 'read'>;
+}
+
+const tag = 'Public shares';
+/** An encrypted payload is JSON in a JSON string, so its quotes are escaped; the rest of it needs no escapes. */
+const bodyBytesMax = 2 * payloadBytesMax;
+/** Each may carry megabytes, to anybody. */
+const openings: RateBucket = { name: 'share openings', perMinute: 120, by: 'address' };
+
+const notAhead = { status: 403, message: 'A share is not opened ahead of time.' } as const;
+
+const ownerRoutes = [
+  endpoint({
+    method: 'POST',
+    path: '/v1/shares',
+    command: User.commands.createShare,
+    summary: 'Shares something that the client has encrypted with whoever gets the link.',
+    tag,
+    bodyLimit: bodyBytesMax,
+    refusals: [400, 409, 413],
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/v1/shares',
+    command: User.commands.listShares,
+    summary: 'The shares of the account, without what they hold.',
+    tag,
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: '/v1/shares/:shareId',
+    command: User.commands.revokeShare,
+    summary: 'Revokes a share: nobody can open it any more.',
+    tag,
+    refusals: [404],
+  }),
+];
+
+export function publicShareRoutes({ shareIds }: PublicShareRouteOptions): readonly AnyRoute[] {
+  async function open(
+    context: RequestContext<'public'>,
+    { shareId }: { readonly shareId: string },
+  ): Promise<RouteReply> {
+    if (isAheadOfTime(context)) return refusedAnswer(notAhead);
+    const uuid = shareIds.read(shareId);
+    if (uuid === undefined) return refusedAnswer(shareNotFound.refused);
+    const asked = context.actors.get(Share, uuid).ask.view({}, context.ask);
+    return answeredOr(shareNotFound.refused, asked, (body) => ({ status: 200, body }));
+  }
+
+  return [
+    ...ownerRoutes,
+    route({
+      method: 'GET',
+      path: '/v1/shares/:shareId',
+      access: 'public',
+      summary: 'What a share holds, for whoever has its link. A one-time share is given once.',
+      tag,
+      request: z.object({ shareId: z.string() }),
+      headers: ['sec-purpose', 'purpose'],
+      replies: { 200: viewSchema, 403: errorBodySchema, 404: errorBodySchema },
+      rate: openings,
+      handle: async (context, request) => ({ ...(await open(context, request)), bothWays: true }),
+    }),
+  ];
+}
+
+/** A browser asks for what its user may click on. Such a request must not use up a share. */
+const isAheadOfTime = (context: RequestContext<'public'>): boolean =>
+  [context.header('sec-purpose'), context.header('purpose')].some((purpose) =>
+    /prefetch|prerender|preview/i.test(purpose ?? ''),
+  );

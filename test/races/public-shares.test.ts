@@ -1,0 +1,168 @@
+/** A share and its owner: whatever happens at the same moment, on however many nodes, and whenever the host dies. */
+import test, { type ExecutionContext } from 'ava';
+import { isRefused } from '../../actors/reply.ts';
+import { shareContentTable } from '../../actors/share/content-table.ts';
+import { Share } from '../../actors/share/contract.ts';
+import { User } from '../../actors/user/contract.ts';
+import type { Store } from '../../runtime/store/store.ts';
+import type { Device } from '../kit/device.ts';
+import { startServer, type TestServer } from '../kit/server.ts';
+
+const list = '/v1/shares';
+const terms = { type: 'note', encryptedPayload: 'opaque', oneTimeView: true } as const;
+
+/** A host that dies around one of its commits. */
+class Death {
+  isDead = false;
+  /** Commits to go; none is meant while it is undefined. */
+  #left: number | undefined;
+  #isApplied = false;
+
+  plan(commit: number, isApplied: boolean): void {
+    this.#left = commit;
+    this.#isApplied = isApplied;
+  }
+
+  over(): void {
+    this.isDead = false;
+    this.#left = undefined;
+  }
+
+  readonly schedule = async <T>(method: keyof Store, apply: () => T): Promise<T> => {
+    if (this.isDead) return new Promise(() => {});
+    await undefined;
+    if (method !== 'commit' || this.#left === undefined) return apply();
+    this.#left -= 1;
+    if (this.#left > 0) return apply();
+    this.isDead = true;
+    if (this.#isApplied) apply();
+    return new Promise(() => {});
+  };
+}
+
+const make = (device: Device) => device.call('POST', list, { body: terms });
+const revoke = (device: Device, id: string) => device.call('DELETE', `${list}/${id}`);
+const listed = async (device: Device): Promise<{ uuid: string; revoked: boolean }[]> =>
+  (await device.call('GET', list)).body.shares;
+
+test('of a thousand who open a one-time share at the same moment one gets it', async (t) => {
+  const server = await startServer(t);
+  const owner = await server.device();
+  const { shareId } = (await make(owner)).body;
+  const share = server.host.actors.get(Share, shareId);
+  const answers = await server.answered(
+    Promise.all(Array.from({ length: 1_000 }, () => share.ask.view({}, { deadlineMs: 60_000 }))),
+    60_000,
+  );
+  t.is(answers.filter((answer) => !isRefused(answer)).length, 1);
+  const refusals = new Set(answers.flatMap((each) => (isRefused(each) ? [each.refused.status] : [])));
+  t.deepEqual([...refusals], [404]);
+});
+
+test('who opens a share while it is revoked gets it or a 404, and nobody afterwards', async (t) => {
+  const server = await startServer(t);
+  const owner = await server.device();
+  for (let round = 0; round < 10; round += 1) {
+    const { shareId } = (await make(owner)).body;
+    const view = () => server.call('GET', `${list}/${shareId}`);
+    const [revoked, ...opened] = await Promise.all([revoke(owner, shareId), view(), view()]);
+    t.is(revoked.status, 200);
+    t.true(opened.filter(({ status }) => status === 200).length <= 1);
+    t.is((await view()).status, 404);
+  }
+});
+
+interface Scene {
+  readonly server: TestServer;
+  readonly owner: Device;
+  readonly death: Death;
+}
+
+/** Whatever the device asked for is answered in the end, and the host has died around this commit if it came to it. */
+async function dying<T>(
+  t: ExecutionContext,
+  commit: number,
+  isApplied: boolean,
+  scene: Scene,
+  call: () => Promise<T>,
+) {
+  const { server, death } = scene;
+  death.plan(commit, isApplied);
+  let isOver = false;
+  const answered = call().finally(() => {
+    isOver = true;
+  });
+  await server.until(() => isOver || death.isDead, 5_000);
+  const { isDead } = death;
+  death.over();
+  if (isDead) await server.restart();
+  t.log(`commit ${commit}, ${isApplied ? 'applied' : 'lost'}, ${isDead ? 'died' : 'not reached'}`);
+  return { answer: await server.answered(answered, 60_000), isDead };
+}
+
+async function startScene(t: ExecutionContext): Promise<Scene> {
+  const death = new Death();
+  const server = await startServer(t, { host: { schedule: death.schedule } });
+  return { server, owner: await server.device(), death };
+}
+
+for (const isApplied of [false, true]) {
+  const what = isApplied ? 'after' : 'before';
+  test(`a host dies ${what} any commit of making a share: it is listed and opens, or neither`, async (t) => {
+    let deaths = 0;
+    for (let commit = 1; ; commit += 1) {
+      const scene = await startScene(t);
+      const { answer, isDead } = await dying(t, commit, isApplied, scene, () => make(scene.owner));
+      const { server, owner } = scene;
+      const shares = await listed(owner);
+      t.is(shares.length, answer.status === 200 ? 1 : 0);
+      for (const { uuid } of shares) t.is((await server.call('GET', `${list}/${uuid}`)).status, 200);
+      if (!isDead) break;
+      deaths += 1;
+    }
+    t.true(deaths >= 2);
+  });
+
+  test(`a host dies ${what} any commit of revoking or opening a share: it does not open again`, async (t) => {
+    let deaths = 0;
+    for (const how of ['revoke', 'open'] as const) {
+      for (let commit = 1; ; commit += 1) {
+        const scene = await startScene(t);
+        const { server, owner } = scene;
+        const { shareId } = (await make(owner)).body;
+        const view = () => server.call('GET', `${list}/${shareId}`);
+        const ends = how === 'revoke' ? () => revoke(owner, shareId) : view;
+        const { answer, isDead } = await dying(t, commit, isApplied, scene, ends);
+        t.is(answer.status, 200);
+        t.is((await view()).status, 404);
+        await server.advance(200_000);
+        t.true((await listed(owner))[0]?.revoked);
+        const read = { read: 'keys', table: shareContentTable, keys: [{ share_uuid: shareId }] } as const;
+        t.is((await server.host.store.read([read]))[0]?.rows.length, 0);
+        if (!isDead) break;
+        deaths += 1;
+      }
+    }
+    t.true(deaths >= 3);
+  });
+}
+
+test('what was stored and never listed opens for nobody, and goes', async (t) => {
+  const server = await startServer(t);
+  const owner = await server.device();
+  const ownerUuid = owner.account.userUuid;
+  const uuid = '5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11';
+  const share = server.host.actors.get(Share, uuid);
+  const kept = (await make(owner)).body.shareId;
+  await share.ask.create({ ownerUuid, ...terms, viewExpiresMinutes: null });
+  t.true(isRefused(await share.ask.view({})));
+  await server.advance(660_000);
+  const keys = [{ share_uuid: uuid }, { share_uuid: kept }];
+  const [read] = await server.host.store.read([{ read: 'keys', table: shareContentTable, keys }]);
+  t.deepEqual(
+    read?.rows.map(({ share_uuid }) => share_uuid),
+    [kept],
+  );
+  const { ask } = server.host.actors.get(User, ownerUuid);
+  t.true((await ask.showsShare({ shareUuid: kept })).shows);
+});
