@@ -17,6 +17,10 @@ import { subscriptionInvite } from './0014-subscription-invite.ts';
 import { subscriptionInviteUuid } from './0015-subscription-invite-uuid.ts';
 import { mailLog } from './0016-mail-log.ts';
 import { mailAudit } from './0017-mail-audit.ts';
+import { revision } from './0018-revision.ts';
+import { revisionPart } from './0019-revision-part.ts';
+import { revisionByOrder } from './0020-revision-by-order.ts';
+import { itemRevisions } from './0021-item-revisions.ts';
 
 export const domainMigrations: readonly Migration[] = [
   account,
@@ -36,4 +40,8 @@ export const domainMigrations: readonly Migration[] = [
   subscriptionInviteUuid,
   mailLog,
   mailAudit,
+  revision,
+  revisionPart,
+  revisionByOrder,
+  itemRevisions,
 ];

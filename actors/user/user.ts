@@ -2,6 +2,8 @@
 import { kindOf } from '../../runtime/kind.ts';
 import { head } from '../collection/head.ts';
 import { item } from '../collection/item.ts';
+import { ledgerSlice } from '../collection/revisions/ledger.ts';
+import { revision } from '../collection/revisions/table.ts';
 import { accountTable } from '../identity/account-table.ts';
 import { BridgeTokens } from '../identity/bridge-tokens.ts';
 import { CaptchaVerifier } from '../identity/captcha.ts';
@@ -34,6 +36,7 @@ import { profileSlice } from './profile.ts';
 import { purgeTimer } from './purge.ts';
 import { rankSlice } from './rank.ts';
 import { exportCommands, exportSlice } from './requests/export.ts';
+import { revisionCommands, revisionTimers } from './revisions/commands.ts';
 import { sessionCommands } from './sessions/commands.ts';
 import { revokedSessionMap, sessionMap } from './sessions/session.ts';
 import { settingCommands } from './settings/commands.ts';
@@ -77,8 +80,9 @@ export const user = kindOf(User, {
     exportSlice,
     auditSlice,
     head,
+    ledgerSlice,
   ],
-  tables: [accountTable, inviteTable, item, auditPageTable],
+  tables: [accountTable, inviteTable, item, revision, auditPageTable],
   commands: {
     ...accountCommands,
     ...sessionCommands,
@@ -90,10 +94,11 @@ export const user = kindOf(User, {
     ...auditCommands,
     ...adminCommands,
     ...itemCommands,
+    ...revisionCommands,
     ...emailDeliveryCommands,
     ...operatorCommands,
   },
-  timers: { purge: purgeTimer, trimAuditTrail: trimAuditTrailTimer },
+  timers: { purge: purgeTimer, trimAuditTrail: trimAuditTrailTimer, ...revisionTimers },
   tells: {
     approvalRequested: approvalRequestedTell,
     mailCode: mailCodeTell,

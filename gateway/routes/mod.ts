@@ -16,6 +16,7 @@ import { type HealthRouteOptions, healthRoutes } from './health.ts';
 import { itemRoutes } from './items.ts';
 import { type RecoveryRouteOptions, recoveryRoutes } from './recovery.ts';
 import { requestRoutes } from './requests.ts';
+import { revisionRoutes } from './revisions.ts';
 import { type SessionRouteOptions, sessionRoutes } from './sessions.ts';
 import { settingRoutes } from './settings.ts';
 import { type SignInRouteOptions, signInRoutes } from './sign-in.ts';
@@ -60,6 +61,7 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
     ...auditTrailRoutes,
     ...adminRoutes,
     ...itemRoutes,
+    ...revisionRoutes,
     ...emailDeliveryRoutes,
     ...socketRoutes(options),
     descriptionRoute(() => openApiDocument(routes, options.version)),
