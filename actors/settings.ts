@@ -235,8 +235,8 @@ export const captchaSettings = sameOnAllNodes(
   }),
 );
 
-export const itemSettings = sameOnAllNodes(
-  section('Access and limits', {
+export const itemSettings = sameOnAllNodes({
+  ...section('Access and limits', {
     /** A page of a sync ends with the item that reaches this. */
     transferLimitBytes: bytes({
       name: 'CONTENT_SIZE_TRANSFER_LIMIT',
@@ -270,6 +270,15 @@ export const itemSettings = sameOnAllNodes(
           'The most encrypted content of an account. A sync that would go beyond is refused; deleting makes room. 0 is no limit.',
       }),
     },
+    /** What one turn saves, so that no upload holds up the actor's other callers. */
+    turnLimits: fixed({ items: 300, bytes: 4 * mebibyte }),
+    /**
+     * Of ciphertext stored before that one call may bring into memory by naming items: several times an item's, and
+     * more than clients meet. What is beyond they send again.
+     */
+    storedBytesMax: fixed(32 * mebibyte),
+  }),
+  ...section('History', {
     revisions: {
       pauseMs: seconds({
         name: 'REVISIONS_FREQUENCY',
@@ -301,15 +310,8 @@ export const itemSettings = sameOnAllNodes(
           'The most encrypted content that the revisions of an account take, beside `ACCOUNT_BYTES_MAX`. The oldest go first, and no save is refused for it.',
       }),
     },
-    /** What one turn saves, so that no upload holds up the actor's other callers. */
-    turnLimits: fixed({ items: 300, bytes: 4 * mebibyte }),
-    /**
-     * Of ciphertext stored before that one call may bring into memory by naming items: several times an item's, and
-     * more than clients meet. What is beyond they send again.
-     */
-    storedBytesMax: fixed(32 * mebibyte),
   }),
-);
+});
 export interface ItemSettings extends SettingsOf<typeof itemSettings> {
   /** Of the sync tokens this server gives out: random, as long as the database. Kept there, and not set. */
   readonly generation: string;

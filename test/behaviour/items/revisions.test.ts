@@ -1,10 +1,12 @@
 /** The history of items over HTTP. */
 import test, { type ExecutionContext } from 'ava';
+import fc from 'fast-check';
 import type { ClientItem } from '../../../actors/collection/item-fields.ts';
 import { revisionsPerItemMax } from '../../../actors/collection/revisions/slots.ts';
 import { revision } from '../../../actors/collection/revisions/table.ts';
 import { defaultItemSettings, type ItemSettings } from '../../../actors/settings.ts';
-import { accepted, type Device } from '../../kit/device.ts';
+import { tokensOf } from '../../kit/account.ts';
+import { accepted, Device } from '../../kit/device.ts';
 import { deletion, note, uuidNumber } from '../../kit/items.ts';
 import { startServer, type TestServer } from '../../kit/server.ts';
 
@@ -28,12 +30,15 @@ const contents = async (device: Device, itemUuid = first): Promise<string[]> => 
 };
 
 /** Rows that are kept, whether anybody is shown them or not. */
-async function stored(server: TestServer, { account }: Device): Promise<number> {
+const stored = async (server: TestServer, device: Device): Promise<number> =>
+  (await sizes(server, device)).length;
+
+async function sizes(server: TestServer, { account }: Device): Promise<number[]> {
   const all = { after: 0, through: 1e12, limit: 1e4 };
   const [answer] = await server.host.store.read([
     { read: 'range', table: revision, owner: account.userUuid, ...all },
   ]);
-  return answer?.rows.length ?? 0;
+  return (answer?.rows ?? []).map(({ size }) => Number(size));
 }
 
 async function started(t: ExecutionContext, revisions: Partial<ItemSettings['revisions']> = {}) {
@@ -196,6 +201,8 @@ test('what is another’s is as if it were not there, and what is no uuid is 400
   t.is((await mallory.call('DELETE', path(first, id))).status, 200);
   t.is((await list(device)).length, 1);
   t.is((await device.call('GET', path(second, id))).status, 404);
+  const ofSameSlot = crypto.randomUUID().slice(0, -2) + id.slice(-2);
+  t.is((await device.call('GET', path(first, ofSameSlot))).status, 404);
   for (const [method, wrong] of [
     ['GET', path('x')],
     ['GET', path(first, 'x')],
@@ -249,4 +256,54 @@ test('what is too old is neither shown nor kept', async (t) => {
   const again = await device.another();
   t.deepEqual(await contents(again), ['004:b']);
   t.is(await stored(server, device), 1);
+});
+
+test('where an account has as many bytes of revisions as it may, the oldest make room', async (t) => {
+  const { device, save, later } = await started(t, { bytesMax: 40_000 });
+  for (let n = 1; n <= 10; n += 1) {
+    await save(note({ uuid: uuidNumber(n), content: 'c'.repeat(5_000) }));
+    await later(5_000);
+  }
+  t.deepEqual(await list(device, uuidNumber(1)), []);
+  t.is((await list(device, uuidNumber(10))).length, 1);
+});
+
+test('whatever is saved and deleted, the revisions of an account never take more than their bytes', async (t) => {
+  const bytesMax = 40_000;
+  const step = fc.record({
+    item: fc.integer({ min: 1, max: 3 }),
+    bytes: fc.integer({ min: 1, max: 9_000 }),
+    act: fc.constantFrom('save', 'save', 'save', 'delete', 'wait'),
+  });
+  const holds = fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30 }), async (steps) => {
+    const { server, device, save, later } = await started(t, { pauseMs: 0, bytesMax });
+    for (const { item, bytes, act } of steps) {
+      const uuid = uuidNumber(item);
+      if (act === 'wait') await later(5_000);
+      else await save(act === 'delete' ? deletion(uuid, 0) : note({ uuid, content: 'c'.repeat(bytes) }));
+      const taken = (await sizes(server, device)).reduce((sum, size) => sum + size, 0);
+      t.true(taken <= bytesMax, `${taken} bytes`);
+    }
+    await later(10_000);
+    // There is room again, so the next save makes a revision.
+    await save(note({ uuid: uuidNumber(9) }));
+    t.is((await list(device, uuidNumber(9))).length, 1);
+  });
+  await fc.assert(holds, { numRuns: 8 });
+});
+
+test('a read-only session and a bridge read the history and delete nothing', async (t) => {
+  const { server, device, save } = await started(t);
+  await save(note());
+  const [entry] = await list(device);
+  const keys = { wrappedKeys: '{}', kdfSalt: '00', kdfParams: '{}' };
+  for (const scope of ['read', 'write']) {
+    const made = await device.call('POST', '/v1/mcp-tokens', { body: { label: 'b', scope, ...keys } });
+    const { token } = accepted(made);
+    const opened = await server.call('POST', '/v1/mcp-tokens/authenticate', { body: { token } });
+    const bridge = new Device(server, { ...device.account, ...tokensOf(opened) });
+    t.deepEqual(await list(bridge), [entry as History[number]]);
+    t.is((await bridge.call('DELETE', path(first, entry?.uuid))).status, 403);
+  }
+  t.is((await list(device)).length, 1);
 });
