@@ -22,6 +22,7 @@ import {
   text,
   WrongValue,
 } from '../runtime/setting.ts';
+import { revisionsPerItemMax } from './collection/revisions/slots.ts';
 import { type Mailbox, mailbox } from './mailer/address.ts';
 
 const mebibyte = 1_048_576;
@@ -245,8 +246,8 @@ export const captchaSettings = sameOnAllNodes(
   }),
 );
 
-export const itemSettings = sameOnAllNodes(
-  section('Access and limits', {
+export const itemSettings = sameOnAllNodes({
+  ...section('Access and limits', {
     /** A page of a sync ends with the item that reaches this. */
     transferLimitBytes: bytes({
       name: 'CONTENT_SIZE_TRANSFER_LIMIT',
@@ -288,7 +289,40 @@ export const itemSettings = sameOnAllNodes(
      */
     storedBytesMax: fixed(32 * mebibyte),
   }),
-);
+  ...section('History', {
+    revisions: {
+      pauseMs: seconds({
+        name: 'REVISIONS_FREQUENCY',
+        min: 0,
+        default: 300,
+        description:
+          'How long after a revision of a note or a file the next one is made. A save in between makes none.',
+      }),
+      perItemMax: integer({
+        name: 'REVISIONS_PER_ITEM_MAX',
+        unit: 'revisions',
+        min: 1,
+        max: revisionsPerItemMax,
+        default: revisionsPerItemMax,
+        description: 'The most revisions of an item; the oldest go first.',
+      }),
+      ageMs: days({
+        name: 'REVISIONS_DAYS',
+        min: 0,
+        max: 36_500,
+        default: 0,
+        description: 'How long a revision is kept. 0 is no limit.',
+      }),
+      bytesMax: bytes({
+        name: 'ACCOUNT_REVISIONS_BYTES_MAX',
+        min: 128 * mebibyte,
+        default: 10 * 1_024 * mebibyte,
+        description:
+          'The most encrypted content that the revisions of an account take, beside `ACCOUNT_BYTES_MAX`. The oldest go first, and no save is refused for it.',
+      }),
+    },
+  }),
+});
 export interface ItemSettings extends SettingsOf<typeof itemSettings> {
   /** Of the sync tokens this server gives out: random, as long as the database. Kept there, and not set. */
   readonly generation: string;

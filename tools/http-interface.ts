@@ -194,9 +194,6 @@ export const httpInterface: Readonly<Record<string, readonly string[]>> = {
 
 /** Those that no route serves yet. */
 export const toCome: ReadonlySet<string> = new Set([
-  'GET /v2/items/:itemUuid/revisions',
-  'GET /v2/items/:itemUuid/revisions/:id',
-  'DELETE /v2/items/:itemUuid/revisions/:id',
   'POST /v1/files/valet-tokens',
   'GET /v1/shared-vaults',
   'POST /v1/shared-vaults',

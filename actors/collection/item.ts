@@ -22,6 +22,10 @@ export const item = table({
     ...itemColumns,
     /** Of the last accepted save (see fingerprint.ts). */
     fingerprint: 'bytea',
+    /** How many revisions its saves have made (see revisions/due.ts). */
+    revisions: 'int8',
+    /** Microseconds since the epoch: when the last of them was made; 0 before the first and for a tombstone. */
+    revised_at: 'int8',
   },
   key: ['collection', 'uuid'],
   generation: 'created_position',

@@ -39,7 +39,13 @@ export function pageItems(asked: number | null | undefined): number {
 type ItemRange = RangePlan<typeof item>;
 
 /** What clients are not given need not be fetched. */
-const { created_position: _created, fingerprint: _fingerprint, ...given } = item.columns;
+const {
+  created_position: _created,
+  fingerprint: _fingerprint,
+  revisions: _revisions,
+  revised_at: _revised,
+  ...given
+} = item.columns;
 export const givenColumns = Object.keys(given) as (keyof typeof given)[];
 
 export function changesPlan(start: Start, head: Head, limits: PageLimits): ItemRange {

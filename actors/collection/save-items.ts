@@ -28,6 +28,10 @@ export interface ItemWrite {
   readonly row: ItemRow;
   /** Nothing of this uuid was stored before the turn. */
   readonly isNew: boolean;
+  /** It makes a revision. */
+  readonly revised: boolean;
+  /** It names for the first time the item it is a duplicate of. */
+  readonly duplicated: boolean;
 }
 
 export interface SavedItems {
@@ -69,9 +73,19 @@ export function saveItems(
     saved.push({ row: result.row, uuid });
     if (result.outcome === 'repeat') continue;
     head = advance(head, result.row, existing);
-    writes.set(key, { row: result.row, isNew: before?.isNew ?? existing === undefined });
+    writes.set(key, writeOf(result.row, existing, before));
   }
   return { saved, conflicts, writes, storedBytes, head };
+}
+
+function writeOf(row: ItemRow, existing: ItemRow | undefined, before: ItemWrite | undefined): ItemWrite {
+  return {
+    row,
+    isNew: before?.isNew ?? existing === undefined,
+    revised: before?.revised === true || row.revisions > (existing?.revisions ?? 0),
+    duplicated:
+      before?.duplicated === true || (row.duplicate_of !== null && (existing?.duplicate_of ?? null) === null),
+  };
 }
 
 /** Ciphertext that the client has sent itself does not count: it is bounded by the body. */

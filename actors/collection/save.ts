@@ -36,6 +36,8 @@ export interface Saver {
   /** The X-SNJS-Version header. */
   readonly snjsVersion: string | null;
   readonly contentLimitBytes: number;
+  /** How long after a revision of an item the next one is made. */
+  readonly revisionPauseMs: number;
 }
 
 export type Outcome =

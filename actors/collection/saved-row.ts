@@ -6,9 +6,15 @@
 import { type Head, stamp } from './head.ts';
 import type { Fields } from './incoming.ts';
 import type { ItemRow } from './item.ts';
+import { revisedBy } from './revisions/due.ts';
 
 export interface AcceptedSave {
-  readonly saver: { readonly collection: string; readonly userUuid: string; readonly sessionUuid: string };
+  readonly saver: {
+    readonly collection: string;
+    readonly userUuid: string;
+    readonly sessionUuid: string;
+    readonly revisionPauseMs: number;
+  };
   readonly head: Head;
   /** Lower case. */
   readonly uuid: string;
@@ -22,13 +28,14 @@ export interface AcceptedSave {
 export function savedRow({ saver, head, uuid, fields, fingerprint, mine, nowMicros }: AcceptedSave): ItemRow {
   const { position, updated_at_timestamp } = stamp(head, mine, nowMicros);
   const deleted = fields.deleted ?? mine?.deleted ?? false;
+  const contentType = fields.contentType || (mine?.content_type ?? fields.contentType);
   return {
     collection: saver.collection,
     uuid,
     position,
     created_position: mine?.created_position ?? position,
     owner_uuid: mine?.owner_uuid ?? saver.userUuid,
-    content_type: fields.contentType || (mine?.content_type ?? fields.contentType),
+    content_type: contentType,
     ...(deleted ? blank : ciphertext(fields, mine)),
     duplicate_of: fields.duplicateOf ?? mine?.duplicate_of ?? null,
     deleted,
@@ -39,6 +46,7 @@ export function savedRow({ saver, head, uuid, fields, fingerprint, mine, nowMicr
     last_edited_by_uuid: fields.sharedVaultUuid === null ? null : saver.userUuid,
     updated_with_session: saver.sessionUuid,
     fingerprint,
+    ...revisedBy({ contentType, deleted, atMicros: updated_at_timestamp }, mine, saver.revisionPauseMs),
   };
 }
 

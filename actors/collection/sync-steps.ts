@@ -18,6 +18,7 @@ import { type ItemRow, item } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
 import { noRoom, outgrows } from './quota.ts';
 import { changesPlan, frontPlan, type Page, pageItems, pageOf, tokensOf } from './retrieve.ts';
+import { keepHistory, type RevisionTimers } from './revisions/keep.ts';
 import { isWhole, type Saver } from './save.ts';
 import { type SavedEntry, type Stored, saveItems, uuidsToRead } from './save-items.ts';
 import { idleReply, legacyReply, modernReply, type SyncReply, type SyncResult } from './sync-reply.ts';
@@ -108,6 +109,8 @@ export interface Batch {
   readonly items: readonly ClientItem[];
   readonly stored: ItemsByKey;
   readonly by: Member;
+  /** Of the kind that the collection belongs to. */
+  readonly timers: RevisionTimers;
 }
 
 /**
@@ -126,6 +129,7 @@ export function proceed(turn: Turn, batch: Batch, progress: Progress): Progress 
     else turn.put(item, row);
   }
   if (result.writes.size > 0) turn.set(head, result.head);
+  keepHistory(turn, [...result.writes.values()], batch.timers);
   return {
     page: progress.page,
     saved: [...progress.saved, ...result.saved],
@@ -137,6 +141,7 @@ export function proceed(turn: Turn, batch: Batch, progress: Progress): Progress 
 }
 
 function saverOf(turn: Turn, { request, by }: Batch): Saver {
+  const { contentLimitBytes, revisions } = turn.use(ItemSettings);
   return {
     collection: turn.self.id,
     userUuid: by.userUuid,
@@ -144,7 +149,8 @@ function saverOf(turn: Turn, { request, by }: Batch): Saver {
     readOnly: by.readOnly,
     legacy: isLegacy(request),
     snjsVersion: request.snjs_version,
-    contentLimitBytes: turn.use(ItemSettings).contentLimitBytes,
+    contentLimitBytes,
+    revisionPauseMs: revisions.pauseMs,
   };
 }
 

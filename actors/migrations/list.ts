@@ -19,6 +19,10 @@ import { mailLog } from './0016-mail-log.ts';
 import { mailAudit } from './0017-mail-audit.ts';
 import { shareContent } from './0018-share-content.ts';
 import { shareContentPart } from './0019-share-content-part.ts';
+import { revision } from './0020-revision.ts';
+import { revisionPart } from './0021-revision-part.ts';
+import { revisionByOrder } from './0022-revision-by-order.ts';
+import { itemRevisions } from './0023-item-revisions.ts';
 
 export const domainMigrations: readonly Migration[] = [
   account,
@@ -40,4 +44,8 @@ export const domainMigrations: readonly Migration[] = [
   mailAudit,
   shareContent,
   shareContentPart,
+  revision,
+  revisionPart,
+  revisionByOrder,
+  itemRevisions,
 ];

@@ -26,6 +26,7 @@ import { userEventSchema } from './events.ts';
 import { factorShapes } from './factors/shapes.ts';
 import { publicShareShapes, publicShareTellShapes } from './public-shares/shapes.ts';
 import { exportShapes } from './requests/shapes.ts';
+import { revisionShapes, revisionTimerShapes } from './revisions/shapes.ts';
 import { settingShapes } from './settings/shapes.ts';
 import { subscriptionShapes, subscriptionTellShapes } from './subscription/shapes.ts';
 
@@ -226,6 +227,8 @@ export const User = contract({
      * no matter whose it is.
      */
     getItem: signedIn({ access: 'reads', fields: itemFields, ok: z.object({ item: fullItemSchema }) }),
+
+    ...revisionShapes,
   },
   tells: {
     /** Someone not yet signed in waits for one of the user's devices. */
@@ -242,10 +245,11 @@ export const User = contract({
     ...publicShareTellShapes,
   },
   timers: {
-    /** The next batch of what a deleted account leaves behind, after this position. */
-    purge: z.object({ after: z.int() }),
+    /** The next batch of what a deleted account leaves behind: items after this position, revisions after this place. */
+    purge: z.object({ after: z.int(), afterPlace: z.int().default(0) }),
     /** The oldest event of its audit trail is too old. */
     trimAuditTrail: z.null(),
+    ...revisionTimerShapes,
   },
   event: userEventSchema,
 });

@@ -2,6 +2,8 @@
 import { kindOf } from '../../runtime/kind.ts';
 import { head } from '../collection/head.ts';
 import { item } from '../collection/item.ts';
+import { ledgerSlice } from '../collection/revisions/ledger.ts';
+import { revision } from '../collection/revisions/table.ts';
 import { accountTable } from '../identity/account-table.ts';
 import { BridgeTokens } from '../identity/bridge-tokens.ts';
 import { CaptchaVerifier } from '../identity/captcha.ts';
@@ -36,6 +38,7 @@ import { publicShareCommands, publicShareMap, publicShareTells } from './public-
 import { purgeTimer } from './purge.ts';
 import { rankSlice } from './rank.ts';
 import { exportCommands, exportSlice } from './requests/export.ts';
+import { revisionCommands, revisionTimers } from './revisions/commands.ts';
 import { sessionCommands } from './sessions/commands.ts';
 import { revokedSessionMap, sessionMap } from './sessions/session.ts';
 import { settingCommands } from './settings/commands.ts';
@@ -81,8 +84,9 @@ export const user = kindOf(User, {
     exportSlice,
     auditSlice,
     head,
+    ledgerSlice,
   ],
-  tables: [accountTable, inviteTable, item, auditPageTable],
+  tables: [accountTable, inviteTable, item, revision, auditPageTable],
   commands: {
     ...accountCommands,
     ...sessionCommands,
@@ -94,11 +98,12 @@ export const user = kindOf(User, {
     ...auditCommands,
     ...adminCommands,
     ...itemCommands,
+    ...revisionCommands,
     ...emailDeliveryCommands,
     ...publicShareCommands,
     ...operatorCommands,
   },
-  timers: { purge: purgeTimer, trimAuditTrail: trimAuditTrailTimer },
+  timers: { purge: purgeTimer, trimAuditTrail: trimAuditTrailTimer, ...revisionTimers },
   tells: {
     approvalRequested: approvalRequestedTell,
     mailCode: mailCodeTell,

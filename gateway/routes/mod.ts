@@ -17,6 +17,7 @@ import { itemRoutes } from './items.ts';
 import { type PublicShareRouteOptions, publicShareRoutes } from './public-shares.ts';
 import { type RecoveryRouteOptions, recoveryRoutes } from './recovery.ts';
 import { requestRoutes } from './requests.ts';
+import { revisionRoutes } from './revisions.ts';
 import { type SessionRouteOptions, sessionRoutes } from './sessions.ts';
 import { settingRoutes } from './settings.ts';
 import { type SignInRouteOptions, signInRoutes } from './sign-in.ts';
@@ -62,6 +63,7 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
     ...auditTrailRoutes,
     ...adminRoutes,
     ...itemRoutes,
+    ...revisionRoutes,
     ...emailDeliveryRoutes,
     ...publicShareRoutes(options),
     ...socketRoutes(options),

@@ -29,6 +29,8 @@ export function newItem(collection: string, uuid: string, position: number): Ite
     last_edited_by_uuid: null,
     updated_with_session: collection,
     fingerprint: Buffer.alloc(32, 1),
+    revisions: 0,
+    revised_at: 0,
   };
 }
 

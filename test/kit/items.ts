@@ -42,6 +42,7 @@ export function saver(overrides: Partial<Saver> = {}): Saver {
     legacy: false,
     snjsVersion: '2.204.7',
     contentLimitBytes: 16 * 1024 * 1024,
+    revisionPauseMs: 300_000,
     ...overrides,
   };
 }

@@ -16,7 +16,7 @@ const minuteMs = 60_000;
 const device = { userAgent: 'a test', ipAddress: '203.0.113.7', snjsVersion: null, applicationVersion: null };
 const userUuid = '5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11';
 const password = 'the password';
-const owned = ['account', 'item', 'audit_page'];
+const owned = ['account', 'item', 'revision', 'audit_page'];
 /** More than a purge takes in one commit. */
 const itemCount = 2 * purgeBatchItems + 1;
 

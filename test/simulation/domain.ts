@@ -50,6 +50,7 @@ export function simulatedSettings(accessTokenAgeMs: number, pageBytes: number): 
       quota: { items: 0, bytes: 0 },
       storedBytesMax: Number.MAX_SAFE_INTEGER,
       turnLimits: { items: 3, bytes: 1_000_000 },
+      revisions: { pauseMs: 5_000, perItemMax: 100, ageMs: 60_000, bytesMax: 20_000 },
     }),
     provide(SessionTokens, tokens),
     provide(SigninKeys, signinKeys),

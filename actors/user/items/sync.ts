@@ -98,9 +98,9 @@ function memberOf(turn: Turn, { session, readonly }: SignedIn): Member {
 }
 
 /** Saves, and tells the user's other devices. */
-function save(turn: Turn, batch: Batch, progress: Progress): Progress | Refused {
+function save(turn: Turn, batch: Omit<Batch, 'timers'>, progress: Progress): Progress | Refused {
   const before = turn.get(head);
-  const after = proceed(turn, batch, progress);
+  const after = proceed(turn, { ...batch, timers: User.timers }, progress);
   if (isRefused(after)) return after;
   if (after.head !== before) {
     turn.publish(User, itemsChanged(turn.self.id, turn.nowMicros, batch.by.sessionUuid));

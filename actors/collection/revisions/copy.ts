@@ -1,0 +1,91 @@
+/**
+ * A duplicate gets the history of its original (docs/protocol/sync.md, "Revisions"): a timer, armed in the commit of the
+ * save, copies it in bounded commits, the newest first. Its payload says what is left, so a crash between two commits
+ * leaves neither a gap nor a doublet. Only revisions of the same collection are found, whatever a client names.
+ */
+import { z } from 'zod';
+import { type KeysPlan, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
+import { keyed, type MessageShape } from '../../../runtime/contract.ts';
+import { item } from '../item.ts';
+import { armTrim, keepRevision, type TrimTimer } from './ledger.ts';
+import { newestFirst } from './read.ts';
+import { revisionsPerItemMax, revisionUuid, type SlotKey, slotKeys, slotOfCopy } from './slots.ts';
+import { type RevisionRow, revision } from './table.ts';
+
+export const copyPayload = z.object({
+  from: z.string(),
+  to: z.string(),
+  /** What is left to do, once it is known; absent before the first commit. */
+  left: z.object({ slots: z.array(z.int()).readonly(), copied: z.int() }).optional(),
+});
+export type CopyPayload = z.infer<typeof copyPayload>;
+
+interface CopyTimers {
+  readonly copyRevisions: MessageShape<CopyPayload>;
+  readonly trimRevisions: TrimTimer;
+}
+
+/** Of one commit, the revision that reaches it included. */
+const copiedAtOnceBytes = 4 * 1_048_576;
+/** Of one duplicate, so that a small request does not have the server write a hundred times the largest item. */
+const copiedBytesMax = 64 * 1_048_576;
+
+export type CopyPlans = {
+  readonly target: KeysPlan<typeof item>;
+  readonly originals: KeysPlan<typeof revision>;
+};
+export interface CopyReads {
+  readonly target: KeysResult<typeof item>;
+  readonly originals: KeysResult<typeof revision>;
+}
+
+export function copyPlan({ self }: View, { from, to, left }: CopyPayload): CopyPlans {
+  return {
+    target: keys(item, [{ collection: self.id, uuid: to }], 0),
+    originals: keys(revision, wantedKeys(self.id, from, left), left === undefined ? 0 : copiedAtOnceBytes),
+  };
+}
+
+export function copyRevisions(turn: Turn, payload: CopyPayload, reads: CopyReads, timers: CopyTimers): void {
+  const { from, to, left } = payload;
+  const target = reads.target.get({ collection: turn.self.id, uuid: to });
+  if (target === undefined || target.deleted) return;
+  const found = wantedKeys(turn.self.id, from, left).flatMap((key) => reads.originals.get(key) ?? []);
+  const next = left === undefined ? chosen(found) : copyWhole(turn, found, to, left);
+  armTrim(turn, timers.trimRevisions);
+  if (next.slots.length > 0) {
+    turn.arm(keyed(timers.copyRevisions, to), turn.nowMs, { from, to, left: next });
+  }
+}
+
+type Left = NonNullable<CopyPayload['left']>;
+
+/** All that may be there, or those that are left. */
+function wantedKeys(collection: string, from: string, left: Left | undefined): SlotKey[] {
+  const all = slotKeys(collection, from);
+  return left === undefined ? all : all.filter(({ slot }) => left.slots.includes(slot));
+}
+
+const isWhole = ({ content }: RevisionRow): boolean => content !== undefined;
+
+/** The newest that fit, by their sizes alone. */
+function chosen(found: readonly RevisionRow[]): Left {
+  let roomBytes = copiedBytesMax;
+  const slots: number[] = [];
+  for (const { slot, size } of newestFirst(found).slice(0, revisionsPerItemMax)) {
+    if (roomBytes <= 0) break;
+    roomBytes -= size;
+    slots.push(slot);
+  }
+  return { slots, copied: 0 };
+}
+
+function copyWhole(turn: Turn, found: readonly RevisionRow[], to: string, left: Left): Left {
+  let { copied } = left;
+  for (const { place: _place, kept_at: _keptAt, ...row } of found.filter(isWhole)) {
+    const slot = slotOfCopy(copied);
+    copied += 1;
+    keepRevision(turn, { ...row, item_uuid: to, slot, uuid: revisionUuid(turn.random.uuid(), slot) });
+  }
+  return { copied, slots: found.filter((row) => !isWhole(row)).map(({ slot }) => slot) };
+}

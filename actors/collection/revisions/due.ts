@@ -1,0 +1,26 @@
+/**
+ * When a save makes a revision (docs/protocol/sync.md, "Revisions"): measured from the item's last revision, so that
+ * someone who writes for hours without a pause gets some too. The item's own row knows, so it costs no read.
+ */
+import type { ItemRow } from '../item.ts';
+
+const typesWithHistory: ReadonlySet<string | null> = new Set(['Note', 'SN|File']);
+
+interface Save {
+  readonly contentType: string | null;
+  readonly deleted: boolean;
+  readonly atMicros: number;
+}
+
+type Revised = Pick<ItemRow, 'revisions' | 'revised_at'>;
+
+const never: Revised = { revisions: 0, revised_at: 0 };
+
+/** How many revisions there have been after this save, and when the last was made; one more says that it makes one. */
+export function revisedBy(save: Save, before: Revised = never, pauseMs: number): Revised {
+  const { revisions, revised_at } = before;
+  if (save.deleted) return { revisions, revised_at: 0 };
+  const isDue = revised_at === 0 || save.atMicros - revised_at >= pauseMs * 1_000;
+  if (!isDue || !typesWithHistory.has(save.contentType)) return { revisions, revised_at };
+  return { revisions: revisions + 1, revised_at: save.atMicros };
+}

@@ -1,0 +1,29 @@
+/**
+ * The history of a deleted item, where so many were deleted at once that one commit could not take it all. Nothing
+ * that was kept after the deletion goes: the item may have come back.
+ */
+import { z } from 'zod';
+import { type KeysPlan, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
+import { slotKeys } from './slots.ts';
+import { revision } from './table.ts';
+
+export const forgetPayload = z.object({ itemUuid: z.string(), through: z.int() });
+export type ForgetPayload = z.infer<typeof forgetPayload>;
+
+export function forgetPlan(
+  { self }: View,
+  { itemUuid }: ForgetPayload,
+): { found: KeysPlan<typeof revision> } {
+  return { found: keys(revision, slotKeys(self.id, itemUuid), 0) };
+}
+
+export function forgetRevisions(
+  turn: Turn,
+  { itemUuid, through }: ForgetPayload,
+  { found }: { readonly found: KeysResult<typeof revision> },
+): void {
+  for (const key of slotKeys(turn.self.id, itemUuid)) {
+    const row = found.get(key);
+    if (row !== undefined && row.place <= through) turn.remove(revision, key);
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * How many bytes of revisions a collection has written, and up to where they are gone. What is kept takes no more than
+ * the difference, whatever else was overwritten or removed in between: so nobody has to know the size of what he
+ * removes, and the bound holds in every commit.
+ */
+import { z } from 'zod';
+import type { Turn } from '../../../runtime/command.ts';
+import type { MessageShape } from '../../../runtime/contract.ts';
+import { slice } from '../../../runtime/slice.ts';
+import { ItemSettings } from '../../settings.ts';
+import { type RevisionRow, revision } from './table.ts';
+
+export interface Ledger {
+  /** The place of the last revision that was written. */
+  readonly place: number;
+  /** Every revision up to this place is gone. */
+  readonly trimmed: number;
+  /** Whether the timer that removes the oldest is armed. */
+  readonly trimming: boolean;
+}
+
+export const ledgerSlice = slice<Ledger>({
+  name: 'revisions',
+  format: 1,
+  schema: z.object({ place: z.int(), trimmed: z.int(), trimming: z.boolean() }),
+  initial: { place: 0, trimmed: 0, trimming: false },
+});
+
+export type TrimTimer = MessageShape<null>;
+
+/** The oldest are removed from here on, so that there is room for the next ones. */
+const fullShare = 7 / 8;
+
+const isNearlyFull = ({ place, trimmed }: Ledger, bytesMax: number): boolean =>
+  place - trimmed > bytesMax * fullShare;
+
+/**
+ * Writes a revision at the next place. Where they come faster than the oldest can be removed, it is left out: the
+ * history has a gap then, and the save is as good as any.
+ */
+export function keepRevision(turn: Turn, row: Omit<RevisionRow, 'place' | 'kept_at'>): void {
+  const before = turn.get(ledgerSlice);
+  const after = { ...before, place: before.place + row.size };
+  if (after.place - after.trimmed > turn.use(ItemSettings).revisions.bytesMax) return;
+  turn.put(revision, { ...row, place: after.place, kept_at: turn.nowMs });
+  turn.set(ledgerSlice, after);
+}
+
+/** Has the oldest removed when it is time. To be called after what a turn has kept. */
+export function armTrim(turn: Turn, timer: TrimTimer): void {
+  const ledger = turn.get(ledgerSlice);
+  const { ageMs, bytesMax } = turn.use(ItemSettings).revisions;
+  if (isNearlyFull(ledger, bytesMax)) {
+    turn.arm(timer, turn.nowMs, null);
+    turn.set(ledgerSlice, { ...ledger, trimming: true });
+    return;
+  }
+  if (ageMs === 0 || ledger.trimming || ledger.place === ledger.trimmed) return;
+  turn.arm(timer, turn.nowMs + ageMs, null);
+  turn.set(ledgerSlice, { ...ledger, trimming: true });
+}

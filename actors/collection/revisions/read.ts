@@ -1,0 +1,93 @@
+/** The history of an item as its readers get it. A list reads no content, and one revision is found by its uuid. */
+import { z } from 'zod';
+import { type KeysPlan, type KeysResult, keys, type View } from '../../../runtime/command.ts';
+import { ItemSettings } from '../../settings.ts';
+import { type SlotKey, slotKeys, slotOfUuid } from './slots.ts';
+import { type RevisionRow, revision } from './table.ts';
+
+type Rows = KeysResult<typeof revision>;
+
+/** Reads no content. */
+export const historyPlan = (collection: string, itemUuid: string): KeysPlan<typeof revision> =>
+  keys(revision, slotKeys(collection, itemUuid), 0);
+
+/** What is kept of an item and not too old, the newest first. */
+export function historyOf(
+  view: View & { readonly nowMs: number },
+  collection: string,
+  itemUuid: string,
+  rows: Rows,
+): readonly RevisionRow[] {
+  const { perItemMax, ageMs } = view.use(ItemSettings).revisions;
+  const kept = slotKeys(collection, itemUuid).flatMap((key) => rows.get(key) ?? []);
+  const young = ageMs === 0 ? kept : kept.filter((row) => row.kept_at > view.nowMs - ageMs);
+  return newestFirst(young).slice(0, perItemMax);
+}
+
+/** Of two of the same time, the one that was kept later. */
+export const newestFirst = (rows: readonly RevisionRow[]): readonly RevisionRow[] =>
+  rows.toSorted((a, b) => b.created_at - a.created_at || b.place - a.place);
+
+export const revisionKey = (collection: string, itemUuid: string, uuid: string): SlotKey => ({
+  collection,
+  item_uuid: itemUuid.toLowerCase(),
+  slot: slotOfUuid(uuid),
+});
+
+/** The row of this uuid, unless its slot is another's meanwhile. */
+export function revisionIn(rows: Rows, key: SlotKey, uuid: string): RevisionRow | undefined {
+  const row = rows.get(key);
+  return row?.uuid === uuid.toLowerCase() ? row : undefined;
+}
+
+const shownFields = {
+  uuid: z.string(),
+  item_uuid: z.string(),
+  content_type: z.string().nullable(),
+  created_at: z.string(),
+  updated_at: z.string(),
+  shared_vault_uuid: z.string().nullable(),
+  edited_by_uuid: z.string().nullable(),
+};
+
+export const listedSchema = z.object({ ...shownFields, required_role: z.literal('CORE_USER') });
+export const revisionSchema = z.object({
+  ...shownFields,
+  content: z.string().nullable(),
+  items_key_id: z.string().nullable(),
+  enc_item_key: z.string().nullable(),
+  auth_hash: z.string().nullable(),
+  key_system_identifier: z.string().nullable(),
+  last_edited_by_uuid: z.string().nullable(),
+  user_uuid: z.string().nullable(),
+});
+
+/** `itemUuid` as the client spells it. Every account may see its whole history. */
+export const listed = (row: RevisionRow, itemUuid: string): z.infer<typeof listedSchema> => ({
+  ...shown(row, itemUuid),
+  required_role: 'CORE_USER',
+});
+
+export const given = (row: RevisionRow, itemUuid: string): z.infer<typeof revisionSchema> => ({
+  ...shown(row, itemUuid),
+  content: row.content,
+  items_key_id: row.items_key_id,
+  enc_item_key: row.enc_item_key,
+  auth_hash: row.auth_hash,
+  key_system_identifier: row.key_system_identifier,
+  last_edited_by_uuid: row.last_edited_by_uuid,
+  user_uuid: row.owner_uuid,
+});
+
+function shown(row: RevisionRow, itemUuid: string) {
+  const time = new Date(row.created_at).toISOString();
+  return {
+    uuid: row.uuid,
+    item_uuid: itemUuid,
+    content_type: row.content_type,
+    created_at: time,
+    updated_at: time,
+    shared_vault_uuid: row.shared_vault_uuid,
+    edited_by_uuid: row.last_edited_by_uuid ?? row.owner_uuid,
+  };
+}

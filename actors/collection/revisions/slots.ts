@@ -1,0 +1,47 @@
+/**
+ * The slots of an item's revisions: a ring for those that its saves make, and as many for those that were copied from
+ * the item it is a duplicate of.
+ */
+
+/** More is of no use in a list, and each is a row that a removal of the item has to find. */
+export const revisionsPerItemMax = 100;
+
+const slotsMax = 2 * revisionsPerItemMax;
+
+/** Of the n-th revision that a save has made, from 0. */
+export const slotOfSave = (n: number): number => n % revisionsPerItemMax;
+/** Of the n-th that is copied, below `revisionsPerItemMax`. */
+export const slotOfCopy = (n: number): number => revisionsPerItemMax + n;
+
+export interface SlotKey {
+  readonly collection: string;
+  readonly item_uuid: string;
+  readonly slot: number;
+}
+
+export function slotKeys(collection: string, itemUuid: string, first = 0, end = slotsMax): SlotKey[] {
+  return Array.from({ length: end - first }, (_, n) => ({
+    collection,
+    item_uuid: itemUuid.toLowerCase(),
+    slot: first + n,
+  }));
+}
+
+/** Those that may be taken of an item whose saves have made so many. */
+export function usedSlotKeys(
+  collection: string,
+  itemUuid: string,
+  saves: number,
+  isDuplicate: boolean,
+): SlotKey[] {
+  const own = slotKeys(collection, itemUuid, 0, Math.min(saves, revisionsPerItemMax));
+  return isDuplicate ? [...own, ...slotKeys(collection, itemUuid, revisionsPerItemMax)] : own;
+}
+
+const slotDigits = 2;
+
+/** A random uuid that tells the slot, so that a revision is found by its uuid alone. */
+export const revisionUuid = (random: string, slot: number): string =>
+  random.slice(0, -slotDigits) + slot.toString(16).padStart(slotDigits, '0');
+
+export const slotOfUuid = (uuid: string): number => Number.parseInt(uuid.slice(-slotDigits), 16);

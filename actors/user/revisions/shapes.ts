@@ -1,0 +1,38 @@
+/** What clients ask of the history of an item (docs/protocol/sync.md, "Revisions"). */
+import { z } from 'zod';
+import { copyPayload } from '../../collection/revisions/copy.ts';
+import { forgetPayload } from '../../collection/revisions/forget.ts';
+import { listedSchema, revisionSchema } from '../../collection/revisions/read.ts';
+import { signedIn } from '../../signed-in.ts';
+
+const uuid = z.string().max(64);
+
+export const revisionShapes = {
+  /** Without content; nothing for an item that is not the user's. Refusals: 400 for what is no uuid. */
+  listRevisions: signedIn({
+    access: 'reads',
+    fields: z.object({ itemUuid: uuid }),
+    ok: z.object({ revisions: z.array(listedSchema).readonly() }),
+  }),
+  /** Refusals: 400 for what is no uuid, 404 for one that is not there or not the user's. */
+  getRevision: signedIn({
+    access: 'reads',
+    fields: z.object({ itemUuid: uuid, id: uuid }),
+    ok: z.object({ revision: revisionSchema }),
+  }),
+  /** Done as well where it is gone already. Refusals: 400 for what is no uuid. */
+  deleteRevision: signedIn({
+    access: 'writes',
+    fields: z.object({ itemUuid: uuid, id: uuid }),
+    ok: z.object({ message: z.string() }),
+  }),
+};
+
+export const revisionTimerShapes = {
+  /** The oldest of the user's revisions may have to go. */
+  trimRevisions: z.null(),
+  /** Keyed by the item that is a duplicate. */
+  copyRevisions: copyPayload,
+  /** Keyed by the item that was deleted. */
+  forgetRevisions: forgetPayload,
+};

@@ -1,0 +1,54 @@
+/** The history of items (docs/protocol/sync.md, "Revisions"). */
+import { z } from 'zod';
+import { User } from '../../actors/user/contract.ts';
+import { type AnyRoute, type Method, route } from '../http/route.ts';
+import { errorBodySchema, refusedAnswer } from './answer.ts';
+import { endpoint } from './endpoint.ts';
+
+const tag = 'Revisions';
+
+const retired = { status: 410, message: 'Please update your application to see the history of notes.' };
+
+/** Where old clients look for the history of an item: they are told to update instead of finding nothing. */
+const retiredRevisions = (method: Method, path: string): AnyRoute =>
+  route({
+    method,
+    path,
+    access: 'public',
+    summary: 'Retired; tells old clients to update.',
+    tag,
+    request: z.object({}),
+    replies: { 410: errorBodySchema },
+    bodyLimit: 'small',
+    handle: async () => refusedAnswer(retired),
+  });
+
+export const revisionRoutes: readonly AnyRoute[] = [
+  retiredRevisions('GET', '/v1/items/:uuid/revisions'),
+  retiredRevisions('GET', '/v1/items/:uuid/revisions/:id'),
+  retiredRevisions('DELETE', '/v1/items/:uuid/revisions/:id'),
+  endpoint({
+    method: 'GET',
+    path: '/v2/items/:itemUuid/revisions',
+    command: User.commands.listRevisions,
+    summary: 'The revisions of an item, the newest first, without their content.',
+    tag,
+    refusals: [400],
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/v2/items/:itemUuid/revisions/:id',
+    command: User.commands.getRevision,
+    summary: 'One revision of an item.',
+    tag,
+    refusals: [400, 404],
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: '/v2/items/:itemUuid/revisions/:id',
+    command: User.commands.deleteRevision,
+    summary: 'Deletes one revision of an item.',
+    tag,
+    refusals: [400],
+  }),
+];
