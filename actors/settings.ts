@@ -158,6 +158,17 @@ const accounts = section('Accounts', {
   }),
 });
 
+const delivery = section('Timers and delivery', {
+  switchOutageGraceMs: seconds({
+    name: 'DEAD_MAN_SWITCH_OUTAGE_GRACE',
+    min: 0,
+    max: 2_592_000,
+    default: 86_400,
+    description:
+      'By how much the deadline of a dead man’s switch moves on that passed while this server was away for more than an hour, so that its owner could not check in. 0: it fires at once.',
+  }),
+});
+
 const admission = section('Access and limits', {
   registrationsPerMinute: integer({
     name: 'RATE_LIMIT_REGISTRATION',
@@ -184,6 +195,7 @@ export const accountSettings = sameOnAllNodes({
   ...sessions,
   ...signingIn,
   ...accounts,
+  ...delivery,
   ...admission,
 });
 export interface AccountSettings extends SettingsOf<typeof accountSettings> {}

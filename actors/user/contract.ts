@@ -16,6 +16,7 @@ import {
   signInReplySchema,
 } from '../identity/session.ts';
 import { credentialsSchema } from '../identity/session-tokens.ts';
+import { mailOutcomeSchema } from '../mailer/contract.ts';
 import { answerSchema } from '../reply.ts';
 import { signedIn } from '../signed-in.ts';
 import { adminShapes } from './admin/shapes.ts';
@@ -27,6 +28,7 @@ import { factorShapes } from './factors/shapes.ts';
 import { exportShapes } from './requests/shapes.ts';
 import { settingShapes } from './settings/shapes.ts';
 import { subscriptionShapes, subscriptionTellShapes } from './subscription/shapes.ts';
+import { switchShapes } from './switches/shapes.ts';
 
 export { type FrameEvent, itemsChanged, userEventSchema } from './events.ts';
 
@@ -132,6 +134,7 @@ export const User = contract({
     ...auditShapes,
     ...adminShapes,
     ...emailDeliveryShapes,
+    ...switchShapes,
 
     // --- sessions ---------------------------------------------------------------------------------------------
 
@@ -237,12 +240,16 @@ export const User = contract({
     /** Likewise, for a code in a mail: sent if the account asks for codes by e-mail. */
     mailCode: requestedCodeSchema,
     ...subscriptionTellShapes,
+    /** What became of a mail that the account sent and follows. */
+    mailOutcome: mailOutcomeSchema,
   },
   timers: {
     /** The next batch of what a deleted account leaves behind, after this position. */
     purge: z.object({ after: z.int() }),
     /** The oldest event of its audit trail is too old. */
     trimAuditTrail: z.null(),
+    /** Something comes for one of its dead man's switches. */
+    watchSwitches: z.null(),
   },
   event: userEventSchema,
 });

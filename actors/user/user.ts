@@ -29,6 +29,7 @@ import { mailCodeTell } from './factors/emailed-codes.ts';
 import { totpSlice } from './factors/totp.ts';
 import { trustedDeviceMap } from './factors/trusted-devices.ts';
 import { itemCommands } from './items/commands.ts';
+import { mailOutcomeTell } from './mail-outcome.ts';
 import { operatorCommands } from './operator.ts';
 import { profileSlice } from './profile.ts';
 import { purgeTimer } from './purge.ts';
@@ -43,6 +44,9 @@ import { inviteTable } from './subscription/invite-table.ts';
 import { inviteMap } from './subscription/invites.ts';
 import { premiumSlice } from './subscription/own-subscription.ts';
 import { shareMap } from './subscription/shares.ts';
+import { switchCommands } from './switches/commands.ts';
+import { switchMap } from './switches/switch.ts';
+import { watchSwitchesTimer } from './switches/watch.ts';
 
 export const user = kindOf(User, {
   uses: [
@@ -75,6 +79,7 @@ export const user = kindOf(User, {
     inviteMap,
     shareMap,
     exportSlice,
+    switchMap,
     auditSlice,
     head,
   ],
@@ -91,13 +96,15 @@ export const user = kindOf(User, {
     ...adminCommands,
     ...itemCommands,
     ...emailDeliveryCommands,
+    ...switchCommands,
     ...operatorCommands,
   },
-  timers: { purge: purgeTimer, trimAuditTrail: trimAuditTrailTimer },
+  timers: { purge: purgeTimer, trimAuditTrail: trimAuditTrailTimer, watchSwitches: watchSwitchesTimer },
   tells: {
     approvalRequested: approvalRequestedTell,
     mailCode: mailCodeTell,
     signInNoted: signInNotedTell,
     ...subscriptionTells,
+    mailOutcome: mailOutcomeTell,
   },
 });

@@ -10,6 +10,7 @@ import { auditTrailRoutes } from './audit-trail.ts';
 import { type AuthenticatorRouteOptions, authenticatorRoutes } from './authenticators.ts';
 import { type BridgeTokenRouteOptions, bridgeTokenRoutes } from './bridge-tokens.ts';
 import { type ConformanceRouteOptions, conformanceRoutes } from './conformance.ts';
+import { deadManSwitchRoutes } from './dead-man-switches.ts';
 import { emailDeliveryRoutes } from './email-delivery.ts';
 import { type EmailedCodeRouteOptions, emailedCodeRoutes } from './emailed-codes.ts';
 import { type HealthRouteOptions, healthRoutes } from './health.ts';
@@ -61,6 +62,7 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
     ...adminRoutes,
     ...itemRoutes,
     ...emailDeliveryRoutes,
+    ...deadManSwitchRoutes,
     ...socketRoutes(options),
     descriptionRoute(() => openApiDocument(routes, options.version)),
   ];

@@ -24,6 +24,7 @@ import { revokedSessionMap } from '../sessions/session.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { forgetInvites } from '../subscription/invites.ts';
 import { leaveShares } from '../subscription/shares.ts';
+import { forgetSwitches } from '../switches/watch.ts';
 import { notAllowed } from './change-credentials.ts';
 import { ownAccount } from './own-account.ts';
 import { forgetAddress, serverPasswordIs, wrongServerPassword } from './password-guard.ts';
@@ -63,6 +64,7 @@ function deleteNow(turn: Turn, account: AccountRow): Done | Refused {
   turn.remove(accountTable, { user_uuid: turn.self.id });
   forgetInvites(turn);
   leaveShares(turn);
+  forgetSwitches(turn);
   turn.set(profileSlice, { ...noProfile, state: 'deleted' });
   turn.set(rankSlice, noRank);
   endAllSessions(turn);

@@ -21,6 +21,7 @@ import { distrustAllDevices } from '../factors/trusted-devices.ts';
 import { profileSlice } from '../profile.ts';
 import { isAdministrator } from '../rank.ts';
 import { endAllSessions } from '../sessions/end.ts';
+import { pauseSwitches, resumeSwitches } from '../switches/watch.ts';
 
 /** Longer than any call may take. */
 const markMs = 120_000;
@@ -42,6 +43,7 @@ export function ban(turn: Turn, by: 'operator' | 'administrator', reason: string
   if (before !== null) return 'unchanged';
   endAllSessions(turn);
   distrustAllDevices(turn);
+  pauseSwitches(turn);
   const { email, workspace } = turn.get(profileSlice);
   turn.tell(Signin, turn.use(SigninKeys).actorId({ email, workspace })).forgetChallenges();
   audit(turn, 'banned');
@@ -51,6 +53,7 @@ export function ban(turn: Turn, by: 'operator' | 'administrator', reason: string
 export function unban(turn: Turn): BanOutcome {
   if (turn.get(banSlice) === null) return 'unchanged';
   turn.set(banSlice, null);
+  resumeSwitches(turn);
   audit(turn, 'unbanned');
   return 'set';
 }
