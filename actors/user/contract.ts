@@ -25,6 +25,7 @@ import { bridgeTokenShapes } from './bridge/shapes.ts';
 import { emailDeliveryShapes } from './email-delivery/shapes.ts';
 import { userEventSchema } from './events.ts';
 import { factorShapes } from './factors/shapes.ts';
+import { reminderShapes } from './reminders/shapes.ts';
 import { exportShapes } from './requests/shapes.ts';
 import { settingShapes } from './settings/shapes.ts';
 import { subscriptionShapes, subscriptionTellShapes } from './subscription/shapes.ts';
@@ -135,6 +136,7 @@ export const User = contract({
     ...adminShapes,
     ...emailDeliveryShapes,
     ...switchShapes,
+    ...reminderShapes,
 
     // --- sessions ---------------------------------------------------------------------------------------------
 
@@ -250,6 +252,8 @@ export const User = contract({
     trimAuditTrail: z.null(),
     /** Something comes for one of its dead man's switches. */
     watchSwitches: z.null(),
+    /** A reminder by e-mail is due, or leaves the list. */
+    sendReminders: z.null(),
   },
   event: userEventSchema,
 });

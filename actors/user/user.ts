@@ -34,6 +34,9 @@ import { operatorCommands } from './operator.ts';
 import { profileSlice } from './profile.ts';
 import { purgeTimer } from './purge.ts';
 import { rankSlice } from './rank.ts';
+import { reminderCommands } from './reminders/commands.ts';
+import { reminderMap } from './reminders/reminder.ts';
+import { sendRemindersTimer } from './reminders/send.ts';
 import { exportCommands, exportSlice } from './requests/export.ts';
 import { sessionCommands } from './sessions/commands.ts';
 import { revokedSessionMap, sessionMap } from './sessions/session.ts';
@@ -80,6 +83,7 @@ export const user = kindOf(User, {
     shareMap,
     exportSlice,
     switchMap,
+    reminderMap,
     auditSlice,
     head,
   ],
@@ -97,9 +101,15 @@ export const user = kindOf(User, {
     ...itemCommands,
     ...emailDeliveryCommands,
     ...switchCommands,
+    ...reminderCommands,
     ...operatorCommands,
   },
-  timers: { purge: purgeTimer, trimAuditTrail: trimAuditTrailTimer, watchSwitches: watchSwitchesTimer },
+  timers: {
+    purge: purgeTimer,
+    trimAuditTrail: trimAuditTrailTimer,
+    watchSwitches: watchSwitchesTimer,
+    sendReminders: sendRemindersTimer,
+  },
   tells: {
     approvalRequested: approvalRequestedTell,
     mailCode: mailCodeTell,

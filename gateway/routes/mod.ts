@@ -12,6 +12,7 @@ import { type BridgeTokenRouteOptions, bridgeTokenRoutes } from './bridge-tokens
 import { type ConformanceRouteOptions, conformanceRoutes } from './conformance.ts';
 import { deadManSwitchRoutes } from './dead-man-switches.ts';
 import { emailDeliveryRoutes } from './email-delivery.ts';
+import { emailReminderRoutes } from './email-reminders.ts';
 import { type EmailedCodeRouteOptions, emailedCodeRoutes } from './emailed-codes.ts';
 import { type HealthRouteOptions, healthRoutes } from './health.ts';
 import { itemRoutes } from './items.ts';
@@ -63,6 +64,7 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
     ...itemRoutes,
     ...emailDeliveryRoutes,
     ...deadManSwitchRoutes,
+    ...emailReminderRoutes,
     ...socketRoutes(options),
     descriptionRoute(() => openApiDocument(routes, options.version)),
   ];

@@ -19,6 +19,7 @@ import { User } from '../contract.ts';
 import { noProfile, profileSlice } from '../profile.ts';
 import { purgeFromStart } from '../purge.ts';
 import { noRank, rankSlice } from '../rank.ts';
+import { forgetReminders } from '../reminders/send.ts';
 import { endAllSessions } from '../sessions/end.ts';
 import { revokedSessionMap } from '../sessions/session.ts';
 import { signedInWorkflow } from '../signed-in.ts';
@@ -65,6 +66,7 @@ function deleteNow(turn: Turn, account: AccountRow): Done | Refused {
   forgetInvites(turn);
   leaveShares(turn);
   forgetSwitches(turn);
+  forgetReminders(turn);
   turn.set(profileSlice, { ...noProfile, state: 'deleted' });
   turn.set(rankSlice, noRank);
   endAllSessions(turn);

@@ -43,7 +43,6 @@ export const watchSwitchesTimer = timer({
   ...watchSwitches,
   missed: 'fire-once',
   turn: (turn) => {
-    if (!isInUse(turn)) return;
     for (const each of turn.entries(switchMap).values()) watchOne(turn, each);
     watch(turn);
   },

@@ -2,6 +2,7 @@ import type { Mutant } from '../mutant.ts';
 
 const behaviour = ['test/behaviour/mail/switches.test.ts'];
 const attacks = ['test/attacks/switches.test.ts'];
+const reminders = ['test/behaviour/mail/reminders.test.ts'];
 const given = ['actors/user/switches/given.test.ts'];
 const folder = 'actors/user/switches';
 
@@ -25,8 +26,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-switch-that-fires-for-a-banned-account',
     harm: 'Whoever is banned still has mail sent to others.',
-    file: `${folder}/watch.ts`,
-    find: '    if (!isInUse(turn)) return;\n',
+    file: 'actors/user/account/set-ban.ts',
+    find: '  pauseSwitches(turn);\n',
     replace: '',
     tests: behaviour,
   },
@@ -61,5 +62,29 @@ export const mutants: readonly Mutant[] = [
     find: 'mailAddress(given.trim()) : undefined',
     replace: 'given.trim() : undefined',
     tests: attacks,
+  },
+  {
+    name: 'reminders-for-whoever-did-not-ask',
+    harm: 'Reminders go by mail in plain text though their user has turned that off.',
+    file: 'actors/user/reminders/send.ts',
+    find: "settingValue(turn, 'EMAIL_REMINDERS_ENABLED') === 'true'",
+    replace: "settingValue(turn, 'EMAIL_REMINDERS_ENABLED') !== ''",
+    tests: reminders,
+  },
+  {
+    name: 'late-reminders-in-one-burst',
+    harm: 'Whoever turns reminders on gets a hundred mails at once, and the relay its limits.',
+    file: 'actors/user/reminders/reminder.ts',
+    find: 'late > latePerMinute && ageMs > lateMs',
+    replace: 'late > remindersMax && ageMs > lateMs',
+    tests: reminders,
+  },
+  {
+    name: 'reminders-after-a-ban',
+    harm: 'Mail is sent for an account that is banned.',
+    file: 'actors/user/account/set-ban.ts',
+    find: '  pauseReminders(turn);\n',
+    replace: '',
+    tests: reminders,
   },
 ];
