@@ -159,6 +159,37 @@ const accounts = section('Accounts', {
   }),
 });
 
+const delivery = section('Timers and delivery', {
+  switchOutageGraceMs: seconds({
+    name: 'DEAD_MAN_SWITCH_OUTAGE_GRACE',
+    min: 0,
+    max: 2_592_000,
+    default: 86_400,
+    description:
+      'By how much the deadline of a dead man’s switch moves on that passed while this server was away for more than an hour, so that its owner could not check in. 0: it fires at once.',
+  }),
+  emailReminders: flag({
+    name: 'EMAIL_REMINDERS_ENABLED',
+    default: false,
+    description:
+      'Sends reminders by e-mail to those who have turned them on. They are stored in any case; what is over a week late is not sent any more.',
+  }),
+  emailReminderNoRecords: flag({
+    name: 'EMAIL_REMINDER_NO_RECORDS',
+    default: false,
+    description: 'Removes reminders by e-mail as soon as they are sent, instead of after 30 days.',
+  }),
+  emailRemindersMax: integer({
+    name: 'MAX_EMAIL_REMINDERS_PER_USER',
+    unit: 'reminders',
+    min: 0,
+    max: 1_000,
+    default: 100,
+    description:
+      'The most reminders by e-mail that an account may have, sent ones included. 0 is as many as can be: 1000.',
+  }),
+});
+
 const admission = section('Access and limits', {
   registrationsPerMinute: integer({
     name: 'RATE_LIMIT_REGISTRATION',
@@ -195,6 +226,7 @@ export const accountSettings = sameOnAllNodes({
   ...sessions,
   ...signingIn,
   ...accounts,
+  ...delivery,
   ...admission,
   ...publicShares,
 });

@@ -16,6 +16,7 @@ import {
   signInReplySchema,
 } from '../identity/session.ts';
 import { credentialsSchema } from '../identity/session-tokens.ts';
+import { mailOutcomeSchema } from '../mailer/contract.ts';
 import { answerSchema } from '../reply.ts';
 import { signedIn } from '../signed-in.ts';
 import { adminShapes } from './admin/shapes.ts';
@@ -25,10 +26,12 @@ import { emailDeliveryShapes } from './email-delivery/shapes.ts';
 import { userEventSchema } from './events.ts';
 import { factorShapes } from './factors/shapes.ts';
 import { publicShareShapes, publicShareTellShapes } from './public-shares/shapes.ts';
+import { reminderShapes } from './reminders/shapes.ts';
 import { exportShapes } from './requests/shapes.ts';
 import { revisionShapes, revisionTimerShapes } from './revisions/shapes.ts';
 import { settingShapes } from './settings/shapes.ts';
 import { subscriptionShapes, subscriptionTellShapes } from './subscription/shapes.ts';
+import { switchShapes } from './switches/shapes.ts';
 
 export { type FrameEvent, itemsChanged, userEventSchema } from './events.ts';
 
@@ -135,6 +138,8 @@ export const User = contract({
     ...adminShapes,
     ...emailDeliveryShapes,
     ...publicShareShapes,
+    ...switchShapes,
+    ...reminderShapes,
 
     // --- sessions ---------------------------------------------------------------------------------------------
 
@@ -243,6 +248,8 @@ export const User = contract({
     mailCode: requestedCodeSchema,
     ...subscriptionTellShapes,
     ...publicShareTellShapes,
+    /** What became of a mail that the account sent and follows. */
+    mailOutcome: mailOutcomeSchema,
   },
   timers: {
     /** The next batch of what a deleted account leaves behind: items after this position, revisions after this place. */
@@ -250,6 +257,10 @@ export const User = contract({
     /** The oldest event of its audit trail is too old. */
     trimAuditTrail: z.null(),
     ...revisionTimerShapes,
+    /** Something comes for one of its dead man's switches. */
+    watchSwitches: z.null(),
+    /** A reminder by e-mail is due, or leaves the list. */
+    sendReminders: z.null(),
   },
   event: userEventSchema,
 });

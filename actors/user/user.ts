@@ -32,11 +32,15 @@ import { mailCodeTell } from './factors/emailed-codes.ts';
 import { totpSlice } from './factors/totp.ts';
 import { trustedDeviceMap } from './factors/trusted-devices.ts';
 import { itemCommands } from './items/commands.ts';
+import { mailOutcomeTell } from './mail-outcome.ts';
 import { operatorCommands } from './operator.ts';
 import { profileSlice } from './profile.ts';
 import { publicShareCommands, publicShareMap, publicShareTells } from './public-shares/public-shares.ts';
 import { purgeTimer } from './purge.ts';
 import { rankSlice } from './rank.ts';
+import { reminderCommands } from './reminders/commands.ts';
+import { reminderMap } from './reminders/reminder.ts';
+import { sendRemindersTimer } from './reminders/send.ts';
 import { exportCommands, exportSlice } from './requests/export.ts';
 import { revisionCommands, revisionTimers } from './revisions/commands.ts';
 import { sessionCommands } from './sessions/commands.ts';
@@ -48,6 +52,9 @@ import { inviteTable } from './subscription/invite-table.ts';
 import { inviteMap } from './subscription/invites.ts';
 import { premiumSlice } from './subscription/own-subscription.ts';
 import { shareMap } from './subscription/shares.ts';
+import { switchCommands } from './switches/commands.ts';
+import { switchMap } from './switches/switch.ts';
+import { watchSwitchesTimer } from './switches/watch.ts';
 
 export const user = kindOf(User, {
   uses: [
@@ -82,6 +89,8 @@ export const user = kindOf(User, {
     shareMap,
     publicShareMap,
     exportSlice,
+    switchMap,
+    reminderMap,
     auditSlice,
     head,
     ledgerSlice,
@@ -101,14 +110,23 @@ export const user = kindOf(User, {
     ...revisionCommands,
     ...emailDeliveryCommands,
     ...publicShareCommands,
+    ...switchCommands,
+    ...reminderCommands,
     ...operatorCommands,
   },
-  timers: { purge: purgeTimer, trimAuditTrail: trimAuditTrailTimer, ...revisionTimers },
+  timers: {
+    purge: purgeTimer,
+    trimAuditTrail: trimAuditTrailTimer,
+    ...revisionTimers,
+    watchSwitches: watchSwitchesTimer,
+    sendReminders: sendRemindersTimer,
+  },
   tells: {
     approvalRequested: approvalRequestedTell,
     mailCode: mailCodeTell,
     signInNoted: signInNotedTell,
     ...subscriptionTells,
     ...publicShareTells,
+    mailOutcome: mailOutcomeTell,
   },
 });

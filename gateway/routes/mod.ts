@@ -10,7 +10,9 @@ import { auditTrailRoutes } from './audit-trail.ts';
 import { type AuthenticatorRouteOptions, authenticatorRoutes } from './authenticators.ts';
 import { type BridgeTokenRouteOptions, bridgeTokenRoutes } from './bridge-tokens.ts';
 import { type ConformanceRouteOptions, conformanceRoutes } from './conformance.ts';
+import { deadManSwitchRoutes } from './dead-man-switches.ts';
 import { emailDeliveryRoutes } from './email-delivery.ts';
+import { emailReminderRoutes } from './email-reminders.ts';
 import { type EmailedCodeRouteOptions, emailedCodeRoutes } from './emailed-codes.ts';
 import { type HealthRouteOptions, healthRoutes } from './health.ts';
 import { itemRoutes } from './items.ts';
@@ -66,6 +68,8 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
     ...revisionRoutes,
     ...emailDeliveryRoutes,
     ...publicShareRoutes(options),
+    ...deadManSwitchRoutes,
+    ...emailReminderRoutes,
     ...socketRoutes(options),
     descriptionRoute(() => openApiDocument(routes, options.version)),
   ];

@@ -20,7 +20,9 @@ import { banSlice } from '../ban.ts';
 import { distrustAllDevices } from '../factors/trusted-devices.ts';
 import { profileSlice } from '../profile.ts';
 import { isAdministrator } from '../rank.ts';
+import { pauseReminders, resumeReminders } from '../reminders/send.ts';
 import { endAllSessions } from '../sessions/end.ts';
+import { pauseSwitches, resumeSwitches } from '../switches/watch.ts';
 
 /** Longer than any call may take. */
 const markMs = 120_000;
@@ -42,6 +44,8 @@ export function ban(turn: Turn, by: 'operator' | 'administrator', reason: string
   if (before !== null) return 'unchanged';
   endAllSessions(turn);
   distrustAllDevices(turn);
+  pauseSwitches(turn);
+  pauseReminders(turn);
   const { email, workspace } = turn.get(profileSlice);
   turn.tell(Signin, turn.use(SigninKeys).actorId({ email, workspace })).forgetChallenges();
   audit(turn, 'banned');
@@ -51,6 +55,8 @@ export function ban(turn: Turn, by: 'operator' | 'administrator', reason: string
 export function unban(turn: Turn): BanOutcome {
   if (turn.get(banSlice) === null) return 'unchanged';
   turn.set(banSlice, null);
+  resumeSwitches(turn);
+  resumeReminders(turn);
   audit(turn, 'unbanned');
   return 'set';
 }

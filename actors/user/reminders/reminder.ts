@@ -1,0 +1,90 @@
+/**
+ * A reminder by e-mail as it is stored, and what is due.
+ *
+ *     waiting  not due, or held back: by a gate, the queue, or because many are late
+ *     queued   the queue has its mail, or is told of it
+ *     sent     a relay has it
+ *     expired  it could not be sent within a week
+ *
+ * Each mail has a round of its own: what becomes of one that was recalled changes nothing.
+ */
+import { z } from 'zod';
+import type { Turn, View } from '../../../runtime/command.ts';
+import { sliceMap } from '../../../runtime/slice.ts';
+import { UserSecrets } from '../../identity/user-secrets.ts';
+
+/** Whatever the setting says: all of them are in memory while their account is in use. */
+export const remindersMax = 1_000;
+
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+const expiryMs = 7 * dayMs;
+/** What is over stays in the list for so long. */
+const keptMs = 30 * dayMs;
+/** How often a closed gate is tried. */
+const gatePauseMs = 15 * minuteMs;
+/** What is later than that leaves with few others in a minute. */
+const lateMs = 10 * minuteMs;
+const latePerMinute = 5;
+
+const storedSchema = z.object({
+  uuid: z.string(),
+  /** Sealed. */
+  message: z.instanceof(Uint8Array) as z.ZodType<Uint8Array>,
+  dueAtMs: z.number(),
+  createdAtMs: z.number(),
+  state: z.enum(['waiting', 'queued', 'sent', 'expired']),
+  round: z.int(),
+  /** When to come back to it: when it is due, or may be sent after all, or leaves the list. */
+  nextAtMs: z.number(),
+});
+export type Reminder = z.infer<typeof storedSchema>;
+
+/** By uuid. */
+export const reminderMap = sliceMap<Reminder>({
+  family: 'email-reminder',
+  format: 1,
+  entriesMax: remindersMax,
+  schema: storedSchema,
+});
+
+const sealedFor = (view: View, uuid: string) => ({ userUuid: view.self.id, purpose: `reminder ${uuid}` });
+
+export const sealMessage = (turn: Turn, uuid: string, message: string): Uint8Array =>
+  turn.use(UserSecrets).seal(sealedFor(turn, uuid), message, turn.random);
+
+export const messageOf = (view: View, { uuid, message }: Reminder): string =>
+  view.use(UserSecrets).open(sealedFor(view, uuid), message);
+
+export const ended = (before: Reminder, state: 'sent' | 'expired', nowMs: number): Reminder => ({
+  ...before,
+  state,
+  nextAtMs: nowMs + keptMs,
+});
+
+export const heldBack = (before: Reminder, nextAtMs: number): Reminder => ({
+  ...before,
+  state: 'waiting',
+  round: before.round + 1,
+  nextAtMs,
+});
+
+export const isGone = ({ state, nextAtMs }: Reminder, nowMs: number): boolean =>
+  (state === 'sent' || state === 'expired') && nowMs >= nextAtMs;
+
+/** What becomes of those that are due, the oldest first. */
+export function afterDue(all: Iterable<Reminder>, nowMs: number, isOpen: boolean): readonly Reminder[] {
+  const due = [...all]
+    .filter(({ state, nextAtMs }) => state === 'waiting' && nowMs >= nextAtMs)
+    .toSorted((a, b) => a.dueAtMs - b.dueAtMs);
+  let late = 0;
+  return due.map((each) => {
+    const ageMs = nowMs - Math.max(each.dueAtMs, each.createdAtMs);
+    if (ageMs > expiryMs) return ended(each, 'expired', nowMs);
+    if (!isOpen) return { ...each, nextAtMs: nowMs + gatePauseMs };
+    if (ageMs > lateMs) late += 1;
+    return late > latePerMinute && ageMs > lateMs
+      ? { ...each, nextAtMs: nowMs + minuteMs }
+      : { ...each, state: 'queued' };
+  });
+}

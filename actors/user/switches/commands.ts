@@ -1,0 +1,87 @@
+/** What clients do with dead man's switches (docs/protocol/delivery.md, "Dead man's switches"). */
+import type { View } from '../../../runtime/command.ts';
+import { refuse } from '../../reply.ts';
+import { audit } from '../audit/trail.ts';
+import { User } from '../contract.ts';
+import { signedInRead, signedInTurn } from '../signed-in.ts';
+import { wantedSwitch } from './given.ts';
+import { recallMails } from './mails.ts';
+import type { ShownSwitch } from './shapes.ts';
+import { armed, checkedIn, contentsOf, type Switch, sealContents, switchesMax, switchMap } from './switch.ts';
+import { removeSwitch, setSwitch } from './watch.ts';
+
+const tooMany = refuse(
+  409,
+  `There are ${switchesMax} dead man's switches already. Delete one first.`,
+  'dead-man-switch-limit',
+);
+const unknown = refuse(404, "There is no such dead man's switch.", 'dead-man-switch-not-found');
+
+const makeSwitch = signedInTurn({
+  ...User.commands.makeSwitch,
+  repeat: 'recorded',
+  turn: (turn, given, _reads, { session }) => {
+    const wanted = wantedSwitch(given, turn.nowMs);
+    if (typeof wanted === 'string') return refuse(400, wanted, 'invalid-dead-man-switch');
+    if (turn.entries(switchMap).size >= switchesMax) return tooMany;
+    const { intervalDays, deadlineMs, recipient, shareUrl, message } = wanted;
+    const uuid = turn.random.uuid();
+    const made: Switch = {
+      ...{ uuid, contents: sealContents(turn, uuid, { recipient, shareUrl, message }), intervalDays },
+      ...{ createdAtMs: turn.nowMs, lastCheckInAtMs: null, round: 1 },
+      ...armed(turn.nowMs, deadlineMs),
+    };
+    setSwitch(turn, made);
+    audit(turn, 'dead-man-switch-made', session, uuid);
+    return { deadManSwitch: shown(turn, made) };
+  },
+});
+
+const listSwitches = signedInRead({
+  ...User.commands.listSwitches,
+  answer: (view) => {
+    const newestFirst = [...view.entries(switchMap).values()].toSorted(
+      (a, b) => b.createdAtMs - a.createdAtMs,
+    );
+    return { deadManSwitches: newestFirst.map((each) => shown(view, each)) };
+  },
+});
+
+const checkIn = signedInTurn({
+  ...User.commands.checkIn,
+  turn: (turn, { switchId }) => {
+    const before = turn.entry(switchMap, switchId);
+    if (before === undefined) return unknown;
+    recallMails(turn, before);
+    const after = checkedIn(before, turn.nowMs);
+    setSwitch(turn, after);
+    return { deadline: after.deadlineMs };
+  },
+});
+
+const deleteSwitch = signedInTurn({
+  ...User.commands.deleteSwitch,
+  turn: (turn, { switchId }, _reads, { session }) => {
+    const before = turn.entry(switchMap, switchId);
+    if (before === undefined) return unknown;
+    removeSwitch(turn, before);
+    audit(turn, 'dead-man-switch-deleted', session, switchId);
+    return { message: 'Dead man switch deleted' };
+  },
+});
+
+function shown(view: View, of: Switch): ShownSwitch {
+  const { recipient, message } = contentsOf(view, of);
+  return {
+    ...{ uuid: of.uuid, recipientEmail: recipient, message, intervalDays: of.intervalDays },
+    deadline: of.deadlineMs,
+    triggered: of.state === 'sent',
+    lastCheckInAt: of.lastCheckInAtMs,
+    createdAt: of.createdAtMs,
+    sendAttempts: of.sendAttempts,
+    nextAttemptAt: of.nextAttemptAtMs,
+    lastAttemptAt: of.lastAttemptAtMs,
+  };
+}
+
+export const switchCommands = { makeSwitch, listSwitches, checkIn, deleteSwitch };

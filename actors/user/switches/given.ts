@@ -1,0 +1,76 @@
+/** A dead man's switch as a client asks for it. */
+import { hasControl, mailAddress } from '../../mailer/address.ts';
+import { isStorableText } from '../../storable-text.ts';
+import { givenTimeMs } from '../given-time.ts';
+
+const dayMs = 86_400_000;
+const daysMax = 3_650;
+const urlCharactersMax = 4_096;
+const messageCharactersMax = 4_000;
+
+export interface Wanted {
+  readonly recipient: string;
+  readonly shareUrl: string;
+  readonly message: string | null;
+  readonly intervalDays: number;
+  readonly deadlineMs: number;
+}
+
+type Given = Readonly<
+  Record<'recipientEmail' | 'recipient' | 'shareUrl' | 'intervalDays' | 'deadline' | 'message', unknown>
+>;
+
+/** A text instead says what is wrong. */
+export function wantedSwitch(given: Partial<Given>, nowMs: number): Wanted | string {
+  const recipient = recipientOf(given.recipientEmail ?? given.recipient);
+  if (recipient === undefined) return 'Give the e-mail address of one recipient.';
+  const shareUrl = linkOf(given.shareUrl);
+  if (shareUrl === undefined) return 'Give the link that is to be sent, which begins with https://.';
+  const message = messageOf(given.message);
+  if (message === undefined) return `The message is a text of ${messageCharactersMax} characters at most.`;
+  const when =
+    given.intervalDays == null ? byDeadline(given.deadline, nowMs) : byDays(given.intervalDays, nowMs);
+  if (when === undefined) return `Give an interval of 1 to ${daysMax} days, or a deadline within as many.`;
+  return { recipient, shareUrl, message, ...when };
+}
+
+function recipientOf(given: unknown): string | undefined {
+  return typeof given === 'string' ? mailAddress(given.trim()) : undefined;
+}
+
+/** As it was given: its fragment is a key. Who has an account on this machine alone has no https. */
+function linkOf(given: unknown): string | undefined {
+  if (typeof given !== 'string') return undefined;
+  const link = given.trim();
+  if (link.length > urlCharactersMax || /\s/.test(link) || hasControl(link) || !isStorableText(link))
+    return undefined;
+  if (!/^https?:\/\//i.test(link) || !URL.canParse(link)) return undefined;
+  const { protocol, hostname, username, password } = new URL(link);
+  if (username !== '' || password !== '') return undefined;
+  return protocol === 'https:' || isThisMachine(hostname) ? link : undefined;
+}
+
+const isThisMachine = (hostname: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
+
+function messageOf(given: unknown): string | null | undefined {
+  if (given == null) return null;
+  if (typeof given !== 'string' || !isStorableText(given)) return undefined;
+  const message = given.trim();
+  if (message.length > messageCharactersMax) return undefined;
+  return message === '' ? null : message;
+}
+
+type When = Pick<Wanted, 'intervalDays' | 'deadlineMs'>;
+
+function byDays(intervalDays: unknown, nowMs: number): When | undefined {
+  if (typeof intervalDays !== 'number' || !Number.isInteger(intervalDays)) return undefined;
+  if (intervalDays < 1 || intervalDays > daysMax) return undefined;
+  return { intervalDays, deadlineMs: nowMs + intervalDays * dayMs };
+}
+
+function byDeadline(deadline: unknown, nowMs: number): When | undefined {
+  const deadlineMs = givenTimeMs(deadline);
+  if (deadlineMs === undefined || deadlineMs <= nowMs) return undefined;
+  const intervalDays = Math.ceil((deadlineMs - nowMs) / dayMs);
+  return intervalDays <= daysMax ? { intervalDays, deadlineMs } : undefined;
+}

@@ -1,0 +1,61 @@
+/** What clients ask of dead man's switches (docs/protocol/delivery.md). */
+import { z } from 'zod';
+import { signedIn } from '../../signed-in.ts';
+
+/** Times in milliseconds. The address that is sent is never among it. */
+const deadManSwitch = z.object({
+  uuid: z.string(),
+  recipientEmail: z.string(),
+  message: z.string().nullable(),
+  intervalDays: z.int(),
+  deadline: z.number(),
+  /** A relay has its mail. */
+  triggered: z.boolean(),
+  lastCheckInAt: z.number().nullable(),
+  createdAt: z.number(),
+  sendAttempts: z.int(),
+  nextAttemptAt: z.number().nullable(),
+  lastAttemptAt: z.number().nullable(),
+});
+export type ShownSwitch = z.infer<typeof deadManSwitch>;
+
+const switchId = z.string().max(64);
+
+/** Judged in the actor, which answers all that is wrong with one tag. */
+const given = z.unknown().optional();
+
+export const switchShapes = {
+  /** Refusals: 400 `invalid-dead-man-switch`, 409 `dead-man-switch-limit`. */
+  makeSwitch: signedIn({
+    access: 'writes',
+    fields: z.object({
+      recipientEmail: given,
+      /** The same, where `recipientEmail` is absent. */
+      recipient: given,
+      shareUrl: given,
+      intervalDays: given,
+      /** Instead of `intervalDays`. */
+      deadline: given,
+      message: given,
+    }),
+    ok: z.object({ deadManSwitch }),
+  }),
+  /** The newest first. */
+  listSwitches: signedIn({
+    access: 'reads',
+    fields: z.object({}),
+    ok: z.object({ deadManSwitches: z.array(deadManSwitch) }),
+  }),
+  /** Refusals: 404. */
+  checkIn: signedIn({
+    access: 'writes',
+    fields: z.object({ switchId }),
+    ok: z.object({ deadline: z.number() }),
+  }),
+  /** Refusals: 404. */
+  deleteSwitch: signedIn({
+    access: 'writes',
+    fields: z.object({ switchId }),
+    ok: z.object({ message: z.string() }),
+  }),
+};

@@ -1,0 +1,134 @@
+/**
+ * A dead man's switch as it is stored, and what becomes of it with time.
+ *
+ *     armed    its deadline is to come, or nobody has looked since it passed
+ *     queued   the deadline has passed; the queue has its mail, or is told of it
+ *     waiting  the queue could not take it, and is told again at `nextAttemptAtMs`
+ *     sent     a relay has it
+ *
+ *              check-in                     deadline             accepted
+ *     (any) ------------> armed, anew     ----------> queued ---------------> sent
+ *                           ^  | away                  |  ^
+ *                           '--' moves on      refused v  | later
+ *                                                     waiting
+ *
+ * Invariants:
+ * - Check-ins, deadlines and deletion are turns of one mailbox, so a check-in before the deadline always wins.
+ * - Each deadline is a round, and a mail belongs to a round: what becomes of the mail of an earlier one changes nothing.
+ * - In the last hour before a deadline somebody looks every few minutes. So when it passes it is known whether the server
+ *   was there and could have taken a check-in.
+ */
+import { z } from 'zod';
+import type { Turn, View } from '../../../runtime/command.ts';
+import { sliceMap } from '../../../runtime/slice.ts';
+import { UserSecrets } from '../../identity/user-secrets.ts';
+
+export const switchesMax = 100;
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+const watchEveryMs = 5 * minuteMs;
+/** Away for longer, the server could not have taken a check-in. */
+const awayMs = hourMs;
+
+const storedSchema = z.object({
+  uuid: z.string(),
+  /** `Contents`, sealed. */
+  contents: z.instanceof(Uint8Array) as z.ZodType<Uint8Array>,
+  intervalDays: z.int(),
+  createdAtMs: z.number(),
+  lastCheckInAtMs: z.number().nullable(),
+  deadlineMs: z.number(),
+  round: z.int(),
+  state: z.enum(['armed', 'queued', 'waiting', 'sent']),
+  /** When its owner is to be warned; null: that is done. */
+  warnAtMs: z.number().nullable(),
+  /** When a check-in, or a look shortly before the deadline, last showed that the server is there. */
+  seenAtMs: z.number(),
+  sendAttempts: z.int(),
+  nextAttemptAtMs: z.number().nullable(),
+  lastAttemptAtMs: z.number().nullable(),
+});
+export type Switch = z.infer<typeof storedSchema>;
+
+/** By uuid. */
+export const switchMap = sliceMap<Switch>({
+  family: 'dead-man-switch',
+  format: 1,
+  entriesMax: switchesMax,
+  schema: storedSchema,
+});
+
+const contentsSchema = z.object({
+  recipient: z.string(),
+  /** Whoever has it can read what is shared. */
+  shareUrl: z.string(),
+  message: z.string().nullable(),
+});
+export type Contents = z.infer<typeof contentsSchema>;
+
+const sealedFor = (view: View, uuid: string) => ({ userUuid: view.self.id, purpose: `switch ${uuid}` });
+
+export const sealContents = (turn: Turn, uuid: string, contents: Contents): Uint8Array =>
+  turn.use(UserSecrets).seal(sealedFor(turn, uuid), JSON.stringify(contents), turn.random);
+
+export const contentsOf = (view: View, { uuid, contents }: Switch): Contents =>
+  contentsSchema.parse(JSON.parse(view.use(UserSecrets).open(sealedFor(view, uuid), contents)));
+
+/** A round begins. The warning comes a day ahead, or half-way where there are no two. */
+export function armed(nowMs: number, deadlineMs: number) {
+  return {
+    deadlineMs,
+    state: 'armed',
+    warnAtMs: deadlineMs - Math.min(dayMs, Math.floor((deadlineMs - nowMs) / 2)),
+    seenAtMs: nowMs,
+    ...{ sendAttempts: 0, nextAttemptAtMs: null, lastAttemptAtMs: null },
+  } as const;
+}
+
+export const checkedIn = (before: Switch, nowMs: number): Switch => ({
+  ...before,
+  ...armed(nowMs, nowMs + before.intervalDays * dayMs),
+  round: before.round + 1,
+  lastCheckInAtMs: nowMs,
+});
+
+/** What is to be told by mail, and to whom. */
+export type Telling = 'warn' | 'fire';
+
+export interface Watched {
+  readonly after: Switch;
+  readonly telling?: Telling;
+}
+
+/** What a look at it finds at this moment. `graceMs`: by how much a deadline moves on that passed while nobody was there. */
+export function watched(before: Switch, nowMs: number, graceMs: number): Watched {
+  const { state, deadlineMs, warnAtMs, nextAttemptAtMs, seenAtMs } = before;
+  if (state === 'waiting' && nextAttemptAtMs !== null && nowMs >= nextAttemptAtMs) {
+    return { after: { ...before, state: 'queued', nextAttemptAtMs: null }, telling: 'fire' };
+  }
+  if (state !== 'armed') return { after: before };
+  if (nowMs >= deadlineMs) {
+    if (graceMs === 0 || nowMs - seenAtMs <= awayMs)
+      return { after: { ...before, state: 'queued' }, telling: 'fire' };
+    const again = { ...armed(nowMs, nowMs + graceMs), warnAtMs: null, round: before.round + 1 };
+    return { after: { ...before, ...again }, telling: 'warn' };
+  }
+  const seen = nowMs >= deadlineMs - awayMs ? { ...before, seenAtMs: nowMs } : before;
+  if (warnAtMs === null || nowMs < warnAtMs) return { after: seen };
+  return { after: { ...seen, warnAtMs: null }, telling: 'warn' };
+}
+
+/** When to look at it next; undefined where nothing comes with time. */
+export function nextWatchMs(
+  { state, deadlineMs, warnAtMs, nextAttemptAtMs }: Switch,
+  nowMs: number,
+): number | undefined {
+  if (state === 'waiting') return nextAttemptAtMs ?? nowMs;
+  if (state !== 'armed') return undefined;
+  const watchFromMs = deadlineMs - awayMs;
+  const watchMs = nowMs < watchFromMs ? watchFromMs : Math.min(deadlineMs, nowMs + watchEveryMs);
+  return Math.min(watchMs, warnAtMs ?? watchMs);
+}

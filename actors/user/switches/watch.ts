@@ -1,0 +1,112 @@
+/**
+ * One timer for all switches of an account, armed for what comes first: a warning, a look, a deadline, another attempt.
+ * With a ban it rests, and what has not left is recalled; afterwards it finds what was to come long overdue, as after
+ * an outage.
+ */
+import { type Turn, timer } from '../../../runtime/command.ts';
+import type { MailOutcome } from '../../mailer/contract.ts';
+import { AccountSettings } from '../../settings.ts';
+import { audit } from '../audit/trail.ts';
+import { isBanned } from '../ban.ts';
+import { User } from '../contract.ts';
+import { profileSlice } from '../profile.ts';
+import { mailSwitch, recallMails, tellOwnerSent, warnOwner } from './mails.ts';
+import { nextWatchMs, type Switch, switchMap, watched } from './switch.ts';
+
+const { watchSwitches } = User.timers;
+/** A mail is dead if an administrator discards it. */
+const deadRetryMs = 86_400_000;
+
+const isInUse = (turn: Turn): boolean => turn.get(profileSlice).state === 'active' && !isBanned(turn);
+
+export function setSwitch(turn: Turn, of: Switch): void {
+  turn.setEntry(switchMap, of.uuid, of);
+  watch(turn);
+}
+
+export function removeSwitch(turn: Turn, of: Switch): void {
+  recallMails(turn, of);
+  turn.removeEntry(switchMap, of.uuid);
+  watch(turn);
+}
+
+function watch(turn: Turn): void {
+  const dues = [...turn.entries(switchMap).values()].map(
+    (each) => nextWatchMs(each, turn.nowMs) ?? Number.POSITIVE_INFINITY,
+  );
+  const dueMs = Math.min(...dues);
+  if (isInUse(turn) && Number.isFinite(dueMs)) turn.arm(watchSwitches, dueMs, null);
+  else turn.disarm(watchSwitches);
+}
+
+export const watchSwitchesTimer = timer({
+  ...watchSwitches,
+  missed: 'fire-once',
+  turn: (turn) => {
+    for (const each of turn.entries(switchMap).values()) watchOne(turn, each);
+    watch(turn);
+  },
+});
+
+function watchOne(turn: Turn, before: Switch): void {
+  const { after, telling } = watched(before, turn.nowMs, turn.use(AccountSettings).switchOutageGraceMs);
+  if (after === before) return;
+  turn.setEntry(switchMap, after.uuid, after);
+  if (telling === 'warn') warnOwner(turn, after);
+  if (telling !== 'fire') return;
+  mailSwitch(turn, after);
+  if (before.state === 'armed') audit(turn, 'dead-man-switch-fired', null, after.uuid);
+}
+
+export function switchMailOutcome(turn: Turn, uuid: string, round: number, outcome: MailOutcome): void {
+  const before = turn.entry(switchMap, uuid);
+  if (before === undefined || before.round !== round || before.state !== 'queued') return;
+  const { atMs, attempts, nextAttemptAtMs } = outcome;
+  switch (outcome.outcome) {
+    case 'accepted': {
+      const after: Switch = { ...before, state: 'sent', nextAttemptAtMs: null, lastAttemptAtMs: atMs };
+      setSwitch(turn, after);
+      if (isInUse(turn)) tellOwnerSent(turn, after);
+      return;
+    }
+    case 'failed':
+      // They come in no order.
+      if (attempts < before.sendAttempts) return;
+      setSwitch(turn, { ...before, sendAttempts: attempts, nextAttemptAtMs, lastAttemptAtMs: atMs });
+      return;
+    case 'refused':
+      setSwitch(turn, { ...before, state: 'waiting', nextAttemptAtMs });
+      break;
+    case 'dead':
+      // A mail of its own: the queue remembers the other one.
+      setSwitch(turn, {
+        ...before,
+        ...{ state: 'waiting', round: round + 1, nextAttemptAtMs: turn.nowMs + deadRetryMs },
+      });
+      break;
+  }
+}
+
+/** While an account is banned nothing is sent for it. */
+export function pauseSwitches(turn: Turn): void {
+  for (const each of turn.entries(switchMap).values()) recallMails(turn, each);
+  turn.disarm(watchSwitches);
+}
+
+/** What was recalled when the ban began is armed again, so that it is overdue like all that its owner could not keep off. */
+export function resumeSwitches(turn: Turn): void {
+  for (const each of turn.entries(switchMap).values()) {
+    if (each.state !== 'queued') continue;
+    turn.setEntry(switchMap, each.uuid, { ...each, state: 'armed', round: each.round + 1 });
+  }
+  watch(turn);
+}
+
+/** In the commit that deletes the account. */
+export function forgetSwitches(turn: Turn): void {
+  for (const each of turn.entries(switchMap).values()) {
+    recallMails(turn, each);
+    turn.removeEntry(switchMap, each.uuid);
+  }
+  turn.disarm(watchSwitches);
+}

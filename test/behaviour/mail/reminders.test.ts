@@ -1,0 +1,191 @@
+/** Reminders by e-mail, over HTTP, with a clock that the tests move. */
+import test, { type ExecutionContext } from 'ava';
+import { UserAdministration } from '../../../actors/user/operator-contract.ts';
+import { Device } from '../../kit/device.ts';
+import { mailTo, Postbox } from '../../kit/postbox.ts';
+import { type ServerOptions, startServer } from '../../kit/server.ts';
+
+const path = '/v1/email-reminders';
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+const open = { accounts: { emailReminders: true } };
+
+async function started(t: ExecutionContext, options: ServerOptions = open, isWanted = true) {
+  const postbox = new Postbox();
+  const server = await startServer(t, { ...mailTo(postbox), ...options });
+  const phone = await server.device();
+  const want = (value: string) =>
+    phone.call('PUT', `/v1/users/${phone.account.userUuid}/settings`, {
+      body: { name: 'EMAIL_REMINDERS_ENABLED', value },
+    });
+  if (isWanted) t.is((await want('true')).status, 200);
+  const make = async (inMs: number, message = 'Water the plants') => {
+    const body = { dueAt: new Date(server.clock.nowMs() + inMs).toISOString(), message };
+    const answer = await phone.call('POST', path, { body });
+    t.is(answer.status, 200, answer.text);
+    return answer.body.emailReminder as { uuid: string; dueAt: number };
+  };
+  const listed = async () => (await phone.call('GET', path)).body.emailReminders;
+  return { server, phone, postbox, want, make, listed };
+}
+
+test('a reminder is mailed to the account when it is due, once, and is then shown as sent', async (t) => {
+  const { server, phone, postbox, make, listed } = await started(t);
+  const later = await make(2 * hourMs, 'Later');
+  const made = await make(hourMs, ' Water\r\n\r\nthe\u2028plants ');
+  t.deepEqual(made, {
+    ...{ uuid: made.uuid, dueAt: server.clock.nowMs() + hourMs, message: 'Water the plants' },
+    ...{ sent: false, createdAt: server.clock.nowMs() },
+  } as object);
+  t.deepEqual(await listed(), [made, later]);
+  await server.advance(hourMs - minuteMs);
+  t.deepEqual(postbox.messages, []);
+  await server.advance(2 * minuteMs);
+  const [message, ...others] = postbox.messages;
+  t.deepEqual(others, []);
+  t.is(message?.recipient, phone.account.email);
+  t.is(message?.subject, 'Reminder: Water the plants');
+  t.true(message?.text.includes(new Date(made.dueAt).toISOString()));
+  t.like((await listed())[0], { uuid: made.uuid, sent: true });
+});
+
+test('one that was sent leaves the list after thirty days', async (t) => {
+  const { server, make, listed } = await started(t);
+  await make(-hourMs);
+  await server.advance(minuteMs);
+  t.like(await listed(), [{ sent: true }]);
+  await server.advance(30 * dayMs);
+  t.deepEqual(await listed(), []);
+});
+
+test('with EMAIL_REMINDER_NO_RECORDS it leaves at once', async (t) => {
+  const { server, postbox, make, listed } = await started(t, {
+    accounts: { emailReminders: true, emailReminderNoRecords: true },
+  });
+  await make(minuteMs);
+  await server.advance(5 * minuteMs);
+  t.is(postbox.messages.length, 1);
+  t.deepEqual(await listed(), []);
+});
+
+test('gates are read when it is due: the user’s', async (t) => {
+  const { server, postbox, want, make } = await started(t, open, false);
+  await make(hourMs);
+  await server.advance(2 * hourMs);
+  t.deepEqual(postbox.messages, []);
+  await want('true');
+  await server.advance(20 * minuteMs);
+  t.is(postbox.messages.length, 1);
+  await make(hourMs);
+  await want('false');
+  await server.advance(2 * hourMs);
+  t.is(postbox.messages.length, 1);
+});
+
+test('gates are read when it is due: the operator’s', async (t) => {
+  const { server, postbox, make } = await started(t, {});
+  await make(hourMs);
+  await server.advance(2 * hourMs);
+  t.deepEqual(postbox.messages, []);
+  await server.restart(open);
+  await server.advance(20 * minuteMs);
+  t.is(postbox.messages.length, 1);
+});
+
+test('when a gate opens late, what is over a week old has expired and the rest leaves little by little', async (t) => {
+  const { server, postbox, want, make, listed } = await started(t, open, false);
+  for (let each = 0; each < 3; each += 1) await make(minuteMs, `old ${each}`);
+  for (let each = 0; each < 12; each += 1) await make(7 * dayMs, `late ${each}`);
+  await server.advance(7 * dayMs + hourMs);
+  await want('true');
+  while (postbox.messages.length === 0) await server.advance(minuteMs / 2);
+  t.is(postbox.messages.length, 5);
+  for (let passed = 0; passed < 5; passed += 1) await server.advance(minuteMs);
+  t.is(postbox.messages.length, 12);
+  t.false(postbox.messages.some(({ subject }) => subject.includes('old')));
+  t.is((await listed()).filter(({ sent }: { sent: boolean }) => !sent).length, 3);
+});
+
+test('without a relay it waits', async (t) => {
+  const { server, postbox, make } = await started(t, { ...open, mail: {} });
+  await make(minuteMs);
+  await server.advance(5 * hourMs);
+  await server.restart({ ...open, ...mailTo(postbox) });
+  await server.advance(2 * hourMs);
+  t.is(postbox.messages.length, 1);
+});
+
+test('nothing is sent of what was deleted, or for an account that is banned or gone', async (t) => {
+  const { server, phone, postbox, make } = await started(t);
+  const { uuid } = await make(hourMs);
+  t.is((await phone.call('DELETE', `${path}/${uuid}`)).body.message, 'Email reminder deleted');
+  await make(hourMs);
+  const { userUuid, access } = phone.account;
+  const administration = server.host.actors.get(UserAdministration, userUuid).ask;
+  await administration.operatorSetBan({ banned: true, reason: null, by: 'operator' });
+  await server.advance(2 * hourMs);
+  t.deepEqual(postbox.messages, []);
+  await administration.operatorSetBan({ banned: false, reason: null, by: 'operator' });
+  await server.advance(5 * minuteMs);
+  t.is(postbox.messages.length, 1);
+  t.is((await server.call('GET', path, { bearer: access })).status, 401);
+  const again = await phone.another();
+  const body = { dueAt: server.clock.nowMs() + hourMs, message: 'x' };
+  t.is((await again.call('POST', path, { body })).status, 200);
+  const headers = { 'x-server-password': phone.account.password };
+  t.is((await again.call('DELETE', `/v1/users/${userUuid}`, { headers })).status, 200);
+  await server.advance(3 * hourMs);
+  t.is(postbox.messages.filter(({ subject }) => subject.startsWith('Reminder')).length, 1);
+});
+
+test('a message is cut at 500 characters, and bad ones are refused', async (t) => {
+  const { phone, make, listed } = await started(t);
+  await make(hourMs, `${'x'.repeat(499)}😀`);
+  t.is((await listed())[0].message, 'x'.repeat(499));
+  for (const body of [
+    { dueAt: 1 },
+    { message: 'x' },
+    { dueAt: 'soon', message: 'x' },
+    { dueAt: 1e300, message: 'x' },
+    { dueAt: null, message: 'x' },
+    { dueAt: 1, message: ' \r\n ' },
+    { dueAt: 1, message: 7 },
+    { dueAt: 1, message: '\ud800' },
+  ]) {
+    const answer = await phone.call('POST', path, { body });
+    t.like(answer, { status: 400, body: { error: { tag: 'invalid-email-reminder' } } }, JSON.stringify(body));
+  }
+  t.is((await phone.call('POST', `${path}/`, { body: { time: 1, message: 'x' } })).status, 200);
+});
+
+test('there are as many as the setting allows', async (t) => {
+  const { phone, make } = await started(t, { accounts: { emailRemindersMax: 2 } });
+  await make(hourMs);
+  await make(hourMs);
+  const answer = await phone.call('POST', path, { body: { dueAt: 1, message: 'x' } });
+  t.like(answer, { status: 400, body: { error: { tag: 'email-reminder-limit' } } });
+  t.regex(answer.body.error.message, /reached the maximum/);
+});
+
+test('others’ reminders are not there, and a session that may only read changes none', async (t) => {
+  const { server, phone, make, listed } = await started(t);
+  const { uuid } = await make(hourMs);
+  const eve = await server.device('eve@example.org');
+  t.like(await eve.call('DELETE', `${path}/${uuid}`), {
+    status: 404,
+    body: { error: { tag: 'email-reminder-not-found' } },
+  });
+  const keys = { label: 'b', scope: 'read', wrappedKeys: '{}', kdfSalt: '00', kdfParams: '{}' };
+  const { token } = (await phone.call('POST', '/v1/mcp-tokens', { body: keys })).body;
+  const opened = await server.call('POST', '/v1/mcp-tokens/authenticate', { body: { token } });
+  const reader = new Device(server, { ...phone.account, access: opened.body.session.access_token });
+  for (const [method, of] of [
+    ['POST', path],
+    ['DELETE', `${path}/${uuid}`],
+  ] as const) {
+    const answer = await reader.call(method, of, { body: { dueAt: 1, message: 'x' } });
+    t.like(answer, { status: 403, body: { error: { tag: 'read-only-access' } } });
+  }
+  t.is((await listed()).length, 1);
+});
