@@ -56,13 +56,13 @@ test('strangers of all networks delay the known and the signed-in by one of them
     done.push(name);
   };
   const guesses = Array.from({ length: 13 }, (_, n) => verify('stranger', laneOfStranger(`198.51.100.${n}`)));
-  const settled = Promise.allSettled(guesses);
+  const outcomes = Promise.allSettled(guesses);
   await Promise.all([
     verify('owner', laneOfKnown('203.0.113.7')),
     verify('user', laneOfUser('11111111-1111-4111-8111-111111111111')),
   ]);
   t.deepEqual(done, ['stranger', 'stranger', 'owner', 'user']);
-  t.is((await settled).filter(({ status }) => status === 'rejected').length, 2);
+  t.is((await outcomes).filter(({ status }) => status === 'rejected').length, 2);
 });
 
 test('all networks of a site have one turn, and those of another make room for it', async (t) => {
@@ -73,8 +73,8 @@ test('all networks of a site have one turn, and those of another make room for i
     done.push(name);
   };
   const guesses = Array.from({ length: 20 }, (_, n) => verify('crowd', `2001:db8:1:${n.toString(16)}::1`));
-  const settled = Promise.allSettled(guesses);
+  const outcomes = Promise.allSettled(guesses);
   await verify('owner', '2001:db8:2::1');
   t.deepEqual(done, ['crowd', 'crowd', 'owner']);
-  await settled;
+  await outcomes;
 });

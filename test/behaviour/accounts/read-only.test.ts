@@ -19,6 +19,9 @@ const turnsOfReaders: Readonly<Record<string, string>> = {
   lookUpUser: 'asks the actor that it is about',
   getBan: 'asks the actor that it is about',
   getFlags: 'asks the actor that it is about',
+  listMailRelays: 'asks the mailer',
+  listMailQueue: 'asks the mailer',
+  listMailLog: 'asks the mailer',
 };
 
 /** Endpoints that change something, or are no GET, and are open to sessions that may only read all the same. */
