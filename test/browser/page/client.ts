@@ -9,6 +9,8 @@ import type {
   Library,
   Note,
   Result,
+  RevisionEntry,
+  RevisionName,
   SessionEntry,
   SessionToken,
   Subscription,
@@ -227,6 +229,20 @@ export class Client {
 
   async deleteNote(uuid: string): Promise<void> {
     await this.#app.mutator.deleteItem(this.#app.items.findSureItem<Note>(uuid));
+  }
+
+  /** Those that the server keeps of a note, in its order. */
+  async revisions(itemUuid: string): Promise<RevisionEntry[]> {
+    return okOf(await this.#app.listRevisions.execute({ itemUuid }));
+  }
+
+  /** The text of one, decrypted. */
+  async revisionText(name: RevisionName): Promise<string> {
+    return okOf(await this.#app.getRevision.execute(name)).payload.content.text;
+  }
+
+  async deleteRevision(name: RevisionName): Promise<void> {
+    okOf(await this.#app.deleteRevision.execute(name));
   }
 
   async createTag(title: string, noteUuids: string[]): Promise<void> {

@@ -72,6 +72,16 @@ export interface Result<T> {
   getValue(): T;
 }
 
+export interface RevisionEntry {
+  uuid: string;
+  created_at: string;
+}
+
+export interface RevisionName {
+  itemUuid: string;
+  revisionUuid: string;
+}
+
 interface UseCase<Request, T> {
   execute(request: Request): Promise<Result<T>>;
 }
@@ -124,6 +134,9 @@ export interface Application {
   >;
   readonly addAuthenticator: UseCase<{ userUuid: string; authenticatorName: string }, void>;
   readonly listAuthenticators: { execute(): Promise<Result<{ id: string; name?: string }[]>> };
+  readonly listRevisions: UseCase<{ itemUuid: string }, RevisionEntry[]>;
+  readonly getRevision: UseCase<RevisionName, { payload: { content: { title: string; text: string } } }>;
+  readonly deleteRevision: UseCase<RevisionName, void>;
   readonly deleteAuthenticator: UseCase<{ authenticatorId: string }, void>;
   readonly getAuthenticatorAuthenticationResponse: UseCase<{ username: string }, Json>;
   importData(file: Json, awaitSync: boolean): Promise<unknown>;
