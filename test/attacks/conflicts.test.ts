@@ -8,7 +8,7 @@ import { startServer, type TestServer } from '../kit/server.ts';
 const contentBytes = 1_000;
 const count = 20;
 /** Room for three of them. */
-const items = { storedBytesMax: 2_500 };
+const items = { storedBytesMax: 3_000 };
 const fits = 3;
 
 const uuids = Array.from({ length: count }, (_, n) => uuidNumber(n + 1));
