@@ -5,10 +5,11 @@ import type { Device } from '../kit/device.ts';
 import { note, uuidNumber } from '../kit/items.ts';
 import { startServer, type TestServer } from '../kit/server.ts';
 
-const contentBytes = 1_000;
+/** Much more than what an item takes besides. */
+const contentBytes = 10_000;
 const count = 20;
 /** Room for three of them. */
-const items = { storedBytesMax: 3_000 };
+const items = { storedBytesMax: 25_000 };
 const fits = 3;
 
 const uuids = Array.from({ length: count }, (_, n) => uuidNumber(n + 1));
