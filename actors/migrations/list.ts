@@ -23,6 +23,7 @@ import { revision } from './0020-revision.ts';
 import { revisionPart } from './0021-revision-part.ts';
 import { revisionByOrder } from './0022-revision-by-order.ts';
 import { itemRevisions } from './0023-item-revisions.ts';
+import { itemRevisedAt } from './0024-item-revised-at.ts';
 
 export const domainMigrations: readonly Migration[] = [
   account,
@@ -48,4 +49,5 @@ export const domainMigrations: readonly Migration[] = [
   revisionPart,
   revisionByOrder,
   itemRevisions,
+  itemRevisedAt,
 ];

@@ -104,7 +104,7 @@ test.serial('where and evict: an actor in memory, out of it, and one that does n
   t.deepEqual(await run('where', 'ghost', 'x'), {
     code: 64,
     out: '',
-    err: 'actor.kind is not a kind of actor; there are: user, signin, mailer.\n',
+    err: 'actor.kind is not a kind of actor; there are: user, signin, mailer, share.\n',
   });
 });
 

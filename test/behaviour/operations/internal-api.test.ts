@@ -242,7 +242,7 @@ test('what is no address of an actor is refused in words', async (t) => {
   t.is(await wrong({ kind: 'user', id: '' }), 'actor.id is missing.');
   t.is(
     await wrong({ kind: 'ghost', id: 'x' }),
-    'actor.kind is not a kind of actor; there are: user, signin, mailer.',
+    'actor.kind is not a kind of actor; there are: user, signin, mailer, share.',
   );
   t.is(await wrong({ kind: 'user', id: 'x'.repeat(513) }), 'actor.id is too long: at most 512 characters.');
 });
