@@ -279,6 +279,9 @@ test.serial('with a sync or cursor token of another user one gets all of one’s
   await world.rest();
 });
 
+/** An item that is not there has no history, and nothing of it is deleted: 200 both. */
+const historyPaths = new Set(['/v2/items/{itemUuid}/revisions', '/v2/items/{itemUuid}/revisions/{id}']);
+
 test.serial('a uuid in a path may be any text', async (t) => {
   const odd = fc.oneof(
     fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }),
@@ -299,7 +302,11 @@ test.serial('a uuid in a path may be any text', async (t) => {
     const { method } = call;
     const headers = [...jsonType, ...bearer(world.sender)];
     const answer = await world.ask({ method, target: targetOf(call, text), headers });
-    t.true(answer.status >= 400, `${answer.status} to ${method} ${call.path} ${JSON.stringify(text)}`);
+    const isEmpty = answer.status === 200 && historyPaths.has(call.path);
+    t.true(
+      isEmpty || answer.status >= 400,
+      `${answer.status} to ${method} ${call.path} ${JSON.stringify(text)}`,
+    );
   });
   await holds(isRefused, 120);
   await world.rest();
