@@ -369,6 +369,31 @@ test('many guesses at the same moment do not outrun the limit', async (t) => {
   t.is(answers.filter(({ status }) => status !== 423).length, 5);
 });
 
+test('factors that are changed at the same moment are all changed, and asked for as they are then', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  const { email, password, userUuid } = phone.account;
+  const path = `/v1/users/${userUuid}`;
+  const { secret } = (await phone.call('GET', `${path}/mfa-secret`)).body;
+  const { options } = (await phone.call('GET', '/v1/authenticators/generate-registration-options')).body;
+  const app = { name: 'MFA_SECRET', value: secret, totpToken: codeAt(server, secret) };
+  const attestationResponse = new SecurityKey().register(options.challenge);
+  const [on, added] = await Promise.all([
+    phone.call('PUT', `${path}/settings`, { body: app }),
+    phone.call('POST', '/v1/authenticators/verify-registration', { body: { attestationResponse } }),
+  ]);
+  t.deepEqual([on?.status, added?.status], [200, 200]);
+  t.is((await loginParams(server, email)).body.error.tag, 'u2f-required');
+
+  const headers = { 'x-server-password': password };
+  const [removed, off] = await Promise.all([
+    phone.call('DELETE', `/v1/authenticators/${added?.body.id}`),
+    phone.call('DELETE', `${path}/settings/MFA_SECRET`, { headers }),
+  ]);
+  t.deepEqual([removed?.status, off?.status], [200, 200]);
+  t.is((await loginParams(server, email)).status, 200);
+});
+
 test('right codes use no attempts up', async (t) => {
   const server = await startServer(t, { accounts: { plainAttemptsMax: 2, captchaAttemptsMax: 1 } });
   const { phone, secret } = await withTotp(server);
