@@ -14,9 +14,9 @@ const fits = 3;
 
 const uuids = Array.from({ length: count }, (_, n) => uuidNumber(n + 1));
 
-async function filled(server: TestServer): Promise<Device> {
+async function filled(server: TestServer, bytes = contentBytes): Promise<Device> {
   const device = await server.device();
-  await device.sync({ items: uuids.map((uuid) => note({ uuid, content: 'x'.repeat(contentBytes) })) });
+  await device.sync({ items: uuids.map((uuid) => note({ uuid, content: 'x'.repeat(bytes) })) });
   return device;
 }
 
@@ -59,10 +59,12 @@ test('the turns of one upload share the room', async (t) => {
 });
 
 test('what brings its own ciphertext needs no room, and what keeps the stored one loses nothing of it', async (t) => {
-  const device = await filled(await startServer(t, { items }));
+  // So small that the ciphertext of fewer is fetched than there would be room for.
+  const bytes = 1_000;
+  const device = await filled(await startServer(t, { items: { storedBytesMax: 2_500 } }), bytes);
   const { retrieved_items: stored } = await device.sync({ sync_token: null });
   const own = stored.map(({ uuid, updated_at_timestamp: version }) =>
-    note({ uuid, content: 'z'.repeat(contentBytes), updated_at_timestamp: version }),
+    note({ uuid, content: 'z'.repeat(bytes), updated_at_timestamp: version }),
   );
   const saved = (await device.sync({ items: own })).saved_items;
   t.is(saved.length, count);
@@ -72,6 +74,6 @@ test('what brings its own ciphertext needs no room, and what keeps the stored on
   const kept = await answered(device, without);
   t.deepEqual([kept.saved, kept.conflicts], [fits, 0]);
   const after = (await device.sync({ sync_token: null })).retrieved_items;
-  t.deepEqual(new Set(after.map(({ content }) => content)), new Set(['z'.repeat(contentBytes)]));
+  t.deepEqual(new Set(after.map(({ content }) => content)), new Set(['z'.repeat(bytes)]));
   t.is(after.filter(({ content_type: type }) => type === 'Tag').length, fits);
 });
