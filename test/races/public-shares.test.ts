@@ -4,41 +4,12 @@ import { isRefused } from '../../actors/reply.ts';
 import { shareContentTable } from '../../actors/share/content-table.ts';
 import { Share } from '../../actors/share/contract.ts';
 import { User } from '../../actors/user/contract.ts';
-import type { Store } from '../../runtime/store/store.ts';
+import { Death } from '../kit/death.ts';
 import type { Device } from '../kit/device.ts';
 import { startServer, type TestServer } from '../kit/server.ts';
 
 const list = '/v1/shares';
 const terms = { type: 'note', encryptedPayload: 'opaque', oneTimeView: true } as const;
-
-/** A host that dies around one of its commits. */
-class Death {
-  isDead = false;
-  /** Commits to go; none is meant while it is undefined. */
-  #left: number | undefined;
-  #isApplied = false;
-
-  plan(commit: number, isApplied: boolean): void {
-    this.#left = commit;
-    this.#isApplied = isApplied;
-  }
-
-  over(): void {
-    this.isDead = false;
-    this.#left = undefined;
-  }
-
-  readonly schedule = async <T>(method: keyof Store, apply: () => T): Promise<T> => {
-    if (this.isDead) return new Promise(() => {});
-    await undefined;
-    if (method !== 'commit' || this.#left === undefined) return apply();
-    this.#left -= 1;
-    if (this.#left > 0) return apply();
-    this.isDead = true;
-    if (this.#isApplied) apply();
-    return new Promise(() => {});
-  };
-}
 
 const make = (device: Device) => device.call('POST', list, { body: terms });
 const revoke = (device: Device, id: string) => device.call('DELETE', `${list}/${id}`);

@@ -1,6 +1,6 @@
 /** A switch whose deadline comes, and a host that dies around each of its commits: the mail is sent once, or recalled. */
 import test, { type ExecutionContext } from 'ava';
-import type { Store } from '../../runtime/store/store.ts';
+import { Death } from '../kit/death.ts';
 import { mailTo, Postbox } from '../kit/postbox.ts';
 import { startServer } from '../kit/server.ts';
 
@@ -8,35 +8,6 @@ const path = '/v1/dead-man-switches';
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
-
-/** A host that dies around one of its commits. */
-class Death {
-  isDead = false;
-  /** Commits to go; none is meant while it is undefined. */
-  #left: number | undefined;
-  #isApplied = false;
-
-  plan(commit: number, isApplied: boolean): void {
-    this.#left = commit;
-    this.#isApplied = isApplied;
-  }
-
-  over(): void {
-    this.isDead = false;
-    this.#left = undefined;
-  }
-
-  readonly schedule = async <T>(method: keyof Store, apply: () => T): Promise<T> => {
-    if (this.isDead) return new Promise(() => {});
-    await undefined;
-    if (method !== 'commit' || this.#left === undefined) return apply();
-    this.#left -= 1;
-    if (this.#left > 0) return apply();
-    this.isDead = true;
-    if (this.#isApplied) apply();
-    return new Promise(() => {});
-  };
-}
 
 /** Makes a switch and lives until shortly before its deadline. */
 async function startScene(t: ExecutionContext) {
