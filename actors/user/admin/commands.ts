@@ -3,7 +3,7 @@
  * whether its account is an administrator's, and asks the other one's.
  */
 import { lookup } from '../../../runtime/command.ts';
-import { NotFoundError } from '../../../runtime/errors.ts';
+import { isUuid } from '../../collection/incoming.ts';
 import { accountTable, addressKey } from '../../identity/account-table.ts';
 import { normaliseUsername, normaliseWorkspace } from '../../identity/usernames.ts';
 import { refuse } from '../../reply.ts';
@@ -15,6 +15,7 @@ import { isoTime } from '../iso-time.ts';
 import { UserAdministration } from '../operator-contract.ts';
 import { adminRequired, isAdministrator } from '../rank.ts';
 import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
+import { unlessAbsent } from '../unless-absent.ts';
 import { allowsFlagValue, flagNames } from './flags.ts';
 
 const userNotFound = refuse(404, 'There is no such user.', 'user-not-found');
@@ -22,8 +23,6 @@ const oneself = refuse(400, 'You cannot ban yourself.');
 const busy = refuse(409, 'This administrator is banning somebody. Please try again in two minutes.');
 const unknownFlag = refuse(400, 'There is no flag of this name.');
 const wrongValue = refuse(400, 'This flag cannot have this value.');
-
-const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 type Steps = Pick<SignedInWorkflow<unknown>, 'turn' | 'actors' | 'use'>;
 interface Named {
@@ -44,7 +43,7 @@ const getBan = signedInWorkflow({
   run: async (workflow, asked) => {
     const uuid = await find(workflow, asked);
     if (uuid === undefined) return userNotFound;
-    const status = await existing(operated(workflow, uuid).operatorBanStatus({}));
+    const status = await unlessAbsent(operated(workflow, uuid).operatorBanStatus({}));
     return status === undefined ? userNotFound : { uuid, email: status.email, ...shown(status) };
   },
 });
@@ -62,8 +61,8 @@ const setBan = signedInWorkflow({
       },
     });
     const asked = { banned, reason: banReason ?? null, by: 'administrator' as const };
-    const answer = uuidForm.test(uuid)
-      ? await existing(operated(workflow, uuid).operatorSetBan(asked))
+    const answer = isUuid(uuid)
+      ? await unlessAbsent(operated(workflow, uuid).operatorSetBan(asked))
       : undefined;
     return workflow.lastTurn({
       turn: (turn) => {
@@ -81,7 +80,7 @@ const getFlags = signedInWorkflow({
   ...User.commands.getFlags,
   run: async (workflow, { userUuid }) => {
     const uuid = await asAdministrator(workflow, userUuid);
-    const found = await existing(operated(workflow, uuid).operatorFlags({}));
+    const found = await unlessAbsent(operated(workflow, uuid).operatorFlags({}));
     return found === undefined ? userNotFound : { userUuid: uuid, ...found };
   },
 });
@@ -93,7 +92,7 @@ const setFlag = signedInWorkflow({
     const name = flagNames.find((each) => each === given.toUpperCase());
     if (name === undefined) return unknownFlag;
     if (!allowsFlagValue(name, value)) return wrongValue;
-    const done = await existing(operated(workflow, uuid).operatorSetFlag({ name, value }));
+    const done = await unlessAbsent(operated(workflow, uuid).operatorSetFlag({ name, value }));
     if (done === undefined) return userNotFound;
     return workflow.lastTurn({
       turn: (turn) => {
@@ -110,7 +109,7 @@ function asAdministrator(workflow: Steps, given: string): Promise<string> {
   return workflow.turn({
     turn: (turn) => {
       if (!isAdministrator(turn)) return adminRequired;
-      return uuidForm.test(uuid) ? uuid : userNotFound;
+      return isUuid(uuid) ? uuid : userNotFound;
     },
   });
 }
@@ -128,15 +127,6 @@ function find(workflow: Steps, { email, workspace_identifier }: Named): Promise<
 }
 
 const operated = (workflow: Steps, userUuid: string) => workflow.actors.get(UserAdministration, userUuid).ask;
-
-async function existing<T>(asked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (error instanceof NotFoundError) return undefined;
-    throw error;
-  }
-}
 
 interface Status {
   readonly banned: boolean;

@@ -18,7 +18,6 @@
  */
 import { z } from 'zod';
 import { sharedRead, type Turn, tell, type View } from '../../../runtime/command.ts';
-import { NotFoundError } from '../../../runtime/errors.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
 import { ShareIds } from '../../identity/share-ids.ts';
 import { isRefused, refuse } from '../../reply.ts';
@@ -29,6 +28,7 @@ import { User } from '../contract.ts';
 import { isoTime } from '../iso-time.ts';
 import { profileSlice } from '../profile.ts';
 import { type SignedInWorkflow, signedInRead, signedInWorkflow } from '../signed-in.ts';
+import { unlessAbsent } from '../unless-absent.ts';
 import { type Draft, draftOf } from './draft.ts';
 
 const liveSharesMax = 10_000;
@@ -94,13 +94,8 @@ async function store(
   { type, oneTimeView, viewExpiresMinutes, encryptedPayload }: Draft,
 ): Promise<number | undefined> {
   const terms = { type, oneTimeView, viewExpiresMinutes };
-  try {
-    const stored = { ownerUuid: self.id, ...terms, encryptedPayload };
-    return (await actors.get(Share, uuid).ask.create(stored)).createdAtMs;
-  } catch (error) {
-    if (error instanceof NotFoundError) return undefined;
-    throw error;
-  }
+  const stored = { ownerUuid: self.id, ...terms, encryptedPayload };
+  return (await unlessAbsent(actors.get(Share, uuid).ask.create(stored)))?.createdAtMs;
 }
 
 const listShares = signedInRead({
@@ -116,11 +111,7 @@ const revokeShare = signedInWorkflow({
   run: async (workflow, { shareId }) => {
     const shareUuid = shareId.toLowerCase();
     await workflow.turn({ turn: (turn) => (revoke(turn, shareUuid) ? {} : shareNotFound) });
-    try {
-      await workflow.actors.get(Share, shareUuid).ask.end({});
-    } catch (error) {
-      if (!(error instanceof NotFoundError)) throw error;
-    }
+    await unlessAbsent(workflow.actors.get(Share, shareUuid).ask.end({}));
     return workflow.lastTurn({ turn: () => ({ message: 'Share revoked' }) });
   },
 });

@@ -10,13 +10,13 @@
  */
 import { z } from 'zod';
 import { lookup, type Turn, tell, type View } from '../../../runtime/command.ts';
-import { NotFoundError } from '../../../runtime/errors.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
 import { isUuid } from '../../collection/incoming.ts';
 import { refuse } from '../../reply.ts';
 import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
 import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
+import { unlessAbsent } from '../unless-absent.ts';
 import { inviteTable } from './invite-table.ts';
 import { cancelInvite } from './invites.ts';
 
@@ -163,11 +163,6 @@ async function answer(
   inviterUuid: string,
   given: InviteAnswer,
 ): Promise<number | undefined> {
-  try {
-    const { ask } = actors.get(User, inviterUuid);
-    return (await ask.answerInvite({ ...given, userUuid: self.id })).subscriptionId;
-  } catch (error) {
-    if (error instanceof NotFoundError) return undefined;
-    throw error;
-  }
+  const { ask } = actors.get(User, inviterUuid);
+  return (await unlessAbsent(ask.answerInvite({ ...given, userUuid: self.id })))?.subscriptionId;
 }
