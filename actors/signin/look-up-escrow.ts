@@ -9,13 +9,10 @@ import { accountTable } from '../identity/account-table.ts';
 import { refuse } from '../reply.ts';
 import { User } from '../user/contract.ts';
 import { Signin } from './contract.ts';
-import { debitAttempt, originOf, refusedAttempt } from './counting.ts';
+import { debitAttempt, originOf, refusedAttempt, tooMany } from './counting.ts';
 import { expireLater } from './expiry.ts';
 
 const unavailable = refuse(404, 'Account recovery is not available for this code.');
-const tooMany = {
-  refused: { status: 429, message: 'Too many attempts. Please try again later.', retryAfterMs: 3_600_000 },
-};
 
 export const lookUpEscrow = workflow({
   ...Signin.commands.lookUpEscrow,

@@ -8,15 +8,12 @@ import { accountTable, addressKey } from '../identity/account-table.ts';
 import { isMailConfigured, refusalOf } from '../mailer/outgoing.ts';
 import { User } from '../user/contract.ts';
 import { Signin } from './contract.ts';
-import { debitAttempt, originOf, refusedAttempt } from './counting.ts';
+import { debitAttempt, originOf, refusedAttempt, tooMany } from './counting.ts';
 import { expireLater } from './expiry.ts';
 
 /** Nothing that waiting would mend. */
 const noMail = {
   refused: { ...refusalOf({ queued: false, why: 'not-configured', retryAfterMs: 0 }), status: 400 },
-};
-const tooMany = {
-  refused: { status: 429, message: 'Too many attempts. Please try again later.', retryAfterMs: 3_600_000 },
 };
 
 export const mailSubscriptionToken = workflow({
