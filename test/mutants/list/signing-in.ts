@@ -253,7 +253,7 @@ export const mutants: readonly Mutant[] = [
     find: 'const { created, origination, version, ...derivation }',
     replace: 'const { version, ...derivation }',
     tests: bodies,
-    match: 'key params*',
+    match: 'only signed-in callers get key params*',
   },
   {
     name: 'registration-that-cannot-be-closed',
