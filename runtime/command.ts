@@ -39,15 +39,55 @@ export interface RangePlan<T extends AnyTable> {
   readonly columns?: readonly (keyof RowOf<T> & string)[];
 }
 
-/** Committed rows of any actor by a server-wide unique key. A hint: another actor may change them at any time. */
+/**
+ * Committed rows of any actor by a server-wide unique key. A hint: another actor may change them at any time.
+ * By the first columns of such a key, with a limit: all rows that have these values, in the order of the values and then
+ * of the key, without their large column.
+ */
 export interface LookupPlan<T extends AnyTable> {
   readonly plan: 'lookup';
   readonly table: T;
+  /** All name the same columns. */
   readonly values: readonly Partial<RowOf<T>>[];
+  /** Of all values together. */
+  readonly limit?: number;
+}
+
+/** An owner whose rows are visited, and how far the reader has them. */
+export interface Visited {
+  readonly owner: string;
+  /** A position of this owner's own. */
+  readonly after: number;
+  readonly subset?: string;
+}
+
+/**
+ * Committed rows of other owners, of each in order after a position of its own, and of those alone who admit the reader:
+ * whose guard has a row under (owner, `member`). Guards and rows are of one moment, so whoever is no longer admitted is
+ * shown nothing that was committed after that. What is not committed yet is not shown, whoever wrote it; nor is a row that
+ * a committed one has come after (the table's `succession`), so that nobody is given it who was given that.
+ */
+export interface VisitPlan<T extends AnyTable> {
+  readonly plan: 'visit';
+  /** With an `order`. The kind that owns its rows declares it, as it does the guard. */
+  readonly table: T;
+  readonly guard: Guard;
+  /** Each owner once. With none the store is not asked. */
+  readonly owners: readonly Visited[];
+  /** Of all owners together, taken in the order given; the budget likewise. */
+  readonly limit: number;
+  readonly budgetBytes?: number;
+  readonly columns?: readonly (keyof RowOf<T> & string)[];
+}
+
+/** A table of the owners visited whose key is [owner, member]. */
+export interface Guard {
+  readonly table: AnyTable;
+  readonly member: string;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a plan over any table
-export type AnyPlan = KeysPlan<any> | RangePlan<any> | LookupPlan<any>;
+export type AnyPlan = KeysPlan<any> | RangePlan<any> | LookupPlan<any> | VisitPlan<any>;
 export type Plans = Readonly<Record<string, AnyPlan>>;
 
 export interface KeysResult<T extends AnyTable> {
@@ -67,6 +107,26 @@ export interface RangeResult<T extends AnyTable> {
 }
 export interface LookupResult<T extends AnyTable> {
   readonly rows: readonly RowOf<T>[];
+  /** False when `limit` left rows out. */
+  readonly complete: boolean;
+}
+export interface VisitResult<T extends AnyTable> {
+  /** Those who admit the reader, in the order asked. */
+  readonly owners: readonly VisitedRows<T>[];
+  /** All who were asked admit the reader, and there are no rows. */
+  readonly isQuiet: boolean;
+}
+export interface VisitedRows<T extends AnyTable> {
+  readonly owner: string;
+  /** Ascending by order. With `columns`, the others are absent. */
+  readonly rows: readonly RowOf<T>[];
+  /** False from the first row on that `limit` or `budgetBytes` left out: for its owner, and for all after that one. */
+  readonly complete: boolean;
+  /**
+   * Where the next page begins: the order of the last row, or `after` where there is none. An owner's commits follow each
+   * other and its orders only grow, so that whatever is not in `rows` yet lies beyond, or will.
+   */
+  readonly upTo: number;
 }
 
 export type PlanResult<P> =
@@ -76,7 +136,9 @@ export type PlanResult<P> =
       ? RangeResult<T>
       : P extends LookupPlan<infer T>
         ? LookupResult<T>
-        : never;
+        : P extends VisitPlan<infer T>
+          ? VisitResult<T>
+          : never;
 export type PlanResults<P extends Plans> = { readonly [Name in keyof P]: PlanResult<P[Name]> };
 
 export const keys = <T extends AnyTable>(
@@ -96,7 +158,12 @@ export const range = <T extends AnyTable>(
 export const lookup = <T extends AnyTable>(
   table: T,
   values: readonly Partial<RowOf<T>>[],
-): LookupPlan<T> => ({ plan: 'lookup', table, values });
+  limit?: number,
+): LookupPlan<T> => ({ plan: 'lookup', table, values, ...(limit !== undefined && { limit }) });
+export const visit = <T extends AnyTable>(
+  table: T,
+  options: Omit<VisitPlan<T>, 'plan' | 'table'>,
+): VisitPlan<T> => Object.assign({ plan: 'visit' as const, table }, options);
 
 /** What a read plan is made from: the state as the actor has it now, which may not be durable yet. */
 export interface View extends State {
@@ -197,6 +264,10 @@ export interface TurnCommand<Request, Reply, P extends Plans = Plans> extends Co
 /** Answered from what is durable, without waiting for the mailbox; writes nothing. */
 export interface SharedCommand<Request, Reply, P extends Plans = Plans> extends CommandBase<Request, Reply> {
   readonly type: 'shared';
+  /** The answer where memory alone has it, as it mostly does for who asks whether there is anything new. */
+  readonly known?:
+    | ((view: View & { readonly nowMs: number }, request: Request) => Reply | undefined)
+    | undefined;
   readonly reads?: (view: View, request: Request) => P;
   readonly answer: (
     view: View & { readonly nowMs: number },

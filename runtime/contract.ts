@@ -25,7 +25,9 @@ export interface JobShape<Payload> {
   readonly isJob: true;
 }
 type Payloads = Readonly<Record<string, z.ZodType>>;
-type MessageShapes<P extends Payloads> = { readonly [Name in keyof P]: MessageShape<z.infer<P[Name]>> };
+export type MessageShapes<P extends Payloads> = {
+  readonly [Name in keyof P]: MessageShape<z.infer<P[Name]>>;
+};
 type JobShapes<P extends Payloads> = { readonly [Name in keyof P]: JobShape<z.infer<P[Name]>> };
 
 export interface Contract<

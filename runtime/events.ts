@@ -37,6 +37,8 @@ export interface SubscribedActors {
   add(actor: Address): void;
   /** This gateway was subscribed to the actor by a registration that was not made from here. */
   registered(actor: Address, host: string): void;
+  /** A registration that was not made from here has failed. It is made from here, until it is answered. */
+  failed(actor: Address, error: unknown): void;
   remove(actor: Address): void;
   stop(): void;
 }

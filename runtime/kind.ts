@@ -13,7 +13,10 @@ export interface Kind<C extends Commands = Commands> {
   readonly uses: readonly Dependency<unknown>[];
   // biome-ignore lint/suspicious/noExplicitAny: slices of any type
   readonly slices: readonly (Slice<any> | SliceMap<any>)[];
+  /** Those whose rows its actors own. What it looks up or visits, another kind declares. */
   readonly tables: readonly AnyTable[];
+  /** The one of them by which its actors admit who visits them. No other kind writes to it. */
+  readonly guard?: AnyTable;
   readonly commands: C;
   // biome-ignore lint/suspicious/noExplicitAny: payloads and plans of any shape
   readonly timers: Readonly<Record<string, TimerHandler<any, any>>>;
@@ -56,7 +59,7 @@ type Implementation<K> =
         readonly timers: { readonly [Name in keyof M]: TimerHandler<z.infer<M[Name]>, any> };
       } & JobsOf<J> &
         Pick<Kind, 'uses' | 'slices' | 'tables'> &
-        Partial<Pick<Kind, 'revivable'>>
+        Partial<Pick<Kind, 'revivable' | 'guard'>>
     : never;
 
 /** Few kinds have any. */

@@ -211,6 +211,20 @@ export const address = <D extends Declared>(declared: D) =>
     { bounds: 'an http or https address', ...declared },
   );
 
+/** Where something is asked below: an address without a user, a query or a fragment. */
+export const apiAddress = <D extends Declared>(declared: D) => {
+  const plain = address(declared);
+  return {
+    ...plain,
+    parse: (given: string) => {
+      const { username, password, search, hash } = new URL(plain.parse(given));
+      if (username + password + search + hash !== '')
+        throw new WrongValue('has a user, a query or a fragment');
+      return plain.parse(given);
+    },
+  };
+};
+
 export const entriesOf = (given: string): readonly string[] =>
   given
     .split(',')

@@ -36,6 +36,6 @@ export function sliceMap<T>(definition: SliceMap<T>): SliceMap<T> {
 export interface State {
   get<T>(of: Slice<T>): T;
   entry<T>(of: SliceMap<T>, key: string): T | undefined;
-  /** In no particular order. */
+  /** In no particular order. Of what is durable it is the same map each time, until one of them changes. */
   entries<T>(of: SliceMap<T>): ReadonlyMap<string, T>;
 }

@@ -35,8 +35,12 @@ export interface Table<C extends Columns = Columns, K extends keyof C & string =
   /** The logical key, unique in the table. Its first column is the owner. */
   readonly key: readonly K[];
   readonly generation?: (keyof C & string) | undefined;
-  /** Keys unique on the whole server, beyond `key`. */
+  /** Keys unique on the whole server, beyond `key`. One with a null in it constrains nothing. */
   readonly unique: readonly (readonly (keyof C & string)[])[];
+  /** Columns that are null in nearly every row: the indexes of unique keys leave out the rows without them. */
+  readonly sparse: readonly (keyof C & string)[];
+  /** The domain sees to it that a row whose `key` is taken violates one of the `unique` keys as well. */
+  readonly keyImplied?: boolean | undefined;
   /**
    * An `int8` column, unique within an owner, by which the owner's rows are read in order; indexed as (owner, order).
    * Every write of a row gives it an order above all that its owner's rows ever had.
@@ -48,6 +52,16 @@ export interface Table<C extends Columns = Columns, K extends keyof C & string =
   readonly large?: (keyof C & string) | undefined;
   /** Named constant predicates that a range may ask for. */
   readonly subsets: Readonly<Record<string, Subset>>;
+  /**
+   * Rows of several owners may stand for one thing: those that have `of` in common. The one with the greatest `by`, which
+   * is sparse, null counting as 0, has come after the others, and a visit passes these over. [of, by] is one of `unique`.
+   */
+  readonly succession?: Succession<keyof C & string> | undefined;
+}
+
+export interface Succession<Column extends string = string> {
+  readonly of: Column;
+  readonly by: Column;
 }
 
 export interface Subset {
@@ -57,7 +71,8 @@ export interface Subset {
    */
   readonly indexed: boolean;
   readonly column: string;
-  readonly values: readonly (string | boolean | number)[];
+  /** A null is the only one. */
+  readonly values: readonly (string | boolean | number | null)[];
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the one place where a table of any columns is meant
@@ -73,12 +88,15 @@ export function table<const C extends Columns, const K extends keyof C & string>
   key: readonly K[];
   generation?: keyof C & string;
   unique?: readonly (readonly (keyof C & string)[])[];
+  sparse?: readonly (keyof C & string)[];
+  keyImplied?: boolean;
   order?: keyof C & string;
   size?: keyof C & string;
   large?: keyof C & string;
   subsets?: Readonly<Record<string, Subset>>;
+  succession?: Succession<keyof C & string>;
 }): Table<C, K> {
-  return { unique: [], subsets: {}, ...definition };
+  return { unique: [], sparse: [], subsets: {}, ...definition };
 }
 
 /** The column that holds the owner's id. */
@@ -90,7 +108,7 @@ export function ownerColumn(of: AnyTable): string {
 
 /** Whether a taken `key` rejects a commit by itself: with `generation`, and unless a server-wide key implies it. */
 export function rejectsByKey(of: AnyTable): boolean {
-  if (of.generation === undefined || of.key.includes(of.generation)) return false;
+  if (of.generation === undefined || of.key.includes(of.generation) || of.keyImplied) return false;
   const unique: readonly (readonly string[])[] = of.unique;
   return !unique.some((columns) => columns.every((column) => of.key.includes(column)));
 }

@@ -37,6 +37,7 @@ import {
   UnavailableError,
 } from '../errors.ts';
 import { isJobTimer, type JobChange } from '../jobs/lease.ts';
+import { FoundVisits } from '../read/found-visits.ts';
 import { NewerFormatError } from '../store/encoding.ts';
 import { type Commit, StoreError } from '../store/store.ts';
 import { tombstoneSlice } from '../store/tables.ts';
@@ -45,6 +46,7 @@ import { ActivationWaiters } from './activation-waiters.ts';
 import { ActorState } from './actor-state.ts';
 import type { ActorEnvironment } from './environment.ts';
 import { Gate, suspects } from './gate.ts';
+import type { Layers } from './layers.ts';
 import { Mailbox } from './mailbox.ts';
 import type { Message, Outcome, Queued } from './message.ts';
 import { readFailure } from './reads.ts';
@@ -64,6 +66,8 @@ export class Actor implements Committing {
   readonly address: Address;
   readonly shard: number;
   readonly epoch: number;
+  /** What it has found at others. */
+  readonly visits: FoundVisits;
   lastUsedMs: number;
   #env: ActorEnvironment;
   #phase: Phase = 'activating';
@@ -83,9 +87,11 @@ export class Actor implements Committing {
     this.#env = env;
     this.#held = new ActorState(env.limits.cachedRowBytesMax);
     this.#recordedCalls = new RecordedCalls(env.limits.recordedCallsOfActorMax);
+    this.visits = new FoundVisits(env);
     this.#mailbox = new Mailbox({
       owner: address.id,
       rows: this.#held.rows,
+      visits: this.visits,
       read: (reads) => env.reader.read(address, reads),
       view: (entry) => speculativeView(this.#scope(entry.conflicting)),
       durableCommit: () => this.#held.durableCommit,
@@ -118,7 +124,7 @@ export class Actor implements Committing {
 
   /** What it takes in memory, about. */
   get heldBytes(): number {
-    return this.#held.bytes + this.#gate.pendingBytes + this.#recordedCalls.bytes;
+    return this.#held.bytes + this.#gate.pendingBytes + this.#recordedCalls.bytes + this.visits.bytes;
   }
 
   get isTombstone(): boolean {
@@ -126,7 +132,7 @@ export class Actor implements Committing {
   }
 
   /** The slices as they are durable now. Not to be changed by the caller. */
-  get durableSlices(): ReadonlyMap<string, unknown> {
+  get durableSlices(): Layers<unknown>['durable'] {
     return this.#held.slices.durable;
   }
 
@@ -194,6 +200,7 @@ export class Actor implements Committing {
   #becomeActive(): void {
     this.#env.metrics.activated('active');
     this.#phase = 'active';
+    this.#lullBegins();
     this.#activationWaiters.ready();
     this.#mailbox.beginAll();
     this.#pump();
@@ -332,6 +339,7 @@ export class Actor implements Committing {
       return undefined;
     const commitId = this.#env.random.uuid();
     const pending = this.#gate.launch(commitId);
+    this.#lullEnds();
     try {
       const commit = pending.build(this.address, this.epoch, this.#version, commitId);
       return this.#held.hasEnded ? { ...commit, ends: true } : commit;
@@ -351,6 +359,7 @@ export class Actor implements Committing {
   #durableNow(pending: PendingCommit): void {
     this.#gate.land();
     this.#phase = 'active';
+    this.#lullBegins();
     const jobs = this.#jobsOf(pending);
     this.#held.promote(pending);
     this.#env.timersCommitted(pending.timers.values());
@@ -358,6 +367,16 @@ export class Actor implements Committing {
     if (pending.tells.length > 0) this.#env.tellsCommitted(pending.tellRows(this.#version));
     for (const { queued: entry, outcome } of pending.carried) this.#answer(entry, outcome);
     this.#proceed();
+  }
+
+  /** Nothing of this actor is on its way to the database. */
+  #lullBegins(): void {
+    if (this.#env.kind.guard !== undefined) this.#env.lulls.begin(this);
+  }
+
+  /** Where the actor leaves memory before it knows what became of its commit, the next activation begins another. */
+  #lullEnds(): void {
+    if (this.#env.kind.guard !== undefined) this.#env.lulls.end(this);
   }
 
   /** The jobs whose rows a commit changes, from what is durable before it. */
@@ -468,6 +487,7 @@ export class Actor implements Committing {
     this.#held.revert();
     if (this.#phase === 'gone') return;
     this.#phase = 'active';
+    this.#lullBegins();
     this.#mailbox.restart(again);
     this.#pump();
   }

@@ -8,9 +8,48 @@ import { heapBytes, mapEntryBytes, textBytes } from './memory.ts';
 export const removed: unique symbol = Symbol('removed');
 export type Removed = typeof removed;
 
+/** The durable layer. */
+export class DurableLayer<T> extends Map<string, T> {
+  /** By what their keys begin with. */
+  readonly #families = new Map<string, ReadonlyMap<string, T>>();
+
+  /** What has a key that begins with `prefix`, by the rest of the key: one map for as long as none of them changes. */
+  family(prefix: string): ReadonlyMap<string, T> {
+    const known = this.#families.get(prefix);
+    if (known !== undefined) return known;
+    const found = new Map<string, T>();
+    for (const [key, value] of this) if (key.startsWith(prefix)) found.set(key.slice(prefix.length), value);
+    this.#families.set(prefix, found);
+    return found;
+  }
+
+  /** What the families take in memory, about, beside their values. */
+  get familyBytes(): number {
+    let entries = 0;
+    for (const family of this.#families.values()) entries += family.size;
+    return entries * familyEntryBytes;
+  }
+
+  override set(key: string, value: T): this {
+    this.#forgetFamilyOf(key);
+    return super.set(key, value);
+  }
+
+  override delete(key: string): boolean {
+    this.#forgetFamilyOf(key);
+    return super.delete(key);
+  }
+
+  #forgetFamilyOf(key: string): void {
+    for (const prefix of this.#families.keys()) if (key.startsWith(prefix)) this.#families.delete(prefix);
+  }
+}
+
+const familyEntryBytes = mapEntryBytes + textBytes('');
+
 /** A map with a durable and a speculative layer. */
 export class Layers<T> {
-  readonly #durable = new Map<string, T>();
+  readonly #durable = new DurableLayer<T>();
   readonly #speculative = new Map<string, { value: T | Removed; commit: number }>();
   #durableBytes = 0;
 
@@ -21,13 +60,13 @@ export class Layers<T> {
   }
 
   /** The durable layer alone, as it is now. Not to be changed by the caller. */
-  get durable(): ReadonlyMap<string, T> {
+  get durable(): ReadonlyMap<string, T> & Pick<DurableLayer<T>, 'family'> {
     return this.#durable;
   }
 
   /** What the durable layer takes in memory, about. */
   get durableBytes(): number {
-    return this.#durableBytes;
+    return this.#durableBytes + this.#durable.familyBytes;
   }
 
   /** Every key that has a value when the speculative layer overlays the durable one. */

@@ -5,6 +5,7 @@
  * that never became durable.
  */
 import type { Plans } from '../command.ts';
+import type { FoundVisits } from '../read/found-visits.ts';
 import type { StoreRead, StoreRows } from '../store/store.ts';
 import type { Message, Queued } from './message.ts';
 import { queued } from './message.ts';
@@ -15,6 +16,7 @@ import type { StateView } from './turn.ts';
 export interface MailboxOptions {
   readonly owner: string;
   readonly rows: Rows;
+  readonly visits: FoundVisits;
   read(reads: readonly StoreRead[]): Promise<readonly StoreRows[]>;
   /** The state a plan is made from. */
   view(entry: Queued): StateView;
@@ -100,8 +102,8 @@ export class Mailbox {
   }
 
   #plan(entry: Queued, plans: Plans): void {
-    const { owner, rows, durableCommit, read } = this.#options;
-    const split = splitReads(plans, owner, rows);
+    const { owner, rows, visits, durableCommit, read } = this.#options;
+    const split = splitReads(plans, owner, { rows, visits });
     // Also where memory knows everything: a later commit's rows must not leave it before the turn runs.
     const ticket = Object.keys(plans).length === 0 ? undefined : rows.begin(durableCommit());
     if (split.reads.length === 0) {

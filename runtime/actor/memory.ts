@@ -1,6 +1,6 @@
 /**
  * What plain values take in memory, estimated from their shape: what V8 needs for each kind of value on 64 bits, held
- * against the heap by `load-tests/memory.ts`. A text is taken to be Latin-1, as all that clients encrypt is; one that is not
+ * against the heap by `benchmarks/memory.ts`. A text is taken to be Latin-1, as all that clients encrypt is; one that is not
  * takes twice as much.
  */
 const stringBytes = 24;

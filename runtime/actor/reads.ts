@@ -3,14 +3,18 @@ import type {
   AnyPlan,
   KeysPlan,
   LookupPlan,
+  LookupResult,
   PlanResults,
   Plans,
   RangePlan,
   RangeResult,
+  VisitPlan,
+  VisitResult,
 } from '../command.ts';
 import { TerminalError, UnavailableError } from '../errors.ts';
+import type { FoundVisits, VisitedIn } from '../read/found-visits.ts';
 import { StoreError, type StoreRead, type StoreRows } from '../store/store.ts';
-import { type AnyRow, type AnyTable, keyText } from '../table.ts';
+import { type AnyRow, type AnyTable, keyText, ownerColumn } from '../table.ts';
 import { type Removed, removed } from './layers.ts';
 import type { KeptRow, Rows } from './rows.ts';
 
@@ -25,38 +29,63 @@ export interface SplitReads {
   readonly reads: readonly StoreRead[];
   /** Rows that were in memory when the read began; undefined when there were none. */
   readonly known: ReadonlyMap<string, readonly AnyRow[]> | undefined;
+  /** Visits whose owners are known to have nothing, all or some of them. */
+  readonly visits: ReadonlyMap<string, Visiting> | undefined;
 }
 
-/** `rows` absent: a shared read, nothing is taken from memory. */
-export function splitReads(plans: Plans, owner: string, rows: Rows | undefined): SplitReads {
+interface Visiting {
+  readonly plan: AnyVisit;
+  /** Whom the store is asked for. */
+  readonly open: readonly VisitedIn[];
+  readonly found: FoundVisits;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a plan over any table
+type AnyVisit = VisitPlan<any>;
+
+/** What an actor knows beside the database. */
+export interface Memory {
+  /** Absent: a shared read, for which no rows are taken from memory. */
+  readonly rows?: Rows | undefined;
+  readonly visits?: FoundVisits | undefined;
+}
+
+export function splitReads(plans: Plans, owner: string, memory: Memory): SplitReads {
   const names: string[] = [];
   const reads: StoreRead[] = [];
   let known: Map<string, readonly AnyRow[]> | undefined;
+  let visits: Map<string, Visiting> | undefined;
   for (const name in plans) {
     const plan = plans[name];
     if (plan === undefined) continue;
-    const { inMemory, read } = splitPlan(plan, owner, rows);
+    const { inMemory, visiting, read } = splitPlan(plan, owner, memory);
     if (inMemory !== undefined && inMemory.length > 0) {
       known ??= new Map();
       known.set(name, inMemory);
+    }
+    if (visiting !== undefined) {
+      visits ??= new Map();
+      visits.set(name, visiting);
     }
     if (read === undefined) continue;
     names.push(name);
     reads.push(read);
   }
-  return { names, reads, known };
+  return { names, reads, known, visits };
 }
 
 interface SplitPlan {
   readonly inMemory?: readonly AnyRow[];
+  readonly visiting?: Visiting;
   readonly read?: StoreRead | undefined;
 }
 
 const askNothing: SplitPlan = {};
 
-function splitPlan(plan: AnyPlan, owner: string, rows: Rows | undefined): SplitPlan {
+function splitPlan(plan: AnyPlan, owner: string, { rows, visits }: Memory): SplitPlan {
   if (plan.plan === 'keys') return splitKeys(plan, rows);
   if (plan.plan === 'lookup') return { read: lookupRead(plan) };
+  if (plan.plan === 'visit') return splitVisit(plan, visits);
   if (plan.after >= plan.through) return askNothing;
   const inMemory = rows?.above(plan.table, plan.after);
   if (inMemory !== undefined) return { inMemory: inMemory.filter((row) => inSubset(plan, row)) };
@@ -65,7 +94,7 @@ function splitPlan(plan: AnyPlan, owner: string, rows: Rows | undefined): SplitP
 }
 
 export function joinAnswers(split: SplitReads, answered: readonly StoreRows[]): ReadAnswers {
-  if (split.names.length === 0 && split.known === undefined) return noAnswers;
+  if (split.names.length === 0 && split.known === undefined && split.visits === undefined) return noAnswers;
   const answers = new Map<string, StoreRows>();
   for (const [name, rows] of split.known ?? []) answers.set(name, { rows, complete: true });
   split.names.forEach((name, index) => {
@@ -73,7 +102,30 @@ export function joinAnswers(split: SplitReads, answered: readonly StoreRows[]): 
     const known = split.known?.get(name);
     answers.set(name, known === undefined ? answer : { ...answer, rows: [...known, ...answer.rows] });
   });
+  for (const [name, visiting] of split.visits ?? [])
+    answers.set(name, joinVisit(visiting, answers.get(name) ?? nothingNew));
   return answers;
+}
+
+/** Of a visit: all owners admit the reader, and none has anything for it. */
+const nothingNew: StoreRows = { rows: [], complete: true };
+
+/** With those who were not asked. What was found out is kept for the next visit. */
+function joinVisit({ plan, open, found }: Visiting, answer: StoreRows): StoreRows {
+  if (answer === nothingNew) return answer;
+  const { table, owners } = plan;
+  const last = new Map(answer.rows.map((row) => [row[ownerColumn(table)], Number(row[orderColumn(table)])]));
+  const asked = new Map(open.map((each) => [each.visited.owner, each]));
+  for (const { owner, complete } of answer.admitted ?? []) {
+    const visited = asked.get(owner);
+    if (complete && visited !== undefined)
+      found.note(plan, visited, last.get(owner) ?? visited.visited.after);
+  }
+  if (open.length === owners.length) return answer;
+  const quiet = owners
+    .filter(({ owner }) => !asked.has(owner))
+    .map(({ owner }) => ({ owner, complete: true }));
+  return { ...answer, admitted: [...(answer.admitted ?? []), ...quiet] };
 }
 
 function splitKeys(plan: KeysPlan<AnyTable>, rows: Rows | undefined): SplitPlan {
@@ -90,9 +142,23 @@ function splitKeys(plan: KeysPlan<AnyTable>, rows: Rows | undefined): SplitPlan 
 }
 
 /** Undefined: nothing is looked for. */
-export function lookupRead({ table, values }: LookupPlan<AnyTable>): StoreRead | undefined {
+export function lookupRead({ table, values, limit }: LookupPlan<AnyTable>): StoreRead | undefined {
   if (values.length === 0) return undefined;
-  return { read: 'lookup', table, unique: Object.keys(values[0] ?? {}), values: values as readonly AnyRow[] };
+  const unique = Object.keys(values[0] ?? {});
+  const read = { read: 'lookup', table, unique, values: values as readonly AnyRow[] } as const;
+  return limit === undefined ? read : { ...read, limit };
+}
+
+/** No row of it is in memory, as an actor keeps its own alone; but who has none may be known. */
+function splitVisit(plan: AnyVisit, found: FoundVisits | undefined): SplitPlan {
+  const { plan: _, ...read } = plan;
+  if (plan.owners.length === 0) return askNothing;
+  if (found === undefined) return { read: { read: 'visit', ...read } };
+  const open = found.open(plan);
+  const visiting = { plan, open, found };
+  if (open.length === 0) return { visiting };
+  const owners = open.map(({ visited }) => visited);
+  return { visiting, read: { read: 'visit', ...read, owners } };
 }
 
 /** The results of a shared read: what the store answered, with nothing overlaid. */
@@ -107,10 +173,47 @@ export function sharedResults<P extends Plans>(plans: P, answers: ReadAnswers): 
 
 function sharedResult(plan: AnyPlan, answer: StoreRows | undefined): unknown {
   if (plan.plan === 'range') return mergePlan(plan, answer, []);
+  if (plan.plan === 'lookup') return found(answer);
+  if (plan.plan === 'visit') return visited(plan, answer);
   const rows = answer?.rows ?? [];
-  if (plan.plan === 'lookup') return { rows };
   const byKey = new Map(rows.map((row) => [keyText(plan.table, row), row]));
   return { get: (key: AnyRow) => byKey.get(keyText(plan.table, key)) };
+}
+
+export function found(answer: StoreRows | undefined): LookupResult<AnyTable> {
+  return { rows: (answer?.rows ?? []) as never, complete: answer?.complete ?? true };
+}
+
+/** Plans of syncs that find nothing are kept by who makes them, and so is what there is to say. */
+const quietResults = new WeakMap<AnyVisit, VisitResult<AnyTable>>();
+
+export function visited<T extends AnyTable>(
+  plan: VisitPlan<T>,
+  answer: StoreRows | undefined,
+): VisitResult<T> {
+  if (answer === undefined) return { owners: [], isQuiet: true };
+  if (answer === nothingNew) return quietResult(plan);
+  const { table, owners } = plan;
+  const order = orderColumn(table);
+  const rowsOf = new Map(owners.map(({ owner }) => [owner, [] as AnyRow[]]));
+  for (const row of answer.rows) rowsOf.get(String(row[ownerColumn(table)]))?.push(row);
+  const admitted = new Map(answer.admitted?.map(({ owner, complete }) => [owner, complete]));
+  const given = owners.flatMap(({ owner, after }) => {
+    const complete = admitted.get(owner);
+    const rows = rowsOf.get(owner) ?? [];
+    const upTo = Number(rows.at(-1)?.[order] ?? after);
+    return complete === undefined ? [] : [{ owner, rows: rows as never, complete, upTo }];
+  });
+  return { owners: given, isQuiet: answer.rows.length === 0 && given.length === owners.length };
+}
+
+function quietResult<T extends AnyTable>(plan: VisitPlan<T>): VisitResult<T> {
+  const known = quietResults.get(plan);
+  if (known !== undefined) return known as VisitResult<T>;
+  const owners = plan.owners.map(({ owner, after }) => ({ owner, rows: [], complete: true, upTo: after }));
+  const result = { owners, isQuiet: true };
+  quietResults.set(plan, result);
+  return result;
 }
 
 /** Overlays a range, as the store answered it, with kept rows, and cuts again at the plan's limits. */
@@ -173,7 +276,7 @@ function inSubset(plan: RangePlan<AnyTable>, row: AnyRow): boolean {
   if (plan.subset === undefined) return true;
   const subset = plan.table.subsets[plan.subset];
   if (subset === undefined) throw new Error(`table ${plan.table.name} has no subset ${plan.subset}`);
-  return subset.values.includes(row[subset.column] as string | number | boolean);
+  return subset.values.includes(row[subset.column] as string | number | boolean | null);
 }
 
 function orderColumn(table: AnyTable): string {

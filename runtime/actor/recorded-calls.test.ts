@@ -49,3 +49,15 @@ test('an actor records so many calls in the time of their repeats, and more afte
   t.throws(() => calls.add('d', 60_000), { instanceOf: OverloadedError });
   t.deepEqual(calls.add('d', 60_001), []);
 });
+
+test('after a rush of recorded calls no commit removes more than a thousand, and they do go', (t) => {
+  const calls = new RecordedCalls(20_000);
+  for (let made = 0; made < 15_000; made += 1) t.deepEqual(calls.add(`rush ${made}`, made), []);
+  const gone = new Set<string>();
+  for (let later = 0; later < 15; later += 1) {
+    const going = calls.add(`later ${later}`, 80_000);
+    t.true(going.length <= 1_000);
+    for (const each of going) gone.add(each);
+  }
+  t.is(gone.size, 14_900);
+});

@@ -28,6 +28,8 @@ export function callKey(callId: string): string {
 const repeatsMs = 60_000;
 /** So many of one actor's are kept longer than that. As many go at once, as a commit that also removes takes longer. */
 const keptMax = 100;
+/** No commit removes more. Each removes more than the one that it adds, so they end. */
+const goingMax = 1_000;
 
 /** The recorded calls of an actor, as far as it knows: those of this activation. */
 export class RecordedCalls {
@@ -52,11 +54,21 @@ export class RecordedCalls {
   /** Notes one that is being made. Gives those that are to go with its commit. @throws OverloadedError */
   add(key: string, nowMs: number): readonly string[] {
     if (this.#madeAtMs.size < Math.min(this.#max, 2 * keptMax)) return this.#note(key, nowMs, []);
-    const old = [...this.#madeAtMs].flatMap(([old, atMs]) => (atMs < nowMs - repeatsMs ? [old] : []));
+    const old = this.#oldest(goingMax + keptMax, nowMs - repeatsMs);
     if (this.#madeAtMs.size - old.length >= this.#max)
       throw new OverloadedError('too many calls of this actor are being recorded');
     const surplus = old.length < 2 * keptMax ? [] : old.slice(0, -keptMax);
     return this.#note(key, nowMs, surplus);
+  }
+
+  /** At most so many of those that were made before this. */
+  #oldest(most: number, beforeMs: number): readonly string[] {
+    const found: string[] = [];
+    for (const [key, atMs] of this.#madeAtMs) {
+      if (atMs >= beforeMs || found.length === most) break;
+      found.push(key);
+    }
+    return found;
   }
 
   #note(key: string, nowMs: number, surplus: readonly string[]): readonly string[] {

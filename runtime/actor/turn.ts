@@ -3,7 +3,7 @@
  * Nothing here touches the actor; `Recorded` is merged into the actor's pending commit only if the turn returns.
  */
 import { type Address, shardOf } from '../address.ts';
-import type { KeysResult, PlanResults, Plans, Turn, View } from '../command.ts';
+import type { AnyPlan, KeysResult, PlanResults, Plans, Turn, View } from '../command.ts';
 import { ConflictingRows } from '../commit/conflicting-rows.ts';
 import type { JobShape, MessageShape, Tells } from '../contract.ts';
 import type { Dependencies, Dependency } from '../dependency.ts';
@@ -12,12 +12,12 @@ import type { Publisher, Signal } from '../events/publisher.ts';
 import { isJobTimer, started, timerOf } from '../jobs/lease.ts';
 import type { Slice, SliceMap } from '../slice.ts';
 import { encode } from '../store/encoding.ts';
-import type { TellRow, TimerRow, Write } from '../store/store.ts';
+import type { StoreRows, TellRow, TimerRow, Write } from '../store/store.ts';
 import { callTable, outboxTable, tombstoneSlice } from '../store/tables.ts';
 import { type AnyKey, type AnyRow, type AnyTable, keyText, type RowOf } from '../table.ts';
 import { type Layers, type Removed, removed } from './layers.ts';
 import type { ReadAnswers } from './reads.ts';
-import { mergePlan } from './reads.ts';
+import { found, mergePlan, visited } from './reads.ts';
 import type { RecordedCalls } from './recorded-calls.ts';
 import type { Rows } from './rows.ts';
 
@@ -68,7 +68,11 @@ export function familyKey(family: string, key: string): string {
 }
 
 /** Slices by name: one layer, or both. */
-export type SliceSource = Pick<Layers<unknown>, 'get'> & { keys(): Iterable<string> };
+export type SliceSource = Pick<Layers<unknown>, 'get'> & {
+  keys(): Iterable<string>;
+  /** What `entries` finds, where it need not be looked for each time. */
+  family?(prefix: string): ReadonlyMap<string, unknown>;
+};
 
 /** The actor's slices as one layer or both show them. */
 export class StateView implements View {
@@ -109,6 +113,8 @@ export class StateView implements View {
 
   entries<T>(of: SliceMap<T>): ReadonlyMap<string, T> {
     const prefix = familyKey(of.family, '');
+    const known = this.#slices.family?.(prefix);
+    if (known !== undefined) return known as ReadonlyMap<string, T>;
     const found = new Map<string, T>();
     for (const name of this.sliceNames()) {
       if (name.startsWith(prefix)) found.set(name.slice(prefix.length), this.slice(name) as T);
@@ -322,14 +328,22 @@ export class RunningTurn extends StateView implements Turn {
     const results: Record<string, unknown> = {};
     for (const [name, plan] of Object.entries(plans)) {
       const answer = answers.get(name);
-      results[name] =
-        plan.plan === 'keys'
-          ? this.#keysResult(plan.table, plan.keys, answer?.rows ?? [])
-          : plan.plan === 'range'
-            ? mergePlan(plan, answer, this.#scope.rows.of(plan.table))
-            : { rows: answer?.rows ?? [] };
+      results[name] = this.#result(plan, answer);
     }
     return results as PlanResults<P>;
+  }
+
+  #result(plan: AnyPlan, answer: StoreRows | undefined): unknown {
+    switch (plan.plan) {
+      case 'keys':
+        return this.#keysResult(plan.table, plan.keys, answer?.rows ?? []);
+      case 'range':
+        return mergePlan(plan, answer, this.#scope.rows.of(plan.table));
+      case 'lookup':
+        return found(answer);
+      case 'visit':
+        return visited(plan, answer);
+    }
   }
 
   #keysResult(table: AnyTable, keys: readonly AnyKey[], rows: readonly AnyRow[]): KeysResult<AnyTable> {

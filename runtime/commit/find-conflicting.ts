@@ -45,7 +45,9 @@ interface WantedKey {
 function wantedKeys(writes: readonly Write[]): readonly WantedKey[] {
   return writes.flatMap((write) =>
     'put' in write
-      ? rejectingKeys(write.table).map((unique) => wantedKey(write.table, unique, write.put))
+      ? rejectingKeys(write.table)
+          .filter((unique) => unique.every((column) => (write.put[column] ?? null) !== null))
+          .map((unique) => wantedKey(write.table, unique, write.put))
       : [],
   );
 }

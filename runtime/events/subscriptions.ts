@@ -160,6 +160,11 @@ export class Subscriptions implements SubscribedActors {
     if (before !== undefined && before !== host) this.#want('moved', [subscription]);
   }
 
+  failed(actor: Address, error: unknown): void {
+    const subscription = this.#byActor.get(addressKey(actor));
+    if (subscription !== undefined) this.#registrationFailed(subscription, error);
+  }
+
   remove(actor: Address): void {
     const subscription = this.#byActor.get(addressKey(actor));
     if (subscription === undefined) return;

@@ -58,7 +58,7 @@ test('a look-up asks by the key it names, and not at all where it names none', a
       return [{ rows: [row], complete: true }];
     },
   });
-  t.deepEqual(await lookups.find(lookup(notes, [{ word: 'b' }])), { rows: [row] });
-  t.deepEqual(await lookups.find(lookup(notes, [])), { rows: [] });
+  t.deepEqual(await lookups.find(lookup(notes, [{ word: 'b' }])), { rows: [row], complete: true });
+  t.deepEqual(await lookups.find(lookup(notes, [])), { rows: [], complete: true });
   t.deepEqual(asked, [{ read: 'lookup', table: notes, unique: ['word'], values: [{ word: 'b' }] }]);
 });

@@ -2,7 +2,7 @@
  * The answers for operators and look-ups from the database, in the terms of `runtime/operations.ts` and
  * `runtime/lookups.ts`.
  */
-import { lookupRead } from '../actor/reads.ts';
+import { found, lookupRead } from '../actor/reads.ts';
 import { DatabaseUnavailableError, RetryableError } from '../errors.ts';
 import type { Lookups } from '../lookups.ts';
 import type { ClusterOperations, DeadTell, DeadTimer, NodeReport } from '../operations.ts';
@@ -50,8 +50,8 @@ export function createLookups(store: Pick<Store, 'read'>): Lookups {
     find: (plan) =>
       asking(async () => {
         const read = lookupRead(plan);
-        const [found] = read === undefined ? [] : await store.read([read]);
-        return { rows: (found?.rows ?? []) as never };
+        const [answer] = read === undefined ? [] : await store.read([read]);
+        return found(answer);
       }),
   };
 }

@@ -5,7 +5,7 @@
  */
 import type { ActiveActors } from '../actor/active-actors.ts';
 import type { Outcome } from '../actor/message.ts';
-import { joinAnswers, noAnswers, readFailure, sharedResults, splitReads } from '../actor/reads.ts';
+import { joinAnswers, readFailure, sharedResults, splitReads } from '../actor/reads.ts';
 import { StateView } from '../actor/turn.ts';
 import { type TurnStep, turnMessage } from '../actor/turn-message.ts';
 import { shardOf } from '../address.ts';
@@ -177,16 +177,21 @@ export class Dispatcher {
     actor.lastUsedMs = clock.monotonicMs();
     const time = { nowMs: clock.nowMs(), nowMicros: clock.nowMicros() };
     let view = new StateView(call.address, time, actor.durableSlices, dependencies);
+    const known = command.known?.(view, call.request);
+    if (known !== undefined) {
+      metrics.turn(what, 'ok');
+      return known;
+    }
     const plans: Plans = command.reads?.(view, call.request) ?? {};
-    const split = splitReads(plans, call.address.id, undefined);
-    let answers = noAnswers;
+    const split = splitReads(plans, call.address.id, { visits: actor.visits });
+    let answered: readonly StoreRows[] = [];
     if (split.reads.length > 0) {
       view = new StateView(call.address, time, new Map(actor.durableSlices), dependencies);
-      answers = joinAnswers(split, await this.#read(call, split.reads));
+      answered = await this.#read(call, split.reads);
       this.#assertLease();
     }
     metrics.turn(what, 'ok');
-    return command.answer(view, call.request, sharedResults(plans, answers));
+    return command.answer(view, call.request, sharedResults(plans, joinAnswers(split, answered)));
   }
 
   async #read({ address }: AskCall, reads: readonly StoreRead[]): Promise<readonly StoreRows[]> {

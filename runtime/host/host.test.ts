@@ -4,7 +4,18 @@ import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import { startTestHost, testNode } from '../../test/kit/host.ts';
 import { SeededRandom } from '../../test/kit/random.ts';
 import { sweepOf } from '../../test/store/actors.ts';
-import { command, keys, lookup, range, sharedRead, tell, timer, workflow } from '../command.ts';
+import {
+  command,
+  keys,
+  lookup,
+  range,
+  sharedRead,
+  tell,
+  timer,
+  type VisitResult,
+  visit,
+  workflow,
+} from '../command.ts';
 import { contract } from '../contract.ts';
 import {
   MovedError,
@@ -34,6 +45,26 @@ const entry = table({
   order: 'position',
 });
 
+const admission = table({
+  name: 'admission',
+  columns: { owner: 'text', who: 'text' },
+  key: ['owner', 'who'],
+});
+
+const visiting = { request: z.array(z.string()), reply: z.array(z.string()) };
+const entriesOf = (visitor: string, owners: readonly string[]) => ({
+  entries: visit(entry, {
+    guard: { table: admission, member: visitor },
+    owners: owners.map((owner) => ({ owner, after: 0 })),
+    limit: 10,
+  }),
+});
+const visitedNames = ({ owners }: VisitResult<typeof entry>) =>
+  owners.flatMap(({ owner, rows, upTo }) => [
+    ...rows.map(({ name }) => `${owner}:${name}`),
+    `${owner}@${upTo}`,
+  ]);
+
 const Ledger = contract({
   name: 'ledger',
   timers: { increment: z.number(), fail: z.null() },
@@ -43,7 +74,7 @@ const Ledger = contract({
 const ledger = kind({
   name: Ledger.name,
   slices: [count, labels],
-  tables: [entry],
+  tables: [entry, admission],
   commands: {
     add: command({
       request: z.number(),
@@ -111,6 +142,34 @@ const ledger = kind({
       reply: z.array(z.string()),
       reads: (_view, name) => ({ found: lookup(entry, [{ name }]) }),
       answer: (_view, _name, { found }) => found.rows.map((row) => row.owner),
+    }),
+    admit: command({
+      request: z.string(),
+      reply: z.null(),
+      creates: true,
+      turn: (turn, who) => {
+        turn.put(admission, { owner: turn.self.id, who });
+        return null;
+      },
+    }),
+    visitShared: sharedRead({
+      ...visiting,
+      reads: ({ self }, owners) => entriesOf(self.id, owners),
+      answer: (_view, _owners, { entries }) => visitedNames(entries),
+    }),
+    visitInTurn: command({
+      ...visiting,
+      creates: true,
+      reads: ({ self }, owners) => entriesOf(self.id, owners),
+      turn: (_turn, _owners, { entries }) => visitedNames(entries),
+    }),
+    visitInStep: workflow({
+      ...visiting,
+      run: (steps, owners) =>
+        steps.turn({
+          reads: ({ self }) => entriesOf(self.id, owners),
+          turn: (_turn, { entries }) => visitedNames(entries),
+        }),
     }),
     label: command({
       request: z.string(),
@@ -304,6 +363,25 @@ test('a row written at the gate is seen by reads that were begun before', async 
   store.release();
   t.true(await first);
   t.deepEqual(await second, ['n=one']);
+});
+
+test('rows of others are visited as far as they are committed and their owners admit, however it is asked', async (t) => {
+  const store = heldStore('commit');
+  const { actors } = await start(store.schedule);
+  const [a, b, me] = ['a', 'b', 'me'].map((id) => actors.get(ledger, id).ask);
+  if (a === undefined || b === undefined || me === undefined) return t.fail();
+  await Promise.all([me.add(1), a.write('n'), a.admit('me'), b.write('m'), b.admit('a')]);
+  store.hold();
+  const writing = a.write('at the gate');
+  await drainPromises();
+  const seen = ['a:n', 'a@1'];
+  for (const visits of ['visitShared', 'visitInTurn', 'visitInStep'] as const) {
+    t.deepEqual(await me[visits](['b', 'a']), seen);
+    t.deepEqual(await me[visits]([]), []);
+  }
+  store.release();
+  await writing;
+  t.deepEqual(await me.visitInTurn(['a']), ['a:n', 'a:at the gate', 'a@2']);
 });
 
 test('a key taken by another actor is that turn’s own affair', async (t) => {

@@ -22,6 +22,7 @@ import { Lease } from '../ownership/lease.ts';
 import { Ownership } from '../ownership/ownership.ts';
 import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
+import { Lulls } from '../read/lulls.ts';
 import { Reader } from '../read/reader.ts';
 import { SampledLog } from '../sampled-log.ts';
 import { type NodeRow, type Store, StoreError } from '../store/store.ts';
@@ -58,6 +59,8 @@ export interface HostOptions {
    */
   readonly isPredecessorDead: boolean;
   /** See `Lease`. */
+  readonly remember?: (incarnation: string) => Promise<void>;
+  /** See `Lease`. */
   readonly verify?: () => Promise<void>;
   /** This incarnation was declared dead; the process should end. */
   readonly onLeaseLost: () => void;
@@ -71,6 +74,7 @@ export class Host {
   readonly #ownership: Ownership;
   readonly #committer: Committer;
   readonly #reader: Reader;
+  readonly #lulls: Lulls;
   readonly #retrier: Retrier;
   readonly #failures: SampledLog;
   readonly #lockedLane = new Lane(lockedAtOnceMax);
@@ -112,6 +116,7 @@ export class Host {
       },
     });
     const epochOf = (shard: number) => this.#ownership.epochOf(shard);
+    this.#lulls = new Lulls({ epochOf });
     this.#actors = new ActiveActors({
       ...options,
       lease: this.#lease,
@@ -294,6 +299,8 @@ export class Host {
       lease: this.#lease,
       committer: this.#committer,
       reader: this.#reader,
+      lulls: this.#lulls,
+      kindOf: (guard) => this.#options.kinds.find((each) => each.guard === guard)?.name,
       lockedLane: this.#lockedLane,
       failures: this.#failures,
       publisher: this.#publisher,

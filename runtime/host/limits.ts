@@ -44,7 +44,10 @@ export interface Limits {
    * still had on the way: a statement is given up after ten seconds, its connection after minutes.
    */
   readonly endedActorMs: number;
-  /** Recorded calls of one actor in the time in which their repeats come. More answer overloaded. */
+  /**
+   * Recorded calls of one actor in the time in which their repeats come. More answer overloaded. An account may publish all the
+   * to-dos that it has room for as fast as it can, which takes 10,000.
+   */
   readonly recordedCallsOfActorMax: number;
   /** Pause between two looks for rows that may go. */
   readonly housekeepingMs: number;
@@ -87,7 +90,7 @@ export const defaultLimits: Limits = {
   readWaitMaxMs: 5_000,
   defaultDeadlineMs: 25_000,
   recordedCallMs: 600_000,
-  recordedCallsOfActorMax: 1_000,
+  recordedCallsOfActorMax: 20_000,
   endedActorMs: 86_400_000,
   goneNodeMs: 604_800_000,
   housekeepingMs: 60_000,

@@ -29,6 +29,8 @@ export interface LeaseOptions {
   readonly logger: Logger;
   /** Whether no other process of this node id can be alive. */
   readonly isPredecessorDead: boolean;
+  /** Keeps the name of this incarnation for the next process, before it is registered. */
+  readonly remember?: ((incarnation: string) => Promise<void>) | undefined;
   /** Looks once more, after this incarnation is registered, whether it may serve this database; throws if not. */
   readonly verify?: (() => Promise<void>) | undefined;
   /** The incarnation was declared dead. The process should end. */
@@ -51,10 +53,11 @@ export class Lease {
 
   /**
    * Registers this incarnation, once the lease of its predecessor is over: until then that one may answer from memory,
-   * and what it holds must not be taken. @throws StoreError | NodeTakenError, and what `verify` throws
+   * and what it holds must not be taken. @throws StoreError | NodeTakenError, and what `remember` and `verify` throw
    */
   async start(): Promise<void> {
-    const { clock, node, logger } = this.#options;
+    const { clock, node, logger, remember } = this.#options;
+    await remember?.(node.incarnation);
     let heldForMs = await this.#register();
     for (let waits = 0; heldForMs > 0; waits += 1) {
       if (waits === waitsMax)

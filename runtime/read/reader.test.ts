@@ -15,6 +15,8 @@ const note = table({
   order: 'place',
 });
 
+const member = table({ name: 'member', columns: { owner: 'text', who: 'text' }, key: ['owner', 'who'] });
+
 const addressOf = (id: string): Address => ({ kind: 'user', id });
 const byKey = (owner: string, count = 1): StoreRead => ({
   read: 'keys',
@@ -30,8 +32,26 @@ const page = (owner: string, budgetBytes: number): StoreRead => ({
   limit: 9,
   budgetBytes,
 });
-const ownerOf = (read: StoreRead): string =>
-  read.read === 'range' ? read.owner : String((read.read === 'keys' ? read.keys : read.values)[0]?.['owner']);
+const visit = (reader: string, budgetBytes: number): StoreRead => ({
+  read: 'visit',
+  table: note,
+  guard: { table: member, member: reader },
+  owners: [{ owner: 'vault', after: 0 }],
+  limit: 9,
+  budgetBytes,
+});
+function ownerOf(read: StoreRead): string {
+  switch (read.read) {
+    case 'keys':
+      return String(read.keys[0]?.['owner']);
+    case 'lookup':
+      return String(read.values[0]?.['owner']);
+    case 'range':
+      return read.owner;
+    case 'visit':
+      return read.guard.member;
+  }
+}
 
 /** A reader over a store that answers when the test says so: each read with its owner. */
 function given(t: ExecutionContext, limits: Partial<Limits> = {}) {
@@ -200,4 +220,19 @@ test('a range that fails fails nobody else of its batch, who are not kept waitin
   await fail(new StoreError('unavailable', 'too slow'));
   t.deepEqual(answered.slice(2), ['ada: too slow']);
   t.true(reader.isIdle);
+});
+
+test('a visit counts by its limit, its owners and its budget, and goes by itself', async (t) => {
+  const { want, asked, answerAll } = given(t, {
+    readsInFlightMax: 1,
+    readBatchRowsMax: 20,
+    readBatchBytesMax: 100,
+  });
+  want('ada', byKey('ada', 10));
+  want('bob', visit('bob', 60));
+  want('cyd');
+  await answerAll();
+  await drainPromises();
+  await answerAll();
+  t.deepEqual(asked, ['ada', 'bob', 'cyd']);
 });

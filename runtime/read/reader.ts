@@ -10,8 +10,8 @@
  * A read begins when it is requested, and the database is asked later: whatever newer the answer contains is
  * for the requester to overlay or leave out, as always (runtime/actor/rows.ts).
  *
- * Ranges go beside the others of their batch, each by itself, and so do keys with a budget: the store answers each with a
- * statement of its own, and one that takes too long fails nobody else.
+ * What the store answers with a statement of its own goes beside the others of its batch, by itself: one that takes too long
+ * fails nobody else.
  *
  * A batch that fails:
  *   defect   one of them cannot be read; they go again in halves, so that in the end only that one fails
@@ -22,7 +22,7 @@ import type { Clock } from '../clock.ts';
 import { OverloadedError } from '../errors.ts';
 import type { Limits } from '../host/limits.ts';
 import type { RuntimeMetrics } from '../host/runtime-metrics.ts';
-import { type Store, StoreError, type StoreRead, type StoreRows } from '../store/store.ts';
+import { isJoinable, type Store, StoreError, type StoreRead, type StoreRows } from '../store/store.ts';
 
 export interface ReaderOptions {
   readonly store: Pick<Store, 'read'>;
@@ -217,10 +217,9 @@ export class Reader {
 
 /** What one statement may answer together, and what is a statement of its own anyway. */
 function groupsOf(taken: readonly Wanted[]): readonly (readonly Wanted[])[] {
-  const goesAlone = ({ reads }: Wanted) =>
-    reads.some((each) => each.read === 'range' || each.budgetBytes !== undefined);
-  const joined = taken.filter((wanted) => !goesAlone(wanted));
-  const alone = taken.filter(goesAlone).map((wanted) => [wanted]);
+  const isAlone = ({ reads }: Wanted) => !reads.every(isJoinable);
+  const joined = taken.filter((wanted) => !isAlone(wanted));
+  const alone = taken.filter(isAlone).map((wanted) => [wanted]);
   return joined.length > 0 ? [joined, ...alone] : alone;
 }
 
@@ -237,10 +236,22 @@ function costOf(reads: readonly StoreRead[]): Cost {
   let rows = 0;
   let bytes = 0;
   for (const read of reads) {
-    if (read.read === 'keys') rows += read.keys.length;
-    else if (read.read === 'lookup') rows += read.values.length;
-    else rows += Math.min(read.limit, read.through - read.after);
+    rows += rowsMaxOf(read);
     bytes += read.budgetBytes ?? 0;
   }
   return { rows, bytes };
+}
+
+function rowsMaxOf(read: StoreRead): number {
+  switch (read.read) {
+    case 'keys':
+      return read.keys.length;
+    case 'lookup':
+      return read.limit ?? read.values.length;
+    case 'range':
+      return Math.min(read.limit, read.through - read.after);
+    case 'visit':
+      // An owner with nothing new is looked at all the same.
+      return read.limit + read.owners.length;
+  }
 }

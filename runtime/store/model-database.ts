@@ -21,6 +21,7 @@ import type {
   SweepRead,
   TellRow,
   TimerRow,
+  VisitRead,
 } from './store.ts';
 import { StoreError } from './store.ts';
 import { callTable, outboxTable, sliceTable, timerTable, tombstoneSlice } from './tables.ts';
@@ -250,12 +251,24 @@ export class ModelDatabase {
         return table.range(read);
       case 'keys':
         return table.fit(found(read.keys.map((key) => table.get(key))), read.budgetBytes);
+      case 'visit':
+        return table.visit(read, this.#admitting(read));
       case 'lookup':
+        if (read.limit !== undefined) return table.lookupAll(read);
         return table.fit(
           found(read.values.map((value) => table.lookup(read.unique, value))),
           read.budgetBytes,
         );
     }
+  }
+
+  #admitting({ guard, owners }: VisitRead): (owner: string) => boolean {
+    const [ownerKey, memberKey, ...others] = guard.table.key;
+    const isEachOnce = new Set(owners.map(({ owner }) => owner)).size === owners.length;
+    if (ownerKey === undefined || memberKey === undefined || others.length > 0 || !isEachOnce)
+      throw new StoreError('defect', 'a guard has owner and member as its key, and each owner is asked once');
+    const members = this.#table(guard.table);
+    return (owner) => members.get({ [ownerKey]: owner, [memberKey]: guard.member }) !== undefined;
   }
 
   dueTimers({ shards, fromMs, untilMs, limit, share }: SweepRead): readonly TimerRow[] {

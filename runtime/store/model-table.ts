@@ -9,7 +9,7 @@ import {
   type Subset,
   tupleText,
 } from '../table.ts';
-import { type RangeRead, StoreError, type StoreRows } from './store.ts';
+import { type LookupRead, type RangeRead, StoreError, type StoreRows, type VisitRead } from './store.ts';
 
 export type Undo = () => void;
 
@@ -42,6 +42,7 @@ export class ModelTable {
   }
 
   get(key: AnyKey): AnyRow | undefined {
+    requireAskable(this.#table, key);
     return this.#rows.get(keyText(this.#table, key));
   }
 
@@ -51,6 +52,7 @@ export class ModelTable {
     if (unique === undefined) {
       throw new StoreError('defect', `${columns.join(', ')} is no unique key of ${this.#table.name}`);
     }
+    requireAskable(this.#table, value);
     const key = unique.taken.get(tupleText(columns, value));
     return key === undefined ? undefined : this.#rows.get(key);
   }
@@ -60,18 +62,79 @@ export class ModelTable {
   }
 
   range(read: RangeRead): StoreRows {
+    const remaining = this.#inOrder(read, assertServable(this.#table, read, [read.subset]));
+    return this.#page(read, remaining);
+  }
+
+  visit(read: VisitRead, admits: (owner: string) => boolean): StoreRows {
     const table = this.#table;
-    const { order } = assertServable(table, read);
-    const remaining = this.all()
-      .filter((row) => row[ownerColumn(table)] === read.owner)
-      .filter((row) => Number(row[order]) > read.after && Number(row[order]) <= read.through)
-      .filter((row) => read.subset === undefined || inSubset(table.subsets[read.subset], row))
-      .sort((a, b) => Number(a[order]) - Number(b[order]));
-    const rows = withinBudget(remaining.slice(0, read.limit), table.size, read.budgetBytes);
+    const order = assertServable(
+      table,
+      read,
+      read.owners.map(({ subset }) => subset),
+    );
+    const admitted = read.owners.filter(({ owner }) => admits(owner));
+    const isSucceeded = this.#succession();
+    const remaining = admitted
+      .flatMap((visited) => this.#inOrder(visited, order))
+      .filter((row) => !isSucceeded(row));
+    const page = this.#page(read, remaining);
+    const leftOut = remaining[page.rows.length]?.[ownerColumn(table)];
+    const cut = admitted.findIndex(({ owner }) => owner === leftOut);
     return {
-      rows: rows.map((row) => project(row, read.columns && [...read.columns, ...table.key, order])),
+      ...page,
+      admitted: admitted.map(({ owner }, place) => ({ owner, complete: cut === -1 || place < cut })),
+    };
+  }
+
+  /** Whether another row has come after one. */
+  #succession(): (row: AnyRow) => boolean {
+    const { succession } = this.#table;
+    if (succession === undefined) return () => false;
+    const { of, by } = succession;
+    const last = new Map<unknown, number>();
+    for (const row of this.#rows.values())
+      if (row[by] !== null) last.set(row[of], Math.max(Number(row[by]), last.get(row[of]) ?? 0));
+    return (row) => (last.get(row[of]) ?? 0) > Number(row[by]);
+  }
+
+  #inOrder(
+    { owner, after, through = Number.POSITIVE_INFINITY, subset }: Stretch,
+    order: string,
+  ): readonly AnyRow[] {
+    const table = this.#table;
+    return this.all()
+      .filter((row) => row[ownerColumn(table)] === owner)
+      .filter((row) => Number(row[order]) > after && Number(row[order]) <= through)
+      .filter((row) => subset === undefined || inSubset(table.subsets[subset], row))
+      .sort((a, b) => Number(a[order]) - Number(b[order]));
+  }
+
+  #page(read: RangeRead | VisitRead, remaining: readonly AnyRow[]): StoreRows {
+    const { key, order, size } = this.#table;
+    const rows = withinBudget(remaining.slice(0, read.limit), size, read.budgetBytes);
+    return {
+      rows: rows.map((row) => project(row, read.columns && [...read.columns, ...key, String(order)])),
       complete: rows.length === remaining.length,
     };
+  }
+
+  /** By the first columns of a key. */
+  lookupAll({ unique, values, limit = 0 }: LookupRead): StoreRows {
+    const { key, large, name, unique: uniques } = this.#table;
+    const keys: readonly (readonly string[])[] = [key, ...uniques];
+    const whole = keys.find((columns) => columns.slice(0, unique.length).join() === unique.join());
+    if (whole === undefined)
+      throw new StoreError('defect', `no key of ${name} begins with ${unique.join(', ')}`);
+    if (limit < 1) throw new StoreError('defect', 'a limit is at least 1');
+    const wanted = [...new Set(values.map((value) => tupleText(unique, value)))];
+    const rows = wanted.flatMap((text) =>
+      this.all()
+        .filter((row) => isKey(whole, row) && tupleText(unique, row) === text)
+        .sort((a, b) => compareBy(whole, a, b)),
+    );
+    const small = Object.keys(this.#table.columns).filter((column) => column !== large);
+    return { rows: rows.slice(0, limit).map((row) => project(row, small)), complete: rows.length <= limit };
   }
 
   /** Without the large column in the rows beyond the budget. */
@@ -118,21 +181,37 @@ function isKey(columns: readonly string[], row: AnyRow): boolean {
   return columns.every((column) => (row[column] ?? null) !== null);
 }
 
-function assertServable(table: AnyTable, read: RangeRead): { order: string } {
+/** A part of an owner's rows. */
+type Stretch = Pick<RangeRead, 'owner' | 'after' | 'subset'> & { readonly through?: number };
+
+/** The table's order column. */
+function assertServable(
+  table: AnyTable,
+  read: Pick<RangeRead, 'limit' | 'budgetBytes'>,
+  subsets: readonly (string | undefined)[],
+): string {
   const { order } = table;
-  const hasSubset = read.subset === undefined || table.subsets[read.subset] !== undefined;
+  const hasSubsets = subsets.every((subset) => subset === undefined || table.subsets[subset] !== undefined);
   const hasSize = read.budgetBytes === undefined || table.size !== undefined;
-  if (order === undefined || !hasSubset || !hasSize) {
-    throw new StoreError('defect', `table ${table.name} does not declare what the range asks for`);
+  if (order === undefined || !hasSubsets || !hasSize) {
+    throw new StoreError('defect', `table ${table.name} does not declare what is asked for`);
   }
   if (read.limit < 1 || (read.budgetBytes ?? 1) < 1) {
     throw new StoreError('defect', 'limit and budget are at least 1');
   }
-  return { order };
+  return order;
 }
 
 function inSubset(subset: Subset | undefined, row: AnyRow): boolean {
   return subset !== undefined && (subset.values as readonly unknown[]).includes(row[subset.column]);
+}
+
+/** Each column as what it is. */
+function compareBy(columns: readonly string[], a: AnyRow, b: AnyRow): number {
+  const differing = columns.find((column) => a[column] !== b[column]);
+  if (differing === undefined) return 0;
+  const [x, y] = [a[differing], b[differing]];
+  return typeof x === 'number' ? x - Number(y) : compareText(String(x), String(y));
 }
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
@@ -169,6 +248,13 @@ function wholeRow(table: AnyTable, row: AnyRow): AnyRow {
       }),
     ),
   );
+}
+
+/** A database is not even asked for text that it cannot hold. */
+function requireAskable(table: AnyTable, key: AnyKey): void {
+  if (Object.values(key).some((value) => typeof value === 'string' && !fits('text', value))) {
+    throw new StoreError('defect', `no key of ${table.name} has such text`);
+  }
 }
 
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

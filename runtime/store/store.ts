@@ -115,16 +115,59 @@ export interface RangeRead {
 export interface LookupRead {
   readonly read: 'lookup';
   readonly table: AnyTable;
+  /** All columns of a unique key; or, with a limit, the first of one. */
   readonly unique: readonly string[];
   readonly values: readonly AnyKey[];
   readonly budgetBytes?: Budget;
+  /**
+   * Of all values together: in the order of the values, then of the columns that `unique` leaves out, and without the
+   * large column.
+   */
+  readonly limit?: number | undefined;
 }
 
-export type StoreRead = KeysRead | RangeRead | LookupRead;
+/**
+ * Committed rows of several owners, one owner after the other in the order given, each as a range without an end. Of
+ * those alone for whom `guard` has a row under (owner, `member`). A row that another has come after (`succession`),
+ * whoever owns that, is passed over. All of it is of one moment.
+ */
+export interface VisitRead {
+  readonly read: 'visit';
+  readonly table: AnyTable;
+  /** A table whose key is [owner, member]. */
+  readonly guard: { readonly table: AnyTable; readonly member: string };
+  /** Each once. */
+  readonly owners: readonly {
+    readonly owner: string;
+    readonly after: number;
+    readonly subset?: string | undefined;
+  }[];
+  /** Of all owners together. */
+  readonly limit: number;
+  /** Likewise: stop after the row at which the running sum of `size` reaches this. */
+  readonly budgetBytes?: number | undefined;
+  readonly columns?: readonly string[] | undefined;
+}
+
+export type StoreRead = KeysRead | RangeRead | LookupRead | VisitRead;
+
+/** Whether one statement may answer it together with others. What has a limit or a budget costs one of its own. */
+export function isJoinable(read: StoreRead): read is KeysRead | LookupRead {
+  if (read.read === 'range' || read.read === 'visit' || read.budgetBytes !== undefined) return false;
+  return read.read === 'keys' || read.limit === undefined;
+}
 
 export interface StoreRows {
   readonly rows: readonly AnyRow[];
-  /** False when a range was cut short by its limit or budget and more rows follow. */
+  /** False when a limit or a budget cut it short and more rows follow. */
+  readonly complete: boolean;
+  /** Of a visit alone: the owners that admit the member, in the order given. */
+  readonly admitted?: readonly Admitted[];
+}
+
+export interface Admitted {
+  readonly owner: string;
+  /** All of its rows are there. False for the owner of the first row that was left out, and for all after it. */
   readonly complete: boolean;
 }
 

@@ -1,9 +1,9 @@
 /**
  * Reads that one statement can answer together: by key or by the same unique key of the same table, whoever's rows they
- * are. What has a budget of its own is read alone, and so is a range.
+ * are. What has a limit or a budget of its own is read alone.
  */
 import { type AnyRow, tupleText } from '../../table.ts';
-import type { KeysRead, LookupRead, StoreRead, StoreRows } from '../store.ts';
+import { isJoinable, type KeysRead, type LookupRead, type StoreRead, type StoreRows } from '../store.ts';
 
 export interface JoinedRead {
   readonly read: StoreRead;
@@ -27,7 +27,7 @@ export function joinReads(reads: readonly StoreRead[]): readonly JoinedRead[] {
   const alone: JoinedRead[] = [];
   const together = new Map<string, [Member, ...Member[]]>();
   for (const [place, read] of reads.entries()) {
-    if (read.read === 'range' || read.budgetBytes !== undefined) {
+    if (!isJoinable(read)) {
       alone.push(single(read, place));
       continue;
     }

@@ -1,15 +1,20 @@
 /** Reads generated from a table's declaration. Each names its columns, and goes by an index. */
 import type { AnyRow, AnyTable } from '../../table.ts';
 import { ownerColumn, tupleText } from '../../table.ts';
-import { type LookupRead, type RangeRead, StoreError, type StoreRead, type StoreRows } from '../store.ts';
+import { type LookupRead, type RangeRead, StoreError, type StoreRead } from '../store.ts';
+import {
+  assertPage,
+  carriedColumns,
+  orderedColumns,
+  orderOf,
+  selectList,
+  sizeOf,
+  subsetCondition,
+} from './columns.ts';
 import { type LargeColumn, wholeValue } from './large.ts';
 import { layoutOf } from './layout.ts';
-import { columnsOf, ident, Parameters, type Statement, subsetPredicate, typeOf } from './sql.ts';
-
-export interface PlannedRead {
-  readonly statement: Statement;
-  readonly finish: (rows: readonly AnyRow[]) => StoreRows;
-}
+import { columnsOf, ident, idents, isNullable, Parameters, type PlannedRead, typeOf } from './sql.ts';
+import { visitRead } from './visit-read.ts';
 
 export function planRead(read: StoreRead): PlannedRead {
   switch (read.read) {
@@ -19,15 +24,55 @@ export function planRead(read: StoreRead): PlannedRead {
       return lookupRead(read);
     case 'range':
       return read.budgetBytes === undefined ? limitedRange(read) : budgetedRange(read, read.budgetBytes);
+    case 'visit':
+      return visitRead(read);
   }
 }
 
-function lookupRead({ table, unique, values, budgetBytes }: LookupRead): PlannedRead {
+function lookupRead(read: LookupRead): PlannedRead {
+  const { table, unique, values, budgetBytes } = read;
+  if (read.limit !== undefined) return limitedLookup(read, read.limit);
   const keys: readonly (readonly string[])[] = [table.key, ...table.unique];
   if (!keys.some((columns) => columns.join() === unique.join())) {
     throw new StoreError('defect', `${unique.join(', ')} is no unique key of ${table.name}`);
   }
   return matchRead(table, unique, values, budgetBytes);
+}
+
+/** By the first columns of a key, whose index finds the rows and has them in order. */
+function limitedLookup({ table, unique, values }: LookupRead, limit: number): PlannedRead {
+  assertPage({ limit });
+  const keys: readonly (readonly string[])[] = [table.key, ...table.unique];
+  const key = keys.find((columns) => columns.slice(0, unique.length).join() === unique.join());
+  if (key === undefined)
+    throw new StoreError('defect', `no key of ${table.name} begins with ${unique.join(', ')}`);
+  const parameters = new Parameters();
+  const wanted = [...new Map(values.map((value) => [tupleText(unique, value), value])).values()];
+  const arrays = [
+    parameters.array('int8', [...wanted.keys()], (place) => place),
+    ...unique.map((column) =>
+      parameters.array(typeOf(columnsOf(table), column), wanted, (value) => value[column] ?? null),
+    ),
+  ];
+  const names = Object.keys(columnsOf(table)).filter((column) => column !== table.large);
+  const matches = [
+    ...unique.map((column) => `s.${ident(column)} = w.${ident(column)}`),
+    ...key.slice(unique.length).map((column) => `s.${ident(column)} IS NOT NULL`),
+  ].join(' AND ');
+  // None of them is null; where one may be, the databases are told the same order of what there is none of.
+  const nulls = (column: string) => (isNullable(columnsOf(table)[column] ?? '') ? ' NULLS LAST' : '');
+  const inKey = (alias: string) =>
+    key.map((column) => `${alias}.${ident(column)}${nulls(column)}`).join(', ');
+  const max = parameters.add('int8', limit + 1);
+  const text = `SELECT ${idents(names, 't')}
+    FROM unnest(${arrays.join(', ')}) AS w(asked_place, ${idents(unique)})
+    CROSS JOIN LATERAL (SELECT ${idents(names, 's')} FROM ${ident(table.name)} AS s
+      WHERE ${matches} ORDER BY ${inKey('s')} LIMIT ${max}) AS t
+    ORDER BY w.asked_place, ${inKey('t')} LIMIT ${max}`;
+  return {
+    statement: { text, values: parameters.values },
+    finish: (rows) => ({ rows: rows.slice(0, limit), complete: rows.length <= limit }),
+  };
 }
 
 /** Rows whose `by` columns equal one of `wanted`, in the order wanted, each once. */
@@ -85,11 +130,6 @@ function fitted({ fits, ...row }: AnyRow, large: LargeColumn): AnyRow {
   return rest;
 }
 
-function sizeOf({ name, size }: AnyTable): string {
-  if (size === undefined) throw new StoreError('defect', `table ${name} has no size`);
-  return size;
-}
-
 function inOrder(
   by: readonly string[],
   wanted: readonly AnyRow[],
@@ -103,7 +143,7 @@ function inOrder(
 function limitedRange(read: RangeRead): PlannedRead {
   const parameters = new Parameters();
   const { order, where } = rangeCondition(read, parameters);
-  const text = `SELECT ${selectList(read.table, rangeColumns(read), 't')} FROM ${ident(read.table.name)} AS t
+  const text = `SELECT ${selectList(read.table, orderedColumns(read.table, read.columns), 't')} FROM ${ident(read.table.name)} AS t
     WHERE ${where} ORDER BY t.${ident(order)} LIMIT ${parameters.add('int8', read.limit + 1)}`;
   return {
     statement: { text, values: parameters.values },
@@ -118,13 +158,10 @@ function limitedRange(read: RangeRead): PlannedRead {
 function budgetedRange(read: RangeRead, budgetBytes: number): PlannedRead {
   const { table } = read;
   const sizeColumn = sizeOf(table);
-  if (budgetBytes < 1) throw new StoreError('defect', 'a byte budget is at least 1');
   const parameters = new Parameters();
   const { order, where } = rangeCondition(read, parameters);
-  const { large } = layoutOf(table);
-  const asked = rangeColumns(read);
-  const counts = large !== undefined && asked.includes(large.column) ? [large.count] : [];
-  const carried = [...new Set([...asked, ...table.key, sizeColumn, ...counts])].map(ident).join(', ');
+  const asked = orderedColumns(table, read.columns);
+  const carried = idents([...new Set([...carriedColumns(table, asked), sizeColumn])]);
   const size = `coalesce(${ident(sizeColumn)}, 0)`;
   const text = `SELECT ${selectList(table, asked, 't')}, t.available FROM (
       SELECT ${carried}, count(*) OVER () AS available,
@@ -144,40 +181,14 @@ function budgetedRange(read: RangeRead, budgetBytes: number): PlannedRead {
 
 function rangeCondition(read: RangeRead, parameters: Parameters): { order: string; where: string } {
   const { table } = read;
-  if (table.order === undefined) throw new StoreError('defect', `table ${table.name} has no order`);
-  if (read.limit < 1) throw new StoreError('defect', 'a limit is at least 1');
+  assertPage(read);
+  const order = orderOf(table);
   const owner = ownerColumn(table);
   const conditions = [
     `t.${ident(owner)} = ${parameters.add(typeOf(columnsOf(table), owner), read.owner)}`,
-    `t.${ident(table.order)} > ${parameters.add('int8', read.after)}`,
-    `t.${ident(table.order)} <= ${parameters.add('int8', read.through)}`,
+    `t.${ident(order)} > ${parameters.add('int8', read.after)}`,
+    `t.${ident(order)} <= ${parameters.add('int8', read.through)}`,
   ];
-  if (read.subset === undefined) return { order: table.order, where: conditions.join(' AND ') };
-  const subset = table.subsets[read.subset];
-  if (subset === undefined)
-    throw new StoreError('defect', `table ${table.name} has no subset ${read.subset}`);
-  return { order: table.order, where: [...conditions, subsetPredicate(subset)].join(' AND ') };
-}
-
-/** In the order declared, so that one set of columns is one statement. */
-function rangeColumns(read: RangeRead): readonly string[] {
-  const declared = Object.keys(columnsOf(read.table));
-  if (read.columns === undefined) return declared;
-  const wanted = new Set<string>([
-    ...read.columns,
-    ...read.table.key,
-    ...(read.table.order ? [read.table.order] : []),
-  ]);
-  return declared.filter((column) => wanted.has(column));
-}
-
-function selectList(table: AnyTable, columns: readonly string[], alias: string): string {
-  const { large } = layoutOf(table);
-  return columns
-    .map((column) =>
-      large?.column === column
-        ? `${wholeValue(table, large, alias)} AS ${ident(column)}`
-        : `${alias}.${ident(column)}`,
-    )
-    .join(', ');
+  if (read.subset !== undefined) conditions.push(subsetCondition(table, read.subset));
+  return { order, where: conditions.join(' AND ') };
 }

@@ -1,10 +1,16 @@
 /** The few words of SQL that every generated statement is made of. */
-import type { AnyTable, Columns, ColumnType, NullableColumnType, Subset } from '../../table.ts';
-import { StoreError } from '../store.ts';
+import type { AnyRow, AnyTable, Columns, ColumnType, NullableColumnType, Subset } from '../../table.ts';
+import { StoreError, type StoreRows } from '../store.ts';
 
 export interface Statement {
   readonly text: string;
   readonly values: readonly unknown[];
+}
+
+/** A read as a statement, and its answer from the rows that come. */
+export interface PlannedRead {
+  readonly statement: Statement;
+  readonly finish: (rows: readonly AnyRow[]) => StoreRows;
 }
 
 /** One table as it is in SQL. A declared table with a large column is two of these (see `layout.ts`). */
@@ -45,12 +51,13 @@ export function isNullable(type: string): boolean {
 
 /** A subset's predicate: literals, so that index and range name the very same condition. */
 export function subsetPredicate(subset: Subset): string {
+  if (subset.values.includes(null)) return `${ident(subset.column)} IS NULL`;
   const literals = subset.values.map(literal);
   if (literals.length === 1) return `${ident(subset.column)} = ${literals[0]}`;
   return `${ident(subset.column)} IN (${literals.join(', ')})`;
 }
 
-function literal(value: string | boolean | number): string {
+function literal(value: string | boolean | number | null): string {
   return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value);
 }
 

@@ -20,7 +20,16 @@ import {
   remove,
   sliceTexts,
 } from '../../../test/store/actors.ts';
-import { contractTables, letterTable, note, noteTable, uuid } from '../../../test/store/tables.ts';
+import {
+  contractTables,
+  letterTable,
+  memberTable,
+  note,
+  noteTable,
+  parcelTable,
+  uuid,
+} from '../../../test/store/tables.ts';
+import type { StoreRead } from '../store.ts';
 import { migrate } from './migrate.ts';
 import { runtimeMigrations } from './migrations/list.ts';
 import { planRead } from './reads.ts';
@@ -232,7 +241,7 @@ test('connections that break while idle are reported and replaced', async (t) =>
 
 test('a full queue and a late turn are unavailable, each before anything was sent', async (t) => {
   const sizes = { barriers: 1 };
-  const { connection, store, client } = await given(t, { sizes, queueMax: 1, waitMaxMs: 300 });
+  const { connection, store, client } = await given(t, { sizes, queueMax: 1, waitMaxMs: 2_000 });
   await activate(store, ada);
   await client.query('BEGIN');
   await client.query(lockRow(ada));
@@ -336,6 +345,40 @@ test('a range of a subset goes by the index of that subset', async (t) => {
   };
   t.regex(await planOf('live'), /note_by_live/);
   t.regex(await planOf(), /note_by_order/);
+});
+
+test('where rows have gone is found by the index of those that have moved, by a look-up and by a visit', async (t) => {
+  const { client } = await given(t);
+  // Every hundredth has gone from one owner to another.
+  await client.query(`INSERT INTO parcel (owner_uuid, uuid, position, made, born, hop)
+    SELECT '${ada.id}', ('00000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, n, n, true, NULL
+    FROM generate_series(1, 20000) AS n`);
+  await client.query(`INSERT INTO parcel (owner_uuid, uuid, position, made, born, hop)
+    SELECT '${bob.id}', uuid, position, made, NULL, 1 FROM parcel WHERE position % 100 = 0`);
+  await client.query(
+    `INSERT INTO member (owner_uuid, member_uuid, since) VALUES ('${ada.id}', '${uuid(7)}', 1)`,
+  );
+  await client.query('ANALYZE parcel');
+  const planOf = async (read: StoreRead): Promise<string> => {
+    const { text, values } = planRead(read).statement;
+    const { rows } = await client.query<Record<string, string>>(`EXPLAIN ${text}`, [...values]);
+    return rows.map((row) => row['QUERY PLAN']).join('\n');
+  };
+  const wanted = [uuid(100), uuid(101)];
+  const moved = { table: parcelTable, unique: ['uuid'], values: wanted.map((each) => ({ uuid: each })) };
+  const born = { table: parcelTable, unique: ['uuid', 'born'] };
+  const located = await planOf({ read: 'lookup', ...moved, limit: 200 });
+  t.regex(located, /parcel_unique_uuid_hop/);
+  const values = wanted.map((each) => ({ uuid: each, born: true }));
+  const first = await planOf({ read: 'lookup', ...born, values, limit: 2 });
+  t.regex(first, /parcel_unique_uuid_born/);
+  const visited = await planOf({
+    ...{ read: 'visit', table: parcelTable, guard: { table: memberTable, member: uuid(7) } },
+    ...{ owners: [{ owner: ada.id, after: 100 }], limit: 150 },
+  });
+  t.regex(visited, /parcel_by_order/);
+  t.regex(visited, /parcel_unique_uuid_hop/);
+  for (const plan of [located, first, visited]) t.notRegex(plan, /Seq Scan on parcel/);
 });
 
 test('who asks for the time does not queue with the leases', async (t) => {

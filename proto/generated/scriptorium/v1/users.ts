@@ -105,6 +105,9 @@ export interface UsersShowResponse {
   /** The operator's settings allow the account to read only. */
   readOnly: boolean;
   banned: boolean;
+  /** The next two only where the user is banned, and the reason only where one was given. */
+  bannedSince: Date | undefined;
+  banReason: string;
 }
 
 export interface UsersSignOutRequest {
@@ -152,6 +155,44 @@ export interface UsersUnbanRequest {
 export interface UsersUnbanResponse {
   /** The user was banned before. */
   changed: boolean;
+}
+
+export interface UsersShowFlagsRequest {
+  userUuid: string;
+}
+
+export interface UsersShowFlagsResponse {
+  /** All there are, by name. */
+  flags: UserFlag[];
+  /** What it is stays unseen. */
+  nextcloudAppPasswordConfigured: boolean;
+}
+
+export interface UserFlag {
+  name: string;
+  /** Absent: not set. */
+  value?: string | undefined;
+}
+
+export interface UsersSetFlagRequest {
+  userUuid: string;
+  /** In any case. */
+  name: string;
+  /** Absent: it is removed. */
+  value?: string | undefined;
+}
+
+export interface UsersSetFlagResponse {
+  flag: UserFlag | undefined;
+}
+
+export interface UsersRevokeCalendarTokensRequest {
+  userUuid: string;
+}
+
+export interface UsersRevokeCalendarTokensResponse {
+  /** How many there were. */
+  revokedTokens: number;
 }
 
 export interface UsersListAuditEventsRequest {
@@ -349,6 +390,8 @@ function createBaseUsersShowResponse(): UsersShowResponse {
     roles: [],
     readOnly: false,
     banned: false,
+    bannedSince: undefined,
+    banReason: "",
   };
 }
 
@@ -389,6 +432,12 @@ export const UsersShowResponse: MessageFns<UsersShowResponse> = {
     }
     if (message.banned !== false) {
       writer.uint32(96).bool(message.banned);
+    }
+    if (message.bannedSince !== undefined) {
+      Timestamp.encode(toTimestamp(message.bannedSince), writer.uint32(106).fork()).join();
+    }
+    if (message.banReason !== "") {
+      writer.uint32(114).string(message.banReason);
     }
     return writer;
   },
@@ -500,6 +549,22 @@ export const UsersShowResponse: MessageFns<UsersShowResponse> = {
             }
 
             message.banned = reader.bool();
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.bannedSince = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.banReason = reader.string();
             continue;
           }
         }
@@ -986,6 +1051,372 @@ export const UsersUnbanResponse: MessageFns<UsersUnbanResponse> = {
   },
 };
 
+function createBaseUsersShowFlagsRequest(): UsersShowFlagsRequest {
+  return { userUuid: "" };
+}
+
+export const UsersShowFlagsRequest: MessageFns<UsersShowFlagsRequest> = {
+  encode(message: UsersShowFlagsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.userUuid !== "") {
+      writer.uint32(10).string(message.userUuid);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UsersShowFlagsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUsersShowFlagsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.userUuid = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUsersShowFlagsResponse(): UsersShowFlagsResponse {
+  return { flags: [], nextcloudAppPasswordConfigured: false };
+}
+
+export const UsersShowFlagsResponse: MessageFns<UsersShowFlagsResponse> = {
+  encode(message: UsersShowFlagsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.flags) {
+      UserFlag.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.nextcloudAppPasswordConfigured !== false) {
+      writer.uint32(16).bool(message.nextcloudAppPasswordConfigured);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UsersShowFlagsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUsersShowFlagsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.flags.push(UserFlag.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.nextcloudAppPasswordConfigured = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUserFlag(): UserFlag {
+  return { name: "", value: undefined };
+}
+
+export const UserFlag: MessageFns<UserFlag> = {
+  encode(message: UserFlag, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.value !== undefined) {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UserFlag {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUserFlag();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUsersSetFlagRequest(): UsersSetFlagRequest {
+  return { userUuid: "", name: "", value: undefined };
+}
+
+export const UsersSetFlagRequest: MessageFns<UsersSetFlagRequest> = {
+  encode(message: UsersSetFlagRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.userUuid !== "") {
+      writer.uint32(10).string(message.userUuid);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.value !== undefined) {
+      writer.uint32(26).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UsersSetFlagRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUsersSetFlagRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.userUuid = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUsersSetFlagResponse(): UsersSetFlagResponse {
+  return { flag: undefined };
+}
+
+export const UsersSetFlagResponse: MessageFns<UsersSetFlagResponse> = {
+  encode(message: UsersSetFlagResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.flag !== undefined) {
+      UserFlag.encode(message.flag, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UsersSetFlagResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUsersSetFlagResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.flag = UserFlag.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUsersRevokeCalendarTokensRequest(): UsersRevokeCalendarTokensRequest {
+  return { userUuid: "" };
+}
+
+export const UsersRevokeCalendarTokensRequest: MessageFns<UsersRevokeCalendarTokensRequest> = {
+  encode(message: UsersRevokeCalendarTokensRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.userUuid !== "") {
+      writer.uint32(10).string(message.userUuid);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UsersRevokeCalendarTokensRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUsersRevokeCalendarTokensRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.userUuid = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUsersRevokeCalendarTokensResponse(): UsersRevokeCalendarTokensResponse {
+  return { revokedTokens: 0 };
+}
+
+export const UsersRevokeCalendarTokensResponse: MessageFns<UsersRevokeCalendarTokensResponse> = {
+  encode(message: UsersRevokeCalendarTokensResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.revokedTokens !== 0) {
+      writer.uint32(8).int32(message.revokedTokens);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UsersRevokeCalendarTokensResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUsersRevokeCalendarTokensResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.revokedTokens = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseUsersListAuditEventsRequest(): UsersListAuditEventsRequest {
   return { userUuid: "", pageSize: 0, pageToken: "" };
 }
@@ -1311,6 +1742,46 @@ export const UsersService = {
     responseSerialize: (value: UsersUnbanResponse): Buffer => Buffer.from(UsersUnbanResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): UsersUnbanResponse => UsersUnbanResponse.decode(value),
   },
+  /** What administrators and operators may set for a user. NOT_FOUND: as for Promote. */
+  showFlags: {
+    path: "/scriptorium.v1.Users/ShowFlags" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: UsersShowFlagsRequest): Buffer =>
+      Buffer.from(UsersShowFlagsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): UsersShowFlagsRequest => UsersShowFlagsRequest.decode(value),
+    responseSerialize: (value: UsersShowFlagsResponse): Buffer =>
+      Buffer.from(UsersShowFlagsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): UsersShowFlagsResponse => UsersShowFlagsResponse.decode(value),
+  },
+  /**
+   * Sets one flag, or removes it. NOT_FOUND: as for Promote. INVALID_ARGUMENT: there is no such flag, or it cannot have
+   * this value.
+   */
+  setFlag: {
+    path: "/scriptorium.v1.Users/SetFlag" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: UsersSetFlagRequest): Buffer => Buffer.from(UsersSetFlagRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): UsersSetFlagRequest => UsersSetFlagRequest.decode(value),
+    responseSerialize: (value: UsersSetFlagResponse): Buffer =>
+      Buffer.from(UsersSetFlagResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): UsersSetFlagResponse => UsersSetFlagResponse.decode(value),
+  },
+  /** Revokes the tokens of all calendar programs of a user, from this moment on. NOT_FOUND: as for Promote. */
+  revokeCalendarTokens: {
+    path: "/scriptorium.v1.Users/RevokeCalendarTokens" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: UsersRevokeCalendarTokensRequest): Buffer =>
+      Buffer.from(UsersRevokeCalendarTokensRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): UsersRevokeCalendarTokensRequest =>
+      UsersRevokeCalendarTokensRequest.decode(value),
+    responseSerialize: (value: UsersRevokeCalendarTokensResponse): Buffer =>
+      Buffer.from(UsersRevokeCalendarTokensResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): UsersRevokeCalendarTokensResponse =>
+      UsersRevokeCalendarTokensResponse.decode(value),
+  },
   /** What happened to an account, the newest first, as its user may read it. NOT_FOUND: as for Promote. */
   listAuditEvents: {
     path: "/scriptorium.v1.Users/ListAuditEvents" as const,
@@ -1343,6 +1814,15 @@ export interface UsersServer extends UntypedServiceImplementation {
   ban: handleUnaryCall<UsersBanRequest, UsersBanResponse>;
   /** NOT_FOUND: as for Promote. */
   unban: handleUnaryCall<UsersUnbanRequest, UsersUnbanResponse>;
+  /** What administrators and operators may set for a user. NOT_FOUND: as for Promote. */
+  showFlags: handleUnaryCall<UsersShowFlagsRequest, UsersShowFlagsResponse>;
+  /**
+   * Sets one flag, or removes it. NOT_FOUND: as for Promote. INVALID_ARGUMENT: there is no such flag, or it cannot have
+   * this value.
+   */
+  setFlag: handleUnaryCall<UsersSetFlagRequest, UsersSetFlagResponse>;
+  /** Revokes the tokens of all calendar programs of a user, from this moment on. NOT_FOUND: as for Promote. */
+  revokeCalendarTokens: handleUnaryCall<UsersRevokeCalendarTokensRequest, UsersRevokeCalendarTokensResponse>;
   /** What happened to an account, the newest first, as its user may read it. NOT_FOUND: as for Promote. */
   listAuditEvents: handleUnaryCall<UsersListAuditEventsRequest, UsersListAuditEventsResponse>;
 }
@@ -1462,6 +1942,57 @@ export interface UsersClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: UsersUnbanResponse) => void,
+  ): ClientUnaryCall;
+  /** What administrators and operators may set for a user. NOT_FOUND: as for Promote. */
+  showFlags(
+    request: UsersShowFlagsRequest,
+    callback: (error: ServiceError | null, response: UsersShowFlagsResponse) => void,
+  ): ClientUnaryCall;
+  showFlags(
+    request: UsersShowFlagsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: UsersShowFlagsResponse) => void,
+  ): ClientUnaryCall;
+  showFlags(
+    request: UsersShowFlagsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: UsersShowFlagsResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Sets one flag, or removes it. NOT_FOUND: as for Promote. INVALID_ARGUMENT: there is no such flag, or it cannot have
+   * this value.
+   */
+  setFlag(
+    request: UsersSetFlagRequest,
+    callback: (error: ServiceError | null, response: UsersSetFlagResponse) => void,
+  ): ClientUnaryCall;
+  setFlag(
+    request: UsersSetFlagRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: UsersSetFlagResponse) => void,
+  ): ClientUnaryCall;
+  setFlag(
+    request: UsersSetFlagRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: UsersSetFlagResponse) => void,
+  ): ClientUnaryCall;
+  /** Revokes the tokens of all calendar programs of a user, from this moment on. NOT_FOUND: as for Promote. */
+  revokeCalendarTokens(
+    request: UsersRevokeCalendarTokensRequest,
+    callback: (error: ServiceError | null, response: UsersRevokeCalendarTokensResponse) => void,
+  ): ClientUnaryCall;
+  revokeCalendarTokens(
+    request: UsersRevokeCalendarTokensRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: UsersRevokeCalendarTokensResponse) => void,
+  ): ClientUnaryCall;
+  revokeCalendarTokens(
+    request: UsersRevokeCalendarTokensRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: UsersRevokeCalendarTokensResponse) => void,
   ): ClientUnaryCall;
   /** What happened to an account, the newest first, as its user may read it. NOT_FOUND: as for Promote. */
   listAuditEvents(

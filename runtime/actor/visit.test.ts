@@ -1,0 +1,182 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { type VisitPlan, visit } from '../command.ts';
+import { ModelDatabase, ModelStore } from '../store/model.ts';
+import type { Write } from '../store/store.ts';
+import { type RowOf, table } from '../table.ts';
+import { joinAnswers, sharedResults, splitReads } from './reads.ts';
+
+const note = table({
+  name: 'note',
+  columns: { owner: 'text', name: 'text', position: 'int8', size: 'int8' },
+  key: ['owner', 'name'],
+  order: 'position',
+  size: 'size',
+});
+const member = table({
+  name: 'member',
+  columns: { owner: 'text', member: 'text' },
+  key: ['owner', 'member'],
+});
+const guard = { table: member, member: 'me' };
+
+const row = (owner: string, name: string, position: number): RowOf<typeof note> => ({
+  owner,
+  name,
+  position,
+  size: 10,
+});
+
+test('each owner that admits the reader has its rows and the position to go on from', (t) => {
+  const owners = ['a', 'b', 'c'].map((owner, index) => ({ owner, after: index }));
+  const plans = { shared: visit(note, { guard, owners, limit: 9 }) };
+  const split = splitReads(plans, 'me', {});
+  t.deepEqual(split.reads, [{ read: 'visit', table: note, guard, owners, limit: 9 }]);
+  const rows = [row('a', 'x', 4), row('a', 'y', 7)];
+  const admitted = [
+    { owner: 'a', complete: true },
+    { owner: 'c', complete: false },
+  ];
+  const results = sharedResults(plans, joinAnswers(split, [{ rows, complete: false, admitted }]));
+  t.deepEqual(results.shared.owners, [
+    { owner: 'a', rows, complete: true, upTo: 7 },
+    { owner: 'c', rows: [], complete: false, upTo: 2 },
+  ]);
+});
+
+test('of nobody the store is not asked', (t) => {
+  const plans = { shared: visit(note, { guard, owners: [], limit: 9 }) };
+  const split = splitReads(plans, 'me', {});
+  t.deepEqual(split.reads, []);
+  t.deepEqual(sharedResults(plans, joinAnswers(split, [])), { shared: { owners: [], isQuiet: true } });
+});
+
+/** A database with owners that commit notes, each at the next position, and admit the reader or not. */
+class Owners {
+  readonly #database = new ModelDatabase({ nowMs: () => 0 });
+  readonly #heads = new Map<string, { version: number; position: number }>();
+  readonly names: readonly string[];
+
+  constructor(names: readonly string[]) {
+    this.names = names;
+    for (const id of names) {
+      this.#database.activate({ kind: 'vault', id }, 1, true);
+      this.#heads.set(id, { version: 0, position: 0 });
+    }
+  }
+
+  save(owner: string, ...names: readonly string[]): void {
+    let { position } = this.#headOf(owner);
+    const writes = names.map((name): Write => {
+      position += 1;
+      return { table: note, put: row(owner, name, position), isNew: false };
+    });
+    this.#commit(owner, writes);
+    this.#heads.set(owner, { ...this.#headOf(owner), position });
+  }
+
+  admit(owner: string, isAdmitted: boolean): void {
+    const key = { owner, member: 'me' };
+    this.#commit(owner, [
+      isAdmitted ? { table: member, put: key, isNew: false } : { table: member, remove: key },
+    ]);
+  }
+
+  notesOf(owner: string): ReadonlyMap<string, number> {
+    const read = { read: 'range', table: note, owner, after: 0, through: 1e6, limit: 1e6 } as const;
+    const { rows } = this.#database.read(read);
+    return new Map(rows.map(({ name, position }) => [String(name), Number(position)]));
+  }
+
+  async visit(plan: VisitPlan<typeof note>) {
+    const split = splitReads({ plan }, 'me', {});
+    const answers = await new ModelStore(this.#database).read(split.reads);
+    return sharedResults({ plan }, joinAnswers(split, answers)).plan.owners;
+  }
+
+  #commit(owner: string, writes: readonly Write[]): void {
+    const { version, position } = this.#headOf(owner);
+    const commitId = `${owner}${version}`;
+    this.#database.commit([{ address: { kind: 'vault', id: owner }, epoch: 1, version, commitId, writes }]);
+    this.#heads.set(owner, { version: version + 1, position });
+  }
+
+  #headOf(owner: string) {
+    return this.#heads.get(owner) ?? { version: 0, position: 0 };
+  }
+}
+
+/** Whoever goes on from where each page ended. What it has is what it was given. */
+class Visitor {
+  readonly given = new Map<string, Map<string, number>>();
+  readonly #after = new Map<string, number>();
+  readonly #owners: Owners;
+
+  constructor(owners: Owners) {
+    this.#owners = owners;
+  }
+
+  /** Whether there is more. */
+  async page(limit: number, budgetBytes?: number): Promise<boolean> {
+    const asked = this.#owners.names.map((owner) => ({ owner, after: this.#after.get(owner) ?? 0 }));
+    const options = { guard, owners: asked, limit };
+    const plan = visit(note, budgetBytes === undefined ? options : { ...options, budgetBytes });
+    const pages = await this.#owners.visit(plan);
+    for (const { owner, rows, upTo } of pages) {
+      const given = this.given.get(owner) ?? new Map<string, number>();
+      for (const { name, position } of rows) given.set(name, position);
+      this.given.set(owner, given);
+      this.#after.set(owner, upTo);
+    }
+    return pages.some(({ complete }) => !complete);
+  }
+}
+
+/** By name. */
+const ascending = (notes: ReadonlyMap<string, number> | undefined) => [...(notes ?? [])].sort();
+
+const owner = fc.constantFrom('a', 'b', 'c');
+const step = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      save: owner,
+      names: fc.uniqueArray(fc.constantFrom('x', 'y', 'z', 'w'), { minLength: 1 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ admit: owner, isAdmitted: fc.boolean() }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      limit: fc.integer({ min: 1, max: 4 }),
+      budgetBytes: fc.option(fc.integer({ min: 1, max: 40 }), { nil: undefined }),
+    }),
+  },
+);
+
+test('whoever visits page by page ends with exactly what is committed, whatever came and went meanwhile', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+      const owners = new Owners(['a', 'b', 'c']);
+      const visitor = new Visitor(owners);
+      const admitted = new Set<string>();
+      for (const each of steps) {
+        if ('save' in each) owners.save(each.save, ...each.names);
+        else if ('admit' in each) {
+          owners.admit(each.admit, each.isAdmitted);
+          if (each.isAdmitted) admitted.add(each.admit);
+          else admitted.delete(each.admit);
+        } else {
+          const before = new Map([...visitor.given].map(([name, given]) => [name, new Map(given)]));
+          await visitor.page(each.limit, each.budgetBytes);
+          for (const name of owners.names)
+            if (!admitted.has(name)) t.deepEqual(visitor.given.get(name), before.get(name));
+        }
+      }
+      for (let pages = 0; await visitor.page(2, 15); pages += 1) t.true(pages < 50);
+      for (const name of admitted)
+        t.deepEqual(ascending(visitor.given.get(name)), ascending(owners.notesOf(name)));
+    }),
+    { seed: 7, numRuns: 300 },
+  );
+});

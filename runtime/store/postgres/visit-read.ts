@@ -1,0 +1,123 @@
+/**
+ * A visit is one statement, whose one snapshot holds guards and rows alike.
+ *
+ *   admitted  of the owners asked, those whose guard has a row: a look into its key each
+ *   page      their rows, one owner after the other, up to one beyond the limit: a look into the index by order each, until
+ *             there are enough; where rows succeed each other, one more for each row
+ *   fitting   says of each whether the limit and the running sum of sizes still have room for it
+ *
+ * Whoever is admitted is answered, with rows or without. The first row that does not fit is never fetched, but its place
+ * among the owners comes with each row of the answer.
+ */
+import { type AnyRow, type AnyTable, ownerColumn } from '../../table.ts';
+import { StoreError, type StoreRows, type VisitRead } from '../store.ts';
+import {
+  assertPage,
+  carriedColumns,
+  orderedColumns,
+  orderOf,
+  selectList,
+  sizeOf,
+  subsetCondition,
+} from './columns.ts';
+import { columnsOf, ident, Parameters, type PlannedRead, typeOf } from './sql.ts';
+
+export function visitRead(read: VisitRead): PlannedRead {
+  assertPage(read);
+  const { table, budgetBytes } = read;
+  const parameters = new Parameters();
+  const order = ident(orderOf(table));
+  const asked = orderedColumns(table, read.columns);
+  const carried = [
+    ...new Set([...carriedColumns(table, asked), ...(budgetBytes === undefined ? [] : [sizeOf(table)])]),
+  ].map(ident);
+  const inOrder = `(ORDER BY p.asked_place, p.${order} ROWS UNBOUNDED PRECEDING)`;
+  const fits = [`count(*) OVER ${inOrder} <= ${parameters.add('int8', read.limit)}`];
+  if (budgetBytes !== undefined) {
+    const size = `coalesce(p.${ident(sizeOf(table))}, 0)`;
+    fits.push(`sum(${size}) OVER ${inOrder}::int8 - ${size} < ${parameters.add('int8', budgetBytes)}`);
+  }
+  const text = `WITH admitted AS (${admitted(read, parameters)}),
+    page AS (SELECT a.asked_place, ${carried.map((column) => `t.${column}`).join(', ')}
+      FROM (SELECT asked_place, visited, visited_after, visited_subset FROM admitted ORDER BY asked_place) AS a
+      CROSS JOIN LATERAL (${rowsOfOne(read, carried, parameters)}) AS t
+      ORDER BY a.asked_place, t.${order} LIMIT ${parameters.add('int8', read.limit + 1)}),
+    fitting AS (SELECT p.asked_place, ${carried.map((column) => `p.${column}`).join(', ')},
+      ${fits.join(' AND ')} AS fits FROM page AS p)
+    SELECT a.asked_place, (SELECT min(f.asked_place) FROM fitting AS f WHERE NOT f.fits) AS cut_place,
+      ${selectList(table, asked, 't')}
+    FROM admitted AS a LEFT JOIN fitting AS t ON t.asked_place = a.asked_place AND t.fits
+    ORDER BY a.asked_place, t.${order}`;
+  return {
+    statement: { text, values: parameters.values },
+    finish: (rows) => finish(read, rows),
+  };
+}
+
+function admitted({ table, guard, owners }: VisitRead, parameters: Parameters): string {
+  const [owner, member, ...others] = guard.table.key as readonly string[];
+  if (owner === undefined || member === undefined || others.length > 0)
+    throw new StoreError('defect', `the key of the guard ${guard.table.name} is not [owner, member]`);
+  if (new Set(owners.map((each) => each.owner)).size < owners.length)
+    throw new StoreError('defect', 'an owner is visited twice in one read');
+  const arrays = [
+    parameters.array('int8', [...owners.keys()], (place) => place),
+    parameters.array(typeOf(columnsOf(table), ownerColumn(table)), owners, (each) => each.owner),
+    parameters.array('int8', owners, ({ after }) => after),
+    parameters.array('text', owners, ({ subset }) => subset ?? ''),
+  ];
+  const memberValue = parameters.add(typeOf(columnsOf(guard.table), member), guard.member);
+  return `SELECT w.asked_place, w.visited, w.visited_after, w.visited_subset
+      FROM unnest(${arrays.join(', ')}) AS w(asked_place, visited, visited_after, visited_subset)
+      JOIN ${ident(guard.table.name)} AS g ON g.${ident(owner)} = w.visited AND g.${ident(member)} = ${memberValue}`;
+}
+
+/** Of one owner. With several subsets one of them answers; each is found by its own index. */
+function rowsOfOne(
+  { table, owners, limit }: VisitRead,
+  carried: readonly string[],
+  parameters: Parameters,
+): string {
+  const order = ident(orderOf(table));
+  // Of nobody it is the statement of anybody.
+  const subsets = owners.length === 0 ? [undefined] : [...new Set(owners.map(({ subset }) => subset))].sort();
+  const max = parameters.add('int8', limit + 1);
+  const branches = subsets.map((subset) => {
+    const conditions = [
+      `s.${ident(ownerColumn(table))} = a.visited AND s.${order} > a.visited_after`,
+      ...(subset === undefined ? [] : [subsetCondition(table, subset)]),
+      ...unsucceeded(table),
+      ...(subsets.length === 1 ? [] : [`a.visited_subset = ${parameters.add('text', subset ?? '')}`]),
+    ];
+    return `SELECT ${carried.map((column) => `s.${column}`).join(', ')} FROM ${ident(table.name)} AS s
+        WHERE ${conditions.join(' AND ')} ORDER BY s.${order} LIMIT ${max}`;
+  });
+  return branches.length === 1
+    ? branches.join()
+    : branches.map((branch) => `(${branch})`).join(' UNION ALL ');
+}
+
+/** The null check has the databases know that the index, which leaves out rows without, has what is looked for. */
+function unsucceeded({ name, succession }: AnyTable): readonly string[] {
+  if (succession === undefined) return [];
+  const [of, by] = [ident(succession.of), ident(succession.by)];
+  return [
+    `NOT EXISTS (SELECT 1 FROM ${ident(name)} AS l
+          WHERE l.${of} = s.${of} AND l.${by} IS NOT NULL AND l.${by} > coalesce(s.${by}, 0))`,
+  ];
+}
+
+function finish({ table, owners }: VisitRead, answered: readonly AnyRow[]): StoreRows {
+  const cut = answered[0]?.['cut_place'] ?? null;
+  const places = [...new Set(answered.map((row) => Number(row['asked_place'])))];
+  return {
+    rows: answered.filter((row) => row[ownerColumn(table)] !== null).map(declared),
+    complete: cut === null,
+    admitted: places.map((place) => ({
+      owner: owners[place]?.owner ?? '',
+      complete: cut === null || place < Number(cut),
+    })),
+  };
+}
+
+const declared = ({ asked_place: _, cut_place: __, ...row }: AnyRow): AnyRow => row;
