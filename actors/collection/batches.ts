@@ -1,6 +1,6 @@
-import type { ItemSettings } from '../settings.ts';
 import { sentBytes } from './incoming.ts';
 import type { ClientItem } from './item-fields.ts';
+import type { ItemSettings } from './settings.ts';
 
 type TurnLimits = ItemSettings['turnLimits'];
 

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { slice } from '../../runtime/slice.ts';
-import type { ItemRow } from './item.ts';
+import { type ItemRow, isStub } from './item.ts';
 
 export interface Head {
   /** The last position given; 0 before the first save. */
@@ -29,12 +29,20 @@ export const head = slice<Head>({
   initial: { position: 0, updatedAtMicros: 0, items: 0, sizeBytes: 0 },
 });
 
-/** The head once `row`, stamped by `stamp` from `before`, is written over `existing`. */
-export function advance(before: Head, row: ItemRow, existing: ItemRow | undefined): Head {
+type Counted = Pick<ItemRow, 'size' | 'moved_to'>;
+
+const countOf = (row: Counted | undefined): number => (row === undefined || isStub(row) ? 0 : 1);
+
+/** The head once `row`, with the next position, is written over `existing`. Stubs count nowhere. */
+export function advance(
+  before: Head,
+  row: Counted & Pick<ItemRow, 'position' | 'updated_at_timestamp'>,
+  existing: Counted | undefined,
+): Head {
   return {
     position: row.position,
-    updatedAtMicros: row.updated_at_timestamp,
-    items: before.items + (existing === undefined ? 1 : 0),
+    updatedAtMicros: Math.max(before.updatedAtMicros, row.updated_at_timestamp),
+    items: before.items + countOf(row) - countOf(existing),
     sizeBytes: before.sizeBytes + row.size - (existing?.size ?? 0),
   };
 }

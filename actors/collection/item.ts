@@ -1,7 +1,13 @@
 /**
  * The rows of a collection: the items of one user or of one vault.
  *
- * - An item's uuid is unique on the server and stays taken for good, tombstones included.
+ * - An item's uuid is unique on the server and stays taken for good, tombstones included: the row that was the first
+ *   of its uuid is `born`, and stays for as long as any row of that uuid does.
+ * - An item lies in one collection, its home, and may move to another (see move/). Where it has left, a *stub* stays:
+ *   a row without ciphertext that says where it went (`moved_to`), is given to nobody and counts nowhere. A purge leaves
+ *   a stub of every item that ever moved.
+ * - With each move the item's row takes the next `hop`, in whichever collection; (uuid, hop) is unique on the server,
+ *   and so of two commits that both end a departure one is rejected. An item that never moved has none.
  * - `position` is the row's place in the collection's own order of changes. Every save gives it the next one, so
  *   a row is always found after every position it had before; sync tokens hold positions.
  * - `created_position` is the position of the save that made the row and tells a new row from a rewritten one.
@@ -26,17 +32,85 @@ export const item = table({
     revisions: 'int8',
     /** Microseconds since the epoch: when the last of them was made; 0 before the first and for a tombstone. */
     revised_at: 'int8',
+    /** True in the row that keeps the uuid taken, null in every other. */
+    born: 'bool?',
+    hop: 'int8?',
+    /** In a stub, the collection that the item went to. */
+    moved_to: 'uuid?',
   },
   key: ['collection', 'uuid'],
   generation: 'created_position',
-  unique: [['uuid']],
+  unique: [
+    ['uuid', 'hop'],
+    ['uuid', 'born'],
+  ],
+  sparse: ['hop'],
+  keyImplied: true,
+  succession: { of: 'uuid', by: 'hop' },
   order: 'position',
   size: 'size',
   large: 'content',
   subsets: {
+    /** Without stubs. */
+    home: { column: 'moved_to', values: [null], indexed: false },
+    /** Of stubs there are none either: they are `deleted`. */
     live: { column: 'deleted', values: [false], indexed: false },
     front: { column: 'content_type', values: frontContentTypes, indexed: true },
   },
 });
 
 export type ItemRow = RowOf<typeof item>;
+
+export const isStub = ({ moved_to }: Pick<ItemRow, 'moved_to'>): boolean => moved_to !== null;
+
+/** How often the item has moved. */
+export const hopsOf = ({ hop }: Pick<ItemRow, 'hop'>): number => hop ?? 0;
+
+/** What a purge needs to know of a row. */
+export const stubColumns = [
+  'size',
+  'created_position',
+  'owner_uuid',
+  'shared_vault_uuid',
+  'content_type',
+  'created_at_timestamp',
+  'updated_at_timestamp',
+  'revisions',
+  'born',
+  'hop',
+  'moved_to',
+] as const;
+type Moving = Pick<ItemRow, 'collection' | 'uuid' | (typeof stubColumns)[number]>;
+
+/** What stays of an item that has left. */
+export function stubOf(row: Moving, movedTo: string, position: number): ItemRow {
+  return {
+    collection: row.collection,
+    uuid: row.uuid,
+    position,
+    created_position: row.created_position,
+    size: 0,
+    items_key_id: null,
+    duplicate_of: null,
+    enc_item_key: null,
+    content: null,
+    content_type: row.content_type,
+    auth_hash: null,
+    deleted: true,
+    created_at_timestamp: row.created_at_timestamp,
+    updated_at_timestamp: row.updated_at_timestamp,
+    updated_with_session: null,
+    key_system_identifier: null,
+    shared_vault_uuid: row.shared_vault_uuid,
+    owner_uuid: row.owner_uuid,
+    last_edited_by_uuid: null,
+    fingerprint: nothing,
+    revisions: row.revisions,
+    revised_at: 0,
+    born: row.born,
+    hop: row.hop,
+    moved_to: movedTo,
+  };
+}
+
+const nothing = Buffer.alloc(0);

@@ -1,7 +1,7 @@
 /** How much an account may hold (docs/protocol/sync.md, "Quotas"). */
 import { type Refused, refuse } from '../reply.ts';
-import type { ItemSettings } from '../settings.ts';
 import type { Head } from './head.ts';
+import type { ItemSettings } from './settings.ts';
 
 export const noRoom: Refused = refuse(
   413,
@@ -18,3 +18,9 @@ export function outgrows(before: Head, after: Head, quota: ItemSettings['quota']
 
 const isBeyond = (before: number, after: number, limit: number): boolean =>
   limit > 0 && after > limit && after > before;
+
+/** Nothing more fits. */
+export const isFull = (
+  { items, sizeBytes }: Head,
+  { items: itemsMax, bytes: bytesMax }: ItemSettings['quota'],
+) => (itemsMax > 0 && items >= itemsMax) || (bytesMax > 0 && sizeBytes >= bytesMax);

@@ -8,12 +8,14 @@
  *   cut, the last row that fitted. Rows the call itself saved need not come back, so a complete page's token is
  *   the head after them.
  * - A cut page's sync token is its cursor: a client that loses its cursor goes on at the right place.
+ * - What is departing is passed over: it may be elsewhere already, and who was given that must not be given this after it.
+ *   However its departure ends, it does with a position that no client has had yet, here or there.
  */
 import { type RangePlan, type RangeResult, range } from '../../runtime/command.ts';
 import { frontContentTypes } from './content-type.ts';
 import type { Head } from './head.ts';
-import { type ItemRow, item } from './item.ts';
-import { type Start, tokenAt } from './token.ts';
+import { hopsOf, type ItemRow, item } from './item.ts';
+import { encodeToken, type Mark, type Start, tokenAt } from './token.ts';
 
 export interface PageLimits {
   readonly items: number;
@@ -44,9 +46,13 @@ const {
   fingerprint: _fingerprint,
   revisions: _revisions,
   revised_at: _revised,
+  born: _born,
+  hop: _hop,
+  moved_to: _movedTo,
   ...given
 } = item.columns;
 export const givenColumns = Object.keys(given) as (keyof typeof given)[];
+const ownColumns = [...givenColumns, 'hop'] as const;
 
 export function changesPlan(start: Start, head: Head, limits: PageLimits): ItemRange {
   const page = {
@@ -54,9 +60,9 @@ export function changesPlan(start: Start, head: Head, limits: PageLimits): ItemR
     through: head.position,
     limit: limits.items,
     budgetBytes: limits.bytes,
-    columns: givenColumns,
+    columns: ownColumns,
   };
-  return range(item, start.first ? { ...page, subset: 'live' } : page);
+  return range(item, { ...page, subset: start.first ? 'live' : 'home' });
 }
 
 const end = Number.MAX_SAFE_INTEGER;
@@ -70,7 +76,7 @@ export function frontPlan(start: Start, head: Head): ItemRange {
     through: head.position,
     limit: frontItemsMax,
     budgetBytes: frontBytesMax,
-    columns: givenColumns,
+    columns: ownColumns,
     subset: 'front',
   });
 }
@@ -85,11 +91,26 @@ export interface Page {
 
 type ItemRows = RangeResult<typeof item>;
 
-/** `bound` is the position of the head that the range was read up to. */
-export function pageOf(changes: ItemRows, front: ItemRows, start: Start, bound: number): Page {
+/** `bound` is the position of the head that the range was read up to; `departing`, the hops of what departs. */
+export function pageOf(
+  changes: ItemRows,
+  front: ItemRows,
+  start: Start,
+  bound: number,
+  departing: ReadonlyMap<string, number> = new Map(),
+): Page {
   const reached = Math.max(start.after, changes.complete ? bound : changes.upTo);
-  if (!start.first) return { rows: changes.rows, reached, complete: changes.complete };
-  return { rows: withFront(changes.rows, front.rows), reached, complete: changes.complete };
+  const rows = start.first ? withFront(changes.rows, front.rows) : changes.rows;
+  return { rows: staying(rows, departing), reached, complete: changes.complete };
+}
+
+/** Without what is departing. */
+export function staying(
+  rows: readonly ItemRow[],
+  departing: ReadonlyMap<string, number>,
+): readonly ItemRow[] {
+  if (departing.size === 0) return rows;
+  return rows.filter((row) => departing.get(row.uuid) !== hopsOf(row));
 }
 
 /** A position names one version of one item, so the page gives no version twice. */
@@ -122,7 +143,11 @@ export function tokensOf(
   head: Head,
   position: number,
   more: boolean,
+  others: readonly Mark[] = [],
 ): Tokens {
-  const token = tokenAt(collection, generation, head, position);
+  const token =
+    others.length === 0
+      ? tokenAt(collection, generation, head, position)
+      : encodeToken([{ collection, generation, position }, ...others]);
   return more ? { sync_token: token, cursor_token: token } : { sync_token: token };
 }

@@ -108,14 +108,16 @@ const anyUpload = fc.array(
   ),
 );
 
-test('every item ends in exactly one of saved and conflicts, and positions and timestamps grow', (t) => {
+test('every item is saved, in conflict, or on to another collection, and positions and timestamps grow', (t) => {
   fc.assert(
     fc.property(fc.array(anyUpload, { maxLength: 5 }), (uploads) => {
       const items = collection();
       for (const upload of uploads) {
         const before = items.head;
-        const { saved, conflicts, writes } = items.save(upload as readonly ClientItem[]);
-        t.is(saved.length + conflicts.length, upload.length);
+        const { saved, conflicts, departing, elsewhere, writes } = items.save(
+          upload as readonly ClientItem[],
+        );
+        t.is(saved.length + conflicts.length + departing.length + elsewhere.length, upload.length);
         for (const { row } of writes.values()) {
           t.true(row.position > before.position && row.position <= items.head.position);
           t.true(row.updated_at_timestamp > before.updatedAtMicros);

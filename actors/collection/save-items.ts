@@ -16,6 +16,8 @@ export interface Stored {
   readonly head: Head;
   /** The row that holds this (lower-case) uuid on the server, as far as the turn knows. */
   row(uuid: string): ItemRow | undefined;
+  /** The row that an item which arrives has where it comes from. */
+  arriving?(uuid: string): ItemRow | undefined;
 }
 
 export interface SavedEntry {
@@ -34,7 +36,17 @@ export interface ItemWrite {
   readonly duplicated: boolean;
 }
 
+/** An item on its way to another collection. */
+export interface Departing {
+  readonly row: ItemRow;
+  readonly sent: ClientItem;
+  readonly to: string;
+}
+
 export interface SavedItems {
+  readonly departing: readonly Departing[];
+  /** What was sent of items whose home is another collection. */
+  readonly elsewhere: readonly ClientItem[];
   readonly saved: readonly SavedEntry[];
   readonly conflicts: readonly Conflict[];
   /** The last write of each uuid. */
@@ -54,15 +66,35 @@ export function saveItems(
 ): SavedItems {
   const saved: SavedEntry[] = [];
   const conflicts: Conflict[] = [];
+  const departing: Departing[] = [];
+  const elsewhere: ClientItem[] = [];
   const writes = new Map<string, ItemWrite>();
+  const leaving = new Set<string>();
   let head = stored.head;
   let storedBytes = 0;
   for (const sent of items) {
     const uuid = isUuid(sent.uuid) ? sent.uuid : '';
     const key = uuid.toLowerCase();
+    // What would be saved over it here would not go along.
+    if (leaving.has(key)) {
+      elsewhere.push(sent);
+      continue;
+    }
     const before = writes.get(key);
     const existing = before?.row ?? (uuid === '' ? undefined : stored.row(key));
-    const result = save(saver, head, sent, existing, nowMicros);
+    const arriving = before === undefined ? stored.arriving?.(key) : undefined;
+    const base = arriving ?? existing;
+    const arrives = arriving === undefined ? undefined : { over: existing };
+    const result = save(saver, head, sent, base, nowMicros, arrives);
+    if (result.outcome === 'elsewhere') {
+      elsewhere.push(sent);
+      continue;
+    }
+    if (result.outcome === 'departs') {
+      leaving.add(key);
+      departing.push({ row: result.row, sent, to: result.to });
+      continue;
+    }
     const bytes = storedBytesOf(result, sent);
     if (result.outcome === 'later' || (bytes > 0 && storedBytes >= roomBytes)) continue;
     storedBytes += bytes;
@@ -73,9 +105,9 @@ export function saveItems(
     saved.push({ row: result.row, uuid });
     if (result.outcome === 'repeat') continue;
     head = advance(head, result.row, existing);
-    writes.set(key, writeOf(result.row, existing, before));
+    writes.set(key, { ...writeOf(result.row, base, before), isNew: before?.isNew ?? existing === undefined });
   }
-  return { saved, conflicts, writes, storedBytes, head };
+  return { saved, conflicts, departing, elsewhere, writes, storedBytes, head };
 }
 
 function writeOf(row: ItemRow, existing: ItemRow | undefined, before: ItemWrite | undefined): ItemWrite {
@@ -88,8 +120,10 @@ function writeOf(row: ItemRow, existing: ItemRow | undefined, before: ItemWrite 
   };
 }
 
+type Answered = Exclude<Outcome, { readonly outcome: 'elsewhere' | 'departs' }>;
+
 /** Ciphertext that the client has sent itself does not count: it is bounded by the body. */
-function storedBytesOf(result: Outcome, sent: ClientItem): number {
+function storedBytesOf(result: Answered, sent: ClientItem): number {
   if (result.outcome === 'later') return 0;
   if (result.outcome === 'conflict') return ciphertextBytes(result.conflict.server_item);
   return sent.content ? 0 : ciphertextBytes(result.row);

@@ -70,24 +70,33 @@ test("a read-only session does not get another user's item", (t) => {
   t.false('server_item' in refused(edit(), foreign, saver({ readOnly: true })));
 });
 
-test("a uuid that another user's item holds is a uuid_conflict without that item", (t) => {
+test('an item whose home is another collection is looked for there, and nothing of it is shown', (t) => {
   const foreign = { ...stored, collection: otherUserUuid, owner_uuid: otherUserUuid };
-  const conflict = refused(edit(), foreign);
-  t.is(conflict.type, 'uuid_conflict');
-  t.false('server_item' in conflict);
-  t.deepEqual(conflict.unsaved_item, {
-    ...edit(),
-    user_uuid: userUuid,
-    key_system_identifier: null,
-    shared_vault_uuid: null,
-  });
+  const left = { ...stored, moved_to: otherUserUuid };
+  const toVault = edit({ shared_vault_uuid: vault, key_system_identifier: 'k' });
+  for (const [sent, row] of [
+    [edit(), foreign],
+    [edit(), left],
+    [toVault, undefined],
+    [toVault, foreign],
+  ] as const) {
+    t.deepEqual(attempt(sent, row), { outcome: 'elsewhere' });
+  }
 });
 
-test('a vault the user is no member of is refused before the time check could show the stored item', (t) => {
-  const foreign = { ...stored, collection: vault, shared_vault_uuid: vault };
+test('a vault that an item of the user names is where it departs for, once it is checked here', (t) => {
+  const named = { shared_vault_uuid: vault.toUpperCase(), key_system_identifier: 'k' };
+  t.deepEqual(attempt(edit(named), stored), { outcome: 'departs', row: stored, to: vault });
+  t.is(refused(edit({ ...named, updated_at_timestamp: 1 }), stored).type, 'sync_conflict');
+  t.is(refused(edit({ ...named, content_type: 'Foo' }), stored).type, 'content_type_error');
+});
+
+test('who is not a member is refused before the time check could show the stored item', (t) => {
+  const inVault = { ...stored, collection: vault, shared_vault_uuid: vault };
+  const stranger = saver({ collection: vault, vault: { permission: null, owns: () => false } });
   const sent = edit({ shared_vault_uuid: vault, key_system_identifier: 'k', updated_at_timestamp: 1 });
-  for (const row of [undefined, stored, foreign]) {
-    const conflict = refused(sent, row);
+  for (const row of [undefined, stored, inVault]) {
+    const conflict = refused(sent, row, stranger);
     t.is(conflict.type, 'shared_vault_not_member_error');
     t.false('server_item' in conflict);
   }

@@ -5,25 +5,31 @@
  * 1. uuid has the form of one                  else uuid_conflict
  * 2. (the caller brought the stored row, no matter whose it is)
  * 3. the session may write                     else readonly_error
- * 4. a named vault is one of the user's        else shared_vault_*; before the time check, which would show the
+ * 4. who saves is a member of this vault       else shared_vault_*; before the time check, which would show the
  *                                              stored ciphertext to a non-member
- * 5. a stored row is of this collection        else uuid_conflict, without the stored row
+ * 5. the item is here, or nowhere              else it is elsewhere, and the caller looks there
  * 6. not a repeat of the last accepted save    else saved, and nothing is written
  * 7. based on exactly the stored version       else sync_conflict with the stored row
  * 8. fields are of their types and limits      else content_type_error, content_error, uuid_error
- * 9. a client that knows vaults, if they touch it   else shared_vault_snjs_version_error
+ * 9. the member may do this (vault-rules.ts)   else shared_vault_*
+ * 10. a client that knows vaults, if they touch it   else shared_vault_snjs_version_error
+ *
+ * What passes all of them and names another collection than this one departs for it (see move/), and the checks of that one
+ * follow there. What comes from another collection is saved over the row that it had there.
  *
  * A mismatch is always the client's to merge: nothing here compares contents or lets the later time win.
  */
+import type { Permission } from '../inbox-entries.ts';
 import { type Conflict, refusal, syncConflict } from './conflicts.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import type { Head } from './head.ts';
 import { defectOf, fieldsOf, isAbsent, isUuid } from './incoming.ts';
-import type { ItemRow } from './item.ts';
+import { hopsOf, type ItemRow, isStub } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
 import { parseMicros } from './micros.ts';
 import { savedRow } from './saved-row.ts';
 import { knowsVaults } from './snjs-version.ts';
+import { type VaultOperation, type VaultSave, vaultDefect } from './vault-rules.ts';
 
 /** Who saves, into which collection, by which rules. */
 export interface Saver {
@@ -36,36 +42,60 @@ export interface Saver {
   /** The X-SNJS-Version header. */
   readonly snjsVersion: string | null;
   readonly contentLimitBytes: number;
+  /** In the collection of a vault: what who saves may do there. Absent in a user's own. */
+  readonly vault?: VaultRight | undefined;
   /** How long after a revision of an item the next one is made. */
   readonly revisionPauseMs: number;
+}
+
+export interface VaultRight {
+  /** Null of who is not a member. */
+  readonly permission: Permission | null;
+  owns(ownerUuid: string): boolean;
 }
 
 export type Outcome =
   | { readonly outcome: 'conflict'; readonly conflict: Conflict }
   /** Saved before: this is its row, and there is nothing to write. */
   | { readonly outcome: 'repeat'; readonly row: ItemRow }
+  /** Its home is not here. */
+  | { readonly outcome: 'elsewhere' }
+  /** To another collection; this is the row that it has here. */
+  | { readonly outcome: 'departs'; readonly row: ItemRow; readonly to: string }
   /** Its stored ciphertext is needed and was not read. */
   | { readonly outcome: 'later' }
   /** To be written. */
   | { readonly outcome: 'saved'; readonly row: ItemRow };
 
-/** `stored` is the row that holds the item's uuid on this server, in whichever collection. */
+/** Where the client wants it to be. */
+export function targetOf(
+  { userUuid }: Pick<Saver, 'userUuid'>,
+  { shared_vault_uuid: vault }: ClientItem,
+): string {
+  return typeof vault === 'string' ? vault.toLowerCase() : userUuid;
+}
+
+/**
+ * `stored` is the row that holds the item's uuid on this server, in whichever collection; where it arrives from another
+ * one, the row that it has there, and `arrives` the stub that it has here, if any.
+ */
 export function save(
   saver: Saver,
   head: Head,
   sent: ClientItem,
   stored: ItemRow | undefined,
   nowMicros: number,
+  arrives?: { readonly over: ItemRow | undefined },
 ): Outcome {
   if (!isUuid(sent.uuid)) return conflict(refusal('uuid_conflict', sent, saver.userUuid));
-  const mine = stored?.collection === saver.collection ? stored : undefined;
+  const isHere = arrives !== undefined || (stored?.collection === saver.collection && !isStub(stored));
+  const mine = isHere ? stored : undefined;
+  const target = targetOf(saver, sent);
   const refused = access(saver, sent, mine);
   if (refused !== undefined) return conflict(refused);
-  if (stored !== undefined && mine === undefined) {
-    return conflict(refusal('uuid_conflict', sent, saver.userUuid));
-  }
+  if (mine === undefined && (stored !== undefined || target !== saver.collection)) return elsewhere;
   const fingerprint = fingerprintOf(saver.sessionUuid, sent);
-  if (mine?.fingerprint.equals(fingerprint)) {
+  if (mine?.fingerprint.equals(fingerprint) && target === saver.collection && arrives === undefined) {
     return saver.legacy && !isWhole(mine) ? later : { outcome: 'repeat', row: mine };
   }
   if (mine !== undefined && !isBasedOn(mine, sent, saver.legacy)) {
@@ -74,15 +104,56 @@ export function save(
   const defect = defectOf(sent, saver.contentLimitBytes);
   if (defect !== undefined) return conflict(refusal(defect, sent, saver.userUuid));
   const fields = fieldsOf(sent);
-  if (mine !== undefined && !isWhole(mine) && !fields.content && fields.deleted !== true) return later;
-  if (fields.keySystemIdentifier !== null && !knowsVaults(saver.snjsVersion)) {
+  const wrong = saver.vault && vaultDefect(vaultSaveOf(saver.vault, sent, mine, target === saver.collection));
+  if (wrong !== undefined)
+    return conflict(refusal(wrong as 'shared_vault_invalid_state', sent, saver.userUuid, mine));
+  const isOfVault = fields.keySystemIdentifier !== null || (mine?.shared_vault_uuid ?? null) !== null;
+  if (isOfVault && !knowsVaults(saver.snjsVersion)) {
     return conflict(refusal('shared_vault_snjs_version_error', sent, saver.userUuid, mine));
   }
+  if (mine !== undefined && target !== saver.collection) {
+    return isWhole(mine) ? { outcome: 'departs', row: mine, to: target } : later;
+  }
+  if (mine !== undefined && !isWhole(mine) && !fields.content && fields.deleted !== true) return later;
   const uuid = sent.uuid.toLowerCase();
-  return { outcome: 'saved', row: savedRow({ saver, head, uuid, fields, fingerprint, mine, nowMicros }) };
+  const row = savedRow({ saver, head, uuid, fields, fingerprint, mine, nowMicros });
+  return { outcome: 'saved', row: arrives === undefined ? row : arrived(row, arrives.over) };
+}
+
+/** The row in its new home takes the next hop, and the place of the stub that may be there. */
+function arrived(row: ItemRow, over: ItemRow | undefined): ItemRow {
+  return {
+    ...row,
+    created_position: over?.created_position ?? row.position,
+    born: over?.born ?? null,
+    hop: hopsOf(row) + 1,
+  };
+}
+
+function vaultSaveOf(
+  vault: VaultRight,
+  sent: ClientItem,
+  mine: ItemRow | undefined,
+  stays: boolean,
+): VaultSave {
+  return {
+    operation: operationOf(sent, mine, stays),
+    permission: vault.permission ?? 'read',
+    isOwner: mine === undefined || vault.owns(mine.owner_uuid),
+    contentTypes: [sent.content_type, mine?.content_type],
+    isDeleted: sent.deleted === true || mine?.deleted === true,
+  };
+}
+
+function operationOf(sent: ClientItem, mine: ItemRow | undefined, stays: boolean): VaultOperation {
+  if (mine === undefined) return 'create';
+  if (mine.shared_vault_uuid === null) return 'add';
+  if (stays && mine.shared_vault_uuid === targetOf({ userUuid: '' }, sent)) return 'save';
+  return isAbsent(sent.shared_vault_uuid) ? 'remove' : 'move';
 }
 
 const later: Outcome = { outcome: 'later' };
+const elsewhere: Outcome = { outcome: 'elsewhere' };
 
 /** Rows beyond what a turn reads come without ciphertext. */
 export const isWhole = ({ content }: { readonly content?: unknown }): boolean => content !== undefined;
@@ -92,13 +163,33 @@ function conflict(of: Conflict): Outcome {
   return given === undefined || isWhole(given) ? { outcome: 'conflict', conflict: of } : later;
 }
 
-/** Checks 3 and 4. There are no vaults yet, so nobody is a member of one. */
+/** Checks 3 and 4. */
 function access(saver: Saver, sent: ClientItem, mine: ItemRow | undefined): Conflict | undefined {
-  if (saver.readOnly) return refusal('readonly_error', sent, saver.userUuid, mine);
-  if (isAbsent(sent.shared_vault_uuid)) return undefined;
-  if (!sent.key_system_identifier) return refusal('shared_vault_invalid_state', sent, saver.userUuid, mine);
-  return refusal('shared_vault_not_member_error', sent, saver.userUuid);
+  const isMember = mayNameIn(saver, sent);
+  const shown = isMember ? mine : undefined;
+  if (saver.readOnly) return refusal('readonly_error', sent, saver.userUuid, shown);
+  if (!isAbsent(sent.shared_vault_uuid) && !sent.key_system_identifier) {
+    return refusal('shared_vault_invalid_state', sent, saver.userUuid, shown);
+  }
+  return isMember ? undefined : notMember(sent, saver.userUuid);
 }
+
+/** A user's own uuid names no vault: what says so would leave its vault without being taken out of it. */
+function mayNameIn({ vault, collection }: Saver, sent: ClientItem): boolean {
+  if (vault !== undefined) return vault.permission !== null;
+  const { shared_vault_uuid: named } = sent;
+  return typeof named !== 'string' || named.toLowerCase() !== collection;
+}
+
+/** Also of a vault that does not exist. Of what may be stored there, nothing is shown. */
+export const notMember = (sent: ClientItem, userUuid: string): Conflict =>
+  refusal(
+    !isAbsent(sent.shared_vault_uuid) && !sent.key_system_identifier
+      ? 'shared_vault_invalid_state'
+      : 'shared_vault_not_member_error',
+    sent,
+    userUuid,
+  );
 
 /** How far `updated_at` alone may be from the stored time, in microseconds: clients keep it in milliseconds. */
 const isoToleranceMicros = 1_000;

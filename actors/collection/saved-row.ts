@@ -14,6 +14,8 @@ export interface AcceptedSave {
     readonly userUuid: string;
     readonly sessionUuid: string;
     readonly revisionPauseMs: number;
+    /** Absent in the own collection of who saves, where everything is his. */
+    readonly vault?: object | undefined;
   };
   readonly head: Head;
   /** Lower case. */
@@ -34,7 +36,7 @@ export function savedRow({ saver, head, uuid, fields, fingerprint, mine, nowMicr
     uuid,
     position,
     created_position: mine?.created_position ?? position,
-    owner_uuid: mine?.owner_uuid ?? saver.userUuid,
+    owner_uuid: saver.vault === undefined ? saver.userUuid : (mine?.owner_uuid ?? saver.userUuid),
     content_type: contentType,
     ...(deleted ? blank : ciphertext(fields, mine)),
     duplicate_of: fields.duplicateOf ?? mine?.duplicate_of ?? null,
@@ -42,10 +44,13 @@ export function savedRow({ saver, head, uuid, fields, fingerprint, mine, nowMicr
     created_at_timestamp: createdAt(fields, mine, deleted, nowMicros),
     updated_at_timestamp,
     key_system_identifier: fields.keySystemIdentifier,
-    shared_vault_uuid: fields.sharedVaultUuid,
+    shared_vault_uuid: fields.sharedVaultUuid?.toLowerCase() ?? null,
     last_edited_by_uuid: fields.sharedVaultUuid === null ? null : saver.userUuid,
     updated_with_session: saver.sessionUuid,
     fingerprint,
+    born: mine === undefined ? true : mine.born,
+    hop: mine?.hop ?? null,
+    moved_to: null,
     ...revisedBy({ contentType, deleted, atMicros: updated_at_timestamp }, mine, saver.revisionPauseMs),
   };
 }

@@ -1,5 +1,6 @@
 /** What a sync answers (docs/protocol/sync.md, "The answer"), in today's shape and in that of API version 20161215. */
 import { z } from 'zod';
+import { messageSchema, notificationSchema, vaultInviteSchema } from '../inbox-entries.ts';
 import { type Conflict, conflictTypes, type UnsavedItem } from './conflicts.ts';
 import type { Head } from './head.ts';
 import type { ItemRow } from './item.ts';
@@ -14,8 +15,14 @@ const conflictSchema = z.object({
 }) as unknown as z.ZodType<Conflict>;
 
 const tokens = { sync_token: z.string(), cursor_token: z.string().optional() };
-/** Vaults, messages and notifications have none yet. */
-const none = z.array(z.never()).readonly();
+const vaultSchema = z.object({
+  uuid: z.string(),
+  user_uuid: z.string(),
+  file_upload_bytes_used: z.number(),
+  created_at_timestamp: z.number(),
+  updated_at_timestamp: z.number(),
+});
+export type SharedVault = z.infer<typeof vaultSchema>;
 
 /** Every list is always there. */
 const modernReplySchema = z.object({
@@ -23,10 +30,10 @@ const modernReplySchema = z.object({
   saved_items: z.array(savedItemSchema).readonly(),
   conflicts: z.array(conflictSchema).readonly(),
   ...tokens,
-  messages: none,
-  shared_vaults: none,
-  shared_vault_invites: none,
-  notifications: none,
+  messages: z.array(messageSchema).readonly(),
+  shared_vaults: z.array(vaultSchema).readonly(),
+  shared_vault_invites: z.array(vaultInviteSchema).readonly(),
+  notifications: z.array(notificationSchema).readonly(),
 });
 export type ModernSyncReply = z.infer<typeof modernReplySchema>;
 
@@ -55,16 +62,23 @@ export interface SyncResult {
   readonly saved: readonly SavedEntry[];
   readonly conflicts: readonly Conflict[];
   readonly tokens: Tokens;
+  readonly vaults?: readonly SharedVault[] | undefined;
 }
 
-export function modernReply({ retrieved, saved, conflicts, tokens }: SyncResult): ModernSyncReply {
+export function modernReply({
+  retrieved,
+  saved,
+  conflicts,
+  tokens,
+  vaults = [],
+}: SyncResult): ModernSyncReply {
   return {
     retrieved_items: retrieved.map((row) => fullItem(row)),
     saved_items: saved.map(({ row, uuid }) => savedItem(row, uuid)),
     conflicts,
     ...tokens,
     messages: [],
-    shared_vaults: [],
+    shared_vaults: vaults,
     shared_vault_invites: [],
     notifications: [],
   };
@@ -79,8 +93,13 @@ export function idleReply(head: Head, tokens: Tokens): ModernSyncReply {
   if (known !== undefined) return known;
   const reply = modernReply({ retrieved: [], saved: [], conflicts: [], tokens });
   idleReplies.set(head, reply);
-  idleTexts.set(reply, JSON.stringify(reply));
+  keepText(reply);
   return reply;
+}
+
+/** For a reply that is given more than once. */
+export function keepText(reply: SyncReply): void {
+  idleTexts.set(reply, JSON.stringify(reply));
 }
 
 export function syncReplyJson(reply: SyncReply): string {

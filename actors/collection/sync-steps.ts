@@ -11,19 +11,28 @@ import {
   type View,
 } from '../../runtime/command.ts';
 import type { Refused } from '../reply.ts';
-import { ItemSettings } from '../settings.ts';
-import type { Conflict } from './conflicts.ts';
+import { type Conflict, syncConflict } from './conflicts.ts';
 import { type Head, head } from './head.ts';
-import { type ItemRow, item } from './item.ts';
+import { hopsOf, type ItemRow, isStub, item } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
+import { arrivedAt, type ConcludeTimer, depart, departingHops } from './move/departures.ts';
+import {
+  isAwaited,
+  isStillAt,
+  notConcluded,
+  successorOf,
+  type Whereabouts,
+  whereaboutsPlan,
+} from './move/whereabouts.ts';
 import { noRoom, outgrows } from './quota.ts';
 import { changesPlan, frontPlan, type Page, pageItems, pageOf, tokensOf } from './retrieve.ts';
 import { keepHistory, type RevisionTimers } from './revisions/keep.ts';
 import { isWhole, type Saver } from './save.ts';
-import { type SavedEntry, type Stored, saveItems, uuidsToRead } from './save-items.ts';
-import { idleReply, legacyReply, modernReply, type SyncReply, type SyncResult } from './sync-reply.ts';
+import { type Departing, type SavedEntry, type Stored, saveItems, uuidsToRead } from './save-items.ts';
+import { ItemSettings } from './settings.ts';
+import { legacyReply, modernReply, type SharedVault, type SyncReply } from './sync-reply.ts';
 import { isLegacy, isVaultExclusive, type SyncRequest } from './sync-request.ts';
-import { type Start, startOf } from './token.ts';
+import { type Mark, type Start, startOf } from './token.ts';
 
 type ItemRows = RangeResult<typeof item>;
 type ItemsByKey = KeysResult<typeof item>;
@@ -33,11 +42,23 @@ export interface PageReads {
   readonly front: ItemRows;
 }
 
+/** What a sync gives of vaults, beside their items. */
+export interface VaultPart {
+  /** Where the client stands in each of them after this. */
+  readonly marks: readonly Mark[];
+  readonly shared: readonly SharedVault[];
+}
+export const noVaults: VaultPart = { marks: [], shared: [] };
+
 /** How far a sync has come. */
 export interface Progress {
+  readonly vaults: VaultPart;
   readonly page: Page;
   readonly saved: readonly SavedEntry[];
   readonly conflicts: readonly Conflict[];
+  /** What is on its way to other collections, and what was sent of items that are elsewhere. */
+  readonly departed: readonly Departed[];
+  readonly elsewhere: readonly ClientItem[];
   /** What is left of `storedBytesMax`. */
   readonly roomBytes: number;
   /** With the page and what is saved, the client has everything up to this position. */
@@ -56,21 +77,43 @@ export function pagePlans(view: View, request: SyncRequest) {
 /** A sync before it has saved anything. */
 export function begin(view: View, request: SyncRequest, reads: PageReads): Progress {
   const now = view.get(head);
-  const page = pageIn(request, reads, now, startAt(view, request));
+  const page = pageIn(view, request, reads, startAt(view, request));
   return {
+    vaults: noVaults,
     page,
     saved: [],
     conflicts: [],
+    departed: [],
+    elsewhere: [],
     roomBytes: view.use(ItemSettings).storedBytesMax,
     end: page.reached,
     head: now,
   };
 }
 
-function pageIn(request: SyncRequest, reads: PageReads, now: Head, start: Start): Page {
+/** Where nothing is given. */
+export function unbegun(view: View): Progress {
+  const now = view.get(head);
+  const page = { rows: [], reached: now.position, complete: true };
+  const roomBytes = view.use(ItemSettings).storedBytesMax;
+  const vaults = noVaults;
+  return {
+    vaults,
+    page,
+    saved: [],
+    conflicts: [],
+    departed: [],
+    elsewhere: [],
+    roomBytes,
+    end: now.position,
+    head: now,
+  };
+}
+
+function pageIn(view: View, request: SyncRequest, reads: PageReads, start: Start): Page {
   // No vault belongs to the user yet. None of the user's own items are given, so the token stays where it was.
   if (isVaultExclusive(request)) return { rows: [], reached: start.after, complete: true };
-  return pageOf(reads.changes, reads.front, start, now.position);
+  return pageOf(reads.changes, reads.front, start, view.get(head).position, departingHops(view));
 }
 
 export function storedPlan(
@@ -78,9 +121,13 @@ export function storedPlan(
   request: SyncRequest,
   items: readonly ClientItem[],
   roomBytes = view.use(ItemSettings).storedBytesMax,
-): { stored: KeysPlan<typeof item> } {
+  arriving: ReadonlyMap<string, ItemRow> = new Map(),
+): StoredPlans {
   const collection = view.self.id;
-  const uuids = [...uuidsToRead(items, isLegacy(request), (uuid) => isShownTaken(view, uuid))];
+  const departing = departingHops(view);
+  const onTheirWay = departing.size === 0 ? none : uuidsToRead(items, true, () => true);
+  const isNeeded = (uuid: string) => arriving.has(uuid) || isShownTaken(view, uuid);
+  const uuids = [...uuidsToRead(items, isLegacy(request), isNeeded)];
   const isFew = uuids.length <= wholeRowsMax && roomBytes === view.use(ItemSettings).storedBytesMax;
   return {
     stored: keys(
@@ -88,29 +135,63 @@ export function storedPlan(
       uuids.map((uuid) => ({ collection, uuid })),
       isFew ? undefined : Math.max(0, roomBytes),
     ),
+    ...whereaboutsPlan([...arriving.keys(), ...[...onTheirWay].filter((uuid) => departing.has(uuid))]),
   };
+}
+
+const none: ReadonlySet<string> = new Set();
+
+type StoredPlans = { readonly stored: KeysPlan<typeof item> } & ReturnType<typeof whereaboutsPlan>;
+/** What of the items sent is here, and of those that come or go, what they have anywhere. */
+export interface StoredReads extends Whereabouts {
+  readonly stored: ItemsByKey;
 }
 
 /** A few rows are read with those of other accounts, in one statement, which what has a budget is not. */
 const wholeRowsMax = 4;
 
-/** Whether a commit was rejected for a row of the collection's own that nobody had read. */
+/**
+ * Whether a commit was rejected for what may be a row of the collection's own that nobody had read. Of an item that has
+ * moved, the row that keeps its uuid taken may be another's.
+ */
 function isShownTaken(view: View, uuid: string): boolean {
-  const collection = view.self.id;
-  return view.conflicting(item, { collection, uuid })?.collection === collection;
+  const own = view.conflicting(item, { collection: view.self.id, uuid });
+  if (own !== undefined) return true;
+  const born = view.conflicting(item, { uuid, born: true });
+  return born !== undefined && (isStub(born) || hopsOf(born) > 0);
 }
 
 /** Who saves. */
-export type Member = Pick<Saver, 'userUuid' | 'sessionUuid' | 'readOnly'>;
+export type Member = Pick<Saver, 'userUuid' | 'sessionUuid' | 'readOnly' | 'vault'>;
+
+/** Items that have left together, by the departure's id. */
+export interface Departed {
+  readonly id: string;
+  readonly from: string;
+  readonly to: string;
+  readonly items: readonly Arriving[];
+}
+
+/** An item on its way: what it was, and what is to be saved over that. */
+export interface Arriving {
+  readonly row: ItemRow;
+  readonly sent: ClientItem;
+}
 
 /** What one turn saves. */
 export interface Batch {
   readonly request: SyncRequest;
   readonly items: readonly ClientItem[];
-  readonly stored: ItemsByKey;
+  readonly reads: StoredReads;
   readonly by: Member;
   /** Of the kind that the collection belongs to. */
-  readonly timers: RevisionTimers;
+  readonly timers: CollectionTimers;
+  /** What arrives, by uuid, where these items do. */
+  readonly arriving?: ReadonlyMap<string, ItemRow>;
+}
+
+export interface CollectionTimers extends RevisionTimers {
+  readonly concludeDeparture: ConcludeTimer;
 }
 
 /**
@@ -130,14 +211,33 @@ export function proceed(turn: Turn, batch: Batch, progress: Progress): Progress 
   }
   if (result.writes.size > 0) turn.set(head, result.head);
   keepHistory(turn, [...result.writes.values()], batch.timers);
+  const departed = departAll(turn, batch, result.departing);
   return {
+    vaults: progress.vaults,
     page: progress.page,
     saved: [...progress.saved, ...result.saved],
     conflicts: [...progress.conflicts, ...result.conflicts],
+    departed: [...progress.departed, ...departed],
+    elsewhere: [...progress.elsewhere, ...result.elsewhere],
     roomBytes: roomBytes - result.storedBytes,
     end: before.position === progress.end ? result.head.position : progress.end,
     head: result.head,
   };
+}
+
+/** One departure for each target. */
+function departAll(turn: Turn, batch: Batch, departing: readonly Departing[]): readonly Departed[] {
+  const found = foundIn(turn, batch);
+  const targets = [...new Set(departing.map(({ to }) => to))];
+  return targets.map((target) => {
+    const items = departing
+      .filter(({ to }) => to === target)
+      .map(({ row, sent }) => ({ row: unfenced(row, found(row.uuid)), sent }));
+    const rows = items.map(({ row }) => row);
+    const isRemoval = batch.by.vault !== undefined && target === batch.by.userUuid;
+    const id = depart(turn, { to: target, isRemoval }, rows, batch.timers.concludeDeparture);
+    return { id, from: turn.self.id, to: target, items };
+  });
 }
 
 function saverOf(turn: Turn, { request, by }: Batch): Saver {
@@ -147,6 +247,7 @@ function saverOf(turn: Turn, { request, by }: Batch): Saver {
     userUuid: by.userUuid,
     sessionUuid: by.sessionUuid,
     readOnly: by.readOnly,
+    vault: by.vault,
     legacy: isLegacy(request),
     snjsVersion: request.snjs_version,
     contentLimitBytes,
@@ -154,18 +255,66 @@ function saverOf(turn: Turn, { request, by }: Batch): Saver {
   };
 }
 
-function storedIn(turn: Turn, { request, items, stored }: Batch): Stored {
-  const collection = turn.self.id;
-  const read = uuidsToRead(items, isLegacy(request));
+/**
+ * Over a departing item the next hop is taken, which ends its departure: if it has arrived meanwhile, the commit is
+ * rejected, and the turn that runs again finds it there. What is not written is not fenced, so an arrival is looked for first.
+ */
+function fenced(turn: Turn, row: ItemRow | undefined, reads: StoredReads): ItemRow | undefined {
+  if (row === undefined || row.collection !== turn.self.id || isStub(row)) return row;
+  if (departingHops(turn).get(row.uuid) !== hopsOf(row)) return row;
+  const successor = arrivedAt(turn, row) ?? successorOf(row, reads);
+  if (successor === undefined && isAwaited(row, reads)) throw notConcluded();
+  return successor ?? { ...row, hop: hopsOf(row) + 1 };
+}
+
+/** To leave once more, to wherever, is for the same hop as the departure before it. */
+const unfenced = (row: ItemRow, found: ItemRow | undefined): ItemRow =>
+  found?.collection === row.collection ? { ...row, hop: found.hop } : row;
+
+function storedIn(turn: Turn, batch: Batch): Stored {
+  const { reads } = batch;
+  const found = foundIn(turn, batch);
+  const arriving = (uuid: string) => {
+    const row = batch.arriving?.get(uuid);
+    return row !== undefined && hasYetToArrive(turn, row, reads) ? row : undefined;
+  };
   return {
     head: turn.get(head),
-    row(uuid) {
-      const key = { collection, uuid };
-      if (read.has(uuid)) return stored.get(key) ?? turn.conflicting(item, key);
-      const taken = turn.conflicting(item, key);
-      // The plan has asked the same, and had the row read with its ciphertext.
-      return taken?.collection === collection && !isWhole(taken) ? stored.get(key) : taken;
-    },
+    // What arrives takes the place of the very row that it has here, also where that has yet to become a stub.
+    row: (uuid) => (arriving(uuid) === undefined ? fenced(turn, found(uuid), reads) : found(uuid)),
+    arriving,
+  };
+}
+
+/** It has not been here since, and not ended its departure otherwise. */
+export function hasYetToArrive(turn: Turn, row: ItemRow, reads: StoredReads): boolean {
+  const { uuid } = row;
+  const here = reads.stored.get({ collection: turn.self.id, uuid });
+  if (here !== undefined && hopsOf(here) > hopsOf(row)) return false;
+  const taken = turn.conflicting(item, { uuid, hop: hopsOf(row) + 1 });
+  if (taken !== undefined || !isStillAt(row, reads)) return false;
+  if (isAwaited({ ...row, collection: turn.self.id }, reads, row.collection)) throw notConcluded();
+  return true;
+}
+
+function foundIn(
+  turn: Turn,
+  { request, items, reads, arriving }: Batch,
+): (uuid: string) => ItemRow | undefined {
+  const { stored } = reads;
+  const collection = turn.self.id;
+  const read = uuidsToRead(items, isLegacy(request));
+  return (uuid) => {
+    const key = { collection, uuid };
+    const onItsWay = arriving?.get(uuid);
+    if (onItsWay !== undefined)
+      return stored.get(key) ?? (hasYetToArrive(turn, onItsWay, reads) ? undefined : onItsWay);
+    const born = turn.conflicting(item, { uuid, born: true });
+    if (read.has(uuid)) return stored.get(key) ?? born;
+    const own = turn.conflicting(item, key);
+    if (own !== undefined && isWhole(own)) return own;
+    // The plan has asked the same, and had the row read with its ciphertext.
+    return isShownTaken(turn, uuid) ? (stored.get(key) ?? born) : born;
   };
 }
 
@@ -175,18 +324,26 @@ export function answer(
   progress: Progress,
   { generation }: ItemSettings,
 ): SyncReply {
-  const { page, saved, conflicts, end, head: after } = progress;
-  const retrieved = given(page.rows, request, conflicts);
-  const tokens = tokensOf(collection, generation, after, end, !page.complete && retrieved.length > 0);
-  const result = { retrieved, saved, conflicts, tokens };
+  const { vaults, page, saved, conflicts, end, head: after } = progress;
+  const known = newestKnown(conflicts, page.rows);
+  const retrieved = given(page.rows, request, known);
+  const more = !page.complete && retrieved.length > 0;
+  const tokens = tokensOf(collection, generation, after, end, more, vaults.marks);
+  const result = { retrieved, saved, conflicts: known, tokens, vaults: vaults.shared };
   if (isLegacy(request)) return legacyReply(result);
-  return isIdle(result, after, end) ? idleReply(after, tokens) : modernReply(result);
+  return modernReply(result);
 }
 
-/** Nothing to report, at a head unique to this collection: before the first save they all have the same one. */
-function isIdle({ retrieved, saved, conflicts }: SyncResult, head: Head, end: number): boolean {
-  const isEmpty = retrieved.length === 0 && saved.length === 0 && conflicts.length === 0;
-  return isEmpty && end === head.position && end > 0;
+/** The other side of a conflict was looked at elsewhere than the page, and an item that has moved meanwhile is newer there. */
+function newestKnown(conflicts: readonly Conflict[], rows: readonly ItemRow[]): readonly Conflict[] {
+  if (conflicts.length === 0 || rows.length === 0) return conflicts;
+  const byUuid = new Map(rows.map((row) => [row.uuid, row]));
+  return conflicts.map((conflict) => {
+    const server = conflict.type === 'sync_conflict' ? conflict.server_item : undefined;
+    const row = server && byUuid.get(server.uuid.toLowerCase());
+    if (server === undefined || row === undefined) return conflict;
+    return row.updated_at_timestamp > server.updated_at_timestamp ? syncConflict(row, server.uuid) : conflict;
+  });
 }
 
 /** An item that comes as the other side of a sync conflict does not come twice. */

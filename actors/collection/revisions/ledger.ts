@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
 import type { MessageShape } from '../../../runtime/contract.ts';
 import { slice } from '../../../runtime/slice.ts';
-import { ItemSettings } from '../../settings.ts';
+import { ItemSettings } from '../settings.ts';
 import { type RevisionRow, revision } from './table.ts';
 
 export interface Ledger {

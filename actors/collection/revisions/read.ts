@@ -1,7 +1,7 @@
 /** The history of an item as its readers get it. A list reads no content, and one revision is found by its uuid. */
 import { z } from 'zod';
 import { type KeysPlan, type KeysResult, keys, type View } from '../../../runtime/command.ts';
-import { ItemSettings } from '../../settings.ts';
+import { ItemSettings } from '../settings.ts';
 import { type SlotKey, slotKeys, slotOfUuid } from './slots.ts';
 import { type RevisionRow, revision } from './table.ts';
 

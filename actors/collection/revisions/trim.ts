@@ -3,7 +3,7 @@
  * which they were kept, a bounded number in a commit, and comes again while there are more. A crash leaves the timer.
  */
 import { type RangePlan, type RangeResult, range, type Turn, type View } from '../../../runtime/command.ts';
-import { ItemSettings } from '../../settings.ts';
+import { ItemSettings } from '../settings.ts';
 import { ledgerSlice, type TrimTimer } from './ledger.ts';
 import { type RevisionRow, revision } from './table.ts';
 

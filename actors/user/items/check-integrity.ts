@@ -7,6 +7,8 @@ import { range } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { clientVersions, integrityColumns, type Mismatch, mismatchOf } from '../../collection/integrity.ts';
 import { item } from '../../collection/item.ts';
+import { departingHops } from '../../collection/move/departures.ts';
+import { staying } from '../../collection/retrieve.ts';
 import { User } from '../contract.ts';
 import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
 
@@ -39,9 +41,9 @@ function readPart(workflow: Pick<SignedInWorkflow<unknown>, 'turn'>, after: numb
         through: view.get(head).position,
         limit: partItems,
         subset: 'live',
-        columns: integrityColumns,
+        columns: [...integrityColumns, 'hop'],
       }),
     }),
-    turn: (_turn, { live }) => live,
+    turn: (turn, { live }) => ({ ...live, rows: staying(live.rows, departingHops(turn)) }),
   });
 }

@@ -12,84 +12,193 @@
  * A crash between two turns leaves the earlier ones saved. The client sends everything again, and what was saved
  * is recognised as a repeat.
  */
-import { choice, type Turn } from '../../../runtime/command.ts';
+import { choice, type Turn, type View } from '../../../runtime/command.ts';
 import { batchesOf, fitsOneTurn } from '../../collection/batches.ts';
+import { refusal } from '../../collection/conflicts.ts';
 import { head } from '../../collection/head.ts';
+import type { ItemRow } from '../../collection/item.ts';
 import type { ClientItem } from '../../collection/item-fields.ts';
-import { malformed } from '../../collection/sync-request.ts';
+import { ItemSettings } from '../../collection/settings.ts';
+import { idleReply, type SyncReply } from '../../collection/sync-reply.ts';
+import { isLegacy, malformed, type SyncRequest } from '../../collection/sync-request.ts';
 import {
   answer,
   type Batch,
   begin,
   type Member,
+  noVaults,
+  type PageReads,
   type Progress,
   pagePlans,
   proceed,
   storedPlan,
 } from '../../collection/sync-steps.ts';
+import { tokenAt } from '../../collection/token.ts';
 import { isRefused, type Refused } from '../../reply.ts';
-import { ItemSettings } from '../../settings.ts';
 import { User } from '../contract.ts';
-import { itemsChanged } from '../events.ts';
-import { type SignedIn, signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
+import { givenInbox, inboxPlans, withInbox } from '../inbox/in-sync.ts';
+import {
+  type SignedIn,
+  type SignedInWorkflow,
+  signedInRead,
+  signedInTurn,
+  signedInWorkflow,
+} from '../signed-in.ts';
+import { membershipsOf } from '../vaults/memberships.ts';
+import { LastFinds } from './last-finds.ts';
+import { type OwnPlace, saveElsewhere } from './places.ts';
+import { tellOtherDevices } from './push.ts';
+import { mayConcernVaults, type VaultReads, vaultPage, vaultPlans, withVaults } from './vault-pages.ts';
 
 const { sync: shape } = User.commands;
 const none: readonly ClientItem[] = [];
 
+const plansOf = (view: View, request: SyncRequest) => ({
+  ...pagePlans(view, request),
+  ...vaultPlans(view, request),
+  ...inboxPlans(view, request),
+});
+const lastFinds = new LastFinds<ReturnType<typeof plansOf>>();
+
 const read = signedInRead({
   ...shape,
-  reads: (view, request) => pagePlans(view, request),
+  known: upToDate,
+  reads: (view, request) => lastFinds.plans(view, request, plansOf),
   answer: (view, request, reads) =>
-    answer(view.self.id, request, begin(view, request, reads), view.use(ItemSettings)),
+    lastFinds.reply(view, request, reads, () =>
+      withInbox(
+        answer(view.self.id, request, beginAll(view, request, reads), view.use(ItemSettings)),
+        givenInbox(view, request, reads),
+      ),
+    ),
 });
+
+/** Of who has all that is there, as nearly everybody does. Whoever is in vaults has to look there. */
+function upToDate(view: View, request: SyncRequest): SyncReply | undefined {
+  const now = view.get(head);
+  const sync_token = tokenAt(view.self.id, view.use(ItemSettings).generation, now, now.position);
+  const isAtHead = now.position > 0 && (request.cursor_token || request.sync_token) === sync_token;
+  if (!isAtHead || isLegacy(request) || membershipsOf(view).size > 0) return undefined;
+  return idleReply(now, { sync_token });
+}
 
 const saveInOneTurn = signedInTurn({
   ...shape,
   reads: (view, request) => ({
     ...pagePlans(view, request),
+    ...vaultPlans(view, request),
+    ...inboxPlans(view, request),
     ...storedPlan(view, request, request.items ?? none),
   }),
   turn: (turn, request, reads, by) => {
     const items = request.items ?? none;
     const wrong = malformed(items);
     if (wrong !== undefined) return wrong;
-    const batch = { request, items, stored: reads.stored, by: memberOf(turn, by) };
-    const progress = save(turn, batch, begin(turn, request, reads));
+    const inbox = givenInbox(turn, request, reads);
+    const batch = { request, items, reads, by: memberOf(turn, by) };
+    const progress = save(turn, batch, beginAll(turn, request, reads));
     if (isRefused(progress)) return progress;
-    return answer(turn.self.id, request, progress, turn.use(ItemSettings));
+    // One that may be in a vault is left out: with the token of this answer it is looked for when it is sent again.
+    const mayBeInVault = !isLegacy(request) && membershipsOf(turn).size > 0;
+    const foreign = progress.elsewhere
+      .filter(({ updated_at_timestamp: version }) => version === 0 || !mayBeInVault)
+      .map((each) => refusal('uuid_conflict', each, turn.self.id));
+    const whole = { ...progress, conflicts: [...progress.conflicts, ...foreign] };
+    return withInbox(answer(turn.self.id, request, whole, turn.use(ItemSettings)), inbox);
   },
 });
 
-const saveInBatches = signedInWorkflow({
+const saveInSteps = signedInWorkflow({
   ...shape,
   run: async (workflow, request) => {
     const sent = request.items ?? none;
     const [first = none, ...others] = batchesOf(sent, workflow.use(ItemSettings).turnLimits);
-    let progress = await workflow.turn({
-      reads: (view) => ({ ...pagePlans(view, request), ...storedPlan(view, request, first) }),
+    const begun = await workflow.turn({
+      reads: (view) => ({
+        ...pagePlans(view, request),
+        ...vaultPlans(view, request),
+        ...inboxPlans(view, request),
+        ...storedPlan(view, request, first),
+      }),
       turn: (turn, reads, by) => {
-        const batch = { request, items: first, stored: reads.stored, by: memberOf(turn, by) };
-        return malformed(sent) ?? save(turn, batch, begin(turn, request, reads));
+        const inbox = givenInbox(turn, request, reads);
+        const batch = { request, items: first, reads, by: memberOf(turn, by) };
+        const progress = malformed(sent) ?? save(turn, batch, beginAll(turn, request, reads));
+        return isRefused(progress) ? progress : { progress, inbox, sessionUuid: by.session.uuid };
       },
     });
-    for (const items of others) {
-      const before: Progress = progress;
-      progress = await workflow.turn({
-        reads: (view) => storedPlan(view, request, items, before.roomBytes),
-        turn: (turn, { stored }, by) =>
-          save(turn, { request, items, stored, by: memberOf(turn, by) }, before),
-      });
+    let { progress } = begun;
+    for (const items of others) progress = await saveMore(workflow, request, items, progress);
+    const { departed, elsewhere } = progress;
+    if (departed.length + elsewhere.length > 0) {
+      const own = ownPlace(workflow, request, progress);
+      const places = { workflow, request, sessionUuid: begun.sessionUuid, own };
+      const landed = await saveElsewhere(places, progress);
+      if (isRefused(landed)) return landed;
+      const { saved, conflicts } = progress;
+      progress = {
+        ...progress,
+        saved: [...saved, ...landed.saved],
+        conflicts: [...conflicts, ...landed.conflicts],
+      };
     }
-    return answer(workflow.self.id, request, progress, workflow.use(ItemSettings));
+    return withInbox(answer(workflow.self.id, request, progress, workflow.use(ItemSettings)), begun.inbox);
   },
 });
+
+type Steps = SignedInWorkflow<SyncReply>;
+
+function saveMore(
+  workflow: Steps,
+  request: SyncRequest,
+  items: readonly ClientItem[],
+  before: Progress,
+  arriving?: ReadonlyMap<string, ItemRow>,
+): Promise<Progress> {
+  return workflow.turn({
+    reads: (view) => storedPlan(view, request, items, before.roomBytes, arriving),
+    turn: (turn, reads, by) =>
+      save(turn, { request, items, reads, by: memberOf(turn, by), ...(arriving && { arriving }) }, before),
+  });
+}
+
+/** What is saved there after the first round is answered, and moves no token: it comes back once. */
+function ownPlace(workflow: Steps, request: SyncRequest, { roomBytes, page, head: now }: Progress): OwnPlace {
+  const unsaved = {
+    page,
+    saved: [],
+    conflicts: [],
+    departed: [],
+    elsewhere: [],
+    roomBytes,
+    end: -1,
+    head: now,
+  };
+  const landed = { ...unsaved, vaults: noVaults };
+  return {
+    save: (items) => saveMore(workflow, request, items, landed),
+    arrive: (items) => {
+      const rows = new Map(items.map(({ row }) => [row.uuid, row]));
+      const sent = items.map((each) => each.sent);
+      return saveMore(workflow, request, sent, landed, rows);
+    },
+  };
+}
+
+/** With what the vaults of the user have for him. */
+function beginAll(view: View, request: SyncRequest, reads: PageReads & VaultReads): Progress {
+  const progress = begin(view, request, reads);
+  return withVaults(progress, vaultPage(view, request, reads, progress.page));
+}
 
 /** What brings nothing must wait for nothing. */
 export const sync = choice({
   ...shape,
-  choose: ({ items }, by) => {
+  choose: (request, by) => {
+    const { items } = request;
     if (!items || items.length === 0) return read;
-    return fitsOneTurn(items, by.use(ItemSettings).turnLimits) ? saveInOneTurn : saveInBatches;
+    const isPlain = fitsOneTurn(items, by.use(ItemSettings).turnLimits) && !mayConcernVaults(request);
+    return isPlain ? saveInOneTurn : saveInSteps;
   },
 });
 
@@ -102,8 +211,6 @@ function save(turn: Turn, batch: Omit<Batch, 'timers'>, progress: Progress): Pro
   const before = turn.get(head);
   const after = proceed(turn, { ...batch, timers: User.timers }, progress);
   if (isRefused(after)) return after;
-  if (after.head !== before) {
-    turn.publish(User, itemsChanged(turn.self.id, turn.nowMicros, batch.by.sessionUuid));
-  }
+  if (after.head !== before) tellOtherDevices(turn, before, after, batch.by.sessionUuid);
   return after;
 }

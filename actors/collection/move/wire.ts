@@ -1,0 +1,57 @@
+/**
+ * What the actor of a user asks the collections of vaults, and what they answer. Between actors alone: what a client has
+ * sent comes unchecked, as it came.
+ */
+import { z } from 'zod';
+import { type Answer, answerSchema } from '../../reply.ts';
+import type { Conflict } from '../conflicts.ts';
+import type { ItemRow } from '../item.ts';
+import type { ClientItem } from '../item-fields.ts';
+import type { SavedEntry } from '../save-items.ts';
+import type { Arriving, Departed } from '../sync-steps.ts';
+
+const listOf = <T>() => z.custom<readonly T[]>((value) => Array.isArray(value));
+
+/** Who saves, and how, as his own actor has found. */
+const bySaver = {
+  by: z.string(),
+  sessionUuid: z.string(),
+  snjsVersion: z.string().nullable(),
+  api: z.string().nullish(),
+};
+
+export const saveItemsFields = z.object({ ...bySaver, items: listOf<ClientItem>() });
+export const arriveItemsFields = z.object({ ...bySaver, items: listOf<Arriving>() });
+export const concludeItemsFields = z.object({
+  id: z.string(),
+  arrived: z.array(z.string()).readonly(),
+  by: z.string().optional(),
+});
+
+export const comeHomeFields = z.object({ items: listOf<ItemRow>() });
+export const comeHomeReply = z.object({
+  /** The account was deleted. */
+  isGone: z.boolean(),
+  arrived: z.array(z.string()).readonly(),
+});
+
+/** What has become of the items that a collection was sent: each is in one of these. */
+export interface Landed {
+  readonly saved: readonly SavedEntry[];
+  readonly conflicts: readonly Conflict[];
+  readonly departed: readonly Departed[];
+  readonly elsewhere: readonly ClientItem[];
+  /** Tombstones for items of a vault that has ended, which are not there any more. */
+  readonly homeless?: readonly ClientItem[] | undefined;
+}
+
+const landed = z.object({
+  saved: listOf<SavedEntry>(),
+  conflicts: listOf<Conflict>(),
+  departed: listOf<Departed>(),
+  elsewhere: listOf<ClientItem>(),
+  homeless: listOf<ClientItem>().optional(),
+});
+
+/** Refusals: 413. */
+export const landedSchema = answerSchema(landed) as z.ZodType<Answer<Landed>>;

@@ -1,0 +1,60 @@
+import test from 'ava';
+import { permissions } from '../inbox-entries.ts';
+import { type VaultOperation, type VaultSave, vaultDefect } from './vault-rules.ts';
+
+const operations: readonly VaultOperation[] = ['create', 'add', 'save', 'move', 'remove'];
+const insufficient = 'shared_vault_insufficient_permissions_error';
+const invalid = 'shared_vault_invalid_state';
+
+const defects = (given: Partial<VaultSave>) =>
+  Object.fromEntries(
+    operations.map((operation) => [
+      operation,
+      vaultDefect({
+        ...{
+          operation,
+          permission: 'write',
+          isOwner: true,
+          contentTypes: ['Note', 'Note'],
+          isDeleted: false,
+        },
+        ...given,
+      }),
+    ]),
+  );
+const ok = { create: undefined, add: undefined, save: undefined, move: undefined, remove: undefined };
+const all = (type: string) => ({ create: type, add: type, save: type, move: type, remove: type });
+
+test('whoever may write may do everything with what is his own', (t) => {
+  t.deepEqual(defects({}), ok);
+  t.deepEqual(defects({ permission: 'admin' }), ok);
+});
+
+test('whoever may only read may do nothing', (t) => {
+  t.deepEqual(defects({ permission: 'read' }), all(insufficient));
+});
+
+test('nobody but its owner adds an item or takes it out, not even an admin', (t) => {
+  for (const permission of ['write', 'admin'] as const) {
+    t.deepEqual(defects({ permission, isOwner: false }), { ...ok, add: insufficient, remove: insufficient });
+  }
+});
+
+test('what is deleted stays in its vault', (t) => {
+  for (const permission of permissions) {
+    const { add, move, remove } = defects({ permission, isDeleted: true, isOwner: false });
+    t.deepEqual([add, move, remove], [invalid, invalid, invalid]);
+  }
+  t.deepEqual(defects({ isDeleted: true }), { ...ok, add: invalid, move: invalid, remove: invalid });
+});
+
+test('the keys of a vault are for its admins, by what is stored and by what is sent', (t) => {
+  const key = 'SN|KeySystemItemsKey';
+  for (const contentTypes of [
+    [key, 'Note'],
+    ['Note', key],
+  ]) {
+    t.deepEqual(defects({ contentTypes }), all(insufficient));
+    t.deepEqual(defects({ contentTypes, permission: 'admin' }), ok);
+  }
+});

@@ -1,0 +1,60 @@
+/**
+ * Items come home from a vault that has ended (`actors/vault/items/send-home.ts`). It is the arrival of a move
+ * (`actors/collection/move/departures.ts`) that nobody has asked for, so the item stays what it is, its version included,
+ * and there is always room for it.
+ */
+import { command, keys, type Turn, type View } from '../../../runtime/command.ts';
+import { advance, head } from '../../collection/head.ts';
+import { hopsOf, type ItemRow, isStub, item } from '../../collection/item.ts';
+import { whereaboutsPlan } from '../../collection/move/whereabouts.ts';
+import { hasYetToArrive, type StoredReads } from '../../collection/sync-steps.ts';
+import { User } from '../contract.ts';
+import { itemsChanged } from '../events.ts';
+import { profileSlice } from '../profile.ts';
+
+export const comeHome = command({
+  ...User.commands.comeHome,
+  reads: (view, { items }) => ({
+    stored: keys(
+      item,
+      items.map((row) => keyOf(view, row)),
+      0,
+    ),
+    ...whereaboutsPlan(items.map(({ uuid }) => uuid)),
+  }),
+  turn: (turn, { items }, reads) => {
+    if (turn.get(profileSlice).state !== 'active') return { isGone: true, arrived: [] };
+    const before = turn.get(head);
+    const arrived = items.filter((row) => arrive(turn, row, reads)).map(({ uuid }) => uuid);
+    if (turn.get(head) !== before) turn.publish(User, itemsChanged(turn.self.id, turn.nowMicros));
+    return { isGone: false, arrived };
+  },
+});
+
+const keyOf = ({ self }: Pick<View, 'self'>, { uuid }: ItemRow) => ({ collection: self.id, uuid });
+
+/** Whether it is here, now or since the call before this one. */
+function arrive(turn: Turn, row: ItemRow, reads: StoredReads): boolean {
+  const hop = hopsOf(row) + 1;
+  const here = reads.stored.get(keyOf(turn, row));
+  if (here !== undefined && hopsOf(here) >= hop) return !isStub(here);
+  if (!hasYetToArrive(turn, row, reads)) return false;
+  const before = turn.get(head);
+  const position = before.position + 1;
+  const home: ItemRow = {
+    ...row,
+    collection: turn.self.id,
+    position,
+    created_position: here?.created_position ?? position,
+    owner_uuid: turn.self.id,
+    shared_vault_uuid: null,
+    last_edited_by_uuid: null,
+    born: here?.born ?? null,
+    hop,
+    moved_to: null,
+  };
+  if (here === undefined) turn.insert(item, home);
+  else turn.put(item, home);
+  turn.set(head, advance(before, home, here));
+  return true;
+}

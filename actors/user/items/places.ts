@@ -1,0 +1,245 @@
+/**
+ * Where the items of one sync are saved: the user's own collection, and the vaults that they are in or go to
+ * (docs/protocol/sync.md, "Items of vaults"). The user's actor finds out where an item is and asks for every step of a
+ * move (`actors/collection/move/departures.ts`); each collection decides for itself, in turns of its own.
+ *
+ *     own      everything is offered to the own collection first: what is there is saved, or departs
+ *     vaults   what names a vault and is not there goes to that vault
+ *     locate   what a collection does not have is looked for by its uuid
+ *     arrive   what has departed goes to its target; then its source concludes
+ *     homeless   what a client deletes of a vault that has ended is deleted at home
+ *
+ * It goes round until every item is saved or in conflict. Somebody else may move an item meanwhile; whoever loses against
+ * that again and again is asked to come back. So is everybody whose vault does not answer: what was saved is recognised
+ * when it is sent again.
+ */
+import { NotFoundError, RetryableError } from '../../../runtime/errors.ts';
+import { batchesOf } from '../../collection/batches.ts';
+import { type Conflict, refusal } from '../../collection/conflicts.ts';
+import { isAbsent } from '../../collection/incoming.ts';
+import type { ClientItem } from '../../collection/item-fields.ts';
+import { conclude, concludePlan } from '../../collection/move/departures.ts';
+import { homesOf, whereaboutsPlan } from '../../collection/move/whereabouts.ts';
+import type { Landed } from '../../collection/move/wire.ts';
+import { notMember, targetOf } from '../../collection/save.ts';
+import type { SavedEntry } from '../../collection/save-items.ts';
+import { ItemSettings } from '../../collection/settings.ts';
+import type { SyncReply } from '../../collection/sync-reply.ts';
+import type { SyncRequest } from '../../collection/sync-request.ts';
+import type { Arriving, Departed } from '../../collection/sync-steps.ts';
+import { type Answer, isRefused, type Refused } from '../../reply.ts';
+import { Vault } from '../../vault/contract.ts';
+import { User } from '../contract.ts';
+import type { SignedInWorkflow } from '../signed-in.ts';
+import { membershipsOf } from '../vaults/memberships.ts';
+
+const roundsMax = 4;
+
+/** Saves in the user's own collection what is there, and what arrives there. */
+export interface OwnPlace {
+  save(items: readonly ClientItem[]): Promise<Landed>;
+  arrive(items: readonly Arriving[]): Promise<Landed>;
+}
+
+export interface Places {
+  readonly workflow: SignedInWorkflow<SyncReply>;
+  readonly request: SyncRequest;
+  readonly sessionUuid: string;
+  readonly own: OwnPlace;
+}
+
+/** What has become of what was not saved in the own collection. */
+export interface Elsewhere {
+  readonly saved: readonly SavedEntry[];
+  readonly conflicts: readonly Conflict[];
+}
+
+/** Finishes what the own collection has begun with. */
+export async function saveElsewhere(
+  places: Places,
+  { departed, elsewhere }: Pick<Landed, 'departed' | 'elsewhere'>,
+): Promise<Elsewhere | Refused> {
+  const userUuid = places.workflow.self.id;
+  const saved: SavedEntry[] = [];
+  const conflicts: Conflict[] = [];
+  let leaving = departed;
+  let lost: readonly ClientItem[] = [];
+  let missing = nothing;
+  let offered = inVaults(userUuid, elsewhere);
+  lost = elsewhere.filter(({ shared_vault_uuid: vault }) => isAbsent(vault));
+  for (let round = 0; round < roundsMax; round += 1) {
+    const landings: (Answer<Landed> | Landed)[] = [];
+    for (const each of leaving) landings.push(await move(places, each));
+    for (const [collection, items] of offered) landings.push(...(await saveAt(places, collection, items)));
+    const landed: Landed[] = [];
+    for (const landing of landings) {
+      if (isRefused(landing)) return landing;
+      landed.push('ok' in landing ? landing.ok : landing);
+    }
+    saved.push(...landed.flatMap((each) => each.saved));
+    conflicts.push(...landed.flatMap((each) => each.conflicts));
+    leaving = landed.flatMap((each) => each.departed);
+    lost = [...lost, ...landed.flatMap((each) => each.elsewhere)];
+    const homeless = landed.flatMap((each) => each.homeless ?? []);
+    if (leaving.length + lost.length + homeless.length === 0) return { saved, conflicts };
+    const found = await locate(places, { lost, homeless, missing });
+    conflicts.push(...found.conflicts);
+    ({ offered, missing } = found);
+    lost = [];
+    if (leaving.length === 0 && offered.size === 0) return { saved, conflicts };
+  }
+  throw new RetryableError('the items of this sync are being moved by others', { outcome: 'unknown' });
+}
+
+type Offered = ReadonlyMap<string, readonly ClientItem[]>;
+
+function inVaults(userUuid: string, items: readonly ClientItem[]): Offered {
+  return grouped(
+    items
+      .filter(({ shared_vault_uuid: vault }) => !isAbsent(vault))
+      .map((sent) => [targetOf({ userUuid }, sent), sent]),
+  );
+}
+
+function grouped(placed: readonly (readonly [string, ClientItem])[]): Offered {
+  const groups = new Map<string, ClientItem[]>();
+  for (const [collection, sent] of placed) groups.set(collection, [...(groups.get(collection) ?? []), sent]);
+  return groups;
+}
+
+/** Arrives, then concludes. Where the call ends in between, the source's timer concludes. */
+async function move(places: Places, { id, from, to, items }: Departed): Promise<Answer<Landed> | Landed> {
+  const landing = await arriveAt(places, to, items);
+  const landed = isRefused(landing) ? undefined : 'ok' in landing ? landing.ok : landing;
+  const arrived = (landed?.saved ?? []).map(({ row }) => row.uuid);
+  await concludeAt(places, from, id, arrived);
+  return landing;
+}
+
+async function arriveAt(
+  { workflow, own, ...saver }: Places,
+  to: string,
+  items: readonly Arriving[],
+): Promise<Answer<Landed> | Landed> {
+  if (to === workflow.self.id) return own.arrive(items);
+  const sent = items.map((each) => each.sent);
+  return orNoMember(workflow.self.id, sent, () =>
+    workflow.actors.get(Vault, to).ask.arriveItems({ ...bySaver(workflow.self.id, saver), items }),
+  );
+}
+
+async function concludeAt(
+  { workflow }: Places,
+  from: string,
+  id: string,
+  arrived: readonly string[],
+): Promise<void> {
+  if (from !== workflow.self.id) {
+    await workflow.actors
+      .get(Vault, from)
+      .ask.concludeItems({ id, arrived: [...arrived], by: workflow.self.id });
+    return;
+  }
+  await workflow.turn({
+    reads: (view) => concludePlan(view, id, arrived),
+    turn: (turn, reads) => conclude(turn, id, arrived, reads, User.timers.concludeDeparture).length,
+  });
+}
+
+async function saveAt(
+  places: Places,
+  collection: string,
+  items: readonly ClientItem[],
+): Promise<readonly (Answer<Landed> | Landed)[]> {
+  const { workflow, own, ...saver } = places;
+  const landings: (Answer<Landed> | Landed)[] = [];
+  for (const batch of batchesOf(items, workflow.use(ItemSettings).turnLimits)) {
+    if (collection === workflow.self.id) landings.push(await own.save(batch));
+    else {
+      const ask = () =>
+        workflow.actors
+          .get(Vault, collection)
+          .ask.saveItems({ ...bySaver(workflow.self.id, saver), items: batch });
+      landings.push(await orNoMember(workflow.self.id, batch, ask));
+    }
+  }
+  return landings;
+}
+
+const bySaver = (by: string, { sessionUuid, request }: Pick<Places, 'sessionUuid' | 'request'>) => ({
+  by,
+  sessionUuid,
+  snjsVersion: request.snjs_version,
+  api: request.api,
+});
+
+/** Of a vault that does not exist nobody is a member. */
+async function orNoMember(
+  userUuid: string,
+  items: readonly ClientItem[],
+  ask: () => Promise<Answer<Landed>>,
+): Promise<Answer<Landed>> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof NotFoundError)) throw error;
+    const homeless = items.filter((sent) => sent.deleted === true);
+    const refused = items.filter((sent) => !homeless.includes(sent));
+    const conflicts = refused.map((sent) => notMember(sent, userUuid));
+    return { ok: { saved: [], conflicts, departed: [], elsewhere: [], homeless } };
+  }
+}
+
+interface Sought {
+  readonly lost: readonly ClientItem[];
+  readonly homeless: readonly ClientItem[];
+  /** What was found nowhere in the round before. */
+  readonly missing: ReadonlySet<string>;
+}
+
+interface Found {
+  readonly offered: Offered;
+  readonly conflicts: readonly Conflict[];
+  readonly missing: ReadonlySet<string>;
+}
+
+/**
+ * Where the items are that a collection does not have, as far as the user may look. What is `homeless` is deleted where it has
+ * come home to; of anybody else's he is not told. Nothing but stubs is left of what is gone; of what moves while it is looked
+ * for that may seem so once.
+ */
+async function locate({ workflow }: Places, { lost, homeless, missing }: Sought): Promise<Found> {
+  if (lost.length + homeless.length === 0) return { offered: new Map(), conflicts: [], missing: nothing };
+  const uuids = [...new Set([...lost, ...homeless].map(uuidOf))];
+  const { rows, vaults } = await workflow.turn({
+    reads: () => whereaboutsPlan(uuids),
+    turn: (turn, { first, moved }) => ({
+      rows: [...first.rows, ...moved.rows],
+      vaults: new Set(membershipsOf(turn).keys()),
+    }),
+  });
+  const homes = homesOf(rows);
+  const stubs = new Set(rows.map(({ uuid }) => uuid).filter((uuid) => !homes.has(uuid)));
+  const placed: (readonly [string, ClientItem])[] = [];
+  const conflicts: Conflict[] = [];
+  const self = workflow.self.id;
+  for (const sent of homeless) {
+    const home = homes.get(uuidOf(sent));
+    if (home?.collection === self) placed.push([self, { ...sent, shared_vault_uuid: null }]);
+    else conflicts.push(notMember(sent, self));
+  }
+  for (const sent of lost) {
+    const home = homes.get(uuidOf(sent));
+    const collection = home?.collection ?? targetOf({ userUuid: self }, sent);
+    const isGone = stubs.has(uuidOf(sent)) && missing.has(uuidOf(sent));
+    const isOwn = !isGone && (home === undefined || collection === self || vaults.has(collection));
+    if (isOwn) placed.push([collection, sent]);
+    else if (!isAbsent(sent.shared_vault_uuid) && home?.shared_vault_uuid === collection) {
+      conflicts.push(notMember(sent, self));
+    } else conflicts.push(refusal('uuid_conflict', sent, self));
+  }
+  return { offered: grouped(placed), conflicts, missing: stubs };
+}
+
+const nothing: ReadonlySet<string> = new Set();
+const uuidOf = ({ uuid }: ClientItem): string => String(uuid).toLowerCase();

@@ -1,0 +1,176 @@
+/**
+ * What a sync gives of the vaults that the user is a member of (docs/protocol/sync.md, "Items of vaults"): their committed
+ * rows, read under the condition that his member's row exists. His own actor's list of vaults only says where to look.
+ *
+ * A token has two marks for each vault: for its items, and for the vault itself. They carry the number of the membership, so
+ * that whoever was away begins anew. Without a mark a vault begins at 0, with its live items alone; after a token that says
+ * nothing to this server, with tombstones.
+ */
+import { type View, type VisitPlan, type VisitResult, visit } from '../../../runtime/command.ts';
+import { isAbsent } from '../../collection/incoming.ts';
+import { type ItemRow, item } from '../../collection/item.ts';
+import { givenColumns, type Page, pageItems } from '../../collection/retrieve.ts';
+import { ItemSettings } from '../../collection/settings.ts';
+import { isLegacy, isVaultExclusive, type SyncRequest } from '../../collection/sync-request.ts';
+import { noVaults, type Progress, type VaultPart } from '../../collection/sync-steps.ts';
+import { decodeToken, type Mark } from '../../collection/token.ts';
+import { membershipsMax } from '../../vault/bounds.ts';
+import { shownVault } from '../../vault/shown.ts';
+import { memberTable, vaultTable } from '../../vault/tables.ts';
+import { membershipsOf } from '../vaults/memberships.ts';
+
+export interface VaultReads {
+  readonly vaultItems: VisitResult<typeof item>;
+  readonly vaults: VisitResult<typeof vaultTable>;
+}
+type VaultPlans = {
+  readonly vaultItems: VisitPlan<typeof item>;
+  readonly vaults: VisitPlan<typeof vaultTable>;
+};
+
+/** Where the client stands in one vault. */
+interface Standing {
+  readonly vault: string;
+  readonly items: Mark;
+  readonly row: Mark;
+  readonly subset: 'live' | 'home';
+}
+
+const nothingOf = { owners: [], limit: 0, guard: { table: memberTable, member: '' } };
+const noPlans: VaultPlans = { vaultItems: visit(item, nothingOf), vaults: visit(vaultTable, nothingOf) };
+
+export function vaultPlans(view: View, request: SyncRequest): VaultPlans {
+  const standings = standingsOf(view, request);
+  if (standings.length === 0) return noPlans;
+  const wanted = wantedOf(request);
+  const guard = { table: memberTable, member: view.self.id };
+  return {
+    vaultItems: visit(item, {
+      guard,
+      owners: standings
+        .filter(({ vault }) => wanted === undefined || wanted.has(vault))
+        .map(({ vault, items, subset }) => ({ owner: vault, after: items.position, subset })),
+      limit: pageItems(request.limit),
+      budgetBytes: view.use(ItemSettings).transferLimitBytes,
+      columns: givenColumns,
+    }),
+    vaults: visit(vaultTable, {
+      guard,
+      owners: standings.map(({ vault, row }) => ({ owner: vault, after: row.position })),
+      limit: membershipsMax,
+    }),
+  };
+}
+
+export interface VaultPage extends VaultPart {
+  readonly rows: readonly ItemRow[];
+  readonly complete: boolean;
+}
+
+/** In the turn or the read that begins the sync. */
+export function vaultPage(
+  view: View,
+  request: SyncRequest,
+  { vaultItems, vaults }: VaultReads,
+  own: Page,
+): VaultPage {
+  if (vaults.owners.length === 0) return nothing;
+  const standings = standingsOf(view, request);
+  let items = pageItems(request.limit) - own.rows.length;
+  let bytes = view.use(ItemSettings).transferLimitBytes - sizeOf(own.rows);
+  let complete = own.complete;
+  const visited = new Map(vaultItems.owners.map((each) => [each.owner, each]));
+  const vaultRows = new Map(vaults.owners.map((each) => [each.owner, each]));
+  const rows: ItemRow[] = [];
+  const marks: Mark[] = [];
+  const shared: VaultPart['shared'][number][] = [];
+  for (const { vault, items: mark, row: rowMark } of standings) {
+    const shown = vaultRows.get(vault);
+    // Not a member any more.
+    if (shown === undefined) continue;
+    shared.push(...shown.rows.map(shownVault));
+    marks.push({ ...rowMark, position: shown.upTo });
+    const found = visited.get(vault);
+    let position = mark.position;
+    for (const row of found?.rows ?? []) {
+      if (!complete || items <= 0 || bytes <= 0) {
+        complete = false;
+        break;
+      }
+      rows.push(row);
+      position = row.position;
+      items -= 1;
+      bytes -= row.size ?? 0;
+    }
+    if (found !== undefined && !found.complete) complete = false;
+    marks.push({ ...mark, position });
+  }
+  return { rows, complete, marks, shared };
+}
+
+const nothing: VaultPage = { rows: [], complete: true, ...noVaults };
+
+const sizeOf = (rows: readonly ItemRow[]): number => rows.reduce((sum, { size }) => sum + (size ?? 0), 0);
+
+/** The page of the own collection goes on with that of the vaults. */
+export function withVaults(progress: Progress, { rows, complete, marks, shared }: VaultPage): Progress {
+  if (marks.length === 0) return progress;
+  const { page } = progress;
+  return {
+    ...progress,
+    page: { ...page, rows: newest([...page.rows, ...rows]), complete: page.complete && complete },
+    vaults: { marks, shared },
+  };
+}
+
+/** An item that moves has two rows for a moment, of which one is newer. */
+function newest(rows: readonly ItemRow[]): readonly ItemRow[] {
+  const byUuid = new Map<string, ItemRow>();
+  for (const row of rows) {
+    const known = byUuid.get(row.uuid);
+    if (known === undefined || known.updated_at_timestamp < row.updated_at_timestamp)
+      byUuid.set(row.uuid, row);
+  }
+  return rows.filter((row) => byUuid.get(row.uuid) === row);
+}
+
+/** Undefined: every vault's items are. */
+function wantedOf(request: SyncRequest): ReadonlySet<string> | undefined {
+  if (!isVaultExclusive(request)) return undefined;
+  return new Set((request.shared_vault_uuids ?? []).map((uuid) => uuid.toLowerCase()));
+}
+
+/** Old clients know nothing of vaults. */
+function standingsOf(view: View, request: SyncRequest): readonly Standing[] {
+  if (isLegacy(request)) return [];
+  const memberships = membershipsOf(view);
+  if (memberships.size === 0) return [];
+  const { generation } = view.use(ItemSettings);
+  const token = request.cursor_token || request.sync_token;
+  const known = token ? decodeToken(token) : undefined;
+  const isOurs = known?.some((mark) => mark.generation === generation) ?? false;
+  const marks = new Map(known?.map((mark) => [`${mark.collection} ${mark.generation}`, mark.position]));
+  return [...memberships].map(([vault, membership]) => {
+    const number = membership.toString(36);
+    const markOf = (of: string) => marks.get(`${vault} ${of}`);
+    const at = (of: string): Mark => ({ collection: vault, generation: of, position: markOf(of) ?? 0 });
+    const items = at(`${generation}_i${number}`);
+    // With a mark of 0 the client may have saved here, and what it saved may be deleted since.
+    const isNew = markOf(items.generation) === undefined && (isOurs || !token);
+    return { vault, items, row: at(`${generation}_v${number}`), subset: isNew ? 'live' : 'home' };
+  });
+}
+
+/**
+ * Whether the items of a request may be, or come to be, in vaults: one is named, or the client may have got them from one, as
+ * far as its token says.
+ */
+export function mayConcernVaults({ items, sync_token, cursor_token }: SyncRequest): boolean {
+  const sent = items ?? [];
+  if (sent.some(({ shared_vault_uuid: vault }) => !isAbsent(vault))) return true;
+  const marks = decodeToken(cursor_token || sync_token || '');
+  if (marks === undefined) return sent.some(({ updated_at_timestamp: version }) => version !== 0);
+  return marks.some(({ generation }) => vaultGeneration.test(generation));
+}
+
+const vaultGeneration = /_[iv][0-9a-z]+$/;

@@ -1,0 +1,167 @@
+/**
+ * The `vault` kind: one actor per shared vault, with its members, its invites and the collection of its items.
+ *
+ * Whom a command is `by` is vouched for by that user's own actor, which alone asks and has checked the session. All
+ * uuids come in lower case.
+ */
+import { z } from 'zod';
+import { contract } from '../../runtime/contract.ts';
+import { concludePayload } from '../collection/move/departures.ts';
+import {
+  arriveItemsFields,
+  concludeItemsFields,
+  landedSchema,
+  saveItemsFields,
+} from '../collection/move/wire.ts';
+import { listedSchema, revisionSchema } from '../collection/revisions/read.ts';
+import { revisionTimerShapes } from '../collection/revisions/timer-shapes.ts';
+import { movingFileSchema, ownerSchema } from '../files/move.ts';
+import {
+  byToken,
+  byTokenShapes,
+  fileJobShapes,
+  fileMoveTellShapes,
+  fileTimerShapes,
+} from '../files/shapes.ts';
+import { permissions, vaultInviteSchema } from '../inbox-entries.ts';
+import { answerSchema, refuse } from '../reply.ts';
+import { membersMax } from './bounds.ts';
+import { vaultEventSchema } from './events.ts';
+import { memberSchema, vaultSchema } from './shown.ts';
+
+/** To whoever is not a member, in the same words whether there is such a vault or not. */
+export const noSuchVault = refuse(400, 'There is no such shared vault, or you are not a member of it.');
+/** To whoever it is not to or by: likewise. */
+export const noSuchInvite = refuse(400, 'There is no such invite, or it is not yours.');
+export const notTheOwner = refuse(400, 'Only the owner of the shared vault may do this.');
+
+const by = z.string();
+const byMember = z.object({ by });
+const ofUser = z.object({ by, userUuid: z.string() });
+const ofInvite = z.object({ by, inviteUuid: z.string() });
+const done = answerSchema(z.object({}));
+const inviteAnswer = answerSchema(z.object({ invite: vaultInviteSchema }));
+/** The membership that the caller has begun, or ended. */
+const membershipAnswer = answerSchema(z.object({ membership: z.number() }));
+
+export { type VaultItemsChanged, vaultEventSchema } from './events.ts';
+
+/** As many as one question may name. */
+export const subscribersMax = membersMax;
+
+/** Refusals: 400 throughout. */
+export const Vault = contract({
+  name: 'vault',
+  event: vaultEventSchema,
+  commands: {
+    /** Of a vault that does not exist yet: its id follows from the call that makes it. */
+    create: {
+      request: byMember,
+      reply: answerSchema(
+        z.object({ sharedVault: vaultSchema, sharedVaultUser: memberSchema, membership: z.number() }),
+      ),
+    },
+    /** By its owner: it ends for everybody with this commit. */
+    end: { request: byMember, reply: membershipAnswer },
+    members: { request: byMember, reply: answerSchema(z.object({ users: z.array(memberSchema) })) },
+    /** By its owner, or by a member who leaves. */
+    removeMember: { request: ofUser, reply: membershipAnswer },
+    /** By an admin. */
+    designateSurvivor: { request: ofUser, reply: done },
+    /** By its owner. One that the user has not answered is replaced. */
+    invite: {
+      request: z.object({
+        by,
+        recipientUuid: z.string(),
+        encryptedMessage: z.string(),
+        permission: z.enum(permissions),
+      }),
+      reply: inviteAnswer,
+    },
+    /** By who has sent it. */
+    changeInvite: {
+      request: z.object({
+        by,
+        inviteUuid: z.string(),
+        encryptedMessage: z.string(),
+        permission: z.enum(permissions).optional(),
+      }),
+      reply: inviteAnswer,
+    },
+    /** By the invitee; again by who is a member already. */
+    acceptInvite: { request: ofInvite, reply: membershipAnswer },
+    /** By the invitee or the sender. */
+    endInvite: { request: ofInvite, reply: done },
+    /** Those that the member has sent. None to others. */
+    sentInvites: { request: byMember, reply: z.object({ invites: z.array(vaultInviteSchema) }) },
+    /** All that the member has sent. */
+    cancelInvites: { request: byMember, reply: z.object({}) },
+
+    /**
+     * By a gateway that has sockets of these users: which of them are members at this moment, with the numbers of their
+     * memberships. If any is, the gateway is subscribed to this vault from then on.
+     */
+    subscribe: {
+      request: z.object({ gateway: z.string(), users: z.array(z.string()).max(subscribersMax).readonly() }),
+      reply: z.object({
+        memberships: z.record(z.string(), z.number()),
+        /** The incarnation of the host that events will come from; undefined where none will. */
+        host: z.string().optional(),
+      }),
+    },
+
+    // --- items, by members (docs/protocol/sync.md, "Items of vaults") -----------------------------------------
+
+    saveItems: { request: saveItemsFields, reply: landedSchema },
+    /** They come from another collection, where they have departed. */
+    arriveItems: { request: arriveItemsFields, reply: landedSchema },
+    /** What has departed from here, and which of it has arrived. */
+    concludeItems: { request: concludeItemsFields, reply: z.object({}) },
+    /** Nothing of what he may not read. */
+    listRevisions: {
+      request: z.object({ by, itemUuid: z.string() }),
+      reply: z.object({ revisions: z.array(listedSchema).readonly() }),
+    },
+    getRevision: {
+      request: z.object({ by, itemUuid: z.string(), id: z.string() }),
+      reply: z.object({ revision: revisionSchema.nullable() }),
+    },
+
+    // --- files, by members (docs/protocol/files.md, "Files of shared vaults") ---------------------------------
+
+    /** Whether the member may have a token. Only to say so early: each use of it is looked at by itself. */
+    mayUseFiles: { request: z.object({ by, writes: z.boolean() }), reply: done },
+    ...byTokenShapes,
+    /** See `actors/files/move.ts`. */
+    departFile: byToken(
+      { to: ownerSchema },
+      z.union([
+        z.object({ file: movingFileSchema, fromOwnerUuid: z.string() }),
+        z.object({ isOver: z.literal(true) }),
+      ]),
+    ),
+    /** `fromOwnerUuid`: in whose quota it has counted so far. */
+    arriveFile: byToken({ file: movingFileSchema, fromOwnerUuid: z.string() }, z.object({})),
+    /** Whether it has moved by this. */
+    concludeFile: byToken({ arrived: z.boolean() }, z.object({ moved: z.boolean() })),
+  },
+  tells: {
+    /** By a user whose account is deleted. */
+    userGone: z.null(),
+    ...fileMoveTellShapes,
+  },
+  timers: {
+    concludeDeparture: concludePayload,
+    ...revisionTimerShapes,
+    ...fileTimerShapes,
+    /** The next of the files of a vault that has ended. */
+    eraseFiles: z.null(),
+    /** It has ended a while ago. */
+    vanish: z.null(),
+  },
+  jobs: {
+    ...fileJobShapes,
+    /** It has ended: its items go home. */
+    sendHome: z.null(),
+  },
+});

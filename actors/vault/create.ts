@@ -1,0 +1,42 @@
+/** How a vault begins: who makes it owns it, and is its first member. */
+import { command, type Turn } from '../../runtime/command.ts';
+import { noSuchVault, Vault } from './contract.ts';
+import { nextMoment } from './moment.ts';
+import { admit, notify, rosterFor, rosterPlan } from './roster.ts';
+import { shownMember, shownVault } from './shown.ts';
+import { standingSlice } from './standing.ts';
+import { type MemberRow, type VaultRow, vaultTable } from './tables.ts';
+
+export const create = command({
+  ...Vault.commands.create,
+  creates: true,
+  reads: rosterPlan,
+  turn: (turn, { by }, reads) => {
+    if (turn.get(standingSlice) === 'none') return created(...begin(turn, by));
+    // The call is repeated. The vault may have ended since.
+    const roster = rosterFor(turn, by, reads);
+    return roster?.isOwner ? created(roster.vault, roster.asker) : noSuchVault;
+  },
+});
+
+function begin(turn: Turn, by: string): [VaultRow, MemberRow] {
+  const moment = nextMoment(turn);
+  const { position, micros } = moment;
+  const vault: VaultRow = {
+    ...{ vault: turn.self.id, position, owner_uuid: by, survivor_uuid: null, file_bytes: 0 },
+    ...{ created_at: micros, updated_at: micros },
+  };
+  turn.set(standingSlice, 'open');
+  turn.put(vaultTable, vault);
+  const member = admit(turn, by, 'admin', moment);
+  notify(turn, [member], 'user_added_to_shared_vault', position);
+  return [vault, member];
+}
+
+const created = (vault: VaultRow, member: MemberRow) => ({
+  ok: {
+    sharedVault: shownVault(vault),
+    sharedVaultUser: shownMember(member, vault),
+    membership: member.membership,
+  },
+});

@@ -1,0 +1,40 @@
+/**
+ * What a member may do with the files of a vault, by the rows of this moment: whoever is removed has access to none from that
+ * commit on, whatever tokens he has. That his session lives his own actor has said, which alone asks.
+ */
+import { type KeysResult, keys, type View } from '../../../runtime/command.ts';
+import { isVoid } from '../../files/spent.ts';
+import type { ValetClaims } from '../../identity/valet-tokens.ts';
+import { type Refused, refuse } from '../../reply.ts';
+import { memberKey, vaultKey } from '../roster.ts';
+import { memberTable, vaultTable } from '../tables.ts';
+
+export const invalidToken = refuse(403, 'This valet token is not valid any more.', 'invalid-auth');
+export const onlyReads = refuse(400, 'You may only read in this shared vault.');
+
+export const accessPlan = (view: View, by: string) => ({
+  vaults: keys(vaultTable, [vaultKey(view)]),
+  member: keys(memberTable, [memberKey(view, by)]),
+});
+interface Reads {
+  readonly vaults: KeysResult<typeof vaultTable>;
+  readonly member: KeysResult<typeof memberTable>;
+}
+
+/** The vault, and the row of who asks; undefined for who is no member. */
+export function accessOf(view: Pick<View, 'self'>, by: string, { vaults, member }: Reads) {
+  const vault = vaults.get(vaultKey(view));
+  const asker = member.get(memberKey(view, by));
+  return vault && asker && { vault, mayWrite: asker.permission !== 'read' };
+}
+
+/** Undefined: the token allows it. Whether it is spent is another question. */
+export function refusalOf(
+  view: View,
+  claims: ValetClaims,
+  asker: { readonly mayWrite: boolean } | undefined,
+): Refused | undefined {
+  const isForHere = claims.sharedVaultUuid === view.self.id || claims.move?.targetVaultUuid === view.self.id;
+  if (!isForHere || asker === undefined || isVoid(view, claims)) return invalidToken;
+  return claims.operation === 'read' || asker.mayWrite ? undefined : invalidToken;
+}

@@ -1,0 +1,115 @@
+/** A vault as the source or the target of a file that moves (`actors/files/move.ts`). */
+import { command, keys, type Turn, tell, timer, type View, workflow } from '../../../runtime/command.ts';
+import { head } from '../../collection/head.ts';
+import { refusalByGarbage } from '../../files/garbage.ts';
+import {
+  arrivalPlan,
+  arriveFile,
+  concludeFile,
+  concludePlan,
+  departFile,
+  forgetArrival,
+} from '../../files/move.ts';
+import { file } from '../../files/tables.ts';
+import { type Answer, answerOf, isRefused } from '../../reply.ts';
+import { User } from '../../user/contract.ts';
+import { Vault } from '../contract.ts';
+import { notify, rosterFor, rosterOf, rosterPlan } from '../roster.ts';
+import { accessOf, accessPlan, invalidToken, refusalOf } from './access.ts';
+import { releaseAt, vaultFiles } from './own-files.ts';
+import { fileKey, holdAt, ownerChanged, writing } from './uploads.ts';
+
+const { concludeFileMove } = Vault.timers;
+
+const depart = command({
+  ...Vault.commands.departFile,
+  reads: (view, asked) => ({
+    ...accessPlan(view, asked.claims.userUuid),
+    files: keys(file, [fileKey(view, asked)]),
+  }),
+  turn: (turn, asked, { files, ...reads }) => {
+    const { claims, to } = asked;
+    const access = accessOf(turn, claims.userUuid, reads);
+    const refused = refusalOf(turn, claims, access);
+    if (refused !== undefined || access === undefined) return refused ?? invalidToken;
+    const departed = departFile(turn, claims, files.get(fileKey(turn, asked)), to, concludeFileMove);
+    if (isRefused(departed)) return departed;
+    return { ok: 'file' in departed ? { ...departed, fromOwnerUuid: access.vault.owner_uuid } : departed };
+  },
+});
+
+/** Where it has counted for the same owner so far, there is room for it. */
+const arrive = workflow({
+  ...Vault.commands.arriveFile,
+  run: async (steps, { claims, file: moving, fromOwnerUuid }): Promise<Answer<Record<string, never>>> => {
+    const first = await steps.turn(writing(claims, (_turn, vault) => ({ ownerUuid: vault.owner_uuid })));
+    if (isRefused(first)) return first;
+    const { ownerUuid } = first;
+    const held = { holdUuid: claims.id, bytes: moving.bytes };
+    if (ownerUuid !== fromOwnerUuid) {
+      const refused = await holdAt(steps, ownerUuid, held);
+      if (refused !== undefined) return refused;
+    }
+    return steps.turn({
+      reads: (view) => ({ ...rosterPlan(view), ...arrivalPlan(view, moving) }),
+      turn: (turn, reads) => {
+        const roster = rosterFor(turn, claims.userUuid, reads);
+        const asker = roster && { mayWrite: roster.asker.permission !== 'read' };
+        const refused = roster === undefined ? invalidToken : refusalOf(turn, claims, asker);
+        const changed =
+          roster !== undefined && roster.vault.owner_uuid !== ownerUuid ? ownerChanged : undefined;
+        const garbage = () => refusalByGarbage(turn, vaultFiles(turn));
+        const arrived = refused ?? changed ?? arriveFile(turn, moving, reads, garbage);
+        if (arrived !== 'arrived' || roster === undefined) {
+          if (ownerUuid !== fromOwnerUuid) releaseAt(turn, ownerUuid, claims.id);
+          return answerOf(arrived === 'was here' || arrived === 'arrived' ? {} : arrived);
+        }
+        vaultFiles(turn, roster.vault).quota.grow(moving.bytes, claims.id);
+        notify(turn, roster.members, 'shared_vault_file_uploaded', turn.get(head).position);
+        return { ok: {} };
+      },
+    });
+  },
+});
+
+const plansToConclude = (view: View, id: string) => ({ ...rosterPlan(view), ...concludePlan(view, id) });
+type Reads = Parameters<typeof rosterOf>[1] & Pick<Parameters<typeof concludeFile>[1], 'files'>;
+
+/** The vault may have ended meanwhile. */
+function conclude(turn: Turn, id: string, arrived: boolean, { files, ...reads }: Reads): boolean {
+  const roster = rosterOf(turn, reads);
+  const owner = vaultFiles(turn, roster?.vault);
+  const moved = concludeFile(turn, { id, arrived, files, owner, timer: concludeFileMove });
+  if (moved === undefined) return false;
+  const { to, uploadUuid } = moved;
+  if (to.kind === 'user') turn.tell(User, to.uuid).fileMoved({ uploadUuid });
+  else turn.tell(Vault, to.uuid).fileMoved({ uploadUuid });
+  notify(turn, roster?.members ?? [], 'shared_vault_file_removed', turn.get(head).position);
+  return true;
+}
+
+export const moveCommands = {
+  departFile: depart,
+  arriveFile: arrive,
+  concludeFile: command({
+    ...Vault.commands.concludeFile,
+    reads: (view, { claims }) => plansToConclude(view, claims.id),
+    turn: (turn, { claims, arrived }, reads) => ({
+      ok: { moved: conclude(turn, claims.id, arrived, reads) },
+    }),
+  }),
+};
+
+export const concludeFileMoveTimer = timer({
+  ...concludeFileMove,
+  missed: 'fire-once',
+  reads: (view, { id }) => plansToConclude(view, id),
+  turn: (turn, { id }, reads) => {
+    conclude(turn, id, false, reads);
+  },
+});
+
+export const fileMovedTell = tell({
+  ...Vault.tells.fileMoved,
+  turn: (turn, { uploadUuid }) => forgetArrival(turn, uploadUuid),
+});

@@ -1,0 +1,71 @@
+/**
+ * A vault as an owner of files. They count in the quota of the user who owns the vault, at whose actor room is made before an upload
+ * holds anything:
+ *
+ *     vault                                    its owner
+ *     an upload is to hold more
+ *                -- holdForVault -->           counts from here on, if there is room
+ *     noted as granted; the upload goes on
+ *     closed or ended, in one commit:
+ *                ~~ vaultFiles ~~>             holds nothing any more; the total of the vault's files counts
+ *
+ * An upload never holds more than was granted to it. The row of the vault has the total, and changes in the commit that
+ * changes the files; its `updated_at` does not.
+ */
+import { z } from 'zod';
+import type { Turn } from '../../../runtime/command.ts';
+import { sliceMap } from '../../../runtime/slice.ts';
+import type { Duties } from '../../files/ledger.ts';
+import type { Owner } from '../../files/owner.ts';
+import type { Quota } from '../../files/quota.ts';
+import { FileSettings } from '../../files/settings.ts';
+import { uploadsMax } from '../../files/uploads.ts';
+import { User } from '../../user/contract.ts';
+import { Vault } from '../contract.ts';
+import { nextMoment } from '../moment.ts';
+import { type VaultRow, vaultTable } from '../tables.ts';
+
+export const duties: Duties = { tend: Vault.timers.tendFiles, remove: Vault.jobs.removeBlobs };
+
+/** By the uuid of the upload. */
+export const grantMap = sliceMap<{ readonly bytes: number; readonly ownerUuid: string }>({
+  family: 'upload-grant',
+  format: 1,
+  entriesMax: uploadsMax + 1,
+  schema: z.object({ bytes: z.number(), ownerUuid: z.string() }),
+});
+
+/** Without the row of the vault, files can only go. */
+export function vaultFiles(turn: Turn, vault?: VaultRow): Owner {
+  const { fileBytesMax, accountBytesMax } = turn.use(FileSettings);
+  const garbageBytesMax = accountBytesMax === 0 ? Number.POSITIVE_INFINITY : accountBytesMax;
+  return { duties, quota: quotaOf(turn, vault), fileBytesMax, garbageBytesMax };
+}
+
+function quotaOf(turn: Turn, vault: VaultRow | undefined): Quota {
+  return {
+    hasRoom: ({ uploadUuid, bytes }) => bytes <= (turn.entry(grantMap, uploadUuid)?.bytes ?? 0),
+    grow: (byBytes, closed) => {
+      if (closed !== undefined) turn.removeEntry(grantMap, closed);
+      if (vault !== undefined) countBytes(turn, vault, byBytes, closed === undefined ? [] : [closed]);
+    },
+    release: (uploadUuid) => {
+      const grant = turn.entry(grantMap, uploadUuid);
+      if (grant === undefined) return;
+      turn.removeEntry(grantMap, uploadUuid);
+      releaseAt(turn, grant.ownerUuid, uploadUuid);
+    },
+  };
+}
+
+export function releaseAt(turn: Turn, ownerUuid: string, holdUuid: string): void {
+  turn.tell(User, ownerUuid).vaultFiles({ bytes: null, ended: [holdUuid] });
+}
+
+/** At most once in a turn: it is the row as the turn has read it. */
+export function countBytes(turn: Turn, vault: VaultRow, byBytes: number, ended: readonly string[]): void {
+  const { position } = nextMoment(turn);
+  const used = vault.file_bytes + byBytes;
+  turn.put(vaultTable, { ...vault, file_bytes: used, position });
+  turn.tell(User, vault.owner_uuid).vaultFiles({ bytes: { used, at: position }, ended });
+}

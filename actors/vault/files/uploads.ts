@@ -1,0 +1,219 @@
+/** Uploads into a vault: what members do is as in an account (`actors/files/uploads.ts`), once its owner has made room. */
+import { command, keys, type Turn, type View, type Workflow, workflow } from '../../../runtime/command.ts';
+import { NotFoundError } from '../../../runtime/errors.ts';
+import { head } from '../../collection/head.ts';
+import { chunkBytesMax } from '../../files/layout.ts';
+import { noSpace } from '../../files/quota.ts';
+import { spend, spentOn } from '../../files/spent.ts';
+import { file } from '../../files/tables.ts';
+import {
+  abandonChunk,
+  abandonPlan,
+  beginChunk,
+  closeUpload,
+  finishChunk,
+  heldWith,
+  isChunkNumber,
+  openUpload,
+  refusalToOpen,
+  uploadAgeMs,
+  usuallyHeld,
+} from '../../files/uploads.ts';
+import { haveWatched } from '../../files/watched.ts';
+import type { ValetClaims } from '../../identity/valet-tokens.ts';
+import { type Answer, answerOf, isRefused, type Refused, refuse } from '../../reply.ts';
+import { User } from '../../user/contract.ts';
+import { Vault } from '../contract.ts';
+import { notify, rosterFor, rosterPlan } from '../roster.ts';
+import type { VaultRow } from '../tables.ts';
+import { accessOf, accessPlan, invalidToken, refusalOf } from './access.ts';
+import { grantMap, releaseAt, vaultFiles } from './own-files.ts';
+
+/** After the end of an upload: what nobody has told of then counts no more. */
+const graceMs = 3_600_000;
+
+const wrongChunk = refuse(400, 'That is not a chunk of a file.');
+export const ownerChanged: Refused = {
+  refused: { status: 503, message: 'The shared vault changes hands. Please try again.', retryAfterMs: 1_000 },
+};
+
+interface ByToken {
+  readonly claims: ValetClaims;
+}
+
+/** A turn of a member who may write, by a token that is not spent. */
+export const writing = <R>(claims: ValetClaims, run: (turn: Turn, vault: VaultRow) => R | Refused) => ({
+  reads: (view: View) => accessPlan(view, claims.userUuid),
+  turn: (turn: Turn, reads: Parameters<typeof accessOf>[2]): R | Refused => {
+    const access = accessOf(turn, claims.userUuid, reads);
+    const refused = refusalOf(turn, claims, access);
+    if (refused !== undefined || access === undefined) return refused ?? invalidToken;
+    return spentOn(turn, claims) === undefined ? run(turn, access.vault) : invalidToken;
+  },
+});
+
+interface Held {
+  readonly holdUuid: string;
+  /** The member who uploads; nobody for what moves, whose bytes are there. */
+  readonly by?: string;
+  readonly bytes: number;
+  /** The upload whose place it takes. */
+  readonly instead?: string;
+}
+
+/** Has the owner make room for what an upload, or a file that comes, holds all in all. */
+export async function holdAt(
+  { actors, nowMs }: Pick<Workflow, 'actors' | 'nowMs'>,
+  ownerUuid: string,
+  held: Held,
+): Promise<Refused | undefined> {
+  const endsAtMs = nowMs + uploadAgeMs + graceMs;
+  try {
+    const { ask } = actors.get(User, ownerUuid);
+    const answer = await ask.holdForVault({ endsAtMs, ...held });
+    return isRefused(answer) ? answer : undefined;
+  } catch (error) {
+    if (error instanceof NotFoundError) return noSpace;
+    throw error;
+  }
+}
+
+/** The last turn of an upload that holds more than before. What it does not take is given back. */
+const granted = <Ok>(
+  claims: ValetClaims,
+  ownerUuid: string,
+  { holdUuid, bytes }: Held,
+  run: (turn: Turn, vault: VaultRow) => Ok | Refused,
+) => {
+  const before = writing<Ok>(claims, (turn, vault) => {
+    if (vault.owner_uuid !== ownerUuid) return ownerChanged;
+    const most = Math.max(bytes, turn.entry(grantMap, holdUuid)?.bytes ?? 0);
+    turn.setEntry(grantMap, holdUuid, { bytes: most, ownerUuid });
+    return run(turn, vault);
+  });
+  return {
+    reads: before.reads,
+    turn: (turn: Turn, reads: Parameters<typeof accessOf>[2]): Ok | Refused => {
+      const answer = before.turn(turn, reads);
+      if (!isRefused(answer) || heldWith(turn, { ...claims, bytes: 0 })?.uploadUuid === holdUuid)
+        return answer;
+      turn.removeEntry(grantMap, holdUuid);
+      releaseAt(turn, ownerUuid, holdUuid);
+      return answer;
+    },
+  };
+};
+
+const open = workflow({
+  ...Vault.commands.openUpload,
+  run: async (steps, { claims, uploadUuid }): Promise<Answer<Record<never, never>>> => {
+    const first = await steps.turn(
+      writing(claims, (turn, vault) => {
+        const earlier = heldWith(turn, { ...claims, bytes: 0 })?.uploadUuid;
+        return (
+          refusalToOpen(turn, vaultFiles(turn, vault), claims) ?? { ownerUuid: vault.owner_uuid, earlier }
+        );
+      }),
+    );
+    if (isRefused(first)) return first;
+    const { earlier } = first;
+    if (earlier === uploadUuid) return { ok: {} };
+    const bytes = usuallyHeld(claims.unencryptedBytes);
+    const by = claims.userUuid;
+    const held = { holdUuid: uploadUuid, by, bytes, ...(earlier !== undefined && { instead: earlier }) };
+    const refused = await holdAt(steps, first.ownerUuid, held);
+    if (refused !== undefined) return refused;
+    const opened = await steps.turn(
+      granted(claims, first.ownerUuid, held, (turn, vault) => {
+        haveWatched(turn);
+        return openUpload(turn, vaultFiles(turn, vault), { ...claims, uploadUuid });
+      }),
+    );
+    return answerOf(opened);
+  },
+});
+
+const begin = workflow({
+  ...Vault.commands.beginChunk,
+  run: async (steps, { claims, ...chunk }) => {
+    const isOne = isChunkNumber(chunk.number) && chunk.bytes > 0 && chunk.bytes <= chunkBytesMax;
+    if (!isOne) return wrongChunk;
+    const { remoteIdentifier } = claims;
+    const run = (turn: Turn, vault: VaultRow) =>
+      beginChunk(turn, vaultFiles(turn, vault), { remoteIdentifier, ...chunk });
+    const first = await steps.turn(
+      writing(claims, (turn, vault) => {
+        const held = heldWith(turn, { remoteIdentifier, bytes: chunk.bytes });
+        const isGranted =
+          held === undefined || held.bytes <= (turn.entry(grantMap, held.uploadUuid)?.bytes ?? 0);
+        if (isGranted) return { begun: run(turn, vault) };
+        return {
+          lacks: { holdUuid: held.uploadUuid, by: claims.userUuid, bytes: held.bytes },
+          ownerUuid: vault.owner_uuid,
+        };
+      }),
+    );
+    if (isRefused(first)) return first;
+    if ('begun' in first) return answerOf(first.begun);
+    const refused = await holdAt(steps, first.ownerUuid, first.lacks);
+    if (refused !== undefined) return refused;
+    return answerOf(await steps.turn(granted(claims, first.ownerUuid, first.lacks, run)));
+  },
+});
+
+const finish = workflow({
+  ...Vault.commands.finishChunk,
+  run: async (steps, { claims, ...stored }) => {
+    const { remoteIdentifier } = claims;
+    const run = (turn: Turn, vault: VaultRow) =>
+      finishChunk(turn, vaultFiles(turn, vault), { remoteIdentifier, ...stored });
+    return answerOf(await steps.turn(writing(claims, run)));
+  },
+});
+
+/** Whoever began it may: nothing is gained by it. */
+const abandon = command({
+  ...Vault.commands.abandonChunk,
+  reads: (view, { claims: { remoteIdentifier }, uploadUuid }) =>
+    abandonPlan(view, { remoteIdentifier, uploadUuid }),
+  turn: (turn, { claims: { remoteIdentifier }, ...abandoned }, reads) =>
+    answerOf(abandonChunk(turn, vaultFiles(turn), { remoteIdentifier, ...abandoned }, reads)),
+});
+
+export const fileKey = ({ self }: Pick<View, 'self'>, { claims }: ByToken) => ({
+  owner_uuid: self.id,
+  remote_identifier: claims.remoteIdentifier,
+});
+
+/** Everybody is told, so all members are read. */
+export const changePlan = (view: View, asked: ByToken) => ({
+  ...rosterPlan(view),
+  files: keys(file, [fileKey(view, asked)]),
+});
+
+const close = command({
+  ...Vault.commands.closeUpload,
+  reads: changePlan,
+  turn: (turn, asked, { files, ...reads }) => {
+    const { claims } = asked;
+    const roster = rosterFor(turn, claims.userUuid, reads);
+    const refused = refusalOf(turn, claims, roster && { mayWrite: roster.asker.permission !== 'read' });
+    if (refused !== undefined || roster === undefined) return refused ?? invalidToken;
+    const spent = spentOn(turn, claims);
+    if (spent !== undefined) return answerOf(spent.on === 'close' ? {} : invalidToken);
+    const replaced = files.get(fileKey(turn, asked));
+    const closed = closeUpload(turn, vaultFiles(turn, roster.vault), claims.remoteIdentifier, replaced);
+    if (isRefused(closed)) return closed;
+    spend(turn, claims, 'close');
+    notify(turn, roster.members, 'shared_vault_file_uploaded', turn.get(head).position);
+    return answerOf(closed);
+  },
+});
+
+export const uploadCommands = {
+  openUpload: open,
+  beginChunk: begin,
+  finishChunk: finish,
+  abandonChunk: abandon,
+  closeUpload: close,
+};

@@ -1,0 +1,30 @@
+/**
+ * Whose the items of a vault are whose owner's account was deleted: what a survivor takes over is his, whoever's name
+ * an item still bears. So a survivor takes over in one commit, however many items there are; each says so itself once it
+ * is saved again.
+ */
+import { z } from 'zod';
+import type { Turn, View } from '../../runtime/command.ts';
+import { sliceMap } from '../../runtime/slice.ts';
+
+const heirsMax = 200;
+
+/** By the uuid of who was deleted: who has their items now. */
+export const heirMap = sliceMap<string>({
+  family: 'heir',
+  format: 1,
+  entriesMax: heirsMax,
+  schema: z.string(),
+});
+
+/** To be asked wherever it matters whose an item of the vault is. */
+export const heirOf = (view: View, ownerUuid: string): string => view.entry(heirMap, ownerUuid) ?? ownerUuid;
+
+/** False where it has been handed on more often than anybody does. */
+export function inherit(turn: Turn, fromUuid: string, toUuid: string): boolean {
+  const heirs = [...turn.entries(heirMap)];
+  if (heirs.length >= heirsMax) return false;
+  for (const [owner, heir] of heirs) if (heir === fromUuid) turn.setEntry(heirMap, owner, toUuid);
+  turn.setEntry(heirMap, fromUuid, toUuid);
+  return true;
+}

@@ -1,0 +1,201 @@
+/**
+ * Invites to a vault. There is one at most for each user, and the vault alone decides about it:
+ *
+ *     none      invited by the owner -> pending
+ *     pending   invited again -> pending, under a new uuid; the old one counts no more
+ *               accepted by the invitee -> a member
+ *               declined by the invitee, cancelled by the sender, or the vault or its owner is gone -> none
+ *
+ * The invitee has a copy (`actors/user/inbox/invites.ts`), told in the commit of each change. Whether there is such a
+ * user makes no difference to what the sender is answered.
+ */
+import {
+  command,
+  keys,
+  type RangeResult,
+  range,
+  sharedRead,
+  type Turn,
+  type View,
+} from '../../runtime/command.ts';
+import { head } from '../collection/head.ts';
+import type { Permission } from '../inbox-entries.ts';
+import { refuse } from '../reply.ts';
+import { User } from '../user/contract.ts';
+import { invitesMax } from './bounds.ts';
+import { noSuchInvite, noSuchVault, notTheOwner, Vault } from './contract.ts';
+import { nextMoment } from './moment.ts';
+import { admit, memberIn, notify, rosterFor, rosterOf, rosterPlan } from './roster.ts';
+import { VaultSettings } from './settings.ts';
+import { shownInvite } from './shown.ts';
+import { type InviteRow, inviteTable } from './tables.ts';
+
+const isMember = refuse(400, 'This user is a member of the shared vault already.');
+const tooManyInvites = refuse(
+  400,
+  'There are as many invites to this shared vault as there can be. Please cancel some first.',
+);
+const full = refuse(400, 'This shared vault has as many members as it can have.');
+
+const inviteKey = ({ self }: Pick<View, 'self'>, invitee: string) => ({ vault: self.id, invitee });
+
+const invitePlan = (view: View, invitee: string) => ({
+  invite: keys(inviteTable, [inviteKey(view, invitee)]),
+});
+
+/** All that are pending, without what they say. */
+export const pendingPlan = (view: View) => ({
+  pending: range(inviteTable, {
+    ...everything(view),
+    columns: ['invitee', 'uuid', 'sender_uuid'],
+  }),
+});
+
+const everything = (view: View) => ({ after: 0, through: view.get(head).position, limit: invitesMax });
+
+/** What stays of an invite that is changed. */
+const withoutMessage = [
+  'invitee',
+  'uuid',
+  'sender_uuid',
+  'permission',
+  'created_at',
+] as const satisfies readonly (keyof InviteRow)[];
+
+type Pending = Pick<InviteRow, 'invitee' | 'uuid' | 'sender_uuid'>;
+
+const invite = command({
+  ...Vault.commands.invite,
+  repeat: 'recorded',
+  reads: (view, { recipientUuid }) => ({
+    ...rosterPlan(view),
+    ...pendingPlan(view),
+    ...invitePlan(view, recipientUuid),
+  }),
+  turn: (turn, { by, recipientUuid, ...given }, { invite, pending, ...reads }) => {
+    const roster = rosterFor(turn, by, reads);
+    if (roster === undefined) return noSuchVault;
+    if (!roster.isOwner) return notTheOwner;
+    if (memberIn(roster, recipientUuid) !== undefined) return isMember;
+    const before = invite.get(inviteKey(turn, recipientUuid));
+    const isFull = pending.rows.length >= turn.use(VaultSettings).invitesMax;
+    if (before === undefined && isFull) return tooManyInvites;
+    const { position, micros } = nextMoment(turn);
+    const row = said(given, {
+      ...{ vault: turn.self.id, invitee: recipientUuid, uuid: turn.random.uuid(), sender_uuid: by },
+      ...{ position, created_at: micros, updated_at: micros },
+    });
+    turn.put(inviteTable, row);
+    const user = turn.tell(User, recipientUuid);
+    user.invited({ invite: shownInvite(row), isNew: true });
+    if (before === undefined) user.mailVaultInvite({ inviteUuid: row.uuid });
+    return { ok: { invite: shownInvite(row) } };
+  },
+});
+
+/** To an invite of that uuid that the user has sent. */
+const sentBy = (by: string, inviteUuid: string) => (each: Pending) =>
+  each.uuid === inviteUuid && each.sender_uuid === by;
+
+const changeInvite = command({
+  ...Vault.commands.changeInvite,
+  reads: (view) => ({ invites: range(inviteTable, { ...everything(view), columns: withoutMessage }) }),
+  turn: (turn, { by, inviteUuid, ...given }, { invites }) => {
+    const before = invites.rows.find(sentBy(by, inviteUuid));
+    if (before === undefined) return noSuchInvite;
+    const { position, micros } = nextMoment(turn);
+    const permission = given.permission ?? (before.permission as Permission);
+    const row = said({ ...given, permission }, { ...before, position, updated_at: micros });
+    turn.put(inviteTable, row);
+    turn.tell(User, row.invitee).invited({ invite: shownInvite(row), isNew: false });
+    return { ok: { invite: shownInvite(row) } };
+  },
+});
+
+function said(
+  { encryptedMessage, permission }: { readonly encryptedMessage: string; readonly permission: Permission },
+  rest: Omit<InviteRow, 'encrypted_message' | 'permission' | 'bytes'>,
+): InviteRow {
+  return {
+    ...{ ...rest, permission, encrypted_message: encryptedMessage },
+    bytes: Buffer.byteLength(encryptedMessage),
+  };
+}
+
+const acceptInvite = command({
+  ...Vault.commands.acceptInvite,
+  reads: (view, { by }) => ({ ...rosterPlan(view), ...invitePlan(view, by) }),
+  turn: (turn, { by, inviteUuid }, { invite, ...reads }) => {
+    const roster = rosterOf(turn, reads);
+    const member = roster && memberIn(roster, by);
+    if (member !== undefined) return { ok: { membership: member.membership } };
+    const accepted = invite.get(inviteKey(turn, by));
+    if (roster === undefined || accepted?.uuid !== inviteUuid) return noSuchInvite;
+    if (roster.members.length >= turn.use(VaultSettings).membersMax) return full;
+    forget(turn, accepted);
+    const moment = nextMoment(turn);
+    const joined = admit(turn, by, accepted.permission as Permission, moment);
+    notify(turn, [...roster.members, joined], 'user_added_to_shared_vault', moment.position);
+    return { ok: { membership: joined.membership } };
+  },
+});
+
+const endInvite = command({
+  ...Vault.commands.endInvite,
+  repeat: 'recorded',
+  reads: pendingPlan,
+  turn: (turn, { by, inviteUuid }, { pending }) => {
+    const isTheirs = (each: Pending) => each.invitee === by || each.sender_uuid === by;
+    const ended = pending.rows.find((each) => each.uuid === inviteUuid && isTheirs(each));
+    if (ended === undefined) return noSuchInvite;
+    cancel(turn, [ended]);
+    return { ok: {} };
+  },
+});
+
+const sentInvites = sharedRead({
+  ...Vault.commands.sentInvites,
+  reads: (view) => ({ invites: range(inviteTable, everything(view)) }),
+  answer: (_view, { by }, { invites }) => ({
+    invites: invites.rows.filter(({ sender_uuid }) => sender_uuid === by).map(shownInvite),
+  }),
+});
+
+const cancelInvites = command({
+  ...Vault.commands.cancelInvites,
+  reads: pendingPlan,
+  turn: (turn, { by }, { pending }) => {
+    cancel(
+      turn,
+      pending.rows.filter(({ sender_uuid }) => sender_uuid === by),
+    );
+    return {};
+  },
+});
+
+/** Invitees are told that there is nothing to answer any more. */
+export function cancel(turn: Turn, invites: readonly Pending[]): void {
+  if (invites.length === 0) return;
+  const { position: at } = nextMoment(turn);
+  for (const each of invites) {
+    forget(turn, each);
+    const gone = { vaultUuid: turn.self.id, inviteUuid: each.uuid };
+    const subject = { type: 'shared_vault_invite_canceled', ...gone } as const;
+    turn.tell(User, each.invitee).notified({ subject, at });
+  }
+}
+
+function forget(turn: Turn, { invitee, uuid }: Pick<Pending, 'invitee' | 'uuid'>): void {
+  turn.remove(inviteTable, inviteKey(turn, invitee));
+  turn.tell(User, invitee).inviteGone({ vaultUuid: turn.self.id, inviteUuid: uuid });
+}
+
+export type PendingInvites = RangeResult<typeof inviteTable>;
+export const inviteCommands = {
+  invite,
+  changeInvite,
+  acceptInvite,
+  endInvite,
+  sentInvites,
+  cancelInvites,
+};

@@ -1,0 +1,163 @@
+/**
+ * Saving in the collection of a vault, asked by the actor of the user who saves (docs/protocol/sync.md, "Items of vaults"). Who he
+ * is in the vault is looked at in the turn that saves: his rights are those of that moment.
+ */
+import { command, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
+import { head } from '../../collection/head.ts';
+import { type ItemRow, isStub, type item } from '../../collection/item.ts';
+import type { ClientItem } from '../../collection/item-fields.ts';
+import type { Landed } from '../../collection/move/wire.ts';
+import { notMember } from '../../collection/save.ts';
+import { isLegacy, type SyncRequest } from '../../collection/sync-request.ts';
+import { proceed, type StoredReads, storedPlan, unbegun } from '../../collection/sync-steps.ts';
+import type { Permission } from '../../inbox-entries.ts';
+import { type Answer, isRefused } from '../../reply.ts';
+import { Vault } from '../contract.ts';
+import { heirOf } from '../heirs.ts';
+import { memberKey, memberUuidsPlan } from '../roster.ts';
+import { standingSlice } from '../standing.ts';
+import { memberTable } from '../tables.ts';
+import { tellMembers } from './tell-members.ts';
+import { leave, leavePlan, returning, tellRejoined } from './told.ts';
+
+interface BySaver {
+  readonly by: string;
+  readonly sessionUuid: string;
+  readonly snjsVersion: string | null;
+  readonly api?: string | null | undefined;
+}
+
+const memberPlan = (view: View, { by }: BySaver) => ({ member: keys(memberTable, [memberKey(view, by)]) });
+const requestOf = ({ api, snjsVersion }: BySaver): SyncRequest => ({ api, snjs_version: snjsVersion });
+
+interface Reads extends StoredReads {
+  readonly member: KeysResult<typeof memberTable>;
+}
+
+export const saveItems = command({
+  ...Vault.commands.saveItems,
+  reads: (view, asked) => ({
+    ...memberPlan(view, asked),
+    ...storedPlan(view, requestOf(asked), asked.items),
+  }),
+  turn: (turn, asked, reads) => land(turn, asked, asked.items, reads),
+});
+
+export const arriveItems = command({
+  ...Vault.commands.arriveItems,
+  reads: (view, asked) => ({
+    ...memberPlan(view, asked),
+    ...storedPlan(view, requestOf(asked), sentOf(asked), undefined, rowsOf(asked)),
+    members: memberUuidsPlan(view),
+  }),
+  turn: (turn, asked, { members, ...reads }) => {
+    const arriving = rowsOf(asked);
+    const back = returning(turn, arriving, reads.stored);
+    const landed = land(turn, asked, sentOf(asked), reads, arriving);
+    if (isRefused(landed)) return landed;
+    const saved = landed.ok.saved.map(({ row }) => row.uuid);
+    const rejoined = saved.filter((uuid) => back.has(uuid));
+    tellRejoined(turn, asked.by, rejoined, members.rows);
+    return landed;
+  },
+});
+
+type Arrivals = { readonly items: readonly { readonly row: ItemRow; readonly sent: ClientItem }[] };
+const sentOf = ({ items }: Arrivals): readonly ClientItem[] => items.map(({ sent }) => sent);
+const rowsOf = ({ items }: Arrivals): ReadonlyMap<string, ItemRow> =>
+  new Map(items.map(({ row }) => [row.uuid, row]));
+
+function land(
+  turn: Turn,
+  saver: BySaver,
+  items: readonly ClientItem[],
+  { member, ...reads }: Reads,
+  arriving?: ReadonlyMap<string, ItemRow>,
+): Answer<Landed> {
+  const inherited = { ...reads, stored: ofHeirs(turn, reads.stored) };
+  if (turn.get(standingSlice) === 'ended') return landTooLate(turn, saver, items, inherited, arriving);
+  const permission = (member.get(memberKey(turn, saver.by))?.permission ?? null) as Permission | null;
+  return saveAs(turn, saver, permission, items, inherited, arriving);
+}
+
+function saveAs(
+  turn: Turn,
+  saver: BySaver,
+  permission: Permission | null,
+  items: readonly ClientItem[],
+  reads: StoredReads,
+  arriving?: ReadonlyMap<string, ItemRow>,
+): Answer<Landed> {
+  const vault = { permission, owns: (ownerUuid: string) => heirOf(turn, ownerUuid) === saver.by };
+  const by = { userUuid: saver.by, sessionUuid: saver.sessionUuid, readOnly: false, vault };
+  const request = requestOf(saver);
+  const batch = { request, items, reads, by, timers: Vault.timers, ...(arriving && { arriving }) };
+  const before = turn.get(head);
+  const progress = proceed(turn, batch, unbegun(turn));
+  if (isRefused(progress)) return progress;
+  tellMembers(turn, before, saver);
+  const { saved, conflicts, departed, elsewhere } = progress;
+  const given = isLegacy(request)
+    ? saved
+    : saved.map(({ row, uuid }) => ({ uuid, row: withoutContent(row) }));
+  return { ok: { saved: given, conflicts, departed, elsewhere } };
+}
+
+/** Clients keep their own. */
+const withoutContent = (row: ItemRow): ItemRow => ({ ...row, content: null });
+
+/** What a survivor has taken over says so once it is saved again, and wherever it goes. */
+const ofHeirs = (view: View, stored: KeysResult<typeof item>): KeysResult<typeof item> => ({
+  get: (key) => {
+    const row = stored.get(key);
+    return row && { ...row, owner_uuid: heirOf(view, row.owner_uuid) };
+  },
+});
+
+/**
+ * In a vault that has ended, which has no members any more. A client that has ended it deletes what was in it, and goes on to
+ * name it: tombstones of owners are saved where the item still is.
+ */
+function landTooLate(
+  turn: Turn,
+  saver: BySaver,
+  items: readonly ClientItem[],
+  reads: StoredReads,
+  arriving?: ReadonlyMap<string, ItemRow>,
+): Answer<Landed> {
+  const storedOf = ({ uuid }: ClientItem) => {
+    const row = reads.stored.get({ collection: turn.self.id, uuid: String(uuid).toLowerCase() });
+    return row === undefined || isStub(row) || arriving !== undefined ? undefined : row;
+  };
+  const deleted = items.filter((sent) => sent.deleted === true);
+  const own = deleted.filter((sent) => storedOf(sent)?.owner_uuid === saver.by);
+  const homeless = deleted.filter((sent) => storedOf(sent) === undefined);
+  const refused = items.filter((sent) => !own.includes(sent) && !homeless.includes(sent));
+  const landed = saveAs(turn, saver, 'admin', own, reads);
+  if (isRefused(landed)) return landed;
+  const { saved, conflicts, ...rest } = landed.ok;
+  return {
+    ok: {
+      ...rest,
+      saved: saved.map(({ row, uuid }) => ({ uuid, row: outOfVault(row) })),
+      conflicts: [...conflicts, ...refused.map((sent) => notMember(sent, saver.by))],
+      homeless,
+    },
+  };
+}
+
+/** As it will be at home. */
+const outOfVault = (row: ItemRow): ItemRow => ({
+  ...row,
+  shared_vault_uuid: null,
+  last_edited_by_uuid: null,
+});
+
+export const concludeItems = command({
+  ...Vault.commands.concludeItems,
+  reads: (view, { id, arrived }) => leavePlan(view, id, arrived),
+  turn: (turn, { id, arrived, by }, reads) => {
+    leave(turn, id, arrived, reads, by);
+    return {};
+  },
+});

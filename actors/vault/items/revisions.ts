@@ -1,0 +1,81 @@
+/**
+ * The history of an item as long as it was in the vault (docs/protocol/sync.md, "Revisions"): for all members while it is here, and
+ * once it has left, for its owner, as that of an item without a vault. The vault decides, by its members of that moment.
+ */
+import { type KeysResult, keys, sharedRead, type View } from '../../../runtime/command.ts';
+import { isStub, item } from '../../collection/item.ts';
+import {
+  given,
+  historyOf,
+  historyPlan,
+  listed,
+  revisionIn,
+  revisionKey,
+} from '../../collection/revisions/read.ts';
+import { type RevisionRow, revision } from '../../collection/revisions/table.ts';
+import { Vault } from '../contract.ts';
+import { heirOf } from '../heirs.ts';
+import { memberKey } from '../roster.ts';
+import { standingSlice } from '../standing.ts';
+import { memberTable } from '../tables.ts';
+
+interface Asked {
+  readonly by: string;
+  readonly itemUuid: string;
+}
+
+const itemKey = ({ self }: Pick<View, 'self'>, { itemUuid }: Asked) => ({
+  collection: self.id,
+  uuid: itemUuid.toLowerCase(),
+});
+
+const accessPlan = (view: View, asked: Asked) => ({
+  items: keys(item, [itemKey(view, asked)], 0),
+  member: keys(memberTable, [memberKey(view, asked.by)]),
+});
+interface Access {
+  readonly items: KeysResult<typeof item>;
+  readonly member: KeysResult<typeof memberTable>;
+}
+
+/** How the revisions are shown to who asks; undefined where they are not. */
+function shownTo(
+  view: View,
+  asked: Asked,
+  { items, member }: Access,
+): ((row: RevisionRow) => RevisionRow) | undefined {
+  const row = items.get(itemKey(view, asked));
+  if (row === undefined || view.get(standingSlice) !== 'open') return undefined;
+  if (!isStub(row)) return member.get(memberKey(view, asked.by)) && ((each) => each);
+  return heirOf(view, row.owner_uuid) === asked.by ? outOfVault : undefined;
+}
+
+const outOfVault = (row: RevisionRow): RevisionRow => ({
+  ...row,
+  shared_vault_uuid: null,
+  key_system_identifier: null,
+});
+
+export const listRevisions = sharedRead({
+  ...Vault.commands.listRevisions,
+  reads: (view, asked) => ({ ...accessPlan(view, asked), rows: historyPlan(view.self.id, asked.itemUuid) }),
+  answer: (view, asked, { rows, ...access }) => {
+    const shown = shownTo(view, asked, access);
+    if (shown === undefined) return { revisions: [] };
+    const history = historyOf(view, view.self.id, asked.itemUuid, rows);
+    return { revisions: history.map((row) => listed(shown(row), asked.itemUuid)) };
+  },
+});
+
+export const getRevision = sharedRead({
+  ...Vault.commands.getRevision,
+  reads: (view, asked) => ({
+    ...accessPlan(view, asked),
+    rows: keys(revision, [revisionKey(view.self.id, asked.itemUuid, asked.id)]),
+  }),
+  answer: (view, asked, { rows, ...access }) => {
+    const shown = shownTo(view, asked, access);
+    const row = revisionIn(rows, revisionKey(view.self.id, asked.itemUuid, asked.id), asked.id);
+    return { revision: shown && row ? given(shown(row), asked.itemUuid) : null };
+  },
+});

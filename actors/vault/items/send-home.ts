@@ -1,0 +1,114 @@
+/**
+ * The job of a vault that has ended: each of its items goes home to its owner, by the same move as any other
+ * (`actors/collection/move/departures.ts`), as many at once as one turn saves:
+ *
+ *     next      the owner of the oldest item that is left
+ *     depart    the oldest of his items, if he is still there; those of an owner who is gone are removed
+ *     come home   asked of the owner's actor; what does not arrive stays for the next round
+ *     conclude
+ *
+ * A run that dies begins again with what is left.
+ */
+import { type JobRun, job, range, type Turn, type View } from '../../../runtime/command.ts';
+import { head } from '../../collection/head.ts';
+import { type ItemRow, item, stubColumns } from '../../collection/item.ts';
+import { conclude, concludePlan, depart } from '../../collection/move/departures.ts';
+import { removeItems } from '../../collection/remove.ts';
+import { ItemSettings } from '../../collection/settings.ts';
+import { unlessAbsent } from '../../unless-absent.ts';
+import { User } from '../../user/contract.ts';
+import { Vault } from '../contract.ts';
+import { heirOf } from '../heirs.ts';
+
+const minuteMs = 60_000;
+/** So that the job of a vault with very many items is one that ends, and another host goes on soon where one has died. */
+const runMs = minuteMs;
+const timeoutMs = 2 * minuteMs;
+/** As rows without ciphertext. */
+const removedAtOnceMax = 500;
+
+const { sendHome } = Vault.jobs;
+const { concludeDeparture } = Vault.timers;
+
+export const sendHomeJob = job({
+  ...sendHome,
+  timeoutMs,
+  run: async (run) => {
+    const untilMs = run.nowMs + runMs;
+    while (run.nowMs < untilMs) {
+      const { owner, isThrough } = await nextOwner(run);
+      if (isThrough) return run.finish();
+      // What was to be the next has moved on while it was read.
+      if (owner === undefined) continue;
+      if (await isGone(run, owner)) await removeAll(run, owner);
+      else await bring(run, owner);
+    }
+    return run.finish({ turn: (turn) => turn.start(sendHome, null) });
+  },
+});
+
+type Left = { readonly left: { readonly rows: readonly ItemRow[] } };
+
+/** What has its home here. */
+const leftPlan = (view: View, limit: number, columns?: readonly (keyof ItemRow & string)[]) => ({
+  left: range(item, {
+    after: 0,
+    through: view.get(head).position,
+    limit,
+    subset: 'home',
+    ...(columns === undefined
+      ? { budgetBytes: view.use(ItemSettings).turnLimits.bytes }
+      : { columns: [...columns] }),
+  }),
+});
+
+interface Next {
+  readonly owner: string | undefined;
+  readonly isThrough: boolean;
+}
+
+function nextOwner(run: JobRun): Promise<Next> {
+  return run.turn({
+    reads: (view) => leftPlan(view, 1, ['owner_uuid']),
+    turn: (turn, { left }) => {
+      const [first] = left.rows;
+      const owner = first && heirOf(turn, first.owner_uuid);
+      return { owner, isThrough: owner === undefined && left.complete };
+    },
+  });
+}
+
+const ofOwner = (turn: Turn, owner: string, { left }: Left): readonly ItemRow[] =>
+  left.rows.filter((row) => heirOf(turn, row.owner_uuid) === owner);
+
+const isGone = async (run: JobRun, owner: string): Promise<boolean> => {
+  const answer = await askToComeHome(run, owner, []);
+  return answer?.isGone ?? true;
+};
+
+const askToComeHome = (run: JobRun, owner: string, items: readonly ItemRow[]) =>
+  unlessAbsent(run.actors.get(User, owner).ask.comeHome({ items }));
+
+function removeAll(run: JobRun, owner: string): Promise<void> {
+  return run.turn({
+    reads: (view) => leftPlan(view, removedAtOnceMax, stubColumns),
+    turn: (turn, reads) => removeItems(turn, ofOwner(turn, owner, reads)),
+  });
+}
+
+async function bring(run: JobRun, owner: string): Promise<void> {
+  const { id, items } = await run.turn({
+    reads: (view) => leftPlan(view, view.use(ItemSettings).turnLimits.items),
+    turn: (turn, reads) => {
+      const items = ofOwner(turn, owner, reads);
+      return { id: depart(turn, { to: owner }, items, concludeDeparture), items };
+    },
+  });
+  const arrived = (await askToComeHome(run, owner, items))?.arrived ?? [];
+  await run.turn({
+    reads: (view) => concludePlan(view, id, arrived),
+    turn: (turn, reads) => {
+      conclude(turn, id, arrived, reads, concludeDeparture);
+    },
+  });
+}

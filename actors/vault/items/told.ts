@@ -1,0 +1,75 @@
+/**
+ * What members are told of items that leave the vault and come to it (docs/protocol/inbox.md, "Notifications"), in the
+ * commit that makes it so: of a removal with the stub, whoever concludes it, and of what is here again with its arrival.
+ */
+import { type KeysResult, type RangeResult, range, type Turn, type View } from '../../../runtime/command.ts';
+import { head } from '../../collection/head.ts';
+import { hopsOf, type ItemRow, type item } from '../../collection/item.ts';
+import {
+  type ConcludeReads,
+  conclude,
+  concludePlan,
+  departureMap,
+} from '../../collection/move/departures.ts';
+import { User } from '../../user/contract.ts';
+import { Vault } from '../contract.ts';
+import { memberUuidsPlan } from '../roster.ts';
+import { memberTable } from '../tables.ts';
+import { tellMembers } from './tell-members.ts';
+
+type Members = RangeResult<typeof memberTable>;
+
+const nobody = range(memberTable, { after: 0, through: 0, limit: 0 });
+const isRemoval = (view: View, id: string): boolean => view.entry(departureMap, id)?.isRemoval === true;
+
+export const leavePlan = (view: View, id: string, arrived: readonly string[] = []) => ({
+  ...concludePlan(view, id, arrived),
+  members: isRemoval(view, id) ? memberUuidsPlan(view) : nobody,
+});
+
+/** Concludes a departure. */
+export function leave(
+  turn: Turn,
+  id: string,
+  arrived: readonly string[],
+  { members, ...reads }: ConcludeReads & { readonly members: Members },
+  by?: string,
+): void {
+  const before = turn.get(head);
+  const toTell = isRemoval(turn, id) ? members.rows : [];
+  const gone = conclude(turn, id, arrived, reads, Vault.timers.concludeDeparture);
+  // The devices of who has moved it hear of the arrival.
+  tellMembers(turn, before, { by });
+  if (gone.length === 0) return;
+  const itemUuids = gone.map(({ uuid }) => uuid);
+  const at = turn.get(head).position;
+  for (const { member } of toTell) {
+    turn.tell(User, member).itemsRemoved({ vaultUuid: turn.self.id, itemUuids, at });
+  }
+}
+
+/** Of what is about to arrive, what was here before. To be asked before it is saved. */
+export const returning = (
+  { self }: Pick<View, 'self'>,
+  arriving: ReadonlyMap<string, ItemRow>,
+  stored: KeysResult<typeof item>,
+): ReadonlySet<string> => {
+  const back = [...arriving.values()].filter((row) => {
+    const before = stored.get({ collection: self.id, uuid: row.uuid });
+    return before !== undefined && hopsOf(before) <= hopsOf(row);
+  });
+  return new Set(back.map(({ uuid }) => uuid));
+};
+
+export function tellRejoined(
+  turn: Turn,
+  by: string,
+  itemUuids: readonly string[],
+  members: Members['rows'],
+): void {
+  if (itemUuids.length === 0) return;
+  const at = turn.get(head).position;
+  for (const { member } of members) {
+    turn.tell(User, member).itemsRejoined({ vaultUuid: turn.self.id, itemUuids, byYou: member === by, at });
+  }
+}

@@ -1,0 +1,110 @@
+/** A vault with its members, as one turn finds it. */
+import {
+  type KeysResult,
+  keys,
+  type RangeResult,
+  range,
+  type Turn,
+  type View,
+} from '../../runtime/command.ts';
+import { head } from '../collection/head.ts';
+import type { Permission } from '../inbox-entries.ts';
+import { User } from '../user/contract.ts';
+import { membersMax } from './bounds.ts';
+import { Vault } from './contract.ts';
+import { type Moment, nextMoment } from './moment.ts';
+import { type MemberRow, memberTable, type VaultRow, vaultTable } from './tables.ts';
+
+export interface Roster {
+  readonly vault: VaultRow;
+  /** In the order in which their rows were written. */
+  readonly members: readonly MemberRow[];
+}
+
+interface Reads {
+  readonly vaults: KeysResult<typeof vaultTable>;
+  readonly members: RangeResult<typeof memberTable>;
+}
+
+export const vaultKey = ({ self }: Pick<View, 'self'>) => ({ vault: self.id });
+export const memberKey = ({ self }: Pick<View, 'self'>, member: string) => ({ vault: self.id, member });
+
+export const rosterPlan = (view: View) => ({
+  vaults: keys(vaultTable, [vaultKey(view)]),
+  members: range(memberTable, { after: 0, through: view.get(head).position, limit: membersMax }),
+});
+
+/** Who the members are, and nothing else of them. */
+export const memberUuidsPlan = (view: View) =>
+  range(memberTable, {
+    after: 0,
+    through: view.get(head).position,
+    limit: membersMax,
+    columns: ['member'],
+  });
+
+/** Undefined for a vault that does not exist, or has ended. */
+export function rosterOf(view: Pick<View, 'self'>, { vaults, members }: Reads): Roster | undefined {
+  const vault = vaults.get(vaultKey(view));
+  return vault && { vault, members: members.rows };
+}
+
+export const memberIn = ({ members }: Roster, userUuid: string): MemberRow | undefined =>
+  members.find(({ member }) => member === userUuid);
+
+/** The roster with the member who asks, and nothing for anybody else. */
+export function rosterFor(view: Pick<View, 'self'>, by: string, reads: Reads) {
+  const roster = rosterOf(view, reads);
+  const asker = roster && memberIn(roster, by);
+  return roster && asker && { ...roster, asker, isOwner: roster.vault.owner_uuid === by };
+}
+
+/** What others get to see of the vault by their next sync. */
+export function changeVault(turn: Turn, vault: VaultRow, to: Partial<VaultRow>): VaultRow {
+  const { position, micros } = nextMoment(turn);
+  const changed = { ...vault, ...to, position, updated_at: micros };
+  turn.put(vaultTable, changed);
+  return changed;
+}
+
+export function changeMember(turn: Turn, member: MemberRow, to: Partial<MemberRow>): void {
+  const { position, micros } = nextMoment(turn);
+  turn.put(memberTable, { ...member, ...to, position, updated_at: micros });
+}
+
+/** Lets somebody in. */
+export function admit(turn: Turn, userUuid: string, permission: Permission, moment: Moment): MemberRow {
+  const { position, micros } = moment;
+  const row: MemberRow = {
+    ...{ vault: turn.self.id, member: userUuid, uuid: turn.random.uuid(), permission },
+    ...{ position, membership: position, created_at: micros, updated_at: micros },
+  };
+  turn.put(memberTable, row);
+  const user = turn.tell(User, userUuid);
+  user.joined({ vaultUuid: turn.self.id, membership: position });
+  user.rejoined({ vaultUuid: turn.self.id, at: position });
+  return row;
+}
+
+/** From this commit on the member has access to nothing of the vault. */
+export function dismiss(turn: Turn, { member, membership }: MemberRow, at: number): void {
+  turn.remove(memberTable, memberKey(turn, member));
+  turn.publish(Vault, { event: 'member-removed', userUuid: member, membership });
+  turn.tell(User, member).left({ vaultUuid: turn.self.id, membership, at });
+}
+
+/** Everybody gets to see it by sync and push. */
+export function notify(
+  turn: Turn,
+  members: readonly Pick<MemberRow, 'member'>[],
+  type:
+    | 'user_added_to_shared_vault'
+    | 'user_removed_from_shared_vault'
+    | 'shared_vault_file_uploaded'
+    | 'shared_vault_file_removed',
+  at: number,
+): void {
+  for (const { member } of members) {
+    turn.tell(User, member).notified({ subject: { type, vaultUuid: turn.self.id }, at });
+  }
+}

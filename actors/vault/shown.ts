@@ -1,0 +1,55 @@
+/** Vaults, members and invites as clients see them (docs/protocol/shared-vaults.md). */
+import { z } from 'zod';
+import { type Permission, permissions, type VaultInvite } from '../inbox-entries.ts';
+import type { InviteRow, MemberRow, VaultRow } from './tables.ts';
+
+const times = { created_at_timestamp: z.number(), updated_at_timestamp: z.number() };
+
+export const vaultSchema = z.object({
+  uuid: z.string(),
+  user_uuid: z.string(),
+  file_upload_bytes_used: z.number(),
+  ...times,
+});
+export type ShownVault = z.infer<typeof vaultSchema>;
+
+export const memberSchema = z.object({
+  uuid: z.string(),
+  shared_vault_uuid: z.string(),
+  user_uuid: z.string(),
+  permission: z.enum(permissions),
+  is_designated_survivor: z.boolean(),
+  ...times,
+});
+export type ShownMember = z.infer<typeof memberSchema>;
+
+const shownTimes = ({ created_at, updated_at }: Pick<VaultRow, 'created_at' | 'updated_at'>) => ({
+  created_at_timestamp: created_at,
+  updated_at_timestamp: updated_at,
+});
+
+export const shownVault = (row: VaultRow): ShownVault => ({
+  uuid: row.vault,
+  user_uuid: row.owner_uuid,
+  file_upload_bytes_used: row.file_bytes,
+  ...shownTimes(row),
+});
+
+export const shownMember = (row: MemberRow, { survivor_uuid }: VaultRow): ShownMember => ({
+  uuid: row.uuid,
+  shared_vault_uuid: row.vault,
+  user_uuid: row.member,
+  permission: row.permission as Permission,
+  is_designated_survivor: row.member === survivor_uuid,
+  ...shownTimes(row),
+});
+
+export const shownInvite = (row: InviteRow): VaultInvite => ({
+  uuid: row.uuid,
+  shared_vault_uuid: row.vault,
+  user_uuid: row.invitee,
+  sender_uuid: row.sender_uuid,
+  encrypted_message: row.encrypted_message,
+  permission: row.permission as Permission,
+  ...shownTimes(row),
+});

@@ -1,0 +1,76 @@
+/**
+ * The `vault` kind: one actor per shared vault.
+ *
+ * Invariants:
+ * - What is decided about a vault is decided in a turn of its own, by the rows of its members at that moment.
+ * - Its owner is a member with `admin`, and its survivor is a member who is not the owner.
+ * - Nobody has both a member's row and an invite's.
+ * - Every change tells whom it concerns in its own commit: nobody is told of what is not so, and everybody of what is.
+ */
+import { kindOf } from '../../runtime/kind.ts';
+import { head } from '../collection/head.ts';
+import { item } from '../collection/item.ts';
+import { departureMap } from '../collection/move/departures.ts';
+import { ledgerSlice } from '../collection/revisions/ledger.ts';
+import { revision } from '../collection/revisions/table.ts';
+import { ItemSettings } from '../collection/settings.ts';
+import { filesSlice } from '../files/ledger.ts';
+import { fileArrivalMap, fileDepartureMap } from '../files/move.ts';
+import { FileSettings } from '../files/settings.ts';
+import { spentMap } from '../files/spent.ts';
+import { FileStore } from '../files/store.ts';
+import { file, fileGarbage } from '../files/tables.ts';
+import { uploadMap } from '../files/uploads.ts';
+import { Vault } from './contract.ts';
+import { create } from './create.ts';
+import { end, userGone } from './end.ts';
+import { fileCommands, fileJobs, fileTimers } from './files/commands.ts';
+import { fileMovedTell } from './files/move.ts';
+import { grantMap } from './files/own-files.ts';
+import { heirMap } from './heirs.ts';
+import { inviteCommands } from './invites.ts';
+import { arriveItems, concludeItems, saveItems } from './items/commands.ts';
+import { getRevision, listRevisions } from './items/revisions.ts';
+import { sendHomeJob } from './items/send-home.ts';
+import { itemTimers } from './items/timers.ts';
+import { memberCommands } from './members.ts';
+import { VaultSettings } from './settings.ts';
+import { subscribe } from './sockets.ts';
+import { standingSlice } from './standing.ts';
+import { inviteTable, memberTable, vaultTable } from './tables.ts';
+import { vanishTimer } from './wind-up.ts';
+
+export const vault = kindOf(Vault, {
+  uses: [VaultSettings, ItemSettings, FileSettings, FileStore],
+  slices: [
+    standingSlice,
+    heirMap,
+    head,
+    ledgerSlice,
+    departureMap,
+    filesSlice,
+    uploadMap,
+    spentMap,
+    grantMap,
+    fileDepartureMap,
+    fileArrivalMap,
+  ],
+  tables: [vaultTable, memberTable, inviteTable, item, revision, file, fileGarbage],
+  guard: memberTable,
+  commands: {
+    create,
+    end,
+    ...memberCommands,
+    ...inviteCommands,
+    subscribe,
+    saveItems,
+    arriveItems,
+    concludeItems,
+    listRevisions,
+    getRevision,
+    ...fileCommands,
+  },
+  tells: { userGone, fileMoved: fileMovedTell },
+  timers: { ...itemTimers, ...fileTimers, vanish: vanishTimer },
+  jobs: { ...fileJobs, sendHome: sendHomeJob },
+});

@@ -1,0 +1,46 @@
+/** What a vault that has ended still has to do: its items go home, then it is gone itself. */
+import { range, type Turn, timer } from '../../runtime/command.ts';
+import { head } from '../collection/head.ts';
+import { ledgerSlice } from '../collection/revisions/ledger.ts';
+import { revision } from '../collection/revisions/table.ts';
+import { Vault } from './contract.ts';
+import { areFilesGone } from './files/end.ts';
+import { standingSlice } from './standing.ts';
+
+/** Longer than a call is repeated: what has ended the vault is answered again as it was. */
+const vanishAfterMs = 900_000;
+/** Rows without ciphertext, in one commit. */
+const revisionsAtOnceMax = 500;
+
+const { vanish } = Vault.timers;
+
+export function windUp(turn: Turn): void {
+  turn.start(Vault.jobs.sendHome, null);
+  turn.arm(vanish, turn.nowMs + vanishAfterMs, null);
+}
+
+/** The history of its items goes with the vault, once they have all gone home; then the actor goes. */
+export const vanishTimer = timer({
+  ...vanish,
+  missed: 'fire-once',
+  reads: (view) => ({
+    revisions: range(revision, {
+      after: 0,
+      through: view.get(ledgerSlice).place,
+      limit: view.get(head).items === 0 ? revisionsAtOnceMax : 0,
+      columns: ['item_uuid', 'slot'],
+    }),
+  }),
+  turn: (turn, _payload, { revisions }) => {
+    if (turn.get(standingSlice) !== 'ended') return;
+    if (turn.get(head).items > 0 || !areFilesGone(turn)) {
+      turn.arm(vanish, turn.nowMs + vanishAfterMs, null);
+      return;
+    }
+    for (const { collection, item_uuid, slot } of revisions.rows) {
+      turn.remove(revision, { collection, item_uuid, slot });
+    }
+    if (revisions.complete) turn.tombstone();
+    else turn.arm(vanish, turn.nowMs, null);
+  },
+});
