@@ -3,18 +3,20 @@
  *
  *     take       the next mail that is ready, and a relay that may send now: leased, and counted for the relay
  *     hand over  committed before the first byte of the message leaves
- *     conclude   what came of it: accepted, another relay, another time, or dead
+ *     conclude   what came of it: accepted, another relay, another time, or dead; takes the next in the same commit
  *     recover    what a lane had leased whose process is no more
  *
  * After a crash between `take` and `hand over` nobody has anything of the mail: it is sent again at once. After a crash
  * between `hand over` and `conclude` the relay may have all of it: sources that say so have it sent again under the same
- * `Message-ID`, and of any other the mail is dead, so that an administrator decides.
+ * `Message-ID`, and of any other the mail is dead, so that an administrator decides. What its source did not want sent
+ * any more meanwhile (`unwanted.ts`) is given back instead of tried again.
  */
 import { keys, type PlanResults, range, type Turn, type View } from '../../runtime/command.ts';
+import { AccountSettings } from '../settings.ts';
 import type { Failure } from './contract.ts';
 import { lanesSlice, leaveLane, setMail, sleepUntil, startAgain, startLane } from './lanes.ts';
 import { logAttempt } from './log-table.ts';
-import { listenerOf, tellOutcome } from './outcome.ts';
+import { listenerOf, tellOutcome, tellRecalled } from './outcome.ts';
 import {
   asMail,
   isReady,
@@ -29,11 +31,13 @@ import { chooseRelay, countAttempt, goesToNext, pauseRelay, resumeRelay } from '
 import { credentialOf, type Relay } from './relays.ts';
 import type { Result } from './sender.ts';
 import { rulesOf, waitMsAfter } from './sources.ts';
+import { forgetUnwanted, isUnwanted } from './unwanted.ts';
 
 /** No attempt takes longer; it is given up before. */
 export const leaseMs = 120_000;
 /** Relays of the settings may be others by then. */
 const sleepMaxMs = 3_600_000;
+const closedMs = 900_000;
 /** More than there are lanes, as others may have just taken the first of them. */
 const readyRows = 8;
 
@@ -72,10 +76,15 @@ const isAllRead = ({ urgent, ordinary }: ReadyReads): boolean => urgent.complete
 export function take(turn: Turn, lane: number, reads: ReadyReads): Taken | 'again' | undefined {
   const mail = nextReady(reads);
   if (mail === undefined) return isAllRead(reads) ? undefined : 'again';
-  if (!isExpired(turn, mail)) return lease(turn, lane, mail, []);
-  die(turn, mail, mail, 'expired');
+  if (isExpired(turn, mail)) die(turn, mail, mail, 'expired');
+  else if (isClosed(turn, mail)) again(turn, mail, mail, { failure: mail.failure, waitMs: closedMs });
+  else return lease(turn, lane, mail, []);
   return 'again';
 }
+
+/** The operator has turned it off since it was queued. Its owner is told, and calls it back. */
+const isClosed = (turn: Turn, { source }: MailRow): boolean =>
+  source === 'published-reminder' && !turn.use(AccountSettings).reminderDelivery;
 
 /** The lane has found nothing to do: it leaves unless there is something by now. */
 export function leave(turn: Turn, lane: number, reads: ReadyReads): void {
@@ -148,7 +157,7 @@ export function conclude(
 }
 
 const next = (turn: Turn, lane: number, mail: MailRow, tried: readonly string[]): Taken | undefined =>
-  goesToNext(turn) ? lease(turn, lane, mail, tried) : undefined;
+  goesToNext(turn) && !isUnwanted(turn, mail.id) ? lease(turn, lane, mail, tried) : undefined;
 
 export function recover(turn: Turn, lane: number, reads: LeasedReads): void {
   const mail = leasedMail(turn, lane, reads);
@@ -205,6 +214,7 @@ interface Next {
 }
 
 function again(turn: Turn, before: MailRow, changed: MailRow, { failure, waitMs }: Next): undefined {
+  if (isUnwanted(turn, before.id)) return giveBack(turn, before, changed);
   const nextAttemptAtMs = turn.nowMs + (waitMs ?? 0);
   if (before.expires_at !== null && nextAttemptAtMs >= before.expires_at) {
     return die(turn, before, changed, 'expired');
@@ -221,9 +231,14 @@ function again(turn: Turn, before: MailRow, changed: MailRow, { failure, waitMs 
   if (place === 'waiting') tell(turn, mail, 'failed');
 }
 
+function giveBack(turn: Turn, before: MailRow, { attempts }: MailRow): undefined {
+  write(turn, before, { ...before, attempts, place: 'recalled', next_attempt_at: null, listener: null });
+  tellRecalled(turn, { ...before, attempts });
+}
+
 function die(turn: Turn, before: MailRow, changed: MailRow, failure: Failure): undefined {
-  // Too late is too late: not even an administrator sends it now.
-  const content = failure === 'expired' ? null : before.content;
+  // Too late is too late: not even an administrator sends it now. Nor what its source does not want sent.
+  const content = failure === 'expired' || isUnwanted(turn, before.id) ? null : before.content;
   tell(
     turn,
     write(turn, before, { ...changed, place: 'dead', failure, content, next_attempt_at: null }),
@@ -231,13 +246,15 @@ function die(turn: Turn, before: MailRow, changed: MailRow, failure: Failure): u
   );
 }
 
-const write = (turn: Turn, before: MailRow, changed: MailRow): MailRow =>
-  writeMail(turn, before, { ...changed, lease_ends_at: null });
+function write(turn: Turn, before: MailRow, changed: MailRow): MailRow {
+  forgetUnwanted(turn, before.id);
+  return writeMail(turn, before, { ...changed, lease_ends_at: null });
+}
 
 function tell(turn: Turn, mail: MailRow, outcome: 'accepted' | 'failed' | 'dead'): void {
-  const { id, attempts, failure, next_attempt_at } = mail;
+  const { id, attempts, failure, next_attempt_at, message_id } = mail;
   tellOutcome(turn, listenerOf(mail.listener), {
     ...{ id, outcome, attempts, failure, refusal: null },
-    nextAttemptAtMs: next_attempt_at,
+    ...{ nextAttemptAtMs: next_attempt_at, messageId: message_id ?? undefined },
   });
 }

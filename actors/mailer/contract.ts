@@ -2,10 +2,10 @@
  * The `mailer` kind: one actor, through which every mail of the server goes, so that the caps of its queue and the rates
  * of its relays are exact. Others compose what they send with `outgoing.ts`.
  *
- *     queue    asked by whoever must answer somebody: accepted, or refused and why
- *              told by whoever decides to send within a commit of its own: it is queued once, or the outcome says why not
+ *     queue    told by whoever decides to send within a commit of its own: it is queued once, or the outcome says why not
+ *     room     asked by whoever must answer somebody before it is known whether there will be a mail: would it be queued?
  *     recall   before anything of the mail was handed to a relay; a mail that is recalled before it arrives is dropped
- *              when it does
+ *              when it does. Told while a lane is sending the mail, it holds as soon as no relay has taken it
  *     outcome  told to the actor that the mail names, if it names one
  *
  * A mail is known by an id that its source gives: the same id queued twice is one mail.
@@ -31,6 +31,9 @@ const listenerSchema = z.object({
   key: z.string().max(128),
 });
 
+/** With an address of any length. */
+const messageIdSchema = z.string().max(320);
+
 export const mailSourceSchema = z.enum(mailSources);
 
 const contentSchema: z.ZodType<Uint8Array> = z
@@ -47,6 +50,8 @@ const mailSchema = z.object({
   /** Not to be sent later than this; without it, as long as the source's mails are. */
   expiresAtMs: z.number().optional(),
   listener: listenerSchema.optional(),
+  /** Of an earlier mail that said the same and may have arrived; without it a new one. */
+  messageId: messageIdSchema.optional(),
 });
 /** A mail as it is queued. */
 export type SealedMail = z.infer<typeof mailSchema>;
@@ -78,22 +83,26 @@ export type Failure = (typeof failures)[number];
  *     accepted   a relay has it
  *     failed     an attempt failed, and another comes at `nextAttemptAtMs`
  *     dead       nothing more will be tried
+ *     recalled   it will not be sent, as its source wished
  */
 export const mailOutcomeSchema = z.object({
   id: mailIdSchema,
   key: z.string(),
-  outcome: z.enum(['refused', 'accepted', 'failed', 'dead']),
+  outcome: z.enum(['refused', 'accepted', 'failed', 'dead', 'recalled']),
   atMs: z.number(),
   attempts: z.number(),
   nextAttemptAtMs: z.number().nullable(),
   failure: z.enum(failures).nullable(),
   refusal: z.enum(queueRefusals).nullable(),
+  /** Its `Message-ID`, once it had one. */
+  messageId: messageIdSchema.optional(),
 });
 export type MailOutcome = z.infer<typeof mailOutcomeSchema>;
 
 /**
  *     recalled   it will not be sent
- *     in-flight  it is being handed to a relay, or nobody knows whether one took it
+ *     in-flight  it is being handed to a relay, or nobody knows whether one took it; in that case it is not tried again, not
+ *                even by an administrator, and what it says is gone
  *     accepted   a relay has it
  *     dead       nothing more would have been tried, and nothing is now
  */
@@ -106,6 +115,7 @@ export const Mailer = contract({
   name: 'mailer',
   commands: {
     queue: { request: mailSchema, reply: queuedSchema },
+    room: { request: z.object({ source: mailSourceSchema }), reply: queuedSchema },
     recall: {
       request: z.object({ id: mailIdSchema }),
       reply: z.object({ result: z.enum(recallResults) }),

@@ -1,6 +1,7 @@
 /** A lane: the job that sends one mail after another (`attempt.ts` has its turns). */
 import { type JobRun, job } from '../../runtime/command.ts';
 import { UserSecrets } from '../identity/user-secrets.ts';
+import type { Mailbox } from './address.ts';
 import {
   conclude,
   handOver,
@@ -16,6 +17,7 @@ import { openContent } from './content.ts';
 import { Mailer } from './contract.ts';
 import { startAgain } from './lanes.ts';
 import { MailSender, type Result } from './sender.ts';
+import { MailSettings } from './settings.ts';
 
 /** So that a lane of a queue that never empties is a job that ends. */
 const runMs = 300_000;
@@ -31,28 +33,41 @@ export const deliver = job({
       reads: (view) => leasedPlan(view, lane),
       turn: (turn, reads) => recover(turn, lane, reads),
     });
-    while (run.nowMs < untilMs) {
-      const taken = await run.turn({ reads: readyPlan, turn: (turn, reads) => take(turn, lane, reads) });
-      if (taken === undefined) {
-        return run.finish({ reads: readyPlan, turn: (turn, reads) => leave(turn, lane, reads) });
-      }
-      if (taken !== 'again') await send(run, lane, taken);
+    const takeNext = () => run.turn({ reads: readyPlan, turn: (turn, reads) => take(turn, lane, reads) });
+    let taken = await takeNext();
+    while (taken !== undefined) {
+      const isLast = run.nowMs >= untilMs;
+      if (taken !== 'again') taken = await send(run, lane, taken, isLast);
+      else if (isLast) return run.finish({ turn: (turn) => startAgain(turn, lane) });
+      else taken = await takeNext();
     }
-    return run.finish({ turn: (turn) => startAgain(turn, lane) });
+    return run.finish({ reads: readyPlan, turn: (turn, reads) => leave(turn, lane, reads) });
   },
 });
 
-async function send(run: JobRun, lane: number, first: Taken): Promise<void> {
-  for (let taken: Taken | undefined = first; taken !== undefined; ) {
-    const attempt: Taken = taken;
-    const result = await resultOf(run, lane, attempt);
-    // What a run that is not to go on could not send, its successor finds leased.
-    run.signal.throwIfAborted();
-    taken = await run.turn({
-      reads: (view) => leasedPlan(view, lane),
-      turn: (turn, reads) => conclude(turn, lane, attempt, result, reads),
-    });
-  }
+/** Resolves to what the lane has taken next, in the commit that concludes this attempt: one less for each mail. */
+async function send(
+  run: JobRun,
+  lane: number,
+  attempt: Taken,
+  isLast: boolean,
+): Promise<Taken | 'again' | undefined> {
+  const result = await resultOf(run, lane, attempt);
+  // What a run that is not to go on could not send, its successor finds leased.
+  run.signal.throwIfAborted();
+  return run.turn({
+    reads: (view) => ({ ...leasedPlan(view, lane), ...readyPlan(view) }),
+    turn: (turn, reads) => {
+      const elsewhere = conclude(turn, lane, attempt, result, reads);
+      if (elsewhere !== undefined) return elsewhere;
+      return isLast ? 'again' : take(turn, lane, reads);
+    },
+  });
+}
+
+function fromOf(run: JobRun, { source }: Taken['mail'], relay: Taken['relay']): Mailbox {
+  const { reminderFrom } = run.use(MailSettings);
+  return (source === 'email-reminder' ? reminderFrom : undefined) ?? relay.from;
 }
 
 async function resultOf(run: JobRun, lane: number, { mail, relay, credential }: Taken): Promise<Result> {
@@ -63,7 +78,7 @@ async function resultOf(run: JobRun, lane: number, { mail, relay, credential }: 
   return run.use(MailSender).send({
     relay,
     credential,
-    message: { from: relay.from, ...content, messageId, dateMs },
+    message: { from: fromOf(run, mail, relay), ...content, messageId, dateMs },
     handOver: () =>
       run.turn({
         reads: (view) => leasedPlan(view, lane),

@@ -77,6 +77,8 @@ const answers: readonly (readonly [number | OutboundError, Result])[] = [
   [401, { result: 'unable', failure: 'authentication' }],
   [429, { result: 'unable', failure: 'rate-limited' }],
   [503, { result: 'transient', failure: 'provider' }],
+  [502, { result: 'uncertain', failure: 'timeout' }],
+  [504, { result: 'uncertain', failure: 'timeout' }],
   [new OutboundError('unreachable', false), { result: 'unable', failure: 'connection' }],
   [new OutboundError('timeout', true), { result: 'uncertain', failure: 'timeout' }],
   [new OutboundError('broken', true), { result: 'uncertain', failure: 'timeout' }],

@@ -8,11 +8,14 @@ import { slice } from '../../runtime/slice.ts';
 import { startTestHost } from '../../test/kit/host.ts';
 import { Postbox } from '../../test/kit/postbox.ts';
 import { createUserSecrets, UserSecrets } from '../identity/user-secrets.ts';
-import { defaultMailSettings, MailSettings } from '../settings.ts';
+import { AccountSettings, defaultAccountSettings } from '../settings.ts';
 import { Mailer, type MailOutcome, mailerId, mailOutcomeSchema, mailSourceSchema } from './contract.ts';
 import { mailer } from './mailer.ts';
-import { sealMail, tellToSend } from './outgoing.ts';
-import { MailSender } from './sender.ts';
+import { MailAdministration } from './operator-contract.ts';
+import { sealMail, tellToRecall, tellToSend } from './outgoing.ts';
+import { MailRoom } from './room.ts';
+import { MailSender, type Result } from './sender.ts';
+import { defaultMailSettings, MailSettings } from './settings.ts';
 
 const minuteMs = 60_000;
 
@@ -23,7 +26,10 @@ const outcomes = slice<readonly MailOutcome[]>({
   schema: z.array(mailOutcomeSchema),
   initial: [],
 });
-const wanted = z.object({ id: z.string(), source: mailSourceSchema, recipient: z.string() });
+const wanted = z.object({
+  ...{ id: z.string(), source: mailSourceSchema, recipient: z.string() },
+  messageId: z.string().optional(),
+});
 const author = kind({
   name: 'author',
   uses: [UserSecrets],
@@ -46,6 +52,14 @@ const author = kind({
         return null;
       },
     }),
+    recall: command({
+      request: z.object({ id: z.string() }),
+      reply: z.null(),
+      turn: (turn, { id }) => {
+        tellToRecall(turn, id);
+        return null;
+      },
+    }),
     outcomes: command({ request: z.null(), reply: z.any(), turn: (turn) => turn.get(outcomes) }),
   },
   tells: {
@@ -56,8 +70,8 @@ const author = kind({
   },
 });
 
-const composed = (author: string, { id, source, recipient }: z.infer<typeof wanted>) => ({
-  ...{ id, source, recipient, userUuid: author, subject: 'A subject', text: `The text of ${id}.` },
+const composed = (author: string, { id, source, recipient, messageId }: z.infer<typeof wanted>) => ({
+  ...{ id, source, recipient, messageId, userUuid: author, subject: 'A subject', text: `The text of ${id}.` },
   listener: { kind: 'author', id: author, key: 'letter' },
 });
 
@@ -69,10 +83,13 @@ const configured = {
 
 async function start(t: ExecutionContext, settings: Partial<MailSettings> = configured) {
   const postbox = new Postbox();
+  const room = { isLow: false };
   const provided = [
     provide(UserSecrets, createUserSecrets(createKeyring(Buffer.alloc(32, 7)))),
+    provide(AccountSettings, { ...defaultAccountSettings, reminderDelivery: true }),
     provide(MailSettings, { ...defaultMailSettings, ...settings }),
     provide(MailSender, postbox),
+    provide(MailRoom, room),
   ];
   const first = await startTestHost({ kinds: [mailer, author], provided, leaseMs: 1e9 });
   let host = first;
@@ -81,6 +98,8 @@ async function start(t: ExecutionContext, settings: Partial<MailSettings> = conf
   const { clock } = first;
   return {
     postbox,
+    room,
+    administration: () => host.actors.get(MailAdministration, mailerId).ask,
     clock,
     ann,
     mailer: () => host.actors.get(Mailer, mailerId).ask,
@@ -89,8 +108,9 @@ async function start(t: ExecutionContext, settings: Partial<MailSettings> = conf
       id: string,
       source: z.infer<typeof mailSourceSchema> = 'other',
       recipient = 'bob@example.test',
+      sender = 'ann',
     ) {
-      await ann().send({ id, source, recipient });
+      await host.actors.get(author, sender).ask.send({ id, source, recipient });
       await clock.advance(4_000);
     },
     async told(): Promise<readonly MailOutcome[]> {
@@ -135,10 +155,36 @@ test('without a relay a request is refused, and who tells is told so', async (t)
   t.deepEqual(texts(), []);
 });
 
+test('who asks for room is told what would be refused, and that a code has more than the rest', async (t) => {
+  const { mailer, room, send, postbox, clock, restart } = await start(t, {
+    ...configured,
+    limits: { ...configured.limits, mails: 2 },
+  });
+  const asked = async (source: z.infer<typeof mailSourceSchema>) => {
+    const answer = await mailer().room({ source });
+    return answer.queued ? 'room' : answer.why;
+  };
+  const both = async () => [await asked('other'), await asked('magic-link')];
+  t.deepEqual(await both(), ['room', 'room']);
+  postbox.answer = () => ({ result: 'transient', failure: 'provider' });
+  for (const id of ['one', 'two']) await send(id, 'magic-link');
+  t.deepEqual(await both(), ['full', 'full']);
+  postbox.answer = () => undefined;
+  await clock.advance(2 * minuteMs);
+  t.deepEqual(await both(), ['room', 'room']);
+  room.isLow = true;
+  t.deepEqual(await both(), ['full', 'full']);
+  room.isLow = false;
+  await restart({ limits: { ...configured.limits, contentBytes: 4_500 } });
+  t.deepEqual(await both(), ['full', 'room']);
+  await restart({ host: undefined });
+  t.deepEqual(await both(), ['not-configured', 'not-configured']);
+});
+
 test('a full queue refuses what comes', async (t) => {
   const { ann, mailer, postbox, send, told } = await start(t, {
     ...configured,
-    limits: { contentBytes: 1_000_000, mails: 1 },
+    limits: { ...configured.limits, mails: 1 },
   });
   postbox.answer = () => ({ result: 'transient', failure: 'provider' });
   await send('one');
@@ -146,6 +192,19 @@ test('a full queue refuses what comes', async (t) => {
   t.like(await mailer().queue(sealed), { queued: false, why: 'full' });
   await send('three');
   t.like((await told()).at(-1), { id: 'three', outcome: 'refused', refusal: 'full' });
+});
+
+test('a disk that is nearly full refuses what comes, and takes it once there is room again', async (t) => {
+  const { ann, mailer, room, send, told, texts } = await start(t);
+  room.isLow = true;
+  const sealed = await ann().seal({ id: 'one', source: 'other', recipient: 'bob@example.test' });
+  t.like(await mailer().queue(sealed), { queued: false, why: 'full' });
+  await send('two');
+  t.like(await told(), [{ id: 'two', outcome: 'refused', refusal: 'full' }]);
+  room.isLow = false;
+  t.deepEqual(await mailer().queue(sealed), { queued: true });
+  await send('two');
+  t.deepEqual(texts(), ['The text of one.', 'The text of two.']);
 });
 
 test('a mail is recalled while it waits, and before it has arrived', async (t) => {
@@ -231,6 +290,120 @@ test('an account sends so many mails to others in a day, and its own are not cou
   t.is(texts().at(-1), 'The text of 4.');
 });
 
+test('an account is sent so many reminders and notices in a day, as its address may be that of another', async (t) => {
+  const { send, texts, told } = await start(t, { ...configured, othersPerDay: 1, accountPerDay: 2 });
+  await send('1', 'email-reminder');
+  await send('2', 'dead-man-switch-notice');
+  await send('3', 'email-reminder');
+  await send('other', 'invite');
+  t.deepEqual(texts(), ['The text of 1.', 'The text of 2.', 'The text of other.']);
+  t.like(
+    (await told()).find(({ id }) => id === '3'),
+    { outcome: 'refused', refusal: 'daily-limit' },
+  );
+});
+
+test('a tenth of the queue is kept for what somebody waits for', async (t) => {
+  const limits = { ...configured.limits, mails: 10 };
+  const { send, told, postbox } = await start(t, { ...configured, limits, othersPerDay: 0 });
+  postbox.answer = () => ({ result: 'rejected', failure: 'rejected' });
+  for (let count = 1; count <= 10; count += 1) await send(`invite-${count}`, 'invite');
+  const refused = (await told()).filter(({ outcome }) => outcome === 'refused').map(({ id }) => id);
+  t.deepEqual(refused, ['invite-10']);
+  await send('code', 'magic-link');
+  t.false((await told()).some(({ id, outcome }) => id === 'code' && outcome === 'refused'));
+});
+
+test('of an account so many dead mails are kept: the oldest is given up for the newest', async (t) => {
+  const limits = { ...configured.limits, deadPerAccount: 2 };
+  const { send, postbox, administration, texts, told, clock } = await start(t, { ...configured, limits });
+  postbox.answer = () => ({ result: 'rejected', failure: 'rejected' });
+  await send('other', 'invite', 'bob@example.test', 'ben');
+  for (const id of ['one', 'two', 'three']) await send(id, 'invite');
+  const dead = async () => {
+    const page = await administration().listQueue({ state: 'dead' });
+    return 'ok' in page ? page.ok.records.map(({ id }) => id) : page;
+  };
+  t.deepEqual(await dead(), ['other', 'two', 'three']);
+  t.is((await administration().health({})).mails.dead, 3);
+  t.like(await administration().retry({ by: 'ann', id: 'one' }), {
+    refused: { tag: 'queue-record-not-found' },
+  });
+  t.deepEqual(
+    (await told()).map(({ id, outcome }) => [id, outcome]),
+    ['one', 'two', 'three'].map((id) => [id, 'dead']),
+  );
+
+  // What is tried again makes room, and what was given up is not queued anew.
+  postbox.answer = () => undefined;
+  await administration().retry({ by: 'ann', id: 'two' });
+  await send('one', 'invite');
+  await clock.advance(10_000);
+  t.deepEqual(texts(), ['The text of two.']);
+  postbox.answer = () => ({ result: 'rejected', failure: 'rejected' });
+  await send('four', 'invite');
+  t.deepEqual(await dead(), ['other', 'three', 'four']);
+  await administration().discard({ by: 'ann', id: 'three' });
+  await send('five', 'invite');
+  t.deepEqual(await dead(), ['other', 'four', 'five']);
+  for (let days = 0; days <= 30; days += 3) {
+    await clock.leap(3 * 86_400_000);
+    await clock.advance(minuteMs);
+  }
+  t.deepEqual(await dead(), []);
+});
+
+for (const source of ['email-reminder', 'dead-man-switch'] as const) {
+  test(`${source}: what is given back after a relay may have had it goes again under the same Message-ID`, async (t) => {
+    const { conclude, told, postbox, ann } = await recalledInFlight(t, source);
+    conclude(uncertain);
+    const { outcome, messageId } = (await told()).at(-1) ?? {};
+    t.is(outcome, 'recalled');
+    t.regex(messageId ?? '', /^<[\w-]+@home\.test>$/);
+    await ann().send({ id: 'another', source, recipient: 'bob@example.test', messageId });
+    await told();
+    t.deepEqual(
+      postbox.messages.map((message) => message.messageId),
+      [messageId],
+    );
+  });
+}
+
+for (const [what, limits, counts] of [
+  ['mails', { mails: 10 }, 9],
+  ['bytes', { contentBytes: 4_000 }, undefined],
+] as const) {
+  test(`health is not good while there is no room for ${what} of any kind, and is again`, async (t) => {
+    const { send, postbox, administration, clock } = await start(t, {
+      ...configured,
+      ...{ limits: { ...configured.limits, ...limits }, othersPerDay: 0 },
+    });
+    const isGood = async () => (await administration().health({})).good;
+    await send('first', 'magic-link');
+    t.true(await isGood());
+    postbox.answer = () => ({ result: 'transient', failure: 'provider' });
+    let mails = 0;
+    while ((await isGood()) && mails < 100) {
+      mails += 1;
+      await send(`mail-${mails}`, 'magic-link');
+    }
+    if (counts === undefined) t.true(mails > 1 && mails < 100);
+    else t.is(mails, counts);
+    postbox.answer = () => undefined;
+    await clock.advance(2 * minuteMs);
+    t.true(await isGood());
+  });
+}
+
+test('health is not good while the disk is nearly full', async (t) => {
+  const { send, room, administration } = await start(t);
+  await send('one');
+  room.isLow = true;
+  t.false((await administration().health({})).good);
+  room.isLow = false;
+  t.true((await administration().health({})).good);
+});
+
 for (const [source, sentAgain] of [
   ['dead-man-switch', true],
   ['email-reminder', true],
@@ -262,6 +435,121 @@ for (const [source, sentAgain] of [
     t.deepEqual(await mailer().recall({ id: 'one' }), { result: sentAgain ? 'accepted' : 'in-flight' });
   });
 }
+
+test('what is dead and may have arrived says nothing any more once it is recalled, and is not tried again', async (t) => {
+  const { postbox, send, mailer, administration, texts, clock } = await start(t);
+  for (const id of ['one', 'two']) {
+    postbox.answer = async ({ handOver }) => {
+      await handOver();
+      return { result: 'uncertain', failure: 'timeout' };
+    };
+    await send(id, 'invite');
+  }
+  postbox.answer = () => undefined;
+  t.is((await administration().health({})).mails.dead, 2);
+  for (let time = 0; time < 2; time += 1) {
+    t.deepEqual(await mailer().recall({ id: 'one' }), { result: 'in-flight' });
+  }
+  t.like(await administration().retry({ by: 'ann', id: 'one' }), {
+    refused: { tag: 'queue-record-ineligible' },
+  });
+  t.like(await administration().retry({ by: 'ann', id: 'two' }), { ok: { record: { id: 'two' } } });
+  await clock.advance(minuteMs);
+  t.deepEqual(texts(), ['The text of two.']);
+});
+
+/** A mail that is being sent when its source tells the queue to give it back. Resolves to what says what came of it. */
+async function recalledInFlight(t: ExecutionContext, source: z.infer<typeof mailSourceSchema>) {
+  const started = await start(t);
+  const { postbox, send, ann, clock } = started;
+  let conclude: (result: Result | undefined) => void = () => {};
+  postbox.answer = async ({ handOver }) => {
+    await handOver();
+    return new Promise((resolve) => {
+      conclude = resolve;
+    });
+  };
+  await send('one', source);
+  await ann().recall({ id: 'one' });
+  await clock.advance(4_000);
+  postbox.answer = () => undefined;
+  return { ...started, conclude: (result: Result | undefined) => conclude(result) };
+}
+
+const putOff: Result = { result: 'transient', failure: 'provider' };
+const away: Result = { result: 'unable', failure: 'connection' };
+const uncertain: Result = { result: 'uncertain', failure: 'timeout' };
+
+for (const [source, result] of [
+  ['invite', putOff],
+  ['invite', away],
+  ['dead-man-switch', putOff],
+  ['dead-man-switch', uncertain],
+] as const) {
+  test(`${source}: told back while it is being sent, a mail that came out ${result.result} is not tried again`, async (t) => {
+    const { conclude, told, clock, texts, administration } = await recalledInFlight(t, source);
+    conclude(result);
+    t.like((await told()).at(-1), { id: 'one', outcome: 'recalled' });
+    await clock.advance(30 * minuteMs);
+    t.deepEqual(texts(), []);
+    t.like(await administration().health({}), { mails: { ready: 0, waiting: 0, leased: 0, dead: 0 } });
+  });
+}
+
+for (const result of [uncertain, { result: 'rejected', failure: 'rejected' }] as const) {
+  test(`told back while it is being sent, a mail that came out ${result.result} is dead and says nothing any more`, async (t) => {
+    const { conclude, told, administration } = await recalledInFlight(t, 'invite');
+    conclude(result);
+    t.like((await told()).at(-1), { outcome: 'dead' });
+    t.like(await administration().health({}), { mails: { dead: 1 } });
+    t.like(await administration().retry({ by: 'ann', id: 'one' }), {
+      refused: { tag: 'queue-record-ineligible' },
+    });
+  });
+}
+
+test('told back while one relay is asked, a mail does not go to the next', async (t) => {
+  const { administration, postbox, send, ann, clock, told } = await start(t);
+  const relay = {
+    kind: 'smtp',
+    name: '',
+    enabled: true,
+    from: 'notes@home.test',
+    host: '127.0.0.1',
+    port: 25,
+  };
+  const relays = ['one', 'two'].map((id) => ({ ...relay, id, security: 'none', username: null }));
+  const list = { by: 'ann', relays, fallbackPolicy: { mode: 'next-enabled' } };
+  t.true('ok' in (await administration().setRelays(list)));
+  const asked: string[] = [];
+  let putItOff = () => {};
+  postbox.answer = ({ relay }) => {
+    asked.push(relay.id);
+    return new Promise((resolve) => {
+      putItOff = () => resolve(putOff);
+    });
+  };
+  await send('one');
+  await ann().recall({ id: 'one' });
+  await clock.advance(4_000);
+  putItOff();
+  t.like((await told()).at(-1), { outcome: 'recalled' });
+  t.deepEqual(asked, ['one']);
+});
+
+test('told back while it is being sent, a mail that was taken was taken', async (t) => {
+  const { conclude, told } = await recalledInFlight(t, 'invite');
+  conclude({ result: 'sent' });
+  t.like((await told()).at(-1), { outcome: 'accepted' });
+});
+
+test('told back before a crash with the mail handed over, it is not sent again', async (t) => {
+  const { restart, clock, texts, told } = await recalledInFlight(t, 'dead-man-switch');
+  await restart();
+  await clock.advance(45_000);
+  t.like((await told()).at(-1), { outcome: 'recalled' });
+  t.deepEqual(texts(), []);
+});
 
 test('after a crash before the mail was handed over it is sent once', async (t) => {
   const { postbox, send, restart, clock, texts } = await start(t);

@@ -2,30 +2,35 @@
 import { command, keys, timer } from '../../runtime/command.ts';
 import { kindOf } from '../../runtime/kind.ts';
 import { UserSecrets } from '../identity/user-secrets.ts';
-import { MailSettings } from '../settings.ts';
+import { AccountSettings } from '../settings.ts';
 import { mailAdministrationCommands } from './admin/commands.ts';
 import { testsSlice } from './admin/test-mail.ts';
 import { becomeDue } from './attempt.ts';
 import { Mailer } from './contract.ts';
 import { forgetSenderTell, mailSenderTable } from './daily-limit.ts';
+import { deadMap } from './dead.ts';
 import { deliver } from './deliver.ts';
 import { lanesSlice, wakeLanes } from './lanes.ts';
 import { logSlice, mailAuditTable, mailLogTable } from './log-table.ts';
-import { queueCommand, queueTell, recallCommand, recallTell } from './queue.ts';
+import { queueCommand, queueTell, recallCommand, recallTell, roomCommand } from './queue.ts';
 import { asMail, keyOf, mailTable, queueSlice } from './queue-table.ts';
 import { relayUseSlice } from './relay-use.ts';
 import { isConfigured, relaysSlice } from './relays.ts';
+import { MailRoom } from './room.ts';
 import { MailSender } from './sender.ts';
+import { MailSettings } from './settings.ts';
 import { sweepTimer } from './sweep.ts';
+import { unwantedSlice } from './unwanted.ts';
 
 export const mailer = kindOf(Mailer, {
-  uses: [MailSettings, MailSender, UserSecrets],
-  slices: [queueSlice, lanesSlice, relaysSlice, relayUseSlice, logSlice, testsSlice],
+  uses: [AccountSettings, MailSettings, MailSender, MailRoom, UserSecrets],
+  slices: [queueSlice, deadMap, lanesSlice, unwantedSlice, relaysSlice, relayUseSlice, logSlice, testsSlice],
   tables: [mailTable, mailSenderTable, mailLogTable, mailAuditTable],
   commands: {
     ...mailAdministrationCommands,
     queue: queueCommand,
     recall: recallCommand,
+    room: roomCommand,
     status: command({
       ...Mailer.commands.status,
       creates: true,

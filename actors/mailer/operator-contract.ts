@@ -89,6 +89,16 @@ export const recordFields = { id: z.string().max(128) };
 const by = z.string();
 const nothing = z.object({});
 
+const count = z.int();
+const healthSchema = z.object({
+  /** Whether mail gets away as it should. */
+  good: z.boolean(),
+  mails: z.object({ ready: count, waiting: count, leased: count, dead: count }),
+  /** How long the one that has been ready for longest waits; 0 if none is. */
+  oldestReadyMs: z.number(),
+});
+export type MailHealth = z.infer<typeof healthSchema>;
+
 export const MailAdministration = contract({
   name: 'mailer',
   commands: {
@@ -102,7 +112,6 @@ export const MailAdministration = contract({
       reply: answerSchema(z.object({ record: queueRecordView })),
     },
     discard: { request: z.object({ by, ...recordFields }), reply: answerSchema(nothing) },
-    /** Whether mail gets away as it should. */
-    health: { request: nothing, reply: z.object({ good: z.boolean() }) },
+    health: { request: nothing, reply: healthSchema },
   },
 });

@@ -2,6 +2,7 @@
 import type { Turn } from '../../runtime/command.ts';
 import { contract } from '../../runtime/contract.ts';
 import { type MailOutcome, mailOutcomeSchema, type SealedMail } from './contract.ts';
+import type { MailRow } from './queue-table.ts';
 
 type Told = Omit<MailOutcome, 'key' | 'atMs'>;
 
@@ -10,6 +11,15 @@ export function tellOutcome(turn: Turn, listener: SealedMail['listener'], told: 
   const { kind, id, key } = listener;
   const { name, tells } = contract({ name: kind, tells: { mailOutcome: mailOutcomeSchema } });
   turn.tell({ name, tells }, id).mailOutcome({ ...told, key, atMs: turn.nowMs });
+}
+
+type Recalled = Pick<MailRow, 'id' | 'listener' | 'attempts' | 'message_id'>;
+
+export function tellRecalled(turn: Turn, { id, listener, attempts, message_id }: Recalled): void {
+  tellOutcome(turn, listenerOf(listener), {
+    ...{ id, outcome: 'recalled', attempts, failure: null, refusal: null },
+    ...{ nextAttemptAtMs: null, messageId: message_id ?? undefined },
+  });
 }
 
 export const listenerOf = (text: string | null): SealedMail['listener'] =>

@@ -1,18 +1,20 @@
 /**
- * For the actors that send mail. `sealMail` is called in a turn, and what it makes is
+ * For the actors that send mail. `sealMail` is called in a turn, and `tellToSend` tells the queue of what it makes in the
+ * commit that the mail belongs to.
  *
- *     told    in the same turn, where the mail belongs to the turn's commit: `tellToSend(turn, mail)`
- *     asked   from the workflow, where somebody waits for the answer: `askToSend(workflow.actors, mail)`
+ * Where a request asks for nothing but a mail, `refusalOfMail` says before what it would be refused with. It is asked for
+ * everybody alike, so that what is answered says nothing of whether there will be a mail.
  *
  * A kind that seals mail uses `UserSecrets`. What a mail says is sealed before it leaves the turn, so it stands in no
  * row and no frame in plain text.
  */
 import type { Turn } from '../../runtime/command.ts';
 import type { Actors, AskOptions } from '../../runtime/handles.ts';
-import type { Refusal } from '../reply.ts';
+import { type Refused, refuse } from '../reply.ts';
 import { hasControl, mailAddress } from './address.ts';
 import { sealContent } from './content.ts';
-import { Mailer, mailerId, type Queued, type RecallResult, type SealedMail } from './contract.ts';
+import { Mailer, mailerId, type RecallResult, type SealedMail } from './contract.ts';
+import type { MailSource } from './sources.ts';
 
 export interface Mail extends Omit<SealedMail, 'content'> {
   /** One address, of which `mailAddress` has made sure. */
@@ -33,10 +35,6 @@ export function sealMail(turn: Turn, { recipient, subject, text, ...rest }: Mail
 
 export function tellToSend(turn: Turn, mail: SealedMail): void {
   turn.tell(Mailer, mailerId).queue(mail);
-}
-
-export function askToSend(actors: Actors, mail: SealedMail, options?: AskOptions): Promise<Queued> {
-  return actors.get(Mailer, mailerId).ask.queue(mail, options);
 }
 
 /** A mail that has not arrived yet is dropped when it does. */
@@ -60,28 +58,23 @@ export async function isMailConfigured(actors: Actors, options?: AskOptions): Pr
   return configured;
 }
 
-/** What a request is answered whose mail was not queued. */
-export function refusalOf({ why, retryAfterMs }: Extract<Queued, { queued: false }>): Refusal {
-  switch (why) {
-    case 'full':
-      return {
-        status: 503,
-        tag: 'email-queue-full',
-        message: 'The server cannot send any more mail at the moment. Please try again later.',
-        retryAfterMs,
-      };
-    case 'not-configured':
-      return {
-        status: 503,
-        tag: 'email-delivery-unavailable',
-        message: 'This server is not set up to send mail.',
-      };
-    case 'daily-limit':
-      return {
-        status: 429,
-        tag: 'email-daily-limit',
-        message: 'This account has sent as much mail to others as it may in one day.',
-        retryAfterMs,
-      };
-  }
+/** What a request is answered whose mail would not be queued; undefined: it would be. */
+export async function refusalOfMail(
+  actors: Actors,
+  source: MailSource,
+  options?: AskOptions,
+): Promise<Refused | undefined> {
+  const room = await actors.get(Mailer, mailerId).ask.room({ source }, options);
+  if (room.queued) return undefined;
+  return room.why === 'full' ? full(room.retryAfterMs) : notConfigured;
 }
+
+/** Nothing that waiting would mend. */
+const notConfigured = refuse(400, 'This server is not set up to send mail.', 'email-delivery-unavailable');
+
+const full = (retryAfterMs: number): Refused => ({
+  refused: {
+    ...{ status: 503, tag: 'email-queue-full', retryAfterMs },
+    message: 'The server cannot send any more mail at the moment. Please try again later.',
+  },
+});

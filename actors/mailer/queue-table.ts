@@ -8,7 +8,8 @@
  *     accepted           a relay has it; kept for a while so that nothing queues it again
  *     recalled           its source does not want it sent any more; kept likewise, as it may not have arrived yet
  *
- * Only rows of the first five places hold what the mail says, and those that are dead of age do not either.
+ * Only rows of the first five places hold what the mail says; those that are dead of age do not either, nor those whose
+ * source recalled them when it was too late.
  */
 import { z } from 'zod';
 import type { Turn, View } from '../../runtime/command.ts';
@@ -16,6 +17,7 @@ import { keyed } from '../../runtime/contract.ts';
 import { slice } from '../../runtime/slice.ts';
 import { type RowOf, table } from '../../runtime/table.ts';
 import { type Failure, Mailer, type SealedMail } from './contract.ts';
+import { forgetDead, rememberDead } from './dead.ts';
 import { type MailSource, rulesOf } from './sources.ts';
 
 export const places = ['urgent', 'ordinary', 'waiting', 'leased', 'dead', 'accepted', 'recalled'] as const;
@@ -123,15 +125,23 @@ export function newRow(turn: Turn, mail: SealedMail): MailRow {
     failure: null,
     relay: null,
     handed_over: false,
-    message_id: null,
+    message_id: mail.messageId ?? null,
     listener: mail.listener === undefined ? null : JSON.stringify(mail.listener),
     content: Buffer.from(mail.content),
     size: mail.content.byteLength,
   };
 }
 
+/** In place of a mail of which nothing is left: nothing is queued under its id. */
+export function tombstoneOf(turn: Turn, id: string): MailRow {
+  const nothing = { id, source: 'other', userUuid: '', content: new Uint8Array() } as const;
+  return { ...newRow(turn, nothing), place: 'recalled' };
+}
+
+type Counted = Pick<MailRow, 'id' | 'user_uuid' | 'place' | 'size'>;
+
 /** Writes the row in the place where it belongs now, counts it there, and arms or disarms what will move it on. */
-export function writeMail(turn: Turn, before: MailRow | undefined, changed: MailRow): MailRow {
+export function writeMail(turn: Turn, before: Counted | undefined, changed: MailRow): MailRow {
   const head = turn.get(queueSlice);
   const content = over.includes(changed.place) ? null : changed.content;
   const size = content?.byteLength ?? 0;
@@ -144,10 +154,18 @@ export function writeMail(turn: Turn, before: MailRow | undefined, changed: Mail
   });
   armNext(turn, row);
   armSweep(turn, head, row);
+  if (before?.place === 'dead') forgetDead(turn, before.user_uuid, before.id);
+  if (row.place === 'dead') {
+    for (const each of rememberDead(turn, row.user_uuid, row)) {
+      const given = { ...each, user_uuid: row.user_uuid, place: 'dead' } as const;
+      writeMail(turn, given, tombstoneOf(turn, each.id));
+    }
+  }
   return row;
 }
 
-export function removeMail(turn: Turn, { id, place, size }: MailRow): void {
+export function removeMail(turn: Turn, { id, user_uuid, place, size }: MailRow): void {
+  if (place === 'dead') forgetDead(turn, user_uuid, id);
   const head = turn.get(queueSlice);
   turn.remove(mailTable, keyOf(turn, id));
   turn.disarm(keyed(Mailer.timers.due, id));

@@ -8,23 +8,28 @@ import {
   tell,
   type View,
 } from '../../runtime/command.ts';
-import { MailSettings } from '../settings.ts';
+import { isFull } from './capacity.ts';
 import { Mailer, type Queued, type QueueRefusal, type RecallResult, type SealedMail } from './contract.ts';
-import { countToOthers, senderPlan } from './daily-limit.ts';
+import { countMail, senderPlan } from './daily-limit.ts';
 import { startLane } from './lanes.ts';
-import { tellOutcome } from './outcome.ts';
-import { asMail, keyOf, mailTable, newRow, queueSlice, writeMail } from './queue-table.ts';
+import { tellOutcome, tellRecalled } from './outcome.ts';
+import { asMail, keyOf, mailTable, newRow, tombstoneOf, writeMail } from './queue-table.ts';
 import { isConfigured } from './relays.ts';
-import { rulesOf } from './sources.ts';
+import { type MailSource, rulesOf } from './sources.ts';
+import { markUnwanted } from './unwanted.ts';
 
-/** An hour: whoever retries is a timer, or a person who is told. */
-const fullRetryMs = 3_600_000;
+/** Whoever retries is a timer. */
+const retryMs = 3_600_000;
+/** Whoever asks for room is a person, and waits. */
+const personRetryMs = 60_000;
+/** More than a code or a token takes, sealed: nothing longer is asked for. */
+const shortMailBytes = 4_096;
 
 const mailPlan = (view: View, id: string) => ({ mail: keys(mailTable, [keyOf(view, id)]) });
-const queuePlan = (view: View, { id, userUuid }: SealedMail) =>
+const queuePlan = (view: View, { id, userUuid, source }: SealedMail) =>
   ({
     ...mailPlan(view, id),
-    ...senderPlan(view, userUuid),
+    ...senderPlan(view, userUuid, rulesOf(source).countedAs),
   }) satisfies Record<string, AnyPlan>;
 type QueueReads = PlanResults<ReturnType<typeof queuePlan>>;
 
@@ -40,6 +45,8 @@ export const queueTell = tell({
   creates: true,
   reads: queuePlan,
   turn: (turn, mail, _sender, reads) => {
+    const before = asMail(reads.mail.get(keyOf(turn, mail.id)));
+    if (before?.place === 'recalled') return tellRecalled(turn, newRow(turn, mail));
     const queued = queue(turn, mail, reads);
     if (queued.queued) return;
     const { id, listener } = mail;
@@ -53,10 +60,11 @@ export const queueTell = tell({
 function queue(turn: Turn, mail: SealedMail, reads: QueueReads): Queued {
   const before = asMail(reads.mail.get(keyOf(turn, mail.id)));
   if (before !== undefined) return { queued: true };
-  if (!isConfigured(turn)) return refusal('not-configured', fullRetryMs);
-  if (isFull(turn, mail)) return refusal('full', fullRetryMs);
-  if (rulesOf(mail.source).isToOthers) {
-    const retryAfterMs = countToOthers(turn, mail.userUuid, reads);
+  const why = refusalNow(turn, mail.source, mail.content.byteLength);
+  if (why !== undefined) return refusal(why, retryMs);
+  const { countedAs } = rulesOf(mail.source);
+  if (countedAs !== undefined) {
+    const retryAfterMs = countMail(turn, mail.userUuid, countedAs, reads);
     if (retryAfterMs !== undefined) return refusal('daily-limit', retryAfterMs);
   }
   writeMail(turn, undefined, newRow(turn, mail));
@@ -66,12 +74,20 @@ function queue(turn: Turn, mail: SealedMail, reads: QueueReads): Queued {
 
 const refusal = (why: QueueRefusal, retryAfterMs: number): Queued => ({ queued: false, why, retryAfterMs });
 
-function isFull(turn: Turn, { content }: SealedMail): boolean {
-  const { counts, contentBytes } = turn.get(queueSlice);
-  const { limits } = turn.use(MailSettings);
-  const mails = counts.urgent + counts.ordinary + counts.waiting + counts.leased + counts.dead;
-  return mails >= limits.mails || contentBytes + content.byteLength > limits.contentBytes;
+/** Whoever's mail it is. */
+function refusalNow(view: View, source: MailSource, bytes: number): QueueRefusal | undefined {
+  if (!isConfigured(view)) return 'not-configured';
+  return isFull(view, source, bytes) ? 'full' : undefined;
 }
+
+export const roomCommand = command({
+  ...Mailer.commands.room,
+  creates: true,
+  turn: (turn, { source }): Queued => {
+    const why = refusalNow(turn, source, shortMailBytes);
+    return why === undefined ? { queued: true } : refusal(why, personRetryMs);
+  },
+});
 
 export const recallCommand = command({
   ...Mailer.commands.recall,
@@ -86,19 +102,26 @@ export const recallTell = tell({
   reads: (view, { id }) => mailPlan(view, id),
   turn: (turn, { id }, _sender, reads) => {
     recall(turn, id, reads);
+    // Nobody waits for an answer, so nobody takes the mail for one that goes on.
+    if (asMail(reads.mail.get(keyOf(turn, id)))?.place === 'leased') markUnwanted(turn, id);
   },
 });
 
 function recall(turn: Turn, id: string, { mail }: PlanResults<ReturnType<typeof mailPlan>>): RecallResult {
   const before = asMail(mail.get(keyOf(turn, id)));
   if (before === undefined) {
-    const nothing = { id, source: 'other', userUuid: '', content: new Uint8Array() } as const;
-    writeMail(turn, undefined, { ...newRow(turn, nothing), place: 'recalled' });
+    writeMail(turn, undefined, tombstoneOf(turn, id));
     return 'recalled';
   }
   if (before.place === 'accepted' || before.place === 'recalled') return before.place;
-  // What is dead and may have arrived cannot be called back.
-  if (before.place === 'leased' || before.handed_over) return 'in-flight';
+  if (before.place === 'leased') return 'in-flight';
+  if (before.handed_over) {
+    // What is dead and may have arrived cannot be called back, but nobody sends it once more or finds what it said.
+    if (before.content !== null) writeMail(turn, before, { ...before, content: null });
+    return 'in-flight';
+  }
   writeMail(turn, before, { ...before, place: 'recalled', listener: null });
-  return before.place === 'dead' ? 'dead' : 'recalled';
+  if (before.place === 'dead') return 'dead';
+  tellRecalled(turn, before);
+  return 'recalled';
 }

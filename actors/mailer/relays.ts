@@ -3,11 +3,12 @@
  * empty, that of the settings stands for it. A credential is sealed for its relay and goes to no other place than the one
  * it was given for: whatever says where a relay is cannot change without the credential being given anew.
  */
+import { isIPv4 } from 'node:net';
 import { z } from 'zod';
 import type { Turn, View } from '../../runtime/command.ts';
 import { slice } from '../../runtime/slice.ts';
 import { UserSecrets } from '../identity/user-secrets.ts';
-import { MailSettings } from '../settings.ts';
+import { MailSettings } from './settings.ts';
 
 /** Of the settings. */
 export const directRelayId = 'direct';
@@ -105,7 +106,8 @@ function directRelay({ host, port, isImplicitTls, user, from }: MailSettings): S
 export const implicitTlsPort = 465;
 
 /** There nobody but this machine hears what is said, and no certificate can name it. */
-export const isLoopbackHost = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(host);
+export const isLoopbackHost = (host: string): boolean =>
+  /^(localhost|::1)$/i.test(host) || (isIPv4(host) && host.startsWith('127.'));
 
 const sealedFor = (relayId: string) => ({ userUuid: 'mailer', purpose: `relay:${relayId}` });
 

@@ -2,9 +2,10 @@
 import type { OutboundHttp } from '../outbound/http.ts';
 import { createHosted } from './hosted.ts';
 import type { MailSender } from './sender.ts';
-import { createSmtp, type SmtpOptions } from './smtp.ts';
+import { createSmtp } from './smtp.ts';
+import type { SessionOptions } from './smtp-session.ts';
 
-export function createMailSender(options: SmtpOptions & { readonly http: OutboundHttp }): MailSender {
+export function createMailSender(options: SessionOptions & { readonly http: OutboundHttp }): MailSender {
   const smtp = createSmtp(options);
   const hosted = createHosted(options.http);
   return {

@@ -4,6 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import { createAuthority } from '../../test/kit/certificates.ts';
 import { FakeClock } from '../../test/kit/clock.ts';
 import { type SmtpServer, type SmtpServerOptions, startSmtpServer } from '../../test/kit/smtp-server.ts';
+import { until } from '../../test/kit/until.ts';
 import type { SmtpRelay } from './relays.ts';
 import { createSmtp } from './smtp.ts';
 
@@ -27,15 +28,28 @@ interface Sent extends SmtpServerOptions {
   readonly relay?: Partial<SmtpRelay>;
   readonly credential?: string;
   readonly recipient?: string;
+  readonly sender?: string;
   readonly handOver?: () => Promise<void>;
   /** For how long nothing may be answered before the test moves the clock beyond the attempt's time. */
   readonly isSlow?: boolean;
+  /** What several are sent by, one after another. */
+  readonly by?: Sender;
+  readonly signal?: AbortSignal;
+}
+
+interface Sender {
+  readonly clock: FakeClock;
+  readonly send: ReturnType<typeof createSmtp>;
+}
+
+function sender(): Sender {
+  const clock = new FakeClock();
+  return { clock, send: createSmtp({ clock, lookup, ca: readFileSync(authority.ca, 'utf8') }) };
 }
 
 async function sent(t: ExecutionContext, server: SmtpServer, given: Sent = {}) {
   const { relay, credential, recipient = 'ann@example.test', handOver = async () => {}, isSlow } = given;
-  const clock = new FakeClock();
-  const send = createSmtp({ clock, lookup, ca: readFileSync(authority.ca, 'utf8') });
+  const { clock, send } = given.by ?? sender();
   const result = send({
     relay: {
       ...{
@@ -51,10 +65,14 @@ async function sent(t: ExecutionContext, server: SmtpServer, given: Sent = {}) {
       ...relay,
     },
     credential,
-    message: { ...message, recipient },
+    message: {
+      ...message,
+      from: { ...message.from, address: given.sender ?? message.from.address },
+      recipient,
+    },
     handOver,
     timeoutMs: 5_000,
-    signal: new AbortController().signal,
+    signal: given.signal ?? new AbortController().signal,
   });
   if (isSlow) {
     const waited = setInterval(() => void clock.advance(1_000), 50);
@@ -92,9 +110,20 @@ for (const [recipient, result] of [
   ['data-reject@example.test', { result: 'rejected', failure: 'rejected' }],
   ['data-cut@example.test', { result: 'uncertain', failure: 'timeout' }],
 ] as const) {
-  test(`what a relay does with ${recipient} is ${result.result}`, async (t) => {
-    const server = await startSmtpServer(t);
-    t.deepEqual(await sent(t, server, { recipient }), result);
+  for (const pipelining of [false, true]) {
+    test(`what a relay does with ${recipient} is ${result.result}${pipelining ? ', also of an envelope at once' : ''}`, async (t) => {
+      const server = await startSmtpServer(t, { pipelining });
+      t.deepEqual(await sent(t, server, { recipient }), result);
+    });
+  }
+}
+
+for (const pipelining of [false, true]) {
+  test(`a relay that is about to close takes nothing for now${pipelining ? ', also of an envelope at once' : ''}`, async (t) => {
+    const server = await startSmtpServer(t, { pipelining });
+    const handOver = () => Promise.reject(new Error('nothing may be handed over'));
+    const answered = await sent(t, server, { sender: 'closing@home.test', handOver });
+    t.deepEqual(answered, { result: 'unable', failure: 'rate-limited' });
   });
 }
 
@@ -168,4 +197,93 @@ test('nothing is said to a relay off loopback without TLS, or with the certifica
       t.deepEqual(await sent(t, server, { relay, handOver }), { result: 'unable', failure });
     }
   }
+});
+
+const connectionsOf = (server: SmtpServer) => server.received.map(({ connection }) => connection);
+
+test('mails that come one after another go over one connection, which is not kept for long', async (t) => {
+  const server = await startSmtpServer(t);
+  const by = sender();
+  for (let count = 0; count < 3; count += 1) t.deepEqual(await sent(t, server, { by }), { result: 'sent' });
+  await server.messages(3);
+  t.is(new Set(connectionsOf(server)).size, 1);
+  await by.clock.advance(2_000);
+  t.deepEqual(await sent(t, server, { by }), { result: 'sent' });
+  await server.messages(4);
+  t.is(new Set(connectionsOf(server)).size, 2);
+});
+
+test('a connection carries a hundred mails and no more', async (t) => {
+  const server = await startSmtpServer(t);
+  const by = sender();
+  for (let count = 0; count < 101; count += 1) t.deepEqual(await sent(t, server, { by }), { result: 'sent' });
+  await server.messages(101);
+  const [first, ...others] = connectionsOf(server);
+  t.is(others.filter((connection) => connection === first).length, 99);
+  t.not(others.at(-1), first);
+});
+
+test('a connection that the relay ends before the next mail is no fault of the relay', async (t) => {
+  const server = await startSmtpServer(t);
+  const by = sender();
+  t.deepEqual(await sent(t, server, { by, recipient: 'last@example.test' }), { result: 'sent' });
+  t.deepEqual(await sent(t, server, { by }), { result: 'sent' });
+  await server.messages(2);
+  t.is(new Set(connectionsOf(server)).size, 2);
+});
+
+test('a mail that was handed over on a kept connection is not sent over another', async (t) => {
+  const server = await startSmtpServer(t);
+  const by = sender();
+  let handedOver = 0;
+  const handOver = async () => {
+    handedOver += 1;
+  };
+  t.deepEqual(await sent(t, server, { by }), { result: 'sent' });
+  const uncertain = { result: 'uncertain', failure: 'timeout' } as const;
+  t.deepEqual(await sent(t, server, { by, handOver, recipient: 'data-cut@example.test' }), uncertain);
+  t.is(handedOver, 1);
+  t.is((await server.messages(2)).length, 2);
+});
+
+test('a connection that is signed in to is for nobody who has another password', async (t) => {
+  const account = { user: 'server', password: 'secret words' };
+  const server = await startSmtpServer(t, { ...account, certificate: authority.issue('mail.test') });
+  const relay = { host: 'mail.test', username: account.user, security: 'starttls' } as const;
+  const by = sender();
+  t.deepEqual(await sent(t, server, { by, relay, credential: account.password }), { result: 'sent' });
+  const wrong = await sent(t, server, { by, relay, credential: 'wrong' });
+  t.deepEqual(wrong, { result: 'unable', failure: 'authentication' });
+  t.deepEqual(await sent(t, server, { by, relay, credential: account.password }), { result: 'sent' });
+  t.is(new Set(connectionsOf(server)).size, 1);
+});
+
+test('the end of the run that opened a connection cuts no mail of another', async (t) => {
+  const server = await startSmtpServer(t);
+  const by = sender();
+  const run = new AbortController();
+  t.deepEqual(await sent(t, server, { by, signal: run.signal }), { result: 'sent' });
+  const handOver = async () => run.abort();
+  t.deepEqual(await sent(t, server, { by, handOver }), { result: 'sent' });
+  await server.messages(2);
+  t.is(new Set(connectionsOf(server)).size, 1);
+});
+
+test('a run that has ended sends nothing', async (t) => {
+  const server = await startSmtpServer(t);
+  const handOver = () => Promise.reject(new Error('nothing may be handed over'));
+  const answered = await sent(t, server, { signal: AbortSignal.abort(), handOver });
+  t.deepEqual(answered, { result: 'unable', failure: 'connection' });
+});
+
+const openSockets = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+
+test.serial('a kept connection that a run had taken when it ended is closed', async (t) => {
+  const server = await startSmtpServer(t);
+  const by = sender();
+  const before = openSockets();
+  t.deepEqual(await sent(t, server, { by }), { result: 'sent' });
+  t.like(await sent(t, server, { by, signal: AbortSignal.abort() }), { result: 'unable' });
+  await until(() => openSockets() === before);
+  t.is(openSockets(), before);
 });

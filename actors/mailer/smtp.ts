@@ -1,46 +1,32 @@
 /**
  * Sending one mail over SMTP, by nodemailer.
  *
- *     connect -> TLS -> sign in -> MAIL, RCPT, DATA -> hand over -> the message -> the relay's answer
+ *     a session -> MAIL, RCPT, DATA -> hand over -> the message -> the relay's answer -> the session is kept for the next mail
  *
  * Promises
  *   - The message has one recipient: the address it was given, already checked, is the whole envelope.
  *   - Nodemailer opens no file and no address for a message, and logs nothing.
- *   - Off loopback nothing is said in the clear and no certificate is taken on trust.
  *   - No byte of the message leaves before `handOver` has resolved; if it throws, the connection is cut instead.
+ *   - A kept session that the relay has ended meanwhile says nothing of the relay: the mail goes over a new one.
  *   - Nothing that a relay says is kept: what went wrong is one of a few words.
  */
-import { connect, type LookupFunction, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import MailComposer from 'nodemailer/lib/mail-composer';
-import SMTPConnection from 'nodemailer/lib/smtp-connection';
-import type { Clock } from '../../runtime/clock.ts';
-import { isLoopbackHost, type SmtpRelay } from './relays.ts';
+import type { SmtpRelay } from './relays.ts';
 import type { Delivery, Message, Result } from './sender.ts';
-
-export interface SmtpOptions {
-  readonly clock: Clock;
-  readonly lookup?: LookupFunction;
-  /** Certificates to trust instead of the well-known ones. */
-  readonly ca?: string;
-}
-
-/** To connect and be greeted: whoever does not within this is not there. */
-const connectTimeoutMs = 20_000;
-/** Of a reply of the relay. */
-const replyBytesMax = 16_384;
+import { KeptSessions, openSession, type Session, type SessionOptions, TimedOut } from './smtp-session.ts';
 
 export type SmtpDelivery = Delivery & { readonly relay: SmtpRelay };
 
-export const createSmtp =
-  (options: SmtpOptions) =>
-  async (delivery: SmtpDelivery): Promise<Result> => {
+export const createSmtp = (options: SessionOptions): ((delivery: SmtpDelivery) => Promise<Result>) => {
+  const kept = new KeptSessions(options.clock);
+  return async (delivery) => {
     const deadline = new AbortController();
     const cancel = options.clock.schedule(delivery.timeoutMs, () => deadline.abort(new TimedOut()));
     const signal = AbortSignal.any([delivery.signal, deadline.signal]);
-    const attempt = new Attempt();
+    const attempt = new Attempt(delivery, signal);
     try {
-      await attempt.send(delivery, options, signal);
+      await attempt.send(kept, options);
       return { result: 'sent' };
     } catch (error) {
       if (attempt.notHandedOver !== undefined) throw attempt.notHandedOver;
@@ -49,48 +35,57 @@ export const createSmtp =
       cancel();
     }
   };
-
-class TimedOut extends Error {}
+};
 
 class Attempt {
   isHandedOver = false;
   notHandedOver: Error | undefined;
+  readonly #delivery: SmtpDelivery;
+  readonly #signal: AbortSignal;
+  #hasAskedToHandOver = false;
 
-  async send(delivery: SmtpDelivery, options: SmtpOptions, signal: AbortSignal): Promise<void> {
-    const { relay, credential, message } = delivery;
+  constructor(delivery: SmtpDelivery, signal: AbortSignal) {
+    this.#delivery = delivery;
+    this.#signal = signal;
+  }
+
+  async send(kept: KeptSessions, options: SessionOptions): Promise<void> {
+    const { relay, credential, message } = this.#delivery;
     const composed = await compose(message);
-    const socket = await opened(relay, options, signal);
-    const connection = new SMTPConnection({ ...tlsOptions(relay, options), connection: socket });
-    const broken = new Promise<never>((_, reject) => {
-      connection.on('error', reject);
-      connection.on('end', () => reject(new Error('the relay has closed the connection')));
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    });
-    const unlessBroken = <T>(work: Promise<T>) => Promise.race([work, broken]);
-    // What nobody waits for any more may still fail.
-    broken.catch(() => {});
+    const before = kept.take(relay, credential);
+    if (before !== undefined && (await this.#sendOver(before, composed))) {
+      kept.keep(before);
+      return;
+    }
+    const session = await openSession(relay, credential, options, this.#signal);
+    await this.#send(session, composed);
+    kept.keep(session);
+  }
+
+  /** False where the session was over before anything was asked for, and nothing is known of the relay. */
+  async #sendOver(session: Session, composed: Buffer): Promise<boolean> {
     try {
-      await unlessBroken(done((over) => connection.connect((error) => over(error ?? null))));
-      if (relay.username !== null) {
-        const auth = { user: relay.username, pass: credential ?? '' };
-        await unlessBroken(done((over) => connection.login(auth, over)));
-      }
-      const envelope = { from: message.from.address, to: [message.recipient], size: composed.length };
-      const stream = Readable.from(this.#handedOver(delivery, composed), { objectMode: false });
-      await unlessBroken(done((over) => connection.send(envelope, stream, over)));
-      connection.quit();
+      await this.#send(session, composed);
+      return true;
     } catch (error) {
-      socket.destroy();
-      throw error;
-    } finally {
-      connection.close();
+      const isOver = this.#hasAskedToHandOver || this.#signal.aborted;
+      if (isOver || resultOf(error, false).result !== 'unable') throw error;
+      return false;
     }
   }
 
+  #send(session: Session, composed: Buffer): Promise<void> {
+    const { from, recipient } = this.#delivery.message;
+    const envelope = { from: from.address, to: [recipient], size: composed.length };
+    const stream = Readable.from(this.#handedOver(composed), { objectMode: false });
+    return session.send(envelope, stream, this.#signal);
+  }
+
   /** Nodemailer reads from it once the relay has asked for the message. */
-  async *#handedOver({ handOver }: Delivery, composed: Buffer): AsyncGenerator<Buffer> {
+  async *#handedOver(composed: Buffer): AsyncGenerator<Buffer> {
+    this.#hasAskedToHandOver = true;
     try {
-      await handOver();
+      await this.#delivery.handOver();
     } catch (error) {
       this.notHandedOver = error as Error;
       throw error;
@@ -125,50 +120,6 @@ export async function compose({
   return composer.compile().build();
 }
 
-function tlsOptions({ host, port, security }: SmtpRelay, { ca }: SmtpOptions) {
-  const isHere = isLoopbackHost(host);
-  return {
-    ...{ host, port, secure: security === 'implicit', logger: false },
-    requireTLS: security === 'starttls' || !isHere,
-    ignoreTLS: security === 'none' && isHere,
-    greetingTimeout: connectTimeoutMs,
-    connectionTimeout: connectTimeoutMs,
-    maxResponseSize: replyBytesMax,
-    tls: { rejectUnauthorized: !isHere, minVersion: 'TLSv1.2' as const, ...(ca !== undefined && { ca }) },
-  };
-}
-
-function opened(
-  { host, port }: SmtpRelay,
-  { lookup, clock }: SmtpOptions,
-  signal: AbortSignal,
-): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host, port, ...(lookup !== undefined && { lookup }) });
-    const fail = (error: Error) => {
-      cancel();
-      socket.destroy();
-      reject(error);
-    };
-    const cancel = clock.schedule(connectTimeoutMs, () => fail(new TimedOut()));
-    signal.addEventListener('abort', () => fail(signal.reason), { once: true });
-    socket.once('error', fail);
-    socket.once('connect', () => {
-      cancel();
-      socket.removeListener('error', fail);
-      resolve(socket);
-    });
-  });
-}
-
-type Over = (error: Error | null, value?: unknown) => void;
-
-function done(begin: (over: Over) => void): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    begin((error, value) => (error === null ? resolve(value) : reject(error)));
-  });
-}
-
 interface SmtpError {
   readonly code?: string;
   readonly command?: string;
@@ -180,7 +131,7 @@ const closing = 421;
 
 function resultOf(error: unknown, isHandedOver: boolean): Result {
   const { code, command = '', responseCode = 0 } = error as SmtpError;
-  if (responseCode === closing) return { result: 'unable', failure: 'rate-limited' };
+  if (responseCode === closing && !isHandedOver) return { result: 'unable', failure: 'rate-limited' };
   const isAboutMail = command === 'RCPT TO' || command === 'DATA';
   if (isAboutMail && responseCode >= 500) return { result: 'rejected', failure: 'rejected' };
   if (isAboutMail && responseCode >= 400) return { result: 'transient', failure: 'provider' };

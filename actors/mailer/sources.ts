@@ -5,6 +5,9 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 const minutes = (...given: readonly number[]): readonly number[] => given.map((each) => each * minuteMs);
 
+/** To addresses that the account chose, or to its own: nobody has checked that it is its owner's. */
+export type CountedAs = 'to-others' | 'to-account';
+
 export interface SourceRules {
   /** How long to wait after each failed attempt… */
   readonly waitsMs: readonly number[];
@@ -19,8 +22,8 @@ export interface SourceRules {
    * is dead then, and an administrator decides.
    */
   readonly repeatsUncertain: boolean;
-  /** It goes to an address that its account chose: counted against the account's daily limit. */
-  readonly isToOthers: boolean;
+  /** By which daily limit of its account it is counted, as the account decides how many there are. */
+  readonly countedAs?: CountedAs;
 }
 
 const usual: SourceRules = {
@@ -28,34 +31,34 @@ const usual: SourceRules = {
   ageMaxMs: dayMs,
   isUrgent: false,
   repeatsUncertain: false,
-  isToOthers: false,
 };
 
 const rules = {
   'magic-link': { ...usual, ageMaxMs: 10 * minuteMs, isUrgent: true },
   'security-notice': { ...usual, isUrgent: true },
-  invite: { ...usual, isToOthers: true },
+  invite: { ...usual, countedAs: 'to-others' },
   'email-reminder': {
     ...usual,
     waitsMs: minutes(1, 5, 15, 60),
     thenEveryMs: hourMs,
     ageMaxMs: 7 * dayMs,
     repeatsUncertain: true,
+    countedAs: 'to-account',
   },
   'dead-man-switch': {
     waitsMs: minutes(5, 30, 120, 360, 1_440, 4 * 1_440, 8 * 1_440, 30 * 1_440, 180 * 1_440),
     thenEveryMs: 180 * dayMs,
     isUrgent: false,
     repeatsUncertain: true,
-    isToOthers: true,
+    countedAs: 'to-others',
   },
   /** Tells the owner of a switch of it. */
-  'dead-man-switch-notice': usual,
+  'dead-man-switch-notice': { ...usual, countedAs: 'to-account' },
   'published-reminder': {
     ...usual,
     waitsMs: minutes(1, 5, 15, 60, 360),
     ageMaxMs: 7 * dayMs,
-    isToOthers: true,
+    countedAs: 'to-others',
   },
   other: usual,
 } satisfies Record<string, SourceRules>;

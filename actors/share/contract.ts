@@ -15,6 +15,9 @@ export const termsFields = {
 
 export const viewSchema = z.object({ ...termsFields, encryptedPayload: z.string() });
 
+/** Instead of the share. */
+const needsRoomSchema = z.object({ needsBytes: z.number() });
+
 /** Whatever the reason is. */
 export const shareNotFound = refuse(404, 'Share not found', 'share-not-found');
 
@@ -28,8 +31,14 @@ export const Share = contract({
       request: z.object({ ownerUuid: z.string(), ...termsFields, encryptedPayload: z.string() }),
       reply: z.object({ createdAtMs: z.number() }),
     },
-    /** By whoever has the link. Refusals: 404. */
-    view: { request: nothing, reply: answerSchema(viewSchema) },
+    /**
+     * By whoever has the link. What holds more than the opener has room for is not opened; they are told how much it
+     * is. Refusals: 404.
+     */
+    view: {
+      request: z.object({ roomBytes: z.number() }),
+      reply: answerSchema(z.union([viewSchema, needsRoomSchema])),
+    },
     /** By its owner's actor: from the answer on nobody can open it. */
     end: { request: nothing, reply: nothing },
   },

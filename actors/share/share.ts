@@ -4,6 +4,7 @@
  *
  * Invariants:
  * - It is opened in a turn, so of all openers on all nodes one is the first.
+ * - It is not opened for whoever has no room for what it holds: they are told how much that is, and come back.
  * - What an opener gets is read in that turn from the ciphertext's row. No reply is recorded: a one-time share knows the
  *   call that has opened it, and gives the same to a repeat of that call for as long as one may come.
  * - The commit that ends it removes the ciphertext and leaves a tombstone, which no repeat of its creation revives.
@@ -63,10 +64,12 @@ const create = command({
 
 const view = workflow({
   ...Share.commands.view,
-  run: async (workflow) => {
-    const ownerUuid = await workflow.turn({ turn: ownerOf });
-    if (!(await askOwner(workflow, ownerUuid)).shows) return shareNotFound;
+  run: async (workflow, { roomBytes }) => {
     const by = hash('sha256', workflow.callId);
+    const ownerUuid = await workflow.turn({ turn: (view) => (isOver(view, by) ? undefined : ownerOf(view)) });
+    const { shows, bytes } = await askOwner(workflow, ownerUuid);
+    if (!shows) return shareNotFound;
+    if (bytes > roomBytes) return { ok: { needsBytes: bytes } };
     return workflow.turn({
       // Thousands may come too late for a one-time share: none of them reads what it holds.
       reads: (view) => (isOver(view, by) ? {} : { content: keys(shareContentTable, [contentKey(view)]) }),
@@ -104,16 +107,24 @@ function isOver(view: View, by: string): boolean {
 
 const ownerOf = (view: View): string | undefined => view.get(shareSlice)?.ownerUuid;
 
+interface OwnersWord {
+  readonly lists: boolean;
+  readonly shows: boolean;
+  readonly bytes: number;
+}
+
+const unknown: OwnersWord = { lists: false, shows: false, bytes: 0 };
+
 /** What the owner says of this share; nothing if there is no owner any more. */
 async function askOwner(
   { actors, self }: Pick<Workflow, 'actors' | 'self'>,
   ownerUuid: string | undefined,
-): Promise<{ readonly lists: boolean; readonly shows: boolean }> {
-  if (ownerUuid === undefined) return { lists: false, shows: false };
+): Promise<OwnersWord> {
+  if (ownerUuid === undefined) return unknown;
   try {
     return await actors.get(User, ownerUuid).ask.showsShare({ shareUuid: self.id });
   } catch (error) {
-    if (error instanceof NotFoundError) return { lists: false, shows: false };
+    if (error instanceof NotFoundError) return unknown;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
-/** Whether mail gets away: a relay that is in use can send, nothing waits for long, and there is room for more. */
-import { range, sharedRead } from '../../../runtime/command.ts';
-import { MailSettings } from '../../settings.ts';
+/** Whether mail gets away: a relay that is in use can send, nothing waits for long, and there is room for more of any kind. */
+import { range, sharedRead, type View } from '../../../runtime/command.ts';
+import { isFull } from '../capacity.ts';
 import { MailAdministration } from '../operator-contract.ts';
 import { mailTable, queueSlice } from '../queue-table.ts';
 import { isAnyPaused } from '../relay-use.ts';
@@ -9,19 +9,29 @@ import { isConfigured } from '../relays.ts';
 /** What is ready leaves within moments. */
 const waitMaxMs = 300_000;
 
+const oldest = (view: View, subset: 'urgent' | 'ordinary') =>
+  range(mailTable, {
+    ...{ after: 0, through: view.get(queueSlice).position, limit: 1, subset },
+    columns: ['updated_at'],
+  });
+
 export const health = sharedRead({
   ...MailAdministration.commands.health,
-  reads: (view) => ({
-    oldest: range(mailTable, {
-      ...{ after: 0, through: view.get(queueSlice).position, limit: 1, subset: 'ordinary' },
-      columns: ['updated_at'],
-    }),
-  }),
-  answer: (view, _request, { oldest }) => {
-    const { contentBytes } = view.get(queueSlice);
-    const [first] = oldest.rows;
-    const isLate = first !== undefined && view.nowMs - first.updated_at > waitMaxMs;
-    const isNearlyFull = contentBytes > 0.9 * view.use(MailSettings).limits.contentBytes;
-    return { good: !isLate && !isNearlyFull && !(isConfigured(view) && isAnyPaused(view)) };
+  reads: (view) => ({ urgent: oldest(view, 'urgent'), ordinary: oldest(view, 'ordinary') }),
+  answer: (view, _request, { urgent, ordinary }) => {
+    const { counts } = view.get(queueSlice);
+    const waits = [...urgent.rows, ...ordinary.rows].map(({ updated_at }) => view.nowMs - updated_at);
+    const oldestReadyMs = Math.max(0, ...waits);
+    // Long before what is kept for codes is used up.
+    const hasRoom = !isFull(view, 'other', 0);
+    const isHeldUp = isConfigured(view) && isAnyPaused(view);
+    return {
+      good: oldestReadyMs <= waitMaxMs && hasRoom && !isHeldUp,
+      mails: {
+        ready: counts.urgent + counts.ordinary,
+        ...{ waiting: counts.waiting, leased: counts.leased, dead: counts.dead },
+      },
+      oldestReadyMs,
+    };
   },
 });

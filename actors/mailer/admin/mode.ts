@@ -1,6 +1,6 @@
 import type { View } from '../../../runtime/command.ts';
 import { type Refused, refuse } from '../../reply.ts';
-import { MailSettings } from '../../settings.ts';
+import { MailSettings } from '../settings.ts';
 
 const notAvailable = refuse(
   501,

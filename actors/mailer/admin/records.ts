@@ -59,9 +59,11 @@ export const discard = command({
     writeMail(turn, before, { ...before, place: 'recalled', next_attempt_at: null });
     auditOperation(turn, by, 'discard', id);
     if (isReady(before)) {
-      const { attempts, failure } = before;
+      const { attempts, message_id } = before;
+      // What the last attempt met says nothing of this end: no relay has the mail.
       tellOutcome(turn, listenerOf(before.listener), {
-        ...{ id, outcome: 'dead', attempts, failure, refusal: null, nextAttemptAtMs: null },
+        ...{ id, outcome: 'dead', attempts, failure: null, refusal: null, nextAttemptAtMs: null },
+        messageId: message_id ?? undefined,
       });
     }
     return { ok: {} };

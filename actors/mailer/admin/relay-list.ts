@@ -66,7 +66,11 @@ const form = z.object({
   credentials: z
     .object({
       password: z.string().min(1).max(1_024).optional(),
-      apiKey: z.string().min(1).max(1_024).optional(),
+      /** It goes into a header. */
+      apiKey: z
+        .string()
+        .regex(/^[\x21-\x7e]{1,1024}$/)
+        .optional(),
     })
     .nullish(),
 });

@@ -20,15 +20,15 @@ import { z } from 'zod';
 import { sharedRead, type Turn, tell, type View } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
 import { ShareIds } from '../../identity/share-ids.ts';
-import { isRefused, refuse } from '../../reply.ts';
+import { isRefused, type Refused, refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
 import { Share, shareNotFound, termsFields } from '../../share/contract.ts';
+import { unlessAbsent } from '../../unless-absent.ts';
 import { isBanned } from '../ban.ts';
 import { User } from '../contract.ts';
 import { isoTime } from '../iso-time.ts';
 import { profileSlice } from '../profile.ts';
 import { type SignedInWorkflow, signedInRead, signedInWorkflow } from '../signed-in.ts';
-import { unlessAbsent } from '../unless-absent.ts';
 import { type Draft, draftOf } from './draft.ts';
 
 const liveSharesMax = 10_000;
@@ -60,7 +60,12 @@ export const publicShareMap = sliceMap<PublicShare>({
 });
 
 const tooMany = refuse(409, 'You have too many shares. Please revoke some first.', 'share-limit');
-const tooLate = refuse(503, 'The share could not be stored in time. Please try again.');
+const tooLate: Refused = {
+  refused: {
+    ...{ status: 503, message: 'The share could not be stored in time. Please try again.' },
+    retryAfterMs: 5_000,
+  },
+};
 
 const createShare = signedInWorkflow({
   ...User.commands.createShare,
@@ -76,8 +81,11 @@ const createShare = signedInWorkflow({
       turn: (turn) => {
         const before = turn.entry(publicShareMap, uuid);
         if (before !== undefined) return { shareId: uuid, share: shown(before) };
-        if (createdAtMs === undefined || turn.nowMs >= createdAtMs + listWithinMs) return tooLate;
-        if (!hasRoom(turn, uuid, draft.bytes)) return tooMany;
+        const isLate = createdAtMs === undefined || turn.nowMs >= createdAtMs + listWithinMs;
+        if (isLate || !hasRoom(turn, uuid, draft.bytes)) {
+          turn.tell(Share, uuid).end();
+          return isLate ? tooLate : tooMany;
+        }
         forgetOld(turn);
         const share = { uuid, ...described, createdAtMs, firstOpenedAtMs: null, endedAtMs: null };
         turn.setEntry(publicShareMap, uuid, share);
@@ -130,8 +138,9 @@ const showsShare = sharedRead({
   ...User.commands.showsShare,
   answer: (view, { shareUuid }) => {
     const isThere = view.get(profileSlice).state === 'active';
-    const lists = isThere && view.entry(publicShareMap, shareUuid) !== undefined;
-    return { lists, shows: lists && !isBanned(view) };
+    const share = isThere ? view.entry(publicShareMap, shareUuid) : undefined;
+    const lists = share !== undefined;
+    return { lists, shows: lists && !isBanned(view), bytes: share?.bytes ?? 0 };
   },
 });
 

@@ -49,6 +49,8 @@ export const publicShareShapes = {
       lists: z.boolean(),
       /** Whoever has the link may see it. */
       shows: z.boolean(),
+      /** Of its ciphertext. */
+      bytes: z.number(),
     }),
   },
 };

@@ -41,7 +41,8 @@ const makeReminder = signedInTurn({
     const uuid = turn.random.uuid();
     const made: Reminder = {
       ...{ uuid, message: sealMessage(turn, uuid, message), dueAtMs, createdAtMs: turn.nowMs },
-      ...{ state: 'waiting', round: 1, nextAtMs: Math.max(dueAtMs, turn.nowMs) },
+      ...{ state: 'waiting', round: 1, isRecalled: false, messageId: null },
+      nextAtMs: Math.max(dueAtMs, turn.nowMs),
     };
     setReminder(turn, made);
     return { emailReminder: shown(turn, made) };

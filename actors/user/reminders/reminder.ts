@@ -35,6 +35,10 @@ const storedSchema = z.object({
   createdAtMs: z.number(),
   state: z.enum(['waiting', 'queued', 'sent', 'expired']),
   round: z.int(),
+  /** The queue was told to give its mail back, and has not said that it did. */
+  isRecalled: z.boolean().default(false),
+  /** Of the mail of an earlier round, which may have arrived: the next is the same mail to whoever gets both. */
+  messageId: z.string().nullable().default(null),
   /** When to come back to it: when it is due, or may be sent after all, or leaves the list. */
   nextAtMs: z.number(),
 });
@@ -59,13 +63,20 @@ export const messageOf = (view: View, { uuid, message }: Reminder): string =>
 export const ended = (before: Reminder, state: 'sent' | 'expired', nowMs: number): Reminder => ({
   ...before,
   state,
+  isRecalled: false,
   nextAtMs: nowMs + keptMs,
 });
 
-export const heldBack = (before: Reminder, nextAtMs: number): Reminder => ({
+export const heldBack = (
+  before: Reminder,
+  nextAtMs: number,
+  messageId: string | null = before.messageId,
+): Reminder => ({
   ...before,
   state: 'waiting',
   round: before.round + 1,
+  isRecalled: false,
+  messageId,
   nextAtMs,
 });
 

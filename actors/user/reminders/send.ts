@@ -13,6 +13,7 @@ import { settingValue } from '../settings/stored.ts';
 import { afterDue, ended, heldBack, isGone, messageOf, type Reminder, reminderMap } from './reminder.ts';
 
 const { sendReminders } = User.timers;
+const askAgainMs = 60_000;
 
 const isInUse = (turn: Turn): boolean => turn.get(profileSlice).state === 'active' && !isBanned(turn);
 
@@ -30,10 +31,10 @@ export function removeReminder(turn: Turn, of: Reminder): void {
 function armNext(turn: Turn): void {
   const dueMs = Math.min(
     ...[...turn.entries(reminderMap).values()]
-      .filter(({ state }) => state !== 'queued')
+      .filter(({ state, isRecalled }) => (state === 'queued' ? isRecalled : isInUse(turn)))
       .map(({ nextAtMs }) => nextAtMs),
   );
-  if (isInUse(turn) && Number.isFinite(dueMs)) turn.arm(sendReminders, dueMs, null);
+  if (Number.isFinite(dueMs)) turn.arm(sendReminders, dueMs, null);
   else turn.disarm(sendReminders);
 }
 
@@ -43,7 +44,9 @@ export const sendRemindersTimer = timer({
   turn: (turn) => {
     for (const each of turn.entries(reminderMap).values()) {
       if (isGone(each, turn.nowMs)) turn.removeEntry(reminderMap, each.uuid);
+      if (each.isRecalled && turn.nowMs >= each.nextAtMs) askBack(turn, each);
     }
+    if (!isInUse(turn)) return armNext(turn);
     const recipient = recipientOf(turn);
     for (const each of afterDue(turn.entries(reminderMap).values(), turn.nowMs, recipient !== undefined)) {
       turn.setEntry(reminderMap, each.uuid, each);
@@ -72,6 +75,7 @@ function send(turn: Turn, of: Reminder, recipient: string): void {
   const mail = {
     ...({ id: mailIdOf(of), source: 'email-reminder', userUuid: turn.self.id, recipient } as const),
     listener: listenerFor(turn, 'reminder', of.uuid, of.round),
+    ...(of.messageId !== null && { messageId: of.messageId }),
     subject: `Reminder: ${message}`,
     text: `${text.join('\n\n')}\n`,
   };
@@ -79,7 +83,8 @@ function send(turn: Turn, of: Reminder, recipient: string): void {
 }
 
 function recall(turn: Turn, of: Reminder): void {
-  if (of.state === 'queued') tellToRecall(turn, mailIdOf(of));
+  // An administrator could still send what has expired.
+  if (of.state === 'queued' || of.state === 'expired') tellToRecall(turn, mailIdOf(of));
 }
 
 export function reminderMailOutcome(turn: Turn, uuid: string, round: number, outcome: MailOutcome): void {
@@ -93,6 +98,13 @@ export function reminderMailOutcome(turn: Turn, uuid: string, round: number, out
     case 'dead':
       setReminder(turn, ended(before, 'expired', turn.nowMs));
       return;
+    case 'recalled':
+      setReminder(turn, heldBack(before, turn.nowMs, outcome.messageId));
+      return;
+    case 'failed':
+      // It was being sent when it was to be called back.
+      if (before.isRecalled) askBack(turn, before);
+      return;
     case 'refused':
       setReminder(turn, heldBack(before, outcome.nextAttemptAtMs ?? turn.nowMs));
       return;
@@ -104,19 +116,24 @@ function removeSent(turn: Turn, uuid: string): void {
   armNext(turn);
 }
 
-/** While an account is banned nothing is sent for it. */
-export function pauseReminders(turn: Turn): void {
-  for (const each of turn.entries(reminderMap).values()) recall(turn, each);
-  turn.disarm(sendReminders);
-}
-
-/** What was recalled is due again. */
-export function resumeReminders(turn: Turn): void {
+/**
+ * What no relay has is due again once the queue has said that it gave it back: after a change of the account's address,
+ * as it would go to the old one, and when the account is banned, as nothing is sent for it.
+ */
+export function recallReminders(turn: Turn): void {
   for (const each of turn.entries(reminderMap).values()) {
-    if (each.state === 'queued') turn.setEntry(reminderMap, each.uuid, heldBack(each, turn.nowMs));
+    if (each.state === 'queued') askBack(turn, each);
   }
   armNext(turn);
 }
+
+/** The queue keeps a mail that it is sending, and is asked again in case that came to nothing. */
+function askBack(turn: Turn, of: Reminder): void {
+  recall(turn, of);
+  turn.setEntry(reminderMap, of.uuid, { ...of, isRecalled: true, nextAtMs: turn.nowMs + askAgainMs });
+}
+
+export const resumeReminders = armNext;
 
 /** In the commit that deletes the account. */
 export function forgetReminders(turn: Turn): void {

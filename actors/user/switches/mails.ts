@@ -26,6 +26,7 @@ export function mailSwitch(turn: Turn, of: Switch): void {
   const mail = {
     ...({ id: mailIdOf(of), source: 'dead-man-switch', userUuid: turn.self.id, recipient } as const),
     listener: listenerFor(turn, 'switch', of.uuid, of.round),
+    ...(of.messageId !== null && { messageId: of.messageId }),
     subject: 'Something was left for you',
     text: textOf(paragraphs),
   };
@@ -53,6 +54,9 @@ export function recallMails(turn: Turn, of: Switch): void {
   if (of.state === 'queued') tellToRecall(turn, mailIdOf(of));
   if (of.state === 'armed' && of.warnAtMs === null) tellToRecall(turn, noticeIdOf(of, 'warning'));
 }
+
+/** Nobody sends the mail of this round any more, or finds what it said. */
+export const forgetMail = (turn: Turn, of: Switch): void => tellToRecall(turn, mailIdOf(of));
 
 /** An account whose name is no address has no notices. */
 function notify(

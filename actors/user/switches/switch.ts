@@ -50,6 +50,8 @@ const storedSchema = z.object({
   sendAttempts: z.int(),
   nextAttemptAtMs: z.number().nullable(),
   lastAttemptAtMs: z.number().nullable(),
+  /** Of an earlier mail about this deadline, which may have arrived. */
+  messageId: z.string().nullable().default(null),
 });
 export type Switch = z.infer<typeof storedSchema>;
 
@@ -84,7 +86,7 @@ export function armed(nowMs: number, deadlineMs: number) {
     state: 'armed',
     warnAtMs: deadlineMs - Math.min(dayMs, Math.floor((deadlineMs - nowMs) / 2)),
     seenAtMs: nowMs,
-    ...{ sendAttempts: 0, nextAttemptAtMs: null, lastAttemptAtMs: null },
+    ...{ sendAttempts: 0, nextAttemptAtMs: null, lastAttemptAtMs: null, messageId: null },
   } as const;
 }
 

@@ -10,7 +10,7 @@ import { audit } from '../audit/trail.ts';
 import { isBanned } from '../ban.ts';
 import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
-import { mailSwitch, recallMails, tellOwnerSent, warnOwner } from './mails.ts';
+import { forgetMail, mailSwitch, recallMails, tellOwnerSent, warnOwner } from './mails.ts';
 import { nextWatchMs, type Switch, switchMap, watched } from './switch.ts';
 
 const { watchSwitches } = User.timers;
@@ -78,10 +78,12 @@ export function switchMailOutcome(turn: Turn, uuid: string, round: number, outco
       setSwitch(turn, { ...before, state: 'waiting', nextAttemptAtMs });
       break;
     case 'dead':
-      // A mail of its own: the queue remembers the other one.
+      // A mail of its own comes: of this one nothing may be left that an administrator could still send.
+      forgetMail(turn, before);
       setSwitch(turn, {
         ...before,
         ...{ state: 'waiting', round: round + 1, nextAttemptAtMs: turn.nowMs + deadRetryMs },
+        messageId: outcome.messageId ?? before.messageId,
       });
       break;
   }

@@ -1,0 +1,70 @@
+/** What the local disk needs of the file system, so that tests can have one that is full, broken or slow. */
+import { constants } from 'node:fs';
+import { access, mkdir, open, readdir, rename, rmdir, stat, statfs, unlink } from 'node:fs/promises';
+
+export interface OpenFile {
+  /** May take less than it is given. Resolves to how much. */
+  write(bytes: Uint8Array, position: number): Promise<number>;
+  /** Resolves to how much was read: 0 at the end. */
+  read(into: Uint8Array, position: number): Promise<number>;
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Rejects with the errors of the system, which have a code. */
+export interface FileSystem {
+  /** A file that is there, to read. */
+  open(path: string): Promise<OpenFile>;
+  /** A file that is not there, to write; mode 0600. */
+  create(path: string): Promise<OpenFile>;
+  /** With the folders above; mode 0700. */
+  makeFolder(path: string): Promise<void>;
+  /** Makes the entries of a folder durable. */
+  syncFolder(path: string): Promise<void>;
+  rename(from: string, to: string): Promise<void>;
+  unlink(path: string): Promise<void>;
+  removeFolder(path: string): Promise<void>;
+  entriesOf(path: string): Promise<readonly string[]>;
+  stat(path: string): Promise<{ readonly bytes: number; readonly writtenMs: number }>;
+  freeBytesAt(path: string): Promise<number>;
+  checkWritable(path: string): Promise<void>;
+}
+
+export const nodeFileSystem: FileSystem = {
+  open: (path) => opened(path, 'r'),
+  create: (path) => opened(path, 'wx'),
+  async makeFolder(path) {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+  },
+  async syncFolder(path) {
+    const folder = await open(path, 'r');
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
+  },
+  rename,
+  unlink,
+  removeFolder: (path) => rmdir(path),
+  entriesOf: (path) => readdir(path),
+  async stat(path) {
+    const { size, mtimeMs } = await stat(path);
+    return { bytes: size, writtenMs: Math.floor(mtimeMs) };
+  },
+  async freeBytesAt(path) {
+    const { bavail, bsize } = await statfs(path);
+    return bavail * bsize;
+  },
+  checkWritable: (path) => access(path, constants.W_OK),
+};
+
+async function opened(path: string, flags: 'r' | 'wx'): Promise<OpenFile> {
+  const file = await open(path, flags, 0o600);
+  return {
+    write: async (bytes, position) => (await file.write(bytes, 0, bytes.byteLength, position)).bytesWritten,
+    read: async (into, position) => (await file.read(into, 0, into.byteLength, position)).bytesRead,
+    sync: () => file.sync(),
+    close: () => file.close(),
+  };
+}

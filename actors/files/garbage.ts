@@ -1,0 +1,110 @@
+/**
+ * Blobs that nobody names any more:
+ *
+ *     discard   the commit that stops naming them writes them down, and starts the job
+ *     remove    job: takes the first of what is written down from the store, then the rows, and goes on while there are any
+ *
+ * A crash between the two removes what is gone already, which does no harm. While the store cannot remove, the timer of the
+ * owner starts the job again. Garbage is in no quota: so nothing more comes to an owner who has more of it than a whole one, and
+ * all that he has in the store are two quotas.
+ *
+ * Nothing waits for readers: whoever reads a file that is deleted or replaced meanwhile has his connection broken, and
+ * would get parts of two files otherwise.
+ */
+import { job, keys, type Turn, type View } from '../../runtime/command.ts';
+import type { Refused } from '../reply.ts';
+import { blobName, type Chunk, chunksIn, type Origin, packBlobs, unpackBlobs } from './layout.ts';
+import type { Duties } from './ledger.ts';
+import { change, filesSlice, tendAt } from './ledger.ts';
+import type { Owner } from './owner.ts';
+import { FileStore, FileStoreError, listLimitMax } from './store.ts';
+import { type FileRow, fileGarbage, originOf } from './tables.ts';
+
+/** Each names no more blobs than an upload has. */
+const rowsAtOnce = 16;
+const retryPauseMs = 300_000;
+const removalTimeoutMs = 300_000;
+/** Owners that have more have to wait until it is less. */
+export const garbageMax = 1_000;
+
+const cleaningUp: Refused = {
+  refused: { status: 503, message: 'Earlier files are still being removed.', retryAfterMs: 30_000 },
+};
+
+/** `bytes` of a chunk: what may be in the store of it. */
+export function discard(turn: Turn, duties: Duties, origin: Origin, chunks: readonly Chunk[]): void {
+  if (chunks.length === 0) return;
+  const { discardedThrough, garbageBytes } = turn.get(filesSlice);
+  const number = discardedThrough + 1;
+  turn.put(fileGarbage, {
+    owner_uuid: turn.self.id,
+    number,
+    upload_uuid: origin.uploadUuid,
+    stored_under: origin.storedUnder,
+    blobs: packBlobs(chunks),
+  });
+  const bytes = chunks.reduce((sum, chunk) => sum + chunk.bytes, garbageBytes);
+  change(turn, { discardedThrough: number, garbageBytes: bytes });
+  turn.start(duties.remove, null);
+}
+
+export const discardFile = (turn: Turn, duties: Duties, row: FileRow): void =>
+  discard(turn, duties, originOf(row), chunksIn(row.layout));
+
+export function garbageOf(view: Pick<View, 'get'>): number {
+  const { removedThrough, discardedThrough } = view.get(filesSlice);
+  return discardedThrough - removedThrough;
+}
+
+/** Why nothing may come that would be in the store beside it. */
+export function refusalByGarbage(turn: Turn, { garbageBytesMax }: Owner): Refused | undefined {
+  const isTooMuch = garbageOf(turn) >= garbageMax || turn.get(filesSlice).garbageBytes > garbageBytesMax;
+  return isTooMuch ? cleaningUp : undefined;
+}
+
+const firstKeys = (view: View) => {
+  const { removedThrough } = view.get(filesSlice);
+  const rows = Math.min(garbageOf(view), rowsAtOnce);
+  return Array.from({ length: rows }, (_, index) => ({
+    owner_uuid: view.self.id,
+    number: removedThrough + 1 + index,
+  }));
+};
+
+export const removalJob = (duties: Duties) =>
+  job({
+    ...duties.remove,
+    timeoutMs: removalTimeoutMs,
+    run: async (run) => {
+      const wanted = await run.turn({
+        reads: (view) => ({ rows: keys(fileGarbage, firstKeys(view)) }),
+        turn: (turn, { rows }) => firstKeys(turn).map((key) => rows.get(key)),
+      });
+      const names = wanted.flatMap((row) =>
+        row === undefined ? [] : unpackBlobs(row.blobs).map((blob) => blobName(originOf(row), blob)),
+      );
+      try {
+        await removeAll(run.use(FileStore), names);
+      } catch (error) {
+        if (!(error instanceof FileStoreError)) throw error;
+        return run.finish({ turn: (turn) => tendAt(turn, duties, turn.nowMs + retryPauseMs) });
+      }
+      return run.finish({ turn: (turn) => forgetGarbage(turn, duties, wanted.length) });
+    },
+  });
+
+export async function removeAll(store: Pick<FileStore, 'remove'>, names: readonly string[]): Promise<void> {
+  for (let at = 0; at < names.length; at += listLimitMax) {
+    await store.remove(names.slice(at, at + listLimitMax));
+  }
+}
+
+function forgetGarbage(turn: Turn, duties: Duties, count: number): void {
+  const { removedThrough } = turn.get(filesSlice);
+  for (let number = removedThrough + 1; number <= removedThrough + count; number += 1) {
+    turn.remove(fileGarbage, { owner_uuid: turn.self.id, number });
+  }
+  change(turn, { removedThrough: removedThrough + count });
+  if (garbageOf(turn) > 0) turn.start(duties.remove, null);
+  else change(turn, { garbageBytes: 0 });
+}

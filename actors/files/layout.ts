@@ -1,0 +1,120 @@
+/**
+ * What a file is made of: one blob for each chunk, in the order of their numbers, which begin at 1.
+ *
+ * A layout is twelve bytes for each number: how long the chunk is, and the mark that its blob has in its name. A number that is
+ * not there yet is all zeros. So a whole file is one row, and an upload one slice: 5 GiB in chunks of clients take 13 KB.
+ *
+ * Every attempt to store a chunk has a mark of its own, so no blob is ever written over, and one that comes late is nobody's.
+ */
+
+export const chunksMax = 4_000;
+export const chunkBytesMax = 64 * 1_048_576;
+const entryBytes = 12;
+const markBytes = 8;
+
+export const markForm = /^[0-9a-f]{16}$/;
+
+export interface Chunk {
+  readonly number: number;
+  readonly bytes: number;
+  readonly mark: string;
+}
+
+export type Layout = Uint8Array;
+export const noChunks: Layout = new Uint8Array();
+
+export function chunkIn(layout: Layout, number: number): Chunk | undefined {
+  const start = (number - 1) * entryBytes;
+  if (start + entryBytes > layout.byteLength) return undefined;
+  const entry = Buffer.from(layout.buffer, layout.byteOffset + start, entryBytes);
+  const bytes = entry.readUInt32BE(0);
+  return bytes === 0 ? undefined : { number, bytes, mark: entry.toString('hex', 4) };
+}
+
+/** Those that are there, in order. */
+export function chunksIn(layout: Layout): readonly Chunk[] {
+  return numbersIn(layout)
+    .map((number) => chunkIn(layout, number))
+    .filter((chunk) => chunk !== undefined);
+}
+
+export const isWithoutGap = (layout: Layout): boolean =>
+  layout.byteLength > 0 && chunksIn(layout).length === numbersIn(layout).length;
+
+const numbersIn = (layout: Layout): readonly number[] =>
+  Array.from({ length: layout.byteLength / entryBytes }, (_, index) => index + 1);
+
+/** With this chunk instead of the one of its number. */
+export function withChunk(layout: Layout, { number, bytes, mark }: Chunk): Layout {
+  const next = Buffer.alloc(Math.max(layout.byteLength, number * entryBytes));
+  next.set(layout);
+  const start = (number - 1) * entryBytes;
+  next.writeUInt32BE(bytes, start);
+  next.write(mark, start + entryBytes - markBytes, 'hex');
+  return next;
+}
+
+// --- blobs ------------------------------------------------------------------------------------------------------
+
+export type Blob = Pick<Chunk, 'number' | 'mark'>;
+
+/** What the blobs of one upload have in common. A file that has changed hands keeps the names that it began with. */
+export interface Origin {
+  readonly storedUnder: string;
+  readonly uploadUuid: string;
+}
+
+export const blobName = ({ storedUnder, uploadUuid }: Origin, { number, mark }: Blob): string =>
+  `${storedUnder}/${uploadUuid}/${number}.${mark}`;
+
+const uploadForm = /^[0-9a-f-]{36}\/([0-9a-f-]{36})\/\d+\.\w+$/;
+
+/** Of which upload a blob is; undefined for what is none of ours. */
+export const uploadOf = (name: string): string | undefined => uploadForm.exec(name)?.[1];
+
+const blobBytes = 2 + markBytes;
+
+export const packBlobs = (blobs: readonly Blob[]): Buffer =>
+  Buffer.concat(
+    blobs.map(({ number, mark }) => {
+      const packed = Buffer.alloc(blobBytes);
+      packed.writeUInt16BE(number);
+      packed.write(mark, 2, 'hex');
+      return packed;
+    }),
+  );
+
+export function unpackBlobs(packed: Buffer): readonly Blob[] {
+  return Array.from({ length: packed.byteLength / blobBytes }, (_, index) => {
+    const start = index * blobBytes;
+    return {
+      number: packed.readUInt16BE(start),
+      mark: packed.toString('hex', start + 2, start + blobBytes),
+    };
+  });
+}
+
+/** A piece of a blob, from `start` to before `end`. */
+export interface Piece {
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What a file holds from its byte `first` to its byte `last`, both included. */
+export function piecesOf(
+  origin: Origin,
+  layout: Layout,
+  { first, last }: { readonly first: number; readonly last: number },
+): readonly Piece[] {
+  const pieces: Piece[] = [];
+  let at = 0;
+  for (const chunk of chunksIn(layout)) {
+    const start = Math.max(first - at, 0);
+    const end = Math.min(last + 1 - at, chunk.bytes);
+    if (start < end) pieces.push({ name: blobName(origin, chunk), start, end });
+    at += chunk.bytes;
+    if (at > last) break;
+  }
+  return pieces;
+}

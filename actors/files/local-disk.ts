@@ -1,0 +1,407 @@
+/**
+ * The store of files in a folder: `<folder>/<owner>/<upload>/<blob>`.
+ *
+ * A write, and what a crash leaves at each step:
+ *
+ *   1. It is refused unless there is room for all that is announced, besides the reserve. Nothing.
+ *   2. The body goes into a draft, `<folder>/incoming/node-<node>/<random>`, and is synced. A draft, which the next start of
+ *      this node removes.
+ *   3. The draft gets its name. The blob, whole, as its bytes were synced before; or still the draft, if the change of the
+ *      folders was lost. Never half a blob, and nobody names it.
+ *   4. The folders that lead to it are synced, also those that were there: another write may have made them and not have
+ *      synced them yet. Now it is durable, and the write resolves.
+ *
+ * A removal takes empty folders along. If a write has just found one of them, giving the name fails and is tried again. A removal
+ * is not synced: what a crash brings back, the sweep removes.
+ *
+ * Calls of the file system hold threads that the whole process shares; with a slow disk, or a folder of the network, for as
+ * long as that takes. So few run at once and few wait. Who is stopped meanwhile does not wait for such a call: it ends on
+ * its own, and cleans up behind itself then.
+ *
+ * Owners take turns. A file may have thousands of blobs of a byte each, so whoever reads many at the same time asks for
+ * millions of calls: he waits behind himself, and where too many wait, it is one of his that is refused. What cleans up is
+ * never refused, as nobody would do it later.
+ */
+import { dirname, join, resolve } from 'node:path';
+import type { Clock } from '../../runtime/clock.ts';
+import { OverloadedError } from '../../runtime/errors.ts';
+import type { Random } from '../../runtime/random.ts';
+import { createQueue, type InTurn, type Lane } from '../queue.ts';
+import { type FileSystem, nodeFileSystem } from './file-system.ts';
+import {
+  announced,
+  type ByteRange,
+  checkList,
+  checkName,
+  checkRange,
+  FileStoreError,
+  isBlobName,
+  isPrefix,
+  type ListOptions,
+  noop,
+  type OpenFileStore,
+  Stop,
+  type StoredBlob,
+  unlessAborted,
+  type WriteOptions,
+} from './store.ts';
+
+export interface LocalDiskOptions {
+  readonly folder: string;
+  /** Left free on the disk, which the database may be on too. */
+  readonly reserveBytes: number;
+  /** Drafts of this node are left over when it starts. Other nodes may use the same folder. */
+  readonly nodeId: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly fs?: FileSystem;
+}
+
+/** One less than the threads that there are. */
+const callsAtOnce = 3;
+const callsWaitingMax = 1_024;
+/** For a call and its wait for a thread. */
+const stallMs = 30_000;
+/** Enough that the calls themselves cost little, and little enough for many streams. */
+const pieceBytes = 262_144;
+/** Of a node that never came back. The time of one that is written to goes on. */
+const strangeDraftAgeMs = 86_400_000;
+/** Each fails only if a removal comes in between. */
+const placingTriesMax = 10;
+const cleanUpPauseMs = 1_000;
+/** What the server does for itself. */
+const ownLane: Lane = ['server'];
+
+const laneOf = (name: string): Lane => [name.slice(0, name.indexOf('/'))];
+
+/** One piece of work, and whose turn it is for. */
+class Work extends Stop {
+  readonly lane: Lane;
+
+  constructor(lane: Lane, caller?: AbortSignal) {
+    super(caller);
+    this.lane = lane;
+  }
+}
+
+/** Makes the folder if it is absent, and clears away what a crash has left. Rejects where that is not possible. */
+export async function openLocalDisk(options: LocalDiskOptions): Promise<OpenFileStore> {
+  const disk = new LocalDisk(options);
+  await disk.prepare();
+  return disk;
+}
+
+class LocalDisk implements OpenFileStore {
+  readonly #folder: string;
+  readonly #drafts: string;
+  readonly #ownDrafts: string;
+  readonly #reserveBytes: number;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #fs: FileSystem;
+  readonly #inTurn: InTurn;
+  /** Of everything that goes on. */
+  readonly #stops = new Set<Work>();
+  /** Also those that nobody waits for any more. */
+  readonly #writes = new Set<Promise<unknown>>();
+  /** What these have announced and not written yet. */
+  #promisedBytes = 0;
+  #freeBytes: number | undefined;
+
+  constructor({ folder, reserveBytes, nodeId, clock, random, fs = nodeFileSystem }: LocalDiskOptions) {
+    this.#folder = resolve(folder);
+    this.#drafts = join(this.#folder, 'incoming');
+    // Behind a prefix, as `..` is a name for a node.
+    this.#ownDrafts = join(this.#drafts, `node-${nodeId}`);
+    this.#reserveBytes = reserveBytes;
+    this.#clock = clock;
+    this.#random = random;
+    this.#fs = fs;
+    this.#inTurn = createQueue(
+      { concurrent: callsAtOnce, waiting: callsWaitingMax },
+      'too many calls of the file system',
+    );
+  }
+
+  async prepare(): Promise<void> {
+    const fs = this.#fs;
+    await fs.makeFolder(this.#ownDrafts);
+    // One above that this may not read was there before, and so was what is in it.
+    await fs.syncFolder(dirname(this.#folder)).catch(unless('EACCES'));
+    for (const node of await fs.entriesOf(this.#drafts)) await this.#clear(join(this.#drafts, node));
+  }
+
+  get freeBytes(): number | undefined {
+    return this.#freeBytes;
+  }
+
+  async write(name: string, body: AsyncIterable<Uint8Array>, { bytes, signal }: WriteOptions): Promise<void> {
+    checkName(name);
+    const stop = this.#begin(laneOf(name), signal);
+    const writing = this.#write(name, announced(body, { bytes, signal: stop.signal }), bytes, stop);
+    const over: Promise<unknown> = writing.catch(noop).then(() => this.#writes.delete(over));
+    this.#writes.add(over);
+    try {
+      await unlessAborted(writing, stop.signal);
+    } catch (error) {
+      throw errorOf(error);
+    } finally {
+      this.#end(stop);
+    }
+  }
+
+  async *read(name: string, range: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    checkName(name);
+    checkRange(range);
+    const stop = this.#begin(laneOf(name), signal);
+    const opening = this.#call(() => this.#fs.open(join(this.#folder, name)), stop);
+    let reading: Promise<unknown> = opening;
+    try {
+      const file = await unlessAborted(opening, stop.signal);
+      for (let at = range.start; at < range.end; ) {
+        const piece = Buffer.allocUnsafeSlow(Math.min(pieceBytes, range.end - at));
+        const call = this.#call(() => file.read(piece, at), stop);
+        reading = call;
+        const bytes = await unlessAborted(call, stop.signal);
+        if (bytes === 0) throw new FileStoreError('missing', new Error('the blob is shorter than the range'));
+        at += bytes;
+        yield piece.subarray(0, bytes);
+      }
+    } catch (error) {
+      throw codeOf(error) === 'ENOENT' ? new FileStoreError('missing', error) : errorOf(error);
+    } finally {
+      this.#end(stop);
+      // Not while it is still read from.
+      const close = () => opening.then((file) => file.close());
+      reading.then(close, close).catch(noop);
+    }
+  }
+
+  async remove(names: readonly string[]): Promise<void> {
+    for (const name of names) checkName(name);
+    await this.#answering(async (stop) => {
+      for (const name of names) {
+        const path = join(this.#folder, name);
+        await this.#call(() => this.#fs.unlink(path), stop).catch(unless('ENOENT'));
+      }
+      const uploads = new Set(names.map((name) => dirname(name)));
+      const owners = new Set([...uploads].map((name) => dirname(name)));
+      for (const folder of [...uploads, ...owners]) {
+        const path = join(this.#folder, folder);
+        await this.#call(() => this.#fs.removeFolder(path), stop).catch(
+          unless('ENOENT', 'ENOTEMPTY', 'EEXIST'),
+        );
+      }
+    });
+  }
+
+  list(options: ListOptions): Promise<readonly StoredBlob[]> {
+    checkList(options);
+    const { prefix, after = '', limit } = options;
+    return this.#answering(async (stop) => {
+      const found: StoredBlob[] = [];
+      for await (const name of this.#namesIn(prefix, after, stop)) {
+        const path = join(this.#folder, name);
+        const stat = await this.#call(() => this.#fs.stat(path), stop).catch(unless('ENOENT'));
+        if (stat !== undefined) found.push({ name, ...stat });
+        if (found.length === limit) break;
+      }
+      return found;
+    });
+  }
+
+  async isWritable(): Promise<boolean> {
+    try {
+      return await this.#answering(async (stop) => {
+        await this.#call(() => this.#fs.checkWritable(this.#ownDrafts), stop);
+        return (await this.#checkFreeBytes(stop)) >= this.#reserveBytes;
+      });
+    } catch {
+      return false;
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const stop of this.#stops) stop.byStore('the store is closed');
+    await Promise.all(this.#writes);
+  }
+
+  async #write(name: string, body: AsyncIterable<Uint8Array>, bytes: number, stop: Work): Promise<void> {
+    const draft = join(this.#ownDrafts, this.#random.uuid());
+    const left = [draft];
+    let promisedBytes = 0;
+    try {
+      const freeBytes = await this.#checkFreeBytes(stop);
+      if (freeBytes - this.#promisedBytes - bytes < this.#reserveBytes) throw new FileStoreError('full');
+      promisedBytes = bytes;
+      this.#promisedBytes += bytes;
+      await this.#fill(draft, body, stop, (written) => {
+        promisedBytes -= written;
+        this.#promisedBytes -= written;
+      });
+      left.push(join(this.#folder, name));
+      await this.#place(draft, name, stop);
+      stop.signal.throwIfAborted();
+    } catch (error) {
+      for (const path of left) await this.#cleanUp(() => this.#fs.unlink(path));
+      throw error;
+    } finally {
+      this.#promisedBytes -= promisedBytes;
+    }
+  }
+
+  async #checkFreeBytes(stop: Work): Promise<number> {
+    const freeBytes = await this.#call(() => this.#fs.freeBytesAt(this.#folder), stop);
+    this.#freeBytes = freeBytes;
+    return freeBytes;
+  }
+
+  async #fill(
+    draft: string,
+    body: AsyncIterable<Uint8Array>,
+    stop: Work,
+    onWritten: (bytes: number) => void,
+  ): Promise<void> {
+    const file = await this.#call(() => this.#fs.create(draft), stop);
+    try {
+      let at = 0;
+      for await (const piece of largePieces(body)) {
+        for (let done = 0; done < piece.byteLength; ) {
+          const rest = piece.subarray(done);
+          const written = await this.#call(() => file.write(rest, at), stop);
+          done += written;
+          at += written;
+          onWritten(written);
+        }
+      }
+      await this.#call(() => file.sync(), stop);
+    } finally {
+      // What is synced is safe, whatever becomes of this.
+      await this.#cleanUp(() => file.close());
+    }
+  }
+
+  async #place(draft: string, name: string, stop: Work): Promise<void> {
+    const path = join(this.#folder, name);
+    const upload = dirname(path);
+    for (let triesLeft = placingTriesMax - 1; ; triesLeft -= 1) {
+      try {
+        await this.#call(() => this.#fs.makeFolder(upload), stop);
+        await this.#call(() => this.#fs.rename(draft, path), stop);
+        break;
+      } catch (error) {
+        if (codeOf(error) !== 'ENOENT' || triesLeft === 0) throw error;
+      }
+    }
+    for (const folder of [upload, dirname(upload), this.#folder])
+      await this.#call(() => this.#fs.syncFolder(folder), stop);
+  }
+
+  /** In their order, as owner and upload are of one length. Nothing else that may lie there. */
+  async *#namesIn(prefix: string, after: string, stop: Work): AsyncGenerator<string> {
+    const isTop = prefix === '';
+    const entries = await this.#call(() => this.#fs.entriesOf(join(this.#folder, prefix)), stop).catch(
+      // Removed meanwhile. The folder of all is never removed.
+      isTop ? unless() : unless('ENOENT', 'ENOTDIR'),
+    );
+    for (const entry of [...(entries ?? [])].sort()) {
+      const name = `${prefix}${entry}`;
+      if (isBlobName(name)) {
+        if (name > after) yield name;
+      } else if (isPrefix(`${name}/`) && (`${name}/` > after || after.startsWith(`${name}/`))) {
+        yield* this.#namesIn(`${name}/`, after, stop);
+      }
+    }
+  }
+
+  /** Other nodes may do so at the same time, and use theirs. */
+  async #clear(drafts: string): Promise<void> {
+    const strangeFromMs = this.#clock.nowMs() - strangeDraftAgeMs;
+    const entries = await this.#fs.entriesOf(drafts).catch(unless('ENOENT', 'ENOTDIR'));
+    for (const entry of entries ?? []) {
+      const path = join(drafts, entry);
+      const stat = await this.#fs.stat(path).catch(unless('ENOENT'));
+      const isOver = drafts === this.#ownDrafts || (stat !== undefined && stat.writtenMs < strangeFromMs);
+      if (isOver) await this.#fs.unlink(path).catch(unless('ENOENT'));
+    }
+  }
+
+  /** For what nobody stops but the end of the store and a disk that does not answer. */
+  async #answering<T>(work: (stop: Work) => Promise<T>): Promise<T> {
+    const stop = this.#begin(ownLane);
+    try {
+      return await unlessAborted(work(stop), stop.signal);
+    } catch (error) {
+      throw errorOf(error);
+    } finally {
+      this.#end(stop);
+    }
+  }
+
+  #begin(lane: Lane, signal?: AbortSignal): Work {
+    const stop = new Work(lane, signal);
+    this.#stops.add(stop);
+    return stop;
+  }
+
+  #end(stop: Work): void {
+    stop.end();
+    this.#stops.delete(stop);
+  }
+
+  /** Until the call was made, whatever it says. */
+  async #cleanUp(call: () => Promise<unknown>): Promise<void> {
+    for (;;) {
+      try {
+        await this.#inTurn(call, undefined, ownLane);
+        return;
+      } catch (error) {
+        if (!(error instanceof OverloadedError)) return;
+      }
+      await new Promise<void>((resolve) => this.#clock.schedule(cleanUpPauseMs, resolve));
+    }
+  }
+
+  async #call<T>(work: () => Promise<T>, stop: Work): Promise<T> {
+    const cancel = this.#clock.schedule(stallMs, () => stop.byStore('the disk does not answer'));
+    try {
+      return await this.#inTurn(work, stop.signal, stop.lane);
+    } finally {
+      cancel();
+    }
+  }
+}
+
+/** Each worth a call of its own. */
+async function* largePieces(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let waiting: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of body) {
+    waiting.push(piece);
+    bytes += piece.byteLength;
+    if (bytes < pieceBytes) continue;
+    yield joined(waiting);
+    waiting = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield joined(waiting);
+}
+
+const joined = (pieces: readonly Uint8Array[]): Uint8Array =>
+  pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);
+
+/** Whatever else the system says, such as `EROFS`, `EIO` or `EMFILE`, is not about this blob. */
+function errorOf(error: unknown): FileStoreError {
+  if (error instanceof FileStoreError) return error;
+  if (['ENOSPC', 'EDQUOT'].includes(codeOf(error) ?? '')) return new FileStoreError('full', error);
+  return new FileStoreError('unavailable', error);
+}
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException | undefined)?.code;
+
+/** Undefined for those errors of the system that say that there is nothing to do. */
+const unless =
+  (...codes: readonly string[]) =>
+  (error: unknown): undefined => {
+    if (!codes.includes(codeOf(error) ?? '')) throw error;
+  };

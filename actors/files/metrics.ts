@@ -1,0 +1,72 @@
+/** A store of files whose calls are counted. */
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { type FileStore, FileStoreError, type FileStoreFailure, type OpenFileStore } from './store.ts';
+
+type Call = 'write' | 'read' | 'remove' | 'list';
+type Outcome = 'ok' | 'defect' | FileStoreFailure;
+
+/** `check` has the store see how much is free. */
+export function countedFileStore(store: OpenFileStore, registry: Registry, check: () => unknown): FileStore {
+  const registers = [registry];
+  const calls = new Counter({
+    name: 'file_store_calls_total',
+    help: 'Calls of the store of files, by what became of them. `aborted` is what callers ended themselves',
+    labelNames: ['call', 'outcome'],
+    registers,
+  });
+  const bytes = new Counter({
+    name: 'file_store_bytes_total',
+    help: 'Bytes written to the store of files and read from it',
+    labelNames: ['call'],
+    registers,
+  });
+  new Gauge({
+    name: 'file_store_free_bytes',
+    help: 'Free space of the disk of the folder of files, the reserve included, as last seen; nothing with S3',
+    registers,
+    collect() {
+      // Shown the next time: a disk that does not answer must not hold up all other metrics.
+      check();
+      if (store.freeBytes === undefined) this.remove();
+      else this.set(store.freeBytes);
+    },
+  });
+  const over = (call: Call, outcome: Outcome) => calls.inc({ call, outcome });
+
+  async function counted<T>(call: Call, work: () => Promise<T>): Promise<T> {
+    try {
+      const result = await work();
+      over(call, 'ok');
+      return result;
+    } catch (error) {
+      over(call, outcomeOf(error));
+      throw error;
+    }
+  }
+
+  return {
+    async write(name, body, options) {
+      await counted('write', () => store.write(name, body, options));
+      bytes.inc({ call: 'write' }, options.bytes);
+    },
+    async *read(name, range, signal) {
+      // A reader that leaves has got what it wanted.
+      let outcome: Outcome = 'ok';
+      try {
+        for await (const piece of store.read(name, range, signal)) {
+          bytes.inc({ call: 'read' }, piece.byteLength);
+          yield piece;
+        }
+      } catch (error) {
+        outcome = outcomeOf(error);
+        throw error;
+      } finally {
+        over('read', outcome);
+      }
+    },
+    remove: (names) => counted('remove', () => store.remove(names)),
+    list: (options) => counted('list', () => store.list(options)),
+  };
+}
+
+const outcomeOf = (error: unknown): Outcome => (error instanceof FileStoreError ? error.failure : 'defect');

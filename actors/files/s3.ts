@@ -1,0 +1,363 @@
+/**
+ * The store of files in a bucket of S3, or of what speaks its protocol: each blob an object of its name.
+ *
+ *   - A blob is put in one request that names its length. S3 shows an object whole or not at all, and says so only once it is
+ *     durable; a request that breaks leaves nothing. So nothing is ever put in parts, and nothing of parts is left over.
+ *   - The body is streamed. It can be sent once: a put is tried again only while nothing of its body was asked for, which
+ *     the client sees to by `Expect: 100-continue`. Everything else is tried a few times, and a read goes on where it broke.
+ *   - A body that is streamed cannot be signed, and its checksum could only follow it, which many such servers do not take. TLS
+ *     is what keeps it whole on its way; without it, whoever is in between can change a body, but never sign a request.
+ *   - Time counts while this waits for S3, and not while it waits for its caller: for each step, and for all of a call.
+ */
+import { Readable } from 'node:stream';
+import {
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import type { Clock } from '../../runtime/clock.ts';
+import {
+  announced,
+  type ByteRange,
+  checkList,
+  checkName,
+  checkRange,
+  FileStoreError,
+  isBlobName,
+  type ListOptions,
+  noop,
+  type OpenFileStore,
+  Stop,
+  type StoredBlob,
+  unlessAborted,
+  type WriteOptions,
+} from './store.ts';
+
+export interface S3Options {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly bucket: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** Whether the bucket is named in the path of an address, and not in its host. */
+  readonly isPathStyle: boolean;
+  readonly clock: Clock;
+}
+
+const connectMs = 5_000;
+const stepMs = 30_000;
+const callMs = 600_000;
+const triesMax = 3;
+const connectionsMax = 64;
+/** As many as S3 takes in one request. */
+const removedAtOnce = 1_000;
+/** Of a body, read ahead of what was sent. */
+const readAheadBytes = 65_536;
+
+export const openS3 = (options: S3Options): OpenFileStore => new S3(options);
+
+class S3 implements OpenFileStore {
+  readonly #client: S3Client;
+  readonly #bucket: string;
+  readonly #clock: Clock;
+  readonly #calls = new Set<Call>();
+  readonly freeBytes = undefined;
+
+  constructor({ endpoint, region, bucket, accessKeyId, secretAccessKey, isPathStyle, clock }: S3Options) {
+    const agent = { keepAlive: true, maxSockets: connectionsMax };
+    this.#client = new S3Client({
+      endpoint,
+      region,
+      credentials: { accessKeyId, secretAccessKey },
+      forcePathStyle: isPathStyle,
+      maxAttempts: triesMax,
+      retryMode: 'standard',
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      expectContinueHeader: true,
+      requestHandler: {
+        connectionTimeout: connectMs,
+        httpAgent: agent,
+        httpsAgent: agent,
+        logger: silent,
+      },
+      logger: silent,
+    });
+    this.#bucket = bucket;
+    this.#clock = clock;
+  }
+
+  async write(name: string, body: AsyncIterable<Uint8Array>, { bytes, signal }: WriteOptions): Promise<void> {
+    checkName(name);
+    await this.#calling(signal, async (call) => {
+      const pieces = announced(body, { bytes, signal: call.signal });
+      let isBegun = false;
+      const begin = () => {
+        isBegun = true;
+      };
+      for (let triesLeft = triesMax - 1; ; triesLeft -= 1) {
+        try {
+          return await this.#put(name, sent(pieces, call, begin), bytes, call);
+        } catch (error) {
+          if (isBegun || triesLeft === 0 || call.signal.aborted || !isPassing(error)) throw error;
+        }
+      }
+    });
+  }
+
+  async *read(name: string, range: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    checkName(name);
+    checkRange(range);
+    const call = this.#begin(signal);
+    try {
+      let at = range.start;
+      for (let triesLeft = triesMax - 1; at < range.end; triesLeft -= 1) {
+        try {
+          for await (const piece of this.#part(name, { start: at, end: range.end }, call)) {
+            at += piece.byteLength;
+            yield piece;
+          }
+        } catch (error) {
+          // Before its first byte the client has tried again.
+          const isOver = at === range.start || triesLeft === 0 || call.signal.aborted;
+          if (isOver || !isPassing(error)) throw error;
+        }
+      }
+    } catch (error) {
+      throw errorOf(error);
+    } finally {
+      this.#end(call);
+    }
+  }
+
+  async remove(names: readonly string[]): Promise<void> {
+    for (const name of names) checkName(name);
+    await this.#calling(undefined, async (call) => {
+      for (let at = 0; at < names.length; at += removedAtOnce) {
+        const Objects = names.slice(at, at + removedAtOnce).map((Key) => ({ Key }));
+        const { Errors = [] } = await call.answer((abortSignal) =>
+          this.#client.send(
+            new DeleteObjectsCommand({ Bucket: this.#bucket, Delete: { Objects, Quiet: true } }),
+            { abortSignal },
+          ),
+        );
+        const [kept] = Errors.filter(({ Code }) => Code !== 'NoSuchKey');
+        if (kept !== undefined) throw new Error(`S3 has not removed a blob: ${kept.Code}`);
+      }
+    });
+  }
+
+  async list(options: ListOptions): Promise<readonly StoredBlob[]> {
+    checkList(options);
+    return this.#calling(undefined, async (call) => {
+      const { prefix, limit } = options;
+      const found: StoredBlob[] = [];
+      let { after } = options;
+      for (let isMore = true; isMore && found.length < limit; ) {
+        const page = await call.answer((abortSignal) =>
+          this.#client.send(
+            new ListObjectsV2Command({
+              Bucket: this.#bucket,
+              Prefix: prefix,
+              MaxKeys: limit - found.length,
+              ...(after !== undefined && { StartAfter: after }),
+            }),
+            { abortSignal },
+          ),
+        );
+        const { Contents = [], IsTruncated = false } = page;
+        for (const { Key = '', Size = 0, LastModified } of Contents) {
+          // Nothing else is there, unless somebody has put it there by hand.
+          if (!isBlobName(Key)) continue;
+          // Of which nobody knows how old it is, it is never old enough to be swept.
+          const writtenMs = LastModified?.getTime() ?? Number.POSITIVE_INFINITY;
+          found.push({ name: Key, bytes: Size, writtenMs });
+        }
+        after = Contents.at(-1)?.Key;
+        isMore = IsTruncated && after !== undefined;
+      }
+      return found;
+    });
+  }
+
+  async isWritable(): Promise<boolean> {
+    try {
+      await this.list({ prefix: '', limit: 1 });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const call of this.#calls) call.stop.byStore('the store is closed');
+    this.#client.destroy();
+  }
+
+  async #put(name: string, pieces: AsyncIterable<Uint8Array>, bytes: number, call: Call): Promise<void> {
+    const body = Readable.from(pieces, { objectMode: false, highWaterMark: readAheadBytes });
+    // The client pipes it, which tells nobody of its end: neither of the two of the other's.
+    const request = new AbortController();
+    const failed = new Promise<never>((_, reject) => body.once('error', reject));
+    const put = new PutObjectCommand({ Bucket: this.#bucket, Key: name, Body: body, ContentLength: bytes });
+    try {
+      await Promise.race([
+        call.answer((stopped) =>
+          this.#client.send(put, { abortSignal: AbortSignal.any([request.signal, stopped]) }),
+        ),
+        failed,
+      ]);
+    } catch (error) {
+      request.abort();
+      throw error;
+    } finally {
+      body.destroy();
+      failed.catch(noop);
+    }
+  }
+
+  async *#part(name: string, { start, end }: ByteRange, call: Call): AsyncGenerator<Uint8Array> {
+    const get = new GetObjectCommand({ Bucket: this.#bucket, Key: name, Range: `bytes=${start}-${end - 1}` });
+    const { Body, ContentLength } = await call.answer((abortSignal) =>
+      this.#client.send(get, { abortSignal }),
+    );
+    const body = Body as Readable;
+    try {
+      if (ContentLength !== undefined && ContentLength < end - start) throw new FileStoreError('missing');
+      if (ContentLength !== end - start) throw new Error('S3 has answered with another range');
+      const pieces = body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+      for (;;) {
+        const { done, value } = await call.answer(() => pieces.next());
+        if (done === true) return;
+        yield value;
+      }
+    } finally {
+      body.once('error', noop);
+      body.destroy();
+    }
+  }
+
+  async #calling<T>(signal: AbortSignal | undefined, work: (call: Call) => Promise<T>): Promise<T> {
+    const call = this.#begin(signal);
+    try {
+      return await work(call);
+    } catch (error) {
+      throw errorOf(error);
+    } finally {
+      this.#end(call);
+    }
+  }
+
+  #begin(signal: AbortSignal | undefined): Call {
+    const call = new Call(new Stop(signal), this.#clock);
+    this.#calls.add(call);
+    return call;
+  }
+
+  #end(call: Call): void {
+    call.end();
+    this.#calls.delete(call);
+  }
+}
+
+/** One call of the store, and how long it has waited for S3. */
+class Call {
+  readonly stop: Stop;
+  readonly #clock: Clock;
+  #isOver = false;
+  #leftMs = callMs;
+  #waitingSinceMs = 0;
+  #cancel: (() => void) | undefined;
+
+  constructor(stop: Stop, clock: Clock) {
+    this.stop = stop;
+    this.#clock = clock;
+  }
+
+  get signal(): AbortSignal {
+    return this.stop.signal;
+  }
+
+  /** Waits for S3. */
+  async answer<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    this.signal.throwIfAborted();
+    this.waits();
+    try {
+      return await unlessAborted(ask(this.signal), this.signal);
+    } finally {
+      this.rests();
+    }
+  }
+
+  waits(): void {
+    this.rests();
+    // A body that nobody asks any more may still yield.
+    if (this.#isOver) return;
+    this.#waitingSinceMs = this.#clock.monotonicMs();
+    this.#cancel = this.#clock.schedule(Math.min(stepMs, this.#leftMs), () =>
+      this.stop.byStore('S3 does not answer'),
+    );
+  }
+
+  rests(): void {
+    if (this.#cancel === undefined) return;
+    this.#cancel();
+    this.#cancel = undefined;
+    this.#leftMs -= this.#clock.monotonicMs() - this.#waitingSinceMs;
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.rests();
+    this.stop.end();
+  }
+}
+
+/** The body, as the client asks for it: whatever it takes for that is not S3's. */
+async function* sent(
+  pieces: AsyncIterator<Uint8Array>,
+  call: Call,
+  begin: () => void,
+): AsyncGenerator<Uint8Array> {
+  begin();
+  try {
+    for (;;) {
+      call.rests();
+      const { done, value } = await pieces.next();
+      call.waits();
+      if (done === true) return;
+      yield value;
+    }
+  } finally {
+    await pieces.return?.();
+  }
+}
+
+const silent = { trace: noop, debug: noop, info: noop, warn: noop, error: noop };
+
+interface S3Failure {
+  readonly name?: string;
+  readonly $metadata?: { readonly httpStatusCode?: number };
+}
+
+/** Of the servers that have a limit: MinIO, Ceph and others. */
+const fullForm = /(StorageFull|QuotaExceeded|InsufficientStorage|InsufficientCapacity)$/;
+
+function errorOf(error: unknown): FileStoreError {
+  if (error instanceof FileStoreError) return error;
+  const { name = '', $metadata } = error as S3Failure;
+  const status = $metadata?.httpStatusCode;
+  // A bucket that is missing has another name for it.
+  if (name === 'NoSuchKey' || status === 416) return new FileStoreError('missing', error);
+  if (status === 507 || fullForm.test(name)) return new FileStoreError('full', error);
+  return new FileStoreError('unavailable', error);
+}
+
+/** Whether it may work the next time: the connection, or a server that is busy. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof FileStoreError) return false;
+  const status = (error as S3Failure).$metadata?.httpStatusCode;
+  return status === undefined || status >= 500 || status === 429;
+}

@@ -1,0 +1,62 @@
+/** What an owner of files is asked with a valet token, whose claims the gateway has verified (docs/protocol/files.md). */
+import { z } from 'zod';
+import { type ValetClaims, valetClaimsSchema } from '../identity/valet-tokens.ts';
+import { answerSchema } from '../reply.ts';
+import { markForm } from './layout.ts';
+import { concludePayload } from './move.ts';
+
+const nothing = z.object({});
+
+/** Refusals of all: 400, 403. */
+export const byToken = <Fields extends z.ZodRawShape, Ok>(fields: Fields, ok: z.ZodType<Ok>) => ({
+  request: z.object({ claims: valetClaimsSchema as z.ZodType<ValetClaims>, ...fields }),
+  reply: answerSchema(ok),
+});
+
+const uploadUuid = z.string();
+const mark = z.string().regex(markForm);
+
+export const byTokenShapes = {
+  /** Refusals: 413 for a file that is too large, 429. */
+  openUpload: byToken({ uploadUuid }, nothing),
+  /** Before the chunk is stored, under a mark that the gateway has made up. Refusals: 429, 503. */
+  beginChunk: byToken(
+    { number: z.int(), bytes: z.int(), mark },
+    z.object({ uploadUuid, storedUnder: z.string() }),
+  ),
+  /** It is in the store, whole. */
+  finishChunk: byToken({ uploadUuid, mark }, nothing),
+  /** It is not, or could not be finished, and nobody stores it any more. `bytes`: what may be in the store of it. */
+  abandonChunk: byToken({ uploadUuid, number: z.int(), bytes: z.int(), mark }, nothing),
+  /** Refusals: 413. */
+  closeUpload: byToken({}, nothing),
+  /** Refusals: 404. */
+  deleteFile: byToken({}, nothing),
+  /** Where the bytes of a file are. Refusals: 404. */
+  openFile: byToken(
+    {},
+    z.object({
+      uploadUuid,
+      storedUnder: z.string(),
+      bytes: z.int(),
+      layout: z.instanceof(Uint8Array) as z.ZodType<Uint8Array>,
+    }),
+  ),
+};
+
+export const fileTimerShapes = {
+  /** Uploads are overdue, or garbage could not be removed. */
+  tendFiles: z.null(),
+  /** Keyed by the departure of a file (see move.ts). */
+  concludeFileMove: concludePayload,
+};
+
+export const fileMoveTellShapes = {
+  /** The move of a file that has come here is concluded. */
+  fileMoved: z.object({ uploadUuid: z.string() }),
+};
+
+export const fileJobShapes = {
+  /** Takes from the store what nobody names any more. */
+  removeBlobs: z.null(),
+};

@@ -1,0 +1,192 @@
+/**
+ * Where the ciphertext of files lies: the port.
+ *
+ *   - A **blob** is one chunk of an upload, as it came. It is written once under a name that no other has, and never
+ *     changes; a file is a list of names in the database. So nothing is ever joined, copied or written to again.
+ *   - A write that resolves is whole and durable, and only then may a commit name the blob. A write that rejects has left
+ *     nothing that can be read, but for one case: a store that never answered may have taken it. Nobody names such a blob, and
+ *     the sweep of what nobody names removes it, as it does with what a crash leaves between a write and its commit.
+ *   - A blob is removed after the commit by which nobody names it any more. A removal that was lost is made up for by the sweep.
+ *   - Nothing that is read or written is in memory as a whole.
+ *
+ * `local-disk.ts` and `s3.ts` are the adapters. A store belongs to one database: what that does not name is swept away.
+ */
+import { dependency } from '../../runtime/dependency.ts';
+
+export interface WriteOptions {
+  /** Of the body: at least one. */
+  readonly bytes: number;
+  readonly signal: AbortSignal;
+}
+
+/** From `start` to before `end`. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface ListOptions {
+  /** Empty for all, `<owner>/` or `<owner>/<upload>/`. */
+  readonly prefix: string;
+  readonly after?: string;
+  /** At most `listLimitMax`. Fewer than that many are all there are. */
+  readonly limit: number;
+}
+
+export interface StoredBlob {
+  readonly name: string;
+  readonly bytes: number;
+  readonly writtenMs: number;
+}
+
+export interface FileStore {
+  /**
+   * Whole and durable when it resolves. The body is read once at most, and closed if that has begun. What it yields must stay as it is.
+   * @throws FileStoreError `full` | `unavailable` | `aborted`
+   */
+  write(name: string, body: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<void>;
+  /** Yields exactly the range. @throws FileStoreError `missing` | `unavailable` | `aborted` */
+  read(name: string, range: ByteRange, signal: AbortSignal): AsyncIterable<Uint8Array>;
+  /** What is not there needs no removal. @throws FileStoreError `unavailable` */
+  remove(names: readonly string[]): Promise<void>;
+  /** In the order of names, those after one of them: for the sweep. @throws FileStoreError `unavailable` */
+  list(options: ListOptions): Promise<readonly StoredBlob[]>;
+}
+export const FileStore = dependency<FileStore>('the store of files');
+
+/** The same to the process that has opened it. */
+export interface OpenFileStore extends FileStore {
+  /** Whether a blob would be taken now. */
+  isWritable(): Promise<boolean>;
+  /** As last seen. Undefined where nobody can tell. */
+  readonly freeBytes: number | undefined;
+  close(): Promise<void>;
+}
+
+export type FileStoreFailure =
+  /** No room, or less than the reserve. */
+  | 'full'
+  /** The store does not answer, refuses, or is broken. It may be there again later. */
+  | 'unavailable'
+  /** Nothing of that name, or not all of the range. */
+  | 'missing'
+  /** By the caller: its signal, or a body that failed or was not as long as announced. */
+  | 'aborted';
+
+export class FileStoreError extends Error {
+  readonly failure: FileStoreFailure;
+
+  /** `cause` is for logs: it may name files, but holds no secret. */
+  constructor(failure: FileStoreFailure, cause?: unknown) {
+    super(`the store of files: ${failure}`, { cause });
+    this.failure = failure;
+  }
+
+  override get name(): string {
+    return 'FileStoreError';
+  }
+}
+
+export const listLimitMax = 1_000;
+
+const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+/** In lower case alone, as not every file system tells cases apart. */
+const nameForm = new RegExp(`^${uuid}/${uuid}/(?:0|[1-9][0-9]{0,8})\\.[0-9a-z]{16,64}$`);
+const prefixForm = new RegExp(`^(?:${uuid}/(?:${uuid}/)?)?$`);
+
+export const isBlobName = (name: string): boolean => nameForm.test(name);
+
+/** `<owner>/` or `<owner>/<upload>/`, or empty. */
+export const isPrefix = (text: string): boolean => prefixForm.test(text);
+
+/** Nothing else ever becomes a path or a key. @throws TypeError */
+export function checkName(name: string): void {
+  if (!isBlobName(name)) throw new TypeError('a blob cannot have this name');
+}
+
+/** @throws TypeError */
+export function checkList({ prefix, after, limit }: ListOptions): void {
+  if (!isPrefix(prefix)) throw new TypeError('the names of blobs do not begin like this');
+  if (after !== undefined) checkName(after);
+  if (!Number.isInteger(limit) || limit < 1 || limit > listLimitMax) throw new TypeError('a wrong limit');
+}
+
+/** @throws TypeError */
+export function checkRange({ start, end }: ByteRange): void {
+  const isRange = Number.isSafeInteger(start) && Number.isSafeInteger(end) && start >= 0 && start < end;
+  if (!isRange) throw new TypeError('not a range of bytes');
+}
+
+/**
+ * The body, if it is as long as announced and nobody stops it. What completes it is handed on only once it has ended, so that
+ * no store gets all that it waits for from a body that fails at its end. @throws FileStoreError | the reason of the signal
+ */
+export async function* announced(
+  body: AsyncIterable<Uint8Array>,
+  { bytes, signal }: WriteOptions,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const pieces = body[Symbol.asyncIterator]();
+  let came = 0;
+  let held: Uint8Array | undefined;
+  try {
+    for (;;) {
+      const { done, value } = await unlessAborted(nextOf(pieces), signal);
+      if (done === true) break;
+      came += value.byteLength;
+      if (came > bytes) throw new FileStoreError('aborted', new Error('the body is longer than announced'));
+      if (held !== undefined) yield held;
+      held = value;
+    }
+    if (came < bytes) throw new FileStoreError('aborted', new Error('the body is shorter than announced'));
+    if (held !== undefined) yield held;
+  } finally {
+    // It may not hear of this before it has its next piece, which nobody waits for.
+    pieces.return?.().then(noop, noop);
+  }
+}
+
+async function nextOf(pieces: AsyncIterator<Uint8Array>): Promise<IteratorResult<Uint8Array, unknown>> {
+  try {
+    return await pieces.next();
+  } catch (error) {
+    throw new FileStoreError('aborted', error);
+  }
+}
+
+/** What ends a call before it is done: its caller or the store. */
+export class Stop {
+  readonly #controller = new AbortController();
+  readonly #caller: AbortSignal | undefined;
+  readonly #byCaller = () => this.#controller.abort(new FileStoreError('aborted', this.#caller?.reason));
+
+  constructor(caller?: AbortSignal) {
+    this.#caller = caller;
+    caller?.addEventListener('abort', this.#byCaller, { once: true });
+    if (caller?.aborted) this.#byCaller();
+  }
+
+  /** Aborted with a FileStoreError. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  byStore(why: string): void {
+    this.#controller.abort(new FileStoreError('unavailable', new Error(why)));
+  }
+
+  /** The call is over. */
+  end(): void {
+    this.#caller?.removeEventListener('abort', this.#byCaller);
+  }
+}
+
+export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+    if (signal.aborted) abort();
+  });
+}
+
+export const noop = (): void => undefined;

@@ -1,0 +1,321 @@
+/**
+ * Uploads: from a session that is opened to a file.
+ *
+ *     open      a session for one file. Another for the same file takes its place
+ *     begin     a chunk is about to be stored: its blob's name is written down, its bytes count as held
+ *     finish    its blob is in the store whole. What was stored under the same number before is garbage
+ *     abandon   it is not, and will not be; or it is, and could not be finished: garbage, unless a commit has named it after all
+ *     close     one commit: the file is there, an earlier one of its name is garbage, and what was held is used
+ *
+ * Invariants
+ *   - The bytes of every blob that is or may be in the store count: as held from its `begin` on, and as used from `close` on,
+ *     in the same commit; so an account never takes more than its quota, whatever it does at the same time.
+ *   - Every blob that may be in the store stands in the upload, in the file or in garbage, from before it is written until it is
+ *     removed. What a gateway has written when its upload had ended it abandons, or the sweep removes it.
+ *   - A file changes in one commit: it is the one that was closed before, or this one, and never a part.
+ *
+ * Crash
+ *   before `finish`   the chunk counts as held until the upload ends or `pendingMostMs` is over; the client sends it again
+ *   around `close`    its commit is durable and a repeat is told so by the spent token, or the client closes again
+ *
+ * An upload that is not closed in time is ended by a timer. Everything of it is then garbage.
+ */
+import { z } from 'zod';
+import { keys, lookup, type PlanResults, type Turn, type View } from '../../runtime/command.ts';
+import { type State, sliceMap } from '../../runtime/slice.ts';
+import { type Refused, refuse } from '../reply.ts';
+import { discard, discardFile, refusalByGarbage } from './garbage.ts';
+import {
+  type Chunk,
+  chunkIn,
+  chunksIn,
+  chunksMax,
+  isWithoutGap,
+  noChunks,
+  type Origin,
+  withChunk,
+} from './layout.ts';
+import { change, filesSlice, tendAt } from './ledger.ts';
+import { beingMoved, isMoving } from './move.ts';
+import type { Owner } from './owner.ts';
+import { noSpace } from './quota.ts';
+import { type FileRow, file } from './tables.ts';
+
+export const uploadAgeMs = 7_200_000;
+/** Clients have one or a few. */
+export const uploadsMax = 64;
+/** Chunks that are being stored at the same time, of one upload. */
+const pendingMax = 16;
+/** Clients give up after half a minute. */
+const pendingMostMs = 600_000;
+/** What encryption adds to each chunk. */
+const overheadBytes = 17;
+/** For clients that add a little more. */
+const slackBytes = 4_096;
+/** Each is a file of the store, however small; clients send five million bytes in one. */
+const chunksOfAnyFile = 64;
+const usualChunkBytesMin = 65_536;
+
+interface Pending extends Chunk {
+  readonly sinceMs: number;
+}
+
+interface Upload {
+  readonly uploadUuid: string;
+  readonly unencryptedBytes: number;
+  readonly endsAtMs: number;
+  /** Of the chunks in `layout`. */
+  readonly storedBytes: number;
+  readonly layout: Uint8Array;
+  readonly pending: readonly Pending[];
+}
+
+/** By the remote identifier of the file. */
+export const uploadMap = sliceMap<Upload>({
+  family: 'upload',
+  format: 1,
+  entriesMax: uploadsMax,
+  schema: z.object({
+    uploadUuid: z.string(),
+    unencryptedBytes: z.number(),
+    endsAtMs: z.number(),
+    storedBytes: z.number(),
+    layout: z.instanceof(Uint8Array),
+    pending: z.array(z.object({ number: z.int(), bytes: z.int(), mark: z.string(), sinceMs: z.number() })),
+  }),
+});
+
+const noUpload = refuse(400, 'There is no upload of this file. Please start it again.');
+const tooManyUploads: Refused = {
+  refused: { status: 429, message: 'Too many uploads are open. Please finish some.', retryAfterMs: 60_000 },
+};
+const tooManyPending: Refused = {
+  refused: { status: 429, message: 'Too many chunks at once. Please try again.', retryAfterMs: 1_000 },
+};
+const tooLarge = refuse(413, 'This file is larger than files may be here.');
+const tooManyChunks = refuse(400, 'These are more chunks than a file of this size may have.');
+const longerThanSaid = refuse(400, 'This is more than the file was said to hold.');
+const incomplete = refuse(400, 'Chunks of this file are missing.');
+const notExpected = refuse(400, 'This chunk took too long, or its upload has ended. Please send it again.');
+
+export interface OpenRequest {
+  readonly remoteIdentifier: string;
+  /** The same in a repeat of the call. */
+  readonly uploadUuid: string;
+  readonly unencryptedBytes: number;
+}
+
+type Done = Record<never, never>;
+const done: Done = {};
+
+export function openUpload(turn: Turn, owner: Owner, request: OpenRequest): Done | Refused {
+  const { remoteIdentifier, uploadUuid, unencryptedBytes } = request;
+  const earlier = turn.entry(uploadMap, remoteIdentifier);
+  if (earlier?.uploadUuid === uploadUuid) return done;
+  const refused = refusalToOpen(turn, owner, request);
+  if (refused !== undefined) return refused;
+  const bytes = unencryptedBytes + overheadBytes;
+  const others = heldBytes(turn) - (earlier === undefined ? 0 : heldBy(earlier));
+  if (!owner.quota.hasRoom({ uploadUuid, bytes }, others)) return noSpace;
+  if (earlier !== undefined) endUpload(turn, owner, remoteIdentifier, earlier);
+  const endsAtMs = turn.nowMs + uploadAgeMs;
+  const fresh = { storedBytes: 0, layout: noChunks, pending: [] };
+  turn.setEntry(uploadMap, remoteIdentifier, { uploadUuid, unencryptedBytes, endsAtMs, ...fresh });
+  tendAt(turn, owner.duties, endsAtMs);
+  return done;
+}
+
+/** Why it is not opened, whatever room there is. */
+export function refusalToOpen(
+  turn: Turn,
+  { fileBytesMax }: Owner,
+  { remoteIdentifier, unencryptedBytes }: Omit<OpenRequest, 'uploadUuid'>,
+): Refused | undefined {
+  const isOneMore = turn.entry(uploadMap, remoteIdentifier) === undefined;
+  if (isOneMore && turn.entries(uploadMap).size >= uploadsMax) return tooManyUploads;
+  return unencryptedBytes > fileBytesMax ? tooLarge : undefined;
+}
+
+export interface ChunkRequest extends Chunk {
+  readonly remoteIdentifier: string;
+}
+
+export function beginChunk(
+  turn: Turn,
+  owner: Owner,
+  { remoteIdentifier, number, bytes, mark }: ChunkRequest,
+): Origin | Refused {
+  const upload = openUploadOf(turn, remoteIdentifier);
+  if (upload === undefined) return noUpload;
+  const isRepeat = [chunkIn(upload.layout, number), ...upload.pending].some((each) => each?.mark === mark);
+  if (isRepeat) return originOf(turn, upload);
+  const late = upload.pending.filter(({ sinceMs }) => turn.nowMs - sinceMs >= pendingMostMs);
+  const pending = upload.pending.filter((each) => !late.includes(each));
+  if (pending.length >= pendingMax) return tooManyPending;
+  const cleaningUp = refusalByGarbage(turn, owner);
+  if (cleaningUp !== undefined) return cleaningUp;
+  const next = { ...upload, pending: [...pending, { number, bytes, mark, sinceMs: turn.nowMs }] };
+  if (!fits(next)) return longerThanSaid;
+  const { uploadUuid } = upload;
+  const others = heldBytes(turn) - heldBy(upload);
+  const wanted = { uploadUuid, bytes: heldBy(upload) - bytesOf(late) + bytes };
+  if (!owner.quota.hasRoom(wanted, others)) return noSpace;
+  turn.setEntry(uploadMap, remoteIdentifier, next);
+  discard(turn, owner.duties, originOf(turn, upload), late);
+  return originOf(turn, upload);
+}
+
+export interface StoredChunk {
+  readonly remoteIdentifier: string;
+  readonly uploadUuid: string;
+  readonly mark: string;
+}
+
+export function finishChunk(
+  turn: Turn,
+  { duties }: Pick<Owner, 'duties'>,
+  { remoteIdentifier, uploadUuid, mark }: StoredChunk,
+): Done | Refused {
+  const upload = openUploadOf(turn, remoteIdentifier);
+  if (upload?.uploadUuid !== uploadUuid) return notExpected;
+  const chunk = upload.pending.find((pending) => pending.mark === mark);
+  if (chunk === undefined)
+    return chunksIn(upload.layout).some((each) => each.mark === mark) ? done : notExpected;
+  const earlier = chunkIn(upload.layout, chunk.number);
+  turn.setEntry(uploadMap, remoteIdentifier, {
+    ...upload,
+    layout: withChunk(upload.layout, chunk),
+    storedBytes: upload.storedBytes + chunk.bytes - (earlier?.bytes ?? 0),
+    pending: upload.pending.filter((each) => each !== chunk),
+  });
+  if (earlier !== undefined) discard(turn, duties, originOf(turn, upload), [earlier]);
+  return done;
+}
+
+/** `bytes`: what may be in the store of it. */
+export interface AbandonedChunk extends StoredChunk, Chunk {}
+
+/** The file that the upload has become, if it has: here, or where it has gone since. On its way it has two rows. */
+export const abandonPlan = (
+  { self }: Pick<View, 'self'>,
+  { remoteIdentifier, uploadUuid }: Pick<StoredChunk, 'remoteIdentifier' | 'uploadUuid'>,
+) => ({
+  here: keys(file, [{ owner_uuid: self.id, remote_identifier: remoteIdentifier }]),
+  anywhere: lookup(file, [{ upload_uuid: uploadUuid }], 2),
+});
+
+/** What is in the store of it is garbage, unless a `finish` whose answer was lost has named it. */
+export function abandonChunk(
+  turn: Turn,
+  { duties }: Pick<Owner, 'duties'>,
+  { remoteIdentifier, uploadUuid, ...chunk }: AbandonedChunk,
+  { here, anywhere }: PlanResults<ReturnType<typeof abandonPlan>>,
+): Done {
+  const upload = turn.entry(uploadMap, remoteIdentifier);
+  const isIt = ({ mark }: Chunk) => mark === chunk.mark;
+  if (upload?.uploadUuid === uploadUuid) {
+    if (!upload.pending.some(isIt)) return done;
+    const pending = upload.pending.filter((each) => !isIt(each));
+    turn.setEntry(uploadMap, remoteIdentifier, { ...upload, pending });
+  } else {
+    const own = here.get({ owner_uuid: turn.self.id, remote_identifier: remoteIdentifier });
+    const rows = own === undefined ? anywhere.rows : [own, ...anywhere.rows];
+    if (rows.some((row) => row.upload_uuid === uploadUuid && chunksIn(row.layout).some(isIt))) return done;
+  }
+  discard(turn, duties, originOf(turn, { uploadUuid }), [chunk]);
+  return done;
+}
+
+/** `replaced` is the file of this name as it is so far. */
+export function closeUpload(
+  turn: Turn,
+  { duties, quota, fileBytesMax }: Owner,
+  remoteIdentifier: string,
+  replaced: FileRow | undefined,
+): Done | Refused {
+  const upload = openUploadOf(turn, remoteIdentifier);
+  if (upload === undefined || upload.storedBytes === 0) return noUpload;
+  if (!isWithoutGap(upload.layout)) return incomplete;
+  if (isShattered(upload)) return tooManyChunks;
+  if (replaced !== undefined && isMoving(turn, replaced)) return beingMoved;
+  const { uploadUuid, storedBytes: bytes, layout, pending } = upload;
+  if (bytes > fileBytesMax) return tooLarge;
+  if (!quota.hasRoom({ uploadUuid, bytes }, 0)) return noSpace;
+  const place = turn.get(filesSlice).place + 1;
+  const owner_uuid = turn.self.id;
+  turn.put(file, {
+    ...{ owner_uuid, remote_identifier: remoteIdentifier, place },
+    ...{ upload_uuid: uploadUuid, hop: 0, stored_under: owner_uuid, bytes, layout: Buffer.from(layout) },
+    closed_at: turn.nowMs,
+  });
+  change(turn, { place });
+  turn.removeEntry(uploadMap, remoteIdentifier);
+  discard(turn, duties, originOf(turn, upload), pending);
+  if (replaced !== undefined) discardFile(turn, duties, replaced);
+  quota.grow(bytes - (replaced?.bytes ?? 0), uploadUuid);
+  return done;
+}
+
+/** What is in the store, or may be, of uploads that are open. */
+export function heldBytes(state: State): number {
+  let bytes = 0;
+  for (const upload of state.entries(uploadMap).values()) bytes += heldBy(upload);
+  return bytes;
+}
+
+const heldBy = ({ storedBytes, pending }: Upload): number => storedBytes + bytesOf(pending);
+
+/** What the upload of this file will hold with so many bytes more, at most. */
+export function heldWith(
+  state: State,
+  { remoteIdentifier, bytes }: Pick<ChunkRequest, 'remoteIdentifier' | 'bytes'>,
+): { readonly uploadUuid: string; readonly bytes: number } | undefined {
+  const upload = state.entry(uploadMap, remoteIdentifier);
+  return upload && { uploadUuid: upload.uploadUuid, bytes: heldBy(upload) + bytes };
+}
+
+/** What clients need for a file of this length, whose chunks are of five million bytes and more. */
+export const usuallyHeld = (unencryptedBytes: number): number =>
+  unencryptedBytes + overheadBytes * (1 + Math.floor(unencryptedBytes / 5_000_000));
+
+/** Ends those whose time is over, or all. The next is ended when its time comes. */
+export function endUploads(turn: Turn, owner: Owner, which: 'overdue' | 'all'): void {
+  for (const [remoteIdentifier, upload] of turn.entries(uploadMap)) {
+    if (which === 'all' || upload.endsAtMs <= turn.nowMs) endUpload(turn, owner, remoteIdentifier, upload);
+    else tendAt(turn, owner.duties, upload.endsAtMs);
+  }
+}
+
+function endUpload(turn: Turn, owner: Owner, remoteIdentifier: string, upload: Upload): void {
+  turn.removeEntry(uploadMap, remoteIdentifier);
+  owner.quota.release(upload.uploadUuid);
+  discard(turn, owner.duties, originOf(turn, upload), [...chunksIn(upload.layout), ...upload.pending]);
+}
+
+function openUploadOf(turn: Turn, remoteIdentifier: string): Upload | undefined {
+  const upload = turn.entry(uploadMap, remoteIdentifier);
+  return upload !== undefined && turn.nowMs < upload.endsAtMs ? upload : undefined;
+}
+
+const isShattered = ({ storedBytes, layout }: Upload): boolean =>
+  chunksIn(layout).length > chunksOfAnyFile + storedBytes / usualChunkBytesMin;
+
+/** By the chunks that will be there once all that is pending is stored. */
+function fits({ unencryptedBytes, layout, pending }: Upload): boolean {
+  const bytesByNumber = new Map(
+    [...chunksIn(layout), ...pending].map(({ number, bytes }) => [number, bytes]),
+  );
+  let bytes = 0;
+  for (const each of bytesByNumber.values()) bytes += each;
+  return bytes <= unencryptedBytes + overheadBytes * bytesByNumber.size + slackBytes;
+}
+
+const bytesOf = (chunks: readonly Chunk[]): number => chunks.reduce((sum, { bytes }) => sum + bytes, 0);
+
+const originOf = (turn: Turn, { uploadUuid }: Pick<Upload, 'uploadUuid'>) => ({
+  storedUnder: turn.self.id,
+  uploadUuid,
+});
+
+export const isChunkNumber = (number: number): boolean =>
+  Number.isInteger(number) && number >= 1 && number <= chunksMax;

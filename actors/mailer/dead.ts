@@ -1,0 +1,40 @@
+/**
+ * The dead mails of each account, as few as may be kept: who has mail refused in numbers would otherwise fill the queue with
+ * what waits for an administrator, and nobody's mail would be taken any more. The oldest is given up for the newest.
+ */
+import { z } from 'zod';
+import type { Turn } from '../../runtime/command.ts';
+import { sliceMap } from '../../runtime/slice.ts';
+import { MailSettings, mailsMax } from './settings.ts';
+
+interface DeadMail {
+  readonly id: string;
+  readonly size: number;
+}
+
+/** By the account that they were sent for, the oldest first. */
+export const deadMap = sliceMap<readonly DeadMail[]>({
+  family: 'dead-mails',
+  format: 1,
+  // None is empty.
+  entriesMax: mailsMax,
+  schema: z.array(z.object({ id: z.string(), size: z.int() })),
+});
+
+/** What is given up for it. */
+export function rememberDead(turn: Turn, userUuid: string, { id, size }: DeadMail): readonly DeadMail[] {
+  const { deadPerAccount } = turn.use(MailSettings).limits;
+  const all = [...(turn.entry(deadMap, userUuid) ?? []), { id, size }];
+  const surplus = Math.max(0, all.length - deadPerAccount);
+  turn.setEntry(deadMap, userUuid, all.slice(surplus));
+  return all.slice(0, surplus);
+}
+
+/** It is gone, or not dead any more. */
+export function forgetDead(turn: Turn, userUuid: string, id: string): void {
+  const all = turn.entry(deadMap, userUuid) ?? [];
+  const kept = all.filter((each) => each.id !== id);
+  if (kept.length === all.length) return;
+  if (kept.length === 0) turn.removeEntry(deadMap, userUuid);
+  else turn.setEntry(deadMap, userUuid, kept);
+}

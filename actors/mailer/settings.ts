@@ -1,0 +1,118 @@
+/** Settings of mail. */
+import { dependency } from '../../runtime/dependency.ts';
+import {
+  choice,
+  defaultsOf,
+  fixed,
+  flag,
+  integer,
+  port,
+  type SettingsOf,
+  sameOnAllNodes,
+  secret,
+  section,
+  setting,
+  text,
+  WrongValue,
+} from '../../runtime/setting.ts';
+import { type Mailbox, mailbox } from './address.ts';
+
+const mebibyte = 1_048_576;
+export const mailsMax = 50_000;
+
+function sender(given: string): Mailbox {
+  const found = mailbox(given);
+  if (found === undefined) throw new WrongValue('is not one address, alone or as `Name <address>`');
+  return found;
+}
+
+export const mailSettings = sameOnAllNodes(
+  section('Mail', {
+    host: text({
+      name: 'SMTP_HOST',
+      description:
+        'The server that takes mail for delivery, until an administrator lists relays. Without it and `SMTP_FROM`, and without such a list, the server sends no mail.',
+      pattern: /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$|^[0-9a-f:]{2,45}$/i,
+      form: 'a name or an IP address',
+    }),
+    port: port({
+      name: 'SMTP_PORT',
+      default: 587,
+      description: 'Its port.',
+    }),
+    isImplicitTls: flag({
+      name: 'SMTP_SECURE',
+      defaultText: '`true` for port 465',
+      description:
+        'Whether the connection begins with TLS. Otherwise it is turned on by STARTTLS, which the server has to offer unless it is on a loopback address. Certificates are verified.',
+    }),
+    user: text({
+      name: 'SMTP_USER',
+      description: 'The user to sign in as there. Without it nobody signs in.',
+    }),
+    from: setting(sender, {
+      name: 'SMTP_FROM',
+      bounds: 'an address, alone or as `Name <address>`',
+      description: 'Whom mail of this server is from.',
+    }),
+    reminderFrom: setting(sender, {
+      name: 'EMAIL_REMINDER_FROM',
+      bounds: 'an address, alone or as `Name <address>`',
+      defaultText: 'whom other mail is from',
+      description: 'Whom reminders by e-mail are from. Every relay has to let it pass.',
+    }),
+    /** A home server with a few dozen people sends none to others; this is what each of many strangers may. */
+    othersPerDay: integer({
+      name: 'MAILS_TO_OTHERS_PER_DAY',
+      unit: 'mails',
+      min: 0,
+      max: 100_000,
+      default: 50,
+      description:
+        'The most mails that one account may have sent in a day to addresses other than its own. 0 is no limit.',
+    }),
+    accountPerDay: integer({
+      name: 'MAILS_TO_ACCOUNT_PER_DAY',
+      unit: 'mails',
+      min: 0,
+      max: 100_000,
+      default: 200,
+      description:
+        "The most reminders, and notices of dead man's switches, that one account may have sent in a day to its own address, which nobody has checked to be its owner's. 0 is no limit.",
+    }),
+    mode: choice(['queue', 'direct'], {
+      name: 'EMAIL_DELIVERY_MODE',
+      default: 'queue',
+      description:
+        'With `direct`, the relay of the settings is the only one: administrators can test it, and neither list relays nor see the queue.',
+    }),
+    limits: fixed({
+      /** Of all that is queued or dead, sealed. */
+      contentBytes: 64 * mebibyte,
+      /** Whatever their size, so that what is kept of each stays bounded too. */
+      mails: mailsMax,
+      /** More than anybody looks through. It takes hundreds of accounts to fill the queue with what is dead. */
+      deadPerAccount: 100,
+    }),
+  }),
+);
+/** Two names, as those who move here may have either. */
+export const mailSecrets = secret(
+  sameOnAllNodes(
+    section('Mail', {
+      smtpPassword: text({
+        name: 'SMTP_PASSWORD',
+        description: 'The password of `SMTP_USER`.',
+      }),
+      smtpPass: text({
+        name: 'SMTP_PASS',
+        description: 'The same, under its other name.',
+      }),
+    }),
+  ),
+);
+export interface MailSettings extends SettingsOf<typeof mailSettings> {
+  readonly password: string | undefined;
+}
+export const MailSettings = dependency<MailSettings>('the settings of mail');
+export const defaultMailSettings: MailSettings = { ...defaultsOf(mailSettings), password: undefined };

@@ -1,0 +1,215 @@
+/**
+ * A session with a relay (RFC 5321, 3), by nodemailer: one connection, on which mails go one after another.
+ *
+ *     connect -> TLS -> sign in -> mail, mail, ... -> quit
+ *
+ * - Off loopback nothing is said in the clear and no certificate is taken on trust.
+ * - Whatever goes wrong in it ends a session, so that none is used again in an unknown state.
+ * - A session is kept for a moment after a mail, as most come in numbers, and carries so many of them at most.
+ */
+import { connect, type LookupFunction, type Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import SMTPConnection from 'nodemailer/lib/smtp-connection';
+import type { Clock } from '../../runtime/clock.ts';
+import { isLoopbackHost, type SmtpRelay } from './relays.ts';
+
+export interface SessionOptions {
+  readonly clock: Clock;
+  readonly lookup?: LookupFunction;
+  /** Certificates to trust instead of the well-known ones. */
+  readonly ca?: string;
+}
+
+/** To connect and be greeted: whoever does not within this is not there. */
+const connectTimeoutMs = 20_000;
+/** Of a reply of the relay. */
+const replyBytesMax = 16_384;
+/** Less than any relay waits for the next mail. */
+const keptMs = 2_000;
+/** Relays that count them allow as many. */
+const mailsMax = 100;
+
+export class TimedOut extends Error {}
+
+interface Envelope {
+  readonly from: string;
+  readonly to: string[];
+  readonly size: number;
+}
+
+export class Session {
+  /** Whose it is: the relay, and as whom it was signed in to. */
+  readonly name: string;
+  readonly #socket: Socket;
+  readonly #connection: SMTPConnection;
+  /** Rejects with the end of the connection. */
+  readonly #broken: Promise<never>;
+  #isBroken = false;
+  #mails = 0;
+
+  constructor(name: string, socket: Socket, connection: SMTPConnection) {
+    this.name = name;
+    this.#socket = socket;
+    this.#connection = connection;
+    this.#broken = new Promise<never>((_, reject) => {
+      connection.on('error', reject);
+      // What the relay said last is told after its end, in the same breath, and says more.
+      connection.on('end', () =>
+        queueMicrotask(() => reject(new Error('the relay has closed the connection'))),
+      );
+    });
+    // What nobody waits for any more may still fail.
+    this.#broken.catch(() => {
+      this.#isBroken = true;
+    });
+  }
+
+  get isUsable(): boolean {
+    return !this.#isBroken && this.#mails < mailsMax;
+  }
+
+  async begin({ username }: SmtpRelay, credential: string | undefined, signal: AbortSignal): Promise<void> {
+    await this.#unlessBroken(signal, (over) => this.#connection.connect((error) => over(error ?? null)));
+    if (username === null) return;
+    const auth = { user: username, pass: credential ?? '' };
+    await this.#unlessBroken(signal, (over) => this.#connection.login(auth, over));
+  }
+
+  async send(envelope: Envelope, message: Readable, signal: AbortSignal): Promise<void> {
+    this.#mails += 1;
+    await this.#unlessBroken(signal, (over) => this.#connection.send(envelope, message, over));
+  }
+
+  /** Whether it keeps the process alive. */
+  hold(isHeld: boolean): void {
+    if (isHeld) this.#socket.ref();
+    else this.#socket.unref();
+  }
+
+  quit(): void {
+    this.#connection.quit();
+    this.#connection.close();
+  }
+
+  async #unlessBroken(signal: AbortSignal, begin: (over: Over) => void): Promise<void> {
+    let abort = () => {};
+    const aborted = new Promise<never>((_, reject) => {
+      abort = () => reject(signal.reason);
+      signal.addEventListener('abort', abort, { once: true });
+    });
+    try {
+      signal.throwIfAborted();
+      await Promise.race([done(begin), this.#broken, aborted]);
+    } catch (error) {
+      this.#isBroken = true;
+      this.#socket.destroy();
+      this.#connection.close();
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
+  }
+}
+
+/** @throws what keeps it from coming about */
+export async function openSession(
+  relay: SmtpRelay,
+  credential: string | undefined,
+  options: SessionOptions,
+  signal: AbortSignal,
+): Promise<Session> {
+  signal.throwIfAborted();
+  const socket = await opened(relay, options, signal);
+  const connection = new SMTPConnection({ ...tlsOptions(relay, options), connection: socket });
+  const session = new Session(nameOf(relay, credential), socket, connection);
+  await session.begin(relay, credential, signal);
+  return session;
+}
+
+/** Those that wait for the next mail. */
+export class KeptSessions {
+  readonly #clock: Clock;
+  readonly #kept = new Map<Session, () => void>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  take(relay: SmtpRelay, credential: string | undefined): Session | undefined {
+    const name = nameOf(relay, credential);
+    for (const [session, cancel] of this.#kept) {
+      if (session.name !== name) continue;
+      cancel();
+      this.#kept.delete(session);
+      session.hold(true);
+      if (session.isUsable) return session;
+    }
+    return undefined;
+  }
+
+  keep(session: Session): void {
+    if (!session.isUsable) {
+      session.quit();
+      return;
+    }
+    session.hold(false);
+    const cancel = this.#clock.schedule(keptMs, () => {
+      this.#kept.delete(session);
+      session.quit();
+    });
+    this.#kept.set(session, cancel);
+  }
+}
+
+const nameOf = ({ host, port, security, username }: SmtpRelay, credential: string | undefined): string =>
+  JSON.stringify([host, port, security, username, credential ?? null]);
+
+function tlsOptions({ host, port, security }: SmtpRelay, { ca }: SessionOptions) {
+  const isHere = isLoopbackHost(host);
+  return {
+    ...{ host, port, secure: security === 'implicit', logger: false },
+    requireTLS: security === 'starttls' || !isHere,
+    ignoreTLS: security === 'none' && isHere,
+    greetingTimeout: connectTimeoutMs,
+    connectionTimeout: connectTimeoutMs,
+    maxResponseSize: replyBytesMax,
+    tls: { rejectUnauthorized: !isHere, minVersion: 'TLSv1.2' as const, ...(ca !== undefined && { ca }) },
+  };
+}
+
+function opened(
+  { host, port }: SmtpRelay,
+  { lookup, clock }: SessionOptions,
+  signal: AbortSignal,
+): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port, ...(lookup !== undefined && { lookup }) });
+    const fail = (error: Error) => {
+      letGo();
+      socket.destroy();
+      reject(error);
+    };
+    const abort = () => fail(signal.reason);
+    const cancel = clock.schedule(connectTimeoutMs, () => fail(new TimedOut()));
+    // The session outlives the attempt that opens it.
+    const letGo = () => {
+      cancel();
+      signal.removeEventListener('abort', abort);
+      socket.removeListener('error', fail);
+    };
+    signal.addEventListener('abort', abort, { once: true });
+    socket.once('error', fail);
+    socket.once('connect', () => {
+      letGo();
+      resolve(socket);
+    });
+  });
+}
+
+type Over = (error: Error | null, value?: unknown) => void;
+
+function done(begin: (over: Over) => void): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    begin((error, value) => (error === null ? resolve(value) : reject(error)));
+  });
+}

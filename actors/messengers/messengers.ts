@@ -1,0 +1,43 @@
+/** The port through which one message goes to one person by a messenger: what is asked of it, and what can come of it. */
+import { dependency } from '../../runtime/dependency.ts';
+
+export const messengerChannels = ['telegram', 'whatsapp'] as const;
+export type MessengerChannel = (typeof messengerChannels)[number];
+
+export interface MessengerDelivery {
+  readonly channel: MessengerChannel;
+  /** One chat or one number, of which `isDestination` has made sure. */
+  readonly destination: string;
+  /** Plain text. */
+  readonly text: string;
+  /** To be awaited right before anything of the message leaves. False: it is not to leave any more. */
+  handOver(): Promise<boolean>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ *     accepted    the provider has taken it
+ *     rejected    the provider will never take it
+ *     transient   the provider has not taken it, and may later
+ *     unable      for now nothing can be sent there at all, so nothing is held against the message
+ *     uncertain   nobody knows whether the provider has taken it
+ *     withdrawn   `handOver` said that it is not to leave
+ */
+export type MessengerResult =
+  | { readonly result: 'withdrawn' }
+  | { readonly result: 'accepted' | 'rejected' | 'uncertain' }
+  | { readonly result: 'transient'; readonly failure: 'transient' | 'timeout' }
+  | {
+      readonly result: 'unable';
+      readonly failure: 'not-configured' | 'transient';
+      /** The provider has said when to come back. */
+      readonly retryAfterMs?: number;
+    };
+
+export interface Messengers {
+  /** Whether the operator has set it up. */
+  has(channel: MessengerChannel): boolean;
+  /** Rejects only with what `handOver` threw, and once `signal` is aborted before anything has left. */
+  send(delivery: MessengerDelivery): Promise<MessengerResult>;
+}
+export const Messengers = dependency<Messengers>('the messengers');
