@@ -4,7 +4,6 @@ import {
   address,
   bytes,
   type Complete,
-  choice,
   days,
   defaultsOf,
   entriesOf,
@@ -12,18 +11,13 @@ import {
   flag,
   integer,
   list,
-  port,
   type SettingsOf,
   sameOnAllNodes,
   seconds,
-  secret,
   section,
   setting,
   text,
-  WrongValue,
 } from '../runtime/setting.ts';
-import { revisionsPerItemMax } from './collection/revisions/slots.ts';
-import { type Mailbox, mailbox } from './mailer/address.ts';
 
 const mebibyte = 1_048_576;
 
@@ -188,6 +182,38 @@ const delivery = section('Timers and delivery', {
     description:
       'The most reminders by e-mail that an account may have, sent ones included. 0 is as many as can be: 1000.',
   }),
+  reminderDelivery: flag({
+    name: 'REMINDER_DELIVERY_ENABLED',
+    default: false,
+    description:
+      'Lets those who turn it on publish reminders, which the server then reads and sends by mail, Telegram or WhatsApp. Turned off, nothing leaves any more.',
+  }),
+  reminderDeliveryIntervalMs: seconds({
+    name: 'REMINDER_DELIVERY_INTERVAL_SECONDS',
+    min: 1,
+    max: 86_400,
+    default: 60,
+    description:
+      'How long a published reminder that a provider has taken can neither be changed nor deleted. After that it counts as sent.',
+  }),
+  reminderMessagesPerDay: integer({
+    name: 'REMINDER_MESSAGES_PER_DAY',
+    unit: 'messages',
+    min: 0,
+    max: 100_000,
+    default: 50,
+    description:
+      'The most published reminders that one account may have sent in a day by Telegram and WhatsApp. Mails count in `MAILS_TO_OTHERS_PER_DAY`. 0 is no limit.',
+  }),
+});
+
+const calendar = section('Calendar', {
+  calendar: flag({
+    name: 'CALDAV_ENABLED',
+    default: false,
+    description:
+      'Lets those who turn it on publish to-dos, which the server then reads and shows to their calendar programs. Turned off, nothing is shown any more.',
+  }),
 });
 
 const admission = section('Access and limits', {
@@ -217,7 +243,7 @@ const testing = section('Server', {
     name: 'E2E_TESTING',
     default: false,
     description:
-      'For conformance runs: sessions are of header style for every API version, accounts of protocol 001 to 003 can be registered, anybody gives accounts subscriptions, and no request rate is limited. Refused unless `HOST` is a loopback address.',
+      'For conformance runs: sessions are of header style for every API version, accounts of protocol 001 to 003 can be registered, anybody gives accounts subscriptions, accounts that are registered with one password one after the other share its hash, and no request rate is limited. Refused unless `HOST` is a loopback address.',
   }),
 });
 
@@ -227,6 +253,7 @@ export const accountSettings = sameOnAllNodes({
   ...signingIn,
   ...accounts,
   ...delivery,
+  ...calendar,
   ...admission,
   ...publicShares,
 });
@@ -277,167 +304,3 @@ export const captchaSettings = sameOnAllNodes(
     }),
   }),
 );
-
-export const itemSettings = sameOnAllNodes({
-  ...section('Access and limits', {
-    /** A page of a sync ends with the item that reaches this. */
-    transferLimitBytes: bytes({
-      name: 'CONTENT_SIZE_TRANSFER_LIMIT',
-      min: 1,
-      default: 10_000_000,
-      description: 'The size at which a page of a sync ends.',
-    }),
-    /** Ciphertext of one item; beyond it `content_error`. */
-    contentLimitBytes: bytes({
-      name: 'ITEM_CONTENT_LIMIT',
-      min: 1,
-      max: 64 * mebibyte,
-      default: 16 * mebibyte,
-      description: 'The largest encrypted content of an item.',
-    }),
-    /** What an account may hold, so that nobody fills the disk of all. 0 is no limit. */
-    quota: {
-      items: integer({
-        name: 'ACCOUNT_ITEMS_MAX',
-        unit: 'items',
-        min: 0,
-        default: 1_000_000,
-        description:
-          'The most items of an account, deleted ones included, as they are kept for good. A sync that would go beyond is refused. 0 is no limit.',
-      }),
-      bytes: bytes({
-        name: 'ACCOUNT_BYTES_MAX',
-        min: 0,
-        default: 10 * 1_024 * mebibyte,
-        description:
-          'The most encrypted content of an account. A sync that would go beyond is refused; deleting makes room. 0 is no limit.',
-      }),
-    },
-    /** What one turn saves, so that no upload holds up the actor's other callers. */
-    turnLimits: fixed({ items: 300, bytes: 4 * mebibyte }),
-    /**
-     * Of ciphertext stored before that one call may bring into memory by naming items: several times an item's, and
-     * more than clients meet. What is beyond they send again.
-     */
-    storedBytesMax: fixed(32 * mebibyte),
-  }),
-  ...section('History', {
-    revisions: {
-      pauseMs: seconds({
-        name: 'REVISIONS_FREQUENCY',
-        min: 0,
-        default: 300,
-        description:
-          'How long after a revision of a note or a file the next one is made. A save in between makes none.',
-      }),
-      perItemMax: integer({
-        name: 'REVISIONS_PER_ITEM_MAX',
-        unit: 'revisions',
-        min: 1,
-        max: revisionsPerItemMax,
-        default: revisionsPerItemMax,
-        description: 'The most revisions of an item; the oldest go first.',
-      }),
-      ageMs: days({
-        name: 'REVISIONS_DAYS',
-        min: 0,
-        max: 36_500,
-        default: 0,
-        description: 'How long a revision is kept. 0 is no limit.',
-      }),
-      bytesMax: bytes({
-        name: 'ACCOUNT_REVISIONS_BYTES_MAX',
-        min: 128 * mebibyte,
-        default: 10 * 1_024 * mebibyte,
-        description:
-          'The most encrypted content that the revisions of an account take, beside `ACCOUNT_BYTES_MAX`. The oldest go first, and no save is refused for it.',
-      }),
-    },
-  }),
-});
-export interface ItemSettings extends SettingsOf<typeof itemSettings> {
-  /** Of the sync tokens this server gives out: random, as long as the database. Kept there, and not set. */
-  readonly generation: string;
-}
-export const ItemSettings = dependency<ItemSettings>('the settings of items');
-export const defaultItemSettings: ItemSettings = { ...defaultsOf(itemSettings), generation: 'default' };
-
-function sender(given: string): Mailbox {
-  const found = mailbox(given);
-  if (found === undefined) throw new WrongValue('is not one address, alone or as `Name <address>`');
-  return found;
-}
-
-export const mailSettings = sameOnAllNodes(
-  section('Mail', {
-    host: text({
-      name: 'SMTP_HOST',
-      description:
-        'The server that takes mail for delivery, until an administrator lists relays. Without it and `SMTP_FROM`, and without such a list, the server sends no mail.',
-      pattern: /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$|^[0-9a-f:]{2,45}$/i,
-      form: 'a name or an IP address',
-    }),
-    port: port({
-      name: 'SMTP_PORT',
-      default: 587,
-      description: 'Its port.',
-    }),
-    isImplicitTls: flag({
-      name: 'SMTP_SECURE',
-      defaultText: '`true` for port 465',
-      description:
-        'Whether the connection begins with TLS. Otherwise it is turned on by STARTTLS, which the server has to offer unless it is on a loopback address. Certificates are verified.',
-    }),
-    user: text({
-      name: 'SMTP_USER',
-      description: 'The user to sign in as there. Without it nobody signs in.',
-    }),
-    from: setting(sender, {
-      name: 'SMTP_FROM',
-      bounds: 'an address, alone or as `Name <address>`',
-      description: 'Whom mail of this server is from.',
-    }),
-    /** A home server with a few dozen people sends none to others; this is what each of many strangers may. */
-    othersPerDay: integer({
-      name: 'MAILS_TO_OTHERS_PER_DAY',
-      unit: 'mails',
-      min: 0,
-      max: 100_000,
-      default: 50,
-      description:
-        'The most mails that one account may have sent in a day to addresses other than its own. 0 is no limit.',
-    }),
-    mode: choice(['queue', 'direct'], {
-      name: 'EMAIL_DELIVERY_MODE',
-      default: 'queue',
-      description:
-        'With `direct`, the relay of the settings is the only one: administrators can test it, and neither list relays nor see the queue.',
-    }),
-    limits: fixed({
-      /** Of all that is queued or dead, sealed. */
-      contentBytes: 64 * mebibyte,
-      /** Whatever their size, so that what is kept of each stays bounded too. */
-      mails: 50_000,
-    }),
-  }),
-);
-/** Two names, as those who move here may have either. */
-export const mailSecrets = secret(
-  sameOnAllNodes(
-    section('Mail', {
-      smtpPassword: text({
-        name: 'SMTP_PASSWORD',
-        description: 'The password of `SMTP_USER`.',
-      }),
-      smtpPass: text({
-        name: 'SMTP_PASS',
-        description: 'The same, under its other name.',
-      }),
-    }),
-  ),
-);
-export interface MailSettings extends SettingsOf<typeof mailSettings> {
-  readonly password: string | undefined;
-}
-export const MailSettings = dependency<MailSettings>('the settings of mail');
-export const defaultMailSettings: MailSettings = { ...defaultsOf(mailSettings), password: undefined };

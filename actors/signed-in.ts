@@ -15,7 +15,7 @@ export type ObjectSchema<T> = z.ZodType<T> & z.ZodObject;
 export interface SignedInShape<Fields, Ok> extends CommandShape<SignedInRequest<Fields>, SignedInAnswer<Ok>> {
   /**
    * `writes`: refuses read-only sessions with 403 `read-only-access`, and those of bridges with 403. What may depend on
-   * the item, like a sync, `reads` here.
+   * the item, like a sync, or on what is asked for, like a token for a file, `reads` here.
    */
   readonly access: 'reads' | 'writes';
   /** The command's own fields. */

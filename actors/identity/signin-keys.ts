@@ -23,6 +23,8 @@ export interface SigninKeys {
   guardId(userUuid: string): string;
   /** The id of the `signin` actor that counts the look-ups of what a user has left for a recovery. */
   recoveryId(userUuid: string): string;
+  /** The id of the `signin` actor that counts the wrong secrets which are shown with a calendar token. */
+  calendarTokenId(tokenUuid: string): string;
   /** The id of the `signin` actor that counts the subscription tokens which are mailed to an address. */
   tokenMailId(address: SignInAddress): string;
   /**
@@ -57,6 +59,7 @@ export function createSigninKeys(keyring: Keyring): SigninKeys {
   const guardKey = keyring.derive('signed-in-guard');
   const recoveryKey = keyring.derive('recovery-guard');
   const tokenMailKey = keyring.derive('token-mail-guard');
+  const calendarKey = keyring.derive('calendar-token-guard');
   const placeKey = keyring.derive('signin-place');
   const approvalKey = keyring.derive('approval-id');
   const codeKey = keyring.derive('emailed-code');
@@ -70,6 +73,7 @@ export function createSigninKeys(keyring: Keyring): SigninKeys {
     actorId: (address) => addressHmac(actorKey, address),
     guardId: (userUuid) => createHmac('sha256', guardKey).update(userUuid).digest('hex'),
     recoveryId: (userUuid) => createHmac('sha256', recoveryKey).update(userUuid).digest('hex'),
+    calendarTokenId: (tokenUuid) => createHmac('sha256', calendarKey).update(tokenUuid).digest('hex'),
     tokenMailId: (address) => addressHmac(tokenMailKey, address),
     placeKey: (actorId, place) =>
       createHmac('sha256', placeKey).update(`${actorId}\u0000${place}`).digest('base64url').slice(0, 22),

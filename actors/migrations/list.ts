@@ -24,6 +24,35 @@ import { revisionPart } from './0021-revision-part.ts';
 import { revisionByOrder } from './0022-revision-by-order.ts';
 import { itemRevisions } from './0023-item-revisions.ts';
 import { itemRevisedAt } from './0024-item-revised-at.ts';
+import { file } from './0025-file.ts';
+import { fileUpload } from './0026-file-upload.ts';
+import { fileByOrder } from './0027-file-by-order.ts';
+import { fileGarbage } from './0028-file-garbage.ts';
+import { sharedVault } from './0029-shared-vault.ts';
+import { sharedVaultByOrder } from './0030-shared-vault-by-order.ts';
+import { sharedVaultMember } from './0031-shared-vault-member.ts';
+import { sharedVaultMemberByOrder } from './0032-shared-vault-member-by-order.ts';
+import { sharedVaultInvite } from './0033-shared-vault-invite.ts';
+import { sharedVaultInviteByOrder } from './0034-shared-vault-invite-by-order.ts';
+import { inboxMessage } from './0035-inbox-message.ts';
+import { inboxMessageByOrder } from './0036-inbox-message-by-order.ts';
+import { inboxNotification } from './0037-inbox-notification.ts';
+import { inboxNotificationByOrder } from './0038-inbox-notification-by-order.ts';
+import { inboxInvite } from './0039-inbox-invite.ts';
+import { inboxInviteByOrder } from './0040-inbox-invite-by-order.ts';
+import { sentMessage } from './0041-sent-message.ts';
+import { sentMessageByOrder } from './0042-sent-message-by-order.ts';
+import { itemBorn } from './0043-item-born.ts';
+import { itemHop } from './0044-item-hop.ts';
+import { itemMovedTo } from './0045-item-moved-to.ts';
+import { itemUniqueBorn } from './0046-item-unique-born.ts';
+import { itemUniqueHop } from './0047-item-unique-hop.ts';
+import { itemUuidMayMove } from './0048-item-uuid-may-move.ts';
+import { fileHop } from './0049-file-hop.ts';
+import { fileUploadHop } from './0050-file-upload-hop.ts';
+import { fileMayMove } from './0051-file-may-move.ts';
+import { calendarTodo } from './0052-calendar-todo.ts';
+import { calendarTodoByOrder } from './0053-calendar-todo-by-order.ts';
 
 export const domainMigrations: readonly Migration[] = [
   account,
@@ -50,4 +79,33 @@ export const domainMigrations: readonly Migration[] = [
   revisionByOrder,
   itemRevisions,
   itemRevisedAt,
+  file,
+  fileUpload,
+  fileByOrder,
+  fileGarbage,
+  sharedVault,
+  sharedVaultByOrder,
+  sharedVaultMember,
+  sharedVaultMemberByOrder,
+  sharedVaultInvite,
+  sharedVaultInviteByOrder,
+  inboxMessage,
+  inboxMessageByOrder,
+  inboxNotification,
+  inboxNotificationByOrder,
+  inboxInvite,
+  inboxInviteByOrder,
+  sentMessage,
+  sentMessageByOrder,
+  itemBorn,
+  itemHop,
+  itemMovedTo,
+  itemUniqueBorn,
+  itemUniqueHop,
+  itemUuidMayMove,
+  fileHop,
+  fileUploadHop,
+  fileMayMove,
+  calendarTodo,
+  calendarTodoByOrder,
 ];

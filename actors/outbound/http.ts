@@ -39,6 +39,25 @@ export interface OutboundAnswer {
   readonly body: Buffer;
 }
 
+/** An answer that is read while it comes. It is not among those in flight or waiting: whoever opens it bounds how many there are. */
+export interface OutboundStreamRequest extends Omit<OutboundRequest, 'redirectsMax'> {
+  /** How long the server may be silent while somebody waits for it: before the head, and between any two chunks. */
+  readonly idleTimeoutMs: number;
+}
+
+export interface OutboundStream extends Omit<OutboundAnswer, 'body'> {
+  /**
+   * Decompressed; more is asked of the server only as these are taken. To be iterated once, or `signal` to be aborted.
+   * @throws OutboundError and nothing else
+   */
+  readonly chunks: AsyncIterable<Buffer>;
+}
+
+export interface OutboundStreams {
+  /** Resolves once the head of the answer is there, whatever its status. @throws OutboundError and nothing else */
+  open(request: OutboundStreamRequest): Promise<OutboundStream>;
+}
+
 export interface OutboundHttp {
   /** Resolves to the answer, whatever its status. @throws OutboundError and nothing else */
   send(request: OutboundRequest): Promise<OutboundAnswer>;

@@ -9,7 +9,7 @@
  * thread of the pool, which password hashes need too, for as long as someone's slow name server takes.
  */
 import { lookup, Resolver } from 'node:dns/promises';
-import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { type RequestOptions, request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { pipeline } from 'node:stream';
@@ -24,6 +24,9 @@ import {
   type OutboundFailure,
   type OutboundHttp,
   type OutboundRequest,
+  type OutboundStream,
+  type OutboundStreamRequest,
+  type OutboundStreams,
 } from './http.ts';
 import { isPublicAddress } from './public-address.ts';
 
@@ -73,6 +76,13 @@ interface Call {
   isHeard: boolean;
 }
 
+interface Begun {
+  readonly call: Call;
+  /** Its time is no longer bounded. */
+  readonly cancel: () => void;
+  readonly timeOut: () => void;
+}
+
 class Failure extends Error {
   readonly failure: OutboundFailure;
 
@@ -82,7 +92,7 @@ class Failure extends Error {
   }
 }
 
-export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
+export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp & OutboundStreams {
   const { clock, concurrent = 32, waiting = 256 } = options;
   const { resolve = systemResolve, isPublic = isPublicAddress, ca } = options;
   const newQueue = () => createQueue({ concurrent, waiting }, 'too many outbound requests');
@@ -90,10 +100,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
 
   return {
     async send(request) {
-      const deadline = new AbortController();
-      const cancel = clock.schedule(request.timeoutMs, () => deadline.abort(new Failure('timeout')));
-      const signals = request.signal === undefined ? [] : [request.signal];
-      const call: Call = { signal: AbortSignal.any([deadline.signal, ...signals]), isHeard: false };
+      const { call, cancel } = begin(request);
       try {
         return await inTurn[request.destination](() => subscribe(request, call), call.signal);
       } catch (error) {
@@ -102,7 +109,81 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
         cancel();
       }
     },
+    async open(request) {
+      const begun = begin(request);
+      // Whoever is content with the head leaves the rest unread.
+      begun.call.signal.addEventListener('abort', begun.cancel, { once: true });
+      try {
+        return await openStream(request, begun);
+      } catch (error) {
+        begun.cancel();
+        throw new OutboundError(failureOf(error, begun.call), begun.call.isHeard);
+      }
+    },
   };
+
+  function begin({ timeoutMs, signal }: Pick<OutboundRequest, 'timeoutMs' | 'signal'>): Begun {
+    const deadline = new AbortController();
+    const timeOut = () => deadline.abort(new Failure('timeout'));
+    const signals = signal === undefined ? [] : [signal];
+    const call = { signal: AbortSignal.any([deadline.signal, ...signals]), isHeard: false };
+    const stop = clock.schedule(timeoutMs, timeOut);
+    const cancel = () => {
+      stop();
+      call.signal.removeEventListener('abort', cancel);
+    };
+    return { call, cancel, timeOut };
+  }
+
+  async function openStream(request: OutboundStreamRequest, begun: Begun): Promise<OutboundStream> {
+    const { call } = begun;
+    const hop = firstHop(request);
+    const { idleTimeoutMs, answerBytesMax } = request;
+    const response = await notIdle(idleTimeoutMs, begun, async () =>
+      exchange(hop, await addressesOf(hop, call.signal), call),
+    );
+    return {
+      status: response.statusCode ?? 0,
+      headers: headersOf(response),
+      // An answer may last long: it does not keep what was sent.
+      chunks: chunksOf(response, { idleTimeoutMs, answerBytesMax }, begun),
+    };
+  }
+
+  async function* chunksOf(
+    response: IncomingMessage,
+    { idleTimeoutMs, answerBytesMax }: Pick<OutboundStreamRequest, 'idleTimeoutMs' | 'answerBytesMax'>,
+    begun: Begun,
+  ): AsyncGenerator<Buffer, void, void> {
+    const { call, cancel } = begun;
+    let bytes = 0;
+    try {
+      const source = decoded(response)[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+      for (;;) {
+        const { done, value } = await notIdle(idleTimeoutMs, begun, () => source.next());
+        call.signal.throwIfAborted();
+        if (done) return;
+        bytes += value.length;
+        if (bytes > answerBytesMax) throw new Failure('too-large');
+        yield value;
+      }
+    } catch (error) {
+      throw new OutboundError(failureOf(error, call), call.isHeard);
+    } finally {
+      cancel();
+      response.destroy();
+    }
+  }
+
+  /** Only while somebody waits: a server is not silent because nobody listens. */
+  async function notIdle<T>(idleTimeoutMs: number, { timeOut }: Begun, work: () => Promise<T>): Promise<T> {
+    const cancel = clock.schedule(idleTimeoutMs, timeOut);
+    try {
+      return await work();
+    } finally {
+      cancel();
+    }
+  }
 
   async function subscribe(request: OutboundRequest, call: Call): Promise<OutboundAnswer> {
     const { answerBytesMax, redirectsMax = 0 } = request;
@@ -143,24 +224,30 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
       ...(ca !== undefined && { ca }),
     };
     const isSecure = url.protocol === 'https:';
-    return new Promise((answered, failed) => {
-      const request = isSecure ? requestHttps(url, options) : requestHttp(url, options);
-      request.on('socket', (socket) =>
-        socket.once(isSecure ? 'secureConnect' : 'connect', () => {
-          call.isHeard = true;
-        }),
-      );
-      request.on('response', (response) => {
-        // The reader misses nothing: the error reaches it too.
-        response.on('error', () => {});
-        answered(response);
-      });
-      request.on('error', failed);
-      // As after a change of protocol that nobody asked for.
-      request.on('close', () => failed(new Failure('broken')));
-      request.end(body);
-    });
+    const request = isSecure ? requestHttps(url, options) : requestHttp(url, options);
+    const response = responseTo(request, isSecure, call);
+    request.end(body);
+    return response;
   }
+}
+
+/** Its listeners live as long as the answer, and so would all that a function around them knew. */
+function responseTo(request: ClientRequest, isSecure: boolean, call: Call): Promise<IncomingMessage> {
+  return new Promise((answered, failed) => {
+    request.on('socket', (socket) =>
+      socket.once(isSecure ? 'secureConnect' : 'connect', () => {
+        call.isHeard = true;
+      }),
+    );
+    request.on('response', (response) => {
+      // The reader misses nothing: the error reaches it too.
+      response.on('error', () => {});
+      answered(response);
+    });
+    request.on('error', failed);
+    // As after a change of protocol that nobody asked for.
+    request.on('close', () => failed(new Failure('broken')));
+  });
 }
 
 /** A lookup that knows these addresses and nothing else. */
@@ -173,7 +260,8 @@ function only(addresses: readonly string[]): LookupFunction {
   };
 }
 
-function firstHop({ destination, url, method = 'GET', headers = {}, body }: OutboundRequest): Hop {
+function firstHop(request: Omit<OutboundRequest, 'answerBytesMax'>): Hop {
+  const { destination, url, method = 'GET', headers = {}, body } = request;
   if (Object.keys(headers).some((name) => ownHeaders.test(name))) throw new Failure('refused');
   return { url: parse(url), destination, method, headers, body };
 }
@@ -219,11 +307,11 @@ async function answerOf(
     chunks.push(chunk);
   }
   signal.throwIfAborted();
-  const headers = Object.entries(response.headers).map(
-    ([name, value]) => [name, [value].flat().join(', ')] as const,
-  );
-  return { status: response.statusCode ?? 0, headers: new Map(headers), body: Buffer.concat(chunks) };
+  return { status: response.statusCode ?? 0, headers: headersOf(response), body: Buffer.concat(chunks) };
 }
+
+const headersOf = ({ headers }: IncomingMessage): ReadonlyMap<string, string> =>
+  new Map(Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')] as const));
 
 /** Only what was asked for, so that no answer decides how it is unpacked. */
 function decoded(response: IncomingMessage) {

@@ -89,7 +89,7 @@ export const Signin = contract({
       reply: answerSchema(z.object({ options: z.record(z.string(), z.unknown()) })),
     },
 
-    /** Has a code mailed, if the account asks for one. Refusals: 400 without mail, 429. */
+    /** Has a code mailed, if the account asks for one. Refusals: 400 without mail, 503 without room for it, 429. */
     requestCode: {
       request: z.object({ ...address, device: deviceSchema }),
       reply: answerSchema(z.object({ emailed: z.boolean() })),
@@ -120,7 +120,7 @@ export const Signin = contract({
 
     /**
      * Mails whoever owns the address a subscription token; asked of the `signin` actor that counts these requests. Refusals:
-     * 429, 400 without mail.
+     * 429, 400 without mail, 503 without room for it.
      */
     mailSubscriptionToken: {
       request: z.object({ ...address, device: deviceSchema }),
@@ -131,6 +131,17 @@ export const Signin = contract({
     activatePremium: {
       request: z.object({ ...address, premium: premiumSchema }),
       reply: activatedSchema,
+    },
+
+    /** Whether a calendar program shows a token that is right; the account then knows it. Refusals: 401, 429. */
+    proveCalendarToken: {
+      request: z.object({
+        userUuid: z.string(),
+        tokenUuid: z.string(),
+        secret: z.string(),
+        device: deviceSchema,
+      }),
+      reply: answerSchema(nothing),
     },
 
     /** Before a signed-in caller's password is checked. Refusals: 423. */

@@ -9,8 +9,7 @@ import { accountTable } from '../identity/account-table.ts';
 import { refuse } from '../reply.ts';
 import { User } from '../user/contract.ts';
 import { Signin } from './contract.ts';
-import { debitAttempt, originOf, refusedAttempt, tooMany } from './counting.ts';
-import { expireLater } from './expiry.ts';
+import { countedAttempt } from './counted-attempt.ts';
 
 const unavailable = refuse(404, 'Account recovery is not available for this code.');
 
@@ -21,11 +20,8 @@ export const lookUpEscrow = workflow({
     const refused = await workflow.turn({
       recorded: true,
       turn: (turn) => {
-        const origin = originOf(turn, { ipAddress: device.ipAddress });
-        if (refusedAttempt(turn, origin, true) !== undefined) return tooMany;
-        debitAttempt(turn, origin);
-        expireLater(turn);
-        return undefined;
+        const counted = countedAttempt(turn, device);
+        return 'refused' in counted ? counted : undefined;
       },
     });
     if (refused !== undefined) return refused;

@@ -5,30 +5,23 @@
  */
 import { lookup, workflow } from '../../runtime/command.ts';
 import { accountTable, addressKey } from '../identity/account-table.ts';
-import { isMailConfigured, refusalOf } from '../mailer/outgoing.ts';
+import { refusalOfMail } from '../mailer/outgoing.ts';
 import { User } from '../user/contract.ts';
 import { Signin } from './contract.ts';
-import { debitAttempt, originOf, refusedAttempt, tooMany } from './counting.ts';
-import { expireLater } from './expiry.ts';
-
-/** Nothing that waiting would mend. */
-const noMail = {
-  refused: { ...refusalOf({ queued: false, why: 'not-configured', retryAfterMs: 0 }), status: 400 },
-};
+import { countedAttempt } from './counted-attempt.ts';
 
 export const mailSubscriptionToken = workflow({
   ...Signin.commands.mailSubscriptionToken,
   creates: true,
   run: async (workflow, { device, ...address }) => {
-    if (!(await isMailConfigured(workflow.actors))) return noMail;
+    const noMail = await refusalOfMail(workflow.actors, 'other');
+    if (noMail !== undefined) return noMail;
     return workflow.turn({
       recorded: true,
       reads: () => ({ account: lookup(accountTable, [addressKey(address)]) }),
       turn: (turn, { account }) => {
-        const origin = originOf(turn, { ipAddress: device.ipAddress });
-        if (refusedAttempt(turn, origin, true) !== undefined) return tooMany;
-        debitAttempt(turn, origin);
-        expireLater(turn);
+        const counted = countedAttempt(turn, device);
+        if ('refused' in counted) return counted;
         for (const { user_uuid } of account.rows) {
           turn.tell(User, user_uuid).mailSubscriptionToken({ email: address.email });
         }

@@ -5,20 +5,18 @@
  */
 import { lookup, tell, workflow } from '../../runtime/command.ts';
 import { accountTable, addressKey } from '../identity/account-table.ts';
-import { isMailConfigured } from '../mailer/outgoing.ts';
-import { refuse } from '../reply.ts';
+import { refusalOfMail } from '../mailer/outgoing.ts';
 import { User } from '../user/contract.ts';
 import { Signin } from './contract.ts';
 import { codeAgeMs, makeEmailedCode } from './emailed-codes.ts';
 import { expireLater } from './expiry.ts';
 
-const noMail = refuse(400, 'This server is not set up to send mail.');
-
 export const requestCode = workflow({
   ...Signin.commands.requestCode,
   creates: true,
   run: async (workflow, { device, ...address }) => {
-    if (!(await isMailConfigured(workflow.actors))) return noMail;
+    const noMail = await refusalOfMail(workflow.actors, 'magic-link');
+    if (noMail !== undefined) return noMail;
     const account = await workflow.turn({
       reads: () => ({ account: lookup(accountTable, [addressKey(address)]) }),
       turn: (_turn, { account }) => account.rows[0],

@@ -5,6 +5,7 @@
  */
 import { tell } from '../../runtime/command.ts';
 import { kindOf } from '../../runtime/kind.ts';
+import { CalendarTokenHasher } from '../identity/calendar-tokens.ts';
 import { CaptchaVerifier } from '../identity/captcha.ts';
 import { PasswordHasher } from '../identity/password-hasher.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
@@ -25,12 +26,13 @@ import { loginParams } from './login-params.ts';
 import { lookUpEscrow } from './look-up-escrow.ts';
 import { mailSubscriptionToken } from './mail-token.ts';
 import { offerAssertion } from './offer-assertion.ts';
+import { proveCalendarToken } from './prove-calendar-token.ts';
 import { codeRequested, requestCode } from './request-code.ts';
 import { strangersSlice } from './strangers.ts';
 
 export const signin = kindOf(Signin, {
   revivable: true,
-  uses: [AccountSettings, SigninKeys, PasswordHasher, CaptchaVerifier, WebAuthnSettings],
+  uses: [AccountSettings, SigninKeys, PasswordHasher, CalendarTokenHasher, CaptchaVerifier, WebAuthnSettings],
   slices: [
     attemptsMap,
     strangersSlice,
@@ -57,6 +59,7 @@ export const signin = kindOf(Signin, {
     debit,
     mailSubscriptionToken,
     activatePremium,
+    proveCalendarToken,
   },
   timers: { expire: expireTimer },
   tells: {

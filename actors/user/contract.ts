@@ -3,8 +3,12 @@ import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
 import { type Mismatch, mismatchSchema } from '../collection/integrity.ts';
 import { fullItemSchema } from '../collection/item-fields.ts';
+import { concludePayload } from '../collection/move/departures.ts';
+import { comeHomeFields, comeHomeReply } from '../collection/move/wire.ts';
+import { revisionTimerShapes } from '../collection/revisions/timer-shapes.ts';
 import { syncReplyJson, syncReplySchema } from '../collection/sync-reply.ts';
 import { integrityFields, itemFields, syncFields } from '../collection/sync-request.ts';
+import { fileJobShapes, fileMoveTellShapes, fileTimerShapes } from '../files/shapes.ts';
 import { approvalSchema } from '../identity/approval.ts';
 import { requestedCodeSchema } from '../identity/emailed-code.ts';
 import { keyParamsSchema, sentKeyParamsSchema } from '../identity/key-params.ts';
@@ -20,20 +24,39 @@ import { mailOutcomeSchema } from '../mailer/contract.ts';
 import { answerSchema } from '../reply.ts';
 import { signedIn } from '../signed-in.ts';
 import { adminShapes } from './admin/shapes.ts';
+import { assistantShapes } from './assistant/shapes.ts';
 import { auditShapes } from './audit/shapes.ts';
 import { bridgeTokenShapes } from './bridge/shapes.ts';
+import { calendarShapes } from './calendar/shapes.ts';
+import { codeHostShapes } from './code-host/shapes.ts';
 import { emailDeliveryShapes } from './email-delivery/shapes.ts';
 import { userEventSchema } from './events.ts';
 import { factorShapes } from './factors/shapes.ts';
+import { fileShapes, fileTellShapes } from './files/shapes.ts';
+import { inboxShapes, inboxTellShapes } from './inbox/shapes.ts';
+import { pairingShapes, pairingTellShapes } from './pairing/shapes.ts';
 import { publicShareShapes, publicShareTellShapes } from './public-shares/shapes.ts';
+import { publishedReminderShapes } from './published-reminders/shapes.ts';
 import { reminderShapes } from './reminders/shapes.ts';
 import { exportShapes } from './requests/shapes.ts';
-import { revisionShapes, revisionTimerShapes } from './revisions/shapes.ts';
+import { revisionShapes } from './revisions/shapes.ts';
 import { settingShapes } from './settings/shapes.ts';
 import { subscriptionShapes, subscriptionTellShapes } from './subscription/shapes.ts';
 import { switchShapes } from './switches/shapes.ts';
+import { vaultShapes, vaultTellShapes } from './vaults/shapes.ts';
 
+export {
+  calendarGates,
+  type FeedAnswer,
+  type ListedObject,
+  objectsAtOnceMax,
+  type ShownSecret,
+  uidEscapedMax,
+  type WholeObject,
+} from './calendar/shapes.ts';
+export { shownTodoSchema } from './calendar/todo.ts';
 export { type FrameEvent, itemsChanged, userEventSchema } from './events.ts';
+export { publishedReminder } from './published-reminders/shapes.ts';
 
 const nothing = z.object({});
 
@@ -140,6 +163,11 @@ export const User = contract({
     ...publicShareShapes,
     ...switchShapes,
     ...reminderShapes,
+    ...publishedReminderShapes,
+    ...calendarShapes,
+    ...assistantShapes,
+    ...pairingShapes,
+    ...codeHostShapes,
 
     // --- sessions ---------------------------------------------------------------------------------------------
 
@@ -207,6 +235,8 @@ export const User = contract({
         living: z.array(z.string()).readonly(),
         /** The incarnation of the host that events will come from; undefined where none will. */
         host: z.string().optional(),
+        /** Where the user is a member, with the numbers of his memberships: a hint. */
+        vaults: z.record(z.string(), z.number()).optional(),
       }),
     },
 
@@ -233,7 +263,13 @@ export const User = contract({
      */
     getItem: signedIn({ access: 'reads', fields: itemFields, ok: z.object({ item: fullItemSchema }) }),
 
+    /** By a vault that has ended: these were the user's there. Which of them are here now. */
+    comeHome: { request: comeHomeFields, reply: comeHomeReply },
+
     ...revisionShapes,
+    ...vaultShapes,
+    ...inboxShapes,
+    ...fileShapes,
   },
   tells: {
     /** Someone not yet signed in waits for one of the user's devices. */
@@ -248,6 +284,11 @@ export const User = contract({
     mailCode: requestedCodeSchema,
     ...subscriptionTellShapes,
     ...publicShareTellShapes,
+    ...vaultTellShapes,
+    ...inboxTellShapes,
+    ...fileTellShapes,
+    ...fileMoveTellShapes,
+    ...pairingTellShapes,
     /** What became of a mail that the account sent and follows. */
     mailOutcome: mailOutcomeSchema,
   },
@@ -257,10 +298,22 @@ export const User = contract({
     /** The oldest event of its audit trail is too old. */
     trimAuditTrail: z.null(),
     ...revisionTimerShapes,
+    ...fileTimerShapes,
+    /** Keyed by the departure. */
+    concludeDeparture: concludePayload,
     /** Something comes for one of its dead man's switches. */
     watchSwitches: z.null(),
     /** A reminder by e-mail is due, or leaves the list. */
     sendReminders: z.null(),
+    /** A published reminder is due, or counts as sent. */
+    watchDeliveries: z.null(),
+    /** A calendar slot was wanted long ago. */
+    giveSlotsBack: z.null(),
+  },
+  jobs: {
+    ...fileJobShapes,
+    /** Hands published reminders to messengers. */
+    deliverReminders: z.null(),
   },
   event: userEventSchema,
 });

@@ -1,6 +1,7 @@
 /** What a user's actor publishes to the gateways that hold the user's sockets (docs/protocol/sockets.md, "Frames"). */
 import { z } from 'zod';
 import type { ApprovalRequest } from '../identity/approval.ts';
+import type { Message, Notification, VaultInvite } from '../inbox-entries.ts';
 
 /** A frame for the user's clients, who know it by its type. */
 const frameSchema = z.object({
@@ -19,7 +20,18 @@ const sessionsEndedSchema = z.object({
   sessions: z.array(z.string()).readonly(),
 });
 
-export const userEventSchema = z.discriminatedUnion('event', [frameSchema, sessionsEndedSchema]);
+/** Likewise: the user's sockets get to hear of this vault too. */
+const vaultJoinedSchema = z.object({
+  event: z.literal('vault-joined'),
+  vaultUuid: z.string(),
+  membership: z.number(),
+});
+
+export const userEventSchema = z.discriminatedUnion('event', [
+  frameSchema,
+  sessionsEndedSchema,
+  vaultJoinedSchema,
+]);
 export type UserEvent = z.infer<typeof userEventSchema>;
 
 /** The uuid of no session: such a frame is for all of them. */
@@ -46,6 +58,34 @@ export function approvalRequested(approval: ApprovalRequest): FrameEvent {
     expiresAt: approval.expiresAtMs,
   };
   return { event: 'frame', type: 'MFA_APPROVAL_REQUESTED', origin: 'auth', payload };
+}
+
+/** What a session has saved, for those of the others that stand at `baseSyncToken`. */
+export function itemsPushed(payload: Record<string, unknown> & { readonly sessionUuid: string }): FrameEvent {
+  return { ...frame('SYNC_ITEMS_PUSHED', payload), exceptSession: payload.sessionUuid };
+}
+
+const frame = (type: string, payload: Record<string, unknown>): FrameEvent => ({
+  event: 'frame',
+  type,
+  origin: 'syncing-server',
+  payload,
+});
+
+export const notificationAdded = (notification: Notification): FrameEvent =>
+  frame('NOTIFICATION_ADDED_FOR_USER', { notification });
+
+/** What would fill a socket that has not read for a while is left to a sync. */
+const ciphertextLengthMax = 16 * 1024;
+
+export function messageArrived(userUuid: string, timestampMicros: number, message: Message): FrameEvent {
+  if (message.encrypted_message.length > ciphertextLengthMax) return itemsChanged(userUuid, timestampMicros);
+  return frame('MESSAGE_SENT_TO_USER', { message });
+}
+
+export function userInvited(userUuid: string, timestampMicros: number, invite: VaultInvite): FrameEvent {
+  if (invite.encrypted_message.length > ciphertextLengthMax) return itemsChanged(userUuid, timestampMicros);
+  return frame('USER_INVITED_TO_SHARED_VAULT', { invite });
 }
 
 export function sessionsEnded(sessions: readonly string[]): UserEvent {

@@ -2,6 +2,7 @@
 import { tell } from '../../runtime/command.ts';
 import { User } from './contract.ts';
 import { listeningPart } from './mail-listener.ts';
+import { publishedMailOutcome } from './published-reminders/watch.ts';
 import { reminderMailOutcome } from './reminders/send.ts';
 import { switchMailOutcome } from './switches/watch.ts';
 
@@ -11,5 +12,6 @@ export const mailOutcomeTell = tell({
     const { part, uuid, round } = listeningPart(outcome.key);
     if (part === 'switch') switchMailOutcome(turn, uuid, round, outcome);
     if (part === 'reminder') reminderMailOutcome(turn, uuid, round, outcome);
+    if (part === 'published') publishedMailOutcome(turn, uuid, round, outcome);
   },
 });

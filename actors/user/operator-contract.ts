@@ -5,11 +5,13 @@
  */
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
+import { answerSchema } from '../reply.ts';
 import { flagNames } from './admin/flags.ts';
 import { auditEventSchema } from './audit/event.ts';
 import { banReasonCharactersMax } from './ban.ts';
 
 const nothing = z.object({});
+const overseer = z.enum(['operator', 'administrator']);
 const banStatus = z.object({
   email: z.string(),
   workspace: z.string(),
@@ -38,6 +40,8 @@ export const UserAdministration = contract({
         roles: z.array(z.string()),
         readonly: z.boolean(),
         banned: z.boolean(),
+        bannedAtMs: z.number().nullable(),
+        banReason: z.string().nullable(),
       }),
     },
     /** They are not remembered as revoked: clients of a revoked session wipe their data, these should sign in again. */
@@ -56,7 +60,7 @@ export const UserAdministration = contract({
       request: z.object({
         banned: z.boolean(),
         reason: z.string().max(banReasonCharactersMax).nullable(),
-        by: z.enum(['operator', 'administrator']),
+        by: overseer,
       }),
       reply: z.object({
         /** `administrator`: of operators alone, who demote it first. `busy`: it bans somebody itself right now. */
@@ -71,11 +75,12 @@ export const UserAdministration = contract({
         nextcloudAppPasswordConfigured: z.boolean(),
       }),
     },
-    /** The value was found to be allowed. */
+    /** A null removes it. Refusals: 400 for a name or a value that is not allowed. */
     operatorSetFlag: {
-      request: z.object({ name: z.enum(flagNames), value: z.string().nullable() }),
-      reply: nothing,
+      request: z.object({ name: z.string(), value: z.string().nullable(), by: overseer }),
+      reply: answerSchema(z.object({ name: z.enum(flagNames) })),
     },
+    operatorRevokeCalendarTokens: { request: nothing, reply: z.object({ revoked: z.int() }) },
     /** The newest first. */
     operatorAuditTrail: {
       request: z.object({ before: z.int(), limit: z.int() }),

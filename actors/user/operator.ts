@@ -1,16 +1,18 @@
 /**
  * What operators ask of a user (operator-contract.ts), and administrators through their own actors: to show the account,
- * to end its sessions, to make and unmake administrators, to ban it, to read its audit trail.
+ * to end its sessions, to make and unmake administrators, to ban it, to set its flags, to revoke its calendar tokens, to read
+ * its audit trail.
  */
 import { command, sharedRead } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import type { State } from '../../runtime/slice.ts';
 import { head } from '../collection/head.ts';
+import { answerOf } from '../reply.ts';
 import { AccountSettings } from '../settings.ts';
 import { ban, banStatus, unban } from './account/set-ban.ts';
 import { flagsOf, setFlag } from './admin/flags.ts';
 import { audit, auditPages, auditTrail } from './audit/trail.ts';
-import { isBanned } from './ban.ts';
+import { revokeAllCalendarTokens } from './calendar/tokens.ts';
 import { callerOf } from './caller.ts';
 import { UserAdministration } from './operator-contract.ts';
 import { type Profile, profileSlice } from './profile.ts';
@@ -24,13 +26,14 @@ export const operatorCommands = {
     answer: (view) => {
       const { state, email, workspace, protocolVersion, createdAtMs } = existing(view);
       const { items, sizeBytes } = view.get(head);
+      const { banned, bannedAtMs, banReason } = banStatus(view);
       return {
         ...{ state, email, workspace, protocolVersion, createdAtMs, items },
         itemBytes: sizeBytes,
         sessions: [...view.entries(sessionMap).values()].filter(isKept(view.nowMs)).length,
         roles: callerOf(view).roles.map(({ name }) => name),
         readonly: view.use(AccountSettings).readonlyUsers.has(email),
-        banned: isBanned(view),
+        ...{ banned, bannedAtMs, banReason },
       };
     },
   }),
@@ -87,10 +90,20 @@ export const operatorCommands = {
 
   operatorSetFlag: command({
     ...UserAdministration.commands.operatorSetFlag,
-    turn: (turn, { name, value }) => {
+    turn: (turn, { name, value, by }) => {
       active(turn);
-      setFlag(turn, name, value);
-      return {};
+      return answerOf(setFlag(turn, name, value, by));
+    },
+  }),
+
+  operatorRevokeCalendarTokens: command({
+    ...UserAdministration.commands.operatorRevokeCalendarTokens,
+    repeat: 'recorded',
+    turn: (turn) => {
+      active(turn);
+      const revoked = revokeAllCalendarTokens(turn);
+      if (revoked > 0) audit(turn, 'calendar-tokens-revoked-by-operator');
+      return { revoked };
     },
   }),
 

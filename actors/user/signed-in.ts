@@ -19,6 +19,7 @@ import {
   type WorkflowCommand,
   workflow,
 } from '../../runtime/command.ts';
+import type { Dependency } from '../../runtime/dependency.ts';
 import { answerOf, type Caller, isRefused, type Refused, refuse, type SignedInAnswer } from '../reply.ts';
 import type { SignedInRequest, SignedInShape } from '../signed-in.ts';
 import { callerOf } from './caller.ts';
@@ -69,14 +70,23 @@ export function signedInTurn<Fields, Ok, P extends Plans = Record<never, never>>
 export function signedInRead<Fields, Ok, P extends Plans = Record<never, never>>({
   access,
   ofUser,
+  known,
   answer: run,
   ...rest
 }: SignedInShape<Fields, Ok> &
   Reading<SignedInRequest<Fields>, P> & {
+    /** What needs no reads. */
+    readonly known?: (view: View, request: SignedInRequest<Fields>) => Ok | undefined;
     readonly answer: Run<View & { readonly nowMs: number }, SignedInRequest<Fields>, P, Ok>;
   }): SharedCommand<SignedInRequest<Fields>, SignedInAnswer<Ok>, P> {
   return sharedRead({
     ...rest,
+    known:
+      known &&
+      ((view, asked) => {
+        const ok = known(view, asked);
+        return ok === undefined ? undefined : whenSignedIn(view, asked, { access, ofUser }, () => ({ ok }));
+      }),
     answer: (view, asked, reads) =>
       whenSignedIn(view, asked, { access, ofUser }, (by) => answerOf(run(view, asked, reads, by))),
   });
@@ -142,31 +152,21 @@ class SignedInSteps<Ok> implements SignedInWorkflow<Ok> {
   readonly self: Workflow['self'];
   readonly callId: string;
   readonly actors: Workflow['actors'];
-  readonly use: Workflow['use'];
-  readonly #take: <R, P extends Plans>(
-    step: Step<R, P>,
-    outcome: (result: R) => Outcome<R>,
-  ) => Promise<Taken<R>>;
+  readonly #steps: Workflow;
+  readonly #asked: Asked;
+  readonly #allowed: Allowed;
 
   constructor(steps: Workflow, asked: Asked, allowed: Allowed) {
     this.self = steps.self;
     this.callId = steps.callId;
     this.actors = steps.actors;
-    this.use = (dependency) => steps.use(dependency);
-    this.#take = <R, P extends Plans>(
-      { unless, reads, turn: run, recorded = false }: Step<R, P>,
-      outcome: (result: R) => Outcome<R>,
-    ) =>
-      steps.turn({
-        ...(reads !== undefined && { reads }),
-        recorded,
-        turn: (turn, rows: PlanResults<P>) =>
-          unless?.(turn) ??
-          whenSignedIn(turn, asked, allowed, (by): Outcome<R> | Refused => {
-            const result = run(turn, rows, by);
-            return isRefused(result) ? result : outcome(result);
-          }),
-      });
+    this.#steps = steps;
+    this.#asked = asked;
+    this.#allowed = allowed;
+  }
+
+  use<T>(dependency: Dependency<T>): T {
+    return this.#steps.use(dependency);
   }
 
   async turn<R, P extends Plans = Record<never, never>>(step: Step<R, P>): Promise<R> {
@@ -182,12 +182,37 @@ class SignedInSteps<Ok> implements SignedInWorkflow<Ok> {
     this.caller = taken.caller;
     return taken.ok as Ok;
   }
+
+  #take<R, P extends Plans>(
+    { unless, reads, turn: run, recorded = false }: Step<R, P>,
+    outcome: (result: R) => Outcome<R>,
+  ): Promise<Taken<R>> {
+    return this.#steps.turn({
+      ...(reads !== undefined && { reads }),
+      recorded,
+      turn: (turn, rows: PlanResults<P>) =>
+        unless?.(turn) ??
+        whenSignedIn(turn, this.#asked, this.#allowed, (by): Outcome<R> | Refused => {
+          const result = run(turn, rows, by);
+          return isRefused(result) ? result : outcome(result);
+        }),
+    });
+  }
 }
 
 const readOnlyAccess = refuse(403, 'Session has read-only access.', 'read-only-access');
 
 /** A bridge is let in without the password and the second factor, so it may not touch what they protect. */
 const notForBridges = refuse(403, 'A bridge may only change items.');
+
+/** Whoever declares that he `reads` asks this himself where he is asked to write something that is no item. */
+export function refusalToWrite({
+  session,
+  readonly,
+}: Pick<SignedIn, 'session' | 'readonly'>): Refused | undefined {
+  if (readonly) return readOnlyAccess;
+  return isBridge(session) ? notForBridges : undefined;
+}
 
 /** The request names a user other than its caller. */
 export const anotherUsers = refuse(403, 'Operation not allowed.');
@@ -203,8 +228,9 @@ function whenSignedIn<R extends object>(
   if ('refused' in checked) return checked;
   const caller = callerOf(view);
   if (ofUser && userUuid !== view.self.id) return { caller, ...anotherUsers };
-  const readonly = isReadonly(view, checked.session);
-  if (access === 'writes' && readonly) return { caller, ...readOnlyAccess };
-  if (access === 'writes' && isBridge(checked.session)) return { caller, ...notForBridges };
-  return { ...run({ caller, session: checked.session, readonly }), caller };
+  const { session } = checked;
+  const readonly = isReadonly(view, session);
+  const refused = access === 'writes' ? refusalToWrite({ session, readonly }) : undefined;
+  if (refused !== undefined) return { caller, ...refused };
+  return { ...run({ caller, session, readonly }), caller };
 }

@@ -41,6 +41,7 @@ import { distrustAllDevices } from '../factors/trusted-devices.ts';
 import { noteMove } from '../notices.ts';
 import { type Profile, profileSlice } from '../profile.ts';
 import { rankSlice } from '../rank.ts';
+import { recallReminders } from '../reminders/send.ts';
 import { endAllSessions } from '../sessions/end.ts';
 import { grantAccess } from '../sessions/issue.ts';
 import { removeSetting } from '../settings/stored.ts';
@@ -143,6 +144,7 @@ function applyChange(
     if (!canMailCodes(email)) removeSetting(turn, 'MAGIC_LINK_ENABLED');
     forgetAddress(turn, before);
     noteMove(turn, profile.email);
+    recallReminders(turn);
     // Nobody was asked for a second factor there before: what was stored would pass it.
     turn
       .tell(Signin, turn.use(SigninKeys).actorId({ email, workspace: profile.workspace }))

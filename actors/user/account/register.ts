@@ -23,8 +23,10 @@ import { laneOfStranger, PasswordHasher } from '../../identity/password-hasher.t
 import { type Device, type SignInReply, sessionApiVersions, sessionUuidOf } from '../../identity/session.ts';
 import { signInReply } from '../../identity/sign-in-reply.ts';
 import { isPrivateUsername, isValidUsername } from '../../identity/usernames.ts';
+import { Instance, instanceId } from '../../instance/contract.ts';
 import { type Answer, answerOf, type Refused, refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
+import { unlessAbsent } from '../../unless-absent.ts';
 import { audit } from '../audit/trail.ts';
 import { User } from '../contract.ts';
 import { type Profile, profileSlice } from '../profile.ts';
@@ -58,6 +60,7 @@ export const register = workflow({
   run: async (workflow, registration) => {
     const refused = refusalOf(registration, workflow.use(AccountSettings));
     if (refused !== undefined) return refused;
+    if (await isClosed(workflow)) return disabled;
     if (!(await workflow.use(CaptchaVerifier).passes(registration.hvmToken))) return captchaFailed;
     const before = await beforeHash(workflow, registration);
     if (before !== undefined) return before;
@@ -69,6 +72,12 @@ export const register = workflow({
     });
   },
 });
+
+/** An administrator has closed the registration. */
+async function isClosed({ actors }: Pick<Workflow, 'actors'>): Promise<boolean> {
+  const decided = await unlessAbsent(actors.get(Instance, instanceId).ask.registration({}));
+  return decided?.disabled === true;
+}
 
 /**
  * Whether the address is taken, to spare the hash. A step that writes nothing is not recorded itself, but finds what

@@ -12,40 +12,62 @@
  */
 import { z } from 'zod';
 import type { Turn, View } from '../../../runtime/command.ts';
-import { slice } from '../../../runtime/slice.ts';
+import { sliceMap } from '../../../runtime/slice.ts';
 import { SigninKeys } from '../../identity/signin-keys.ts';
 import { Signin } from '../../signin/contract.ts';
 import { audit } from '../audit/trail.ts';
 import { banSlice } from '../ban.ts';
 import { distrustAllDevices } from '../factors/trusted-devices.ts';
 import { profileSlice } from '../profile.ts';
+import { pauseDeliveries, armNext as resumeDeliveries } from '../published-reminders/watch.ts';
 import { isAdministrator } from '../rank.ts';
-import { pauseReminders, resumeReminders } from '../reminders/send.ts';
+import { recallReminders, resumeReminders } from '../reminders/send.ts';
 import { endAllSessions } from '../sessions/end.ts';
 import { pauseSwitches, resumeSwitches } from '../switches/watch.ts';
 
 /** Longer than any call may take. */
 const markMs = 120_000;
 
-/** Until when this administrator counts as banning somebody. */
-export const banningSlice = slice<number>({ name: 'banning', format: 1, schema: z.number(), initial: 0 });
+/** By the call: whom this administrator bans at the moment, or may. Each has its own mark, or the end of one would end all. */
+export const banningMap = sliceMap<{ readonly untilMs: number }>({
+  family: 'banning',
+  format: 1,
+  entriesMax: 16,
+  schema: z.object({ untilMs: z.number() }),
+});
 
-export const markBanning = (turn: Turn): void => turn.set(banningSlice, turn.nowMs + markMs);
-export const unmarkBanning = (turn: Turn): void => turn.set(banningSlice, 0);
+const isBanning = (turn: Turn): boolean =>
+  [...turn.entries(banningMap).values()].some(({ untilMs }) => turn.nowMs < untilMs);
+
+/** False: it bans too many at once. */
+export function markBanning(turn: Turn, callId: string): boolean {
+  for (const [call, { untilMs }] of turn.entries(banningMap)) {
+    if (turn.nowMs >= untilMs) turn.removeEntry(banningMap, call);
+  }
+  const isMarked = turn.entry(banningMap, callId) !== undefined;
+  if (!isMarked && turn.entries(banningMap).size >= banningMap.entriesMax) return false;
+  turn.setEntry(banningMap, callId, { untilMs: turn.nowMs + markMs });
+  return true;
+}
+
+export function unmarkBanning(turn: Turn, callId: string): void {
+  if (turn.entry(banningMap, callId) !== undefined) turn.removeEntry(banningMap, callId);
+}
 
 export type BanOutcome = 'set' | 'unchanged' | 'administrator' | 'busy';
 
 /** `administrator`: an operator has to demote it first. `busy`: it bans somebody itself right now. */
 export function ban(turn: Turn, by: 'operator' | 'administrator', reason: string | null): BanOutcome {
   if (isAdministrator(turn) && by === 'operator') return 'administrator';
-  if (turn.nowMs < turn.get(banningSlice)) return 'busy';
+  if (isBanning(turn)) return 'busy';
   const before = turn.get(banSlice);
   turn.set(banSlice, { atMs: before?.atMs ?? turn.nowMs, reason });
   if (before !== null) return 'unchanged';
   endAllSessions(turn);
   distrustAllDevices(turn);
   pauseSwitches(turn);
-  pauseReminders(turn);
+  recallReminders(turn);
+  pauseDeliveries(turn);
   const { email, workspace } = turn.get(profileSlice);
   turn.tell(Signin, turn.use(SigninKeys).actorId({ email, workspace })).forgetChallenges();
   audit(turn, 'banned');
@@ -57,6 +79,7 @@ export function unban(turn: Turn): BanOutcome {
   turn.set(banSlice, null);
   resumeSwitches(turn);
   resumeReminders(turn);
+  resumeDeliveries(turn);
   audit(turn, 'unbanned');
   return 'set';
 }

@@ -6,8 +6,10 @@ import { lookup } from '../../../runtime/command.ts';
 import { isUuid } from '../../collection/incoming.ts';
 import { accountTable, addressKey } from '../../identity/account-table.ts';
 import { normaliseUsername, normaliseWorkspace } from '../../identity/usernames.ts';
+import { Instance, instanceId, registrationOf } from '../../instance/contract.ts';
 import { refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
+import { unlessAbsent } from '../../unless-absent.ts';
 import { markBanning, unmarkBanning } from '../account/set-ban.ts';
 import { audit } from '../audit/trail.ts';
 import { User } from '../contract.ts';
@@ -15,14 +17,14 @@ import { isoTime } from '../iso-time.ts';
 import { UserAdministration } from '../operator-contract.ts';
 import { adminRequired, isAdministrator } from '../rank.ts';
 import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
-import { unlessAbsent } from '../unless-absent.ts';
-import { allowsFlagValue, flagNames } from './flags.ts';
 
 const userNotFound = refuse(404, 'There is no such user.', 'user-not-found');
 const oneself = refuse(400, 'You cannot ban yourself.');
 const busy = refuse(409, 'This administrator is banning somebody. Please try again in two minutes.');
-const unknownFlag = refuse(400, 'There is no flag of this name.');
-const wrongValue = refuse(400, 'This flag cannot have this value.');
+const undecided = refuse(
+  400,
+  'Say whether registration is to be disabled: registrationDisabled, true or false.',
+);
 
 type Steps = Pick<SignedInWorkflow<unknown>, 'turn' | 'actors' | 'use'>;
 interface Named {
@@ -56,8 +58,7 @@ const setBan = signedInWorkflow({
       turn: (turn) => {
         if (!isAdministrator(turn)) return adminRequired;
         if (banned && uuid === turn.self.id) return oneself;
-        if (banned) markBanning(turn);
-        return {};
+        return banned && !markBanning(turn, workflow.callId) ? busy : {};
       },
     });
     const asked = { banned, reason: banReason ?? null, by: 'administrator' as const };
@@ -66,7 +67,7 @@ const setBan = signedInWorkflow({
       : undefined;
     return workflow.lastTurn({
       turn: (turn) => {
-        unmarkBanning(turn);
+        unmarkBanning(turn, workflow.callId);
         if (answer === undefined) return userNotFound;
         if (answer.outcome === 'busy') return busy;
         if (answer.outcome === 'set') audit(turn, banned ? 'banned-another' : 'unbanned-another', null, uuid);
@@ -87,21 +88,57 @@ const getFlags = signedInWorkflow({
 
 const setFlag = signedInWorkflow({
   ...User.commands.setFlag,
-  run: async (workflow, { userUuid, name: given, value }) => {
+  run: async (workflow, { userUuid, name, value }) => {
     const uuid = await asAdministrator(workflow, userUuid);
-    const name = flagNames.find((each) => each === given.toUpperCase());
-    if (name === undefined) return unknownFlag;
-    if (!allowsFlagValue(name, value)) return wrongValue;
-    const done = await unlessAbsent(operated(workflow, uuid).operatorSetFlag({ name, value }));
-    if (done === undefined) return userNotFound;
+    const asked = { name, value, by: 'administrator' as const };
+    const answer = await unlessAbsent(operated(workflow, uuid).operatorSetFlag(asked));
+    if (answer === undefined) return userNotFound;
+    if ('refused' in answer) return answer;
     return workflow.lastTurn({
       turn: (turn) => {
         audit(turn, 'changed-flag-of-another', null, uuid);
-        return { success: true, userUuid: uuid, name, value };
+        return { success: true, userUuid: uuid, name: answer.ok.name, value };
       },
     });
   },
 });
+
+const getRegistration = signedInWorkflow({
+  ...User.commands.getRegistration,
+  run: async (workflow) => {
+    await workflow.turn({ turn: (turn) => (isAdministrator(turn) ? {} : adminRequired) });
+    const decided = await unlessAbsent(workflow.actors.get(Instance, instanceId).ask.registration({}));
+    return shownRegistration(workflow, decided);
+  },
+});
+
+const setRegistration = signedInWorkflow({
+  ...User.commands.setRegistration,
+  run: async (workflow, { registrationDisabled, registrationEnabled }) => {
+    const disabled =
+      registrationDisabled ?? (registrationEnabled === undefined ? undefined : !registrationEnabled);
+    await workflow.turn({
+      turn: (turn) => {
+        if (!isAdministrator(turn)) return adminRequired;
+        return disabled === undefined || disabled === registrationEnabled ? undecided : {};
+      },
+    });
+    const asked = { disabled: disabled === true };
+    const decided = await workflow.actors.get(Instance, instanceId).ask.setRegistration(asked);
+    return workflow.lastTurn({
+      turn: (turn) => {
+        audit(turn, decided.disabled ? 'registration-closed' : 'registration-opened');
+        return { success: true, ...shownRegistration(workflow, decided) };
+      },
+    });
+  },
+});
+
+function shownRegistration(workflow: Pick<Steps, 'use'>, decided: Parameters<typeof registrationOf>[0]) {
+  const { registrationDisabled } = workflow.use(AccountSettings);
+  const { open, closedBySettings } = registrationOf(decided, registrationDisabled);
+  return { registrationDisabled: !open, registrationEnabled: open, enforcedByOperator: closedBySettings };
+}
 
 /** The uuid that an administrator named. What is none is nobody's. */
 function asAdministrator(workflow: Steps, given: string): Promise<string> {
@@ -140,4 +177,12 @@ const shown = ({ banned, bannedAtMs, banReason }: Status) => ({
   banReason,
 });
 
-export const adminCommands = { lookUpUser, getBan, setBan, getFlags, setFlag };
+export const adminCommands = {
+  lookUpUser,
+  getBan,
+  setBan,
+  getFlags,
+  setFlag,
+  getRegistration,
+  setRegistration,
+};

@@ -13,8 +13,24 @@ const reason = z.string().max(banReasonCharactersMax).refine(isStorableText);
 
 const ban = { banned: z.boolean(), bannedAt: z.string().nullable(), banReason: z.string().nullable() };
 
+const registration = z.object({
+  registrationDisabled: z.boolean(),
+  registrationEnabled: z.boolean(),
+  enforcedByOperator: z.boolean(),
+});
+
 /** Refusals: 403 for everybody else, 404 for a user who does not exist. */
 export const adminShapes = {
+  getRegistration: signedIn({ access: 'reads', fields: z.object({}), ok: registration }),
+  /** Refusals: 400 where it says neither or both. */
+  setRegistration: signedIn({
+    access: 'writes',
+    fields: z.object({
+      registrationDisabled: z.boolean().optional(),
+      registrationEnabled: z.boolean().optional(),
+    }),
+    ok: registration.extend({ success: z.boolean() }),
+  }),
   lookUpUser: signedIn({
     access: 'reads',
     fields: z.object({ email, workspace_identifier }),

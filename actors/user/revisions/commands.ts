@@ -1,8 +1,8 @@
 /** The commands and timers of the `user` actor for the history of its items. */
-import { keys, type Turn, timer } from '../../../runtime/command.ts';
+import { type KeysPlan, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
 import { isUuid } from '../../collection/incoming.ts';
-import { copyPlan, copyRevisions } from '../../collection/revisions/copy.ts';
-import { forgetPlan, forgetRevisions } from '../../collection/revisions/forget.ts';
+import { hopsOf, type ItemRow } from '../../collection/item.ts';
+import { homesOf, whereaboutsPlan } from '../../collection/move/whereabouts.ts';
 import {
   given,
   historyOf,
@@ -12,24 +12,66 @@ import {
   revisionKey,
 } from '../../collection/revisions/read.ts';
 import { revision } from '../../collection/revisions/table.ts';
-import { trimPlan, trimRevisions } from '../../collection/revisions/trim.ts';
+import { revisionTimers } from '../../collection/revisions/timers.ts';
+import { ItemSettings } from '../../collection/settings.ts';
 import { refuse } from '../../reply.ts';
 import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
-import { signedInRead, signedInTurn } from '../signed-in.ts';
+import { signedInTurn, signedInWorkflow } from '../signed-in.ts';
+import { askIfThere } from '../vaults/ask.ts';
+import { newestFirst } from './order.ts';
 
 const notUuids = refuse(400, 'That is not the uuid of an item or a revision.');
 const unknown = refuse(404, 'Revision not found.');
 
-const listRevisions = signedInRead({
+/** Of the history that an item has in vaults. */
+const vaultsAskedMax = 20;
+
+/** What the own collection has of an item, and where else there may be something of its history. */
+const historyHere = (itemUuid: string, own: (collection: string) => KeysPlan<typeof revision>) => ({
+  reads: ({ self }: View) => ({ rows: own(self.id), ...whereaboutsPlan([itemUuid.toLowerCase()]) }),
+  turn: (turn: Turn, { rows, first, moved }: HistoryReads) => {
+    const places = [...first.rows, ...moved.rows];
+    const home = homesOf(places).get(itemUuid.toLowerCase());
+    const vaults = places
+      .filter((row) => row.collection !== turn.self.id && row.shared_vault_uuid === row.collection)
+      .toSorted((a, b) => hopsOf(b) - hopsOf(a))
+      .map(({ collection }) => collection);
+    // Deleted, its history is as well, wherever it was.
+    const isDeleted = home?.deleted === true;
+    return { rows, vaults: isDeleted ? [] : [...new Set(vaults)].slice(0, vaultsAskedMax), isDeleted };
+  },
+});
+
+interface HistoryReads {
+  readonly rows: KeysResult<typeof revision>;
+  readonly first: { readonly rows: readonly ItemRow[] };
+  readonly moved: { readonly rows: readonly ItemRow[] };
+}
+
+const listRevisions = signedInWorkflow({
   ...User.commands.listRevisions,
-  reads: ({ self }, { itemUuid }) => ({
-    rows: isUuid(itemUuid) ? historyPlan(self.id, itemUuid) : keys(revision, []),
-  }),
-  answer: (view, { itemUuid }, { rows }) => {
-    if (!isUuid(itemUuid)) return notUuids;
-    const history = historyOf(view, view.self.id, itemUuid, rows);
-    return { revisions: history.map((row) => listed(row, itemUuid)) };
+  run: async (workflow, { itemUuid }) => {
+    if (!isUuid(itemUuid)) return workflow.turn({ turn: () => notUuids });
+    const { id: by } = workflow.self;
+    const here = historyHere(itemUuid, (collection) => historyPlan(collection, itemUuid));
+    const { own, vaults } = await workflow.turn({
+      reads: here.reads,
+      turn: (turn, reads) => {
+        const { rows, vaults, isDeleted } = here.turn(turn, reads);
+        const history = isDeleted ? [] : historyOf(turn, turn.self.id, itemUuid, rows);
+        return { own: history.map((row) => listed(row, itemUuid)), vaults };
+      },
+    });
+    if (vaults.length === 0) return { revisions: own };
+    const revisions = [...own];
+    for (const uuid of vaults) {
+      const asked = await askIfThere(workflow, uuid, (vault) => vault.listRevisions({ by, itemUuid }));
+      revisions.push(...(asked?.revisions ?? []));
+    }
+    const newest = revisions.toSorted(newestFirst);
+    const { perItemMax } = workflow.use(ItemSettings).revisions;
+    return { revisions: newest.slice(0, perItemMax) };
   },
 });
 
@@ -43,14 +85,27 @@ const areUuids = ({ itemUuid, id }: Named): boolean => isUuid(itemUuid) && isUui
 const keysOf = (collection: string, named: Named) =>
   areUuids(named) ? [revisionKey(collection, named.itemUuid, named.id)] : [];
 
-const getRevision = signedInRead({
+const getRevision = signedInWorkflow({
   ...User.commands.getRevision,
-  reads: ({ self }, named) => ({ rows: keys(revision, keysOf(self.id, named)) }),
-  answer: ({ self }, named, { rows }) => {
-    if (!areUuids(named)) return notUuids;
+  run: async (workflow, named) => {
+    if (!areUuids(named)) return workflow.turn({ turn: () => notUuids });
     const { itemUuid, id } = named;
-    const row = revisionIn(rows, revisionKey(self.id, itemUuid, id), id);
-    return row === undefined ? unknown : { revision: given(row, itemUuid) };
+    const { id: by } = workflow.self;
+    const here = historyHere(itemUuid, (collection) => keys(revision, keysOf(collection, named)));
+    const { own, vaults } = await workflow.turn({
+      reads: here.reads,
+      turn: (turn, reads) => {
+        const { rows, vaults, isDeleted } = here.turn(turn, reads);
+        const row = isDeleted ? undefined : revisionIn(rows, revisionKey(turn.self.id, itemUuid, id), id);
+        return { own: row, vaults };
+      },
+    });
+    if (own !== undefined) return { revision: given(own, itemUuid) };
+    for (const uuid of vaults) {
+      const asked = await askIfThere(workflow, uuid, (vault) => vault.getRevision({ by, itemUuid, id }));
+      if (asked?.revision) return { revision: asked.revision };
+    }
+    return unknown;
   },
 });
 
@@ -69,31 +124,6 @@ const deleteRevision = signedInTurn({
 export const revisionCommands = { listRevisions, getRevision, deleteRevision };
 
 /** Of a deleted account the purge takes everything. */
-const isDeleted = (turn: Turn): boolean => turn.get(profileSlice).state === 'deleted';
+const isGone = (turn: Turn): boolean => turn.get(profileSlice).state === 'deleted';
 
-export const revisionTimers = {
-  trimRevisions: timer({
-    ...User.timers.trimRevisions,
-    missed: 'fire-once',
-    reads: trimPlan,
-    turn: (turn, _payload, reads) => {
-      if (!isDeleted(turn)) trimRevisions(turn, reads, User.timers.trimRevisions);
-    },
-  }),
-  copyRevisions: timer({
-    ...User.timers.copyRevisions,
-    missed: 'fire-once',
-    reads: copyPlan,
-    turn: (turn, payload, reads) => {
-      if (!isDeleted(turn)) copyRevisions(turn, payload, reads, User.timers);
-    },
-  }),
-  forgetRevisions: timer({
-    ...User.timers.forgetRevisions,
-    missed: 'fire-once',
-    reads: forgetPlan,
-    turn: (turn, payload, reads) => {
-      if (!isDeleted(turn)) forgetRevisions(turn, payload, reads);
-    },
-  }),
-};
+export const userRevisionTimers = revisionTimers(User.timers, isGone);

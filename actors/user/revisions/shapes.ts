@@ -1,7 +1,5 @@
 /** What clients ask of the history of an item (docs/protocol/sync.md, "Revisions"). */
 import { z } from 'zod';
-import { copyPayload } from '../../collection/revisions/copy.ts';
-import { forgetPayload } from '../../collection/revisions/forget.ts';
 import { listedSchema, revisionSchema } from '../../collection/revisions/read.ts';
 import { signedIn } from '../../signed-in.ts';
 
@@ -26,13 +24,4 @@ export const revisionShapes = {
     fields: z.object({ itemUuid: uuid, id: uuid }),
     ok: z.object({ message: z.string() }),
   }),
-};
-
-export const revisionTimerShapes = {
-  /** The oldest of the user's revisions may have to go. */
-  trimRevisions: z.null(),
-  /** Keyed by the item that is a duplicate. */
-  copyRevisions: copyPayload,
-  /** Keyed by the item that was deleted. */
-  forgetRevisions: forgetPayload,
 };

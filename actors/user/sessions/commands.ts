@@ -6,6 +6,7 @@ import { audit } from '../audit/trail.ts';
 import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
 import { signedInRead } from '../signed-in.ts';
+import { membershipsOf } from '../vaults/memberships.ts';
 import { findSession } from './check.ts';
 import { endSessions } from './end.ts';
 import { listSessions } from './list-sessions.ts';
@@ -40,7 +41,8 @@ const openSocket = command({
     const isActive = turn.get(profileSlice).state === 'active';
     const isKept = (uuid: string) => turn.nowMs < (turn.entry(sessionMap, uuid)?.keptUntilMs ?? 0);
     const living = isActive ? sessions.filter(isKept) : [];
-    return living.length === 0 ? { living } : { living, host: turn.subscribe(gateway) };
+    if (living.length === 0) return { living };
+    return { living, host: turn.subscribe(gateway), vaults: Object.fromEntries(membershipsOf(turn)) };
   },
 });
 

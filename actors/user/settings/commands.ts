@@ -6,6 +6,7 @@ import { returnAttempts, serverPasswordIs } from '../account/password-guard.ts';
 import { audit, type Whence } from '../audit/trail.ts';
 import { User } from '../contract.ts';
 import { disableTotp, enableTotp } from '../factors/totp.ts';
+import { applyGate } from '../published-reminders/watch.ts';
 import { sessionMap } from '../sessions/session.ts';
 import { signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
 import {
@@ -131,6 +132,7 @@ function deleteNow(turn: Turn, name: AccountSettingName, from: Whence) {
     audit(turn, 'authenticator-app-removed', from);
   } else if (knownSetting(name).setBy === 'user') {
     removeSetting(turn, name);
+    if (name === 'REMINDER_DELIVERY_ENABLED') applyGate(turn);
     if (name === 'ACCOUNT_RECOVERY_ESCROW') audit(turn, 'recovery-escrow-changed', from);
   } else return notChangedHere;
   return { success: true, settingName: name, userUuid: turn.self.id };
@@ -161,6 +163,7 @@ function putByUser(turn: Turn, name: SettingName, value: string | null): Refused
   if (bytes > settingValueBytesMax) return tooLarge;
   if (bytes + otherSettingBytes(turn, name) > settingsBytesMax) return tooMuch;
   putSetting(turn, name, value);
+  if (name === 'REMINDER_DELIVERY_ENABLED') applyGate(turn);
   if (name === 'LOG_SESSION_USER_AGENT' && value === 'disabled') forgetUserAgents(turn);
   return undefined;
 }

@@ -60,6 +60,7 @@ export const accountSettingNames = {
 
   AI_ENABLED: { ...byAdministrator, values: booleans },
   AI_REQUEST_LIMIT: byAdministrator,
+  AI_PROFILE: byAdministrator,
   COLLABORATION_ENABLED: { ...byAdministrator, values: booleans },
   LIVE_SYNC_ENABLED: { ...byAdministrator, values: booleans },
   OCR_SERVER_ALLOWED: { ...byAdministrator, values: booleans },
@@ -69,8 +70,8 @@ export const accountSettingNames = {
 /** What clients read and set through the subscription. Every account has one, so they are kept like all others. */
 export const subscriptionSettingNames = {
   MUTE_SIGN_IN_EMAILS: { ...byUser, values: muted, default: 'not_muted' },
-  /** Every account has full access: no limit. */
-  FILE_UPLOAD_BYTES_LIMIT: { ...byServer, default: '-1' },
+  /** By default what the operator allows every account. */
+  FILE_UPLOAD_BYTES_LIMIT: byServer,
   FILE_UPLOAD_BYTES_USED: { ...byServer, default: '0' },
 } as const satisfies Record<string, KnownSetting>;
 

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Turn, View } from '../../../runtime/command.ts';
 import { type State, sliceMap } from '../../../runtime/slice.ts';
+import { FileSettings } from '../../files/settings.ts';
 import { derivedUuid } from '../../identity/derived-uuid.ts';
 import { UserSecrets } from '../../identity/user-secrets.ts';
 import { profileSlice } from '../profile.ts';
@@ -36,7 +37,7 @@ export const isStored = (state: State, name: SettingName): boolean =>
 /** What it holds, secrets included: for the server's own use. The default if it was never set. */
 export function settingValue(view: View, name: SettingName): string | null {
   const stored = view.entry(settingMap, name);
-  if (stored === undefined) return knownSetting(name).default ?? null;
+  if (stored === undefined) return defaultOf(view, name) ?? null;
   const { value } = stored;
   return value instanceof Uint8Array ? view.use(UserSecrets).open(sealedFor(view, name), value) : value;
 }
@@ -52,15 +53,24 @@ export function revealedSetting(view: View, name: SettingName): Setting | undefi
  * secrets.
  */
 export function shownSetting(view: View, name: SettingName): Setting | undefined {
-  const { secret = false, default: initial } = knownSetting(name);
+  const { secret = false } = knownSetting(name);
   if (secret) throw new Error(`the setting ${name} is not to be shown`);
   const stored = view.entry(settingMap, name);
   if (stored !== undefined) return shown(name, stored);
+  const initial = defaultOf(view, name);
   if (initial === undefined) return undefined;
   const createdAtMicros = view.get(profileSlice).createdAtMs * 1_000;
   const times = { createdAtMicros, updatedAtMicros: createdAtMicros };
   return shown(name, { uuid: derivedUuid(`${view.self.id} ${name}`), value: initial, ...times });
 }
+
+/** What every account may upload is the operator's to say. */
+const defaultOf = (view: View, name: SettingName): string | undefined =>
+  name === 'FILE_UPLOAD_BYTES_LIMIT' ? uploadLimit(view.use(FileSettings)) : knownSetting(name).default;
+
+/** As clients read it. */
+const uploadLimit = ({ accountBytesMax }: FileSettings): string =>
+  accountBytesMax === 0 ? '-1' : String(accountBytesMax);
 
 function shown(name: SettingName, { uuid, value, createdAtMicros, updatedAtMicros }: StoredSetting): Setting {
   if (value instanceof Uint8Array) throw new Error(`the setting ${name} is not to be shown`);

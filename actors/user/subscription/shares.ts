@@ -13,10 +13,10 @@ import { lookup, type Turn, tell, type View } from '../../../runtime/command.ts'
 import { sliceMap } from '../../../runtime/slice.ts';
 import { isUuid } from '../../collection/incoming.ts';
 import { refuse } from '../../reply.ts';
+import { unlessAbsent } from '../../unless-absent.ts';
 import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
 import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
-import { unlessAbsent } from '../unless-absent.ts';
 import { inviteTable } from './invite-table.ts';
 import { cancelInvite } from './invites.ts';
 

@@ -1,4 +1,4 @@
-import { NotFoundError } from '../../runtime/errors.ts';
+import { NotFoundError } from '../runtime/errors.ts';
 
 /** What an actor answers; undefined if there is none. */
 export async function unlessAbsent<T>(asked: Promise<T>): Promise<T | undefined> {

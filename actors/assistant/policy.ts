@@ -1,0 +1,119 @@
+/** What follows from the operator's settings of the assistant: the providers that are set up, and who is answered by which. */
+import { dependency } from '../../runtime/dependency.ts';
+import { type Profile, type Profiles, type ProviderId, providerIds, providerNamed } from './profiles.ts';
+import type { AssistantSecrets, AssistantSettings } from './settings.ts';
+
+/** Where a provider is asked. */
+export interface ProviderAccess {
+  readonly baseUrl: string;
+  readonly key: string | undefined;
+}
+export type ConfiguredProviders = ReadonlyMap<ProviderId, ProviderAccess>;
+
+export const openAiUrl = 'https://api.openai.com/v1';
+
+/** In the order in which they are shown. */
+export function configuredProviders(
+  settings: AssistantSettings,
+  { assistantAnthropicKey, assistantOpenAiKey }: AssistantSecrets,
+  subscriptionUrl?: string,
+): ConfiguredProviders {
+  const { anthropicBaseUrl, openAiBaseUrl, ollamaUrl } = settings;
+  const hasOpenAi = assistantOpenAiKey !== undefined || openAiBaseUrl !== undefined;
+  const access: Record<ProviderId, ProviderAccess | undefined> = {
+    anthropic: assistantAnthropicKey && { baseUrl: anthropicBaseUrl, key: assistantAnthropicKey },
+    openai: hasOpenAi ? { baseUrl: openAiBaseUrl ?? openAiUrl, key: assistantOpenAiKey } : undefined,
+    ollama: ollamaUrl === undefined ? undefined : { baseUrl: ollamaUrl, key: undefined },
+    // Its key is the access token of the pairing, which each request asks for.
+    subscription: subscriptionUrl === undefined ? undefined : { baseUrl: subscriptionUrl, key: undefined },
+  } as Record<ProviderId, ProviderAccess | undefined>;
+  return new Map(
+    providerIds.flatMap((id) => {
+      const configured = access[id];
+      return configured === undefined ? [] : [[id, configured] as const];
+    }),
+  );
+}
+
+/** What the actor of a user decides by. */
+export interface AssistantPolicy {
+  /** 0: no limit. */
+  readonly dailyRequestsMax: number;
+  readonly streamsPerUserMax: number;
+  readonly profiles: ReadonlyMap<string, Profile>;
+  readonly roles: Profiles['roles'];
+  readonly default: Profile | undefined;
+}
+export const AssistantPolicy = dependency<AssistantPolicy>('the policy of the assistant');
+
+/** That of a server without any provider. */
+export const noAssistant: AssistantPolicy = {
+  dailyRequestsMax: 0,
+  streamsPerUserMax: 4,
+  profiles: new Map(),
+  roles: new Map(),
+  default: undefined,
+};
+
+export function assistantPolicy(settings: AssistantSettings, secrets: AssistantSecrets): AssistantPolicy {
+  const providers = configuredProviders(settings, secrets);
+  const { dailyRequestsMax, streamsPerUserMax, profiles: given } = settings;
+  const profiles = new Map((given?.profiles ?? []).map((profile) => [profile.id, profile]));
+  const byDefault =
+    given?.default === undefined
+      ? defaultProfile(settings, [...providers.keys()])
+      : profiles.get(given.default);
+  return {
+    ...{ dailyRequestsMax, streamsPerUserMax, profiles, default: byDefault },
+    roles: given?.roles ?? new Map(),
+  };
+}
+
+/** Undefined: nobody is answered without a profile of their own. */
+function defaultProfile(settings: AssistantSettings, configured: readonly ProviderId[]): Profile | undefined {
+  const wanted = settings.defaultProvider && providerNamed(settings.defaultProvider);
+  const provider = configured.find((id) => id === wanted) ?? configured[0];
+  const model = (provider === 'openai' ? settings.openAiModel : undefined) ?? settings.defaultModel;
+  return provider === undefined || model === undefined ? undefined : { id: '', provider, model };
+}
+
+/** Undefined: what is assigned is not there, or nothing is. */
+export function profileFor(
+  { profiles, roles, default: byDefault }: AssistantPolicy,
+  assigned: string | null,
+  roleNames: readonly string[],
+): Profile | undefined {
+  if (assigned !== null) return profiles.get(assigned);
+  const role = roleNames.toSorted().find((name) => roles.has(name));
+  return role === undefined ? byDefault : profiles.get(roles.get(role) ?? '');
+}
+
+/** What keeps the server from starting. */
+export function assistantProblems(
+  settings: AssistantSettings,
+  secrets: AssistantSecrets,
+  subscriptionUrl?: string,
+): readonly string[] {
+  const providers = configuredProviders(settings, secrets, subscriptionUrl);
+  const unknown = (settings.profiles?.profiles ?? []).filter(({ provider }) => !providers.has(provider));
+  return unknown.map(
+    ({ id, provider }) =>
+      `ASSISTANT_PROFILES has a profile "${id}" of ${provider}, which is not set up: it has no key or address.`,
+  );
+}
+
+export function assistantWarnings(settings: AssistantSettings, secrets: AssistantSecrets): readonly string[] {
+  const providers = configuredProviders(settings, secrets);
+  const { defaultProvider } = settings;
+  if (providers.size === 0) return [];
+  const isElsewhere =
+    defaultProvider !== undefined && !providers.has(providerNamed(defaultProvider) ?? 'ollama');
+  return [
+    ...(isElsewhere
+      ? ['ASSISTANT_DEFAULT_PROVIDER is not set up: it has no key or address. Another one answers.']
+      : []),
+    ...(assistantPolicy(settings, secrets).default === undefined
+      ? ['Without ASSISTANT_DEFAULT_MODEL the assistant answers only those who have a profile.']
+      : []),
+  ];
+}

@@ -1,0 +1,124 @@
+/**
+ * Profiles of the assistant: which model of which provider answers whom (docs/protocol/assistant.md, "Profiles"). The user's own
+ * goes before that of a role, and that before the default. One that is assigned and not there answers nobody: no other one steps in.
+ */
+import { WrongValue } from '../../runtime/setting.ts';
+import { defaultSubscriptionId, isSubscriptionId } from '../pairing/subscription-id.ts';
+
+/** Each speaks in its own way. */
+export const vendorIds = ['anthropic', 'openai', 'ollama'] as const;
+export type VendorId = (typeof vendorIds)[number];
+
+/** `subscription`: on the account of a pairing (docs/protocol/pairing.md), for profiles alone. */
+export const providerIds = [...vendorIds, 'subscription'] as const;
+export type ProviderId = (typeof providerIds)[number];
+
+export interface Profile {
+  readonly id: string;
+  readonly provider: ProviderId;
+  readonly model: string;
+  /** Of the provider `subscription`, and of no other. */
+  readonly subscriptionId?: string;
+  /** The most that a request may ask for. */
+  readonly maxOutputTokens?: number;
+  /** Where a request says none. */
+  readonly temperature?: number;
+}
+
+export interface Profiles {
+  readonly profiles: readonly Profile[];
+  /** The id of a profile by the name of a role. */
+  readonly roles: ReadonlyMap<string, string>;
+  /** Its id. */
+  readonly default: string | undefined;
+}
+
+export const isProfileId = (text: string): boolean => /^[\w.:-]{1,64}$/.test(text);
+export const isModel = (text: string): boolean => /^[\x21-\x7e]{1,256}$/.test(text);
+
+/** `openai-compatible` is another name of `openai`. */
+export const providerNamed = (name: string): ProviderId | undefined =>
+  providerIds.find((id) => id === (name === 'openai-compatible' ? 'openai' : name));
+
+/** From what an operator wrote. @throws WrongValue */
+export function profilesOf(given: string): Profiles {
+  const { profiles, roles, default: byDefault, ...others } = objectIn(parsed(given), 'the whole');
+  noOthers(others, 'the whole');
+  if (!Array.isArray(profiles)) throw new WrongValue('has no list "profiles"');
+  const list = profiles.map(profileOf);
+  const ids = new Set(list.map(({ id }) => id));
+  if (ids.size < list.length) throw new WrongValue('has two profiles of one id');
+  const ofRoles = Object.entries(objectIn(roles ?? {}, 'roles'));
+  const named = [...ofRoles.map(([, id]) => id), ...(byDefault === undefined ? [] : [byDefault])];
+  if (!named.every((id) => typeof id === 'string' && ids.has(id))) {
+    throw new WrongValue('names a profile that is not in its list');
+  }
+  return {
+    profiles: list,
+    roles: new Map(ofRoles as [string, string][]),
+    default: byDefault as string | undefined,
+  };
+}
+
+function profileOf(given: unknown): Profile {
+  const {
+    id,
+    label,
+    provider: name,
+    model,
+    subscriptionId,
+    maxOutputTokens,
+    temperature,
+    ...others
+  } = objectIn(given, 'a profile');
+  noOthers(others, 'a profile');
+  if (typeof id !== 'string' || !isProfileId(id)) throw new WrongValue('has a profile without an id');
+  const provider = typeof name === 'string' ? providerNamed(name) : undefined;
+  const isSound =
+    (label === undefined || typeof label === 'string') &&
+    isWithin(maxOutputTokens, 1, 200_000, Number.isInteger) &&
+    isWithin(temperature, 0, 2);
+  if (provider === undefined || typeof model !== 'string' || !isModel(model) || !isSound) {
+    throw new WrongValue(`has a profile "${id}" whose provider, model or limits are none`);
+  }
+  const named = subscriptionOf(id, provider, subscriptionId);
+  return {
+    ...{ id, provider, model },
+    ...(named !== undefined && { subscriptionId: named }),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens: maxOutputTokens as number }),
+    ...(temperature !== undefined && { temperature: temperature as number }),
+  };
+}
+
+/** @throws WrongValue */
+function subscriptionOf(id: string, provider: ProviderId, given: unknown): string | undefined {
+  if (provider !== 'subscription' && given === undefined) return undefined;
+  const subscriptionId = given ?? defaultSubscriptionId;
+  if (provider === 'subscription' && isSubscriptionId(subscriptionId)) return subscriptionId;
+  throw new WrongValue(
+    `has a profile "${id}" whose subscriptionId is none, or of a provider without pairings`,
+  );
+}
+
+function parsed(given: string): unknown {
+  try {
+    return JSON.parse(given);
+  } catch {
+    throw new WrongValue('is not JSON');
+  }
+}
+
+function objectIn(given: unknown, what: string): Readonly<Record<string, unknown>> {
+  if (typeof given === 'object' && given !== null && !Array.isArray(given)) {
+    return given as Readonly<Record<string, unknown>>;
+  }
+  throw new WrongValue(`is wrong: ${what} is not an object`);
+}
+
+function noOthers(others: object, what: string): void {
+  const [name] = Object.keys(others);
+  if (name !== undefined) throw new WrongValue(`is wrong: ${what} has no "${name}"`);
+}
+
+const isWithin = (given: unknown, min: number, max: number, is: (value: number) => boolean = () => true) =>
+  given === undefined || (typeof given === 'number' && given >= min && given <= max && is(given));

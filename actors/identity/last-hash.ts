@@ -1,0 +1,21 @@
+/**
+ * A hasher that remembers the last hash it made, for the many accounts of a load test that all have one password. They share a
+ * salt then, so it is for conformance runs alone (`E2E_TESTING`). Verifying is as slow as ever.
+ */
+import type { PasswordHasher } from './password-hasher.ts';
+
+export function rememberLastHash(hasher: PasswordHasher): PasswordHasher {
+  let last: { readonly password: string; readonly hashed: Promise<string> } | undefined;
+  return {
+    hash(password, lane) {
+      if (last?.password === password) return last.hashed;
+      const made = { password, hashed: hasher.hash(password, lane) };
+      last = made;
+      made.hashed.catch(() => {
+        if (last === made) last = undefined;
+      });
+      return made.hashed;
+    },
+    verify: (hashed, password, lane) => hasher.verify(hashed, password, lane),
+  };
+}

@@ -1,0 +1,85 @@
+/**
+ * Valet tokens (docs/protocol/files.md, "Valet tokens"): what lets a client do one thing with one file. The bytes of files go
+ * without a session's token, to what may be another host, so this is all that comes with them.
+ *
+ *     <claims, JSON, base64url>.<mac, base64url>
+ *
+ * `mac` is the first 16 bytes of HMAC-SHA-256 over what stands before its dot. Nothing of a token is stored until it is spent:
+ * the user's actor says each time whether its session still lives. Each has an id of its own, so no two are the same.
+ */
+import { createHmac } from 'node:crypto';
+import { z } from 'zod';
+import { dependency } from '../../runtime/dependency.ts';
+import type { Keyring } from '../../runtime/keyring.ts';
+import type { Random } from '../../runtime/random.ts';
+import { equalInConstantTime } from './session-tokens.ts';
+
+export const valetOperations = ['read', 'write', 'delete', 'move'] as const;
+export const moveTypes = [
+  'shared-vault-to-user',
+  'user-to-shared-vault',
+  'shared-vault-to-shared-vault',
+] as const;
+
+export interface Move {
+  readonly type: (typeof moveTypes)[number];
+  /** From one vault to another: that one. */
+  readonly targetVaultUuid?: string | undefined;
+}
+
+export interface ValetClaims {
+  readonly id: string;
+  /** Whose session it was made in. */
+  readonly userUuid: string;
+  readonly sessionUuid: string;
+  readonly operation: (typeof valetOperations)[number];
+  readonly remoteIdentifier: string;
+  /** Of a file of this shared vault. Of one that moves: where it comes from or, from a user, where it goes. */
+  readonly sharedVaultUuid?: string | undefined;
+  readonly move?: Move | undefined;
+  /** How much may be written, before encryption. */
+  readonly unencryptedBytes: number;
+  readonly issuedMs: number;
+  readonly endsMs: number;
+}
+
+export const valetClaimsSchema: z.ZodType<ValetClaims> = z.object({
+  id: z.string(),
+  userUuid: z.string(),
+  sessionUuid: z.string(),
+  operation: z.enum(valetOperations),
+  remoteIdentifier: z.string(),
+  sharedVaultUuid: z.string().optional(),
+  move: z.object({ type: z.enum(moveTypes), targetVaultUuid: z.string().optional() }).optional(),
+  unencryptedBytes: z.number(),
+  issuedMs: z.number(),
+  endsMs: z.number(),
+});
+
+export interface ValetTokens {
+  mint(claims: Omit<ValetClaims, 'id'>): string;
+  /** Undefined: malformed or not ours. It may have ended. */
+  verify(token: string): ValetClaims | undefined;
+}
+export const ValetTokens = dependency<ValetTokens>('the valet tokens');
+
+const form = /^([\w-]{1,1000})\.([\w-]{22})$/;
+
+export function createValetTokens(keyring: Keyring, random: Pick<Random, 'bytes'>): ValetTokens {
+  const key = keyring.derive('valet-token');
+  const macOf = (signed: string) =>
+    createHmac('sha256', key).update(signed).digest().subarray(0, 16).toString('base64url');
+  return {
+    mint(claims) {
+      const id = random.bytes(16).toString('base64url');
+      const signed = Buffer.from(JSON.stringify({ ...claims, id })).toString('base64url');
+      return `${signed}.${macOf(signed)}`;
+    },
+    verify(token) {
+      const [, signed = '', mac = ''] = form.exec(token) ?? [];
+      if (!equalInConstantTime(mac, macOf(signed))) return undefined;
+      // Ours, but maybe of a release that made them differently.
+      return valetClaimsSchema.safeParse(JSON.parse(Buffer.from(signed, 'base64url').toString())).data;
+    },
+  };
+}

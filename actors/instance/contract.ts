@@ -1,0 +1,21 @@
+/** The `instance` kind: one actor, with what holds for the whole server and is decided while it runs. */
+import { z } from 'zod';
+import { contract } from '../../runtime/contract.ts';
+
+export const instanceId = 'instance';
+
+const registration = z.object({ disabled: z.boolean() });
+
+/** What a decision comes to: what the settings have closed nobody opens. */
+export function registrationOf(decided: z.infer<typeof registration> | undefined, closedBySettings: boolean) {
+  return { open: !closedBySettings && decided?.disabled !== true, closedBySettings };
+}
+
+export const Instance = contract({
+  name: 'instance',
+  commands: {
+    /** Whether an administrator or an operator has closed the registration. */
+    registration: { request: z.object({}), reply: registration },
+    setRegistration: { request: registration, reply: registration },
+  },
+});

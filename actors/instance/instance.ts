@@ -1,0 +1,38 @@
+/**
+ * The `instance` kind. It exists from the first decision on: until then there is nothing to ask, and everything is as the
+ * configuration says.
+ */
+import { z } from 'zod';
+import { command, sharedRead } from '../../runtime/command.ts';
+import { kindOf } from '../../runtime/kind.ts';
+import { slice } from '../../runtime/slice.ts';
+import { Instance } from './contract.ts';
+
+const registrationSlice = slice<{ readonly disabled: boolean }>({
+  name: 'registration',
+  format: 1,
+  schema: z.object({ disabled: z.boolean() }),
+  initial: { disabled: false },
+});
+
+export const instance = kindOf(Instance, {
+  uses: [],
+  slices: [registrationSlice],
+  tables: [],
+  commands: {
+    registration: sharedRead({
+      ...Instance.commands.registration,
+      answer: (view) => view.get(registrationSlice),
+    }),
+    setRegistration: command({
+      ...Instance.commands.setRegistration,
+      creates: true,
+      turn: (turn, { disabled }) => {
+        turn.set(registrationSlice, { disabled });
+        return { disabled };
+      },
+    }),
+  },
+  tells: {},
+  timers: {},
+});

@@ -1,0 +1,120 @@
+/**
+ * An administrator pairs a subscription: attempts from their start to their end.
+ *
+ *     pending     started; whoever comes with its state in ten minutes claims it
+ *     claimed     by one call, for two minutes: the code is exchanged meanwhile, outside any turn (`complete.ts`)
+ *
+ * One for a subscription: a newer start takes the place of the older one, whose exchange then finds its claim gone. What is
+ * over counts for nothing and is removed by a timer. A crash before the commit of the start leaves nothing, and after it
+ * an attempt that nobody knows the state of; both end by themselves.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { command, type Turn, timer } from '../../runtime/command.ts';
+import { isRefused, type Refused, refuse } from '../reply.ts';
+import { User } from '../user/contract.ts';
+import { Pairing } from './contract.ts';
+import { byOperator, PairingAdministration } from './operator-contract.ts';
+import {
+  type Attempt,
+  armSweep,
+  attemptsPerAdministratorMax,
+  openedRecords,
+  pruneAttempts,
+  putAttempt,
+  readableRecords,
+  subscriptionsMax,
+  unavailable,
+} from './records.ts';
+import { defaultSubscriptionId, isSubscriptionId } from './subscription-id.ts';
+import { PairingTools } from './tools.ts';
+
+const attemptMs = 10 * 60_000;
+const stateBytes = 32;
+const verifierBytes = 64;
+
+const invalidId = refuse(
+  400,
+  'A subscription id is 1 to 128 letters, digits, dots, underscores and hyphens, the first and last of them a letter or digit.',
+  'invalid-subscription-id',
+);
+const full: Refused = {
+  refused: {
+    ...{ status: 429, tag: 'pairing-capacity', retryAfterMs: attemptMs },
+    message: 'Too many pairings have been started or made. Please complete or remove some.',
+  },
+};
+
+/** The default one where none is named. */
+export function subscriptionIdOf(given: unknown): string | Refused {
+  if (given === undefined || given === '') return defaultSubscriptionId;
+  return isSubscriptionId(given) ? given : invalidId;
+}
+
+export const start = command({
+  ...PairingAdministration.commands.start,
+  creates: true,
+  turn: (turn, { by, subscriptionId: given }) => {
+    const subscriptionId = subscriptionIdOf(given);
+    if (isRefused(subscriptionId)) return subscriptionId;
+    const { provider } = turn.use(PairingTools);
+    if (provider === undefined) return unavailable;
+    const records = readableRecords(turn);
+    if (isRefused(records)) return records;
+    const living = new Map(pruneAttempts(turn, records));
+    // A newer one takes its place.
+    living.delete(subscriptionId);
+    const ofStarter = [...living.values()].filter(({ startedBy }) => startedBy === by).length;
+    const known = new Set([...living.keys(), ...records.credentials.keys(), subscriptionId]);
+    if (ofStarter >= attemptsPerAdministratorMax || known.size > subscriptionsMax) return full;
+
+    const state = turn.random.bytes(stateBytes).toString('base64url');
+    const verifier = turn.random.bytes(verifierBytes).toString('base64url');
+    const endsAtMs = turn.nowMs + attemptMs;
+    const attempt = { stateHash: hashOf(state), verifier, startedBy: by, endsAtMs, claim: null };
+    putAttempt(turn, subscriptionId, attempt);
+    armSweep(turn, [...living.values(), attempt]);
+    note(turn, by, 'assistant-pairing-started', subscriptionId);
+    return {
+      ok: {
+        ...{ subscriptionId, state, redirectUri: provider.redirectUri },
+        authorizationUrl: provider.authorizationUrl({ state, verifier }),
+        expiresAt: new Date(endsAtMs).toISOString(),
+      },
+    };
+  },
+});
+
+/** Nothing is removed of what cannot be read; the next start does, once it can be. */
+export const sweep = timer({
+  ...Pairing.timers.sweep,
+  missed: 'fire-once',
+  turn: (turn) => {
+    const records = openedRecords(turn);
+    if (typeof records === 'string') return;
+    armSweep(turn, pruneAttempts(turn, records).values());
+  },
+});
+
+const hashOf = (state: string): string => createHash('sha256').update(state).digest('hex');
+
+/** That which is not over and was given this state. */
+export function attemptOf(
+  attempts: ReadonlyMap<string, Attempt>,
+  state: string,
+  nowMs: number,
+): readonly [subscriptionId: string, attempt: Attempt] | undefined {
+  const hash = Buffer.from(hashOf(state));
+  return [...attempts].find(
+    ([, { stateHash, endsAtMs }]) => endsAtMs > nowMs && timingSafeEqual(Buffer.from(stateHash), hash),
+  );
+}
+
+/** In the audit trail of who has done it, and in the commit of what it tells of. */
+export function note(
+  turn: Turn,
+  by: string,
+  event: 'assistant-pairing-started' | 'assistant-paired' | 'assistant-unpaired' | 'assistant-all-unpaired',
+  subscriptionId: string | null,
+): void {
+  if (by !== byOperator) turn.tell(User, by).pairingNoted({ event, subscriptionId });
+}

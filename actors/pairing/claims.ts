@@ -1,0 +1,49 @@
+/** Names for people out of tokens that are decoded and not verified: whoever made them has just made the grant. */
+
+const labelCharactersMax = 256;
+
+interface Labels {
+  readonly accountLabel: string | null;
+  readonly accountId: string | null;
+}
+
+export function labelsOf(idToken: unknown, accessToken: unknown, accountIdClaim: string | undefined): Labels {
+  const [ofId, ofAccess] = [claimsOf(idToken), claimsOf(accessToken)];
+  const found = (claim: string | undefined): string | null =>
+    claim === undefined ? null : (shownText(claimIn(ofId, claim)) ?? shownText(claimIn(ofAccess, claim)));
+  return {
+    accountLabel: shownText(ofId['email']) ?? shownText(ofId['name']),
+    accountId: found(accountIdClaim),
+  };
+}
+
+type Claims = Readonly<Record<string, unknown>>;
+
+function claimsOf(token: unknown): Claims {
+  if (typeof token !== 'string') return {};
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+    return typeof claims === 'object' && claims !== null ? (claims as Claims) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** A claim may be named by an address, whose dots are its own. */
+function claimIn(claims: Claims, name: string): unknown {
+  if (Object.hasOwn(claims, name)) return claims[name];
+  let found: unknown = claims;
+  for (const step of name.split('.')) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, step)) return undefined;
+    found = (found as Claims)[step];
+  }
+  return found;
+}
+
+function shownText(value: unknown): string | null {
+  const text = typeof value === 'number' ? String(value) : value;
+  if (typeof text !== 'string') return null;
+  // With those that cannot be stored: halves of pairs are among them.
+  const plain = [...text.replaceAll(/\p{C}/gu, '').trim()].slice(0, labelCharactersMax).join('');
+  return plain === '' ? null : plain;
+}

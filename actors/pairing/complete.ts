@@ -1,0 +1,204 @@
+/**
+ * A code becomes a credential: by the callback, that is by whoever has the state, or by the administrator who started.
+ *
+ *     check      is there a pending attempt of this state? is whoever started it an administrator (still)?
+ *     claim      one call alone has it from here on, for two minutes
+ *     exchange   of the code, at the provider, outside any turn
+ *     conclude   if the claim is still there: the credential and the end of the attempt in one commit. If not, or if the
+ *                exchange failed, nothing is kept of what came
+ *
+ * A code is sent once. A crash after the claim leaves one that ends by itself: a repeat of the call does not exchange again, as nobody
+ * knows whether the provider has seen the code. One after the last commit is answered by the credential, which knows its call.
+ */
+import { type Turn, type Workflow, workflow } from '../../runtime/command.ts';
+import { isRefused, type Refused, refuse } from '../reply.ts';
+import { unlessAbsent } from '../unless-absent.ts';
+import { UserAdministration } from '../user/operator-contract.ts';
+import { attemptOf, note, subscriptionIdOf } from './attempts.ts';
+import { Pairing } from './contract.ts';
+import { byOperator, PairingAdministration } from './operator-contract.ts';
+import {
+  type Attempt,
+  type Credential,
+  type Opened,
+  pruneAttempts,
+  putAttempt,
+  putCredential,
+  readableRecords,
+  removeAttempt,
+  unavailable,
+} from './records.ts';
+import { stopRefresh } from './refresh.ts';
+import { shown } from './status.ts';
+import { type Granted, PairingTools } from './tools.ts';
+
+const claimMs = 2 * 60_000;
+
+const statePattern = /^[A-Za-z0-9_-]{43}$/;
+const codePattern = /^[\x21-\x7e]{1,4096}$/;
+
+const invalidState = refuse(
+  400,
+  'This pairing is not known. It may be used up, replaced or too old: please start another one.',
+  'invalid-pairing-state',
+);
+const invalidCode = refuse(400, 'This is no authorization code.', 'invalid-pairing-code');
+const ofAnother = refuse(403, 'Another administrator has started this pairing.', 'pairing-admin-mismatch');
+const noAdministrator = refuse(
+  403,
+  'Whoever started this pairing is no administrator any more.',
+  'admin-required',
+);
+const failed = refuse(
+  502,
+  'The provider did not complete the pairing. Please start another one.',
+  'pairing-exchange-failed',
+);
+const superseded = refuse(
+  409,
+  'This pairing was replaced, removed or too slow. Please start another one.',
+  'pairing-superseded',
+);
+
+interface Asked {
+  readonly state: string;
+  /** What an administrator has named, if any. */
+  readonly subscriptionId: string | undefined;
+  /** The administrator; undefined: whoever has the state. */
+  readonly by: string | undefined;
+}
+
+interface Claimed {
+  readonly subscriptionId: string;
+  readonly attempt: Attempt;
+}
+interface Done {
+  readonly pairedId: string;
+}
+
+export const complete = workflow({
+  ...PairingAdministration.commands.complete,
+  creates: true,
+  run: async (steps, { by, code, state, subscriptionId: given }) => {
+    const checked = checkedOf(code, state);
+    if (isRefused(checked)) return checked;
+    const subscriptionId = given === undefined ? undefined : subscriptionIdOf(given);
+    if (isRefused(subscriptionId)) return subscriptionId;
+    const asked = { state: checked.state, subscriptionId, by };
+    const claimed = await steps.turn({ turn: (turn) => claim(turn, steps, asked) });
+    const done = await exchanged(steps, claimed, checked);
+    if (isRefused(done)) return done;
+    return steps.turn({ turn: (turn) => ({ ok: { subscription: shown(turn, done.pairedId) } }) });
+  },
+});
+
+export const callback = workflow({
+  ...Pairing.commands.callback,
+  creates: true,
+  run: async (steps, { code, state, error }) => {
+    const checked = checkedOf(error === undefined ? code : 'none', state);
+    if (isRefused(checked)) return checked;
+    const asked = { state: checked.state, subscriptionId: undefined, by: undefined };
+    const found = await steps.turn({ turn: (turn) => check(turn, steps, asked) });
+    if (isRefused(found)) return found;
+    if ('pairedId' in found) return { ok: {} };
+    if (error !== undefined) return drop(steps, asked, failed);
+    if (!(await isAdministrator(steps, found.attempt.startedBy))) return drop(steps, asked, noAdministrator);
+    const claimed = await steps.turn({ turn: (turn) => claim(turn, steps, asked) });
+    const done = await exchanged(steps, claimed, checked);
+    return isRefused(done) ? done : { ok: {} };
+  },
+});
+
+/** Nothing is read for what cannot be right. */
+function checkedOf(code: unknown, state: unknown): { code: string; state: string } | Refused {
+  if (typeof state !== 'string' || !statePattern.test(state)) return invalidState;
+  return typeof code === 'string' && codePattern.test(code) ? { code, state } : invalidCode;
+}
+
+/** The pending attempt of this state; or what this very call has paired before, and was not heard. */
+function check(turn: Turn, { callId }: Workflow, asked: Asked): Claimed | Done | Refused {
+  const records = readableRecords(turn);
+  if (isRefused(records)) return records;
+  if (turn.use(PairingTools).provider === undefined) return unavailable;
+  const paired = [...records.credentials].find(([, { pairedBy }]) => pairedBy === callId);
+  if (paired !== undefined) return { pairedId: paired[0] };
+  return pendingOf(records, asked, turn.nowMs);
+}
+
+function pendingOf(records: Opened, { state, subscriptionId: named, by }: Asked, nowMs: number) {
+  const found = attemptOf(records.attempts, state, nowMs);
+  if (found === undefined || found[1].claim !== null) return invalidState;
+  const [subscriptionId, attempt] = found;
+  if (by !== undefined && by !== attempt.startedBy) return ofAnother;
+  if (named !== undefined && named !== subscriptionId) return invalidState;
+  return { subscriptionId, attempt };
+}
+
+/** Decided and done in one turn, so that of two calls one has it. */
+function claim(turn: Turn, steps: Workflow, asked: Asked): Claimed | Done | Refused {
+  const found = check(turn, steps, asked);
+  if (!('attempt' in found)) return found;
+  const attempt = { ...found.attempt, claim: steps.callId, endsAtMs: turn.nowMs + claimMs };
+  putAttempt(turn, found.subscriptionId, attempt);
+  return { ...found, attempt };
+}
+
+/** The provider's user said no, or the administrator is none: the attempt is used up all the same. */
+function drop(steps: Workflow, asked: Asked, because: Refused): Promise<Refused> {
+  return steps.turn({
+    turn: (turn) => {
+      const found = check(turn, steps, asked);
+      if ('attempt' in found) removeAttempt(turn, found.subscriptionId);
+      return because;
+    },
+  });
+}
+
+async function isAdministrator({ actors }: Workflow, by: string): Promise<boolean> {
+  if (by === byOperator) return true;
+  const account = await unlessAbsent(actors.get(UserAdministration, by).ask.operatorShow({}));
+  const isActive = account?.state === 'active' && !account.banned;
+  return isActive && account.roles.includes('INTERNAL_TEAM_USER');
+}
+
+async function exchanged(
+  steps: Workflow,
+  claimed: Claimed | Done | Refused,
+  given: { readonly code: string; readonly state: string },
+): Promise<Done | Refused> {
+  if (!('attempt' in claimed)) return claimed;
+  const { provider } = steps.use(PairingTools);
+  if (provider === undefined) return unavailable;
+  const { subscriptionId, attempt } = claimed;
+  const result = await provider.exchange({ ...given, verifier: attempt.verifier });
+  return steps.turn({
+    turn: (turn) => {
+      const records = readableRecords(turn);
+      if (isRefused(records)) return records;
+      const living = pruneAttempts(turn, records);
+      if (living.get(subscriptionId)?.claim !== steps.callId) return superseded;
+      removeAttempt(turn, subscriptionId);
+      if ('failure' in result) return failed;
+      const serial = (records.credentials.get(subscriptionId)?.serial ?? 0) + 1;
+      pair(turn, subscriptionId, result.granted, { serial, pairedBy: steps.callId });
+      note(turn, attempt.startedBy, 'assistant-paired', subscriptionId);
+      return { pairedId: subscriptionId };
+    },
+  });
+}
+
+function pair(
+  turn: Turn,
+  subscriptionId: string,
+  granted: Granted,
+  made: Pick<Credential, 'serial' | 'pairedBy'>,
+): void {
+  stopRefresh(turn, subscriptionId);
+  const { lifetimeMs, ...rest } = granted;
+  putCredential(turn, subscriptionId, {
+    ...rest,
+    ...{ ...made, expiresAtMs: turn.nowMs + lifetimeMs },
+    ...{ repairReason: null, trouble: null, suspectSerial: null },
+  });
+}

@@ -1,0 +1,68 @@
+/** What was asked of the provider by each pairing. */
+import { z } from 'zod';
+import { command, type Turn } from '../../runtime/command.ts';
+import { sliceMap } from '../../runtime/slice.ts';
+import { isRefused } from '../reply.ts';
+import { subscriptionIdOf } from './attempts.ts';
+import { PairingAdministration } from './operator-contract.ts';
+import { readableRecords, subscriptionsMax } from './records.ts';
+
+const count = z.int().nonnegative();
+const meteredSchema = z.object({
+  ...{ requests: count, promptTokens: count, completionTokens: count },
+  ...{ sinceMs: z.number().nullable(), updatedAtMs: z.number().nullable() },
+});
+type Metered = z.infer<typeof meteredSchema>;
+
+const nothingYet: Metered = {
+  ...{ requests: 0, promptTokens: 0, completionTokens: 0 },
+  ...{ sinceMs: null, updatedAtMs: null },
+};
+
+export const meteredMap = sliceMap<Metered>({
+  family: 'metered',
+  format: 1,
+  entriesMax: subscriptionsMax,
+  schema: meteredSchema,
+});
+
+type Used = Pick<Metered, 'promptTokens' | 'completionTokens'>;
+
+/** Of a subscription that is paired. */
+export function meter(turn: Turn, subscriptionId: string, { promptTokens, completionTokens }: Used): void {
+  const before = turn.entry(meteredMap, subscriptionId) ?? nothingYet;
+  turn.setEntry(meteredMap, subscriptionId, {
+    requests: before.requests + 1,
+    promptTokens: sum(before.promptTokens, promptTokens),
+    completionTokens: sum(before.completionTokens, completionTokens),
+    sinceMs: before.sinceMs ?? turn.nowMs,
+    updatedAtMs: turn.nowMs,
+  });
+}
+
+/** What a provider says of itself is no reason to fail. */
+const sum = (one: number, other: number): number => Math.min(one + other, Number.MAX_SAFE_INTEGER / 2);
+
+export function forgetMetered(turn: Turn, subscriptionId: string): void {
+  if (turn.entry(meteredMap, subscriptionId) !== undefined) turn.removeEntry(meteredMap, subscriptionId);
+}
+
+export const usage = command({
+  ...PairingAdministration.commands.usage,
+  creates: true,
+  turn: (turn, { subscriptionId: given }) => {
+    const subscriptionId = subscriptionIdOf(given);
+    if (isRefused(subscriptionId)) return subscriptionId;
+    const records = readableRecords(turn);
+    if (isRefused(records)) return records;
+    const { sinceMs, updatedAtMs, ...counted } = turn.entry(meteredMap, subscriptionId) ?? nothingYet;
+    return {
+      ok: {
+        ...{ subscriptionId, ...counted },
+        totalTokens: sum(counted.promptTokens, counted.completionTokens),
+        since: sinceMs === null ? null : new Date(sinceMs).toISOString(),
+        updatedAt: updatedAtMs === null ? null : new Date(updatedAtMs).toISOString(),
+      },
+    };
+  },
+});

@@ -1,0 +1,188 @@
+/**
+ * The provider's authorization server, asked as a public client with PKCE. The library makes the requests and judges the answers;
+ * they go by the one way out of this server, which follows no redirect and bounds time, size and decompression. Nothing that
+ * the provider says but the grant itself goes any further: all else becomes one word.
+ */
+import { createHash } from 'node:crypto';
+import * as oauth from 'oauth4webapi';
+import { type OutboundAnswer, OutboundError, type OutboundHttp } from '../outbound/http.ts';
+import { labelsOf } from './claims.ts';
+import { createPairingSeal } from './seal.ts';
+import {
+  type Configured,
+  type PairingSecrets,
+  type PairingSetup,
+  pairingKeyOf,
+  pairingOf,
+} from './settings.ts';
+import type { Granted, GrantFailure, GrantResult, PairingProvider, PairingTools } from './tools.ts';
+
+const timeoutMs = 15_000;
+const answerBytesMax = 512 * 1_024;
+/** Of a token: what is kept of a pairing has to fit into one record. */
+const tokenCharactersMax = 16_384;
+const lifetimeSecondsUsual = 3_600;
+const lifetimeSecondsMax = 10 * 365 * 86_400;
+
+/** What came of a request that led to no grant. Thrown through the library, and never seen outside. */
+class GrantError extends Error {
+  readonly failure: GrantFailure;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(failure: GrantFailure, retryAfterMs?: number) {
+    super(`a provider did not grant: ${failure}`);
+    this.failure = failure;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** The answer of one request. Its ID token is kept from the library, which could not know its issuer. */
+interface Exchange {
+  status?: number;
+  idToken?: unknown;
+}
+
+export function createPairingProvider(setup: PairingSetup, http: OutboundHttp): PairingProvider {
+  const { authorizeUrl, tokenUrl, clientId, scopes, redirectUri, accountIdClaim } = setup;
+  const server: oauth.AuthorizationServer = {
+    issuer: new URL(tokenUrl).origin,
+    authorization_endpoint: authorizeUrl,
+    token_endpoint: tokenUrl,
+  };
+  const client: oauth.Client = { client_id: clientId };
+
+  function optionsFor(exchange: Exchange, signal?: AbortSignal): oauth.TokenEndpointRequestOptions {
+    return {
+      // The settings let it be http on loopback alone.
+      [oauth.allowInsecureRequests]: true,
+      [oauth.customFetch]: async (url: string, { method, headers, body }: RequestInit) => {
+        const request = { url, method: method as 'POST', headers: headers as Record<string, string> };
+        const answer = await http.send({
+          ...{ destination: 'fixed', ...request, body: String(body), timeoutMs, answerBytesMax },
+          ...(signal !== undefined && { signal }),
+        });
+        return responseOf(answer, exchange);
+      },
+    };
+  }
+
+  async function result(
+    exchange: Exchange,
+    asked: Promise<oauth.TokenEndpointResponse>,
+  ): Promise<GrantResult> {
+    try {
+      return { granted: grantedOf(await asked, exchange, accountIdClaim) };
+    } catch (error) {
+      if (error instanceof GrantError) return { failure: error.failure, retryAfterMs: error.retryAfterMs };
+      return { failure: failureOf(error, exchange) };
+    }
+  }
+
+  return {
+    redirectUri,
+    authorizationUrl({ state, verifier }) {
+      const url = new URL(authorizeUrl);
+      const challenge = createHash('sha256').update(verifier).digest('base64url');
+      for (const [name, value] of Object.entries({
+        ...{ response_type: 'code', client_id: clientId, redirect_uri: redirectUri, scope: scopes, state },
+        ...{ code_challenge: challenge, code_challenge_method: 'S256' },
+      })) {
+        url.searchParams.set(name, value);
+      }
+      return url.href;
+    },
+    exchange({ code, state, verifier }) {
+      const exchange: Exchange = {};
+      const exchanged = async () => {
+        const given = oauth.validateAuthResponse(server, client, new URLSearchParams({ code, state }), state);
+        const response = await oauth.authorizationCodeGrantRequest(
+          ...([server, client, oauth.None(), given, redirectUri, verifier] as const),
+          optionsFor(exchange),
+        );
+        return oauth.processAuthorizationCodeResponse(server, client, response);
+      };
+      return result(exchange, exchanged());
+    },
+    refresh(refreshToken, signal) {
+      const exchange: Exchange = {};
+      const refreshed = async () => {
+        const response = await oauth.refreshTokenGrantRequest(
+          ...([server, client, oauth.None(), refreshToken] as const),
+          optionsFor(exchange, signal),
+        );
+        return oauth.processRefreshTokenResponse(server, client, response);
+      };
+      return result(exchange, refreshed());
+    },
+  };
+}
+
+export function pairingTools(config: Configured, secrets: PairingSecrets, http: OutboundHttp): PairingTools {
+  const [key, setup] = [pairingKeyOf(secrets), pairingOf(config, secrets)];
+  return {
+    seal: key && createPairingSeal(key),
+    provider: setup && createPairingProvider(setup, http),
+  };
+}
+
+/** @throws GrantError for what says all by its status */
+function responseOf({ status, headers, body }: OutboundAnswer, exchange: Exchange): Response {
+  exchange.status = status;
+  if (status === 429) throw new GrantError('rate-limited', retryAfterMs(headers.get('retry-after')));
+  if (status !== 200 && (status < 400 || status >= 500)) throw new GrantError('provider-unavailable');
+  const said = headers.get('content-type') ?? '';
+  const response = (text: string) => new Response(text, { status, headers: { 'content-type': said } });
+  if (status !== 200) return response(body.toString());
+  const { id_token: idToken, ...rest } = objectIn(body);
+  exchange.idToken = idToken;
+  return response(JSON.stringify(rest));
+}
+
+/** @throws GrantError */
+function objectIn(body: Buffer): Readonly<Record<string, unknown>> {
+  try {
+    const parsed: unknown = JSON.parse(body.toString());
+    if (typeof parsed === 'object' && parsed !== null) return parsed as Readonly<Record<string, unknown>>;
+  } catch {
+    // As if it were something else.
+  }
+  throw new GrantError('provider-unavailable');
+}
+
+/** In seconds; a date is none that is needed. */
+function retryAfterMs(given: string | undefined): number | undefined {
+  return given !== undefined && /^\d{1,6}$/.test(given) ? Number(given) * 1_000 : undefined;
+}
+
+/** @throws GrantError */
+function grantedOf(
+  answer: oauth.TokenEndpointResponse,
+  { idToken }: Exchange,
+  accountIdClaim: string | undefined,
+): Granted {
+  const { access_token: accessToken, refresh_token: refreshToken = null } = answer;
+  if (!isHeaderToken(accessToken) || (refreshToken ?? '').length > tokenCharactersMax) {
+    throw new GrantError('provider-unavailable');
+  }
+  const lifetimeSeconds = Math.min(answer.expires_in ?? lifetimeSecondsUsual, lifetimeSecondsMax);
+  return {
+    ...{ accessToken, refreshToken, lifetimeMs: lifetimeSeconds * 1_000 },
+    ...labelsOf(idToken, accessToken, accountIdClaim),
+  };
+}
+
+/** It goes into a header. */
+const isHeaderToken = (token: string): boolean =>
+  token.length <= tokenCharactersMax && /^[\x21-\x7e]+$/.test(token);
+
+function failureOf(error: unknown, { status }: Exchange): GrantFailure {
+  if (error instanceof OutboundError) return 'network';
+  const { error: said } = error as { readonly error?: unknown };
+  if (said === 'invalid_grant') return 'invalid-grant';
+  if (said === 'invalid_token') return 'invalid-token';
+  if (status === 401 || status === 403 || isRefusedClient(said)) return 'credential-rejected';
+  return 'provider-unavailable';
+}
+
+const isRefusedClient = (said: unknown): boolean =>
+  said === 'invalid_client' || said === 'unauthorized_client' || said === 'access_denied';

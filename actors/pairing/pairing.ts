@@ -1,0 +1,26 @@
+/** The `pairing` kind: this server at the provider of the assistant, as administrators have paired it. */
+import { kindOf } from '../../runtime/kind.ts';
+import { AssistantPolicy } from '../assistant/policy.ts';
+import { start, sweep } from './attempts.ts';
+import { callback, complete } from './complete.ts';
+import { Pairing } from './contract.ts';
+import { meteredMap, usage } from './metering.ts';
+import { recordSlices } from './records.ts';
+import { refresh, reportUse, use } from './refresh.ts';
+import { list, status } from './status.ts';
+import { PairingTools } from './tools.ts';
+import { unpair, unpairAll } from './unpair.ts';
+import { RefreshWaits } from './waiting.ts';
+
+export const pairing = kindOf(Pairing, {
+  uses: [AssistantPolicy, PairingTools, RefreshWaits],
+  slices: [...recordSlices, meteredMap],
+  tables: [],
+  commands: {
+    ...{ status, list, start, complete, unpair, unpairAll, usage },
+    ...{ callback, use, reportUse },
+  },
+  tells: {},
+  timers: { sweep },
+  jobs: { refresh },
+});

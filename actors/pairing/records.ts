@@ -1,0 +1,189 @@
+/**
+ * What the actor keeps: attempts and credentials, each sealed alone under the operator's key, one of each kind for a
+ * subscription, and a MAC over all of them (docs/decisions/0042-pairings-are-slices-of-one-actor.md).
+ *
+ * Invariants:
+ * - What cannot be read is never written over: a record that does not open, or a set whose MAC is wrong, and nothing of it is
+ *   read or changed here. Only `clearRecords` gets past that, which an administrator has confirmed.
+ * - The MAC goes with the commit of what it is over. The empty set has none, so that a node with the right key can begin anew.
+ */
+import { z } from 'zod';
+import type { Turn, View } from '../../runtime/command.ts';
+import { type SliceMap, slice, sliceMap } from '../../runtime/slice.ts';
+import { type Refused, refuse } from '../reply.ts';
+import { Pairing } from './contract.ts';
+import { repairReasons, transientFailures } from './operator-contract.ts';
+import type { PairingSeal, RecordKind, Records } from './seal.ts';
+import { PairingTools } from './tools.ts';
+
+/** Subscriptions that are paired, or that somebody is pairing. */
+export const subscriptionsMax = 256;
+/** Attempts of one administrator that are not over. */
+export const attemptsPerAdministratorMax = 16;
+
+const attemptSchema = z.object({
+  /** SHA-256 of it, as hex. */
+  stateHash: z.string(),
+  verifier: z.string(),
+  /** The uuid of an administrator, or `byOperator`. */
+  startedBy: z.string(),
+  /** Of the claim, once it is claimed. */
+  endsAtMs: z.number(),
+  /** Of the call that has claimed it and exchanges its code. */
+  claim: z.string().nullable(),
+});
+/** Somebody is pairing the subscription. */
+export type Attempt = z.infer<typeof attemptSchema>;
+
+const credentialSchema = z.object({
+  /** How often there was another access token, or it was paired anew. */
+  serial: z.int(),
+  /** The call that has made it. */
+  pairedBy: z.string(),
+  accessToken: z.string(),
+  refreshToken: z.string().nullable(),
+  expiresAtMs: z.number(),
+  accountLabel: z.string().nullable(),
+  accountId: z.string().nullable(),
+  repairReason: z.enum(repairReasons).nullable(),
+  /** Refreshes that failed for a reason that passes, since the last that did not. */
+  trouble: z.object({ failure: z.enum(transientFailures), times: z.int(), retryAtMs: z.number() }).nullable(),
+  /** Of an access token that was rejected before its time, until a later one is not. */
+  suspectSerial: z.int().nullable(),
+});
+/** A subscription that is paired. */
+export type Credential = z.infer<typeof credentialSchema>;
+
+interface Sealed {
+  readonly sealed: Uint8Array;
+}
+const sealedMap = (family: string): SliceMap<Sealed> =>
+  sliceMap({
+    ...{ family, format: 1, entriesMax: subscriptionsMax },
+    schema: z.object({ sealed: z.instanceof(Uint8Array) }),
+  });
+const attemptMap = sealedMap('attempt');
+const credentialMap = sealedMap('credential');
+
+const macSlice = slice<{ readonly mac: Uint8Array | null }>({
+  name: 'mac',
+  format: 1,
+  schema: z.object({ mac: z.instanceof(Uint8Array).nullable() }),
+  initial: { mac: null },
+});
+
+export const recordSlices = [attemptMap, credentialMap, macSlice];
+
+export interface Opened {
+  readonly attempts: ReadonlyMap<string, Attempt>;
+  readonly credentials: ReadonlyMap<string, Credential>;
+}
+
+const sealedRecords = (view: View): Records => ({
+  attempt: view.entries(attemptMap),
+  credential: view.entries(credentialMap),
+});
+
+/** What does not open stands for all: nothing is guessed about a set that somebody has altered. */
+export function openedRecords(view: View): Opened | 'unavailable' | 'unreadable' {
+  const { seal } = view.use(PairingTools);
+  if (seal === undefined) return 'unavailable';
+  const records = sealedRecords(view);
+  const { mac } = view.get(macSlice);
+  const isEmpty = records.attempt.size + records.credential.size === 0;
+  if (mac === null ? !isEmpty : !seal.isMacOf(records, mac)) return 'unreadable';
+  try {
+    return {
+      attempts: opened(seal, 'attempt', records, attemptSchema),
+      credentials: opened(seal, 'credential', records, credentialSchema),
+    };
+  } catch {
+    return 'unreadable';
+  }
+}
+
+function opened<T>(
+  seal: PairingSeal,
+  kind: RecordKind,
+  records: Records,
+  schema: z.ZodType<T>,
+): ReadonlyMap<string, T> {
+  return new Map(
+    [...records[kind]].map(([id, { sealed }]) => [id, schema.parse(JSON.parse(seal.open(kind, id, sealed)))]),
+  );
+}
+
+export const unavailable = refuse(
+  503,
+  'Pairing is not set up on this server: it needs its key, its addresses and PUBLIC_URL.',
+  'pairing-unavailable',
+);
+export const unreadable = refuse(
+  503,
+  'The pairings cannot be read: they were sealed under another key, or altered.',
+  'pairing-store-unreadable',
+);
+
+export function readableRecords(view: View): Opened | Refused {
+  const records = openedRecords(view);
+  if (records === 'unavailable') return unavailable;
+  return records === 'unreadable' ? unreadable : records;
+}
+
+// --- writing: only what was just read ------------------------------------------------------------------------
+
+export function putAttempt(turn: Turn, subscriptionId: string, attempt: Attempt): void {
+  put(turn, 'attempt', attemptMap, subscriptionId, attempt);
+}
+
+export function putCredential(turn: Turn, subscriptionId: string, credential: Credential): void {
+  put(turn, 'credential', credentialMap, subscriptionId, credential);
+}
+
+function put(turn: Turn, kind: RecordKind, map: SliceMap<Sealed>, id: string, record: object): void {
+  const { seal } = turn.use(PairingTools);
+  if (seal === undefined) throw new TypeError('nothing is written that could not be read');
+  turn.setEntry(map, id, { sealed: seal.seal(kind, id, JSON.stringify(record), turn.random) });
+  sealSet(turn, seal);
+}
+
+export const removeAttempt = (turn: Turn, subscriptionId: string): void =>
+  remove(turn, attemptMap, subscriptionId);
+export const removeCredential = (turn: Turn, subscriptionId: string): void =>
+  remove(turn, credentialMap, subscriptionId);
+
+function remove(turn: Turn, map: SliceMap<Sealed>, id: string): void {
+  if (turn.entry(map, id) === undefined) return;
+  turn.removeEntry(map, id);
+  const { seal } = turn.use(PairingTools);
+  if (seal !== undefined) sealSet(turn, seal);
+}
+
+/** Whether it can be read or not. Returns the ids of what was paired. */
+export function clearRecords(turn: Turn): readonly string[] {
+  const { attempt, credential } = sealedRecords(turn);
+  const paired = [...credential.keys()];
+  for (const id of [...attempt.keys()]) turn.removeEntry(attemptMap, id);
+  for (const id of paired) turn.removeEntry(credentialMap, id);
+  turn.set(macSlice, { mac: null });
+  return paired;
+}
+
+function sealSet(turn: Turn, seal: PairingSeal): void {
+  const records = sealedRecords(turn);
+  const isEmpty = records.attempt.size + records.credential.size === 0;
+  turn.set(macSlice, { mac: isEmpty ? null : seal.macOf(records) });
+}
+
+/** What of it is over, with the next time that something is. */
+export function pruneAttempts(turn: Turn, { attempts }: Opened): ReadonlyMap<string, Attempt> {
+  const living = new Map([...attempts].filter(([, { endsAtMs }]) => endsAtMs > turn.nowMs));
+  for (const id of attempts.keys()) if (!living.has(id)) removeAttempt(turn, id);
+  return living;
+}
+
+/** For the first of those that are not over. */
+export function armSweep(turn: Turn, attempts: Iterable<Attempt>): void {
+  const endsAtMs = Math.min(...[...attempts].map((each) => each.endsAtMs));
+  if (Number.isFinite(endsAtMs)) turn.arm(Pairing.timers.sweep, endsAtMs, null);
+}

@@ -1,0 +1,183 @@
+/**
+ * Access tokens for those who ask the provider.
+ *
+ *     fresh        longer than a minute to live: given at once
+ *     old          a job of the subscription refreshes it, outside turns; whoever asks meanwhile waits for its end
+ *     trouble      the last refresh failed for a reason that passes: nobody asks again before its time, and the old token is
+ *                  not used any more
+ *     repair       only pairing again helps
+ *
+ * A job never runs beside itself, and one that was asked for again meanwhile finds another token in place of the one it was to
+ * refresh: however many ask at once, there is one refresh. A crash during one has the job run again: where the provider had rotated the refresh token and nobody heard the new
+ * one, it refuses, and the pairing needs repair. Where the credential is replaced or removed meanwhile
+ * the job is stopped, and what comes back counts for nothing.
+ */
+import { command, job, type Turn, workflow } from '../../runtime/command.ts';
+import { keyed } from '../../runtime/contract.ts';
+import { Pairing } from './contract.ts';
+import { meter } from './metering.ts';
+import { type Credential, openedRecords, putCredential } from './records.ts';
+import { type GrantFailure, type GrantResult, PairingTools } from './tools.ts';
+import { RefreshWaits } from './waiting.ts';
+
+/** With less to live a token is refreshed first: what it is used for takes time, and clocks differ. */
+const safetyMs = 60_000;
+/** Longer than one takes with what surrounds it. */
+const refreshMs = 60_000;
+const backoffMs = 5_000;
+const backoffMaxMs = 15 * 60_000;
+/** What a provider may ask for. */
+const retryAfterMaxMs = 3_600_000;
+
+const refreshOf = (subscriptionId: string) => keyed(Pairing.jobs.refresh, subscriptionId);
+
+type Use =
+  | { readonly outcome: 'token'; readonly accessToken: string; readonly serial: number }
+  | { readonly outcome: 'unavailable' | 'later' };
+type Found = Use | { readonly refreshing: number };
+
+export const use = workflow({
+  ...Pairing.commands.use,
+  creates: true,
+  run: async (steps, { subscriptionId }): Promise<Use> => {
+    const waits = steps.use(RefreshWaits);
+    const waiting = waits.enter(subscriptionId);
+    try {
+      const found = await steps.turn({ turn: (turn) => tokenFor(turn, subscriptionId) });
+      if ('outcome' in found) return found;
+      await waiting.over;
+      return await steps.turn({ turn: (turn) => tokenAfter(turn, subscriptionId, found.refreshing) });
+    } finally {
+      waiting.leave();
+    }
+  },
+});
+
+function tokenFor(turn: Turn, subscriptionId: string): Found {
+  const credential = usable(turn, subscriptionId);
+  if (credential === undefined) return { outcome: 'unavailable' };
+  const { expiresAtMs, serial, refreshToken } = credential;
+  if (expiresAtMs - turn.nowMs > safetyMs) return tokenOf(credential);
+  if (isPaused(turn, credential)) return { outcome: 'later' };
+  if (refreshToken === null) {
+    putCredential(turn, subscriptionId, { ...credential, repairReason: 'missing-refresh-token' });
+    return { outcome: 'unavailable' };
+  }
+  turn.start(refreshOf(subscriptionId), { subscriptionId, serial });
+  return { refreshing: serial };
+}
+
+/** One that was refreshed just now is used, however short its life. */
+function tokenAfter(turn: Turn, subscriptionId: string, serial: number): Use {
+  const credential = usable(turn, subscriptionId);
+  if (credential === undefined) return { outcome: 'unavailable' };
+  const isNew = credential.serial !== serial && credential.expiresAtMs > turn.nowMs;
+  return isNew ? tokenOf(credential) : { outcome: 'later' };
+}
+
+const tokenOf = ({ accessToken, serial }: Credential): Use => ({ outcome: 'token', accessToken, serial });
+
+function usable(turn: Turn, subscriptionId: string): Credential | undefined {
+  const credential = credentialIn(turn, subscriptionId);
+  const isUsable = credential?.repairReason === null && turn.use(PairingTools).provider !== undefined;
+  return isUsable ? credential : undefined;
+}
+
+function credentialIn(turn: Turn, subscriptionId: string): Credential | undefined {
+  const records = openedRecords(turn);
+  return typeof records === 'string' ? undefined : records.credentials.get(subscriptionId);
+}
+
+// --- the job -------------------------------------------------------------------------------------------------
+
+export const refresh = job({
+  ...Pairing.jobs.refresh,
+  timeoutMs: refreshMs,
+  run: async (run, { subscriptionId, serial }) => {
+    try {
+      const { provider } = run.use(PairingTools);
+      const refreshToken = await run.turn({ turn: (turn) => tokenToRefreshBy(turn, subscriptionId, serial) });
+      if (!refreshToken || provider === undefined) return await run.finish();
+      const result = await provider.refresh(refreshToken, run.signal);
+      // What a run that is not to go on has heard, nobody believes.
+      run.signal.throwIfAborted();
+      return await run.finish({ turn: (turn) => conclude(turn, subscriptionId, result) });
+    } finally {
+      run.use(RefreshWaits).end(subscriptionId);
+    }
+  },
+});
+
+/** None, if there is nothing to refresh any more. */
+function tokenToRefreshBy(turn: Turn, subscriptionId: string, serial: number): string | null {
+  const credential = usable(turn, subscriptionId);
+  if (credential?.serial !== serial || isPaused(turn, credential)) return null;
+  return credential.refreshToken;
+}
+
+const isPaused = (turn: Turn, { trouble }: Credential): boolean =>
+  trouble !== null && trouble.retryAtMs > turn.nowMs;
+
+export const stopRefresh = (turn: Turn, subscriptionId: string): void => turn.stop(refreshOf(subscriptionId));
+
+function conclude(turn: Turn, subscriptionId: string, result: GrantResult): void {
+  const credential = credentialIn(turn, subscriptionId);
+  if (credential !== undefined) putCredential(turn, subscriptionId, after(turn, credential, result));
+}
+
+function after(turn: Turn, credential: Credential, result: GrantResult): Credential {
+  if ('granted' in result) {
+    const { accessToken, refreshToken, lifetimeMs, accountLabel, accountId } = result.granted;
+    return {
+      ...credential,
+      serial: credential.serial + 1,
+      accessToken,
+      refreshToken: refreshToken ?? credential.refreshToken,
+      expiresAtMs: turn.nowMs + lifetimeMs,
+      accountLabel: accountLabel ?? credential.accountLabel,
+      accountId: accountId ?? credential.accountId,
+      trouble: null,
+    };
+  }
+  const { failure, retryAfterMs = 0 } = result;
+  if (!isPassing(failure)) return { ...credential, repairReason: failure, trouble: null };
+  const times = (credential.trouble?.times ?? 0) + 1;
+  const waitMs = Math.max(pauseMs(turn, times), Math.min(retryAfterMs, retryAfterMaxMs));
+  return { ...credential, trouble: { failure, times, retryAtMs: turn.nowMs + waitMs } };
+}
+
+type Passing = Extract<GrantFailure, 'network' | 'rate-limited' | 'provider-unavailable'>;
+const isPassing = (failure: GrantFailure): failure is Passing =>
+  failure === 'network' || failure === 'rate-limited' || failure === 'provider-unavailable';
+
+/** Twice as long each time, and a fifth more or less, so that servers do not come back all at once. */
+function pauseMs(turn: Turn, times: number): number {
+  const wholeMs = Math.min(backoffMs * 2 ** Math.min(times - 1, 20), backoffMaxMs);
+  return Math.round(wholeMs * (0.8 + (turn.random.bytes(1).readUInt8() / 255) * 0.4));
+}
+
+// --- afterwards ----------------------------------------------------------------------------------------------
+
+/** A token that was rejected is refreshed before the next use; where that does not help, the pairing needs repair. */
+export const reportUse = command({
+  ...Pairing.commands.reportUse,
+  creates: true,
+  repeat: 'recorded',
+  turn: (turn, { subscriptionId, serial, isRejected, ...used }) => {
+    const credential = credentialIn(turn, subscriptionId);
+    if (credential === undefined) return {};
+    if (!isRejected) meter(turn, subscriptionId, used);
+    const { suspectSerial } = credential;
+    // Another token has taken its place since, or several were rejected at once.
+    if (credential.serial !== serial || suspectSerial === serial) return {};
+    if (isRejected) putCredential(turn, subscriptionId, rejected(credential));
+    else if (suspectSerial !== null)
+      putCredential(turn, subscriptionId, { ...credential, suspectSerial: null });
+    return {};
+  },
+});
+
+const rejected = (credential: Credential): Credential =>
+  credential.suspectSerial === null
+    ? { ...credential, expiresAtMs: 0, suspectSerial: credential.serial }
+    : { ...credential, repairReason: 'credential-rejected' };

@@ -1,0 +1,61 @@
+/** What administrators see of pairings: nothing that could be used at the provider. */
+import { command, type View } from '../../runtime/command.ts';
+import { AssistantPolicy } from '../assistant/policy.ts';
+import { isRefused } from '../reply.ts';
+import { subscriptionIdOf } from './attempts.ts';
+import { PairingAdministration, type SubscriptionView } from './operator-contract.ts';
+import { type Credential, openedRecords, readableRecords } from './records.ts';
+import { PairingTools } from './tools.ts';
+
+const isoOrNull = (ms: number | null | undefined): string | null =>
+  ms === null || ms === undefined ? null : new Date(ms).toISOString();
+
+/** The profiles of the assistant that name it. */
+export const profilesOf = (view: View, subscriptionId: string) =>
+  [...view.use(AssistantPolicy).profiles.values()].filter((each) => each.subscriptionId === subscriptionId);
+
+export function shown(view: View & { readonly nowMs: number }, subscriptionId: string): SubscriptionView {
+  const records = openedRecords(view);
+  const isReadable = typeof records !== 'string';
+  const attempt = isReadable ? records.attempts.get(subscriptionId) : undefined;
+  return {
+    subscriptionId,
+    available: records !== 'unavailable' && view.use(PairingTools).provider !== undefined,
+    readable: isReadable,
+    storeUnreadable: records === 'unreadable',
+    ...shownCredential(isReadable ? records.credentials.get(subscriptionId) : undefined),
+    pendingAttempt: attempt !== undefined && attempt.endsAtMs > view.nowMs,
+    backendProfiles: profilesOf(view, subscriptionId).map(({ id }) => id),
+  };
+}
+
+const shownCredential = (credential: Credential | undefined) => ({
+  paired: credential !== undefined,
+  accountLabel: credential?.accountLabel ?? null,
+  accountId: credential?.accountId ?? null,
+  expiresAt: isoOrNull(credential?.expiresAtMs),
+  repairReason: credential?.repairReason ?? null,
+  transientFailure: credential?.trouble?.failure ?? null,
+  retryAt: isoOrNull(credential?.trouble?.retryAtMs),
+});
+
+export const status = command({
+  ...PairingAdministration.commands.status,
+  creates: true,
+  turn: (turn, { subscriptionId: given }) => {
+    const subscriptionId = subscriptionIdOf(given);
+    if (isRefused(subscriptionId)) return subscriptionId;
+    return { ok: { subscription: shown(turn, subscriptionId) } };
+  },
+});
+
+export const list = command({
+  ...PairingAdministration.commands.list,
+  creates: true,
+  turn: (turn) => {
+    const records = readableRecords(turn);
+    if (isRefused(records)) return records;
+    const ids = [...records.credentials.keys()].toSorted();
+    return { ok: { subscriptions: ids.map((id) => shown(turn, id)) } };
+  },
+});

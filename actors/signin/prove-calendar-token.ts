@@ -1,0 +1,47 @@
+/**
+ * Whether the secret that a calendar program shows is that of its token (docs/protocol/calendar.md, "Calendar tokens"),
+ * asked of the `signin` actor that counts the failures of this token:
+ *
+ *     begin   is its origin locked; the attempt is debited
+ *     hash    outside any turn; of a token that is not there with a salt of nobody's
+ *     prove   the account compares, and remembers what it found right
+ *     accept  all attempts are given back: those that came to nothing would add up, with one each minute for years
+ */
+import { workflow } from '../../runtime/command.ts';
+import { CalendarTokenHasher } from '../identity/calendar-tokens.ts';
+import { laneOfStranger } from '../identity/password-hasher.ts';
+import { secretHashOf } from '../identity/shown-once.ts';
+import { refuse } from '../reply.ts';
+import { unlessAbsent } from '../unless-absent.ts';
+import { User } from '../user/contract.ts';
+import { Signin } from './contract.ts';
+import { countedAttempt } from './counted-attempt.ts';
+import { forgetAttempts } from './counting.ts';
+
+const wrong = refuse(401, 'This is no calendar token.');
+const nobodysSalt = '00'.repeat(16);
+
+export const proveCalendarToken = workflow({
+  ...Signin.commands.proveCalendarToken,
+  creates: true,
+  run: async (steps, { userUuid, tokenUuid, secret, device }) => {
+    const refused = await steps.turn({
+      recorded: true,
+      turn: (turn) => {
+        const origin = countedAttempt(turn, device);
+        return 'refused' in origin ? origin : null;
+      },
+    });
+    if (refused !== null) return refused;
+    const { ask } = steps.actors.get(User, userUuid);
+    const named = await unlessAbsent(ask.calendarTokenSalt({ tokenUuid }));
+    const lane = laneOfStranger(device.ipAddress);
+    const slowHash = await steps.use(CalendarTokenHasher).hash(secret, named?.salt ?? nobodysSalt, lane);
+    const found = await unlessAbsent(
+      ask.proveCalendarToken({ tokenUuid, secretHash: secretHashOf(secret), slowHash }),
+    );
+    if (found?.proven !== true) return wrong;
+    await steps.turn({ turn: (turn) => forgetAttempts(turn) });
+    return { ok: {} };
+  },
+});

@@ -1,0 +1,129 @@
+/**
+ * Blobs that nobody names: left by a gateway that died while it stored a chunk, by a store that took what it said it had not, by
+ * a database that was restored from a backup. What commits stop naming is not left to this (`actors/files/garbage.ts`).
+ *
+ *     page    the next names in the store after the last that were looked at
+ *     ask     a turn: which of their uploads are files now
+ *     remove  those of no file and of no chunk of their file, if they are old
+ *
+ * It never takes what a commit may still name:
+ *   - A blob is written after its upload was opened, and an upload is a file two hours later or never (`uploadAgeMs`). What was
+ *     written longer ago than that, and a day for clocks that differ, is of a file by now or of nobody.
+ *   - The row of a file is looked up by its upload, whoever owns it, after the page was read; one that has changed hands is found
+ *     as well, as its row is never absent.
+ *
+ * One actor, so it happens once in the whole cluster. It runs a bounded number of pages at a time, writes down how far it came,
+ * and begins again a day after its end. The first upload of every account tells it to.
+ */
+import { z } from 'zod';
+import { type JobRun, job, lookup, type Turn, tell, timer } from '../../runtime/command.ts';
+import { kindOf } from '../../runtime/kind.ts';
+import { slice } from '../../runtime/slice.ts';
+import { removeAll } from '../files/garbage.ts';
+import { blobName, chunksIn, uploadOf } from '../files/layout.ts';
+import { FileStore, FileStoreError, type StoredBlob } from '../files/store.ts';
+import { file, originOf } from '../files/tables.ts';
+import { uploadAgeMs } from '../files/uploads.ts';
+import { Sweeper } from './contract.ts';
+
+const dayMs = 86_400_000;
+const leastAgeMs = uploadAgeMs + dayMs;
+const betweenRoundsMs = dayMs;
+const betweenRunsMs = 5_000;
+const retryPauseMs = 600_000;
+/** One lookup each. The layouts of their files are in memory meanwhile: two large ones and no more, as names are in order. */
+const pageBlobs = 200;
+const pagesAtOnce = 20;
+const runMostMs = 600_000;
+
+const roundSlice = slice<{ readonly after: string | null; readonly isArmed: boolean }>({
+  name: 'round',
+  format: 1,
+  schema: z.object({ after: z.string().nullable(), isArmed: z.boolean() }),
+  initial: { after: null, isArmed: false },
+});
+
+/** The names of all blobs that some file has, of the uploads that these are of. */
+async function namedAmong(run: JobRun, names: readonly string[]): Promise<ReadonlySet<string>> {
+  const uploads = [...new Set(names.map(uploadOf).filter((upload) => upload !== undefined))];
+  const rows = await run.turn({
+    reads: () => ({
+      files: lookup(
+        file,
+        uploads.map((upload_uuid) => ({ upload_uuid })),
+        // One on its way has two.
+        2 * uploads.length,
+      ),
+    }),
+    turn: (_turn, { files }) => files.rows,
+  });
+  return new Set(rows.flatMap((row) => chunksIn(row.layout).map((chunk) => blobName(originOf(row), chunk))));
+}
+
+async function sweepPage(run: JobRun, blobs: readonly StoredBlob[]): Promise<void> {
+  const old = blobs.filter(({ writtenMs }) => run.nowMs - writtenMs >= leastAgeMs).map(({ name }) => name);
+  const ours = old.filter((name) => uploadOf(name) !== undefined);
+  if (ours.length === 0) return;
+  const named = await namedAmong(run, ours);
+  await removeAll(
+    run.use(FileStore),
+    ours.filter((name) => !named.has(name)),
+  );
+}
+
+/** Undefined: there is no more. */
+async function nextPage(run: JobRun): Promise<string | undefined> {
+  const after = await run.turn({ turn: (turn) => turn.get(roundSlice).after });
+  const blobs = await run
+    .use(FileStore)
+    .list({ prefix: '', limit: pageBlobs, ...(after !== null && { after }) });
+  await sweepPage(run, blobs);
+  const last = blobs.length < pageBlobs ? undefined : blobs.at(-1)?.name;
+  await run.turn({ turn: (turn) => turn.set(roundSlice, { after: last ?? null, isArmed: true }) });
+  return last;
+}
+
+const again = (run: JobRun, pauseMs: number) =>
+  run.finish({ turn: (turn: Turn) => turn.arm(Sweeper.timers.sweep, turn.nowMs + pauseMs, null) });
+
+const sweepJob = job({
+  ...Sweeper.jobs.sweep,
+  timeoutMs: runMostMs,
+  run: async (run) => {
+    try {
+      for (let page = 0; page < pagesAtOnce; page += 1) {
+        if ((await nextPage(run)) === undefined) return again(run, betweenRoundsMs);
+      }
+    } catch (error) {
+      if (error instanceof FileStoreError) return again(run, retryPauseMs);
+      throw error;
+    }
+    return again(run, betweenRunsMs);
+  },
+});
+
+export const sweeper = kindOf(Sweeper, {
+  uses: [FileStore],
+  slices: [roundSlice],
+  tables: [],
+  commands: {},
+  tells: {
+    watch: tell({
+      ...Sweeper.tells.watch,
+      creates: true,
+      turn: (turn) => {
+        if (turn.get(roundSlice).isArmed) return;
+        turn.set(roundSlice, { after: null, isArmed: true });
+        turn.arm(Sweeper.timers.sweep, turn.nowMs + betweenRoundsMs, null);
+      },
+    }),
+  },
+  timers: {
+    sweep: timer({
+      ...Sweeper.timers.sweep,
+      missed: 'fire-once',
+      turn: (turn) => turn.start(Sweeper.jobs.sweep, null),
+    }),
+  },
+  jobs: { sweep: sweepJob },
+});

@@ -1,0 +1,73 @@
+/**
+ * What calendar programs read (docs/protocol/calendar.md, "The DAV surface"). Whether the token is still there, the account
+ * banned or a gate closed is looked at with every request. A program that polls asks for the mark alone, which
+ * reads no row.
+ */
+import { keys, sharedRead, type View } from '../../../runtime/command.ts';
+import { ProvenTokens } from '../../identity/calendar-tokens.ts';
+import { answerOf } from '../../reply.ts';
+import { isBanned } from '../ban.ts';
+import { User } from '../contract.ts';
+import { profileSlice } from '../profile.ts';
+import { closedGate } from './gates.ts';
+import { isUid } from './given.ts';
+import { byUid, markOf, todosPlan } from './publication.ts';
+import type { FeedAnswer, ListedObject, ShownSecret } from './shapes.ts';
+import { openTodo } from './todo.ts';
+import { type TodoRow, todoTable } from './todo-table.ts';
+import { componentOf } from './todo-text.ts';
+import { calendarTokenMap } from './tokens.ts';
+
+type Reading = View & { readonly nowMs: number };
+
+function ofProgram<Ok>(view: Reading, token: ShownSecret, read: () => Ok): FeedAnswer<Ok> {
+  return isProven(view, token) ? answerOf(closedGate(view) ?? read()) : { unproven: true };
+}
+
+function isProven(view: Reading, { tokenUuid, secretHash }: ShownSecret): boolean {
+  const isThere = view.get(profileSlice).state === 'active' && !isBanned(view);
+  if (!isThere || view.entry(calendarTokenMap, tokenUuid) === undefined) return false;
+  return view.use(ProvenTokens).isProven(tokenUuid, secretHash, view.nowMs);
+}
+
+const readCalendar = sharedRead({
+  ...User.commands.readCalendar,
+  answer: (view, { token }) => ofProgram(view, token, () => ({ mark: markOf(view) })),
+});
+
+const listed: readonly (keyof TodoRow)[] = ['uid', 'etag', 'object_bytes', 'created_at', 'updated_at'];
+
+const listCalendarObjects = sharedRead({
+  ...User.commands.listCalendarObjects,
+  reads: (view) => ({ todos: todosPlan(view, { columns: listed }) }),
+  answer: (view, { token }, { todos }) =>
+    ofProgram(view, token, () => ({
+      mark: markOf(view),
+      objects: todos.rows.map(objectIn).toSorted(byUid),
+    })),
+});
+
+const getCalendarObjects = sharedRead({
+  ...User.commands.getCalendarObjects,
+  reads: ({ self }, { uids }) => ({
+    todos: keys(
+      todoTable,
+      uids.filter(isUid).map((uid) => ({ user_uuid: self.id, uid })),
+    ),
+  }),
+  answer: (view, { token, uids }, { todos }) =>
+    ofProgram(view, token, () => {
+      const rows = uids.filter(isUid).map((uid) => todos.get({ user_uuid: view.self.id, uid }));
+      const objects = rows
+        .filter((row) => row !== undefined)
+        .map((row) => ({ ...objectIn(row), component: componentOf(openTodo(view, row)) }));
+      return { mark: markOf(view), objects };
+    }),
+});
+
+function objectIn({ uid, etag, ...row }: TodoRow): ListedObject {
+  const { object_bytes: bytes, created_at: createdAt, updated_at: updatedAt } = row;
+  return { uid, etag, bytes, createdAt, updatedAt };
+}
+
+export const calendarFeedCommands = { readCalendar, listCalendarObjects, getCalendarObjects };

@@ -1,0 +1,19 @@
+/** The two gates before calendars: the operator's and the user's. Behind them is all that publishes or is read by a program. */
+import type { View } from '../../../runtime/command.ts';
+import { type Refused, refuse } from '../../reply.ts';
+import { AccountSettings } from '../../settings.ts';
+import { settingValue } from '../settings/stored.ts';
+
+const disabled = refuse(403, 'This server has no calendar feed.', 'caldav-disabled');
+const notAllowed = refuse(403, 'Turn on the calendar feed for your account first.', 'caldav-not-allowed');
+
+export const isOpenToAll = (view: View): boolean => view.use(AccountSettings).calendar;
+
+export const isWanted = (view: View): boolean =>
+  settingValue(view, 'CALDAV_ENABLED')?.toLowerCase() === 'true';
+
+/** Why a request is refused, unless both are open. */
+export function closedGate(view: View): Refused | undefined {
+  if (!isOpenToAll(view)) return disabled;
+  return isWanted(view) ? undefined : notAllowed;
+}

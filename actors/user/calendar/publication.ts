@@ -1,0 +1,95 @@
+/**
+ * What an account has published: the head of its to-dos, which changes with each of them. So whoever knows the mark of the
+ * head knows whether there is anything to read.
+ */
+import { z } from 'zod';
+import { range, type Turn, type View } from '../../../runtime/command.ts';
+import { slice } from '../../../runtime/slice.ts';
+import { calendarOf } from '../../icalendar.ts';
+import { giveBack } from './slots.ts';
+import { type ShownTodo, sealTodo, type Todo } from './todo.ts';
+import { type TodoRow, todoTable } from './todo-table.ts';
+import { componentOf, etagOf } from './todo-text.ts';
+
+export const todosMax = 10_000;
+export const todoRoomBytes = 16 * 1024 * 1024;
+
+export const publicationSlice = slice({
+  name: 'calendar-publication',
+  format: 1,
+  schema: z.object({
+    /** The highest that any to-do has ever had. */
+    position: z.int(),
+    changedAtMs: z.number(),
+    todos: z.int(),
+    bytes: z.int(),
+    /** While there is any to-do. */
+    slot: z.string().nullable(),
+  }),
+  initial: { position: 0, changedAtMs: 0, todos: 0, bytes: 0, slot: null },
+});
+
+/** Another one after every change. With the time, as a database that was restored counts its positions again. */
+export function markOf(view: View): string {
+  const { position, changedAtMs } = view.get(publicationSlice);
+  return `${position.toString(36)}-${changedAtMs.toString(36)}`;
+}
+
+interface Part {
+  readonly after?: number;
+  readonly limit?: number;
+  readonly columns?: readonly (keyof TodoRow)[];
+}
+
+/** All, unless only a part of them is asked for. */
+export const todosPlan = (view: View, part: Part = {}) =>
+  range(todoTable, {
+    ...{ after: 0, limit: todosMax, ...part },
+    through: view.get(publicationSlice).position,
+  });
+
+export const byUid = (a: { readonly uid: string }, b: { readonly uid: string }): number =>
+  a.uid < b.uid ? -1 : 1;
+
+/** In place of `before`. `row` and what the publication comes to; nothing is written. */
+export function drafted(turn: Turn, uid: string, todo: Todo, before: TodoRow | undefined) {
+  const { position, todos, bytes } = turn.get(publicationSlice);
+  const updatedAt = Math.max(turn.nowMs, (before?.updated_at ?? 0) + 1);
+  const shown: ShownTodo = { uid, ...todo, createdAt: before?.created_at ?? turn.nowMs, updatedAt };
+  const object = calendarOf(componentOf(shown));
+  const contents = sealTodo(turn, uid, todo);
+  const size = contents.length + Buffer.byteLength(uid);
+  const row: TodoRow = {
+    ...{ user_uuid: turn.self.id, uid, position: position + 1, contents, size },
+    ...{ etag: etagOf(object), object_bytes: Buffer.byteLength(object) },
+    ...{ created_at: shown.createdAt, updated_at: updatedAt },
+  };
+  const after = {
+    todos: todos + (before === undefined ? 1 : 0),
+    bytes: bytes + size - (before?.size ?? 0),
+  };
+  return { shown, row, after };
+}
+
+/** Which limit of an account it would be beyond, if any. */
+export function overflowOf(after: { readonly todos: number; readonly bytes: number }) {
+  if (after.todos > todosMax) return 'todos';
+  return after.bytes > todoRoomBytes ? 'bytes' : undefined;
+}
+
+export function put(turn: Turn, { row, after }: ReturnType<typeof drafted>): void {
+  const { slot } = turn.get(publicationSlice);
+  turn.put(todoTable, row);
+  turn.set(publicationSlice, { ...after, slot, position: row.position, changedAtMs: turn.nowMs });
+}
+
+export function remove(turn: Turn, row: Pick<TodoRow, 'uid' | 'size'>): void {
+  const { position, todos, bytes, slot } = turn.get(publicationSlice);
+  turn.remove(todoTable, { user_uuid: turn.self.id, uid: row.uid });
+  const isLast = todos === 1;
+  if (isLast && slot !== null) giveBack(turn, 'publisher', [slot]);
+  turn.set(publicationSlice, {
+    ...{ position: position + 1, changedAtMs: turn.nowMs },
+    ...{ todos: todos - 1, bytes: bytes - row.size, slot: isLast ? null : slot },
+  });
+}

@@ -1,0 +1,102 @@
+/**
+ * The slots of an account among those of all (`actors/calendar`).
+ *
+ *     wanted     committed here first, so that none is taken which nobody remembers
+ *     taken      by the `calendar` actor
+ *     kept       with the commit that has what the slot is for
+ *     given back by a tell, with the commit that has it no more; or by a timer, when it was wanted long ago and never kept
+ */
+import { z } from 'zod';
+import { type Turn, timer } from '../../../runtime/command.ts';
+import { sliceMap } from '../../../runtime/slice.ts';
+import { Calendar, calendarId, type SlotPurpose, slotPurposes } from '../../calendar/contract.ts';
+import type { Refused } from '../../reply.ts';
+import { User } from '../contract.ts';
+import type { SignedInWorkflow } from '../signed-in.ts';
+
+const { giveSlotsBack } = User.timers;
+
+/** Longer than any call may take. */
+const wantedForMs = 120_000;
+
+/** By the slot. */
+export const wantedSlotMap = sliceMap<{ readonly purpose: SlotPurpose; readonly atMs: number }>({
+  family: 'wanted-calendar-slot',
+  format: 1,
+  entriesMax: 16,
+  schema: z.object({ purpose: z.enum(slotPurposes), atMs: z.number() }),
+});
+
+export const busy: Refused = {
+  refused: {
+    status: 503,
+    message: 'Too much is being done at once. Please try again.',
+    retryAfterMs: 10_000,
+  },
+};
+
+/** Wants a slot, unless `unless` says why not, and takes it. `full` is the refusal when all are taken. */
+export async function takeSlot(
+  workflow: Pick<SignedInWorkflow<unknown>, 'turn' | 'actors'>,
+  purpose: SlotPurpose,
+  full: Refused,
+  unless: (turn: Turn) => Refused | undefined,
+): Promise<string> {
+  const { slot } = await workflow.turn({
+    turn: (turn) => {
+      const refused = unless(turn);
+      return refused ?? want(turn, purpose);
+    },
+  });
+  const { taken } = await workflow.actors.get(Calendar, calendarId).ask.takeSlot({ slot, purpose });
+  if (taken) return slot;
+  await workflow.turn({
+    turn: (turn) => {
+      forgetWanted(turn, slot);
+      return full;
+    },
+  });
+  return slot;
+}
+
+function want(turn: Turn, purpose: SlotPurpose): { readonly slot: string } | Refused {
+  giveUnkeptBack(turn);
+  if (turn.entries(wantedSlotMap).size >= wantedSlotMap.entriesMax) return busy;
+  const slot = turn.random.uuid();
+  turn.setEntry(wantedSlotMap, slot, { purpose, atMs: turn.nowMs });
+  turn.arm(giveSlotsBack, turn.nowMs + wantedForMs, null);
+  return { slot };
+}
+
+/** In the turn that has what the slot is for. A refusal, should the slot have been given back meanwhile. */
+export function keepSlot(turn: Turn, slot: string): Refused | undefined {
+  return forgetWanted(turn, slot) ? undefined : busy;
+}
+
+export function giveBack(turn: Turn, purpose: SlotPurpose, slots: readonly string[]): void {
+  if (slots.length > 0) turn.tell(Calendar, calendarId).giveSlotsBack({ slots, purpose });
+}
+
+/** In a turn that found it has no use for the slot. */
+export function giveUnusedBack(turn: Turn, purpose: SlotPurpose, slot: string): void {
+  if (forgetWanted(turn, slot)) giveBack(turn, purpose, [slot]);
+}
+
+/** Those of calls that came to nothing long ago. */
+export function giveUnkeptBack(turn: Turn): void {
+  for (const [slot, { purpose, atMs }] of turn.entries(wantedSlotMap)) {
+    if (turn.nowMs - atMs >= wantedForMs) giveUnusedBack(turn, purpose, slot);
+  }
+}
+
+export const wantsSlots = (turn: Turn): boolean => turn.entries(wantedSlotMap).size > 0;
+
+function forgetWanted(turn: Turn, slot: string): boolean {
+  if (turn.entry(wantedSlotMap, slot) === undefined) return false;
+  turn.removeEntry(wantedSlotMap, slot);
+  if (!wantsSlots(turn)) turn.disarm(giveSlotsBack);
+  return true;
+}
+
+/** Each want moves it, and looks itself for what was wanted before. */
+export const giveSlotsBackTimer = timer({ ...giveSlotsBack, missed: 'fire-once', turn: giveUnkeptBack });

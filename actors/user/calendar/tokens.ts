@@ -1,0 +1,182 @@
+/**
+ * Calendar tokens (docs/protocol/calendar.md, "Calendar tokens"): each lets a program read the to-dos of its account, and
+ * nothing else.
+ *
+ * Invariants:
+ * - Whether a token is there is the account's state alone, so one that was revoked opens nothing from that commit on.
+ * - What is stored of a secret is a salt and its scrypt hash, and the hash leaves the actor for nobody.
+ */
+import { z } from 'zod';
+import { sharedRead, type Turn, workflow } from '../../../runtime/command.ts';
+import { sliceMap } from '../../../runtime/slice.ts';
+import { CalendarTokenHasher, CalendarTokens, ProvenTokens } from '../../identity/calendar-tokens.ts';
+import { laneOfUser } from '../../identity/password-hasher.ts';
+import { equalInConstantTime } from '../../identity/session-tokens.ts';
+import { isRefused, refuse } from '../../reply.ts';
+import { audit } from '../audit/trail.ts';
+import { isBanned } from '../ban.ts';
+import { User } from '../contract.ts';
+import { profileSlice } from '../profile.ts';
+import { signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
+import { closedGate, isOpenToAll, isWanted } from './gates.ts';
+import { givenLabel } from './given.ts';
+import type { ShownToken } from './shapes.ts';
+import { giveBack, giveUnusedBack, keepSlot, takeSlot } from './slots.ts';
+
+const tokensMax = 100;
+const secretBytes = 32;
+const saltBytes = 16;
+
+const storedSchema = z.object({
+  /** Its slot, too. */
+  uuid: z.string(),
+  label: z.string(),
+  salt: z.string(),
+  slowHash: z.string(),
+  createdAtMs: z.number(),
+  lastUsedAtMs: z.number().nullable(),
+});
+type StoredToken = z.infer<typeof storedSchema>;
+
+/** By uuid. */
+export const calendarTokenMap = sliceMap<StoredToken>({
+  family: 'calendar-token',
+  format: 1,
+  entriesMax: tokensMax,
+  schema: storedSchema,
+});
+
+const unknown = refuse(404, 'There is no such calendar token.', 'caldav-token-not-found');
+const tooMany = refuse(
+  409,
+  `There are ${tokensMax} calendar tokens already. Revoke one first.`,
+  'caldav-token-limit',
+);
+const tooManyOfAll = refuse(409, 'This server has no room for another calendar token.', 'caldav-token-limit');
+
+const getCalendarGates = signedInRead({
+  ...User.commands.getCalendarGates,
+  answer: (view) => {
+    const caldavEnabled = isOpenToAll(view);
+    const allowed = isWanted(view);
+    return { caldavEnabled, allowed, available: caldavEnabled && allowed };
+  },
+});
+
+const listCalendarTokens = signedInRead({
+  ...User.commands.listCalendarTokens,
+  answer: (view) => {
+    const tokens = [...view.entries(calendarTokenMap).values()]
+      .toSorted((a, b) => b.createdAtMs - a.createdAtMs || (a.uuid < b.uuid ? -1 : 1))
+      .map((token) => shown(view.self.id, token));
+    return { tokens };
+  },
+});
+
+const makeCalendarToken = signedInWorkflow({
+  ...User.commands.makeCalendarToken,
+  run: async (steps, asked) => {
+    const label = givenLabel(asked.label);
+    const refusedNow = (turn: Turn) =>
+      closedGate(turn) ??
+      (isRefused(label) ? label : undefined) ??
+      (turn.entries(calendarTokenMap).size >= tokensMax ? tooMany : undefined);
+    const { secret, salt } = await steps.turn({
+      // A repeat of the call is answered here with what its last turn recorded.
+      recorded: true,
+      turn: (turn) =>
+        refusedNow(turn) ?? {
+          secret: turn.random.bytes(secretBytes).toString('base64url'),
+          salt: turn.random.bytes(saltBytes).toString('hex'),
+        },
+    });
+    const uuid = await takeSlot(steps, 'token', tooManyOfAll, refusedNow);
+    const slowHash = await steps.use(CalendarTokenHasher).hash(secret, salt, laneOfUser(steps.self.id));
+    return steps.lastTurn({
+      recorded: true,
+      turn: (turn, _reads, { session }) => {
+        const refused = refusedNow(turn);
+        if (refused !== undefined) giveUnusedBack(turn, 'token', uuid);
+        const lost = refused ?? keepSlot(turn, uuid);
+        if (lost !== undefined) return lost;
+        if (isRefused(label)) return label;
+        const made = { uuid, label, salt, slowHash, createdAtMs: turn.nowMs, lastUsedAtMs: null };
+        turn.setEntry(calendarTokenMap, uuid, made);
+        audit(turn, 'calendar-token-made', session, uuid);
+        const token = turn.use(CalendarTokens).mint({ userUuid: turn.self.id, tokenUuid: uuid, secret });
+        return { token: { ...shown(turn.self.id, made), token } };
+      },
+    });
+  },
+});
+
+const revokeCalendarToken = signedInTurn({
+  ...User.commands.revokeCalendarToken,
+  repeat: 'recorded',
+  turn: (turn, { uuid: given }, _reads, { session }) => {
+    const uuid = given.toLowerCase();
+    if (turn.entry(calendarTokenMap, uuid) === undefined) return unknown;
+    revoke(turn, [uuid]);
+    audit(turn, 'calendar-token-revoked', session, uuid);
+    return { revoked: true as const };
+  },
+});
+
+const revokeCalendarTokens = signedInTurn({
+  ...User.commands.revokeCalendarTokens,
+  repeat: 'recorded',
+  turn: (turn, _asked, _reads, { session }) => {
+    const count = revokeAllCalendarTokens(turn);
+    if (count > 0) audit(turn, 'calendar-tokens-revoked', session);
+    return { revoked: true as const, count };
+  },
+});
+
+/** Returns how many there were. */
+export function revokeAllCalendarTokens(turn: Turn): number {
+  const uuids = [...turn.entries(calendarTokenMap).keys()];
+  revoke(turn, uuids);
+  return uuids.length;
+}
+
+function revoke(turn: Turn, uuids: readonly string[]): void {
+  for (const uuid of uuids) turn.removeEntry(calendarTokenMap, uuid);
+  giveBack(turn, 'token', uuids);
+}
+
+const calendarTokenSalt = sharedRead({
+  ...User.commands.calendarTokenSalt,
+  answer: (view, { tokenUuid }) => ({ salt: view.entry(calendarTokenMap, tokenUuid)?.salt ?? null }),
+});
+
+const proveCalendarToken = workflow({
+  ...User.commands.proveCalendarToken,
+  run: async (steps, { tokenUuid, secretHash, slowHash }) => {
+    const proven = await steps.turn({
+      turn: (turn) => {
+        const token = turn.entry(calendarTokenMap, tokenUuid);
+        const isThere = turn.get(profileSlice).state === 'active' && !isBanned(turn);
+        if (token === undefined || !equalInConstantTime(slowHash, token.slowHash) || !isThere) return false;
+        turn.setEntry(calendarTokenMap, tokenUuid, { ...token, lastUsedAtMs: turn.nowMs });
+        return true;
+      },
+    });
+    if (proven) steps.use(ProvenTokens).remember(tokenUuid, secretHash, steps.nowMs);
+    return { proven };
+  },
+});
+
+function shown(userUuid: string, { uuid, label, createdAtMs, lastUsedAtMs }: StoredToken): ShownToken {
+  const times = { createdAt: createdAtMs, lastUsedAt: lastUsedAtMs };
+  return { uuid, userUuid, label, scope: 'calendar-read', ...times };
+}
+
+export const calendarTokenCommands = {
+  getCalendarGates,
+  listCalendarTokens,
+  makeCalendarToken,
+  revokeCalendarToken,
+  revokeCalendarTokens,
+  calendarTokenSalt,
+  proveCalendarToken,
+};

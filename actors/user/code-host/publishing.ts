@@ -1,0 +1,33 @@
+/** How often an account publishes to the code host. */
+import { z } from 'zod';
+import { slice } from '../../../runtime/slice.ts';
+import { User } from '../contract.ts';
+import { signedInTurn } from '../signed-in.ts';
+
+const perMinuteMax = 10;
+const minuteMs = 60_000;
+
+/** When the attempts of the last minute were. */
+export const publishingSlice = slice<{ readonly atMs: readonly number[] }>({
+  name: 'code-host-publishing',
+  format: 1,
+  schema: z.object({ atMs: z.array(z.number()).readonly() }),
+  initial: { atMs: [] },
+});
+
+const spendPublishing = signedInTurn({
+  ...User.commands.spendPublishing,
+  repeat: 'recorded',
+  turn: (turn) => {
+    const recent = turn.get(publishingSlice).atMs.filter((atMs) => atMs > turn.nowMs - minuteMs);
+    const [first] = recent;
+    if (first !== undefined && recent.length >= perMinuteMax) {
+      const message = 'This account has published much within a minute. Please wait a moment.';
+      return { refused: { status: 429, message, retryAfterMs: first + minuteMs - turn.nowMs } };
+    }
+    turn.set(publishingSlice, { atMs: [...recent, turn.nowMs] });
+    return {};
+  },
+});
+
+export const codeHostCommands = { spendPublishing };

@@ -1,0 +1,233 @@
+/** The commands of the `user` actor for the files of its account. */
+import {
+  command,
+  keys,
+  type RangeResult,
+  range,
+  sharedRead,
+  type Turn,
+  type View,
+} from '../../../runtime/command.ts';
+import { isUuid } from '../../collection/incoming.ts';
+import { discardFile, garbageOf, removalJob } from '../../files/garbage.ts';
+import { chunkBytesMax } from '../../files/layout.ts';
+import { filesSlice } from '../../files/ledger.ts';
+import { beingMoved, isMoving } from '../../files/move.ts';
+import { FileSettings } from '../../files/settings.ts';
+import { forgetSpent, spend, spentOn } from '../../files/spent.ts';
+import { file } from '../../files/tables.ts';
+import { tendTimer } from '../../files/tend.ts';
+import {
+  abandonChunk,
+  abandonPlan,
+  beginChunk,
+  closeUpload,
+  endUploads,
+  finishChunk,
+  isChunkNumber,
+  openUpload,
+} from '../../files/uploads.ts';
+import { haveWatched } from '../../files/watched.ts';
+import { type ValetClaims, ValetTokens } from '../../identity/valet-tokens.ts';
+import { answerOf, type Refused, refuse } from '../../reply.ts';
+import { User } from '../contract.ts';
+import { refusalToWrite, signedInRead } from '../signed-in.ts';
+import { invalidToken, refusalOf } from './access.ts';
+import { mintVaultValetToken } from './mint-for-vault.ts';
+import { concludeFileMoveTimer, fileMovedTell, moveFile } from './move-file.ts';
+import { orOfVault } from './of-vaults.ts';
+import { duties, ownFiles } from './own-files.ts';
+import { holdForVault, vaultFilesTell } from './vault-bytes.ts';
+
+const notUuid = refuse(400, 'That is not the identifier of a file.', 'invalid-parameters');
+const unknownFile = refuse(404, 'There is no such file.');
+/** Clients ask then whether to delete the item all the same. */
+const nothingToDelete = refuse(400, 'There is no such file.');
+const wrongChunk = refuse(400, 'That is not a chunk of a file.');
+
+const mintValetToken = signedInRead({
+  ...User.commands.mintValetToken,
+  answer: (view, { operation, resources }, _reads, by) => {
+    const refused = operation === 'read' ? undefined : refusalToWrite(by);
+    if (refused !== undefined) return refused;
+    const [resource] = resources;
+    if (resource === undefined || !isUuid(resource.remoteIdentifier)) return notUuid;
+    const unencryptedBytes = resource.unencryptedFileSize ?? undefined;
+    if (operation === 'write' && unencryptedBytes === undefined) {
+      return { success: false as const, reason: 'invalid-parameters' as const };
+    }
+    const valetToken = view.use(ValetTokens).mint({
+      userUuid: view.self.id,
+      sessionUuid: by.session.uuid,
+      operation,
+      remoteIdentifier: resource.remoteIdentifier.toLowerCase(),
+      unencryptedBytes: unencryptedBytes ?? 0,
+      issuedMs: view.nowMs,
+      endsMs: view.nowMs + view.use(FileSettings).valetTokenAgeMs,
+    });
+    return { success: true as const, valetToken };
+  },
+});
+
+interface ByToken {
+  readonly claims: ValetClaims;
+}
+
+const fileKey = ({ self }: Pick<View, 'self'>, { remoteIdentifier }: ValetClaims) => ({
+  owner_uuid: self.id,
+  remote_identifier: remoteIdentifier,
+});
+
+const ownFile = (view: View, { claims }: ByToken) => ({ files: keys(file, [fileKey(view, claims)]) });
+
+/** What a write token does, until it is spent. */
+function writing<Request extends ByToken, Ok>(run: (turn: Turn, request: Request) => Ok | Refused) {
+  return (turn: Turn, request: Request) => {
+    const refused = refusalOf(turn, request.claims, 'write');
+    if (refused !== undefined) return refused;
+    return answerOf<Ok>(spentOn(turn, request.claims) === undefined ? run(turn, request) : invalidToken);
+  };
+}
+
+const open = command({
+  ...User.commands.openUpload,
+  turn: writing((turn, { claims, uploadUuid }) => {
+    haveWatched(turn);
+    return openUpload(turn, ownFiles(turn), { ...claims, uploadUuid });
+  }),
+});
+
+const begin = command({
+  ...User.commands.beginChunk,
+  turn: writing((turn, { claims: { remoteIdentifier }, ...chunk }) => {
+    const isOne = isChunkNumber(chunk.number) && chunk.bytes > 0 && chunk.bytes <= chunkBytesMax;
+    if (!isOne) return wrongChunk;
+    return beginChunk(turn, ownFiles(turn), { remoteIdentifier, ...chunk });
+  }),
+});
+
+const finish = command({
+  ...User.commands.finishChunk,
+  turn: writing((turn, { claims: { remoteIdentifier }, ...stored }) =>
+    finishChunk(turn, ownFiles(turn), { remoteIdentifier, ...stored }),
+  ),
+});
+
+/** Whoever began it may: nothing is gained by it. */
+const abandon = command({
+  ...User.commands.abandonChunk,
+  reads: (view, { claims: { remoteIdentifier }, uploadUuid }) =>
+    abandonPlan(view, { remoteIdentifier, uploadUuid }),
+  turn: (turn, { claims: { remoteIdentifier }, ...abandoned }, reads) =>
+    answerOf(abandonChunk(turn, ownFiles(turn), { remoteIdentifier, ...abandoned }, reads)),
+});
+
+const close = command({
+  ...User.commands.closeUpload,
+  reads: ownFile,
+  turn: (turn, { claims }, { files }) => {
+    const refused = refusalOf(turn, claims, 'write');
+    if (refused !== undefined) return refused;
+    const spent = spentOn(turn, claims);
+    if (spent !== undefined) return answerOf(spent.on === 'close' ? {} : invalidToken);
+    const row = files.get(fileKey(turn, claims));
+    const closed = closeUpload(turn, ownFiles(turn), claims.remoteIdentifier, row);
+    if (!('refused' in closed)) spend(turn, claims, 'close');
+    return answerOf(closed);
+  },
+});
+
+const deleteFile = command({
+  ...User.commands.deleteFile,
+  reads: ownFile,
+  turn: (turn, { claims }, { files }) => {
+    const refused = refusalOf(turn, claims, 'delete');
+    if (refused !== undefined) return refused;
+    const key = fileKey(turn, claims);
+    const row = files.get(key);
+    const isSpent = spentOn(turn, claims) !== undefined;
+    if (isSpent) return answerOf(row === undefined ? {} : invalidToken);
+    if (row === undefined) return nothingToDelete;
+    if (isMoving(turn, row)) return beingMoved;
+    turn.remove(file, key);
+    discardFile(turn, duties, row);
+    ownFiles(turn).quota.grow(-row.bytes);
+    spend(turn, claims, 'delete');
+    return { ok: {} };
+  },
+});
+
+const openFile = sharedRead({
+  ...User.commands.openFile,
+  reads: ownFile,
+  answer: (view, { claims }, { files }) => {
+    const refused = refusalOf(view, claims, 'read');
+    if (refused !== undefined) return refused;
+    if (spentOn(view, claims) !== undefined) return invalidToken;
+    const row = files.get(fileKey(view, claims));
+    if (row === undefined) return unknownFile;
+    const { upload_uuid: uploadUuid, stored_under: storedUnder, bytes, layout } = row;
+    return { ok: { uploadUuid, storedUnder, bytes, layout } };
+  },
+});
+
+const spendOnRead = command({
+  ...User.commands.spendOnRead,
+  turn: (turn, { claims, by }) => {
+    const refused = refusalOf(turn, claims, 'read');
+    if (refused !== undefined) return refused;
+    const spent = spentOn(turn, claims);
+    if (spent !== undefined) return answerOf(spent.by === by ? {} : invalidToken);
+    spend(turn, claims, 'read', by);
+    return { ok: {} };
+  },
+});
+
+export const fileCommands = {
+  mintValetToken,
+  mintVaultValetToken,
+  openUpload: orOfVault(open, 'write', (vault, asked) => vault.openUpload(asked)),
+  beginChunk: orOfVault(begin, 'write', (vault, asked) => vault.beginChunk(asked)),
+  finishChunk: orOfVault(finish, 'write', (vault, asked) => vault.finishChunk(asked)),
+  abandonChunk: orOfVault(abandon, undefined, (vault, asked) => vault.abandonChunk(asked)),
+  closeUpload: orOfVault(close, 'write', (vault, asked) => vault.closeUpload(asked)),
+  deleteFile: orOfVault(deleteFile, 'delete', (vault, asked) => vault.deleteFile(asked)),
+  openFile: orOfVault(openFile, 'read', (vault, asked) => vault.openFile(asked)),
+  spendOnRead,
+  moveFile,
+  holdForVault,
+};
+
+export const fileTells = { vaultFiles: vaultFilesTell, fileMoved: fileMovedTell };
+export const fileTimers = {
+  tendFiles: tendTimer(duties, ownFiles),
+  concludeFileMove: concludeFileMoveTimer,
+};
+export const fileJobs = { removeBlobs: removalJob(duties) };
+
+// --- the end of an account ----------------------------------------------------------------------------------------
+
+/** Each row may name thousands of blobs. */
+const purgedAtOnce = 10;
+
+export const purgeFilesPlan = (view: View) =>
+  range(file, { after: 0, through: view.get(filesSlice).place, limit: purgedAtOnce });
+
+/** No token counts any more, and no upload goes on. */
+export function forgetFiles(turn: Turn): void {
+  endUploads(turn, ownFiles(turn), 'all');
+  forgetSpent(turn);
+}
+
+export type FilesLeft = 'files' | 'garbage' | 'nothing';
+
+/** Makes garbage of the next of an account's files, and tells what is left. */
+export function purgeFiles(turn: Turn, { rows }: RangeResult<typeof file>): FilesLeft {
+  const still = rows.filter((row) => !isMoving(turn, row));
+  for (const row of still) {
+    turn.remove(file, { owner_uuid: row.owner_uuid, remote_identifier: row.remote_identifier });
+    discardFile(turn, duties, row);
+  }
+  if (still.length > 0) return 'files';
+  return rows.length > 0 || garbageOf(turn) > 0 ? 'garbage' : 'nothing';
+}

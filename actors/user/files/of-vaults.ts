@@ -1,0 +1,56 @@
+/**
+ * What is asked with a token for a file of a shared vault. The user's own actor says whether its session lives and may do this,
+ * and asks the vault, which says whether he is a member who may.
+ */
+import {
+  type ChoiceCommand,
+  choice,
+  type SharedCommand,
+  type TurnCommand,
+  workflow,
+} from '../../../runtime/command.ts';
+import type { Ask } from '../../../runtime/handles.ts';
+import { spentOn } from '../../files/spent.ts';
+import type { ValetClaims } from '../../identity/valet-tokens.ts';
+import type { Answer } from '../../reply.ts';
+import type { Vault } from '../../vault/contract.ts';
+import { askIfThere } from '../vaults/ask.ts';
+import { invalidToken, refusalOf } from './access.ts';
+
+interface ByToken {
+  readonly claims: ValetClaims;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a plan of any shape
+type Own<Request, Ok> = TurnCommand<Request, Answer<Ok>, any> | SharedCommand<Request, Answer<Ok>, any>;
+
+/** The one command, of the user's own files, or the same of the vault that the token names. `undefined`: whoever asks may. */
+export function orOfVault<Request extends ByToken, Ok>(
+  own: Own<Request, Ok>,
+  operation: ValetClaims['operation'] | undefined,
+  ask: (vault: Ask<typeof Vault.commands>, request: Request) => Promise<Answer<Ok>>,
+): ChoiceCommand<Request, Answer<Ok>> {
+  const { request, reply } = own;
+  const ofVault = workflow<Request, Answer<Ok>>({
+    request,
+    reply,
+    run: async (steps, asked) => {
+      const { claims } = asked;
+      const refused = await steps.turn({
+        turn: (turn) => {
+          if (operation === undefined) return undefined;
+          const isSpent = operation === 'read' && spentOn(turn, claims) !== undefined;
+          return refusalOf(turn, claims, operation) ?? (isSpent ? invalidToken : undefined);
+        },
+      });
+      if (refused !== undefined) return refused;
+      const answer = await askIfThere(steps, claims.sharedVaultUuid ?? '', (vault) => ask(vault, asked));
+      return answer ?? invalidToken;
+    },
+  });
+  return choice({
+    request,
+    reply,
+    choose: ({ claims }) => (claims.sharedVaultUuid === undefined ? own : ofVault),
+  });
+}

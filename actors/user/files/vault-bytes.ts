@@ -1,0 +1,111 @@
+/**
+ * What the files of shared vaults take of the quota of their owner.
+ *
+ *     hold     asked before an upload in the vault goes on: so much may be in the store for it, and counts from then on
+ *     told     in the commit of the vault that changes what its files take: that, and which uploads hold nothing any more
+ *
+ * The vault tells a total and not a difference, and tells come in no order: so each byte counts once, whatever is repeated or
+ * late, and what is used never falls below what is there. A hold whose end nobody tells of ends by itself.
+ */
+import { z } from 'zod';
+import { command, type Turn, tell } from '../../../runtime/command.ts';
+import { sliceMap } from '../../../runtime/slice.ts';
+import { noSpace } from '../../files/quota.ts';
+import { heldBytes } from '../../files/uploads.ts';
+import type { Refused } from '../../reply.ts';
+import { membershipsMax } from '../../vault/bounds.ts';
+import { User } from '../contract.ts';
+import { profileSlice } from '../profile.ts';
+import { limitBytesOf, ownFiles } from './own-files.ts';
+import { heldFor, heldForVault, holdsMax, vaultHoldMap } from './vault-holds.ts';
+
+const emptyMax = 500;
+/** Of another member at once. Clients have one or a few. */
+const memberHoldsMax = 8;
+/** Of the quota: what another member holds at once before a byte of it has come. */
+const memberShare = 3 / 4;
+
+const tooManyHolds: Refused = {
+  refused: { status: 429, message: 'Too many uploads are open. Please finish some.', retryAfterMs: 60_000 },
+};
+
+/** By the vault's uuid. */
+export const vaultBytesMap = sliceMap<{
+  readonly used: number;
+  readonly at: number;
+  readonly toldMs: number;
+}>({
+  family: 'vault-file-bytes',
+  format: 1,
+  entriesMax: membershipsMax + emptyMax,
+  schema: z.object({ used: z.number(), at: z.number(), toldMs: z.number() }),
+});
+
+export const holdForVault = command({
+  ...User.commands.holdForVault,
+  turn: (turn, { holdUuid, by, bytes, endsAtMs, instead }) => {
+    if (turn.get(profileSlice).state !== 'active') return noSpace;
+    const before = turn.entry(vaultHoldMap, holdUuid);
+    if (before !== undefined && before.bytes >= bytes && before.endsAtMs >= endsAtMs) return { ok: {} };
+    const isNew = before === undefined;
+    const refused = isNew ? refusalOfMember(turn, { by, bytes, but: [holdUuid, instead] }) : undefined;
+    if (refused !== undefined) return refused;
+    const others = heldBytes(turn) - (instead === undefined ? 0 : heldForVault(turn, instead));
+    if (!ownFiles(turn).quota.hasRoom({ uploadUuid: holdUuid, bytes }, others)) return noSpace;
+    if (isNew) forgetEnded(turn);
+    if (isNew && turn.entries(vaultHoldMap).size >= holdsMax) return tooManyHolds;
+    turn.setEntry(vaultHoldMap, holdUuid, {
+      by: isNew ? by : before.by,
+      bytes: Math.max(bytes, before?.bytes ?? 0),
+      endsAtMs: Math.max(endsAtMs, before?.endsAtMs ?? 0),
+    });
+    return { ok: {} };
+  },
+});
+
+interface Begun {
+  readonly by: string | undefined;
+  readonly bytes: number;
+  readonly but: readonly (string | undefined)[];
+}
+
+/** The owner himself may hold all there is; and who sends more than he has announced, what he sends. */
+function refusalOfMember(turn: Turn, { by, bytes, but }: Begun): Refused | undefined {
+  if (by === undefined || by === turn.self.id) return undefined;
+  const held = heldFor(turn, by, but);
+  if (held.length >= memberHoldsMax) return tooManyHolds;
+  const all = held.reduce((sum, each) => sum + each, bytes);
+  return all > limitBytesOf(turn) * memberShare ? noSpace : undefined;
+}
+
+function forgetEnded(turn: Turn): void {
+  for (const [uuid, { endsAtMs }] of turn.entries(vaultHoldMap)) {
+    if (endsAtMs <= turn.nowMs) turn.removeEntry(vaultHoldMap, uuid);
+  }
+}
+
+export const vaultFilesTell = tell({
+  ...User.tells.vaultFiles,
+  turn: (turn, { bytes, ended }, { address: { id: vaultUuid } }) => {
+    if (turn.get(profileSlice).state !== 'active') return;
+    for (const uuid of ended) turn.removeEntry(vaultHoldMap, uuid);
+    if (bytes !== null) note(turn, vaultUuid, bytes);
+  },
+});
+
+function note(turn: Turn, vaultUuid: string, { used, at }: { used: number; at: number }): void {
+  const before = turn.entry(vaultBytesMap, vaultUuid);
+  if (before !== undefined && before.at >= at) return;
+  const entries = turn.entries(vaultBytesMap);
+  if (before === undefined && entries.size >= membershipsMax + emptyMax) forgetOldestEmpty(turn);
+  turn.setEntry(vaultBytesMap, vaultUuid, { used, at, toldMs: turn.nowMs });
+  ownFiles(turn).quota.grow(used - (before?.used ?? 0));
+}
+
+/** What is late of one that was empty that long ago has come. */
+function forgetOldestEmpty(turn: Turn): void {
+  const [oldest] = [...turn.entries(vaultBytesMap)]
+    .filter(([, { used }]) => used === 0)
+    .toSorted(([, a], [, b]) => a.toldMs - b.toldMs);
+  if (oldest !== undefined) turn.removeEntry(vaultBytesMap, oldest[0]);
+}

@@ -1,0 +1,128 @@
+/**
+ * What a sync gives of the inbox (docs/protocol/sync.md, "The inbox"): everything behind the position that the call
+ * begins at, all of it without one. It is not paged: the inbox is bounded.
+ *
+ * A token's own position says of items and inbox alike what the client has. Where that is not the same (a page was cut,
+ * no own items were asked for, an old client is given none of the inbox) the token has a mark for the inbox as well. So a
+ * token never passes a row that was not given, and the next page does not give again what this one gave.
+ */
+import { type RangeResult, range, type View } from '../../../runtime/command.ts';
+import { head } from '../../collection/head.ts';
+import { ItemSettings } from '../../collection/settings.ts';
+import type { SyncReply } from '../../collection/sync-reply.ts';
+import { isLegacy, type SyncRequest } from '../../collection/sync-request.ts';
+import { decodeToken, encodeToken, type Mark, tokenAt } from '../../collection/token.ts';
+import type { InboxEntries } from '../../inbox-entries.ts';
+import { inboundInvite } from './invites.ts';
+import { received } from './messages.ts';
+import { notification, notificationsMax } from './notifications.ts';
+import { highestPosition, inboxSlice } from './positions.ts';
+import { entriesMax } from './room.ts';
+import { inboundInviteTable, inboxMessageTable, notificationTable } from './tables.ts';
+
+/** In the place of a collection: no collection has it. */
+const inboxMark = '00000000-0000-0000-0000-000000000000';
+
+/** How much of the inbox a sync gives. */
+interface Span {
+  readonly after: number;
+  readonly through: number;
+}
+
+interface InboxReads {
+  readonly messages: RangeResult<typeof inboxMessageTable>;
+  readonly notifications: RangeResult<typeof notificationTable>;
+  readonly invites: RangeResult<typeof inboundInviteTable>;
+}
+
+/** What one sync gives of the inbox, and what its token has to say of it. */
+export interface GivenInbox extends InboxEntries {
+  /** Up to here the client has the inbox. */
+  readonly mark: Mark;
+  /** The user's own collection. */
+  readonly own: string;
+  /** Behind this position nothing came. */
+  readonly highest: number;
+  readonly tokenAtHead: string;
+}
+
+/** Old clients know nothing of an inbox. */
+function spanOf(view: View, request: SyncRequest): Span {
+  const after = startOf(view, request);
+  return { after, through: isLegacy(request) ? after : view.get(head).position };
+}
+
+function startOf(view: View, { cursor_token, sync_token }: SyncRequest): number {
+  const token = cursor_token || sync_token;
+  if (!token) return 0;
+  const { position } = view.get(head);
+  if (token === tokenAt(view.self.id, generationOf(view), view.get(head), position)) return position;
+  const marks = decodeToken(token) ?? [];
+  const known = (collection: string): number | undefined =>
+    marks.find(
+      (mark) =>
+        mark.collection === collection && mark.generation === generationOf(view) && mark.position <= position,
+    )?.position;
+  return known(inboxMark) ?? known(view.self.id) ?? 0;
+}
+
+const generationOf = (view: View): string => view.use(ItemSettings).generation;
+
+const noPlans = {
+  messages: range(inboxMessageTable, { after: 0, through: 0, limit: 0 }),
+  notifications: range(notificationTable, { after: 0, through: 0, limit: 0 }),
+  invites: range(inboundInviteTable, { after: 0, through: 0, limit: 0 }),
+};
+
+export function inboxPlans(view: View, request: SyncRequest): typeof noPlans {
+  const { after, through } = spanOf(view, request);
+  if (after >= Math.min(through, highestPosition(view))) return noPlans;
+  const { messages, notifications, invites } = view.get(inboxSlice);
+  return {
+    messages: range(inboxMessageTable, { after, through: messages, limit: entriesMax }),
+    notifications: range(notificationTable, {
+      after,
+      through: notifications,
+      limit: notificationsMax,
+      subset: 'counting',
+    }),
+    invites: range(inboundInviteTable, { after, through: invites, limit: entriesMax }),
+  };
+}
+
+/** In the turn or the read that begins the sync. */
+export function givenInbox(view: View, request: SyncRequest, reads: InboxReads): GivenInbox {
+  const now = view.get(head);
+  const generation = generationOf(view);
+  return {
+    messages: reads.messages.rows.map(received),
+    notifications: reads.notifications.rows.map(notification),
+    shared_vault_invites: reads.invites.rows.map(inboundInvite),
+    mark: { collection: inboxMark, generation, position: spanOf(view, request).through },
+    own: view.self.id,
+    highest: highestPosition(view),
+    tokenAtHead: tokenAt(view.self.id, generation, now, now.position),
+  };
+}
+
+export function withInbox(reply: SyncReply, inbox: GivenInbox): SyncReply {
+  const { messages, notifications, shared_vault_invites } = inbox;
+  const sync_token = marked(reply.sync_token, inbox);
+  const isEmpty = messages.length + notifications.length + shared_vault_invites.length === 0;
+  if (isEmpty && sync_token === reply.sync_token) return reply;
+  const tokens = {
+    sync_token,
+    ...(reply.cursor_token !== undefined && { cursor_token: marked(reply.cursor_token, inbox) }),
+  };
+  if (!('notifications' in reply)) return { ...reply, ...tokens };
+  return { ...reply, ...tokens, messages, notifications, shared_vault_invites };
+}
+
+/** The token with a mark for the inbox, where anything lies between that and the token's own. */
+function marked(token: string, { mark, own, highest, tokenAtHead }: GivenInbox): string {
+  if (highest === 0 || (token === tokenAtHead && mark.position >= highest)) return token;
+  const marks = decodeToken(token) ?? [];
+  const position = marks.find(({ collection }) => collection === own)?.position ?? 0;
+  if (highest <= Math.min(position, mark.position)) return token;
+  return encodeToken([...marks, mark]);
+}

@@ -1,0 +1,318 @@
+/**
+ * Messages between users (docs/protocol/inbox.md, "Messages"): ciphertext that waits in the recipient's inbox until one
+ * of the recipient's clients has processed and deleted it. The sender has a copy of what is not deleted yet.
+ *
+ *     sender                                   recipient
+ *     copy, durable     -- messageSent ------> row, durable; pushed
+ *     copy goes         <- messagesGone -----  row deleted, or no room for it
+ *
+ *     copy deleted      -- messagesWithdrawn-> row goes
+ *     copy replaced     -- messageSent ------> row goes with the commit of the new one
+ *
+ * - The sender decides what may be sent: whether a user is there, or reads what comes, makes no difference to the answer.
+ *   Of nobody's actor nothing is consumed but the tell.
+ * - Tells come in no order. Of those with one sender and identifier the one sent last stays; and one that was withdrawn
+ *   or replaced before it came is recognised (see gone.ts).
+ * - A crash at any step leaves the tell, which comes once in effect. So no message is lost or doubled.
+ */
+import { z } from 'zod';
+import { keys, type RangeResult, range, type Turn, tell, type View } from '../../../runtime/command.ts';
+import { slice } from '../../../runtime/slice.ts';
+import { isUuid } from '../../collection/incoming.ts';
+import { encryptedMessageBytesMax, type Message } from '../../inbox-entries.ts';
+import { type Refused, refuse } from '../../reply.ts';
+import { isStorableText } from '../../storable-text.ts';
+import { User } from '../contract.ts';
+import { messageArrived } from '../events.ts';
+import { signedInRead, signedInTurn } from '../signed-in.ts';
+import { isGone, rememberGone } from './gone.ts';
+import { grouped } from './grouped.ts';
+import { hasInbox, inboxSlice, nextPosition } from './positions.ts';
+import { bytesOf, entriesMax, messageRoomBytes, roomOf, roomTaken, surplus } from './room.ts';
+import { type InboxMessageRow, inboxMessageTable, type SentMessageRow, sentMessageTable } from './tables.ts';
+
+const identifierLengthMax = 255;
+
+/** Of what one user has sent to one other, and to all. */
+const pairRoomBytes = 512 * 1024;
+const sentRoomBytes = 4 * 1024 * 1024;
+
+/** Of what the user has sent. */
+export const sentSlice = slice({
+  name: 'sent-messages',
+  format: 1,
+  schema: z.object({ place: z.int(), micros: z.int() }),
+  initial: { place: 0, micros: 0 },
+});
+
+const notAUuid = refuse(400, 'The recipient has to be named by a uuid.');
+const empty = refuse(400, 'The message has no text.');
+const tooLong = refuse(400, `A message may have ${encryptedMessageBytesMax} bytes at most.`);
+const notStorable = refuse(400, 'The message contains characters that cannot be stored.');
+const longIdentifier = refuse(
+  400,
+  `A replaceability identifier may have ${identifierLengthMax} characters at most.`,
+);
+const tooManyToOne = refuse(
+  400,
+  'There are too many messages from you that this user has not processed yet.',
+);
+const tooMany = refuse(400, 'You have sent too many messages that nobody has processed yet.');
+const unknown = refuse(400, 'There is no such message.');
+
+/** What is looked at before one is added. */
+const summary = [
+  'uuid',
+  'recipient_uuid',
+  'replaceability_identifier',
+  'size',
+] as const satisfies (keyof SentMessageRow)[];
+const inboxSummary = [
+  'uuid',
+  'sender_uuid',
+  'replaceability_identifier',
+  'size',
+  'created_at',
+] as const satisfies (keyof InboxMessageRow)[];
+
+const sentPlan = (view: View, columns?: readonly (keyof SentMessageRow)[]) =>
+  range(sentMessageTable, {
+    after: 0,
+    through: view.get(sentSlice).place,
+    limit: entriesMax,
+    ...(columns !== undefined && { columns }),
+  });
+
+export const inboxMessagesPlan = (view: View, columns?: readonly (keyof InboxMessageRow)[]) =>
+  range(inboxMessageTable, {
+    after: 0,
+    through: view.get(inboxSlice).messages,
+    limit: entriesMax,
+    ...(columns !== undefined && { columns }),
+  });
+
+export const listMessages = signedInRead({
+  ...User.commands.listMessages,
+  reads: (view) => ({ inbox: inboxMessagesPlan(view) }),
+  answer: (_view, _request, { inbox }) => ({ messages: inbox.rows.map(received) }),
+});
+
+export const listSentMessages = signedInRead({
+  ...User.commands.listSentMessages,
+  reads: (view) => ({ sent: sentPlan(view) }),
+  answer: (_view, _request, { sent }) => ({ messages: sent.rows.map(ofSent) }),
+});
+
+interface Draft {
+  readonly recipientUuid: string;
+  readonly text: string;
+  readonly identifier: string | null;
+}
+
+function draftOf(request: {
+  readonly recipient_uuid: string;
+  readonly encrypted_message: string;
+  readonly replaceability_identifier?: string | null | undefined;
+}): Draft | Refused {
+  const { recipient_uuid: recipient, encrypted_message: text } = request;
+  const identifier = request.replaceability_identifier || null;
+  if (!isUuid(recipient)) return notAUuid;
+  if (text === '') return empty;
+  if (bytesOf(text) > encryptedMessageBytesMax) return tooLong;
+  if ((identifier ?? '').length > identifierLengthMax) return longIdentifier;
+  if (!isStorableText(text) || !isStorableText(identifier ?? '')) return notStorable;
+  return { recipientUuid: recipient.toLowerCase(), text, identifier };
+}
+
+export const sendMessage = signedInTurn({
+  ...User.commands.sendMessage,
+  repeat: 'recorded',
+  reads: (view) => ({ sent: sentPlan(view, summary) }),
+  turn: (turn, request, { sent }) => {
+    const draft = draftOf(request);
+    if ('refused' in draft) return draft;
+    const { recipientUuid, text, identifier } = draft;
+    const size = roomOf(text);
+    const replaced = sent.rows.find(
+      (row) =>
+        identifier !== null &&
+        row.recipient_uuid === recipientUuid &&
+        row.replaceability_identifier === identifier,
+    );
+    const others = sent.rows
+      .filter((row) => row !== replaced)
+      .map((row) => ({ ...row, sender_uuid: turn.self.id }));
+    const toThem = others.filter((row) => row.recipient_uuid === recipientUuid);
+    if (roomTaken(toThem) + size > pairRoomBytes) return tooManyToOne;
+    if (roomTaken(others) + size > sentRoomBytes) return tooMany;
+    if (replaced !== undefined)
+      turn.remove(sentMessageTable, { user_uuid: turn.self.id, uuid: replaced.uuid });
+    const row = addSent(turn, recipientUuid, text, identifier, size);
+    const message = ofSent(row);
+    turn
+      .tell(User, recipientUuid)
+      .messageSent({ message, ...(replaced !== undefined && { replaces: replaced.uuid }) });
+    return { message };
+  },
+});
+
+function addSent(
+  turn: Turn,
+  recipientUuid: string,
+  text: string,
+  identifier: string | null,
+  size: number,
+): SentMessageRow {
+  const before = turn.get(sentSlice);
+  const micros = Math.max(turn.nowMicros, before.micros + 1);
+  const row: SentMessageRow = {
+    user_uuid: turn.self.id,
+    uuid: turn.random.uuid(),
+    place: before.place + 1,
+    recipient_uuid: recipientUuid,
+    encrypted_message: text,
+    replaceability_identifier: identifier,
+    size,
+    created_at: micros,
+    updated_at: micros,
+  };
+  turn.set(sentSlice, { place: row.place, micros });
+  turn.put(sentMessageTable, row);
+  return row;
+}
+
+export const deleteMessage = signedInTurn({
+  ...User.commands.deleteMessage,
+  reads: ({ self }, { messageUuid: uuid }) => {
+    const key = isUuid(uuid) ? [{ user_uuid: self.id, uuid: uuid.toLowerCase() }] : [];
+    return { inbox: keys(inboxMessageTable, key), sent: keys(sentMessageTable, key) };
+  },
+  turn: (turn, { messageUuid }, { inbox, sent }) => {
+    if (!isUuid(messageUuid)) return unknown;
+    const uuid = messageUuid.toLowerCase();
+    const key = { user_uuid: turn.self.id, uuid };
+    const received = inbox.get(key);
+    const own = sent.get(key);
+    if (received === undefined && own === undefined) return unknown;
+    if (received !== undefined) removeReceived(turn, [received]);
+    if (own !== undefined) withdraw(turn, [own]);
+    return { success: true };
+  },
+});
+
+export const deleteMessages = signedInTurn({
+  ...User.commands.deleteMessages,
+  reads: (view) => ({ inbox: inboxMessagesPlan(view, ['uuid', 'sender_uuid']) }),
+  turn: (turn, _request, { inbox }) => {
+    removeReceived(turn, inbox.rows);
+    return { success: true };
+  },
+});
+
+/** Removes them here, and has their senders forget their copies. */
+export function removeReceived(
+  turn: Turn,
+  rows: readonly Pick<InboxMessageRow, 'uuid' | 'sender_uuid'>[],
+): void {
+  for (const [senderUuid, theirs] of grouped(rows, (row) => row.sender_uuid)) {
+    for (const { uuid } of theirs) turn.remove(inboxMessageTable, { user_uuid: turn.self.id, uuid });
+    turn.tell(User, senderUuid).messagesGone({ uuids: theirs.map(({ uuid }) => uuid) });
+  }
+}
+
+/** Likewise for copies of what was sent. */
+export function withdraw(turn: Turn, rows: readonly Pick<SentMessageRow, 'uuid' | 'recipient_uuid'>[]): void {
+  for (const [recipientUuid, theirs] of grouped(rows, (row) => row.recipient_uuid)) {
+    for (const { uuid } of theirs) turn.remove(sentMessageTable, { user_uuid: turn.self.id, uuid });
+    turn.tell(User, recipientUuid).messagesWithdrawn({ uuids: theirs.map(({ uuid }) => uuid) });
+  }
+}
+
+export const messageSent = tell({
+  ...User.tells.messageSent,
+  reads: (view) => ({ inbox: inboxMessagesPlan(view, inboxSummary) }),
+  turn: (turn, { message, replaces }, _sender, { inbox }) => {
+    if (!hasInbox(turn)) return;
+    if (replaces !== undefined) forget(turn, [replaces], inbox);
+    if (isGone(turn, message.uuid)) return;
+    const others = inbox.rows.filter((row) => row.uuid !== replaces);
+    const alike = others.filter((row) => isAlike(row, message));
+    if (alike.some((row) => row.created_at > message.created_at_timestamp)) return;
+    for (const { uuid } of alike) turn.remove(inboxMessageTable, { user_uuid: turn.self.id, uuid });
+    const kept = others.filter((row) => !alike.includes(row));
+    receive(turn, message, kept);
+  },
+});
+
+const isAlike = (row: InboxMessageRow, message: Message): boolean =>
+  message.replaceability_identifier !== null &&
+  row.sender_uuid === message.sender_uuid &&
+  row.replaceability_identifier === message.replaceability_identifier;
+
+function receive(turn: Turn, message: Message, others: readonly InboxMessageRow[]): void {
+  const { position } = nextPosition(turn, 'messages');
+  const row: InboxMessageRow = {
+    user_uuid: turn.self.id,
+    uuid: message.uuid,
+    position,
+    sender_uuid: message.sender_uuid,
+    encrypted_message: message.encrypted_message,
+    replaceability_identifier: message.replaceability_identifier,
+    size: roomOf(message.encrypted_message),
+    created_at: message.created_at_timestamp,
+    updated_at: message.updated_at_timestamp,
+  };
+  turn.put(inboxMessageTable, row);
+  removeReceived(turn, surplus([...others, row], messageRoomBytes));
+  turn.publish(User, messageArrived(turn.self.id, turn.nowMicros, message));
+}
+
+export const messagesWithdrawn = tell({
+  ...User.tells.messagesWithdrawn,
+  reads: (view) => ({ inbox: inboxMessagesPlan(view, ['uuid']) }),
+  turn: (turn, { uuids }, _sender, { inbox }) => {
+    if (hasInbox(turn)) forget(turn, uuids, inbox);
+  },
+});
+
+function forget(turn: Turn, uuids: readonly string[], inbox: RangeResult<typeof inboxMessageTable>): void {
+  const here = new Set(inbox.rows.map(({ uuid }) => uuid));
+  for (const uuid of uuids) {
+    if (here.has(uuid)) turn.remove(inboxMessageTable, { user_uuid: turn.self.id, uuid });
+  }
+  rememberGone(
+    turn,
+    uuids.filter((uuid) => !here.has(uuid)),
+  );
+}
+
+export const messagesGone = tell({
+  ...User.tells.messagesGone,
+  turn: (turn, { uuids }) => {
+    for (const uuid of uuids) turn.remove(sentMessageTable, { user_uuid: turn.self.id, uuid });
+  },
+});
+
+export function received(row: InboxMessageRow): Message {
+  return {
+    uuid: row.uuid,
+    recipient_uuid: row.user_uuid,
+    sender_uuid: row.sender_uuid,
+    encrypted_message: row.encrypted_message,
+    replaceability_identifier: row.replaceability_identifier,
+    created_at_timestamp: row.created_at,
+    updated_at_timestamp: row.updated_at,
+  };
+}
+
+function ofSent(row: SentMessageRow): Message {
+  return {
+    uuid: row.uuid,
+    recipient_uuid: row.recipient_uuid,
+    sender_uuid: row.user_uuid,
+    encrypted_message: row.encrypted_message,
+    replaceability_identifier: row.replaceability_identifier,
+    created_at_timestamp: row.created_at,
+    updated_at_timestamp: row.updated_at,
+  };
+}

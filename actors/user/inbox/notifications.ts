@@ -1,0 +1,227 @@
+/**
+ * Notifications (docs/protocol/inbox.md, "Notifications"): what vaults tell their members, who find it by sync until it
+ * is replaced.
+ *
+ * There is one row for each subject, so one about the same replaces the one before it under a uuid of its own: whatever
+ * clients do about one, they do again. Of one subject only its vault tells, in no order: `at` says what happened later.
+ * What does not count any more stays as a `cleared` row, so that one which happened before and comes late is recognised.
+ *
+ * The oldest rows go where there are too many.
+ */
+import {
+  type KeysResult,
+  keys,
+  type RangeResult,
+  range,
+  type Turn,
+  tell,
+  type View,
+} from '../../../runtime/command.ts';
+import type { Notification } from '../../inbox-entries.ts';
+import { User } from '../contract.ts';
+import { notificationAdded } from '../events.ts';
+import { hasInbox, inboxSlice, nextPosition } from './positions.ts';
+import type { Subject } from './shapes.ts';
+import { type NotificationRow, notificationTable } from './tables.ts';
+
+/** Four hundred bytes each, all of them in a first sync. */
+export const notificationsMax = 1_000;
+
+type Rows = KeysResult<typeof notificationTable>;
+type Oldest = RangeResult<typeof notificationTable>;
+interface Reads {
+  readonly known: Rows;
+  readonly oldest: Oldest;
+}
+
+const otherOf = (subject: Subject): { id: string; type: string } | undefined => {
+  if ('itemUuid' in subject) return { id: subject.itemUuid, type: 'item_uuid' };
+  if ('userUuid' in subject) return { id: subject.userUuid, type: 'user_uuid' };
+  return undefined;
+};
+
+/** Clients know the key by this spelling, and refuse a payload without it. */
+export function payloadOf(subject: Subject): string {
+  const common = { version: '1.0', type: subject.type };
+  if ('inviteUuid' in subject) {
+    return JSON.stringify({
+      ...common,
+      primaryIdentifier: subject.inviteUuid,
+      primaryIndentifierType: 'shared_vault_invite_uuid',
+      secondaryIdentifier: subject.vaultUuid,
+      secondaryIdentifierType: 'shared_vault_uuid',
+    });
+  }
+  const other = otherOf(subject);
+  return JSON.stringify({
+    ...common,
+    primaryIdentifier: subject.vaultUuid,
+    primaryIndentifierType: 'shared_vault_uuid',
+    ...(other !== undefined && { secondaryIdentifier: other.id, secondaryIdentifierType: other.type }),
+  });
+}
+
+const subjectText = (subject: Subject): string => {
+  const other = 'inviteUuid' in subject ? subject.inviteUuid : (otherOf(subject)?.id ?? '');
+  return [subject.type, subject.vaultUuid, other].join(':');
+};
+
+const keyOf = (view: View, subject: Subject) => ({ user_uuid: view.self.id, subject: subjectText(subject) });
+
+const plansOf = (view: View, subjects: readonly Subject[]) => ({
+  known: keys(
+    notificationTable,
+    subjects.map((subject) => keyOf(view, subject)),
+  ),
+  oldest: range(notificationTable, {
+    after: 0,
+    through: view.get(inboxSlice).notifications,
+    // Those that are written now may be the oldest ones, and move.
+    limit: 2 * subjects.length,
+    columns: ['subject'],
+  }),
+});
+
+export const notified = tell({
+  ...User.tells.notified,
+  reads: (view, { subject }) => plansOf(view, [subject]),
+  turn: (turn, { subject, at }, _sender, reads) => {
+    if (hasInbox(turn)) notify(turn, [subject], at, reads);
+  },
+});
+
+export const itemsRemovedTell = tell({
+  ...User.tells.itemsRemoved,
+  reads: (view, { vaultUuid, itemUuids }) => plansOf(view, itemsRemoved(vaultUuid, itemUuids)),
+  turn: (turn, { vaultUuid, itemUuids, at }, _sender, reads) => {
+    if (hasInbox(turn)) notify(turn, itemsRemoved(vaultUuid, itemUuids), at, reads);
+  },
+});
+
+/** What a turn reads that notifies the user of these. */
+export const notifyPlans = plansOf;
+
+export function notify(turn: Turn, subjects: readonly Subject[], at: number, { known, oldest }: Reads): void {
+  for (const subject of subjects) {
+    const before = known.get(keyOf(turn, subject));
+    if ((before?.happened_at ?? 0) > at) continue;
+    const row = write(turn, subject, before, { happened_at: at, cleared: false });
+    turn.publish(User, notificationAdded(notification(row)));
+  }
+  removeOldest(turn, oldest, subjects);
+}
+
+function write(
+  turn: Turn,
+  subject: Subject,
+  before: NotificationRow | undefined,
+  said: Pick<NotificationRow, 'happened_at' | 'cleared'>,
+): NotificationRow {
+  const { position, micros } = nextPosition(turn, 'notifications');
+  const row: NotificationRow = {
+    ...keyOf(turn, subject),
+    position,
+    uuid: turn.random.uuid(),
+    type: subject.type,
+    payload: payloadOf(subject),
+    ...said,
+    created_at: micros,
+    updated_at: micros,
+  };
+  turn.put(notificationTable, row);
+  if (before === undefined) count(turn, 1);
+  return row;
+}
+
+function count(turn: Turn, more: number): void {
+  const before = turn.get(inboxSlice);
+  turn.set(inboxSlice, { ...before, notificationCount: before.notificationCount + more });
+}
+
+/** But for those that were written in this turn, or are gone already. */
+function removeOldest(
+  turn: Turn,
+  { rows }: Oldest,
+  written: readonly Subject[],
+  removed: ReadonlySet<string> = new Set(),
+): void {
+  const kept = new Set(written.map(subjectText));
+  for (const { subject } of rows) {
+    if (turn.get(inboxSlice).notificationCount <= notificationsMax) return;
+    if (!kept.has(subject) && !removed.has(subject)) remove(turn, subject);
+  }
+}
+
+function remove(turn: Turn, subject: string): void {
+  turn.remove(notificationTable, { user_uuid: turn.self.id, subject });
+  count(turn, -1);
+}
+
+/** What a turn reads that clears these. */
+export const clearPlans = plansOf;
+
+/** What was told about these does not count any more, if it happened before. */
+export function clear(
+  turn: Turn,
+  subjects: readonly Subject[],
+  at: number,
+  { known, oldest }: Reads,
+  removed?: ReadonlySet<string>,
+): void {
+  for (const subject of subjects) {
+    const before = known.get(keyOf(turn, subject));
+    if ((before?.happened_at ?? 0) >= at) continue;
+    write(turn, subject, before, { happened_at: at, cleared: true });
+  }
+  removeOldest(turn, oldest, subjects, removed);
+}
+
+export const selfRemoved = (vaultUuid: string): Subject => ({
+  type: 'self_removed_from_shared_vault',
+  vaultUuid,
+});
+
+export const rejoined = tell({
+  ...User.tells.rejoined,
+  reads: (view, { vaultUuid }) => clearPlans(view, [selfRemoved(vaultUuid)]),
+  turn: (turn, { vaultUuid, at }, _sender, reads) => {
+    if (hasInbox(turn)) clear(turn, [selfRemoved(vaultUuid)], at, reads);
+  },
+});
+
+const itemsRemoved = (vaultUuid: string, itemUuids: readonly string[]): readonly Subject[] =>
+  itemUuids.map((itemUuid) => ({ type: 'shared_vault_item_removed', vaultUuid, itemUuid }));
+
+export const itemsRejoined = tell({
+  ...User.tells.itemsRejoined,
+  reads: (view, { vaultUuid, itemUuids, byYou }) => ({
+    ...clearPlans(view, itemsRemoved(vaultUuid, itemUuids)),
+    all: range(notificationTable, {
+      after: 0,
+      through: byYou ? view.get(inboxSlice).notifications : 0,
+      limit: notificationsMax,
+      columns: ['subject', 'type', 'cleared'],
+    }),
+  }),
+  turn: (turn, { vaultUuid, itemUuids, byYou, at }, _sender, { all, ...reads }) => {
+    if (!hasInbox(turn)) return;
+    const theirs = itemsRemoved(vaultUuid, itemUuids);
+    const kept = new Set(theirs.map(subjectText));
+    const rows = byYou ? all.rows : [];
+    const said = rows.filter(({ type, cleared }) => type === 'shared_vault_item_removed' && !cleared);
+    const removed = new Set(said.map(({ subject }) => subject).filter((subject) => !kept.has(subject)));
+    for (const subject of removed) remove(turn, subject);
+    clear(turn, theirs, at, reads, removed);
+  },
+});
+
+export function notification(row: NotificationRow): Notification {
+  return {
+    uuid: row.uuid,
+    user_uuid: row.user_uuid,
+    type: row.type as Notification['type'],
+    payload: row.payload,
+    created_at_timestamp: row.created_at,
+    updated_at_timestamp: row.updated_at,
+  };
+}

@@ -1,0 +1,88 @@
+/**
+ * The rows of an inbox, and the copies of what its user has sent. `position` comes from the head of the user's
+ * collection, so that the position of a sync token says of items and inbox alike how much of them a client has.
+ */
+import { type RowOf, table } from '../../../runtime/table.ts';
+
+export const inboxMessageTable = table({
+  name: 'inbox_message',
+  columns: {
+    /** The recipient. */
+    user_uuid: 'uuid',
+    uuid: 'uuid',
+    position: 'int8',
+    sender_uuid: 'uuid',
+    encrypted_message: 'text',
+    replaceability_identifier: 'text?',
+    /** What it takes of the room that there is (see room.ts). */
+    size: 'int8',
+    created_at: 'int8',
+    updated_at: 'int8',
+  },
+  key: ['user_uuid', 'uuid'],
+  order: 'position',
+});
+export type InboxMessageRow = RowOf<typeof inboxMessageTable>;
+
+export const notificationTable = table({
+  name: 'inbox_notification',
+  columns: {
+    user_uuid: 'uuid',
+    /** What it is about: there is one of each (see notifications.ts). */
+    subject: 'text',
+    position: 'int8',
+    uuid: 'uuid',
+    type: 'text',
+    payload: 'text',
+    /** The position of the vault's head when it happened. */
+    happened_at: 'int8',
+    /** It does not count any more, and is kept so that what happened before is recognised when it comes late. */
+    cleared: 'bool',
+    created_at: 'int8',
+    updated_at: 'int8',
+  },
+  key: ['user_uuid', 'subject'],
+  order: 'position',
+  subsets: { counting: { column: 'cleared', values: [false], indexed: false } },
+});
+export type NotificationRow = RowOf<typeof notificationTable>;
+
+export const inboundInviteTable = table({
+  name: 'inbox_invite',
+  columns: {
+    /** The invitee. */
+    user_uuid: 'uuid',
+    vault_uuid: 'uuid',
+    position: 'int8',
+    uuid: 'uuid',
+    sender_uuid: 'uuid',
+    permission: 'text',
+    encrypted_message: 'text',
+    size: 'int8',
+    created_at: 'int8',
+    updated_at: 'int8',
+  },
+  key: ['user_uuid', 'vault_uuid'],
+  order: 'position',
+});
+export type InboundInviteRow = RowOf<typeof inboundInviteTable>;
+
+export const sentMessageTable = table({
+  name: 'sent_message',
+  columns: {
+    /** The sender. */
+    user_uuid: 'uuid',
+    uuid: 'uuid',
+    /** Its place among all that the user has ever sent. */
+    place: 'int8',
+    recipient_uuid: 'uuid',
+    encrypted_message: 'text',
+    replaceability_identifier: 'text?',
+    size: 'int8',
+    created_at: 'int8',
+    updated_at: 'int8',
+  },
+  key: ['user_uuid', 'uuid'],
+  order: 'place',
+});
+export type SentMessageRow = RowOf<typeof sentMessageTable>;

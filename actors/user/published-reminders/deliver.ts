@@ -1,0 +1,161 @@
+/**
+ * The job of an account that hands its reminders to messengers, one after another:
+ *
+ *     recover     what a run had in flight that is no more: nobody knows whether it arrived
+ *     next        the oldest that is claimed
+ *     hand over   once there is room with the provider, and before it hears anything: gates, configuration and round are
+ *                 looked at again, and `in-flight` is committed
+ *     conclude    what came of it
+ */
+import { type JobRun, job, type Turn } from '../../../runtime/command.ts';
+import { type MessengerChannel, type MessengerResult, Messengers } from '../../messengers/messengers.ts';
+import { AccountSettings } from '../../settings.ts';
+import { User } from '../contract.ts';
+import {
+  countMessage,
+  deliveryConfig,
+  isSameTarget,
+  isTurnedOn,
+  nextDayMs,
+  ownTarget,
+  targetOf,
+} from './delivery-config.ts';
+import { isOpen } from './gates.ts';
+import { textOf } from './messages.ts';
+import {
+  afterFailure,
+  backInQueue,
+  failed,
+  inFlight,
+  type PublishedReminder,
+  publishedReminderMap,
+  uncertain,
+} from './published-reminder.ts';
+import { acceptedNow, armNext, put, setReminder } from './watch.ts';
+
+const { deliverReminders } = User.jobs;
+
+const minuteMs = 60_000;
+/** So that the job of an account with very many is one that ends. */
+const runMs = 5 * minuteMs;
+/** The last may wait for room for a minute. */
+const timeoutMs = runMs + 2 * minuteMs;
+/** Where the provider has not said when to come back. */
+const busyMs = minuteMs;
+/** What could not be sent at the same moment does not come back at the same moment. */
+const spreadMs = 4 * minuteMs;
+const notConfiguredMs = 15 * minuteMs;
+
+/** What the run holds of one: it is another's as soon as the round is another. */
+interface Claim {
+  readonly id: string;
+  readonly uuid: string;
+  readonly round: number;
+  readonly channel: MessengerChannel;
+  readonly destination: string;
+  readonly text: string;
+}
+
+export const deliver = job({
+  ...deliverReminders,
+  timeoutMs,
+  run: async (run) => {
+    const untilMs = run.nowMs + runMs;
+    await run.turn({ turn: recover });
+    while (run.nowMs < untilMs) {
+      const claim = await run.turn({ turn: nextClaim });
+      if (claim === undefined) return run.finish();
+      await send(run, claim);
+    }
+    return run.finish({ turn: (turn) => turn.start(deliverReminders, null) });
+  },
+});
+
+async function send(run: JobRun, claim: Claim): Promise<void> {
+  const { channel, destination, text } = claim;
+  const handOver = () => run.turn({ turn: (turn) => handedOver(turn, claim) });
+  const { signal } = run;
+  const result = await run.use(Messengers).send({ channel, destination, text, handOver, signal });
+  // What a run that is not to go on could not conclude, its successor finds in flight.
+  signal.throwIfAborted();
+  await run.turn({ turn: (turn) => conclude(turn, claim, result) });
+}
+
+function recover(turn: Turn): void {
+  for (const each of turn.entries(publishedReminderMap).values()) {
+    if (each.state === 'in-flight') put(turn, uncertain(each));
+  }
+}
+
+function nextClaim(turn: Turn): Claim | undefined {
+  const config = deliveryConfig(turn);
+  const mine = [...turn.entries(publishedReminderMap).values()]
+    .filter(({ state, via }) => state === 'claimed' && via === 'messenger')
+    .toSorted((a, b) => a.dueAtMs - b.dueAtMs);
+  for (const each of mine) {
+    const target = targetOf(ownTarget(turn, each), config);
+    if (mayLeave(turn) && target !== undefined && target.channel !== 'email') {
+      const { id, uuid, round } = each;
+      const { channel, destination } = target;
+      return { id, uuid, round, channel, destination, text: textOf(turn, each) };
+    }
+    setReminder(turn, backInQueue(each, turn.nowMs));
+  }
+  return undefined;
+}
+
+const mayLeave = (turn: Turn): boolean => isOpen(turn) && isTurnedOn(turn);
+
+function held(turn: Turn, { id, uuid, round }: Claim): PublishedReminder | undefined {
+  const reminder = turn.entry(publishedReminderMap, id);
+  const isMine = reminder?.uuid === uuid && reminder.round === round;
+  return isMine && ['claimed', 'in-flight'].includes(reminder.state) ? reminder : undefined;
+}
+
+function handedOver(turn: Turn, claim: Claim): boolean {
+  const reminder = held(turn, claim);
+  if (reminder?.state !== 'claimed') return false;
+  const target = targetOf(ownTarget(turn, reminder), deliveryConfig(turn));
+  if (!mayLeave(turn) || !isSameTarget(target, claim)) {
+    setReminder(turn, backInQueue(reminder, turn.nowMs));
+    return false;
+  }
+  if (!countMessage(turn, turn.use(AccountSettings).reminderMessagesPerDay)) {
+    setReminder(turn, backInQueue(reminder, nextDayMs(turn.nowMs), 'transient'));
+    return false;
+  }
+  put(turn, inFlight(reminder));
+  return true;
+}
+
+function conclude(turn: Turn, claim: Claim, result: MessengerResult): void {
+  const reminder = held(turn, claim);
+  if (reminder === undefined || result.result === 'withdrawn') return;
+  put(turn, after(turn, reminder, result));
+  armNext(turn);
+}
+
+function after(
+  turn: Turn,
+  reminder: PublishedReminder,
+  told: Exclude<MessengerResult, { readonly result: 'withdrawn' }>,
+): PublishedReminder {
+  switch (told.result) {
+    case 'accepted':
+      return acceptedNow(turn, reminder);
+    case 'rejected':
+      return failed(reminder, 'rejected');
+    case 'uncertain':
+      return uncertain(reminder);
+    case 'transient':
+      return afterFailure(reminder, turn.nowMs, told.failure);
+    case 'unable': {
+      const { failure } = told;
+      const usualMs = failure === 'not-configured' ? notConfiguredMs : busyMs;
+      const waitMs = Math.max(usualMs, told.retryAfterMs ?? 0) + spread(turn);
+      return backInQueue(reminder, turn.nowMs + waitMs, failure);
+    }
+  }
+}
+
+const spread = (turn: Turn): number => (turn.random.bytes(4).readUInt32LE() / 2 ** 32) * spreadMs;

@@ -1,0 +1,110 @@
+/** How an account has its published reminders delivered, and what of that is kept from one look at them to the next. */
+import { z } from 'zod';
+import type { Turn, View } from '../../../runtime/command.ts';
+import { slice } from '../../../runtime/slice.ts';
+import { UserSecrets } from '../../identity/user-secrets.ts';
+import { channels, destinationOf, type Target } from './destination.ts';
+import { type Contents, contentsOf, type PublishedReminder } from './published-reminder.ts';
+
+const configSchema = z.object({
+  channel: z.enum(channels),
+  /** Sealed. Null: none. */
+  destination: (z.instanceof(Uint8Array) as z.ZodType<Uint8Array>).nullable(),
+  enabled: z.boolean(),
+});
+type StoredConfig = z.infer<typeof configSchema>;
+
+interface DeliveryState {
+  readonly config: StoredConfig | null;
+  /** A request is asking mails back: nothing is claimed before. */
+  readonly heldUntilMs: number;
+  /** Of UTC, and how many messages were handed to messengers in it. */
+  readonly day: number;
+  readonly messages: number;
+}
+
+export const deliverySlice = slice<DeliveryState>({
+  name: 'reminder-delivery',
+  format: 1,
+  schema: z.object({
+    config: configSchema.nullable(),
+    heldUntilMs: z.number(),
+    day: z.int(),
+    messages: z.int(),
+  }),
+  initial: { config: null, heldUntilMs: 0, day: 0, messages: 0 },
+});
+
+export interface DeliveryConfig {
+  readonly channel: Target['channel'];
+  readonly destination: string | null;
+  readonly enabled: boolean;
+}
+
+const sealedFor = (view: View) => ({ userUuid: view.self.id, purpose: 'destination of reminders' });
+
+export function deliveryConfig(view: View): DeliveryConfig | null {
+  const { config } = view.get(deliverySlice);
+  if (config === null) return null;
+  const { destination } = config;
+  if (destination === null) return { ...config, destination };
+  return { ...config, destination: view.use(UserSecrets).open(sealedFor(view), destination) };
+}
+
+export function setDeliveryConfig(turn: Turn, config: DeliveryConfig | null): void {
+  turn.set(deliverySlice, { ...turn.get(deliverySlice), config: config && sealed(turn, config) });
+}
+
+function sealed(turn: Turn, { destination, ...rest }: DeliveryConfig): StoredConfig {
+  if (destination === null) return { ...rest, destination };
+  return { ...rest, destination: turn.use(UserSecrets).seal(sealedFor(turn), destination, turn.random) };
+}
+
+export const isTurnedOn = (view: View): boolean => view.get(deliverySlice).config?.enabled === true;
+
+export const holdClaims = (turn: Turn, untilMs: number): void =>
+  turn.set(deliverySlice, { ...turn.get(deliverySlice), heldUntilMs: untilMs });
+
+/** Counts one more. False: there were as many today as there may be. */
+export function countMessage(turn: Turn, perDayMax: number): boolean {
+  const before = turn.get(deliverySlice);
+  const day = dayOf(turn.nowMs);
+  const messages = before.day === day ? before.messages : 0;
+  if (perDayMax > 0 && messages >= perDayMax) return false;
+  turn.set(deliverySlice, { ...before, day, messages: messages + 1 });
+  return true;
+}
+
+const dayMs = 86_400_000;
+const dayOf = (ms: number): number => Math.floor(ms / dayMs);
+export const nextDayMs = (nowMs: number): number => (dayOf(nowMs) + 1) * dayMs;
+
+// --- where one reminder goes --------------------------------------------------------------------------------------
+
+type Own = Pick<PublishedReminder, 'channel'> & Pick<Contents, 'destination'>;
+
+/** Undefined: nowhere for now. What one says of itself goes before what the account says. */
+export function targetOf(own: Own, config: DeliveryConfig | null): Target | undefined {
+  const channel = own.channel ?? config?.channel;
+  if (channel === undefined) return undefined;
+  const ofAccount = config?.channel === channel ? config.destination : null;
+  const destination = destinationOf(channel, own.destination ?? ofAccount);
+  return destination === undefined ? undefined : { channel, destination };
+}
+
+export const ownTarget = (view: View, reminder: PublishedReminder): Own => ({
+  channel: reminder.channel,
+  destination: contentsOf(view, reminder).destination,
+});
+
+/** Whether it depends on what the account says. */
+export const inherits = ({ channel, destination }: Own): boolean => channel === null || destination === null;
+
+export const isSameTarget = (a: Partial<Target> | undefined, b: Partial<Target> | undefined): boolean =>
+  a?.channel === b?.channel && a?.destination === b?.destination;
+
+/** Who sends what goes by the channel of this reminder. */
+export function viaOf({ channel }: Pick<PublishedReminder, 'channel'>, view: View): 'mail' | 'messenger' {
+  const used = channel ?? view.get(deliverySlice).config?.channel;
+  return used === 'email' || used === undefined ? 'mail' : 'messenger';
+}

@@ -1,0 +1,52 @@
+/**
+ * What a user asks of a vault: his own actor checks the session, the vault decides. A vault that does not exist is refused
+ * as one that he is not a member of.
+ */
+import type { Ask } from '../../../runtime/handles.ts';
+import { isUuid } from '../../collection/incoming.ts';
+import { type Answer, isRefused, type Refused } from '../../reply.ts';
+import { unlessAbsent } from '../../unless-absent.ts';
+import { noSuchVault, Vault } from '../../vault/contract.ts';
+import type { SignedInWorkflow } from '../signed-in.ts';
+
+type Asks = Pick<SignedInWorkflow<unknown>, 'actors'>;
+type AskVault = Ask<typeof Vault.commands>;
+
+/** How many vaults are asked at once on behalf of one caller. */
+const atOnce = 8;
+
+/** As vaults know them. */
+export const uuidOf = (text: string): string | undefined => (isUuid(text) ? text.toLowerCase() : undefined);
+
+/** For what names nobody: so that it is the vault that refuses, after it has looked at who asks. */
+export const namesNoUser = '00000000-0000-0000-0000-000000000000';
+
+export async function askVault<Ok extends object>(
+  workflow: Asks,
+  vaultUuid: string,
+  asks: (ask: AskVault) => Promise<Answer<Ok>>,
+  unlessThere: Refused = noSuchVault,
+): Promise<Ok | Refused> {
+  const answer = await askIfThere(workflow, vaultUuid, asks);
+  if (answer === undefined) return unlessThere;
+  return isRefused(answer) ? answer : answer.ok;
+}
+
+/** Undefined where there is no such vault. */
+export async function askIfThere<Reply>(
+  { actors }: Asks,
+  vaultUuid: string,
+  asks: (ask: AskVault) => Promise<Reply>,
+): Promise<Reply | undefined> {
+  const uuid = uuidOf(vaultUuid);
+  return uuid === undefined ? undefined : unlessAbsent(asks(actors.get(Vault, uuid).ask));
+}
+
+export async function forEach<T>(all: readonly T[], work: (each: T) => Promise<unknown>): Promise<void> {
+  for (let from = 0; from < all.length; from += atOnce) {
+    await Promise.all(all.slice(from, from + atOnce).map(work));
+  }
+}
+
+/** For a step that looks at the session alone. */
+export const sessionAlone = { turn: () => ({}) };

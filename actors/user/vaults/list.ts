@@ -1,0 +1,36 @@
+/** The shared vaults that a user is a member of, as their own rows say at this moment. */
+import { type View, visit } from '../../../runtime/command.ts';
+import { membershipsMax } from '../../vault/bounds.ts';
+import { shownVault } from '../../vault/shown.ts';
+import { memberTable, vaultTable } from '../../vault/tables.ts';
+import { User } from '../contract.ts';
+import { signedInRead } from '../signed-in.ts';
+import { membershipsOf } from './memberships.ts';
+
+/** Rows of vaults are read under the condition that the user is a member. */
+export const guardFor = ({ self }: Pick<View, 'self'>) => ({ table: memberTable, member: self.id });
+
+export const fromStart = (vaultUuids: Iterable<string>) =>
+  [...vaultUuids].map((owner) => ({ owner, after: 0 }));
+
+export const ownVaultsPlan = (view: View) => ({
+  vaults: visit(vaultTable, {
+    guard: guardFor(view),
+    owners: fromStart(membershipsOf(view).keys()),
+    limit: membershipsMax,
+  }),
+});
+
+export const listVaults = signedInRead({
+  ...User.commands.listVaults,
+  reads: ownVaultsPlan,
+  answer: (_view, _request, { vaults }) => {
+    const rows = vaults.owners.flatMap(({ rows }) => rows);
+    return {
+      sharedVaults: rows.map(shownVault),
+      designatedSurvivors: rows.flatMap(({ vault, survivor_uuid }) =>
+        survivor_uuid === null ? [] : [{ sharedVaultUuid: vault, userUuid: survivor_uuid }],
+      ),
+    };
+  },
+});

@@ -1,0 +1,55 @@
+/**
+ * The mail that tells a user of an invite to a shared vault. It is the invitee's own actor that sends it, to its own
+ * address and within a limit of its own: whoever invites learns nothing of whether there is such a user, and nobody can
+ * have somebody flooded. Nothing that the sender has chosen stands in it.
+ */
+import { z } from 'zod';
+import { type Turn, tell } from '../../../runtime/command.ts';
+import { slice } from '../../../runtime/slice.ts';
+import { mailAddress } from '../../mailer/address.ts';
+import { sealMail, tellToSend } from '../../mailer/outgoing.ts';
+import { VaultSettings } from '../../vault/settings.ts';
+import { isBanned } from '../ban.ts';
+import { User } from '../contract.ts';
+import { profileSlice } from '../profile.ts';
+
+const dayMs = 86_400_000;
+
+/** Days are those of UTC. */
+export const inviteMailSlice = slice({
+  name: 'vault-invite-mails',
+  format: 1,
+  schema: z.object({ day: z.int(), mails: z.int() }),
+  initial: { day: 0, mails: 0 },
+});
+
+const text = [
+  'Somebody who has an account on the same server as you invites you to a shared vault: notes that several people read and',
+  'write together. To see who it is, and to accept or decline, open your app.',
+  '',
+  'If you do not know who that is, there is nothing you need to do.',
+].join('\n');
+
+export const mailVaultInviteTell = tell({
+  ...User.tells.mailVaultInvite,
+  turn: (turn, { inviteUuid }) => {
+    const { state, email } = turn.get(profileSlice);
+    const recipient = mailAddress(email);
+    if (state !== 'active' || isBanned(turn) || recipient === undefined || !count(turn)) return;
+    const mail = {
+      ...{ id: `vault-invite:${inviteUuid}`, source: 'other' as const, userUuid: turn.self.id, recipient },
+      ...{ subject: 'You are invited to a shared vault', text },
+    };
+    tellToSend(turn, sealMail(turn, mail));
+  },
+});
+
+/** False once there were as many today as may be. */
+function count(turn: Turn): boolean {
+  const day = Math.floor(turn.nowMs / dayMs);
+  const before = turn.get(inviteMailSlice);
+  const mails = before.day === day ? before.mails : 0;
+  if (mails >= turn.use(VaultSettings).inviteMailsPerDay) return false;
+  turn.set(inviteMailSlice, { day, mails: mails + 1 });
+  return true;
+}

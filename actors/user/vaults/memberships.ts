@@ -1,0 +1,173 @@
+/**
+ * Where a user is a member, as far as his own actor has heard: a hint of where to look, and no authority. Who is a member is
+ * decided by the vault alone, by the rows of its members.
+ *
+ *     joining  durable before the vault is asked to let him in, so that an account which is deleted meanwhile tells it
+ *     member   the vault has let him in, by reply or tell
+ *     left     of this membership nothing may come any more
+ *
+ * Vaults tell of memberships by their numbers, which grow, and tells come in no order: the greater number wins, and
+ * `left` ends its number for good. What has ended is remembered for as long as there is room.
+ */
+import { z } from 'zod';
+import { type Turn, tell, type View } from '../../../runtime/command.ts';
+import { sliceMap } from '../../../runtime/slice.ts';
+import { head } from '../../collection/head.ts';
+import { isFull } from '../../collection/quota.ts';
+import { ItemSettings } from '../../collection/settings.ts';
+import { type Refused, refuse } from '../../reply.ts';
+import { membershipsMax } from '../../vault/bounds.ts';
+import { Vault } from '../../vault/contract.ts';
+import { VaultSettings } from '../../vault/settings.ts';
+import { audit } from '../audit/trail.ts';
+import { User } from '../contract.ts';
+import { notify, notifyPlans, selfRemoved } from '../inbox/notifications.ts';
+import { profileSlice } from '../profile.ts';
+
+const endedMax = 500;
+/** Much longer than a vault is waited for. */
+const joiningMicros = 3_600_000_000;
+
+export interface Membership {
+  /** While joining, that of the last time; 0 before the first. */
+  readonly membership: number;
+  readonly state: 'joining' | 'member' | 'left';
+  readonly sinceMicros: number;
+}
+
+/** By the vault's uuid. */
+export const membershipMap = sliceMap<Membership>({
+  family: 'membership',
+  format: 1,
+  entriesMax: membershipsMax + endedMax,
+  schema: z.object({
+    membership: z.number(),
+    state: z.enum(['joining', 'member', 'left']),
+    sinceMicros: z.number(),
+  }),
+});
+
+/**
+ * What is in a vault comes home however much the account holds (see ../items/come-home.ts). So who is full begins with no
+ * other vault: he would fill and end one after the other without end.
+ */
+const homeIsFull = refuse(
+  413,
+  'This account holds as much as this server allows. Please delete something before you begin with another shared vault.',
+);
+const tooMany = refuse(400, 'You are a member of as many shared vaults as you can be.');
+
+const nowhere: ReadonlyMap<string, number> = new Map();
+const numbersOf = new WeakMap<ReadonlyMap<string, Membership>, ReadonlyMap<string, number>>();
+
+/**
+ * The numbers of his memberships by vault, in the order of the vaults' uuids. Of what is durable it is the same map each
+ * time, until one of them changes.
+ */
+export function membershipsOf(view: View): ReadonlyMap<string, number> {
+  const entries = view.entries(membershipMap);
+  if (entries.size === 0) return nowhere;
+  const known = numbersOf.get(entries);
+  if (known !== undefined) return known;
+  const current = [...entries].filter(([, { state }]) => state === 'member');
+  const inOrder = current.toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const numbers = new Map(inOrder.map(([vaultUuid, { membership }]) => [vaultUuid, membership]));
+  numbersOf.set(entries, numbers);
+  return numbers;
+}
+
+interface Joining {
+  readonly vaultUuid: string;
+  readonly isMember: boolean;
+}
+
+export function startJoining(turn: Turn, vaultUuid: string): Joining | Refused {
+  const before = turn.entry(membershipMap, vaultUuid);
+  if (before?.state === 'member') return { vaultUuid, isMember: true };
+  const isRepeat = before !== undefined && isCounted(turn, before);
+  if (!isRepeat && isFull(turn.get(head), turn.use(ItemSettings).quota)) return homeIsFull;
+  const others = [...turn.entries(membershipMap)].filter(([uuid]) => uuid !== vaultUuid);
+  const taken = others.filter(([, entry]) => isCounted(turn, entry)).length;
+  if (taken >= turn.use(VaultSettings).vaultsMax) return tooMany;
+  note(turn, vaultUuid, { membership: before?.membership ?? 0, state: 'joining' });
+  return { vaultUuid, isMember: false };
+}
+
+/** The vault has said no, or has let him in and out again. */
+export function stopJoining(turn: Turn, vaultUuid: string): void {
+  const before = turn.entry(membershipMap, vaultUuid);
+  if (before?.state !== 'joining') return;
+  if (before.membership === 0) turn.removeEntry(membershipMap, vaultUuid);
+  else note(turn, vaultUuid, { membership: before.membership, state: 'left' });
+}
+
+interface Numbered {
+  readonly vaultUuid: string;
+  readonly membership: number;
+}
+
+/** False where that was known, or is over. */
+export function noteJoined(turn: Turn, { vaultUuid, membership }: Numbered): boolean {
+  const before = turn.entry(membershipMap, vaultUuid);
+  if (before !== undefined && before.membership >= membership) return false;
+  note(turn, vaultUuid, { membership, state: 'member' });
+  turn.publish(User, { event: 'vault-joined', vaultUuid, membership });
+  return true;
+}
+
+/** Likewise. */
+export function noteLeft(turn: Turn, { vaultUuid, membership }: Numbered): boolean {
+  const before = turn.entry(membershipMap, vaultUuid);
+  if (before !== undefined && before.membership > membership) return false;
+  if (before?.membership === membership && before.state !== 'member') return false;
+  // He has asked to be let in again, so that there is no need to say that he was not.
+  const state = before?.state === 'joining' ? 'joining' : 'left';
+  note(turn, vaultUuid, { membership, state });
+  return true;
+}
+
+/** What ends without the user's doing is told by a `left`, and goes into his trail then. */
+export const joinedTell = tell({
+  ...User.tells.joined,
+  turn: (turn, joined) => {
+    const { state } = turn.get(profileSlice);
+    if (state === 'active') noteJoined(turn, joined);
+    else turn.tell(Vault, joined.vaultUuid).userGone();
+  },
+});
+
+export const leftTell = tell({
+  ...User.tells.left,
+  reads: (view, { vaultUuid }) => notifyPlans(view, [selfRemoved(vaultUuid)]),
+  turn: (turn, left, _sender, reads) => {
+    if (turn.get(profileSlice).state !== 'active') return;
+    if (noteLeft(turn, left)) audit(turn, 'shared-vault-left', null, left.vaultUuid);
+    notify(turn, [selfRemoved(left.vaultUuid)], left.at, reads);
+  },
+});
+
+/** For an account that is deleted: tells some of its vaults. False once all are told. */
+export function leaveSomeVaults(turn: Turn, atMost: number): boolean {
+  const uuids = [...turn.entries(membershipMap).keys()].slice(0, atMost);
+  for (const uuid of uuids) {
+    if (turn.entry(membershipMap, uuid)?.state !== 'left') turn.tell(Vault, uuid).userGone();
+    turn.removeEntry(membershipMap, uuid);
+  }
+  return uuids.length > 0;
+}
+
+const isCounted = (view: View, { state, sinceMicros }: Membership): boolean =>
+  state === 'member' || (state === 'joining' && view.nowMicros < sinceMicros + joiningMicros);
+
+function note(turn: Turn, vaultUuid: string, to: Omit<Membership, 'sinceMicros'>): void {
+  const entries = turn.entries(membershipMap);
+  if (!entries.has(vaultUuid) && entries.size >= membershipsMax + endedMax) forgetOldest(turn);
+  turn.setEntry(membershipMap, vaultUuid, { ...to, sinceMicros: turn.nowMicros });
+}
+
+function forgetOldest(turn: Turn): void {
+  const [oldest] = [...turn.entries(membershipMap)]
+    .filter(([, entry]) => !isCounted(turn, entry))
+    .toSorted(([, a], [, b]) => a.sinceMicros - b.sinceMicros);
+  if (oldest !== undefined) turn.removeEntry(membershipMap, oldest[0]);
+}

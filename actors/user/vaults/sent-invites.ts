@@ -1,0 +1,158 @@
+/**
+ * Invites to shared vaults that a user sends. The vault decides about each (`actors/vault/invites.ts`); how many he has
+ * sent to all of his vaults is counted here, by their rows. Only owners invite, so these are the vaults to look at.
+ */
+import { type PlanResults, type View, type VisitResult, visit } from '../../../runtime/command.ts';
+import { encryptedMessageBytesMax } from '../../inbox-entries.ts';
+import { type Refused, refuse } from '../../reply.ts';
+import { isStorableText } from '../../storable-text.ts';
+import { noSuchInvite } from '../../vault/contract.ts';
+import { VaultSettings } from '../../vault/settings.ts';
+import { shownInvite } from '../../vault/shown.ts';
+import { type InviteRow, inviteTable } from '../../vault/tables.ts';
+import { User } from '../contract.ts';
+import { signedInWorkflow } from '../signed-in.ts';
+import { askIfThere, askVault, forEach, sessionAlone, uuidOf } from './ask.ts';
+import { fromStart, guardFor, ownVaultsPlan } from './list.ts';
+import { mayCollaborate, switchedOff } from './may-collaborate.ts';
+
+/** Of all that a user has sent and nobody has answered, so that they fit one list. */
+const sentBytesMax = 8 * 1_048_576;
+/** Calls beside each other may go beyond what each of them finds to be free. */
+const listedMax = 5_000;
+
+const notAUuid = refuse(400, 'The recipient has to be named by a uuid.');
+const empty = refuse(400, 'The invite has no encrypted message.');
+const tooLong = refuse(400, `An encrypted message may have ${encryptedMessageBytesMax} bytes at most.`);
+const notStorable = refuse(400, 'The encrypted message contains characters that cannot be stored.');
+const tooMany = refuse(400, 'You have sent as many invites as you can. Please cancel some first.');
+
+export const inviteToVault = signedInWorkflow({
+  ...User.commands.inviteToVault,
+  run: async (workflow, { sharedVaultUuid, recipient_uuid, encrypted_message, permission }) => {
+    const { id: by } = workflow.self;
+    const { recipientUuid, owned } = await workflow.turn({
+      reads: ownVaultsPlan,
+      turn: (turn, reads) => {
+        const recipientUuid = uuidOf(recipient_uuid);
+        if (!mayCollaborate(turn)) return switchedOff;
+        if (recipientUuid === undefined) return notAUuid;
+        return defectOf(encrypted_message) ?? { recipientUuid, owned: ownedBy(turn, reads) };
+      },
+    });
+    const vaultUuid = sharedVaultUuid.toLowerCase();
+    await workflow.turn(
+      roomAmong(owned, ({ vault, invitee }) => vault === vaultUuid && invitee === recipientUuid),
+    );
+    const given = { recipientUuid, encryptedMessage: encrypted_message, permission };
+    return askVault(workflow, sharedVaultUuid, (vault) => vault.invite({ by, ...given }));
+  },
+});
+
+export const changeVaultInvite = signedInWorkflow({
+  ...User.commands.changeVaultInvite,
+  run: async (workflow, { sharedVaultUuid, inviteUuid, encrypted_message, permission }) => {
+    const { owned } = await workflow.turn({
+      reads: ownVaultsPlan,
+      turn: (turn, reads) => {
+        if (!mayCollaborate(turn)) return switchedOff;
+        return defectOf(encrypted_message) ?? { owned: ownedBy(turn, reads) };
+      },
+    });
+    const ofInvite = { by: workflow.self.id, inviteUuid: inviteUuid.toLowerCase() };
+    await workflow.turn(roomAmong(owned, ({ uuid }) => uuid === ofInvite.inviteUuid));
+    const given = { encryptedMessage: encrypted_message, ...(permission != null && { permission }) };
+    return askVault(
+      workflow,
+      sharedVaultUuid,
+      (vault) => vault.changeInvite({ ...ofInvite, ...given }),
+      noSuchInvite,
+    );
+  },
+});
+
+function defectOf(encryptedMessage: string): Refused | undefined {
+  if (encryptedMessage === '') return empty;
+  if (Buffer.byteLength(encryptedMessage) > encryptedMessageBytesMax) return tooLong;
+  return isStorableText(encryptedMessage) ? undefined : notStorable;
+}
+
+export const listVaultInvites = signedInWorkflow({
+  ...User.commands.listVaultInvites,
+  run: async (workflow, { sharedVaultUuid }) => {
+    await workflow.turn(sessionAlone);
+    const { id: by } = workflow.self;
+    const sent = await askIfThere(workflow, sharedVaultUuid, (vault) => vault.sentInvites({ by }));
+    return sent ?? { invites: [] };
+  },
+});
+
+export const listOutboundInvites = signedInWorkflow({
+  ...User.commands.listOutboundInvites,
+  run: async (workflow) => {
+    const owned = await workflow.turn({ reads: ownVaultsPlan, turn: ownedBy });
+    return workflow.lastTurn({
+      reads: (view) => ({ sent: sentPlan(view, owned) }),
+      turn: (turn, { sent }) => ({
+        invites: rowsOf(sent)
+          .filter(({ sender_uuid }) => sender_uuid === turn.self.id)
+          .map(shownInvite),
+      }),
+    });
+  },
+});
+
+export const cancelVaultInvites = signedInWorkflow({
+  ...User.commands.cancelVaultInvites,
+  run: async (workflow, { sharedVaultUuid }) => {
+    await workflow.turn(sessionAlone);
+    const { id: by } = workflow.self;
+    await askIfThere(workflow, sharedVaultUuid, (vault) => vault.cancelInvites({ by }));
+    return { success: true };
+  },
+});
+
+export const cancelOutboundInvites = signedInWorkflow({
+  ...User.commands.cancelOutboundInvites,
+  run: async (workflow) => {
+    const owned = await workflow.turn({ reads: ownVaultsPlan, turn: ownedBy });
+    const { id: by } = workflow.self;
+    await forEach(owned, (vaultUuid) =>
+      askIfThere(workflow, vaultUuid, (vault) => vault.cancelInvites({ by })),
+    );
+    return { success: true };
+  },
+});
+
+type OwnVaults = PlanResults<ReturnType<typeof ownVaultsPlan>>;
+
+const ownedBy = ({ self }: Pick<View, 'self'>, { vaults }: OwnVaults): readonly string[] =>
+  vaults.owners
+    .filter(({ rows }) => rows.some(({ owner_uuid }) => owner_uuid === self.id))
+    .map(({ owner }) => owner);
+
+const sentPlan = (view: View, owned: readonly string[], columns?: readonly (keyof InviteRow)[]) =>
+  visit(inviteTable, {
+    guard: guardFor(view),
+    owners: fromStart(owned),
+    limit: listedMax,
+    budgetBytes: 2 * sentBytesMax,
+    ...(columns !== undefined && { columns }),
+  });
+
+const rowsOf = ({ owners }: VisitResult<typeof inviteTable>): readonly InviteRow[] =>
+  owners.flatMap(({ rows }) => rows);
+
+/** Whether one invite more may be sent, or one that was sent be changed: that is not counted. */
+const roomAmong = (owned: readonly string[], isReplaced: (row: InviteRow) => boolean) => ({
+  reads: (view: View) => ({ sent: sentPlan(view, owned, ['invitee', 'uuid', 'bytes']) }),
+  turn: (turn: View, { sent }: { readonly sent: VisitResult<typeof inviteTable> }) => {
+    const others = rowsOf(sent).filter((row) => !isReplaced(row));
+    return hasRoom(turn, others) ? {} : tooMany;
+  },
+});
+
+function hasRoom(view: View, sent: readonly InviteRow[]): boolean {
+  const sentBytes = sent.reduce((sum, { bytes }) => sum + bytes, 0);
+  return sent.length < view.use(VaultSettings).sentInvitesMax && sentBytes < sentBytesMax;
+}
