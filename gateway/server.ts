@@ -27,10 +27,12 @@ import { createEnvelope } from './http/envelope.ts';
 import { Exchange, type ExchangeOptions } from './http/exchange.ts';
 import { Framing } from './http/framing.ts';
 import { createHttps } from './http/https.ts';
+import { Intake, type IntakeMarks } from './http/intake.ts';
 import { LargeBodies } from './http/large-bodies.ts';
 import { RouteMetrics } from './http/metrics.ts';
 import type { OutflowOptions } from './http/outflow.ts';
 import { ReplyMemory } from './http/reply-memory.ts';
+import { ReplyRoom } from './http/reply-room.ts';
 import type { AnyRoute, Area } from './http/route.ts';
 import { createRouter } from './http/router.ts';
 import {
@@ -91,6 +93,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const metrics = new RouteMetrics(routes);
   const bodyMemory = new BodyMemory(config.bodyMemoryBytes, bodyShareBytes(config));
   const replyMemory = new ReplyMemory(config.replyMemoryBytes, config.userReplyMemoryBytes);
+  const replyRoom = new ReplyRoom(config.shareMemoryBytes, clock);
   const framing = new Framing();
   const connections = new Connections(app, { ...config, clock, log: options.logger });
   const replies: OutflowOptions = { clock, replyMemory, limits: config };
@@ -121,6 +124,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     actors,
     clock,
     bodyMemory,
+    intake: new Intake(intakeMarks(config)),
+    replyRoom,
     largeBodies: new LargeBodies(),
     checkSession: createSessionCheck(actors),
     metrics,
@@ -138,6 +143,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       return `${callIdPrefix}${calls.toString(36)}`;
     },
     isDraining: () => draining,
+    watchSession: (claims, ended) => sockets.watchSession(claims, ended),
     onDone: (exchange) => {
       inFlight.delete(exchange);
       if (inFlight.size === 0) onIdle();
@@ -195,6 +201,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     ['http_requests_in_flight', 'Requests whose reply is not complete.', () => inFlight.size],
     ['http_unfinished_body_bytes', 'Bytes of request bodies held unparsed.', () => bodyMemory.bytes],
     ['http_unsent_reply_bytes', 'Bytes of replies held for slow readers.', () => replyMemory.bytes],
+    ['http_reply_room_bytes', 'Bytes taken for replies that are not broken off.', () => replyRoom.bytes],
     ['http_requests_aborted', 'Requests whose client left before the reply.', () => metrics.aborted],
     ['http_ambiguous_requests', 'Connections closed for a body of unclear length.', () => framing.refused],
     ['http_replies_cut', 'Replies broken off: a slow reader, or a stream that failed.', () => metrics.cut],
@@ -245,6 +252,12 @@ export function createGateway(options: GatewayOptions): Gateway {
 const besideBytes = 8 * 1024 * 1024;
 const bodyShareBytes = ({ bodyMemoryBytes, largeBodyBytes }: GatewayConfig): number =>
   Math.max(Math.floor(bodyMemoryBytes / 4), largeBodyBytes + besideBytes);
+
+/** Streams need little, as they are held back: what keeps the store of files busy. */
+const intakeMarks = ({ bodyMemoryBytes }: GatewayConfig): IntakeMarks => ({
+  userBytes: bodyMemoryBytes / 32,
+  allBytes: bodyMemoryBytes / 8,
+});
 
 const sharedPort = 0;
 

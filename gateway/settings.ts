@@ -1,6 +1,7 @@
 /** Settings of the gateway. Sizes in bytes, times in milliseconds. */
 import {
   address,
+  apiAddress,
   bytes,
   type Complete,
   choice,
@@ -91,12 +92,12 @@ export const accessKeySettings = sameOnAllNodes(
       default: 'all',
       description: 'What the access key guards. Anything else counts as `all`.',
     }),
-    exempt: choices(['sockets', 'shares'], {
+    exempt: choices(['sockets', 'shares', 'assistant', 'codehost', 'dav', 'callback'], {
       name: 'SHARED_SERVER_ACCESS_KEY_EXEMPT',
       default: '',
       defaultText: 'none: health checks alone need no key',
       description:
-        'What needs no access key in mode `all`, separated by commas. `sockets`: browsers cannot send it when they open one, and the token this takes was got with the key. Without it, web clients learn of changes by polling. `shares`: whoever opens a public share has its link and nothing else.',
+        'What needs no access key in mode `all`, separated by commas. `sockets`: browsers cannot send it when they open one, and the token this takes was got with the key. Without it, web clients learn of changes by polling. `shares`: whoever opens a public share has its link and nothing else; the page at `/` needs no key then either. `assistant` and `codehost`: web clients ask these without the key, with a session that was got with it. `dav`: calendar programs cannot send it, and each shows a token that was made with it. `callback`: the provider of a pairing sends a browser back, with a state that was got with the key.',
     }),
   }),
 );
@@ -153,7 +154,7 @@ const limits = section('Access and limits', {
     min: mebibyte,
     default: 256 * mebibyte,
     description:
-      'What unfinished bodies may take of the memory of the process. More get 503. One user takes no more than a quarter, or the largest body of a sync and 8 MiB.',
+      'What unfinished bodies may take of the memory of the process. More get 503. One user takes no more than a quarter, or the largest body of a sync and 8 MiB. Uploads of files wait instead: those of one user while they hold a 32nd, all of them while they hold an eighth.',
   }),
   replyMemoryBytes: bytes({
     name: 'REPLY_MEMORY_BYTES',
@@ -167,7 +168,15 @@ const limits = section('Access and limits', {
     min: mebibyte,
     default: 32 * mebibyte,
     description:
-      'The same for the replies of one account, and for all replies to requests without a session. A single reply may be larger.',
+      'The same for the replies of one account, or without a session of one network. All networks together have half of `REPLY_MEMORY_BYTES`. A single reply may be larger.',
+  }),
+  /** Not less than lets one network open the largest share. */
+  shareMemoryBytes: bytes({
+    name: 'SHARE_MEMORY_BYTES',
+    min: 32 * mebibyte,
+    default: 128 * mebibyte,
+    description:
+      'What public shares may take of the memory of the process while they are opened, until their readers have taken them. Beyond it openings wait a moment and get 503, and use nothing up. One network takes no more than a quarter of what it leaves free.',
   }),
   /** A body that is not complete this long after its head is refused. */
   bodyTimeoutMs: fixed(60_000),
@@ -201,10 +210,23 @@ const limits = section('Access and limits', {
         'Open sockets of this process. More are refused, and their clients poll. Each is one of `CONNECTIONS_MAX` too.',
     }),
     socketsPerUserMax: fixed(100),
+    /** In vaults, of all users with sockets: each is a few hundred bytes. Who has no room polls. */
+    membershipsMax: fixed(200_000),
     /** The library pings sixteen seconds before the end, and counts in steps of four. */
     idleSeconds: fixed(44),
   },
 });
+
+export const codeHostSettings = sameOnAllNodes(
+  section('Code host', {
+    codeHostApiUrl: apiAddress({
+      name: 'CODE_HOST_API_URL',
+      default: 'https://api.github.com',
+      description:
+        'Where notes are published with a token of their user: the interface of GitHub, or of a Gitea or Forgejo, which ends in `/api/v1`.',
+    }),
+  }),
+);
 
 const links = sameOnAllNodes(
   section('Server', {
@@ -216,7 +238,35 @@ const links = sameOnAllNodes(
   }),
 );
 
-export const gatewaySettings = { ...links, ...browsers, ...limits };
+/** Where no route is that clients know, whatever the operator says. */
+const takenPaths = /^\/(v1|v2|auth|files|sockets|subscription|healthcheck)(\/|$)/;
+const davPath = /^(\/(?!\.{1,2}(\/|$))[\w.~-]+)+$/;
+
+const calendar = sameOnAllNodes(
+  section('Calendar', {
+    calendar: {
+      basePath: setting(davPathOf, {
+        name: 'CALDAV_BASE_PATH',
+        default: '/dav',
+        bounds: 'a path without a trailing slash',
+        description:
+          'Where calendar programs find the to-dos. A proxy in front has to pass it on, with the methods PROPFIND and REPORT.',
+      }),
+      dataPath: text({
+        name: 'CALDAV_DATA_PATH',
+        default: '',
+        description: 'Without effect: what is published is in the database, which all nodes share.',
+      }),
+    },
+  }),
+);
+
+function davPathOf(given: string): string {
+  if (!davPath.test(given) || takenPaths.test(given)) throw new WrongValue('is no path that is free');
+  return given;
+}
+
+export const gatewaySettings = { ...links, ...browsers, ...limits, ...calendar };
 export interface GatewaySettings extends Complete<SettingsOf<typeof gatewaySettings>> {}
 
 function leastPaceOf(given: string): LeastPace {

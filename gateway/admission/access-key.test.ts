@@ -38,6 +38,19 @@ const open = {
   'GET /none': 404,
 };
 
+test('calendar programs need no key where the operator says so, and nothing else is let in with them', async (t) => {
+  const dav = [...routes, emptyRoute('PROPFIND', '/dav'), emptyRoute('PROPFIND', '/davy')];
+  const accessKey = { key: 'key', mode: 'all', davPath: '/dav' } as const;
+  const statusAt = async (exempt: readonly 'dav'[], path: string) => {
+    const { url } = await startGateway(t, dav, { accessKey: { ...accessKey, exempt } });
+    return (await fetch(url + path, { method: 'PROPFIND' })).status;
+  };
+  t.is(await statusAt([], '/dav'), 401);
+  t.deepEqual([await statusAt(['dav'], '/dav/'), await statusAt(['dav'], '/dav/none')], [204, 404]);
+  for (const path of ['/davy', '/', '/x/dav/', '/dav/../davy', '/%64av'])
+    t.is(await statusAt(['dav'], path), 401, path);
+});
+
 test('with a key everything but the health paths needs it, and preflights pass', async (t) => {
   const { url } = await startGateway(t, routes, { accessKey: { key: 'key', mode: 'all', exempt: [] } });
   t.deepEqual(await statuses(url, 'key'), open);
@@ -83,4 +96,28 @@ test('the key cannot be guessed faster than the public rate allows', async (t) =
     guesses.push((await fetch(`${url}/v2/login`, { method: 'POST', headers })).status);
   }
   t.deepEqual(guesses, [401, 401, 401, 429, 429]);
+});
+
+test('what web clients ask without the key can be exempt, and nothing beside it', async (t) => {
+  const asked = [
+    ['GET', '/v1/assistant/config'],
+    ['POST', '/v1/assistant/stream'],
+    ['GET', '/v1/assistant/subscription/list'],
+    ['GET', '/v1/assistant/subscription/callback'],
+    ['POST', '/v1/assistant/subscription/callback'],
+    ['POST', '/v1/integrations/codehost/publish'],
+    ['POST', '/v1/integrations/github/publish'],
+  ] as const;
+  const without = async (exempt: readonly ('assistant' | 'codehost' | 'callback')[]) => {
+    const { url } = await startGateway(
+      t,
+      asked.map(([method, path]) => emptyRoute(method, path)),
+      { accessKey: { key: 'key', mode: 'all', exempt } },
+    );
+    return Promise.all(asked.map(async ([method, path]) => (await fetch(url + path, { method })).status));
+  };
+  t.deepEqual(await without([]), [401, 401, 401, 401, 401, 401, 401]);
+  t.deepEqual(await without(['assistant']), [204, 204, 401, 401, 401, 401, 401]);
+  t.deepEqual(await without(['callback']), [401, 401, 401, 204, 401, 401, 401]);
+  t.deepEqual(await without(['codehost']), [401, 401, 401, 401, 401, 204, 204]);
 });

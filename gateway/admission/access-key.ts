@@ -8,6 +8,8 @@ import type { accessKeySettings } from '../settings.ts';
 
 export interface AccessKeyOptions extends SettingsOf<typeof accessKeySettings> {
   readonly key: string;
+  /** Where calendar programs ask, which cannot send it. */
+  readonly davPath?: string;
 }
 
 export const accessKeyHeader = 'x-shared-server-key';
@@ -23,7 +25,7 @@ export function createAccessKeyGate(options: AccessKeyOptions | undefined): Acce
   if (options === undefined || options.key === '' || options.mode === 'off') return undefined;
   const expected = digest(options.key);
   const registrationOnly = options.mode === 'registration';
-  const isExempt = exemptionOf(options.exempt);
+  const isExempt = exemptionOf(options);
   return {
     guards(method, path, pattern) {
       if (registrationOnly) return method === 'post' && (pattern === '/v1/users' || pattern === '/auth');
@@ -36,11 +38,25 @@ export function createAccessKeyGate(options: AccessKeyOptions | undefined): Acce
 
 type Request = Parameters<AccessKeyGate['guards']>;
 
-function exemptionOf(names: AccessKeyOptions['exempt']): (...request: Request) => boolean {
-  const isNamed = new Set<string>(names);
+function exemptionOf({ exempt, davPath }: AccessKeyOptions): (...request: Request) => boolean {
+  const isNamed = new Set<string>(exempt);
   return (method, path, pattern) =>
     (isNamed.has('sockets') && path === '/sockets') ||
-    (isNamed.has('shares') && method === 'get' && pattern === '/v1/shares/:shareId');
+    (isNamed.has('dav') && davPath !== undefined && `${path}/`.startsWith(`${davPath}/`)) ||
+    (isNamed.has('shares') && isOpening(method, pattern)) ||
+    (isNamed.has('assistant') && assistantPatterns.has(pattern ?? '')) ||
+    (isNamed.has('callback') && method === 'get' && pattern === '/v1/assistant/subscription/callback') ||
+    (isNamed.has('codehost') && codeHostPatterns.has(pattern ?? ''));
 }
+
+/** All but the first of these need a session, which was got with the key. */
+const assistantPatterns = new Set(
+  ['config', 'models', 'usage', 'stream'].map((name) => `/v1/assistant/${name}`),
+);
+const codeHostPatterns = new Set(['codehost', 'github'].map((name) => `/v1/integrations/${name}/publish`));
+
+/** The page that opens shares, and what it asks for. */
+const isOpening = (method: string, pattern: string | undefined): boolean =>
+  pattern === '/' || (method === 'get' && pattern === '/v1/shares/:shareId');
 
 const digest = (text: string) => createHash('sha256').update(text).digest();

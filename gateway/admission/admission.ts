@@ -63,7 +63,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
   function addressReader(res: HttpResponse, headers: RequestHeaders, responder: Responder): () => string {
     let address: string | undefined;
     return () => {
-      if (address === undefined && responder.isFinished) return '';
+      if (address === undefined && responder.isOver) return '';
       address ??= clientAddress.resolve(
         Buffer.from(res.getRemoteAddressAsText()).toString('latin1'),
         headers.get('x-forwarded-for'),

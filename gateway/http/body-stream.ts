@@ -4,9 +4,9 @@
  *     client -> library -> add -> queue -> for await (const chunk of stream)
  *
  * - Chunks are copies, as uWebSockets.js takes the memory of its own back; small ones that wait are joined.
- * - With `queueBytesMax` waiting the client is held back. What the system had received by then comes on top (some
- *   megabytes from a fast client, at most its receive buffer: the library reads on until that is empty), as does the
- *   chunk in the reader's hands. All of it counts in the memory of bodies, the latter until the reader asks for the next.
+ * - With `queueBytesMax` waiting the client is held back. What the system had received by then comes on top (intake.ts
+ *   has streams take turns for that), as does the chunk in the reader's hands. All of it counts in the memory of bodies,
+ *   the latter until the reader asks for the next.
  * - When the rest will not come, the reader is told by a `BodyLostError` and not by an end that looks like one; what
  *   still waited is thrown away. Let through by the handler, it becomes the answer.
  * - One reader, once. When it stops early the rest is thrown away as it comes.

@@ -5,6 +5,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
+import { Counts } from './counts.ts';
 import {
   defaultSliceLimits,
   JsonNotUtf8Error,
@@ -25,7 +26,7 @@ export interface BodyAccount {
 export class BodyMemory implements BodyAccount {
   readonly bytesMax: number;
   readonly #shareBytesMax: number;
-  readonly #shares = new Map<string, number>();
+  readonly #shares = new Counts();
   bytes = 0;
 
   constructor(bytesMax: number, shareBytesMax = bytesMax) {
@@ -47,16 +48,14 @@ export class BodyMemory implements BodyAccount {
   shareOf(user: string): BodyAccount {
     return {
       take: (bytes) => {
-        const held = (this.#shares.get(user) ?? 0) + bytes;
+        const held = this.#shares.of(user) + bytes;
         if (held > this.#shareBytesMax || !this.take(bytes)) return false;
-        this.#shares.set(user, held);
+        this.#shares.add(user, bytes);
         return true;
       },
       release: (bytes) => {
         this.release(bytes);
-        const held = (this.#shares.get(user) ?? 0) - bytes;
-        if (held > 0) this.#shares.set(user, held);
-        else this.#shares.delete(user);
+        this.#shares.add(user, -bytes);
       },
     };
   }

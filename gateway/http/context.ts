@@ -12,6 +12,8 @@ const orNull = (text: string) => (text === '' ? null : text.slice(0, headerChara
 export interface Live {
   readonly gone: AbortSignal;
   readonly stopping: AbortSignal;
+  untilSessionEnds(sessionUuid: string): AbortSignal;
+  takeReplyRoom(bytes: number): Promise<boolean>;
 }
 
 /** What a handler sees of its request. What few handlers need is made on demand. */
@@ -71,6 +73,14 @@ export class Context implements Omit<RequestContext<'optional-session'>, 'body'>
 
   get stopping(): AbortSignal {
     return this.#live.stopping;
+  }
+
+  untilSessionEnds(sessionUuid: string): AbortSignal {
+    return this.#live.untilSessionEnds(sessionUuid);
+  }
+
+  takeReplyRoom(bytes: number): Promise<boolean> {
+    return this.#live.takeReplyRoom(bytes);
   }
 
   header(name: string): string | undefined {

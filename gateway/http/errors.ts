@@ -5,15 +5,17 @@
  * (`runtime/host/retrier.ts`). What says "not now" is 503 with `Retry-After`. Everything unexpected,
  * `terminal` included, is one generic 500 that tells the client nothing but the id to ask about.
  */
+import { FileStoreError } from '../../actors/files/store.ts';
 import { ActorError, OverloadedError, RetryableError, UnavailableError } from '../../runtime/errors.ts';
 import { BodyLostError } from './body-stream.ts';
-import type { Refusal } from './refusal.ts';
+import { type Refusal, refusals } from './refusal.ts';
 
 const busy = 'The server is busy at the moment. Please try again.';
 
 /** What the client is told, or undefined for an unexpected error. */
 export function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof BodyLostError) return error.refusal;
+  if (error instanceof FileStoreError) return refusalOfStore(error);
   if (!(error instanceof ActorError)) return undefined;
   switch (error.class) {
     case 'not-found':
@@ -24,6 +26,24 @@ export function refusalOf(error: unknown): Refusal | undefined {
       return undefined;
     default:
       return { status: 503, message: busy, retryAfterMs: retryAfterMsOf(error) };
+  }
+}
+
+/** A blob that is not there should be, so that is for the log. */
+function refusalOfStore({ failure, cause }: FileStoreError): Refusal | undefined {
+  switch (failure) {
+    case 'full':
+      return { status: 507, message: 'The server has no room for more files at the moment.' };
+    case 'unavailable':
+      return {
+        status: 503,
+        message: 'The server cannot reach its files at the moment. Please try again.',
+        retryAfterMs: 10_000,
+      };
+    case 'aborted':
+      return cause instanceof BodyLostError ? cause.refusal : refusals.bodyIncomplete;
+    case 'missing':
+      return undefined;
   }
 }
 

@@ -12,7 +12,10 @@
  *   (receiving.ts) and while it takes the reply (outflow.ts), and in between for the handler and its stream
  *   (here).
  * - `overdue` is called about once a second; no timer is armed per request.
+ * - No function is assigned to a property per request: the engine takes it for a method, makes it in old space, and all that
+ *   it leads to stays until a full collection.
  */
+import { siteOf } from '../../actors/identity/network.ts';
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Actors } from '../../runtime/handles.ts';
@@ -26,13 +29,15 @@ import { reasonOf, refusalOf, unexpectedRefusal } from './errors.ts';
 import type { RequestHeaders } from './headers.ts';
 import { type RouteMetrics, unmatchedRoute } from './metrics.ts';
 import type { OutflowOptions } from './outflow.ts';
-import { refusalReply, streamedReply, wholeReply } from './outgoing.ts';
+import { refusalReply, streamedReply, streamOf, wholeReply } from './outgoing.ts';
 import { receive } from './receive.ts';
 import type { RawBody, Receiving, ReceivingLimits, ReceivingOptions, Recipient } from './receiving.ts';
 import { type Refusal, refusals } from './refusal.ts';
+import type { Reader } from './reply-memory.ts';
+import { type ReplyRoom, TakenRoom } from './reply-room.ts';
 import { chunksOf } from './reply-stream.ts';
 import { mergeRequest, validateRequest } from './request.ts';
-import { Responder } from './responder.ts';
+import { type Replying, Responder, somebody } from './responder.ts';
 import type { ReplyStream, RouteReply } from './route.ts';
 import type { Match } from './router.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
@@ -42,19 +47,25 @@ export interface ExchangeOptions extends ReceivingOptions, OutflowOptions {
   readonly clock: Clock;
   readonly admission: Admission;
   readonly envelope: Envelope;
+  readonly replyRoom: ReplyRoom;
   readonly limits: ReceivingLimits & Pick<GatewaySettings, 'requestDeadlineMs'>;
   readonly metrics: RouteMetrics;
   readonly log: AccessLog;
   readonly callId: () => string;
   /** Whether connections are being ended, as the process is about to stop. */
   readonly isDraining: () => boolean;
+  /** What it returns ends the watch. */
+  readonly watchSession: (
+    claims: { readonly userUuid: string; readonly sessionUuid: string },
+    ended: () => void,
+  ) => () => void;
   readonly onDone: (exchange: Exchange) => void;
 }
 
 /** How long after its deadline a handler may still answer by itself. */
 const deadlineGraceMs = 2_000;
 
-export class Exchange implements Arrival, Recipient, Live {
+export class Exchange implements Arrival, Recipient, Live, Replying {
   readonly #options: ExchangeOptions;
   readonly #res: HttpResponse;
   readonly #requestId: string;
@@ -63,6 +74,7 @@ export class Exchange implements Arrival, Recipient, Live {
   match: Match | undefined;
   #admitted: Admitted | undefined;
   #receiving: Receiving | undefined;
+  #room: TakenRoom | undefined;
   #isHandling = false;
   /** Since when we wait for the handler or its stream. */
   #busySinceMs: number | undefined;
@@ -70,13 +82,14 @@ export class Exchange implements Arrival, Recipient, Live {
   #reason: string | undefined;
   #gone: AbortController | undefined;
   #stopping: AbortController | undefined;
+  #endWatch: (() => void) | undefined;
 
   constructor(options: ExchangeOptions, res: HttpResponse, requestId: string) {
     this.#options = options;
     this.#res = res;
     this.#requestId = requestId;
     this.startedMs = options.clock.monotonicMs();
-    this.responder = new Responder(res, requestId, options, (status) => this.#done(status));
+    this.responder = new Responder(res, requestId, options, this);
     res.onAborted(() => this.responder.abort());
   }
 
@@ -102,6 +115,10 @@ export class Exchange implements Arrival, Recipient, Live {
     this.#stopping?.abort();
   }
 
+  get reader(): Reader {
+    return this.#admitted === undefined ? somebody : readerOf(this.#admitted);
+  }
+
   get gone(): AbortSignal {
     if (this.#gone === undefined) {
       this.#gone = new AbortController();
@@ -116,6 +133,22 @@ export class Exchange implements Arrival, Recipient, Live {
       if (this.#options.isDraining()) this.#stopping.abort();
     }
     return this.#stopping.signal;
+  }
+
+  untilSessionEnds(sessionUuid: string): AbortSignal {
+    const ended = new AbortController();
+    const userUuid = this.#admitted?.credentials?.userUuid;
+    if (userUuid === undefined || this.responder.isOver) ended.abort();
+    else this.#watch({ userUuid, sessionUuid }, ended);
+    return ended.signal;
+  }
+
+  async takeReplyRoom(bytes: number): Promise<boolean> {
+    const admitted = this.#admitted;
+    if (admitted === undefined || this.responder.isFinished) return false;
+    this.#room ??= new TakenRoom(this.#options.replyRoom, readerOf(admitted).name);
+    this.responder.holder = this.#room;
+    return (await this.#room.reach(bytes)) && !this.responder.isFinished;
   }
 
   received(fields: JsonObject, raw: RawBody): void {
@@ -155,10 +188,14 @@ export class Exchange implements Arrival, Recipient, Live {
     this.#wait(!isWaiting);
   }
 
+  #watch(claims: { readonly userUuid: string; readonly sessionUuid: string }, ended: AbortController): void {
+    this.#endWatch?.();
+    this.#endWatch = this.#options.watchSession(claims, () => ended.abort());
+  }
+
   #receive(admitted: Admitted): void {
     this.#admitted = admitted;
     const { method, headers, credentials, match } = admitted;
-    this.responder.user = credentials?.userUuid ?? '';
     const { route } = match;
     this.#receiving = receive(this.#res, headers, { method, route, credentials }, this.#options, this);
     this.#receiving?.start();
@@ -196,9 +233,11 @@ export class Exchange implements Arrival, Recipient, Live {
     this.#giveBack();
   }
 
-  /** A handler goes on with the body of a client that has left or was given up on. */
+  /** A handler goes on with the body, and for the reply, of a client that has left or was given up on. */
   #giveBack(): void {
-    if (!this.#isHandling) this.#receiving?.giveBack();
+    if (this.#isHandling) return;
+    this.#receiving?.giveBack();
+    if (this.responder.isOver) this.#room?.giveBack();
   }
 
   #reply(reply: RouteReply): void {
@@ -207,8 +246,10 @@ export class Exchange implements Arrival, Recipient, Live {
       this.#receiving?.letGo();
       this.#wait(false);
       const { envelope, isDraining } = this.#options;
-      if (reply.stream !== undefined) this.#stream(reply, reply.stream);
-      else this.responder.send(wholeReply(reply, this.match?.route, envelope, isDraining()));
+      const stream = streamOf(reply, envelope);
+      const closes = isDraining() || this.#receiving?.endsConnection === true;
+      if (stream !== undefined) this.#stream(reply, stream);
+      else this.responder.send(wholeReply(reply, this.match?.route, envelope, closes));
     } catch (error) {
       this.failed(error);
     }
@@ -248,9 +289,10 @@ export class Exchange implements Arrival, Recipient, Live {
   }
 
   /** `status` 0: nobody got the whole of a reply. */
-  #done(status: number): void {
+  done(status: number): void {
     this.#busySinceMs = undefined;
     this.#receiving?.end();
+    this.#endWatch?.();
     this.#giveBack();
     const { metrics, log, clock, onDone } = this.#options;
     if (status !== 0) {
@@ -264,4 +306,10 @@ export class Exchange implements Arrival, Recipient, Live {
     }
     onDone(this);
   }
+}
+
+/** A stranger reads as the site that asks: whoever has one of IPv6 has tens of thousands of networks. */
+function readerOf({ credentials, address }: Admitted): Reader {
+  if (credentials === undefined) return { name: siteOf(address()), isStranger: true };
+  return { name: credentials.userUuid, isStranger: false };
 }

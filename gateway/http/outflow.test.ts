@@ -82,7 +82,7 @@ function world(lengthBytes: number | undefined, replyMemoryBytes = 10_000_000) {
   const replyMemory = new ReplyMemory(replyMemoryBytes);
   const events: string[] = [];
   const options = { clock, replyMemory, limits: { leastPace } };
-  const outflow: Outflow = new Outflow(res as unknown as HttpResponse, lengthBytes, options, {
+  const outflowEvents = {
     complete() {
       events.push('complete');
       outflow.end();
@@ -91,7 +91,10 @@ function world(lengthBytes: number | undefined, replyMemoryBytes = 10_000_000) {
       events.push('given up');
       outflow.end();
     },
-  });
+  };
+  const reader = { name: 'alice', isStranger: false };
+  const response = res as unknown as HttpResponse;
+  const outflow: Outflow = new Outflow(response, lengthBytes, options, outflowEvents, reader);
   return { res, clock, replyMemory, events, outflow };
 }
 

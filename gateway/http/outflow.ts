@@ -11,12 +11,12 @@
  */
 import type { Clock } from '../../runtime/clock.ts';
 import { type LeastPace, Pace } from './pace.ts';
-import type { HeldReply, ReplyMemory } from './reply-memory.ts';
+import type { HeldReply, Reader, ReplyHolder } from './reply-memory.ts';
 import { type HttpResponse, windUpLibraryClock } from './uws.ts';
 
 export interface OutflowOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  readonly replyMemory: ReplyMemory;
+  readonly replyMemory: ReplyHolder;
   readonly limits: { readonly leastPace: LeastPace };
 }
 
@@ -33,7 +33,7 @@ const probeBytes = 1024;
 const empty: Uint8Array = new Uint8Array();
 
 export class Outflow implements HeldReply {
-  readonly user: string;
+  readonly reader: Reader;
   readonly #res: HttpResponse;
   readonly #lengthBytes: number | undefined;
   readonly #options: OutflowOptions;
@@ -52,9 +52,9 @@ export class Outflow implements HeldReply {
     lengthBytes: number | undefined,
     options: OutflowOptions,
     events: OutflowEvents,
-    user = '',
+    reader: Reader,
   ) {
-    this.user = user;
+    this.reader = reader;
     this.#res = res;
     this.#lengthBytes = lengthBytes;
     this.#options = options;

@@ -1,10 +1,36 @@
 /** From what a handler answers, or a refusal says, to what goes out. */
 import type { Envelope } from './envelope.ts';
+import { jsonPieces } from './long-json.ts';
 import { type Refusal, refusalHeaders, refusalJson } from './refusal.ts';
 import { jsonType, type Outgoing, type OutgoingStream } from './responder.ts';
 import type { AnyRoute, ReplyStream, RouteReply } from './route.ts';
 
 const bytesType = 'application/octet-stream';
+
+/** From this many bytes on a reply is sent as its reader takes it. */
+const longBytes = 128 * 1024;
+
+/** Undefined: it is sent as a whole. */
+export function streamOf(reply: RouteReply, envelope: Envelope): ReplyStream | undefined {
+  if (!reply.bothWays) return reply.stream;
+  const pieces = () => bothWays(reply, envelope);
+  let lengthBytes = 0;
+  for (const piece of pieces()) lengthBytes += Buffer.byteLength(piece);
+  if (lengthBytes < longBytes) return undefined;
+  return {
+    lengthBytes,
+    async *open() {
+      for (const piece of pieces()) yield Buffer.from(piece);
+    },
+  };
+}
+
+/** In the envelope and beside it. */
+function* bothWays({ body, caller }: RouteReply, envelope: Envelope): Generator<string, void, void> {
+  const object = body as Readonly<Record<string, unknown>>;
+  yield* jsonPieces(object, envelope('{', caller).slice(0, -1));
+  yield* jsonPieces(object, ',');
+}
 
 /** What is no stream. */
 export function wholeReply(
@@ -28,7 +54,8 @@ export function streamedReply(
   { lengthBytes }: ReplyStream,
   closes: boolean,
 ): OutgoingStream {
-  const { status, contentType = bytesType, headers, setCookies } = reply;
+  const { status, headers, setCookies } = reply;
+  const { contentType = reply.stream === undefined ? jsonType : bytesType } = reply;
   return { status, contentType, lengthBytes, headers, setCookies, closes };
 }
 
@@ -36,11 +63,10 @@ function bodyOf(reply: RouteReply, route: AnyRoute | undefined, envelope: Envelo
   if (reply.bytes !== undefined) return reply.bytes;
   if (reply.contentType !== undefined) return String(reply.body ?? '');
   if (reply.json === undefined && reply.body === undefined) return undefined;
+  if (reply.bothWays) return [...bothWays(reply, envelope)].join('');
   const json = reply.json ?? JSON.stringify(reply.body);
   const isBare = reply.bare || route?.enveloped === false;
-  if (isBare) return json;
-  const enveloped = envelope(json, reply.caller);
-  return reply.bothWays ? `${enveloped.slice(0, -1)},${json.slice(1)}` : enveloped;
+  return isBare ? json : envelope(json, reply.caller);
 }
 
 export function refusalReply(refusal: Refusal, envelope: Envelope, closes: boolean): Outgoing {

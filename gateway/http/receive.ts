@@ -37,10 +37,12 @@ export function receive(
     recipient.refused(refusal);
     return undefined;
   }
+  if (route.body === 'stream') {
+    const user = credentials?.userUuid ?? route.streamOf?.((name) => headers.get(name));
+    return new StreamedBody(res, { user, bytesMax }, options, recipient);
+  }
   const head = { route, credentials, bytesMax, declaredBytes: declared };
-  return route.body === 'stream'
-    ? new StreamedBody(res, head, options, recipient)
-    : new WholeBody(res, head, options, recipient);
+  return new WholeBody(res, head, options, recipient);
 }
 
 /** The length of a body, 0 for one that does not say it, undefined when there is none. */

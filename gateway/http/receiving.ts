@@ -14,6 +14,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { GatewaySettings } from '../settings.ts';
 import type { BodyMemory, JsonObject } from './body.ts';
 import type { BodyStream } from './body-stream.ts';
+import type { Intake } from './intake.ts';
 import type { LargeBodies } from './large-bodies.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -25,6 +26,7 @@ export type ReceivingLimits = Pick<
 export interface ReceivingOptions {
   readonly clock: Clock;
   readonly bodyMemory: BodyMemory;
+  readonly intake: Intake;
   readonly largeBodies: LargeBodies;
   /** The refusal if the session is not alive. Rejects if that cannot be determined. */
   readonly checkSession: (credentials: Credentials) => Promise<Refusal | undefined>;
@@ -52,6 +54,8 @@ export interface Receiving {
   overdue(nowMs: number): Refusal | undefined;
   /** Call before the reply: what still comes is thrown away. */
   letGo(): void;
+  /** Whether the connection is not to be kept after the reply. */
+  readonly endsConnection: boolean;
   /** Call when no handler works with the body any more, or ever will: gives back what is held. */
   giveBack(): void;
   /** Call when the exchange is over. `res` may be gone. */

@@ -1,12 +1,15 @@
 import test from 'ava';
 import { type HeldReply, ReplyMemory } from './reply-memory.ts';
 
-/** Replies by name that let go when they are told to, and the names of those that were. */
+/**
+ * Replies by name, whose first letter is that of their reader: a stranger if it is from the end of the alphabet. They let go
+ * when they are told to, and the names are those that were.
+ */
 function replies(memory: ReplyMemory, ...names: readonly string[]) {
   const givenUp: string[] = [];
   const all = names.map((name): HeldReply => {
     const reply: HeldReply = {
-      user: name.charAt(0),
+      reader: { name: name.charAt(0), isStranger: name >= 'x' },
       giveUp() {
         givenUp.push(name);
         memory.release(reply);
@@ -71,4 +74,35 @@ test('the only one of a user may be larger than the bound, and makes the user’
   memory.hold(a2, 80);
   t.deepEqual(givenUp, ['a1']);
   t.is(memory.bytes, 80);
+});
+
+test('strangers have half of it together, and the one who has the most of it goes', (t) => {
+  const memory = new ReplyMemory(100, 40);
+  const { all, givenUp } = replies(memory, 'a1', 'x1', 'y1', 'y2', 'z1', 'b1');
+  const [a1, x1, y1, y2, z1, b1] = all as [HeldReply, HeldReply, HeldReply, HeldReply, HeldReply, HeldReply];
+  memory.hold(a1, 20);
+  memory.hold(x1, 20);
+  memory.hold(y1, 15);
+  memory.hold(y2, 10);
+  memory.hold(z1, 5);
+  t.deepEqual(givenUp, []);
+  memory.hold(z1, 10);
+  t.deepEqual(givenUp, ['y1']);
+  memory.hold(z1, 21);
+  t.deepEqual(givenUp, ['y1', 'z1']);
+  memory.hold(b1, 40);
+  t.deepEqual(givenUp, ['y1', 'z1']);
+  for (const each of all) memory.release(each);
+  t.is(memory.bytes, 0);
+});
+
+test('the only reply to strangers may be larger than their half', (t) => {
+  const memory = new ReplyMemory(100);
+  const { all, givenUp } = replies(memory, 'x', 'y');
+  const [x, y] = all as [HeldReply, HeldReply];
+  memory.hold(x, 80);
+  t.deepEqual(givenUp, []);
+  memory.hold(y, 10);
+  t.deepEqual(givenUp, ['x']);
+  t.is(memory.bytes, 10);
 });

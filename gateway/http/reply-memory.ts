@@ -1,34 +1,53 @@
 /**
- * The bytes of replies that their readers have not taken, for the whole process and for each user. Above the
- * process's bound the reader that has been idle longest loses its connection, above a user's bound that
- * user's idlest one, so slow readers cost memory up to the bound and nobody else's reply.
+ * The bytes of replies that their readers have not taken: for the whole process, for all strangers together, and for
+ * each reader. Whoever has no session is a stranger, and reads as the network that asks.
+ *
+ * Above the process's bound the reader that has been idle longest loses its connection, above a reader's bound its own
+ * idlest one, above that of strangers the idlest one of the network that holds the most. So slow readers cost memory up
+ * to the bound and nobody else's reply, and a crowd of strangers costs no user theirs.
  */
+import { Counts } from './counts.ts';
+
+export interface Reader {
+  /** A user, or the network of a stranger. */
+  readonly name: string;
+  readonly isStranger: boolean;
+}
+
 export interface HeldReply {
-  /** The user it is for; empty if not signed in: those share one bound. */
-  readonly user: string;
+  readonly reader: Reader;
   /** Its reader was too slow: it lets go of everything, and calls `release`. */
   giveUp(): void;
 }
 
-export class ReplyMemory {
+/** Where the bytes of a reply count that its reader has not taken. */
+export interface ReplyHolder {
+  hold(reply: HeldReply, bytes: number): void;
+  release(reply: HeldReply): void;
+}
+
+export class ReplyMemory implements ReplyHolder {
   readonly bytesMax: number;
-  readonly #userBytesMax: number;
+  readonly #readerBytesMax: number;
   bytes = 0;
   /** Ordered by when their readers last moved. */
   readonly #held = new Map<HeldReply, number>();
-  readonly #bytesOf = new Map<string, number>();
+  readonly #bytesOfUsers = new Counts();
+  readonly #bytesOfStrangers = new Counts();
+  #strangersBytes = 0;
 
-  constructor(bytesMax: number, userBytesMax = bytesMax) {
+  constructor(bytesMax: number, readerBytesMax = bytesMax) {
     this.bytesMax = bytesMax;
-    this.#userBytesMax = userBytesMax;
+    this.#readerBytesMax = readerBytesMax;
   }
 
   /** The reply holds this many bytes from now on, and its reader has just moved. */
   hold(reply: HeldReply, bytes: number): void {
     this.release(reply);
     this.#held.set(reply, bytes);
-    this.#count(reply.user, bytes);
-    if (this.#isBeyond(reply.user)) this.#giveUpOthersOf(reply);
+    this.#count(reply.reader, bytes);
+    if (this.#isBeyond(reply.reader)) this.#giveUpOthersOf(reply);
+    if (reply.reader.isStranger) this.#giveUpGreedyStrangers(reply);
     for (const stillest of this.#held.keys()) {
       if (this.bytes <= this.bytesMax) return;
       stillest.giveUp();
@@ -37,27 +56,43 @@ export class ReplyMemory {
 
   /** May be called any number of times. */
   release(reply: HeldReply): void {
-    this.#count(reply.user, -(this.#held.get(reply) ?? 0));
+    this.#count(reply.reader, -(this.#held.get(reply) ?? 0));
     this.#held.delete(reply);
   }
 
-  /** A user's only one may be as large as the process has room for. */
+  /** A reader's only one may be as large as the process has room for. */
   #giveUpOthersOf(reply: HeldReply): void {
     for (const stillest of this.#held.keys()) {
-      if (stillest === reply || !this.#isBeyond(reply.user)) return;
-      if (stillest.user === reply.user) stillest.giveUp();
+      if (stillest === reply || !this.#isBeyond(reply.reader)) return;
+      if (stillest.reader.name === reply.reader.name) stillest.giveUp();
     }
   }
 
-  #isBeyond(user: string): boolean {
-    return (this.#bytesOf.get(user) ?? 0) > this.#userBytesMax;
+  /** Strangers have half of the process's bound; the only reply to any of them may be larger. */
+  #giveUpGreedyStrangers(reply: HeldReply): void {
+    const bytesMax = this.bytesMax / 2;
+    while (this.#strangersBytes > Math.max(bytesMax, this.#held.get(reply) ?? 0)) {
+      const greediest = this.#bytesOfStrangers.most();
+      for (const stillest of this.#held.keys()) {
+        if (stillest.reader.name !== greediest) continue;
+        stillest.giveUp();
+        break;
+      }
+    }
   }
 
-  #count(user: string, bytes: number): void {
+  #isBeyond(reader: Reader): boolean {
+    return this.#bytesOf(reader).of(reader.name) > this.#readerBytesMax;
+  }
+
+  #count(reader: Reader, bytes: number): void {
     if (bytes === 0) return;
     this.bytes += bytes;
-    const held = (this.#bytesOf.get(user) ?? 0) + bytes;
-    if (held === 0) this.#bytesOf.delete(user);
-    else this.#bytesOf.set(user, held);
+    if (reader.isStranger) this.#strangersBytes += bytes;
+    this.#bytesOf(reader).add(reader.name, bytes);
+  }
+
+  #bytesOf({ isStranger }: Reader): Counts {
+    return isStranger ? this.#bytesOfStrangers : this.#bytesOfUsers;
   }
 }

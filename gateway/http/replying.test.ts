@@ -19,6 +19,7 @@ import { type AnyRoute, type RequestContext, type RouteReply, route } from './ro
 
 const mebibyte = 1024 * 1024;
 const unsentBytes = 'http_unsent_reply_bytes';
+const roomBytes = 'http_reply_room_bytes';
 
 const get = (
   handle: (context: RequestContext<'public'>) => Promise<RouteReply>,
@@ -429,7 +430,7 @@ test('a handler with a deadline of its own may take longer than a request', asyn
   t.is((await answer).status, 200);
 });
 
-test('slow readers share the memory of replies, and the one that kept still the longest is cut for the others', async (t) => {
+test('strangers who are slow share half of the memory of replies, and the one that kept still the longest is cut for the others', async (t) => {
   const sources: Source[] = [];
   const server = await startGateway(
     t,
@@ -440,7 +441,7 @@ test('slow readers share the memory of replies, and the one that kept still the 
         return { ...plain, stream: { open: source.open } };
       }),
     ],
-    { replyMemoryBytes: 2.5 * kibibytes64.length },
+    { replyMemoryBytes: 5 * kibibytes64.length },
   );
   const readers = [];
   for (let count = 1; count <= 3; count++) {
@@ -454,6 +455,36 @@ test('slow readers share the memory of replies, and the one that kept still the 
     [true, false, false],
   );
   t.true((await gauge(server, unsentBytes)) <= 2.5 * kibibytes64.length);
+});
+
+test('a reply that has room is not cut, whatever others hold, and gives its room back when it is over', async (t) => {
+  const sources: Source[] = [];
+  const server = await startGateway(
+    t,
+    [
+      get(async (context) => {
+        t.true(await context.takeReplyRoom(kibibytes64.length));
+        const source = endless();
+        sources.push(source);
+        return { ...plain, stream: { open: source.open } };
+      }),
+    ],
+    { replyMemoryBytes: kibibytes64.length },
+  );
+  const readers = [1, 2, 3].map(() => openReader(t, server.port));
+  await gaugeIs(server, roomBytes, (bytes) => bytes === 3 * kibibytes64.length);
+  const chunksAsked = () => sources.reduce((sum, { chunks }) => sum + chunks, 0);
+  for (let before = -1; before < chunksAsked(); ) {
+    before = chunksAsked();
+    for (let turns = 0; turns < 20; turns++) await turn();
+  }
+  t.deepEqual(
+    sources.map(({ isClosed }) => isClosed),
+    [false, false, false],
+  );
+  t.is(await gauge(server, 'http_replies_cut'), 0);
+  for (const { socket } of readers) socket.destroy();
+  await gaugeIs(server, roomBytes, (bytes) => bytes === 0);
 });
 
 test('a whole reply that its reader does not take counts in the memory of replies, until it does', async (t) => {

@@ -4,11 +4,12 @@
  *
  * A reply is written once; after an abort (the client is gone, `res` must not be touched) it is dropped. A body is
  * handed over only as fast as its reader takes it (outflow.ts), so that a slow reader costs its own reply and no more:
- * uWebSockets.js closes the connection of one who sends more requests without reading the reply. `onDone` is
+ * uWebSockets.js closes the connection of one who sends more requests without reading the reply. `done` is
  * called exactly once, when the last byte was handed over, the client was found gone or the reply was cut.
  */
 import { Outflow, type OutflowOptions } from './outflow.ts';
 import { type HeaderValues, requireOneLine, type StandingHeaders, standardHeaders } from './reply-headers.ts';
+import type { Reader, ReplyHolder } from './reply-memory.ts';
 import { statusLine } from './status.ts';
 import type { HttpResponse } from './uws.ts';
 
@@ -33,13 +34,24 @@ export interface OutgoingStream extends OutgoingHead {
 
 export const jsonType = 'application/json; charset=utf-8';
 
+/** Whose reply it is. */
+export interface Replying {
+  /** Whom it is for, who is asked for only when they are slower than we are. */
+  readonly reader: Reader;
+  /** Told the status, or 0 for a reply that did not go out whole. */
+  done(status: number): void;
+}
+
+/** Those whose request was refused before it was known whose it is. */
+export const somebody: Reader = { name: '', isStranger: true };
+
 const requestIdLine = '\r\nX-Request-Id: ';
 
 export class Responder {
   readonly #res: HttpResponse;
   readonly #requestId: string;
   readonly #options: OutflowOptions;
-  readonly #onDone: (status: number) => void;
+  readonly #replying: Replying;
   #sent = false;
   #finished = false;
   #wasCut = false;
@@ -48,21 +60,16 @@ export class Responder {
   headers: StandingHeaders = standardHeaders;
   corsLines = '';
   securityLines = '';
-  /** The user the reply is for; empty if not signed in. */
-  user = '';
+  /** Where it counts what they have not taken. */
+  holder: ReplyHolder;
   headOnly = false;
 
-  /** `onDone` is told the status, or 0 for a reply that did not go out whole. */
-  constructor(
-    res: HttpResponse,
-    requestId: string,
-    options: OutflowOptions,
-    onDone: (status: number) => void,
-  ) {
+  constructor(res: HttpResponse, requestId: string, options: OutflowOptions, replying: Replying) {
     this.#res = res;
     this.#requestId = requestId;
     this.#options = options;
-    this.#onDone = onDone;
+    this.holder = options.replyMemory;
+    this.#replying = replying;
   }
 
   /** Whether nothing can be sent any more. */
@@ -186,8 +193,8 @@ export class Responder {
   #writeBody({ status, body, closes }: Outgoing): void {
     const res = this.#res;
     if (body === undefined) {
-      // Called with anything, it writes a length, which a 204 must not have and every other reply must.
-      if (status === 204 && !closes) res.endWithoutBody();
+      // Called with anything, it writes a length, which a 204 must not have, nor a 304 another than what it stands for.
+      if ((status === 204 || status === 304) && !closes) res.endWithoutBody();
       else res.endWithoutBody(0, closes);
     } else if (this.headOnly) {
       res.endWithoutBody(Buffer.byteLength(body), closes);
@@ -214,7 +221,8 @@ export class Responder {
 
   #workflow(lengthBytes: number | undefined, status: number): Outflow {
     const events = { complete: () => this.#finish(status), giveUp: () => this.cut() };
-    this.#outflow = new Outflow(this.#res, lengthBytes, this.#options, events, this.user);
+    const options = { ...this.#options, replyMemory: this.holder };
+    this.#outflow = new Outflow(this.#res, lengthBytes, options, events, this.#replying.reader);
     return this.#outflow;
   }
 
@@ -222,6 +230,6 @@ export class Responder {
     if (this.#finished) return;
     this.#finished = true;
     this.#outflow?.end();
-    this.#onDone(status);
+    this.#replying.done(status);
   }
 }

@@ -60,6 +60,16 @@ export interface RequestContext<A extends Access, B extends BodyKind = 'json'> {
   readonly gone: AbortSignal;
   /** Aborted when the process is about to stop: long-running work should finish. */
   readonly stopping: AbortSignal;
+  /**
+   * Aborted when this session of the caller ends while the reply goes on, be it by a ban: what was begun in a session
+   * should end with it. Of one session at a time.
+   */
+  untilSessionEnds(sessionUuid: string): AbortSignal;
+  /**
+   * Has memory for this many bytes of the reply in all, before what is given only once is asked for. It then counts in
+   * no other bound, and no want of memory breaks it off. False: for seconds there was none, or the client has left.
+   */
+  takeReplyRoom(bytes: number): Promise<boolean>;
 }
 
 /** A body that goes out as it is made, no faster than its reader takes it. */
@@ -94,7 +104,7 @@ export interface RouteReply {
   readonly headers?: HeaderValues;
   /** For the envelope's `meta.auth`; absent on unauthenticated replies. */
   readonly caller?: Caller | undefined;
-  /** In the envelope and beside it, for readers that look in either place. */
+  /** With a `body` that is an object: in the envelope and beside it, for readers that look in either place. */
   readonly bothWays?: boolean;
   /** Without the envelope (docs/protocol/http.md, "The envelope"). */
   readonly bare?: boolean;
@@ -134,6 +144,11 @@ export interface Route<A extends Access = Access, Request = unknown, B extends B
   readonly safe?: true;
   /** Absent: `json`. */
   readonly body?: B;
+  /**
+   * Of a `stream` that comes without a session: the user who proves by these headers to be its sender, and whose share of
+   * memory it takes. All streams of nobody knows whom have one share together.
+   */
+  readonly streamOf?: (header: (name: string) => string) => string | undefined;
   /** For the API description, of a body that is no JSON; `application/octet-stream` when absent. */
   readonly bodyType?: string;
   /** `small`: 64 KiB, when absent. `large`: the configured limit (50 MB). A number: so many bytes. */
@@ -175,4 +190,6 @@ export interface Area {
   readonly replyHeaders?: HeaderValues;
   /** OPTIONS is a method like any other here, and never answered as a preflight. */
   readonly ownOptions?: true;
+  /** All that is answered anywhere in it: any other is a 405, at paths too where there is nothing. */
+  readonly methods?: readonly Method[];
 }

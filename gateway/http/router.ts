@@ -37,6 +37,7 @@ interface Node {
 export interface Place {
   readonly headers: StandingHeaders;
   readonly ownOptions: boolean;
+  readonly methods: readonly string[] | undefined;
 }
 
 const segmentsMax = 16;
@@ -51,7 +52,7 @@ export interface Router {
 
 export const isMatch = (found: Match | Refusal): found is Match => 'route' in found;
 
-const nowhere: Place = { headers: standardHeaders, ownOptions: false };
+const nowhere: Place = { headers: standardHeaders, ownOptions: false, methods: undefined };
 
 export function createRouter(routes: readonly AnyRoute[], areas: readonly Area[] = []): Router {
   const literalPaths = new Map<string, Endpoints>();
@@ -62,9 +63,9 @@ export function createRouter(routes: readonly AnyRoute[], areas: readonly Area[]
   );
   // The longest first: an area may lie in another.
   const places = areas
-    .map(({ prefix, replyHeaders, ownOptions = false }) => ({
+    .map(({ prefix, replyHeaders, ownOptions = false, methods }) => ({
       prefix,
-      place: { headers: standardHeaders.with(replyHeaders), ownOptions },
+      place: { headers: standardHeaders.with(replyHeaders), ownOptions, methods },
     }))
     .sort((one, other) => other.prefix.length - one.prefix.length);
 
@@ -102,6 +103,8 @@ export function createRouter(routes: readonly AnyRoute[], areas: readonly Area[]
     find(method, path) {
       const direct = literalPaths.get(path)?.get(method);
       if (direct !== undefined) return direct.match;
+      const { methods } = places.length === 0 ? nowhere : placeOf(path);
+      if (methods !== undefined && !methods.includes(method.toUpperCase())) return methodNotAllowed(methods);
       const there = found(path);
       if ('status' in there) return there;
       const endpoint = there.endpoints.get(method);

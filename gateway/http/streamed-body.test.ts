@@ -1,15 +1,20 @@
 import test from 'ava';
 import { FakeClock } from '../../test/kit/clock.ts';
-import { emptyRoute } from '../../test/kit/gateway.ts';
 import { BodyMemory } from './body.ts';
-import { queueBytesMax } from './body-stream.ts';
+import { BodyLostError, BodyStream, queueBytesMax } from './body-stream.ts';
+import { Intake } from './intake.ts';
 import { LargeBodies } from './large-bodies.ts';
 import type { ReceivingOptions, Recipient } from './receiving.ts';
 import { StreamedBody } from './streamed-body.ts';
 import type { HttpResponse } from './uws.ts';
 
 /** A body on a connection that notes when it is held back and let go. */
-function world() {
+function world({
+  memory = new BodyMemory(10_000_000),
+  intake = new Intake({ userBytes: 10_000_000, allBytes: 10_000_000 }),
+  clock = new FakeClock(),
+  user = undefined as string | undefined,
+} = {}) {
   const calls: string[] = [];
   let give: (chunk: ArrayBuffer, isLast: boolean) => void = () => {};
   const res = {
@@ -20,8 +25,9 @@ function world() {
     },
   } as unknown as HttpResponse;
   const options: ReceivingOptions = {
-    clock: new FakeClock(),
-    bodyMemory: new BodyMemory(10_000_000),
+    clock,
+    bodyMemory: memory,
+    intake,
     largeBodies: new LargeBodies(),
     checkSession: async () => undefined,
     limits: {
@@ -31,21 +37,26 @@ function world() {
       leastPace: { bytes: 1, windowMs: 60_000 },
     },
   };
+  let stream: BodyStream | undefined;
   const recipient: Recipient = {
     startedMs: 0,
-    received() {},
+    received(_, raw) {
+      if (raw instanceof BodyStream) stream = raw;
+    },
     refused() {},
     failed() {},
     waitsForBody() {},
   };
-  const route = emptyRoute('PUT', '/v1/x', { body: 'stream' });
-  const head = { route, credentials: undefined, bytesMax: 10_000_000, declaredBytes: 0 };
+  const head = { user, bytesMax: 10_000_000 };
   const body = new StreamedBody(res, head, options, recipient);
   body.start();
+  const reader = stream?.[Symbol.asyncIterator]();
+  if (reader === undefined) throw new Error('no stream was handed over');
   const taken = () => calls.splice(0);
   return {
     body,
     taken,
+    read: () => reader.next(),
     memory: options.bodyMemory,
     give: (bytes: number, isLast = false) => give(new ArrayBuffer(bytes), isLast),
   };
@@ -84,4 +95,73 @@ test('a connection that is gone is not touched', (t) => {
   body.end();
   t.deepEqual(taken(), []);
   t.is(memory.bytes, 0);
+});
+
+test('streams without a session take nothing from the share of those who are about to sign in', (t) => {
+  const shareBytes = 2 * queueBytesMax;
+  const memory = new BodyMemory(10 * shareBytes, shareBytes);
+  const streams = Array.from({ length: 4 }, () => world({ memory }));
+  for (const { give } of streams) give(queueBytesMax);
+  t.is(memory.bytes, shareBytes);
+  t.true(memory.shareOf('').take(shareBytes));
+});
+
+test('a stream takes the share of the user who proves to be its sender, and nothing of strangers', (t) => {
+  const shareBytes = 2 * queueBytesMax;
+  const memory = new BodyMemory(10 * shareBytes, shareBytes);
+  const streams = Array.from({ length: 4 }, () => world({ memory, user: 'a' }));
+  for (const { give } of streams) give(queueBytesMax);
+  t.is(memory.bytes, shareBytes);
+  t.true(memory.shareOf('streams').take(shareBytes));
+  t.false(memory.shareOf('a').take(1));
+});
+
+test('a client that is held back for what others of its user hold need not keep pace meanwhile', async (t) => {
+  const turns: (() => void)[] = [];
+  const memory = new BodyMemory(10_000_000);
+  const intake = new Intake({ userBytes: 1_000, allBytes: 10_000 }, (work) => turns.push(work));
+  const clock = new FakeClock();
+  const [holder, waiting] = [world({ memory, intake, clock }), world({ memory, intake, clock })];
+  const read = waiting.read();
+  holder.give(20_000);
+  t.deepEqual(waiting.taken(), ['pause']);
+  await clock.advance(120_000);
+  waiting.body.overdue(clock.monotonicMs());
+  holder.body.letGo();
+  turns.shift()?.();
+  t.deepEqual(waiting.taken(), ['resume']);
+  await clock.advance(59_000);
+  waiting.body.overdue(clock.monotonicMs());
+  waiting.give(10);
+  t.is((await read).value?.length, 10);
+  const next = waiting.read();
+  await clock.advance(60_000);
+  waiting.body.overdue(clock.monotonicMs());
+  await t.throwsAsync(next, { instanceOf: BodyLostError });
+});
+
+test('a connection that is gone while others hold much is neither touched nor waited for', (t) => {
+  const turns: (() => void)[] = [];
+  const intake = new Intake({ userBytes: 1_000, allBytes: 10_000 }, (work) => turns.push(work));
+  const [holder, leaving, last] = [world({ intake }), world({ intake }), world({ intake })];
+  holder.give(queueBytesMax);
+  leaving.taken();
+  last.taken();
+  leaving.body.end();
+  holder.body.end();
+  turns.shift()?.();
+  t.deepEqual(leaving.taken(), []);
+  t.deepEqual(last.taken(), ['resume']);
+});
+
+test('the connection of one of many streams ends with the reply, as it is when the reply is made', (t) => {
+  const intake = new Intake({ userBytes: 10_000_000, allBytes: 10_000_000 });
+  const streams = Array.from({ length: 6 }, () => world({ intake, user: 'a' }).body);
+  for (const body of streams) body.letGo();
+  t.deepEqual(
+    streams.map(({ endsConnection }) => endsConnection),
+    [true, true, false, false, false, false],
+  );
+  streams[0]?.end();
+  t.true(streams[0]?.endsConnection);
 });

@@ -1,17 +1,30 @@
 /** Ties the stream of a body to the connection that it comes from. */
 import { BodyStream } from './body-stream.ts';
+import type { Inlet } from './intake.ts';
 import { Pace } from './pace.ts';
 import type { Receiving, ReceivingOptions, Recipient } from './receiving.ts';
 import { type Refusal, refusals } from './refusal.ts';
 import { type HttpResponse, windUpLibraryClock } from './uws.ts';
-import type { BodyHead } from './whole-body.ts';
+
+export interface StreamHead {
+  /** Who sends it, as far as its head proves that. */
+  readonly user: string | undefined;
+  readonly bytesMax: number;
+}
+
+/** Of streams of nobody knows whom, so that they take nothing from those who are about to sign in. */
+const streamsShare = 'streams';
 
 export class StreamedBody implements Receiving {
+  endsConnection = false;
   readonly #res: HttpResponse;
   readonly #recipient: Recipient;
+  readonly #inlet: Inlet;
   readonly #stream: BodyStream;
   readonly #pace: Pace;
   #paused = false;
+  /** The reader waits for the client. */
+  #isAwaited = false;
   /** Nothing more is expected. */
   #over = false;
   /** The reply is out, or the client is gone: `res` is no longer ours. */
@@ -19,19 +32,23 @@ export class StreamedBody implements Receiving {
 
   constructor(
     res: HttpResponse,
-    { bytesMax, credentials }: BodyHead,
+    { bytesMax, user = streamsShare }: StreamHead,
     options: ReceivingOptions,
     recipient: Recipient,
   ) {
     this.#res = res;
     this.#recipient = recipient;
     this.#pace = new Pace(options.limits.leastPace, options.clock);
-    this.#stream = new BodyStream(options.bodyMemory.shareOf(credentials?.userUuid ?? ''), bytesMax, {
+    this.#inlet = options.intake.open(user, options.bodyMemory.shareOf(user), {
       pause: () => this.#hold(),
       resume: () => this.#goOn(),
+    });
+    this.#stream = new BodyStream(this.#inlet, bytesMax, {
+      pause: () => this.#inlet.hold(),
+      resume: () => this.#inlet.goOn(),
       waiting: (isWaiting) => {
-        if (isWaiting) this.#pace.wait();
-        else this.#pace.rest();
+        this.#isAwaited = isWaiting;
+        this.#watchPace();
         recipient.waitsForBody(isWaiting);
       },
     });
@@ -59,7 +76,9 @@ export class StreamedBody implements Receiving {
   }
 
   letGo(): void {
+    this.endsConnection ||= this.#inlet.isOneOfMany;
     this.#stream.release();
+    this.#inlet.close();
     this.#over = true;
   }
 
@@ -69,16 +88,26 @@ export class StreamedBody implements Receiving {
   end(): void {
     this.#ended = true;
     this.#stream.release();
+    this.#inlet.close();
+  }
+
+  /** A client that is held back need not keep any. */
+  #watchPace(): void {
+    if (this.#isAwaited && !this.#paused) this.#pace.wait();
+    else this.#pace.rest();
   }
 
   #hold(): void {
+    if (this.#ended) return;
     this.#paused = true;
+    this.#watchPace();
     this.#res.pause();
   }
 
   #goOn(): void {
     if (this.#ended || !this.#paused) return;
     this.#paused = false;
+    this.#watchPace();
     this.#res.resume();
   }
 }

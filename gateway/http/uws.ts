@@ -4,17 +4,13 @@
  * More than 100 headers, or more bytes than this, are answered 431 by the library itself.
  */
 import type { HttpResponse } from 'uWebSockets.js';
+import { loadNativeLibrary } from './native-library.ts';
 
 export const headerBytesMax = 32 * 1024;
 
 process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(headerBytesMax);
 
-// An import declaration would be hoisted above the line that sets the limit.
-const library = (await import('uWebSockets.js')) as typeof import('uWebSockets.js') & {
-  DISABLED: 0;
-  LIBUS_LISTEN_EXCLUSIVE_PORT: number;
-  _cfg(option: string): void;
-};
+const library = loadNativeLibrary();
 
 export const { App, DISABLED, LIBUS_LISTEN_EXCLUSIVE_PORT, us_listen_socket_close, us_socket_local_port } =
   library;

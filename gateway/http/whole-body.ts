@@ -40,6 +40,7 @@ export interface BodyHead {
 
 export class WholeBody implements Receiving, Waiting {
   readonly #res: HttpResponse;
+  readonly endsConnection = false;
   readonly #head: BodyHead;
   readonly #options: ReceivingOptions;
   readonly #recipient: Recipient;

@@ -46,4 +46,20 @@ export const adminRoutes: readonly AnyRoute[] = [
     tag,
     refusals: [400, 404],
   }),
+  endpoint({
+    method: 'GET',
+    path: '/v1/admin/registration',
+    command: User.commands.getRegistration,
+    summary: 'Whether anybody may register.',
+    tag,
+    refusals: [403],
+  }),
+  endpoint({
+    method: 'PUT',
+    path: '/v1/admin/registration',
+    command: User.commands.setRegistration,
+    summary: 'Closes the registration, or opens it.',
+    tag,
+    refusals: [400],
+  }),
 ];

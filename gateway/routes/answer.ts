@@ -52,3 +52,11 @@ export function refusedAnswer(refusal: Refusal, caller?: Caller): RouteReply {
   if (retryAfterMs === undefined) return answer;
   return { ...answer, headers: { 'Retry-After': String(Math.ceil(retryAfterMs / 1_000)) } };
 }
+
+/** Clients of what is never in the envelope look for what else is said beside the message. */
+export function flat(reply: RouteReply): RouteReply {
+  const { error } = (reply.body ?? {}) as { error?: { payload?: object } };
+  if (error?.payload === undefined) return reply;
+  const { payload, ...rest } = error;
+  return { ...reply, body: { error: { ...rest, ...payload } } };
+}

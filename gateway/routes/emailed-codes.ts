@@ -48,7 +48,12 @@ export function emailedCodeRoutes({ settings, signinKeys }: EmailedCodeRouteOpti
       summary: 'Mails a code to an address whose account asks for one at sign-in.',
       tag,
       request: codeRequest,
-      replies: { 200: z.object({ emailed: z.boolean() }), 400: errorBodySchema, 429: errorBodySchema },
+      replies: {
+        200: z.object({ emailed: z.boolean() }),
+        400: errorBodySchema,
+        429: errorBodySchema,
+        503: errorBodySchema,
+      },
       bodyLimit: 'small',
       handle: requestCode,
     }),

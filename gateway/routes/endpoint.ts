@@ -22,7 +22,11 @@ type Adds<Fields> = {
 };
 
 export interface Endpoint<Fields, Ok>
-  extends Pick<Route, 'path' | 'summary' | 'tag' | 'headers' | 'bodyLimit' | 'invalidMessage' | 'enveloped'> {
+  extends Pick<
+    Route,
+    | ('path' | 'summary' | 'tag' | 'headers' | 'bodyLimit' | 'invalidMessage' | 'enveloped')
+    | 'parameterCharactersMax'
+  > {
   readonly method: Method;
   /** One of `User.commands`. */
   readonly command: SignedInShape<Fields, Ok>;

@@ -19,12 +19,6 @@ const nothing = z.object({});
 /** About what a probe waits anyway. */
 const notReadyRetrySeconds = 5;
 
-const page = `<!doctype html>
-<html lang="en"><title>Scriptorium</title>
-<p>This is a Scriptorium server for end-to-end encrypted notes. Put its address into your client as the sync server.
-</html>
-`;
-
 export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
   const { readiness, filesServerUrl, captchaUiUrl } = options;
   const metadata = {
@@ -77,18 +71,6 @@ export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
       request: nothing,
       replies: { 200: metadataBody },
       handle: async () => ({ status: 200, body: metadata }),
-    }),
-    route({
-      method: 'GET',
-      path: '/',
-      safe: true,
-      access: 'public',
-      summary: 'A page for people who open the address in a browser.',
-      tag,
-      enveloped: false,
-      request: nothing,
-      replies: { 200: z.string() },
-      handle: async () => ({ status: 200, contentType: 'text/html; charset=utf-8', body: page }),
     }),
     route({
       method: 'GET',

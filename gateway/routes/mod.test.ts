@@ -2,9 +2,13 @@ import test from 'ava';
 import { createSessionTokens } from '../../actors/identity/session-tokens.ts';
 import { defaultAccountSettings } from '../../actors/settings.ts';
 import { systemClock } from '../../runtime/clock.ts';
+import { systemRandom } from '../../runtime/random.ts';
 import { createReadiness } from '../../runtime/readiness.ts';
+import { createMemoryFileStore } from '../../test/kit/file-store.ts';
 import { startGateway, testSocketTokens } from '../../test/kit/gateway.ts';
+import { noProviders } from '../../test/kit/no-providers.ts';
 import { createRateLimiter } from '../admission/rate-limit.ts';
+import { wrongTokens } from './dav.ts';
 import { allRoutes } from './mod.ts';
 
 const routes = allRoutes({
@@ -22,11 +26,23 @@ const routes = allRoutes({
     recoveryId: () => '',
     tokenMailId: () => '',
     readApprovalId: () => undefined,
+    calendarTokenId: () => '',
   },
   bridgeTokens: { verify: () => undefined },
   subscriptionTokens: { verify: () => undefined },
   shareIds: { read: () => undefined },
   socketTokens: testSocketTokens(systemClock),
+  calendar: {
+    ...{ basePath: '/dav', publicUrl: undefined, tokens: { verify: () => undefined } },
+    failures: createRateLimiter({ publicPerMinute: 0, sessionPerMinute: 0 }, systemClock, [wrongTokens]),
+  },
+  ...noProviders,
+  files: {
+    tokens: { verify: () => undefined },
+    store: createMemoryFileStore(),
+    clock: systemClock,
+    random: systemRandom,
+  },
 });
 
 /** Whether the schema of an operation's answer admits fields that it does not name. */

@@ -6,22 +6,32 @@ import { type AnyRoute, route } from '../http/route.ts';
 import { type AccountRouteOptions, accountRoutes } from './accounts.ts';
 import { adminRoutes } from './admin.ts';
 import { appPasswordRoutes } from './app-passwords.ts';
+import { type AssistantRouteOptions, assistantRoutes } from './assistant.ts';
 import { auditTrailRoutes } from './audit-trail.ts';
 import { type AuthenticatorRouteOptions, authenticatorRoutes } from './authenticators.ts';
 import { type BridgeTokenRouteOptions, bridgeTokenRoutes } from './bridge-tokens.ts';
+import { type CalendarRouteOptions, calendarRoutes } from './calendar.ts';
+import { type CodeHostRouteOptions, codeHostRoutes } from './code-host.ts';
 import { type ConformanceRouteOptions, conformanceRoutes } from './conformance.ts';
+import { type DavRouteOptions, davRoutes } from './dav.ts';
 import { deadManSwitchRoutes } from './dead-man-switches.ts';
 import { emailDeliveryRoutes } from './email-delivery.ts';
 import { emailReminderRoutes } from './email-reminders.ts';
 import { type EmailedCodeRouteOptions, emailedCodeRoutes } from './emailed-codes.ts';
+import { type FileRouteOptions, fileRoutes } from './files.ts';
+import { frontPageRoute } from './front-page.ts';
 import { type HealthRouteOptions, healthRoutes } from './health.ts';
 import { itemRoutes } from './items.ts';
+import { messageRoutes } from './messages.ts';
+import { pairingRoutes } from './pairing.ts';
 import { type PublicShareRouteOptions, publicShareRoutes } from './public-shares.ts';
 import { type RecoveryRouteOptions, recoveryRoutes } from './recovery.ts';
+import { reminderDeliveryRoutes } from './reminder-delivery.ts';
 import { requestRoutes } from './requests.ts';
 import { revisionRoutes } from './revisions.ts';
 import { type SessionRouteOptions, sessionRoutes } from './sessions.ts';
 import { settingRoutes } from './settings.ts';
+import { sharedVaultRoutes } from './shared-vaults.ts';
 import { type SignInRouteOptions, signInRoutes } from './sign-in.ts';
 import { type SocketRouteOptions, socketRoutes } from './sockets.ts';
 import { type SubscriptionRouteOptions, subscriptionRoutes } from './subscriptions.ts';
@@ -37,10 +47,20 @@ export interface RoutesOptions
     RecoveryRouteOptions,
     SubscriptionRouteOptions,
     PublicShareRouteOptions,
+    CalendarRouteOptions,
+    DavRouteOptions,
     ConformanceRouteOptions,
+    FileRouteOptions,
+    AssistantRouteOptions,
+    CodeHostRouteOptions,
     SocketRouteOptions {
-  readonly signinKeys: Pick<SigninKeys, 'actorId' | 'recoveryId' | 'tokenMailId' | 'readApprovalId'>;
+  readonly signinKeys: Pick<
+    SigninKeys,
+    'actorId' | 'recoveryId' | 'tokenMailId' | 'readApprovalId' | 'calendarTokenId'
+  >;
+  readonly calendar: CalendarRouteOptions['calendar'] & DavRouteOptions['calendar'];
   readonly settings: AccountRouteOptions['settings'] &
+    DavRouteOptions['settings'] &
     SignInRouteOptions['settings'] &
     ConformanceRouteOptions['settings'];
   /** The server's own version, for the description. */
@@ -50,6 +70,7 @@ export interface RoutesOptions
 export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
   const routes: AnyRoute[] = [
     ...healthRoutes(options),
+    frontPageRoute,
     ...signInRoutes(options),
     ...sessionRoutes(options),
     ...accountRoutes(options),
@@ -66,10 +87,19 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
     ...adminRoutes,
     ...itemRoutes,
     ...revisionRoutes,
+    ...messageRoutes,
+    ...fileRoutes(options),
     ...emailDeliveryRoutes,
     ...publicShareRoutes(options),
+    ...sharedVaultRoutes,
     ...deadManSwitchRoutes,
     ...emailReminderRoutes,
+    ...reminderDeliveryRoutes,
+    ...calendarRoutes(options),
+    ...davRoutes(options),
+    ...assistantRoutes(options),
+    ...pairingRoutes,
+    ...codeHostRoutes(options),
     ...socketRoutes(options),
     descriptionRoute(() => openApiDocument(routes, options.version)),
   ];

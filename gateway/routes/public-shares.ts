@@ -1,11 +1,13 @@
 /** Public shares (docs/protocol/public-shares.md). */
 import { z } from 'zod';
 import type { ShareIds } from '../../actors/identity/share-ids.ts';
+import { isRefused, type Refusal } from '../../actors/reply.ts';
 import { payloadBytesMax, Share, shareNotFound, viewSchema } from '../../actors/share/contract.ts';
+import { unlessAbsent } from '../../actors/unless-absent.ts';
 import { User } from '../../actors/user/contract.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
-import { answeredOr, errorBodySchema, refusedAnswer } from './answer.ts';
+import { errorBodySchema, refusedAnswer } from './answer.ts';
 import { endpoint } from './endpoint.ts';
 
 export interface PublicShareRouteOptions {
@@ -17,6 +19,14 @@ const tag = 'Public shares';
 const bodyBytesMax = 2 * payloadBytesMax;
 /** Each may carry megabytes, to anybody. */
 const openings: RateBucket = { name: 'share openings', perMinute: 120, by: 'address' };
+
+/** Most shares are notes, and opened with a single question. */
+const fewBytes = 16 * 1_024;
+const noRoom: Refusal = {
+  status: 503,
+  message: 'The server is sending too much at the moment. Please try again.',
+  retryAfterMs: 2_000,
+};
 
 const notAhead = { status: 403, message: 'A share is not opened ahead of time.' } as const;
 
@@ -55,8 +65,21 @@ export function publicShareRoutes({ shareIds }: PublicShareRouteOptions): readon
     if (isAheadOfTime(context)) return refusedAnswer(notAhead);
     const uuid = shareIds.read(shareId);
     if (uuid === undefined) return refusedAnswer(shareNotFound.refused);
-    const asked = context.actors.get(Share, uuid).ask.view({}, context.ask);
-    return answeredOr(shareNotFound.refused, asked, (body) => ({ status: 200, body }));
+    return openWithin(context, uuid, fewBytes);
+  }
+
+  /** Whoever has no room has not opened it, and asks for as much as it needs. */
+  async function openWithin(
+    context: RequestContext<'public'>,
+    uuid: string,
+    roomBytes: number,
+  ): Promise<RouteReply> {
+    if (!(await context.takeReplyRoom(roomBytes))) return refusedAnswer(noRoom);
+    const asked = context.actors.get(Share, uuid).ask.view({ roomBytes }, context.ask);
+    const answer = (await unlessAbsent(asked)) ?? shareNotFound;
+    if (isRefused(answer)) return refusedAnswer(answer.refused);
+    if ('needsBytes' in answer.ok) return openWithin(context, uuid, answer.ok.needsBytes);
+    return { status: 200, body: answer.ok };
   }
 
   return [
@@ -69,7 +92,7 @@ export function publicShareRoutes({ shareIds }: PublicShareRouteOptions): readon
       tag,
       request: z.object({ shareId: z.string() }),
       headers: ['sec-purpose', 'purpose'],
-      replies: { 200: viewSchema, 403: errorBodySchema, 404: errorBodySchema },
+      replies: { 200: viewSchema, 403: errorBodySchema, 404: errorBodySchema, 503: errorBodySchema },
       rate: openings,
       handle: async (context, request) => ({ ...(await open(context, request)), bothWays: true }),
     }),

@@ -119,6 +119,7 @@ export function subscriptionRoutes({
         200: z.object({ success: z.boolean() }),
         400: errorBodySchema,
         429: errorBodySchema,
+        503: errorBodySchema,
       },
       bodyLimit: 'small',
       handle: mailToken,

@@ -13,7 +13,7 @@ import { refusalOf, unexpectedRefusal } from '../http/errors.ts';
 import type { Framing } from '../http/framing.ts';
 import type { OutflowOptions } from '../http/outflow.ts';
 import { type Refusal, refusalHeaders, refusalJson, refusals } from '../http/refusal.ts';
-import { jsonType, Responder } from '../http/responder.ts';
+import { jsonType, Responder, somebody } from '../http/responder.ts';
 import { DISABLED, type HttpRequest, type HttpResponse, type WebSocketBehavior } from '../http/uws.ts';
 import type { AdmitSocket } from './admission.ts';
 import type { Hub } from './hub.ts';
@@ -72,9 +72,10 @@ export function createSocketBehavior(options: SocketEndpointOptions): WebSocketB
     const headers = framing.headersOf(res, req);
     if (headers === undefined) return;
     const id = requestId();
-    const responder = new Responder(res, id, replies, (status) =>
-      metrics.upgrade(status === 0 ? 'aborted' : 'refused'),
-    );
+    const responder = new Responder(res, id, replies, {
+      reader: somebody,
+      done: (status) => metrics.upgrade(status === 0 ? 'aborted' : 'refused'),
+    });
     res.onAborted(() => responder.abort());
     const handshake: Handshake = [
       headers.get('sec-websocket-key'),

@@ -5,8 +5,14 @@
  * missed: a session that ends while its socket opens, a shard that moves. One ask at the user's actor checks the
  * session and subscribes this gateway to the actor; that is repeated after anything that may have lost an event, and
  * then sockets of sessions that are gone are closed and the others are told to sync.
+ *
+ * The vaults that the user is a member of are subscribed to before his socket opens, as far as they answer soon: what
+ * opens is told of all that happens later. To those that answer after that he is told to sync.
+ *
+ * Requests that last are told of the end of their session, too, by the same subscription.
  */
 import { type FrameEvent, itemsChanged, User, userEventSchema } from '../../actors/user/contract.ts';
+import { Vault, type VaultItemsChanged, vaultEventSchema } from '../../actors/vault/contract.ts';
 import type { Address } from '../../runtime/address.ts';
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
@@ -14,9 +20,12 @@ import type { Subscribe, SubscribedActors } from '../../runtime/events.ts';
 import type { Actors } from '../../runtime/handles.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { GatewaySettings } from '../settings.ts';
+import { Audiences } from './audiences.ts';
 import { frameText } from './frames.ts';
 import type { SocketMetrics } from './metrics.ts';
 import { closeCodes, type OpenSocket } from './open-socket.ts';
+import type { SocketClaims } from './tokens.ts';
+import { VaultNotices } from './vault-notices.ts';
 
 export interface HubOptions {
   readonly actors: Actors;
@@ -24,14 +33,29 @@ export interface HubOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly metrics: SocketMetrics;
-  readonly limits: Pick<GatewaySettings['sockets'], 'socketsMax' | 'socketsPerUserMax'>;
+  readonly limits: Pick<GatewaySettings['sockets'], 'socketsMax' | 'socketsPerUserMax' | 'membershipsMax'>;
 }
 
 /** A client dials again when it takes longer, and the registration is repeated. */
 const askMs = 5_000;
+/** A socket waits no longer for the user's vaults. */
+const joiningMs = 1_000;
+/** Of many vaults that were on a host which has ended. */
+const repairedTogetherMs = 250;
 /** Closing all of them takes at least this long for each, as most clients dial again at once. */
 const closePaceMs = 1;
 const closeTickMs = 50;
+
+interface Opened {
+  readonly living: readonly string[];
+  readonly host?: string | undefined;
+  readonly vaults?: Readonly<Record<string, number>> | undefined;
+}
+
+interface Watch {
+  readonly sessionUuid: string;
+  readonly ended: () => void;
+}
 
 export class Hub {
   readonly #options: HubOptions;
@@ -39,6 +63,13 @@ export class Hub {
   /** Of one run of one process. */
   readonly #gateway: string;
   readonly #users = new Map<string, Set<OpenSocket>>();
+  /** By user. */
+  readonly #watches = new Map<string, Set<Watch>>();
+  readonly #audiences: Audiences;
+  readonly #vaultNotices: VaultNotices;
+  /** Those who may have missed an event of a vault, and are told in a moment. */
+  readonly #behind = new Set<string>();
+  #cancelTellBehind: (() => void) | undefined;
   #size = 0;
 
   constructor(options: HubOptions) {
@@ -47,10 +78,21 @@ export class Hub {
     this.#subscriptions = options.subscribe({
       metrics: options.metrics,
       gateway: this.#gateway,
-      register: ({ id }) => this.#register(id),
-      event: ({ id }, event) => this.#event(id, event),
-      repaired: ({ id }) => this.#send(id, itemsChanged(id, options.clock.nowMicros())),
+      register: ({ kind, id }) => (kind === Vault.name ? this.#audiences.register(id) : this.#register(id)),
+      event: ({ kind, id }, event) =>
+        kind === Vault.name ? this.#vaultEvent(id, event) : this.#event(id, event),
+      repaired: ({ kind, id }) => (kind === Vault.name ? this.#vaultRepaired(id) : this.#tellToSync(id)),
     });
+    this.#audiences = new Audiences({
+      actors: options.actors,
+      metrics: options.metrics,
+      gateway: this.#gateway,
+      subscriptions: this.#subscriptions,
+      membershipsMax: options.limits.membershipsMax,
+    });
+    this.#vaultNotices = new VaultNotices(options.clock, (vaultUuid, change) =>
+      this.#tellMembers(vaultUuid, change),
+    );
   }
 
   /** Sockets, those that are being opened included. */
@@ -62,12 +104,19 @@ export class Hub {
     return this.#users.size;
   }
 
-  /** Users waiting to be registered again. */
+  /** Whose members have sockets here. */
+  get vaults(): number {
+    return this.#audiences.vaults;
+  }
+
+  /** Users and vaults waiting to be registered again. */
   get waiting(): number {
     return this.#subscriptions.waiting;
   }
 
   stop(): void {
+    this.#cancelTellBehind?.();
+    this.#vaultNotices.stop();
     this.#subscriptions.stop();
   }
 
@@ -88,8 +137,9 @@ export class Hub {
   /** Whether the session of a socket that was added lives, and its user is subscribed to. @throws ActorError */
   async check(socket: OpenSocket): Promise<boolean> {
     const { userUuid, sessionUuid } = socket;
-    const { living, host } = await this.#ask(userUuid, [sessionUuid]);
+    const { living, host, vaults } = await this.#ask(userUuid, [sessionUuid]);
     if (host !== undefined) this.#subscriptions.registered(actorOf(userUuid), host);
+    if (vaults !== undefined) await this.#soon(this.#join(userUuid, vaults));
     return living.includes(sessionUuid) && !socket.isClosed;
   }
 
@@ -101,7 +151,30 @@ export class Hub {
     this.#size -= 1;
     if (sockets.size > 0) return;
     this.#users.delete(userUuid);
-    this.#subscriptions.remove(actorOf(userUuid));
+    this.#audiences.leave(userUuid);
+    this.#behind.delete(userUuid);
+    this.#unsubscribe(userUuid);
+  }
+
+  /** Calls `ended` once the session has ended, or is found to have. What it returns ends the watch. */
+  watch({ userUuid, sessionUuid }: SocketClaims, ended: () => void): () => void {
+    const watch = { sessionUuid, ended };
+    const watches = this.#watches.get(userUuid) ?? new Set();
+    this.#watches.set(userUuid, watches.add(watch));
+    this.#subscriptions.add(actorOf(userUuid));
+    this.#ask(userUuid, [sessionUuid]).then(
+      ({ living, host }) => {
+        if (host !== undefined) this.#subscriptions.registered(actorOf(userUuid), host);
+        if (!living.includes(sessionUuid)) this.#closeSessions(userUuid, new Set([sessionUuid]));
+      },
+      (error) => this.#subscriptions.failed(actorOf(userUuid), error),
+    );
+    return () => {
+      watches.delete(watch);
+      if (watches.size > 0 || this.#watches.get(userUuid) !== watches) return;
+      this.#watches.delete(userUuid);
+      this.#unsubscribe(userUuid);
+    };
   }
 
   /**
@@ -122,10 +195,12 @@ export class Hub {
     }
   }
 
-  async #ask(
-    userUuid: string,
-    sessions: readonly string[],
-  ): Promise<{ living: readonly string[]; host?: string | undefined }> {
+  #unsubscribe(userUuid: string): void {
+    if (this.#users.has(userUuid) || this.#watches.has(userUuid)) return;
+    this.#subscriptions.remove(actorOf(userUuid));
+  }
+
+  async #ask(userUuid: string, sessions: readonly string[]): Promise<Opened> {
     const { ask } = this.#options.actors.get(User, userUuid);
     try {
       return await ask.openSocket({ gateway: this.#gateway, sessions }, { deadlineMs: askMs });
@@ -139,10 +214,28 @@ export class Hub {
   async #register(userUuid: string): Promise<string | undefined> {
     const asked = new Set<string>();
     for (const { sessionUuid } of this.#users.get(userUuid) ?? []) asked.add(sessionUuid);
-    const { living, host } = await this.#ask(userUuid, [...asked]);
+    for (const { sessionUuid } of this.#watches.get(userUuid) ?? []) asked.add(sessionUuid);
+    const { living, host, vaults } = await this.#ask(userUuid, [...asked]);
     for (const session of living) asked.delete(session);
     this.#closeSessions(userUuid, asked);
+    void this.#join(userUuid, vaults ?? {});
     return host;
+  }
+
+  /** From then on the user hears of these vaults. What they have published before, his next sync gives. */
+  async #join(userUuid: string, vaults: Readonly<Record<string, number>>): Promise<void> {
+    if (!this.#users.has(userUuid)) return;
+    if (await this.#audiences.join(userUuid, vaults)) this.#tellToSync(userUuid);
+  }
+
+  /** Resolves with the work, or when that takes too long. */
+  async #soon(work: Promise<void>): Promise<void> {
+    let cancel = () => {};
+    const late = new Promise<void>((resolve) => {
+      cancel = this.#options.clock.schedule(joiningMs, resolve);
+    });
+    await Promise.race([work, late]);
+    cancel();
   }
 
   #event(userUuid: string, event: unknown): void {
@@ -150,13 +243,52 @@ export class Hub {
     const { data } = userEventSchema.safeParse(event);
     if (data?.event === 'frame') this.#send(userUuid, data);
     if (data?.event === 'sessions-ended') this.#closeSessions(userUuid, new Set(data.sessions));
+    if (data?.event === 'vault-joined') void this.#join(userUuid, { [data.vaultUuid]: data.membership });
+  }
+
+  #vaultEvent(vaultUuid: string, event: unknown): void {
+    const { data } = vaultEventSchema.safeParse(event);
+    if (data?.event === 'items-changed') this.#vaultNotices.changed(vaultUuid, data);
+    if (data?.event === 'member-removed') this.#audiences.removed(vaultUuid, data.userUuid, data.membership);
+  }
+
+  /** To thousands of sockets: their texts are made once. Sessions of others are nobody's concern. */
+  #tellMembers(vaultUuid: string, { by, session, timestamp }: VaultItemsChanged): void {
+    const text = this.#textOf(by ?? vaultUuid, itemsChanged(by ?? vaultUuid, timestamp));
+    for (const userUuid of this.#audiences.admittedTo(vaultUuid)) {
+      if (userUuid !== by) this.#sendText(userUuid, text);
+      else if (session !== undefined) this.#send(userUuid, itemsChanged(userUuid, timestamp, session));
+    }
+  }
+
+  #vaultRepaired(vaultUuid: string): void {
+    for (const userUuid of this.#audiences.admittedTo(vaultUuid)) this.#behind.add(userUuid);
+    if (this.#behind.size === 0) return;
+    this.#cancelTellBehind ??= this.#options.clock.schedule(repairedTogetherMs, () => this.#tellBehind());
+  }
+
+  #tellBehind(): void {
+    this.#cancelTellBehind = undefined;
+    for (const userUuid of this.#behind) this.#tellToSync(userUuid);
+    this.#behind.clear();
+  }
+
+  #tellToSync(userUuid: string): void {
+    this.#send(userUuid, itemsChanged(userUuid, this.#options.clock.nowMicros()));
   }
 
   #send(userUuid: string, frame: FrameEvent): void {
-    const text = frameText(userUuid, frame, this.#options.clock.nowMs());
+    this.#sendText(userUuid, this.#textOf(userUuid, frame), frame.exceptSession);
+  }
+
+  #textOf(userUuid: string, frame: FrameEvent): string {
+    return frameText(userUuid, frame, this.#options.clock.nowMs());
+  }
+
+  #sendText(userUuid: string, text: string, exceptSession?: string): void {
     let sent = 0;
     for (const socket of this.#socketsOf(userUuid)) {
-      if (socket.sessionUuid !== frame.exceptSession && socket.send(text)) sent += 1;
+      if (socket.sessionUuid !== exceptSession && socket.send(text)) sent += 1;
     }
     this.#options.metrics.sent(sent);
   }
@@ -164,6 +296,9 @@ export class Hub {
   #closeSessions(userUuid: string, sessions: ReadonlySet<string>): void {
     for (const socket of this.#socketsOf(userUuid)) {
       if (sessions.has(socket.sessionUuid)) socket.end('session-ended', closeCodes.sessionEnded);
+    }
+    for (const { sessionUuid, ended } of [...(this.#watches.get(userUuid) ?? [])]) {
+      if (sessions.has(sessionUuid)) ended();
     }
   }
 

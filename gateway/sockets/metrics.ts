@@ -4,16 +4,20 @@ import type { CloseReason } from './open-socket.ts';
 
 export type UpgradeOutcome = 'opened' | 'refused' | 'aborted';
 
+export type VaultOutcome = 'answered' | 'failed' | 'full';
+
 export interface SocketMetrics extends SubscriptionMetrics {
   upgrade(outcome: UpgradeOutcome): void;
   sent(frames: number): void;
   closed(reason: CloseReason): void;
+  /** Whether a vault has said who of its members is here. */
+  vaultAsked(outcome: VaultOutcome): void;
 }
 
 /** Labels are outcomes and reasons, never ids. */
 export function prometheusSocketMetrics(
   registry: Registry,
-  read: { readonly open: () => number; readonly users: () => number; readonly waiting: () => number },
+  read: Readonly<Record<'open' | 'users' | 'waiting' | 'vaults', () => number>>,
 ): SocketMetrics {
   const registers = [registry];
   const counter = (name: string, help: string, labelNames: readonly string[] = []) =>
@@ -25,8 +29,13 @@ export function prometheusSocketMetrics(
   const gaps = counter('socket_event_gaps_total', 'Times a host’s events had a gap: some were lost');
   const repairs = counter(
     'socket_repairs_total',
-    'Users whose clients were asked to sync as an event may have been lost, by cause',
+    'Users and vaults whose clients were asked to sync as an event may have been lost, by cause',
     ['cause'],
+  );
+  const vaults = counter(
+    'socket_vault_registrations_total',
+    'Vaults asked who of their members has sockets here, by outcome: where it failed or there was no room, clients poll',
+    ['outcome'],
   );
   const gauge = (name: string, help: string, value: () => number) =>
     new Gauge({
@@ -39,12 +48,14 @@ export function prometheusSocketMetrics(
     });
   gauge('sockets_open', 'Sockets of this process', read.open);
   gauge('socket_users', 'Users with sockets of this process', read.users);
-  gauge('socket_repairs_waiting', 'Users waiting to be registered again', read.waiting);
+  gauge('socket_repairs_waiting', 'Users and vaults waiting to be registered again', read.waiting);
+  gauge('socket_vaults', 'Shared vaults whose members have sockets of this process', read.vaults);
   return {
     upgrade: (outcome) => upgrades.inc({ outcome }),
     received: () => received.inc(),
     sent: (frames) => sent.inc(frames),
     closed: (reason) => closed.inc({ reason }),
+    vaultAsked: (outcome) => vaults.inc({ outcome }),
     gap: () => gaps.inc(),
     repaired: (cause: RepairCause) => repairs.inc({ cause }),
   };

@@ -10,6 +10,7 @@ import { createSocketAdmission, type SocketAdmissionOptions, socketPath } from '
 import { createSocketBehavior } from './endpoint.ts';
 import { Hub, type HubOptions } from './hub.ts';
 import { prometheusSocketMetrics } from './metrics.ts';
+import type { SocketClaims } from './tokens.ts';
 
 export interface SocketsOptions extends SocketAdmissionOptions, Omit<HubOptions, 'metrics'> {
   readonly limits: GatewaySettings['sockets'];
@@ -26,6 +27,8 @@ export interface Sockets {
   /** Closes all of them within this time. New ones are already refused. */
   drain(withinMs: number): Promise<void>;
   stop(): void;
+  /** Calls `ended` once the session has ended. What it returns ends the watch. */
+  watchSession(claims: SocketClaims, ended: () => void): () => void;
 }
 
 export function openSockets(app: TemplatedApp, options: SocketsOptions): Sockets {
@@ -33,6 +36,7 @@ export function openSockets(app: TemplatedApp, options: SocketsOptions): Sockets
     open: () => hub.size,
     users: () => hub.users,
     waiting: () => hub.waiting,
+    vaults: () => hub.vaults,
   });
   const hub = new Hub({ ...options, metrics });
   const { idleSeconds } = options.limits;
@@ -41,5 +45,6 @@ export function openSockets(app: TemplatedApp, options: SocketsOptions): Sockets
   return {
     drain: (withinMs) => hub.closeAll(withinMs),
     stop: () => hub.stop(),
+    watchSession: (claims, ended) => hub.watch(claims, ended),
   };
 }

@@ -1,0 +1,155 @@
+/**
+ * One answer of a model, put together from what its provider sends (docs/protocol/assistant.md, "The stream").
+ *
+ * Invariants:
+ * - A call of a tool is told once, whole, when the answer is complete or the call is: never a part of one. The last thing of an
+ *   answer that was cut by its length may be such a part, and is then dropped; providers say so only after they ended the call.
+ * - There is one `finish`, it is the last event, and usage comes before it. What is incomplete finishes with `error`.
+ * - Tools and their arguments are bounded, whatever the provider sends.
+ */
+import type { AssistantEvent, StopReason, Usage } from './events.ts';
+import { AnswerError, type AnswerFailure, failureEvents } from './failure.ts';
+
+const toolCallsMax = 128;
+/** Of all arguments of an answer, and of the names and ids. */
+const toolCharactersMax = 1_048_576;
+
+interface ToolCall {
+  id: string;
+  name: string;
+  json: string;
+}
+
+export class Answer {
+  readonly #idPrefix: string;
+  readonly #tools = new Map<number, ToolCall>();
+  /** One that has ended and cannot be read: whole if anything comes after it. */
+  #doubtful: ToolCall | undefined;
+  #events: AssistantEvent[] = [];
+  #toolCalls = 0;
+  #toldCalls = 0;
+  #toolCharacters = 0;
+  #usage: Usage | undefined;
+  #stopReason: StopReason | undefined;
+  #isComplete = false;
+
+  /** `idPrefix` begins the ids of calls that the provider gave none. */
+  constructor(idPrefix: string) {
+    this.#idPrefix = idPrefix;
+  }
+
+  /** As far as the provider has said. */
+  get used(): Pick<Usage, 'promptTokens' | 'completionTokens'> {
+    const { promptTokens, completionTokens } = this.#usage ?? {};
+    return {
+      ...(promptTokens !== undefined && { promptTokens }),
+      ...(completionTokens !== undefined && { completionTokens }),
+    };
+  }
+
+  /** Nothing more is to come. */
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  text(delta: string | undefined): void {
+    if (delta === undefined || delta === '') return;
+    this.#tellDoubtful();
+    this.#events.push({ kind: 'text-delta', delta });
+  }
+
+  /** More of the call at this place of the answer. */
+  tool(place: number, { id = '', name = '', json = '' }: Partial<ToolCall>): void {
+    const call = this.#tools.get(place) ?? this.#begin(place);
+    this.#toolCharacters += id.length + name.length + json.length;
+    if (this.#toolCharacters > toolCharactersMax) throw new AnswerError('too-large');
+    if (id !== '') call.id = id;
+    if (name !== '') call.name = name;
+    call.json += json;
+  }
+
+  /** Nothing more comes of the call at this place. */
+  toolEnds(place: number): void {
+    const call = this.#tools.get(place);
+    if (call === undefined) return;
+    this.#tools.delete(place);
+    this.#tellDoubtful();
+    const args = argsOf(call.json);
+    if (args === undefined) this.#doubtful = call;
+    else this.#tell(call, args);
+  }
+
+  usage(promptTokens: number | undefined, completionTokens: number | undefined): void {
+    const prompt = promptTokens ?? this.#usage?.promptTokens;
+    const completion = completionTokens ?? this.#usage?.completionTokens;
+    if (prompt === undefined && completion === undefined) return;
+    this.#usage = {
+      ...(prompt !== undefined && { promptTokens: prompt }),
+      ...(completion !== undefined && { completionTokens: completion }),
+      ...(prompt !== undefined && completion !== undefined && { totalTokens: prompt + completion }),
+    };
+  }
+
+  stop(reason: StopReason): void {
+    this.#stopReason = reason;
+  }
+
+  complete(): void {
+    this.#isComplete = true;
+  }
+
+  /** What there is to tell since the last time. */
+  take(): readonly AssistantEvent[] {
+    const events = this.#events;
+    this.#events = [];
+    return events;
+  }
+
+  /** The last events. @throws AnswerError when the provider has not said that the model stopped: it was cut */
+  end(): readonly AssistantEvent[] {
+    if (!this.#isComplete && this.#stopReason === undefined) throw new AnswerError('broken');
+    for (const place of [...this.#tools.keys()]) this.toolEnds(place);
+    if (this.#stopReason !== 'max_tokens') this.#tellDoubtful();
+    const stopReason = this.#toldCalls > 0 ? 'tool_use' : (this.#stopReason ?? 'end_turn');
+    const finish: AssistantEvent = { kind: 'finish', stopReason };
+    return [...this.take(), ...this.#usageEvents(), finish];
+  }
+
+  /** The last events of one that cannot be completed. */
+  fail(failure: AnswerFailure): readonly AssistantEvent[] {
+    return [...this.take(), ...this.#usageEvents(), ...failureEvents(failure)];
+  }
+
+  /** Clients run tools with what is there, so what cannot be read is nothing. */
+  #tellDoubtful(): void {
+    if (this.#doubtful !== undefined) this.#tell(this.#doubtful, {});
+    this.#doubtful = undefined;
+  }
+
+  #tell({ id, name }: ToolCall, args: unknown): void {
+    this.#toldCalls += 1;
+    this.#events.push({ kind: 'tool-call', id, name, args });
+  }
+
+  #usageEvents(): readonly AssistantEvent[] {
+    return this.#usage === undefined ? [] : [{ kind: 'usage', ...this.#usage }];
+  }
+
+  #begin(place: number): ToolCall {
+    this.#tellDoubtful();
+    this.#toolCalls += 1;
+    if (this.#toolCalls > toolCallsMax) throw new AnswerError('too-large');
+    const call = { id: `${this.#idPrefix}-${this.#toolCalls}`, name: '', json: '' };
+    this.#tools.set(place, call);
+    return call;
+  }
+}
+
+/** Undefined: they cannot be read. */
+function argsOf(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}

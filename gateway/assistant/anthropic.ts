@@ -1,0 +1,103 @@
+/** Anthropic's Messages API, version 2023-06-01. */
+import type { Answer } from './answer.ts';
+import type { Asked, Message } from './asked.ts';
+import type { StopReason } from './events.ts';
+import { AnswerError } from './failure.ts';
+import { at, countAt, type Provider, textAt } from './provider.ts';
+
+interface Turn {
+  readonly role: 'user' | 'assistant';
+  readonly content: object[];
+}
+
+const stopReasons: Readonly<Record<string, StopReason>> = { max_tokens: 'max_tokens', stop_sequence: 'stop' };
+
+export const anthropic: Provider = {
+  headers: ({ key = '' }) => ({ 'x-api-key': key, 'anthropic-version': '2023-06-01' }),
+  framing: 'events',
+  request: ({ system, messages, tools }, model, { maxTokens, temperature, topP }) => ({
+    path: '/v1/messages',
+    body: {
+      ...{ model, max_tokens: maxTokens, stream: true, messages: turnsOf(messages) },
+      ...(system !== '' && { system }),
+      ...(tools.length > 0 && { tools: tools.map(toolOf) }),
+      // Its models take one of the two, and none above 1.
+      ...(temperature !== undefined && { temperature: Math.min(temperature, 1) }),
+      ...(temperature === undefined && topP !== undefined && { top_p: topP }),
+    },
+  }),
+  read,
+  models: { path: '/v1/models?limit=1000', list: 'data', id: 'id' },
+};
+
+const toolOf = ({ name, description, inputSchema }: Asked['tools'][number]) => ({
+  ...{ name, input_schema: inputSchema },
+  ...(description !== '' && { description }),
+});
+
+/** Results of tools are a user's, and those of one turn belong together. Nothing empty may be said. */
+function turnsOf(messages: readonly Message[]): readonly Turn[] {
+  const turns: Turn[] = [];
+  for (const message of messages) {
+    const role = message.role === 'assistant' ? 'assistant' : 'user';
+    const content = contentOf(message);
+    const last = turns.at(-1);
+    if (last?.role === role) last.content.push(...content);
+    else if (content.length > 0) turns.push({ role, content });
+  }
+  return turns;
+}
+
+function contentOf({ role, content, toolCallId, toolCalls }: Message): object[] {
+  if (role === 'tool') return [{ type: 'tool_result', tool_use_id: toolCallId, content }];
+  const calls = role === 'assistant' ? toolCalls : [];
+  return [
+    ...(content === '' ? [] : [{ type: 'text', text: content }]),
+    ...calls.map(({ id, name, args }) => ({ type: 'tool_use', id, name, input: args })),
+  ];
+}
+
+function read(said: unknown, answer: Answer): void {
+  const place = countAt(said, 'index') ?? 0;
+  switch (textAt(said, 'type')) {
+    case 'message_start':
+      answer.usage(promptTokens(at(said, 'message', 'usage')), undefined);
+      return;
+    case 'content_block_start':
+      begin(at(said, 'content_block'), place, answer);
+      return;
+    case 'content_block_delta':
+      answer.text(textAt(said, 'delta', 'text'));
+      if (textAt(said, 'delta', 'type') === 'input_json_delta') {
+        answer.tool(place, { json: textAt(said, 'delta', 'partial_json') ?? '' });
+      }
+      return;
+    case 'content_block_stop':
+      answer.toolEnds(place);
+      return;
+    case 'message_delta': {
+      const reason = textAt(said, 'delta', 'stop_reason');
+      if (reason !== undefined) answer.stop(stopReasons[reason] ?? 'end_turn');
+      answer.usage(undefined, countAt(said, 'usage', 'output_tokens'));
+      return;
+    }
+    case 'message_stop':
+      answer.complete();
+      return;
+    case 'error':
+      throw new AnswerError(textAt(said, 'error', 'type') === 'overloaded_error' ? 'busy' : 'unavailable');
+  }
+}
+
+function begin(block: unknown, place: number, answer: Answer): void {
+  if (textAt(block, 'type') !== 'tool_use') answer.text(textAt(block, 'text'));
+  else answer.tool(place, { id: textAt(block, 'id') ?? '', name: textAt(block, 'name') ?? '' });
+}
+
+/** What was read from a cache, or written to one, was said too. */
+function promptTokens(usage: unknown): number | undefined {
+  const counts = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'].map((name) =>
+    countAt(usage, name),
+  );
+  return counts[0] === undefined ? undefined : counts.reduce<number>((sum, count) => sum + (count ?? 0), 0);
+}

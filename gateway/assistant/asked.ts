@@ -1,0 +1,141 @@
+/** What a client asks the assistant (docs/protocol/assistant.md, "A request"). What it says of provider, model or profile is not read. */
+import { z } from 'zod';
+
+const messagesMax = 500;
+const toolsMax = 128;
+const outputTokensMax = 200_000;
+const outputTokensByDefault = 4_096;
+
+const toolCall = z.object({ id: z.string(), name: z.string(), args: z.unknown() });
+const message = z.object({
+  role: z.enum(['system', 'user', 'assistant', 'tool']),
+  content: z.string().nullish(),
+  toolCallId: z.string().nullish(),
+  toolCalls: z.array(toolCall).max(toolsMax).nullish(),
+  name: z.string().nullish(),
+});
+const tool = z.object({
+  name: z.string(),
+  description: z.string().nullish(),
+  inputSchema: z.record(z.string(), z.unknown()).nullish(),
+});
+
+const askedSchema = z.object({
+  system: z.string().nullish(),
+  messages: z.array(message).max(messagesMax).nullish(),
+  tools: z.array(tool).max(toolsMax).nullish(),
+  temperature: z.number().nullish(),
+  top_p: z.number().nullish(),
+  max_tokens: z.number().nullish(),
+});
+type Given = z.infer<typeof askedSchema>;
+
+/** The fields as they are read, for those who describe them; whether they fit is told after what the account may. */
+export const givenFields = z.object(
+  Object.fromEntries(Object.keys(askedSchema.shape).map((name) => [name, z.unknown().optional()])),
+);
+
+export interface Message {
+  readonly role: 'user' | 'assistant' | 'tool';
+  readonly content: string;
+  readonly toolCallId: string;
+  readonly toolCalls: readonly { readonly id: string; readonly name: string; readonly args: unknown }[];
+  readonly name: string;
+}
+
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+}
+
+export interface Asked {
+  /** With the messages of that role, in their order; empty: none. */
+  readonly system: string;
+  readonly messages: readonly Message[];
+  readonly tools: readonly Tool[];
+  readonly temperature: number | undefined;
+  readonly topP: number | undefined;
+  readonly maxTokens: number | undefined;
+}
+
+/** A request until it is passed on: it may take megabytes, and its answer minutes. */
+export class Asking {
+  readonly isValid: boolean;
+  #asked: Asked | undefined;
+
+  constructor(given: unknown) {
+    const { data } = askedSchema.safeParse(given);
+    this.#asked = data && read(data);
+    this.isValid = this.#asked !== undefined;
+  }
+
+  /** Only once, and only of a valid one. */
+  take(): Asked {
+    const asked = this.#asked;
+    if (asked === undefined) throw new TypeError('there is nothing to pass on');
+    this.#asked = undefined;
+    return asked;
+  }
+}
+
+function read({ system, messages, tools, temperature, top_p, max_tokens }: Given): Asked {
+  const all = messages ?? [];
+  const systems = [system, ...all.filter(({ role }) => role === 'system').map(({ content }) => content)];
+  return {
+    system: systems.filter((text) => text).join('\n\n'),
+    messages: all.flatMap(({ role, content, toolCallId, toolCalls, name }) =>
+      role === 'system'
+        ? []
+        : [
+            {
+              ...{ role, content: content ?? '', toolCallId: toolCallId ?? '', name: name ?? '' },
+              toolCalls: (toolCalls ?? []).map(({ id, name: of, args }) => ({
+                id,
+                name: of,
+                args: args ?? {},
+              })),
+            },
+          ],
+    ),
+    tools: (tools ?? []).map(({ name, description, inputSchema }) => ({
+      ...{ name, description: description ?? '' },
+      inputSchema: { type: 'object', ...inputSchema },
+    })),
+    temperature: clamped(temperature, 0, 2),
+    topP: clamped(top_p, 0, 1),
+    maxTokens: clamped(
+      max_tokens === null || max_tokens === undefined ? null : Math.floor(max_tokens),
+      1,
+      outputTokensMax,
+    ),
+  };
+}
+
+export interface Sampling {
+  readonly maxTokens: number;
+  readonly temperature?: number;
+  readonly topP?: number;
+}
+
+/** What a profile says of it. */
+export interface Allowed {
+  readonly maxOutputTokens?: number | undefined;
+  readonly temperature?: number | undefined;
+}
+
+/** Within what the profile allows. */
+export function samplingOf(
+  { maxTokens = outputTokensByDefault, temperature, topP }: Asked,
+  profile: Allowed,
+): Sampling {
+  const wanted = temperature ?? profile.temperature;
+  return {
+    maxTokens: Math.min(maxTokens, profile.maxOutputTokens ?? outputTokensMax),
+    ...(wanted !== undefined && { temperature: wanted }),
+    ...(topP !== undefined && { topP }),
+  };
+}
+
+const clamped = (given: number | null | undefined, min: number, max: number): number | undefined =>
+  given === null || given === undefined ? undefined : Math.min(Math.max(given, min), max);

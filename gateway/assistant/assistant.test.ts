@@ -1,0 +1,38 @@
+import test from 'ava';
+import type { OutboundStream } from '../../actors/outbound/http.ts';
+import { FakeClock } from '../../test/kit/clock.ts';
+import { livingBytes } from '../../test/kit/garbage.ts';
+import { Asking } from './asked.ts';
+import { Assistant } from './assistant.ts';
+
+/** Takes what it is sent, says one thing and then nothing more. */
+async function open(): Promise<OutboundStream> {
+  async function* chunks() {
+    yield Buffer.from('data: {"choices":[{"delta":{"content":"Hel"}}]}\n\n');
+    await new Promise(() => {});
+  }
+  return { status: 200, headers: new Map(), chunks: chunks() };
+}
+
+test('what was asked is not kept while the answer lasts', async (t) => {
+  const assistant = new Assistant({
+    http: { open, send: () => Promise.reject(new Error('not here')) },
+    clock: new FakeClock(),
+    providers: new Map([['openai', { baseUrl: 'http://model.test', key: undefined }]]),
+    default: undefined,
+    streamsMax: 1,
+  });
+  const { signal } = new AbortController();
+  const answered = () =>
+    assistant.answer({
+      asking: new Asking({ messages: [{ role: 'user', content: 'x'.repeat(64 * 1_048_576) }] }),
+      ...{ provider: 'openai', model: 'm', streamUuid: 'u', over: () => {} },
+      ...{ gone: signal, stopping: signal, ended: signal },
+    });
+  const beforeBytes = await livingBytes();
+  const answer = answered();
+  await answer.next();
+  t.regex(String((await answer.next()).value), /Hel/);
+  const keptBytes = (await livingBytes()) - beforeBytes;
+  t.true(keptBytes < 32 * 1_048_576, `${keptBytes} bytes`);
+});

@@ -1,0 +1,217 @@
+/**
+ * The assistant as routes see it: the operator's providers, asked by nobody but here (docs/protocol/assistant.md).
+ *
+ * Invariants:
+ * - A stream ends when its reader leaves, its session ends, the process stops, its time is over or its provider fails; the
+ *   provider is then left at once. Nothing of it is kept: one piece is in memory, and the next is asked for when its reader has taken that one.
+ * - What was asked is let go of once the provider has it.
+ * - Keys go to the base URL of their provider and nowhere else: no redirect is followed.
+ * - Neither what is asked nor what is answered is in a log, an error or a metric.
+ */
+import type { ConfiguredProviders, ProviderAccess } from '../../actors/assistant/policy.ts';
+import type { Profile, ProviderId } from '../../actors/assistant/profiles.ts';
+import {
+  OutboundError,
+  type OutboundHttp,
+  type OutboundStream,
+  type OutboundStreams,
+} from '../../actors/outbound/http.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { Answer } from './answer.ts';
+import { anthropic } from './anthropic.ts';
+import { type Allowed, type Asking, samplingOf } from './asked.ts';
+import { framesOf, pingFrame } from './events.ts';
+import { AnswerError, type AnswerFailure, failureOf, failureOfStatus } from './failure.ts';
+import { ModelLists } from './model-lists.ts';
+import { ollama } from './ollama.ts';
+import { openai } from './openai.ts';
+import type { Provider } from './provider.ts';
+import { AnswerReader } from './reader.ts';
+
+const providers: Readonly<Record<ProviderId, Provider>> = {
+  ...{ anthropic, openai, ollama },
+  subscription: openai,
+};
+
+/** A whole answer. The actor of the user holds its place for longer. */
+const answerMs = 10 * 60_000;
+const idleMs = 120_000;
+const answerBytesMax = 16 * 1_048_576;
+const pingMs = 15_000;
+
+export type Outcome = 'answered' | 'left' | AnswerFailure;
+
+export interface AssistantOptions {
+  readonly http: OutboundHttp & OutboundStreams;
+  readonly clock: Clock;
+  readonly providers: ConfiguredProviders;
+  /** As clients are shown it. */
+  readonly default: Pick<Profile, 'provider' | 'model'> | undefined;
+  readonly streamsMax: number;
+  readonly ended?: (provider: ProviderId, outcome: Outcome) => void;
+}
+
+export interface StreamEnd {
+  /** A provider may have heard of it. */
+  readonly isHeard: boolean;
+  readonly isRejected?: boolean;
+  readonly promptTokens?: number;
+  readonly completionTokens?: number;
+}
+
+export interface AnswerRequest extends Pick<Profile, 'provider' | 'model'>, Allowed {
+  readonly streamUuid: string;
+  readonly asking: Asking;
+  readonly gone: AbortSignal;
+  readonly stopping: AbortSignal;
+  /** The session is over. */
+  readonly ended: AbortSignal;
+  /** The access token of the pairing that answers; undefined: it has none just now. */
+  readonly accessToken?: string | undefined;
+  /** Called once the stream is over, whatever it led to. */
+  readonly over: (end: StreamEnd) => void;
+}
+
+export class Assistant {
+  readonly #options: AssistantOptions;
+  readonly #models: ModelLists;
+  #streams = 0;
+
+  constructor(options: AssistantOptions) {
+    this.#options = options;
+    this.#models = new ModelLists(options);
+  }
+
+  get config() {
+    const { providers: configured, default: byDefault } = this.#options;
+    // Whether there are pairings is nobody's business unless one answers.
+    const ids = [...configured.keys()].filter((id) => id !== 'subscription' || id === byDefault?.provider);
+    return {
+      providers: ids,
+      defaultProvider: byDefault?.provider ?? ids[0] ?? '',
+      defaultModel: byDefault?.model ?? '',
+    };
+  }
+
+  get streams(): number {
+    return this.#streams;
+  }
+
+  /** Undefined: this provider is not set up. Empty: it does not tell. */
+  async models(id: ProviderId): Promise<readonly string[] | undefined> {
+    const access = this.#options.providers.get(id);
+    if (id !== 'subscription') return access && this.#models.of(id, providers[id], access);
+    // Asking would take a pairing: clients are told the one that answers them.
+    const { provider, model } = this.#options.default ?? {};
+    return access !== undefined && provider === id && model !== undefined ? [model] : undefined;
+  }
+
+  /** Takes a place for a stream; undefined: there is none. What it returns gives the place back, once. */
+  takePlace(): (() => void) | undefined {
+    if (this.#streams >= this.#options.streamsMax) return undefined;
+    this.#streams += 1;
+    let isTaken = true;
+    return () => {
+      if (isTaken) this.#streams -= 1;
+      isTaken = false;
+    };
+  }
+
+  /** The frames of an answer, with pings while the provider is silent. Never throws what is a provider's fault. */
+  async *answer(request: AnswerRequest): AsyncGenerator<Uint8Array, void, void> {
+    const leave = new AbortController();
+    const frames = this.#frames(request, leave);
+    let next = frames.next();
+    try {
+      yield Buffer.from(pingFrame);
+      for (;;) {
+        const frame = await this.#within(pingMs, next);
+        if (frame === undefined) {
+          yield Buffer.from(pingFrame);
+          continue;
+        }
+        if (frame.done) return;
+        yield Buffer.from(frame.value);
+        next = frames.next();
+      }
+    } finally {
+      leave.abort();
+      // Whatever it still comes to is nobody's any more.
+      next.then(
+        () => frames.return(),
+        () => {},
+      );
+    }
+  }
+
+  async *#frames(request: AnswerRequest, leave: AbortController): AsyncGenerator<string, void, void> {
+    const { provider: id, streamUuid, gone, stopping, ended, over } = request;
+    const answer = new Answer(`call-${streamUuid}`);
+    let isHeard = false;
+    let isRejected = false;
+    let outcome: Outcome = 'left';
+    try {
+      const signal = AbortSignal.any([leave.signal, gone, stopping, ended]);
+      const { status, chunks } = await this.#open(request, signal).catch((error: unknown) => {
+        isHeard = error instanceof OutboundError && error.mayHaveArrived;
+        throw error;
+      });
+      isHeard = true;
+      isRejected = status === 401;
+      if (status !== 200) throw new AnswerError(failureOfStatus(status));
+      const reader = new AnswerReader(providers[id], answer);
+      for await (const chunk of chunks) {
+        reader.push(chunk);
+        const events = answer.take();
+        if (events.length > 0) yield framesOf(events);
+        if (answer.isComplete) break;
+      }
+      reader.end();
+      outcome = 'answered';
+      yield framesOf(answer.end());
+    } catch (error) {
+      const failure = ended.aborted ? 'ended' : stopping.aborted ? 'stopping' : failureOf(error);
+      outcome = gone.aborted ? 'left' : failure;
+      yield framesOf(answer.fail(failure));
+    } finally {
+      leave.abort();
+      over({ isHeard, isRejected, ...answer.used });
+      this.#options.ended?.(id, outcome);
+    }
+  }
+
+  /** No `async` function: it would keep what was asked until the provider answers. */
+  #open(request: AnswerRequest, signal: AbortSignal): Promise<OutboundStream> {
+    const { provider: id, model } = request;
+    const access = this.#accessFor(request);
+    // Nodes with other settings, or a pairing without a token: nobody has heard of it.
+    if (access === undefined) throw new AnswerError('unavailable');
+    const provider = providers[id];
+    const asked = request.asking.take();
+    const { path, body } = provider.request(asked, model, samplingOf(asked, request), access);
+    return this.#options.http.open({
+      ...{ destination: 'fixed', method: 'POST', url: access.baseUrl + path, body: JSON.stringify(body) },
+      headers: headersOf(provider, access),
+      ...{ timeoutMs: answerMs, idleTimeoutMs: idleMs, answerBytesMax, signal },
+    });
+  }
+
+  #accessFor({ provider, accessToken: key }: AnswerRequest): ProviderAccess | undefined {
+    const access = this.#options.providers.get(provider);
+    if (provider !== 'subscription' || access === undefined) return access;
+    return key === undefined ? undefined : { ...access, key };
+  }
+
+  /** Undefined: it takes longer. */
+  #within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
+    return new Promise((resolve, reject) => {
+      const cancel = this.#options.clock.schedule(ms, () => resolve(undefined));
+      work.then(resolve, reject).finally(cancel);
+    });
+  }
+}
+
+const headersOf = (provider: Provider, access: ProviderAccess): Readonly<Record<string, string>> => ({
+  'content-type': 'application/json',
+  ...provider.headers(access),
+});

@@ -1,0 +1,54 @@
+/** From bytes to what a provider says with them: events of a stream of events, or lines. Whatever the bytes are cut into. */
+import { AnswerError } from './failure.ts';
+
+/** Of one event or line, which is held until it is whole. */
+const charactersMax = 1_048_576;
+
+export class Lines {
+  readonly #decoder = new TextDecoder();
+  #rest = '';
+
+  /** The lines that are whole now, without their ends. @throws AnswerError */
+  push(bytes: Uint8Array): readonly string[] {
+    const text = this.#decoder.decode(bytes, { stream: true });
+    if (!text.includes('\n')) {
+      this.#rest += text;
+      if (this.#rest.length > charactersMax) throw new AnswerError('too-large');
+      return [];
+    }
+    const lines = (this.#rest + text).split('\n');
+    this.#rest = lines.pop() ?? '';
+    if (lines.some((line) => line.length > charactersMax)) throw new AnswerError('too-large');
+    return lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
+  }
+
+  /** What stands behind the last line's end. */
+  end(): string {
+    return this.#rest + this.#decoder.decode();
+  }
+}
+
+/** The data of server-sent events. */
+export class EventData {
+  #data: string[] = [];
+  #characters = 0;
+
+  /** The data of an event that is whole with this line. @throws AnswerError */
+  push(line: string): string | undefined {
+    if (line === '') return this.#take();
+    if (!line.startsWith('data:')) return undefined;
+    const data = line.slice(line.startsWith('data: ') ? 6 : 5);
+    this.#characters += data.length;
+    if (this.#characters > charactersMax) throw new AnswerError('too-large');
+    this.#data.push(data);
+    return undefined;
+  }
+
+  #take(): string | undefined {
+    if (this.#data.length === 0) return undefined;
+    const data = this.#data.join('\n');
+    this.#data = [];
+    this.#characters = 0;
+    return data;
+  }
+}

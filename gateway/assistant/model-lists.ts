@@ -1,0 +1,60 @@
+/** The models of each provider, asked for now and then and remembered in between. */
+import type { ProviderAccess } from '../../actors/assistant/policy.ts';
+import { isModel, type ProviderId } from '../../actors/assistant/profiles.ts';
+import type { OutboundHttp } from '../../actors/outbound/http.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { listAt, type Provider, textAt } from './provider.ts';
+
+const keptMs = 5 * 60_000;
+/** Of one that could not be had, so that a provider that is away is not asked by everybody. */
+const failureKeptMs = 30_000;
+const timeoutMs = 10_000;
+const answerBytesMax = 2 * 1_048_576;
+const modelsMax = 1_000;
+
+interface Kept {
+  readonly models: Promise<readonly string[]>;
+  untilMs: number;
+}
+
+export interface ModelListOptions {
+  readonly http: OutboundHttp;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+}
+
+export class ModelLists {
+  readonly #options: ModelListOptions;
+  readonly #kept = new Map<ProviderId, Kept>();
+
+  constructor(options: ModelListOptions) {
+    this.#options = options;
+  }
+
+  /** None where they cannot be had: clients then ask their user. */
+  of(id: ProviderId, provider: Provider, access: ProviderAccess): Promise<readonly string[]> {
+    const { clock } = this.#options;
+    const before = this.#kept.get(id);
+    if (before !== undefined && clock.monotonicMs() < before.untilMs) return before.models;
+    const kept: Kept = { models: this.#ask(provider, access), untilMs: Number.POSITIVE_INFINITY };
+    this.#kept.set(id, kept);
+    kept.models.then((models) => {
+      kept.untilMs = clock.monotonicMs() + (models.length > 0 ? keptMs : failureKeptMs);
+    });
+    return kept.models;
+  }
+
+  async #ask(provider: Provider, access: ProviderAccess): Promise<readonly string[]> {
+    const { path, list, id } = provider.models;
+    try {
+      const { status, body } = await this.#options.http.send({
+        ...{ destination: 'fixed', url: access.baseUrl + path, headers: provider.headers(access) },
+        ...{ timeoutMs, answerBytesMax },
+      });
+      if (status !== 200) return [];
+      const ids = listAt(JSON.parse(body.toString()), list).map((each) => textAt(each, id));
+      return ids.filter((each) => each !== undefined && isModel(each)).slice(0, modelsMax) as string[];
+    } catch {
+      return [];
+    }
+  }
+}

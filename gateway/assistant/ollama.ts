@@ -1,0 +1,50 @@
+/** Ollama's chat: a line of JSON for each piece. It gives calls of tools no ids, and takes none. */
+import type { Answer } from './answer.ts';
+import type { Asked, Message } from './asked.ts';
+import { AnswerError } from './failure.ts';
+import { at, countAt, listAt, type Provider, textAt } from './provider.ts';
+
+export const ollama: Provider = {
+  headers: () => ({}),
+  framing: 'lines',
+  request: ({ system, messages, tools }, model, { maxTokens, temperature, topP }) => ({
+    path: '/api/chat',
+    body: {
+      ...{ model, stream: true },
+      messages: [...(system === '' ? [] : [{ role: 'system', content: system }]), ...messages.map(messageOf)],
+      ...(tools.length > 0 && { tools: tools.map(toolOf) }),
+      options: {
+        num_predict: maxTokens,
+        ...(temperature !== undefined && { temperature }),
+        ...(topP !== undefined && { top_p: topP }),
+      },
+    },
+  }),
+  read,
+  models: { path: '/api/tags', list: 'models', id: 'name' },
+};
+
+const toolOf = ({ name, description, inputSchema }: Asked['tools'][number]) => ({
+  type: 'function',
+  function: { name, description, parameters: inputSchema },
+});
+
+function messageOf({ role, content, toolCalls, name }: Message): object {
+  if (role === 'tool') return { role, content, tool_name: name };
+  const calls = toolCalls.map(({ name: of, args }) => ({ function: { name: of, arguments: args } }));
+  return { role, content, ...(calls.length > 0 && { tool_calls: calls }) };
+}
+
+function read(said: unknown, answer: Answer): void {
+  if (at(said, 'error') !== undefined) throw new AnswerError('unavailable');
+  answer.text(textAt(said, 'message', 'content'));
+  for (const call of listAt(said, 'message', 'tool_calls')) {
+    const json = JSON.stringify(at(call, 'function', 'arguments') ?? {});
+    answer.tool(0, { name: textAt(call, 'function', 'name') ?? '', json });
+    answer.toolEnds(0);
+  }
+  if (at(said, 'done') !== true) return;
+  answer.usage(countAt(said, 'prompt_eval_count'), countAt(said, 'eval_count'));
+  answer.stop(textAt(said, 'done_reason') === 'length' ? 'max_tokens' : 'end_turn');
+  answer.complete();
+}

@@ -1,0 +1,59 @@
+/** The chat completions of OpenAI, and of the many servers that speak like it. */
+import { openAiUrl } from '../../actors/assistant/policy.ts';
+import type { Answer } from './answer.ts';
+import type { Asked, Message } from './asked.ts';
+import { AnswerError } from './failure.ts';
+import { at, countAt, listAt, type Provider, textAt } from './provider.ts';
+
+export const openai: Provider = {
+  headers: ({ key }) => (key === undefined ? {} : { authorization: `Bearer ${key}` }),
+  framing: 'events',
+  request: ({ system, messages, tools }, model, { maxTokens, temperature, topP }, { baseUrl }) => ({
+    path: '/chat/completions',
+    body: {
+      ...{ model, stream: true, stream_options: { include_usage: true } },
+      messages: [...(system === '' ? [] : [{ role: 'system', content: system }]), ...messages.map(messageOf)],
+      ...(tools.length > 0 && { tools: tools.map(toolOf) }),
+      // The newer models of OpenAI itself refuse the name that all others know.
+      [baseUrl === openAiUrl ? 'max_completion_tokens' : 'max_tokens']: maxTokens,
+      ...(temperature !== undefined && { temperature }),
+      ...(topP !== undefined && { top_p: topP }),
+    },
+  }),
+  read,
+  models: { path: '/models', list: 'data', id: 'id' },
+};
+
+const toolOf = ({ name, description, inputSchema }: Asked['tools'][number]) => ({
+  type: 'function',
+  function: { name, description, parameters: inputSchema },
+});
+
+function messageOf({ role, content, toolCallId, toolCalls }: Message): object {
+  if (role === 'tool') return { role, tool_call_id: toolCallId, content };
+  if (role === 'user' || toolCalls.length === 0) return { role, content };
+  const calls = toolCalls.map(({ id, name, args }) => ({
+    ...{ id, type: 'function', function: { name, arguments: JSON.stringify(args) } },
+  }));
+  return { role, content: content === '' ? null : content, tool_calls: calls };
+}
+
+function read(said: unknown, answer: Answer): void {
+  if (said === '[DONE]') {
+    answer.complete();
+    return;
+  }
+  if (at(said, 'error')) throw new AnswerError('unavailable');
+  answer.usage(countAt(said, 'usage', 'prompt_tokens'), countAt(said, 'usage', 'completion_tokens'));
+  const choice = at(said, 'choices', 0);
+  answer.text(textAt(choice, 'delta', 'content'));
+  listAt(choice, 'delta', 'tool_calls').forEach((call, position) => {
+    answer.tool(countAt(call, 'index') ?? position, {
+      id: textAt(call, 'id') ?? '',
+      name: textAt(call, 'function', 'name') ?? '',
+      json: textAt(call, 'function', 'arguments') ?? '',
+    });
+  });
+  const reason = textAt(choice, 'finish_reason');
+  if (reason !== undefined) answer.stop(reason === 'length' ? 'max_tokens' : 'end_turn');
+}

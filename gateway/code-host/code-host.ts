@@ -1,0 +1,181 @@
+/**
+ * A file becomes a commit at the code host of the operator (docs/protocol/code-host.md), by the contents interface of GitHub, which Gitea
+ * and Forgejo have too: look at the file, then put it, with the id of what it replaces if there is something.
+ *
+ * - The host is the operator's choice and nobody else's; a redirect is not followed, so the token goes nowhere else.
+ * - Neither the token nor anything of the file or of what the host says is kept, or told to anybody. Only its status counts.
+ */
+import { OutboundError, type OutboundHttp, type OutboundRequest } from '../../actors/outbound/http.ts';
+import { type Refused, refuse } from '../../actors/reply.ts';
+import type { Publishing } from './given.ts';
+
+const timeoutMs = 15_000;
+/** The host sends a file back as base64, inside JSON. */
+const answerBytesMax = 4 * 1_048_576;
+const linkCharactersMax = 4_096;
+/** Where the host refuses for now and does not say for how long, and what it may say. */
+const retryMs = 60_000;
+const retryMaxMs = 3_600_000;
+
+export interface Published {
+  readonly created: boolean;
+  readonly path: string;
+  readonly contentUrl?: string;
+  readonly commitUrl?: string;
+}
+
+export interface CodeHostOptions {
+  readonly http: OutboundHttp;
+  /** Of the interface: `https://api.github.com`, or an address that ends in `/api/v1`. */
+  readonly apiUrl: string;
+}
+
+const badToken = refuse(403, 'The code host does not accept this access token.', 'bad-token');
+const forbidden = refuse(403, 'The code host does not let this token do that.', 'forbidden');
+const notFound = refuse(
+  404,
+  'There is no such repository or branch that this token may see.',
+  'repo-not-found',
+);
+const conflict = refuse(409, 'The file or its branch has changed meanwhile. Please try again.', 'conflict');
+const unprocessable = refuse(422, 'The code host cannot make a commit of this.', 'unprocessable');
+const isDirectory = refuse(422, 'There is a directory at this path.', 'path-is-directory');
+const tooLarge = refuse(422, 'The file at this path is too large to be replaced.', 'unprocessable');
+const failed = refuse(
+  502,
+  'The code host did not answer as it should. The file may be there, or not.',
+  'code-host-error',
+);
+
+interface HostAnswer {
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+  readonly json: unknown;
+}
+
+/** What is at the path: the id of a file, nothing (null), or why that is not known. */
+type Found = { readonly sha: string | null } | Refused;
+
+export class CodeHost {
+  readonly #options: CodeHostOptions;
+
+  constructor(options: CodeHostOptions) {
+    this.#options = options;
+  }
+
+  async publish(publishing: Publishing, signal: AbortSignal): Promise<Published | Refused> {
+    const found = await this.#find(publishing, signal);
+    if ('refused' in found) return found;
+    const put = await this.#put(publishing, found.sha, signal);
+    if ('refused' in put) return put;
+    if (put.status === 422) return this.#whyRefused(publishing, found.sha, signal);
+    if (put.status !== 200 && put.status !== 201) return refusalOf(put);
+    const { path } = publishing;
+    const contentUrl = linkAt(put.json, 'content', 'html_url');
+    const commitUrl = linkAt(put.json, 'commit', 'html_url');
+    return {
+      ...{ created: found.sha === null, path },
+      ...(contentUrl !== undefined && { contentUrl }),
+      ...(commitUrl !== undefined && { commitUrl }),
+    };
+  }
+
+  async #find(publishing: Publishing, signal: AbortSignal): Promise<Found> {
+    const url = `${this.#urlOf(publishing)}?ref=${encodeURIComponent(publishing.branch)}`;
+    const answer = await this.#call({ url, method: 'GET', signal }, publishing);
+    if ('refused' in answer) return answer;
+    if (answer.status === 404) return { sha: null };
+    if (answer.status !== 200) return refusalOf(answer);
+    if (Array.isArray(answer.json)) return isDirectory;
+    const sha = fieldOf(answer.json, 'sha');
+    return typeof sha === 'string' && /^[0-9a-f]{40,64}$/.test(sha) ? { sha } : failed;
+  }
+
+  #put(publishing: Publishing, sha: string | null, signal: AbortSignal) {
+    const { message, content, branch } = publishing;
+    const body = {
+      message,
+      content: Buffer.from(content).toString('base64'),
+      branch,
+      ...(sha !== null && { sha }),
+    };
+    const url = this.#urlOf(publishing);
+    return this.#call({ url, method: 'PUT', body: JSON.stringify(body), signal }, publishing);
+  }
+
+  /** Gitea says 422 where GitHub says 409, and for other things: whether the file is still what was to be replaced decides. */
+  async #whyRefused(publishing: Publishing, sha: string | null, signal: AbortSignal): Promise<Refused> {
+    const now = await this.#find(publishing, signal);
+    if ('refused' in now) return now === isDirectory ? conflict : unprocessable;
+    return now.sha === sha ? unprocessable : conflict;
+  }
+
+  async #call(
+    request: Pick<OutboundRequest, 'url' | 'method' | 'body' | 'signal'>,
+    { token }: Publishing,
+  ): Promise<HostAnswer | Refused> {
+    const headers = {
+      ...{ authorization: `Bearer ${token}`, 'user-agent': 'scriptorium' },
+      ...{ accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' },
+      ...(request.body !== undefined && { 'content-type': 'application/json' }),
+    };
+    try {
+      const {
+        status,
+        headers: said,
+        body,
+      } = await this.#options.http.send({
+        ...{ destination: 'fixed', headers, timeoutMs, answerBytesMax },
+        ...request,
+      });
+      return { status, retryAfter: said.get('retry-after'), json: parsed(body) };
+    } catch (error) {
+      if (!(error instanceof OutboundError)) throw error;
+      return error.failure === 'too-large' && request.method === 'GET' ? tooLarge : failed;
+    }
+  }
+
+  #urlOf({ owner, repo, path }: Publishing): string {
+    const segments = ['repos', owner, repo, 'contents', ...path.split('/')].map(encodeURIComponent);
+    return `${this.#options.apiUrl}/${segments.join('/')}`;
+  }
+}
+
+/** What is not an answer of the interface is not one of ours. */
+function refusalOf({ status, retryAfter }: HostAnswer): Refused {
+  if (status === 401) return badToken;
+  if (status === 403) return forbidden;
+  if (status === 404) return notFound;
+  if (status === 409) return conflict;
+  if (status === 422) return unprocessable;
+  if (status < 400 || status >= 500) return failed;
+  const refused = refuse(status, 'The code host has refused this.', 'code-host-error');
+  return status === 429
+    ? { refused: { ...refused.refused, retryAfterMs: retryAfterMs(retryAfter) } }
+    : refused;
+}
+
+/** In seconds; a date is none that is needed. */
+const retryAfterMs = (given = ''): number =>
+  /^\d{1,6}$/.test(given) ? Math.min(Math.max(Number(given), 1) * 1_000, retryMaxMs) : retryMs;
+
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+const fieldOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined;
+
+/** Shown as a link, so nothing but https. */
+function linkAt(json: unknown, ...[outer, inner]: readonly [string, string]): string | undefined {
+  const link = fieldOf(fieldOf(json, outer), inner);
+  const isLink =
+    typeof link === 'string' && link.length <= linkCharactersMax && /^https:\/\/[\x21-\x7e]+$/.test(link);
+  return isLink && URL.canParse(link) ? link : undefined;
+}

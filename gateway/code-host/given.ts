@@ -1,0 +1,74 @@
+/** What a client wants published, as the code host is asked for it (docs/protocol/code-host.md, "A request"). */
+import { type Refused, refuse } from '../../actors/reply.ts';
+import { isStorableText } from '../../actors/storable-text.ts';
+
+export const contentBytesMax = 2_097_152;
+
+export interface GivenPublishing {
+  readonly token?: unknown;
+  readonly owner?: unknown;
+  readonly repo?: unknown;
+  readonly branch?: unknown;
+  readonly path?: unknown;
+  readonly content?: unknown;
+  readonly message?: unknown;
+}
+
+export interface Publishing {
+  readonly token: string;
+  readonly owner: string;
+  readonly repo: string;
+  readonly branch: string;
+  /** Without empty segments, and none that leads elsewhere. */
+  readonly path: string;
+  readonly content: string;
+  readonly message: string;
+}
+
+const invalid = {
+  token: refuse(400, 'Give the access token that the code host has made for you.', 'missing-token'),
+  owner: refuse(400, 'This is not the name of an owner.', 'invalid-owner'),
+  repo: refuse(400, 'This is not the name of a repository.', 'invalid-repo'),
+  branch: refuse(400, 'This is not the name of a branch.', 'invalid-branch'),
+  path: refuse(400, 'This is not the path of a file.', 'invalid-path'),
+  content: refuse(400, 'This is not the text of a file.', 'invalid-request'),
+  message: refuse(400, 'This is not a message of at most 1000 characters.', 'invalid-request'),
+} as const;
+const tooLarge = refuse(400, `A file holds at most ${contentBytesMax} bytes.`, 'content-too-large');
+
+export function publishingOf(given: GivenPublishing): Publishing | Refused {
+  const token = trimmed(given.token);
+  if (token === undefined || !/^[\x21-\x7e]{1,512}$/.test(token)) return invalid.token;
+  if (!isName(given.owner)) return invalid.owner;
+  if (!isName(given.repo)) return invalid.repo;
+  const branch = trimmed(given.branch ?? '') || 'main';
+  if (trimmed(given.branch ?? '') === undefined || !isLine(branch, 255)) return invalid.branch;
+  const path = pathOf(given.path);
+  if (path === undefined) return invalid.path;
+  const content = given.content ?? '';
+  if (typeof content !== 'string') return invalid.content;
+  if (Buffer.byteLength(content) > contentBytesMax) return tooLarge;
+  const message = trimmed(given.message ?? '');
+  if (message === undefined || message.length > 1_000) return invalid.message;
+  const { owner, repo } = given;
+  return { token, owner, repo, branch, path, content, message: message || `Publish ${path}` };
+}
+
+const trimmed = (given: unknown): string | undefined =>
+  typeof given === 'string' ? given.trim() : undefined;
+
+const isName = (given: unknown): given is string =>
+  typeof given === 'string' && /^[\w.-]{1,255}$/.test(given) && given !== '.' && given !== '..';
+
+const isLine = (text: string, charactersMax: number): boolean =>
+  text.length <= charactersMax && !/\p{Cc}/u.test(text) && isStorableText(text);
+
+function pathOf(given: unknown): string | undefined {
+  if (typeof given !== 'string') return undefined;
+  const segments = given
+    .replaceAll('\\', '/')
+    .split('/')
+    .map((segment) => segment.trim());
+  const path = segments.filter((segment) => !['', '.', '..'].includes(segment)).join('/');
+  return path !== '' && isLine(path, 1_024) ? path : undefined;
+}

@@ -1,0 +1,123 @@
+/**
+ * Which objects a `calendar-query` asks for: by their components, and by the properties that are written of a to-do, as
+ * they stand in its text. What cannot be answered rightly is refused: a program that is told too much shows it.
+ */
+import { type Element, is, type Name } from './xml.ts';
+
+/** Of RFC 4791, which says why: the element of the error. */
+export class UnsupportedFilter extends Error {
+  readonly precondition: string;
+  constructor(precondition: string, offender?: Name) {
+    super(`${precondition} ${offender?.local ?? ''}`);
+    this.precondition = precondition;
+  }
+}
+
+/** `all` and `none` need no look at any object. */
+export type Filter = 'all' | 'none' | ((component: string) => boolean);
+type Test = (properties: Properties) => boolean;
+type Properties = ReadonlyMap<string, readonly Value[]>;
+
+/** Of a whole query, and of the texts in it together: each is looked for in every object. */
+const filtersMax = 50;
+const textCharactersMax = 1_024;
+
+/** @throws UnsupportedFilter */
+export function filterOf(filter: Element | undefined): Filter {
+  const [outer, ...others] = filter?.children ?? [];
+  if (outer === undefined) return 'all';
+  requireBounded(outer);
+  if (!is(outer, 'C', 'comp-filter')) throw new UnsupportedFilter('supported-filter', outer);
+  if (nameIn(outer) !== 'VCALENDAR' || others.length > 0) throw new UnsupportedFilter('valid-filter');
+  if (isNotDefined(outer)) return 'none';
+  const parts = outer.children.map(ofCalendar);
+  if (parts.includes('none')) return 'none';
+  const tests = parts.filter((each) => typeof each === 'function');
+  if (tests.length === 0) return 'all';
+  return (component) => {
+    const properties = propertiesOf(component);
+    return tests.every((test) => test(properties));
+  };
+}
+
+function requireBounded(filter: Element): void {
+  const all = within(filter);
+  const textCharacters = all
+    .filter((each) => is(each, 'C', 'text-match'))
+    .reduce((sum, { text }) => sum + text.length, 0);
+  if (all.length > filtersMax || textCharacters > textCharactersMax) {
+    throw new UnsupportedFilter('supported-filter', filter);
+  }
+}
+
+const within = (filter: Element): readonly Element[] => [filter, ...filter.children.flatMap(within)];
+
+/** One filter within that of the calendar: a test of the to-do, or what it comes to for all. */
+function ofCalendar(filter: Element): 'all' | 'none' | Test {
+  if (!is(filter, 'C', 'comp-filter')) throw new UnsupportedFilter('supported-filter', filter);
+  const isTodo = nameIn(filter) === 'VTODO';
+  if (isNotDefined(filter)) return isTodo ? 'none' : 'all';
+  const tests = filter.children.map(ofProperty);
+  if (!isTodo) return 'none';
+  return tests.length === 0 ? 'all' : (properties) => tests.every((test) => test(properties));
+}
+
+function ofProperty(filter: Element): Test {
+  if (!is(filter, 'C', 'prop-filter')) throw new UnsupportedFilter('supported-filter', filter);
+  const name = nameIn(filter);
+  if (isNotDefined(filter)) return (properties) => !properties.has(name);
+  const matches = filter.children.map(textMatchOf);
+  return (properties) =>
+    properties.get(name)?.some((value) => matches.every((match) => match(value))) ?? false;
+}
+
+function textMatchOf(match: Element): (value: Value) => boolean {
+  if (!is(match, 'C', 'text-match')) throw new UnsupportedFilter('supported-filter', match);
+  const collation = match.attributes.get('collation') ?? 'i;ascii-casemap';
+  const isExact = collation === 'i;octet';
+  if (!['i;octet', 'i;ascii-casemap', 'default'].includes(collation)) {
+    throw new UnsupportedFilter('supported-collation');
+  }
+  const wanted = isExact ? match.text : inLowerCase(match.text);
+  const isNegated = match.attributes.get('negate-condition') === 'yes';
+  return (value) => (isExact ? value.text : value.lowerCase).includes(wanted) !== isNegated;
+}
+
+/** Of ASCII alone. */
+const inLowerCase = (text: string): string =>
+  text.replaceAll(/[A-Z]+/g, (characters) => characters.toLowerCase());
+
+/** Of a property. */
+class Value {
+  readonly text: string;
+  #lowerCase: string | undefined;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  get lowerCase(): string {
+    this.#lowerCase ??= inLowerCase(this.text);
+    return this.#lowerCase;
+  }
+}
+
+const nameIn = (filter: Element): string => (filter.attributes.get('name') ?? '').toUpperCase();
+
+function isNotDefined({ children }: Element): boolean {
+  return children.length === 1 && children.every((child) => is(child, 'C', 'is-not-defined'));
+}
+
+/** By name. */
+function propertiesOf(component: string): Properties {
+  const found = new Map<string, Value[]>();
+  for (const line of component.replaceAll('\r\n ', '').split('\r\n')) {
+    const [, name = '', value = ''] = /^([A-Z-]+)(?:;[^:]*)?:(.*)$/su.exec(line) ?? [];
+    if (name === '' || name === 'BEGIN' || name === 'END') continue;
+    found.set(name, [...(found.get(name) ?? []), new Value(unescaped(value))]);
+  }
+  return found;
+}
+
+const unescaped = (value: string): string =>
+  value.replaceAll(/\\(.)/gs, (_, character) => (character === 'n' ? '\n' : character));

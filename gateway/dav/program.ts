@@ -1,0 +1,182 @@
+/**
+ * Who asks: a program with a calendar token, by HTTP Basic. Its account remembers for a minute that the secret was right;
+ * else a `signin` actor finds out, which counts the failures of this token, and this process counts those of an address.
+ * Programs begin without credentials, so only wrong ones are counted.
+ */
+import type { CalendarTokens } from '../../actors/identity/calendar-tokens.ts';
+import { secretHashOf } from '../../actors/identity/shown-once.ts';
+import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
+import { type Answer, isRefused } from '../../actors/reply.ts';
+import { Signin } from '../../actors/signin/contract.ts';
+import { unlessAbsent } from '../../actors/unless-absent.ts';
+import {
+  type FeedAnswer,
+  type ListedObject,
+  objectsAtOnceMax,
+  type ShownSecret,
+  User,
+  type WholeObject,
+} from '../../actors/user/contract.ts';
+import { OverloadedError } from '../../runtime/errors.ts';
+import type { RateBucket, RateLimiter } from '../admission/rate-limit.ts';
+import type { BodyKind, RequestContext, RouteReply } from '../http/route.ts';
+
+export interface ProgramOptions {
+  readonly calendar: {
+    readonly tokens: Pick<CalendarTokens, 'verify'>;
+    /** Counts wrong tokens. */
+    readonly failures: RateLimiter;
+  };
+  readonly signinKeys: Pick<SigninKeys, 'calendarTokenId'>;
+}
+
+/**
+ * Proofs in flight, by what was shown. A program that asks for many things at once has its token hashed once, and is not taken
+ * for somebody who guesses.
+ */
+export class Proofs {
+  readonly #inFlight = new Map<string, Promise<Answer<object>>>();
+
+  /** The outcome of `prove`, or of the one in flight. */
+  once(shown: string, prove: () => Promise<Answer<object>>): Promise<Answer<object>> {
+    const before = this.#inFlight.get(shown);
+    if (before !== undefined) return before;
+    const proof = prove().finally(() => this.#inFlight.delete(shown));
+    this.#inFlight.set(shown, proof);
+    return proof;
+  }
+}
+
+/** Requests with a wrong token alone. */
+export const wrongTokens: RateBucket = { name: 'wrong calendar tokens', perMinute: 20, by: 'address' };
+
+export interface Program {
+  readonly userUuid: string;
+  readonly mark: string;
+  list(): Promise<{ readonly mark: string; readonly objects: readonly ListedObject[] }>;
+  /** Those there are of these. */
+  objects(uids: readonly string[]): Promise<readonly WholeObject[]>;
+  /** All of these that are still there, some at a time. */
+  parts(
+    listed: readonly ListedObject[],
+  ): AsyncIterable<{ readonly mark: string; readonly objects: readonly WholeObject[] }>;
+}
+
+type Context = RequestContext<'public', BodyKind>;
+
+const partBytes = 512 * 1024;
+const texts = { contentType: 'text/plain; charset=utf-8' } as const;
+const unauthorized: RouteReply = {
+  ...{ ...texts, status: 401, body: 'A calendar token is needed as the password.' },
+  headers: { 'WWW-Authenticate': 'Basic realm="Calendar", charset="UTF-8"' },
+};
+
+/** A refusal that ends what is read. Never leaves this file. */
+class Denied extends Error {
+  readonly reply: RouteReply;
+  constructor(reply: RouteReply) {
+    super('the program is refused');
+    this.reply = reply;
+  }
+}
+
+/** Answers with the result of `run`, or with why the program is refused. */
+export async function asProgram(
+  context: Context,
+  options: ProgramOptions & { readonly proofs: Proofs },
+  run: (program: Program) => Promise<RouteReply>,
+): Promise<RouteReply> {
+  try {
+    return await run(await programOf(context, options));
+  } catch (error) {
+    if (error instanceof Denied) return error.reply;
+    throw error;
+  }
+}
+
+/** @throws Denied */
+async function programOf(
+  context: Context,
+  options: ProgramOptions & { readonly proofs: Proofs },
+): Promise<Program> {
+  const password = passwordIn(context.header('authorization'));
+  if (password === 'none') throw new Denied(unauthorized);
+  const { calendar, signinKeys, proofs } = options;
+  const shown = password === undefined ? undefined : calendar.tokens.verify(password);
+  const failed = (): RouteReply => {
+    const waitMs = calendar.failures.take(wrongTokens, context.client.ipAddress ?? '');
+    return waitMs > 0 ? later(waitMs) : unauthorized;
+  };
+  if (shown === undefined) throw new Denied(failed());
+  const { actors, ask } = context;
+  const { userUuid, tokenUuid, secret } = shown;
+  const user = actors.get(User, userUuid).ask;
+  const token: ShownSecret = { tokenUuid, secretHash: secretHashOf(secret) };
+
+  async function prove(): Promise<void> {
+    const guard = actors.get(Signin, signinKeys.calendarTokenId(tokenUuid)).ask;
+    const answer = await proofs.once(`${tokenUuid} ${token.secretHash}`, () =>
+      guard.proveCalendarToken({ userUuid, tokenUuid, secret, device: context.client }, ask),
+    );
+    if (!isRefused(answer)) return;
+    const { status, retryAfterMs = 0 } = answer.refused;
+    throw new Denied(status === 429 ? later(retryAfterMs) : failed());
+  }
+
+  async function answered<Ok>(asked: () => Promise<FeedAnswer<Ok>>): Promise<Ok> {
+    const first = await unlessAbsent(asked());
+    const isProven = first !== undefined && !('unproven' in first);
+    if (!isProven) await prove();
+    const answer = isProven ? first : await unlessAbsent(asked());
+    // The account has moved to another host meanwhile, which has not heard of it.
+    if (answer === undefined || 'unproven' in answer)
+      throw new OverloadedError('a calendar token is proven anew');
+    if (isRefused(answer)) {
+      const { status, message: body } = answer.refused;
+      throw new Denied({ ...texts, status, body });
+    }
+    return answer.ok;
+  }
+
+  async function* parts(listed: readonly ListedObject[]) {
+    for (let at = 0; at < listed.length; ) {
+      const uids: string[] = [];
+      for (
+        let bytes = 0;
+        at < listed.length && uids.length < objectsAtOnceMax && bytes < partBytes;
+        at += 1
+      ) {
+        const object = listed[at];
+        if (object === undefined) break;
+        uids.push(object.uid);
+        bytes += object.bytes;
+      }
+      yield await answered(() => user.getCalendarObjects({ token, uids }, ask));
+    }
+  }
+
+  const { mark } = await answered(() => user.readCalendar({ token }, ask));
+  return {
+    ...{ userUuid, mark, parts },
+    list: () => answered(() => user.listCalendarObjects({ token }, ask)),
+    objects: async (uids) =>
+      uids.length === 0 ? [] : (await answered(() => user.getCalendarObjects({ token, uids }, ask))).objects,
+  };
+}
+
+const later = (waitMs: number): RouteReply => ({
+  ...{ ...texts, status: 429, body: 'Too many wrong calendar tokens. Please try again later.' },
+  headers: { 'Retry-After': String(Math.max(1, Math.ceil(waitMs / 1_000))) },
+});
+
+const authorizationCharactersMax = 1_024;
+
+/** `none`: nothing was shown. Undefined: what was shown is no name and password. */
+function passwordIn(authorization: string | undefined): string | undefined | 'none' {
+  if (authorization === undefined) return 'none';
+  const [, encoded] =
+    /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization.slice(0, authorizationCharactersMax)) ?? [];
+  const text = Buffer.from(encoded ?? '', 'base64').toString();
+  const colon = text.indexOf(':');
+  return colon > 0 ? text.slice(colon + 1) : undefined;
+}

@@ -1,0 +1,80 @@
+/** The bodies of PROPFIND and REPORT. */
+import { type Filter, filterOf } from './filter.ts';
+import type { Wanted } from './properties.ts';
+import {
+  childOf,
+  childrenOf,
+  type Element,
+  is,
+  type Name,
+  namespaces,
+  readXml,
+  UnreadableXml,
+} from './xml.ts';
+
+/** Each is looked for in every object. */
+const namesMax = 100;
+
+/** What is asked for cannot be given; an element of the error says why. */
+export class Refused extends Error {
+  readonly element: string;
+  constructor(element: string) {
+    super(element);
+    this.element = element;
+  }
+}
+
+/** @throws UnreadableXml */
+export function readPropfind(body: Uint8Array): Wanted {
+  if (body.length === 0) return { type: 'usual' };
+  const root = readXml(body);
+  if (!is(root, 'D', 'propfind')) throw new UnreadableXml('no propfind');
+  if (childOf(root, 'D', 'propname') !== undefined) return { type: 'names' };
+  const prop = childOf(root, 'D', 'prop');
+  return prop === undefined ? { type: 'usual' } : namedIn(prop);
+}
+
+export type Report =
+  | { readonly report: 'query'; readonly wanted: Wanted; readonly filter: Filter }
+  | { readonly report: 'multiget'; readonly wanted: Wanted; readonly hrefs: readonly string[] };
+
+const hrefsMax = 1_000;
+
+/** @throws UnreadableXml, Refused, UnsupportedFilter */
+export function readReport(body: Uint8Array): Report {
+  const root = readXml(body);
+  const isQuery = is(root, 'C', 'calendar-query');
+  if (!isQuery && !is(root, 'C', 'calendar-multiget')) throw new Refused('<D:supported-report/>');
+  const wanted = wantedIn(root);
+  if (isQuery) return { report: 'query', wanted, filter: filterOf(childOf(root, 'C', 'filter')) };
+  const hrefs = new Set(childrenOf(root, 'D', 'href').map(({ text }) => text.trim()));
+  if (hrefs.size === 0) throw new UnreadableXml('no href');
+  if (hrefs.size > hrefsMax) throw new Refused('<D:number-of-matches-within-limits/>');
+  return { report: 'multiget', wanted, hrefs: [...hrefs] };
+}
+
+const calendarData: Name = { uri: namespaces.C, local: 'calendar-data' };
+const ofReports: Wanted = { type: 'named', names: [{ uri: namespaces.D, local: 'getetag' }, calendarData] };
+
+function wantedIn(root: Element): Wanted {
+  if (childOf(root, 'D', 'propname') !== undefined) return { type: 'names' };
+  const prop = childOf(root, 'D', 'prop');
+  if (prop === undefined) return ofReports;
+  const data = childOf(prop, 'C', 'calendar-data')?.attributes;
+  const isOurs =
+    (data?.get('content-type') ?? 'text/calendar') === 'text/calendar' &&
+    (data?.get('version') ?? '2.0') === '2.0';
+  if (!isOurs) throw new Refused('<C:supported-calendar-data/>');
+  return namedIn(prop);
+}
+
+function namedIn({ children }: Element): Wanted {
+  const names = new Map(children.map(({ uri, local }) => [`${uri} ${local}`, { uri, local }]));
+  if (names.size > namesMax) throw new UnreadableXml('too many properties');
+  return { type: 'named', names: [...names.values()] };
+}
+
+/** Whether answering takes the objects themselves. */
+export const wantsData = (wanted: Wanted): boolean =>
+  wanted.type === 'named' &&
+  wanted.names.some(({ uri, local }) => uri === calendarData.uri && local === calendarData.local);

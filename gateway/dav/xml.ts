@@ -1,0 +1,122 @@
+/**
+ * XML that programs send and are sent. What comes is read with its namespaces, and within bounds: no document type, no
+ * entities of its own, no more depth than any request has. What goes is escaped here.
+ */
+import { SaxesParser, type SaxesTagNS } from 'saxes';
+
+export const namespaces = {
+  D: 'DAV:',
+  C: 'urn:ietf:params:xml:ns:caldav',
+  CS: 'http://calendarserver.org/ns/',
+} as const;
+export type Prefix = keyof typeof namespaces;
+
+export interface Name {
+  readonly uri: string;
+  readonly local: string;
+}
+
+export interface Element extends Name {
+  readonly attributes: ReadonlyMap<string, string>;
+  readonly children: readonly Element[];
+  /** Its own text, without that of its children. */
+  readonly text: string;
+}
+
+/** What was sent is no XML that is read here. */
+export class UnreadableXml extends Error {}
+
+const depthMax = 32;
+const elementsMax = 5_000;
+
+interface Open extends Element {
+  readonly children: Open[];
+  text: string;
+}
+
+/** @throws UnreadableXml */
+export function readXml(bytes: Uint8Array): Element {
+  const parser = new SaxesParser({ xmlns: true, position: false });
+  const open: Open[] = [];
+  let root: Open | undefined;
+  let elements = 0;
+  const refuse = (why: string): never => {
+    throw new UnreadableXml(why);
+  };
+  parser.on('error', ({ message }) => refuse(message));
+  parser.on('doctype', () => refuse('a document type'));
+  parser.on('opentag', (tag) => {
+    elements += 1;
+    if (open.length >= depthMax || elements > elementsMax) refuse('too deep, or too much');
+    const element = elementOf(tag);
+    open.at(-1)?.children.push(element);
+    root ??= element;
+    open.push(element);
+  });
+  const addText = (text: string) => {
+    const last = open.at(-1);
+    if (last !== undefined) last.text += text;
+  };
+  parser.on('text', addText);
+  parser.on('cdata', addText);
+  parser.on('closetag', () => void open.pop());
+  parser.write(decoded(bytes)).close();
+  return root ?? refuse('nothing in it');
+}
+
+function decoded(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new UnreadableXml('no UTF-8');
+  }
+}
+
+const elementOf = ({ uri, local, attributes }: SaxesTagNS): Open => ({
+  ...{ uri, local, children: [], text: '' },
+  attributes: new Map(
+    Object.values(attributes)
+      .filter((attribute) => attribute.uri === '')
+      .map((attribute) => [attribute.local, attribute.value]),
+  ),
+});
+
+export const is = (name: Name, prefix: Prefix, local: string): boolean =>
+  name.uri === namespaces[prefix] && name.local === local;
+
+export const childrenOf = (element: Element, prefix: Prefix, local: string): readonly Element[] =>
+  element.children.filter((child) => is(child, prefix, local));
+
+export const childOf = (element: Element, prefix: Prefix, local: string): Element | undefined =>
+  element.children.find((child) => is(child, prefix, local));
+
+// --- writing ----------------------------------------------------------------------------------------------------
+
+export const xmlType = 'application/xml; charset=utf-8';
+
+const escapes: Readonly<Record<string, string>> = {
+  ...{ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' },
+  // A reader makes a line feed of it otherwise.
+  '\r': '&#13;',
+};
+export const xmlText = (text: string): string =>
+  text.replaceAll(/[&<>"\r]/g, (character) => escapes[character] ?? '');
+
+export const xmlBegin = '<?xml version="1.0" encoding="utf-8"?>\n';
+export const declarations = Object.entries(namespaces)
+  .map(([prefix, uri]) => ` xmlns:${prefix}="${uri}"`)
+  .join('');
+
+const prefixes = new Map<string, string>(Object.entries(namespaces).map(([prefix, uri]) => [uri, prefix]));
+
+/** An element of any namespace. */
+export function elementText({ uri, local }: Name, content = ''): string {
+  const prefix = prefixes.get(uri);
+  if (prefix !== undefined) return tagged(`${prefix}:${local}`, '', content);
+  return uri === ''
+    ? tagged(local, ' xmlns=""', content)
+    : tagged(`X:${local}`, ` xmlns:X="${xmlText(uri)}"`, content);
+}
+
+const tagged = (tag: string, attributes: string, content: string): string =>
+  content === '' ? `<${tag}${attributes}/>` : `<${tag}${attributes}>${content}</${tag}>`;

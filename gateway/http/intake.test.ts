@@ -1,0 +1,142 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { BodyMemory } from './body.ts';
+import { type Inlet, Intake } from './intake.ts';
+
+const marks = { userBytes: 100, allBytes: 300 };
+
+/** An intake, and the turns of the loop that it waits for. */
+function world() {
+  const turns: (() => void)[] = [];
+  const memory = new BodyMemory(100_000);
+  const intake = new Intake(marks, (work) => turns.push(work));
+  const open = (user: string) => {
+    const stream = { read: true, inlet: undefined as unknown as Inlet };
+    stream.inlet = intake.open(user, memory.shareOf(user), {
+      pause: () => {
+        stream.read = false;
+      },
+      resume: () => {
+        stream.read = true;
+      },
+    });
+    return stream;
+  };
+  return { open, memory, turn: () => turns.shift()?.(), turns };
+}
+
+test('once one stream brings more than the mark of its user, no other of that user is read, but those of others are', (t) => {
+  const { open } = world();
+  const [first, second, other] = [open('a'), open('a'), open('b')];
+  t.true(first.inlet.take(99));
+  t.true(second.read);
+  t.true(first.inlet.take(150));
+  t.deepEqual([first.read, second.read, other.read], [false, false, true]);
+  t.false(open('a').read);
+});
+
+test('what all hold together has a mark too', (t) => {
+  const { open } = world();
+  const streams = ['a', 'b', 'c', 'd'].map(open);
+  for (const { inlet } of streams.slice(0, 3)) inlet.take(99);
+  t.true(streams.every(({ read }) => read));
+  streams[3]?.inlet.take(3);
+  t.true(streams.every(({ read }) => !read));
+});
+
+test('streams go on in turn, one in each turn of the loop, and stop again when one brings too much', (t) => {
+  const { open, turn } = world();
+  const streams = [open('a'), open('a'), open('a')];
+  const [first, second, third] = streams;
+  first?.inlet.take(200);
+  first?.inlet.release(200);
+  t.deepEqual(
+    streams.map(({ read }) => read),
+    [false, false, false],
+  );
+  turn();
+  turn();
+  t.deepEqual(
+    streams.map(({ read }) => read),
+    [true, true, false],
+  );
+  second?.inlet.take(100);
+  turn();
+  t.deepEqual(
+    streams.map(({ read }) => read),
+    [false, false, false],
+  );
+  second?.inlet.release(100);
+  turn();
+  t.true(third?.read);
+});
+
+test('a stream that holds itself back is not read when its turn would have come, and one that is closed is read at once', (t) => {
+  const { open, turn, turns } = world();
+  const [first, second] = [open('a'), open('a')];
+  first.inlet.take(100);
+  second.inlet.hold();
+  first.inlet.close();
+  t.true(first.read);
+  first.inlet.release(100);
+  while (turns.length > 0) turn();
+  t.false(second.read);
+  second.inlet.goOn();
+  t.true(second.read);
+});
+
+test('whatever streams bring, what is above the marks came from one of them, and in the end all are read', (t) => {
+  const step = fc.record({
+    stream: fc.nat(7),
+    does: fc.constantFrom('take', 'take', 'release', 'hold', 'goOn', 'turn'),
+    bytes: fc.integer({ min: 1, max: 150 }),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
+      const { open, memory, turn, turns } = world();
+      const streams = Array.from({ length: 8 }, (_, index) => ({
+        ...{ user: `u${index % 4}`, held: 0 },
+        ...{ opened: open(`u${index % 4}`) },
+      }));
+      const heldBy = (user: string) =>
+        streams.filter((each) => each.user === user).reduce((sum, { held }) => sum + held, 0);
+      for (const { stream, does, bytes } of steps) {
+        const one = streams[stream];
+        if (one === undefined) continue;
+        const { inlet, read } = one.opened;
+        if (does === 'take' && read) {
+          // Nobody is read at the mark, so it is passed once at most.
+          if (heldBy(one.user) >= marks.userBytes || memory.bytes >= marks.allBytes) return false;
+          inlet.take(bytes);
+          one.held += bytes;
+        } else if (does === 'release') {
+          inlet.release(one.held);
+          one.held = 0;
+        } else if (does === 'hold') inlet.hold();
+        else if (does === 'goOn') inlet.goOn();
+        else if (does === 'turn') turn();
+      }
+      for (const { held, opened } of streams) {
+        opened.inlet.release(held);
+        opened.inlet.goOn();
+      }
+      while (turns.length > 0) turn();
+      return memory.bytes === 0 && streams.every(({ opened }) => opened.read);
+    }),
+  );
+  t.pass();
+});
+
+test('connections of a user with many streams at once are not kept, those of others are', (t) => {
+  const { open } = world();
+  const [first, ...others] = [1, 2, 3, 4].map(() => open('a'));
+  t.false(first?.inlet.isOneOfMany);
+  const fifth = open('a');
+  t.true(first?.inlet.isOneOfMany);
+  t.false(open('b').inlet.isOneOfMany);
+  fifth.inlet.close();
+  fifth.inlet.close();
+  t.false(others[0]?.inlet.isOneOfMany);
+  open('a');
+  t.true(others[0]?.inlet.isOneOfMany);
+});

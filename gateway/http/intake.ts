@@ -1,0 +1,200 @@
+/**
+ * Which streamed bodies are read at the moment. Holding a connection back does not stop at once: the library hands over all
+ * that the system had received by then, up to its receive buffer, which for a fast client is a chunk of a file and more. So
+ * streams are read while what their user holds of memory, and what all of them hold, is below a mark:
+ *
+ *     reading  --one brings more than the mark-->  waiting, all that share the mark
+ *     waiting  --below the mark, in turn, one at a time-->  reading
+ *
+ * - Between two that begin to be read the loop turns once, so that what the first brings counts before the second. At most
+ *   one buffer of the system comes on top of a mark, but for requests that arrive in the same turn of the loop.
+ * - Who is slow holds nothing, as a reader that waits has taken all there was, and so keeps nobody waiting.
+ * - A connection whose buffer has grown brings all of its next body with the head, before anything can hold it back. So
+ *   when a user has many streams at once the connections end with their replies: new ones begin with a small buffer.
+ * - A stream that is held back for itself, as its own queue is full, is not read either way.
+ */
+import type { BodyAccount } from './body.ts';
+import { Counts } from './counts.ts';
+
+/** Who is told whether to read. Called in turns, starting with `pause`. */
+export interface Connection {
+  pause(): void;
+  resume(): void;
+}
+
+export interface IntakeMarks {
+  readonly userBytes: number;
+  readonly allBytes: number;
+}
+
+/** Of a user, whose connections are kept for the next body. */
+const keptMax = 4;
+
+export class Intake {
+  readonly #marks: IntakeMarks;
+  readonly #later: (work: () => void) => void;
+  readonly #bytesOfUsers = new Counts();
+  /** How many are open. */
+  readonly #streamsOfUsers = new Counts();
+  #bytes = 0;
+  readonly #reading = new Set<Inlet>();
+  /** In the order in which they are to go on. */
+  readonly #waiting = new Set<Inlet>();
+  #isTurnDue = false;
+
+  /** `later` does something when the loop has turned. */
+  constructor(marks: IntakeMarks, later: (work: () => void) => void = setImmediate) {
+    this.#marks = marks;
+    this.#later = later;
+  }
+
+  /** What the stream holds is taken from the account. */
+  open(user: string, account: BodyAccount, connection: Connection): Inlet {
+    const inlet = new Inlet(this, user, account, connection);
+    this.#streamsOfUsers.add(user, 1);
+    this.enter(inlet);
+    return inlet;
+  }
+
+  /** It wants to be read. */
+  enter(inlet: Inlet): void {
+    if (this.#waiting.size === 0 && !this.#isFull(inlet.user)) {
+      this.#read(inlet);
+      return;
+    }
+    this.#wait(inlet);
+    this.#turn();
+  }
+
+  leave(inlet: Inlet): void {
+    this.#reading.delete(inlet);
+    this.#waiting.delete(inlet);
+  }
+
+  close(inlet: Inlet): void {
+    this.leave(inlet);
+    this.#streamsOfUsers.add(inlet.user, -1);
+  }
+
+  isCrowdedBy(user: string): boolean {
+    return this.#streamsOfUsers.of(user) > keptMax;
+  }
+
+  moved(user: string, bytes: number): void {
+    this.#bytes += bytes;
+    this.#bytesOfUsers.add(user, bytes);
+    if (bytes < 0) this.#turn();
+    else if (this.#isFull(user)) this.#stop();
+  }
+
+  #isFull(user: string): boolean {
+    const { userBytes, allBytes } = this.#marks;
+    return this.#bytes >= allBytes || this.#bytesOfUsers.of(user) >= userBytes;
+  }
+
+  #stop(): void {
+    for (const inlet of this.#reading) {
+      if (!this.#isFull(inlet.user)) continue;
+      this.#reading.delete(inlet);
+      this.#wait(inlet);
+    }
+  }
+
+  #read(inlet: Inlet): void {
+    this.#reading.add(inlet);
+    inlet.resume();
+  }
+
+  #wait(inlet: Inlet): void {
+    this.#waiting.add(inlet);
+    inlet.pause();
+  }
+
+  #turn(): void {
+    if (this.#isTurnDue || this.#next() === undefined) return;
+    this.#isTurnDue = true;
+    this.#later(() => {
+      this.#isTurnDue = false;
+      const next = this.#next();
+      if (next === undefined) return;
+      this.#waiting.delete(next);
+      this.#read(next);
+      this.#turn();
+    });
+  }
+
+  #next(): Inlet | undefined {
+    for (const inlet of this.#waiting) {
+      if (!this.#isFull(inlet.user)) return inlet;
+    }
+    return undefined;
+  }
+}
+
+/** One stream's place in it. */
+export class Inlet implements BodyAccount {
+  readonly #intake: Intake;
+  readonly user: string;
+  readonly #account: BodyAccount;
+  readonly #connection: Connection;
+  #isPaused = false;
+  #isHeld = false;
+  #isClosed = false;
+
+  constructor(intake: Intake, user: string, account: BodyAccount, connection: Connection) {
+    this.#intake = intake;
+    this.user = user;
+    this.#account = account;
+    this.#connection = connection;
+  }
+
+  /** Whether its user has so many that the connection had better not be kept. */
+  get isOneOfMany(): boolean {
+    return this.#intake.isCrowdedBy(this.user);
+  }
+
+  take(bytes: number): boolean {
+    if (!this.#account.take(bytes)) return false;
+    this.#intake.moved(this.user, bytes);
+    return true;
+  }
+
+  release(bytes: number): void {
+    if (bytes === 0) return;
+    this.#account.release(bytes);
+    this.#intake.moved(this.user, -bytes);
+  }
+
+  /** Not to be read until `goOn`. */
+  hold(): void {
+    if (this.#isClosed) return;
+    this.#isHeld = true;
+    this.#intake.leave(this);
+    this.pause();
+  }
+
+  goOn(): void {
+    if (!this.#isHeld || this.#isClosed) return;
+    this.#isHeld = false;
+    this.#intake.enter(this);
+  }
+
+  /** Nobody reads it any more: what it still brings is thrown away as it comes. */
+  close(): void {
+    if (!this.#isClosed) this.#intake.close(this);
+    this.#isClosed = true;
+    this.resume();
+  }
+
+  pause(): void {
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    this.#connection.pause();
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#connection.resume();
+  }
+}

@@ -1,0 +1,164 @@
+/** The assistant (docs/protocol/assistant.md). Never in the envelope. What is said goes between client and provider, and nowhere else. */
+import { z } from 'zod';
+import { providerIds, providerNamed } from '../../actors/assistant/profiles.ts';
+import { User } from '../../actors/user/contract.ts';
+import type { RateBucket } from '../admission/rate-limit.ts';
+import { Asking, givenFields } from '../assistant/asked.ts';
+import type { Assistant, StreamEnd } from '../assistant/assistant.ts';
+import { type Paired, pairedFor } from '../assistant/paired.ts';
+import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
+import { errorBodySchema, flat, refusedAnswer, signedInAnswer } from './answer.ts';
+import { endpoint } from './endpoint.ts';
+
+export interface AssistantRouteOptions {
+  readonly assistant: Assistant;
+}
+
+const path = '/v1/assistant';
+const common = { tag: 'Assistant proxy', enveloped: false } as const;
+const bodyBytesMax = 4 * 1_048_576;
+const rate: RateBucket = { name: 'assistant', perMinute: 120, by: 'user' };
+const providerId = z.enum(providerIds);
+const eventStream = 'text/event-stream';
+
+const notConfigured = {
+  ...{ status: 400, tag: 'provider-not-configured' },
+  message: 'This provider is not set up on this server.',
+};
+const full = {
+  ...{ status: 503, tag: 'assistant-unavailable', retryAfterMs: 10_000 },
+  message: 'The assistant is answering too many at the moment. Please try again.',
+};
+
+const notPaired = {
+  ...{ status: 503, tag: 'assistant-unavailable' },
+  message: 'The assistant of this account needs its administrator.',
+};
+const notHeard: StreamEnd = { isHeard: false };
+
+type BegunStream = z.infer<typeof User.commands.beginAssistantStream.ok>;
+
+export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly AnyRoute[] {
+  async function listModels(given: string | undefined): Promise<RouteReply> {
+    const name = given || assistant.config.defaultProvider;
+    const provider = providerNamed(name);
+    const models = provider && (await assistant.models(provider));
+    if (models === undefined) return refusedAnswer(notConfigured);
+    return { status: 200, body: { provider, models } };
+  }
+
+  async function stream(context: RequestContext<'session'>, given: unknown): Promise<RouteReply> {
+    const { actors, credentials, ask, gone, stopping } = context;
+    const giveBack = assistant.takePlace();
+    if (giveBack === undefined) return refusedAnswer(full);
+    const user = actors.get(User, credentials.userUuid).ask;
+    const asking = new Asking(given);
+    let begun: BegunStream | undefined;
+    let paired: Paired | undefined;
+    let isOver = false;
+    let isOpened = false;
+    const over = (end: StreamEnd) => {
+      if (isOver) return;
+      isOver = true;
+      giveBack();
+      paired?.ended(end);
+      if (begun === undefined) return;
+      // Where this fails too the account holds its place until its time is over.
+      const ended = { streamUuid: begun.streamUuid, isRefunded: !end.isHeard };
+      user.endAssistantStream(ended, { deadlineMs: endMs }).catch(() => undefined);
+    };
+    try {
+      const begin = user.beginAssistantStream({ credentials, isValid: asking.isValid }, ask);
+      const reply = await signedInAnswer(begin, (ok) => {
+        begun = ok;
+        return { status: 200 };
+      });
+      if (begun === undefined) {
+        over(notHeard);
+        return flat(reply);
+      }
+      const { subscriptionId, sessionUuid, ...profile } = begun as BegunStream;
+      if (subscriptionId !== undefined) {
+        paired = await pairedFor(actors, subscriptionId, ask);
+        if (paired === undefined) {
+          over(notHeard);
+          return refusedAnswer(notPaired, reply.caller);
+        }
+      }
+      const ended = context.untilSessionEnds(sessionUuid);
+      const accessToken = paired?.accessToken;
+      const request = { ...profile, asking, gone, stopping, ended, over, accessToken };
+      // A reader who left before the first piece was asked for never asks. Once asked, only the stream knows who has heard of it.
+      whenAborted(gone, () => isOpened || over(notHeard));
+      return {
+        ...reply,
+        contentType: eventStream,
+        headers: { 'Cache-Control': 'no-cache, no-transform', 'X-Accel-Buffering': 'no' },
+        stream: {
+          open: () => {
+            isOpened = true;
+            return assistant.answer(request);
+          },
+        },
+      };
+    } catch (error) {
+      over(notHeard);
+      throw error;
+    }
+  }
+
+  return [
+    route({
+      ...{ ...common, method: 'GET', path: `${path}/config`, safe: true, access: 'public' },
+      summary: 'The providers that are set up, and who answers by default.',
+      request: z.object({}),
+      replies: {
+        200: z.object({
+          providers: z.array(providerId),
+          defaultProvider: z.union([providerId, z.literal('')]),
+          defaultModel: z.string(),
+        }),
+      },
+      handle: async () => ({ status: 200, body: assistant.config }),
+    }),
+    route({
+      ...{ ...common, method: 'GET', path: `${path}/models`, safe: true, access: 'session', rate },
+      summary: 'The models of a provider; none where it does not tell.',
+      request: z.object({ provider: z.string().max(64).optional() }),
+      replies: {
+        200: z.object({ provider: providerId, models: z.array(z.string()) }),
+        400: errorBodySchema,
+        401: errorBodySchema,
+      },
+      handle: async ({ actors, credentials, ask }: RequestContext<'session'>, { provider }) => {
+        const checked = actors.get(User, credentials.userUuid).ask.validateSession({ credentials }, ask);
+        const reply = await signedInAnswer(checked, () => ({ status: 200 }));
+        return reply.status === 200 ? listModels(provider) : reply;
+      },
+    }),
+    endpoint({
+      ...{ ...common, method: 'GET', path: `${path}/usage` },
+      command: User.commands.getAssistantUsage,
+      summary: 'How often the assistant has answered today, and how often it may.',
+    }),
+    route({
+      ...{ ...common, method: 'POST', path: `${path}/stream`, access: 'session', rate },
+      summary: 'One answer of the assistant, as it is made.',
+      request: givenFields,
+      replies: {
+        200: { mediaType: eventStream },
+        ...Object.fromEntries([400, 401, 403, 429, 503].map((status) => [status, errorBodySchema])),
+      },
+      bodyLimit: bodyBytesMax,
+      deadline: 'own',
+      handle: stream,
+    }),
+  ];
+}
+
+const endMs = 25_000;
+
+function whenAborted(signal: AbortSignal, then: () => void): void {
+  if (signal.aborted) then();
+  else signal.addEventListener('abort', then, { once: true });
+}

@@ -1,0 +1,99 @@
+/** To-dos that an account publishes, and the tokens of its calendar programs (docs/protocol/calendar.md). Never in the envelope. */
+import { z } from 'zod';
+import { calendarGates, shownTodoSchema, User, uidEscapedMax } from '../../actors/user/contract.ts';
+import { type AnyRoute, type RequestContext, route } from '../http/route.ts';
+import { errorBodySchema, signedInAnswer } from './answer.ts';
+import { endpoint } from './endpoint.ts';
+
+export interface CalendarRouteOptions {
+  readonly calendar: {
+    /** Where calendar programs find it. */
+    readonly basePath: string;
+    readonly publicUrl: string | undefined;
+  };
+}
+
+const common = { tag: 'Calendar feed', enveloped: false } as const;
+const todos = '/v1/caldav/todos';
+const tokens = '/v1/caldav/tokens';
+const { publishTodo, getCalendarGates } = User.commands;
+
+/** A description of the most characters, each of them escaped, and the rest. */
+const todoBytesMax = 512 * 1024;
+
+/** What was published stands beside its parts, for readers that look in either place. */
+const published = shownTodoSchema.extend({ todo: shownTodoSchema });
+const errors = (...statuses: readonly number[]) =>
+  Object.fromEntries([401, ...statuses].map((status) => [status, errorBodySchema]));
+
+export function calendarRoutes({ calendar }: CalendarRouteOptions): readonly AnyRoute[] {
+  const { basePath, publicUrl } = calendar;
+  const place = { basePath, url: publicUrl === undefined ? null : `${publicUrl}${basePath}/` };
+  return [
+    endpoint({
+      ...{ ...common, method: 'GET', path: todos },
+      command: User.commands.listTodos,
+      summary: 'The to-dos that the account has published, by uid.',
+    }),
+    route({
+      ...{ ...common, method: 'POST', path: todos, access: 'session' },
+      summary: 'Publishes a to-do, or replaces the one of this uid as a whole.',
+      request: publishTodo.fields,
+      replies: { 200: published, 201: published, ...errors(400, 403, 409) },
+      bodyLimit: todoBytesMax,
+      handle: ({ actors, credentials, ask }: RequestContext<'session'>, request) => {
+        const asked = actors
+          .get(User, credentials.userUuid)
+          .ask.publishTodo({ ...request, credentials }, ask);
+        return signedInAnswer(asked, ({ created, todo }) => ({
+          status: created ? 201 : 200,
+          body: { ...todo, todo },
+        }));
+      },
+    }),
+    endpoint({
+      ...{ ...common, method: 'DELETE', path: `${todos}/:uid` },
+      command: User.commands.unpublishTodo,
+      summary: 'Takes a to-do back.',
+      parameterCharactersMax: uidEscapedMax,
+      refusals: [404],
+    }),
+    route({
+      ...{ ...common, method: 'GET', path: `${tokens}/config`, access: 'session', safe: true },
+      summary:
+        'Whether the operator and the user have turned the calendar feed on, and where programs find it.',
+      request: getCalendarGates.fields,
+      replies: {
+        200: calendarGates.extend({ basePath: z.string(), url: z.string().nullable() }),
+        ...errors(),
+      },
+      handle: ({ actors, credentials, ask }: RequestContext<'session'>) => {
+        const asked = actors.get(User, credentials.userUuid).ask.getCalendarGates({ credentials }, ask);
+        return signedInAnswer(asked, (gates) => ({ status: 200, body: { ...gates, ...place } }));
+      },
+    }),
+    endpoint({
+      ...{ ...common, method: 'GET', path: tokens },
+      command: User.commands.listCalendarTokens,
+      summary: 'The calendar tokens of the account, and when each was last used.',
+    }),
+    endpoint({
+      ...{ ...common, method: 'POST', path: tokens },
+      command: User.commands.makeCalendarToken,
+      status: 201,
+      summary: 'Makes a calendar token and shows it only this once.',
+      refusals: [400, 409],
+    }),
+    endpoint({
+      ...{ ...common, method: 'DELETE', path: `${tokens}/:uuid` },
+      command: User.commands.revokeCalendarToken,
+      summary: 'Revokes a calendar token: it opens nothing from then on.',
+      refusals: [404],
+    }),
+    endpoint({
+      ...{ ...common, method: 'DELETE', path: tokens },
+      command: User.commands.revokeCalendarTokens,
+      summary: 'Revokes all calendar tokens of the account.',
+    }),
+  ];
+}

@@ -1,0 +1,59 @@
+/** A note becomes a file at a code host (docs/protocol/code-host.md). Clients know it by two paths. Never in the envelope. */
+import { z } from 'zod';
+import { isRefused } from '../../actors/reply.ts';
+import { User } from '../../actors/user/contract.ts';
+import type { CodeHost } from '../code-host/code-host.ts';
+import { contentBytesMax, type GivenPublishing, publishingOf } from '../code-host/given.ts';
+import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
+import { errorBodySchema, refusedAnswer, signedInAnswer } from './answer.ts';
+
+export interface CodeHostRouteOptions {
+  readonly codeHost: Pick<CodeHost, 'publish'>;
+}
+
+const paths = ['/v1/integrations/codehost/publish', '/v1/integrations/github/publish'];
+/** Line breaks and quotes take two bytes each in JSON. */
+const bodyBytesMax = 2 * contentBytesMax + 65_536;
+
+/** Told by name what is wrong, after the session. */
+const given = z.unknown().optional();
+const published = z.object({
+  created: z.boolean(),
+  path: z.string(),
+  contentUrl: z.string().optional(),
+  commitUrl: z.string().optional(),
+});
+
+export function codeHostRoutes({ codeHost }: CodeHostRouteOptions): readonly AnyRoute[] {
+  async function publish(context: RequestContext<'session'>, asked: GivenPublishing): Promise<RouteReply> {
+    const { actors, credentials, ask, gone } = context;
+    // Neither token nor text goes along: what an actor is asked may be recorded.
+    const spent = actors.get(User, credentials.userUuid).ask.spendPublishing({ credentials }, ask);
+    const reply = await signedInAnswer(spent, () => ({ status: 200 }));
+    if (reply.status !== 200) return reply;
+    const publishing = publishingOf(asked);
+    const done = isRefused(publishing) ? publishing : await codeHost.publish(publishing, gone);
+    return isRefused(done) ? refusedAnswer(done.refused) : { status: 200, body: done };
+  }
+
+  return paths.map((path) =>
+    route({
+      ...{ method: 'POST', path, access: 'session', tag: 'Code-host publishing', enveloped: false },
+      summary: 'Makes a commit of one file at the code host, with a token of the user.',
+      request: z.object({
+        ...{ token: given, owner: given, repo: given, branch: given, path: given },
+        ...{ content: given, message: given },
+      }),
+      replies: {
+        200: published,
+        ...Object.fromEntries(
+          [400, 401, 403, 404, 409, 422, 429, 502].map((status) => [status, errorBodySchema]),
+        ),
+      },
+      bodyLimit: bodyBytesMax,
+      // Two calls, or three, each of which has its time.
+      deadline: 'own',
+      handle: publish,
+    }),
+  );
+}

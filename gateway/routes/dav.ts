@@ -1,0 +1,327 @@
+/**
+ * What calendar programs read (docs/protocol/calendar.md, "The DAV surface"): resources below the base path, with a
+ * calendar token as the password of HTTP Basic, and nothing that could be written.
+ */
+import { z } from 'zod';
+import { calendarBegin, calendarEnd, calendarOf } from '../../actors/icalendar.ts';
+import { uidEscapedMax } from '../../actors/user/contract.ts';
+import { OverloadedError } from '../../runtime/errors.ts';
+import { unmetCondition } from '../dav/conditions.ts';
+import { UnsupportedFilter } from '../dav/filter.ts';
+import { asProgram, type Program, type ProgramOptions, Proofs } from '../dav/program.ts';
+import { type Described, httpDate, missingText, objectType, responseText } from '../dav/properties.ts';
+import { Refused, readPropfind, readReport, wantsData } from '../dav/requests.ts';
+import { type Hrefs, type Kind, type Resource, uidOf, uidOfHref } from '../dav/resources.ts';
+import { declarations, UnreadableXml, xmlBegin, xmlType } from '../dav/xml.ts';
+import {
+  type AnyRoute,
+  type Area,
+  type BodyKind,
+  type Method,
+  type RequestContext,
+  type RouteReply,
+  route,
+} from '../http/route.ts';
+
+export { wrongTokens } from '../dav/program.ts';
+
+export interface DavRouteOptions extends ProgramOptions {
+  readonly calendar: ProgramOptions['calendar'] & {
+    readonly basePath: string;
+    readonly publicUrl: string | undefined;
+  };
+  readonly settings: { readonly calendar: boolean };
+}
+
+const methods: readonly Method[] = ['OPTIONS', 'GET', 'HEAD', 'PROPFIND', 'REPORT'];
+const bodyBytesMax = 256 * 1024;
+
+/** What holds for whatever is below the path, refusals of the gateway included. */
+export const davArea = (prefix: string, isOpen: boolean): Area => ({
+  prefix,
+  ownOptions: true,
+  ...(isOpen && { methods }),
+  replyHeaders: {
+    DAV: '1, 3, calendar-access',
+    'Cache-Control': 'private, no-cache',
+    Vary: 'Origin, Authorization',
+  },
+});
+
+type Context<B extends BodyKind = 'json'> = RequestContext<'public', B>;
+interface Asked {
+  readonly userUuid?: string | undefined;
+  readonly file?: string | undefined;
+}
+type Answering<B extends BodyKind> = (
+  context: Context<B>,
+  program: Program,
+  of: { readonly hrefs: Hrefs; readonly resource: Resource; readonly mark: string },
+) => Promise<RouteReply>;
+
+const patterns: readonly (readonly [Kind, string])[] = [
+  ['root', ''],
+  ['principals', '/principals'],
+  ['principal', '/principals/:userUuid'],
+  ['home', '/calendars/:userUuid'],
+  ['todos', '/calendars/:userUuid/todos'],
+  ['object', '/calendars/:userUuid/todos/:file'],
+];
+
+/** None while the operator has no calendar feed: then there is nothing below the path. */
+export function davRoutes(options: DavRouteOptions): readonly AnyRoute[] {
+  const { basePath, publicUrl } = options.calendar;
+  if (!options.settings.calendar) return [];
+  const proving = { ...options, proofs: new Proofs() };
+  const ownHosts = publicUrl === undefined ? [] : [new URL(publicUrl).host.toLowerCase()];
+  const hostsOf = (context: Context<'bytes'>) => [
+    ...ownHosts,
+    ...[context.header('host')?.toLowerCase()].filter((host) => host !== undefined),
+  ];
+
+  const answering =
+    <B extends BodyKind>(kind: Kind, answer: Answering<B>) =>
+    (context: Context<B>, { userUuid, file }: Asked): Promise<RouteReply> =>
+      asProgram(context, proving, async (program) => {
+        if (userUuid !== undefined && userUuid.toLowerCase() !== program.userUuid) return foreign;
+        const resource = resourceOf(kind, file);
+        if (resource === undefined) return unknown;
+        const hrefs = { base: basePath, userUuid: program.userUuid };
+        return answer(context, program, { hrefs, resource, mark: program.mark });
+      });
+
+  return patterns.flatMap(([kind, path]) => {
+    const of = { path: `${basePath}${path}`, access: 'public', tag: 'Calendar programs' } as const;
+    const common = {
+      ...of,
+      request: z.object({ userUuid: z.string().optional(), file: z.string().optional() }),
+      parameterCharactersMax: uidEscapedMax,
+    };
+    const multistatus = { 207: { mediaType: xmlType } };
+    const refusals = { 401: text, 403: text, 404: text, 429: text };
+    return [
+      route({
+        ...{ ...common, method: 'OPTIONS' },
+        summary: 'What may be done with a resource.',
+        headers: ['authorization'],
+        replies: { 200: z.undefined(), ...refusals },
+        handle: answering(kind, async () => ({ status: 200, headers: { Allow: methods.join(', ') } })),
+      }),
+      route({
+        ...{ ...common, method: 'GET', safe: true },
+        summary: 'A to-do, or all of them, as a calendar file.',
+        headers: ['authorization', 'if-match', 'if-none-match'],
+        replies: { 200: { mediaType: objectType }, ...refusals },
+        handle: answering(kind, get),
+      }),
+      route({
+        ...{ ...common, method: 'PROPFIND', body: 'bytes', bodyType: xmlType, bodyLimit: bodyBytesMax },
+        summary: 'Properties of a resource, and of those in it.',
+        headers: ['authorization', 'depth', 'content-type'],
+        replies: { ...multistatus, ...refusals },
+        handle: answering<'bytes'>(kind, propfind),
+      }),
+      route({
+        ...{ ...common, method: 'REPORT', body: 'bytes', bodyType: xmlType, bodyLimit: bodyBytesMax },
+        summary: 'To-dos that a query matches, or that are named.',
+        headers: ['authorization', 'depth', 'content-type', 'host'],
+        replies: { ...multistatus, ...refusals },
+        handle: answering<'bytes'>(kind, (context, program, of) =>
+          report(context, program, of, hostsOf(context)),
+        ),
+      }),
+    ];
+  });
+}
+
+const text = { mediaType: 'text/plain; charset=utf-8' };
+const said = (status: number, body: string): RouteReply => ({ status, contentType: text.mediaType, body });
+
+const foreign = said(403, 'This is of somebody else.');
+const unknown = said(404, 'There is nothing here.');
+const wrongDepth = said(400, 'The depth is 0 or 1.');
+const unreadable = said(400, 'This XML cannot be read here.');
+const noXml = said(415, 'The body has to be XML.');
+
+const refused = (status: number, element: string): RouteReply => ({
+  status,
+  contentType: xmlType,
+  body: `${xmlBegin}<D:error${declarations}>${element}</D:error>`,
+});
+
+function resourceOf(kind: Kind, file = ''): Resource | undefined {
+  if (kind !== 'object') return { kind };
+  const uid = uidOf(file);
+  return uid === undefined ? undefined : { kind, uid };
+}
+
+// --- GET --------------------------------------------------------------------------------------------------------
+
+type Of = Parameters<Answering<'json'>>[2];
+
+async function get(context: Context, program: Program, { resource, mark }: Of): Promise<RouteReply> {
+  if (resource.kind === 'todos') return getAll(context, program, mark);
+  if (resource.kind !== 'object') return unknown;
+  const [object] = await program.objects([resource.uid]);
+  if (object === undefined) return unknown;
+  const headers = { ETag: object.etag, 'Last-Modified': httpDate(object.updatedAt) };
+  const unmet = unmetIn(context, object.etag);
+  if (unmet !== undefined) return { status: unmet, headers };
+  return { status: 200, contentType: objectType, body: calendarOf(object.component), headers };
+}
+
+/** All in one file. Whoever has that of the same mark has the same bytes. */
+async function getAll(context: Context, program: Program, mark: string): Promise<RouteReply> {
+  const headers = { ETag: `"${mark}"` };
+  const unmet = unmetIn(context, headers.ETag);
+  if (unmet !== undefined) return { status: unmet, headers };
+  const { mark: listedMark, objects } = await program.list();
+  const around = Buffer.byteLength(calendarBegin + calendarEnd);
+  const lengthBytes = objects.reduce((sum, { bytes }) => sum + bytes - around, around);
+  async function* open(): AsyncGenerator<Uint8Array> {
+    let begin = calendarBegin;
+    for await (const { mark: now, objects: part } of program.parts(objects)) {
+      if (now !== listedMark) throw new OverloadedError('the calendar changed while it was read');
+      yield Buffer.from(begin + part.map(({ component }) => component).join(''));
+      begin = '';
+    }
+    yield Buffer.from(begin + calendarEnd);
+  }
+  return {
+    status: 200,
+    contentType: objectType,
+    stream: { open, lengthBytes },
+    headers: { ETag: `"${listedMark}"` },
+  };
+}
+
+const unmetIn = (context: Context, etag: string) =>
+  unmetCondition(etag, context.header('if-match'), context.header('if-none-match'));
+
+// --- PROPFIND and REPORT ----------------------------------------------------------------------------------------
+
+function isXml(context: Context<'bytes'>): boolean {
+  const [type = ''] = (context.header('content-type') ?? '').split(';');
+  return context.body.length === 0 || ['', 'text/xml', 'application/xml'].includes(type.trim().toLowerCase());
+}
+
+/** @throws what `read` throws of another kind */
+function understood<T>(context: Context<'bytes'>, read: (body: Uint8Array) => T): T | RouteReply {
+  if (!isXml(context)) return noXml;
+  try {
+    return read(context.body);
+  } catch (error) {
+    if (error instanceof UnreadableXml) return unreadable;
+    if (error instanceof Refused) return refused(403, error.element);
+    if (error instanceof UnsupportedFilter) return refused(403, `<C:${error.precondition}/>`);
+    throw error;
+  }
+}
+
+const isReply = (read: object): read is RouteReply => 'status' in read;
+
+async function propfind(context: Context<'bytes'>, program: Program, of: Of): Promise<RouteReply> {
+  const depth = (context.header('depth') ?? '0').trim().toLowerCase();
+  if (depth === 'infinity') return refused(403, '<D:propfind-finite-depth/>');
+  if (depth !== '0' && depth !== '1') return wrongDepth;
+  const wanted = understood(context, readPropfind);
+  if (isReply(wanted)) return wanted;
+  const { hrefs, resource, mark } = of;
+  if (resource.kind === 'object') {
+    const [object] = await program.objects([resource.uid]);
+    if (object === undefined) return unknown;
+    // The object itself is what reports are asked for.
+    const { component: _, ...listed } = object;
+    return multistatus(async function* () {
+      yield responseText({ ...of, object: listed }, wanted);
+    });
+  }
+  const members = depth === '1' ? (membersOf[resource.kind] ?? []) : [];
+  const listed = depth === '1' && resource.kind === 'todos' ? await program.list() : undefined;
+  return multistatus(async function* () {
+    yield responseText({ ...of, mark: listed?.mark ?? mark }, wanted);
+    for (const kind of members) yield responseText({ hrefs, mark, resource: { kind } }, wanted);
+    for (const object of listed?.objects ?? []) {
+      yield responseText({ hrefs, mark, resource: { kind: 'object', uid: object.uid }, object }, wanted);
+    }
+  });
+}
+
+const membersOf: Partial<Record<Kind, readonly Exclude<Kind, 'object'>[]>> = {
+  root: ['principals', 'home'],
+  principals: ['principal'],
+  home: ['todos'],
+};
+
+async function report(
+  context: Context<'bytes'>,
+  program: Program,
+  of: Of,
+  hosts: readonly string[],
+): Promise<RouteReply> {
+  const { hrefs, resource, mark } = of;
+  if (resource.kind !== 'todos' && resource.kind !== 'object') return refused(403, '<D:supported-report/>');
+  const asked = understood(context, readReport);
+  if (isReply(asked)) return asked;
+  const { wanted } = asked;
+  const described = (object: NonNullable<Described['object']>): string =>
+    responseText({ hrefs, mark, resource: { kind: 'object', uid: object.uid }, object }, wanted);
+  if (asked.report === 'multiget') {
+    return multistatus(() => named(program, asked.hrefs, (href) => uidOfHref(hrefs, href, hosts), described));
+  }
+  const { filter } = asked;
+  const isAlone = (context.header('depth') ?? '1').trim() === '0';
+  if (filter === 'none' || (isAlone && resource.kind === 'todos')) return multistatus(nothing);
+  const { objects: all } = await program.list();
+  const objects = resource.kind === 'object' ? all.filter(({ uid }) => uid === resource.uid) : all;
+  if (filter === 'all' && !wantsData(wanted)) {
+    return multistatus(async function* () {
+      for (const object of objects) yield described(object);
+    });
+  }
+  return multistatus(async function* () {
+    for await (const { objects: part } of program.parts(objects)) {
+      for (const object of part) {
+        if (filter === 'all' || filter(object.component)) yield described(object);
+      }
+    }
+  });
+}
+
+async function* nothing(): AsyncGenerator<string> {}
+
+const namedAtOnce = 50;
+
+/** In the order asked. Of what is not there, or not theirs, it says no more than that. */
+async function* named(
+  program: Program,
+  asked: readonly string[],
+  uidIn: (href: string) => string | undefined,
+  described: (object: NonNullable<Described['object']>) => string,
+): AsyncGenerator<string> {
+  for (let at = 0; at < asked.length; at += namedAtOnce) {
+    const part = asked.slice(at, at + namedAtOnce).map((href) => ({ href, uid: uidIn(href) }));
+    const uids = new Set(part.map(({ uid }) => uid).filter((uid) => uid !== undefined));
+    const found = new Map((await program.objects([...uids])).map((object) => [object.uid, object]));
+    for (const { href, uid } of part) {
+      const object = uid === undefined ? undefined : found.get(uid);
+      yield object === undefined ? missingText(href) : described(object);
+    }
+  }
+}
+
+const chunkCharacters = 64 * 1024;
+
+function multistatus(responses: () => AsyncIterable<string>): RouteReply {
+  async function* open(): AsyncGenerator<Uint8Array> {
+    let waiting = `${xmlBegin}<D:multistatus${declarations}>\n`;
+    for await (const response of responses()) {
+      waiting += response;
+      if (waiting.length < chunkCharacters) continue;
+      yield Buffer.from(waiting);
+      waiting = '';
+    }
+    yield Buffer.from(`${waiting}</D:multistatus>`);
+  }
+  return { status: 207, contentType: xmlType, stream: { open } };
+}

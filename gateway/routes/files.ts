@@ -1,0 +1,360 @@
+/**
+ * Files (docs/protocol/files.md). Tokens are for those who are signed in; the bytes come and go with a valet token alone, below
+ * `/v1/files` and, for clients that know the files server as `<server>/files`, below `/files/v1/files` as well. Those of files of
+ * shared vaults are likewise below `/v1/shared-vault/files`.
+ *
+ * A chunk passes through on its way between client and store: nothing of it is kept, and who is slow holds back the other.
+ */
+import { z } from 'zod';
+import {
+  type Blob,
+  blobName,
+  chunkBytesMax,
+  type Layout,
+  type Origin,
+  piecesOf,
+} from '../../actors/files/layout.ts';
+import type { FileStore } from '../../actors/files/store.ts';
+import type { ValetClaims, ValetTokens } from '../../actors/identity/valet-tokens.ts';
+import { type Answer, isRefused, type Refusal } from '../../actors/reply.ts';
+import { User } from '../../actors/user/contract.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Actors, Ask } from '../../runtime/handles.ts';
+import type { Random } from '../../runtime/random.ts';
+import { Downloads } from '../admission/downloads.ts';
+import type { RateBucket } from '../admission/rate-limit.ts';
+import { type ByteRange, parseRange, rangedReply } from '../http/ranges.ts';
+import {
+  type AnyRoute,
+  type BodyKind,
+  type Method,
+  type RequestContext,
+  type RouteReply,
+  route,
+} from '../http/route.ts';
+import { answeredOr, errorBodySchema, refusedAnswer, signedInAnswer } from './answer.ts';
+import { endpoint } from './endpoint.ts';
+
+export interface FileRouteOptions {
+  readonly files: {
+    readonly tokens: Pick<ValetTokens, 'verify'>;
+    readonly store: Pick<FileStore, 'write' | 'read'>;
+    readonly clock: Pick<Clock, 'nowMs'>;
+    readonly random: Pick<Random, 'bytes' | 'uuid'>;
+  };
+}
+
+const tag = 'Files';
+const nothing = z.object({});
+/** Where a client looks for files of its account, and of its shared vaults. */
+const accountBases = ['/v1/files', '/files/v1/files'];
+const vaultBases = ['/v1/shared-vault/files', '/files/v1/shared-vault/files'];
+/** A token is needed for all of them. Clients on a fast line send some twenty chunks a second. */
+const rate: RateBucket = { name: 'file requests', perMinute: 6_000, by: 'address' };
+/** Of a download; clients ask for a chunk at a time. */
+const replyBytesMax = 100_000_000;
+const bytesType = 'application/octet-stream';
+const doneSchema = z.object({ success: z.boolean(), message: z.string() });
+
+const invalidToken: Refusal = {
+  status: 403,
+  tag: 'invalid-auth',
+  message: 'This valet token is not valid any more.',
+};
+const withoutRange: Refusal = { status: 400, message: 'The range of the request is missing.' };
+const notChunkId: Refusal = { status: 400, message: 'The number of the chunk is missing, or not a number.' };
+const notChunkSize: Refusal = { status: 400, message: 'The size of the chunk is not a number.' };
+const emptyChunk: Refusal = { status: 400, message: 'The chunk is empty.' };
+const withoutLength: Refusal = { status: 411, message: 'The length of the chunk is missing.' };
+
+/** What whoever owns a file is asked. */
+type Owner = Pick<
+  Ask<typeof User.commands>,
+  | 'openUpload'
+  | 'beginChunk'
+  | 'finishChunk'
+  | 'abandonChunk'
+  | 'closeUpload'
+  | 'deleteFile'
+  | 'openFile'
+  | 'spendOnRead'
+  | 'moveFile'
+>;
+
+const ownerOf = (actors: Actors, { userUuid }: ValetClaims): Owner => actors.get(User, userUuid).ask;
+
+/** A request whose token this server has made, and which has not ended. */
+interface Asked<B extends BodyKind> {
+  readonly context: RequestContext<'public', B>;
+  readonly claims: ValetClaims;
+  readonly owner: Owner;
+}
+
+const done = (message: string) => (): RouteReply => ({ status: 200, body: { success: true, message } });
+
+/** What is asked of an account that is gone is refused as what its token is then. */
+const answer = <Ok>(asked: Promise<Answer<Ok>>, replyOf: (ok: Ok) => RouteReply): Promise<RouteReply> =>
+  answeredOr(invalidToken, asked, replyOf);
+
+export function fileRoutes({ files }: FileRouteOptions): readonly AnyRoute[] {
+  const downloads = new Downloads();
+  return [
+    valetTokenRoute,
+    vaultValetTokenRoute,
+    ...accountBases.flatMap((base) => byteRoutes(base, 'account', files, downloads)),
+    ...vaultBases.flatMap((base) => byteRoutes(base, 'vault', files, downloads)),
+  ];
+}
+
+const valetTokenRoute = route({
+  method: 'POST',
+  path: '/v1/files/valet-tokens',
+  access: 'session',
+  summary: 'A token by which the client may write, read or delete one file.',
+  tag,
+  request: User.commands.mintValetToken.fields,
+  replies: {
+    200: User.commands.mintValetToken.ok,
+    400: errorBodySchema,
+    401: errorBodySchema,
+    403: z.looseObject({}),
+  },
+  bodyLimit: 'small',
+  handle: ({ actors, credentials, ask }, request) =>
+    signedInAnswer(
+      actors.get(User, credentials.userUuid).ask.mintValetToken({ ...request, credentials }, ask),
+      (body) => ({ status: body.success ? 200 : 403, body }),
+    ),
+});
+
+const vaultValetTokenRoute = endpoint({
+  method: 'POST',
+  path: '/v1/shared-vaults/:sharedVaultUuid/valet-tokens',
+  command: User.commands.mintVaultValetToken,
+  summary: 'A token by which the client may write, read, delete or move one file of a shared vault.',
+  tag,
+  refusals: [400, 403],
+});
+
+function byteRoutes(
+  base: string,
+  of: 'account' | 'vault',
+  { tokens, store, clock, random }: FileRouteOptions['files'],
+  downloads: Downloads,
+): AnyRoute[] {
+  interface Declared<B extends BodyKind> {
+    readonly method: Method;
+    readonly path: string;
+    readonly summary: string;
+    readonly ok: AnyRoute['replies'];
+    readonly headers?: readonly string[];
+    readonly body?: B;
+    readonly bodyLimit?: number;
+    readonly streamOf?: NonNullable<AnyRoute['streamOf']>;
+    readonly handle: (asked: Asked<B>) => Promise<RouteReply>;
+  }
+
+  /** Undefined: not ours, or ended. */
+  const verified = (token: string): ValetClaims | undefined => {
+    const claims = tokens.verify(token);
+    return claims !== undefined && claims.endsMs > clock.nowMs() ? claims : undefined;
+  };
+
+  const byToken = <const B extends BodyKind = 'json'>(declared: Declared<B>): AnyRoute => {
+    const { path, ok, headers = [], handle, ...rest } = declared;
+    return route<'public', object, B>({
+      ...rest,
+      path: base + path,
+      access: 'public',
+      tag,
+      enveloped: false,
+      request: nothing,
+      headers: ['x-valet-token', ...headers],
+      replies: { ...ok, 400: errorBodySchema, 403: errorBodySchema },
+      rate,
+      handle: async (context) => {
+        const claims = verified(context.header('x-valet-token') ?? '');
+        if (claims === undefined) return refusedAnswer(invalidToken);
+        if ((claims.sharedVaultUuid !== undefined) !== (of === 'vault')) return refusedAnswer(invalidToken);
+        return handle({ context, claims, owner: ownerOf(context.actors, claims) });
+      },
+    });
+  };
+
+  async function storeChunk({ context, claims, owner }: Asked<'stream'>): Promise<RouteReply> {
+    const number = wholeNumberIn(context.header('x-chunk-id'));
+    if (number === undefined || number === 0) return refusedAnswer(notChunkId);
+    const length = context.header('content-length');
+    if (length === undefined && context.header('transfer-encoding') !== undefined) {
+      return refusedAnswer(withoutLength);
+    }
+    const bytes = Number(length ?? 0);
+    if (bytes === 0) return refusedAnswer(emptyChunk);
+    const blob = { number, mark: random.bytes(8).toString('hex') };
+    const begun = await begin(owner.beginChunk({ claims, bytes, ...blob }, context.ask));
+    if ('status' in begun) return begun;
+    return writeChunk({ context, claims, owner }, begun, blob, bytes);
+  }
+
+  async function writeChunk(
+    { context, claims, owner }: Asked<'stream'>,
+    origin: Origin,
+    blob: Blob,
+    bytes: number,
+  ): Promise<RouteReply> {
+    const name = blobName(origin, blob);
+    const { uploadUuid } = origin;
+    // Where this fails too it counts as held for a while, and is left to the sweep.
+    const abandon = (storedBytes: number) =>
+      owner
+        .abandonChunk({ claims, uploadUuid, ...blob, bytes: storedBytes }, context.ask)
+        .catch(() => undefined);
+    try {
+      await store.write(name, context.body, { bytes, signal: context.gone });
+    } catch (error) {
+      await abandon(0);
+      throw error;
+    }
+    const finished = await owner.finishChunk({ claims, uploadUuid, mark: blob.mark }, context.ask);
+    // Only the owner knows whether a commit names it: of one the answer may have been lost.
+    if (isRefused(finished)) await abandon(bytes);
+    return answer(Promise.resolve(finished), done('The chunk is stored.'));
+  }
+
+  async function download({ context, claims, owner }: Asked<'json'>): Promise<RouteReply> {
+    const range = context.header('range');
+    const cap = wholeNumberIn(context.header('x-chunk-size') ?? '0');
+    if (range === undefined) return refusedAnswer(withoutRange);
+    if (cap === undefined) return refusedAnswer(notChunkSize);
+    const opened = await begin(owner.openFile({ claims }, context.ask));
+    if ('status' in opened) return opened;
+    const { bytes: sizeBytes, layout, ...origin } = opened;
+    const partBytesMax = Math.min(cap || replyBytesMax, replyBytesMax);
+    const part = parseRange(range, sizeBytes);
+    if (part === 'whole') return refusedAnswer(withoutRange);
+    const open = (wanted: ByteRange) =>
+      downloads.counted(claims.userUuid, bytesOf(store, origin, layout, wanted, context.gone));
+    const reply = rangedReply(range, { sizeBytes, mediaType: bytesType, partBytesMax, open });
+    if (reply.stream === undefined || !reachesEnd(part, partBytesMax, sizeBytes)) return reply;
+    // From a store that is away the same token is to get it later.
+    const begun = await begunBytes(reply.stream.open(), context.gone);
+    const by = random.bytes(16).toString('base64url');
+    const spent = await begin(owner.spendOnRead({ claims, by }, context.ask));
+    if ('status' in spent) {
+      await begun.close();
+      return spent as RouteReply;
+    }
+    return { ...reply, stream: { ...reply.stream, open: () => begun.bytes } };
+  }
+
+  const ofVaults = [
+    byToken({
+      method: 'POST',
+      path: '/move',
+      summary: 'Moves a file between the account and a shared vault, or from one vault to another.',
+      ok: { 200: z.object({ success: z.boolean() }) },
+      handle: ({ context, claims, owner }) =>
+        answer(owner.moveFile({ claims }, context.ask), () => ({ status: 200, body: { success: true } })),
+    }),
+  ];
+
+  return [
+    ...(of === 'vault' ? ofVaults : []),
+    byToken({
+      method: 'POST',
+      path: '/upload/create-session',
+      summary: 'Begins to upload a file.',
+      ok: { 200: z.object({ success: z.boolean(), uploadId: z.string() }), 413: errorBodySchema },
+      handle: ({ context, claims, owner }) => {
+        const uploadUuid = random.uuid();
+        return answer(owner.openUpload({ claims, uploadUuid }, context.ask), () => ({
+          status: 200,
+          body: { success: true, uploadId: uploadUuid },
+        }));
+      },
+    }),
+    byToken({
+      method: 'POST',
+      path: '/upload/chunk',
+      summary: 'Stores one chunk of a file, of the number in `x-chunk-id`; one sent before is replaced.',
+      ok: { 200: doneSchema, 411: errorBodySchema, 413: errorBodySchema, 507: errorBodySchema },
+      headers: ['x-chunk-id', 'content-length', 'transfer-encoding'],
+      body: 'stream',
+      bodyLimit: chunkBytesMax,
+      streamOf: (header) => verified(header('x-valet-token'))?.userUuid,
+      handle: storeChunk,
+    }),
+    byToken({
+      method: 'POST',
+      path: '/upload/close-session',
+      summary: 'Makes a file of the chunks, instead of an earlier one of its name.',
+      ok: { 200: doneSchema },
+      handle: ({ context, claims, owner }) =>
+        answer(owner.closeUpload({ claims }, context.ask), done('The file is stored.')),
+    }),
+    byToken({
+      method: 'GET',
+      path: '',
+      summary: 'Part of a file, from where `range` begins, of at most `x-chunk-size` bytes.',
+      ok: { 206: { mediaType: bytesType }, 404: errorBodySchema, 416: errorBodySchema },
+      headers: ['range', 'x-chunk-size'],
+      handle: download,
+    }),
+    byToken({
+      method: 'DELETE',
+      path: '',
+      summary: 'Deletes a file.',
+      ok: { 200: doneSchema },
+      handle: ({ context, claims, owner }) =>
+        answer(owner.deleteFile({ claims }, context.ask), done('The file is deleted.')),
+    }),
+  ];
+}
+
+/** What was asked for, or the reply that says why not. */
+async function begin<Ok extends object>(asked: Promise<Answer<Ok>>): Promise<Ok | RouteReply> {
+  let begun: Ok | undefined;
+  const reply = await answer(asked, (ok) => {
+    begun = ok;
+    return { status: 200 };
+  });
+  return begun ?? reply;
+}
+
+async function* bytesOf(
+  store: Pick<FileStore, 'read'>,
+  origin: Origin,
+  layout: Layout,
+  range: ByteRange,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for (const { name, start, end } of piecesOf(origin, layout, range)) {
+    yield* store.read(name, { start, end }, signal);
+  }
+}
+
+interface BegunBytes {
+  readonly bytes: AsyncIterable<Uint8Array>;
+  close(): Promise<unknown>;
+}
+
+/** Once the first piece is there. Who is gone may never ask for it: what is open is closed then, too. */
+async function begunBytes(source: AsyncIterable<Uint8Array>, gone: AbortSignal): Promise<BegunBytes> {
+  const pieces = source[Symbol.asyncIterator]();
+  const close = async () => pieces.return?.().catch(() => undefined);
+  gone.addEventListener('abort', close, { once: true });
+  let first: Promise<IteratorResult<Uint8Array>> | undefined = Promise.resolve(await pieces.next());
+  const next = () => {
+    const now = first ?? pieces.next();
+    first = undefined;
+    return now;
+  };
+  const iterator = { next, return: async () => ({ done: true as const, value: await close() }) };
+  return { bytes: { [Symbol.asyncIterator]: () => iterator }, close };
+}
+
+const reachesEnd = (part: ReturnType<typeof parseRange>, partBytesMax: number, sizeBytes: number): boolean =>
+  typeof part === 'object' && Math.min(part.last, part.first + partBytesMax - 1) === sizeBytes - 1;
+
+const wholeNumberIn = (text: string | undefined): number | undefined =>
+  text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) : undefined;

@@ -1,0 +1,49 @@
+/** Messages between users (docs/protocol/inbox.md, "Messages"). */
+import { User } from '../../actors/user/contract.ts';
+import { endpoint } from './endpoint.ts';
+
+const tag = 'Messages';
+
+/** The longest message, its field names, and escapes that JSON may need. */
+const bodyBytesMax = 128 * 1024;
+
+export const messageRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/v1/messages',
+    command: User.commands.listMessages,
+    summary: 'The messages that wait for the caller.',
+    tag,
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/v1/messages/outbound',
+    command: User.commands.listSentMessages,
+    summary: 'The messages that the caller has sent and that nobody has deleted.',
+    tag,
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/v1/messages',
+    command: User.commands.sendMessage,
+    summary: 'Sends a message to a user.',
+    tag,
+    bodyLimit: bodyBytesMax,
+    refusals: [400, 413],
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: '/v1/messages/inbound',
+    command: User.commands.deleteMessages,
+    summary: 'Deletes all messages that wait for the caller.',
+    tag,
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: '/v1/messages/:messageUuid',
+    command: User.commands.deleteMessage,
+    summary: 'Deletes a message that the caller has sent or got.',
+    tag,
+    refusals: [400],
+  }),
+];

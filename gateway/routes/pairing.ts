@@ -1,0 +1,98 @@
+/** Subscriptions that administrators pair the assistant with (docs/protocol/pairing.md). Never in the envelope. */
+import { z } from 'zod';
+import { Pairing, pairingId } from '../../actors/pairing/contract.ts';
+import { isRefused } from '../../actors/reply.ts';
+import { User } from '../../actors/user/contract.ts';
+import type { RateBucket } from '../admission/rate-limit.ts';
+import { type AnyRoute, type Area, type RequestContext, type RouteReply, route } from '../http/route.ts';
+import { flat } from './answer.ts';
+import { endpoint } from './endpoint.ts';
+
+const base = '/v1/assistant/subscription';
+const tag = 'Assistant subscription pairing';
+const common = { tag, enveloped: false } as const;
+/** Of every one of them: what was asked is none; no administrator; no pairings here. */
+const always = [400, 403, 503];
+
+/** Nothing below is kept by anybody, whatever is answered. */
+export const pairingArea: Area = {
+  prefix: base,
+  replyHeaders: { 'Cache-Control': 'private, no-store, max-age=0', Pragma: 'no-cache' },
+};
+
+/** An administrator comes back a few times; nobody guesses 32 bytes. */
+const callbacks: RateBucket = { name: 'pairing callbacks', perMinute: 10, by: 'address' };
+
+const administration = [
+  endpoint({
+    ...{ ...common, method: 'GET', path: `${base}/status`, refusals: always },
+    command: User.commands.getPairing,
+    summary: 'How it is with one pairing.',
+  }),
+  endpoint({
+    ...{ ...common, method: 'GET', path: `${base}/list`, refusals: always },
+    command: User.commands.listPairings,
+    summary: 'All pairings.',
+  }),
+  endpoint({
+    ...{ ...common, method: 'POST', path: `${base}/start`, refusals: [...always, 429] },
+    command: User.commands.startPairing,
+    summary: 'Begins to pair a subscription: where to go, and the state to come back with.',
+  }),
+  endpoint({
+    ...{ ...common, method: 'POST', path: `${base}/complete`, refusals: [...always, 409, 502] },
+    command: User.commands.completePairing,
+    summary: 'Completes a pairing by hand, by whoever started it.',
+  }),
+  endpoint({
+    ...{ ...common, method: 'POST', path: `${base}/unpair`, refusals: [...always, 409] },
+    command: User.commands.unpair,
+    summary: 'Removes one pairing here; the provider is not told.',
+  }),
+  endpoint({
+    ...{ ...common, method: 'POST', path: `${base}/unpair-all`, refusals: always },
+    command: User.commands.unpairAll,
+    summary: 'Removes all pairings and all that are under way.',
+  }),
+  endpoint({
+    ...{ ...common, method: 'GET', path: `${base}/usage`, refusals: always },
+    command: User.commands.getPairingUsage,
+    summary: 'What was asked of the provider by one pairing.',
+  }),
+].map((each) => ({
+  ...each,
+  handle: async (context: RequestContext<'session'>, request: unknown) =>
+    flat(await each.handle(context, request)),
+}));
+
+const given = z.unknown().optional();
+const html = 'text/html; charset=utf-8';
+
+const callback = route({
+  ...{ ...common, method: 'GET', path: `${base}/callback`, access: 'public', rate: callbacks },
+  summary: 'Where the provider sends the browser back: a page that says whether the pairing is complete.',
+  request: z.object({ code: given, state: given, error: given }),
+  replies: Object.fromEntries(
+    [200, 400, 403, 409, 429, 502, 503].map((status) => [status, { mediaType: html }]),
+  ),
+  replyHeaders: {
+    'X-Frame-Options': 'DENY',
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Content-Security-Policy':
+      "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+  },
+  handle: async ({ actors, ask }, { code, state, error }): Promise<RouteReply> => {
+    const answer = await actors.get(Pairing, pairingId).ask.callback({ code, state, error }, ask);
+    if (isRefused(answer)) {
+      const { status, message } = answer.refused;
+      return { status, contentType: html, body: page('Not paired', message) };
+    }
+    return { status: 200, contentType: html, body: page('Paired', 'You can close this page.') };
+  },
+});
+
+/** Of texts that are written in this program: nothing that was sent is in it. */
+const page = (title: string, text: string): string =>
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title></head><body><h1>${title}</h1><p>${text}</p></body></html>\n`;
+
+export const pairingRoutes: readonly AnyRoute[] = [...administration, callback];

@@ -1,0 +1,164 @@
+/** Shared vaults, their members and their invites (docs/protocol/shared-vaults.md). */
+import { User } from '../../actors/user/contract.ts';
+import type { AnyRoute } from '../http/route.ts';
+import { endpoint } from './endpoint.ts';
+
+const tag = 'Shared vaults';
+const refusals = [400];
+/** An encrypted message is JSON in a JSON string, so its quotes are escaped. */
+const inviteBytesMax = 256 * 1_024;
+
+const vaults = '/v1/shared-vaults';
+const vault = `${vaults}/:sharedVaultUuid`;
+const member = `${vault}/users/:userUuid`;
+const invite = `${vault}/invites/:inviteUuid`;
+
+const vaultRoutes = [
+  endpoint({
+    method: 'GET',
+    path: vaults,
+    command: User.commands.listVaults,
+    summary: 'The shared vaults that the caller is a member of.',
+    tag,
+  }),
+  endpoint({
+    method: 'POST',
+    path: vaults,
+    command: User.commands.createVault,
+    summary: 'Makes a shared vault, which the caller owns.',
+    tag,
+    refusals,
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: vault,
+    command: User.commands.deleteVault,
+    summary: 'Ends a shared vault for all of its members. Its owner alone may.',
+    tag,
+    refusals,
+  }),
+];
+
+const memberRoutes = [
+  endpoint({
+    method: 'GET',
+    path: `${vault}/users`,
+    command: User.commands.listVaultMembers,
+    summary: 'The members of a shared vault, for one of them.',
+    tag,
+    refusals,
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: member,
+    command: User.commands.removeVaultMember,
+    summary: 'Removes a member of a shared vault, or leaves it.',
+    tag,
+    refusals,
+  }),
+  endpoint({
+    method: 'POST',
+    path: `${member}/designate-survivor`,
+    command: User.commands.designateSurvivor,
+    summary: 'Says which member gets a shared vault when the account of its owner is deleted.',
+    tag,
+    refusals,
+  }),
+];
+
+const invitesOfVault = [
+  endpoint({
+    method: 'POST',
+    path: `${vault}/invites`,
+    command: User.commands.inviteToVault,
+    summary: 'Invites a user to a shared vault, whether there is such a user or not.',
+    tag,
+    bodyLimit: inviteBytesMax,
+    refusals,
+  }),
+  endpoint({
+    method: 'GET',
+    path: `${vault}/invites`,
+    command: User.commands.listVaultInvites,
+    summary: 'The invites to a shared vault that the caller has sent and that nobody has answered.',
+    tag,
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: `${vault}/invites`,
+    command: User.commands.cancelVaultInvites,
+    summary: 'Cancels the invites to a shared vault that the caller has sent.',
+    tag,
+  }),
+  endpoint({
+    method: 'PATCH',
+    path: invite,
+    command: User.commands.changeVaultInvite,
+    summary: 'Changes what an invite says that the caller has sent.',
+    tag,
+    bodyLimit: inviteBytesMax,
+    refusals,
+  }),
+  endpoint({
+    method: 'POST',
+    path: `${invite}/accept`,
+    command: User.commands.acceptVaultInvite,
+    summary: 'Accepts an invite, again and again.',
+    tag,
+    refusals,
+  }),
+  endpoint({
+    method: 'POST',
+    path: `${invite}/decline`,
+    command: User.commands.endVaultInvite,
+    summary: 'Declines an invite, or cancels one that the caller has sent.',
+    tag,
+    refusals,
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: invite,
+    command: User.commands.endVaultInvite,
+    summary: 'Declines an invite, or cancels one that the caller has sent.',
+    tag,
+    refusals,
+  }),
+];
+
+const invitesOfCaller = [
+  endpoint({
+    method: 'GET',
+    path: `${vaults}/invites`,
+    command: User.commands.listInboundInvites,
+    summary: 'The invites that wait for the caller’s answer.',
+    tag,
+  }),
+  endpoint({
+    method: 'GET',
+    path: `${vaults}/invites/outbound`,
+    command: User.commands.listOutboundInvites,
+    summary: 'The invites that the caller has sent and that nobody has answered.',
+    tag,
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: `${vaults}/invites/inbound`,
+    command: User.commands.declineInboundInvites,
+    summary: 'Declines all invites that wait for the caller’s answer.',
+    tag,
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: `${vaults}/invites/outbound`,
+    command: User.commands.cancelOutboundInvites,
+    summary: 'Cancels all invites that the caller has sent.',
+    tag,
+  }),
+];
+
+export const sharedVaultRoutes: readonly AnyRoute[] = [
+  ...vaultRoutes,
+  ...memberRoutes,
+  ...invitesOfVault,
+  ...invitesOfCaller,
+];

@@ -1,0 +1,187 @@
+/**
+ * The audience of each vault: those of its members who have sockets in this process. A vault is subscribed to once,
+ * however many they are.
+ *
+ *     named      the user's actor says that he is a member, and of which membership: a hint
+ *     admitted   the vault has said so too, and has subscribed this gateway: what it publishes is for him
+ *     gone       it says that he is none, or publishes that he is one no more
+ *
+ * - An answer of the vault counts only for those who were named when it was asked for and are here still. So
+ *   whoever was removed while he was asked about is not let in by what was true before.
+ * - A vault is asked by one question at a time, about all who were named meanwhile, and a bounded number of vaults at once.
+ * - Where a vault does not answer, the sockets stay and their clients poll, until a registration is answered that
+ *   the subscriptions repeat. The same where there is no room.
+ */
+
+import { subscribersMax, Vault } from '../../actors/vault/contract.ts';
+import { NotFoundError } from '../../runtime/errors.ts';
+import type { SubscribedActors } from '../../runtime/events.ts';
+import type { Actors } from '../../runtime/handles.ts';
+import { Lane } from '../../runtime/lane.ts';
+import type { SocketMetrics } from './metrics.ts';
+
+export interface AudiencesOptions {
+  readonly actors: Actors;
+  readonly gateway: string;
+  readonly subscriptions: Pick<SubscribedActors, 'add' | 'registered' | 'failed' | 'remove'>;
+  readonly metrics: Pick<SocketMetrics, 'vaultAsked'>;
+  /** Memberships of all users together. */
+  readonly membershipsMax: number;
+}
+
+interface Listener {
+  membership: number;
+  isAdmitted: boolean;
+}
+
+interface Audience {
+  readonly vaultUuid: string;
+  readonly listeners: Map<string, Listener>;
+  /** Resolves to whether the vault has answered. */
+  asking: Promise<boolean> | undefined;
+}
+
+const askMs = 5_000;
+const askedAtOnce = 64;
+
+export class Audiences {
+  readonly #options: AudiencesOptions;
+  readonly #byVault = new Map<string, Audience>();
+  readonly #vaultsOf = new Map<string, Set<string>>();
+  readonly #asks = new Lane(askedAtOnce);
+  #memberships = 0;
+
+  constructor(options: AudiencesOptions) {
+    this.#options = options;
+  }
+
+  get vaults(): number {
+    return this.#byVault.size;
+  }
+
+  /** Resolves once the vaults have answered, or have failed to: to whether any had to be asked and has answered. */
+  async join(userUuid: string, vaults: Readonly<Record<string, number>>): Promise<boolean> {
+    const asked: Promise<boolean>[] = [];
+    for (const [vaultUuid, membership] of Object.entries(vaults)) {
+      const audience = this.#name(vaultUuid, userUuid, membership);
+      if (audience !== undefined) asked.push(this.#ask(audience));
+    }
+    return (await Promise.all(asked)).includes(true);
+  }
+
+  /** The user has no sockets here any more. */
+  leave(userUuid: string): void {
+    for (const vaultUuid of [...(this.#vaultsOf.get(userUuid) ?? [])]) this.#drop(vaultUuid, userUuid);
+  }
+
+  /** The vault has published that this membership is over. A later one stays. */
+  removed(vaultUuid: string, userUuid: string, membership: number): void {
+    const listener = this.#byVault.get(vaultUuid)?.listeners.get(userUuid);
+    if (listener !== undefined && listener.membership <= membership) this.#drop(vaultUuid, userUuid);
+  }
+
+  /** Who hears what the vault publishes. */
+  *admittedTo(vaultUuid: string): Iterable<string> {
+    for (const [userUuid, { isAdmitted }] of this.#byVault.get(vaultUuid)?.listeners ?? []) {
+      if (isAdmitted) yield userUuid;
+    }
+  }
+
+  /** Asks anew about all of them, and resolves to the incarnation of the vault's host. @throws ActorError */
+  async register(vaultUuid: string): Promise<string | undefined> {
+    const audience = this.#byVault.get(vaultUuid);
+    return audience && this.#admit(audience, new Map(audience.listeners));
+  }
+
+  /** Undefined where nothing is to be asked. */
+  #name(vaultUuid: string, userUuid: string, membership: number): Audience | undefined {
+    const audience = this.#byVault.get(vaultUuid) ?? { vaultUuid, listeners: new Map(), asking: undefined };
+    const known = audience.listeners.get(userUuid);
+    if (known !== undefined && known.membership >= membership) return known.isAdmitted ? undefined : audience;
+    if (known === undefined && this.#memberships >= this.#options.membershipsMax) {
+      this.#options.metrics.vaultAsked('full');
+      return undefined;
+    }
+    if (known === undefined) this.#memberships += 1;
+    audience.listeners.set(userUuid, { membership, isAdmitted: false });
+    this.#byVault.set(vaultUuid, audience);
+    this.#vaultsOf.set(userUuid, (this.#vaultsOf.get(userUuid) ?? new Set()).add(vaultUuid));
+    this.#options.subscriptions.add(actorOf(vaultUuid));
+    return audience;
+  }
+
+  #drop(vaultUuid: string, userUuid: string): void {
+    const audience = this.#byVault.get(vaultUuid);
+    if (audience?.listeners.delete(userUuid) !== true) return;
+    this.#memberships -= 1;
+    const vaults = this.#vaultsOf.get(userUuid);
+    vaults?.delete(vaultUuid);
+    if (vaults?.size === 0) this.#vaultsOf.delete(userUuid);
+    if (audience.listeners.size > 0) return;
+    this.#byVault.delete(vaultUuid);
+    this.#options.subscriptions.remove(actorOf(vaultUuid));
+  }
+
+  #ask(audience: Audience): Promise<boolean> {
+    audience.asking ??= this.#askUntilAnswered(audience);
+    return audience.asking;
+  }
+
+  async #askUntilAnswered(audience: Audience): Promise<boolean> {
+    const { subscriptions, metrics } = this.#options;
+    const actor = actorOf(audience.vaultUuid);
+    try {
+      for (let named = namedIn(audience); named.size > 0; named = namedIn(audience)) {
+        const asked = named;
+        const host = await this.#asks.run(() => this.#admit(audience, asked));
+        metrics.vaultAsked('answered');
+        if (host !== undefined) subscriptions.registered(actor, host);
+      }
+      return true;
+    } catch (error) {
+      metrics.vaultAsked('failed');
+      subscriptions.failed(actor, error);
+      return false;
+    } finally {
+      audience.asking = undefined;
+    }
+  }
+
+  async #admit(audience: Audience, named: ReadonlyMap<string, Listener>): Promise<string | undefined> {
+    const users = [...named.keys()];
+    let host: string | undefined;
+    for (let at = 0; at < users.length; at += subscribersMax) {
+      const part = users.slice(at, at + subscribersMax);
+      const answer = await this.#membershipsOf(audience.vaultUuid, part);
+      host = answer.host ?? host;
+      for (const userUuid of part) {
+        const listener = audience.listeners.get(userUuid);
+        if (listener === undefined || listener !== named.get(userUuid)) continue;
+        const membership = answer.memberships[userUuid];
+        if (membership === undefined) this.#drop(audience.vaultUuid, userUuid);
+        else Object.assign(listener, { membership, isAdmitted: true });
+      }
+    }
+    return host;
+  }
+
+  async #membershipsOf(
+    vaultUuid: string,
+    users: readonly string[],
+  ): Promise<{ memberships: Readonly<Record<string, number>>; host?: string | undefined }> {
+    const { actors, gateway } = this.#options;
+    try {
+      return await actors.get(Vault, vaultUuid).ask.subscribe({ gateway, users }, { deadlineMs: askMs });
+    } catch (error) {
+      // It has ended.
+      if (error instanceof NotFoundError) return { memberships: {} };
+      throw error;
+    }
+  }
+}
+
+const actorOf = (vaultUuid: string) => ({ kind: Vault.name, id: vaultUuid });
+
+function namedIn({ listeners }: Audience): ReadonlyMap<string, Listener> {
+  return new Map([...listeners].filter(([, { isAdmitted }]) => !isAdmitted));
+}

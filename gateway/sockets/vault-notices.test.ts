@@ -1,0 +1,77 @@
+import test from 'ava';
+import type { VaultItemsChanged } from '../../actors/vault/contract.ts';
+import { FakeClock } from '../../test/kit/clock.ts';
+import { VaultNotices } from './vault-notices.ts';
+
+const saved = (timestamp: number, by?: string, session?: string): VaultItemsChanged => ({
+  ...{ event: 'items-changed', timestamp, by, session },
+});
+
+function world() {
+  const clock = new FakeClock();
+  const told: (readonly [vault: string, change: VaultItemsChanged])[] = [];
+  const notices = new VaultNotices(clock, (vault, change) => told.push([vault, change]));
+  return { clock, told, notices };
+}
+
+test('of the first change members hear at once', (t) => {
+  const { told, notices } = world();
+  notices.changed('v', saved(1, 'ann', 's'));
+  t.deepEqual(told, [['v', saved(1, 'ann', 's')]]);
+});
+
+test('of many changes members hear once in each pause, the last one with the latest of them', async (t) => {
+  const { clock, told, notices } = world();
+  for (let at = 0; at < 100; at += 1) {
+    notices.changed('v', saved(at, 'ann', 's'));
+    await clock.advance(10);
+  }
+  await clock.advance(1_000);
+  t.deepEqual(
+    told.map(([, { timestamp }]) => timestamp),
+    [0, 24, 49, 74, 99],
+  );
+});
+
+test('whoever saved alone is not told, and of two who did each is', async (t) => {
+  const { clock, told, notices } = world();
+  notices.changed('v', saved(1, 'ann', 's'));
+  notices.changed('v', saved(2, 'ann', 's'));
+  notices.changed('v', saved(3, 'ann', 's'));
+  await clock.advance(250);
+  notices.changed('v', saved(4, 'ann', 's'));
+  notices.changed('v', saved(5, 'bob', 'r'));
+  await clock.advance(250);
+  notices.changed('v', saved(6, 'ann', 's'));
+  notices.changed('v', saved(7, 'ann', 'other'));
+  await clock.advance(250);
+  t.deepEqual(
+    told.slice(1).map(([, { timestamp, by, session }]) => [timestamp, by, session]),
+    [
+      [3, 'ann', 's'],
+      [5, undefined, undefined],
+      [7, undefined, undefined],
+    ],
+  );
+});
+
+test('a vault waits for no other, and after a pause without a change it is told at once again', async (t) => {
+  const { clock, told, notices } = world();
+  notices.changed('v', saved(1));
+  notices.changed('w', saved(2));
+  await clock.advance(250);
+  notices.changed('v', saved(3));
+  t.deepEqual(
+    told.map(([vault]) => vault),
+    ['v', 'w', 'v'],
+  );
+});
+
+test('once stopped, nothing more is told', async (t) => {
+  const { clock, told, notices } = world();
+  notices.changed('v', saved(1));
+  notices.changed('v', saved(2));
+  notices.stop();
+  await clock.advance(1_000);
+  t.is(told.length, 1);
+});

@@ -1,0 +1,104 @@
+/**
+ * The page of a public share: asks before it opens it, as opening may use it up and nothing tells beforehand; shows what
+ * it holds as text and never as markup.
+ */
+import { type Fetched, fetchShare } from './fetch-share.ts';
+import { type Link, takeLink } from './link.ts';
+import { type Note, type Opened, unseal } from './sealed.ts';
+
+type Problem = Exclude<Fetched['fetched'], 'payload'> | Exclude<Opened['opened'], 'notes'> | 'incomplete';
+
+const asked =
+  'Somebody has shared something with you. It may be possible to open it only once, so open it when you can read it.';
+const problems: Readonly<Record<Problem, string>> = {
+  incomplete:
+    'This link is not complete. Open it again as you were sent it, all of it, with what stands behind the #.',
+  gone: 'There is nothing here any more: it was opened already, its time is over, or it was revoked. The link may also be wrong.',
+  'too-many': 'Too many shares were opened from your network. Try again in a minute.',
+  refused: 'The server does not answer this now. Try again later.',
+  unreachable:
+    'No answer came. Try again; if it could be opened only once, the answer that was lost may have been that once.',
+  'wrong-key':
+    'The key in this link does not fit. If you have the whole link, paste it into the address bar now: this page keeps what it was given until you close it.',
+  unsupported: 'This was shared in a way that this page does not know. Open the link in a newer app.',
+  other:
+    'This page cannot show properly what was shared. Here it is as it came; it may have been the only time.',
+};
+const canTryAgain: readonly Problem[] = ['too-many', 'refused', 'unreachable'];
+
+function elementOf(id: string): HTMLElement {
+  const element = document.getElementById(id);
+  if (element === null) throw new Error(`The page has no ${id}.`);
+  return element;
+}
+
+const message = elementOf('message');
+const button = elementOf('open') as HTMLButtonElement;
+const content = elementOf('content');
+
+let link: Link | undefined;
+/** Kept, as a one-time share gives it once and the key may be pasted again. */
+let payload: string | undefined;
+
+function begin(): void {
+  link = takeLink();
+  content.replaceChildren();
+  if (link === undefined) complain('incomplete');
+  else if (payload === undefined) say(asked, 'Open');
+  else reveal(payload, link);
+}
+
+async function open(): Promise<void> {
+  const opening = link;
+  if (opening === undefined) return;
+  say('Opening…');
+  const answer = await fetchShare(opening.shareId);
+  if (answer.fetched !== 'payload') {
+    complain(answer.fetched);
+    return;
+  }
+  payload = answer.payload;
+  reveal(payload, link ?? opening);
+}
+
+function reveal(sealed: string, { key }: Link): void {
+  const opened = unseal(sealed, key);
+  if (opened.opened !== 'notes') complain(opened.opened);
+  if (opened.opened === 'other') content.append(textElement('div', opened.text));
+  if (opened.opened !== 'notes') return;
+  say('');
+  const { title, notes } = opened;
+  if (title !== undefined) content.append(textElement('h1', title || 'Without a title'));
+  content.append(...notes.map((note) => articleOf(note, title === undefined ? 'h1' : 'h2')));
+  content.focus({ preventScroll: true });
+}
+
+function articleOf({ title, text }: Note, heading: 'h1' | 'h2'): HTMLElement {
+  const article = document.createElement('article');
+  article.append(textElement(heading, title || 'Without a title'), textElement('div', text));
+  return article;
+}
+
+/** The only way in which anything that was shared gets into the page. */
+function textElement(name: 'h1' | 'h2' | 'div', text: string): HTMLElement {
+  const element = document.createElement(name);
+  element.dir = 'auto';
+  element.textContent = text;
+  return element;
+}
+
+function complain(problem: Problem): void {
+  say(problems[problem], canTryAgain.includes(problem) ? 'Try again' : undefined);
+}
+
+function say(text: string, action?: string): void {
+  message.textContent = text;
+  message.hidden = text === '';
+  button.hidden = action === undefined;
+  button.textContent = action ?? '';
+}
+
+begin();
+button.addEventListener('click', open);
+// A link to the same share that is pasted into the address bar loads nothing.
+addEventListener('hashchange', begin);
