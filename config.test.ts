@@ -1,5 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
+import { pairingOf } from './actors/pairing/settings.ts';
 import { variablesOf } from './config/read.ts';
 import { ConfigError, configurationFrom, databaseUrlFrom, secretSettings, settings } from './config.ts';
 import { everySetting } from './runtime/setting.ts';
@@ -46,12 +47,19 @@ test('an empty environment gives the defaults, and they are those of the protoco
   t.is(config.gateway.largeBodyBytes, 52_428_800);
   t.is(config.gateway.filesServerUrl, 'http://127.0.0.1:3000/files');
   t.deepEqual(secrets, {
+    s3SecretAccessKey: undefined,
     secretKey: undefined,
+    assistantAnthropicKey: undefined,
+    assistantOpenAiKey: undefined,
     databaseUrl: undefined,
     accessKey: undefined,
     smtpPassword: undefined,
     smtpPass: undefined,
     natsUrls: undefined,
+    pairingKey: undefined,
+    telegramBotToken: undefined,
+    whatsappToken: undefined,
+    twilioAuthToken: undefined,
   });
   t.deepEqual(warnings, []);
 });
@@ -141,6 +149,8 @@ const cluster = {
   DATABASE_URL: 'postgresql://db.test/scriptorium',
   SECRET_KEY: 'a'.repeat(64),
   NODE_ID: 'one',
+  FILES_FOLDER: '/srv/files',
+  FILES_FOLDER_SHARED: 'true',
 };
 
 test('a process of a cluster needs all that the others share, and a name of its own', (t) => {
@@ -153,6 +163,34 @@ test('a process of a cluster needs all that the others share, and a name of its 
   }
   t.regex(problemsOf({ ROLE: 'host' }).join(), /ROLE=host needs NATS_URL/);
   t.regex(problemsOf({ ...cluster, NATS_URL: 'http://nats.test' }).join(), /NATS_URL is not/);
+});
+
+test('a cluster keeps files where all of it reaches them', (t) => {
+  const at = (more: Record<string, string>) => problemsOf({ ...cluster, ...more }).join();
+  t.is(at({}), '');
+  t.regex(at({ FILES_FOLDER_SHARED: '' }), /^NATS_URL needs files where all processes .* reach them/);
+  t.regex(at({ FILES_FOLDER: '' }), /^FILES_FOLDER_SHARED=true needs FILES_FOLDER/);
+  t.is(at({ ...bucket, FILES_FOLDER: '', FILES_FOLDER_SHARED: '' }), '');
+  t.is(problemsOf({ FILES_FOLDER: '/srv/files' }).join(), '');
+});
+
+const bucket = {
+  FILES_STORE: 's3',
+  FILES_S3_BUCKET: 'files',
+  FILES_S3_ACCESS_KEY_ID: 'key',
+  FILES_S3_SECRET_ACCESS_KEY: 'hunter2',
+};
+
+test('a bucket needs its name and its key, and TLS beyond this machine', (t) => {
+  const at = (more: Record<string, string>) => problemsOf({ ...bucket, ...more }).join();
+  t.is(at({}), '');
+  for (const name of ['FILES_S3_BUCKET', 'FILES_S3_ACCESS_KEY_ID', 'FILES_S3_SECRET_ACCESS_KEY'])
+    t.regex(at({ [name]: '' }), new RegExp(`FILES_STORE=s3 needs .*${name}`));
+  for (const FILES_S3_ENDPOINT of ['http://127.0.0.1:9000', 'http://[::1]:9000', 'https://s3.test'])
+    t.is(at({ FILES_S3_ENDPOINT }), '', FILES_S3_ENDPOINT);
+  t.regex(at({ FILES_S3_ENDPOINT: 'http://10.0.0.1:9000' }), /FILES_S3_ENDPOINT .* without TLS/);
+  t.is(at({ FILES_S3_ENDPOINT: 'http://10.0.0.1:9000', FILES_S3_ALLOW_INSECURE: 'true' }), '');
+  t.notRegex(JSON.stringify(configurationFrom(bucket).config), /hunter2/);
 });
 
 test('NATS in plain text is for loopback addresses, unless it is said to be safe', (t) => {
@@ -231,6 +269,128 @@ test('what mail is sent by is said whole, and its password once', (t) => {
   }
 });
 
+test('half of what a provider of messengers needs is warned of, and what is not its form is refused', (t) => {
+  t.regex(configurationFrom({ WHATSAPP_TOKEN: 'x' }).warnings.join(), /Without WHATSAPP_PHONE_ID/);
+  t.regex(
+    configurationFrom({ TWILIO_AUTH_TOKEN: 'x' }).warnings.join(),
+    /TWILIO_ACCOUNT_SID and TWILIO_WHATSAPP_FROM/,
+  );
+  t.deepEqual(configurationFrom({ WHATSAPP_TOKEN: 'x', WHATSAPP_PHONE_ID: '7' }).warnings, []);
+  for (const wrong of [
+    { TELEGRAM_BOT_TOKEN: '4711/../evil' },
+    { WHATSAPP_PHONE_ID: '7/../8' },
+    { WHATSAPP_TOKEN: 'a\nb' },
+    { TWILIO_ACCOUNT_SID: 'x' },
+    { TWILIO_WHATSAPP_FROM: 'x' },
+  ]) {
+    t.is(problemsOf(wrong).length, 1, JSON.stringify(wrong));
+  }
+});
+
+test('the assistant asks who the operator has set up, where the operator has said', (t) => {
+  const key = { ASSISTANT_OPENAI_API_KEY: 'key' };
+  t.regex(configurationFrom(key).warnings.join(), /Without ASSISTANT_DEFAULT_MODEL/);
+  t.deepEqual(configurationFrom({ ...key, ASSISTANT_OPENAI_MODEL: 'gpt' }).warnings, []);
+  const elsewhere = { ...key, ASSISTANT_DEFAULT_MODEL: 'x', ASSISTANT_DEFAULT_PROVIDER: 'anthropic' };
+  t.regex(configurationFrom(elsewhere).warnings.join(), /ASSISTANT_DEFAULT_PROVIDER is not set up/);
+  const profile = { id: 'a', provider: 'openai', model: 'gpt' };
+  const profiles = (given: object) => ({ ...key, ASSISTANT_PROFILES: JSON.stringify(given) });
+  const { config, warnings } = configurationFrom(
+    profiles({ profiles: [profile], roles: { PRO_USER: 'a' }, default: 'a' }),
+  );
+  t.deepEqual(warnings, []);
+  t.deepEqual(config.assistant.profiles?.profiles, [{ id: 'a', provider: 'openai', model: 'gpt' }]);
+  for (const wrong of [
+    { ASSISTANT_OPENAI_BASE_URL: 'http://user:secret@models.test/v1' },
+    { ASSISTANT_OPENAI_BASE_URL: 'http://models.test/v1?key=secret' },
+    { ASSISTANT_OLLAMA_URL: 'http://models.test/#x' },
+    { ASSISTANT_OLLAMA_URL: 'file:///etc' },
+    { ASSISTANT_OPENAI_API_KEY: 'two\nlines' },
+    { CODE_HOST_API_URL: 'https://user@code.test' },
+    { ...key, ASSISTANT_PROFILES: 'no JSON' },
+    profiles([]),
+    profiles({ profiles: [profile, profile] }),
+    profiles({ profiles: [profile], default: 'b' }),
+    profiles({ profiles: [profile], roles: { PRO_USER: 'b' } }),
+    profiles({ profiles: [{ ...profile, provider: 'anthropic' }] }),
+    profiles({ profiles: [{ ...profile, provider: 'subscription' }] }),
+    profiles({ profiles: [{ ...profile, maxOutputTokens: 0 }] }),
+    profiles({ profiles: [{ ...profile, baseUrl: 'http://models.test' }] }),
+  ]) {
+    t.is(problemsOf(wrong).length, 1, JSON.stringify(wrong));
+  }
+});
+
+test('a provider of pairings is asked at addresses that keep what is sent there secret', (t) => {
+  const complete = {
+    PUBLIC_URL: 'https://notes.test',
+    DISABLE_USER_REGISTRATION: 'true',
+    ASSISTANT_SUBSCRIPTION_ENCRYPTION_KEY: 'b'.repeat(64),
+    ASSISTANT_PROVIDER_OAUTH_AUTHORIZE_URL: 'https://provider.test/auth/',
+    ASSISTANT_PROVIDER_OAUTH_TOKEN_URL: 'http://127.0.0.1:9/token',
+    ASSISTANT_PROVIDER_OAUTH_CLIENT_ID: 'us',
+  };
+  const redirectUriFor = (environment: Record<string, string>) => {
+    const { config, secrets } = configurationFrom(environment);
+    return pairingOf(config, secrets)?.redirectUri;
+  };
+  t.deepEqual(configurationFrom(complete).warnings, []);
+  t.is(redirectUriFor(complete), 'https://notes.test/v1/assistant/subscription/callback');
+  const own = { ASSISTANT_PROVIDER_OAUTH_REDIRECT_URI: 'http://localhost:1455/back' };
+  t.is(redirectUriFor({ ...complete, ...own }), 'http://localhost:1455/back');
+  t.is(configurationFrom(complete).config.pairing.authorizeUrl, 'https://provider.test/auth/', 'as it is');
+
+  const { PUBLIC_URL: _, ...nowhere } = complete;
+  for (const [environment, warning] of [
+    [{ ...nowhere, ...own }, /Without a PUBLIC_URL of https/],
+    [{ ...complete, PUBLIC_URL: 'http://notes.test' }, /Without a PUBLIC_URL of https/],
+    [{ ...complete, ASSISTANT_PROVIDER_OAUTH_CLIENT_ID: '' }, /Without ASSISTANT_PROVIDER_OAUTH_CLIENT_ID /],
+    [{ ASSISTANT_SUBSCRIPTION_TOKEN_PATH: './x' }, /_TOKEN_PATH does nothing/],
+  ] as const) {
+    t.regex(configurationFrom(environment).warnings.join(), warning);
+    t.is(redirectUriFor(environment), undefined);
+  }
+
+  for (const name of [
+    'ASSISTANT_PROVIDER_OAUTH_AUTHORIZE_URL',
+    'ASSISTANT_PROVIDER_OAUTH_TOKEN_URL',
+    'ASSISTANT_PROVIDER_OAUTH_REDIRECT_URI',
+    'ASSISTANT_SUBSCRIPTION_BASE_URL',
+  ]) {
+    for (const wrong of [
+      ...[
+        'http://provider.test/x',
+        'http://127.0.0.1.provider.test/x',
+        'http://localhost.test',
+        'ftp://a.test',
+      ],
+      ...['https://user:hunter2@provider.test', 'https://user@provider.test', 'https://@provider.test'],
+      ...['https://provider.test/?key=hunter2', 'https://provider.test/?', 'https://provider.test/#x'],
+      ...['https://provider.test/#', 'https://provider.test/a b', 'provider.test'],
+    ]) {
+      t.is(problemsOf({ [name]: wrong }).length, 1, `${name}=${wrong}`);
+    }
+  }
+  for (const wrong of ['a'.repeat(63), 'g'.repeat(64), 'a'.repeat(66)]) {
+    t.is(problemsOf({ ASSISTANT_SUBSCRIPTION_ENCRYPTION_KEY: wrong }).length, 1);
+  }
+  const profiles = (profile: object) => ({
+    ...{ ...complete, ASSISTANT_SUBSCRIPTION_BASE_URL: 'https://models.test/v1' },
+    ASSISTANT_PROFILES: JSON.stringify({
+      profiles: [{ id: 'a', provider: 'subscription', model: 'm', ...profile }],
+    }),
+  });
+  const profileWith = (profile: object) =>
+    configurationFrom(profiles(profile)).config.assistant.profiles?.profiles[0];
+  t.is(profileWith({})?.subscriptionId, 'default');
+  t.is(profileWith({ subscriptionId: 'team.1' })?.subscriptionId, 'team.1');
+  for (const wrong of [{ subscriptionId: '-x' }, { subscriptionId: 7 }]) {
+    t.is(problemsOf(profiles(wrong)).length, 1);
+  }
+  const key = { ASSISTANT_OPENAI_API_KEY: 'key' };
+  t.is(problemsOf({ ...key, ...profiles({ provider: 'openai', subscriptionId: 'x' }) }).length, 1);
+});
+
 test('every secret can stand in a file, and is read without the white space around it', (t) => {
   const values: Record<string, string> = {
     DATABASE_URL: 'postgresql://user:hunter2@db.test/notes',
@@ -239,6 +399,24 @@ test('every secret can stand in a file, and is read without the white space arou
     NATS_URL: 'tls://user:hunter2@nats.test:4222',
     SMTP_PASSWORD: 'hunter2',
     SMTP_PASS: 'hunter2',
+    TELEGRAM_BOT_TOKEN: `4711:${'hunter2'.repeat(5)}`,
+    WHATSAPP_TOKEN: 'hunter2',
+    TWILIO_AUTH_TOKEN: 'hunter2',
+    ASSISTANT_ANTHROPIC_API_KEY: 'hunter2',
+    ASSISTANT_OPENAI_API_KEY: 'hunter2',
+    ASSISTANT_SUBSCRIPTION_ENCRYPTION_KEY: 'b'.repeat(64),
+    FILES_S3_SECRET_ACCESS_KEY: 'hunter2',
+  };
+  const others = {
+    ASSISTANT_DEFAULT_MODEL: 'model',
+    PUBLIC_URL: 'https://notes.test',
+    DISABLE_USER_REGISTRATION: 'true',
+    ASSISTANT_PROVIDER_OAUTH_AUTHORIZE_URL: 'https://provider.test/auth',
+    ASSISTANT_PROVIDER_OAUTH_TOKEN_URL: 'https://provider.test/token',
+    ASSISTANT_PROVIDER_OAUTH_CLIENT_ID: 'us',
+    NODE_ID: 'one',
+    FILES_FOLDER: '/srv/files',
+    FILES_FOLDER_SHARED: 'true',
   };
   t.deepEqual(
     Object.keys(values).sort(),
@@ -250,8 +428,13 @@ test('every secret can stand in a file, and is read without the white space arou
   const files = Object.fromEntries(
     Object.entries(values).map(([name, value]) => [`/run/${name}`, `${value}\n`]),
   );
-  const given = configurationFrom({ ...values, NODE_ID: 'one' });
-  const read = configurationFrom({ ...paths, NODE_ID: 'one' }, readerOf(files));
+  const beside = {
+    ...others,
+    WHATSAPP_PHONE_ID: '7',
+    ...{ TWILIO_ACCOUNT_SID: `AC${'0'.repeat(32)}`, TWILIO_WHATSAPP_FROM: '+14155238886' },
+  };
+  const given = configurationFrom({ ...values, ...beside });
+  const read = configurationFrom({ ...paths, ...beside }, readerOf(files));
   t.deepEqual(read, given);
   t.deepEqual(read.warnings, []);
   t.is(databaseUrlFrom(paths, readerOf(files)), values['DATABASE_URL']);

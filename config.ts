@@ -5,21 +5,27 @@
 import { readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { join } from 'node:path';
+import { assistantProblems, assistantWarnings } from './actors/assistant/policy.ts';
+import { assistantSecrets, assistantSettings } from './actors/assistant/settings.ts';
+import { itemSettings } from './actors/collection/settings.ts';
+import { fileSettings } from './actors/files/settings.ts';
+import { mailSecrets, mailSettings } from './actors/mailer/settings.ts';
+import { messengerSecrets, messengerSettings } from './actors/messengers/settings.ts';
+import { pairingOf, pairingSecrets, pairingSettings, pairingWarnings } from './actors/pairing/settings.ts';
 import {
   accountSettings,
   captchaSettings,
-  itemSettings,
-  mailSecrets,
-  mailSettings,
   type WebAuthnSettings,
   webAuthnSettings,
 } from './actors/settings.ts';
+import { vaultSettings } from './actors/vault/settings.ts';
 import { nearNames } from './config/near-names.ts';
 import { type Environment, read, type Sources, variablesOf } from './config/read.ts';
 import {
   accessKeySecrets,
   accessKeySettings,
   type CookieOptions,
+  codeHostSettings,
   cookieSettings,
   type GatewaySettings,
   gatewaySettings,
@@ -29,6 +35,9 @@ import {
   clusterSettings,
   dataSecrets,
   dataSettings,
+  type FileStoreSettings,
+  fileStoreSecrets,
+  fileStoreSettings,
   type InternalApiSettings,
   internalApiSettings,
   internalApiSocket,
@@ -51,13 +60,29 @@ export const settings = {
   accessKey: accessKeySettings,
   gateway: gatewaySettings,
   items: itemSettings,
+  files: fileSettings,
   mail: mailSettings,
+  vaults: vaultSettings,
+  messengers: messengerSettings,
+  assistant: assistantSettings,
+  pairing: pairingSettings,
+  ...codeHostSettings,
+  fileStore: fileStoreSettings,
   ...clusterSettings,
   nats: natsSettings,
   internalApi: internalApiSettings,
 };
 
-export const secretSettings = { ...dataSecrets, ...accessKeySecrets, ...mailSecrets, ...natsSecrets };
+export const secretSettings = {
+  ...dataSecrets,
+  ...accessKeySecrets,
+  ...mailSecrets,
+  ...messengerSecrets,
+  ...assistantSecrets,
+  ...pairingSecrets,
+  ...fileStoreSecrets,
+  ...natsSecrets,
+};
 
 const everything = { settings, secrets: secretSettings };
 
@@ -107,13 +132,23 @@ export function configurationFrom(environment: Environment, readFile = readText)
   const contradictions = [
     ...contradictionsOf(config, secrets),
     ...databaseContradictionsOf(config.database, secrets.databaseUrl === undefined),
+    ...fileStoreContradictionsOf(config, secrets),
+    ...assistantProblems(config.assistant, secrets, pairingOf(config, secrets)?.baseUrl),
     ...clusterContradictionsOf(config, values.settings.nats, secrets),
   ];
   if (contradictions.length > 0) throw new ConfigError(contradictions, warnings);
   return freezeDeeply({
     config,
     secrets,
-    warnings: [...warnings, ...publicWarningsOf(config, secrets), ...mailWarningsOf(config)],
+    warnings: [
+      ...warnings,
+      ...publicWarningsOf(config, secrets),
+      ...mailWarningsOf(config),
+      ...messengerWarningsOf(config, secrets),
+      ...calendarWarningsOf(config),
+      ...assistantWarnings(config.assistant, secrets),
+      ...pairingWarnings(config, secrets),
+    ],
   });
 }
 
@@ -208,6 +243,29 @@ function mailWarningsOf({ mail: { host, from } }: Config): string[] {
   return ['SMTP_HOST and SMTP_FROM do nothing without each other: no mail is sent.'];
 }
 
+function calendarWarningsOf({ gateway: { calendar } }: Config): string[] {
+  if (calendar.dataPath === '') return [];
+  return ['CALDAV_DATA_PATH does nothing: what is published to calendars is in the database.'];
+}
+
+function messengerWarningsOf({ messengers }: Config, secrets: Secrets): string[] {
+  const { whatsappPhoneId, twilioAccountSid, twilioWhatsappFrom } = messengers;
+  const parts = [
+    { WHATSAPP_TOKEN: secrets.whatsappToken, WHATSAPP_PHONE_ID: whatsappPhoneId },
+    {
+      TWILIO_ACCOUNT_SID: twilioAccountSid,
+      TWILIO_AUTH_TOKEN: secrets.twilioAuthToken,
+      TWILIO_WHATSAPP_FROM: twilioWhatsappFrom,
+    },
+  ];
+  return parts.flatMap((of) => {
+    const absent = Object.entries(of).filter(([, value]) => value === undefined);
+    if (absent.length === 0 || absent.length === Object.keys(of).length) return [];
+    const names = absent.map(([name]) => name).join(' and ');
+    return [`Without ${names} nothing is sent by this provider of WhatsApp.`];
+  });
+}
+
 function contradictionsOf(config: Config, secrets: Secrets): string[] {
   const { host, role, accounts, cookies, migrateAtStart } = config;
   const problems: string[] = [];
@@ -234,6 +292,42 @@ function contradictionsOf(config: Config, secrets: Secrets): string[] {
   if (!migrateAtStart && secrets.databaseUrl === undefined) {
     problems.push(
       'MIGRATE_AT_START=false needs DATABASE_URL: only the server itself can reach its embedded database.',
+    );
+  }
+  return problems;
+}
+
+function fileStoreContradictionsOf({ fileStore, nats }: Config, secrets: Secrets): string[] {
+  return fileStore.kind === 's3'
+    ? s3ContradictionsOf(fileStore.s3, secrets.s3SecretAccessKey)
+    : folderContradictionsOf(fileStore, nats !== undefined);
+}
+
+function folderContradictionsOf(
+  { folder, isFolderShared }: FileStoreSettings,
+  isClustered: boolean,
+): string[] {
+  if (isFolderShared && folder === undefined) {
+    return ['FILES_FOLDER_SHARED=true needs FILES_FOLDER: a data directory is of one process.'];
+  }
+  if (isClustered && !isFolderShared) {
+    return [
+      'NATS_URL needs files where all processes of the cluster reach them: set FILES_STORE=s3, or FILES_FOLDER to a folder that they share and FILES_FOLDER_SHARED=true.',
+    ];
+  }
+  return [];
+}
+
+function s3ContradictionsOf(s3: FileStoreSettings['s3'], secretAccessKey: string | undefined): string[] {
+  const problems: string[] = [];
+  const { endpoint, bucket, accessKeyId, isInsecureAllowed } = s3;
+  if (bucket === undefined) problems.push('FILES_STORE=s3 needs FILES_S3_BUCKET.');
+  if (accessKeyId === undefined || secretAccessKey === undefined) {
+    problems.push('FILES_STORE=s3 needs FILES_S3_ACCESS_KEY_ID and FILES_S3_SECRET_ACCESS_KEY.');
+  }
+  if (endpoint !== undefined && !isInsecureAllowed && isPlainHttp(endpoint)) {
+    problems.push(
+      'FILES_S3_ENDPOINT is not on loopback and without TLS: use https://, or FILES_S3_ALLOW_INSECURE=true if nobody else is on that network.',
     );
   }
   return problems;
@@ -293,6 +387,11 @@ function isLoopback(host: string): boolean {
 function isPlainNats(url: string): boolean {
   if (!url.startsWith('nats://') || !URL.canParse(url)) return false;
   return !isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ''));
+}
+
+function isPlainHttp(address: string): boolean {
+  const { protocol, hostname } = new URL(address);
+  return protocol === 'http:' && !isLoopback(hostname.replace(/^\[|\]$/g, ''));
 }
 
 /** A host as it stands in an address; every interface is reached as localhost. */

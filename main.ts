@@ -1,10 +1,10 @@
 /** The entry: reads the configuration, starts the server, tells where it is, and owns how the process ends. */
 import { readFileSync } from 'node:fs';
 import { type Config, ConfigError, type Configuration, configuration, urlHost } from './config.ts';
+import { NativeHttpError } from './gateway/http/native-library.ts';
 import type { InternalApiPlaces } from './process/internal-api.ts';
 import { Lifetime } from './process/lifetime.ts';
 import { createLogger } from './process/logger.ts';
-import { checkNativeHttp } from './process/native-http.ts';
 import { captureOutput } from './process/output.ts';
 import type { Ports } from './process/server.ts';
 import { exitCodes, StartError } from './process/start-error.ts';
@@ -32,9 +32,7 @@ async function main(): Promise<void> {
   const options = { config, secrets, version: ownVersion(), ...ports };
   try {
     const taken = await lifetime.open(async () => {
-      await checkNativeHttp(process);
-      // Loads the native HTTP server, which may not be loaded unchecked.
-      const { startServer } = await import('./process/server.ts');
+      const { startServer } = await loadServer();
       return startServer(options);
     });
     if (taken !== undefined) announce(config, taken);
@@ -42,6 +40,16 @@ async function main(): Promise<void> {
     if (error instanceof StartError) say(error.message);
     else logger.fatal({ error: loggable(error) }, 'the start failed unexpectedly');
     await lifetime.end(error instanceof StartError ? error.exitCode : exitCodes.software);
+  }
+}
+
+/** With the native HTTP server, of which this system may have none. @throws StartError */
+async function loadServer() {
+  try {
+    return await import('./process/server.ts');
+  } catch (error) {
+    if (!(error instanceof NativeHttpError)) throw error;
+    throw new StartError(error.message, exitCodes.config, { cause: error });
   }
 }
 

@@ -1,8 +1,8 @@
 /** One connection to the internal API of one node; every node answers for the whole cluster. */
-import { readFileSync } from 'node:fs';
 import { basename, relative, resolve } from 'node:path';
 import { ChannelCredentials, Client, logVerbosity, Metadata, setLogVerbosity } from '@grpc/grpc-js';
 import { exitCodes, Failure, failureOf, isServiceError } from './failure.ts';
+import { readGivenFile } from './given-file.ts';
 
 export interface ConnectionOptions {
   /** `host:port`, or `unix:` and the path of a socket. */
@@ -45,8 +45,13 @@ export class Connection {
   }
 
   /** @throws Failure */
-  ask<Request, Response>(method: Method<Request, Response>, request: Request): Promise<Response> {
-    const { address, deadlineMs } = this.#options;
+  ask<Request, Response>(
+    method: Method<Request, Response>,
+    request: Request,
+    leastMs = 0,
+  ): Promise<Response> {
+    const { address } = this.#options;
+    const deadlineMs = Math.max(this.#options.deadlineMs, leastMs);
     const deadline = new Date(this.#options.nowMs() + deadlineMs);
     return new Promise((resolve, reject) => {
       this.#client.makeUnaryRequest(
@@ -98,7 +103,7 @@ function targetOf(address: string): string {
 function metadataOf({ address, token }: ConnectionOptions): Metadata {
   const metadata = new Metadata();
   if (token === undefined || address.startsWith('unix:')) return metadata;
-  metadata.set('authorization', `Bearer ${readOption('--token', token).toString('latin1').trim()}`);
+  metadata.set('authorization', `Bearer ${readGivenFile(token, '--token').toString('latin1').trim()}`);
   return metadata;
 }
 
@@ -117,16 +122,8 @@ function credentialsOf({ ca, cert, key }: ConnectionOptions): ChannelCredentials
 
 function pem(option: string, path: string | undefined): Buffer | null {
   if (path === undefined) return null;
-  const bytes = readOption(option, path);
+  const bytes = readGivenFile(path, option);
   if (!bytes.includes('-----BEGIN '))
     throw new Failure(exitCodes.usage, `${option} ${path} is not in PEM form.`);
   return bytes;
-}
-
-function readOption(option: string, path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    throw new Failure(exitCodes.usage, `${option} cannot be read: ${(error as Error).message}.`);
-  }
 }

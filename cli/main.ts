@@ -8,6 +8,7 @@ import type { Migrate } from './commands/migrate.ts';
 import type { Reshard } from './commands/reshard.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { type Defaults, runCommandLine } from './program.ts';
+import { readSecretLine } from './secret-line.ts';
 
 function defaults(): Defaults {
   const { host, port, socketPath, tokenFile, certFile, keyFile, clientCaFile } = internalApiConfiguration();
@@ -63,6 +64,7 @@ try {
   const terminal = {
     out: (text: string) => void process.stdout.write(text),
     err,
+    askSecret: (prompt: string) => readSecretLine(process.stdin, () => err(prompt)),
     nowMs: () => Date.now(),
     monotonicMs: () => performance.now(),
     sleep: (ms: number) => setTimeout(ms),

@@ -2,13 +2,18 @@
 import { Command, CommanderError } from 'commander';
 import { addActorCommands } from './commands/actors.ts';
 import { addBacklogCommands } from './commands/backlog.ts';
+import { addCalendarCommands } from './commands/calendar.ts';
 import type { Run } from './commands/command.ts';
 import { addHealthCommands } from './commands/health.ts';
+import { addMailCommands } from './commands/mail.ts';
 import { addMigrateCommands, type Migrate } from './commands/migrate.ts';
 import { addNodeCommands } from './commands/nodes.ts';
 import { milliseconds } from './commands/options.ts';
+import { addPairingCommands } from './commands/pairing.ts';
+import { addRegistrationCommands } from './commands/registration.ts';
 import { addReshardCommand, type Reshard } from './commands/reshard.ts';
 import { addShardCommands } from './commands/shards.ts';
+import { addSmokeTestCommand } from './commands/smoke-test.ts';
 import { addUserCommands } from './commands/users.ts';
 import { Connection } from './connection.ts';
 import { exitCodes, Failure } from './failure.ts';
@@ -59,7 +64,7 @@ export async function runCommandLine(
     const { json = false, ...options } = program.opts<GlobalOptions>();
     const connection = new Connection({ ...options, nowMs: terminal.nowMs });
     try {
-      const ended = await work(new Session(connection, terminal, json));
+      const ended = await work(new Session(connection, terminal, json, options.deadlineMs));
       if (typeof ended === 'number') exitCode = ended;
     } finally {
       connection.close();
@@ -101,7 +106,12 @@ function createProgram(defaults: Defaults, terminal: Terminal, tools: Tools, run
     addActorCommands,
     addBacklogCommands,
     addUserCommands,
+    addRegistrationCommands,
+    addCalendarCommands,
+    addMailCommands,
+    addPairingCommands,
     addHealthCommands,
+    addSmokeTestCommand,
   ]) {
     add(program, run);
   }

@@ -4,18 +4,25 @@ import type { Terminal } from './terminal.ts';
 
 export class Session {
   readonly terminal: Terminal;
+  /** How long to wait for each answer. */
+  readonly deadlineMs: number;
   readonly #connection: Connection;
   readonly #isJson: boolean;
 
-  constructor(connection: Connection, terminal: Terminal, isJson: boolean) {
+  constructor(connection: Connection, terminal: Terminal, isJson: boolean, deadlineMs: number) {
     this.#connection = connection;
     this.terminal = terminal;
+    this.deadlineMs = deadlineMs;
     this.#isJson = isJson;
   }
 
-  /** @throws Failure */
-  ask<Request, Response>(method: Method<Request, Response>, request: Request): Promise<Response> {
-    return this.#connection.ask(method, request);
+  /** With at least `leastMs` for the answer. @throws Failure */
+  ask<Request, Response>(
+    method: Method<Request, Response>,
+    request: Request,
+    leastMs = 0,
+  ): Promise<Response> {
+    return this.#connection.ask(method, request, leastMs);
   }
 
   /** The command's one answer: `document` with `--json`, else `text`. Names of the document's fields never change. */

@@ -56,6 +56,9 @@ export function size(bytes: number): string {
 export const moment = (date: Date | undefined) =>
   date === undefined ? '' : `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
+/** As documents for scripts have it. */
+export const isoOf = (date: Date | undefined): string | null => date?.toISOString() ?? null;
+
 /** No text from elsewhere may control the terminal. */
 const plain = (cell: Cell) => String(cell).replace(/\p{Cc}/gu, '·');
 

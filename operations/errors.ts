@@ -29,6 +29,8 @@ export class CallError extends Error {
 
 export const invalidArgument = (message: string) => new CallError(status.INVALID_ARGUMENT, message);
 export const notFound = (message: string) => new CallError(status.NOT_FOUND, message);
+export const limitReached = (message: string, retryAfterMs: number | undefined) =>
+  new CallError(status.RESOURCE_EXHAUSTED, message, retryAfterMs);
 export const failedPrecondition = (message: string) => new CallError(status.FAILED_PRECONDITION, message);
 
 const busy = 'The cluster cannot do this at the moment. Nothing has happened; try again.';

@@ -20,7 +20,12 @@ type WatchCall = ServerWritableStream<HealthCheckRequest, HealthCheckResponse>;
 
 const checkPauseMs = 1_000;
 const watchersMax = 100;
-const services = ['', 'scriptorium.v1.Cluster', 'scriptorium.v1.Sessions', 'scriptorium.v1.Users'];
+const services = [
+  '',
+  ...['Cluster', 'Mail', 'Pairing', 'Registration', 'Sessions', 'Users'].map(
+    (name) => `scriptorium.v1.${name}`,
+  ),
+];
 
 export class Health {
   readonly #options: Options;

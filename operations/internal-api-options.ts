@@ -17,6 +17,8 @@ export interface InternalApiOptions {
   readonly verifyBearer: (authorization: string, cookieHeader: string) => Credentials | undefined;
   readonly shardCount: number;
   readonly workspacesPerEmail: boolean;
+  /** By the settings. */
+  readonly registrationDisabled: boolean;
   readonly clock: Clock;
   readonly random: Pick<Random, 'uuid'>;
   readonly logger: Logger;

@@ -1,5 +1,5 @@
 /**
- * The internal gRPC API: sessions for other services, the cluster and its users for operators, health for probes.
+ * The internal gRPC API: sessions for other services, the cluster, its users, mail, registration and pairings for operators, health for probes.
  *
  * Anyone who can reach it may call everything. It listens on a socket, for callers that can open its file,
  * and, if so configured, on a port, for callers with a certificate (mutual TLS) or the token
@@ -19,6 +19,9 @@ import {
 } from '@grpc/grpc-js';
 import { HealthService } from '../proto/generated/grpc/health/v1/health.ts';
 import { ClusterService } from '../proto/generated/scriptorium/v1/cluster.ts';
+import { MailService } from '../proto/generated/scriptorium/v1/mail.ts';
+import { PairingService } from '../proto/generated/scriptorium/v1/pairing.ts';
+import { RegistrationService } from '../proto/generated/scriptorium/v1/registration.ts';
 import { SessionsService } from '../proto/generated/scriptorium/v1/sessions.ts';
 import { UsersService } from '../proto/generated/scriptorium/v1/users.ts';
 import { sleep } from '../runtime/clock.ts';
@@ -27,6 +30,9 @@ import { Calls } from './calls.ts';
 import { clusterHandlers } from './cluster.ts';
 import { Health } from './health.ts';
 import type { InternalApiOptions } from './internal-api-options.ts';
+import { mailHandlers } from './mail.ts';
+import { pairingHandlers } from './pairing.ts';
+import { registrationHandlers } from './registration.ts';
 import { sessionsHandlers } from './sessions.ts';
 import { usersHandlers } from './users.ts';
 
@@ -66,6 +72,9 @@ export function createInternalApi(options: InternalApiOptions): InternalApi {
     [HealthService, health.implement(calls)],
     [SessionsService, calls.implement(SessionsService, sessionsHandlers(options))],
     [ClusterService, calls.implement(ClusterService, clusterHandlers(options))],
+    [MailService, calls.implement(MailService, mailHandlers(options))],
+    [PairingService, calls.implement(PairingService, pairingHandlers(options))],
+    [RegistrationService, calls.implement(RegistrationService, registrationHandlers(options))],
     [UsersService, calls.implement(UsersService, usersHandlers(options))],
   ] as const;
   const servers: Server[] = [];

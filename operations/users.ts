@@ -6,6 +6,7 @@ import { UserAdministration } from '../actors/user/operator-contract.ts';
 import { UserState, type UsersService } from '../proto/generated/scriptorium/v1/users.ts';
 import { NotFoundError } from '../runtime/errors.ts';
 import type { AskOptions } from '../runtime/handles.ts';
+import { accepted } from './answers.ts';
 import type { Handlers } from './calls.ts';
 import { failedPrecondition, notFound } from './errors.ts';
 import { limitField, textField, uuidField } from './fields.ts';
@@ -58,7 +59,7 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
 
     async show(request, ask) {
       const userUuid = uuidField('user_uuid', request.userUuid);
-      const { state, createdAtMs, readonly, ...account } = await known(
+      const { state, createdAtMs, readonly, bannedAtMs, banReason, ...account } = await known(
         actors.get(UserAdministration, userUuid).ask.operatorShow({}, ask),
       );
       return {
@@ -67,6 +68,8 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
         state: state === 'active' ? UserState.ACTIVE : UserState.DELETED,
         created: state === 'active' ? new Date(createdAtMs) : undefined,
         readOnly: readonly,
+        bannedSince: bannedAtMs === null ? undefined : new Date(bannedAtMs),
+        banReason: banReason ?? '',
       };
     },
 
@@ -83,6 +86,31 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
       return setBan(userUuid, true, reason === '' ? null : textField('reason', reason), ask);
     },
     unban: ({ userUuid }, ask) => setBan(userUuid, false, null, ask),
+
+    async showFlags(request, ask) {
+      const userUuid = uuidField('user_uuid', request.userUuid);
+      const found = await known(actors.get(UserAdministration, userUuid).ask.operatorFlags({}, ask));
+      const flags = Object.entries(found.flags).map(([name, value]) => ({ name, value: value ?? undefined }));
+      return { flags, nextcloudAppPasswordConfigured: found.nextcloudAppPasswordConfigured };
+    },
+
+    async setFlag(request, ask) {
+      const userUuid = uuidField('user_uuid', request.userUuid);
+      const value = request.value ?? null;
+      const asked = { name: textField('name', request.name), value, by: 'operator' as const };
+      const answer = await known(actors.get(UserAdministration, userUuid).ask.operatorSetFlag(asked, ask));
+      const { name } = accepted(answer);
+      logger.info({ userUuid, flag: name }, 'an operator has set a flag of a user');
+      return { flag: { name, value: request.value } };
+    },
+
+    async revokeCalendarTokens(request, ask) {
+      const userUuid = uuidField('user_uuid', request.userUuid);
+      const asked = actors.get(UserAdministration, userUuid).ask.operatorRevokeCalendarTokens({}, ask);
+      const { revoked } = await known(asked);
+      logger.info({ userUuid, revoked }, 'an operator has revoked the calendar tokens of a user');
+      return { revokedTokens: revoked };
+    },
 
     async listAuditEvents(request, ask) {
       const userUuid = uuidField('user_uuid', request.userUuid);

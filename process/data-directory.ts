@@ -14,6 +14,8 @@ export interface DataDirectory {
   keep(name: string, make: () => string): Promise<string>;
   /** Keeps this text under this name from now on, replacing what was there. The file has mode 0600. */
   replace(name: string, text: string): Promise<void>;
+  /** The text kept under this name, if there is any. */
+  find(name: string): Promise<string | undefined>;
   /** Whether a file of this name exists: an operator's one-time message to the next start. */
   has(name: string): Promise<boolean>;
   /** Removes such a file, once its request is done. */
@@ -46,6 +48,7 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
     path: directory,
     keep: (name, make) => keep(join(directory, name), make),
     replace: (name, text) => replace(join(directory, name), text),
+    find: (name) => readIfPresent(join(directory, name)),
     has: async (name) => (await readIfPresent(join(directory, name))) !== undefined,
     forget: (name) => rm(join(directory, name), { force: true }),
     release: () => lock.release(),

@@ -1,13 +1,24 @@
 /** The gateway role: the routes this process serves, and the port they are on. */
 import type { Registry } from 'prom-client';
+import { assistantPolicy, configuredProviders } from '../actors/assistant/policy.ts';
+import type { FileStore } from '../actors/files/store.ts';
 import type { BridgeTokens } from '../actors/identity/bridge-tokens.ts';
+import type { CalendarTokens } from '../actors/identity/calendar-tokens.ts';
 import type { SessionTokens } from '../actors/identity/session-tokens.ts';
 import type { ShareIds } from '../actors/identity/share-ids.ts';
 import type { SigninKeys } from '../actors/identity/signin-keys.ts';
 import type { SubscriptionTokens } from '../actors/identity/subscription-tokens.ts';
+import type { ValetTokens } from '../actors/identity/valet-tokens.ts';
+import { createOutboundHttp } from '../actors/outbound/node-http.ts';
+import { pairingOf } from '../actors/pairing/settings.ts';
 import type { VerifyBearer } from '../gateway/admission/bearer.ts';
 import { createRateLimiter } from '../gateway/admission/rate-limit.ts';
+import { Assistant } from '../gateway/assistant/assistant.ts';
+import { countAnswers } from '../gateway/assistant/metrics.ts';
+import { CodeHost } from '../gateway/code-host/code-host.ts';
+import { davArea, wrongTokens } from '../gateway/routes/dav.ts';
 import { allRoutes } from '../gateway/routes/mod.ts';
+import { pairingArea } from '../gateway/routes/pairing.ts';
 import { createGateway } from '../gateway/server.ts';
 import { createSocketTokens } from '../gateway/sockets/tokens.ts';
 import { createSubscribe } from '../runtime/events/subscriptions.ts';
@@ -23,8 +34,11 @@ export interface GatewayParts {
   readonly tokens: SessionTokens;
   readonly signinKeys: SigninKeys;
   readonly bridgeTokens: BridgeTokens;
+  readonly calendarTokens: CalendarTokens;
   readonly subscriptionTokens: SubscriptionTokens;
   readonly shareIds: ShareIds;
+  readonly valetTokens: ValetTokens;
+  readonly fileStore: FileStore;
   readonly actors: Actors;
   readonly verifyBearer: VerifyBearer;
   readonly registry: Registry;
@@ -38,7 +52,9 @@ export async function openGateway(options: ServerOptions, parts: GatewayParts): 
   const { config, secrets, version, clock, random, logger, lifetime } = options;
   const { readiness, tokens, signinKeys, bridgeTokens, subscriptionTokens, shareIds, transport } = parts;
   const accessKey =
-    secrets.accessKey === undefined ? undefined : { key: secrets.accessKey, ...config.accessKey };
+    secrets.accessKey === undefined
+      ? undefined
+      : { key: secrets.accessKey, davPath: config.gateway.calendar.basePath, ...config.accessKey };
   const socketTokens = createSocketTokens(parts.keyring.derive('socket-token'), clock);
   const gateway = createGateway({
     ...parts,
@@ -50,6 +66,15 @@ export async function openGateway(options: ServerOptions, parts: GatewayParts): 
       subscriptionTokens,
       shareIds,
       socketTokens,
+      assistant: assistantOf(options, parts.registry),
+      codeHost: new CodeHost({ http: createOutboundHttp({ clock }), apiUrl: config.codeHostApiUrl }),
+      files: { tokens: parts.valetTokens, store: parts.fileStore, clock, random },
+      calendar: {
+        basePath: config.gateway.calendar.basePath,
+        publicUrl: config.publicUrl,
+        tokens: parts.calendarTokens,
+        failures: createRateLimiter(config.gateway.rateLimits, clock, [wrongTokens]),
+      },
       version,
       settings: config.accounts,
       cookies: config.cookies,
@@ -60,6 +85,7 @@ export async function openGateway(options: ServerOptions, parts: GatewayParts): 
         ? (clientAddress) => logger.warn({ clientAddress }, 'a sign-in failed')
         : undefined,
     }),
+    areas: [davArea(config.gateway.calendar.basePath, config.accounts.calendar), pairingArea],
     config: {
       ...config.gateway,
       accessKey,
@@ -76,6 +102,18 @@ export async function openGateway(options: ServerOptions, parts: GatewayParts): 
   });
   lifetime.onEnd(() => gateway.drain());
   return gateway.listen(config.host, config.port);
+}
+
+/** It asks by itself, so that neither it nor the code host takes room from mail. */
+function assistantOf({ config, secrets, clock }: ServerOptions, registry: Registry): Assistant {
+  return new Assistant({
+    http: createOutboundHttp({ clock }),
+    clock,
+    providers: configuredProviders(config.assistant, secrets, pairingOf(config, secrets)?.baseUrl),
+    default: assistantPolicy(config.assistant, secrets).default,
+    streamsMax: config.assistant.streamsMax,
+    ended: countAnswers(registry),
+  });
 }
 
 /** Warns if the system allows fewer than the settings need. */

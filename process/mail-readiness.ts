@@ -1,9 +1,10 @@
 /**
- * Whether mail gets away, for readiness: never more than degraded, as everything else is served. One actor knows it, so
- * what it said holds for a while, however many processes ask.
+ * Whether mail gets away, for readiness and metrics: never more than degraded, as everything else is served. One actor
+ * knows it, so what it said holds for a while, however many processes ask.
  */
+import { Gauge, type Registry } from 'prom-client';
 import { mailerId } from '../actors/mailer/contract.ts';
-import { MailAdministration } from '../actors/mailer/operator-contract.ts';
+import { MailAdministration, type MailHealth } from '../actors/mailer/operator-contract.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { NotFoundError } from '../runtime/errors.ts';
 import type { Actors } from '../runtime/handles.ts';
@@ -13,23 +14,61 @@ const keptMs = 30_000;
 /** Less than a check may take, which would make this process unready. */
 const deadlineMs = 1_500;
 
-export function createMailCheck(actors: Actors, clock: Clock): ReadinessCheck {
-  let found: boolean | 'degraded' = true;
+/** Before a first mail. */
+const none: MailHealth = {
+  good: true,
+  mails: { ready: 0, waiting: 0, leased: 0, dead: 0 },
+  oldestReadyMs: 0,
+};
+
+export function createMailCheck(actors: Actors, clock: Clock, registry: Registry): ReadinessCheck {
+  let found: MailHealth | undefined = none;
   let foundUntilMs = Number.NEGATIVE_INFINITY;
-  return async () => {
-    if (clock.monotonicMs() < foundUntilMs) return found;
-    foundUntilMs = clock.monotonicMs() + keptMs;
-    found = await isGood(actors);
-    return found;
+  const check = async (): Promise<true | 'degraded'> => {
+    if (clock.monotonicMs() >= foundUntilMs) {
+      foundUntilMs = clock.monotonicMs() + keptMs;
+      found = await healthOf(actors);
+    }
+    return found?.good || 'degraded';
   };
+  registerMailGauges(registry, () => found, check);
+  return check;
 }
 
-async function isGood(actors: Actors): Promise<true | 'degraded'> {
+/** Undefined if nobody answers. */
+async function healthOf(actors: Actors): Promise<MailHealth | undefined> {
   try {
-    const { good } = await actors.get(MailAdministration, mailerId).ask.health({}, { deadlineMs });
-    return good || 'degraded';
+    return await actors.get(MailAdministration, mailerId).ask.health({}, { deadlineMs });
   } catch (error) {
-    // No mail was ever sent here.
-    return error instanceof NotFoundError || 'degraded';
+    return error instanceof NotFoundError ? none : undefined;
   }
+}
+
+/** `check` has the mailer asked; what it says is shown the next time, as it must not hold up all other metrics. */
+export function registerMailGauges(
+  registry: Registry,
+  found: () => MailHealth | undefined,
+  check: () => unknown,
+): void {
+  new Gauge({
+    name: 'mail_queue_mails',
+    help: 'Mails in the queue of the whole server, by state, as last heard: `ready` to be sent, `waiting` for the time of their next attempt, `leased` while they are sent, `dead`',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      check();
+      this.reset();
+      for (const [state, count] of Object.entries(found()?.mails ?? {})) this.set({ state }, count);
+    },
+  });
+  new Gauge({
+    name: 'mail_queue_oldest_ready_seconds',
+    help: 'How long the mail that has been ready for longest waits to be sent; 0 if none does',
+    registers: [registry],
+    collect() {
+      const health = found();
+      if (health === undefined) this.remove();
+      else this.set(health.oldestReadyMs / 1_000);
+    },
+  });
 }

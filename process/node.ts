@@ -1,19 +1,43 @@
 /** The host role: the kinds of actors this process runs, and its part in the cluster. */
 import { availableParallelism, hostname } from 'node:os';
 import type { Registry } from 'prom-client';
+import { AssistantPolicy, assistantPolicy } from '../actors/assistant/policy.ts';
+import { ItemSettings } from '../actors/collection/settings.ts';
+import { FileSettings } from '../actors/files/settings.ts';
+import { FileStore } from '../actors/files/store.ts';
 import { BridgeTokens } from '../actors/identity/bridge-tokens.ts';
+import {
+  CalendarTokenHasher,
+  CalendarTokens,
+  createCalendarTokenHasher,
+  createProvenTokens,
+  ProvenTokens,
+} from '../actors/identity/calendar-tokens.ts';
 import { CaptchaVerifier, createCaptchaVerifier, noCaptcha } from '../actors/identity/captcha.ts';
+import { rememberLastHash } from '../actors/identity/last-hash.ts';
 import { createPasswordHasher, PasswordHasher } from '../actors/identity/password-hasher.ts';
 import { SessionTokens } from '../actors/identity/session-tokens.ts';
 import { ShareIds } from '../actors/identity/share-ids.ts';
 import { SigninKeys } from '../actors/identity/signin-keys.ts';
 import { SubscriptionTokens } from '../actors/identity/subscription-tokens.ts';
 import { UserSecrets } from '../actors/identity/user-secrets.ts';
+import { ValetTokens } from '../actors/identity/valet-tokens.ts';
 import { kinds } from '../actors/kinds.ts';
+import { countedMailSender } from '../actors/mailer/metrics.ts';
+import { MailRoom, unknownRoom } from '../actors/mailer/room.ts';
 import { createMailSender } from '../actors/mailer/send.ts';
 import { MailSender } from '../actors/mailer/sender.ts';
+import { MailSettings } from '../actors/mailer/settings.ts';
+import { createMessengers } from '../actors/messengers/http-messengers.ts';
+import { Messengers } from '../actors/messengers/messengers.ts';
 import { createOutboundHttp } from '../actors/outbound/node-http.ts';
-import { AccountSettings, ItemSettings, MailSettings, WebAuthnSettings } from '../actors/settings.ts';
+import { countedPairing } from '../actors/pairing/metrics.ts';
+import { pairingTools } from '../actors/pairing/oauth.ts';
+import { PairingTools } from '../actors/pairing/tools.ts';
+import { createRefreshWaits, RefreshWaits } from '../actors/pairing/waiting.ts';
+import type { QueueLimits } from '../actors/queue.ts';
+import { AccountSettings, WebAuthnSettings } from '../actors/settings.ts';
+import { VaultSettings } from '../actors/vault/settings.ts';
 import { provide } from '../runtime/dependency.ts';
 import { messageOf } from '../runtime/errors.ts';
 import { Incarnations } from '../runtime/host/incarnations.ts';
@@ -24,6 +48,8 @@ import type { NodeRow } from '../runtime/store/store.ts';
 import type { Transport } from '../runtime/transport/transport.ts';
 import { inProcessAddress } from './database.ts';
 import { runtimeLimitsOf } from './database-settings.ts';
+import type { LastRun } from './last-run.ts';
+import { createMailRoom } from './mail-room.ts';
 import type { Resources } from './resources.ts';
 import type { ServerOptions } from './server-options.ts';
 import { exitCodes, StartError } from './start-error.ts';
@@ -36,20 +62,26 @@ export interface NodeParts {
   readonly signinKeys: SigninKeys;
   readonly userSecrets: UserSecrets;
   readonly bridgeTokens: BridgeTokens;
+  readonly calendarTokens: CalendarTokens;
   readonly subscriptionTokens: SubscriptionTokens;
   readonly shareIds: ShareIds;
+  readonly valetTokens: ValetTokens;
+  readonly fileStore: FileStore;
+  readonly lastRun: LastRun;
 }
 
 export function createNode(options: ServerOptions, parts: NodeParts): Node {
   const { config, secrets, clock, random, logger } = options;
   const { resources, transport, registry } = parts;
-  const hasher = createPasswordHasher({
+  const hashing = {
     // One core is left for the event loop.
     concurrent: Math.max(1, availableParallelism() - 1),
     waiting: 256,
     // An office that signs in all at once waits for a second; nobody else waits for it.
     waitingPerLane: 64,
-  });
+  };
+  const hasher = passwordHasherOf(config, hashing);
+  const isEmbedded = secrets.databaseUrl === undefined;
   const { captchaServerUrl } = config;
   const http = createOutboundHttp({ clock });
   const captcha = captchaServerUrl === undefined ? noCaptcha : createCaptchaVerifier(captchaServerUrl, http);
@@ -58,17 +90,32 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
     provided: [
       provide(AccountSettings, config.accounts),
       provide(ItemSettings, { ...config.items, generation: resources.generation }),
+      provide(VaultSettings, config.vaults),
       provide(SessionTokens, parts.tokens),
       provide(SigninKeys, parts.signinKeys),
       provide(UserSecrets, parts.userSecrets),
       provide(BridgeTokens, parts.bridgeTokens),
       provide(SubscriptionTokens, parts.subscriptionTokens),
       provide(ShareIds, parts.shareIds),
+      provide(ValetTokens, parts.valetTokens),
+      provide(FileSettings, config.files),
+      provide(FileStore, parts.fileStore),
       provide(PasswordHasher, hasher),
       provide(CaptchaVerifier, captcha),
       provide(WebAuthnSettings, config.webAuthn),
+      provide(CalendarTokens, parts.calendarTokens),
+      provide(CalendarTokenHasher, createCalendarTokenHasher(hashing)),
+      provide(ProvenTokens, createProvenTokens()),
       provide(MailSettings, { ...config.mail, password: secrets.smtpPassword ?? secrets.smtpPass }),
-      provide(MailSender, createMailSender({ clock, http })),
+      provide(MailSender, countedMailSender(createMailSender({ clock, http }), registry)),
+      provide(MailRoom, isEmbedded ? createMailRoom(resources.directory.path, clock) : unknownRoom),
+      provide(AssistantPolicy, assistantPolicy(config.assistant, secrets)),
+      provide(PairingTools, countedPairing(pairingTools(config, secrets, http), registry)),
+      provide(RefreshWaits, createRefreshWaits(clock)),
+      provide(
+        Messengers,
+        createMessengers({ http, clock, credentials: { ...config.messengers, ...secrets } }),
+      ),
     ],
     store: resources.store,
     transport,
@@ -81,7 +128,8 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
     shardCount: resources.shardCount,
     leaseMs: config.leaseMs,
     // The embedded database is in the directory whose lock this process holds; another one may be shared.
-    isPredecessorDead: secrets.databaseUrl === undefined,
+    isPredecessorDead: isEmbedded,
+    remember: (incarnation) => parts.lastRun.remember(incarnation),
     verify: resources.verify,
     onRejected: (error) => rejected(options, error),
   });
@@ -89,7 +137,10 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
 }
 
 /** A gateway-only process is visible to operators by a row like a host's; nothing depends on its lease. */
-export function createPresence(options: ServerOptions, { resources }: Pick<NodeParts, 'resources'>) {
+export function createPresence(
+  options: ServerOptions,
+  { resources, lastRun }: Pick<NodeParts, 'resources' | 'lastRun'>,
+) {
   const { config, clock, random, logger } = options;
   return new Incarnations({
     clock,
@@ -103,6 +154,7 @@ export function createPresence(options: ServerOptions, { resources }: Pick<NodeP
         leaseMs: config.leaseMs,
         logger,
         isPredecessorDead: false,
+        remember: () => lastRun.remember(incarnation),
         verify: resources.verify,
         onLost,
       }),
@@ -118,4 +170,9 @@ function rowOf({ config, version }: ServerOptions): Omit<NodeRow, 'incarnation'>
 function rejected({ logger, lifetime }: ServerOptions, error: unknown): void {
   logger.fatal({ reason: messageOf(error) }, 'this process must not serve');
   void lifetime.end(error instanceof StartError ? error.exitCode : exitCodes.inUse);
+}
+
+function passwordHasherOf({ accounts }: ServerOptions['config'], limits: QueueLimits): PasswordHasher {
+  const hasher = createPasswordHasher(limits);
+  return accounts.endToEndTesting ? rememberLastHash(hasher) : hasher;
 }

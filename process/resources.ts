@@ -7,7 +7,7 @@ import { openKeyring } from './root-secret.ts';
 import type { ServerOptions } from './server-options.ts';
 
 export interface Resources {
-  readonly directory: Pick<DataDirectory, 'path' | 'replace'>;
+  readonly directory: Pick<DataDirectory, 'path' | 'find' | 'replace' | 'forget'>;
   readonly keyring: Keyring;
   readonly store: Store;
   /** Names this run of sync positions, and with it the cluster on its NATS servers. */

@@ -4,11 +4,13 @@
  */
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { createBridgeTokens } from '../actors/identity/bridge-tokens.ts';
+import { createCalendarTokens } from '../actors/identity/calendar-tokens.ts';
 import { createSessionTokens } from '../actors/identity/session-tokens.ts';
 import { createShareIds } from '../actors/identity/share-ids.ts';
 import { createSigninKeys } from '../actors/identity/signin-keys.ts';
 import { createSubscriptionTokens } from '../actors/identity/subscription-tokens.ts';
 import { createUserSecrets } from '../actors/identity/user-secrets.ts';
+import { createValetTokens } from '../actors/identity/valet-tokens.ts';
 import { createVerifyBearer } from '../gateway/admission/bearer.ts';
 import { createAdmin } from '../operations/admin.ts';
 import { createActors } from '../runtime/host/actors.ts';
@@ -17,8 +19,10 @@ import { defaultLimits } from '../runtime/host/limits.ts';
 import { NodeTakenError } from '../runtime/ownership/lease.ts';
 import { createReadiness, type ReadinessCheck } from '../runtime/readiness.ts';
 import { needing } from './database.ts';
+import { openFiles } from './files.ts';
 import { openGateway } from './gateway.ts';
 import { type InternalApiPlaces, openInternalApi } from './internal-api.ts';
+import { LastRun } from './last-run.ts';
 import { createMailCheck } from './mail-readiness.ts';
 import { createNode, createPresence, type NodeParts } from './node.ts';
 import { openResources } from './resources.ts';
@@ -42,12 +46,16 @@ export async function startServer(options: ServerOptions, overlay = openResource
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const { transport, isWakeStreamUp } = await openTransport(options, resources, registry);
+  const files = await openFiles(options, resources.directory, registry);
+  const fileStore = files.store;
   const tokens = createSessionTokens(keyring.derive('session-token'));
   const signinKeys = createSigninKeys(keyring);
   const userSecrets = createUserSecrets(keyring);
   const bridgeTokens = createBridgeTokens(keyring);
+  const calendarTokens = createCalendarTokens(keyring);
   const subscriptionTokens = createSubscriptionTokens(keyring);
   const shareIds = createShareIds(keyring);
+  const valetTokens = createValetTokens(keyring, random);
   const ofRole = await takeRole(
     options,
     {
@@ -58,8 +66,11 @@ export async function startServer(options: ServerOptions, overlay = openResource
       signinKeys,
       userSecrets,
       bridgeTokens,
+      calendarTokens,
       subscriptionTokens,
       shareIds,
+      valetTokens,
+      fileStore,
     },
     isWakeStreamUp,
   );
@@ -67,7 +78,12 @@ export async function startServer(options: ServerOptions, overlay = openResource
   const { defaultDeadlineMs } = defaultLimits;
   const actors = createActors({ transport, clock, random, defaultDeadlineMs });
   const readiness = createReadiness(
-    { ...ofRole, transport: () => transport.isConnected, mail: createMailCheck(actors, clock) },
+    {
+      ...ofRole,
+      transport: () => transport.isConnected,
+      mail: createMailCheck(actors, clock, registry),
+      files: files.check,
+    },
     clock,
     config.readyWithout,
   );
@@ -87,6 +103,7 @@ export async function startServer(options: ServerOptions, overlay = openResource
     verifyBearer,
     shardCount,
     workspacesPerEmail: config.accounts.workspacesPerEmail,
+    registrationDisabled: config.accounts.registrationDisabled,
     clock,
     random,
     logger,
@@ -100,8 +117,11 @@ export async function startServer(options: ServerOptions, overlay = openResource
     tokens,
     signinKeys,
     bridgeTokens,
+    calendarTokens,
     subscriptionTokens,
     shareIds,
+    valetTokens,
+    fileStore,
     actors,
     verifyBearer,
     registry,
@@ -116,19 +136,28 @@ export async function startServer(options: ServerOptions, overlay = openResource
 /** Joins the cluster, and returns the checks of readiness. */
 async function takeRole(
   options: ServerOptions,
-  parts: NodeParts,
+  opened: Omit<NodeParts, 'lastRun'>,
   isWakeStreamUp: () => boolean,
 ): Promise<Record<string, ReadinessCheck>> {
-  const { config, lifetime } = options;
+  const { config, lifetime, logger } = options;
+  const { directory, store } = opened.resources;
+  const lastRun = await LastRun.open({ directory, nodeId: config.nodeId, logger });
+  lifetime.onEnd(() => lastRun.forget());
+  const parts = { ...opened, lastRun };
+  const join = (member: { start(): Promise<void> }) =>
+    joining(async () => {
+      await lastRun.giveUp(store);
+      await member.start();
+    });
   if (config.role === 'gateway') {
     const presence = createPresence(options, parts);
-    await joining(() => presence.start());
+    await join(presence);
     lifetime.onEnd(() => presence.end().leave());
     // It asks the hosts for what it needs from the database.
     return {};
   }
   const node = createNode(options, parts);
-  await joining(() => node.start());
+  await join(node);
   lifetime.onEnd(() => node.drain(config.drainTimeoutMs));
   return {
     database: parts.resources.isDatabaseUp,

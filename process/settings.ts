@@ -7,6 +7,7 @@ import {
   flag,
   integer,
   list,
+  mebibytes,
   milliseconds,
   port,
   type SettingsOf,
@@ -145,6 +146,89 @@ export const dataSecrets = secret(
         defaultText: 'generated once into the data directory',
         description:
           'The root secret, 32 random bytes, from which every other key is derived. Keep a copy: a database cannot be used with another one.',
+      }),
+    }),
+  ),
+);
+
+export const fileStoreSettings = section('Files', {
+  ...sameOnAllNodes({
+    kind: choice(['local', 's3'], {
+      name: 'FILES_STORE',
+      default: 'local',
+      description:
+        'Where the encrypted files of users are kept: in a folder, or in a bucket of S3 or of a server that speaks its protocol. What is in one place is not looked for in the other.',
+    }),
+  }),
+  folder: text({
+    name: 'FILES_FOLDER',
+    defaultText: '`files` in `DATA_DIR`',
+    description: 'The folder, of this server alone. It is made if it is absent.',
+  }),
+  ...sameOnAllNodes({
+    isFolderShared: flag({
+      name: 'FILES_FOLDER_SHARED',
+      default: false,
+      description:
+        'Says that `FILES_FOLDER` is one folder, on a file system that all processes of the cluster share. A cluster is refused without this or `FILES_STORE=s3`.',
+    }),
+  }),
+  reserveBytes: mebibytes({
+    name: 'FILES_FREE_SPACE_RESERVE',
+    min: 0,
+    max: 1_048_576,
+    default: 1_024,
+    description:
+      'How much of the disk of the folder uploads leave free, for the database and all else that is on it. Uploads that would take it are refused.',
+  }),
+  s3: sameOnAllNodes({
+    endpoint: address({
+      name: 'FILES_S3_ENDPOINT',
+      defaultText: 'that of AWS for `FILES_S3_REGION`',
+      description: 'The address of the server, without the bucket.',
+    }),
+    region: text({
+      name: 'FILES_S3_REGION',
+      pattern: /^[a-z0-9-]{1,32}$/,
+      form: 'up to 32 small letters, digits and dashes',
+      default: 'us-east-1',
+      description: 'The region of the bucket.',
+    }),
+    bucket: text({
+      name: 'FILES_S3_BUCKET',
+      pattern: /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
+      form: 'the name of a bucket',
+      description:
+        'The bucket, of this server alone: what its database does not know is removed from it. Needed with `FILES_STORE=s3`.',
+    }),
+    accessKeyId: text({
+      name: 'FILES_S3_ACCESS_KEY_ID',
+      pattern: /^[\x21-\x7e]{1,128}$/,
+      form: '1 to 128 characters without spaces',
+      description:
+        'The key that may get, put, list and delete there. Needed with `FILES_STORE=s3`, and so is its secret.',
+    }),
+    isPathStyle: flag({
+      name: 'FILES_S3_PATH_STYLE',
+      defaultText: '`true` with `FILES_S3_ENDPOINT`',
+      description: 'Whether addresses have the bucket in their path, and not in their host.',
+    }),
+    isInsecureAllowed: flag({
+      name: 'FILES_S3_ALLOW_INSECURE',
+      default: false,
+      description:
+        'Allows an endpoint beyond loopback without TLS: whoever is in between can change files on their way, so that their owners cannot open them.',
+    }),
+  }),
+});
+export interface FileStoreSettings extends SettingsOf<typeof fileStoreSettings> {}
+
+export const fileStoreSecrets = secret(
+  sameOnAllNodes(
+    section('Files', {
+      s3SecretAccessKey: text({
+        name: 'FILES_S3_SECRET_ACCESS_KEY',
+        description: 'The secret of `FILES_S3_ACCESS_KEY_ID`.',
       }),
     }),
   ),

@@ -1,19 +1,19 @@
 /** The commands of `user`. */
-import { UsersService } from '../../proto/generated/scriptorium/v1/users.ts';
+import { UsersService, type UsersShowResponse } from '../../proto/generated/scriptorium/v1/users.ts';
 import { exitCodes, Failure } from '../failure.ts';
 import type { Session } from '../session.ts';
-import { counted, moment, record, size, table } from '../table.ts';
+import { counted, isoOf, moment, record, size, table } from '../table.ts';
 import { type AddCommands, teach } from './command.ts';
 
-const uuidHelp = 'the uuid of the user, as `user find` gives it';
+export const uuidHelp = 'the uuid of the user, as `user find` gives it';
 const example = '5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11';
 
 export const addUserCommands: AddCommands = (program, run) => {
   const user = program
     .command('user')
-    .summary('find and show users, end their sessions, ban them, make administrators')
+    .summary('find and show users, end their sessions, ban them, make administrators, set flags')
     .description(
-      'Find users, look at them, end their sessions, ban them, and say who is an administrator. Notes are ciphertext and stay unseen.',
+      'Find users, look at them, end their sessions, ban them, set their flags, and say who is an administrator. Notes are ciphertext and stay unseen.',
     );
   teach(
     user
@@ -102,6 +102,42 @@ export const addUserCommands: AddCommands = (program, run) => {
   );
   teach(
     user
+      .command('flags')
+      .argument('<uuid>', uuidHelp)
+      .summary('what is set for a user')
+      .description(
+        'Show the flags of a user: what administrators and operators may set. All there are are listed.',
+      )
+      .action((uuid) => run((session) => flags(session, uuid))),
+    'To see what a user may do, and which flags there are.',
+    `user flags ${example}`,
+  );
+  teach(
+    user
+      .command('set-flag')
+      .argument('<uuid>', uuidHelp)
+      .argument('<name>', 'a flag, as `user flags` lists it')
+      .argument('<value>', 'what it is to be')
+      .summary('set a flag of a user')
+      .description('Set a flag of a user. A value that the flag cannot have is refused.')
+      .action((uuid, name, value) => run((session) => setFlag(session, uuid, name, value))),
+    'When a user shall use the assistant less or not at all, or shall have what others have not.',
+    `user set-flag ${example} AI_ENABLED false`,
+    `user set-flag ${example} AI_REQUEST_LIMIT 50`,
+  );
+  teach(
+    user
+      .command('remove-flag')
+      .argument('<uuid>', uuidHelp)
+      .argument('<name>', 'a flag, as `user flags` lists it')
+      .summary('have a flag of a user be as if it was never set')
+      .description('Remove a flag of a user: what the server does for everybody is done for the user, too.')
+      .action((uuid, name) => run((session) => setFlag(session, uuid, name, undefined))),
+    'When a user shall be treated like all others again.',
+    `user remove-flag ${example} AI_ENABLED`,
+  );
+  teach(
+    user
       .command('audit')
       .argument('<uuid>', uuidHelp)
       .summary('what happened to an account')
@@ -148,13 +184,33 @@ async function unban(session: Session, userUuid: string): Promise<void> {
   session.answer({ userUuid, changed }, changed ? 'The user may sign in again.' : 'The user was not banned.');
 }
 
+async function flags(session: Session, userUuid: string): Promise<void> {
+  const { flags, nextcloudAppPasswordConfigured } = await session.ask(UsersService.showFlags, { userUuid });
+  const values = Object.fromEntries(flags.map(({ name, value = null }) => [name, value]));
+  session.answer({ userUuid, flags: values, nextcloudAppPasswordConfigured }, () =>
+    record([
+      ...flags.map(({ name, value = '-' }) => [name, value] as const),
+      ['Nextcloud password', nextcloudAppPasswordConfigured ? 'set' : '-'],
+    ]),
+  );
+}
+
+async function setFlag(session: Session, userUuid: string, given: string, value: string | undefined) {
+  const { flag } = await session.ask(UsersService.setFlag, { userUuid, name: given, value });
+  const name = flag?.name ?? given;
+  session.answer(
+    { userUuid, name, value: value ?? null },
+    value === undefined ? `${name} is removed.` : `${name} is set.`,
+  );
+}
+
 async function audit(session: Session, userUuid: string, pageToken: string): Promise<void> {
   const request = { userUuid, pageSize: 0, pageToken };
   const { events, nextPageToken } = await session.ask(UsersService.listAuditEvents, request);
   const shown = events.map(({ first, last, ...event }) => ({
     ...event,
-    first: first?.toISOString() ?? null,
-    last: last?.toISOString() ?? null,
+    first: isoOf(first),
+    last: isoOf(last),
   }));
   session.answer({ userUuid, events: shown, before: nextPageToken === '' ? null : nextPageToken }, () => {
     const titles = ['NUMBER', 'LAST', 'EVENT', 'TIMES', 'FROM', 'DEVICE'];
@@ -169,7 +225,8 @@ async function audit(session: Session, userUuid: string, pageToken: string): Pro
 async function show(session: Session, userUuid: string): Promise<void> {
   const found = await session.ask(UsersService.show, { userUuid });
   const state = found.state.replace('USER_STATE_', '');
-  session.answer({ ...found, state, created: found.created?.toISOString() ?? null }, () =>
+  const times = { created: isoOf(found.created), bannedSince: isoOf(found.bannedSince) };
+  session.answer({ ...found, state, ...times }, () =>
     record([
       ['user', found.userUuid],
       ['state', state.toLowerCase()],
@@ -181,9 +238,15 @@ async function show(session: Session, userUuid: string): Promise<void> {
       ['items', `${found.items} (${size(found.itemBytes)})`],
       ['roles', found.roles.join(', ')],
       ['access', accessOf(found)],
+      ...(found.banned ? banOf(found) : []),
     ]),
   );
 }
+
+const banOf = ({ bannedSince, banReason }: UsersShowResponse): readonly (readonly [string, string])[] => [
+  ['banned since', moment(bannedSince)],
+  ['reason', banReason || '-'],
+];
 
 const accessOf = ({ banned, readOnly }: { readonly banned: boolean; readonly readOnly: boolean }): string => {
   if (banned) return 'none: banned';

@@ -1,0 +1,105 @@
+/** A client's socket, as far as a test needs one: it opens, and tells which frames have come. */
+import { randomBytes } from 'node:crypto';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import type { Socket } from 'node:net';
+
+const opcodes = { text: 1, close: 8 };
+
+export class ClientSocket {
+  readonly #socket: Socket;
+  #bytes: Buffer;
+  #isEnded = false;
+  /** The types of the frames so far. */
+  readonly #types = new Set<string>();
+  #changed: () => void = () => {};
+
+  private constructor(socket: Socket, first: Buffer) {
+    this.#socket = socket;
+    this.#bytes = first;
+    socket.on('data', (chunk: Buffer) => {
+      this.#bytes = Buffer.concat([this.#bytes, chunk]);
+      this.#take();
+    });
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      this.#isEnded = true;
+      this.#changed();
+    });
+    this.#take();
+  }
+
+  /** @throws Error, with what was answered instead */
+  static open(url: URL, headers: Readonly<Record<string, string>>, withinMs: number): Promise<ClientSocket> {
+    const request = url.protocol === 'https:' ? requestHttps : requestHttp;
+    return new Promise((fulfil, reject) => {
+      const asked = request(url, {
+        headers: {
+          ...headers,
+          connection: 'Upgrade',
+          upgrade: 'websocket',
+          'sec-websocket-version': '13',
+          'sec-websocket-key': randomBytes(16).toString('base64'),
+        },
+        timeout: withinMs,
+      });
+      asked.once('timeout', () => asked.destroy(new Error(`no answer within ${withinMs} ms`)));
+      asked.once('error', reject);
+      asked.once('upgrade', (_answer: IncomingMessage, socket: Socket, first: Buffer) => {
+        socket.setTimeout(0);
+        fulfil(new ClientSocket(socket, first));
+      });
+      asked.once('response', ({ statusCode }) => {
+        asked.destroy();
+        reject(
+          new Error(`the server answered ${statusCode} and opened none; does a proxy let WebSockets pass?`),
+        );
+      });
+      asked.end();
+    });
+  }
+
+  /** Once a frame of this type has come, also one that came before. @throws Error */
+  received(type: string, withinMs: number): Promise<void> {
+    return new Promise((fulfil, reject) => {
+      const timer = setTimeout(() => reject(new Error(`no frame came within ${withinMs} ms`)), withinMs);
+      this.#changed = () => {
+        if (!this.#types.has(type) && !this.#isEnded) return;
+        clearTimeout(timer);
+        if (this.#types.has(type)) fulfil();
+        else reject(new Error('the socket was closed'));
+      };
+      this.#changed();
+    });
+  }
+
+  end(): void {
+    this.#socket.destroy();
+  }
+
+  #take(): void {
+    for (let frame = frameOf(this.#bytes); frame !== undefined; frame = frameOf(this.#bytes)) {
+      this.#bytes = frame.rest;
+      if (frame.opcode === opcodes.close) this.#socket.end();
+      if (frame.opcode === opcodes.text) this.#types.add(JSON.parse(frame.payload.toString()).type);
+    }
+    this.#changed();
+  }
+}
+
+/** The first frame, as servers send them: without a mask. Undefined: it is not all there yet. */
+function frameOf(bytes: Buffer) {
+  if (bytes.length < 2) return undefined;
+  const short = bytes.readUInt8(1);
+  const headBytes = 2 + (short === 126 ? 2 : short === 127 ? 8 : 0);
+  if (bytes.length < headBytes) return undefined;
+  const length =
+    short === 126 ? bytes.readUInt16BE(2) : short === 127 ? Number(bytes.readBigUInt64BE(2)) : short;
+  const end = headBytes + length;
+  if (bytes.length < end) return undefined;
+  return {
+    opcode: bytes.readUInt8(0) & 15,
+    payload: bytes.subarray(headBytes, end),
+    rest: bytes.subarray(end),
+  };
+}

@@ -1,0 +1,116 @@
+/** `scriptorium.v1.Mail`: relays, the queue and its log, as administrators have them in a client. */
+import { mailerId } from '../actors/mailer/contract.ts';
+import { MailAdministration } from '../actors/mailer/operator-contract.ts';
+import type { MailAttempt, MailService, QueuedMail, Relay } from '../proto/generated/scriptorium/v1/mail.ts';
+import { accepted, timeOf } from './answers.ts';
+import type { Handlers } from './calls.ts';
+import { textField } from './fields.ts';
+import type { InternalApiOptions } from './internal-api-options.ts';
+
+type Options = Pick<InternalApiOptions, 'actors' | 'logger'>;
+
+/** Who did it, in the audit of the mailer. */
+const by = 'operator';
+
+export function mailHandlers({ actors, logger }: Options): Handlers<MailService> {
+  const mailer = actors.get(MailAdministration, mailerId).ask;
+  return {
+    async listRelays(_request, ask) {
+      return relayList(accepted(await mailer.listRelays({}, ask)));
+    },
+
+    async setRelays({ relays, fallback }, ask) {
+      const wanted = { by, relays: relays.map(wantedRelay), fallbackPolicy: { mode: fallback } };
+      const answer = accepted(await mailer.setRelays(wanted, ask));
+      logger.info({ relays: relays.length }, 'an operator has replaced the relays of mail');
+      return relayList(answer);
+    },
+
+    async test({ recipient, relayId }, ask) {
+      const { accepted: isAccepted, ...rest } = accepted(
+        await mailer.test({ by, recipient: textField('recipient', recipient), ...given({ relayId }) }, ask),
+      );
+      return { accepted: isAccepted, relayId: rest.relay.id, outcome: rest.outcome };
+    },
+
+    async listQueue({ state, pageSize, pageToken }, ask) {
+      const page = given({ limit: pageSize, cursor: pageToken });
+      const { records, nextCursor } = accepted(await mailer.listQueue({ state, ...page }, ask));
+      return { mails: records.map(queuedMail), nextPageToken: nextCursor ?? '' };
+    },
+
+    async listLog({ relayId, outcome, pageSize, pageToken }, ask) {
+      const asked = given({ relayId, outcome, limit: pageSize, cursor: pageToken });
+      const { entries, nextCursor } = accepted(await mailer.listLog(asked, ask));
+      return { attempts: entries.map(attempt), nextPageToken: nextCursor ?? '' };
+    },
+
+    async retry(request, ask) {
+      const id = textField('id', request.id);
+      const { record } = accepted(await mailer.retry({ by, id }, ask));
+      logger.info({ id }, 'an operator has a mail tried again');
+      return { mail: queuedMail(record) };
+    },
+
+    async discard(request, ask) {
+      const id = textField('id', request.id);
+      accepted(await mailer.discard({ by, id }, ask));
+      logger.info({ id }, 'an operator has thrown a mail away');
+      return {};
+    },
+  };
+}
+
+/** What was left out comes as an empty text or as 0. */
+function given<Fields extends Readonly<Record<string, string | number>>>(fields: Fields): Partial<Fields> {
+  const present = Object.entries(fields).filter(([, value]) => value !== '' && value !== 0);
+  return Object.fromEntries(present) as Partial<Fields>;
+}
+
+/** As a client sends it. */
+function wantedRelay({ kind, enabled, credential, credentialsConfigured: _, ...relay }: Relay) {
+  const { perMinute, perDay, ...rest } = relay;
+  return {
+    ...given(rest),
+    ...{ kind, enabled, rateLimit: given({ perMinute, perDay }) },
+    ...(credential !== '' && {
+      credentials: kind === 'smtp' ? { password: credential } : { apiKey: credential },
+    }),
+  };
+}
+
+type Views = typeof MailAdministration.commands;
+type OkOf<Command extends keyof Views> = Extract<
+  Awaited<ReturnType<Views[Command]['reply']['parse']>>,
+  { readonly ok: unknown }
+>['ok'];
+
+function relayList({ relays, fallbackPolicy, configured }: OkOf<'listRelays'>) {
+  return { relays: relays.map(shownRelay), fallback: fallbackPolicy.mode, configured };
+}
+
+function shownRelay(relay: OkOf<'listRelays'>['relays'][number]): Relay {
+  const { id, kind, name, enabled, from, rateLimit, credentialsConfigured } = relay;
+  const { host = '', port = 0, security = '', username, domain = '', region = '' } = relay;
+  return {
+    ...{ id, kind, name, enabled, from, credentialsConfigured, credential: '' },
+    ...{ perMinute: rateLimit.perMinute ?? 0, perDay: rateLimit.perDay ?? 0 },
+    ...{ host, port, security, username: username ?? '', domain, region },
+  };
+}
+
+function queuedMail(record: OkOf<'listQueue'>['records'][number]): QueuedMail {
+  return {
+    ...{ id: record.id, state: record.state, source: record.source, attempts: record.attempts },
+    attemptsMax: record.maxAttempts ?? 0,
+    created: timeOf(record.createdAt),
+    updated: timeOf(record.updatedAt),
+    nextAttempt: timeOf(record.nextAttemptAt),
+    leaseExpires: timeOf(record.leaseExpiresAt),
+    lastFailure: record.lastFailure ?? '',
+  };
+}
+
+function attempt({ queueId, failure, startedAt, ...entry }: OkOf<'listLog'>['entries'][number]): MailAttempt {
+  return { ...entry, mailId: queueId ?? '', failure: failure ?? '', started: timeOf(startedAt) };
+}

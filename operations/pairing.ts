@@ -1,0 +1,76 @@
+/** `scriptorium.v1.Pairing`: the assistant's subscriptions, as administrators have them in a client. */
+import { pairingId } from '../actors/pairing/contract.ts';
+import {
+  byOperator as by,
+  PairingAdministration,
+  type SubscriptionView,
+  unpairAllConfirmation,
+} from '../actors/pairing/operator-contract.ts';
+import type { PairingService, Subscription } from '../proto/generated/scriptorium/v1/pairing.ts';
+import { accepted, timeOf } from './answers.ts';
+import type { Handlers } from './calls.ts';
+import type { InternalApiOptions } from './internal-api-options.ts';
+
+type Options = Pick<InternalApiOptions, 'actors' | 'logger'>;
+
+/** The actor notes in the trail of an administrator what he did; an operator has none, so the log has it. */
+export function pairingHandlers({ actors, logger }: Options): Handlers<PairingService> {
+  const pairing = actors.get(PairingAdministration, pairingId).ask;
+  return {
+    async status({ subscriptionId }, ask) {
+      const { subscription } = accepted(await pairing.status({ by, subscriptionId }, ask));
+      return { subscription: shown(subscription) };
+    },
+
+    async list(_request, ask) {
+      const { subscriptions } = accepted(await pairing.list({ by }, ask));
+      return { subscriptions: subscriptions.map(shown) };
+    },
+
+    async start({ subscriptionId }, ask) {
+      const { expiresAt, ...started } = accepted(await pairing.start({ by, subscriptionId }, ask));
+      logger.info(
+        { subscriptionId: started.subscriptionId },
+        'an operator has begun to pair a subscription of the assistant',
+      );
+      return { ...started, expires: timeOf(expiresAt) };
+    },
+
+    async complete({ code, state }, ask) {
+      const { subscription } = accepted(await pairing.complete({ by, code, state }, ask));
+      logger.info(
+        { subscriptionId: subscription.subscriptionId },
+        'an operator has paired a subscription of the assistant',
+      );
+      return { subscription: shown(subscription) };
+    },
+
+    async unpair({ subscriptionId, confirmReferences }, ask) {
+      const answer = accepted(await pairing.unpair({ by, subscriptionId, confirmReferences }, ask));
+      logger.info(answer, 'an operator has unpaired a subscription of the assistant');
+      return answer;
+    },
+
+    async unpairAll({ unreadableToo }, ask) {
+      const asked = { by, confirmation: unpairAllConfirmation, onlyReadable: !unreadableToo };
+      const { count } = accepted(await pairing.unpairAll(asked, ask));
+      logger.info({ count }, 'an operator has unpaired all subscriptions of the assistant');
+      return { count };
+    },
+
+    async usage({ subscriptionId }, ask) {
+      const answer = accepted(await pairing.usage({ by, subscriptionId }, ask));
+      const { totalTokens: _, since, updatedAt, ...counted } = answer;
+      return { ...counted, since: timeOf(since), updated: timeOf(updatedAt) };
+    },
+  };
+}
+
+function shown({ readable: _, expiresAt, retryAt, ...view }: SubscriptionView): Subscription {
+  return {
+    ...view,
+    ...{ accountLabel: view.accountLabel ?? '', accountId: view.accountId ?? '' },
+    ...{ repairReason: view.repairReason ?? '', transientFailure: view.transientFailure ?? '' },
+    ...{ expires: timeOf(expiresAt), retry: timeOf(retryAt) },
+  };
+}

@@ -1,0 +1,137 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { configurationFrom } from '../config.ts';
+import { systemRandom } from '../runtime/random.ts';
+import { createReadiness } from '../runtime/readiness.ts';
+import { content, nameOf, names, read, write } from '../test/files/blobs.ts';
+import { FakeClock } from '../test/kit/clock.ts';
+import { createFilesCheck, openFiles } from './files.ts';
+import { Lifetime } from './lifetime.ts';
+import { exitCodes, StartError } from './start-error.ts';
+
+const logger = pino({ level: 'silent' });
+
+function directoryFor(t: ExecutionContext): string {
+  const path = mkdtempSync(join(tmpdir(), 'files-'));
+  t.teardown(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+function open(path: string, environment: Record<string, string> = {}) {
+  const clock = new FakeClock();
+  const lifetime = new Lifetime({ logger, clock, closeMostMs: 60_000, exit: () => {} });
+  const registry = new Registry();
+  const options = {
+    ...configurationFrom(environment),
+    version: '0',
+    clock,
+    random: systemRandom,
+    logger,
+    lifetime,
+  };
+  return { clock, lifetime, registry, opening: openFiles(options, { path }, registry) };
+}
+
+test('files are in the data directory, or in the folder of the settings', async (t) => {
+  const path = directoryFor(t);
+  const { store } = await open(path).opening;
+  await write(store, nameOf(1), content(10));
+  t.true(existsSync(join(path, 'files', nameOf(1))));
+
+  const folder = directoryFor(t);
+  const other = await open(path, { FILES_FOLDER: folder }).opening;
+  t.deepEqual(await names(other.store), []);
+  await write(other.store, nameOf(2), content(10));
+  t.true(existsSync(join(folder, nameOf(2))));
+});
+
+test('a folder that cannot be made ends the start with a sentence', async (t) => {
+  const path = directoryFor(t);
+  writeFileSync(join(path, 'files'), 'not a folder');
+  const error = await t.throwsAsync(open(path).opening, { instanceOf: StartError });
+  t.is(error?.exitCode, exitCodes.config);
+  t.regex(error?.message ?? '', /^The folder of files .*\/files cannot be used: .*FILES_FOLDER/);
+});
+
+test('the reserve is that of the settings', async (t) => {
+  const { store, check } = await open(directoryFor(t), { FILES_FREE_SPACE_RESERVE: '1048576' }).opening;
+  // No machine that runs tests has a disk of a tebibyte to spare, and one that has more fails here.
+  await t.throwsAsync(() => write(store, nameOf(1), content(10)), { message: /full/ });
+  t.is(await check(), 'degraded');
+});
+
+test('calls are counted by what became of them', async (t) => {
+  const { opening, registry } = open(directoryFor(t));
+  const { store } = await opening;
+  await write(store, nameOf(1), content(10));
+  await t.throwsAsync(() => write(store, nameOf(2), content(10), AbortSignal.abort()));
+  await read(store, nameOf(1), 2, 5);
+  await t.throwsAsync(() => read(store, nameOf(2), 0, 1));
+  await t.throwsAsync(() => read(store, '../escaped', 0, 1));
+  await names(store);
+  await store.remove([nameOf(1)]);
+  const text = await registry.metrics();
+  for (const [labels, count] of [
+    ['call="write",outcome="ok"', 1],
+    ['call="write",outcome="aborted"', 1],
+    ['call="read",outcome="ok"', 1],
+    ['call="read",outcome="missing"', 1],
+    ['call="read",outcome="defect"', 1],
+    ['call="list",outcome="ok"', 1],
+    ['call="remove",outcome="ok"', 1],
+  ] as const) {
+    t.true(text.includes(`file_store_calls_total{${labels}} ${count}\n`), labels);
+  }
+  t.regex(text, /^file_store_bytes_total\{call="write"\} 10$/m);
+  t.regex(text, /^file_store_bytes_total\{call="read"\} 3$/m);
+  t.regex(text, /^file_store_free_bytes \d+$/m);
+});
+
+test('the store ends with the process', async (t) => {
+  const { opening, lifetime } = open(directoryFor(t));
+  const { store } = await opening;
+  const stop = new AbortController();
+  const hanging = async function* () {
+    yield content(10);
+    await new Promise((resolve) => stop.signal.addEventListener('abort', resolve));
+  };
+  const writing = t.throwsAsync(() => store.write(nameOf(1), hanging(), { bytes: 20, signal: stop.signal }), {
+    message: /unavailable/,
+  });
+  await lifetime.end(0);
+  await writing;
+  stop.abort();
+});
+
+for (const [what, isWritable, files] of [
+  ['takes files', async () => true, 'ok'],
+  ['takes none', async () => false, 'degraded'],
+  ['does not answer', () => new Promise<boolean>(() => undefined), 'degraded'],
+] as const) {
+  test(`where the store ${what}, it is ${files} and the process ready`, async (t) => {
+    const clock = new FakeClock();
+    const readiness = createReadiness({ files: createFilesCheck({ isWritable }, clock) }, clock);
+    const report = readiness.report();
+    await clock.advance(1_500);
+    t.deepEqual(await report, { ready: true, checks: { files, serving: 'ok' } });
+  });
+}
+
+test('the store is asked twice a minute, however often readiness is', async (t) => {
+  const clock = new FakeClock();
+  let asked = 0;
+  const isWritable = async () => {
+    asked += 1;
+    return true;
+  };
+  const check = createFilesCheck({ isWritable }, clock);
+  for (let seconds = 0; seconds < 60; seconds += 1) {
+    await check();
+    await clock.advance(1_000);
+  }
+  t.is(asked, 2);
+});

@@ -1,0 +1,90 @@
+/** The store of files that the settings name, as metrics and readiness see it. */
+import { join } from 'node:path';
+import type { Registry } from 'prom-client';
+import { openLocalDisk } from '../actors/files/local-disk.ts';
+import { countedFileStore } from '../actors/files/metrics.ts';
+import type { FileStore, OpenFileStore } from '../actors/files/store.ts';
+import { type Clock, sleep } from '../runtime/clock.ts';
+import { messageOf } from '../runtime/errors.ts';
+import type { ReadinessCheck } from '../runtime/readiness.ts';
+import type { DataDirectory } from './data-directory.ts';
+import type { ServerOptions } from './server-options.ts';
+import { exitCodes, StartError } from './start-error.ts';
+
+export interface Files {
+  readonly store: FileStore;
+  readonly check: ReadinessCheck;
+}
+
+/** Closes with the lifetime. @throws StartError */
+export async function openFiles(
+  options: ServerOptions,
+  directory: Pick<DataDirectory, 'path'>,
+  registry: Registry,
+): Promise<Files> {
+  const store = await openStore(options, directory);
+  options.lifetime.onEnd(() => store.close());
+  const check = createFilesCheck(store, options.clock);
+  return { store: countedFileStore(store, registry, check), check };
+}
+
+function openStore(options: ServerOptions, directory: Pick<DataDirectory, 'path'>): Promise<OpenFileStore> {
+  return options.config.fileStore.kind === 's3' ? openBucket(options) : openFolder(options, directory);
+}
+
+async function openFolder(
+  { config, clock, random }: ServerOptions,
+  directory: Pick<DataDirectory, 'path'>,
+): Promise<OpenFileStore> {
+  const { nodeId, fileStore } = config;
+  const folder = fileStore.folder ?? join(directory.path, 'files');
+  try {
+    return await openLocalDisk({ folder, reserveBytes: fileStore.reserveBytes, nodeId, clock, random });
+  } catch (error) {
+    throw new StartError(
+      `The folder of files ${folder} cannot be used: ${messageOf(error)}. It must be writable; set FILES_FOLDER to use another one.`,
+      exitCodes.config,
+      { cause: error },
+    );
+  }
+}
+
+/** That it answers is left to readiness: everything but files is served without it. */
+async function openBucket({ config, secrets, clock }: ServerOptions): Promise<OpenFileStore> {
+  const { endpoint, region, bucket, accessKeyId, isPathStyle } = config.fileStore.s3;
+  const { s3SecretAccessKey: secretAccessKey } = secrets;
+  if (bucket === undefined || accessKeyId === undefined || secretAccessKey === undefined) {
+    throw new Error('the configuration lets nobody open a bucket without its name and key');
+  }
+  // Its client has weight, and most servers do not need it.
+  const { openS3 } = await import('../actors/files/s3.ts');
+  return openS3({
+    endpoint: endpoint ?? `https://s3.${region}.amazonaws.com`,
+    region,
+    bucket,
+    accessKeyId,
+    secretAccessKey,
+    isPathStyle: isPathStyle ?? endpoint !== undefined,
+    clock,
+  });
+}
+
+const keptMs = 30_000;
+/** Less than a check may take, which would make this process unready. */
+const deadlineMs = 1_500;
+
+/** Never more than degraded, as everything else is served. It holds for a while: S3 is paid by the request. */
+export function createFilesCheck(
+  store: Pick<OpenFileStore, 'isWritable'>,
+  clock: Clock,
+): () => Promise<true | 'degraded'> {
+  let found: true | 'degraded' = true;
+  let foundUntilMs = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (clock.monotonicMs() < foundUntilMs) return found;
+    foundUntilMs = clock.monotonicMs() + keptMs;
+    const late = sleep(clock, deadlineMs).then(() => false);
+    found = (await Promise.race([store.isWritable(), late])) || 'degraded';
+    return found;
+  };
+}

@@ -1,0 +1,106 @@
+/**
+ * What the data directory knows of the process that used it last, so that the next one need not wait for its lease.
+ *
+ * A process writes down the incarnation that it is about to register. Whoever holds the lock of the directory after it,
+ * without its having ended cleanly, finds that record and gives up that incarnation's lease in its stead: it is dead.
+ *
+ * Invariants
+ *   - A record is believed only where it was written: it names the directory by the machine's boot, the device and the
+ *     inode. A copy of the directory is another one, whose lock says nothing of the process that wrote the record. While
+ *     that process lives, its lock keeps the inode from being used again, also when the directory was removed.
+ *   - The lease is given up by the incarnation's own name, so it can only be that one's; what it still sends is
+ *     refused as it is from any incarnation that was declared dead.
+ *   - The record is there before its incarnation is registered, and is replaced only after that of the former run was
+ *     given up. A crash in between leaves a record of what was never registered, or none: then the lease is waited out.
+ *
+ * A process that closes removes its record before it releases the lock, as it is not dead yet then. What it could not give
+ * up itself is waited out.
+ */
+import { stat } from 'node:fs/promises';
+import type { Logger } from '../runtime/ports.ts';
+import type { Store } from '../runtime/store/store.ts';
+import type { DataDirectory } from './data-directory.ts';
+import { type Machine, thisMachine } from './machine.ts';
+
+const recordName = 'last-run';
+
+interface Run {
+  readonly nodeId: string;
+  readonly incarnation: string;
+}
+
+interface LastRunRecord extends Run {
+  readonly place: string;
+}
+
+export interface LastRunOptions {
+  /** Its lock is held. */
+  readonly directory: Pick<DataDirectory, 'path' | 'find' | 'replace' | 'forget'>;
+  readonly nodeId: string;
+  readonly logger: Logger;
+  readonly machine?: Machine;
+}
+
+export class LastRun {
+  readonly #options: LastRunOptions;
+  /** Undefined: it cannot be told from that of a copy. */
+  readonly #place: string | undefined;
+  readonly #dead: Run | undefined;
+  #hasRemembered = false;
+
+  private constructor(options: LastRunOptions, place: string | undefined, dead: Run | undefined) {
+    this.#options = options;
+    this.#place = place;
+    this.#dead = dead;
+  }
+
+  static async open(options: LastRunOptions): Promise<LastRun> {
+    const { directory } = options;
+    const place = await placeOf(directory.path, options.machine ?? (await thisMachine()));
+    const record = recordOf(await directory.find(recordName));
+    return new LastRun(options, place, record !== undefined && record.place === place ? record : undefined);
+  }
+
+  /** Frees what a process that is known to be dead has left. @throws StoreError */
+  async giveUp(store: Pick<Store, 'leave'>): Promise<void> {
+    if (this.#dead === undefined) return;
+    const { nodeId, incarnation } = this.#dead;
+    await store.leave(nodeId, incarnation);
+    this.#options.logger.info(
+      { nodeId },
+      'the former process of this directory is dead; its lease was given up',
+    );
+  }
+
+  /** This incarnation is about to be registered. */
+  async remember(incarnation: string): Promise<void> {
+    const { directory, nodeId } = this.#options;
+    if (this.#place === undefined) return;
+    const record: LastRunRecord = { place: this.#place, nodeId, incarnation };
+    this.#hasRemembered = true;
+    await directory.replace(recordName, JSON.stringify(record));
+  }
+
+  /** This process lives on without the lock. What it has found and not replaced stays for the next one. */
+  async forget(): Promise<void> {
+    if (this.#hasRemembered) await this.#options.directory.forget(recordName);
+  }
+}
+
+async function placeOf(path: string, { boot }: Machine): Promise<string | undefined> {
+  if (boot === undefined) return undefined;
+  const { dev, ino, birthtimeNs } = await stat(path, { bigint: true });
+  return [boot, dev, ino, birthtimeNs].join(' ');
+}
+
+/** Undefined where there is none, or nothing that this release understands. */
+function recordOf(text: string | undefined): LastRunRecord | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const { place, nodeId, incarnation } = JSON.parse(text);
+    const isWhole = [place, nodeId, incarnation].every((field) => typeof field === 'string');
+    return isWhole ? { place, nodeId, incarnation } : undefined;
+  } catch {
+    return undefined;
+  }
+}
