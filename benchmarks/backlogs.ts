@@ -1,0 +1,78 @@
+/**
+ * A backlog of timers and one of tells, at the real database (fsync on): what one sweep reads for, whatever waits behind it,
+ * and how fast a backlog of recorded calls goes.
+ *
+ *   node --import=tsx benchmarks/backlogs.ts [--rows 400000] [--shards 1024]
+ */
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import type { Connection } from '../process/postgres/embedded.ts';
+import { openPostgresStore } from '../runtime/store/postgres/store.ts';
+import { withDatabase } from './support/database.ts';
+import { printFigures } from './support/figures.ts';
+import { median } from './support/statistics.ts';
+
+const { values } = parseArgs({
+  options: { rows: { type: 'string', default: '400000' }, shards: { type: 'string', default: '1024' } },
+});
+const rows = Number(values.rows);
+const shardCount = Number(values.shards);
+const repeats = 21;
+const limit = 128;
+
+async function fill(connection: Connection): Promise<void> {
+  const client = new pg.Client(connection);
+  await client.connect();
+  const series = `generate_series(0, ${rows - 1}) AS n`;
+  await client.query(
+    `INSERT INTO timer SELECT 'alarm', n::text, 'ring', n % ${shardCount}, 1000 + n, '', 0, false FROM ${series}`,
+  );
+  await client.query(
+    `INSERT INTO outbox SELECT 'alarm', n::text, gen_random_uuid(), n % ${shardCount}, 'ring', '', 'alarm', 'x', 1, 0,
+       1000 + n, false FROM ${series}`,
+  );
+  await client.query(
+    `INSERT INTO call SELECT 'alarm', n::text, n::text, n % ${shardCount}, '', 1000 + n FROM ${series}`,
+  );
+  await client.query('ANALYZE');
+  await client.end();
+}
+
+async function medianMs(work: () => Promise<unknown>): Promise<number> {
+  const took: number[] = [];
+  for (let repeat = 0; repeat < repeats; repeat += 1) {
+    const startedMs = performance.now();
+    await work();
+    took.push(performance.now() - startedMs);
+  }
+  return median(took.sort((a, b) => a - b));
+}
+
+async function run(connection: Connection): Promise<Record<string, number>> {
+  await fill(connection);
+  const store = await openPostgresStore({ connection });
+  const shards = Array.from({ length: shardCount }, (_, shard) => shard);
+  const sweep = { shards, fromMs: 0, untilMs: 1e12, limit, share: 2 };
+  const again = { ...sweep, shards: shards.slice(0, 16), share: 8 };
+  const timers = await medianMs(() => store.dueTimers(sweep));
+  const tells = await medianMs(() => store.pendingTells(sweep));
+  const few = await medianMs(() => store.dueTimers(again));
+  const one = await medianMs(() => store.dueTimers({ ...sweep, shards: [7], share: limit }));
+  const startedMs = performance.now();
+  let pruned = 0;
+  for (let batch = -1; batch !== 0; pruned += batch) batch = await store.pruneCalls(shards, 1e12, 1_000);
+  const prunedPerSecond = (pruned * 1_000) / (performance.now() - startedMs);
+  await store.close();
+  return {
+    'ms of a whole pass for timers': timers,
+    'ms of a whole pass for tells': tells,
+    'ms of a further pass for timers': few,
+    'ms of a further pass, one shard alone': one,
+    'recorded calls removed/s': prunedPerSecond,
+  };
+}
+
+await withDatabase([], async (connection) => {
+  printFigures(`sweeps over ${rows} due rows in ${shardCount} shards`, await run(connection));
+});
+process.exit(0);

@@ -1,0 +1,59 @@
+/**
+ * The figures of a cluster: three nodes, one NATS server and one PostgreSQL (fsync on) as processes of this machine.
+ *
+ *   node --import=tsx benchmarks/cluster.ts [--runs 1] [--lease-ms 10000] [--only hand-over,crash,hosts,push,bans]
+ *
+ * Everything shares the machine's cores, the load generator too: what more nodes can add on many machines does not show
+ * here; what moving shards costs does.
+ */
+import { parseArgs } from 'node:util';
+import { buildTwice } from '../test/cluster/build.ts';
+import { Cluster } from '../test/cluster/cluster.ts';
+import { Database } from '../test/cluster/database.ts';
+import { startNatsServer } from '../test/kit/nats-server.ts';
+import { adminEmail, bans } from './cluster/bans.ts';
+import { throughput } from './cluster/hosts.ts';
+import { crashTakeOver, plannedHandOver } from './cluster/moves.ts';
+import { pushOver } from './scenarios/push.ts';
+import { printFigures } from './support/figures.ts';
+import { medians } from './support/statistics.ts';
+
+const { values } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '1' },
+    'lease-ms': { type: 'string', default: '10000' },
+    only: { type: 'string' },
+  },
+});
+const wanted = values.only?.split(',') ?? ['hand-over', 'crash', 'hosts', 'push', 'bans'];
+const builds = await buildTwice('load');
+
+async function measure(
+  title: string,
+  nodes: number,
+  scenario: (cluster: Cluster) => Promise<Record<string, number>>,
+): Promise<void> {
+  const figures = await medians(Number(values.runs), async () => {
+    const leaseMs = Number(values['lease-ms']);
+    const [database, nats] = await Promise.all([Database.start(), startNatsServer()]);
+    // Past the proxies by which tests cut links: they would share this process with the load.
+    const settings = { DATABASE_URL: database.url, NATS_URL: nats.url, ADMIN_EMAILS: adminEmail };
+    const cluster = await Cluster.start({ builds, nodes, database, nats: [nats], leaseMs, settings });
+    try {
+      return await scenario(cluster);
+    } finally {
+      await cluster.stop();
+    }
+  });
+  printFigures(title, figures);
+}
+
+if (wanted.includes('hand-over'))
+  await measure('a planned hand-over: one of three nodes is drained', 3, plannedHandOver);
+if (wanted.includes('crash')) await measure('a crash: one of three nodes is killed', 3, crashTakeOver);
+if (wanted.includes('hosts')) {
+  for (const nodes of [1, 2, 3]) await measure(`throughput with ${nodes} of role "all"`, nodes, throughput);
+}
+if (wanted.includes('push')) await measure('pushes over two nodes', 2, ({ gateways }) => pushOver(gateways));
+if (wanted.includes('bans')) await measure('bans over three nodes', 3, bans);
+process.exit(0);

@@ -1,0 +1,67 @@
+/**
+ * The figures of one process, measured against the server as `npm start` runs it (embedded database, fsync on).
+ *
+ *   npm run build && node --import=tsx benchmarks/figures.ts [--runs 3] [--only <a name below>,…] [--part 1]
+ *
+ * Each figure is the median of the runs; ratios are of one run. The load generator shares the machine with the
+ * server, so rates are a lower bound and CPU time per request is the better measure. `--part 0.05` tries the figures of calendars and the assistant with a twentieth of what they are made with.
+ */
+import { parseArgs } from 'node:util';
+import { assistant } from './scenarios/assistant.ts';
+import { bulk } from './scenarios/bulk.ts';
+import { calendar } from './scenarios/calendar.ts';
+import { factors } from './scenarios/factors.ts';
+import { files } from './scenarios/files.ts';
+import { idleSync } from './scenarios/idle-sync.ts';
+import { memory } from './scenarios/memory.ts';
+import { push } from './scenarios/push.ts';
+import { reconnects } from './scenarios/reconnects.ts';
+import { saves } from './scenarios/saves.ts';
+import { signIns } from './scenarios/sign-ins.ts';
+import { sockets } from './scenarios/sockets.ts';
+import { vaultSaves } from './scenarios/vault-saves.ts';
+import { vaultSyncs } from './scenarios/vault-syncs.ts';
+import { printFigures } from './support/figures.ts';
+import { startBuiltServer } from './support/server.ts';
+import { medians } from './support/statistics.ts';
+
+const scenarios = {
+  memory,
+  'idle-sync': idleSync,
+  saves,
+  bulk,
+  'sign-ins': signIns,
+  factors,
+  sockets,
+  files,
+  'vault-of-2': vaultSaves(2),
+  'vault-of-50': vaultSaves(50),
+  'vault-of-500': vaultSaves(500),
+  'vault-syncs': vaultSyncs,
+  push,
+  reconnects,
+  calendar,
+  assistant,
+};
+
+const { values } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '3' },
+    only: { type: 'string' },
+    part: { type: 'string', default: '1' },
+  },
+});
+const wanted = values.only?.split(',') ?? Object.keys(scenarios);
+
+for (const [name, scenario] of Object.entries(scenarios)) {
+  if (!wanted.includes(name)) continue;
+  const figures = await medians(Number(values.runs), async () => {
+    const server = await startBuiltServer();
+    try {
+      return await scenario(server, Number(values.part));
+    } finally {
+      await server.stop();
+    }
+  });
+  printFigures(name, figures);
+}

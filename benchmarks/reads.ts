@@ -1,0 +1,174 @@
+/**
+ * What reads cost, and what those of one user do to all others of a host (no HTTP), in one run.
+ *
+ *   node --import=tsx benchmarks/reads.ts [--seconds 5] [--callers 64] [--users 32] [--runs 3] [--flood 1400]
+ *
+ *   blind     saves of new items, which read nothing
+ *   informed  saves of items that are there and in nobody's memory: each reads a row first
+ *   flooded   the same, while so many reads of one user's items at a time are asked for without end
+ *
+ * Told are the saves a second, the longest wait of any, and how many failed; of the flood, what was answered and refused.
+ */
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import { head } from '../actors/collection/head.ts';
+import { item } from '../actors/collection/item.ts';
+import { sleep, systemClock } from '../runtime/clock.ts';
+import { command, keys, range, sharedRead } from '../runtime/command.ts';
+import { OverloadedError } from '../runtime/errors.ts';
+import type { Actors } from '../runtime/handles.ts';
+import { kind } from '../runtime/kind.ts';
+import { systemRandom } from '../runtime/random.ts';
+import { newItem } from './support/collection.ts';
+import { withDatabase } from './support/database.ts';
+import { startHost } from './support/host.ts';
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '5' },
+    callers: { type: 'string', default: '64' },
+    users: { type: 'string', default: '32' },
+    runs: { type: 'string', default: '3' },
+    flood: { type: 'string', default: '1400' },
+  },
+});
+const seconds = Number(values.seconds);
+const callers = Number(values.callers);
+const users = Number(values.users);
+const flood = Number(values.flood);
+/** More than an actor keeps in memory. */
+const itemsOfUser = 300;
+const refusedPauseMs = 100;
+
+const library = kind({
+  name: 'library',
+  slices: [head],
+  tables: [item],
+  commands: {
+    stock: command({
+      request: z.array(z.string()),
+      reply: z.null(),
+      creates: true,
+      turn: (turn, uuids) => {
+        uuids.forEach((uuid, index) => {
+          turn.insert(item, newItem(turn.self.id, uuid, index + 1));
+        });
+        turn.set(head, { ...turn.get(head), position: uuids.length });
+        return null;
+      },
+    }),
+    add: command({
+      request: z.string(),
+      reply: z.null(),
+      creates: true,
+      turn: (turn, uuid) => {
+        const position = turn.get(head).position + 1;
+        turn.insert(item, newItem(turn.self.id, uuid, position));
+        turn.set(head, { ...turn.get(head), position });
+        return null;
+      },
+    }),
+    edit: command({
+      request: z.string(),
+      reply: z.boolean(),
+      reads: (view, uuid) => ({ found: keys(item, [{ collection: view.self.id, uuid }]) }),
+      turn: (turn, uuid, { found }) => {
+        const row = found.get({ collection: turn.self.id, uuid });
+        if (row === undefined) return false;
+        const position = turn.get(head).position + 1;
+        turn.put(item, { ...row, position });
+        turn.set(head, { ...turn.get(head), position });
+        return true;
+      },
+    }),
+    page: sharedRead({
+      request: z.null(),
+      reply: z.number(),
+      reads: (view) => ({
+        page: range(item, { after: 0, through: view.get(head).position, limit: 150, budgetBytes: 1_000_000 }),
+      }),
+      answer: (_view, _request, { page }) => page.rows.length,
+    }),
+  },
+});
+
+interface Stock {
+  readonly user: string;
+  readonly uuids: readonly string[];
+}
+
+const uuids = (count: number) => Array.from({ length: count }, () => systemRandom.uuid());
+
+async function stocked(actors: Actors, count: number): Promise<readonly Stock[]> {
+  const stocks = uuids(count).map((user) => ({ user, uuids: uuids(itemsOfUser) }));
+  for (const { user, uuids } of stocks) await actors.get(library, user).ask.stock(uuids);
+  return stocks;
+}
+
+type Save = (actors: Actors, stock: Stock, turn: number) => Promise<unknown>;
+
+const blind: Save = (actors, { user }) => actors.get(library, user).ask.add(systemRandom.uuid());
+const informed: Save = (actors, { user, uuids }, turn) =>
+  actors.get(library, user).ask.edit(uuids[(turn * 7) % uuids.length] ?? '');
+
+async function measure(actors: Actors, stocks: readonly Stock[], save: Save): Promise<string> {
+  let done = 0;
+  let failed = 0;
+  let slowestMs = 0;
+  const beganMs = performance.now();
+  const endMs = beganMs + seconds * 1_000;
+  const caller = async (number: number) => {
+    const stock = stocks[number % stocks.length];
+    for (let turn = number; stock !== undefined && performance.now() < endMs; turn += callers) {
+      const sentMs = performance.now();
+      await save(actors, stock, turn).then(
+        () => (done += 1),
+        () => (failed += 1),
+      );
+      slowestMs = Math.max(slowestMs, performance.now() - sentMs);
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, (_, number) => caller(number)));
+  const rate = (done * 1_000) / (performance.now() - beganMs);
+  return `${rate.toFixed(0)} saves/s, the slowest ${slowestMs.toFixed(0)} ms, ${failed} failed`;
+}
+
+/** Whoever is refused comes back, as a client does that asks too much. */
+function floodOf(actors: Actors, { user }: Stock) {
+  let isOver = false;
+  const told = { answered: 0, refused: 0, failed: 0 };
+  const reader = async () => {
+    while (!isOver) {
+      try {
+        await actors.get(library, user).ask.page(null);
+        told.answered += 1;
+      } catch (error) {
+        told[error instanceof OverloadedError ? 'refused' : 'failed'] += 1;
+        await sleep(systemClock, refusedPauseMs);
+      }
+    }
+  };
+  const all = Promise.all(Array.from({ length: flood }, reader));
+  return {
+    async end() {
+      isOver = true;
+      await all;
+      return `${told.answered} answered, ${told.refused} refused, ${told.failed} failed`;
+    },
+  };
+}
+
+await withDatabase([item], async (connection) => {
+  for (let run = 0; run < Number(values.runs); run += 1) {
+    const { actors, stop } = await startHost(connection, library, {});
+    const stocks = await stocked(actors, users);
+    const [target] = await stocked(actors, 1);
+    console.log(`blind     ${await measure(actors, stocks, blind)}`);
+    console.log(`informed  ${await measure(actors, stocks, informed)}`);
+    if (target === undefined) throw new Error('nobody to be flooded');
+    const flooding = floodOf(actors, target);
+    const flooded = await measure(actors, stocks, informed);
+    console.log(`flooded   ${flooded}; the flood: ${await flooding.end()}`);
+    await stop();
+  }
+});

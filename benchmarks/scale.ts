@@ -1,0 +1,210 @@
+/**
+ * Three hundred hosts and a million users on two cores: what can be calculated is, from the same functions and constants
+ * that hosts use, and what depends on the database is measured at a real one (fsync on) with all of their rows in it.
+ *
+ *   npx tsx benchmarks/scale.ts [--hosts 300] [--sockets 1000000] [--lease 10000]
+ */
+import { parseArgs } from 'node:util';
+import type { Connection } from '../process/postgres/embedded.ts';
+import { dueMaxMs } from '../runtime/events/subscriptions.ts';
+import { defaultLimits } from '../runtime/host/limits.ts';
+import { searchersMax } from '../runtime/ownership/ownership.ts';
+import { placementOf, shardCountFor } from '../runtime/ownership/placement.ts';
+import { openPostgresStore } from '../runtime/store/postgres/store.ts';
+import type { NodeRow, Store } from '../runtime/store/store.ts';
+import { withDatabase } from './support/database.ts';
+import { printFigures } from './support/figures.ts';
+import { median } from './support/statistics.ts';
+
+const { values } = parseArgs({
+  options: {
+    hosts: { type: 'string', default: '300' },
+    sockets: { type: 'string', default: '1000000' },
+    lease: { type: 'string', default: '10000' },
+  },
+});
+const hostCount = Number(values.hosts);
+const sockets = Number(values.sockets);
+const leaseMs = Number(values.lease);
+const shardCount = shardCountFor(hostCount);
+const hosts = Array.from({ length: hostCount }, (_, at) => `host-${at}`);
+const allShards = Array.from({ length: shardCount }, (_, shard) => shard);
+/** Claims and whatever else hosts ask, at once: as many as a small database serves. */
+const connections = 16;
+const repeats = 15;
+/** Renewals are spread over the last fifth of the time after which they are due. */
+const duePartMean = 0.9;
+
+/** The shards of each host. */
+function shares(count: number): ReadonlyMap<string, readonly number[]> {
+  const found = new Map<string, number[]>(hosts.map((host) => [host, []]));
+  placementOf(hosts, count).forEach((host, shard) => {
+    if (host !== undefined) found.get(host)?.push(shard);
+  });
+  return found;
+}
+
+function printShares(count: number): void {
+  const counts = [...shares(count).values()].map(({ length }) => length);
+  printFigures(`${count} shards over ${hostCount} hosts`, {
+    'least of a host': Math.min(...counts),
+    'mean of a host': count / hostCount,
+    'most of a host': Math.max(...counts),
+  });
+}
+
+/** One question for each shard among those of a gateway's users, in every period. */
+function renewalsPerSecond(): number {
+  const ofGateway = sockets / hostCount;
+  const subscribed = shardCount * (1 - (1 - 1 / shardCount) ** ofGateway);
+  return (hostCount * subscribed * 1_000) / (dueMaxMs * duePartMean);
+}
+
+async function medianMs(work: () => Promise<unknown>): Promise<number> {
+  const took: number[] = [];
+  for (let repeat = 0; repeat < repeats; repeat += 1) took.push(await timedMs(work));
+  return median(took.sort((a, b) => a - b));
+}
+
+async function timedMs(work: () => Promise<unknown>): Promise<number> {
+  const startedMs = performance.now();
+  await work();
+  return performance.now() - startedMs;
+}
+
+const nodeOf = (id: string): NodeRow => ({
+  id,
+  incarnation: `${id}-1`,
+  address: 'machine',
+  roles: 'all',
+  version: '0',
+  formats: '1',
+});
+
+/** All hosts start at once: each registers and claims its share. */
+async function startAll(store: Store): Promise<Record<string, number>> {
+  const waits: number[] = [];
+  const registrationMs = await timedMs(() =>
+    Promise.all(hosts.map((host) => store.register(nodeOf(host), 3_600_000))),
+  );
+  const claims = [...shares(shardCount)].map(async ([host, shards]) => {
+    const startedMs = performance.now();
+    const { shards: taken } = await store.claim(host, `${host}-1`, shards);
+    waits.push(performance.now() - startedMs);
+    if (taken.length !== shards.length) throw new Error(`${host} got ${taken.length} of ${shards.length}`);
+  });
+  const claimedMs = await timedMs(() => Promise.all(claims));
+  waits.sort((a, b) => a - b);
+  return {
+    'ms until all are registered': registrationMs,
+    'ms until all shards are claimed': claimedMs,
+    '… of a host, median': median(waits),
+    '… of a host, longest': waits.at(-1) ?? Number.NaN,
+    'shards without an owner': (await store.freeShards(allShards)).length,
+  };
+}
+
+interface Load {
+  readonly what: string;
+  readonly perSecond: number;
+  readonly statements: number;
+  readonly ms: number;
+}
+
+/** What hosts do that have nothing to do. */
+async function idleLoads(store: Store): Promise<readonly Load[]> {
+  const [host = '', shards = []] = [...shares(shardCount)][0] ?? [];
+  const elsewhere = allShards.filter((shard) => !shards.includes(shard));
+  const perLease = (times: number) => (times * 1_000) / leaseMs;
+  const sweep = { shards, fromMs: 0, untilMs: 1e15, limit: 128, share: 2 };
+  const { sweepMs, housekeepingMs } = defaultLimits;
+  return [
+    {
+      what: 'renewals of leases',
+      perSecond: perLease(3 * hostCount),
+      statements: 1,
+      ms: await medianMs(() => store.renew(host, `${host}-1`, 3_600_000)),
+    },
+    {
+      what: 'reconciliations',
+      perSecond: perLease(4 * hostCount),
+      statements: 3,
+      ms: await medianMs(async () => {
+        await store.expireNodes();
+        await store.nodes();
+        await store.shardsOf(`${host}-1`);
+      }),
+    },
+    {
+      what: 'searches for what is free elsewhere',
+      perSecond: perLease(2 * Math.min(hostCount, searchersMax)),
+      statements: 1,
+      ms: await medianMs(() => store.freeShards(elsewhere)),
+    },
+    {
+      what: 'sweeps for timers and for tells',
+      perSecond: (hostCount * 1_000) / sweepMs,
+      statements: 4,
+      ms: await medianMs(async () => {
+        await store.timeMs();
+        await store.dueTimers(sweep);
+        await store.timeMs();
+        await store.pendingTells(sweep);
+      }),
+    },
+    {
+      what: 'housekeeping',
+      perSecond: (hostCount * 1_000) / housekeepingMs,
+      statements: 4,
+      ms: await medianMs(async () => {
+        await store.timeMs();
+        await store.pruneCalls(shards, 0, 1_000);
+        await store.removeEnded(shards, 0, 1_000);
+        await store.removeNodes(0);
+      }),
+    },
+  ];
+}
+
+function printLoads(loads: readonly Load[]): void {
+  const sum = (of: (load: Load) => number) => loads.reduce((total, load) => total + of(load), 0);
+  for (const { what, perSecond, statements, ms } of loads)
+    printFigures(what, {
+      '/s of all hosts': perSecond,
+      'statements/s': perSecond * statements,
+      'ms of one': ms,
+      'connections busy': (perSecond * ms) / 1_000,
+    });
+  printFigures('all of it', {
+    'statements/s': sum(({ perSecond, statements }) => perSecond * statements),
+    'connections busy': sum(({ perSecond, ms }) => (perSecond * ms) / 1_000),
+    [`… had each host searched twice a lease`]:
+      sum(({ perSecond, ms }) => (perSecond * ms) / 1_000) + extraSearches(loads),
+  });
+}
+
+function extraSearches(loads: readonly Load[]): number {
+  const search = loads.find(({ what }) => what.startsWith('searches'));
+  if (search === undefined) return 0;
+  return (((2 * hostCount * 1_000) / leaseMs - search.perSecond) * search.ms) / 1_000;
+}
+
+async function measure(connection: Connection): Promise<void> {
+  const store = await openPostgresStore({
+    connection,
+    sizes: { ownership: connections, leases: connections },
+    queueMax: 2 * hostCount,
+    waitMaxMs: 60_000,
+  });
+  printFigures(`${hostCount} hosts start at once, over ${connections} connections`, await startAll(store));
+  printLoads(await idleLoads(store));
+  await store.close();
+}
+
+for (const count of [1_024, shardCount]) printShares(count);
+printFigures(`${sockets} sockets at ${hostCount} gateways`, {
+  'questions/s by which they are renewed': renewalsPerSecond(),
+  '… statements/s that come of them': 0,
+});
+await withDatabase([], measure);
+process.exit(0);

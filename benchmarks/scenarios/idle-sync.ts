@@ -1,0 +1,63 @@
+/** A bare uWebSockets.js reply, /healthcheck and an idle sync, one after another in one run. */
+import { spawn } from 'node:child_process';
+import { createServer } from 'node:net';
+import { requestBytes, runLoad } from '../http-load.ts';
+import { newItem, register, sync } from '../support/api-client.ts';
+import { syncBytes } from '../support/requests.ts';
+import type { LoadServer } from '../support/server.ts';
+
+const load = { connections: 64, durationMs: 4_000, warmupMs: 1_500 };
+
+export async function idleSync(server: LoadServer) {
+  const account = await register(server.url);
+  const { sync_token } = await sync(server.url, account, { items: [newItem()] });
+  const idle = syncBytes(server.url, account, { items: [], sync_token });
+  const bare = await bareReply(idle);
+  const { hostname, port } = new URL(server.url);
+  const target = { host: hostname, port: Number(port), pid: server.pid, ...load };
+  const health = await runLoad({
+    ...target,
+    request: () => requestBytes('GET', new URL('/healthcheck', server.url)),
+  });
+  const syncs = await runLoad({ ...target, request: () => idle });
+  assertAll(syncs.statuses, 200);
+  const cpu = (result: { cpuMicrosPerReply: number | undefined }) => result.cpuMicrosPerReply ?? Number.NaN;
+  return {
+    'bare reply, replies/s': bare.repliesPerSecond,
+    'bare reply, CPU us each': cpu(bare),
+    'healthcheck, replies/s': health.repliesPerSecond,
+    'healthcheck, CPU us each': cpu(health),
+    'idle sync, replies/s': syncs.repliesPerSecond,
+    'idle sync, CPU us each': cpu(syncs),
+    'idle sync, p50 ms': syncs.p50Ms,
+    'idle sync, p99 ms': syncs.p99Ms,
+    'CPU of an idle sync over a bare reply': cpu(syncs) / cpu(bare),
+  };
+}
+
+async function bareReply(request: Buffer) {
+  const port = await freePort();
+  const child = spawn(process.execPath, ['--import=tsx', 'benchmarks/support/bare-reply.ts', String(port)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await new Promise((resolve) => child.stdout?.once('data', resolve));
+  try {
+    return await runLoad({ host: '127.0.0.1', port, pid: child.pid ?? 0, ...load, request: () => request });
+  } finally {
+    child.kill();
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}
+
+function assertAll(statuses: Readonly<Record<number, number>>, status: number): void {
+  const others = Object.keys(statuses).filter((each) => Number(each) !== status);
+  if (others.length > 0) throw new Error(`unexpected answers: ${JSON.stringify(statuses)}`);
+}

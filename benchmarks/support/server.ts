@@ -1,0 +1,61 @@
+/** The built server as `npm start` runs it, on a scratch data directory, bounded in life by whoever started it. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startServerProcess } from '../../test/kit/server-process.ts';
+
+export interface LoadServer {
+  readonly url: string;
+  readonly metricsUrl: string;
+  readonly pid: number;
+  /** Of the disk that it uses. */
+  readonly dataDirectory: string;
+  stop(): Promise<void>;
+  /** Ends it as `kill -9` does and starts it again on its data, with these settings besides. */
+  restart(settings?: Readonly<Record<string, string>>): Promise<LoadServer>;
+}
+
+/** As `npm start` does after its build. */
+const startCommand = ['dist/main.js'];
+const usual = { LOG_LEVEL: 'warn', E2E_TESTING: 'true' };
+
+const quietMs = 2_000;
+
+/** Resolves once no tell was delivered for a moment: whoever joins a vault has all its members told. */
+export async function tellsDelivered({ metricsUrl }: LoadServer): Promise<void> {
+  let before = Number.NaN;
+  for (;;) {
+    const metrics = await (await fetch(new URL('/metrics', metricsUrl))).text();
+    const delivered = Number(/^deliveries_total\{what="tell",outcome="done"\} (\d+)/m.exec(metrics)?.[1]);
+    if (delivered === before) return;
+    before = delivered;
+    await new Promise((resolve) => setTimeout(resolve, quietMs));
+  }
+}
+
+/** `more`: settings of its own. `before`: the data of a server that has ended. */
+export async function startBuiltServer(
+  more: Readonly<Record<string, string>> = {},
+  before?: string,
+): Promise<LoadServer> {
+  const dataDirectory = before ?? (await mkdtemp(join(tmpdir(), 'scriptorium-load-')));
+  const settings = { ...usual, ...more };
+  const { child, exitCode, ready } = startServerProcess({ entry: startCommand, dataDirectory, settings });
+  const { url, metricsUrl } = await ready();
+  return {
+    url,
+    metricsUrl,
+    pid: child.pid ?? 0,
+    dataDirectory,
+    async stop() {
+      child.kill('SIGTERM');
+      await exitCode;
+      await rm(dataDirectory, { recursive: true, force: true });
+    },
+    async restart(settings = {}) {
+      child.kill('SIGKILL');
+      await exitCode;
+      return startBuiltServer({ ...more, ...settings }, dataDirectory);
+    },
+  };
+}

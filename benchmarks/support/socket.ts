@@ -1,0 +1,77 @@
+/** A socket as clients open it, on bare TCP: ten thousand of them have to fit into one process beside the load. */
+import { connect, type Socket } from 'node:net';
+import { parseReply } from '../http-load.ts';
+import { type Account, post } from './api-client.ts';
+
+export interface OpenSocket {
+  close(): void;
+}
+
+export type OnText = (text: string) => void;
+
+/** @throws Error when it is refused or ends before it is open */
+export async function openSocket(
+  url: string,
+  account: Account,
+  onText?: OnText,
+  onClose: () => void = () => {},
+): Promise<OpenSocket> {
+  const { token } = (await post(url, '/v1/sockets/tokens', {}, account.accessToken)) as { token: string };
+  const { hostname, port } = new URL(url);
+  const connection = connect({ host: hostname, port: Number(port), noDelay: true });
+  connection.once('close', onClose);
+  return upgraded(connection, token, onText);
+}
+
+const opcodes = { text: 1, ping: 9 };
+/** Masked with zeros, as what clients send has to be masked. */
+const pong = Buffer.from([0x8a, 0x80, 0, 0, 0, 0]);
+
+/** Upgrades a connection that may have carried requests before. */
+export function upgraded(socket: Socket, token: string, onText: OnText = () => {}): Promise<OpenSocket> {
+  socket.write(
+    `GET /sockets?authToken=${token} HTTP/1.1\r\nHost: ${socket.remoteAddress ?? 'localhost'}\r\nConnection: Upgrade\r\n` +
+      'Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n',
+  );
+  return new Promise((resolve, reject) => {
+    let pending: Buffer = Buffer.alloc(0);
+    const frames = (chunk: Buffer) => {
+      pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
+      for (let frame = parseFrame(pending); frame !== undefined; frame = parseFrame(pending)) {
+        if (frame.opcode === opcodes.text) onText(pending.toString('utf8', frame.start, frame.end));
+        if (frame.opcode === opcodes.ping) socket.write(pong);
+        pending = pending.subarray(frame.end);
+      }
+    };
+    const answer = (chunk: Buffer) => {
+      pending = Buffer.concat([pending, chunk]);
+      const reply = parseReply(pending);
+      if (reply === undefined) return;
+      if (reply.status !== 101) {
+        socket.destroy();
+        reject(new Error(`a socket was refused: ${reply.status}`));
+        return;
+      }
+      socket.off('data', answer);
+      socket.on('data', frames);
+      const rest = pending.subarray(reply.end);
+      pending = Buffer.alloc(0);
+      frames(rest);
+      resolve({ close: () => socket.destroy() });
+    };
+    socket.on('error', reject);
+    socket.on('close', () => reject(new Error('a socket was closed')));
+    socket.on('data', answer);
+  });
+}
+
+/** The first frame in `bytes`, as servers send them: not masked. Undefined while it is incomplete. */
+function parseFrame(bytes: Buffer): { opcode: number; start: number; end: number } | undefined {
+  if (bytes.length < 2) return undefined;
+  const short = bytes.readUInt8(1) & 127;
+  const start = short < 126 ? 2 : short === 126 ? 4 : 10;
+  if (bytes.length < start) return undefined;
+  const length = short < 126 ? short : short === 126 ? bytes.readUInt16BE(2) : bytes.readUInt32BE(6);
+  const end = start + length;
+  return bytes.length < end ? undefined : { opcode: bytes.readUInt8(0) & 15, start, end };
+}

@@ -1,0 +1,122 @@
+/**
+ * Ten thousand timers due at once, at the runtime on its own database (fsync on): how long until all have fired, and what
+ * requests notice meanwhile.
+ *
+ *   node --import=tsx benchmarks/timers.ts [--timers 10000] [--actors 1000] [--callers 8]
+ */
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import type { Connection } from '../process/postgres/embedded.ts';
+import { sleep, systemClock } from '../runtime/clock.ts';
+import { command, timer } from '../runtime/command.ts';
+import { contract, keyed } from '../runtime/contract.ts';
+import { kind } from '../runtime/kind.ts';
+import { systemRandom } from '../runtime/random.ts';
+import { slice } from '../runtime/slice.ts';
+import { withDatabase } from './support/database.ts';
+import { printFigures } from './support/figures.ts';
+import { startHost } from './support/host.ts';
+import { median } from './support/statistics.ts';
+
+const { values } = parseArgs({
+  options: {
+    timers: { type: 'string', default: '10000' },
+    actors: { type: 'string', default: '1000' },
+    callers: { type: 'string', default: '8' },
+  },
+});
+const timers = Number(values.timers);
+const actorCount = Number(values.actors);
+const callers = Number(values.callers);
+/** Long enough for all of them to be armed before the first is due. */
+const leadMs = 15_000;
+const calmMs = 3_000;
+
+const fired = slice({ name: 'fired', format: 1, schema: z.number(), initial: 0 });
+const Alarm = contract({ name: 'alarm', timers: { ring: z.null() } });
+const alarm = kind({
+  name: Alarm.name,
+  slices: [fired],
+  commands: {
+    arm: command({
+      request: z.object({ dueMs: z.number(), count: z.number() }),
+      reply: z.null(),
+      creates: true,
+      turn: (turn, { dueMs, count }) => {
+        for (let index = 0; index < count; index += 1) {
+          turn.arm(keyed(Alarm.timers.ring, String(index)), dueMs, null);
+        }
+        return null;
+      },
+    }),
+    touch: command({
+      request: z.null(),
+      reply: z.number(),
+      turn: (turn) => {
+        turn.set(fired, turn.get(fired));
+        return turn.get(fired);
+      },
+    }),
+  },
+  timers: {
+    ring: timer({
+      ...Alarm.timers.ring,
+      missed: 'fire-once',
+      turn: (turn) => turn.set(fired, turn.get(fired) + 1),
+    }),
+  },
+});
+
+async function run(connection: Connection): Promise<Record<string, number>> {
+  let done = 0;
+  const { actors, stop } = await startHost(connection, alarm, {
+    delivered: () => {
+      done += 1;
+    },
+  });
+  const ids = Array.from({ length: actorCount }, () => systemRandom.uuid());
+  const dueMs = systemClock.nowMs() + leadMs;
+  for (let at = 0; at < ids.length; at += 50) {
+    const some = ids.slice(at, at + 50);
+    const count = timers / actorCount;
+    await Promise.all(some.map((id) => actors.get(alarm, id).ask.arm({ dueMs, count })));
+  }
+  const touches: { atMs: number; tookMs: number }[] = [];
+  let stopped = false;
+  const touching = Array.from({ length: callers }, async (_, caller) => {
+    for (let index = caller; !stopped; index += callers) {
+      const atMs = systemClock.nowMs();
+      const startedMs = performance.now();
+      await actors.get(alarm, ids[index % ids.length] ?? '').ask.touch(null);
+      touches.push({ atMs, tookMs: performance.now() - startedMs });
+      await sleep(systemClock, 5);
+    }
+  });
+  while (done < timers) await sleep(systemClock, 10);
+  const lastMs = systemClock.nowMs();
+  await sleep(systemClock, 100);
+  stopped = true;
+  await Promise.all(touching);
+  await stop();
+  const tookMs = (fromMs: number, toMs: number) =>
+    touches
+      .filter(({ atMs }) => atMs >= fromMs && atMs < toMs)
+      .map((touch) => touch.tookMs)
+      .sort((a, b) => a - b);
+  const calm = tookMs(dueMs - calmMs, dueMs);
+  const busy = tookMs(dueMs, lastMs);
+  const p99 = (sorted: readonly number[]) => sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN;
+  return {
+    'ms until all have fired': lastMs - dueMs,
+    'timers fired/s': (timers * 1_000) / (lastMs - dueMs),
+    'p50 ms of saves before': median(calm),
+    'p99 ms of saves before': p99(calm),
+    'p50 ms of saves beside them': median(busy),
+    'p99 ms of saves beside them': p99(busy),
+  };
+}
+
+await withDatabase([], async (connection) => {
+  printFigures(`${timers} timers of ${actorCount} actors due at once`, await run(connection));
+});
+process.exit(0);

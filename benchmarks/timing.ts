@@ -1,0 +1,113 @@
+/**
+ * Whether the time of an answer tells what an address has: known and unknown ones, with and without second factors, are
+ * asked about in turn, so that whatever else the machine does meets all alike.
+ *
+ *   npm run build && node --import=tsx benchmarks/timing.ts [--samples 600]
+ *
+ * Told are the median and, next to the first of each group, how often a sample of the other is the slower one of a pair
+ * (0.5: nothing can be told; the deviation that chance alone makes at so many samples is told too).
+ */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import { generateSync } from 'otplib';
+import { type Account, ask, headerSessions, register } from './support/api-client.ts';
+import { startBuiltServer } from './support/server.ts';
+import { median } from './support/statistics.ts';
+
+const { values } = parseArgs({ options: { samples: { type: 'string', default: '600' } } });
+const samples = Number(values.samples);
+const addressesOfEach = 40;
+
+interface Probe {
+  readonly name: string;
+  readonly path: string;
+  readonly body: (round: number) => object;
+}
+
+const server = await startBuiltServer();
+try {
+  const plain = await Promise.all(Array.from({ length: addressesOfEach }, () => register(server.url)));
+  const guarded = await Promise.all(Array.from({ length: addressesOfEach }, withAuthenticatorApp));
+  const nobody = Array.from({ length: addressesOfEach }, () => ({ email: `${randomUUID()}@load.test` }));
+  const params = (accounts: readonly { readonly email: string }[]) => (round: number) => ({
+    api: headerSessions,
+    email: accounts[round % accounts.length]?.email,
+    code_challenge: randomBytes(32).toString('base64url'),
+  });
+  const escrow = (uuids: readonly string[]) => (round: number) => ({
+    user_uuid: uuids[round % uuids.length],
+  });
+  await compare('login-params', [
+    { name: 'an account', path: '/v2/login-params', body: params(plain) },
+    { name: 'an account with a second factor', path: '/v2/login-params', body: params(guarded) },
+    { name: 'nobody', path: '/v2/login-params', body: params(nobody) },
+  ]);
+  await compare('recovery look-up', [
+    {
+      name: 'an account',
+      path: '/v1/account-recovery/lookup',
+      body: escrow(plain.map((each) => each.userUuid)),
+    },
+    { name: 'nobody', path: '/v1/account-recovery/lookup', body: escrow(nobody.map(() => randomUUID())) },
+  ]);
+} finally {
+  await server.stop();
+}
+
+async function withAuthenticatorApp(): Promise<Account> {
+  const account = await register(server.url);
+  const path = `/v1/users/${account.userUuid}`;
+  const { secret } = (await ask(server.url, 'GET', `${path}/mfa-secret`, account)) as { secret: string };
+  const body = { name: 'MFA_SECRET', value: secret, totpToken: generateSync({ secret }) };
+  await ask(server.url, 'PUT', `${path}/settings`, account, body);
+  return account;
+}
+
+async function compare(title: string, probes: readonly Probe[]): Promise<void> {
+  const times = probes.map((): number[] => []);
+  for (let round = -addressesOfEach; round < samples; round += 1) {
+    for (const [index, probe] of probes.entries()) {
+      const ms = await timeOf(probe, round + addressesOfEach);
+      // The first of each address has to fetch what the others find in memory.
+      if (round >= 0) times[index]?.push(ms);
+    }
+  }
+  console.log(`\n${title}, ${samples} samples of each`);
+  const [first = []] = times;
+  for (const [index, { name }] of probes.entries()) {
+    const own = times[index] ?? [];
+    const slower =
+      index === 0 ? '' : `  slower than the first in ${shareOfSlower(own, first).toFixed(3)} of pairs`;
+    console.log(`  ${name.padEnd(34)} p50 ${median(own).toFixed(3)} ms${slower}`);
+  }
+  console.log(`  by chance: 0.5 ± ${(2 / Math.sqrt(6 * samples)).toFixed(3)} (two standard deviations)`);
+}
+
+async function timeOf({ path, body }: Probe, round: number): Promise<number> {
+  const text = JSON.stringify(body(round));
+  const startMs = performance.now();
+  const reply = await fetch(`${server.url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: text,
+  });
+  await reply.arrayBuffer();
+  return performance.now() - startMs;
+}
+
+/** Of all pairs of a sample of each (Mann and Whitney). */
+function shareOfSlower(samplesOfOne: readonly number[], others: readonly number[]): number {
+  const sorted = others.toSorted((a, b) => a - b);
+  let slower = 0;
+  for (const ms of samplesOfOne) {
+    let low = 0;
+    let high = sorted.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((sorted[middle] ?? 0) < ms) low = middle + 1;
+      else high = middle;
+    }
+    slower += low;
+  }
+  return slower / (samplesOfOne.length * sorted.length);
+}

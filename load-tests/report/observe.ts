@@ -1,0 +1,52 @@
+/** From the metrics of all nodes, looked at twice, to what a run observes. */
+import type { Exposition } from './exposition.ts';
+import { type Counted, counted, type Observed, observed } from './observed.ts';
+
+/** By node. One that did not answer is missing. */
+export interface Scrape {
+  readonly atMs: number;
+  readonly nodes: ReadonlyMap<string, Exposition>;
+}
+
+export interface Seen {
+  readonly name: string;
+  readonly value: number;
+}
+
+/** What depends on a scrape before is missing in the first one. */
+export function seenIn(scrape: Scrape, before: Scrape | undefined): readonly Seen[] {
+  return observed.flatMap((of) => {
+    const value = seenOf(of, scrape, before);
+    return value === undefined ? [] : [{ name: of.name, value: value * of.times }];
+  });
+}
+
+/** What counters have grown by. One that is smaller than before was begun anew by a restart. */
+export const grownIn = (scrape: Scrape, before: Scrape): readonly Seen[] =>
+  counted.map(({ name, source }: Counted) => ({ name, value: growth(source, scrape, before) }));
+
+function seenOf({ how, source }: Observed, scrape: Scrape, before: Scrape | undefined): number | undefined {
+  if (how === 'mean') return before === undefined ? undefined : meanSince(before, source, scrape);
+  const values = [...scrape.nodes.values()].flatMap((node) => node.get(source) ?? []);
+  if (values.length === 0) return undefined;
+  if (how === 'sum') return sum(values);
+  if (how === 'max') return Math.max(...values);
+  if (before === undefined) return undefined;
+  return (growth(source, scrape, before) * 1_000) / (scrape.atMs - before.atMs);
+}
+
+function meanSince(before: Scrape, source: string, scrape: Scrape): number | undefined {
+  const count = growth(`${source}_count`, scrape, before);
+  return count === 0 ? undefined : growth(`${source}_sum`, scrape, before) / count;
+}
+
+function growth(source: string, scrape: Scrape, before: Scrape): number {
+  const grown = [...scrape.nodes].map(([url, node]) => {
+    const [now, then] = [node.get(source) ?? 0, before.nodes.get(url)?.get(source)];
+    if (then === undefined) return 0;
+    return now < then ? now : now - then;
+  });
+  return sum(grown);
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

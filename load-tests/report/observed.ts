@@ -1,0 +1,110 @@
+/** What of the server's own metrics (docs/metrics.md) a run observes, and what that is called in k6. */
+
+export interface Observed {
+  /** Of the metric in k6. */
+  readonly name: string;
+  readonly title: string;
+  readonly unit: string;
+  readonly source: string;
+  /** Over all nodes. `rate`: what a counter grew by in a second; `mean`: of a histogram, since the last look. */
+  readonly how: 'sum' | 'max' | 'rate' | 'mean';
+  readonly times: number;
+}
+
+export const observed: readonly Observed[] = [
+  {
+    name: 'server_cpu_cores',
+    title: 'CPU of all nodes',
+    unit: 'cores',
+    source: 'process_cpu_seconds_total',
+    how: 'rate',
+    times: 1,
+  },
+  {
+    name: 'server_memory_mb',
+    title: 'memory of all nodes',
+    unit: 'MB',
+    source: 'process_resident_memory_bytes',
+    how: 'sum',
+    times: 1e-6,
+  },
+  {
+    name: 'server_event_loop_lag_ms',
+    title: 'event loop lag, p99, of the slowest node',
+    unit: 'ms',
+    source: 'nodejs_eventloop_lag_p99_seconds',
+    how: 'max',
+    times: 1_000,
+  },
+  {
+    name: 'server_requests_in_flight',
+    title: 'requests in flight',
+    unit: '',
+    source: 'http_requests_in_flight',
+    how: 'sum',
+    times: 1,
+  },
+  {
+    name: 'server_sockets_open',
+    title: 'sockets open',
+    unit: '',
+    source: 'sockets_open',
+    how: 'sum',
+    times: 1,
+  },
+  {
+    name: 'server_actors',
+    title: 'actors in memory',
+    unit: '',
+    source: 'actors',
+    how: 'sum',
+    times: 1,
+  },
+  {
+    name: 'server_commits_per_second',
+    title: 'commits',
+    unit: '/s',
+    source: 'commits_total',
+    how: 'rate',
+    times: 1,
+  },
+  {
+    name: 'server_commit_batch_ms',
+    title: 'a batch of commits in the database, mean',
+    unit: 'ms',
+    source: 'commit_batch_seconds',
+    how: 'mean',
+    times: 1_000,
+  },
+];
+
+export interface Counted {
+  readonly name: string;
+  readonly title: string;
+  readonly source: string;
+}
+
+/** What should not grow, or says what else went on. */
+export const counted: readonly Counted[] = [
+  { name: 'server_overloaded', title: 'messages rejected by a limit', source: 'overloaded_total' },
+  {
+    name: 'server_fenced_writes',
+    title: 'commits of a former owner, rejected',
+    source: 'fenced_writes_total',
+  },
+  { name: 'server_replies_cut', title: 'replies broken off', source: 'http_replies_cut' },
+  { name: 'server_requests_aborted', title: 'requests whose client left', source: 'http_requests_aborted' },
+  {
+    name: 'server_connections_refused',
+    title: 'connections closed as too many',
+    source: 'http_connections_refused',
+  },
+  {
+    name: 'server_unknown_outcomes',
+    title: 'calls between processes without an answer',
+    source: 'transport_unknown_outcomes_total',
+  },
+  { name: 'server_event_gaps', title: 'gaps in the events of a host', source: 'socket_event_gaps_total' },
+  { name: 'server_shards_handed_over', title: 'shards handed over', source: 'shards_handed_over_total' },
+  { name: 'server_shards_claimed', title: 'shards taken', source: 'shards_claimed_total' },
+];

@@ -1,0 +1,203 @@
+/** What a run found, for machines: made of the summary that k6 gives at the end. */
+import { counted, observed } from './observed.ts';
+import { sliceNames } from './slices.ts';
+
+type Values = Readonly<Record<string, number>>;
+
+/** As k6 hands it to `handleSummary`. */
+export interface Summary {
+  readonly metrics: Readonly<Record<string, SummaryMetric>>;
+  readonly state: { readonly testRunDurationMs: number };
+}
+
+export interface SummaryMetric {
+  readonly values: Values;
+  readonly thresholds?: Readonly<Record<string, { readonly ok: boolean }>>;
+}
+
+export interface Run {
+  readonly scenario: string;
+  readonly profile: string;
+  readonly perSecond: number;
+  readonly durationSeconds: number;
+  readonly gateways: number;
+  readonly beganAt: string;
+  /** What is seen of the server before and after, by the names of `observed`. */
+  readonly before: Values;
+  readonly after: Values;
+}
+
+/** In milliseconds. */
+export interface Percentiles {
+  readonly count: number;
+  readonly p50: number;
+  readonly p90: number;
+  readonly p95: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+export interface OperationResult extends Percentiles {
+  readonly operation: string;
+  readonly perSecond: number;
+  /** Of the requests, those that were refused, not answered, or answered wrongly. */
+  readonly failed: number;
+}
+
+export interface Timing extends Percentiles {
+  readonly name: string;
+}
+
+export interface Objective {
+  readonly metric: string;
+  readonly threshold: string;
+  readonly holds: boolean;
+  /** Undefined where nothing was measured. */
+  readonly value?: number;
+}
+
+export interface Slice {
+  readonly fromSeconds: number;
+  readonly perSecond: number;
+  readonly failed: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly timings: Values;
+  /** Means of what was seen of the server. */
+  readonly server: Values;
+}
+
+export interface ServerResult {
+  readonly name: string;
+  readonly before?: number;
+  readonly mean: number;
+  readonly max: number;
+  readonly after?: number;
+}
+
+export interface Report {
+  readonly format: 1;
+  readonly verdict: 'passed' | 'failed';
+  readonly run: Omit<Run, 'before' | 'after'> & { readonly tookSeconds: number };
+  readonly objectives: readonly Objective[];
+  readonly operations: readonly OperationResult[];
+  readonly timings: readonly Timing[];
+  readonly slices: readonly Slice[];
+  readonly server: readonly ServerResult[];
+  /** What counters of the server grew by. */
+  readonly counted: Values;
+}
+
+const timingNames = ['save_to_push', 'socket_open', 'first_sync', 'file_upload', 'file_download'] as const;
+
+export function reportOf(summary: Summary, { before, after, ...run }: Run): Report {
+  const { metrics } = summary;
+  const objectives = objectivesIn(metrics);
+  // Nothing measured is nothing proved.
+  const isPassed =
+    objectives.every(({ holds }) => holds) && operationsIn(metrics, run.durationSeconds).length > 0;
+  return {
+    format: 1,
+    verdict: isPassed ? 'passed' : 'failed',
+    run: { ...run, tookSeconds: Math.round(summary.state.testRunDurationMs / 1_000) },
+    objectives,
+    operations: operationsIn(metrics, run.durationSeconds),
+    timings: timingsIn(metrics),
+    slices: slicesIn(metrics, run.durationSeconds),
+    server: serverIn(metrics, before, after),
+    counted: countedIn(metrics),
+  };
+}
+
+type Metrics = Summary['metrics'];
+
+const sliced = /\{slice:/;
+
+function objectivesIn(metrics: Metrics): readonly Objective[] {
+  return Object.entries(metrics)
+    .filter(([metric]) => !sliced.test(metric))
+    .flatMap(([metric, { values, thresholds = {} }]) =>
+      Object.entries(thresholds).map(([threshold, { ok }]) => {
+        const value = values[/^[\w()]+/.exec(threshold)?.[0] ?? ''];
+        return { metric, threshold, holds: ok, ...(value !== undefined && { value }) };
+      }),
+    )
+    .toSorted((a, b) => Number(a.holds) - Number(b.holds) || a.metric.localeCompare(b.metric));
+}
+
+const percentilesOf = (values: Values): Percentiles => ({
+  count: values['count'] ?? 0,
+  p50: values['med'] ?? 0,
+  p90: values['p(90)'] ?? 0,
+  p95: values['p(95)'] ?? 0,
+  p99: values['p(99)'] ?? 0,
+  max: values['max'] ?? 0,
+});
+
+function operationsIn(metrics: Metrics, durationSeconds: number): readonly OperationResult[] {
+  return Object.entries(metrics).flatMap(([metric, { values }]) => {
+    const operation = /^http_req_duration\{operation:(.+)\}$/.exec(metric)?.[1];
+    if (operation === undefined || !values['count']) return [];
+    // An answer of a wrong status fails its check, too.
+    const failed = metrics[`checks{operation:${operation}}`]?.values['fails'] ?? 0;
+    return [{ operation, ...percentilesOf(values), perSecond: values['count'] / durationSeconds, failed }];
+  });
+}
+
+const timingsIn = (metrics: Metrics): readonly Timing[] =>
+  timingNames.flatMap((name) => {
+    const values = metrics[name]?.values;
+    return values === undefined || !values['count'] ? [] : [{ name, ...percentilesOf(values) }];
+  });
+
+function slicesIn(metrics: Metrics, durationSeconds: number): readonly Slice[] {
+  const seconds = durationSeconds / sliceNames.length;
+  return sliceNames.map((slice, index) => {
+    const of = (metric: string): Values => metrics[`${metric}{slice:${slice}}`]?.values ?? {};
+    const requests = of('http_req_duration');
+    return {
+      fromSeconds: index * seconds,
+      perSecond: (requests['count'] ?? 0) / seconds,
+      failed: of('http_req_failed')['passes'] ?? 0,
+      p50: requests['med'] ?? 0,
+      p99: requests['p(99)'] ?? 0,
+      timings: present(timingNames, (name) => (of(name)['count'] ? of(name)['p(99)'] : undefined)),
+      server: present(
+        observed.map(({ name }) => name),
+        (name) => (of(name)['count'] ? of(name)['avg'] : undefined),
+      ),
+    };
+  });
+}
+
+function serverIn(metrics: Metrics, before: Values, after: Values): readonly ServerResult[] {
+  return observed.flatMap(({ name }) => {
+    const values = metrics[name]?.values;
+    if (values === undefined || !values['count']) return [];
+    const { [name]: first } = before;
+    const { [name]: last } = after;
+    return [
+      {
+        name,
+        ...(first !== undefined && { before: first }),
+        mean: values['avg'] ?? 0,
+        max: values['max'] ?? 0,
+        ...(last !== undefined && { after: last }),
+      },
+    ];
+  });
+}
+
+const countedIn = (metrics: Metrics): Values =>
+  present(
+    counted.map(({ name }) => name),
+    (name) => metrics[name]?.values['count'],
+  );
+
+function present(names: readonly string[], find: (name: string) => number | undefined): Values {
+  const entries = names.flatMap((name) => {
+    const value = find(name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(entries);
+}

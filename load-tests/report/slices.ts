@@ -1,0 +1,15 @@
+/** A run is cut into slices of equal length, by which its report shows what happened when. */
+
+export const sliceCount = 20;
+
+/** The value of the tag. */
+export const sliceName = (index: number): string => `s${String(index).padStart(2, '0')}`;
+export const sliceNames: readonly string[] = Array.from({ length: sliceCount }, (_, index) =>
+  sliceName(index),
+);
+
+/** What comes after the end, as requests in flight do, is of the last one. */
+export function sliceAt(elapsedMs: number, durationMs: number): string {
+  const index = Math.floor((elapsedMs / durationMs) * sliceCount);
+  return sliceName(Math.min(sliceCount - 1, Math.max(0, index)));
+}

@@ -1,0 +1,49 @@
+/** Numbers and names as people read them, and what a terminal shows of a run. */
+import type { Objective, Report } from './report.ts';
+
+/** With about three digits that count. */
+export function numberText(value: number): string {
+  if (!Number.isFinite(value)) return '–';
+  const digits = Math.abs(value) >= 100 || Number.isInteger(value) ? 0 : Math.abs(value) >= 10 ? 1 : 2;
+  const [whole = '', fraction] = value.toFixed(digits).split('.');
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+}
+
+export const nameText = (name: string): string => name.replaceAll('_', ' ').replaceAll('-', ' ');
+
+const operationOf = /^(\w+)\{operation:(.+)\}$/;
+
+/** Such as "p99 of edit" for `http_req_duration{operation:edit}` and `p(99)<500`. */
+export function objectiveText({ metric, threshold }: Objective): string {
+  const [, name = metric, operation] = operationOf.exec(metric) ?? [];
+  const limit = threshold.replace('p(99)', 'p99').replace(/([<>]=?)/, ' $1 ');
+  const of = operation === undefined ? '' : `${nameText(operation)}: `;
+  return `${of}${objectiveNames[name] ?? nameText(name)}, ${limit}`;
+}
+
+const objectiveNames: Readonly<Record<string, string>> = {
+  http_req_duration: 'time of an answer in ms',
+  http_req_failed: 'share of requests that failed',
+  checks: 'share of right answers',
+  dropped_iterations: 'iterations that found no VU, per second',
+  push_lost: 'share of pushes that never came',
+  save_to_push: 'from a save to its push in ms',
+  socket_failed: 'share of sockets that were refused',
+  socket_open: 'opening a socket in ms',
+};
+
+export function verdictText({ verdict, run, objectives, operations }: Report): string {
+  const broken = objectives.filter(({ holds }) => !holds);
+  const lines = [
+    `${run.scenario} (${run.profile}, ${run.durationSeconds} s): ${verdict.toUpperCase()}`,
+    ...broken.map(
+      (objective) => `  ✘ ${objectiveText(objective)}: ${numberText(objective.value ?? Number.NaN)}`,
+    ),
+    ...operations.map(
+      ({ operation, count, failed, p50, p99 }) =>
+        `  ${operation}: ${numberText(count)} requests, ${failed} failed, p50 ${numberText(p50)} ms, p99 ${numberText(p99)} ms`,
+    ),
+  ];
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,180 @@
+/**
+ * The one command of load tests (load-tests/README.md):
+ *
+ *   npm run load-test -- <scenario> [--profile smoke] [--nodes 1|3 | --url <gateway>… --users <file>] [--metrics-url <url>…]
+ *   npm run load-test -- seed --url <gateway>… --users <file> [--profile full]
+ *   npm run load-test -- archive <scenario> --url <gateway>… --users <file> --out <file> [--profile full]
+ */
+import { spawn } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { buildK6 } from '../tools/k6.ts';
+import { archiveK6, keptBaseline, type LoadTest, runK6 } from './k6.ts';
+import { profileOf } from './profiles.ts';
+import { scenarioNames, scriptOf } from './scenarios.ts';
+import { seed, writeSeeded } from './seed.ts';
+import { type Servers, startOneProcess, startThreeNodes } from './servers.ts';
+
+const usage = `npm run load-test -- <scenario> [options]
+  scenarios: ${scenarioNames.join(', ')}
+npm run load-test -- seed --url <gateway> --users <file> [--profile <name>]
+npm run load-test -- archive <scenario> --url <gateway> --users <file> --out <file> [options]
+
+  --profile smoke|ci|full  how much, and for how long (smoke)
+  --url <address>          a gateway, several times for several; without it, a server is started here
+  --nodes 1|3              how many are started here (1; 3 for hand-over)
+  --users <file>           who was seeded there
+  --metrics-url <address>  of a node, such as http://127.0.0.1:9090/metrics; several times for several
+  --set NAME=VALUE         a setting of the run, such as PER_SECOND=50
+  --halfway <command>      what a shell runs at half of the time, such as one that drains a node
+  --report <path>          where the report goes, with .html and .json behind it
+  --baseline <file>        the report of an earlier run to stand beside this one
+  --keep                   keeps this run as the baseline of the repository`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    profile: { type: 'string' },
+    url: { type: 'string', multiple: true, default: [] },
+    nodes: { type: 'string' },
+    users: { type: 'string' },
+    'metrics-url': { type: 'string', multiple: true, default: [] },
+    set: { type: 'string', multiple: true, default: [] },
+    halfway: { type: 'string' },
+    report: { type: 'string' },
+    baseline: { type: 'string' },
+    keep: { type: 'boolean', default: false },
+    out: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+const say = (text: string) => console.log(text);
+const root = fileURLToPath(new URL('..', import.meta.url));
+/** As `npm run build` leaves it. */
+const dist = join(root, 'dist');
+const builds = { current: dist, next: dist };
+
+/** @throws Error, one line */
+function given(name: 'users' | 'out'): string {
+  const value = values[name];
+  if (value === undefined) throw new Error(`--${name} is missing.`);
+  return value;
+}
+
+/** @throws Error, one line */
+function gateways(): readonly string[] {
+  if (values.url.length === 0) throw new Error('--url is missing.');
+  return values.url;
+}
+
+const profile = values.profile ?? 'smoke';
+
+function settingsGiven(): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    values.set.map((text) => {
+      const [, name, value] = /^(\w+)=(.*)$/.exec(text) ?? [];
+      if (name === undefined || value === undefined)
+        throw new Error(`--set takes NAME=VALUE, and got ${text}.`);
+      return [name, value];
+    }),
+  );
+}
+
+const durationSeconds = (): number =>
+  Number(settingsGiven()['DURATION_SECONDS'] ?? profileOf(profile).durationSeconds);
+
+async function seedThere(): Promise<number> {
+  const { population } = profileOf(profile);
+  writeSeeded(given('users'), await seed({ urls: gateways(), population, onProgress: say }));
+  return 0;
+}
+
+async function archive(scenario: string): Promise<number> {
+  const { code, output } = await archiveK6(
+    { ...commonOf(scenario), urls: gateways(), usersFile: given('users') },
+    given('out'),
+  );
+  if (code !== 0) say(output);
+  return code ?? 1;
+}
+
+const commonOf = (scenario: string) => ({
+  scenario,
+  profile,
+  metricsUrls: values['metrics-url'],
+  settings: settingsGiven(),
+  ...(values.baseline !== undefined && { baselineFile: values.baseline }),
+});
+
+async function runHere(scenario: string): Promise<number> {
+  const isHandOver = scenario === 'hand-over';
+  const isCluster = (values.nodes ?? (isHandOver ? '3' : '1')) === '3';
+  const folder = mkdtempSync(join(tmpdir(), 'scriptorium-load-test-'));
+  const servers = await (isCluster ? startThreeNodes(builds) : startOneProcess(builds));
+  try {
+    const usersFile = join(folder, 'users.json');
+    const { population } = profileOf(profile);
+    writeSeeded(usersFile, await seed({ urls: servers.urls, population, onProgress: say }));
+    return await run(
+      { ...commonOf(scenario), ...addressesOf(servers), usersFile },
+      isHandOver ? servers : undefined,
+    );
+  } finally {
+    await servers.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const addressesOf = ({ urls, metricsUrls }: Servers) => ({ urls, metricsUrls });
+
+async function run(of: LoadTest, servers?: Servers): Promise<number> {
+  const reportPath = values.report ?? join(root, '.cache', 'load-tests', `${of.scenario}-${of.profile}`);
+  mkdirSync(dirname(reportPath), { recursive: true });
+  const halfway = new AbortController();
+  void atHalfTime(servers, halfway.signal);
+  const { code } = await runK6({ ...of, reportPath }, (text) => process.stdout.write(text));
+  halfway.abort();
+  say(`The report: ${reportPath}.html`);
+  if (values.keep && code === 0) {
+    mkdirSync(dirname(keptBaseline(of)), { recursive: true });
+    copyFileSync(`${reportPath}.json`, keptBaseline(of));
+  }
+  return code ?? 1;
+}
+
+async function atHalfTime(servers: Servers | undefined, signal: AbortSignal): Promise<void> {
+  try {
+    await pause((durationSeconds() * 1_000) / 2, undefined, { signal, ref: false });
+  } catch {
+    return;
+  }
+  if (values.halfway !== undefined) spawn(values.halfway, { shell: true, stdio: 'inherit' });
+  await servers?.handOver();
+}
+
+async function main(): Promise<number> {
+  const [first, second] = positionals;
+  if (values.help || first === undefined) {
+    say(usage);
+    return values.help ? 0 : 2;
+  }
+  if (first === 'seed') return seedThere();
+  const scenario = first === 'archive' ? (second ?? '') : first;
+  scriptOf(scenario);
+  buildK6();
+  if (first === 'archive') return archive(scenario);
+  if (values.url.length === 0) return runHere(scenario);
+  return run({ ...commonOf(scenario), urls: values.url, usersFile: given('users') });
+}
+
+try {
+  process.exit(await main());
+} catch (error) {
+  console.error((error as Error).message);
+  process.exit(2);
+}

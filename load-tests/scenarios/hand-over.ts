@@ -1,0 +1,17 @@
+/** Does a planned move fail a request? The steady mix, while nodes are drained halfway: by the runner, or by who runs it. */
+import { steadily } from '../support/arrivals.ts';
+import { profile } from '../support/environment.ts';
+import { optionsOf, summaryOf } from '../support/load-test.ts';
+import { mixedOperations } from '../support/mix.ts';
+
+export { setup } from '../support/load-test.ts';
+export { mix } from '../support/mix.ts';
+export { watch } from '../support/watch.ts';
+
+export const options = optionsOf(
+  { mix: steadily('mix', profile.perSecond) },
+  // A request waits while its shard is between owners.
+  { operations: mixedOperations, times: 4 },
+);
+
+export const handleSummary = summaryOf('hand-over');

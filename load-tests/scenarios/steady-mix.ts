@@ -1,0 +1,19 @@
+/** Does an ordinary day keep its objectives? Nine of ten syncs are idle; and how soon other devices hear of a save. */
+import { steadily } from '../support/arrivals.ts';
+import { profile } from '../support/environment.ts';
+import { optionsOf, summaryOf } from '../support/load-test.ts';
+import { mixedOperations } from '../support/mix.ts';
+
+export { setup } from '../support/load-test.ts';
+export { mix } from '../support/mix.ts';
+export { push } from '../support/push.ts';
+export { watch } from '../support/watch.ts';
+
+const { perSecond } = profile;
+
+export const options = optionsOf(
+  { mix: steadily('mix', perSecond), push: steadily('push', perSecond / 50, 2) },
+  { operations: [...mixedOperations, 'socket-token'], sockets: true, pushes: true },
+);
+
+export const handleSummary = summaryOf('steady-mix');

@@ -1,0 +1,58 @@
+/** Open model: iterations begin when they are due, whether or not earlier ones have ended. */
+import type { Scenario } from 'k6/options';
+import { profile } from './environment.ts';
+
+const { durationSeconds } = profile;
+/** So that a rate below one in a second is a whole number, as k6 wants it. */
+const timeUnitSeconds = 60;
+const timeUnit = `${timeUnitSeconds}s`;
+/** A VU takes memory of the machine that makes the load: a few megabytes. */
+const vusMax = 5_000;
+
+const rateOf = (perSecond: number): number => Math.max(1, Math.round(perSecond * timeUnitSeconds));
+
+/** `seconds`: how long an iteration takes at most, as long as the server is not in trouble. */
+function vus(perSecond: number, seconds: number) {
+  const limited = (count: number) => Math.min(vusMax, Math.ceil(count));
+  return {
+    preAllocatedVUs: limited(Math.max(5, perSecond * seconds)),
+    // A request may wait for its shard for as long as 25 s.
+    maxVUs: limited(Math.max(20, perSecond * (25 + seconds))),
+  };
+}
+
+/** The same all the time. */
+export const steadily = (exec: string, perSecond: number, seconds = 0.5): Scenario => ({
+  executor: 'constant-arrival-rate',
+  exec,
+  rate: rateOf(perSecond),
+  timeUnit,
+  duration: `${durationSeconds}s`,
+  gracefulStop: '30s',
+  ...vus(perSecond, seconds),
+});
+
+/** As a peak between two calm times: at three tenths of the run for three tenths of it, up and down within a second. */
+export const peaking = (exec: string, calm: number, peak: number, seconds = 0.5): Scenario => {
+  const partSeconds = Math.max(1, Math.round(durationSeconds * 0.3));
+  const stage = (stageSeconds: number, perSecond: number) => ({
+    duration: `${stageSeconds}s`,
+    target: rateOf(perSecond),
+  });
+  const last = Math.max(1, durationSeconds - 2 * partSeconds - 2);
+  return {
+    executor: 'ramping-arrival-rate',
+    exec,
+    startRate: rateOf(calm),
+    timeUnit,
+    stages: [
+      stage(partSeconds, calm),
+      stage(1, peak),
+      stage(partSeconds, peak),
+      stage(1, calm),
+      stage(last, calm),
+    ],
+    gracefulStop: '30s',
+    ...vus(peak, seconds),
+  };
+};

@@ -1,0 +1,87 @@
+/** Requests, tagged by operation and slice, and checked. */
+import { check } from 'k6';
+import http, { type RefinedResponse, type RequestBody } from 'k6/http';
+import type { Operation } from './operations.ts';
+import { slice } from './slice.ts';
+import { baseUrl } from './users.ts';
+
+export const api = '20200115';
+/** Beyond the time for which a request waits for a shard that is between owners. */
+const timeout = '60s';
+
+export interface Call {
+  readonly operation: Operation;
+  readonly method?: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  readonly token?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON, unless it is bytes. */
+  readonly body?: object | ArrayBuffer;
+  /** Where the bytes of the answer do not matter. */
+  readonly isBodyDropped?: boolean;
+  readonly status?: number;
+}
+
+export type Reply = RefinedResponse<'text' | 'none'>;
+
+/** The answer, once it is as it has to be. */
+export function call<T>(asked: Call, read: (reply: Reply) => T | undefined): T | undefined {
+  const reply = http.request(
+    asked.method ?? 'POST',
+    `${baseUrl()}${asked.path}`,
+    bodyOf(asked),
+    paramsOf(asked),
+  );
+  return checked(asked, reply, read);
+}
+
+/** The same without blocking what else the VU listens to. */
+export async function asyncCall<T>(
+  asked: Call,
+  read: (reply: Reply) => T | undefined,
+): Promise<T | undefined> {
+  const reply = await http.asyncRequest(
+    asked.method ?? 'POST',
+    `${baseUrl()}${asked.path}`,
+    bodyOf(asked),
+    paramsOf(asked),
+  );
+  return checked(asked, reply, read);
+}
+
+function checked<T>(
+  { operation, status = 200 }: Call,
+  reply: Reply,
+  read: (reply: Reply) => T | undefined,
+): T | undefined {
+  const result = reply.status === status ? read(reply) : undefined;
+  check(reply, { [operation]: () => result !== undefined }, { operation });
+  return result;
+}
+
+function bodyOf({ body }: Call): RequestBody | null {
+  if (body === undefined || body instanceof ArrayBuffer) return body ?? null;
+  return JSON.stringify(body);
+}
+
+function paramsOf({ operation, token, headers, body, isBodyDropped = false }: Call) {
+  const type = body instanceof ArrayBuffer ? 'application/octet-stream' : 'application/json';
+  return {
+    headers: {
+      ...(body !== undefined && { 'content-type': type }),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      'x-snjs-version': '2.211.1',
+      ...headers,
+    },
+    // The address would be a tag of its own for each file and each socket.
+    tags: { operation, name: operation, slice: slice() },
+    timeout,
+    responseType: isBodyDropped ? ('none' as const) : ('text' as const),
+  };
+}
+
+/** What is in the envelope. */
+export function dataOf<T>(reply: Reply): T | undefined {
+  const { data } = JSON.parse(reply.body ?? '{}') as { data?: T };
+  return data;
+}

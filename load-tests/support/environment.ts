@@ -1,0 +1,45 @@
+/** What a run is told from outside (load-tests/README.md, "Settings of a run"). */
+import { type Profile, profileOf } from '../profiles.ts';
+
+const optional = (name: string): string | undefined => __ENV[name] || undefined;
+
+function required(name: string): string {
+  const given = optional(name);
+  if (given === undefined) throw new Error(`${name} is missing: see load-tests/README.md.`);
+  return given;
+}
+
+function numberOr(name: string, fallback: number): number {
+  const given = optional(name);
+  if (given === undefined) return fallback;
+  const number = Number(given);
+  if (!(number > 0)) throw new Error(`${name} has to be a number above 0, and is ${given}.`);
+  return number;
+}
+
+const listOf = (text: string | undefined): readonly string[] =>
+  (text ?? '')
+    .split(',')
+    .map((part) => part.trim().replace(/\/$/, ''))
+    .filter((part) => part !== '');
+
+export const profileName = optional('PROFILE') ?? 'smoke';
+const chosen = profileOf(profileName);
+
+export const profile: Profile = {
+  ...chosen,
+  durationSeconds: numberOr('DURATION_SECONDS', chosen.durationSeconds),
+  perSecond: numberOr('PER_SECOND', chosen.perSecond),
+  p99Ms: numberOr('P99_MS', chosen.p99Ms),
+  errors: numberOr('ERRORS', chosen.errors),
+  dropped: numberOr('DROPPED', chosen.dropped),
+};
+
+/** The gateways, each of which gets its share. */
+export const baseUrls = listOf(required('BASE_URLS'));
+/** Of all nodes; empty where nobody may see them. */
+export const metricsUrls = listOf(optional('METRICS_URLS'));
+export const usersFile = required('USERS');
+export const baselineFile = optional('BASELINE');
+/** Where the report goes, without the ends of the names; absent, the page goes to standard output. */
+export const reportPath = optional('REPORT');

@@ -1,0 +1,53 @@
+/**
+ * The steady mix: nine of ten syncs find nothing new, and the rest are edits, new notes and large notes. A VU that saves is a
+ * device of one of the writing users, and edits the note that it has made, so that no two devices meet in a conflict.
+ */
+import type { SeededUser } from '../seeded.ts';
+import { call } from './call.ts';
+import { ciphertext, largeCiphertext } from './ciphertext.ts';
+import { idle, note, type SavedItem, saved, syncCall } from './items.ts';
+import type { Operation } from './operations.ts';
+import { idleUsers, nextOf, ownOf, writingUsers } from './users.ts';
+
+export const mixedOperations = ['idle-sync', 'edit', 'new-note', 'large-note'] as const;
+
+const shares = { edit: 0.06, newNote: 0.03, largeNote: 0.01 };
+
+export function mix(): void {
+  const chance = Math.random();
+  if (chance < shares.edit) edit();
+  else if (chance < shares.edit + shares.newNote) save('new-note', note(ciphertext()));
+  else if (chance < shares.edit + shares.newNote + shares.largeNote)
+    save('large-note', note(largeCiphertext()));
+  else idleSync();
+}
+
+export function idleSync(): void {
+  const { accessTokens, syncToken } = nextOf(idleUsers);
+  call(syncCall({ operation: 'idle-sync', token: tokenOf(accessTokens), syncToken }), idle);
+}
+
+/** Of the device that this VU is. */
+const device: { syncToken?: string; note?: SavedItem } = {};
+
+function edit(): void {
+  const base = device.note;
+  const made = save(base === undefined ? 'new-note' : 'edit', note(ciphertext(), base));
+  if (made !== undefined) device.note = made;
+}
+
+function save(operation: Operation, item: object): SavedItem | undefined {
+  const user: SeededUser = ownOf(writingUsers);
+  const token = tokenOf(user.accessTokens);
+  const syncToken = device.syncToken ?? user.syncToken;
+  const reply = call(syncCall({ operation, token, items: [item], syncToken }), saved);
+  if (reply === undefined) {
+    // Whether it was saved is not known: the next edit is one of another note.
+    delete device.note;
+    return undefined;
+  }
+  device.syncToken = reply.sync_token;
+  return reply.saved_items[0];
+}
+
+export const tokenOf = ([token = '']: readonly string[]): string => token;

@@ -1,0 +1,51 @@
+/** What is good enough: thresholds of k6, by tag. */
+import type { Options } from 'k6/options';
+import { observed } from '../report/observed.ts';
+import { sliceNames } from '../report/slices.ts';
+import { profile } from './environment.ts';
+import { type Operation, operations } from './operations.ts';
+
+type Thresholds = NonNullable<Options['thresholds']>;
+
+const { p99Ms, errors, dropped } = profile;
+
+export interface Objectives {
+  readonly operations: readonly Operation[];
+  /** Whether sockets are opened. */
+  readonly sockets?: boolean;
+  readonly pushes?: boolean;
+  /** Of all times: what is planned to be slower for a while. */
+  readonly times?: number;
+}
+
+export function thresholdsOf(objectives: Objectives): Thresholds {
+  const { operations: done, sockets = false, pushes = false, times = 1 } = objectives;
+  const p99 = (factor: number) => [`p(99)<${p99Ms * factor * times}`];
+  return {
+    ...Object.fromEntries(
+      done.flatMap((operation) => [
+        [`http_req_duration{operation:${operation}}`, p99(operations[operation].times)],
+        [`http_req_failed{operation:${operation}}`, [`rate<=${errors}`]],
+        [`checks{operation:${operation}}`, [`rate>=${1 - errors}`]],
+      ]),
+    ),
+    // What did not begin because the machine that makes the load had no VU free was not measured.
+    dropped_iterations: [`rate<=${dropped * profile.perSecond}`],
+    ...(sockets && { socket_failed: [`rate<=${errors}`], socket_open: p99(2) }),
+    ...(pushes && { push_lost: [`rate<=${errors}`], save_to_push: p99(1) }),
+    ...keptBySlice(sockets, pushes),
+  };
+}
+
+/** k6 keeps the values of a tag if a threshold asks for them: these always hold, and reports show no threshold of a slice. */
+function keptBySlice(sockets: boolean, pushes: boolean): Thresholds {
+  const kept = (metric: string, holds: string) =>
+    sliceNames.map((name) => [`${metric}{slice:${name}}`, [holds]]);
+  return Object.fromEntries([
+    ...kept('http_req_duration', 'max>=0'),
+    ...kept('http_req_failed', 'rate>=0'),
+    ...(sockets ? kept('socket_open', 'max>=0') : []),
+    ...(pushes ? kept('save_to_push', 'max>=0') : []),
+    ...observed.flatMap(({ name }) => kept(name, 'max>=0')),
+  ]);
+}
