@@ -2,6 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
+import { nativePackages } from '../gateway/http/native-binaries.ts';
 import { circlesOf, loadedWith, readImports } from './kit/imports.ts';
 
 const root = new URL('..', import.meta.url).pathname;
@@ -51,22 +52,32 @@ test('the configuration is read without loading a package, whose weight every co
   t.deepEqual(packages, []);
 });
 
-test('the entry loads the native HTTP server no sooner than it was checked', async (t) => {
+test('the native HTTP server comes by the file that checks it, and not before the start', async (t) => {
   const imports = await readImports();
+  const packages = new Set(nativePackages.map(({ name }) => name));
+  const naming = [...imports].filter(([, list]) => list.some(({ of }) => packages.has(of)));
+  t.deepEqual(
+    naming.map(([file, list]) => [file, list.some(({ of, isLoaded }) => packages.has(of) && isLoaded)]),
+    [
+      ['gateway/http/native-library.ts', false],
+      ['gateway/http/uws.ts', false],
+    ],
+    'both of them name it for its types alone',
+  );
   t.true(loadedWith('process/server.ts', imports).has('gateway/http/uws.ts'));
   t.false(loadedWith('main.ts', imports).has('gateway/http/uws.ts'));
-  const entry = await readFile(join(root, 'main.ts'), 'utf8');
-  const checkedAt = entry.indexOf('await checkNativeHttp(');
-  t.true(checkedAt !== -1 && checkedAt < entry.indexOf("await import('./process/server.ts')"));
 });
 
 const outboundPort = 'actors/outbound/node-http.ts';
+/** It runs in browsers, and asks the server. */
+const inBrowsers = 'gateway/viewer/browser/';
 
 test('no file but one asks others over HTTP', async (t) => {
   const folders = ['runtime', 'actors', 'gateway', 'operations', 'process'];
   const files = (await Promise.all(folders.map(sources))).flat();
   t.true(files.includes(outboundPort));
-  for (const file of files.filter((each) => each !== outboundPort)) {
+  for (const file of files) {
+    if (file === outboundPort || file.startsWith(inBrowsers)) continue;
     const text = await readFile(join(root, file), 'utf8');
     t.notRegex(text, /(?<![.#\w])fetch\(|\brequest\b[^;]*from 'node:https?'|from 'undici'/, file);
   }

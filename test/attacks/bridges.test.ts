@@ -13,10 +13,14 @@ const tokens = '/v1/mcp-tokens';
 async function withBridge(t: ExecutionContext) {
   const server = await startServer(t);
   const phone = await server.device();
-  const body = { label: 'b', scope: 'write', wrappedKeys: '{}', kdfSalt: '00', kdfParams: '{}' };
-  const { token, mcpToken } = (await phone.call('POST', tokens, { body })).body;
-  const authenticate = () => server.call('POST', `${tokens}/authenticate`, { body: { token } });
-  const bridge = new Device(server, { ...phone.account, ...tokensOf(await authenticate()) });
+  const make = async (scope: 'read' | 'write') => {
+    const body = { label: 'b', scope, wrappedKeys: '{}', kdfSalt: '00', kdfParams: '{}' };
+    const { token, mcpToken } = (await phone.call('POST', tokens, { body })).body;
+    const authenticate = () => server.call('POST', `${tokens}/authenticate`, { body: { token } });
+    const bridge = new Device(server, { ...phone.account, ...tokensOf(await authenticate()) });
+    return { authenticate, bridge, mcpToken };
+  };
+  const { authenticate, bridge, mcpToken } = await make('write');
   const change = (fields: object = {}) => {
     const { userUuid, password } = phone.account;
     const body = { current_password: password, new_password: 'c'.repeat(64), pw_nonce: 'd', ...fields };
@@ -24,30 +28,51 @@ async function withBridge(t: ExecutionContext) {
       body: { api: headerSessions, ...body },
     });
   };
-  return { server, phone, bridge, authenticate, change, mcpToken };
+  return { server, phone, bridge, authenticate, change, mcpToken, make };
 }
 
 test('a bridge that may write items may do nothing else that writes', async (t) => {
-  const { server, bridge } = await withBridge(t);
+  const { server, bridge, make } = await withBridge(t);
   t.is((await bridge.save()).saved_items.length, 1);
-  const { userUuid, access } = bridge.account;
-  const credentials = sessionTokens.verify(access);
-  const user = server.host.actors.get(User, userUuid).ask as unknown as Record<
-    string,
-    (request: object) => Promise<{ refused?: { status: number; message: string } }>
-  >;
-  const shapes = Object.entries(User.commands) as unknown as readonly (readonly [
-    string,
-    SignedInShape<unknown, unknown>,
-  ])[];
-  const writing = shapes.filter(([, { access }]) => access === 'writes');
-  t.true(writing.length > 15);
-  for (const [name, { fields }] of writing) {
-    const sample = sampleOf(z.toJSONSchema(fields, { io: 'input', unrepresentable: 'any' })) as object;
-    const answer = await user[name]?.({ ...sample, credentials, userUuid });
-    t.like(answer?.refused, { status: 403, message: 'A bridge may only change items.' }, name);
+  const { bridge: reader } = await make('read');
+  const { userUuid } = bridge.account;
+  const user = server.host.actors.get(User, userUuid).ask as unknown as Record<string, Ask>;
+  const ask = async (device: Device, name: string, fields: object) =>
+    (await user[name]?.({ ...fields, credentials: sessionTokens.verify(device.account.access), userUuid }))
+      ?.refused;
+  const shapes = Object.entries(User.commands) as unknown as [string, SignedInShape<unknown, unknown>][];
+  const writing: string[] = [];
+  for (const [name, { access, fields }] of shapes.filter(([, { access }]) => access !== undefined)) {
+    for (const request of requestsOf(fields)) {
+      const refused = await ask(reader, name, request);
+      t.not(refused?.status, 401, name);
+      if (access === 'reads' && refused?.tag !== 'read-only-access') continue;
+      writing.push(name);
+      const expected = { status: 403, message: 'A bridge may only change items.' };
+      t.like(await ask(bridge, name, request), expected, `${name} ${JSON.stringify(request)}`);
+    }
   }
+  const byWhatIsAsked = writing.filter((name) => User.commands[name as 'sync'].access === 'reads');
+  t.deepEqual(byWhatIsAsked, [
+    ...Array.from({ length: 2 }, () => 'mintValetToken'),
+    ...Array.from({ length: 3 }, () => 'mintVaultValetToken'),
+  ]);
+  t.true(writing.length > 20);
 });
+
+type Ask = (
+  request: object,
+) => Promise<{ refused?: { status: number; message: string; tag?: string | undefined } }>;
+
+/** What a command may be asked for: the least that fits, with each choice that its fields leave. */
+function requestsOf(fields: z.ZodType): readonly object[] {
+  const schema = z.toJSONSchema(fields, { io: 'input', unrepresentable: 'any' });
+  const least = sampleOf(schema) as object;
+  const choices = Object.entries(schema.properties ?? {}).flatMap(([field, choice]) =>
+    typeof choice === 'object' ? (choice.enum ?? []).map((value) => ({ ...least, [field]: value })) : [],
+  );
+  return choices.length > 0 ? choices : [least];
+}
 
 test('a bridge that knows the password is asked for the second factor like anybody', async (t) => {
   const { server, phone, bridge } = await withBridge(t);

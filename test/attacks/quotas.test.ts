@@ -1,6 +1,6 @@
 /** Accounts that try to fill the disk. */
 import test from 'ava';
-import { defaultItemSettings } from '../../actors/settings.ts';
+import { defaultItemSettings } from '../../actors/collection/settings.ts';
 import { UserAdministration } from '../../actors/user/operator-contract.ts';
 import type { Device } from '../kit/device.ts';
 import { note, uuidNumber } from '../kit/items.ts';

@@ -4,9 +4,11 @@
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { inspect } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { secretSettings, settings } from '../../config.ts';
 import { everySetting } from '../../runtime/setting.ts';
+import { ModelDatabase } from '../../runtime/store/model.ts';
 import {
   type Account,
   alice,
@@ -22,10 +24,11 @@ import {
   statusOf,
   tokensOf,
 } from '../kit/account.ts';
+import { FakeClock } from '../kit/clock.ts';
 import { type ConfiguredServer, type Environment, startConfiguredServer } from '../kit/configured-server.ts';
 import { Device } from '../kit/device.ts';
 import { openRaw, type RawConnection } from '../kit/gateway.ts';
-import { call } from '../kit/http.ts';
+import { call, clientAddress } from '../kit/http.ts';
 import { note, uuidNumber } from '../kit/items.ts';
 import { SecurityKey, type SecurityKeyOptions } from '../kit/security-key.ts';
 import { dial, isRefused } from '../kit/socket-client.ts';
@@ -553,6 +556,27 @@ setting(
 );
 
 setting(
+  'SHARE_MEMORY_BYTES',
+  'opens no share that would not fit',
+  { SHARE_MEMORY_BYTES: '33554432' },
+  async (t, server) => {
+    const device = await Device.register(server);
+    const body = { type: 'note', encryptedPayload: 'x'.repeat(5 * 1_048_576) };
+    const { shareId } = (await device.call('POST', '/v1/shares', { body })).body;
+    const open = () => device.call('GET', `/v1/shares/${shareId}`);
+    const unread = await openRaw(t, Number(new URL(server.url).port));
+    unread.send(`GET /v1/shares/${shareId} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${clientAddress}\r\n\r\n`);
+    await unread.received('HTTP/1.1 200');
+    unread.socket.pause();
+    const waits = setInterval(() => void server.advance(500), 50);
+    t.is((await open()).status, 503);
+    clearInterval(waits);
+    unread.socket.destroy();
+    t.is((await open()).status, 200);
+  },
+);
+
+setting(
   'LEAST_PACE',
   'cuts a reply that is read too slowly',
   { ...largePages, LEAST_PACE: '1000000000' },
@@ -649,6 +673,32 @@ setting(
     for (let n = 0; n < 3; n += 1) t.is((await device.call('GET', '/v1/sessions')).status, 200);
   },
 );
+
+class WatchedDatabase extends ModelDatabase {
+  readonly hashes = new Set<string>();
+
+  override commit(commits: Parameters<ModelDatabase['commit']>[0]): ReturnType<ModelDatabase['commit']> {
+    for (const [hash] of inspect(commits, { depth: null }).matchAll(/\$argon2id\$[^'"]+/g))
+      this.hashes.add(hash);
+    return super.commit(commits);
+  }
+}
+
+test('E2E_TESTING alone lets accounts of one password share a hash', async (t) => {
+  for (const [E2E_TESTING, hashes] of [
+    ['true', 1],
+    ['false', 2],
+  ] as const) {
+    const clock = new FakeClock();
+    const database = new WatchedDatabase(clock);
+    const server = await startConfiguredServer(t, { E2E_TESTING }, clock, database);
+    await register(server, alice);
+    await register(server, bob);
+    t.is(database.hashes.size, hashes, `E2E_TESTING=${E2E_TESTING}`);
+    t.is((await signIn(server, bob)).status, 200);
+    t.is((await signIn(server, { ...bob, password: 'wrong' })).status, 401);
+  }
+});
 
 setting(
   'PUBLIC_URL',

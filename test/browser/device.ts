@@ -1,14 +1,16 @@
 import type { Browser, BrowserContext, Page, Response, WebSocket } from 'playwright-core';
 import { plugInSecurityKey } from './chromium.ts';
 import type { Client } from './page/client.ts';
+import type { Files } from './page/files.ts';
+import type { Vaults } from './page/vaults.ts';
 
-type Method = {
-  [K in keyof Client]: Client[K] extends (...args: never[]) => unknown ? K : never;
-}[keyof Client];
-
-/** The client in the page, as seen from the test: the same methods, each answered by a promise. */
-export type RemoteClient = {
-  [K in Method]: (...args: Parameters<Client[K]>) => Promise<Awaited<ReturnType<Client[K]>>>;
+/** A part of the device in the page, as seen from the test: the same methods, each answered by a promise. */
+export type Remote<T> = {
+  [K in keyof T as T[K] extends (...args: never[]) => unknown ? K : never]: T[K] extends (
+    ...args: infer A
+  ) => infer R
+    ? (...args: A) => Promise<Awaited<R>>
+    : never;
 };
 
 export interface DeviceOptions {
@@ -27,7 +29,9 @@ const deadlineMs = 30_000;
 
 /** One device of a user: its own browser context, with its own cookies and its own client. */
 export class Device {
-  readonly client: RemoteClient;
+  readonly client: Remote<Client>;
+  readonly files: Remote<Files>;
+  readonly vaults: Remote<Vaults>;
   /** `POST /v1/items 200` for each answer of the server, in order of arrival. */
   readonly answers: string[];
   readonly #sockets: WebSocket[] = [];
@@ -46,7 +50,9 @@ export class Device {
       this.#sockets.push(socket);
       socket.on('framereceived', ({ payload }) => this.frames.push(String(payload)));
     });
-    this.client = remoteClient(page);
+    this.client = remote(page, 'client');
+    this.files = remote(page, 'files');
+    this.vaults = remote(page, 'vaults');
   }
 
   static async open(options: DeviceOptions): Promise<Device> {
@@ -81,6 +87,14 @@ export class Device {
     return this.#sockets.length > 0 && this.#sockets.every((socket) => !socket.isClosed());
   }
 
+  async goOffline(): Promise<void> {
+    await this.#context.setOffline(true);
+  }
+
+  async goOnline(): Promise<void> {
+    await this.#context.setOffline(false);
+  }
+
   cookieNames(): Promise<string[]> {
     return this.#context.cookies().then((cookies) => cookies.map((cookie) => cookie.name));
   }
@@ -106,25 +120,27 @@ async function hasSyncConflict(response: Response): Promise<boolean> {
   return data?.conflicts?.some((conflict) => conflict.type === 'sync_conflict') ?? false;
 }
 
-function remoteClient(page: Page): RemoteClient {
+/** @param part the name that it has in the page */
+function remote<T>(page: Page, part: string): Remote<T> {
   const call = (method: string, args: unknown[]): Promise<unknown> =>
     page.evaluate(
-      ([name, values]) => {
-        const { client } = globalThis as unknown as {
-          client: Record<string, (...args: unknown[]) => unknown>;
-        };
-        const run = client[name];
-        if (run === undefined) throw new Error(`The client has no method ${name}.`);
-        return run.apply(client, values);
+      ([from, name, values]) => {
+        const parts = globalThis as unknown as Record<
+          string,
+          Record<string, (...args: unknown[]) => unknown>
+        >;
+        const run = parts[from]?.[name];
+        if (run === undefined) throw new Error(`The page has no ${from}.${name}.`);
+        return run.apply(parts[from], values);
       },
-      [method, args] as const,
+      [part, method, args] as const,
     );
-  return new Proxy({} as RemoteClient, {
+  return new Proxy({} as object, {
     get:
       (_target, method) =>
       (...args: unknown[]) =>
         within(deadlineMs, String(method), call(String(method), args)),
-  });
+  }) as Remote<T>;
 }
 
 async function within<T>(limitMs: number, what: string, work: Promise<T>): Promise<T> {

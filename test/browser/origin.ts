@@ -69,7 +69,7 @@ async function pageFiles(): Promise<Map<string, { type: string; body: string | B
 }
 
 async function bundleClient(): Promise<string> {
-  const entry = fileURLToPath(new URL('./page/client.ts', import.meta.url));
+  const entry = fileURLToPath(new URL('./page/main.ts', import.meta.url));
   const result = await build({
     entryPoints: [entry],
     bundle: true,

@@ -1,3 +1,4 @@
+import { freePorts } from '../kit/free-ports.ts';
 import { startServer } from '../kit/started-server.ts';
 import { launchChromium } from './chromium.ts';
 import { Device } from './device.ts';
@@ -66,7 +67,9 @@ export class World {
     const other = await openOrigin();
     this.#closers.push(() => other.close());
     const securityKeys = { U2F_RELYING_PARTY_ID: 'localhost', U2F_EXPECTED_ORIGIN: other.url };
-    const server = await startServer({ ...securityKeys, ...settings });
+    const [port = 0] = await freePorts(1);
+    const address = { PORT: String(port), PUBLIC_URL: `http://localhost:${port}` };
+    const server = await startServer({ ...address, ...securityKeys, ...settings });
     this.#closers.push(() => server.stop());
     this.#failures = server.failures;
     this.#serverUrl = server.url;

@@ -8,15 +8,18 @@ import type { FailureReason, Tally } from './tally.ts';
 
 export interface Answer {
   readonly status: number;
-  /** The data of the envelope, or the whole body where there is none. */
+  /** The data of the envelope, or the whole body where there is none; undefined for what is no JSON. */
   readonly body: unknown;
+  readonly bytes: Buffer;
 }
 
 export interface Request {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
+  /** JSON, or bytes as they are. */
   readonly body?: object;
   readonly token?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface ClientOptions {
@@ -66,24 +69,33 @@ export class Client {
     }
   }
 
-  async #attempt({ method, path, body, token }: Request): Promise<Answer | FailureReason> {
-    const { gateways, timeoutMs } = this.#options;
+  /** The gateway that it turns to now. */
+  get gateway(): string {
+    const { gateways } = this.#options;
+    return gateways[this.#gateway % gateways.length] ?? '';
+  }
+
+  async #attempt({ method, path, body, token, headers: more }: Request): Promise<Answer | FailureReason> {
+    const { timeoutMs } = this.#options;
+    const isBinary = body instanceof Uint8Array;
     const headers: Record<string, string> = {
-      'content-type': 'application/json',
+      'content-type': isBinary ? 'application/octet-stream' : 'application/json',
       'x-snjs-version': '2.211.1',
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...more,
     };
     try {
-      const response = await fetch(`${gateways[this.#gateway % gateways.length]}${path}`, {
+      const response = await fetch(this.gateway + path, {
         method,
         headers,
         signal: AbortSignal.timeout(timeoutMs),
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      });
-      const text = await response.text();
+        ...(body !== undefined && { body: isBinary ? body : JSON.stringify(body) }),
+      } as RequestInit);
+      const bytes = Buffer.from(await response.arrayBuffer());
       if (response.status === 429 || (response.status > 500 && response.status < 505)) return 'not-now';
-      const parsed = text === '' ? {} : JSON.parse(text);
-      return { status: response.status, body: parsed.data ?? parsed };
+      const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
+      const parsed = isJson ? JSON.parse(bytes.toString()) : undefined;
+      return { status: response.status, body: parsed?.data ?? parsed, bytes };
     } catch (error) {
       return isRefusal(error) ? 'not-reached' : 'no-answer';
     }

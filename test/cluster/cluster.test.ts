@@ -1,7 +1,7 @@
 /**
  * Three nodes, three NATS servers and a PostgreSQL as processes, under load and under every kind of disturbance: no
- * client loses what it was told is saved, is given what it should not be, or waits for long. `npm run nemesis` does
- * the same for as long as one likes.
+ * client loses what it was told is saved, is given what it should not be, or waits for long, alone or in shared vaults and
+ * with files. `npm run nemesis` does the same for as long as one likes.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ import { runTrial, type TrialOptions } from './trial.ts';
 const seed = 20_261_120;
 const limitMs = 600_000;
 const amidCommits = 'pause a node amid its commits';
-const load = { seed, leaseMs: 4_000, users: 12, devicesOfEach: 2, pauseMs: 200 };
+const load = { seed, leaseMs: 4_000, users: 12, devicesOfEach: 2, circles: 2, pauseMs: 200 };
 
 async function trial(t: ExecutionContext, options: Pick<TrialOptions, 'builds' | 'disturb' | 'onDone'>) {
   t.timeout(limitMs);
@@ -54,6 +54,9 @@ test.serial('a cluster keeps what it promised under every kind of disturbance', 
   t.deepEqual([...new Set(disturbed)].sort(), [...disturbanceKinds].sort());
   t.true(lateWrites > 0, 'commits that arrive after a take-over are refused');
   t.true(verdict.tally.acknowledgedWrites > 1_000);
+  for (const does of ['accept', 'remove', 'designate', 'upload', 'read', 'erase', 'move'] as const) {
+    t.true((verdict.tally.acts.get(does)?.done ?? 0) > 0, does);
+  }
 });
 
 test.serial('a cluster without the fence is caught', async (t) => {

@@ -95,6 +95,8 @@ export class Cluster {
         DATABASE_URL: database.urlThrough(links.database.port),
         NATS_URL: links.nats.map((link) => `nats://127.0.0.1:${link.port}`).join(','),
         NATS_REPLICAS: String(nats.length),
+        FILES_FOLDER: join(this.#directory, 'files'),
+        FILES_FOLDER_SHARED: 'true',
         E2E_TESTING: 'true',
         // Sign-ins that are cut off count as failed ones.
         MAX_LOGIN_ATTEMPTS: '1000',

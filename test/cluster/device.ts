@@ -4,6 +4,7 @@
  */
 import { headerSessions } from '../kit/account.ts';
 import type { SeededRandom } from '../kit/random.ts';
+import { membershipsIn } from '../simulation/checkers/sync-token.ts';
 import type { Answer, Client, Request } from './client.ts';
 import { UnansweredError } from './client.ts';
 import type { Conflict, History, Seen, Write } from './history.ts';
@@ -35,11 +36,15 @@ interface SyncBody {
 interface Held {
   readonly version: number;
   readonly deleted: boolean;
+  readonly vault?: string;
 }
 
 /** Small, so that syncs come in pages. */
 const pageItems = 40;
 const largestUpload = 30;
+
+/** Not one of ours, so the server answers with everything, tombstones included. */
+export const foreignToken = Buffer.from('2:1.0').toString('base64');
 
 /** The session is not accepted. */
 export class RefusedError extends Error {}
@@ -57,6 +62,16 @@ export class Device {
 
   get live(): readonly string[] {
     return [...this.#items].filter(([, { deleted }]) => !deleted).map(([uuid]) => uuid);
+  }
+
+  /** Of the living. */
+  held(uuid: string): Held | undefined {
+    const held = this.#items.get(uuid);
+    return held?.deleted ? undefined : held;
+  }
+
+  save(write: Write): Promise<void> {
+    return this.#syncAll([write]);
   }
 
   /** Saves new items. */
@@ -123,21 +138,6 @@ export class Device {
     }
   }
 
-  /** Everything the server has, in pages, from a token: of none, without tombstones. */
-  async read(token: string | undefined): Promise<readonly Seen[]> {
-    const { client, accessToken } = this.#options;
-    const all: Seen[] = [];
-    let at: object = { sync_token: token };
-    for (;;) {
-      const body = { api: headerSessions, limit: pageItems, ...at };
-      const answer = await client.call({ method: 'POST', path: '/v1/items', body, token: accessToken });
-      const page = answer.body as SyncBody;
-      all.push(...page.retrieved_items.map(seenOf));
-      if (page.cursor_token === undefined) return all;
-      at = { sync_token: page.sync_token, cursor_token: page.cursor_token };
-    }
-  }
-
   #change(deleted: boolean): Promise<void> {
     const { random } = this.#options;
     const { live } = this;
@@ -156,13 +156,14 @@ export class Device {
   async #syncPage(writes: readonly Write[], cursor: string | undefined): Promise<SyncBody> {
     const { history, user, name, tally } = this.#options;
     const call = history.nextCall();
+    const token = cursor ?? this.#syncToken;
     history.add({ event: 'sent', call, user, device: name, writes, continues: cursor !== undefined });
     const body = {
       api: headerSessions,
       limit: pageItems,
       sync_token: this.#syncToken,
       cursor_token: cursor,
-      items: writes.map((write) => itemOf(user, write)),
+      items: writes.map((write) => itemOf(write)),
     };
     const page = (await this.#call(call, { method: 'POST', path: '/v1/items', body }, writes)) as SyncBody;
     const saved = page.saved_items.map(({ uuid, updated_at_timestamp: version }) => ({ uuid, version }));
@@ -175,17 +176,29 @@ export class Device {
       }),
     );
     const complete = page.cursor_token === undefined;
-    history.add({ event: 'answered', call, saved, retrieved, conflicts, complete });
+    const dropped = departed(token, page.sync_token);
+    const drops = dropped.length > 0 && { dropped };
+    history.add({ event: 'answered', call, saved, retrieved, conflicts, complete, ...drops });
     tally.acknowledgedWrites += saved.length;
     tally.conflicts += conflicts.length;
-    for (const seen of retrieved) this.#items.set(seen.uuid, seen);
+    for (const [uuid, { vault }] of this.#items) {
+      if (vault !== undefined && dropped.includes(vault)) this.#items.delete(uuid);
+    }
+    for (const seen of retrieved) this.#take(seen.uuid, seen);
     for (const { uuid, version } of saved) {
-      this.#items.set(uuid, { version, deleted: writes.some((each) => each.uuid === uuid && each.deleted) });
+      const write = writes.find((each) => each.uuid === uuid);
+      if (write !== undefined) this.#take(uuid, { ...write, version });
     }
     // The other side won: this device takes it and forgets its own edit.
-    for (const { stored } of conflicts) if (stored !== undefined) this.#items.set(stored.uuid, stored);
+    for (const { stored } of conflicts) if (stored !== undefined) this.#take(stored.uuid, stored);
     this.#syncToken = page.sync_token;
     return page;
+  }
+
+  /** An item on its way may be met in both places: what is older is not taken. */
+  #take(uuid: string, { version, deleted, vault }: Held): void {
+    if ((this.#items.get(uuid)?.version ?? 0) > version) return;
+    this.#items.set(uuid, { version, deleted, ...(vault !== undefined && { vault }) });
   }
 
   async #call(call: number, request: Request, writes: readonly Write[] = []): Promise<unknown> {
@@ -210,5 +223,30 @@ export class Device {
     const { status } = answer;
     history.add({ event: 'failed', call, status, text: JSON.stringify(answer.body).slice(0, 300) });
     throw new Error(`a sync was answered ${status}`);
+  }
+}
+
+/** Vaults of which the token before knew the device to be a member, and the one after does not, or of another membership. */
+function departed(before: string | undefined, after: string): readonly string[] {
+  const memberships = membershipsIn(after);
+  return [...membershipsIn(before ?? '')]
+    .filter(([vault, membership]) => memberships.get(vault) !== membership)
+    .map(([vault]) => vault);
+}
+
+/** Everything the server has for a session, in pages, from a token: of none, without tombstones. */
+export async function readItems(
+  { client, accessToken }: Pick<DeviceOptions, 'client' | 'accessToken'>,
+  token: string | undefined,
+): Promise<readonly Seen[]> {
+  const all: Seen[] = [];
+  let at: object = { sync_token: token };
+  for (;;) {
+    const body = { api: headerSessions, limit: pageItems, ...at };
+    const answer = await client.call({ method: 'POST', path: '/v1/items', body, token: accessToken });
+    const page = answer.body as SyncBody;
+    all.push(...page.retrieved_items.map(seenOf));
+    if (page.cursor_token === undefined) return all;
+    at = { sync_token: page.sync_token, cursor_token: page.cursor_token };
   }
 }

@@ -3,10 +3,13 @@
  * in here when it is sent, each time it is sent again, and when its answer has arrived, so that the order of two
  * entries is that of two moments outside the server.
  *
+ * People who share vaults and keep files do so in acts: each is asked and answered like a call of a device.
+ *
  * Every write carries a mark of its own, in columns that a tombstone keeps, so that each state a client is given
  * names the write it came from.
  */
 import { appendFileSync } from 'node:fs';
+import type { Act, Permission } from './acts.ts';
 
 export interface Write {
   readonly uuid: string;
@@ -14,6 +17,8 @@ export interface Write {
   /** The version it replaces; 0 for a new item. */
   readonly base: number;
   readonly deleted: boolean;
+  /** The shared vault that it names. */
+  readonly vault?: string;
 }
 
 /** An item as a client was given it. */
@@ -25,8 +30,10 @@ export interface Seen {
   readonly deleted: boolean;
   /** Whose it is, as the server says. */
   readonly owner: string;
-  /** Text and columns are, to the letter, what that write of that owner was. */
+  /** Text and columns are, to the letter, what that write was. */
   readonly whole: boolean;
+  /** The shared vault that it lies in. */
+  readonly vault?: string;
 }
 
 export interface Conflict {
@@ -34,6 +41,14 @@ export interface Conflict {
   readonly uuid: string;
   /** The server's side of it, where there is one. */
   readonly stored: Seen | undefined;
+}
+
+/** A vault as one of its members sees it. */
+export interface Membership {
+  readonly vault: string;
+  readonly owner: string;
+  readonly survivor: string | null;
+  readonly members: readonly { readonly user: string; readonly permission: Permission }[];
 }
 
 interface Of<E extends string> {
@@ -65,7 +80,18 @@ export type Entry =
         readonly conflicts: readonly Conflict[];
         /** No page follows. */
         readonly complete: boolean;
+        /** Vaults that the device is no member of any more, or is again: it forgot what it had of them before it took this. */
+        readonly dropped?: readonly string[];
       })
+  | (Of<'asked'> & Call & { readonly user: string; readonly device: string; readonly act: Act })
+  /** `vault`: that was made. `whole`: every byte was as it was written. */
+  | (Of<'done'> & Call & { readonly status: number; readonly vault?: string; readonly whole?: boolean })
+  /** A vault that a user has made in a call whose answer was lost: as its maker, he is the first to be shown it. */
+  | (Of<'found'> & { readonly user: string; readonly vault: string })
+  /** Told by a socket that somebody has saved something, by the clock of this history. */
+  | (Of<'heard'> & { readonly user: string; readonly by: string; readonly savedAtMs: number })
+  /** What the files of an account take, as the server says. */
+  | (Of<'counted'> & { readonly user: string; readonly bytes: number; readonly limitBytes: number })
   /** The session is not accepted (401). */
   | (Of<'refused'> & Call)
   /** Something no client should ever be told. */
@@ -83,6 +109,15 @@ export type Entry =
       readonly everything: readonly Seen[];
       readonly live: readonly Seen[];
     })
+  /** Likewise: the vaults of a user, and what the server counts of files. */
+  | (Of<'belongs'> & {
+      readonly user: string;
+      readonly vaults: readonly Membership[];
+      readonly bytes: number;
+      readonly limitBytes: number;
+    })
+  /** Where a file is found at the end. */
+  | (Of<'kept'> & { readonly file: string; readonly homes: readonly string[]; readonly whole: boolean })
   | (Of<'note'> & { readonly text: string });
 
 export type Timed = Entry & { readonly atMs: number };
@@ -104,8 +139,18 @@ export class History {
     return this.#calls;
   }
 
+  /** A moment of the wall clock, which the servers share, by the clock of the entries. */
+  momentOf(wallMs: number): number {
+    return performance.now() - this.#startedMs - (Date.now() - wallMs);
+  }
+
+  /** Not added. */
+  timed(entry: Entry): Timed {
+    return { ...entry, atMs: Math.round(performance.now() - this.#startedMs) };
+  }
+
   add(entry: Entry): void {
-    const timed = { ...entry, atMs: Math.round(performance.now() - this.#startedMs) };
+    const timed = this.timed(entry);
     this.entries.push(timed);
     if (this.#file === undefined) return;
     this.#unwritten += `${JSON.stringify(timed)}\n`;

@@ -86,6 +86,11 @@ export class ClusterNode {
     return started;
   }
 
+  /** Another one after each start. */
+  get metricsUrl(): string {
+    return this.#metricsUrl;
+  }
+
   get build(): string {
     return this.#build;
   }

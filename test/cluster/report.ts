@@ -54,9 +54,11 @@ export function table(disturbed: readonly Disturbed[], tally: Tally): string {
 
 export function summary({ tally, disturbed, violations, complaints, endedByThemselves }: Verdict): string {
   const { acknowledgedWrites, unknownWrites, conflicts, calls } = tally;
+  const acts = [...tally.acts].sort().map(([does, { done, refused }]) => `${does} ${done} + ${refused}`);
   return [
     `${disturbed.length} disturbances, ${calls.length} calls, failed attempts ${failed(calls)}`,
     `${acknowledgedWrites} writes acknowledged, ${unknownWrites} of them after an unknown outcome, ${conflicts} conflicts`,
+    `vaults and files, done + refused: ${acts.join(', ')}`,
     ...endedByThemselves.map(({ node, code }) => `${node} ended by itself with code ${code}`),
     ...complaints,
     `${violations.length} violations`,

@@ -16,28 +16,31 @@ function whole(text: string): number {
   return value;
 }
 
-const { minutes, seed, leaseMs, users, devices, pauseMs } = new Command('nemesis')
+const { minutes, seed, leaseMs, users, devices, circles, pauseMs } = new Command('nemesis')
   .description('Disturbs a cluster of three nodes under load, and judges what its clients were told.')
   .option('--minutes <number>', 'how long', whole, 10)
   .option('--seed <number>', 'of the plan of disturbances and of the workload', whole, 1)
   .option('--lease-ms <number>', 'the length of a lease', whole, 4_000)
   .option('--users <number>', 'how many users', whole, 12)
   .option('--devices <number>', 'how many devices each of them has', whole, 2)
+  .option('--circles <number>', 'how many circles of people who share vaults and keep files', whole, 2)
   .option('--pause-ms <number>', 'between two actions of a device, on average', whole, 200)
   .parse()
-  .opts<Record<'minutes' | 'seed' | 'leaseMs' | 'users' | 'devices' | 'pauseMs', number>>();
+  .opts<Record<'minutes' | 'seed' | 'leaseMs' | 'users' | 'devices' | 'circles' | 'pauseMs', number>>();
 
 const directory = join(root, '.cache', `nemesis-${seed}-${Date.now()}`);
 mkdirSync(directory, { recursive: true });
 console.log(`Seed ${seed}, ${minutes} minutes; history and logs are kept in ${directory}`);
+const builds = await buildTwice('nemesis');
 const overMs = performance.now() + minutes * 60_000;
 const isOver = (): boolean => performance.now() > overMs;
 const verdict = await runTrial({
-  builds: await buildTwice('nemesis'),
+  builds,
   seed,
   leaseMs,
   users,
   devicesOfEach: devices,
+  circles,
   pauseMs,
   directory,
   disturb: async (nemesis) => {

@@ -14,6 +14,13 @@ export class Tally {
   /** Calls with writes of which an attempt may have taken effect unseen. */
   unknownWrites = 0;
   readonly calls: CallRecord[] = [];
+  /** What people did beside syncing, by its kind: what was done, and what was refused. */
+  readonly acts = new Map<string, { done: number; refused: number }>();
+
+  act(does: string, isDone: boolean): void {
+    const { done, refused } = this.acts.get(does) ?? { done: 0, refused: 0 };
+    this.acts.set(does, { done: done + (isDone ? 1 : 0), refused: refused + (isDone ? 0 : 1) });
+  }
 
   /** Calls that began in this span. */
   between(fromMs: number, toMs: number): readonly CallRecord[] {

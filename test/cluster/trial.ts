@@ -7,6 +7,7 @@ import type { Violation } from './checker/violation.ts';
 import { Cluster, type EndedByItself } from './cluster.ts';
 import { History } from './history.ts';
 import { type Disturbed, Nemesis } from './nemesis.ts';
+import { Circles } from './people/circles.ts';
 import { Probe } from './probe.ts';
 import { Tally } from './tally.ts';
 import { Workload } from './workload.ts';
@@ -17,6 +18,8 @@ export interface TrialOptions {
   readonly leaseMs: number;
   readonly users: number;
   readonly devicesOfEach: number;
+  /** Of people who share vaults and keep files. */
+  readonly circles: number;
   /** Between two actions of a device, on average. */
   readonly pauseMs: number;
   /** Keeps the history and the logs of the nodes. */
@@ -38,34 +41,38 @@ export interface Verdict {
 
 /** For one attempt; a client of people waits longer, and finds out less. */
 const timeoutMs = 4_000;
+/** Of the files of an account: little, so that uploads race for it. */
+const limitBytes = 150_000;
 /** Sweeps come every few seconds. */
 const tellsLimitMs = 20_000;
 
 export async function runTrial(options: TrialOptions): Promise<Verdict> {
-  const { builds, leaseMs, directory, seed, users, devicesOfEach, pauseMs } = options;
+  const { builds, leaseMs, directory, seed, users, devicesOfEach, circles, pauseMs } = options;
   const historyFile = join(directory, 'history.jsonl');
   const history = new History(historyFile);
   const tally = new Tally();
-  const cluster = await Cluster.start({ builds, leaseMs, directory });
+  const settings = { ACCOUNT_FILE_BYTES_MAX: String(limitBytes) };
+  const cluster = await Cluster.start({ builds, leaseMs, directory, settings });
   let workload: Workload | undefined;
+  let people: Circles | undefined;
   try {
     const { gateways } = cluster;
-    const load = { gateways, users, devicesOfEach, pauseMs, timeoutMs, seed };
-    workload = new Workload({ ...load, history, tally });
+    const load = { gateways, pauseMs, timeoutMs, seed, history, tally };
+    workload = new Workload({ ...load, users, devicesOfEach });
+    people = new Circles({ ...load, circles, limitBytes });
     const probe = await Probe.open(gateways);
     await workload.open();
+    await people.open();
     const disturbed: Disturbed[] = [];
     const onDone = (each: Disturbed): void => {
       disturbed.push(each);
       options.onDone?.(each, tally);
     };
     workload.start();
+    people.start();
     await options.disturb(new Nemesis({ cluster, history, probe, seed, onDone }), history);
     const complaints = disturbed.flatMap((each) => each.complaints);
-    const unfinished = await workload.finish().then(
-      () => [],
-      (error: Error) => [`the workload did not finish: ${error.message}`],
-    );
+    const unfinished = await finishAll([workload, people]);
     const untold = await until(async () => (await cluster.pendingTells()) === 0, tellsLimitMs).then(
       () => [],
       () => ['tells wait in the outbox and are not consumed'],
@@ -82,7 +89,16 @@ export async function runTrial(options: TrialOptions): Promise<Verdict> {
     };
   } finally {
     workload?.abandon();
+    people?.abandon();
     history.flush();
     await cluster.stop();
   }
+}
+
+/** Resolves to what hinders them. */
+async function finishAll(all: readonly { finish(): Promise<void> }[]): Promise<readonly string[]> {
+  const ends = await Promise.allSettled(all.map((each) => each.finish()));
+  return ends.flatMap((end) =>
+    end.status === 'rejected' ? [`the workload did not finish: ${end.reason.message}`] : [],
+  );
 }

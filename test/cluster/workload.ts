@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SeededRandom } from '../kit/random.ts';
 import { type Account, register, signIn } from './account.ts';
 import { Client } from './client.ts';
-import { Device } from './device.ts';
+import { Device, foreignToken, readItems } from './device.ts';
 import type { History } from './history.ts';
 import type { Tally } from './tally.ts';
 
@@ -26,8 +26,6 @@ export interface WorkloadOptions {
 const itemsMax = 120;
 const finishLimitMs = 60_000;
 const pauseMaxMs = 1_000;
-/** Not one of ours, so the server answers with everything, tombstones included. */
-const foreignToken = Buffer.from('2:1.0').toString('base64');
 
 interface Place {
   readonly user: Account;
@@ -79,13 +77,10 @@ export class Workload {
     for (const { device } of [...this.#places, ...this.#places]) await device.sync();
     const { history } = this.#options;
     for (const user of new Set(this.#places.map((place) => place.user))) {
-      const name = `${user.userUuid}/last`;
-      const token = await signIn(this.#client(), user);
-      const options = { ...this.#options, user: user.userUuid, name, accessToken: token };
-      const reader = new Device({ ...options, client: this.#client(), random: this.#random });
-      history.add({ event: 'closing', device: name });
-      const everything = await reader.read(foreignToken);
-      const live = await reader.read(undefined);
+      const client = this.#client();
+      const accessToken = await signIn(client, user);
+      const everything = await readItems({ client, accessToken }, foreignToken);
+      const live = await readItems({ client, accessToken }, undefined);
       history.add({ event: 'final', user: user.userUuid, everything, live });
     }
     history.flush();

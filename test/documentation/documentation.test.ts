@@ -37,7 +37,8 @@ test('no comment and no document cites what is not in the repository', (t) => {
   t.deepEqual([...inComments, ...inDocuments], []);
 });
 
-const citation = /((?:docs\/[\w/.-]+|README|CONTRIBUTING|SECURITY|CHANGELOG)\.md)((?:(?:, | and )"[^"]+")*)/g;
+const citation =
+  /((?:docs\/[\w/.-]+|load-tests\/README|README|CONTRIBUTING|SECURITY|CHANGELOG)\.md)((?:(?:, | and )"[^"]+")*)/g;
 
 /** The documents and sections that a comment cites in vain. */
 function missingIn(comment: string): readonly string[] {
@@ -94,7 +95,7 @@ test('links of documents lead somewhere', (t) => {
 /** Patterns, and what is made when the project is built, run or measured. */
 const made = /^(?:dist|data|data-\d|nats)\/|[<*…]/;
 const inFolders =
-  /^(?:actors|cli|config|docs|gateway|load-tests|operations|process|proto|runtime|test|tools)\/[\w/.-]*$/;
+  /^(?:actors|cli|config|docs|gateway|helm|benchmarks|load-tests|operations|process|proto|runtime|test|tools)\/[\w/.-]*$/;
 const isFile = /^[\w./-]+\.(?:ts|mjs|sql|md)$/;
 
 test('the files and folders that documents name exist', (t) => {

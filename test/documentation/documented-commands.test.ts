@@ -36,6 +36,71 @@ const notRun: readonly (readonly [file: string, firstLine: string, reason: strin
     'makes a user and folders of the system',
   ],
   ['docs/operations.md', 'sudo systemctl daemon-reload', 'needs systemd'],
+  [
+    'docs/kubernetes.md',
+    'docker build -f Containerfile -t registry.example.org/scriptorium:0.1.0 .',
+    'needs a container engine and a registry of images',
+  ],
+  [
+    'docs/kubernetes.md',
+    'helm install notes helm --namespace notes --create-namespace --values helm/presets/small.yaml \\',
+    'needs a Kubernetes; test/helm/documents.test.ts renders what it would install',
+  ],
+  [
+    'docs/kubernetes.md',
+    'kubectl create namespace notes',
+    'needs a Kubernetes; test/helm/documents.test.ts renders what it would install',
+  ],
+  [
+    'docs/kubernetes.md',
+    'helm upgrade notes helm --namespace notes --reset-then-reuse-values --set image.tag=0.2.0',
+    'needs a Kubernetes',
+  ],
+  [
+    'docs/kubernetes.md',
+    'helm test notes --namespace notes --logs',
+    'needs a Kubernetes; test/behaviour/operations/smoke-test.test.ts runs what its pod runs',
+  ],
+  [
+    'docs/kubernetes.md',
+    'kubectl --namespace notes exec notes-scriptorium-hosts-0 -- scriptorium nodes',
+    'needs a Kubernetes',
+  ],
+  [
+    'docs/kubernetes.md',
+    'mkdir -m 700 secrets',
+    'needs a container engine; test/helm/compose.test.ts reads its settings as the server does',
+  ],
+  [
+    'load-tests/README.md',
+    'npm run load-test -- steady-mix',
+    'takes a minute; test/load-tests/runs.test.ts runs every scenario for some seconds',
+  ],
+  [
+    'load-tests/README.md',
+    'npm run load-test -- seed --profile full --url https://notes.example.org --users users.json',
+    'takes a quarter of an hour; test/load-tests/command.test.ts gives the same options smaller values',
+  ],
+  [
+    'load-tests/README.md',
+    'npm run load-test -- hand-over --profile ci --url https://notes.example.org --users users.json \\',
+    'needs a Kubernetes; test/load-tests/command.test.ts has something else done halfway',
+  ],
+  [
+    'load-tests/README.md',
+    'npm run load-test -- soak --profile full --url https://notes.example.org --users users.json \\',
+    'takes a night; test/load-tests/command.test.ts sets rate and duration likewise',
+  ],
+  [
+    'load-tests/README.md',
+    'npm run load-test -- archive steady-mix --profile full --url https://notes.example.org --users users.json --out load-test.tar',
+    'needs further machines; test/load-tests/command.test.ts runs both segments of an archive',
+  ],
+  [
+    'load-tests/README.md',
+    'npm run load-test -- seed --profile ci --url https://notes.example.org --users users.json',
+    'needs a Kubernetes; test/helm/load-test.test.ts runs the script of the Job',
+  ],
 ];
 
 const blocks = documentFiles.flatMap(codeBlocksOf);
@@ -111,15 +176,16 @@ test('a newcomer starts the server, tries the API, backs up, and restores', asyn
 
 const [, commandLine = ''] = textOf('docs/operations.md').split('## The command line');
 const operatorCommands = new Set(
-  [...(commandLine.split('\n## ')[0]?.matchAll(/^\| `([a-z]+)/gm) ?? [])].map(([, name = '']) => name),
+  [...(commandLine.split('\n## ')[0]?.matchAll(/^\| `([a-z-]+)/gm) ?? [])].map(([, name = '']) => name),
 );
 
 /** As `GET /v1/items/:uuid`, sorted. */
+/** What lies below `/files` as well is described once (docs/protocol/files.md). */
 function endpointsOf({ paths }: { paths: Readonly<Record<string, object>> }): readonly string[] {
   const endpoints = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`),
   );
-  return endpoints.toSorted();
+  return [...new Set(endpoints.map((endpoint) => endpoint.replace(' /files/v1/', ' /v1/')))].toSorted();
 }
 
 function endpointsDescribed(): readonly string[] {

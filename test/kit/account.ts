@@ -87,3 +87,17 @@ export const refresh = ({ url }: Server, { access, refresh, cookie }: Tokens, ap
     body: { access_token: access, refresh_token: refresh, api },
     cookie,
   });
+
+/** The account gets another address; all its sessions end, and one begins. */
+export const changeEmail = (
+  server: Server,
+  { access, userUuid, password, email }: Account,
+  newEmail: string,
+) =>
+  call(server.url, 'PUT', `/v1/users/${userUuid}/attributes/credentials`, {
+    bearer: access,
+    body: {
+      ...{ current_password: password, new_password: password, new_email: newEmail, email },
+      ...{ pw_nonce: 'e'.repeat(64), api: headerSessions },
+    },
+  });

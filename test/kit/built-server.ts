@@ -20,9 +20,10 @@ const testLimitMs = 180_000;
 
 /** Builds what `npm start` would run, once for all tests of a file. */
 export async function build(): Promise<void> {
-  const compiler = join(root, 'node_modules', '.bin', 'tsc');
-  const args = ['-p', 'tsconfig.build.json', '--outDir', buildDirectory];
-  await promisify(execFile)(compiler, args, { cwd: root });
+  const run = (program: string, ...args: readonly string[]) =>
+    promisify(execFile)(join(root, 'node_modules', '.bin', program), args, { cwd: root });
+  await run('tsc', '-p', 'tsconfig.build.json', '--outDir', buildDirectory);
+  await run('tsx', 'tools/bundle-viewer.ts', buildDirectory);
 }
 
 /** Runs the built command line on a database, as an operator does who asks no node. */

@@ -36,6 +36,11 @@ export class FakeClock implements Clock {
     return () => this.#scheduled.delete(entry);
   }
 
+  /** How many timers wait. */
+  get timers(): number {
+    return this.#scheduled.size;
+  }
+
   /** Moves the wall clock alone, as an operator or a time server would. */
   jumpWall(byMs: number): void {
     this.#wallAheadMs += byMs;

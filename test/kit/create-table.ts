@@ -41,8 +41,14 @@ function uniqueIndex(table: AnyTable, suffix: string, columns: readonly string[]
   const name = `${table.name}_${suffix}`;
   return {
     id: `${table.name}-0001-${suffix.replaceAll('_', '-')}`,
-    sql: `CREATE UNIQUE INDEX IF NOT EXISTS ${ident(name)} ON ${ident(table.name)} (${idents(columns)})`,
+    sql: `CREATE UNIQUE INDEX IF NOT EXISTS ${ident(name)} ON ${ident(table.name)} (${idents(columns)})${predicateOf(table, columns)}`,
   };
+}
+
+function predicateOf(table: AnyTable, columns: readonly string[]): string {
+  const sparse = columns.filter((column) => table.sparse.includes(column));
+  if (sparse.length === 0) return '';
+  return ` WHERE ${sparse.map((column) => `${ident(column)} IS NOT NULL`).join(' AND ')}`;
 }
 
 function orderIndex(table: AnyTable, suffix: string, predicate: string): Migration {

@@ -28,3 +28,15 @@ export class Death {
     return new Promise(() => {});
   };
 }
+
+/** Lets the host die around each commit of `run` in turn, before and after it is applied. Resolves to how often it died. */
+export async function atEveryCommit(
+  run: (commit: number, isApplied: boolean) => Promise<boolean>,
+): Promise<number> {
+  let deaths = 0;
+  for (let commit = 1; ; commit += 1) {
+    const died = [await run(commit, false), await run(commit, true)];
+    deaths += died.filter(Boolean).length;
+    if (!died.includes(true)) return deaths;
+  }
+}

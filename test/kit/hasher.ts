@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+import type { CalendarTokenHasher } from '../../actors/identity/calendar-tokens.ts';
 import type { PasswordHasher } from '../../actors/identity/password-hasher.ts';
 import type { InTurn, Lane } from '../../actors/queue.ts';
 
@@ -25,3 +27,8 @@ export class CountingHasher implements PasswordHasher {
     return hashed === `hash of ${password}`;
   }
 }
+
+/** Of calendar tokens. */
+export const quickTokenHasher: CalendarTokenHasher = {
+  hash: async (secret, salt) => hash('sha512', `${salt} ${secret}`, 'hex'),
+};

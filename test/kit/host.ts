@@ -6,7 +6,7 @@ import { Host } from '../../runtime/host/host.ts';
 import { defaultLimits, type Limits } from '../../runtime/host/limits.ts';
 import { noMetrics, type RuntimeMetrics } from '../../runtime/host/runtime-metrics.ts';
 import type { Kind } from '../../runtime/kind.ts';
-import { silentLogger } from '../../runtime/ports.ts';
+import { type Logger, silentLogger } from '../../runtime/ports.ts';
 import type { Random } from '../../runtime/random.ts';
 import { ModelDatabase, ModelStore, type Schedule } from '../../runtime/store/model.ts';
 import type { Store } from '../../runtime/store/store.ts';
@@ -29,6 +29,8 @@ export interface TestHostOptions {
   readonly leaseMs?: number;
   readonly limits?: Partial<Limits>;
   readonly metrics?: RuntimeMetrics;
+  /** None when absent. */
+  readonly logger?: Logger;
   /** True unless a test starts a second process beside a living one. */
   readonly isPredecessorDead?: boolean;
   readonly transport?: Transport;
@@ -62,7 +64,7 @@ export async function startTestHost(options: TestHostOptions): Promise<TestHost>
     random,
     limits,
     metrics: options.metrics ?? noMetrics,
-    logger: silentLogger,
+    logger: options.logger ?? silentLogger,
     node: testNode(random),
     shardCount: testShardCount,
     leaseMs: options.leaseMs ?? 10_000,

@@ -3,6 +3,8 @@
 export interface Call {
   /** Sent as JSON. Without it there is no body; as clients do, the type is declared all the same. */
   readonly body?: unknown;
+  /** Instead: sent as it is. */
+  readonly text?: string;
   readonly bearer?: string | undefined;
   readonly cookie?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
@@ -32,7 +34,7 @@ export async function call(
   url: string,
   method: string,
   path: string,
-  { body, bearer, cookie, headers = {} }: Call = {},
+  { body, text: given, bearer, cookie, headers = {} }: Call = {},
 ): Promise<Answer> {
   const answer = await fetch(url + path, {
     method,
@@ -45,6 +47,7 @@ export async function call(
       ...headers,
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(given !== undefined && { body: given }),
     redirect: 'manual',
   });
   const text = await answer.text();

@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path';
 const root = new URL('../..', import.meta.url).pathname;
 const folders = [
   ...['runtime', 'actors', 'gateway', 'operations', 'cli', 'config', 'process'],
-  ...['test', 'tools', 'load-tests'],
+  ...['test', 'tools', 'benchmarks', 'load-tests'],
 ];
 
 export interface Import {

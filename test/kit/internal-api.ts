@@ -25,7 +25,7 @@ import { systemRandom } from '../../runtime/random.ts';
 import { outboxTable, timerTable } from '../../runtime/store/tables.ts';
 import type { Hint } from '../../runtime/transport/transport.ts';
 import { testNode } from './host.ts';
-import { sessionTokens, startServer, type TestServer } from './server.ts';
+import { type ServerOptions, sessionTokens, startServer, type TestServer } from './server.ts';
 
 export const shardCount = 16;
 /** The name of the host's own node. */
@@ -42,23 +42,37 @@ export interface ApiWorld {
   readonly checks: Record<string, string>;
 }
 
+interface ApiOptions {
+  readonly credentials?: ServerCredentials;
+  /** What callers have to show. */
+  readonly token?: string;
+  readonly api?: Partial<InternalApiOptions>;
+  /** In place of the host's. */
+  readonly store?: ClusterOperationsOptions['store'];
+  readonly settings?: Partial<AccountSettings>;
+}
+
 export async function startApi(
   t: ExecutionContext,
-  options: {
-    readonly credentials?: ServerCredentials;
-    /** What callers have to show. */
-    readonly token?: string;
-    readonly api?: Partial<InternalApiOptions>;
-    /** In place of the host's. */
-    readonly store?: ClusterOperationsOptions['store'];
-    readonly settings?: Partial<AccountSettings>;
+  options: ApiOptions & {
     readonly leaseMs?: number;
+    readonly mail?: Pick<ServerOptions, 'mail' | 'mailSender'>;
   } = {},
 ): Promise<ApiWorld> {
   const server = await startServer(t, {
+    ...options.mail,
     accounts: options.settings ?? {},
     ...(options.leaseMs !== undefined && { host: { leaseMs: options.leaseMs } }),
   });
+  return apiOver(t, server, options);
+}
+
+/** On a server that runs already. */
+export async function apiOver(
+  t: ExecutionContext,
+  server: TestServer,
+  options: ApiOptions = {},
+): Promise<ApiWorld> {
   const hints: Hint[] = [];
   const log: object[] = [];
   const note = (fields: object, message: string) => void log.push({ ...fields, message });
@@ -77,6 +91,7 @@ export async function startApi(
     verifyBearer: createVerifyBearer(sessionTokens),
     shardCount,
     workspacesPerEmail: false,
+    registrationDisabled: options.settings?.registrationDisabled === true,
     clock: systemClock,
     random: systemRandom,
     logger: { info: note, warn: note, error: note },

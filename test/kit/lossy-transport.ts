@@ -8,6 +8,7 @@ export class LossyTransport extends InProcessTransport {
   readonly asked: string[] = [];
   #losing: string | undefined;
   #awaited: { readonly command: string; readonly resolve: () => void } | undefined;
+  #held: { readonly command: string; readonly resolve: (letGo: () => void) => void } | undefined;
   #lost: ((reply: unknown) => void) | undefined;
 
   /** Loses the reply to the next call of this command, and resolves to it. Whoever asked asks again. */
@@ -25,8 +26,20 @@ export class LossyTransport extends InProcessTransport {
     });
   }
 
+  /** Holds the next call of this command on its way; resolves, once it is, to what lets it go on. */
+  holdNextAskOf(command: string): Promise<() => void> {
+    return new Promise((resolve) => {
+      this.#held = { command, resolve };
+    });
+  }
+
   override async ask(call: AskCall): Promise<unknown> {
     this.asked.push(call.command);
+    const held = this.#held;
+    if (call.command === held?.command) {
+      this.#held = undefined;
+      await new Promise<void>((resolve) => held.resolve(resolve));
+    }
     const asked = super.ask(call);
     if (call.command === this.#awaited?.command) this.#awaited.resolve();
     const reply = await asked;

@@ -1,6 +1,6 @@
 /** Mails as actors queue them, sealed as the test server's own are. */
 import { createUserSecrets } from '../../actors/identity/user-secrets.ts';
-import { sealContent } from '../../actors/mailer/content.ts';
+import { type Content, sealContent } from '../../actors/mailer/content.ts';
 import type { SealedMail } from '../../actors/mailer/contract.ts';
 import { createKeyring } from '../../runtime/keyring.ts';
 import { SeededRandom } from './random.ts';
@@ -10,10 +10,14 @@ const random = new SeededRandom(3);
 
 export const bobsText = 'The text that only Bob may read.';
 
-/** To Bob. */
-export function sealedMail(id: string, source: SealedMail['source'] = 'other'): SealedMail {
+/** To Bob, unless said otherwise. */
+export function sealedMail(
+  id: string,
+  source: SealedMail['source'] = 'other',
+  said: Partial<Content> = {},
+): SealedMail {
   const userUuid = '00000000-0000-4000-8000-000000000001';
-  const content = { recipient: 'bob@secret.test', subject: 'Only for Bob', text: bobsText };
+  const content = { recipient: 'bob@secret.test', subject: 'Only for Bob', text: bobsText, ...said };
   const using = { use: () => secrets, random } as unknown as Parameters<typeof sealContent>[0];
   return { id, source, userUuid, content: sealContent(using, { id, userUuid }, content) };
 }

@@ -10,6 +10,8 @@ export const root = fileURLToPath(new URL('../..', import.meta.url));
 /** A first start initialises a database, on a machine that is busy with other tests. */
 const startLimitMs = 90_000;
 const outputLinesMax = 500;
+/** A server under test asks nobody beyond this machine. */
+const nothingOutside = { CODE_HOST_API_URL: 'http://127.0.0.1:9' };
 
 export interface ServerProcessOptions {
   /** What Node runs: the built entry, or the source with its loader. */
@@ -44,6 +46,7 @@ export function startServerProcess(options: ServerProcessOptions): ServerProcess
       PORT: '0',
       ADMIN_PORT: '0',
       DATA_DIR: dataDirectory,
+      ...nothingOutside,
       ...settings,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -6,7 +6,18 @@
  * The only file of the kit that knows how the server is put together.
  */
 import type { ExecutionContext } from 'ava';
+import { AssistantPolicy, noAssistant } from '../../actors/assistant/policy.ts';
+import { defaultItemSettings, ItemSettings } from '../../actors/collection/settings.ts';
+import { defaultFileSettings, FileSettings } from '../../actors/files/settings.ts';
+import { FileStore } from '../../actors/files/store.ts';
 import { BridgeTokens, createBridgeTokens } from '../../actors/identity/bridge-tokens.ts';
+import {
+  CalendarTokenHasher,
+  CalendarTokens,
+  createCalendarTokens,
+  createProvenTokens,
+  ProvenTokens,
+} from '../../actors/identity/calendar-tokens.ts';
 import { CaptchaVerifier, noCaptcha } from '../../actors/identity/captcha.ts';
 import { PasswordHasher } from '../../actors/identity/password-hasher.ts';
 import { createSessionTokens, SessionTokens } from '../../actors/identity/session-tokens.ts';
@@ -14,30 +25,39 @@ import { createShareIds, ShareIds } from '../../actors/identity/share-ids.ts';
 import { createSigninKeys, SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { createSubscriptionTokens, SubscriptionTokens } from '../../actors/identity/subscription-tokens.ts';
 import { createUserSecrets, UserSecrets } from '../../actors/identity/user-secrets.ts';
+import { createValetTokens, ValetTokens } from '../../actors/identity/valet-tokens.ts';
 import { kinds } from '../../actors/kinds.ts';
+import { MailRoom, unknownRoom } from '../../actors/mailer/room.ts';
 import { MailSender } from '../../actors/mailer/sender.ts';
-import {
-  AccountSettings,
-  defaultAccountSettings,
-  defaultItemSettings,
-  defaultMailSettings,
-  ItemSettings,
-  MailSettings,
-  WebAuthnSettings,
-} from '../../actors/settings.ts';
+import { defaultMailSettings, MailSettings } from '../../actors/mailer/settings.ts';
+import { Messengers } from '../../actors/messengers/messengers.ts';
+import { createOutboundHttp } from '../../actors/outbound/node-http.ts';
+import { noPairing, PairingTools } from '../../actors/pairing/tools.ts';
+import { createRefreshWaits, RefreshWaits } from '../../actors/pairing/waiting.ts';
+import { AccountSettings, defaultAccountSettings, WebAuthnSettings } from '../../actors/settings.ts';
+import { defaultVaultSettings, VaultSettings } from '../../actors/vault/settings.ts';
 import { createVerifyBearer } from '../../gateway/admission/bearer.ts';
 import { createRateLimiter } from '../../gateway/admission/rate-limit.ts';
+import { Assistant, type AssistantOptions } from '../../gateway/assistant/assistant.ts';
+import { CodeHost, type CodeHostOptions } from '../../gateway/code-host/code-host.ts';
+import { davArea, wrongTokens } from '../../gateway/routes/dav.ts';
 import { allRoutes } from '../../gateway/routes/mod.ts';
+import { pairingArea } from '../../gateway/routes/pairing.ts';
 import type { GatewayConfig } from '../../gateway/server.ts';
 import type { CookieOptions } from '../../gateway/settings.ts';
+import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { provide } from '../../runtime/dependency.ts';
 import { createKeyring } from '../../runtime/keyring.ts';
+import type { Kind } from '../../runtime/kind.ts';
+import { systemRandom } from '../../runtime/random.ts';
 import { createReadiness } from '../../runtime/readiness.ts';
 import { alice } from './account.ts';
+import { Chats } from './chats.ts';
 import { drainPromises, FakeClock } from './clock.ts';
 import { Device } from './device.ts';
+import { createMemoryFileStore, type MemoryFileStore } from './file-store.ts';
 import { startGateway, type TestGateway, testSocketTokens } from './gateway.ts';
-import { CountingHasher } from './hasher.ts';
+import { CountingHasher, quickTokenHasher } from './hasher.ts';
 import { startTestHost, type TestHost, type TestHostOptions } from './host.ts';
 import { type Answer, type Call, call } from './http.ts';
 import { LossyTransport } from './lossy-transport.ts';
@@ -46,10 +66,20 @@ import { Postbox } from './postbox.ts';
 export interface DomainOptions {
   readonly accounts?: Partial<AccountSettings>;
   readonly items?: Partial<ItemSettings>;
+  readonly files?: Partial<FileSettings>;
+  readonly fileStore?: FileStore;
   readonly captcha?: CaptchaVerifier;
+  readonly vaults?: Partial<VaultSettings>;
   readonly mail?: Partial<MailSettings>;
   /** What relays take instead of the real ones. */
   readonly mailSender?: MailSender;
+  /** None when absent. */
+  readonly messengers?: Messengers;
+  /** Nobody is answered when absent. */
+  readonly assistant?: AssistantPolicy;
+  /** None when absent. */
+  readonly pairing?: PairingTools;
+  readonly clock?: Pick<Clock, 'schedule'>;
 }
 
 export interface ServerOptions extends DomainOptions {
@@ -58,7 +88,15 @@ export interface ServerOptions extends DomainOptions {
   /** Told the client's address of every refused sign-in. */
   readonly signInFailed?: (clientAddress: string) => void;
   readonly gateway?: Partial<GatewayConfig>;
-  readonly host?: Pick<TestHostOptions, 'clock' | 'store' | 'schedule' | 'limits' | 'leaseMs'>;
+  /** What the gateway knows of the assistant's providers. */
+  readonly providers?: Partial<AssistantOptions>;
+  readonly codeHost?: Partial<CodeHostOptions>;
+  /** Actors of the test's own, beside the server's. */
+  readonly moreKinds?: readonly Kind[];
+  readonly host?: Pick<
+    TestHostOptions,
+    'clock' | 'store' | 'schedule' | 'limits' | 'leaseMs' | 'logger' | 'metrics'
+  >;
 }
 
 const keyring = createKeyring(Buffer.alloc(32, 7));
@@ -73,29 +111,56 @@ export function unknownAddress(factor?: ReturnType<SigninKeys['pseudoFactor']>):
 }
 
 export const bridgeTokens = createBridgeTokens(keyring);
+export const calendarTokens = createCalendarTokens(keyring);
 export const subscriptionTokens = createSubscriptionTokens(keyring);
 export const shareIds = createShareIds(keyring);
+export const valetTokens = createValetTokens(keyring, systemRandom);
 export const sessionTokens: SessionTokens = createSessionTokens(keyring.derive('session-token'));
 
 /** Every kind of actor with what it uses, for tests with hosts of their own. */
 export function domainOf(
-  { accounts, items, captcha = noCaptcha, mail, mailSender = new Postbox() }: DomainOptions,
+  {
+    accounts,
+    items,
+    files,
+    fileStore = createMemoryFileStore(),
+    vaults,
+    captcha = noCaptcha,
+    mail,
+    mailSender = new Postbox(),
+    messengers,
+    assistant = noAssistant,
+    pairing = noPairing,
+    clock = systemClock,
+  }: DomainOptions,
   hasher = new CountingHasher(),
 ) {
   const provided = [
     provide(AccountSettings, { ...defaultAccountSettings, ...accounts }),
     provide(ItemSettings, { ...defaultItemSettings, ...items }),
+    provide(VaultSettings, { ...defaultVaultSettings, ...vaults }),
     provide(SessionTokens, sessionTokens),
     provide(SigninKeys, signinKeys),
     provide(UserSecrets, createUserSecrets(keyring)),
     provide(BridgeTokens, bridgeTokens),
+    provide(CalendarTokens, calendarTokens),
+    provide(CalendarTokenHasher, quickTokenHasher),
+    provide(ProvenTokens, createProvenTokens()),
     provide(SubscriptionTokens, subscriptionTokens),
     provide(ShareIds, shareIds),
+    provide(ValetTokens, valetTokens),
+    provide(FileSettings, { ...defaultFileSettings, ...files }),
+    provide(FileStore, fileStore),
     provide(PasswordHasher, hasher),
     provide(CaptchaVerifier, captcha),
     provide(WebAuthnSettings, webAuthn),
     provide(MailSettings, { ...defaultMailSettings, ...mail }),
     provide(MailSender, mailSender),
+    provide(MailRoom, unknownRoom),
+    provide(Messengers, messengers ?? new Chats([])),
+    provide(AssistantPolicy, assistant),
+    provide(PairingTools, pairing),
+    provide(RefreshWaits, createRefreshWaits(clock)),
   ];
   return { kinds, provided };
 }
@@ -119,6 +184,8 @@ export interface TestServer extends TestGateway {
   readonly clock: FakeClock;
   readonly hasher: CountingHasher;
   readonly transport: LossyTransport;
+  /** Unless the options brought another one. */
+  readonly files: MemoryFileStore;
   call(method: string, path: string, request?: Call): Promise<Answer>;
   /** Another device of Alice's, or of whom this is the address. Whose first it is, registers with it. */
   device(email?: string): Promise<Device>;
@@ -137,10 +204,21 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
   const clock = options.host?.clock ?? new FakeClock();
   const hasher = new CountingHasher();
   const transport = new LossyTransport();
-  const domain = domainOf(options, hasher);
-  let host = await startTestHost({ leaseMs: neverMs, ...options.host, ...domain, clock, transport });
+  const files = createMemoryFileStore(() => clock.nowMs());
+  const fileStore = options.fileStore ?? files;
+  const domainWith = (changes: DomainOptions = {}) => {
+    const { kinds: served, provided } = domainOf({ ...options, fileStore, clock, ...changes }, hasher);
+    return { kinds: [...served, ...(options.moreKinds ?? [])], provided };
+  };
+  let host = await startTestHost({ leaseMs: neverMs, ...options.host, ...domainWith(), clock, transport });
   t.teardown(() => host.host.abandon());
 
+  const outbound = createOutboundHttp({ clock });
+  const assistant = new Assistant({
+    ...{ http: outbound, clock, providers: new Map(), default: options.assistant?.default, streamsMax: 500 },
+    ...options.providers,
+  });
+  const codeHost = new CodeHost({ http: outbound, apiUrl: 'http://127.0.0.1:9', ...options.codeHost });
   const socketTokens = testSocketTokens(clock);
   const captchaUiUrl = options.captchaUiUrl ?? null;
   const gatewayWith = (config: Partial<GatewayConfig>): Promise<TestGateway> => {
@@ -153,18 +231,26 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
       subscriptionTokens,
       shareIds,
       socketTokens,
+      calendar: {
+        ...{ basePath: '/dav', publicUrl: 'http://notes.test', tokens: calendarTokens },
+        failures: createRateLimiter(config.rateLimits ?? withoutLimits, clock, [wrongTokens]),
+      },
       version: '0',
       settings: { ...defaultAccountSettings, ...options.accounts },
       cookies: { ...browsersAnywhere, ...options.cookies },
       refreshLimiter: createRateLimiter(config.rateLimits ?? withoutLimits, clock),
       filesServerUrl: 'http://files.test',
       captchaUiUrl,
+      assistant,
+      codeHost,
+      files: { tokens: valetTokens, store: fileStore, clock, random: systemRandom },
       signInFailed: options.signInFailed,
     });
     const verifyBearer = createVerifyBearer(sessionTokens);
     const { actors } = host;
     const ports = { clock, actors, transport, verifyBearer, socketTokens, readiness };
-    return startGateway(t, routes, { rateLimits: withoutLimits, ...config, ...ports });
+    const areas = [davArea('/dav', options.accounts?.calendar ?? false), pairingArea];
+    return startGateway(t, routes, { rateLimits: withoutLimits, ...config, ...ports, areas });
   };
   const gateway = await gatewayWith(options.gateway ?? {});
   const firstDevices = new Map<string, Promise<Device>>();
@@ -184,6 +270,7 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
     clock,
     hasher,
     transport,
+    files,
     until,
     get host() {
       return host;
@@ -212,7 +299,7 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
       return asked;
     },
     async restart(changes = {}) {
-      host = await host.restart(domainOf({ ...options, ...changes }, hasher));
+      host = await host.restart(domainWith(changes));
     },
     another: (config) => gatewayWith(config),
   };

@@ -1,13 +1,15 @@
 """A mail server for tests, by aiosmtpd. Tells on standard output, a line of JSON each, its port and what it got.
 
 What it does with a mail is in the local part of its recipient: `tempfail` and `reject` at RCPT, `data-tempfail`,
-`data-reject`, `data-hang` and `data-cut` once it has the message; anything else is taken.
+`data-reject`, `data-hang` and `data-cut` once it has the message; anything else is taken. After one to `last` it cuts the
+connection when the next begins. To one from `closing` it says that it is about to close.
 """
 
 import argparse
 import asyncio
 import json
 import ssl
+import time
 
 from aiosmtpd.smtp import SMTP, AuthResult
 
@@ -18,6 +20,7 @@ parser.add_argument("--key")
 parser.add_argument("--implicit", action="store_true")
 parser.add_argument("--user")
 parser.add_argument("--password")
+parser.add_argument("--pipelining", action="store_true", help="takes a whole envelope at once")
 parser.add_argument("--hang", action="store_true", help="takes connections and says nothing")
 options = parser.parse_args()
 
@@ -27,6 +30,19 @@ def tell(event, **fields):
 
 
 class Handler:
+    async def handle_EHLO(self, server, session, envelope, hostname, responses):
+        session.host_name = hostname
+        return [*responses[:1], *(["250-PIPELINING"] if options.pipelining else []), *responses[1:]]
+
+    async def handle_MAIL(self, server, session, envelope, address, mail_options):
+        if getattr(session, "is_over", False):
+            server.transport.abort()
+            await asyncio.sleep(1)
+        if address.partition("@")[0] == "closing":
+            return "421 4.3.2 closing"
+        envelope.mail_from = address
+        return "250 OK"
+
     async def handle_RCPT(self, server, session, envelope, address, rcpt_options):
         local = address.partition("@")[0]
         if local == "tempfail":
@@ -49,7 +65,10 @@ class Handler:
             tls=session.ssl is not None or options.implicit,
             user=getattr(session.auth_data, "login", b"").decode() if session.auth_data else None,
             text=envelope.content.decode("utf-8", "replace"),
+            atMs=int(time.time() * 1000),
+            connection=session.peer[1],
         )
+        session.is_over = local == "last"
         if local == "data-hang":
             await asyncio.sleep(3600)
         if local == "data-cut":

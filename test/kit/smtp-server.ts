@@ -13,6 +13,8 @@ export interface SmtpServerOptions {
   readonly implicit?: boolean;
   readonly user?: string;
   readonly password?: string;
+  /** Takes a whole envelope at once, as most relays do. */
+  readonly pipelining?: boolean;
   /** Takes connections and says nothing. */
   readonly hang?: boolean;
 }
@@ -23,6 +25,10 @@ export interface ReceivedMessage {
   readonly tls: boolean;
   readonly user: string | null;
   readonly text: string;
+  /** When it had come whole. */
+  readonly atMs: number;
+  /** The port it came from. */
+  readonly connection: number;
 }
 
 export interface SmtpServer {
@@ -80,12 +86,14 @@ export async function startSmtpServer(
   return { port, received, messages, stop };
 }
 
-function argumentsOf({ port, certificate, implicit, user, password, hang }: SmtpServerOptions): string[] {
+function argumentsOf(options: SmtpServerOptions): string[] {
+  const { port, certificate, implicit, user, password, pipelining, hang } = options;
   return [
     ...(port === undefined ? [] : ['--port', String(port)]),
     ...(certificate === undefined ? [] : ['--certificate', certificate.cert, '--key', certificate.key]),
     ...(implicit ? ['--implicit'] : []),
     ...(user === undefined ? [] : ['--user', user, '--password', password ?? '']),
+    ...(pipelining ? ['--pipelining'] : []),
     ...(hang ? ['--hang'] : []),
   ];
 }

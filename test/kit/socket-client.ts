@@ -25,17 +25,29 @@ export interface SocketClient {
 export interface SocketClientOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly answersPings?: boolean;
+  /** As each comes. */
+  readonly onText?: (text: string) => void;
 }
 
 const opcodes = { text: 1, close: 8, ping: 9, pong: 10 };
 const abnormal = 1006;
 const waitMs = 10_000;
 
-/** Rejects only when the server is not reached: a refusal is an answer. */
-export function dial(
+/** Like `connect`, for as long as a test runs. */
+export async function dial(
   t: ExecutionContext,
   url: string,
-  { headers = {}, answersPings = true }: SocketClientOptions = {},
+  options: SocketClientOptions = {},
+): Promise<SocketClient | RefusedUpgrade> {
+  const dialled = await connect(url, options);
+  if (!isRefused(dialled)) t.teardown(() => dialled.end());
+  return dialled;
+}
+
+/** Rejects only when the server is not reached: a refusal is an answer. */
+export function connect(
+  url: string,
+  { headers = {}, answersPings = true, onText = () => {} }: SocketClientOptions = {},
 ): Promise<SocketClient | RefusedUpgrade> {
   return new Promise((resolve, reject) => {
     const asked = request(url.replace(/^ws/, 'http'), {
@@ -49,8 +61,7 @@ export function dial(
     });
     asked.on('error', reject);
     asked.on('upgrade', (_reply, socket, first) => {
-      t.teardown(() => socket.destroy());
-      resolve(new Connection(socket as Socket, first, answersPings));
+      resolve(new Connection(socket as Socket, first, { answersPings, onText }));
     });
     asked.on('response', (reply) => {
       let body = '';
@@ -76,14 +87,18 @@ class Connection implements SocketClient {
   isClosed = false;
   readonly #closed: Promise<number>;
   readonly #socket: Socket;
-  readonly #answersPings: boolean;
+  readonly #options: Required<Pick<SocketClientOptions, 'answersPings' | 'onText'>>;
   #bytes: Buffer;
   #code = abnormal;
   readonly #checks = new Set<() => void>();
 
-  constructor(socket: Socket, first: Buffer, answersPings: boolean) {
+  constructor(
+    socket: Socket,
+    first: Buffer,
+    options: Required<Pick<SocketClientOptions, 'answersPings' | 'onText'>>,
+  ) {
     this.#socket = socket;
-    this.#answersPings = answersPings;
+    this.#options = options;
     this.#bytes = first;
     this.#closed = new Promise((resolve) => {
       socket.on('close', () => {
@@ -158,10 +173,11 @@ class Connection implements SocketClient {
   #frame(opcode: number, payload: Buffer): void {
     if (opcode === opcodes.text) {
       this.texts.push(payload.toString());
+      this.#options.onText(payload.toString());
       for (const check of this.#checks) check();
     } else if (opcode === opcodes.ping) {
       this.pings += 1;
-      if (this.#answersPings) this.#write(opcodes.pong, payload);
+      if (this.#options.answersPings) this.#write(opcodes.pong, payload);
     } else if (opcode === opcodes.close) {
       this.#code = payload.length >= 2 ? payload.readUInt16BE(0) : abnormal;
       this.#socket.end();

@@ -181,3 +181,32 @@ test('of administrators who ban each other in a circle at the same moment one at
   const left = await Promise.all(admins.map(({ account }) => statusOf(server, account)));
   t.deepEqual([statuses, left], [Array(3).fill(409), Array(3).fill('200')]);
 });
+
+test('an administrator who bans several counts as banning until the last of them is answered', async (t) => {
+  const emails = ['one@example.org', 'two@example.org'];
+  const server = await startServer(t, { accounts: { adminEmails: new Set(emails) } });
+  const [one, two, other] = await Promise.all(
+    [...emails, 'three@example.org'].map((email) => server.device(email)),
+  );
+  if (one === undefined || two === undefined || other === undefined) throw new Error('somebody is missing');
+  const ask = server.transport.ask.bind(server.transport);
+  const isAsked = latch();
+  const goesOn = latch();
+  server.transport.ask = async (call) => {
+    if (call.command === 'operatorSetBan' && call.address.id === two.account.userUuid) {
+      isAsked.open();
+      await goesOn.promise;
+    }
+    return ask(call);
+  };
+  const setBan = async (by: typeof one, whom: typeof one, banned: boolean) =>
+    (await by.call('PUT', `/v1/admin/users/${whom.account.userUuid}/ban-status`, { body: { banned } }))
+      .status;
+  const slow = setBan(one, two, true);
+  await isAsked.promise;
+  t.deepEqual([await setBan(one, other, true), await setBan(one, other, false)], [200, 200]);
+  t.is(await setBan(two, one, true), 409);
+  goesOn.open();
+  t.is(await slow, 200);
+  t.is(await statusOf(server, one.account), '200');
+});

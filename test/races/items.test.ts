@@ -1,6 +1,6 @@
 /** What happens to items at the same moment. */
 import test, { type ExecutionContext } from 'ava';
-import { defaultItemSettings } from '../../actors/settings.ts';
+import { defaultItemSettings } from '../../actors/collection/settings.ts';
 import type { Schedule } from '../../runtime/store/model.ts';
 import { bob } from '../kit/account.ts';
 import { note, uuidNumber } from '../kit/items.ts';

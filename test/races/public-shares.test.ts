@@ -4,12 +4,17 @@ import { isRefused } from '../../actors/reply.ts';
 import { shareContentTable } from '../../actors/share/content-table.ts';
 import { Share } from '../../actors/share/contract.ts';
 import { User } from '../../actors/user/contract.ts';
+import { ModelDatabase, ModelStore } from '../../runtime/store/model.ts';
+import type { Commit, Store } from '../../runtime/store/store.ts';
+import { FakeClock } from '../kit/clock.ts';
 import { Death } from '../kit/death.ts';
 import type { Device } from '../kit/device.ts';
 import { startServer, type TestServer } from '../kit/server.ts';
 
 const list = '/v1/shares';
 const terms = { type: 'note', encryptedPayload: 'opaque', oneTimeView: true } as const;
+
+const room = { roomBytes: 1_000 };
 
 const make = (device: Device) => device.call('POST', list, { body: terms });
 const revoke = (device: Device, id: string) => device.call('DELETE', `${list}/${id}`);
@@ -22,12 +27,22 @@ test('of a thousand who open a one-time share at the same moment one gets it', a
   const { shareId } = (await make(owner)).body;
   const share = server.host.actors.get(Share, shareId);
   const answers = await server.answered(
-    Promise.all(Array.from({ length: 1_000 }, () => share.ask.view({}, { deadlineMs: 60_000 }))),
+    Promise.all(Array.from({ length: 1_000 }, () => share.ask.view(room, { deadlineMs: 60_000 }))),
     60_000,
   );
   t.is(answers.filter((answer) => !isRefused(answer)).length, 1);
   const refusals = new Set(answers.flatMap((each) => (isRefused(each) ? [each.refused.status] : [])));
   t.deepEqual([...refusals], [404]);
+});
+
+test('who has no room for what a share holds is told so, and has not opened it', async (t) => {
+  const server = await startServer(t);
+  const { shareId } = (await make(await server.device())).body;
+  const { ask } = server.host.actors.get(Share, shareId);
+  const needsBytes = terms.encryptedPayload.length;
+  t.deepEqual(await ask.view({ roomBytes: needsBytes - 1 }), { ok: { needsBytes } });
+  t.false(isRefused(await ask.view({ roomBytes: needsBytes })));
+  t.true(isRefused(await ask.view({ roomBytes: needsBytes - 1 })));
 });
 
 test('who opens a share while it is revoked gets it or a 404, and nobody afterwards', async (t) => {
@@ -41,6 +56,33 @@ test('who opens a share while it is revoked gets it or a 404, and nobody afterwa
     t.true(opened.filter(({ status }) => status === 200).length <= 1);
     t.is((await view()).status, 404);
   }
+});
+
+test('revoking is answered once the share itself is over, and not before', async (t) => {
+  let left = Number.POSITIVE_INFINITY;
+  const held: (() => void)[] = [];
+  const schedule = async <T>(method: keyof Store, apply: () => T): Promise<T> => {
+    if (method === 'commit') left -= 1;
+    if (left < 0) await new Promise<void>((resolve) => held.push(resolve));
+    return apply();
+  };
+  const server = await startServer(t, { host: { schedule } });
+  const owner = await server.device();
+  const { shareId } = (await make(owner)).body;
+  // The owner's own commit passes, and what reaches the share after it waits.
+  left = 1;
+  let isAnswered = false;
+  const revoked = revoke(owner, shareId).finally(() => {
+    isAnswered = true;
+  });
+  await server.until(() => isAnswered || held.length > 0, 5_000);
+  await server.advance(2_000);
+  t.true(held.length > 0);
+  t.false(isAnswered);
+  left = Number.POSITIVE_INFINITY;
+  for (const release of held) release();
+  t.is((await server.answered(revoked, 30_000)).status, 200);
+  t.is((await server.call('GET', `${list}/${shareId}`)).status, 404);
 });
 
 interface Scene {
@@ -118,6 +160,44 @@ for (const isApplied of [false, true]) {
   });
 }
 
+/** Knows of every share whose ciphertext is stored, and stores that of the first only with that of the second. */
+class PairingStore extends ModelStore {
+  readonly stored = new Set<unknown>();
+  #bothCame = () => {};
+  readonly #both = new Promise<void>((resolve) => {
+    this.#bothCame = resolve;
+  });
+
+  override async commit(commits: readonly Commit[]): ReturnType<ModelStore['commit']> {
+    const puts = commits
+      .flatMap(({ writes }) => writes)
+      .flatMap((write) => ('put' in write && write.table.name === shareContentTable.name ? [write.put] : []));
+    for (const put of puts) this.stored.add(put['share_uuid']);
+    if (this.stored.size === 2) this.#bothCame();
+    if (puts.length > 0) await this.#both;
+    return super.commit(commits);
+  }
+}
+
+test('of two shares made at once where there is room for one, the other leaves no ciphertext behind', async (t) => {
+  const clock = new FakeClock();
+  const store = new PairingStore(new ModelDatabase(clock));
+  const accounts = { shareBytesMax: terms.encryptedPayload.length };
+  const server = await startServer(t, { accounts, host: { clock, store } });
+  const owner = await server.device();
+  const answers = await server.answered(Promise.all([make(owner), make(owner)]), 30_000);
+  t.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 409]);
+  const ids = [...store.stored].map((share_uuid) => ({ share_uuid }) as { share_uuid: string });
+  t.is(ids.length, 2);
+  // Far sooner than the share would ask its owner.
+  await server.advance(10_000);
+  const [read] = await store.read([{ read: 'keys', table: shareContentTable, keys: ids }]);
+  t.deepEqual(
+    read?.rows.map(({ share_uuid }) => share_uuid),
+    answers.flatMap(({ body }) => body.shareId ?? []),
+  );
+});
+
 test('what was stored and never listed opens for nobody, and goes', async (t) => {
   const server = await startServer(t);
   const owner = await server.device();
@@ -126,7 +206,7 @@ test('what was stored and never listed opens for nobody, and goes', async (t) =>
   const share = server.host.actors.get(Share, uuid);
   const kept = (await make(owner)).body.shareId;
   await share.ask.create({ ownerUuid, ...terms, viewExpiresMinutes: null });
-  t.true(isRefused(await share.ask.view({})));
+  t.true(isRefused(await share.ask.view(room)));
   await server.advance(660_000);
   const keys = [{ share_uuid: uuid }, { share_uuid: kept }];
   const [read] = await server.host.store.read([{ read: 'keys', table: shareContentTable, keys }]);

@@ -1,6 +1,6 @@
 /** A switch whose deadline comes, and a host that dies around each of its commits: the mail is sent once, or recalled. */
 import test, { type ExecutionContext } from 'ava';
-import { Death } from '../kit/death.ts';
+import { atEveryCommit, Death } from '../kit/death.ts';
 import { mailTo, Postbox } from '../kit/postbox.ts';
 import { startServer } from '../kit/server.ts';
 
@@ -23,15 +23,6 @@ async function startScene(t: ExecutionContext) {
   const checkIn = () => phone.call('POST', `${path}/${made.uuid}/check-in`);
   const listed = async () => (await phone.call('GET', path)).body.deadManSwitches[0];
   return { death, server, toBob, checkIn, listed };
-}
-
-async function atEveryCommit(run: (commit: number, isApplied: boolean) => Promise<boolean>): Promise<number> {
-  let deaths = 0;
-  for (let commit = 1; ; commit += 1) {
-    const died = [await run(commit, false), await run(commit, true)];
-    deaths += died.filter(Boolean).length;
-    if (!died.includes(true)) return deaths;
-  }
 }
 
 test('the host dies around any commit of a switch that fires: its mail arrives, twice only if handed over', async (t) => {

@@ -3,12 +3,16 @@ import type { SeededRandom } from '../kit/random.ts';
 import { Account } from './account.ts';
 import type { Checkers } from './checkers/checkers.ts';
 import { CounterClient } from './counters.ts';
+import { Owner } from './delivery/owner.ts';
+import { Publisher } from './delivery/publisher.ts';
 import { Device } from './devices.ts';
 import { signinKeys, tokens } from './domain.ts';
 import type { Gateway } from './gateway.ts';
 import { HaulClient } from './hauls.ts';
 import type { Plan } from './plan.ts';
 import type { SimulatedTime } from './time.ts';
+import { Book } from './vaults/book.ts';
+import { Member } from './vaults/member.ts';
 
 export interface Client {
   work(untilMs: number): Promise<void>;
@@ -25,6 +29,9 @@ export interface ClientsOptions {
 }
 
 const emails = ['one@example.org', 'two@example.org'];
+const ownerNames = ['ann', 'ben'];
+const publisherNames = ['pia', 'pam'];
+const memberNames = ['mia', 'max', 'moe'];
 const clientNames = ['p', 'q', 'r', 's', 't'];
 const haulClientNames = ['u', 'v'];
 export const counterNames = ['c1', 'c2', 'c3', 'c4'];
@@ -33,7 +40,14 @@ const apiVersions = ['20240226', '20200115', '20240226'];
 const sharedUuids = 2;
 
 export function createClients(options: ClientsOptions): readonly Client[] {
-  return [...createDevices(options), ...createCounterClients(options), ...createHaulClients(options)];
+  return [
+    ...createDevices(options),
+    ...createCounterClients(options),
+    ...createHaulClients(options),
+    ...createOwners(options),
+    ...createPublishers(options),
+    ...createMembers(options),
+  ];
 }
 
 function createCounterClients({ plan, time, gateway, checkers, randomOf }: ClientsOptions): Client[] {
@@ -52,6 +66,45 @@ function createHaulClients({ plan, time, gateway, checkers, randomOf }: ClientsO
   return haulClientNames
     .slice(0, plan.haulClients)
     .map((name) => new HaulClient({ ...shared, name, random: randomOf(name) }));
+}
+
+function createOwners({ plan, time, gateway, checkers, randomOf }: ClientsOptions): Client[] {
+  const { delivery, thinkMs, callsMax } = plan;
+  const { mails, shares, sessions } = checkers;
+  if (delivery === undefined || mails === undefined) return [];
+  return ownerNames.slice(0, delivery.owners).map((device) => {
+    const account = new Account(`${device}@example.org`, [], checkers.reportOf('sessions'));
+    const signIn = { account, tokens, signinKeys, sessions, device, apiVersion: '20200115' };
+    const random = randomOf(device);
+    const { openers } = delivery;
+    return new Owner({ ...signIn, time, gateway, random, mails, shares, openers, thinkMs, callsMax });
+  });
+}
+
+function createPublishers({ plan, time, gateway, checkers, randomOf }: ClientsOptions): Client[] {
+  const { delivery, thinkMs, callsMax } = plan;
+  const { messages, sessions } = checkers;
+  if (delivery === undefined || messages === undefined) return [];
+  return publisherNames.slice(0, delivery.publishers).map((device) => {
+    const account = new Account(`${device}@example.org`, [], checkers.reportOf('sessions'));
+    const signIn = { account, tokens, signinKeys, sessions, device, apiVersion: '20200115' };
+    return new Publisher({ ...signIn, time, gateway, random: randomOf(device), messages, thinkMs, callsMax });
+  });
+}
+
+/** The first ones have made the vaults. */
+function createMembers({ plan, time, gateway, checkers, randomOf }: ClientsOptions): Client[] {
+  const { vaults, thinkMs, callsMax } = plan;
+  const { vaults: checker, sessions } = checkers;
+  if (vaults === undefined || checker === undefined) return [];
+  const book = new Book();
+  return memberNames.slice(0, vaults.members).map((device, index) => {
+    const account = new Account(`${device}@example.org`, [], checkers.reportOf('sessions'));
+    const signIn = { account, tokens, signinKeys, sessions, device, apiVersion: '20200115' };
+    const owned = index < vaults.vaults ? 1 : 0;
+    const shared = { time, gateway, book, checker, thinkMs, callsMax, vaults: owned };
+    return new Member({ ...signIn, ...shared, random: randomOf(device) });
+  });
 }
 
 function createDevices(options: ClientsOptions): Client[] {

@@ -66,11 +66,9 @@ export class Device {
 
   /** Syncs until nothing new comes, with what is not saved given up. Resolves to what hinders it. */
   async finish(): Promise<string | undefined> {
-    for (let tries = 0; this.#session.credentials === undefined; tries += 1) {
-      if (tries === 10) return `${this.#options.device} cannot sign in`;
-      if (tries > 0) await this.#options.time.sleep(lastPauseMs);
-      await this.#session.open(tries % 2 === 1);
-    }
+    const { device } = this.#options;
+    const isSignedIn = await this.#session.keepOpening({ triesMax: 10, pauseMs: lastPauseMs });
+    if (!isSignedIn) return `${device} cannot sign in`;
     this.#edits.clear();
     for (let pages = 0; pages < pagesMax; pages += 1) {
       const before = this.#token;
@@ -162,8 +160,7 @@ export class Device {
   async #accepted(value: unknown): Promise<SyncAnswer | undefined> {
     const answer = value as { ok?: SyncAnswer; refused?: { status: number } };
     if (answer.refused === undefined) return answer.ok;
-    this.#options.sessions.refused(this.#options.device, answer.refused.status);
-    await this.#session.refresh();
+    await this.#session.refused(answer.refused.status);
     return undefined;
   }
 

@@ -39,6 +39,8 @@ export interface MachinesOptions {
   readonly network: Network;
   readonly metrics: RuntimeMetrics;
   readonly jobBegan: SlowWork['began'];
+  /** What a process has of its own, beside what is provided to all. */
+  readonly providedTo: (process: SimulatedProcess) => readonly Provided[];
   readonly randomOf: (part: string) => SeededRandom;
 }
 
@@ -225,11 +227,15 @@ export class Machines {
     }: Pick<Run, 'process' | 'endpoint' | 'store'> & { random: SeededRandom },
     isPredecessorDead: boolean,
   ): Node {
-    const { plan, kinds, provided, trace, jobBegan } = this.#options;
+    const { plan, kinds, provided, trace, jobBegan, providedTo } = this.#options;
     const { id, roles } = machine;
+    const own = [
+      provide(SlowWork, { began: jobBegan, take: (forMs) => sleep(process, forMs) }),
+      ...providedTo(process),
+    ];
     return new Node({
       kinds,
-      provided: [...provided, provide(SlowWork, { began: jobBegan, take: (forMs) => sleep(process, forMs) })],
+      provided: [...provided, ...own],
       store,
       transport: endpoint,
       clock: process,

@@ -1,6 +1,8 @@
 /** What one seed will do: every seed draws its own mix of faults and limits, so that rare mixes come up too. */
 import { defaultLimits, type Limits } from '../../runtime/host/limits.ts';
 import { SeededRandom } from '../kit/random.ts';
+import { type DeliveryPlan, deliveryOf } from './delivery/plan.ts';
+import { type VaultsPlan, vaultsOf } from './vaults/plan.ts';
 
 /** Probabilities per store call, message or second; zero switches the fault off in this seed. */
 export interface FaultRates {
@@ -109,6 +111,12 @@ export interface Plan {
   /** By how much of its speed a monotonic clock is off at most. */
   readonly driftMost: number;
   readonly pageBytes: number;
+  /** How long everything may take to come to rest. */
+  readonly restMs: number;
+  /** Undefined: nobody sends mail or shares anything. */
+  readonly delivery?: DeliveryPlan;
+  /** Undefined: nobody shares vaults. */
+  readonly vaults?: VaultsPlan;
 }
 
 /** A stream of randomness of its own for every part of the simulation, so that parts do not disturb each other. */
@@ -120,17 +128,22 @@ export function randomOf(seed: number, part: string): SeededRandom {
 
 /** A mix of faults in which some bugs show sooner than in any. */
 export type Flavour = (typeof flavours)[number];
-export const flavours = ['sleepy', 'crashy', 'cluster', 'partitioned', 'planned', 'ailing'] as const;
+const drawnFlavours = ['sleepy', 'crashy', 'cluster', 'partitioned', 'planned', 'ailing'] as const;
+/** `delivery` is run by itself: mails take minutes. So is `vaults`: their items are beside little else. */
+export const flavours = [...drawnFlavours, 'delivery', 'vaults'] as const;
 
 export function isFlavour(text: string): text is Flavour {
   return flavours.some((flavour) => flavour === text);
 }
 
+const restMs = 120_000;
 const hostIds = ['a', 'b', 'c', 'd'];
 const gatewayIds = ['g', 'h'];
 
 export function planOf(seed: number, asked?: Flavour): Plan {
   const plan = mixOf(seed, asked);
+  if (asked === 'delivery') return withDelivery(plan, randomOf(seed, 'delivery'));
+  if (asked === 'vaults') return withVaults(plan, randomOf(seed, 'vaults'));
   if (!plan.isPlanned) return plan;
   return plan.isAiling ? ailing(withoutFaults(plan)) : withoutFaults(plan);
 }
@@ -139,7 +152,7 @@ function mixOf(seed: number, asked: Flavour | undefined): Plan {
   const random = randomOf(seed, 'plan');
   const hauls = randomOf(seed, 'hauls');
   const sometimes = (most: number, chance = 0.6) => (random.chance(chance) ? most * random.fraction() : 0);
-  const flavour = asked ?? (random.chance(0.7) ? random.pick(flavours) : undefined);
+  const flavour = asked ?? (random.chance(0.7) ? random.pick(drawnFlavours) : undefined);
   const quiet = random.chance(0.1) && asked === undefined;
   const rate = (most: number) =>
     quiet ? 0 : sometimes(flavour === 'cluster' || flavour === 'crashy' ? most / 3 : most);
@@ -245,6 +258,7 @@ function mixOf(seed: number, asked: Flavour | undefined): Plan {
     databaseJumpMs: isDatabaseClockSound ? sometimes(0.6 * Math.max(1_000, leaseMs / 5)) : 4 * leaseMs,
     driftMost: sometimes(0.05),
     pageBytes: random.pick([1_500, 4_000, 1_000_000]),
+    restMs,
   };
 }
 
@@ -303,6 +317,54 @@ function ailing(plan: Plan): Plan {
       everyMs: ailingEveryMs,
       events: { ...(never as unknown as ChaosRates['events']), ail: 1 },
     },
+  };
+}
+
+/** After its third failed attempt a mail waits for half an hour, after the fourth for hours. */
+const deliveryRestMs = 2 * 3_600_000;
+
+/** Mails, switches, reminders and shares, beside little else. */
+function withDelivery(plan: Plan, random: SeededRandom): Plan {
+  const { faults, chaos, limits, wallSkewMs } = plan;
+  const databaseJumpMs = Math.min(plan.databaseJumpMs, 400);
+  return {
+    ...plan,
+    ...{ accounts: 0, clients: 1, counters: 1, haulClients: 0, restMs: deliveryRestMs },
+    // Long enough for outages to pass, and for what falls due within them.
+    ...{ leaseMs: 2_000, workMs: 20_000 + random.below(20_000), callsMax: 150 },
+    thinkMs: random.pick([20, 80, 200]),
+    faults: seldom(faults),
+    // Renewals fail now and then, and attempts outlive their leases.
+    limits: { ...limits, jobLeaseMs: random.pick([400, 400, 2_000]), sweepMs: 1_000 },
+    // By a clock that is wrong by more, a host would send early.
+    ...{ wallJumpMs: 0, databaseJumpMs, isDatabaseClockSound: true },
+    chaos: {
+      ...chaos,
+      everyMs: Math.max(chaos.everyMs, 2_500),
+      events: { ...chaos.events, wallJump: 0, retire: 0 },
+    },
+    delivery: deliveryOf(random, wallSkewMs + databaseJumpMs),
+  };
+}
+
+/** Vaults and their items. A move takes several turns of several actors, and is to come to its end now and then. */
+function withVaults(plan: Plan, random: SeededRandom): Plan {
+  return {
+    ...plan,
+    ...{ accounts: 0, clients: 1, counters: 1, haulClients: 0, isDatabaseClockSound: true },
+    databaseJumpMs: Math.min(plan.databaseJumpMs, 0.12 * plan.leaseMs),
+    thinkMs: random.pick([20, 80, 200]),
+    faults: random.chance(0.5) ? seldom(plan.faults) : plan.faults,
+    vaults: vaultsOf(random),
+  };
+}
+
+/** Every step of a mail takes several store calls and messages. */
+function seldom({ storeMs, messageMs, ...rates }: FaultRates): FaultRates {
+  const fewer = Object.entries(rates).map(([name, rate]) => [name, rate / 3]);
+  return {
+    ...(Object.fromEntries(fewer) as Omit<FaultRates, 'storeMs' | 'messageMs'>),
+    ...{ storeMs: Math.min(storeMs, 30), messageMs: Math.min(messageMs, 20) },
   };
 }
 

@@ -3,15 +3,18 @@ import { createHash } from 'node:crypto';
 import type { SessionReply } from '../../actors/identity/session.ts';
 import type { Credentials, SessionTokens } from '../../actors/identity/session-tokens.ts';
 import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
+import { defaultAccountSettings } from '../../actors/settings.ts';
 import type { SeededRandom } from '../kit/random.ts';
 import type { Account } from './account.ts';
 import type { SessionChecker } from './checkers/sessions.ts';
 import type { Gateway, Outcome } from './gateway.ts';
+import type { SimulatedTime } from './time.ts';
 
 export interface SignInOptions {
   readonly account: Account;
   readonly gateway: Gateway;
   readonly random: SeededRandom;
+  readonly time: SimulatedTime;
   readonly tokens: SessionTokens;
   readonly signinKeys: SigninKeys;
   readonly sessions: SessionChecker;
@@ -40,6 +43,8 @@ export class Session {
   #credentials: Credentials | undefined;
   #refreshSecret = '';
   #asked = 0;
+  /** Since when another pair may be the newest, as the answer that brought it was lost. */
+  #mayBeReplacedSinceMs = Number.POSITIVE_INFINITY;
 
   constructor(options: SignInOptions) {
     this.#options = options;
@@ -57,13 +62,38 @@ export class Session {
     this.#keep(reply);
   }
 
+  /** By `open`, until one is signed in. False: it did not come to that. */
+  async keepOpening(
+    { triesMax, pauseMs }: { readonly triesMax: number; readonly pauseMs: number },
+    open = (registering: boolean) => this.open(registering),
+  ): Promise<boolean> {
+    for (let tries = 0; this.#credentials === undefined; tries += 1) {
+      if (tries === triesMax) return false;
+      if (tries > 0) await this.#options.time.sleep(pauseMs);
+      await open(tries % 2 === 1);
+    }
+    return true;
+  }
+
+  /** A call with the newest pair that is known was refused. Who has missed a newer one for long signs in again. */
+  async refused(status: number): Promise<void> {
+    const { time, sessions, device: name } = this.#options;
+    const isReplaced = time.nowMs - this.#mayBeReplacedSinceMs > defaultAccountSettings.replacedPairGraceMs;
+    if (status === 401 && isReplaced) return this.open(false);
+    sessions.refused(name, status);
+    await this.refresh();
+  }
+
   async refresh(): Promise<void> {
     const access = this.#credentials;
     if (access === undefined) return;
     const { apiVersion, sessions, device: name } = this.#options;
     const request = { access, refreshSecrets: [this.#refreshSecret], apiVersion, device };
     const outcome = await this.ask('refresh', request, this.#options.random.pick([3_000, 3_000, 12_000]));
-    if (outcome.outcome !== 'done') return;
+    if (outcome.outcome !== 'done') {
+      this.#mayBeReplacedSinceMs = Math.min(this.#mayBeReplacedSinceMs, this.#options.time.nowMs);
+      return;
+    }
     const answer = outcome.value as { ok: Issued } | Refused;
     if ('refused' in answer) sessions.refreshRefused(name, answer.refused.status);
     else this.#keep(answer.ok);
@@ -124,6 +154,7 @@ export class Session {
     const { tokens } = this.#options;
     this.#credentials = tokens.verify(session.access_token, [secrets.accessSecret]);
     this.#refreshSecret = secrets.refreshSecret;
+    this.#mayBeReplacedSinceMs = Number.POSITIVE_INFINITY;
   }
 
   #ask(

@@ -1,23 +1,42 @@
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
+import type { Flavour } from './plan.ts';
 import { replayCommand } from './replay.ts';
 import { simulate } from './world.ts';
 
 /** `SIMULATION_SEEDS` asks for more; CI takes what fits into less than a minute. */
-const seeds = Number(process.env['SIMULATION_SEEDS'] ?? 200);
+const asked = process.env['SIMULATION_SEEDS'];
+const seeds = Number(asked ?? 200);
+/** Half a second each: what the queue puts off keeps them going for a simulated hour. */
+const deliverySeeds = Number(asked ?? 20);
+/** A fifth of a second each. */
+const vaultSeeds = Number(asked ?? 50);
 
-test.serial(`the runtime keeps its promises under faults of every kind, ${seeds} times`, async (t) => {
+async function simulateAll(t: ExecutionContext, seeds: number, flavour?: Flavour): Promise<void> {
   t.timeout(20 * 60_000);
   let commits = 0;
   for (let seed = 1; seed <= seeds; seed += 1) {
-    const { violation, commits: more } = await simulate(seed, { trace: false });
+    const { violation, commits: more } = await simulate(seed, { trace: false, flavour });
     commits += more;
     if (violation === undefined) continue;
-    t.fail(`${violation.checker}: ${violation.message}\nreplay: ${replayCommand(seed)}`);
+    t.fail(`${violation.checker}: ${violation.message}\nreplay: ${replayCommand(seed, flavour)}`);
     return;
   }
   console.log(`simulated ${seeds} seeds, ${commits} commits`);
   t.true(commits > seeds);
-});
+}
+
+test.serial(`the runtime keeps its promises under faults of every kind, ${seeds} times`, (t) =>
+  simulateAll(t, seeds),
+);
+
+test.serial(`mails and shares arrive as promised under the same faults, ${deliverySeeds} times`, (t) =>
+  simulateAll(t, deliverySeeds, 'delivery'),
+);
+
+test.serial(
+  `items of vaults are neither lost nor doubled nor shown to others under them, ${vaultSeeds} times`,
+  (t) => simulateAll(t, vaultSeeds, 'vaults'),
+);
 
 test.serial('a seed gives the same run every time', async (t) => {
   const first = await simulate(12, { trace: true });

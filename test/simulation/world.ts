@@ -7,6 +7,9 @@
  *   rest    no tell and no timer is pending; clients read once more, and the checkers judge
  */
 
+import { MailSender } from '../../actors/mailer/sender.ts';
+import { Messengers } from '../../actors/messengers/messengers.ts';
+import { provide } from '../../runtime/dependency.ts';
 import { noMetrics, type RuntimeMetrics } from '../../runtime/host/runtime-metrics.ts';
 import { Ailments } from './ailments.ts';
 import { Checkers, type Violation } from './checkers/checkers.ts';
@@ -14,7 +17,9 @@ import { LeaseChecker } from './checkers/leases.ts';
 import { OwnershipChecker } from './checkers/ownership.ts';
 import { createClients } from './clients.ts';
 import { DatabaseClock, WatchedDatabase } from './database.ts';
-import { simulatedKinds, simulatedSettings } from './domain.ts';
+import { Messenger, whatsappProviders } from './delivery/messenger.ts';
+import { Relay } from './delivery/relay.ts';
+import { settingsOfDelivery, simulatedKinds, simulatedSettings } from './domain.ts';
 import { FaultInjector } from './fault-injector.ts';
 import { type Entrance, Gateway } from './gateway.ts';
 import { Links } from './links.ts';
@@ -34,7 +39,6 @@ export interface Simulated {
   readonly trace: readonly string[];
 }
 
-const restMs = 120_000;
 /** Copies of messages that nobody waits for any more still come in for so long. */
 const stragglersMs = 5_000;
 const checkPauseMs = 50;
@@ -68,7 +72,7 @@ function createWorld(seed: number, options: SimulateOptions) {
   const trace = new Trace(options.trace, () => time.nowMs);
   const streams = (part: string) => randomOf(seed, part);
   const databaseClock = new DatabaseClock(time);
-  const checkers = new Checkers(trace, databaseClock, plan);
+  const checkers = new Checkers(trace, databaseClock, time, plan);
   const database = new WatchedDatabase(databaseClock, checkers);
   const rates = plan.faults;
   const crash = (process: SimulatedProcess) => machines.crash(process);
@@ -90,8 +94,26 @@ function createWorld(seed: number, options: SimulateOptions) {
     shardCount: plan.shardCount,
     watcher: checkers,
   });
-  const provided = simulatedSettings(streams('settings').pick([8_000, 5_184_000_000]), plan.pageBytes);
+  const accessTokenAgeMs = streams('settings').pick([8_000, 5_184_000_000]);
+  const provided = [
+    ...simulatedSettings(accessTokenAgeMs, plan.pageBytes),
+    ...(plan.delivery === undefined ? [] : settingsOfDelivery(accessTokenAgeMs)),
+  ];
+  const relay =
+    plan.delivery === undefined || checkers.mails === undefined
+      ? undefined
+      : new Relay({
+          ...{ plan: plan.delivery, random: streams('relay'), time, mails: checkers.mails },
+          ...{ crash, pause },
+        });
   const ailments = new Ailments(time, database);
+  const messenger =
+    plan.delivery === undefined || checkers.messages === undefined
+      ? undefined
+      : new Messenger({
+          ...{ plan: plan.delivery, random: streams('messenger'), time, messages: checkers.messages },
+          ...{ crash, pause, whatsapp: streams('whatsapp').pick(whatsappProviders) },
+        });
   const ports = { ...shared, database, faults, ailments, network };
   const { availability, convergence } = checkers;
   const metrics: RuntimeMetrics = {
@@ -108,6 +130,10 @@ function createWorld(seed: number, options: SimulateOptions) {
       checkers.jobs.began(self, haul);
     },
     random: streams('machines'),
+    providedTo: (process) => [
+      ...(relay === undefined ? [] : [provide(MailSender, relay.senderOf(process))]),
+      ...(messenger === undefined ? [] : [provide(Messengers, messenger.of(process))]),
+    ],
   });
   const nemesis = new Nemesis({ ...ports, machines, links, databaseClock, random: streams('nemesis') });
   const entrances = () => machines.runs.filter(isEntrance);
@@ -130,11 +156,11 @@ function createWorld(seed: number, options: SimulateOptions) {
     ]);
     await time.run(plan.workMs, () => checkers.violation !== undefined);
     trace.add(() => '--- heal');
-    for (const part of [faultInjector, faults, ailments, nemesis, machines]) part.heal();
+    for (const part of [faultInjector, faults, ailments, nemesis, machines, relay, messenger]) part?.heal();
     const stragglersUntilMs = time.nowMs + stragglersMs;
     await until(() => {
       if (time.nowMs < stragglersUntilMs || !work.done) return 'a client still waits';
-      return ownership.incomplete() ?? ownership.misplaced(true) ?? machines.busy ?? convergence.pending();
+      return ownership.incomplete() ?? ownership.misplaced(true) ?? machines.busy ?? checkers.pending();
     });
     trace.add(() => '--- rebalance');
     machines.runs[0]?.endpoint.hint({ hint: 'rebalance' });
@@ -146,7 +172,7 @@ function createWorld(seed: number, options: SimulateOptions) {
   async function until(hindrance: () => string | undefined): Promise<void> {
     let checkAtMs = 0;
     let hindered: string | undefined = 'nothing was looked at';
-    await time.run(time.nowMs + restMs, () => {
+    await time.run(time.nowMs + plan.restMs, () => {
       if (checkers.violation !== undefined) return true;
       if (time.nowMs >= checkAtMs) {
         checkAtMs = time.nowMs + checkPauseMs;
@@ -170,7 +196,7 @@ function createWorld(seed: number, options: SimulateOptions) {
         if (hindrance !== undefined) convergence.stuck(hindrance);
       }),
     );
-    await time.run(time.nowMs + restMs, () => last.done || checkers.violation !== undefined);
+    await time.run(time.nowMs + plan.restMs, () => last.done || checkers.violation !== undefined);
     if (!last.done) convergence.stuck('a last reading is not answered');
     if (checkers.violation === undefined) checkers.atRest();
   }

@@ -4,12 +4,14 @@ import { ownershipClauses } from './ownership-clauses.ts';
 import { readClauses } from './read-clauses.ts';
 import type { Clause } from './subject.ts';
 import { sweepClauses } from './sweep-clauses.ts';
+import { visitClauses } from './visit-clauses.ts';
 import { writeClauses } from './write-clauses.ts';
 
 export const contract: readonly Clause[] = [
   ...fenceClauses,
   ...writeClauses,
   ...readClauses,
+  ...visitClauses,
   ...sweepClauses,
   ...ownershipClauses,
 ];

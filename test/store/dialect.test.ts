@@ -135,6 +135,9 @@ test('whatever tables a commit writes, its statements are in the dialect', (t) =
   t.deepEqual(violations(commits.map(commitTexts)), []);
 });
 
+/** Begins like SQL, and is RFC 5545. */
+const calendarText = /^BEGIN:V/;
+
 test('whatever SQL stands in the sources was collected', async (t) => {
   const collected = [
     ...recorded,
@@ -146,7 +149,7 @@ test('whatever SQL stands in the sources was collected', async (t) => {
   const literals = await sqlLiterals(['runtime', 'actors', 'gateway', 'process', 'cli']);
   t.true(literals.length > 60);
   t.deepEqual(
-    literals.filter(({ text }) => !known.includes(text)),
+    literals.filter(({ text }) => !known.includes(text) && !calendarText.test(text)),
     [],
   );
 });

@@ -18,7 +18,7 @@ import {
   sliceTexts,
   sweepOf,
 } from './actors.ts';
-import { note, noteTable, uuid } from './tables.ts';
+import { memberTable, note, noteTable, uuid } from './tables.ts';
 
 export type StoreMethod = Exclude<keyof Store, 'close'>;
 
@@ -363,6 +363,13 @@ export const calls: Readonly<Record<StoreMethod, Readonly<Record<string, Arrange
         range,
         { ...range, budgetBytes: 10 },
         { read: 'lookup', table: noteTable, unique: ['uuid'], values: [{ uuid: uuid(number * 10) }] },
+        {
+          read: 'visit',
+          table: noteTable,
+          guard: { table: memberTable, member: uuid(number) },
+          owners: [{ owner, after: 0 }],
+          limit: 5,
+        },
       ]);
     }, large),
   },

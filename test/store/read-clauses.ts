@@ -179,10 +179,64 @@ export const readClauses: readonly Clause[] = [
     },
   },
   {
-    name: 'a look-up by what is no unique key of the table is a defect',
+    name: 'a look-up by the first columns of a key finds all their rows, by value and then in the order of the key',
+    async check({ store }) {
+      const seat = (place: number, code: string | null, region: string | null) =>
+        insert(seatTable, { owner_uuid: ada.id, place, born: place, code, region });
+      const seats = [
+        seat(1, 'a', 'us'),
+        seat(2, 'b', 'eu'),
+        seat(3, 'a', 'eu'),
+        seat(4, 'c', 'eu'),
+        seat(5, 'a', null),
+      ];
+      await givenWrites(store, ada, seats);
+      const found = async (limit: number, ...codes: string[]) => {
+        const values = codes.map((code) => ({ code }));
+        const [answer] = await store.read([
+          { read: 'lookup', table: seatTable, unique: ['code'], values, limit },
+        ]);
+        return [answer?.rows.map((row) => row['place']), answer?.complete];
+      };
+      assert.deepEqual(await found(9, 'b', 'a', 'x', 'b'), [[2, 3, 1], true]);
+      assert.deepEqual(await found(3, 'b', 'a'), [[2, 3, 1], true]);
+      assert.deepEqual(await found(2, 'b', 'a'), [[2, 3], false]);
+      assert.deepEqual(await found(1, 'x'), [[], true]);
+    },
+  },
+  {
+    name: 'a look-up with a limit comes without the large column, and orders numbers as such',
+    async check({ store }) {
+      const large = 'z'.repeat(700_000);
+      const notes = [9, 10, 100].map((number) =>
+        insert(noteTable, note(ada.id, uuid(number), { position: number, content: large })),
+      );
+      await givenWrites(store, ada, notes);
+      const read = {
+        read: 'lookup',
+        table: noteTable,
+        unique: ['owner_uuid'],
+        values: [{ owner_uuid: ada.id }],
+      } as const;
+      const [found] = await store.read([{ ...read, limit: 2 }]);
+      const { content: _, ...rest } = note(ada.id, uuid(9), { position: 9 });
+      assert.deepEqual(
+        found?.rows.map((row) => ({ ...row })),
+        [rest, { ...rest, uuid: uuid(10), position: 10 }],
+      );
+      assert.equal(found?.complete, false);
+    },
+  },
+  {
+    name: 'a look-up by what is no unique key of the table, or no part of one with a limit, is a defect',
     async check({ store }) {
       const read = { read: 'lookup', table: noteTable, unique: ['size'], values: [{ size: 1 }] } as const;
       await assertFails(store.read([read]), 'defect');
+      await assertFails(store.read([{ ...read, limit: 9 }]), 'defect');
+      const part = { read: 'lookup', table: seatTable, unique: ['code'], values: [{ code: 'a' }] } as const;
+      await assertFails(store.read([part]), 'defect');
+      await assertFails(store.read([{ ...part, limit: 0 }]), 'defect');
+      await assertFails(store.read([{ ...part, unique: ['region'], limit: 9 }]), 'defect');
     },
   },
   {

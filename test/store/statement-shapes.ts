@@ -2,9 +2,9 @@
 import { type BatchCommit, batchCommit } from '../../runtime/store/postgres/commit.ts';
 import { planRead } from '../../runtime/store/postgres/reads.ts';
 import { columnsOf, typeOf } from '../../runtime/store/postgres/sql.ts';
-import type { RangeRead, StoreRead, Write } from '../../runtime/store/store.ts';
-import type { AnyRow, AnyTable, ColumnType } from '../../runtime/table.ts';
-import { uuid } from './tables.ts';
+import type { RangeRead, StoreRead, VisitRead, Write } from '../../runtime/store/store.ts';
+import { type AnyRow, type AnyTable, type ColumnType, ownerColumn } from '../../runtime/table.ts';
+import { memberTable, uuid } from './tables.ts';
 
 const samples: Readonly<Record<ColumnType, string | number | boolean | Buffer>> = {
   uuid: uuid(1),
@@ -46,7 +46,10 @@ export function readTexts(of: AnyTable): readonly string[] {
       { read: 'keys', table: of, keys: values, budgetBytes } as const,
       ...uniques.map((unique) => ({ read: 'lookup', table: of, unique, values, budgetBytes }) as const),
     ]),
-    ...(of.order === undefined ? [] : ranges(of)),
+    ...uniques.map(
+      (unique) => ({ read: 'lookup', table: of, unique: unique.slice(0, 1), values, limit: 9 }) as const,
+    ),
+    ...(of.order === undefined ? [] : [...ranges(of), ...visits(of)]),
   ];
   return reads.map((read) => planRead(read).statement.text);
 }
@@ -61,5 +64,21 @@ function ranges(of: AnyTable): readonly RangeRead[] {
   const columns = [undefined, ...Object.keys(columnsOf(of)).map((name) => [name])];
   return budgets.flatMap((budgetBytes) =>
     subsets.flatMap((subset) => columns.map((names) => ({ ...range, budgetBytes, subset, columns: names }))),
+  );
+}
+
+function visits(of: AnyTable): readonly VisitRead[] {
+  const guard = { table: memberTable, member: uuid(2) };
+  const visit = { read: 'visit', table: of, guard, limit: 5 } as const;
+  const subsets = [undefined, ...Object.keys(of.subsets)];
+  const asked = [subsets, ...subsets.map((subset) => [subset])];
+  const columns = [undefined, [ownerColumn(of)]];
+  return budgetsOf(of).flatMap((budgetBytes) =>
+    columns.flatMap((names) =>
+      asked.map((each) => {
+        const owners = each.map((subset, index) => ({ owner: uuid(index), after: 0, subset }));
+        return { ...visit, owners, budgetBytes, columns: names };
+      }),
+    ),
   );
 }

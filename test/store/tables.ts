@@ -39,9 +39,48 @@ export const letterTable = table({
   large: 'body',
 });
 
-export const contractTables = [noteTable, seatTable, letterTable] as const;
+/** As an item that goes from owner to owner, and leaves a row at each. */
+export const parcelTable = table({
+  name: 'parcel',
+  columns: {
+    owner_uuid: 'uuid',
+    uuid: 'uuid',
+    position: 'int8',
+    made: 'int8',
+    born: 'bool?',
+    hop: 'int8?',
+  },
+  key: ['owner_uuid', 'uuid'],
+  generation: 'made',
+  unique: [
+    ['uuid', 'hop'],
+    ['uuid', 'born'],
+  ],
+  sparse: ['hop'],
+  keyImplied: true,
+  order: 'position',
+  succession: { of: 'uuid', by: 'hop' },
+});
+
+/** Who may read the notes of an owner. */
+export const memberTable = table({
+  name: 'member',
+  columns: { owner_uuid: 'uuid', member_uuid: 'uuid', since: 'int8' },
+  key: ['owner_uuid', 'member_uuid'],
+});
+
+export const contractTables = [noteTable, seatTable, letterTable, parcelTable, memberTable] as const;
 
 export const uuid = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
+
+export const parcel = (
+  owner: string,
+  id: string,
+  changes: Partial<RowOf<typeof parcelTable>>,
+): RowOf<typeof parcelTable> => ({
+  ...{ owner_uuid: owner, uuid: id, position: 1, made: 1, born: null, hop: null },
+  ...changes,
+});
 
 export function note(owner: string, id: string, changes: Partial<RowOf<typeof noteTable>> = {}) {
   return {

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { ModelDatabase } from '../../runtime/store/model.ts';
 import type { Statement } from '../../runtime/store/postgres/sql.ts';
 import { type StoreSql, storeSql } from '../../runtime/store/postgres/store.ts';
-import type { Commit, SliceRow, Store } from '../../runtime/store/store.ts';
+import type { Commit, SliceRow, Store, StoreRead } from '../../runtime/store/store.ts';
 import type { PostgresVariant } from './postgres-subject.ts';
 
 export interface WrongVariant extends PostgresVariant {
@@ -34,6 +34,16 @@ function rewrittenCommit(rewrite: Rewrite): StoreSql {
   };
 }
 
+function rewrittenVisit(from: string | RegExp, to: string): StoreSql {
+  return {
+    ...storeSql,
+    planRead: (read) => {
+      const { statement, finish } = storeSql.planRead(read);
+      return { statement: read.read === 'visit' ? reworded(statement, from, to) : statement, finish };
+    },
+  };
+}
+
 /** Every put and removal of a batch in one statement, as if a table could be changed in two places at once. */
 const oneStatement: StoreSql['batchCommit'] = (commits) => {
   const { first, second } = storeSql.batchCommit(commits);
@@ -51,6 +61,48 @@ const oneStatement: StoreSql['batchCommit'] = (commits) => {
     second: undefined,
   };
 };
+
+/** A visit whose guards are looked at before two more commits, and whose rows after them. */
+function visitingInTwo(store: Store): Store {
+  let guardsRead: Promise<unknown> = Promise.resolve();
+  let committed = 0;
+  const waiting: (() => void)[] = [];
+  const twoMore = () => {
+    const until = committed + 2;
+    return new Promise<void>((resolve) => waiting.push(() => committed >= until && resolve()));
+  };
+  return new Proxy(store, {
+    get(target, property) {
+      if (property === 'commit')
+        return async (commits: readonly Commit[]) => {
+          await guardsRead;
+          const passed = await target.commit(commits);
+          committed += 1;
+          for (const check of waiting) check();
+          return passed;
+        };
+      if (property === 'read')
+        return async (reads: readonly StoreRead[]) => {
+          const [read] = reads;
+          if (read?.read !== 'visit') return target.read(reads);
+          const later = twoMore();
+          const guards = target.read(reads);
+          guardsRead = guards;
+          const admitted = (await guards)[0]?.admitted?.map(({ owner }) => owner) ?? [];
+          await later;
+          const ranges = admitted.map((owner): StoreRead => {
+            const { table, limit } = read;
+            return { read: 'range', table, owner, after: 0, through: 1_000, limit };
+          });
+          const answers = await target.read(ranges);
+          const rows = answers.flatMap((answer) => answer.rows);
+          return [{ rows, complete: true, admitted: admitted.map((owner) => ({ owner, complete: true })) }];
+        };
+      const value = Reflect.get(target, property);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
 
 /** Activation that reads the slices in the same statement, and so from the snapshot taken before it waited. */
 function loadingActivation(store: Store, connection: pg.ClientConfig): Store {
@@ -291,6 +343,86 @@ export const wrongVariants: readonly WrongVariant[] = [
       ...storeSql,
       dueTimers: (...input) =>
         reworded(storeSql.dueTimers(...input), 'ORDER BY due_at, kind, id, name', 'ORDER BY name'),
+    },
+  },
+  {
+    name: 'a visit looks at the guards first, and at the rows later',
+    caughtBy: 'guards and rows of a visit are of one moment',
+    wrap: visitingInTwo,
+  },
+  {
+    name: 'a visit does not ask whose guard it is',
+    caughtBy:
+      'a visit answers for those who admit the reader, each in order after its own position, as they were asked',
+    sql: rewrittenVisit(/JOIN "member" AS g ON .* AND/, 'JOIN "member" AS g ON'),
+  },
+  {
+    name: 'a visit does not ask who the member is',
+    caughtBy:
+      'a visit answers for those who admit the reader, each in order after its own position, as they were asked',
+    sql: rewrittenVisit(/AND g\."member_uuid" = /, 'AND g."member_uuid" IS DISTINCT FROM '),
+  },
+  {
+    name: 'an owner with nothing new counts as one that admits nobody',
+    caughtBy:
+      'a visit answers for those who admit the reader, each in order after its own position, as they were asked',
+    sql: rewrittenVisit('LEFT JOIN fitting', 'JOIN fitting'),
+  },
+  {
+    name: 'a visit begins with the row that the reader has',
+    caughtBy:
+      'a visit answers for those who admit the reader, each in order after its own position, as they were asked',
+    sql: rewrittenVisit('> a.visited_after', '>= a.visited_after'),
+  },
+  {
+    name: 'a visit gives what has gone on to others',
+    caughtBy:
+      'a visit passes over what another row has come after, whoever owns that, from the commit on that writes it',
+    sql: rewrittenVisit(/ > coalesce\(s\."hop", 0\)/, ' < 0'),
+  },
+  {
+    name: 'a visit passes over what has come back from others',
+    caughtBy:
+      'a visit passes over what another row has come after, whoever owns that, from the commit on that writes it',
+    sql: rewrittenVisit(/ > coalesce\(s\."hop", 0\)/, ' <> coalesce(s."hop", 0)'),
+  },
+  {
+    name: 'a limit of a visit is of each owner',
+    caughtBy: 'a limit is of all owners together, and nothing after the first row it left out is complete',
+    sql: rewrittenVisit(
+      /count\(\*\) OVER \(ORDER BY p.asked_place,/,
+      'count(*) OVER (PARTITION BY p.asked_place ORDER BY',
+    ),
+  },
+  {
+    name: 'a budget of a visit begins anew with each owner',
+    caughtBy: 'a budget ends a visit after the row that reaches it, whoever owns that',
+    sql: rewrittenVisit(/(sum\(.*? OVER \()ORDER BY p.asked_place,/, '$1PARTITION BY p.asked_place ORDER BY'),
+  },
+  {
+    name: 'an owner is complete where nothing of it was left out, though the turn has not come to it',
+    caughtBy: 'a limit is of all owners together, and nothing after the first row it left out is complete',
+    sql: rewrittenVisit('SELECT min(f.asked_place)', 'SELECT max(f.asked_place) + 1'),
+  },
+  {
+    name: 'every owner gets the subset of each',
+    caughtBy: 'of each owner a visit gives the subset asked of that one',
+    sql: rewrittenVisit(/AND a\.visited_subset = (\$\d+::text)/g, 'AND $1 IS NOT NULL'),
+  },
+  {
+    name: 'a look-up by a part of a key has a limit for each value',
+    caughtBy:
+      'a look-up by the first columns of a key finds all their rows, by value and then in the order of the key',
+    sql: {
+      ...storeSql,
+      planRead: (read) => {
+        const { statement, finish } = storeSql.planRead(read);
+        if (read.read !== 'lookup') return { statement, finish };
+        return {
+          statement: reworded(statement, / LIMIT \S+$/, ''),
+          finish: (rows) => ({ ...finish(rows), complete: true }),
+        };
+      },
     },
   },
   {

@@ -16,7 +16,7 @@ import {
   sliceTexts,
 } from './actors.ts';
 import type { Clause } from './subject.ts';
-import { letterTable, note, noteTable, seatTable, uuid } from './tables.ts';
+import { letterTable, note, noteTable, parcel, parcelTable, seatTable, uuid } from './tables.ts';
 
 const ada = actor(1);
 const bob = actor(2);
@@ -43,6 +43,36 @@ export const writeClauses: readonly Clause[] = [
       assert.deepEqual(
         found.map((one) => ({ ...one })),
         [row, bare, empty],
+      );
+    },
+  },
+  {
+    name: 'a key with a null keeps nobody out: of a thing that moves one row is born, and one takes each hop',
+    async check({ store }) {
+      const at = (owner: string, changes: Parameters<typeof parcel>[2]) =>
+        insert(parcelTable, parcel(owner, uuid(600), changes));
+      const first = commitOn(await activate(store, ada), ada, 1, [at(ada.id, { born: true })]);
+      await assertPasses(store, [first], [0]);
+      const row = await activate(store, bob);
+      await assertFails(store.commit([commitOn(row, bob, 2, [at(bob.id, { born: true })])]), 'rejected');
+      await assertFails(
+        store.commit([commitOn(row, bob, 3, [at(bob.id, { born: true, hop: 1 })])]),
+        'rejected',
+      );
+      const second = commitOn(row, bob, 4, [at(bob.id, { hop: 1 })]);
+      await assertPasses(store, [second], [0]);
+      const rewritten = (hop: number) =>
+        put(parcelTable, parcel(ada.id, uuid(600), { born: true, hop, position: 2 }));
+      await assertFails(store.commit([commitAfter(first, 5, [rewritten(1)])]), 'rejected');
+      await assertPasses(store, [commitAfter(first, 6, [rewritten(2)])], [0]);
+      // A hop that is given away is anybody's.
+      const moved = put(parcelTable, parcel(bob.id, uuid(600), { hop: 3, position: 2 }));
+      await assertPasses(store, [commitAfter(second, 7, [moved])], [0]);
+      const third = actor(3);
+      await assertPasses(
+        store,
+        [commitOn(await activate(store, third), third, 8, [at(third.id, { hop: 1 })])],
+        [0],
       );
     },
   },

@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import { UserAdministration } from '../../../actors/user/operator-contract.ts';
 import { alice, bob, register, signIn, statusOf, tokensOf } from '../../kit/account.ts';
 import type { Device } from '../../kit/device.ts';
-import { type ServerOptions, startServer } from '../../kit/server.ts';
+import { type ServerOptions, startServer, type TestServer } from '../../kit/server.ts';
 
 const nobody = '11111111-1111-4111-8111-111111111111';
 
@@ -163,4 +163,59 @@ test('a session of an administrator that may only read looks up and bans nobody'
   t.is((await admin.call('GET', `/v1/admin/lookup-user/${bob.email}`)).status, 200);
   const refused = await ban(uuid, { banned: true });
   t.deepEqual([refused.status, refused.body.error.tag], [403, 'read-only-access']);
+});
+
+const registration = '/v1/admin/registration';
+const carol = { ...bob, email: 'carol@example.org' };
+
+async function isRefused(t: ExecutionContext, server: TestServer): Promise<void> {
+  await t.throwsAsync(register(server, carol), {
+    message: /400 .*User registration is currently not allowed/,
+  });
+}
+
+const closed = { registrationDisabled: true, registrationEnabled: false, enforcedByOperator: false };
+const open = { registrationDisabled: false, registrationEnabled: true, enforcedByOperator: false };
+
+test('an administrator closes the registration of the whole server and opens it again', async (t) => {
+  const { server, admin } = await administered(t);
+  const put = (body: object) => admin.call('PUT', registration, { body });
+  t.deepEqual((await admin.call('GET', registration)).body, open);
+  t.deepEqual((await put({ registrationDisabled: true })).body, { success: true, ...closed });
+  t.deepEqual((await admin.call('GET', registration)).body, closed);
+  await isRefused(t, server);
+  await server.restart();
+  await isRefused(t, server);
+  t.deepEqual((await put({ registrationEnabled: true })).body, { success: true, ...open });
+  t.truthy((await register(server, carol)).access);
+  const trail = await admin.call('GET', `/v1/users/${admin.account.userUuid}/audit-trail`);
+  const events = trail.body.events.slice(0, 2).map(({ event }: { event: string }) => event);
+  t.deepEqual(events, ['registration-opened', 'registration-closed']);
+});
+
+test('what the operator has disabled stays disabled, and that is said', async (t) => {
+  const { server, admin } = await administered(t);
+  await server.restart({ accounts: { adminEmails: new Set([alice.email]), registrationDisabled: true } });
+  const enforced = { ...closed, enforcedByOperator: true };
+  const { status, body } = await admin.call('PUT', registration, { body: { registrationDisabled: false } });
+  t.deepEqual([status, body], [200, { success: true, ...enforced }]);
+  t.deepEqual((await admin.call('GET', registration)).body, enforced);
+  await isRefused(t, server);
+});
+
+test('the registration is read and decided by administrators alone, and only by a clear word', async (t) => {
+  const { server, admin, user } = await administered(t);
+  const body = { registrationDisabled: true };
+  for (const [method, options] of [['GET', {}] as const, ['PUT', { body }] as const]) {
+    const refused = await user.call(method, registration, options);
+    t.deepEqual([refused.status, refused.body.error.tag], [403, 'admin-required']);
+    t.is((await server.call(method, registration, options)).status, 401);
+  }
+  const unclear = [
+    {},
+    { registrationDisabled: true, registrationEnabled: true },
+    { registrationDisabled: 'true' },
+  ];
+  for (const body of unclear) t.is((await admin.call('PUT', registration, { body })).status, 400);
+  t.deepEqual((await admin.call('GET', registration)).body, open);
 });

@@ -6,6 +6,7 @@ import { UserAdministration } from '../../../actors/user/operator-contract.ts';
 import { alice, cookieSessions, register, signIn, tokensOf } from '../../kit/account.ts';
 import type { Device } from '../../kit/device.ts';
 import { startServer } from '../../kit/server.ts';
+import { accept, invite, makeVault, vaults } from '../../kit/vaults.ts';
 
 const dayMs = 86_400_000;
 const firefox = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' };
@@ -250,4 +251,22 @@ test('the trail goes with the account, in the same commit', async (t) => {
   const headers = { 'x-server-password': alice.password };
   t.is((await phone.call('DELETE', `/v1/users/${phone.account.userUuid}`, { headers })).status, 200);
   t.is(server.host.database.sizes.get('audit_page'), 0);
+});
+
+test('who makes, joins and ends shared vaults finds it in the trail', async (t) => {
+  const server = await startServer(t);
+  const owner = await server.device();
+  const member = await server.device('bob@example.org');
+  const vault = await makeVault(owner);
+  const sent = await invite(owner, vault, member.account.userUuid);
+  for (const _again of [1, 2]) t.is((await accept(member, vault, sent)).status, 200);
+  await owner.call('DELETE', `${vaults}/${vault}`);
+  await server.advance(1_000);
+  const inVaults = async (device: Device) =>
+    (await trail(device))
+      .filter(({ event }) => event.startsWith('shared-vault-'))
+      .map(({ event, times }) => `${event} ${times}`);
+  t.deepEqual(await inVaults(member), ['shared-vault-left 1', 'shared-vault-joined 1']);
+  const ofOwner = await inVaults(owner);
+  t.true(ofOwner.includes('shared-vault-made 1') && ofOwner.includes('shared-vault-deleted 1'));
 });

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { generateSync } from 'otplib';
-import type { MailSettings } from '../../../actors/settings.ts';
+import { defaultMailSettings, type MailSettings } from '../../../actors/mailer/settings.ts';
 import { challengeOf, headerSessions } from '../../kit/account.ts';
 import type { Device } from '../../kit/device.ts';
 import { Postbox } from '../../kit/postbox.ts';
@@ -142,6 +142,29 @@ test('without mail it can neither be turned on nor asked for, and stays on', asy
   t.is((await ask(undefined, 'nobody@example.org')).status, 400);
   t.is((await params()).body.error.tag, 'mfa-required');
   t.deepEqual((await turn(phone, false)).body, { enabled: false });
+});
+
+test('while the queue is full whoever asks for a code is told so, whether or not there would be one', async (t) => {
+  const limits = { ...defaultMailSettings.limits, mails: 2 };
+  const { server, phone, ask, mailed, codeFor, postbox } = await withMail(t, { mail: { ...relay, limits } });
+  await turn(phone, true);
+  const plain = await server.device('bob@example.org');
+  const addresses = [phone.account.email, plain.account.email, 'nobody@example.org', 'f'.repeat(64)];
+  postbox.answer = () => ({ result: 'transient', failure: 'provider' });
+  for (let count = 0; count < 2; count += 1) t.is((await ask()).status, 200);
+  await server.advance(2_000);
+  // More often than codes are made: what nobody was sent does not count.
+  for (let count = 0; count < 6; count += 1) {
+    for (const email of addresses) {
+      const { status, body, headers } = await ask(undefined, email);
+      t.deepEqual([status, body.error.tag, headers.get('retry-after')], [503, 'email-queue-full', '60']);
+    }
+  }
+  postbox.answer = () => undefined;
+  await server.advance(5 * minuteMs);
+  t.is(mailed().length, 2);
+  await codeFor();
+  t.is(mailed().length, 3);
 });
 
 test('an account whose name is no address cannot turn it on', async (t) => {

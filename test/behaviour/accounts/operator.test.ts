@@ -32,6 +32,8 @@ test('an operator is shown an account and never its keys', async (t) => {
     roles: ['CORE_USER', 'PRO_USER', 'INTERNAL_TEAM_USER'],
     readonly: true,
     banned: false,
+    bannedAtMs: null,
+    banReason: null,
   });
 });
 

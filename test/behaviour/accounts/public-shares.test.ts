@@ -270,6 +270,21 @@ test('where an access key is asked for, shares can be exempt: opening them, noth
   t.is((await fetch(`${exempt.url}${list}/${id}`, { method: 'DELETE' })).status, 401);
   const headers = { authorization: `Bearer ${alice.account.access}` };
   t.is((await fetch(`${exempt.url}${list}`, { headers })).status, 401);
+  for (const method of ['GET', 'HEAD']) {
+    t.is((await fetch(`${closed.url}/?shared=${id}`, { method })).status, 401);
+    t.is((await fetch(`${exempt.url}/?shared=${id}`, { method })).status, 200);
+  }
+  t.is((await fetch(`${exempt.url}/v1/meta`)).status, 401);
+});
+
+test('the page that opens a share opens nothing by itself', async (t) => {
+  const server = await startServer(t);
+  const id = await made(await server.device(), { oneTimeView: true });
+  for (const method of ['GET', 'HEAD', 'GET']) {
+    t.is((await fetch(`${server.url}/?shared=${id}`, { method })).status, 200);
+  }
+  t.is(await statusOf(server, id), 200);
+  t.is(await statusOf(server, id), 404);
 });
 
 test('an account answers its shares only for those it has', async (t) => {
@@ -277,6 +292,10 @@ test('an account answers its shares only for those it has', async (t) => {
   const alice = await server.device();
   const shareUuid = await made(alice);
   const { ask } = server.host.actors.get(User, alice.account.userUuid);
-  t.deepEqual(await ask.showsShare({ shareUuid }), { lists: true, shows: true });
-  t.deepEqual(await ask.showsShare({ shareUuid: crypto.randomUUID() }), { lists: false, shows: false });
+  t.deepEqual(await ask.showsShare({ shareUuid }), { lists: true, shows: true, bytes: payload.length });
+  t.deepEqual(await ask.showsShare({ shareUuid: crypto.randomUUID() }), {
+    lists: false,
+    shows: false,
+    bytes: 0,
+  });
 });

@@ -146,7 +146,7 @@ test('settings of the subscription have an endpoint of their own', async (t) => 
   const phone = await server.device();
   const path = `/v1/users/${phone.account.userUuid}/subscription-settings`;
   const read = async (name: string) => (await phone.call('GET', `${path}/${name}`)).body.setting?.value;
-  t.is(await read('file_upload_bytes_limit'), '-1');
+  t.is(await read('file_upload_bytes_limit'), '107374182400');
   t.is(await read('file_upload_bytes_used'), '0');
   t.is(await read('mute_sign_in_emails'), 'not_muted');
   const muted = await phone.call('PUT', path, { body: { name: 'MUTE_SIGN_IN_EMAILS', value: 'muted' } });

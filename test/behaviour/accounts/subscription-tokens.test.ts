@@ -1,4 +1,5 @@
 import test from 'ava';
+import { defaultMailSettings } from '../../../actors/mailer/settings.ts';
 import type { Device } from '../../kit/device.ts';
 import { mailTo, Postbox } from '../../kit/postbox.ts';
 import { startServer, subscriptionTokens, type TestServer } from '../../kit/server.ts';
@@ -148,4 +149,23 @@ test('where no mail can be sent, nobody is told that one was', async (t) => {
     const { status, body } = await ask(server, { email });
     t.deepEqual([status, body.error.tag], [400, 'email-delivery-unavailable']);
   }
+});
+
+test('while the queue is full nobody is told that a token was mailed, nor whether there is an account', async (t) => {
+  const postbox = new Postbox();
+  const { mail, mailSender } = mailTo(postbox);
+  const limits = { ...defaultMailSettings.limits, mails: 1 };
+  const server = await startServer(t, { mailSender, mail: { ...mail, limits } });
+  await server.device();
+  postbox.answer = () => ({ result: 'transient', failure: 'provider' });
+  t.is((await ask(server, { email: 'alice@example.org' })).status, 200);
+  await server.advance(2_000);
+  for (const email of ['alice@example.org', 'nobody@example.org']) {
+    const { status, body, headers } = await ask(server, { email });
+    t.deepEqual([status, body.error.tag, headers.get('retry-after')], [503, 'email-queue-full', '60']);
+  }
+  postbox.answer = () => undefined;
+  await server.advance(120_000);
+  t.is(postbox.messages.length, 1);
+  t.is((await ask(server, { email: 'alice@example.org' })).status, 200);
 });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { ClientItem } from '../../../actors/collection/item-fields.ts';
 import { revisionsPerItemMax } from '../../../actors/collection/revisions/slots.ts';
 import { revision } from '../../../actors/collection/revisions/table.ts';
-import { defaultItemSettings, type ItemSettings } from '../../../actors/settings.ts';
+import { defaultItemSettings, type ItemSettings } from '../../../actors/collection/settings.ts';
 import { tokensOf } from '../../kit/account.ts';
 import { accepted, Device } from '../../kit/device.ts';
 import { deletion, note, uuidNumber } from '../../kit/items.ts';

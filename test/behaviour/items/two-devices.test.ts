@@ -18,6 +18,27 @@ test('what one device saves the other gets, and gets once', async (t) => {
   t.deepEqual((await phone.sync()).retrieved_items, []);
 });
 
+test('who has everything is answered like anybody: only while his session lives', async (t) => {
+  const server = await startServer(t);
+  const [phone, laptop] = [await server.device(), await server.device()];
+  await phone.sync({ items: [note()] });
+  const { sync_token } = await laptop.sync();
+  const idle = await laptop.sync();
+  t.deepEqual(idle, {
+    retrieved_items: [],
+    saved_items: [],
+    conflicts: [],
+    sync_token,
+    messages: [],
+    shared_vaults: [],
+    shared_vault_invites: [],
+    notifications: [],
+  });
+  t.is((await phone.call('DELETE', '/v1/sessions')).status, 204);
+  t.is((await laptop.send({ sync_token })).status, 401);
+  t.is((await phone.sync()).sync_token, sync_token);
+});
+
 test('a device that was away for years learns what was deleted meanwhile', async (t) => {
   const server = await startServer(t, { accounts: { accessTokenAgeMs: 1e12, refreshTokenAgeMs: 1e12 } });
   const [phone, laptop] = [await server.device(), await server.device()];

@@ -1,5 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { Mailer, mailerId } from '../../../actors/mailer/contract.ts';
+import { mailAuditTable } from '../../../actors/mailer/log-table.ts';
 import type { Result } from '../../../actors/mailer/sender.ts';
 import { alice } from '../../kit/account.ts';
 import { bobsText, sealedMail } from '../../kit/mail.ts';
@@ -162,6 +163,14 @@ const wrongRelays: readonly (readonly [string, object])[] = [
   ['400 invalid-relay', { ...smtp, rateLimit: { perMinute: 0 } }],
   ['400 invalid-relay', { ...smtp, credentials: { apiKey: 'x' } }],
   ['400 invalid-relay', { ...smtp, kind: 'mailgun', domain: '../x' }],
+  // No addresses, so names that are looked up.
+  ['400 invalid-relay', { ...smtp, host: '127.999.1.1', security: 'none' }],
+  ['400 invalid-relay', { ...smtp, host: '127.0.0.01', security: 'none' }],
+  // Pasted with the end of its line.
+  [
+    '400 invalid-relay',
+    { id: 'two', kind: 'postmark', from: 'a@home.test', credentials: { apiKey: 'key\n' } },
+  ],
 ];
 
 test('a list that is not as it has to be changes nothing', async (t) => {
@@ -348,4 +357,31 @@ test('a relay is given no more mails in a minute and in a day than it takes', as
   await server.advance(86_400_000);
   t.is(sentAtMs.length, 10);
   t.is((await call('GET', '/queue?state=dead')).body.records.length, 0);
+});
+
+test('what administrators do is kept: who, what, to which, when, and nothing else', async (t) => {
+  const { call, postbox, queue, server, admin } = await start(t);
+  await call('PUT', '/relays', { relays: [smtp], ...policy });
+  await call('POST', '/test', { recipient: 'carol@secret.test' });
+  postbox.answer = () => ({ result: 'rejected', failure: 'rejected' });
+  await queue('dead');
+  for (const refused of ['none', 'gone']) await call('DELETE', `/queue/${refused}`);
+  t.is((await call('POST', '/queue/dead/retry', {})).status, 202);
+  await server.advance(1_000);
+  t.is((await call('DELETE', '/queue/dead')).status, 204);
+  const keys = [1, 2, 3, 4, 5].map((position) => ({ mailer: mailerId, position }));
+  const [found] = await server.host.store.read([{ read: 'keys', table: mailAuditTable, keys }]);
+  const done = [
+    ['replace-relays', ''],
+    ['test', 'one'],
+    ['retry', 'dead'],
+    ['discard', 'dead'],
+  ];
+  t.deepEqual(
+    found?.rows.map(({ at, ...row }) => ({ ...row, at: typeof at })),
+    done.map(([operation, target], index) => ({
+      ...{ mailer: mailerId, position: index + 1, user_uuid: admin.account.userUuid, operation, target },
+      at: 'number',
+    })),
+  );
 });

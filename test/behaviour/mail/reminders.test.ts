@@ -1,6 +1,9 @@
 /** Reminders by e-mail, over HTTP, with a clock that the tests move. */
 import test, { type ExecutionContext } from 'ava';
+import { mailerId } from '../../../actors/mailer/contract.ts';
+import { MailAdministration } from '../../../actors/mailer/operator-contract.ts';
 import { UserAdministration } from '../../../actors/user/operator-contract.ts';
+import { changeEmail } from '../../kit/account.ts';
 import { Device } from '../../kit/device.ts';
 import { mailTo, Postbox } from '../../kit/postbox.ts';
 import { type ServerOptions, startServer } from '../../kit/server.ts';
@@ -139,6 +142,39 @@ test('nothing is sent of what was deleted, or for an account that is banned or g
   t.is(postbox.messages.filter(({ subject }) => subject.startsWith('Reminder')).length, 1);
 });
 
+test('a reminder that was refused and is deleted then leaves nothing that could still be sent', async (t) => {
+  const { server, phone, postbox, make, listed } = await started(t);
+  postbox.answer = () => ({ result: 'rejected', failure: 'rejected' });
+  const { uuid } = await make(hourMs);
+  await server.advance(2 * hourMs);
+  t.is((await listed()).length, 1);
+  const mail = server.host.actors.get(MailAdministration, mailerId).ask;
+  const dead = { state: 'dead' } as const;
+  t.like(await mail.listQueue(dead), { ok: { records: [{ source: 'email-reminder' }] } });
+  t.is((await phone.call('DELETE', `${path}/${uuid}`)).status, 200);
+  await server.advance(10_000);
+  t.like(await mail.listQueue(dead), { ok: { records: [] } });
+});
+
+test('a mail that waits while its account is banned leaves once the ban is over, and no sooner', async (t) => {
+  const { server, phone, postbox, make } = await started(t);
+  postbox.answer = () => busy;
+  await make(minuteMs);
+  await server.advance(minuteMs + 10_000);
+  const setBan = (banned: boolean) =>
+    server.host.actors
+      .get(UserAdministration, phone.account.userUuid)
+      .ask.operatorSetBan({ banned, reason: null, by: 'operator' });
+  await setBan(true);
+  postbox.answer = () => undefined;
+  await server.advance(10 * minuteMs);
+  await server.advance(hourMs);
+  t.deepEqual(postbox.messages, []);
+  await setBan(false);
+  await server.advance(10 * minuteMs);
+  t.is(postbox.messages.length, 1);
+});
+
 test('a message is cut at 500 characters, and bad ones are refused', async (t) => {
   const { phone, make, listed } = await started(t);
   await make(hourMs, `${'x'.repeat(499)}😀`);
@@ -188,4 +224,85 @@ test('others’ reminders are not there, and a session that may only read change
     t.like(answer, { status: 403, body: { error: { tag: 'read-only-access' } } });
   }
   t.is((await listed()).length, 1);
+});
+
+const busy = { result: 'transient', failure: 'provider' } as const;
+const isReminder = ({ subject }: { subject: string }) => subject.startsWith('Reminder');
+
+test('one that the queue has when the account’s address changes goes to the new one, and to that alone', async (t) => {
+  const { server, phone, postbox, make } = await started(t);
+  postbox.answer = () => busy;
+  await make(minuteMs);
+  await server.advance(minuteMs + 10_000);
+  const moved = await server.answered(changeEmail(server, phone.account, 'alice-new@example.org'));
+  t.is(moved.status, 200);
+  postbox.answer = () => undefined;
+  await server.advance(10 * minuteMs);
+  await server.advance(hourMs);
+  t.deepEqual(
+    postbox.messages.filter(isReminder).map(({ recipient }) => recipient),
+    ['alice-new@example.org'],
+  );
+});
+
+test('one that is being handed over when the address changes is sent to the old one, and not again', async (t) => {
+  const { server, phone, postbox, make } = await started(t);
+  let answer = () => {};
+  postbox.answer = () =>
+    new Promise((resolve) => {
+      answer = () => resolve(undefined);
+    });
+  await make(minuteMs);
+  await server.advance(minuteMs + 10_000);
+  t.is((await server.answered(changeEmail(server, phone.account, 'alice-new@example.org'))).status, 200);
+  postbox.answer = () => undefined;
+  answer();
+  await server.advance(10 * minuteMs);
+  await server.advance(hourMs);
+  t.is(postbox.messages.filter(isReminder).length, 1);
+});
+
+test('one that may have arrived at the old address goes to the new one under the same Message-ID', async (t) => {
+  const { server, phone, postbox, make } = await started(t);
+  const ids: string[] = [];
+  let cut = () => {};
+  postbox.answer = async ({ handOver, message }) => {
+    if (!isReminder(message)) return undefined;
+    ids.push(message.messageId);
+    await handOver();
+    return new Promise((resolve) => {
+      cut = () => resolve({ result: 'uncertain', failure: 'timeout' });
+    });
+  };
+  await make(minuteMs);
+  await server.advance(minuteMs + 10_000);
+  t.is((await server.answered(changeEmail(server, phone.account, 'alice-new@example.org'))).status, 200);
+  postbox.answer = () => undefined;
+  cut();
+  await server.advance(10 * minuteMs);
+  await server.advance(hourMs);
+  t.deepEqual(
+    postbox.messages.filter(isReminder).map(({ recipient, messageId }) => [recipient, messageId]),
+    [['alice-new@example.org', ids[0]]],
+  );
+});
+
+test('EMAIL_REMINDER_FROM is whom reminders are from, and nothing else', async (t) => {
+  const postbox = new Postbox();
+  const { mail } = mailTo(postbox);
+  const reminderFrom = { name: 'Reminders', address: 'reminders@notes.test' };
+  const { server, phone, make } = await started(t, {
+    ...open,
+    mailSender: postbox,
+    mail: { ...mail, reminderFrom },
+  });
+  await make(minuteMs);
+  await server.advance(minuteMs + 10_000);
+  t.deepEqual(
+    postbox.messages.map(({ from }) => from),
+    [reminderFrom],
+  );
+  await server.answered(changeEmail(server, phone.account, 'alice-new@example.org'));
+  await server.advance(minuteMs);
+  t.deepEqual(postbox.messages.at(-1)?.from, mail.from);
 });

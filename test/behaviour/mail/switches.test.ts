@@ -1,5 +1,7 @@
 /** Dead man's switches, over HTTP, with a clock that the tests move. */
 import test, { type ExecutionContext } from 'ava';
+import { mailerId } from '../../../actors/mailer/contract.ts';
+import { MailAdministration } from '../../../actors/mailer/operator-contract.ts';
 import { UserAdministration } from '../../../actors/user/operator-contract.ts';
 import { mailTo, Postbox } from '../../kit/postbox.ts';
 import { type ServerOptions, startServer, type TestServer } from '../../kit/server.ts';
@@ -138,6 +140,37 @@ test('a late check-in recalls a mail that nobody is sending, and arms the switch
   t.is(toBob().length, 1);
 });
 
+test('a check-in while the mail is being sent, which comes to nothing: it is not tried again', async (t) => {
+  const { server, postbox, make, checkIn, toBob, passes } = await started(t);
+  let putOff = () => {};
+  postbox.answer = () =>
+    new Promise((resolve) => {
+      putOff = () => resolve({ result: 'transient', failure: 'provider' });
+    });
+  const made = await make();
+  await passes(made.deadline);
+  t.is((await checkIn(made)).status, 200);
+  await server.advance(10_000);
+  putOff();
+  postbox.answer = () => undefined;
+  await server.advance(20 * dayMs);
+  t.deepEqual(toBob(), []);
+});
+
+test('a check-in that is repeated because its answer was lost counts from when it first came', async (t) => {
+  const { server, make, checkIn, listed } = await started(t);
+  const made = await make();
+  await server.advance(dayMs);
+  const lost = server.transport.loseReplyTo('checkIn');
+  const asked = checkIn(made);
+  await lost;
+  const firstMs = server.clock.nowMs();
+  const { status, body } = await server.answered(asked);
+  t.true(server.clock.nowMs() > firstMs);
+  t.deepEqual({ status, deadline: body.deadline }, { status: 200, deadline: firstMs + 30 * dayMs });
+  t.like((await listed())[0], { deadline: body.deadline, lastCheckInAt: firstMs });
+});
+
 test('a check-in after it fired arms it anew', async (t) => {
   const { make, checkIn, toBob, passes, listed } = await started(t);
   const made = await make({ intervalDays: 2 });
@@ -188,6 +221,20 @@ test('while no relay is set up nothing is given up', async (t) => {
   await server.restart(mailTo(postbox));
   await server.advance(2 * hourMs);
   t.is(toBob().length, 1);
+});
+
+test('of a mail that the recipient refused nothing is left that could still be sent', async (t) => {
+  const { server, postbox, make, passes, listed } = await started(t);
+  postbox.answer = ({ message }) =>
+    message.recipient === 'bob@example.org' ? { result: 'rejected', failure: 'rejected' } : undefined;
+  const { deadline } = await make();
+  await passes(deadline);
+  t.like(await listed(), [{ triggered: false }]);
+  const mail = server.host.actors.get(MailAdministration, mailerId).ask;
+
+  for (const state of ['dead', 'ready'] as const) {
+    t.like(await mail.listQueue({ state }), { ok: { records: [] } }, state);
+  }
 });
 
 test('a deleted switch sends nothing', async (t) => {

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
+import { kinds } from '../../../actors/kinds.ts';
 import { serverCredentials } from '../../../operations/credentials.ts';
 import { alice, register } from '../../kit/account.ts';
 import { createAuthority } from '../../kit/certificates.ts';
@@ -104,7 +105,7 @@ test.serial('where and evict: an actor in memory, out of it, and one that does n
   t.deepEqual(await run('where', 'ghost', 'x'), {
     code: 64,
     out: '',
-    err: 'actor.kind is not a kind of actor; there are: user, signin, mailer, share.\n',
+    err: `actor.kind is not a kind of actor; there are: ${kinds.map(({ name }) => name).join(', ')}.\n`,
   });
 });
 

@@ -27,6 +27,9 @@ test('the process and its services serve while it is ready, and each check has a
     'database',
     'host',
     'scriptorium.v1.Cluster',
+    'scriptorium.v1.Mail',
+    'scriptorium.v1.Pairing',
+    'scriptorium.v1.Registration',
     'scriptorium.v1.Sessions',
     'scriptorium.v1.Users',
   ]);

@@ -1,6 +1,7 @@
 /** The internal API as its callers meet it, over sockets. */
 import { status } from '@grpc/grpc-js';
 import test from 'ava';
+import { kinds } from '../../../actors/kinds.ts';
 import {
   ActorPhase,
   ActorWaitsFor,
@@ -242,7 +243,7 @@ test('what is no address of an actor is refused in words', async (t) => {
   t.is(await wrong({ kind: 'user', id: '' }), 'actor.id is missing.');
   t.is(
     await wrong({ kind: 'ghost', id: 'x' }),
-    'actor.kind is not a kind of actor; there are: user, signin, mailer, share.',
+    `actor.kind is not a kind of actor; there are: ${kinds.map(({ name }) => name).join(', ')}.`,
   );
   t.is(await wrong({ kind: 'user', id: 'x'.repeat(513) }), 'actor.id is too long: at most 512 characters.');
 });

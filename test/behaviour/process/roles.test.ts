@@ -1,5 +1,6 @@
 /** The roles as processes: what runs actors and what serves clients are one server, over a real broker. */
 import { randomUUID } from 'node:crypto';
+import { cpSync } from 'node:fs';
 import test from 'ava';
 import { registerStranger } from '../../kit/account.ts';
 import { build, dataDirectoryOf, launch, started } from '../../kit/built-server.ts';
@@ -34,6 +35,8 @@ test('a host and two gateways on one port are one server, and one gateway may go
     NATS_URL: nats.url,
     SECRET_KEY: '01'.repeat(32),
     SHARD_COUNT: '16',
+    FILES_FOLDER: dataDirectoryOf(t),
+    FILES_FOLDER_SHARED: 'true',
   };
   const host = launch(t, {
     directory: dataDirectoryOf(t),
@@ -74,6 +77,46 @@ test('a host and two gateways on one port are one server, and one gateway may go
   t.is(await host.exitCode, 0);
 });
 
+/** Longer than a test may take: one that waited it out would not end in time. */
+const longLeaseMs = 600_000;
+const waiting = /waiting for the lease of the former process/;
+
+test('a host that was killed serves anew at once on its data directory, and a copy of that has to wait', async (t) => {
+  const directory = dataDirectoryOf(t);
+  const settings = {
+    DATABASE_URL: databaseUrl(await database.createDatabase()),
+    NATS_URL: nats.url,
+    SECRET_KEY: '01'.repeat(32),
+    SHARD_COUNT: '16',
+    LEASE_MS: `${longLeaseMs}`,
+    FILES_FOLDER: dataDirectoryOf(t),
+    FILES_FOLDER_SHARED: 'true',
+    NODE_ID: 'notes-0',
+  };
+  const first = await started(t, { directory, settings });
+  const device = new Device(first, await registerStranger(first));
+  const kept = note({ uuid: randomUUID() });
+  t.is((await device.sync({ items: [kept] })).saved_items.length, 1);
+  first.child.kill('SIGKILL');
+  await first.exitCode;
+
+  const second = await started(t, { directory, settings });
+  const again = new Device(second, device.account);
+  t.is((await again.sync({ sync_token: null })).retrieved_items.length, 1);
+  t.notRegex(second.output(), waiting);
+
+  const copy = dataDirectoryOf(t);
+  cpSync(directory, copy, {
+    recursive: true,
+    preserveTimestamps: true,
+    filter: (name) => !name.endsWith('.sock'),
+  });
+  const impostor = launch(t, { directory: copy, settings });
+  await until(() => waiting.test(impostor.output()));
+  const item = note({ uuid: randomUUID() });
+  t.is((await again.sync({ items: [item] })).saved_items.length, 1, 'the one that lives goes on');
+});
+
 test('NATS is reached with the certificates that are configured, and the admin port at its address', async (t) => {
   const authority = createAuthority();
   t.teardown(() => authority.remove());
@@ -93,6 +136,8 @@ test('NATS is reached with the certificates that are configured, and the admin p
       ADMIN_HOST: '127.0.0.2',
       SECRET_KEY: '01'.repeat(32),
       SHARD_COUNT: '16',
+      FILES_FOLDER: dataDirectoryOf(t),
+      FILES_FOLDER_SHARED: 'true',
       PORT: '0',
     },
   });

@@ -23,6 +23,7 @@ test.serial(
     const server = await started(t, { directory });
     t.is(await statusOf(`${server.url}/healthcheck`), 200);
     t.is(await statusOf(`${server.url}/healthcheck/readiness`), 200);
+    t.is(await statusOf(`${server.url}/?shared=any`), 200);
     const postmaster = postmasterOf(directory);
     server.child.kill('SIGTERM');
     t.is(await server.exitCode, 0);
@@ -36,7 +37,7 @@ test.serial('what it keeps is closed to others', async (t) => {
   t.is(statSync(directory).mode & 0o007, 0);
   const secrets = readdirSync(directory).filter((name) => statSync(join(directory, name)).isFile());
   const known = secrets.map((name) => name.replace(/^lock\.1\.[\w-]+\.holder$/, 'lock.1.holder'));
-  t.deepEqual(known.sort(), ['lock.1.holder', 'postgres-password', 'secret-key']);
+  t.deepEqual(known.sort(), ['last-run', 'lock.1.holder', 'postgres-password', 'secret-key']);
   for (const name of secrets) t.is(statSync(join(directory, name)).mode & 0o777, 0o600, name);
 });
 

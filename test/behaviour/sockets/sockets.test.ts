@@ -1,9 +1,12 @@
 /** `/sockets` on one process: what reaches which socket, and what is refused (docs/protocol/sockets.md). */
 import test from 'ava';
+import { gatewaySettings } from '../../../gateway/settings.ts';
+import { defaultsOf } from '../../../runtime/setting.ts';
 import { bob } from '../../kit/account.ts';
 import { startServer } from '../../kit/server.ts';
 import { dial, parsed, type RefusedUpgrade } from '../../kit/socket-client.ts';
 
+const defaults = defaultsOf(gatewaySettings).sockets;
 const statusOf = (dialled: object): number | 'opened' =>
   (dialled as Partial<RefusedUpgrade>).status ?? 'opened';
 
@@ -15,8 +18,9 @@ test('what one device saves is announced to the other devices of the user, and t
   const [own, other, others] = [await phone.socket(t), await laptop.socket(t), await stranger.socket(t)];
 
   await phone.save();
-  const [frame] = parsed(await other.received(1));
+  const [frame, pushed] = parsed(await other.received(2));
   t.is(frame.type, 'ITEMS_CHANGED_ON_SERVER');
+  t.is(pushed.type, 'SYNC_ITEMS_PUSHED');
   t.is(new Date(frame.createdAt).toISOString(), frame.createdAt);
   const { userUuid } = phone.account;
   t.deepEqual(frame.meta, {
@@ -28,8 +32,8 @@ test('what one device saves is announced to the other devices of the user, and t
   t.true(Number.isSafeInteger(frame.payload.timestamp));
 
   await laptop.save();
-  await own.received(1);
-  t.deepEqual([own.texts.length, other.texts.length, others.texts.length], [1, 1, 0]);
+  await own.received(2);
+  t.deepEqual([own.texts.length, other.texts.length, others.texts.length], [2, 2, 0]);
 });
 
 test('a sync that saves nothing is announced to no one', async (t) => {
@@ -39,8 +43,8 @@ test('a sync that saves nothing is announced to no one', async (t) => {
   await phone.call('POST', '/v1/items');
   await phone.save({ uuid: 'not a uuid', content_type: 'Note' });
   await phone.save();
-  await socket.received(1);
-  t.is(socket.texts.length, 1);
+  await socket.received(2);
+  t.is(socket.texts.length, 2);
 });
 
 test('an upgrade without a token that is right now is refused, and opens nothing', async (t) => {
@@ -140,7 +144,7 @@ test('a frame that is larger than anything a client has to say ends the socket',
 
 test('a socket that misses a ping is dropped, one that answers stays', async (t) => {
   const server = await startServer(t, {
-    gateway: { sockets: { socketsMax: 10, socketsPerUserMax: 10, idleSeconds: 8 } },
+    gateway: { sockets: { ...defaults, socketsMax: 10, socketsPerUserMax: 10, idleSeconds: 8 } },
   });
   const phone = await server.device();
   const alive = await phone.socket(t);
@@ -152,7 +156,7 @@ test('a socket that misses a ping is dropped, one that answers stays', async (t)
 
 test('sockets are bounded for the process and for each user, and the room of a closed one is free', async (t) => {
   const server = await startServer(t, {
-    gateway: { sockets: { socketsMax: 3, socketsPerUserMax: 2, idleSeconds: 44 } },
+    gateway: { sockets: { ...defaults, socketsMax: 3, socketsPerUserMax: 2 } },
   });
   const phone = await server.device();
   const first = await phone.socket(t);
@@ -227,13 +231,13 @@ test('what happens is counted, without names', async (t) => {
   const socket = await (await phone.another()).socket(t);
   await phone.dial(t, { token: 'wrong' });
   await phone.save();
-  await socket.received(1);
+  await socket.received(2);
   const metrics = await server.registry.metrics();
   t.regex(metrics, /^sockets_open 1$/m);
   t.regex(metrics, /^socket_upgrades_total{outcome="opened"} 1$/m);
   t.regex(metrics, /^socket_upgrades_total{outcome="refused"} 1$/m);
-  t.regex(metrics, /^socket_events_received_total 1$/m);
-  t.regex(metrics, /^socket_frames_sent_total 1$/m);
+  t.regex(metrics, /^socket_events_received_total 2$/m);
+  t.regex(metrics, /^socket_frames_sent_total 2$/m);
   t.false(metrics.includes(phone.account.userUuid));
 });
 

@@ -1,3 +1,4 @@
+import { errorOf, okOf } from './answers.ts';
 import { signal } from './signal.ts';
 import type {
   Application,
@@ -8,7 +9,6 @@ import type {
   Json,
   Library,
   Note,
-  Result,
   RevisionEntry,
   RevisionName,
   SessionEntry,
@@ -16,6 +16,7 @@ import type {
   Subscription,
   Tag,
 } from './snjs.ts';
+import { socketOpened } from './socket-opened.ts';
 import { Storage } from './storage.ts';
 
 /** Set by the two script tags of the packages as they are published. */
@@ -65,6 +66,7 @@ export class Client {
   async boot(options: { host: string; apiVersion: string; identifier: string }): Promise<void> {
     SNLibrary.SNLog.onLog = () => {};
     SNLibrary.SNLog.onError = (error) => this.#alerts.push(String(error));
+    SNLibrary.InternalFeatureService.get().enableFeature(SNLibrary.InternalFeature.Vaults);
     const application = new SNLibrary.SNApplication({
       environment: SNLibrary.Environment.Web,
       platform: SNLibrary.Platform.LinuxWeb,
@@ -89,7 +91,7 @@ export class Client {
   }
 
   async register(account: Account): Promise<void> {
-    await this.#app.register(account.email, account.password, '');
+    await this.application.register(account.email, account.password, '');
     this.#account = account;
   }
 
@@ -103,7 +105,14 @@ export class Client {
   ): Promise<Refusal | undefined> {
     const { email, password } = account;
     this.#factor = { email, code: options.code ?? '' };
-    const response = await this.#app.signIn(email, password, false, options.ephemeral ?? false, true, true);
+    const response = await this.application.signIn(
+      email,
+      password,
+      false,
+      options.ephemeral ?? false,
+      true,
+      true,
+    );
     const refusal = refusalOf(response);
     if (refusal === undefined) this.#account = account;
     return refusal;
@@ -113,66 +122,66 @@ export class Client {
   async signInWithRecoveryCodes(account: Account, recoveryCodes: string): Promise<string | undefined> {
     const { email: username, password } = account;
     const request = { username, password, recoveryCodes, mergeLocal: true };
-    const result = await this.#app.signInWithRecoveryCodes.execute(request);
+    const result = await this.application.signInWithRecoveryCodes.execute(request);
     if (!result.isFailed()) this.#account = account;
     return errorOf(result);
   }
 
   isAuthenticatorAppOn(): Promise<boolean> {
-    return this.#app.mfa.isMfaActivated();
+    return this.application.mfa.isMfaActivated();
   }
 
   authenticatorAppSecret(): Promise<string> {
-    return this.#app.mfa.generateMfaSecret();
+    return this.application.mfa.generateMfaSecret();
   }
 
   async turnAuthenticatorAppOn(secret: string, code: string): Promise<void> {
-    await this.#app.mfa.enableMfa(secret, code);
+    await this.application.mfa.enableMfa(secret, code);
   }
 
   async turnAuthenticatorAppOff(): Promise<void> {
-    await this.#app.mfa.disableMfa();
+    await this.application.mfa.disableMfa();
   }
 
   async recoveryCodes(): Promise<string> {
     const { password } = this.#signedInAccount();
-    return okOf(await this.#app.getRecoveryCodes.execute({ password }));
+    return okOf(await this.application.getRecoveryCodes.execute({ password }));
   }
 
   async addSecurityKey(authenticatorName: string): Promise<void> {
-    const userUuid = this.#app.sessions.getSureUser().uuid;
-    okOf(await this.#app.addAuthenticator.execute({ userUuid, authenticatorName }));
+    const userUuid = this.application.sessions.getSureUser().uuid;
+    okOf(await this.application.addAuthenticator.execute({ userUuid, authenticatorName }));
   }
 
   async securityKeys(): Promise<{ id: string; name?: string }[]> {
-    return okOf(await this.#app.listAuthenticators.execute());
+    return okOf(await this.application.listAuthenticators.execute());
   }
 
   async removeSecurityKey(authenticatorId: string): Promise<void> {
-    okOf(await this.#app.deleteAuthenticator.execute({ authenticatorId }));
+    okOf(await this.application.deleteAuthenticator.execute({ authenticatorId }));
   }
 
   /** The library as published leaves it to its surroundings when to dial. */
   async openSocket(): Promise<void> {
-    await this.#app.sockets.startWebSocketConnection();
+    await socketOpened(() => this.application.sockets.startWebSocketConnection());
   }
 
   async signOut(): Promise<void> {
-    await this.#app.user.signOut(true);
+    await this.application.user.signOut(true);
     await this.#ended.raised;
   }
 
   /** Whether the client reported a completed sync; every page of it and all uploads included. */
   async sync(): Promise<boolean> {
     const before = this.#completedSyncs;
-    await this.#app.sync.sync({ awaitAll: true, checkIntegrity: false });
+    await this.application.sync.sync({ awaitAll: true, checkIntegrity: false });
     return this.#completedSyncs > before;
   }
 
   /** Whether client and server hold the same items, by the client's own integrity check. */
   async isInSync(): Promise<boolean> {
-    await this.#app.sync.sync({ awaitAll: true, checkIntegrity: true });
-    return !this.#app.sync.isOutOfSync();
+    await this.application.sync.sync({ awaitAll: true, checkIntegrity: true });
+    return !this.application.sync.isOutOfSync();
   }
 
   /** What the client of an old protocol version sent: to register an account, and the notes it saved. */
@@ -198,21 +207,25 @@ export class Client {
   }
 
   protocolVersion(): string | undefined {
-    return this.#app.getUserVersion();
+    return this.application.getUserVersion();
   }
 
   upgradeIsAvailable(): Promise<boolean> {
-    return this.#app.protocolUpgradeAvailable();
+    return this.application.protocolUpgradeAvailable();
   }
 
   /** To the newest protocol; resolves with what the client tells its user when it fails. */
   async upgrade(): Promise<string | undefined> {
-    const { success, error } = await this.#app.upgradeProtocolVersion();
+    const { success, error } = await this.application.upgradeProtocolVersion();
     return success ? undefined : (error?.message ?? 'cancelled');
   }
 
   async createNote(note: { title: string; text: string }): Promise<string> {
-    const created = await this.#app.mutator.createItem<Note>('Note', { ...note, references: [] }, true);
+    const created = await this.application.mutator.createItem<Note>(
+      'Note',
+      { ...note, references: [] },
+      true,
+    );
     return created.uuid;
   }
 
@@ -221,64 +234,68 @@ export class Client {
   }
 
   async editNote(uuid: string, text: string): Promise<void> {
-    const note = this.#app.items.findSureItem<Note>(uuid);
-    await this.#app.mutator.changeItem<{ text: string }>(note, (mutator) => {
+    const note = this.application.items.findSureItem<Note>(uuid);
+    await this.application.mutator.changeItem<{ text: string }>(note, (mutator) => {
       mutator.text = text;
     });
   }
 
   async deleteNote(uuid: string): Promise<void> {
-    await this.#app.mutator.deleteItem(this.#app.items.findSureItem<Note>(uuid));
+    await this.application.mutator.deleteItem(this.application.items.findSureItem<Note>(uuid));
   }
 
   /** Those that the server keeps of a note, in its order. */
   async revisions(itemUuid: string): Promise<RevisionEntry[]> {
-    return okOf(await this.#app.listRevisions.execute({ itemUuid }));
+    return okOf(await this.application.listRevisions.execute({ itemUuid }));
   }
 
   /** The text of one, decrypted. */
   async revisionText(name: RevisionName): Promise<string> {
-    return okOf(await this.#app.getRevision.execute(name)).payload.content.text;
+    return okOf(await this.application.getRevision.execute(name)).payload.content.text;
   }
 
   async deleteRevision(name: RevisionName): Promise<void> {
-    okOf(await this.#app.deleteRevision.execute(name));
+    okOf(await this.application.deleteRevision.execute(name));
   }
 
   async createTag(title: string, noteUuids: string[]): Promise<void> {
-    const tag = await this.#app.mutator.createTag({ title });
+    const tag = await this.application.mutator.createTag({ title });
     for (const uuid of noteUuids) {
-      await this.#app.mutator.addTagToNote(this.#app.items.findSureItem<Note>(uuid), tag, false);
+      await this.application.mutator.addTagToNote(
+        this.application.items.findSureItem<Note>(uuid),
+        tag,
+        false,
+      );
     }
   }
 
   notes(): NoteView[] {
-    return this.#app.items
+    return this.application.items
       .getItems<Note>('Note')
       .map((note) => ({
         uuid: note.uuid,
         title: note.title,
         text: note.text,
-        tags: this.#app.items.getSortedTagsForItem(note).map((tag) => tag.title),
+        tags: this.application.items.getSortedTagsForItem(note).map((tag) => tag.title),
       }))
       .sort((a, b) => a.title.localeCompare(b.title) || a.uuid.localeCompare(b.uuid));
   }
 
   tags(): string[] {
-    return this.#app.items.getItems<Tag>('Tag').map((tag) => tag.title);
+    return this.application.items.getItems<Tag>('Tag').map((tag) => tag.title);
   }
 
   undecryptableItemCount(): number {
-    return this.#app.items.invalidItems.length;
+    return this.application.items.invalidItems.length;
   }
 
   /** How many items wait to be sent, or sent again. */
   unsavedItemCount(): number {
-    return this.#app.items.getDirtyItems().length;
+    return this.application.items.getDirtyItems().length;
   }
 
   accessToken(): SessionToken {
-    const session = this.#app.sessions.getSession();
+    const session = this.application.sessions.getSession();
     if (session === null) throw new Error('The client has no session.');
     const { value, expiresAt } = session.accessToken;
     return { value, expiresAt };
@@ -291,14 +308,14 @@ export class Client {
   }
 
   async sessions(): Promise<SessionEntry[]> {
-    const response = await this.#app.getSessions();
+    const response = await this.application.getSessions();
     const refusal = refusalOf(response);
     if (refusal !== undefined) throw new Error(refusal.message);
     return response.data.map((entry) => ({ ...entry }));
   }
 
   async revokeSession(uuid: string): Promise<Refusal | undefined> {
-    const response = await this.#app.revokeSession(uuid);
+    const response = await this.application.revokeSession(uuid);
     if (response === undefined) throw new Error('The client did not send the revocation.');
     return refusalOf(response);
   }
@@ -306,7 +323,7 @@ export class Client {
   /** Resolves with what the client tells its user when it refuses or fails. */
   async changePassword(password: string): Promise<string | undefined> {
     const account = this.#signedInAccount();
-    const result = await this.#app.changePassword(account.password, password);
+    const result = await this.application.changePassword(account.password, password);
     if (result.error !== undefined) return result.error.message;
     this.#account = { ...account, password };
     return undefined;
@@ -314,46 +331,46 @@ export class Client {
 
   async changeEmail(email: string): Promise<string | undefined> {
     const account = this.#signedInAccount();
-    const result = await this.#app.changeEmail(email, account.password);
+    const result = await this.application.changeEmail(email, account.password);
     if (result.error !== undefined) return result.error.message;
     this.#account = { ...account, email };
     return undefined;
   }
 
   async deleteAccount(): Promise<string | undefined> {
-    const result = await this.#app.user.deleteAccount();
+    const result = await this.application.user.deleteAccount();
     if (result.error) return result.message ?? 'refused without a message';
     await this.#ended.raised;
     return undefined;
   }
 
   subscription(): Subscription | undefined {
-    return this.#app.subscriptions.getOnlineSubscription();
+    return this.application.subscriptions.getOnlineSubscription();
   }
 
   async invite(email: string): Promise<boolean> {
-    return this.#app.subscriptions.inviteToSubscription(email);
+    return this.application.subscriptions.inviteToSubscription(email);
   }
 
   async invitations(): Promise<Invitation[]> {
-    const invitations = await this.#app.subscriptions.listSubscriptionInvitations();
+    const invitations = await this.application.subscriptions.listSubscriptionInvitations();
     return invitations.map(({ uuid, inviteeIdentifier, status }) => ({ uuid, inviteeIdentifier, status }));
   }
 
   async cancelInvitation(uuid: string): Promise<boolean> {
-    return this.#app.subscriptions.cancelInvitation(uuid);
+    return this.application.subscriptions.cancelInvitation(uuid);
   }
 
   /** Resolves with what the client tells its user when it is refused. */
   async acceptInvitation(uuid: string): Promise<string | undefined> {
-    const { success, message } = await this.#app.subscriptions.acceptInvitation(uuid);
+    const { success, message } = await this.application.subscriptions.acceptInvitation(uuid);
     return success ? undefined : (message ?? 'refused without a message');
   }
 
   /** Of an encrypted file, whose password the client asks for. */
   async importFile(text: string, password: string): Promise<void> {
     this.#factor = { ...this.#factor, code: password };
-    await this.#app.importData(JSON.parse(text), true);
+    await this.application.importData(JSON.parse(text), true);
   }
 
   /** Resolves when the client asks its user for e-mail and password because its session is no longer valid. */
@@ -369,7 +386,7 @@ export class Client {
     this.#sessionRestored = signal();
     const [email, password] = challenge.prompts;
     if (email === undefined || password === undefined) throw new Error('The prompt has other fields.');
-    await this.#app.submitValuesForChallenge(challenge, [
+    await this.application.submitValuesForChallenge(challenge, [
       { prompt: email, value: account.email },
       { prompt: password, value: account.password },
     ]);
@@ -386,7 +403,8 @@ export class Client {
     return this.#alerts;
   }
 
-  get #app(): Application {
+  /** What the parts of a device that have files of their own drive, too. */
+  get application(): Application {
     if (this.#application === undefined) throw new Error('The client is not running.');
     return this.#application;
   }
@@ -419,9 +437,9 @@ export class Client {
     const { email, code } = this.#factor;
     const value =
       prompt.validation === SNLibrary.ChallengeValidation.Authenticator
-        ? okOf(await this.#app.getAuthenticatorAuthenticationResponse.execute({ username: email }))
+        ? okOf(await this.application.getAuthenticatorAuthenticationResponse.execute({ username: email }))
         : code;
-    await this.#app.submitValuesForChallenge(challenge, [{ prompt, value }]);
+    await this.application.submitValuesForChallenge(challenge, [{ prompt, value }]);
   }
 
   async #answerProtection(challenge: Challenge): Promise<void> {
@@ -431,7 +449,7 @@ export class Client {
       value:
         prompt.validation === SNLibrary.ChallengeValidation.AccountPassword ? password : prompt.initialValue,
     }));
-    await this.#app.submitValuesForChallenge(challenge, values);
+    await this.application.submitValuesForChallenge(challenge, values);
   }
 
   #alertService() {
@@ -448,15 +466,6 @@ export class Client {
     };
   }
 }
-
-function okOf<T>(result: Result<T>): T {
-  const error = errorOf(result);
-  if (error !== undefined) throw new Error(error);
-  return result.getValue();
-}
-
-const errorOf = (result: Result<unknown>): string | undefined =>
-  result.isFailed() ? result.getError() : undefined;
 
 /** The types of the language level do not know how browsers read and write these as JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: see above
@@ -478,5 +487,3 @@ function refusalOf(response: HttpResponse<unknown>): Refusal | undefined {
   if (response.status < 400 && message === undefined) return undefined;
   return { status: response.status, message: message ?? '' };
 }
-
-Object.assign(globalThis, { client: new Client() });

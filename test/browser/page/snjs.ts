@@ -3,9 +3,16 @@
  * sibling packages that the library does not install, so most of what they name resolves to nothing.
  */
 
+import type { Displayable, Item, Result } from './snjs-answers.ts';
+import type { FileService } from './snjs-files.ts';
+import type { VaultServices } from './snjs-vaults.ts';
+
 export interface Library {
   SNApplication: new (options: ApplicationOptions) => Application;
   SNLog: { onLog: (...message: unknown[]) => void; onError: (error: Error) => void };
+  /** What the library leaves switched off unless whoever uses it wants it. */
+  InternalFeatureService: { get(): { enableFeature(feature: string): void } };
+  InternalFeature: { Vaults: string };
   Environment: { Web: number };
   Platform: { LinuxWeb: number };
   ChallengeValidation: {
@@ -16,6 +23,10 @@ export interface Library {
   };
   SessionStrings: { SessionRestored: string };
   ApplicationEvent: { CompletedFullSync: string };
+  /** What many of its services answer instead of throwing. */
+  ClientDisplayableError: new (
+    text: string,
+  ) => Displayable;
   /** Of the protocols that accounts were made with before the present one. */
   SNProtocolOperator001: OldOperatorClass;
   SNProtocolOperator002: OldOperatorClass;
@@ -65,13 +76,6 @@ export interface ApplicationOptions {
 
 export type Json = Record<string, unknown>;
 
-/** What the library's use cases answer. */
-export interface Result<T> {
-  isFailed(): boolean;
-  getError(): string;
-  getValue(): T;
-}
-
 export interface RevisionEntry {
   uuid: string;
   created_at: string;
@@ -94,7 +98,7 @@ export interface AlertService {
   showErrorAlert(error: { text: string; title?: string }): Promise<void>;
 }
 
-export interface Application {
+export interface Application extends VaultServices {
   prepareForLaunch(callback: { receiveChallenge: (challenge: Challenge) => void }): Promise<void>;
   launch(awaitDatabaseLoad?: boolean): Promise<void>;
   setCustomHost(host: string, websocketUrl?: string): Promise<void>;
@@ -139,6 +143,7 @@ export interface Application {
   readonly deleteRevision: UseCase<RevisionName, void>;
   readonly deleteAuthenticator: UseCase<{ authenticatorId: string }, void>;
   readonly getAuthenticatorAuthenticationResponse: UseCase<{ username: string }, Json>;
+  readonly files: FileService;
   importData(file: Json, awaitSync: boolean): Promise<unknown>;
   readonly subscriptions: {
     fetchOnlineSubscription(): Promise<unknown>;
@@ -215,10 +220,6 @@ export interface Invitation {
   uuid: string;
   inviteeIdentifier: string;
   status: string;
-}
-
-export interface Item {
-  uuid: string;
 }
 
 export interface Note extends Item {

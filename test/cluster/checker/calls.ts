@@ -1,4 +1,5 @@
 /** The calls of a history, each with who made it and when it was first and last sent. */
+import type { Act } from '../acts.ts';
 import type { Entry, Timed, Write } from '../history.ts';
 
 export interface Call {
@@ -6,6 +7,7 @@ export interface Call {
   readonly user: string;
   readonly device: string;
   readonly writes: readonly Write[];
+  readonly act: Act | undefined;
   /** Places in the history. */
   readonly firstSent: number;
   lastSent: number;
@@ -20,8 +22,12 @@ export function* walk(entries: readonly Timed[]): Generator<{
   const calls = new Map<number, Call>();
   for (const [at, entry] of entries.entries()) {
     if (entry.event === 'sent') {
-      const { user, device, writes } = entry;
-      calls.set(entry.call, { id: entry.call, user, device, writes, firstSent: at, lastSent: at });
+      const { call: id, user, device, writes } = entry;
+      calls.set(id, { id, user, device, writes, act: undefined, firstSent: at, lastSent: at });
+    }
+    if (entry.event === 'asked') {
+      const { call: id, user, device, act } = entry;
+      calls.set(id, { id, user, device, writes: [], act, firstSent: at, lastSent: at });
     }
     const call = 'call' in entry ? calls.get(entry.call) : undefined;
     if (entry.event === 'repeated' && call !== undefined) call.lastSent = at;

@@ -1,6 +1,7 @@
 /** The checker lets right histories pass, and catches each kind of wrong where it is planted. */
 import test from 'ava';
 import { check } from './checker.ts';
+import { kindsIn, type Planted, plantedFiles, plantedInVaults } from './planted.ts';
 import { ann, bob, Story, seen, write } from './story.ts';
 import { type ViolationKind, violationKinds } from './violation.ts';
 
@@ -8,8 +9,6 @@ const created = write('note', 'w1');
 const edited = write('note', 'w2', 10);
 const removed = write('note', 'w3', 20, true);
 const rival = write('note', 'w9', 10);
-
-const kindsIn = (story: Story): string[] => [...new Set(check(story.entries).map(({ kind }) => kind))].sort();
 
 test('a life of one item on two devices is right', (t) => {
   const story = new Story('phone', 'laptop')
@@ -79,8 +78,7 @@ test('a first sync leaves out what was deleted', (t) => {
   t.deepEqual(check(story.entries), []);
 });
 
-/** Each with the kinds that it must be told as. */
-const planted: Readonly<Record<string, { readonly story: () => Story; readonly kinds: ViolationKind[] }>> = {
+const planted: Planted = {
   'an acknowledged item is gone': {
     story: () => new Story().sync({ writes: [created], saved: [['note', 10]] }).final([]),
     kinds: ['lost'],
@@ -304,7 +302,8 @@ for (const [what, { story, kinds }] of Object.entries(planted)) {
 }
 
 test('every kind of wrong has a history that shows it', (t) => {
-  const shown = new Set(Object.values(planted).flatMap(({ kinds }) => kinds));
+  const all = [planted, plantedInVaults, plantedFiles].flatMap((each) => Object.values(each));
+  const shown = new Set(all.flatMap(({ kinds }) => kinds));
   t.deepEqual([...shown].sort(), Object.keys(violationKinds).sort() as ViolationKind[]);
 });
 

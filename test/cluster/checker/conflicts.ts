@@ -1,22 +1,49 @@
-/** A conflict is right where somebody else's write took effect above the version this one was based on. */
-import type { Timed } from '../history.ts';
-import { walk } from './calls.ts';
+/**
+ * A conflict is right where somebody else's write took effect above the version this one was based on; in a shared vault
+ * also where who has saved may not have been allowed to, and where the item may have gone to another place meanwhile.
+ */
+import type { Conflict, Timed, Write } from '../history.ts';
+import { type Call, walk } from './calls.ts';
+import type { Lineage } from './lineage.ts';
+import type { Memberships } from './memberships.ts';
 import type { Report } from './violation.ts';
 
-export function checkConflicts(entries: readonly Timed[], report: Report): void {
-  for (const { entry, call } of walk(entries)) {
+interface Known {
+  readonly lineage: Lineage;
+  readonly memberships: Memberships;
+}
+
+export function checkConflicts(entries: readonly Timed[], known: Known, report: Report): void {
+  for (const { at, entry, call } of walk(entries)) {
     if (entry.event !== 'answered' || call === undefined) continue;
-    for (const { type, uuid, stored } of entry.conflicts) {
-      const write = call.writes.find((each) => each.uuid === uuid);
-      if (write === undefined) continue;
-      const isReal =
-        type === 'sync_conflict' &&
-        stored !== undefined &&
-        stored.version > write.base &&
-        stored.mark !== write.mark;
-      if (isReal) continue;
+    for (const conflict of entry.conflicts) {
+      const write = call.writes.find((each) => each.uuid === conflict.uuid);
+      if (write === undefined || isReal(conflict, write, { call, at }, known)) continue;
+      const { type, stored } = conflict;
       const against = stored === undefined ? 'nothing' : `${stored.mark} at ${stored.version}`;
       report('false-conflict', call.user, `${type} of ${write.mark} on ${write.base} against ${against}`);
     }
+  }
+}
+
+function isReal(
+  { type, stored }: Conflict,
+  { uuid, base, mark, vault }: Write,
+  { call: { user, firstSent }, at }: { readonly call: Call; readonly at: number },
+  { lineage, memberships }: Known,
+): boolean {
+  const mayHaveMoved = lineage.mayHaveMoved(uuid, vault);
+  switch (type) {
+    case 'sync_conflict':
+      return stored !== undefined && stored.version > base && stored.mark !== mark;
+    case 'uuid_conflict':
+    case 'shared_vault_invalid_state':
+      return mayHaveMoved;
+    case 'shared_vault_not_member_error':
+      return mayHaveMoved || (vault !== undefined && !memberships.surelyBelongs(user, vault, firstSent, at));
+    case 'shared_vault_insufficient_permissions_error':
+      return mayHaveMoved || (vault !== undefined && !memberships.surelyWrites(user, vault, firstSent, at));
+    default:
+      return false;
   }
 }

@@ -2,10 +2,11 @@
  * What took effect. Each state that any client was given names its write, and each write the version it replaced, so
  * the effective writes of an item have to form one line from its creation to the state a new device is given at the
  * end. Whatever was acknowledged, or given to anybody, has to be on that line; a write whose outcome nobody knows may
- * be on it or not.
+ * be on it or not. What lies in a shared vault is written by its members and given to them, and to nobody else.
  */
 import type { Seen, Timed, Write } from '../history.ts';
 import { type Call, walk } from './calls.ts';
+import type { Memberships } from './memberships.ts';
 import type { Report } from './violation.ts';
 
 export interface Effect extends Write {
@@ -13,8 +14,10 @@ export interface Effect extends Write {
   readonly call: number;
   /** Place in the history of its first sending. */
   readonly sent: number;
-  /** The highest version of this user that was acknowledged before it was sent. */
+  /** The highest version in its collection that was acknowledged before it was sent. */
   readonly floor: number;
+  /** Place of its answer; infinite where there is none. */
+  answered: number;
   /** Undefined while nothing shows that it took effect. */
   version: number | undefined;
   acknowledged: boolean;
@@ -22,25 +25,36 @@ export interface Effect extends Write {
 
 export class Lineage {
   readonly #report: Report;
+  readonly #memberships: Memberships;
+  readonly #end: number;
   readonly #byMark = new Map<string, Effect>();
   readonly #byVersion = new Map<string, Effect>();
   /** By uuid, in the order of sending. */
   readonly #items = new Map<string, Effect[]>();
   readonly #acknowledgedMax = new Map<string, number>();
 
-  constructor(entries: readonly Timed[], report: Report) {
+  constructor(entries: readonly Timed[], memberships: Memberships, report: Report) {
     this.#report = report;
+    this.#memberships = memberships;
+    this.#end = entries.length;
     for (const { at, entry, call } of walk(entries)) {
       if (entry.event === 'sent' && call !== undefined) this.#sent(call, at);
       if (entry.event === 'answered' && call !== undefined) {
-        for (const seen of entry.retrieved) this.#seen(seen, call.user);
-        for (const { stored } of entry.conflicts) if (stored !== undefined) this.#seen(stored, call.user);
-        this.#saved(call, entry);
+        const reading = { user: call.user, from: call.lastSent, to: at };
+        for (const seen of entry.retrieved) this.#seen(seen, reading);
+        for (const { stored } of entry.conflicts) if (stored !== undefined) this.#seen(stored, reading);
+        this.#saved(call, entry, at);
       }
-      if (entry.event === 'final') for (const seen of entry.everything) this.#seen(seen, entry.user);
+      if (entry.event !== 'final') continue;
+      for (const seen of entry.everything) this.#seen(seen, { user: entry.user, from: at, to: at });
     }
     for (const writes of this.#items.values()) this.#checkLinks(writes.filter(isEffective));
-    for (const entry of entries) if (entry.event === 'final') this.#checkFinal(entry.user, entry.everything);
+    this.#checkFinal(entries.filter((entry) => entry.event === 'final'));
+  }
+
+  /** Whether anybody has tried to have the item in another place than this one. */
+  mayHaveMoved(uuid: string, from: string | undefined): boolean {
+    return (this.#items.get(uuid) ?? []).some(({ vault }) => vault !== from);
   }
 
   /** Whether the item was deleted, at this version or above it, by a write that had been sent by then. */
@@ -63,9 +77,10 @@ export class Lineage {
   }
 
   #sent({ id, user, writes }: Call, at: number): void {
-    const floor = this.#acknowledgedMax.get(user) ?? 0;
     for (const write of writes) {
-      const effect = { ...write, user, call: id, sent: at, floor, version: undefined, acknowledged: false };
+      const floor = this.#acknowledgedMax.get(write.vault ?? user) ?? 0;
+      const unknown = { answered: Number.POSITIVE_INFINITY, version: undefined, acknowledged: false };
+      const effect: Effect = { ...write, user, call: id, sent: at, floor, ...unknown };
       this.#byMark.set(write.mark, effect);
       const others = this.#items.get(write.uuid);
       if (others === undefined) this.#items.set(write.uuid, [effect]);
@@ -79,10 +94,19 @@ export class Lineage {
       saved: readonly { uuid: string; version: number }[];
       conflicts: readonly { uuid: string }[];
     },
+    at: number,
   ): void {
     const { user } = call;
     const answered = [...answer.saved, ...answer.conflicts].map(({ uuid }) => uuid).sort();
-    const sent = call.writes.map(({ uuid }) => uuid).sort();
+    const sent = call.writes
+      .filter((write) => answered.includes(write.uuid) || !this.#mayBePutOff(write))
+      .map(({ uuid }) => uuid)
+      .sort();
+    for (const { mark } of call.writes) {
+      const effect = this.#byMark.get(mark);
+      // Another attempt may lie with a node that stands still.
+      if (effect !== undefined && call.firstSent === call.lastSent) effect.answered = at;
+    }
     if (answered.join() !== sent.join()) {
       this.#report('unaccounted', user, `call ${call.id} sent ${sent} and was answered ${answered}`);
     }
@@ -92,22 +116,42 @@ export class Lineage {
       if (effect === undefined) continue;
       this.#tookEffect(effect, version);
       effect.acknowledged = true;
-      this.#acknowledgedMax.set(user, Math.max(version, this.#acknowledgedMax.get(user) ?? 0));
+      const collection = write?.vault ?? user;
+      this.#acknowledgedMax.set(collection, Math.max(version, this.#acknowledgedMax.get(collection) ?? 0));
     }
   }
 
-  #seen(seen: Seen, reader: string): void {
+  /** What may be in a vault that the device does not know of yet is asked for again. */
+  #mayBePutOff({ uuid, base, vault }: Write): boolean {
+    return vault === undefined && base !== 0 && this.mayHaveMoved(uuid, undefined);
+  }
+
+  #seen(seen: Seen, reading: Reading): void {
+    const { user } = reading;
     const what = `${seen.uuid} at ${seen.version}, mark ${seen.mark}`;
     const effect = this.#byMark.get(seen.mark ?? '');
-    if (seen.owner !== reader || (effect !== undefined && effect.user !== reader)) {
-      this.#report('leak', reader, `${what} is of ${effect?.user ?? seen.owner}`);
+    if (!this.#mayRead(seen, effect, reading)) {
+      const where = seen.vault === undefined ? '' : `, in ${seen.vault}`;
+      this.#report('leak', user, `${what} is of ${effect?.user ?? seen.owner}${where}`);
     } else if (effect === undefined) {
-      this.#report('unknown', reader, what);
+      this.#report('unknown', user, what);
     } else if (!seen.whole || effect.uuid !== seen.uuid || effect.deleted !== seen.deleted) {
-      this.#report('torn', reader, `${what}, deleted ${seen.deleted}`);
+      this.#report('torn', user, `${what}, deleted ${seen.deleted}`);
+    } else if (effect.vault !== seen.vault && !this.#mayHaveGoneHome(effect, seen, reading.to)) {
+      this.#report('torn', user, `${what} lies in ${seen.vault} and was saved in ${effect.vault}`);
     } else {
       this.#tookEffect(effect, seen.version);
     }
+  }
+
+  #mayRead({ owner, vault }: Seen, effect: Effect | undefined, { user, from, to }: Reading): boolean {
+    if (vault !== undefined) return this.#memberships.mayBelong(user, vault, from, to);
+    return owner === user && (effect === undefined || effect.vault !== undefined || effect.user === user);
+  }
+
+  /** As it was in a vault that has ended. */
+  #mayHaveGoneHome({ vault }: Effect, seen: Seen, before: number): boolean {
+    return vault !== undefined && seen.vault === undefined && this.#memberships.mayHaveEnded(vault, before);
   }
 
   #tookEffect(effect: Effect, version: number): void {
@@ -139,26 +183,96 @@ export class Lineage {
       const replaced = base === 0 ? undefined : this.effectAt(uuid, base);
       if (base !== 0 && replaced === undefined) this.#report('unknown', user, `the base of ${what}`);
       if (replaced?.deleted) this.#report('resurrected', user, what);
+      if (!this.#isAllowed(effect, replaced)) {
+        this.#report('forbidden', user, `${what}, in ${effect.vault} and before that in ${replaced?.vault}`);
+      }
     }
   }
 
-  #checkFinal(user: string, everything: readonly Seen[]): void {
-    const kept = new Set<Effect>();
-    for (const { uuid, version } of everything) {
-      let effect = this.effectAt(uuid, version);
-      while (effect !== undefined && !kept.has(effect)) {
-        kept.add(effect);
-        effect = this.effectAt(uuid, effect.base);
-      }
+  #isAllowed({ uuid, user, vault, sent, answered }: Effective, replaced: Effect | undefined): boolean {
+    const writes = (where: string) => this.#memberships.mayWrite(user, where, sent, answered);
+    if (vault !== undefined && !writes(vault)) {
+      // Of what goes home an owner saves a tombstone that still names the vault.
+      const isGoingHome = this.#memberships.mayHaveEnded(vault, answered) && this.#mayOwn(uuid, user);
+      if (!isGoingHome) return false;
     }
-    for (const writes of this.#items.values()) {
-      for (const effect of writes) {
-        if (effect.user !== user || !isEffective(effect) || kept.has(effect)) continue;
+    if (replaced === undefined || replaced.vault === vault) return true;
+    const { vault: former } = replaced;
+    const owns = this.#mayOwn(uuid, user);
+    if (former !== undefined && writes(former) && (vault !== undefined || owns)) return true;
+    const mayHaveEnded = former === undefined || this.#memberships.mayHaveEnded(former, answered);
+    // It was its owner's own, or has become that, or was nobody's any more and is made anew.
+    return mayHaveEnded && (owns || (former !== undefined && this.#mayBeNobodys(uuid, answered)));
+  }
+
+  #mayBeNobodys(uuid: string, before: number): boolean {
+    const creator = this.#creatorOf(uuid);
+    return creator !== undefined && this.#memberships.mayBeGone(creator, before);
+  }
+
+  #mayOwn(uuid: string, user: string): boolean {
+    return this.#creatorOf(uuid) === user || this.#memberships.mayHaveInherited(user, this.#end);
+  }
+
+  #creatorOf(uuid: string): string | undefined {
+    return this.#items.get(uuid)?.find(({ base }) => base === 0)?.user;
+  }
+
+  #checkFinal(finals: readonly { readonly user: string; readonly everything: readonly Seen[] }[]): void {
+    const readers = new Set(finals.map(({ user }) => user));
+    const last = new Map<string, number>();
+    for (const { everything } of finals) {
+      for (const { uuid, version } of everything) last.set(uuid, Math.max(version, last.get(uuid) ?? 0));
+    }
+    for (const [uuid, writes] of this.#items) {
+      const effective = writes.filter(isEffective);
+      const kept = this.#leadingTo(uuid, last.get(uuid) ?? this.#lastDeletion(effective));
+      if (!last.has(uuid) && this.#mayBeGone(writes)) continue;
+      for (const effect of effective) {
+        const isRead = effect.vault === undefined ? readers.has(effect.user) : readers.size > 0;
+        if (!isRead || kept.has(effect)) continue;
         const how = effect.acknowledged ? 'acknowledged' : 'given to a device';
-        this.#report('lost', user, `${effect.uuid}: ${effect.mark} at ${effect.version} was ${how}`);
+        this.#report('lost', effect.user, `${effect.uuid}: ${effect.mark} at ${effect.version} was ${how}`);
       }
     }
   }
+
+  #leadingTo(uuid: string, version: number): ReadonlySet<Effect> {
+    const kept = new Set<Effect>();
+    let effect = this.effectAt(uuid, version);
+    while (effect !== undefined && !kept.has(effect)) {
+      kept.add(effect);
+      effect = this.effectAt(uuid, effect.base);
+    }
+    return kept;
+  }
+
+  /** In a vault, whose tombstones are not given to who has nothing of it. */
+  #lastDeletion(effective: readonly Effective[]): number {
+    const deletions = effective.filter(({ deleted, vault }) => deleted && vault !== undefined);
+    return Math.max(0, ...deletions.map(({ version }) => version));
+  }
+
+  /** Items go with the account of their owner, but for what lies in the vaults of others. */
+  #mayBeGone(writes: readonly Effect[]): boolean {
+    const lastVersion = Math.max(0, ...writes.map(({ version = 0 }) => version));
+    const creator = writes.find(({ base }) => base === 0)?.user ?? '';
+    return writes
+      .filter(({ version }) => version === undefined || version === lastVersion)
+      .some(({ user, vault }) =>
+        vault === undefined
+          ? this.#memberships.mayBeGone(user, this.#end)
+          : this.#memberships.mayHaveEnded(vault, this.#end) &&
+            this.#memberships.mayBeGone(creator, this.#end),
+      );
+  }
+}
+
+/** Who is given something, and between which places. */
+interface Reading {
+  readonly user: string;
+  readonly from: number;
+  readonly to: number;
 }
 
 type Effective = Effect & { readonly version: number };

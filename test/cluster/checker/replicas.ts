@@ -1,16 +1,19 @@
 /**
  * What the syncs of a device add up to, from nothing but its own answers: it never goes back, after every complete
  * sync it holds whatever was acknowledged to anybody before that sync was sent (unless something newer was in flight
- * to the same item), and at the end it is what a new device is given.
+ * to the same item), and at the end it is what a new device is given. It holds what lies in the collections of its user:
+ * his own, and each vault that he is a member of.
  */
 import type { Entry, Seen, Timed } from '../history.ts';
 import { type Call, walk } from './calls.ts';
 import type { Lineage } from './lineage.ts';
+import type { Memberships } from './memberships.ts';
 import type { Report } from './violation.ts';
 
 interface Held {
   readonly version: number;
   readonly deleted: boolean;
+  readonly vault?: string;
 }
 
 interface Acknowledged {
@@ -24,8 +27,8 @@ interface Replica {
   readonly items: Map<string, Held>;
   /** Where the last sending of its sync's first page stands in the history. */
   syncBegun: number;
-  /** How many of the user's acknowledged writes were looked for in it. */
-  compared: number;
+  /** By collection, how many of its acknowledged writes were looked for in it. */
+  readonly compared: Map<string, number>;
 }
 
 type Answer = Extract<Entry, { event: 'answered' }>;
@@ -33,12 +36,19 @@ type Answer = Extract<Entry, { event: 'answered' }>;
 export class Replicas {
   readonly #report: Report;
   readonly #lineage: Lineage;
+  readonly #memberships: Memberships;
   readonly #replicas = new Map<string, Replica>();
+  /** By collection. */
   readonly #acknowledged = new Map<string, Acknowledged[]>();
 
-  constructor(entries: readonly Timed[], lineage: Lineage, report: Report) {
+  constructor(
+    entries: readonly Timed[],
+    { lineage, memberships }: { readonly lineage: Lineage; readonly memberships: Memberships },
+    report: Report,
+  ) {
     this.#report = report;
     this.#lineage = lineage;
+    this.#memberships = memberships;
     const firstPages = new Set<number>();
     for (const { at, entry, call } of walk(entries)) {
       if (entry.event === 'opened') this.#open(entry.device, entry.user);
@@ -55,43 +65,58 @@ export class Replicas {
   }
 
   #open(device: string, user: string): void {
-    this.#replicas.set(device, { user, items: new Map(), syncBegun: 0, compared: 0 });
+    this.#replicas.set(device, { user, items: new Map(), syncBegun: 0, compared: new Map() });
   }
 
   #answered(replica: Replica, call: Call, answer: Answer, at: number): void {
+    for (const vault of answer.dropped ?? []) drop(replica, vault);
     for (const seen of answer.retrieved) this.#take(replica, call, seen);
     for (const { uuid, version } of answer.saved) {
       const write = call.writes.find((each) => each.uuid === uuid);
       if (write === undefined) continue;
-      this.#take(replica, call, { uuid, version, deleted: write.deleted });
-      this.#acknowledge(replica.user, { at, uuid, version });
+      this.#take(replica, call, { ...write, version });
+      this.#acknowledge(write.vault ?? replica.user, { at, uuid, version });
     }
     for (const { stored } of answer.conflicts) if (stored !== undefined) this.#take(replica, call, stored);
     if (answer.complete) this.#findAcknowledged(replica, call, at);
   }
 
-  #take({ user, items }: Replica, call: Call, { uuid, version, deleted }: Held & { uuid: string }): void {
+  #take({ user, items }: Replica, call: Call, taken: Held & { uuid: string }): void {
+    const { uuid, version, deleted, vault } = taken;
     const held = items.get(uuid);
     const what = `${uuid}: call ${call.id} of ${call.device}`;
     if (held !== undefined && version < held.version) {
+      // On its way it may be met in both places.
+      if (held.vault !== vault) return;
       this.#report('went-back', user, `${what} gave ${version} after ${held.version}`);
       return;
     }
     if (held?.deleted && !deleted) this.#report('resurrected', user, `${what} gave ${version}`);
-    items.set(uuid, { version, deleted });
+    items.set(uuid, { version, deleted, ...(vault !== undefined && { vault }) });
   }
 
-  #acknowledge(user: string, acknowledged: Acknowledged): void {
-    const all = this.#acknowledged.get(user);
-    if (all === undefined) this.#acknowledged.set(user, [acknowledged]);
+  #acknowledge(collection: string, acknowledged: Acknowledged): void {
+    const all = this.#acknowledged.get(collection);
+    if (all === undefined) this.#acknowledged.set(collection, [acknowledged]);
     else all.push(acknowledged);
   }
 
   #findAcknowledged(replica: Replica, call: Call, answeredAt: number): void {
-    const all = this.#acknowledged.get(replica.user) ?? [];
-    for (; replica.compared < all.length; replica.compared += 1) {
-      const wanted = all[replica.compared];
+    const { user, syncBegun } = replica;
+    const isRead = (vault: string) => this.#memberships.surelyBelongs(user, vault, syncBegun, answeredAt);
+    for (const collection of [user, ...[...this.#memberships.vaults].filter(isRead)]) {
+      this.#findAcknowledgedIn(collection, replica, call, answeredAt);
+    }
+  }
+
+  #findAcknowledgedIn(collection: string, replica: Replica, call: Call, answeredAt: number): void {
+    const all = this.#acknowledged.get(collection) ?? [];
+    const { compared } = replica;
+    for (let next = compared.get(collection) ?? 0; next < all.length; next += 1) {
+      compared.set(collection, next);
+      const wanted = all[next];
       if (wanted === undefined || wanted.at > replica.syncBegun) return;
+      compared.set(collection, next + 1);
       const held = replica.items.get(wanted.uuid);
       if (held !== undefined && held.version >= wanted.version) continue;
       // An item stands where it was last written: one that is written while a sync is read comes with the next one.
@@ -130,8 +155,16 @@ export class Replicas {
     }
     const expected = liveOf(live);
     const compare = (name: string, items: Iterable<Held & { uuid: string }>): void => {
-      const found = liveOf(items);
-      const different = [...found, ...expected].filter((each) => !(found.has(each) && expected.has(each)));
+      const all = [...items];
+      // Nobody tells members that an item has gone to a vault of others.
+      const left = all.filter(
+        ({ uuid, vault }) => vault !== undefined && this.#lineage.mayHaveMoved(uuid, vault),
+      );
+      const ignored = liveOf(left);
+      const found = liveOf(all);
+      const different = [...found, ...expected].filter(
+        (each) => !(found.has(each) && expected.has(each)) && !(found.has(each) && ignored.has(each)),
+      );
       if (different.length > 0) this.#report('diverged', user, `${name}: ${different.join(' ')}`);
     };
     compare('with tombstones', everything);
@@ -143,6 +176,12 @@ export class Replicas {
       );
     }
   }
+}
+
+/** All of it comes again once the user is a member again. */
+function drop({ items, compared }: Replica, vault: string): void {
+  compared.delete(vault);
+  for (const [uuid, held] of items) if (held.vault === vault) items.delete(uuid);
 }
 
 function liveOf(items: Iterable<Held & { uuid: string }>): ReadonlySet<string> {

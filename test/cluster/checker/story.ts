@@ -1,5 +1,6 @@
 /** Histories told by hand: right ones, and ones with a planted wrong. */
-import type { Conflict, Entry, Seen, Timed, Write } from '../history.ts';
+import type { Act, Permission } from '../acts.ts';
+import type { Conflict, Entry, Membership, Seen, Timed, Write } from '../history.ts';
 
 export const ann = 'ann';
 export const bob = 'bob';
@@ -13,6 +14,18 @@ export interface Told {
   readonly conflicts?: readonly Conflict[];
   readonly complete?: boolean;
   readonly continues?: boolean;
+  readonly dropped?: readonly string[];
+}
+
+/** How an act went. */
+export interface Went {
+  readonly user?: string;
+  readonly status?: number;
+  readonly whole?: boolean;
+  /** That was made. */
+  readonly vault?: string;
+  /** Sent again, as its first answer was lost. */
+  readonly isRepeated?: boolean;
 }
 
 export function write(uuid: string, mark: string, base = 0, deleted = false): Write {
@@ -43,7 +56,8 @@ export class Story {
     return this.#calls;
   }
 
-  answer(call: number, { saved = [], retrieved = [], conflicts = [], complete = true }: Told = {}): this {
+  answer(call: number, told: Told = {}): this {
+    const { saved = [], retrieved = [], conflicts = [], complete = true, dropped = [] } = told;
     return this.tell({
       event: 'answered',
       call,
@@ -51,6 +65,7 @@ export class Story {
       retrieved,
       conflicts,
       complete,
+      dropped,
     });
   }
 
@@ -60,7 +75,51 @@ export class Story {
   }
 
   /** What a new device is given at the end: all of it, of which the living come without tombstones too. */
-  final(everything: readonly Seen[], live = everything.filter(({ deleted }) => !deleted)): this {
-    return this.tell({ event: 'final', user: ann, everything, live });
+  final(
+    everything: readonly Seen[],
+    live = everything.filter(({ deleted }) => !deleted),
+    user: string = ann,
+  ): this {
+    return this.tell({ event: 'final', user, everything, live });
+  }
+
+  ask(act: Act, user: string = ann): number {
+    this.#calls += 1;
+    this.tell({ event: 'asked', call: this.#calls, user, device: `${user}'s`, act });
+    return this.#calls;
+  }
+
+  /** Asked and answered with nothing in between. */
+  act(act: Act, { user, status = 200, whole, vault: made = vault, isRepeated = false }: Went = {}): this {
+    const call = this.ask(act, user);
+    if (isRepeated) this.tell({ event: 'repeated', call });
+    const more = { ...(act.does === 'make-vault' && { vault: made }), ...(whole !== undefined && { whole }) };
+    return this.tell({ event: 'done', call, status, ...more });
+  }
+
+  /** Ann makes the vault, and Bob is let in. */
+  shared(permission: Permission = 'write'): this {
+    return this.act({ does: 'make-vault' }).act(accept(permission), { user: bob });
+  }
+
+  /** What a user has at the end. */
+  belongs(user: string, vaults: readonly Membership[], bytes = 0, limitBytes = 1_000): this {
+    return this.tell({ event: 'belongs', user, vaults, bytes, limitBytes });
   }
 }
+
+export const vault = 'vault';
+export const accept = (permission: Permission = 'write', invite = 'first'): Act => ({
+  ...{ does: 'accept', vault, invite, permission },
+});
+export const removeBob: Act = { does: 'remove', vault, whom: bob };
+
+export const ofAnnAndBob: Membership = {
+  vault,
+  owner: ann,
+  survivor: null,
+  members: [
+    { user: ann, permission: 'admin' },
+    { user: bob, permission: 'write' },
+  ],
+};

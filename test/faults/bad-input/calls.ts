@@ -22,12 +22,15 @@ export interface Call {
   readonly fields: readonly Field[];
   readonly inQuery: boolean;
   readonly needsSession: boolean;
+  /** Its body is bytes of the client's. */
+  readonly isRaw: boolean;
 }
 
 interface Described {
   readonly parameters?: readonly { name: string; in: string; required?: boolean; schema: Schema }[];
   readonly requestBody?: {
-    content: { 'application/json': { schema: { properties: Record<string, Schema>; required: string[] } } };
+    /** Another type has no fields. */
+    content: { 'application/json'?: { schema: { properties: Record<string, Schema>; required: string[] } } };
   };
   readonly security?: readonly object[];
 }
@@ -45,7 +48,7 @@ export async function callsOf(world: World): Promise<readonly Call[]> {
 function call(method: string, path: string, described: Described): Call {
   const { parameters = [], requestBody, security = [] } = described;
   const query = parameters.filter((parameter) => parameter.in === 'query');
-  const { properties = {}, required = [] } = requestBody?.content['application/json'].schema ?? {};
+  const { properties = {}, required = [] } = requestBody?.content['application/json']?.schema ?? {};
   const inBody = Object.entries(properties).map(([name, schema]) => ({
     name,
     schema,
@@ -56,6 +59,7 @@ function call(method: string, path: string, described: Described): Call {
     path,
     inQuery: method === 'GET',
     fields: [...query.map(({ name, schema, required = false }) => ({ name, schema, required })), ...inBody],
+    isRaw: requestBody !== undefined && requestBody.content['application/json'] === undefined,
     needsSession: security.length > 0 && security.every((way) => 'session' in way),
   };
 }

@@ -9,6 +9,22 @@ const notices = ['test/behaviour/accounts/notices.test.ts'];
 
 export const mutants: readonly Mutant[] = [
   {
+    name: 'a-closed-door-that-opens',
+    harm: 'An administrator has closed the registration, and strangers go on registering.',
+    file: 'actors/user/account/register.ts',
+    find: 'if (await isClosed(workflow)) return disabled;',
+    replace: '',
+    tests: administration,
+  },
+  {
+    name: 'a-door-that-anybody-closes',
+    harm: 'Any user opens or closes the registration of the whole server.',
+    file: 'actors/user/admin/commands.ts',
+    find: 'if (!isAdministrator(turn)) return adminRequired;\n        return disabled === undefined',
+    replace: 'return disabled === undefined',
+    tests: administration,
+  },
+  {
     name: 'a-trail-that-a-loop-pushes-out',
     harm: 'A stranger guesses a thousand times, and the owner no longer sees who got in.',
     file: 'actors/user/audit/trail.ts',
@@ -108,8 +124,8 @@ export const mutants: readonly Mutant[] = [
     name: 'administrators-who-ban-in-a-circle',
     harm: 'Administrators who fall out leave the server without any.',
     file: 'actors/user/account/set-ban.ts',
-    find: 'if (turn.nowMs < turn.get(banningSlice))',
-    replace: 'if (turn.nowMs < 0)',
+    find: 'if (isBanning(turn)) return',
+    replace: 'if (turn.nowMs < 0) return',
     tests: bans,
   },
   {

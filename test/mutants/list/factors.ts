@@ -119,7 +119,7 @@ export const mutants: readonly Mutant[] = [
     name: 'a-bridge-that-makes-itself-at-home',
     harm: 'A stolen bridge token makes itself others, and an app password, and changes settings.',
     file: 'actors/user/signed-in.ts',
-    find: "if (access === 'writes' && isBridge(checked.session)) return { caller, ...notForBridges };",
+    find: 'return isBridge(session) ? notForBridges : undefined;',
     replace: '',
     tests: bridgeAttacks,
   },
@@ -401,7 +401,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'escrow-look-ups-without-end',
     harm: 'All users are asked for until one has left something.',
-    file: 'actors/signin/look-up-escrow.ts',
+    file: 'actors/signin/counted-attempt.ts',
     find: 'if (refusedAttempt(turn, origin, true) !== undefined) return tooMany;',
     replace: '',
     tests: recovery,

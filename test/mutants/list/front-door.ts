@@ -3,6 +3,7 @@ import type { Mutant } from '../mutant.ts';
 const framing = ['gateway/http/framing.test.ts', 'test/attacks/framing.test.ts'];
 const json = ['gateway/http/json-slices.test.ts'];
 const bodies = ['test/attacks/bodies.test.ts'];
+const uploads = 'test/attacks/uploads.test.ts';
 const replies = ['gateway/http/reply-memory.test.ts', 'gateway/http/outflow.test.ts'];
 const bearer = ['gateway/admission/bearer.test.ts'];
 
@@ -120,6 +121,62 @@ export const mutants: readonly Mutant[] = [
     tests: ['gateway/http/body.test.ts', ...bodies],
   },
   {
+    name: 'uploads-of-all-from-one-share',
+    harm: 'One account that uploads much stops the uploads of all.',
+    file: 'gateway/http/streamed-body.ts',
+    find: 'options.bodyMemory.shareOf(user), {',
+    replace: 'options.bodyMemory.shareOf(streamsShare), {',
+    tests: ['gateway/http/streamed-body.test.ts'],
+  },
+  {
+    name: 'uploads-that-do-not-wait-for-each-other',
+    harm: 'Uploads side by side bring more than the memory for them, and are refused.',
+    file: 'gateway/http/intake.ts',
+    find: 'else if (this.#isFull(user)) this.#stop();',
+    replace: '',
+    tests: ['gateway/http/intake.test.ts', uploads],
+  },
+  {
+    name: 'one-user-who-fills-the-intake',
+    harm: 'Uploads that one account has the store busy with keep those of all others waiting.',
+    file: 'gateway/http/intake.ts',
+    find: 'this.#bytesOfUsers.of(user) >= userBytes',
+    replace: 'this.#bytes >= userBytes',
+    tests: ['gateway/http/intake.test.ts', uploads],
+  },
+  {
+    name: 'an-intake-without-an-end',
+    harm: 'Many accounts that upload at once end the process.',
+    file: 'gateway/http/intake.ts',
+    find: 'this.#bytes >= allBytes ||',
+    replace: '',
+    tests: ['gateway/http/intake.test.ts'],
+  },
+  {
+    name: 'all-streams-read-at-once-again',
+    harm: 'Each of many uploads brings a whole buffer of the system before any of it counts.',
+    file: 'gateway/http/intake.ts',
+    find: 'this.#read(next);\n      this.#turn();',
+    replace: 'this.#read(next);\n      for (const each of this.#waiting) this.#read(each);',
+    tests: ['gateway/http/intake.test.ts'],
+  },
+  {
+    name: 'grown-buffers-that-are-kept',
+    harm: 'Uploads side by side bring whole chunks with their heads, and are refused.',
+    file: 'gateway/http/exchange.ts',
+    find: 'isDraining() || this.#receiving?.endsConnection === true;',
+    replace: 'isDraining();',
+    tests: [uploads],
+  },
+  {
+    name: 'too-slow-while-held-back',
+    harm: 'Uploads that wait for others of their account are cut off as too slow.',
+    file: 'gateway/http/streamed-body.ts',
+    find: 'if (this.#isAwaited && !this.#paused) this.#pace.wait();',
+    replace: 'if (this.#isAwaited) this.#pace.wait();',
+    tests: ['gateway/http/streamed-body.test.ts'],
+  },
+  {
     name: 'room-for-what-is-only-declared',
     harm: 'Clients that send one byte each take the room of all.',
     file: 'gateway/http/body.ts',
@@ -147,15 +204,15 @@ export const mutants: readonly Mutant[] = [
     name: 'a-turn-given-back-by-leaving',
     harm: 'Clients that leave as soon as all is sent have large bodies pile up behind an actor.',
     file: 'gateway/http/exchange.ts',
-    find: 'if (!this.#isHandling) this.#receiving?.giveBack();',
-    replace: 'this.#receiving?.giveBack();',
+    find: '    if (this.#isHandling) return;\n    this.#receiving?.giveBack();\n',
+    replace: '    this.#receiving?.giveBack();\n    if (this.#isHandling) return;\n',
     tests: bodies,
   },
   {
     name: 'a-user-whose-replies-take-all-room',
     harm: 'One account that reads nothing costs slow readers their replies.',
     file: 'gateway/http/reply-memory.ts',
-    find: 'if (this.#isBeyond(reply.user)) this.#giveUpOthersOf(reply);',
+    find: 'if (this.#isBeyond(reply.reader)) this.#giveUpOthersOf(reply);',
     replace: '',
     tests: replies,
   },
@@ -163,7 +220,7 @@ export const mutants: readonly Mutant[] = [
     name: 'replies-of-others-given-up',
     harm: 'One account that reads nothing has the replies of others cut.',
     file: 'gateway/http/reply-memory.ts',
-    find: 'if (stillest.user === reply.user) stillest.giveUp();',
+    find: 'if (stillest.reader.name === reply.reader.name) stillest.giveUp();',
     replace: 'stillest.giveUp();',
     tests: replies,
   },

@@ -187,7 +187,7 @@ export const mutants: readonly Mutant[] = [
     name: 'frames-for-everybody-of-the-session',
     harm: 'The saver is told, and syncs without end.',
     file: 'gateway/sockets/hub.ts',
-    find: 'socket.sessionUuid !== frame.exceptSession && socket.send(text)',
+    find: 'socket.sessionUuid !== exceptSession && socket.send(text)',
     replace: 'socket.send(text)',
     tests: sockets,
     match: 'what one device saves*',

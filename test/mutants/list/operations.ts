@@ -2,6 +2,7 @@ import type { Mutant } from '../mutant.ts';
 
 const tests = ['test/behaviour/operations/internal-api.test.ts'];
 const errors = ['operations/errors.test.ts'];
+const pairing = ['test/behaviour/operations/pairing.test.ts'];
 
 export const mutants: readonly Mutant[] = [
   {
@@ -139,5 +140,68 @@ export const mutants: readonly Mutant[] = [
     find: "statusOf(result === 'ok')",
     replace: 'statusOf(true)',
     tests: ['test/behaviour/operations/health.test.ts'],
+  },
+  {
+    name: 'a-revocation-that-revokes-nothing',
+    harm: 'An operator is told that a lost calendar token opens nothing any more, and it does.',
+    file: 'actors/user/operator.ts',
+    find: 'const revoked = revokeAllCalendarTokens(turn);',
+    replace: 'const revoked = [...turn.entries(sessionMap)].length;',
+    tests: ['test/behaviour/operations/administration.test.ts'],
+    match: 'all calendar tokens*',
+  },
+  {
+    name: 'flags-of-any-value',
+    harm: 'A flag gets a value that nothing understands, and what it was to forbid is allowed.',
+    file: 'actors/user/admin/flags.ts',
+    find: '  if (!allowsValue(name, value)) return wrongValue;\n',
+    replace: '',
+    tests: ['test/behaviour/operations/administration.test.ts'],
+    match: 'a flag that is none*',
+  },
+  {
+    name: 'settings-of-any-name-as-flags',
+    harm: 'An operator or an administrator takes the second factor of a user away, as if it were a flag.',
+    file: 'actors/user/admin/flags.ts',
+    find: 'const name = flagNames.find((each) => each === given.toUpperCase());',
+    replace: 'const name = given.toUpperCase() as FlagName;',
+    tests: ['test/behaviour/operations/administration.test.ts'],
+    match: 'a flag that is none*',
+  },
+  {
+    name: 'a-registration-told-as-open',
+    harm: 'An operator is told that anybody may register, where the settings let nobody.',
+    file: 'actors/instance/contract.ts',
+    find: 'open: !closedBySettings && ',
+    replace: 'open: ',
+    tests: ['test/behaviour/operations/administration.test.ts'],
+    match: 'what the settings have closed*',
+  },
+  {
+    name: 'unreadable-pairings-removed-unasked',
+    harm: 'A wrong key on one node, and all pairings of the server are gone for good.',
+    file: 'actors/pairing/unpair.ts',
+    find: "onlyReadable === true && openedRecords(turn) === 'unreadable'",
+    replace: 'false',
+    tests: pairing,
+    match: 'pairings under another key*',
+  },
+  {
+    name: 'operators-who-confirm-unreadable-pairings-by-default',
+    harm: 'A wrong key on one node, and all pairings of the server are gone for good.',
+    file: 'cli/commands/pairing.ts',
+    find: 'isUnreadable && !(yes && unreadable)',
+    replace: 'isUnreadable && !yes',
+    tests: pairing,
+    match: 'pairings under another key*',
+  },
+  {
+    name: 'echoed-secrets',
+    harm: 'Whoever looks at the screen of an operator reads the code of a pairing.',
+    file: 'cli/secret-line.ts',
+    find: 'terminal: input.isTTY === true',
+    replace: 'terminal: false',
+    tests: ['cli/secret-line.test.ts'],
+    match: 'what is typed at a terminal*',
   },
 ];

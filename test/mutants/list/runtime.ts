@@ -213,4 +213,28 @@ export const mutants: readonly Mutant[] = [
     tests: ['runtime/ownership/ownership.test.ts'],
     match: 'the answer of a claim is not taken*',
   },
+  {
+    name: 'lull-that-a-commit-does-not-end',
+    harm: 'A removed member is let in, and a change hidden, for as long as somebody remembers his last visit.',
+    file: 'runtime/actor/actor.ts',
+    find: '    this.#lullEnds();\n',
+    replace: '',
+    tests: ['runtime/host/visits.test.ts'],
+  },
+  {
+    name: 'lull-of-another-claim',
+    harm: 'What another host committed meanwhile is hidden.',
+    file: 'runtime/read/lulls.ts',
+    find: '    return !isOver && this.#options.epochOf(shard) === epoch;',
+    replace: '    return !isOver;',
+    tests: ['runtime/read/lulls.test.ts'],
+  },
+  {
+    name: 'lull-while-a-commit-is-on-its-way',
+    harm: 'What is committed under way is hidden.',
+    file: 'runtime/read/found-visits.ts',
+    find: '    if (lull === undefined || lull.isOver) return;',
+    replace: '    if (lull === undefined) return;\n    lull.isOver = false;',
+    tests: ['runtime/host/visits.test.ts'],
+  },
 ];

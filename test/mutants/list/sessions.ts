@@ -352,7 +352,7 @@ export const mutants: readonly Mutant[] = [
     name: 'readers-who-write',
     harm: 'An account the operator made read-only deletes itself and its sessions.',
     file: 'actors/user',
-    find: "if (access === 'writes' && readonly) return { caller, ...readOnlyAccess };",
+    find: '  if (readonly) return readOnlyAccess;\n',
     replace: '',
     tests: sessions,
     match: 'a read-only account*',

@@ -14,6 +14,7 @@ const unwired = (setting: string, harm: string, file: string): Mutant => ({
 });
 
 const ofAccounts = (setting: string, harm: string) => unwired(setting, harm, 'actors/settings.ts');
+const ofItems = (setting: string, harm: string) => unwired(setting, harm, 'actors/collection/settings.ts');
 const ofGateway = (setting: string, harm: string) => unwired(setting, harm, 'gateway/settings.ts');
 
 export const mutants: readonly Mutant[] = [
@@ -29,8 +30,8 @@ export const mutants: readonly Mutant[] = [
   ofAccounts('MAX_STRANGER_LOGIN_ATTEMPTS', 'Strangers guess by other numbers than were set.'),
   ofAccounts('ALLOW_OPEN_REGISTRATION', 'A server that is meant to be open does not start.'),
   ofAccounts('RATE_LIMIT_REGISTRATION', 'Floods of registrations burn the quota of the captcha.'),
-  ofAccounts('ACCOUNT_ITEMS_MAX', 'Accounts hold more items than the operator allows.'),
-  ofAccounts('ACCOUNT_BYTES_MAX', 'Accounts take more of the disk than the operator gives.'),
+  ofItems('ACCOUNT_ITEMS_MAX', 'Accounts hold more items than the operator allows.'),
+  ofItems('ACCOUNT_BYTES_MAX', 'Accounts take more of the disk than the operator gives.'),
   unwired('LOG_FAILED_SIGN_INS', 'Nobody is banned, as nobody is named.', 'process/settings.ts'),
   ofAccounts('DISABLE_USER_REGISTRATION', 'A closed server takes strangers in.'),
   ofAccounts('WORKSPACES_PER_EMAIL_ENABLED', 'Workspaces that were enabled are not.'),
@@ -45,8 +46,8 @@ export const mutants: readonly Mutant[] = [
   ofGateway('HTTP_REQUEST_PAYLOAD_LIMIT_MEGABYTES', 'Bodies are larger than the operator allows.'),
   ofGateway('BODY_MEMORY_BYTES', 'Bodies take more memory than the operator gives.'),
   ofGateway('SOCKETS_MAX', 'The process runs out of file descriptors.'),
-  ofAccounts('ITEM_CONTENT_LIMIT', 'Notes are larger than the operator allows.'),
-  ofAccounts('CONTENT_SIZE_TRANSFER_LIMIT', 'Pages are larger than a slow line carries in time.'),
+  ofItems('ITEM_CONTENT_LIMIT', 'Notes are larger than the operator allows.'),
+  ofItems('CONTENT_SIZE_TRANSFER_LIMIT', 'Pages are larger than a slow line carries in time.'),
   ofGateway('COOKIE_SAME_SITE', 'Cookies go out with requests of other sites.'),
   ofGateway('COOKIE_DOMAIN', 'Clients on another host of the domain have no session.'),
   ofGateway('SHARED_SERVER_ACCESS_KEY', 'A server meant for a family is open to the world.'),
@@ -54,6 +55,15 @@ export const mutants: readonly Mutant[] = [
   ofGateway('SHARED_SERVER_ACCESS_KEY_EXEMPT', 'Web clients behind a key open no socket.'),
   ofAccounts('CAPTCHA_SERVER_URL', 'The captcha that was configured is asked for by nobody.'),
   ofAccounts('CAPTCHA_UI_URL', 'Clients are not told where the captcha is.'),
+  {
+    name: 'a-hash-for-everybody',
+    harm: 'Whoever has the database sees who has the same password as the one before.',
+    file: 'process/node.ts',
+    find: 'accounts.endToEndTesting ? rememberLastHash(hasher) : hasher',
+    replace: 'accounts ? rememberLastHash(hasher) : hasher',
+    tests,
+    match: 'E2E_TESTING alone *',
+  },
   {
     name: 'addresses-compared-in-capitals',
     harm: 'An operator who writes a guest’s address in capitals has made no guest of him.',

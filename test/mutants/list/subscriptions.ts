@@ -36,8 +36,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'tokens-mailed-without-a-limit',
     harm: 'Anyone fills the box of whoever has an account here.',
-    file: 'actors/signin/mail-token.ts',
-    find: '        debitAttempt(turn, origin);\n',
+    file: 'actors/signin/counted-attempt.ts',
+    find: '  debitAttempt(turn, origin);\n',
     replace: '',
     tests: tokens,
   },

@@ -8,6 +8,15 @@ const folder = 'actors/user/switches';
 
 export const mutants: readonly Mutant[] = [
   {
+    name: 'a-check-in-that-counts-whenever-a-copy-comes',
+    harm: 'A copy of a check-in that was on its way for long keeps a switch from firing.',
+    file: `${folder}/commands.ts`,
+    find: "  repeat: 'recorded',\n  turn: (turn, { switchId }) => {",
+    replace: '  turn: (turn, { switchId }) => {',
+    tests: behaviour,
+    match: 'a check-in that is repeated*',
+  },
+  {
     name: 'a-late-check-in-that-recalls-nothing',
     harm: 'A link is sent of somebody who has checked in.',
     file: `${folder}/commands.ts`,
@@ -83,7 +92,7 @@ export const mutants: readonly Mutant[] = [
     name: 'reminders-after-a-ban',
     harm: 'Mail is sent for an account that is banned.',
     file: 'actors/user/account/set-ban.ts',
-    find: '  pauseReminders(turn);\n',
+    find: '  recallReminders(turn);\n',
     replace: '',
     tests: reminders,
   },

@@ -5,6 +5,7 @@ import type { DatabaseClock, DatabaseWatcher } from '../database.ts';
 import type { OutputWatcher } from '../endpoint.ts';
 import type { Plan } from '../plan.ts';
 import type { SimulatedProcess } from '../process.ts';
+import type { SimulatedTime } from '../time.ts';
 import type { Trace } from '../trace.ts';
 import { AvailabilityChecker } from './availability.ts';
 import type { Checker, ReportOf } from './checker.ts';
@@ -14,10 +15,14 @@ import { EffectChecker } from './effects.ts';
 import { EpochChecker } from './epochs.ts';
 import { History } from './history.ts';
 import { JobChecker } from './jobs.ts';
+import { MailChecker } from './mails.ts';
+import { MessageChecker } from './messages.ts';
 import { OutputGateChecker } from './output-gate.ts';
 import { SessionChecker } from './sessions.ts';
+import { ShareChecker } from './shares.ts';
 import { StalenessChecker } from './staleness.ts';
 import { TimerChecker } from './timers.ts';
+import { VaultChecker } from './vaults.ts';
 
 /** The promises that rest on the database's clock. */
 const answersFromMemory = ['staleness', 'sessions', 'replicas', 'leases'];
@@ -35,14 +40,19 @@ export class Checkers implements DatabaseWatcher, OutputWatcher {
   readonly staleness: StalenessChecker;
   readonly sessions: SessionChecker;
   readonly availability: AvailabilityChecker;
+  readonly shares: ShareChecker;
+  readonly mails: MailChecker | undefined;
+  readonly messages: MessageChecker | undefined;
+  readonly vaults: VaultChecker | undefined;
   readonly #checkers: Checker[];
   readonly #muted: ReadonlySet<string>;
   readonly #trace: Trace;
   #violation: Violation | undefined;
   #commits = 0;
 
-  constructor(trace: Trace, databaseClock: DatabaseClock, plan: Plan) {
+  constructor(trace: Trace, databaseClock: DatabaseClock, time: SimulatedTime, plan: Plan) {
     const { durable, history, reportOf } = this;
+    const { skewMs } = plan.delivery ?? {};
     this.#trace = trace;
     this.#muted = new Set(plan.isDatabaseClockSound ? [] : answersFromMemory);
     this.availability = new AvailabilityChecker(reportOf('availability'), plan.isPlanned);
@@ -50,6 +60,16 @@ export class Checkers implements DatabaseWatcher, OutputWatcher {
     this.staleness = new StalenessChecker(reportOf('staleness'));
     this.jobs = new JobChecker(reportOf('jobs'), durable);
     this.sessions = new SessionChecker(reportOf('sessions'));
+    this.shares = new ShareChecker(reportOf('shares'), durable);
+    this.mails =
+      skewMs === undefined
+        ? undefined
+        : new MailChecker({ report: reportOf('mails'), durable, time, skewMs });
+    this.messages =
+      skewMs === undefined
+        ? undefined
+        : new MessageChecker({ report: reportOf('messages'), durable, time, skewMs });
+    this.vaults = plan.vaults === undefined ? undefined : new VaultChecker(reportOf('vaults'), durable);
     this.#checkers = [
       new EpochChecker(reportOf('epochs')),
       new EffectChecker(reportOf('effects'), durable, history),
@@ -58,6 +78,10 @@ export class Checkers implements DatabaseWatcher, OutputWatcher {
       this.jobs,
       this.staleness,
       this.convergence,
+      this.shares,
+      ...(this.mails === undefined ? [] : [this.mails]),
+      ...(this.messages === undefined ? [] : [this.messages]),
+      ...(this.vaults === undefined ? [] : [this.vaults]),
     ];
   }
 
@@ -105,6 +129,12 @@ export class Checkers implements DatabaseWatcher, OutputWatcher {
     this.#trace.add(() => `  freed ${shards.join(' ')}`);
     for (const checker of this.#checkers) checker.freed?.(shards);
   };
+
+  /** What keeps everything from being at rest. */
+  pending(): string | undefined {
+    const { convergence, mails, messages, vaults } = this;
+    return convergence.pending() ?? mails?.pending() ?? messages?.pending() ?? vaults?.pending();
+  }
 
   /** One that has to know the machines, which come after the checkers. */
   join(checker: Checker): void {

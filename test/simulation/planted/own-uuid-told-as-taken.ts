@@ -6,8 +6,9 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'actors/collection/save.ts',
-      find: 'if (stored !== undefined && mine === undefined) {',
-      replace: 'if (stored !== undefined && (mine === undefined || sent.updated_at_timestamp === 0)) {',
+      find: '  const refused = access(saver, sent, mine);\n',
+      replace:
+        "  if (stored !== undefined && sent.updated_at_timestamp === 0) return conflict(refusal('uuid_conflict', sent, saver.userUuid));\n  const refused = access(saver, sent, mine);\n",
     },
   ],
 };

@@ -6,8 +6,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'actors/collection/save.ts',
-      find: 'if (mine?.fingerprint.equals(fingerprint)) {',
-      replace: 'if (mine?.fingerprint.equals(Buffer.of())) {',
+      find: 'mine?.fingerprint.equals(fingerprint) &&',
+      replace: 'mine?.fingerprint.equals(Buffer.of()) &&',
     },
   ],
 };

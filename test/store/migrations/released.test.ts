@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
-import { type Account, signIn, sync } from '../../../load-tests/support/api-client.ts';
+import { type Account, signIn, sync } from '../../../benchmarks/support/api-client.ts';
 import { migrations } from '../../../process/schema.ts';
 import { migrate, pendingMigrations } from '../../../runtime/store/postgres/migrate.ts';
 import {

@@ -1,0 +1,132 @@
+/** Attacks on calendars: bombs of XML, tokens that are guessed, altered or stolen, and what logs tell of those that are right. */
+import test from 'ava';
+import { makeToken, publish, publisher, showing, startCalendarServer } from '../kit/calendar.ts';
+
+const entities = (count: number) =>
+  Array.from({ length: count }, (_, at) => `<!ENTITY e${at + 1} "${`&e${at};`.repeat(10)}">`).join('');
+const bombs = {
+  'entities of entities': `<!DOCTYPE a [<!ENTITY e0 "ha">${entities(9)}]><a>&e9;</a>`,
+  'an entity from a file': '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>',
+  'a document type alone': '<!DOCTYPE propfind><D:propfind xmlns:D="DAV:"/>',
+  'an entity nobody declared': '<a>&nbsp;</a>',
+  depth: '<a>'.repeat(50_000),
+  elements: `<D:propfind xmlns:D="DAV:"><D:prop>${'<a/>'.repeat(40_000)}</D:prop></D:propfind>`,
+  'a prefix of no namespace': '<D:propfind><D:prop/></D:propfind>',
+  'what is no UTF-8': '\u0000',
+};
+
+test('no XML takes more than reading it, and none is expanded', async (t) => {
+  const server = await startCalendarServer(t);
+  const phone = await publisher(server);
+  const { token } = await makeToken(phone);
+  const todos = `/dav/calendars/${phone.account.userUuid}/todos/`;
+  for (const [name, text] of Object.entries(bombs)) {
+    for (const method of ['PROPFIND', 'REPORT']) {
+      const headers = { ...showing(token).headers, 'content-type': 'text/xml' };
+      const startMs = performance.now();
+      const answer = await server.call(method, todos, { text, headers });
+      t.is(answer.status, 400, `${method} ${name}`);
+      t.false(answer.text.includes('root:'), name);
+      t.true(performance.now() - startMs < 5_000, name);
+    }
+  }
+});
+
+test('what a program names is given back as text, whatever it holds', async (t) => {
+  const server = await startCalendarServer(t);
+  const phone = await publisher(server);
+  const { token } = await makeToken(phone);
+  const todos = `/dav/calendars/${phone.account.userUuid}/todos/`;
+  const headers = { ...showing(token).headers, 'content-type': 'text/xml' };
+  const href = '&lt;/D:href&gt;&lt;evil/&gt;&amp;&quot;';
+  const text = `<C:calendar-multiget xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:" xmlns:E='a"&gt;&lt;evil'><D:prop><E:x/></D:prop><D:href>${href}</D:href><D:href>${todos}a.ics</D:href></C:calendar-multiget>`;
+  await publish(phone, { uid: 'a', summary: ']]></C:calendar-data><evil/>' });
+  const answer = await server.call('REPORT', todos, { text, headers });
+  t.is(answer.status, 207);
+  t.false(answer.text.includes('<evil'));
+  t.true(answer.text.includes(`<D:href>${href}</D:href>`));
+});
+
+test('a filter is bounded as a whole: each of its tests is made with every to-do', async (t) => {
+  const server = await startCalendarServer(t);
+  const phone = await publisher(server);
+  const { token } = await makeToken(phone);
+  const todos = `/dav/calendars/${phone.account.userUuid}/todos/`;
+  const headers = { ...showing(token).headers, 'content-type': 'text/xml' };
+  const statusOf = async (within: string) => {
+    const filter = `<C:filter><C:comp-filter name="VCALENDAR">${within}</C:comp-filter></C:filter>`;
+    const text = `<C:calendar-query xmlns:C="urn:ietf:params:xml:ns:caldav">${filter}</C:calendar-query>`;
+    return (await server.call('REPORT', todos, { text, headers })).status;
+  };
+  const todo = (within: string) => `<C:comp-filter name="VTODO">${within}</C:comp-filter>`;
+  const property = (texts: readonly string[]) =>
+    `<C:prop-filter name="DESCRIPTION">${texts.map((text) => `<C:text-match>${text}</C:text-match>`).join('')}</C:prop-filter>`;
+  t.is(await statusOf(todo(property(Array(40).fill('x')))), 207);
+  t.is(await statusOf(todo(property(Array(49).fill('x')).repeat(2))), 403, 'many properties');
+  t.is(await statusOf(todo(property(['x'])).repeat(40)), 403, 'many components');
+  t.is(await statusOf(todo(property(['x'.repeat(1_024)]))), 207);
+  t.is(await statusOf(todo(property(['x'.repeat(512), 'x'.repeat(513)]))), 403, 'long texts');
+});
+
+test('a guess is refused without waking an actor, twenty times a minute, and a good token goes on working', async (t) => {
+  const server = await startCalendarServer(t, {
+    gateway: { rateLimits: { publicPerMinute: 100_000, sessionPerMinute: 100_000 } },
+  });
+  const phone = await publisher(server);
+  const { token, uuid } = await makeToken(phone);
+  const statusOf = async (password: string, headers = showing(password).headers ?? {}) =>
+    (await server.call('PROPFIND', '/dav/', { headers })).status;
+  const last = token.slice(-1) === 'A' ? 'B' : 'A';
+  const guesses = [
+    ...['x', `${uuid}.`, `${uuid}.${'A'.repeat(86)}`, token.slice(0, -1), `${token}A`, token.toUpperCase()],
+    ...[`${crypto.randomUUID()}${token.slice(36)}`, `${token.slice(0, 60)}${last}${token.slice(61)}`],
+  ];
+  for (const guess of guesses) t.is(await statusOf(guess), 401, guess.slice(0, 50));
+  t.is(await statusOf('', { authorization: `Basic ${Buffer.from(`:${token}`).toString('base64')}` }), 401);
+  t.is(await statusOf('', { authorization: `Bearer ${token}` }), 401);
+  for (let more = guesses.length + 2; more < 20; more += 1) t.is(await statusOf('x'), 401);
+  t.is(await statusOf('x'), 429);
+  for (let asked = 0; asked < 30; asked += 1)
+    t.is((await server.call('PROPFIND', '/dav/')).status, 401, 'nothing shown');
+  t.is(await statusOf(token), 207);
+  const almost = `${token.slice(0, -2)}${token.at(-2) === 'x' ? 'y' : 'x'}${token.slice(-1)}`;
+  t.is(await statusOf(almost), 429, 'another secret of a token that was found right');
+  await server.advance(60_000);
+  t.is(await statusOf('x'), 401);
+});
+
+test('whoever knows all of a token but its secret is locked out of guessing it', async (t) => {
+  const server = await startCalendarServer(t);
+  const phone = await publisher(server);
+  const { token } = await makeToken(phone);
+  // The last 43 characters hold most of the secret; what is before them stays right.
+  const statusOf = async (at: number) => {
+    const other = token.at(-2 - at) === 'x' ? 'y' : 'x';
+    const guess = token.slice(0, -2 - at) + other + token.slice(token.length - 1 - at);
+    return (await server.call('PROPFIND', '/dav/', showing(guess))).status;
+  };
+  const statuses: number[] = [];
+  for (let at = 0; at < 14; at += 1) statuses.push(await statusOf(at));
+  t.deepEqual(statuses, [...Array(12).fill(401), 429, 429]);
+});
+
+test('no log tells a token, a to-do or a uid', async (t) => {
+  const server = await startCalendarServer(t);
+  const phone = await publisher(server);
+  const { token } = await makeToken(phone, 'label-of-mine');
+  await publish(phone, { uid: 'uid-of-mine', summary: 'summary-of-mine' });
+  const path = `/dav/calendars/${phone.account.userUuid}/todos/uid-of-mine.ics`;
+  t.is((await server.call('GET', path, showing(token))).status, 200);
+  t.is((await server.call('GET', path, showing(`${token}x`))).status, 401);
+  await phone.call('DELETE', '/v1/caldav/todos/uid-of-mine');
+  const log = JSON.stringify(server.log);
+  t.true(server.log.length > 0);
+  for (const told of [
+    token,
+    token.slice(37),
+    Buffer.from(`anybody:${token}`).toString('base64'),
+    'of-mine',
+  ]) {
+    t.false(log.includes(told), told.slice(0, 20));
+  }
+});

@@ -1,0 +1,43 @@
+/** Items that are sent several times at once, each time to another place. */
+import test from 'ava';
+import type { ClientItem } from '../../actors/collection/item-fields.ts';
+import { accepted } from '../kit/device.ts';
+import { note } from '../kit/items.ts';
+import { startServer } from '../kit/server.ts';
+import { makeVault } from '../kit/vaults.ts';
+
+type Place = 'home' | 'vault' | 'other';
+
+const orders: readonly (readonly Place[])[] = [
+  ['vault', 'home'],
+  ['home', 'vault'],
+  ['vault', 'vault'],
+  ['vault', 'other'],
+  ['vault', 'home', 'other'],
+];
+
+for (const order of orders) {
+  test(`of one item in one sync, to ${order.join(', then ')}, only what is saved is answered as saved`, async (t) => {
+    const server = await startServer(t);
+    const alice = await server.device();
+    const vaults = { home: null, vault: await makeVault(alice), other: await makeVault(alice) };
+    const { saved_items: first } = await alice.save();
+    const { uuid, updated_at_timestamp: version } = first[0] ?? t.fail();
+    const sent = (place: Place, index: number): ClientItem =>
+      note({
+        ...{ uuid, updated_at_timestamp: version, content: `004:${index}` },
+        ...{ shared_vault_uuid: vaults[place], key_system_identifier: place === 'home' ? null : 'system' },
+      });
+    const { saved_items: saved, conflicts } = accepted(
+      await server.answered(alice.send({ items: order.map(sent) }), 60_000),
+    );
+    t.is(saved.length, 1);
+    t.is(conflicts.length, order.length - 1);
+    await server.advance(90_000);
+    const { retrieved_items: kept } = await alice.sync({ sync_token: null });
+    t.deepEqual(
+      kept.map((each) => [each.content, each.shared_vault_uuid, each.updated_at_timestamp]),
+      [['004:0', vaults[order[0] ?? 'home'], saved[0].updated_at_timestamp]],
+    );
+  });
+}

@@ -1,0 +1,152 @@
+/** What administrators do in a client, as operators have it: by the command line, over the internal API. */
+import test, { type ExecutionContext } from 'ava';
+import type { AccountSettings } from '../../../actors/settings.ts';
+import { exitCodes } from '../../../cli/failure.ts';
+import { alice, register, registerStranger } from '../../kit/account.ts';
+import { makeToken, publisher, showing } from '../../kit/calendar.ts';
+import type { Device } from '../../kit/device.ts';
+import { startApi } from '../../kit/internal-api.ts';
+import { operate } from '../../kit/operator.ts';
+
+const nobody = '11111111-1111-4111-8111-111111111111';
+
+async function start(t: ExecutionContext, settings: Partial<AccountSettings> = {}) {
+  const world = await startApi(t, { settings });
+  const run = (...args: readonly string[]) => operate(world, ...args);
+  const json = async (...args: readonly string[]) => {
+    const { code, out, err } = await run(...args, '--json');
+    if (code !== exitCodes.ok) throw new Error(`exit code ${code}: ${err}`);
+    return JSON.parse(out);
+  };
+  return { ...world, run, json };
+}
+
+async function eventsOf(device: Device): Promise<readonly string[]> {
+  const { body } = await device.call('GET', `/v1/users/${device.account.userUuid}/audit-trail`);
+  return body.events.map(({ event }: { event: string }) => event);
+}
+
+test('flags are shown, set and removed, as administrators do it', async (t) => {
+  const { server, run, json } = await start(t, { adminEmails: new Set([alice.email]) });
+  const admin = await server.device();
+  const user = await server.device('bob@example.org');
+  const { userUuid } = user.account;
+  t.deepEqual(await json('user', 'set-flag', userUuid, 'ai_request_limit', '50'), {
+    ...{ userUuid, name: 'AI_REQUEST_LIMIT', value: '50' },
+  });
+  t.like(await run('user', 'set-flag', userUuid, 'AI_ENABLED', 'false'), { out: 'AI_ENABLED is set.\n' });
+  const shown = (await admin.call('GET', `/v1/admin/users/${userUuid}/feature-flags`)).body;
+  t.like(shown.flags, { AI_ENABLED: 'false', AI_REQUEST_LIMIT: '50', AI_PROFILE: null });
+  t.deepEqual(await json('user', 'flags', userUuid), shown);
+  t.regex((await run('user', 'flags', userUuid)).out, /^AI_REQUEST_LIMIT +50$/m);
+  t.like(await run('user', 'remove-flag', userUuid, 'AI_ENABLED'), { out: 'AI_ENABLED is removed.\n' });
+  t.is((await json('user', 'flags', userUuid)).flags.AI_ENABLED, null);
+});
+
+test('a flag that is none, or cannot be so, is refused as administrators are refused', async (t) => {
+  const { server, run, json, log } = await start(t);
+  const { account } = await server.device();
+  const { userUuid } = account;
+  for (const [name, value, said] of [
+    ['MFA_SECRET', 'x', 'There is no flag of this name.'],
+    ['AI_ENABLED', 'perhaps', 'This flag cannot have this value.'],
+    ['AI_REQUEST_LIMIT', '-1', 'This flag cannot have this value.'],
+    ['AI_REQUEST_LIMIT', '', 'This flag cannot have this value.'],
+    ['EMAIL_BACKUP_FREQUENCY', 'hourly', 'This flag cannot have this value.'],
+  ] as const) {
+    const refused = await run('user', 'set-flag', userUuid, '--', name, value);
+    t.deepEqual(refused, { code: exitCodes.usage, out: '', err: `${said}\n` });
+  }
+  const { flags } = await json('user', 'flags', userUuid);
+  t.true(Object.values(flags).every((value) => value === null));
+  t.deepEqual(log, []);
+});
+
+test('who set a flag is in the trail of the user, and its value nowhere', async (t) => {
+  const { server, run, log } = await start(t);
+  const user = await server.device();
+  const { userUuid } = user.account;
+  await run('user', 'set-flag', userUuid, 'AI_REQUEST_LIMIT', '47114711');
+  const [newest] = await eventsOf(user);
+  t.is(newest, 'flag-changed-by-operator');
+  t.like(log, [{ userUuid, flag: 'AI_REQUEST_LIMIT' }]);
+  const trail = await user.call('GET', `/v1/users/${userUuid}/audit-trail`);
+  t.false([trail.text, JSON.stringify(log)].join().includes('47114711'));
+});
+
+test('the registration is closed and opened again, for administrators to see', async (t) => {
+  const { server, run, json, log } = await start(t, { adminEmails: new Set([alice.email]) });
+  const admin = await server.device();
+  const seen = async () => (await admin.call('GET', '/v1/admin/registration')).body.registrationEnabled;
+  t.deepEqual(await json('registration', 'show'), { open: true, closedBySettings: false });
+  t.like(await run('registration', 'close'), { code: 0, out: 'The registration is closed.\n' });
+  t.deepEqual(await json('registration', 'show'), { open: false, closedBySettings: false });
+  t.false(await seen());
+  await t.throwsAsync(registerStranger(server), { message: /400 .*currently not allowed/ });
+  await admin.call('PUT', '/v1/admin/registration', { body: { registrationDisabled: false } });
+  t.like(await run('registration', 'show'), { code: 0, out: 'The registration is open.\n' });
+  await run('registration', 'close');
+  t.deepEqual(await json('registration', 'open'), { open: true, closedBySettings: false });
+  t.true(await seen());
+  await registerStranger(server);
+  t.like(log, [{ disabled: true }, { disabled: true }, { disabled: false }]);
+});
+
+test('what the settings have closed no operator opens', async (t) => {
+  const { run, json } = await start(t, { registrationDisabled: true });
+  const text = 'The registration is closed by the settings (DISABLE_USER_REGISTRATION).\n';
+  t.like(await run('registration', 'open'), { code: 0, out: text });
+  t.deepEqual(await json('registration', 'show'), { open: false, closedBySettings: true });
+});
+
+test('all calendar tokens of a user are revoked, from that moment on', async (t) => {
+  const { server, run, json, log } = await start(t, { calendar: true });
+  const user = await publisher(server);
+  const other = await publisher(server, 'bob@example.org');
+  const { userUuid } = user.account;
+  const reads = async (token: string) => (await server.call('PROPFIND', '/dav/', showing(token))).status;
+  const { token } = await makeToken(user);
+  await makeToken(user);
+  const { token: spared } = await makeToken(other);
+  t.deepEqual([await reads(token), await reads(spared)], [207, 207]);
+  t.like(await run('calendar', 'revoke', userUuid), { code: exitCodes.refused, out: '' });
+  t.is(await reads(token), 207);
+  t.deepEqual(await json('calendar', 'revoke', userUuid, '--yes'), { userUuid, revokedTokens: 2 });
+  t.deepEqual([await reads(token), await reads(spared)], [401, 207]);
+  t.is((await eventsOf(user))[0], 'calendar-tokens-revoked-by-operator');
+  t.like(await run('calendar', 'revoke', userUuid, '--yes'), { out: '0 calendar tokens revoked.\n' });
+  t.is((await eventsOf(user)).filter((event) => event === 'calendar-tokens-revoked-by-operator').length, 1);
+  t.like(log, [
+    { userUuid, revoked: 2 },
+    { userUuid, revoked: 0 },
+  ]);
+});
+
+test('since when and why a user is banned is shown to operators', async (t) => {
+  const { server, run, json } = await start(t);
+  const { userUuid } = await register(server);
+  t.like(await json('user', 'show', userUuid), { banned: false, bannedSince: null, banReason: '' });
+  const beforeMs = server.clock.nowMs();
+  await run('user', 'ban', userUuid, '--reason', 'sends spam', '--yes');
+  const shown = await json('user', 'show', userUuid);
+  t.like(shown, { banned: true, banReason: 'sends spam' });
+  const sinceMs = Date.parse(shown.bannedSince);
+  t.true(beforeMs <= sinceMs && sinceMs <= server.clock.nowMs(), shown.bannedSince);
+  t.regex((await run('user', 'show', userUuid)).out, /^reason +sends spam$/m);
+});
+
+test('whoever is not there, or is no user, is refused in words', async (t) => {
+  const { run } = await start(t);
+  for (const [...args] of [
+    ['user', 'flags'],
+    ['user', 'remove-flag'],
+    ['calendar', 'revoke', '--yes'],
+  ]) {
+    const flag = args.includes('remove-flag') ? ['AI_ENABLED'] : [];
+    t.like(await run(...args, nobody, ...flag), {
+      code: exitCodes.refused,
+      err: 'There is no user with that uuid.\n',
+    });
+    t.like(await run(...args, 'bob', ...flag), { code: exitCodes.usage, err: 'user_uuid is not a uuid.\n' });
+  }
+});

@@ -1,0 +1,248 @@
+/** What becomes of the items of a shared vault that ends, over HTTP. */
+import test, { type ExecutionContext } from 'ava';
+import type { ClientItem } from '../../../actors/collection/item-fields.ts';
+import { Vault } from '../../../actors/vault/contract.ts';
+import { atEveryCommit, Death } from '../../kit/death.ts';
+import type { Device } from '../../kit/device.ts';
+import { note, uuidNumber } from '../../kit/items.ts';
+import { startServer } from '../../kit/server.ts';
+import { deleteAccount, join, makeVault, rowsOf, vaults } from '../../kit/vaults.ts';
+
+const inVault = (vault: string, overrides: ClientItem = {}) =>
+  note({ shared_vault_uuid: vault, key_system_identifier: 'system', ...overrides });
+const vanishedMs = 1_000_000;
+
+async function started(t: ExecutionContext, death = new Death()) {
+  const server = await startServer(t, { host: { schedule: death.schedule } });
+  const alice = await server.device();
+  const bob = await server.device('bob@example.org');
+  const vault = await makeVault(alice);
+  await join(alice, vault, bob);
+  await server.advance(5_000);
+  const end = async () => {
+    const { status } = await alice.call('DELETE', `${vaults}/${vault}`);
+    t.is(status, 200);
+  };
+  return { server, alice, bob, vault, end };
+}
+
+async function saved(t: ExecutionContext, device: Device, ...items: readonly ClientItem[]) {
+  const { saved_items: all, conflicts } = await device.sync({ items });
+  t.deepEqual(conflicts, []);
+  return all;
+}
+
+const versionOf = (item: { updated_at_timestamp: number } | undefined) => ({
+  updated_at_timestamp: item?.updated_at_timestamp ?? 0,
+});
+/** What a device that knows nothing is given: whose it is, and in which vault. */
+const held = async (device: Device) =>
+  (await device.sync({ sync_token: null })).retrieved_items
+    .map(({ uuid, content, user_uuid, shared_vault_uuid }) => ({
+      uuid,
+      content,
+      user_uuid,
+      shared_vault_uuid,
+    }))
+    .toSorted((a, b) => (a.uuid < b.uuid ? -1 : 1));
+
+const conflictTypes = (reply: { conflicts: readonly { type: string }[] }) =>
+  reply.conflicts.map(({ type }) => type);
+
+test('the items of a vault that ends become ordinary items of their owners, in the versions they had', async (t) => {
+  const { server, alice, bob, vault, end } = await started(t);
+  const [hers] = await saved(t, alice, inVault(vault, { content: 'hers' }));
+  await saved(t, bob, inVault(vault, { uuid: uuidNumber(2), content: 'his' }), note({ uuid: uuidNumber(3) }));
+  // Edited by somebody else, and a tombstone.
+  await bob.sync();
+  const edit = inVault(vault, { content: 'edited', ...versionOf(hers) });
+  const [edited] = await saved(t, bob, edit);
+  await saved(t, alice, inVault(vault, { uuid: uuidNumber(4), deleted: true }));
+  await alice.sync();
+  await bob.sync();
+  await end();
+  await server.advance(10_000);
+
+  const given = (await alice.sync()).retrieved_items;
+  t.deepEqual(
+    given.map((each) => [each.uuid, each.shared_vault_uuid, each.last_edited_by_uuid, each.deleted]),
+    [
+      [uuidNumber(1), null, null, false],
+      [uuidNumber(4), null, null, true],
+    ].toSorted() as never,
+  );
+  t.is(given.find(({ uuid }) => uuid === hers?.uuid)?.updated_at_timestamp, edited?.updated_at_timestamp);
+  t.is(given[0]?.key_system_identifier, 'system');
+  const [own] = await held(alice);
+  t.deepEqual(own, {
+    ...{ uuid: uuidNumber(1), content: 'edited' },
+    ...{ user_uuid: alice.account.userUuid, shared_vault_uuid: null },
+  });
+  t.deepEqual(
+    (await held(bob)).map(({ uuid, user_uuid }) => [uuid, user_uuid]),
+    [2, 3].map((n) => [uuidNumber(n), bob.account.userUuid]),
+  );
+  await alice.sync();
+  await saved(t, alice, note({ content: 'again', ...versionOf(edited) }));
+  await server.advance(vanishedMs);
+  t.is((await rowsOf(server, vault)).vault, undefined);
+  t.is((await held(bob)).length, 2);
+});
+
+for (const wait of ['at once', 'when they are home', 'when the vault is gone'] as const) {
+  test(`what the owner of a vault deletes of it after it has ended is deleted, ${wait}`, async (t) => {
+    const { server, alice, bob, vault, end } = await started(t);
+    const [hers] = await saved(t, alice, inVault(vault));
+    const [his] = await saved(t, bob, inVault(vault, { uuid: uuidNumber(2) }));
+    await alice.sync();
+    await end();
+    if (wait === 'when they are home') await server.advance(10_000);
+    if (wait === 'when the vault is gone') await server.advance(vanishedMs);
+    const gone = { content: undefined, enc_item_key: undefined, deleted: true };
+    const items = [
+      inVault(vault, { ...gone, ...versionOf(hers) }),
+      inVault(vault, { uuid: uuidNumber(2), ...gone, ...versionOf(his) }),
+    ];
+    const reply = await server.answered(alice.sync({ items }), 60_000);
+    t.deepEqual(conflictTypes(reply), ['shared_vault_not_member_error']);
+    t.false('server_item' in (reply.conflicts[0] ?? {}));
+    t.deepEqual(
+      reply.saved_items.map((each) => [each.uuid, each.deleted, each.shared_vault_uuid]),
+      [[uuidNumber(1), true, null]],
+    );
+    await server.advance(10_000);
+    t.deepEqual(await held(alice), []);
+    t.deepEqual(
+      (await held(bob)).map(({ uuid }) => uuid),
+      [uuidNumber(2)],
+    );
+    // As it was said to have been saved.
+    await alice.sync();
+    const again = note({ content: 'back', ...versionOf(reply.saved_items[0]) });
+    await saved(t, alice, again);
+  });
+}
+
+test('who ends a vault deletes nothing of others there, also before it has gone home', async (t) => {
+  const { server, alice, bob, vault } = await started(t);
+  const [hers] = await saved(t, alice, inVault(vault));
+  const [his] = await saved(t, bob, inVault(vault, { uuid: uuidNumber(2) }));
+  const items = [hers, his].map((each) =>
+    inVault(vault, { uuid: each?.uuid, deleted: true, content: undefined, ...versionOf(each) }),
+  );
+  const { ask } = server.host.actors.get(Vault, vault);
+  const by = alice.account.userUuid;
+  const saver = { by, sessionUuid: crypto.randomUUID(), snjsVersion: '2.204.7' };
+  const [, landed] = await server.answered(
+    Promise.all([ask.end({ by }), ask.saveItems({ ...saver, items })]),
+  );
+  if (!('ok' in landed)) return t.fail();
+  t.deepEqual(
+    landed.ok.saved.map(({ uuid }) => uuid),
+    [hers?.uuid],
+  );
+  t.deepEqual(
+    landed.ok.conflicts.map(({ type }) => type),
+    ['shared_vault_not_member_error'],
+  );
+  await server.advance(10_000);
+  t.deepEqual(
+    (await held(bob)).map(({ uuid }) => uuid),
+    [uuidNumber(2)],
+  );
+});
+
+test('what is not deleted is not saved in a vault that has ended', async (t) => {
+  const { server, alice, vault, end } = await started(t);
+  const [hers] = await saved(t, alice, inVault(vault));
+  await alice.sync();
+  await end();
+  const edit = inVault(vault, { content: 'late', ...versionOf(hers) });
+  const create = inVault(vault, { uuid: uuidNumber(2) });
+  const reply = await alice.sync({ items: [edit, create] });
+  t.deepEqual(conflictTypes(reply), Array(2).fill('shared_vault_not_member_error'));
+  await server.advance(vanishedMs);
+  const after = await alice.sync({ items: [edit, create] });
+  t.deepEqual(conflictTypes(after), Array(2).fill('shared_vault_not_member_error'));
+  t.is((await held(alice)).length, 1);
+});
+
+test('the items of an owner who is gone go with the vault, those of others stay theirs', async (t) => {
+  const { server, alice, bob, vault } = await started(t);
+  await saved(t, alice, inVault(vault));
+  await saved(t, bob, inVault(vault, { uuid: uuidNumber(2) }));
+  t.is((await deleteAccount(alice)).status, 200);
+  await server.advance(60_000);
+  t.deepEqual(
+    (await held(bob)).map(({ uuid, shared_vault_uuid }) => [uuid, shared_vault_uuid]),
+    [[uuidNumber(2), null]],
+  );
+  await server.advance(vanishedMs);
+  t.is(server.host.database.sizes.get('item'), 2, 'his item, and the stub that keeps its uuid');
+});
+
+test("what a survivor takes over is his when it is saved, taken out, or comes home with the vault's end", async (t) => {
+  const { server, alice, bob, vault } = await started(t);
+  const items = [1, 2, 3].map((n) => inVault(vault, { uuid: uuidNumber(n) }));
+  const [first, second] = await saved(t, alice, ...items);
+  const path = `${vaults}/${vault}/users/${bob.account.userUuid}/designate-survivor`;
+  t.is((await alice.call('POST', path)).status, 200);
+  t.is((await deleteAccount(alice)).status, 200);
+  await server.advance(60_000);
+  await bob.sync();
+  const [kept] = await saved(t, bob, inVault(vault, { content: 'kept', ...versionOf(first) }));
+  t.is(kept?.user_uuid, bob.account.userUuid);
+  const [out] = await saved(t, bob, note({ uuid: uuidNumber(2), ...versionOf(second) }));
+  t.is(out?.user_uuid, bob.account.userUuid);
+  t.is((await bob.call('DELETE', `${vaults}/${vault}`)).status, 200);
+  await server.advance(60_000);
+  t.deepEqual(
+    (await held(bob)).map(({ uuid, user_uuid, shared_vault_uuid }) => [uuid, user_uuid, shared_vault_uuid]),
+    [1, 2, 3].map((n) => [uuidNumber(n), bob.account.userUuid, null]),
+  );
+});
+
+test('more items than one turn takes come home, also beyond what an account may hold', async (t) => {
+  const server = await startServer(t, { items: { quota: { items: 400, bytes: 0 } } });
+  const alice = await server.device();
+  const vault = await makeVault(alice);
+  const many = (from: number) => Array.from({ length: 300 }, (_, n) => uuidNumber(from + n));
+  await saved(t, alice, ...many(1_000).map((uuid) => inVault(vault, { uuid })));
+  await saved(t, alice, ...many(2_000).map((uuid) => note({ uuid })));
+  t.is((await alice.call('DELETE', `${vaults}/${vault}`)).status, 200);
+  await server.advance(60_000);
+  const pages = await alice.syncAll({ sync_token: null, limit: 300 });
+  const given = pages.flatMap(({ retrieved_items: items }) => items);
+  t.is(new Set(given.map(({ uuid }) => uuid)).size, 600);
+  t.true(given.every(({ shared_vault_uuid: named }) => named === null));
+});
+
+test('every item comes home once, whichever commit its host dies around', async (t) => {
+  const deaths = await atEveryCommit(async (commit, isApplied) => {
+    const death = new Death();
+    const { server, alice, bob, vault, end } = await started(t, death);
+    await saved(t, alice, inVault(vault));
+    await saved(t, bob, inVault(vault, { uuid: uuidNumber(2) }));
+    death.plan(commit, isApplied);
+    const ended = end();
+    ended.catch(() => {});
+    await server.advance(10_000);
+    const { isDead } = death;
+    death.over();
+    if (isDead) await server.restart();
+    await server.answered(
+      ended.catch(() => undefined),
+      60_000,
+    );
+    await server.answered(alice.call('DELETE', `${vaults}/${vault}`), 60_000);
+    await server.advance(600_000);
+    const said = `${isApplied ? 'after' : 'before'} commit ${commit}`;
+    for (const [n, device] of [alice, bob].entries()) {
+      const expected = { uuid: uuidNumber(n + 1), shared_vault_uuid: null };
+      t.like(await held(device), [expected] as never, said);
+      t.is((await held(device)).length, 1, said);
+    }
+    return isDead;
+  });
+  t.true(deaths >= 10);
+});

@@ -1,0 +1,117 @@
+/** The history of items that are, or were, in a shared vault, over HTTP. */
+import test, { type ExecutionContext } from 'ava';
+import type { ClientItem } from '../../../actors/collection/item-fields.ts';
+import type { Device } from '../../kit/device.ts';
+import { note, uuidNumber } from '../../kit/items.ts';
+import { startServer } from '../../kit/server.ts';
+import { join, makeVault, vaults } from '../../kit/vaults.ts';
+
+const inVault = (vault: string, overrides: ClientItem = {}) =>
+  note({ shared_vault_uuid: vault, key_system_identifier: 'system', ...overrides });
+const path = `/v2/items/${uuidNumber(1)}/revisions`;
+
+interface Revision {
+  readonly uuid: string;
+  readonly shared_vault_uuid: string | null;
+  readonly edited_by_uuid: string;
+}
+
+async function historyOf(t: ExecutionContext, device: Device): Promise<readonly Revision[]> {
+  const { status, body } = await device.call('GET', path);
+  t.is(status, 200);
+  return body.revisions;
+}
+const read = (device: Device, { uuid }: Revision) => device.call('GET', `${path}/${uuid}`);
+
+/** An item of Alice's that she has put into the vault, and Bob has edited. */
+async function started(t: ExecutionContext) {
+  const server = await startServer(t);
+  const alice = await server.device();
+  const bob = await server.device('bob@example.org');
+  const vault = await makeVault(alice);
+  await join(alice, vault, bob);
+  let version = 0;
+  const save = async (
+    device: Device,
+    item: (more: ClientItem) => ClientItem,
+    content: string | undefined,
+  ) => {
+    await device.sync();
+    const { saved_items: saved, conflicts } = await device.sync({
+      items: [item({ content, updated_at_timestamp: version })],
+    });
+    t.deepEqual(conflicts, []);
+    version = saved[0]?.updated_at_timestamp ?? 0;
+    await server.advance(600_000);
+  };
+  await save(alice, (more) => note(more), 'before');
+  await save(alice, (more) => inVault(vault, more), 'joined');
+  await save(bob, (more) => inVault(vault, more), 'edited');
+  return { server, alice, bob, vault, save };
+}
+
+test('members read the history that an item has in the vault, its owner also what was before', async (t) => {
+  const { server, alice, bob, vault } = await started(t);
+  const his = await historyOf(t, bob);
+  t.deepEqual(
+    his.map((each) => [each.shared_vault_uuid, each.edited_by_uuid]),
+    [
+      [vault, bob.account.userUuid],
+      [vault, alice.account.userUuid],
+    ],
+  );
+  const hers = await historyOf(t, alice);
+  t.deepEqual(
+    hers.map((each) => each.shared_vault_uuid),
+    [vault, vault, null],
+  );
+  for (const [n, content] of ['edited', 'joined', 'before'].entries()) {
+    const revision = hers[n] ?? t.fail();
+    t.is((await read(alice, revision)).body.revision.content, content);
+    const answer = await read(bob, revision);
+    if (content === 'before') t.is(answer.status, 404);
+    else t.is(answer.body.revision.content, content);
+  }
+  const carol = await server.device('carol@example.org');
+  t.deepEqual(await historyOf(t, carol), []);
+  t.is((await read(carol, hers[0] ?? t.fail())).status, 404);
+});
+
+test('with the membership the access to the history ends', async (t) => {
+  const { alice, bob, vault } = await started(t);
+  const [newest] = await historyOf(t, bob);
+  await alice.call('DELETE', `${vaults}/${vault}/users/${bob.account.userUuid}`);
+  t.deepEqual(await historyOf(t, bob), []);
+  t.is((await read(bob, newest ?? t.fail())).status, 404);
+});
+
+test('the history of an item that was taken out is its owner’s, outside the vault', async (t) => {
+  const { alice, bob, save } = await started(t);
+  await save(alice, (more) => note(more), 'taken out');
+  t.deepEqual(await historyOf(t, bob), []);
+  const hers = await historyOf(t, alice);
+  t.deepEqual(
+    hers.map((each) => each.shared_vault_uuid),
+    [null, null, null, null],
+  );
+  const contents = await Promise.all(hers.map(async (each) => (await read(alice, each)).body.revision));
+  t.deepEqual(
+    contents.map((each) => [each.content, each.key_system_identifier]),
+    ['taken out', 'edited', 'joined', 'before'].map((content) => [content, null]),
+  );
+});
+
+test('the history of an item is gone once it is deleted, wherever it was', async (t) => {
+  for (const where of ['in the vault', 'at home'] as const) {
+    const { alice, bob, vault, save } = await started(t);
+    const [first] = await historyOf(t, alice);
+    if (where === 'at home') await save(alice, (more) => note(more), 'taken out');
+    const gone = (more: ClientItem) => ({ ...more, content: undefined, deleted: true });
+    if (where === 'at home') await save(alice, (more) => note(gone(more)), undefined);
+    else await save(bob, (more) => inVault(vault, gone(more)), undefined);
+    for (const device of [alice, bob]) {
+      t.deepEqual(await historyOf(t, device), [], where);
+      t.is((await read(device, first ?? t.fail())).status, 404, where);
+    }
+  }
+});

@@ -1,0 +1,101 @@
+/** Tells come in no order, and to those who are gone. */
+import test from 'ava';
+import { bob } from '../../kit/account.ts';
+import { uuidNumber } from '../../kit/items.ts';
+import { startServer } from '../../kit/server.ts';
+import { teller, tellUser } from '../../kit/teller.ts';
+import { accept, invite, makeVault } from '../../kit/vaults.ts';
+
+const senderUuid = uuidNumber(0xa);
+
+const message = (n: number, recipient: string, identifier: string | null = 'same') => ({
+  uuid: uuidNumber(n),
+  recipient_uuid: recipient,
+  sender_uuid: senderUuid,
+  encrypted_message: `message ${n}`,
+  replaceability_identifier: identifier,
+  created_at_timestamp: n,
+  updated_at_timestamp: n,
+});
+
+test('of messages that replace each other the one that was sent last stays, in whichever order they come', async (t) => {
+  const server = await startServer(t, { moreKinds: [teller] });
+  const orders = [
+    [1, 2, 3],
+    [1, 3, 2],
+    [2, 1, 3],
+    [2, 3, 1],
+    [3, 1, 2],
+    [3, 2, 1],
+  ];
+  for (const [index, order] of orders.entries()) {
+    const device = await server.device(`user-${index}@example.org`);
+    const { userUuid } = device.account;
+    for (const n of order) {
+      const replaces = n === 1 ? {} : { replaces: uuidNumber(n - 1) };
+      await tellUser(server, userUuid, 'messageSent', { message: message(n, userUuid), ...replaces });
+    }
+    const { messages } = await device.sync();
+    t.deepEqual(
+      messages.map(({ encrypted_message: text }) => text),
+      ['message 3'],
+      `${order}`,
+    );
+  }
+});
+
+test('a message that was replaced and read meanwhile does not come back', async (t) => {
+  const server = await startServer(t, { moreKinds: [teller] });
+  const device = await server.device();
+  const { userUuid } = device.account;
+  const second = { message: message(2, userUuid), replaces: uuidNumber(1) };
+  await tellUser(server, userUuid, 'messageSent', second);
+  await device.call('DELETE', '/v1/messages/inbound');
+  await tellUser(server, userUuid, 'messageSent', { message: message(1, userUuid) });
+  t.deepEqual((await device.sync()).messages, []);
+});
+
+test('a message that its sender has deleted before it came does not come', async (t) => {
+  const server = await startServer(t, { moreKinds: [teller] });
+  const device = await server.device();
+  const { userUuid } = device.account;
+  await tellUser(server, userUuid, 'messagesWithdrawn', { uuids: [uuidNumber(1)] });
+  await tellUser(server, userUuid, 'messageSent', { message: message(1, userUuid, null) });
+  await tellUser(server, userUuid, 'messageSent', { message: message(2, userUuid, null) });
+  t.deepEqual(
+    (await device.sync()).messages.map(({ uuid }) => uuid),
+    [uuidNumber(2)],
+  );
+});
+
+test('whoever was let in and out before he hears of either does not wait to be let in for good', async (t) => {
+  const server = await startServer(t, { moreKinds: [teller], vaults: { vaultsMax: 1 } });
+  const alice = await server.device();
+  const bobs = await server.device(bob.email);
+  const { userUuid } = bobs.account;
+  const vault = await makeVault(alice);
+  const inviteUuid = await invite(alice, vault, userUuid);
+  const left = { vaultUuid: vault, membership: Number.MAX_SAFE_INTEGER, at: 1 };
+  await tellUser(server, userUuid, 'left', left);
+  t.is((await accept(bobs, vault, inviteUuid)).status, 200);
+  t.is(typeof (await makeVault(bobs)), 'string');
+});
+
+test('nothing is kept for who is gone, nor for who never was', async (t) => {
+  const server = await startServer(t, { moreKinds: [teller] });
+  const device = await server.device(bob.email);
+  const { userUuid, password } = device.account;
+  const headers = { 'x-server-password': password };
+  await device.call('DELETE', `/v1/users/${userUuid}`, { headers });
+  const rows = () =>
+    ['inbox_message', 'inbox_notification', 'inbox_invite', 'outbox']
+      .map((table) => server.host.database.sizes.get(table) ?? 0)
+      .reduce((sum, size) => sum + size, 0);
+  for (const to of [userUuid, uuidNumber(0xdead)]) {
+    await tellUser(server, to, 'messageSent', { message: message(1, to) });
+    const subject = { type: 'self_removed_from_shared_vault', vaultUuid: uuidNumber(1) } as const;
+    await tellUser(server, to, 'notified', { subject, at: 1 });
+  }
+  await server.advance(20_000);
+  t.is(rows(), 0);
+});

@@ -1,0 +1,20 @@
+import type { Library } from './snjs.ts';
+import type { Displayable, Result } from './snjs-answers.ts';
+
+declare const SNLibrary: Library;
+
+/** @throws Error with what the library tells its user where that is all that came of it */
+export function okOf<T>(result: Result<T>): T {
+  const error = errorOf(result);
+  if (error !== undefined) throw new Error(error);
+  return result.getValue();
+}
+
+export const errorOf = (result: Result<unknown>): string | undefined =>
+  result.isFailed() ? result.getError() : undefined;
+
+/** As {@link okOf}, for services that answer either the thing or what to tell the user. */
+export function shownOf<T>(answer: T | Displayable): T {
+  if (answer instanceof SNLibrary.ClientDisplayableError) throw new Error(answer.text);
+  return answer as T;
+}

@@ -1,0 +1,87 @@
+import { okOf, shownOf } from './answers.ts';
+import type { Application } from './snjs.ts';
+import type { FileItem } from './snjs-files.ts';
+import { vaultNamed } from './vaults.ts';
+
+export interface FileView {
+  name: string;
+  /** In how many pieces it was encrypted. */
+  chunks: number;
+}
+
+/** What crypto fills at once, at most. */
+const randomBytesMax = 65_536;
+
+/** The files of a device. Their bytes stay in the page; what crosses to the test is their hash. */
+export class Files {
+  readonly #application: () => Application;
+
+  constructor(application: () => Application) {
+    this.#application = application;
+  }
+
+  /** Makes a file of random bytes and uploads it. Resolves to its hash once the item that goes with it is saved. */
+  async upload(name: string, bytes: number, vaultName?: string): Promise<string> {
+    const application = this.#application();
+    const { files } = application;
+    const content = randomBytes(bytes);
+    const vault = vaultName === undefined ? undefined : vaultNamed(application, vaultName);
+    const upload = shownOf(await files.beginNewFileUpload(bytes, vault));
+    const step = files.minimumChunkSize();
+    for (let start = 0, id = 1; start < bytes; start += step, id += 1) {
+      const isLast = start + step >= bytes;
+      shownOf(await files.pushBytesForUpload(upload, content.subarray(start, start + step), id, isLast));
+    }
+    const kind = { name, mimeType: 'application/octet-stream' };
+    shownOf(await files.finishUpload(upload, kind, crypto.randomUUID()));
+    await application.sync.sync({ awaitAll: true, checkIntegrity: false });
+    return hashOf(content);
+  }
+
+  async moveIn(vaultName: string, name: string): Promise<void> {
+    const application = this.#application();
+    const vault = vaultNamed(application, vaultName);
+    okOf(await application.vaults.moveItemToVault(vault, this.#file(name)));
+  }
+
+  /** Resolves to the hash of what came down and was decrypted. */
+  async download(name: string): Promise<string> {
+    const parts: Uint8Array[] = [];
+    const file = this.#file(name);
+    shownOf(await this.#application().files.downloadFile(file, async (bytes) => void parts.push(bytes)));
+    return hashOf(new Uint8Array(await new Blob(parts).arrayBuffer()));
+  }
+
+  async delete(name: string): Promise<void> {
+    shownOf(await this.#application().files.deleteFile(this.#file(name)));
+  }
+
+  list(): FileView[] {
+    return this.#items()
+      .map(({ name, encryptedChunkSizes }) => ({ name, chunks: encryptedChunkSizes.length }))
+      .sort((a, b) => a.name.localeCompare(b.name));
+  }
+
+  #file(name: string): FileItem {
+    const file = this.#items().find((item) => item.name === name);
+    if (file === undefined) throw new Error(`There is no file ${name}.`);
+    return file;
+  }
+
+  #items(): FileItem[] {
+    return this.#application().items.getItems<FileItem>('SN|File');
+  }
+}
+
+function randomBytes(bytes: number): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(bytes);
+  for (let start = 0; start < bytes; start += randomBytesMax) {
+    crypto.getRandomValues(all.subarray(start, start + randomBytesMax));
+  }
+  return all;
+}
+
+async function hashOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+  return [...hash].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}

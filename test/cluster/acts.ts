@@ -1,0 +1,37 @@
+/** What people do beside syncing: with the vaults that they share, and with files. */
+export const permissions = ['read', 'write', 'admin'] as const;
+export type Permission = (typeof permissions)[number];
+
+interface Does<D extends string> {
+  readonly does: D;
+}
+
+interface InVault {
+  readonly vault: string;
+}
+
+/** A home of a file is an account or a vault, by its uuid. */
+interface OfFile {
+  readonly file: string;
+  readonly home: string;
+}
+
+export type Act =
+  | Does<'make-vault'>
+  | (Does<'invite'> & InVault & { readonly whom: string; readonly permission: Permission })
+  | (Does<'change-invite'> & InVault & { readonly invite: string; readonly permission: Permission })
+  /** `permission`: as the invite said when it was listed. */
+  | (Does<'accept'> & InVault & { readonly invite: string; readonly permission: Permission })
+  | (Does<'decline'> & InVault & { readonly invite: string })
+  /** Of oneself: to leave. */
+  | (Does<'remove'> & InVault & { readonly whom: string })
+  | (Does<'designate'> & InVault & { readonly whom: string })
+  | (Does<'end-vault'> & InVault)
+  | Does<'delete-account'>
+  /** From its token to its close. */
+  | (Does<'upload'> & OfFile & { readonly bytes: number })
+  | (Does<'read'> & OfFile)
+  | (Does<'erase'> & OfFile)
+  | (Does<'move'> & OfFile & { readonly to: string });
+
+export type ActOf<D extends Act['does']> = Extract<Act, Does<D>>;

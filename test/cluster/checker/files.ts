@@ -1,0 +1,166 @@
+/**
+ * Files: from its close on each is there whole, in one place, for whoever may read it, until somebody asks to delete it;
+ * once that is answered it is gone. At the end what the server counts for an account is what its files take, and that is
+ * never more than the account may have.
+ */
+import type { ActOf } from '../acts.ts';
+import type { Timed } from '../history.ts';
+import { type Call, walk } from './calls.ts';
+import { effectOf, type Memberships } from './memberships.ts';
+import type { Report } from './violation.ts';
+
+type FileAct = ActOf<'upload' | 'read' | 'erase' | 'move'>;
+
+interface File {
+  readonly uuid: string;
+  readonly bytes: number;
+  readonly user: string;
+  readonly home: string;
+  /** Places: when it was closed, and from when and until when it may be, or surely is, deleted. */
+  closed: number;
+  erasing: number;
+  erased: number;
+  /** From when on somebody may have moved it, and where to. */
+  moving: number;
+  readonly homes: Set<string>;
+}
+
+const never = Number.POSITIVE_INFINITY;
+
+export function checkFiles(entries: readonly Timed[], memberships: Memberships, report: Report): void {
+  new FileChecker(entries, memberships, report);
+}
+
+class FileChecker {
+  readonly #report: Report;
+  readonly #memberships: Memberships;
+  readonly #end: number;
+  readonly #files = new Map<string, File>();
+  /** At the end, by home. */
+  readonly #taken = new Map<string, number>();
+  readonly #owners = new Map<string, string>();
+
+  constructor(entries: readonly Timed[], memberships: Memberships, report: Report) {
+    this.#report = report;
+    this.#memberships = memberships;
+    this.#end = entries.length;
+    let limitBytes = never;
+    for (const { at, entry, call } of walk(entries)) {
+      if (entry.event === 'asked') this.#asked(entry.act, entry.user, at);
+      if (entry.event === 'counted') limitBytes = this.#counted(entry);
+      if (entry.event === 'kept') this.#kept(entry.file, entry.homes, entry.whole);
+      if (entry.event !== 'done' || call?.act === undefined || !isFileAct(call.act)) continue;
+      this.#done(call, call.act, { at, status: entry.status, whole: entry.whole, limitBytes });
+    }
+    const ends = entries.filter((entry) => entry.event === 'belongs');
+    for (const { vaults } of ends) for (const { vault, owner } of vaults) this.#owners.set(vault, owner);
+    for (const { user, bytes, limitBytes: limit } of ends) this.#atTheEnd(user, bytes, limit);
+  }
+
+  #asked(act: FileAct | { readonly does: string }, user: string, at: number): void {
+    if (!isFileAct(act)) return;
+    if (act.does === 'upload') {
+      const times = { closed: never, erasing: never, erased: never, moving: never };
+      const { file: uuid, home, bytes } = act;
+      this.#files.set(uuid, { uuid, bytes, user, home, ...times, homes: new Set([home]) });
+    }
+    const file = this.#files.get(act.file);
+    if (file === undefined) return;
+    if (act.does === 'erase') file.erasing = Math.min(file.erasing, at);
+    if (act.does !== 'move') return;
+    file.moving = Math.min(file.moving, at);
+    file.homes.add(act.to);
+  }
+
+  #done(
+    call: Call,
+    act: FileAct,
+    {
+      at,
+      status,
+      whole,
+      limitBytes,
+    }: { at: number; status: number; whole: boolean | undefined; limitBytes: number },
+  ): void {
+    const file = this.#files.get(act.file);
+    if (file === undefined) return;
+    const { by = never } = effectOf(call, at, status) ?? {};
+    if (act.does === 'erase') file.erased = Math.min(file.erased, by);
+    if (act.does === 'read') this.#read(call, act, file, { at, status, whole });
+    if (act.does !== 'upload') return;
+    file.closed = by;
+    if (by === at) this.#checkRoom(file, limitBytes);
+  }
+
+  #read(
+    { id, user, firstSent, lastSent }: Call,
+    { home }: ActOf<'read'>,
+    file: File,
+    { at, status, whole }: { at: number; status: number; whole: boolean | undefined },
+  ): void {
+    const what = `${file.uuid} at ${home}: call ${id}`;
+    if (status === 200) {
+      const isOwn = home === user || this.#memberships.mayBelong(user, home, lastSent, at);
+      if (!isOwn) this.#report('file-leak', user, what);
+      if (whole !== true) this.#report('file-torn', user, what);
+      if (file.erased < firstSent) this.#report('file-back', user, what);
+      return;
+    }
+    const isThere = file.closed < firstSent && Math.min(file.erasing, file.moving) > at && file.home === home;
+    const mayRead = home === user || this.#memberships.surelyBelongs(user, home, firstSent, at);
+    if (isThere && mayRead && status !== 403)
+      this.#report('file-lost', user, `${what} was answered ${status}`);
+  }
+
+  /** What was surely there together: of one owner, closed, and nobody has begun to move or delete it. */
+  #checkRoom({ home }: File, limitBytes: number): void {
+    const owner = this.#ownerOf(home);
+    if (owner === undefined) return;
+    let bytes = 0;
+    for (const each of this.#files.values()) {
+      const isThere = each.closed !== never && Math.min(each.erasing, each.moving) === never;
+      if (isThere && this.#ownerOf(each.home) === owner) bytes += each.bytes;
+    }
+    if (bytes > limitBytes) this.#report('over-quota', owner, `${bytes} bytes of ${limitBytes}`);
+  }
+
+  /** In whose quota a home counts for all the time; undefined where that may change, or has. */
+  #ownerOf(home: string): string | undefined {
+    const creator = this.#memberships.creatorOf(home);
+    if (creator === undefined) return this.#memberships.mayBeGone(home, this.#end) ? undefined : home;
+    return this.#memberships.mayHaveEnded(home, this.#end) ? undefined : creator;
+  }
+
+  #counted({ user, bytes, limitBytes }: { user: string; bytes: number; limitBytes: number }): number {
+    if (bytes > limitBytes && !this.#memberships.mayHaveInherited(user, this.#end)) {
+      this.#report('over-quota', user, `${bytes} bytes of ${limitBytes}, as the server counts`);
+    }
+    return limitBytes;
+  }
+
+  #kept(uuid: string, homes: readonly string[], whole: boolean): void {
+    const file = this.#files.get(uuid);
+    if (file === undefined) return;
+    for (const home of homes) this.#taken.set(home, (this.#taken.get(home) ?? 0) + file.bytes);
+    const where = `${uuid} in ${homes.length === 0 ? 'no place' : homes.join(' and ')}`;
+    if (homes.length > 1) this.#report('file-doubled', file.user, where);
+    if (homes.length > 0 && !whole) this.#report('file-torn', file.user, where);
+    if (homes.length > 0 && file.erased !== never) this.#report('file-back', file.user, where);
+    const isOwed = file.closed !== never && file.erasing === never;
+    const areHomesThere = [...file.homes].every((home) => this.#ownerOf(home) !== undefined);
+    if (homes.length === 0 && isOwed && areHomesThere) this.#report('file-lost', file.user, where);
+  }
+
+  #atTheEnd(user: string, bytes: number, limitBytes: number): void {
+    let taken = this.#taken.get(user) ?? 0;
+    for (const [vault, owner] of this.#owners) if (owner === user) taken += this.#taken.get(vault) ?? 0;
+    if (bytes !== taken)
+      this.#report('miscounted', user, `${bytes} bytes are counted, and ${taken} are there`);
+    if (taken > limitBytes && !this.#memberships.mayHaveInherited(user, this.#end)) {
+      this.#report('over-quota', user, `${taken} bytes of ${limitBytes} at the end`);
+    }
+  }
+}
+
+const fileActs = new Set(['upload', 'read', 'erase', 'move']);
+const isFileAct = (act: { readonly does: string }): act is FileAct => fileActs.has(act.does);

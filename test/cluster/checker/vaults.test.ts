@@ -1,0 +1,204 @@
+/** The checker's rules of vaults and files: right histories pass, and each planted wrong is caught. */
+import test from 'ava';
+import { check } from './checker.ts';
+import {
+  edited,
+  erase,
+  given,
+  heard,
+  kindsIn,
+  moveIn,
+  plantedFiles,
+  plantedInVaults,
+  read,
+  readShared,
+  shared,
+  upload,
+  uploadShared,
+} from './planted.ts';
+import { accept, ann, bob, ofAnnAndBob, removeBob, Story, seen, vault, write } from './story.ts';
+
+for (const [what, { story, kinds }] of Object.entries({ ...plantedInVaults, ...plantedFiles })) {
+  test(`caught: ${what}`, (t) => {
+    t.deepEqual(kindsIn(story()), [...kinds].sort());
+  });
+}
+
+const byBob = { user: bob, device: 'tablet' };
+const last = seen(edited, 20, { vault });
+
+const right: Readonly<Record<string, () => Story>> = {
+  'a note of two members': () =>
+    new Story('phone')
+      .shared()
+      .tell({ event: 'opened', ...byBob })
+      .sync({ writes: [shared], saved: [['note', 10]] })
+      .sync({ ...byBob, retrieved: [given] })
+      .sync({ ...byBob, writes: [edited], saved: [['note', 20]] })
+      .sync({ retrieved: [last] })
+      .final([last])
+      .final([last], [last], bob)
+      .belongs(ann, [ofAnnAndBob])
+      .belongs(bob, [ofAnnAndBob]),
+  'who is on his way out may be given an item still': () => {
+    const story = new Story().shared().sync({ writes: [shared], saved: [['note', 10]] });
+    const removal = story.ask(removeBob);
+    return story
+      .sync({ ...byBob, retrieved: [given] })
+      .tell({ event: 'done', call: removal, status: 200 })
+      .final([given]);
+  },
+  'a removal whose answer was lost may come late': () =>
+    new Story()
+      .shared()
+      .act(removeBob, { isRepeated: true })
+      .act(accept('write', 'second'), { user: bob })
+      .belongs(bob, []),
+  'what was refused has changed nothing': () =>
+    new Story()
+      .shared()
+      .act(removeBob, { status: 400 })
+      .sync({ writes: [shared], saved: [['note', 10]] })
+      .sync({ ...byBob, retrieved: [given] })
+      .final([given]),
+  'an item goes out of a vault and in again': () => {
+    const out = write('note', 'w2', 10);
+    const back = { ...write('note', 'w3', 20), vault };
+    return new Story('phone')
+      .shared()
+      .sync({ writes: [shared], saved: [['note', 10]] })
+      .sync({ writes: [out], saved: [['note', 20]] })
+      .sync({ writes: [back], saved: [['note', 30]] })
+      .final([seen(back, 30, { vault })]);
+  },
+  'a member keeps an item that has gone to where he is not': () => {
+    const out = write('note', 'w2', 10);
+    return new Story('phone')
+      .shared()
+      .tell({ event: 'opened', ...byBob })
+      .sync({ writes: [shared], saved: [['note', 10]] })
+      .sync({ ...byBob, retrieved: [given] })
+      .sync({ writes: [out], saved: [['note', 20]] })
+      .final([seen(out, 20)])
+      .final([], [], bob);
+  },
+  'items go home from a vault that has ended': () => {
+    const home = seen(shared, 10);
+    return new Story('phone')
+      .shared()
+      .sync({ writes: [shared], saved: [['note', 10]] })
+      .act({ does: 'end-vault', vault })
+      .sync({ retrieved: [home], dropped: [vault] })
+      .final([home])
+      .belongs(ann, [])
+      .belongs(bob, []);
+  },
+  'what has come home from a vault that has ended goes into another': () => {
+    const moved = { ...write('note', 'w2', 10), vault: 'other' };
+    return new Story('phone')
+      .shared()
+      .sync({ writes: [shared], saved: [['note', 10]] })
+      .act({ does: 'end-vault', vault })
+      .act({ does: 'make-vault' }, { vault: 'other' })
+      .sync({ writes: [moved], saved: [['note', 20]] })
+      .final([seen(moved, 20, { vault: 'other' })]);
+  },
+  'who is no member of where an item has gone is refused': () => {
+    const moved = { ...write('note', 'w3', 10), vault: 'other' };
+    const refusal = { type: 'shared_vault_not_member_error', uuid: 'note', stored: undefined };
+    return new Story('phone')
+      .shared()
+      .act({ does: 'make-vault' }, { vault: 'other' })
+      .sync({ writes: [shared], saved: [['note', 10]] })
+      .sync({ writes: [moved], saved: [['note', 20]] })
+      .sync({ ...byBob, writes: [edited], conflicts: [refusal] })
+      .final([seen(moved, 20, { vault: 'other' })]);
+  },
+  'what was deleted in a vault is not given to new devices': () => {
+    const gone = { ...write('note', 'w2', 10, true), vault };
+    return new Story('phone')
+      .shared()
+      .sync({ writes: [shared], saved: [['note', 10]] })
+      .sync({ writes: [gone], saved: [['note', 20]] })
+      .final([]);
+  },
+  'a first sync may give tombstones of a vault on its later pages': () => {
+    const gone = { ...write('note', 'w2', 10, true), vault };
+    const tombstone = seen(gone, 20, { vault });
+    return new Story('phone')
+      .shared()
+      .sync({ writes: [shared], saved: [['note', 10]] })
+      .sync({ writes: [gone], saved: [['note', 20]] })
+      .final([tombstone], [tombstone])
+      .final([tombstone], [], bob)
+      .belongs(ann, [ofAnnAndBob])
+      .belongs(bob, [ofAnnAndBob]);
+  },
+  'items go with the account of their owner': () =>
+    new Story()
+      .shared()
+      .sync({ writes: [shared], saved: [['note', 10]] })
+      .act({ does: 'delete-account' })
+      .final([], [], bob)
+      .belongs(bob, []),
+  'what was in a vault that went with the account of its owner is made anew by who has read it': () => {
+    const anew = { ...write('note', 'w2', 10), vault: 'other' };
+    return new Story()
+      .shared('read')
+      .sync({ writes: [shared], saved: [['note', 10]] })
+      .sync({ ...byBob, retrieved: [given] })
+      .act({ does: 'delete-account' })
+      .act({ does: 'make-vault' }, { user: bob, vault: 'other' })
+      .sync({ ...byBob, writes: [anew], saved: [['note', 20]] })
+      .final([seen(anew, 20, { vault: 'other', owner: bob })], undefined, bob);
+  },
+  'a survivor has the vault': () =>
+    new Story()
+      .shared()
+      .sync({ writes: [shared], saved: [['note', 10]] })
+      .act({ does: 'designate', vault, whom: bob })
+      .act({ does: 'delete-account' })
+      .final([given], [given], bob)
+      .belongs(bob, [{ ...ofAnnAndBob, owner: bob, members: [{ user: bob, permission: 'admin' }] }]),
+  'a socket tells members, and who was one a moment ago': () => {
+    const story = heard(new Story().shared());
+    return story.act(removeBob).tell({ event: 'heard', user: bob, by: ann, savedAtMs: 2 });
+  },
+  'a socket tells members of what several have saved as that of the vault': () =>
+    new Story().shared().tell({ event: 'heard', user: bob, by: vault, savedAtMs: 2 }),
+  'a file is in one place at a time': () =>
+    new Story()
+      .shared()
+      .act(upload)
+      .act(read, { whole: true })
+      .act(moveIn)
+      .act(readShared, { user: bob, whole: true })
+      .tell({ event: 'kept', file: 'photo', homes: [vault], whole: true })
+      .belongs(ann, [ofAnnAndBob], 400)
+      .belongs(bob, [ofAnnAndBob], 0),
+  'a file whose deletion got no answer may be there or not': () =>
+    new Story()
+      .act(upload)
+      .act(erase, { status: 400, isRepeated: true })
+      .act(read, { status: 404 })
+      .tell({ event: 'kept', file: 'photo', homes: [], whole: true }),
+  'a file whose close got no answer may be there or not': () =>
+    new Story()
+      .act(upload, { status: 400, isRepeated: true })
+      .act(read, { whole: true })
+      .tell({ event: 'kept', file: 'photo', homes: [ann], whole: true })
+      .belongs(ann, [], 400),
+  'a file of a vault is not for who has left': () =>
+    new Story()
+      .shared()
+      .act(uploadShared)
+      .act({ does: 'remove', vault, whom: bob }, { user: bob })
+      .act(readShared, { user: bob, status: 403 })
+      .tell({ event: 'kept', file: 'photo', homes: [vault], whole: true }),
+};
+
+for (const [what, story] of Object.entries(right)) {
+  test(`right: ${what}`, (t) => {
+    t.deepEqual(check(story().entries), []);
+  });
+}

@@ -1,0 +1,70 @@
+/**
+ * Vaults at the end, when nobody changes them any more: whoever surely is a member has his vault, whoever surely is none
+ * has not, a survivor owns what he was to get, and all members are shown the same members and items.
+ */
+import type { Entry, Membership, Timed } from '../history.ts';
+import type { Memberships } from './memberships.ts';
+import type { Report } from './violation.ts';
+
+type Belongs = Extract<Entry, { event: 'belongs' }>;
+type Final = Extract<Entry, { event: 'final' }>;
+
+export function checkVaults(entries: readonly Timed[], memberships: Memberships, report: Report): void {
+  const now = entries.length;
+  const belongs = entries.filter((entry): entry is Timed & Belongs => entry.event === 'belongs');
+  const finals = entries.filter((entry): entry is Timed & Final => entry.event === 'final');
+  for (const { user, vaults } of belongs) {
+    const shown = new Set(vaults.map(({ vault }) => vault));
+    for (const vault of memberships.vaults) {
+      const isHeir = memberships.heirOf(vault, now) === user;
+      if (!shown.has(vault) && (isHeir || memberships.surelyBelongs(user, vault, now, now))) {
+        report('vault-lost', user, isHeir ? `${vault}, which he survives the owner of` : vault);
+      }
+      if (shown.has(vault) && !memberships.mayBelong(user, vault, now, now))
+        report('vault-kept', user, vault);
+    }
+    for (const { vault, owner } of vaults) {
+      const heir = memberships.heirOf(vault, now) ?? owner;
+      if (owner !== heir) report('vault-lost', heir, `${vault} has the owner ${owner}`);
+    }
+  }
+  compare(
+    belongs.flatMap(({ user, vaults }) =>
+      vaults.map((each) => ({ user, vault: each.vault, says: rosterOf(each) })),
+    ),
+    report,
+  );
+  compare(
+    belongs.flatMap(({ user, vaults }) => {
+      const live = finals.find((final) => final.user === user)?.live ?? [];
+      return vaults.map(({ vault }) => {
+        // A first sync gives tombstones of vaults where it goes on after a page.
+        const ofVault = live.filter((seen) => seen.vault === vault && !seen.deleted);
+        const items = ofVault.map(({ uuid, version }) => `${uuid}@${version}`);
+        return { user, vault, says: items.sort().join(' ') };
+      });
+    }),
+    report,
+  );
+}
+
+interface Said {
+  readonly user: string;
+  readonly vault: string;
+  readonly says: string;
+}
+
+function compare(said: readonly Said[], report: Report): void {
+  const first = new Map<string, Said>();
+  for (const each of said) {
+    const other = first.get(each.vault) ?? each;
+    first.set(each.vault, other);
+    if (other.says === each.says) continue;
+    report('vault-differs', each.user, `${each.vault}: ${each.says}; but ${other.user}: ${other.says}`);
+  }
+}
+
+function rosterOf({ owner, survivor, members }: Membership): string {
+  const all = members.map(({ user, permission }) => `${user} ${permission}`).sort();
+  return [`owner ${owner}`, `survivor ${survivor}`, ...all].join(', ');
+}

@@ -1,0 +1,160 @@
+/**
+ * Circles of people who share vaults and files, each doing what people do there. Nobody knows more of a vault than what he
+ * is told, so some of what they ask for is refused, and has to be.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { SeededRandom } from '../../kit/random.ts';
+import { check } from '../checker/checker.ts';
+import { Client } from '../client.ts';
+import type { History } from '../history.ts';
+import type { Tally } from '../tally.ts';
+import { Book } from './book.ts';
+import { listen } from './ear.ts';
+import { count, erase, move, read, upload } from './files.ts';
+import { readFinals } from './finals.ts';
+import { saveItem } from './items.ts';
+import {
+  answerInvite,
+  changeInvite,
+  designateSurvivor,
+  endVault,
+  invite,
+  leave,
+  makeVault,
+  removeMember,
+} from './members.ts';
+import { Person } from './person.ts';
+
+export interface CirclesOptions {
+  readonly gateways: readonly string[];
+  readonly circles: number;
+  readonly seed: number;
+  readonly history: History;
+  readonly tally: Tally;
+  /** Between two acts of a person, on average. */
+  readonly pauseMs: number;
+  readonly timeoutMs: number;
+  /** The most that the files of an account may take. */
+  readonly limitBytes: number;
+}
+
+const peopleInCircle = 4;
+const finishLimitMs = 60_000;
+/** Moves of files whose host has died are concluded half a minute later. */
+const restLimitMs = 60_000;
+const restPauseMs = 1_000;
+const pauseMaxMs = 1_000;
+
+/** How often people do what, of a thousand. */
+const habits: readonly (readonly [number, (person: Person) => Promise<void>])[] = [
+  [330, saveItem],
+  [180, (person) => person.device.sync()],
+  [80, read],
+  [80, upload],
+  [60, erase],
+  [60, move],
+  [20, count],
+  [60, (person) => person.listVaults()],
+  [20, makeVault],
+  [50, invite],
+  [40, answerInvite],
+  [10, changeInvite],
+  [20, removeMember],
+  [10, leave],
+  [16, designateSurvivor],
+  [5, endVault],
+  [4, (person) => person.beginAnew()],
+];
+const habitsTotal = habits.reduce((sum, [often]) => sum + often, 0);
+
+export class Circles {
+  readonly #options: CirclesOptions;
+  readonly #random: SeededRandom;
+  readonly #people: Person[] = [];
+  #running: Promise<readonly PromiseSettledResult<void>[]> = Promise.resolve([]);
+  #isStopping = false;
+  #finishBy = Number.POSITIVE_INFINITY;
+
+  constructor(options: CirclesOptions) {
+    this.#options = options;
+    // Not that of the devices beside them, which would make the same uuids.
+    this.#random = new SeededRandom(~options.seed);
+  }
+
+  async open(): Promise<void> {
+    const { circles } = this.#options;
+    for (let each = 0; each < circles; each += 1) {
+      const book = new Book();
+      const options = { ...this.#options, book };
+      for (let number = 0; number < peopleInCircle; number += 1) {
+        const random = new SeededRandom(this.#random.below(2 ** 32));
+        this.#people.push(await Person.enter({ ...options, client: this.#client(), random }));
+      }
+    }
+  }
+
+  start(): void {
+    const isOver = () => this.#isStopping;
+    const lives = this.#people.map((person) => this.#live(person));
+    const ears = this.#people.map((person) => listen(person, isOver));
+    this.#running = Promise.allSettled([...lives, ...ears]);
+  }
+
+  /** Lets everybody finish what he has begun, and writes down how all stands once it has come to rest. */
+  async finish(): Promise<void> {
+    this.#isStopping = true;
+    this.#finishBy = performance.now() + finishLimitMs;
+    for (const end of await this.#running) if (end.status === 'rejected') throw end.reason;
+    this.#finishBy = performance.now() + finishLimitMs + restLimitMs;
+    await this.#comeToRest();
+    this.#options.history.flush();
+  }
+
+  /** Ends it where it is; harmless after it has finished. */
+  abandon(): void {
+    this.#isStopping = true;
+    this.#finishBy = 0;
+  }
+
+  /** What follows an answer within seconds may still be under way: it is looked at again until nothing is wrong, or too late. */
+  async #comeToRest(): Promise<void> {
+    const { history } = this.#options;
+    const untilMs = performance.now() + restLimitMs;
+    const wrongBefore = check(history.entries).length;
+    for (;;) {
+      // Twice: what one device saved in its last act, the others have to get.
+      for (const { device } of [...this.#people, ...this.#people]) await device.sync();
+      const finals = await readFinals(this.#people, () => this.#client());
+      const isAtRest = check([...history.entries, ...finals]).length <= wrongBefore;
+      if (isAtRest || performance.now() > untilMs) {
+        for (const entry of finals) history.add(entry);
+        return;
+      }
+      await pause(restPauseMs);
+    }
+  }
+
+  #client(): Client {
+    const { gateways, tally, timeoutMs } = this.#options;
+    const random = new SeededRandom(this.#random.below(2 ** 32));
+    const isOver = () => performance.now() > this.#finishBy;
+    const preferred = random.below(1_000);
+    return new Client({ gateways, preferred, random, tally, timeoutMs, pauseMaxMs, isOver });
+  }
+
+  async #live(person: Person): Promise<void> {
+    while (!this.#isStopping) {
+      await choose(person)(person);
+      await pause(this.#options.pauseMs * 2 * person.random.fraction());
+    }
+  }
+}
+
+function choose({ random }: Person): (person: Person) => Promise<void> {
+  let drawn = random.below(habitsTotal);
+  for (const [often, act] of habits) {
+    if (drawn < often) return act;
+    drawn -= often;
+  }
+  throw new Error('nothing was drawn');
+}

@@ -1,0 +1,224 @@
+/** What people do with files: they upload them in chunks, read them in parts, move and delete them, their own and those of vaults. */
+import { createHash } from 'node:crypto';
+import type { Request } from '../client.ts';
+import type { KnownFile } from './book.ts';
+import type { Outcome, Person, Send } from './person.ts';
+
+type Operation = 'read' | 'write' | 'delete' | 'move';
+
+export interface Place {
+  readonly person: Person;
+  readonly file: string;
+  readonly home: string;
+}
+
+const chunksMax = 4;
+const bytesMax = 40_000;
+/** A token that an attempt has spent whose answer was lost is asked for anew. */
+const triesMax = 4;
+
+export function contentOf(file: string, bytes: number): Buffer {
+  return createHash('shake256', { outputLength: bytes }).update(file).digest();
+}
+
+/** Into one home, and sometimes several at once, so that they race for what is left of a quota. */
+export async function upload(person: Person): Promise<void> {
+  const { random, userUuid, vaults } = person;
+  const count = random.chance(0.3) ? 3 : 1;
+  const home = vaults.length > 0 && random.chance(0.6) ? random.pick(vaults).uuid : userUuid;
+  const plans = Array.from({ length: count }, () => planOf(person, home));
+  await Promise.all(plans.map((plan) => uploadOne({ person, file: plan.file.uuid, home }, plan)));
+}
+
+interface Plan {
+  readonly file: KnownFile;
+  /** In the order of sending, each with its number. */
+  readonly chunks: readonly (readonly [number, Uint8Array])[];
+}
+
+function planOf({ random, book }: Person, home: string): Plan {
+  const file = {
+    uuid: random.uuid(),
+    bytes: 500 + random.below(bytesMax),
+    homes: new Set([home]),
+    isErased: false,
+  };
+  book.files.push(file);
+  const content = contentOf(file.uuid, file.bytes);
+  const length = Math.ceil(file.bytes / (1 + random.below(chunksMax)));
+  const chunks: [number, Uint8Array][] = [];
+  for (let start = 0; start < file.bytes; start += length) {
+    chunks.push([chunks.length + 1, content.subarray(start, start + length)]);
+  }
+  return { file, chunks: random.chance(0.5) ? chunks : chunks.reverse() };
+}
+
+async function uploadOne(place: Place, { file, chunks }: Plan): Promise<void> {
+  const { person, home } = place;
+  const { bytes } = file;
+  const { status } = await person.perform({ does: 'upload', file: file.uuid, home, bytes }, async (send) => {
+    const [token, refusal] = await askForToken(place, send, 'write', { bytes });
+    if (token === undefined) return refusal;
+    const opened = await send(fileCall(place, token, 'POST', '/upload/create-session'));
+    if (opened.status !== 200) return opened;
+    for (const [number, body] of chunks) {
+      const call = fileCall(place, token, 'POST', '/upload/chunk', { 'x-chunk-id': String(number) });
+      const sent = await send({ ...call, body });
+      if (sent.status !== 200) return sent;
+    }
+    return send(fileCall(place, token, 'POST', '/upload/close-session'));
+  });
+  if (status !== 200) await giveBack(place);
+}
+
+/** What an upload holds that was refused is free once one of nothing has taken its place. */
+async function giveBack(place: Place): Promise<void> {
+  const { client } = place.person;
+  const send: Send = (request) => client.call(request);
+  const [token] = await askForToken(place, send, 'write', { bytes: 1 });
+  if (token !== undefined) await send(fileCall(place, token, 'POST', '/upload/create-session'));
+}
+
+/** Sometimes whole, and sometimes in parts, of which the last is not always asked for. */
+export async function read(person: Person): Promise<void> {
+  const place = choosePlace(person);
+  if (place === undefined) return;
+  const { file, home, bytes } = place;
+  const parts = person.random.below(3);
+  await person.perform({ does: 'read', file, home }, (send) =>
+    again(send, (once) => readFile(place, once, { bytes, parts })),
+  );
+}
+
+export interface Reading {
+  readonly bytes: number;
+  /** How many ranges it is asked in; 0: one from the middle. */
+  readonly parts: number;
+}
+
+export async function readFile(place: Place, send: Send, { bytes, parts }: Reading): Promise<Outcome> {
+  const [token, refusal] = await askForToken(place, send, 'read', {});
+  if (token === undefined) return refusal;
+  const content = contentOf(place.file, bytes);
+  const length = parts === 0 ? Math.ceil(bytes / 3) : Math.ceil(bytes / parts);
+  for (let start = parts === 0 ? length : 0; start < bytes; start += length) {
+    const end = Math.min(start + length, bytes);
+    const headers = { range: `bytes=${start}-`, 'x-chunk-size': String(end - start) };
+    const { status, bytes: given } = await send(fileCall(place, token, 'GET', '', headers));
+    if (status !== 206) return { status };
+    if (!given.equals(content.subarray(start, end))) return { status: 200, whole: false };
+    if (parts === 0) break;
+  }
+  return { status: 200, whole: true };
+}
+
+export async function erase(person: Person): Promise<void> {
+  const place = choosePlace(person);
+  if (place === undefined) return;
+  const { file, home, known } = place;
+  const { status } = await person.perform({ does: 'erase', file, home }, (send) =>
+    again(send, async (once) => {
+      const [token, refusal] = await askForToken(place, once, 'delete', {});
+      return token === undefined ? refusal : once(fileCall(place, token, 'DELETE', ''));
+    }),
+  );
+  if (status === 200) known.isErased = true;
+}
+
+export async function move(person: Person): Promise<void> {
+  const { random, userUuid, vaults } = person;
+  const from = choosePlace(person);
+  if (from === undefined || vaults.length === 0) return;
+  const isOwn = from.home === userUuid;
+  const targets = vaults.map(({ uuid }) => uuid).filter((uuid) => uuid !== from.home);
+  const to = isOwn || (targets.length > 0 && random.chance(0.6)) ? random.pick(targets) : userUuid;
+  // The vault of the token is the target of what comes from an account.
+  const place = isOwn ? { ...from, home: to } : from;
+  const type = isOwn
+    ? 'user-to-shared-vault'
+    : to === userUuid
+      ? 'shared-vault-to-user'
+      : 'shared-vault-to-shared-vault';
+  from.known.homes.add(to);
+  await person.perform({ does: 'move', file: from.file, home: from.home, to }, (send) =>
+    again(send, async (once) => {
+      const [token, refusal] = await askForToken(place, once, 'move', { type, target: to });
+      return token === undefined ? refusal : once(fileCall(place, token, 'POST', '/move'));
+    }),
+  );
+}
+
+/** A file that somebody has told of, and one of the places where it may be: not always one that he may look at. */
+function choosePlace(
+  person: Person,
+): (Place & { readonly bytes: number; readonly known: KnownFile }) | undefined {
+  const { book, random, userUuid, vaults } = person;
+  if (book.files.length === 0) return undefined;
+  const isNear = ({ homes, isErased }: KnownFile) =>
+    !isErased && (homes.has(userUuid) || vaults.some(({ uuid }) => homes.has(uuid)));
+  const near = book.files.filter(isNear);
+  const known = random.pick(near.length > 0 && random.chance(0.85) ? near : book.files);
+  const homes = [...known.homes].filter((home) => home === userUuid || !book.users.has(home));
+  if (homes.length === 0) return undefined;
+  return { person, file: known.uuid, home: random.pick(homes), bytes: known.bytes, known };
+}
+
+async function again(send: Send, once: (send: Send) => Promise<Outcome>): Promise<Outcome> {
+  let outcome = await once(send);
+  for (let tries = 1; tries < triesMax && outcome.status === 403; tries += 1) outcome = await once(send);
+  return outcome;
+}
+
+interface Wanted {
+  readonly bytes?: number;
+  readonly type?: string;
+  readonly target?: string;
+}
+
+async function askForToken(
+  { person, file, home }: Place,
+  send: Send,
+  operation: Operation,
+  { bytes, type, target }: Wanted,
+): Promise<readonly [token: string | undefined, refusal: Outcome]> {
+  const own = {
+    path: '/v1/files/valet-tokens',
+    body: { operation, resources: [{ remoteIdentifier: file, unencryptedFileSize: bytes }] },
+  };
+  const ofVault = {
+    path: `/v1/shared-vaults/${home}/valet-tokens`,
+    body: {
+      remote_identifier: file,
+      operation,
+      unencrypted_file_size: bytes,
+      move_operation_type: type,
+      shared_vault_to_shared_vault_move_target_uuid: target,
+    },
+  };
+  const asked = home === person.userUuid ? own : ofVault;
+  const { status, body } = await send({ method: 'POST', token: person.token, ...asked });
+  return [(body as { valetToken?: string } | undefined)?.valetToken, { status }];
+}
+
+function fileCall(
+  { person, home }: Place,
+  token: string,
+  method: Request['method'],
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+): Request {
+  const base = home === person.userUuid ? '/v1/files' : '/v1/shared-vault/files';
+  return { method, path: base + path, headers: { 'x-valet-token': token, ...headers } };
+}
+
+/** What the server says that they take. */
+export async function countedBytes(person: Person): Promise<number> {
+  const path = `/v1/users/${person.userUuid}/subscription-settings/FILE_UPLOAD_BYTES_USED`;
+  const found = await person.get<{ setting: { value: string | null } }>(path);
+  return Number(found?.setting.value ?? 0);
+}
+
+export async function count(person: Person): Promise<void> {
+  const { history, userUuid: user, limitBytes } = person;
+  history.add({ event: 'counted', user, bytes: await countedBytes(person), limitBytes });
+}

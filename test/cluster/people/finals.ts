@@ -1,0 +1,81 @@
+/** How everything of a circle stands when nobody does anything any more, as new devices are given it. */
+import { signIn } from '../account.ts';
+import type { Permission } from '../acts.ts';
+import type { Client } from '../client.ts';
+import { foreignToken, readItems } from '../device.ts';
+import type { Entry, Membership, Timed } from '../history.ts';
+import type { KnownFile } from './book.ts';
+import { countedBytes, readFile } from './files.ts';
+import type { Person, Send } from './person.ts';
+
+const filesAtOnce = 8;
+
+interface ShownVaults {
+  readonly sharedVaults: readonly { readonly uuid: string; readonly user_uuid: string }[];
+  readonly designatedSurvivors: readonly { readonly sharedVaultUuid: string; readonly userUuid: string }[];
+}
+
+interface ShownMembers {
+  readonly users: readonly { readonly user_uuid: string; readonly permission: Permission }[];
+}
+
+export async function readFinals(
+  people: readonly Person[],
+  newClient: () => Client,
+): Promise<readonly Timed[]> {
+  const entries: Entry[] = [];
+  for (const person of people) entries.push(...(await readPerson(person, newClient())));
+  const files = new Map(people.flatMap(({ book }) => book.files.map((file) => [file.uuid, file] as const)));
+  const toFind = [...files.values()];
+  while (toFind.length > 0) {
+    const some = toFind.splice(0, filesAtOnce);
+    entries.push(...(await Promise.all(some.map((file) => findFile(file, people)))));
+  }
+  const [{ history } = { history: undefined }] = people;
+  return history === undefined ? [] : entries.map((entry) => history.timed(entry));
+}
+
+async function readPerson(person: Person, client: Client): Promise<readonly Entry[]> {
+  const { userUuid: user, limitBytes } = person;
+  const accessToken = await signIn(client, person.account);
+  const everything = await readItems({ client, accessToken }, foreignToken);
+  const live = await readItems({ client, accessToken }, undefined);
+  const bytes = await countedBytes(person);
+  const vaults = await readVaults(person);
+  return [
+    { event: 'final', user, everything, live },
+    { event: 'belongs', user, vaults, bytes, limitBytes },
+  ];
+}
+
+async function readVaults(person: Person): Promise<readonly Membership[]> {
+  const shown = await person.get<ShownVaults>('/v1/shared-vaults');
+  const { sharedVaults = [], designatedSurvivors = [] } = shown ?? {};
+  await person.listVaults();
+  return Promise.all(
+    sharedVaults.map(async ({ uuid: vault, user_uuid: owner }) => {
+      const survivor = designatedSurvivors.find(({ sharedVaultUuid }) => sharedVaultUuid === vault);
+      const { users = [] } = (await person.get<ShownMembers>(`/v1/shared-vaults/${vault}/users`)) ?? {};
+      const members = users.map(({ user_uuid: user, permission }) => ({ user, permission }));
+      return { vault, owner, survivor: survivor?.userUuid ?? null, members };
+    }),
+  );
+}
+
+/** Looks for it wherever it may be. */
+async function findFile({ uuid, bytes, homes }: KnownFile, people: readonly Person[]): Promise<Entry> {
+  const found: string[] = [];
+  let isWhole = true;
+  for (const home of homes) {
+    const isReader = ({ userUuid, vaults }: Person) =>
+      userUuid === home || vaults.some((vault) => vault.uuid === home);
+    const person = people.find(isReader);
+    if (person === undefined) continue;
+    const send: Send = (request) => person.client.call(request);
+    const { status, whole } = await readFile({ person, file: uuid, home }, send, { bytes, parts: 1 });
+    if (status !== 200) continue;
+    found.push(home);
+    isWhole &&= whole === true;
+  }
+  return { event: 'kept', file: uuid, homes: found, whole: isWhole };
+}

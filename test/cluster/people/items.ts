@@ -1,0 +1,34 @@
+/** What people save in vaults: new items, edits of what they have, and moves into vaults, between them and out of them. */
+import type { Write } from '../history.ts';
+import type { Person } from './person.ts';
+
+const itemsMax = 60;
+
+export function saveItem(person: Person): Promise<void> {
+  return person.device.save(chooseWrite(person));
+}
+
+function chooseWrite(person: Person): Write {
+  const { random, device } = person;
+  const { live } = device;
+  const mark = random.uuid();
+  const drawn = random.fraction();
+  if (live.length === 0 || (drawn < 0.3 && live.length < itemsMax)) {
+    return { uuid: random.uuid(), mark, base: 0, deleted: false, ...inVault(choosePlace(person)) };
+  }
+  const uuid = random.pick(live);
+  const { version: base, vault } = device.held(uuid) ?? { version: 0 };
+  if (drawn < 0.7) return { uuid, mark, base, deleted: false, ...inVault(vault) };
+  if (drawn < 0.8) return { uuid, mark, base, deleted: true, ...inVault(vault) };
+  return { uuid, mark, base, deleted: false, ...inVault(choosePlace(person)) };
+}
+
+/** A vault that he knows of, now and then one of others, or none. */
+function choosePlace({ random, vaults, book }: Person): string | undefined {
+  const drawn = random.fraction();
+  if (drawn < 0.2) return undefined;
+  if (drawn < 0.26 && book.vaults.size > 0) return random.pick([...book.vaults]);
+  return vaults.length === 0 ? undefined : random.pick(vaults).uuid;
+}
+
+const inVault = (vault: string | undefined) => (vault === undefined ? {} : { vault });

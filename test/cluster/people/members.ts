@@ -1,0 +1,104 @@
+/** What people do with vaults: make them, let others in, throw them out, leave, hand on and end them. */
+
+import { type Act, type Permission, permissions } from '../acts.ts';
+import type { Person } from './person.ts';
+
+const path = '/v1/shared-vaults';
+const ownedMax = 2;
+
+interface ListedInvite {
+  readonly uuid: string;
+  readonly shared_vault_uuid: string;
+  readonly permission: Permission;
+}
+
+export async function makeVault(person: Person): Promise<void> {
+  await person.listVaults();
+  if (person.owned.length >= ownedMax) return;
+  const { vault } = await person.perform({ does: 'make-vault' }, async (send) => {
+    const { status, body } = await send({ method: 'POST', path, token: person.token });
+    const made = body as { sharedVault?: { uuid: string } } | undefined;
+    return { status, ...(made?.sharedVault !== undefined && { vault: made.sharedVault.uuid }) };
+  });
+  if (vault !== undefined) person.book.vaults.add(vault);
+  await person.listVaults();
+}
+
+export async function invite(person: Person): Promise<void> {
+  const { random, owned } = person;
+  const others = person.others();
+  if (owned.length === 0 || others.length === 0) return makeVault(person);
+  const { uuid: vault } = random.pick(owned);
+  const whom = random.pick(others);
+  // More write than read, or nothing would happen.
+  const permission = random.pick([...permissions, 'write', 'admin'] as const);
+  const body = { recipient_uuid: whom, encrypted_message: '004:secret', permission };
+  await person.performOnce(
+    { does: 'invite', vault, whom, permission },
+    { method: 'POST', path: `${path}/${vault}/invites`, body },
+  );
+}
+
+export async function changeInvite(person: Person): Promise<void> {
+  const { random, owned } = person;
+  if (owned.length === 0) return;
+  const { uuid: vault } = random.pick(owned);
+  const sent = (await person.get<{ invites: ListedInvite[] }>(`${path}/${vault}/invites`))?.invites ?? [];
+  if (sent.length === 0) return;
+  const { uuid } = random.pick(sent);
+  const permission = random.pick(permissions);
+  const body = { encrypted_message: '004:changed', permission };
+  await person.performOnce(
+    { does: 'change-invite', vault, invite: uuid, permission },
+    { method: 'PATCH', path: `${path}/${vault}/invites/${uuid}`, body },
+  );
+}
+
+export async function answerInvite(person: Person): Promise<void> {
+  const { random } = person;
+  const waiting = (await person.get<{ invites: ListedInvite[] }>(`${path}/invites`))?.invites ?? [];
+  if (waiting.length === 0) return;
+  const { uuid, shared_vault_uuid: vault, permission } = random.pick(waiting);
+  const what = { vault, invite: uuid };
+  const act: Act = random.chance(0.8)
+    ? { does: 'accept', ...what, permission }
+    : { does: 'decline', ...what };
+  await person.performOnce(act, { method: 'POST', path: `${path}/${vault}/invites/${uuid}/${act.does}` });
+  await person.listVaults();
+}
+
+export async function removeMember(person: Person): Promise<void> {
+  const { random, owned } = person;
+  const others = person.others();
+  if (owned.length === 0 || others.length === 0) return;
+  await remove(person, random.pick(owned).uuid, random.pick(others));
+}
+
+export async function leave(person: Person): Promise<void> {
+  const { random, vaults, userUuid } = person;
+  const ofOthers = vaults.filter(({ owner }) => owner !== userUuid);
+  if (ofOthers.length > 0) await remove(person, random.pick(ofOthers).uuid, userUuid);
+}
+
+async function remove(person: Person, vault: string, whom: string): Promise<void> {
+  const act = { does: 'remove', vault, whom } as const;
+  await person.performOnce(act, { method: 'DELETE', path: `${path}/${vault}/users/${whom}` });
+}
+
+export async function designateSurvivor(person: Person): Promise<void> {
+  const { random, vaults } = person;
+  const others = person.others();
+  if (vaults.length === 0 || others.length === 0) return;
+  const [{ uuid: vault }, whom] = [random.pick(vaults), random.pick(others)];
+  await person.performOnce(
+    { does: 'designate', vault, whom },
+    { method: 'POST', path: `${path}/${vault}/users/${whom}/designate-survivor` },
+  );
+}
+
+export async function endVault(person: Person): Promise<void> {
+  const { random, owned } = person;
+  if (owned.length === 0) return;
+  const { uuid: vault } = random.pick(owned);
+  await person.performOnce({ does: 'end-vault', vault }, { method: 'DELETE', path: `${path}/${vault}` });
+}

@@ -1,0 +1,455 @@
+/** The store in a folder, as it should be and on disks that are not. */
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import test, { type ExecutionContext } from 'ava';
+import { type FileSystem, nodeFileSystem } from '../../actors/files/file-system.ts';
+import { type LocalDiskOptions, openLocalDisk } from '../../actors/files/local-disk.ts';
+import { systemClock } from '../../runtime/clock.ts';
+import { systemRandom } from '../../runtime/random.ts';
+import { drainPromises, FakeClock } from '../kit/clock.ts';
+import { until } from '../kit/until.ts';
+import { content, inPieces, nameOf, names, owner, read, unstopped, upload, write } from './blobs.ts';
+import { contractOfFileStores, failsWith } from './contract.ts';
+
+function folderFor(t: ExecutionContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'files-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+const open = (folder: string, options: Partial<LocalDiskOptions> = {}) =>
+  openLocalDisk({
+    folder,
+    reserveBytes: 0,
+    nodeId: 'main',
+    clock: systemClock,
+    random: systemRandom,
+    ...options,
+  });
+
+/** The file system of this machine, but for what a test changes. */
+const changed = (changes: Partial<FileSystem>): FileSystem => ({ ...nodeFileSystem, ...changes });
+
+const otherOwner = '0a3c5e7f-0000-4000-8000-000000000002';
+
+const systemError = (code: string): Error => Object.assign(new Error(`${code}: by the test`), { code });
+
+const files = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => entry.name);
+
+contractOfFileStores('local disk', async (t) => open(folderFor(t)));
+
+test('what is written is readable by nobody else, and empty folders go with the last blob', async (t) => {
+  const folder = join(folderFor(t), 'new');
+  const store = await open(folder);
+  await write(store, nameOf(1), content(10));
+  const modeOf = (...path: string[]) => statSync(join(folder, ...path)).mode & 0o777;
+  t.is(modeOf(), 0o700);
+  t.is(modeOf(owner), 0o700);
+  t.is(modeOf(owner, upload), 0o700);
+  t.is(modeOf(nameOf(1)), 0o600);
+  t.is(modeOf('incoming'), 0o700);
+  await write(store, nameOf(2), content(10));
+  await store.remove([nameOf(1)]);
+  t.deepEqual(readdirSync(join(folder, owner)), [upload]);
+  await store.remove([nameOf(2)]);
+  t.deepEqual(readdirSync(folder), ['incoming']);
+});
+
+test('what else lies in the folder is neither listed nor removed', async (t) => {
+  const folder = folderFor(t);
+  const store = await open(folder);
+  await write(store, nameOf(1), content(10));
+  mkdirSync(join(folder, 'lost+found'));
+  writeFileSync(join(folder, owner, upload, '.DS_Store'), '');
+  writeFileSync(join(folder, owner, 'notes.txt'), '');
+  writeFileSync(join(folder, randomUUID()), '');
+  t.deepEqual(await names(store), [nameOf(1)]);
+  await store.remove([nameOf(1)]);
+  t.true(files(folder).includes('notes.txt'));
+});
+
+test('the file is synced before it has its name, and then every folder that leads to it', async (t) => {
+  const folder = folderFor(t);
+  const steps: string[] = [];
+  const short = (path: string) => path.replace(folder, '').replace(/incoming\/.*/, 'draft');
+  const fs = changed({
+    async create(path) {
+      const file = await nodeFileSystem.create(path);
+      return {
+        ...file,
+        async sync() {
+          steps.push(`sync ${short(path)}`);
+          await file.sync();
+        },
+      };
+    },
+    async rename(from, to) {
+      steps.push(`rename ${short(from)} ${short(to)}`);
+      await nodeFileSystem.rename(from, to);
+    },
+    async syncFolder(path) {
+      steps.push(`sync ${short(path)}`);
+      await nodeFileSystem.syncFolder(path);
+    },
+  });
+  const store = await open(folder, { fs });
+  steps.length = 0;
+  for (const number of [1, 2]) {
+    await write(store, nameOf(number), content(10));
+    t.deepEqual(steps.splice(0), [
+      'sync /draft',
+      `rename /draft /${nameOf(number)}`,
+      `sync /${owner}/${upload}`,
+      `sync /${owner}`,
+      'sync ',
+    ]);
+  }
+});
+
+test('a disk that takes a part of what it is given is given the rest', async (t) => {
+  const fs = changed({
+    async create(path) {
+      const file = await nodeFileSystem.create(path);
+      return { ...file, write: (bytes, position) => file.write(bytes.subarray(0, 1_000), position) };
+    },
+  });
+  const store = await open(folderFor(t), { fs });
+  const whole = content(300_000);
+  await write(store, nameOf(1), whole);
+  t.true(whole.equals(await read(store, nameOf(1), 0, whole.length)));
+});
+
+/** Takes so many bytes, the last of them in a short write as a real one does, and then says so. */
+function fullAfter(bytes: number, code: string): FileSystem {
+  let left = bytes;
+  return changed({
+    async create(path) {
+      const file = await nodeFileSystem.create(path);
+      return {
+        ...file,
+        async write(piece, position) {
+          if (left === 0) throw systemError(code);
+          const written = await file.write(piece.subarray(0, left), position);
+          left -= written;
+          return written;
+        },
+      };
+    },
+  });
+}
+
+for (const code of ['ENOSPC', 'EDQUOT']) {
+  test(`a disk that is full while it is written to (${code}) leaves nothing, and works again with room`, async (t) => {
+    const folder = folderFor(t);
+    const store = await open(folder, { fs: fullAfter(700_000, code) });
+    await failsWith(t, 'full', () => write(store, nameOf(1), content(1_000_000)));
+    await store.close();
+    t.deepEqual(files(folder), []);
+    const again = await open(folder);
+    await write(again, nameOf(1), content(1_000_000));
+    t.deepEqual(await names(again), [nameOf(1)]);
+  });
+}
+
+test('a blob is refused before its first byte where it would take the reserve, with those under way', async (t) => {
+  let freeBytes = 1_000_000;
+  const fs = changed({ freeBytesAt: async () => freeBytes });
+  const store = await open(folderFor(t), { fs, reserveBytes: 400_000 });
+  let asked = false;
+  const body = async function* () {
+    asked = true;
+    yield content(600_001);
+  };
+  await failsWith(t, 'full', () => store.write(nameOf(1), body(), { bytes: 600_001, signal: unstopped }));
+  t.false(asked);
+  await write(store, nameOf(1), content(600_000));
+
+  const stop = new AbortController();
+  const hanging = async function* () {
+    yield content(100_000);
+    await once(stop.signal, 'abort');
+  };
+  const first = store.write(nameOf(2), hanging(), { bytes: 400_000, signal: stop.signal });
+  await failsWith(t, 'full', () => write(store, nameOf(3), content(300_000)));
+  stop.abort();
+  await failsWith(t, 'aborted', () => first);
+  await store.close();
+
+  const again = await open(folderFor(t), { fs, reserveBytes: 400_000 });
+  await write(again, nameOf(3), content(300_000));
+  t.true(await again.isWritable());
+  t.is(again.freeBytes, 1_000_000);
+  freeBytes = 399_999;
+  t.false(await again.isWritable());
+});
+
+for (const code of ['EROFS', 'EIO', 'EACCES', 'EMFILE']) {
+  test(`a disk that fails with ${code} at any step is unavailable, and leaves nothing`, async (t) => {
+    const failing = () => Promise.reject(systemError(code));
+    const atFile = (call: 'write' | 'sync') =>
+      changed({ create: async (path) => ({ ...(await nodeFileSystem.create(path)), [call]: failing }) });
+    let isOpen = false;
+    const broken: Record<string, FileSystem> = {
+      free: changed({ freeBytesAt: failing }),
+      create: changed({ create: failing }),
+      write: atFile('write'),
+      sync: atFile('sync'),
+      rename: changed({ rename: failing }),
+      folder: changed({
+        syncFolder: (path) => (isOpen ? failing() : nodeFileSystem.syncFolder(path)),
+      }),
+    };
+    for (const [step, fs] of Object.entries(broken)) {
+      const folder = folderFor(t);
+      isOpen = false;
+      const store = await open(folder, { fs });
+      isOpen = true;
+      await failsWith(t, 'unavailable', () => write(store, nameOf(1), content(300_000)));
+      await store.close();
+      t.deepEqual(files(folder), [], step);
+    }
+    const store = await open(folderFor(t), {
+      fs: changed({ open: failing, unlink: failing, checkWritable: failing }),
+    });
+    await failsWith(t, 'unavailable', () => read(store, nameOf(1), 0, 1));
+    await failsWith(t, 'unavailable', () => store.remove([nameOf(1)]));
+    t.false(await store.isWritable());
+  });
+}
+
+for (const step of ['rename', 'the last sync'] as const) {
+  test(`a disk that does not answer is unavailable after a while, and what it did then is undone (${step})`, async (t) => {
+    const folder = folderFor(t);
+    const clock = new FakeClock();
+    let answer: (() => void) | undefined;
+    const hanging = () =>
+      new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+    const fs = changed({
+      async rename(from, to) {
+        if (step === 'rename') await hanging();
+        await nodeFileSystem.rename(from, to);
+      },
+      async syncFolder(path) {
+        await nodeFileSystem.syncFolder(path);
+        if (step === 'the last sync' && path === folder) await hanging();
+      },
+    });
+    const store = await open(folder, { fs, clock });
+    const failed = failsWith(t, 'unavailable', () => write(store, nameOf(1), content(10)));
+    await until(() => answer !== undefined);
+    await clock.advance(30_000);
+    await failed;
+    answer?.();
+    await store.close();
+    t.deepEqual(files(folder), []);
+  });
+}
+
+test('a disk that does not answer holds few threads, and callers are refused instead of piled up', async (t) => {
+  const clock = new FakeClock();
+  let hanging = 0;
+  const fs = changed({
+    open: () => {
+      hanging += 1;
+      return new Promise(() => undefined);
+    },
+  });
+  const store = await open(folderFor(t), { fs, clock });
+  const reads = Array.from({ length: 1_100 }, (_, number) =>
+    t.throwsAsync(() => read(store, nameOf(number), 0, 1), { message: /unavailable/ }),
+  );
+  await drainPromises();
+  t.is(hanging, 3);
+  await clock.advance(30_000);
+  await Promise.all(reads);
+  t.is(hanging, 3);
+});
+
+test('owners take turns, and who reads too much at the same time is refused, and nobody else', async (t) => {
+  const folder = folderFor(t);
+  const before = await open(folder);
+  const other = nameOf(1, { of: otherOwner });
+  await write(before, nameOf(1), content(10));
+  await write(before, other, content(10));
+  const held: (() => void)[] = [];
+  const fs = changed({
+    async open(path) {
+      await new Promise<void>((resolve) => held.push(resolve));
+      return nodeFileSystem.open(path);
+    },
+  });
+  const store = await open(folder, { fs, clock: new FakeClock() });
+  const flood = Array.from({ length: 1_100 }, () =>
+    read(store, nameOf(1), 0, 1).then(
+      () => 'read',
+      () => 'refused',
+    ),
+  );
+  await drainPromises();
+  let isRead = false;
+  const reading = read(store, other, 0, 10).then((whole) => {
+    isRead = true;
+    return whole;
+  });
+  const letGo = () => {
+    for (const resolve of held.splice(0)) resolve();
+  };
+  for (let turns = 0; turns < 4 && !isRead; turns += 1) {
+    const opened = held.length;
+    letGo();
+    await until(() => isRead || held.length >= opened);
+  }
+  t.true(isRead);
+  t.deepEqual(await reading, content(10));
+  const ends = setInterval(letGo, 1);
+  const outcomes = await Promise.all(flood);
+  clearInterval(ends);
+  t.true(outcomes.includes('refused'));
+  t.true(outcomes.filter((outcome) => outcome === 'read').length >= 1_000);
+});
+
+test('what a broken write leaves is cleared away also while too many calls wait', async (t) => {
+  const folder = folderFor(t);
+  const held: (() => void)[] = [];
+  const fs = changed({
+    async open(path) {
+      await new Promise<void>((resolve) => held.push(resolve));
+      return nodeFileSystem.open(path);
+    },
+  });
+  const store = await open(folder, { fs });
+  let leave: (() => void) | undefined;
+  const left = new Promise<void>((resolve) => {
+    leave = resolve;
+  });
+  async function* body() {
+    yield content(5);
+    await left;
+    throw new Error('the client has left');
+  }
+  const failed = failsWith(t, 'aborted', () =>
+    store.write(nameOf(1), body(), { bytes: 10, signal: unstopped }),
+  );
+  await until(() => files(folder).length === 1);
+  const reads = Array.from({ length: 1_100 }, (_, number) =>
+    read(store, nameOf(number, { of: randomUUID() }), 0, 1).catch(() => undefined),
+  );
+  await until(() => held.length === 3);
+  leave?.();
+  await drainPromises();
+  const ends = setInterval(() => {
+    for (const resolve of held.splice(0)) resolve();
+  }, 1);
+  await failed;
+  await Promise.all(reads);
+  clearInterval(ends);
+  t.deepEqual(files(folder), []);
+});
+
+test('a name is given again where a removal has just taken the folder', async (t) => {
+  const folder = folderFor(t);
+  let removals = 0;
+  const fs = changed({
+    async rename(from, to) {
+      removals += 1;
+      if (removals <= 3) rmSync(join(folder, owner), { recursive: true });
+      await nodeFileSystem.rename(from, to);
+    },
+  });
+  const store = await open(folder, { fs });
+  await write(store, nameOf(1), content(10));
+  t.deepEqual(await names(store), [nameOf(1)]);
+});
+
+test('many writes and removals in one folder lose nothing', async (t) => {
+  const store = await open(folderFor(t));
+  for (let round = 0; round < 20; round += 1) {
+    await write(store, nameOf(1), content(10));
+    await Promise.all([store.remove([nameOf(1)]), write(store, nameOf(2), content(10))]);
+    t.deepEqual(await names(store), [nameOf(2)]);
+    await store.remove([nameOf(2)]);
+  }
+});
+
+test('drafts of this node go at its start, those of others once they are old', async (t) => {
+  const folder = folderFor(t);
+  await open(folder, { nodeId: 'other' });
+  await open(folder);
+  const drafts = ['node-main/mine', 'node-other/young', 'node-other/old'].map((path) =>
+    join(folder, 'incoming', path),
+  );
+  for (const path of drafts) writeFileSync(path, 'half a blob');
+  const [, , old = ''] = drafts;
+  const yesterday = Date.now() / 1_000 - 90_000;
+  utimesSync(old, yesterday, yesterday);
+  await open(folder);
+  t.deepEqual(files(folder), ['young']);
+});
+
+test('a process that is killed while it writes leaves blobs that are whole, and no other', async (t) => {
+  const folder = folderFor(t);
+  const script = fileURLToPath(new URL('./endless-writer.ts', import.meta.url));
+  for (let round = 0; round < 3; round += 1) {
+    const child = spawn(process.execPath, ['--import=tsx', script, folder, `${round}`], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    const written: string[] = [];
+    while (written.length < 5 + round) written.push((await lines.next()).value);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    const store = await open(folder);
+    const listed = await store.list({ prefix: '', limit: 1_000 });
+    for (const name of written)
+      t.true(
+        listed.some((blob) => blob.name === name),
+        name,
+      );
+    t.true(listed.every(({ bytes }) => bytes === 1_000_003));
+    t.is(files(folder).length, listed.length);
+    await store.close();
+  }
+});
+
+test('a reader does not notice that its blob is removed', async (t) => {
+  const store = await open(folderFor(t));
+  const whole = content(2_000_000);
+  await write(store, nameOf(1), whole);
+  const pieces: Uint8Array[] = [];
+  for await (const piece of store.read(nameOf(1), { start: 0, end: whole.length }, unstopped)) {
+    if (pieces.length === 0) await store.remove([nameOf(1)]);
+    pieces.push(piece);
+  }
+  t.true(whole.equals(Buffer.concat(pieces)));
+});
+
+test('a store that is closed ends what goes on', async (t) => {
+  const folder = folderFor(t);
+  const store = await open(folder);
+  const stop = new AbortController();
+  let isInFlight = false;
+  const hanging = async function* () {
+    yield* inPieces(content(300_000));
+    isInFlight = true;
+    await once(stop.signal, 'abort');
+  };
+  const failed = failsWith(t, 'unavailable', () =>
+    store.write(nameOf(1), hanging(), { bytes: 400_000, signal: stop.signal }),
+  );
+  await until(() => isInFlight);
+  await store.close();
+  await failed;
+  t.deepEqual(files(folder), []);
+  stop.abort();
+});

@@ -1,0 +1,167 @@
+/** Each alert of the chart comes when it should, and none when all is well: by promtool, over made-up series. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import yaml from 'js-yaml';
+import { findProgram } from '../../tools/program.ts';
+import { promtool } from '../../tools/promtool.ts';
+import { cases } from './cases.ts';
+import { render, type Tree, the } from './chart.ts';
+
+const rendering = cases['small and open, with everything around it'];
+
+async function rulesOf(values: Readonly<Record<string, unknown>> = {}): Promise<Tree> {
+  const manifests = await render({ ...rendering, values: { ...rendering.values, ...values } });
+  return the(manifests, 'PrometheusRule')['spec'];
+}
+
+/** Runs promtool in a folder with these files. @throws Error with what it says */
+function check(args: readonly string[], files: Readonly<Record<string, unknown>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'scriptorium-alerts-'));
+  try {
+    for (const [name, content] of Object.entries(files))
+      writeFileSync(join(folder, name), yaml.safeDump(content));
+    const options = { cwd: folder, encoding: 'utf8' } as const;
+    const { status, stdout, stderr } = spawnSync(findProgram(promtool, process.env), [...args], options);
+    if (status !== 0) throw new Error(`${stdout}${stderr}`);
+    return stdout;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** With the labels that Prometheus gives what the ServiceMonitor finds. */
+const series = (metric: string, labels: string, values: string) => ({
+  series: `${metric}{namespace="apps",service="notes-pods",pod="p"${labels === '' ? '' : `,${labels}`}}`,
+  values,
+});
+
+/** A counter that stands still for 20 minutes and then grows. */
+const grows = (metric: string, labels = '') => [series(metric, labels, '3x20 4x100')];
+/** A counter that is there from the first time on that something happens, after 20 minutes. */
+const appears = (metric: string, labels: string) => [series(metric, labels, '_x20 1x100')];
+const runsOn = (metric: string, labels = '') => [series(metric, labels, '0x20 1+1x100')];
+const becomes = (metric: string, well: number, ill: number) => [series(metric, '', `${well}x20 ${ill}x100`)];
+const slowly = (metric: string, labels = '') => [
+  series(`${metric}_bucket`, `${labels}le="0.01"`, '0+10x20 200x100'),
+  series(`${metric}_bucket`, `${labels}le="10"`, '0+10x20 200+10x100'),
+  series(`${metric}_bucket`, `${labels}le="+Inf"`, '0+10x20 200+10x100'),
+];
+
+/** What makes each of them come, after 20 minutes in which all was well. */
+const causes: Readonly<Record<string, readonly object[]>> = {
+  ScriptoriumFencedWrites: grows('fenced_writes_total'),
+  ScriptoriumLeaseInvalid: becomes('lease_valid', 1, 0),
+  ScriptoriumShardsUnserved: becomes('shards', 1_024, 1_000),
+  ScriptoriumHandOverStuck: becomes('shards_leaving', 0, 3),
+  ScriptoriumReconciliationStalled: becomes('ownership_reconciliation_age_seconds', 1, 11),
+  ScriptoriumHostsUnreachable: becomes('hosts_unreachable', 0, 1),
+  ScriptoriumNatsDisconnected: becomes('transport_connected', 1, 0),
+  ScriptoriumForeignFrames: appears('transport_rejected_frames_total', 'reason="mac"'),
+  ScriptoriumWakeStreamDown: becomes('transport_wake_stream_available', 1, 0),
+  ScriptoriumDatabaseRefusesWrites: appears('commits_total', 'outcome="unavailable"'),
+  ScriptoriumCommitsUncertain: appears('commits_total', 'outcome="unknown"'),
+  ScriptoriumDeliveriesDead: appears('deliveries_total', 'what="timer",outcome="dead"'),
+  ScriptoriumUploadsRefused: appears('file_store_calls_total', 'call="write",outcome="full"'),
+  ScriptoriumFilesMissing: appears('file_store_calls_total', 'call="read",outcome="missing"'),
+  ScriptoriumMailWaits: becomes('mail_queue_oldest_ready_seconds', 200, 301),
+  ScriptoriumMailDead: [series('mail_queue_mails', 'state="dead"', '2x20 3x100')],
+  ScriptoriumRelayUnable: appears('mail_attempts_total', 'relay="smtp",outcome="unable",failure="auth"'),
+  ScriptoriumAssistantRefused: appears('assistant_answers_total', 'provider="openai",outcome="refused"'),
+  ScriptoriumPairingEnded: appears('pairing_refreshes_total', 'outcome="invalid-grant"'),
+  ScriptoriumOverloaded: runsOn('overloaded_total', 'command="saveItems"'),
+  ScriptoriumPushesLost: grows('socket_repairs_total', 'cause="gap"'),
+  ScriptoriumVaultRegistrationsFail: runsOn('socket_vault_registrations_total', 'outcome="full"'),
+  ScriptoriumSlowReaders: runsOn('sockets_closed_total', 'reason="slow"'),
+  ScriptoriumSavesSlow: slowly('commit_batch_seconds'),
+  ScriptoriumRequestsSlow: slowly('http_request_duration_seconds', 'route="/v1/items",'),
+};
+
+const wellAt = '15m';
+/** Minutes after what happens at 20, as long as it takes and while a single event is still seen. */
+const comesAt: Readonly<Record<string, string>> = {
+  ScriptoriumWakeStreamDown: '30m',
+  ScriptoriumOverloaded: '30m',
+  ScriptoriumVaultRegistrationsFail: '30m',
+  ScriptoriumSavesSlow: '35m',
+  ScriptoriumSlowReaders: '45m',
+  ScriptoriumRequestsSlow: '45m',
+};
+const soon = '24m';
+
+const queryOf = (name: string, eval_time: string, count: number) => ({
+  expr: `count(ALERTS{alertname="${name}",alertstate="firing"}) or vector(0)`,
+  eval_time,
+  exp_samples: [{ labels: '{}', value: count }],
+});
+
+const testsOf = (of: Readonly<Record<string, readonly object[]>>) =>
+  Object.entries(of).map(([name, input_series]) => ({
+    name,
+    interval: '1m',
+    input_series,
+    promql_expr_test: [queryOf(name, wellAt, 0), queryOf(name, comesAt[name] ?? soon, 1)],
+  }));
+
+test('the rules are rules', async (t) => {
+  const rules = await rulesOf();
+  t.notThrows(() =>
+    check(['check', 'rules', '--lint=all', '--lint-fatal', 'rules.yaml'], { 'rules.yaml': rules }),
+  );
+});
+
+test('every alert comes when what it is about happens, and not before', async (t) => {
+  const rules = await rulesOf();
+  const names = rules.groups[0].rules.map((rule: Tree) => rule.alert);
+  t.deepEqual(names, Object.keys(causes), 'each has a test');
+  const tests = { rule_files: ['rules.yaml'], evaluation_interval: '1m', tests: testsOf(causes) };
+  t.notThrows(() => check(['test', 'rules', 'tests.yaml'], { 'rules.yaml': rules, 'tests.yaml': tests }));
+});
+
+test('where the number of shards is known, they are missed from the beginning', async (t) => {
+  const rules = await rulesOf({ shardCount: 2_048 });
+  const [name, cause] = ['ScriptoriumShardsUnserved', becomes('shards', 2_048, 2_047)];
+  const tests = { rule_files: ['rules.yaml'], evaluation_interval: '1m', tests: testsOf({ [name]: cause }) };
+  t.notThrows(() => check(['test', 'rules', 'tests.yaml'], { 'rules.yaml': rules, 'tests.yaml': tests }));
+});
+
+test('what another release does alerts nobody here', async (t) => {
+  const rules = await rulesOf();
+  const elsewhere = JSON.parse(JSON.stringify(causes).replaceAll('notes-pods', 'others-pods'));
+  const tests = testsOf(elsewhere).map((of) => ({
+    ...of,
+    promql_expr_test: [queryOf(of.name, soon, 0), queryOf(of.name, '45m', 0)],
+  }));
+  const files = {
+    'rules.yaml': rules,
+    'tests.yaml': { rule_files: ['rules.yaml'], evaluation_interval: '1m', tests },
+  };
+  t.notThrows(() => check(['test', 'rules', 'tests.yaml'], files));
+});
+
+const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+test('every alert links its section of docs/alerts.md, and each section has an alert', async (t) => {
+  const sections = [...textOf('docs/alerts.md').matchAll(/^## (\w+)$/gm)].map(([, name = '']) => name);
+  const rules: readonly Tree[] = (await rulesOf()).groups[0].rules;
+  t.deepEqual(
+    rules.map(({ alert }) => alert),
+    sections,
+  );
+  for (const { alert, annotations } of rules)
+    t.is(annotations.runbook_url, `docs/alerts.md#${alert.toLowerCase()}`);
+});
+
+test('every metric that docs/operations.md says to watch has an alert', async (t) => {
+  const [, table = ''] =
+    /What to alert on:\n([\s\S]*?)\nWhat clients see/.exec(textOf('docs/operations.md')) ?? [];
+  const watched = [...table.matchAll(/^\| [^|]*?`([a-z]+(?:_[a-z]+)*)/gm)].map(([, name = '']) => name);
+  t.true(watched.length > 20);
+  const expressions = JSON.stringify(await rulesOf());
+  t.deepEqual(
+    watched.filter((metric) => !new RegExp(`\\b${metric}\\b|\\b${metric}_bucket\\b`).test(expressions)),
+    [],
+  );
+});

@@ -1,0 +1,75 @@
+/** What is written about the chart is true of it. */
+import { readFileSync } from 'node:fs';
+import test from 'ava';
+import { chartReadme, chartSchema, describedValues } from '../../tools/chart-documents.ts';
+import { helm, manifestsOf, the } from './chart.ts';
+
+const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+test('helm/README.md and helm/values.schema.json are what `npm run docs` writes now', (t) => {
+  t.is(textOf('helm/README.md'), chartReadme());
+  t.is(textOf('helm/values.schema.json'), chartSchema());
+});
+
+test('the chart has the version of the server', (t) => {
+  const { version } = JSON.parse(textOf('package.json'));
+  const chart = textOf('helm/Chart.yaml');
+  t.is(/^version: (.+)$/m.exec(chart)?.[1], version);
+  t.is(/^appVersion: (.+)$/m.exec(chart)?.[1], version);
+});
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly [key: string]: unknown;
+}
+
+/** A value, or the values below it. */
+function undescribed(
+  { properties = {} }: Schema,
+  described: ReadonlySet<string>,
+  path = '',
+): readonly string[] {
+  return Object.entries(properties).flatMap(([name, schema]) => {
+    const own = `${path}${name}`;
+    if (own === 'global' || described.has(own)) return [];
+    return schema.properties === undefined ? [own] : undescribed(schema, described, `${own}.`);
+  });
+}
+
+test('every value of the schema is described in values.yaml, and no other', (t) => {
+  const schema: Schema = JSON.parse(chartSchema());
+  const paths = describedValues(textOf('helm/values.yaml')).map(({ path }) => path);
+  t.is(new Set(paths).size, paths.length);
+  t.deepEqual(undescribed(schema, new Set(paths)), []);
+  const isInSchema = (path: string) =>
+    path.split('.').reduce<Schema | undefined>((of, name) => of?.properties?.[name], schema) !== undefined;
+  t.deepEqual(
+    paths.filter((path) => !isInSchema(path)),
+    [],
+  );
+});
+
+test('comments of values may have several lines, and values below may have comments of their own', (t) => {
+  const yaml = '# -- One\n# more.\na: 1\n\nb:\n  # -- Two.\n  c: {}\n#  d: 1\n# -- Three.\ne:\n  f: 1\n';
+  t.deepEqual(describedValues(yaml), [
+    { path: 'a', default: '1', description: 'One more.' },
+    { path: 'b.c', default: '{}', description: 'Two.' },
+    { path: 'e', default: '', description: 'Three.' },
+  ]);
+});
+
+test('what docs/kubernetes.md tells to install can be rendered', async (t) => {
+  const text = textOf('docs/kubernetes.md').replaceAll('\\\n', ' ');
+  const installs = [...text.matchAll(/^helm install (\S+) helm (.*)$/gm)];
+  t.is(installs.length, 2);
+  const kinds = ['StatefulSet', 'Deployment'];
+  for (const [, release = '', args = ''] of installs) {
+    const words = args.trim().split(/ +/);
+    const manifests = manifestsOf(await helm(['template', release, 'helm', ...words]));
+    const server = the(manifests, kinds.shift() ?? '');
+    t.regex(
+      server['spec'].template.spec.containers[0].image,
+      /^registry\.example\.org\/scriptorium:0\.1\.0$/,
+    );
+  }
+});

@@ -1,0 +1,58 @@
+/** The Job by which a load test runs in the cluster. */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { cases } from './cases.ts';
+import { podOf, render, type Tree, the } from './chart.ts';
+
+test('each of its pods makes its part of the load, and the parts are the whole', async (t) => {
+  const job = the(await render(cases['cluster under load']), 'Job');
+  t.is(job['spec'].completionMode, 'Indexed');
+  t.is(job['spec'].completions, 3);
+  t.is(job['spec'].parallelism, 3);
+  t.is(job['spec'].backoffLimit, 0);
+  const [container] = podOf(job).spec.containers;
+  const given: Record<string, string> = Object.fromEntries(
+    container.env.map((of: Tree) => [of.name, of.value]),
+  );
+  const folder = mkdtempSync(join(tmpdir(), 'load-test-job-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, 'k6'), '#!/bin/sh\nprintf "%s\\n" "$@"\n');
+  chmodSync(join(folder, 'k6'), 0o755);
+  const [shell = '', ...flags] = container.command;
+  const parts = [0, 1, 2].map((index) => {
+    const env = { ...given, JOB_COMPLETION_INDEX: String(index), PATH: `${folder}:${process.env['PATH']}` };
+    const ran = spawnSync(shell, [...flags, ...container.args], { env, encoding: 'utf8' });
+    t.is(ran.status, 0, ran.stderr);
+    const args = ran.stdout.trim().split('\n');
+    t.is(args[args.indexOf('--execution-segment-sequence') + 1], '0,1/3,2/3,3/3');
+    t.is(args.at(-1), '/load-test/load-test.tar');
+    return args[args.indexOf('--execution-segment') + 1];
+  });
+  t.deepEqual(parts, ['0/3:1/3', '1/3:2/3', '2/3:3/3']);
+});
+
+test('it reads sessions of users from a Secret that is named, and may ask servers alone', async (t) => {
+  const manifests = await render(cases['cluster under load']);
+  const { spec } = podOf(the(manifests, 'Job'));
+  const [volume] = spec.volumes.filter((of: Tree) => of.name === 'load-test');
+  t.is(volume.secret.secretName, 'load-test');
+  const policy = the(manifests, 'NetworkPolicy', 'notes-scriptorium-load-test')['spec'] as Tree;
+  t.is(policy.ingress, undefined);
+  const [, servers] = policy.egress;
+  t.is(servers.to[0].podSelector.matchLabels['scriptorium/server'], 'true');
+  const host = the(manifests, 'NetworkPolicy', 'notes-scriptorium-host')['spec'] as Tree;
+  const [fromLoad] = host.ingress;
+  t.deepEqual(fromLoad.ports, [{ port: 'admin', protocol: 'TCP' }]);
+});
+
+test('it is a Job of this revision, needs its archive, and is not there unless asked for', async (t) => {
+  const job = the(await render(cases['cluster under load']), 'Job');
+  t.is(job.metadata.name, 'notes-scriptorium-load-test-1');
+  const { values, presets } = cases['cluster under load'];
+  const without = { presets, values: { ...values, loadTest: { enabled: true } } };
+  await t.throwsAsync(render(without), { message: /archiveSecret/ });
+  t.false((await render(cases.cluster)).some(({ kind }) => kind === 'Job'));
+});

@@ -1,0 +1,31 @@
+/** Messengers in memory that take every message: what servers send by them, for tests to read. */
+import type {
+  MessengerChannel,
+  MessengerDelivery,
+  MessengerResult,
+  Messengers,
+} from '../../actors/messengers/messengers.ts';
+
+export class Chats implements Messengers {
+  readonly messages: Pick<MessengerDelivery, 'channel' | 'destination' | 'text'>[] = [];
+  /** What comes of each message that follows, once it was handed over. */
+  answer: (
+    delivery: MessengerDelivery,
+  ) => MessengerResult | undefined | Promise<MessengerResult | undefined> = () => undefined;
+  readonly #channels: readonly MessengerChannel[];
+
+  constructor(channels: readonly MessengerChannel[] = ['telegram', 'whatsapp']) {
+    this.#channels = channels;
+  }
+
+  has(channel: MessengerChannel): boolean {
+    return this.#channels.includes(channel);
+  }
+
+  async send(delivery: MessengerDelivery): Promise<MessengerResult> {
+    if (!(await delivery.handOver())) return { result: 'withdrawn' };
+    const { channel, destination, text } = delivery;
+    this.messages.push({ channel, destination, text });
+    return (await this.answer(delivery)) ?? { result: 'accepted' };
+  }
+}

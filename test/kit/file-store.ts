@@ -1,0 +1,88 @@
+/** A store of files in memory, for tests of what uses one. The contract of stores holds for it, too. */
+import {
+  announced,
+  checkList,
+  checkName,
+  checkRange,
+  FileStoreError,
+  type FileStoreFailure,
+  type OpenFileStore,
+  Stop,
+} from '../../actors/files/store.ts';
+
+export interface MemoryFileStore extends OpenFileStore {
+  readonly blobs: ReadonlyMap<string, Buffer>;
+  /** From now on every call fails like this, a write after it has taken its body. Undefined: none does. */
+  failWith(failure: Exclude<FileStoreFailure, 'aborted'> | undefined): void;
+  /** Likewise, but of removals alone. */
+  keepAll(keeps: boolean): void;
+}
+
+/** In pieces, as from every store. */
+const pieceBytes = 65_536;
+
+export function createMemoryFileStore(nowMs: () => number = () => 0): MemoryFileStore {
+  const blobs = new Map<string, { readonly content: Buffer; readonly writtenMs: number }>();
+  let failing: FileStoreFailure | undefined;
+  let isKeeping = false;
+  const check = () => {
+    if (failing !== undefined) throw new FileStoreError(failing);
+  };
+
+  return {
+    get blobs() {
+      return new Map([...blobs].map(([name, { content }]) => [name, content]));
+    },
+    failWith(failure) {
+      failing = failure;
+    },
+    keepAll(keeps) {
+      isKeeping = keeps;
+    },
+    freeBytes: undefined,
+    isWritable: async () => failing === undefined,
+    async close() {},
+    async write(name, body, options) {
+      checkName(name);
+      const stop = new Stop(options.signal);
+      try {
+        const pieces: Uint8Array[] = [];
+        for await (const piece of announced(body, { ...options, signal: stop.signal })) pieces.push(piece);
+        check();
+        blobs.set(name, { content: Buffer.concat(pieces), writtenMs: nowMs() });
+      } finally {
+        stop.end();
+      }
+    },
+    async *read(name, range, signal) {
+      checkName(name);
+      checkRange(range);
+      const content = blobs.get(name)?.content;
+      for (let at = range.start; at < range.end; at += pieceBytes) {
+        // As with any store, others have their turn between two pieces.
+        await Promise.resolve();
+        if (signal.aborted) throw new FileStoreError('aborted', signal.reason);
+        check();
+        const end = Math.min(at + pieceBytes, range.end);
+        if (content === undefined || content.length < end) throw new FileStoreError('missing');
+        yield content.subarray(at, end);
+      }
+    },
+    async remove(names) {
+      for (const name of names) checkName(name);
+      check();
+      if (isKeeping) throw new FileStoreError('unavailable');
+      for (const name of names) blobs.delete(name);
+    },
+    async list(options) {
+      checkList(options);
+      check();
+      const { prefix, after = '', limit } = options;
+      return [...blobs]
+        .filter(([name]) => name.startsWith(prefix) && name > after)
+        .map(([name, { content, writtenMs }]) => ({ name, bytes: content.length, writtenMs }))
+        .sort((a, b) => (a.name < b.name ? -1 : 1))
+        .slice(0, limit);
+    },
+  };
+}

@@ -1,0 +1,16 @@
+/** For routes that nobody asks: no provider of the assistant, and no code host. */
+import { Assistant } from '../../gateway/assistant/assistant.ts';
+import { CodeHost } from '../../gateway/code-host/code-host.ts';
+import { systemClock } from '../../runtime/clock.ts';
+
+const nobody = async (): Promise<never> => {
+  throw new Error('nobody is asked');
+};
+const http = { send: nobody, open: nobody };
+
+export const noProviders = {
+  assistant: new Assistant({
+    ...{ http, clock: systemClock, providers: new Map(), default: undefined, streamsMax: 1 },
+  }),
+  codeHost: new CodeHost({ http, apiUrl: 'http://nowhere.test' }),
+};

@@ -1,0 +1,50 @@
+/** The operators' command line, run in the test's own process against the internal API of its server. */
+import { runCommandLine } from '../../cli/program.ts';
+import type { ApiWorld } from './internal-api.ts';
+
+const nothing = () => Promise.reject(new Error('no database here'));
+const tools = { migrate: { plan: nothing, apply: nothing }, reshard: nothing };
+const unset = { token: undefined, ca: undefined, cert: undefined, key: undefined };
+
+export interface Operated {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+interface Operator extends Pick<ApiWorld, 'address' | 'server'> {
+  /** What is typed when a command asks for it. */
+  readonly typed?: string | undefined;
+}
+
+/** Runs one command line to its end. */
+export async function operate(
+  { address, server, typed }: Operator,
+  ...args: readonly string[]
+): Promise<Operated> {
+  return server.answered(runTyped(args, { address, typed }));
+}
+
+/** Likewise where nothing waits for the clock of a server in the test's own process. */
+export async function runTyped(
+  args: readonly string[],
+  { address, typed }: Pick<Operator, 'address' | 'typed'>,
+): Promise<Operated> {
+  const written = { out: '', err: '' };
+  const terminal = {
+    out: (text: string) => {
+      written.out += text;
+    },
+    err: (text: string) => {
+      written.err += text;
+    },
+    askSecret: async (prompt: string) => {
+      if (typed === undefined) throw new Error('nobody types here');
+      written.err += prompt;
+      return typed;
+    },
+    ...{ nowMs: () => Date.now(), monotonicMs: () => performance.now(), sleep: nothing },
+  };
+  const code = await runCommandLine(args, { ...unset, address }, terminal, tools);
+  return { code, ...written };
+}

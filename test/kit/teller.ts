@@ -1,0 +1,51 @@
+/** An actor that tells users what their vaults would, for tests of what users do with it. */
+import { z } from 'zod';
+import { User } from '../../actors/user/contract.ts';
+import { command } from '../../runtime/command.ts';
+import { contract, type Tells } from '../../runtime/contract.ts';
+import { kindOf } from '../../runtime/kind.ts';
+import type { TestServer } from './server.ts';
+
+type UserTells = Tells<typeof User.tells>;
+
+const Teller = contract({
+  name: 'teller',
+  commands: {
+    say: {
+      request: z.object({ to: z.string(), name: z.string(), payload: z.unknown() }),
+      reply: z.object({}),
+    },
+  },
+});
+
+export const teller = kindOf(Teller, {
+  uses: [],
+  slices: [],
+  tables: [],
+  timers: {},
+  tells: {},
+  commands: {
+    say: command({
+      ...Teller.commands.say,
+      creates: true,
+      repeat: 'recorded',
+      turn: (turn, { to, name, payload }) => {
+        const tells = turn.tell(User, to) as unknown as Record<string, (payload: unknown) => void>;
+        tells[name]?.(payload);
+        return {};
+      },
+    }),
+  },
+});
+
+/** Resolves once the user has been told and has done what follows from it. */
+export async function tellUser<Name extends keyof UserTells>(
+  server: TestServer,
+  to: string,
+  name: Name,
+  payload: Parameters<UserTells[Name]>[0],
+): Promise<void> {
+  const { ask } = server.host.actors.get(Teller, 'vault');
+  await server.answered(ask.say({ to, name, payload }));
+  await server.advance(1_000);
+}

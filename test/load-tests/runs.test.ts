@@ -1,0 +1,128 @@
+/** Every load test runs, against one process and against three nodes, and ends as its objectives say. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { runK6 } from '../../load-tests/k6.ts';
+import { parseExposition } from '../../load-tests/report/exposition.ts';
+import type { Report } from '../../load-tests/report/report.ts';
+import { scenarioNames } from '../../load-tests/scenarios.ts';
+import { seed, writeSeeded } from '../../load-tests/seed.ts';
+import { type Servers, startOneProcess, startThreeNodes } from '../../load-tests/servers.ts';
+import { buildK6 } from '../../tools/k6.ts';
+import { type Builds, buildTwice } from '../cluster/build.ts';
+import { until } from '../kit/until.ts';
+
+const limitMs = 240_000;
+/** Whether it works, on a machine that is busy with other tests: how fast it is, is no question here. */
+const short = { DURATION_SECONDS: '12', PER_SECOND: '8', P99_MS: '20000', ERRORS: '0.02', DROPPED: '1' };
+const population = {
+  idleUsers: 8,
+  writingUsers: 4,
+  watchedUsers: 2,
+  libraries: 1,
+  notesOfUser: 3,
+  notesOfLibrary: 200,
+};
+
+let builds: Builds;
+test.before(async (t) => {
+  t.timeout(limitMs);
+  buildK6();
+  builds = await buildTwice('load-tests');
+});
+
+interface World {
+  readonly servers: Servers;
+  /** Runs the scenario, which has to end with this code. */
+  run(scenario: string, code: number, settings?: Readonly<Record<string, string>>): Promise<Report>;
+}
+
+async function loaded(t: ExecutionContext, start: () => Promise<Servers>): Promise<World> {
+  t.timeout(limitMs);
+  const folder = mkdtempSync(join(tmpdir(), 'load-tests-'));
+  const servers = await start();
+  t.teardown(async () => {
+    await servers.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const { urls, metricsUrls } = servers;
+  const usersFile = join(folder, 'users.json');
+  writeSeeded(usersFile, await seed({ urls, population }));
+  return {
+    servers,
+    async run(scenario, code, settings = {}) {
+      const reportPath = join(folder, `${scenario}-${code}`);
+      const ended = await runK6({
+        scenario,
+        profile: 'smoke',
+        urls,
+        metricsUrls,
+        usersFile,
+        reportPath,
+        settings: { ...short, ...settings },
+      });
+      t.is(ended.code, code, `${scenario}: ${ended.output}`);
+      t.regex(readFileSync(`${reportPath}.html`, 'utf8'), /<strong>(?:passed|failed)<\/strong>/);
+      return JSON.parse(readFileSync(`${reportPath}.json`, 'utf8'));
+    },
+  };
+}
+
+const operationsOf = ({ operations }: Report): readonly string[] =>
+  operations.map(({ operation }) => operation).toSorted();
+
+test.serial(
+  'one process: every scenario does what it is for, and a broken threshold fails its run',
+  async (t) => {
+    const { run } = await loaded(t, () => startOneProcess(builds));
+    const others = scenarioNames.filter((name) => name !== 'hand-over' && name !== 'steady-mix');
+    t.is(others.length, 6);
+    const [steady, ...reports] = await Promise.all([
+      run('steady-mix', 0),
+      ...others.map((scenario) => run(scenario, 0)),
+    ]);
+    for (const report of [steady, ...reports]) {
+      t.is(report.verdict, 'passed', report.run.scenario);
+      t.deepEqual(
+        report.operations.filter(({ failed }) => failed > 0),
+        [],
+        report.run.scenario,
+      );
+    }
+    t.true(steady.timings.some(({ name, count }) => name === 'save_to_push' && count > 0));
+    const of = (scenario: string) =>
+      reports.find(({ run: { scenario: name } }) => name === scenario) ?? steady;
+    t.deepEqual(operationsOf(of('sign-in-wave')), ['idle-sync', 'login', 'login-params', 'logout']);
+    t.deepEqual(operationsOf(of('first-sync')), ['first-sync', 'idle-sync']);
+    t.true(of('files').timings.some(({ name, count }) => name === 'file_download' && count > 0));
+    const sockets = of('reconnect-storm').server.find(({ name }) => name === 'server_sockets_open');
+    t.true((sockets?.max ?? 0) >= 2);
+
+    const broken = await run('steady-mix', 99, { P99_MS: '0.001', DURATION_SECONDS: '4' });
+    t.is(broken.verdict, 'failed');
+    t.true(broken.objectives.some(({ metric, holds }) => metric.includes('idle-sync') && !holds));
+  },
+);
+
+async function requestsAt({ metricsUrls }: Servers): Promise<number> {
+  const texts = await Promise.all(metricsUrls.map(async (url) => (await fetch(url)).text()));
+  return texts.reduce(
+    (total, text) => total + (parseExposition(text).get('http_request_duration_seconds_count') ?? 0),
+    0,
+  );
+}
+
+test.serial('three nodes: none of them leaves without handing over, and no request fails', async (t) => {
+  const { run, servers } = await loaded(t, () => startThreeNodes(builds));
+  const before = await requestsAt(servers);
+  const ended = Promise.all([run('hand-over', 0), run('steady-mix', 0), run('reconnect-storm', 0)]);
+  await until(async () => (await requestsAt(servers)) > before + 50, 90_000);
+  await servers.handOver();
+  const [handOver] = await ended;
+  t.deepEqual(
+    handOver.operations.map(({ failed }) => failed),
+    handOver.operations.map(() => 0),
+  );
+  t.true((handOver.counted['server_shards_claimed'] ?? 0) > 0);
+});

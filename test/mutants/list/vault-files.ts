@@ -1,0 +1,118 @@
+import type { Mutant } from '../mutant.ts';
+
+const behaviour = ['test/behaviour/files/vaults.test.ts'];
+const moves = ['test/behaviour/files/vault-moves.test.ts'];
+const races = ['test/races/vault-files.test.ts'];
+
+export const mutants: readonly Mutant[] = [
+  {
+    name: 'removed-member-keeps-files',
+    harm: 'Whoever was removed from a vault still reads its files with a token in hand.',
+    file: 'actors/vault/files/access.ts',
+    find: 'if (!isForHere || asker === undefined || isVoid(view, claims)) return invalidToken;',
+    replace:
+      'if (!isForHere || isVoid(view, claims)) return invalidToken;\n  if (asker === undefined) return undefined;',
+    tests: behaviour,
+    match: 'tokens in hand are worth nothing once the member is removed*',
+  },
+  {
+    name: 'reader-writes-to-vault',
+    harm: 'A member who may only read now still replaces files.',
+    file: 'actors/vault/files/access.ts',
+    find: "return claims.operation === 'read' || asker.mayWrite ? undefined : invalidToken;",
+    replace: "return claims.operation === 'read' || asker !== undefined ? undefined : invalidToken;",
+    tests: behaviour,
+    match: 'whose permission has become less*',
+  },
+  {
+    name: 'bridge-writes-files-of-vaults',
+    harm: 'A stolen bridge token moves the files of shared vaults to where nobody else has them.',
+    file: 'actors/user/files/mint-for-vault.ts',
+    find: '(writes ? refusalToWrite(signedIn) : undefined)',
+    replace: '(writes && signedIn.readonly ? refusalToWrite(signedIn) : undefined)',
+    tests: ['test/attacks/bridges.test.ts'],
+    match: 'a bridge that may write items*',
+  },
+  {
+    name: 'member-takes-all-room',
+    harm: 'One member keeps all the room of the owner, and never sends a byte.',
+    file: 'actors/user/files/vault-bytes.ts',
+    find: 'all > limitBytesOf(turn) * memberShare ? noSpace',
+    replace: 'all > limitBytesOf(turn) ? noSpace',
+    tests: behaviour,
+    match: 'one member holds some*',
+  },
+  {
+    name: 'member-opens-all-uploads',
+    harm: 'One member opens so many uploads that nobody else can.',
+    file: 'actors/user/files/vault-bytes.ts',
+    find: '  if (held.length >= memberHoldsMax) return tooManyHolds;\n',
+    replace: '',
+    tests: behaviour,
+    match: 'one member holds some*',
+  },
+  {
+    name: 'garbage-comes-by-moves',
+    harm: 'Files that are moved into a vault and deleted there fill the disk while the store removes nothing.',
+    file: 'actors/vault/files/move.ts',
+    find: 'const garbage = () => refusalByGarbage(turn, vaultFiles(turn));',
+    replace:
+      'const garbage = () => (moving.bytes < 0 ? refusalByGarbage(turn, vaultFiles(turn)) : undefined);',
+    tests: moves,
+    match: 'nothing moves to where*',
+  },
+  {
+    name: 'account-token-in-vault',
+    harm: 'A token is good for what it was not made for.',
+    file: 'gateway/routes/files.ts',
+    find: "(claims.sharedVaultUuid !== undefined) !== (of === 'vault')",
+    replace: "(claims.sharedVaultUuid === '') !== (of === 'vault' && claims.id === '')",
+    tests: moves,
+    match: 'a token of an account does nothing*',
+  },
+  {
+    name: 'vault-uploads-hold-nothing',
+    harm: 'Open uploads in vaults take more than the quota of their owner.',
+    file: 'actors/user/files/own-files.ts',
+    find: 'heldForVaults(turn, uploadUuid)',
+    replace: '0 * heldForVaults(turn, uploadUuid)',
+    tests: behaviour,
+    match: 'what an open upload in a vault holds*',
+  },
+  {
+    name: 'survivor-inherits-no-bytes',
+    harm: 'What a survivor takes over counts for nobody.',
+    file: 'actors/vault/files/end.ts',
+    find: 'bytes: { used: file_bytes, at }',
+    replace: 'bytes: { used: 0 * file_bytes, at }',
+    tests: behaviour,
+    match: 'a survivor has the bytes*',
+  },
+  {
+    name: 'arrived-file-stays-behind',
+    harm: 'A file that has arrived stays at its source as well when a host dies, and counts twice.',
+    file: 'actors/files/move.ts',
+    find: 'arrived || (elsewhere !== undefined && elsewhere.owner_uuid !== turn.self.id)',
+    replace: 'arrived || (elsewhere !== undefined && elsewhere.owner_uuid === turn.self.id)',
+    tests: races,
+    match: 'a file is in one place*',
+  },
+  {
+    name: 'move-replaces-file',
+    harm: 'A file that is moved takes the place of another, which is lost.',
+    file: 'actors/files/move.ts',
+    find: '  if (row !== undefined) return isTaken;\n',
+    replace: '',
+    tests: moves,
+    match: 'a file that is in the way*',
+  },
+  {
+    name: 'move-token-unspent',
+    harm: 'The token of a move moves again what comes later.',
+    file: 'actors/files/move.ts',
+    find: "  spend(turn, { id, ...token }, 'move');\n",
+    replace: '',
+    tests: moves,
+    match: 'the token of a move is spent*',
+  },
+];

@@ -1,0 +1,193 @@
+/**
+ * What the relay gets of what clients were promised. A mail is known by what it says and to whom, as the relay sees it.
+ *
+ * - What is owed arrives, and what was stopped in time does not.
+ * - Nothing arrives before it is due, nor before the commit that owes it.
+ * - No message begins before the commit that hands it over. So it begins twice only where the host learned nothing of the
+ *   first time, or the relay said that it did not take it; and what may not be repeated, only in the second case.
+ */
+import type { Message } from '../../../actors/mailer/sender.ts';
+import type { Commit } from '../../../runtime/store/store.ts';
+import { startOfTimeMs } from '../process.ts';
+import type { SimulatedTime } from '../time.ts';
+import type { Checker, Report } from './checker.ts';
+import type { Durable } from './durable.ts';
+
+export interface Attempt {
+  readonly message: Message;
+  readonly handOvers: number;
+  readonly wasAccepted: boolean;
+  /** `asked`: the relay waits for the message. `begun`: something of it has come. */
+  fate: 'asked' | 'begun' | 'taken' | 'not-taken';
+}
+
+export interface MailCheckerOptions {
+  readonly report: Report;
+  readonly durable: Durable;
+  readonly time: SimulatedTime;
+  readonly skewMs: number;
+}
+
+const mailer = { kind: 'mailer', id: 'mailer' };
+
+export class MailChecker implements Checker {
+  readonly name = 'mails';
+  readonly #options: MailCheckerOptions;
+  readonly #attempts = new Map<string, Attempt[]>();
+  readonly #handOvers = new Map<string, number>();
+  readonly #accepted = new Set<string>();
+  readonly #dues = new Map<string, number>();
+  readonly #owed = new Set<string>();
+  readonly #stopped = new Set<string>();
+
+  constructor(options: MailCheckerOptions) {
+    this.#options = options;
+  }
+
+  report(message: string): void {
+    this.#options.report(message);
+  }
+
+  // --- what clients were promised ---------------------------------------------------------------------------
+
+  /** Whatever of this name is sent at all is not sent earlier. */
+  due(name: string, dueMs: number): void {
+    this.#dues.set(name, dueMs);
+  }
+
+  /** This is to arrive, unless somebody tries to stop it. */
+  owes(name: string): void {
+    this.#owed.add(name);
+  }
+
+  mayBeStopped(name: string): void {
+    this.#owed.delete(name);
+  }
+
+  /** Somebody was told that it will not be sent. */
+  stopped(name: string): void {
+    this.#stopped.add(name);
+  }
+
+  /** Whether what was answered now was answered in time to stop it. */
+  isInTime(name: string): boolean {
+    return this.#nowMs() < (this.#dues.get(name) ?? 0) - this.#options.skewMs;
+  }
+
+  // --- what the relay sees ----------------------------------------------------------------------------------
+
+  asked(message: Message): Attempt {
+    const { messageId } = message;
+    const handOvers = this.#handOvers.get(messageId) ?? 0;
+    return { message, handOvers, wasAccepted: this.#accepted.has(messageId), fate: 'asked' };
+  }
+
+  begun(attempt: Attempt): void {
+    const { message, handOvers, wasAccepted } = attempt;
+    const what = whatOf(message);
+    const name = nameOf(message);
+    const before = this.#attempts.get(what) ?? [];
+    this.#attempts.set(what, [...before, attempt]);
+    attempt.fate = 'begun';
+    const { report } = this.#options;
+    if ((this.#handOvers.get(message.messageId) ?? 0) <= handOvers) report(`${what} began, not handed over`);
+    if (wasAccepted) report(`${what} began although a relay was known to have it`);
+    if (before.some((other) => other.message.messageId !== message.messageId)) report(`${what} has two ids`);
+    if (!mayRepeat(message) && before.some(({ fate }) => fate !== 'not-taken')) report(`${what} began twice`);
+    if (this.#stopped.has(name)) report(`${what} began although it was stopped`);
+    const earlyMs = (this.#dues.get(name) ?? 0) - this.#options.skewMs - this.#nowMs();
+    if (earlyMs > 0) report(`${what} began ${earlyMs} ms early`);
+    if (message.subject === 'A letter' && !this.#isWritten(name)) report(`${what} was never written`);
+  }
+
+  ended(attempt: Attempt, isTaken: boolean): void {
+    attempt.fate = isTaken ? 'taken' : 'not-taken';
+  }
+
+  // --- what is durable --------------------------------------------------------------------------------------
+
+  committed({ writes }: Commit): void {
+    for (const write of writes) {
+      if (write.table.name !== 'mail' || !('put' in write)) continue;
+      const { message_id, place, handed_over } = write.put;
+      const messageId = String(message_id);
+      if (place === 'leased' && handed_over === true)
+        this.#handOvers.set(messageId, (this.#handOvers.get(messageId) ?? 0) + 1);
+      if (place === 'accepted') this.#accepted.add(messageId);
+    }
+  }
+
+  /** What keeps the queue from being at rest. */
+  pending(): string | undefined {
+    const { durable } = this.#options;
+    const { counts } = durable.slice<{ counts: Record<string, number> }>(mailer, 'queue') ?? { counts: {} };
+    const busy = ['urgent', 'ordinary', 'waiting', 'leased'].find((place) => (counts[place] ?? 0) > 0);
+    if (busy !== undefined) return `a mail is ${busy}`;
+    for (const { name, due_at: dueAt } of durable.rows('timer')) {
+      const isSoon = Number(dueAt) < this.#nowMs() + 60_000;
+      if (isSoon && (name === 'watchSwitches' || name === 'sendReminders')) return `timer ${name}`;
+    }
+    return undefined;
+  }
+
+  atRest(): void {
+    const arrived = new Set<string>();
+    for (const attempts of this.#attempts.values()) {
+      for (const { message, fate } of attempts) if (fate === 'taken') arrived.add(nameOf(message));
+    }
+    const dead = this.#namesOfDead();
+    for (const name of this.#owed) {
+      if (!arrived.has(name) && !dead.has(name)) this.#options.report(`${name} is owed and never arrived`);
+    }
+    for (const { id, source } of this.#rows('dead')) {
+      if (source === 'dead-man-switch' || source === 'email-reminder')
+        this.#options.report(`${id} is dead, which it never should be`);
+    }
+    this.#outcomesAtRest();
+  }
+
+  /** Letters of which nobody knows whether they arrived. */
+  #namesOfDead(): ReadonlySet<string> {
+    const letters = this.#rows('dead').filter(({ handed_over }) => handed_over === true);
+    return new Set(letters.map(({ id }) => String(id)));
+  }
+
+  /** Who wrote a letter is told once that it was taken. */
+  #outcomesAtRest(): void {
+    for (const { id } of this.#rows('accepted')) {
+      const [author = ''] = String(id).split('-letter-');
+      if (author === id) continue;
+      const told = this.#options.durable
+        .slice<readonly { id: string; outcome: string }[]>({ kind: 'author', id: author }, 'outcomes')
+        ?.filter((each) => each.id === id && each.outcome === 'accepted');
+      if (told?.length !== 1) this.#options.report(`${author} was told ${told?.length} times of ${id}`);
+    }
+  }
+
+  #rows(place: string) {
+    return [...this.#options.durable.rows('mail')].filter((row) => row['place'] === place);
+  }
+
+  #isWritten(letter: string): boolean {
+    const [id = ''] = letter.split('-letter-');
+    const letters = this.#options.durable.slice<readonly string[]>({ kind: 'author', id }, 'letters');
+    return letters?.includes(letter) ?? false;
+  }
+
+  #nowMs(): number {
+    return startOfTimeMs + this.#options.time.nowMs;
+  }
+}
+
+const reminderMark = 'Reminder: ';
+
+const mayRepeat = ({ subject }: Message): boolean =>
+  subject === 'Something was left for you' || subject.startsWith(reminderMark);
+
+const whatOf = ({ recipient, subject, text }: Message): string => `${recipient}: ${subject}: ${text}`;
+
+/** What its client calls it. */
+function nameOf({ recipient, subject }: Message): string {
+  if (subject.startsWith(reminderMark)) return subject.slice(reminderMark.length);
+  return recipient.slice(0, recipient.indexOf('@'));
+}

@@ -1,0 +1,279 @@
+/**
+ * Items of vaults, as the commits and the answers to members show them.
+ *
+ * - An item has a home from its first save on: never none, at rest exactly one, which has its greatest hop; one row keeps
+ *   its uuid taken.
+ * - Of all edits of one version one is accepted, and what was answered as saved is there or was replaced by a later one.
+ * - Every item sent is in exactly one of saved and conflicts.
+ * - Who saves in a vault is a member who may write, in that very commit.
+ * - What a member is given of a vault was there at a moment of the call at which he was a member.
+ * - Nobody is given an item as it was after what he has of it already.
+ * - Who syncs to the end has all there is for him, in its last version.
+ */
+import type { Commit, Write } from '../../../runtime/store/store.ts';
+import type { AnyRow } from '../../../runtime/table.ts';
+import type { Checker, Report } from './checker.ts';
+import type { Durable } from './durable.ts';
+
+export interface SentToVault {
+  readonly uuid: string;
+  readonly content: string | null;
+  readonly deleted: boolean;
+  readonly updated_at_timestamp: number;
+  readonly shared_vault_uuid: string | null;
+}
+
+export interface GivenOfVault {
+  readonly uuid: string;
+  readonly updated_at_timestamp: number;
+  readonly deleted: boolean;
+  readonly content?: string | null;
+  readonly shared_vault_uuid: string | null;
+  readonly user_uuid: string;
+}
+
+export interface MemberAnswer {
+  readonly sync_token: string;
+  readonly cursor_token?: string;
+  readonly retrieved_items: readonly GivenOfVault[];
+  readonly saved_items: readonly GivenOfVault[];
+  readonly conflicts: readonly {
+    readonly type: string;
+    readonly server_item?: GivenOfVault;
+    readonly unsaved_item?: { readonly uuid: string };
+  }[];
+}
+
+/** What a member has who knows nothing but his answers. */
+export interface MemberCopy {
+  readonly version: number;
+  readonly content: string | null;
+  readonly deleted: boolean;
+}
+
+/** From a commit on, until another. */
+interface Span {
+  readonly from: number;
+  to: number;
+}
+
+export interface AnsweredSync {
+  readonly name: string;
+  readonly userUuid: string;
+  /** The commits that there were when it was asked. */
+  readonly since: number;
+  readonly items: readonly SentToVault[];
+  /** Whether its token knows of vaults: what may be in one is put off without. */
+  readonly knowsVaults: boolean;
+}
+
+export class VaultChecker implements Checker {
+  readonly name = 'vaults';
+  readonly #report: Report;
+  readonly #durable: Durable;
+  #commits = 0;
+  /** By item, the rows that are no stubs by their collections. */
+  readonly #homes = new Map<string, Map<string, AnyRow>>();
+  /** When this version was in this collection. */
+  readonly #versions = new Map<string, Span[]>();
+  readonly #memberships = new Map<string, Span[]>();
+  readonly #members = new Map<string, AnyRow>();
+  /** Of each text, which nobody writes twice, what it was based on; and of that, the text that was accepted. */
+  readonly #bases = new Map<string, string>();
+  readonly #accepted = new Map<string, string>();
+
+  constructor(report: Report, durable: Durable) {
+    this.#report = report;
+    this.#durable = durable;
+  }
+
+  get commits(): number {
+    return this.#commits;
+  }
+
+  sends(items: readonly SentToVault[]): void {
+    for (const { uuid, content, updated_at_timestamp: base } of items) {
+      if (content !== null) this.#bases.set(content, `${uuid}@${base}`);
+    }
+  }
+
+  committed({ address, writes }: Commit): void {
+    this.#commits += 1;
+    const before = new Map<string, AnyRow>();
+    for (const write of writes) if (write.table.name === 'shared_vault_member') this.#member(write, before);
+    for (const write of writes) {
+      if (write.table.name !== 'item') continue;
+      if ('remove' in write) this.#report(`${write.remove['uuid']} was removed`);
+      else this.#item(write.put, address.kind === 'vault' ? before : undefined);
+    }
+  }
+
+  #member(write: Write, before: Map<string, AnyRow>): void {
+    const key = 'remove' in write ? write.remove : write.put;
+    const member = memberOf(key['vault'], key['member']);
+    const spans = this.#memberships.get(member) ?? [];
+    this.#memberships.set(member, spans);
+    const last = spans.at(-1);
+    const isOpen = last?.to === Number.POSITIVE_INFINITY;
+    const known = this.#members.get(member);
+    if (known !== undefined) before.set(member, known);
+    if ('remove' in write) {
+      this.#members.delete(member);
+      if (isOpen) last.to = this.#commits;
+    } else {
+      this.#members.set(member, write.put);
+      if (!isOpen) spans.push({ from: this.#commits, to: Number.POSITIVE_INFINITY });
+    }
+  }
+
+  /** `before`: what the commit has replaced of the members' rows, where it is a vault's. */
+  #item(row: AnyRow, before: ReadonlyMap<string, AnyRow> | undefined): void {
+    const { uuid, collection, content } = row;
+    const homes = this.#homes.get(String(uuid)) ?? new Map<string, AnyRow>();
+    this.#homes.set(String(uuid), homes);
+    const known = homes.get(String(collection));
+    if (row['moved_to'] !== null) {
+      homes.delete(String(collection));
+      this.#end(known);
+      if (homes.size === 0) this.#report(`${uuid} has no home any more since it left ${collection}`);
+      return;
+    }
+    homes.set(String(collection), row);
+    if (known?.['updated_at_timestamp'] === row['updated_at_timestamp']) return;
+    this.#end(known);
+    const spans = this.#versions.get(versionOf(row)) ?? [];
+    this.#versions.set(versionOf(row), [...spans, { from: this.#commits, to: Number.POSITIVE_INFINITY }]);
+    if ((row['shared_vault_uuid'] ?? null) !== (before === undefined ? null : collection)) {
+      this.#report(`${uuid} lies in ${collection} and says ${row['shared_vault_uuid']}`);
+    }
+    if (typeof content === 'string') this.#accept(content);
+    if (before !== undefined) this.#checkSaver(row, before);
+  }
+
+  #end(row: AnyRow | undefined): void {
+    const last = row && this.#versions.get(versionOf(row))?.at(-1);
+    if (last?.to === Number.POSITIVE_INFINITY) last.to = this.#commits;
+  }
+
+  #checkSaver(row: AnyRow, before: ReadonlyMap<string, AnyRow>): void {
+    const member = memberOf(row['collection'], row['last_edited_by_uuid']);
+    // One commit may hold the turns of both, the save and the end of the membership.
+    const rows = [before.get(member), this.#members.get(member)];
+    if (rows.some((each) => each !== undefined && each['permission'] !== 'read')) return;
+    this.#report(`${row['uuid']} was saved in ${member}, who may not write there`);
+  }
+
+  #accept(content: string): void {
+    const base = this.#bases.get(content);
+    if (base === undefined) {
+      this.#report(`nobody has sent ${content}`);
+      return;
+    }
+    const other = this.#accepted.get(base);
+    if (other !== undefined && other !== content) {
+      this.#report(`of two edits of ${base}, ${other} and ${content}, both were accepted`);
+    }
+    this.#accepted.set(base, content);
+  }
+
+  answered(asked: AnsweredSync, answer: MemberAnswer): void {
+    for (const each of asked.items) this.#checkOutcome(asked, each, answer);
+    for (const each of answer.retrieved_items) this.#checkGiven(asked, each, true);
+    for (const { server_item: each } of answer.conflicts)
+      if (each !== undefined) this.#checkGiven(asked, each, false);
+  }
+
+  #checkOutcome({ name, knowsVaults }: AnsweredSync, sent: SentToVault, answer: MemberAnswer): void {
+    const saved = answer.saved_items.filter(({ uuid }) => uuid === sent.uuid);
+    const conflicts = answer.conflicts.filter(
+      ({ server_item, unsaved_item }) => (unsaved_item ?? server_item)?.uuid === sent.uuid,
+    );
+    const mayBePutOff =
+      !knowsVaults && sent.shared_vault_uuid === null && sent.updated_at_timestamp !== 0 ? 0 : 1;
+    const outcomes = saved.length + conflicts.length;
+    if (outcomes > 1 || outcomes < mayBePutOff) {
+      this.#report(
+        `${name} sent ${sent.uuid} and was answered ${saved.length} saved, ${conflicts.length} conflicts`,
+      );
+    }
+    const [entry] = saved;
+    if (entry === undefined) return;
+    if (sent.content !== null) this.#accept(sent.content);
+    const homes = [...(this.#homes.get(sent.uuid)?.values() ?? [])];
+    const version = entry.updated_at_timestamp;
+    if (homes.some((row) => Number(row['updated_at_timestamp']) >= version)) return;
+    this.#report(`${name} was told that ${sent.uuid}@${version} is saved, and it is nowhere`);
+  }
+
+  /** `isCommitted`: it was read from the database, so that this very version was there. */
+  #checkGiven({ name, userUuid, since }: AnsweredSync, given: GivenOfVault, isCommitted: boolean): void {
+    const { uuid, updated_at_timestamp: version, shared_vault_uuid: vault } = given;
+    if (vault === null) {
+      if (given.user_uuid !== userUuid) this.#report(`${name} was given ${uuid}, which is another's`);
+      return;
+    }
+    const memberships = this.#memberships.get(memberOf(vault, userUuid)) ?? [];
+    const versions = isCommitted ? (this.#versions.get(`${vault} ${uuid}@${version}`) ?? []) : [always];
+    const call = { from: since, to: this.#commits + 1 };
+    for (const member of memberships) for (const there of versions) if (meet(call, member, there)) return;
+    this.#report(`${name} was given ${uuid}@${version} of ${vault} and was no member while it was there`);
+  }
+
+  /** What comes last counts with clients, so that it must be the newest. */
+  isNoOlder(name: string, copy: MemberCopy | undefined, given: GivenOfVault): void {
+    const { uuid, updated_at_timestamp: version, shared_vault_uuid: vault } = given;
+    if (copy === undefined || copy.version <= version) return;
+    this.#report(`${name} has ${uuid}@${copy.version} and was given it as it was in ${vault}, @${version}`);
+  }
+
+  pending(): string | undefined {
+    for (const timer of this.#durable.rows('timer')) {
+      if (String(timer['name']).startsWith('concludeDeparture'))
+        return `a departure of ${timer['kind']} ${timer['id']}`;
+    }
+    return undefined;
+  }
+
+  atRest(): void {
+    const rows = new Map<string, AnyRow[]>();
+    for (const row of this.#durable.rows('item')) {
+      const uuid = String(row['uuid']);
+      rows.set(uuid, [...(rows.get(uuid) ?? []), row]);
+    }
+    for (const [uuid, all] of rows) {
+      const homes = all.filter((row) => row['moved_to'] === null);
+      const hops = all.map((row) => Number(row['hop'] ?? 0));
+      if (homes.length !== 1) this.#report(`${uuid} has ${homes.length} homes`);
+      if (Number(homes[0]?.['hop'] ?? 0) < Math.max(...hops))
+        this.#report(`the home of ${uuid} is not its last`);
+      if (all.filter((row) => row['born'] === true).length !== 1)
+        this.#report(`not one row keeps ${uuid} taken`);
+    }
+  }
+
+  /** After a last sync that was complete. */
+  equals(name: string, userUuid: string, copies: ReadonlyMap<string, MemberCopy>): void {
+    for (const [uuid, homes] of this.#homes) {
+      const [row] = [...homes.values()].filter(
+        ({ collection }) => collection === userUuid || this.#members.has(memberOf(collection, userUuid)),
+      );
+      if (row === undefined) continue;
+      const mine = copies.get(uuid);
+      const version = Number(row['updated_at_timestamp']);
+      if (row['deleted'] === true) {
+        if (mine?.deleted === false) this.#report(`${name} still has ${uuid}, which is deleted`);
+      } else if (mine?.version !== version || mine.content !== row['content']) {
+        this.#report(`${name} has ${uuid}@${mine?.version} and the server @${version}`);
+      }
+    }
+  }
+}
+
+const always: Span = { from: 0, to: Number.POSITIVE_INFINITY };
+const memberOf = (vault: unknown, user: unknown): string => `${vault} ${user}`;
+const versionOf = ({ collection, uuid, updated_at_timestamp }: AnyRow): string =>
+  `${collection} ${uuid}@${updated_at_timestamp}`;
+
+function meet(...spans: readonly Span[]): boolean {
+  return Math.max(...spans.map(({ from }) => from)) < Math.min(...spans.map(({ to }) => to));
+}

@@ -1,0 +1,47 @@
+/** What the relay does to mails in the flavour `delivery`, and messengers to messages, and who sends them. */
+import type { SeededRandom } from '../../kit/random.ts';
+
+/** Probabilities for each attempt of a mail. */
+export interface RelayRates {
+  /** The relay takes nothing from anybody for now. */
+  readonly unable: number;
+  /** It puts this mail off, once: before the message, or after all of it. */
+  readonly putOff: number;
+  readonly putOffLate: number;
+  /** The connection is cut after the message: the relay has it, or has not. */
+  readonly cut: number;
+  /** The host dies or pauses: before it learns that it may send, as it sends, and before it learns what came of it. */
+  readonly crash: number;
+  readonly pause: number;
+  /** What each step of an attempt takes at most. */
+  readonly stepMs: number;
+}
+
+export interface DeliveryPlan {
+  readonly owners: number;
+  readonly publishers: number;
+  /** Who open each share, at about the same moment. */
+  readonly openers: number;
+  readonly relay: RelayRates;
+  /** By how much any clock may be off: nothing can be called early that is early by less. */
+  readonly skewMs: number;
+}
+
+export function deliveryOf(random: SeededRandom, skewMs: number): DeliveryPlan {
+  const sometimes = (most: number) => (random.chance(0.7) ? most * random.fraction() : 0);
+  return {
+    owners: random.pick([1, 2]),
+    publishers: random.pick([1, 1, 2]),
+    openers: random.pick([2, 4]),
+    relay: {
+      unable: sometimes(0.2),
+      putOff: sometimes(0.1),
+      putOffLate: sometimes(0.1),
+      cut: sometimes(0.1),
+      crash: sometimes(0.06),
+      pause: sometimes(0.06),
+      stepMs: random.pick([5, 300, 1_500]),
+    },
+    skewMs,
+  };
+}

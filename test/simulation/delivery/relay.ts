@@ -1,0 +1,59 @@
+/** The relay of the simulation, as one process sees it: it takes mails, puts them off, or is cut off in the middle. */
+import type { Delivery, MailSender, Result } from '../../../actors/mailer/sender.ts';
+import type { Attempt, MailChecker } from '../checkers/mails.ts';
+import type { SimulatedProcess } from '../process.ts';
+import { DeliveryFaults, type DeliveryFaultsOptions } from './faults.ts';
+
+export interface RelayOptions extends DeliveryFaultsOptions {
+  readonly mails: MailChecker;
+}
+
+const sent: Result = { result: 'sent' };
+const unable: Result = { result: 'unable', failure: 'connection' };
+const putOff: Result = { result: 'transient', failure: 'provider' };
+const cut: Result = { result: 'uncertain', failure: 'timeout' };
+
+export class Relay {
+  readonly #options: RelayOptions;
+  /** Mails go by their `Message-ID`. */
+  readonly #faults: DeliveryFaults;
+
+  constructor(options: RelayOptions) {
+    this.#options = options;
+    this.#faults = new DeliveryFaults(options);
+  }
+
+  heal(): void {
+    this.#faults.heal();
+  }
+
+  senderOf(process: SimulatedProcess): MailSender {
+    return { send: (delivery) => this.#send(process, delivery) };
+  }
+
+  async #send(process: SimulatedProcess, { message, handOver }: Delivery): Promise<Result> {
+    const { plan, mails } = this.#options;
+    await this.#faults.step(process);
+    if (this.#faults.draws(plan.relay.unable)) return unable;
+    if (this.#faults.putsOff(message.messageId, plan.relay.putOff)) return putOff;
+    const attempt = mails.asked(message);
+    await handOver();
+    await this.#faults.strike(process);
+    mails.begun(attempt);
+    const result = await this.#message(process, attempt);
+    await this.#faults.step(process);
+    return result;
+  }
+
+  #message(process: SimulatedProcess, attempt: Attempt): Promise<Result> {
+    const { plan, random, mails } = this.#options;
+    const { messageId } = attempt.message;
+    const isPutOff = this.#faults.putsOff(messageId, plan.relay.putOffLate);
+    const isCut = !isPutOff && this.#faults.putsOff(messageId, plan.relay.cut);
+    const isTaken = !isPutOff && (!isCut || random.chance(0.5));
+    return this.#faults.outside(process, () => {
+      mails.ended(attempt, isTaken);
+      return isCut ? cut : isPutOff ? putOff : sent;
+    });
+  }
+}

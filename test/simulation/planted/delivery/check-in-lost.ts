@@ -1,0 +1,14 @@
+import type { PlantedBug } from '../../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'check-in-lost',
+  why: 'What became of the mail of an earlier deadline is written over a check-in that came meanwhile.',
+  flavour: 'delivery',
+  edits: [
+    {
+      file: 'actors/user/switches/watch.ts',
+      find: "before.round !== round || before.state !== 'queued'",
+      replace: 'round === 0',
+    },
+  ],
+};

@@ -1,0 +1,15 @@
+import type { PlantedBug } from '../../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'uncertain-message-repeated',
+  why: 'A message that a dead process had in flight is sent again, though its provider may have it.',
+  flavour: 'delivery',
+  from: 10,
+  edits: [
+    {
+      file: 'actors/user/published-reminders/deliver.ts',
+      find: "if (each.state === 'in-flight') put(turn, uncertain(each));",
+      replace: "if (each.state === 'in-flight') put(turn, { ...each, state: 'claimed' });",
+    },
+  ],
+};

@@ -1,0 +1,15 @@
+import type { PlantedBug } from '../../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'view-answered-before-commit',
+  why: 'Who opens a one-time share is given it before that is durable, so after a crash another is given it too.',
+  flavour: 'delivery',
+  edits: [
+    {
+      file: 'runtime/actor/actor.ts',
+      find: '    this.#held.overlay(recorded, commit);\n',
+      replace:
+        "    this.#held.overlay(recorded, commit);\n    if (this.address.kind === 'share') this.#answer(entry, outcome);\n",
+    },
+  ],
+};

@@ -1,0 +1,20 @@
+import type { PlantedBug } from '../../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'departure-given-up-without-a-hop',
+  why: 'An item that arrives late is in two collections.',
+  flavour: 'vaults',
+  edits: [
+    {
+      file: 'actors/collection/move/departures.ts',
+      find: '  position: position + 1,\n  hop: hopsOf(row) + 1,',
+      replace: '  position: position + 1,\n  hop: row.hop,',
+    },
+    // Harmless by itself, as no time-out has to be long enough, but more often an arrival comes late.
+    {
+      file: 'actors/collection/move/departures.ts',
+      find: 'const concludedAfterMs = 30_000;',
+      replace: 'const concludedAfterMs = 5;',
+    },
+  ],
+};

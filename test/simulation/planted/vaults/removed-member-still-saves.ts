@@ -1,0 +1,14 @@
+import type { PlantedBug } from '../../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'removed-member-still-saves',
+  why: 'Who was removed goes on saving in the vault.',
+  flavour: 'vaults',
+  edits: [
+    {
+      file: 'actors/vault/items/commands.ts',
+      find: '(member.get(memberKey(turn, saver.by))?.permission ?? null) as',
+      replace: "(member.get(memberKey(turn, saver.by))?.permission ?? 'write') as",
+    },
+  ],
+};

@@ -1,0 +1,243 @@
+/**
+ * One simulated user of shared vaults: makes some, lets others in and throws them out, saves items in them and moves them
+ * between them and his own, and syncs as a client does. What was answered is noted for the checker.
+ */
+import type { SeededRandom } from '../../kit/random.ts';
+import type { SessionChecker } from '../checkers/sessions.ts';
+import { membershipsIn } from '../checkers/sync-token.ts';
+import type {
+  GivenOfVault,
+  MemberAnswer,
+  MemberCopy,
+  SentToVault,
+  VaultChecker,
+} from '../checkers/vaults.ts';
+import { Session, type SignInOptions } from '../sign-in.ts';
+import type { SimulatedTime } from '../time.ts';
+import type { Book, Invite } from './book.ts';
+
+export interface MemberOptions extends SignInOptions {
+  readonly book: Book;
+  readonly time: SimulatedTime;
+  readonly random: SeededRandom;
+  readonly sessions: SessionChecker;
+  readonly checker: VaultChecker;
+  /** How many vaults he makes. */
+  readonly vaults: number;
+  readonly thinkMs: number;
+  readonly callsMax: number;
+}
+
+interface Copy extends MemberCopy {
+  readonly vault: string | null;
+}
+
+const patienceMs = 9_000;
+const lastMs = 20_000;
+const lastPauseMs = 500;
+const triesMax = 40;
+const pagesMax = 400;
+
+export class Member {
+  readonly #options: MemberOptions;
+  readonly #session: Session;
+  readonly #owned: string[] = [];
+  #copies = new Map<string, Copy>();
+  #token: string | null = null;
+  #cursor: string | null = null;
+  /** What was sent and not answered: it is sent again as it was. */
+  #unanswered: readonly SentToVault[] = [];
+  #edition = 0;
+
+  constructor(options: MemberOptions) {
+    this.#options = options;
+    this.#session = new Session(options);
+  }
+
+  async work(untilMs: number): Promise<void> {
+    const { time, random, thinkMs, callsMax } = this.#options;
+    for (let count = 0; count < callsMax && time.nowMs < untilMs; count += 1) {
+      if (this.#session.credentials === undefined) await this.#open(random.chance(0.5));
+      else await this.#act();
+      await time.sleep(random.fraction() * 2 * thinkMs);
+    }
+  }
+
+  /** Goes on with his syncs to the end, and begins once more from nothing. Resolves to what hinders him. */
+  async finish(): Promise<string | undefined> {
+    const { device } = this.#options;
+    const lastTry = { triesMax, pauseMs: lastPauseMs };
+    const isSignedIn = await this.#session.keepOpening(lastTry, (registering) => this.#open(registering));
+    if (!isSignedIn) return `${device} cannot sign in`;
+    const hindrance = await this.#syncToEnd();
+    if (hindrance !== undefined) return hindrance;
+    this.#forget();
+    return this.#syncToEnd();
+  }
+
+  async #syncToEnd(): Promise<string | undefined> {
+    const { device, checker, time } = this.#options;
+    for (let pages = 0; pages < pagesMax; pages += 1) {
+      const before = this.#token;
+      const answer = await this.#sync([], lastMs);
+      if (answer === undefined) await time.sleep(lastPauseMs);
+      if (answer === undefined || answer.cursor_token !== undefined) continue;
+      if (answer.retrieved_items.length > 0 || answer.sync_token !== before) continue;
+      checker.equals(device, this.#userUuid, this.#copies);
+      return undefined;
+    }
+    return `${device} never comes to the end of its syncs`;
+  }
+
+  async #open(registering: boolean): Promise<void> {
+    await this.#session.open(registering);
+    if (this.#userUuid !== '') this.#options.book.isUser(this.#options.device, this.#userUuid);
+  }
+
+  async #act(): Promise<void> {
+    const { random, book, vaults } = this.#options;
+    const drawn = random.below(100);
+    if (this.#owned.length < vaults) return this.#makeVault();
+    const invites = book.invites.filter(({ recipient }) => recipient === this.#userUuid);
+    if (invites.length > 0 && drawn < 50) return this.#accept(random.pick(invites));
+    if (drawn < 4) return this.#session.refresh();
+    if (drawn < 6) return this.#forget();
+    if (drawn < 30 && this.#owned.length > 0) return this.#tend();
+    if (drawn < 33 && book.vaults.length > 0) return this.#remove(random.pick(book.vaults), this.#userUuid);
+    const items = this.#unanswered.length > 0 && random.chance(0.7) ? this.#unanswered : this.#edits();
+    this.#unanswered = items;
+    if ((await this.#sync(items, random.pick([1_500, 4_500, patienceMs]))) !== undefined)
+      this.#unanswered = [];
+  }
+
+  async #makeVault(): Promise<void> {
+    const made = (await this.#ask('createVault', {})) as { sharedVault: { uuid: string } } | undefined;
+    if (made === undefined) return;
+    this.#owned.push(made.sharedVault.uuid);
+    this.#options.book.vaults.push(made.sharedVault.uuid);
+  }
+
+  /** Lets somebody into a vault of his, or throws him out. */
+  async #tend(): Promise<void> {
+    const { random, book } = this.#options;
+    const [vault, others] = [random.pick(this.#owned), book.others(this.#userUuid)];
+    if (others.length === 0) return;
+    const other = random.pick(others);
+    if (random.chance(0.4)) return this.#remove(vault, other);
+    const permission = random.pick(['write', 'write', 'admin', 'read']);
+    const fields = { recipient_uuid: other, encrypted_message: 'secret', permission };
+    const invited = await this.#ask('inviteToVault', { sharedVaultUuid: vault, ...fields });
+    if (invited === undefined) return;
+    const { uuid } = (invited as { invite: { uuid: string } }).invite;
+    book.invites.push({ vault, recipient: other, uuid });
+  }
+
+  async #remove(vault: string, userUuid: string): Promise<void> {
+    await this.#ask('removeVaultMember', { sharedVaultUuid: vault, userUuid });
+  }
+
+  async #accept(invite: Invite): Promise<void> {
+    const { book } = this.#options;
+    const accepted = await this.#ask('acceptVaultInvite', {
+      sharedVaultUuid: invite.vault,
+      inviteUuid: invite.uuid,
+    });
+    if (accepted !== undefined) book.invites.splice(book.invites.indexOf(invite), 1);
+  }
+
+  /** As a client that starts again: it has nothing. */
+  #forget(): void {
+    this.#copies = new Map();
+    this.#token = null;
+    this.#cursor = null;
+    this.#unanswered = [];
+  }
+
+  #edits(): readonly SentToVault[] {
+    const { random } = this.#options;
+    const edits = new Map<string, SentToVault>();
+    for (let count = random.below(4); count > 0; count -= 1) {
+      const edit = this.#edit();
+      edits.set(edit.uuid, edit);
+    }
+    this.#options.checker.sends([...edits.values()]);
+    return [...edits.values()];
+  }
+
+  #edit(): SentToVault {
+    const { random, book, device } = this.#options;
+    const known = [...this.#copies.keys()];
+    const from = random.pick([known, known, known, book.items, []]);
+    const uuid = from.length > 0 ? random.pick(from) : random.uuid();
+    if (!book.items.includes(uuid)) book.items.push(uuid);
+    const copy = this.#copies.get(uuid);
+    const vault = copy !== undefined && random.chance(0.5) ? copy.vault : random.pick([null, ...book.vaults]);
+    const deleted = copy !== undefined && random.chance(0.08);
+    this.#edition += 1;
+    const content = `004:${device}:${this.#edition}:${'.'.repeat(random.pick([0, 40, 600]))}`;
+    const edit = {
+      ...{ uuid, deleted, content: deleted ? null : content, content_type: 'Note' },
+      ...{ enc_item_key: deleted ? null : '004:key', created_at_timestamp: 1_700_000_000_000_000 },
+      ...{ updated_at_timestamp: copy?.version ?? 0, shared_vault_uuid: vault },
+      key_system_identifier: vault === null ? null : 'system',
+    };
+    return edit;
+  }
+
+  async #sync(items: readonly SentToVault[], withinMs: number): Promise<MemberAnswer | undefined> {
+    const { random, checker, device: name } = this.#options;
+    const [since, token, userUuid] = [checker.commits, this.#cursor ?? this.#token, this.#userUuid];
+    const request = {
+      ...{ items, sync_token: this.#token, cursor_token: this.#cursor, limit: random.pick([2, 5, 150]) },
+      ...{ api: '20200115', snjs_version: '2.204.7' },
+    };
+    const answer = (await this.#ask('sync', request, withinMs)) as MemberAnswer | undefined;
+    if (answer === undefined) return undefined;
+    const knowsVaults = token !== null && membershipsIn(token).size > 0;
+    checker.answered({ name, userUuid, since, items, knowsVaults }, answer);
+    this.#apply(answer, items);
+    return answer;
+  }
+
+  #apply(answer: MemberAnswer, sent: readonly SentToVault[]): void {
+    const before = membershipsIn(this.#cursor ?? this.#token ?? '');
+    const after = membershipsIn(answer.sync_token);
+    // What it has of a vault that it was away from, a client drops.
+    for (const [uuid, { vault }] of this.#copies) {
+      if (vault !== null && after.get(vault) !== before.get(vault)) this.#copies.delete(uuid);
+    }
+    for (const item of answer.retrieved_items) this.#keepGiven(item);
+    for (const { server_item: item } of answer.conflicts) if (item !== undefined) this.#keepGiven(item);
+    for (const item of answer.saved_items)
+      this.#keep(item, sent.find(({ uuid }) => uuid === item.uuid)?.content);
+    this.#token = answer.sync_token;
+    this.#cursor = answer.cursor_token ?? null;
+  }
+
+  #keepGiven(item: GivenOfVault): void {
+    const { checker, device } = this.#options;
+    checker.isNoOlder(device, this.#copies.get(item.uuid), item);
+    this.#keep(item, item.content);
+  }
+
+  /** What comes last counts, as with clients: they do not compare versions. */
+  #keep(item: GivenOfVault, content: string | null | undefined): void {
+    const { uuid, updated_at_timestamp: version, deleted, shared_vault_uuid: vault } = item;
+    this.#copies.set(uuid, { version, deleted, content: deleted ? null : (content ?? null), vault });
+  }
+
+  get #userUuid(): string {
+    return this.#session.credentials?.userUuid ?? '';
+  }
+
+  /** Undefined: nobody knows, or nothing was done. */
+  async #ask(command: string, fields: object, withinMs = patienceMs): Promise<object | undefined> {
+    const credentials = this.#session.credentials;
+    const outcome = await this.#session.ask(command, { ...fields, credentials }, withinMs);
+    if (outcome.outcome !== 'done') return undefined;
+    const { ok, refused } = outcome.value as { ok?: object; refused?: { status: number } };
+    if (refused?.status !== 401 && refused?.status !== 498) return ok;
+    await this.#session.refused(refused.status);
+    return undefined;
+  }
+}

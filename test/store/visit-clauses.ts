@@ -1,0 +1,257 @@
+/** Visits: rows of several owners as far as each admits the reader. */
+import assert from 'node:assert/strict';
+import type { Store, VisitRead } from '../../runtime/store/store.ts';
+import {
+  activate,
+  actor,
+  assertFails,
+  assertPasses,
+  commitAfter,
+  commitOn,
+  givenWrites,
+  insert,
+  put,
+  remove,
+} from './actors.ts';
+import type { Clause, Subject } from './subject.ts';
+import { memberTable, note, noteTable, parcel, parcelTable, seatTable, uuid } from './tables.ts';
+
+const ada = actor(1);
+const bob = actor(2);
+const cyd = actor(3);
+const reader = uuid(900);
+const stranger = uuid(901);
+
+const admission = (owner: string, member = reader) =>
+  put(memberTable, { owner_uuid: owner, member_uuid: member, since: 1 });
+const expulsion = (owner: string) => remove(memberTable, { owner_uuid: owner, member_uuid: reader });
+
+/** Of 100 bytes each by their size; those at multiples of 20 deleted. */
+const noteAt = (owner: string, position: number) =>
+  insert(
+    noteTable,
+    note(owner, uuid(Number(owner.slice(-3)) * 1_000 + position), {
+      position,
+      size: 100,
+      deleted: position % 20 === 0,
+    }),
+  );
+
+/** ada at 10 to 30 and cyd at 5 and 15 admit the reader, bob at 10 only a stranger. Written in one batch. */
+async function givenOwners({ store }: Subject): Promise<void> {
+  const owned = [
+    [ada, [admission(ada.id), ...[10, 20, 30].map((position) => noteAt(ada.id, position))]],
+    [bob, [admission(bob.id, stranger), noteAt(bob.id, 10)]],
+    [cyd, [admission(cyd.id), ...[5, 15].map((position) => noteAt(cyd.id, position))]],
+  ] as const;
+  const commits = await Promise.all(
+    owned.map(async ([address, writes], index) =>
+      commitOn(await activate(store, address), address, index + 1, writes),
+    ),
+  );
+  await assertPasses(store, commits, [0, 1, 2]);
+}
+
+const all = [ada, bob, cyd].map(({ id }) => ({ owner: id, after: 0 }));
+
+async function visit(store: Store, changes: Partial<VisitRead> = {}) {
+  const guard = { table: memberTable, member: reader };
+  const [answer] = await store.read([
+    { read: 'visit', table: noteTable, guard, owners: all, limit: 100, ...changes },
+  ]);
+  assert.ok(answer?.admitted);
+  return { ...answer, admitted: answer.admitted };
+}
+
+/** `1: 10 20 …`: each owner that admits the reader, its positions, and dots where it is incomplete. */
+async function visited(store: Store, changes: Partial<VisitRead> = {}): Promise<readonly string[]> {
+  const { rows, admitted } = await visit(store, changes);
+  return admitted.map(({ owner, complete }) => {
+    const positions = rows.filter((row) => row['owner_uuid'] === owner).map((row) => String(row['position']));
+    return [`${Number(owner.slice(-3))}:`, ...positions, ...(complete ? [] : ['…'])].join(' ');
+  });
+}
+
+export const visitClauses: readonly Clause[] = [
+  {
+    name: 'a visit answers for those who admit the reader, each in order after its own position, as they were asked',
+    async check(subject) {
+      await givenOwners(subject);
+      const { store } = subject;
+      assert.deepEqual(await visited(store), ['1: 10 20 30', '3: 5 15']);
+      const owners = [
+        { owner: cyd.id, after: 5 },
+        { owner: uuid(77), after: 0 },
+        { owner: ada.id, after: 30 },
+      ];
+      assert.deepEqual(await visited(store, { owners }), ['3: 15', '1:']);
+      assert.deepEqual(await visited(store, { owners: [] }), []);
+      const { rows, complete } = await visit(store, { owners });
+      assert.deepEqual([rows.map((row) => row['position']), complete], [[15], true]);
+      const asStranger = { guard: { table: memberTable, member: stranger } };
+      assert.deepEqual(await visited(store, asStranger), ['2: 10']);
+      assert.deepEqual(await visited(store, { guard: { table: memberTable, member: uuid(78) } }), []);
+    },
+  },
+  {
+    name: 'a limit is of all owners together, and nothing after the first row it left out is complete',
+    async check(subject) {
+      await givenOwners(subject);
+      const { store } = subject;
+      assert.deepEqual(await visited(store, { limit: 2 }), ['1: 10 20 …', '3: …']);
+      assert.deepEqual(await visited(store, { limit: 3 }), ['1: 10 20 30', '3: …']);
+      assert.deepEqual(await visited(store, { limit: 4 }), ['1: 10 20 30', '3: 5 …']);
+      assert.deepEqual(await visited(store, { limit: 5 }), ['1: 10 20 30', '3: 5 15']);
+      assert.equal((await visit(store, { limit: 4 })).complete, false);
+      const owners = [
+        { owner: ada.id, after: 0 },
+        { owner: cyd.id, after: 15 },
+      ];
+      assert.deepEqual(await visited(store, { limit: 3, owners }), ['1: 10 20 30', '3:']);
+    },
+  },
+  {
+    name: 'a budget ends a visit after the row that reaches it, whoever owns that',
+    async check(subject) {
+      await givenOwners(subject);
+      const { store } = subject;
+      assert.deepEqual(await visited(store, { budgetBytes: 1 }), ['1: 10 …', '3: …']);
+      assert.deepEqual(await visited(store, { budgetBytes: 300 }), ['1: 10 20 30', '3: …']);
+      assert.deepEqual(await visited(store, { budgetBytes: 301 }), ['1: 10 20 30', '3: 5 …']);
+      assert.deepEqual(await visited(store, { budgetBytes: 401 }), ['1: 10 20 30', '3: 5 15']);
+      assert.deepEqual(await visited(store, { budgetBytes: 401, limit: 2 }), ['1: 10 20 …', '3: …']);
+    },
+  },
+  {
+    name: 'of each owner a visit gives the subset asked of that one',
+    async check(subject) {
+      await givenOwners(subject);
+      const { store } = subject;
+      const live = (owner: string) => ({ owner, after: 0, subset: 'live' });
+      const whole = (owner: string) => ({ owner, after: 0 });
+      const owners = [live(ada.id), live(cyd.id)];
+      assert.deepEqual(await visited(store, { owners, limit: 3 }), ['1: 10 30', '3: 5 …']);
+      assert.deepEqual(await visited(store, { owners: [whole(ada.id), live(cyd.id)] }), [
+        '1: 10 20 30',
+        '3: 5 15',
+      ]);
+      const mixed = [live(ada.id), whole(cyd.id)];
+      assert.deepEqual(await visited(store, { owners: mixed }), ['1: 10 30', '3: 5 15']);
+      assert.deepEqual(await visited(store, { owners: mixed, budgetBytes: 101 }), ['1: 10 30', '3: …']);
+    },
+  },
+  {
+    name: 'a visit brings the columns named with the key and the order, and large content whole',
+    async check({ store }) {
+      const content = 'ä'.repeat(600_000);
+      const row = note(ada.id, uuid(10), { content, size: content.length });
+      await givenWrites(store, ada, [admission(ada.id), insert(noteTable, row)]);
+      for (const budgetBytes of [undefined, 1]) {
+        const named = await visit(store, { columns: ['deleted'], budgetBytes });
+        assert.deepEqual(
+          named.rows.map((each) => ({ ...each })),
+          [{ owner_uuid: ada.id, uuid: uuid(10), position: 1, deleted: false }],
+        );
+        const whole = await visit(store, { budgetBytes });
+        assert.deepEqual(Object.keys(whole.rows[0] ?? {}).sort(), Object.keys(noteTable.columns).sort());
+        assert.ok(whole.rows[0]?.['content'] === content);
+      }
+    },
+  },
+  {
+    name: 'whoever is no longer admitted is shown nothing, and all of it once admitted again',
+    async check(subject) {
+      await givenOwners(subject);
+      const { store } = subject;
+      const row = await store.head(ada);
+      assert.ok(row);
+      const owners = [{ owner: ada.id, after: 30 }];
+      const first = commitOn(row, ada, 10, [noteAt(ada.id, 40)]);
+      await assertPasses(store, [first], [0]);
+      assert.deepEqual(await visited(store, { owners }), ['1: 40']);
+      const second = commitAfter(first, 11, [expulsion(ada.id), noteAt(ada.id, 50)]);
+      await assertPasses(store, [second], [0]);
+      assert.deepEqual(await visited(store, { owners }), []);
+      await assertPasses(store, [commitAfter(second, 12, [admission(ada.id)])], [0]);
+      assert.deepEqual(await visited(store, { owners }), ['1: 40 50']);
+    },
+  },
+  {
+    name: 'a visit passes over what another row has come after, whoever owns that, from the commit on that writes it',
+    async check({ store }) {
+      const parcelOf = (owner: string, position: number, hop: number | null, born: boolean | null = null) =>
+        insert(parcelTable, parcel(owner, uuid(500), { position, made: position, hop, born }));
+      const still = insert(parcelTable, parcel(ada.id, uuid(501), { position: 2, born: true }));
+      const first = commitOn(await activate(store, ada), ada, 1, [
+        admission(ada.id),
+        parcelOf(ada.id, 1, null, true),
+        still,
+      ]);
+      await assertPasses(store, [first], [0]);
+      const at = (changes: Partial<VisitRead> = {}) => visited(store, { table: parcelTable, ...changes });
+      assert.deepEqual(await at(), ['1: 1 2']);
+      // With bob, who does not admit the reader.
+      await givenWrites(store, bob, [parcelOf(bob.id, 1, 1)]);
+      assert.deepEqual(await at(), ['1: 2']);
+      assert.deepEqual(await at({ limit: 1 }), ['1: 2']);
+      await givenWrites(store, cyd, [admission(cyd.id), parcelOf(cyd.id, 1, 2)]);
+      assert.deepEqual(await at(), ['1: 2', '3: 1']);
+      const back = put(parcelTable, parcel(ada.id, uuid(500), { position: 3, made: 1, hop: 3, born: true }));
+      await assertPasses(store, [commitAfter(first, 2, [back])], [0]);
+      assert.deepEqual(await at(), ['1: 2 3', '3:']);
+    },
+  },
+  {
+    name: 'guards and rows of a visit are of one moment',
+    async check(subject) {
+      await givenOwners(subject);
+      const { store } = subject;
+      const row = await store.head(ada);
+      assert.ok(row);
+      const owners = [{ owner: ada.id, after: 0 }];
+      const asked = visited(store, { owners });
+      const first = commitOn(row, ada, 30, [expulsion(ada.id)]);
+      await assertPasses(store, [first], [0]);
+      await assertPasses(store, [commitAfter(first, 31, [noteAt(ada.id, 70)])], [0]);
+      const answer = await asked;
+      assert.ok(answer.length === 0 || answer.join() === '1: 10 20 30', answer.join());
+    },
+  },
+  {
+    name: 'a visit does not see a commit in flight, be it of rows or of a guard',
+    async check(subject) {
+      await givenOwners(subject);
+      const { store } = subject;
+      const row = await store.head(ada);
+      assert.ok(row);
+      const before = await visited(store);
+      const commit = commitOn(row, ada, 20, [expulsion(ada.id), noteAt(ada.id, 60)]);
+      const flight = await subject.commitInFlight(commit);
+      // Where nothing can be in flight it has applied already.
+      const during = await visited(store);
+      await flight.finish();
+      const after = await visited(store);
+      assert.deepEqual(after, ['3: 5 15']);
+      assert.ok(
+        [before, after].some((each) => each.join() === during.join()),
+        during.join(),
+      );
+    },
+  },
+  {
+    name: 'a visit that its tables cannot serve is a defect, and so is an owner asked twice',
+    async check({ store }) {
+      const owners = [{ owner: ada.id, after: 0, subset: 'none' }];
+      const wrong: readonly Partial<VisitRead>[] = [
+        { table: seatTable },
+        { owners },
+        { limit: 0 },
+        { budgetBytes: 0 },
+        { guard: { table: noteTable, member: reader }, owners: [...all, ...all] },
+        { guard: { table: { ...memberTable, key: ['owner_uuid'] }, member: reader } },
+        { owners: [...all, { owner: ada.id, after: 9 }] },
+      ];
+      for (const changes of wrong) await assertFails(visit(store, changes), 'defect');
+    },
+  },
+];
