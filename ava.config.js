@@ -3,5 +3,5 @@ export default {
   extensions: { ts: 'module' },
   nodeArguments: ['--import=tsx'],
   workerThreads: false,
-  timeout: '3m',
+  timeout: '10m',
 };

@@ -1,11 +1,15 @@
 /** `docs/endpoints.md`: the HTTP interface row by row, and which of it is served. */
+import type { FileStore } from '../actors/files/store.ts';
 import { createSessionTokens } from '../actors/identity/session-tokens.ts';
 import { defaultAccountSettings } from '../actors/settings.ts';
 import { createRateLimiter } from '../gateway/admission/rate-limit.ts';
+import { wrongTokens } from '../gateway/routes/dav.ts';
 import { allRoutes } from '../gateway/routes/mod.ts';
 import { createSocketTokens } from '../gateway/sockets/tokens.ts';
 import { systemClock } from '../runtime/clock.ts';
+import { systemRandom } from '../runtime/random.ts';
 import { createReadiness } from '../runtime/readiness.ts';
+import { noProviders } from '../test/kit/no-providers.ts';
 import { httpInterface } from './http-interface.ts';
 
 const head = `# Endpoints
@@ -37,6 +41,9 @@ export function endpointsDocument(): string {
   return [head, `\n${count} of ${all.length} are served.\n`, ...sections].join('');
 }
 
+/** Nobody asks it for anything. */
+const noStore = {} as FileStore;
+
 function routes() {
   return allRoutes({
     readiness: createReadiness({}, systemClock),
@@ -53,10 +60,22 @@ function routes() {
       recoveryId: () => '',
       tokenMailId: () => '',
       readApprovalId: () => undefined,
+      calendarTokenId: () => '',
     },
     bridgeTokens: { verify: () => undefined },
     subscriptionTokens: { verify: () => undefined },
     shareIds: { read: () => undefined },
     socketTokens: createSocketTokens(Buffer.alloc(32), systemClock),
+    calendar: {
+      ...{ basePath: '/dav', publicUrl: undefined, tokens: { verify: () => undefined } },
+      failures: createRateLimiter({ publicPerMinute: 0, sessionPerMinute: 0 }, systemClock, [wrongTokens]),
+    },
+    ...noProviders,
+    files: {
+      tokens: { verify: () => undefined },
+      store: noStore,
+      clock: systemClock,
+      random: systemRandom,
+    },
   });
 }

@@ -1,10 +1,16 @@
 /** `docs/metrics.md`: every metric of the server's own, from the declarations. */
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
+import { countedFileStore } from '../actors/files/metrics.ts';
+import { countedMailSender } from '../actors/mailer/metrics.ts';
+import { countedPairing } from '../actors/pairing/metrics.ts';
+import { noPairing } from '../actors/pairing/tools.ts';
+import { countAnswers } from '../gateway/assistant/metrics.ts';
 import { createGateway } from '../gateway/server.ts';
 import { gatewaySettings } from '../gateway/settings.ts';
 import { createSocketTokens } from '../gateway/sockets/tokens.ts';
 import { CallMetrics } from '../operations/metrics.ts';
+import { registerMailGauges } from '../process/mail-readiness.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createSubscribe } from '../runtime/events/subscriptions.ts';
 import { prometheusRuntimeMetrics } from '../runtime/host/metrics.ts';
@@ -13,6 +19,8 @@ import { createReadiness } from '../runtime/readiness.ts';
 import { defaultsOf } from '../runtime/setting.ts';
 import { InProcessTransport } from '../runtime/transport/in-process.ts';
 import { prometheusTransportMetrics } from '../runtime/transport/nats/metrics.ts';
+
+import { createMemoryFileStore } from '../test/kit/file-store.ts';
 
 const head = `# Metrics
 
@@ -42,9 +50,22 @@ const idleHost = {
   hasLease: false,
 };
 
+const noFiles = createMemoryFileStore();
+
 const groups: Readonly<Record<string, Register>> = {
   'Actors and ownership (hosts)': (registry) => prometheusRuntimeMetrics(registry, () => idleHost),
   'HTTP and sockets (gateways)': registerGateway,
+  'Assistant (gateways)': (registry) => countAnswers(registry),
+  'Pairing (hosts)': (registry) => countedPairing(noPairing, registry),
+  Files: (registry) => countedFileStore(noFiles, registry, () => undefined),
+  Mail: (registry) => {
+    countedMailSender({ send: async () => ({ result: 'sent' }) }, registry);
+    registerMailGauges(
+      registry,
+      () => undefined,
+      () => undefined,
+    );
+  },
   'Internal API': (registry) => new CallMetrics(registry),
   'Between processes (with `NATS_URL`)': (registry) => prometheusTransportMetrics(registry, () => undefined),
 };

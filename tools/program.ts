@@ -13,6 +13,8 @@ export interface Program {
   readonly commands: readonly string[];
   /** Debian's package. */
   readonly package: string;
+  /** To what it asks as it is installed, as `debconf-set-selections` reads them. */
+  readonly answers?: readonly string[];
 }
 
 /** Where Debian puts servers; the PATH of a user does not name it. */
@@ -33,13 +35,20 @@ export function findOrInstallProgram(program: Program, environment: Environment)
     throw new Error(missing(program));
   console.log(`Installing ${program.name} for the tests ...`);
   const options = { stdio: 'inherit', env: { ...environment, DEBIAN_FRONTEND: 'noninteractive' } } as const;
+  // What it would replace is somebody's.
+  const install = ['install', '-y', '-q', '--no-install-recommends', '--no-remove', program.package];
   try {
+    if (program.answers !== undefined) answer(program.answers);
     execFileSync('apt-get', ['update', '-q'], options);
-    execFileSync('apt-get', ['install', '-y', '-q', '--no-install-recommends', program.package], options);
+    execFileSync('apt-get', install, options);
   } catch {
     throw new Error(missing(program));
   }
   return findProgram(program, environment);
+}
+
+function answer(answers: readonly string[]): void {
+  execFileSync('debconf-set-selections', { input: answers.map((line) => `${line}\n`).join('') });
 }
 
 function missing({ name, variable, package: debianPackage }: Program): string {

@@ -1,12 +1,14 @@
 /** `npm run docs`: writes the documentation that is generated from declarations. */
 import { writeFileSync } from 'node:fs';
 import { document } from '../config/document.ts';
+import { chartReadme, chartSchema } from './chart-documents.ts';
 import { endpointsDocument } from './endpoints-document.ts';
 import { metricsDocument } from './metrics-document.ts';
 
-const write = (name: string, text: string) =>
-  writeFileSync(new URL(`../docs/${name}`, import.meta.url), text);
+const write = (name: string, text: string) => writeFileSync(new URL(`../${name}`, import.meta.url), text);
 
-write('configuration.md', document());
-write('metrics.md', metricsDocument());
-write('endpoints.md', endpointsDocument());
+write('docs/configuration.md', document());
+write('docs/metrics.md', metricsDocument());
+write('docs/endpoints.md', endpointsDocument());
+write('helm/values.schema.json', chartSchema());
+write('helm/README.md', chartReadme());

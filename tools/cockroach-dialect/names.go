@@ -87,6 +87,12 @@ func (c *checker) resolveSelect(selected *tree.Select, outer *scope) relation {
 		return yielded
 	case *tree.ParenSelect:
 		return c.resolveSelect(body.Select, within)
+	case *tree.UnionClause:
+		yielded := c.resolveSelect(body.Left, within)
+		c.resolveSelect(body.Right, within)
+		c.resolveOrder(selected.OrderBy, within.child(yielded))
+		c.resolveLimit(selected.Limit, within)
+		return yielded
 	case *tree.ValuesClause:
 		for _, row := range body.Rows {
 			c.resolveExpressions(row, within)

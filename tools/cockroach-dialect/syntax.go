@@ -13,7 +13,7 @@ import (
 // without having been thought about: whatever is not here is refused.
 var nodes = setOf(
 	// Statements. Not among them: LISTEN, NOTIFY, DO, cursors, prepared statements, UPSERT, EXPLAIN, TRUNCATE, COPY.
-	"Select", "SelectClause", "ParenSelect", "ValuesClause", "Insert", "Update", "Delete",
+	"Select", "SelectClause", "ParenSelect", "UnionClause", "ValuesClause", "Insert", "Update", "Delete",
 	"CreateTable", "CreateIndex", "AlterTable", "AlterTableAddColumn",
 	"DropTable", "DropIndex", "TableIndexName", "AlterTableDropColumn",
 	"BeginTransaction", "CommitTransaction", "RollbackTransaction", "TransactionModes",
@@ -57,6 +57,10 @@ func (c *checker) checkNode(node any) {
 	switch n := node.(type) {
 	case *tree.SelectExpr:
 		c.checkStar(n.Expr)
+	case *tree.UnionClause:
+		if n.Type != tree.UnionOp || !n.All {
+			c.report("syntax", "of what joins rows of several selects only UNION ALL is in the dialect")
+		}
 	case *tree.From:
 		if n.AsOf.Expr != nil {
 			c.report("syntax", "AS OF SYSTEM TIME is CockroachDB's alone")

@@ -1,0 +1,114 @@
+/**
+ * A Debian 13 with Node.js 24, in which tests run on what the machine itself need not have: a file system made by
+ * mmdebstrap, once on a machine, and Node.js from npm. To be entered it takes root.
+ */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Environment, findOrInstallProgram, type Program } from './program.ts';
+
+const mmdebstrap: Program = {
+  name: 'mmdebstrap',
+  variable: 'MMDEBSTRAP_PATH',
+  commands: ['mmdebstrap'],
+  package: 'mmdebstrap',
+};
+
+/** What tests of the server run beside it. */
+const packages = ['ca-certificates', 'curl', 'libstdc++6', 'nats-server', 'procps'];
+
+export const nodeVersion = '24.21.0';
+
+/** SHA-512 of npm's archives, by kind of processor. */
+const nodeArchives: Readonly<Record<string, string>> = {
+  x64: '3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==',
+  arm64: 'FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==',
+};
+
+const repository = fileURLToPath(new URL('..', import.meta.url));
+const cache = join(repository, '.cache');
+/** Where the file system has this repository. */
+const repositoryInside = '/scriptorium';
+
+/** Its folder, made when it is missing. @throws Error, one line, when that fails */
+export function findOrMakeDebian(environment: Environment): string {
+  const folder = join(cache, `debian-13-node-${nodeVersion}`);
+  if (existsSync(folder)) return folder;
+  const program = findOrInstallProgram(mmdebstrap, environment);
+  mkdirSync(cache, { recursive: true });
+  // Made aside, as several test processes may begin at once.
+  const aside = mkdtempSync(join(cache, 'debian-13-'));
+  try {
+    const root = join(aside, 'root');
+    const options = ['--mode=root', '--variant=minbase', `--include=${packages.join()}`];
+    execFileSync(program, [...options, 'trixie', root], { stdio: 'pipe' });
+    copyFileSync(fetchNode(aside), join(root, 'usr/local/bin/node'));
+    chmodSync(join(root, 'usr/local/bin/node'), 0o755);
+    mkdirSync(join(root, repositoryInside));
+    writeFileSync(join(root, 'etc/hosts'), '127.0.0.1 localhost\n');
+    if (!existsSync(folder)) renameSync(root, folder);
+  } catch (error) {
+    throw new Error(
+      `A Debian 13 with Node.js ${nodeVersion} could not be made: ${lastLineOf(error as Error)}`,
+    );
+  } finally {
+    rmSync(aside, { recursive: true, force: true });
+  }
+  return folder;
+}
+
+/** The program, in this folder. */
+function fetchNode(folder: string): string {
+  const name = `node-linux-${process.arch}`;
+  const packed = execFileSync('npm', ['pack', '--silent', `${name}@${nodeVersion}`], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  const archive = join(folder, packed.trim());
+  const sha512 = createHash('sha512').update(readFileSync(archive)).digest('base64');
+  if (sha512 !== nodeArchives[process.arch]) throw new Error(`${name} is not the one that is expected`);
+  execFileSync('tar', ['-xzf', archive, '-C', folder, 'package/bin/node']);
+  return join(folder, 'package/bin/node');
+}
+
+function lastLineOf(error: Error & { readonly stderr?: Buffer }): string {
+  const said = error.stderr?.toString().trim().split('\n').at(-1);
+  return said || error.message.split('\n', 1)[0] || 'no reason was given';
+}
+
+/** What is mounted goes when the last process in there has ended. */
+const entering = `
+set -e
+mount --bind "$REPOSITORY" "$DEBIAN${repositoryInside}"
+mount -t proc proc "$DEBIAN/proc"
+mount --rbind /dev "$DEBIAN/dev"
+mount -t tmpfs -o mode=1777 tmpfs "$DEBIAN/tmp"
+exec chroot "$DEBIAN" sh -c 'cd ${repositoryInside} && exec "$@"' sh "$@"
+`;
+
+/** A program of `debian` with this repository as its folder: the file, arguments and environment to spawn. */
+export function inside(debian: string, command: readonly string[]) {
+  return {
+    file: 'unshare',
+    args: ['--mount', '--propagation', 'private', 'sh', '-c', entering, 'sh', ...command],
+    env: {
+      PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin',
+      HOME: '/root',
+      LANG: 'C.UTF-8',
+      DEBIAN: debian,
+      REPOSITORY: repository,
+    },
+  };
+}

@@ -1,0 +1,36 @@
+/** Programs of Go that tests need: compiled from their modules, once on a machine. */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+export interface GoProgram {
+  /** As people call it. */
+  readonly name: string;
+  /** The package whose last part is the name of the program. */
+  readonly package: string;
+  readonly version: string;
+}
+
+const folderOf = ({ name, version }: GoProgram): string =>
+  join(root, '.cache', `${name.toLowerCase()}-${version}`);
+
+/** Where it is once it was built. */
+export const pathOf = (program: GoProgram): string =>
+  join(folderOf(program), program.package.split('/').at(-1) ?? '');
+
+/** The first time on a machine this fetches and compiles it: some minutes. @throws Error, one line */
+export function buildGoProgram(program: GoProgram): void {
+  if (existsSync(pathOf(program))) return;
+  const built = spawnSync('go', ['install', `${program.package}@${program.version}`], {
+    cwd: root,
+    env: { ...process.env, GOBIN: folderOf(program) },
+    encoding: 'utf8',
+  });
+  if (built.error !== undefined) {
+    throw new Error(`Go is missing: install Go 1.26 or later, with which ${program.name} is built.`);
+  }
+  if (built.status !== 0) throw new Error(`${program.name} cannot be built: ${built.stderr.trim()}`);
+}

@@ -1,0 +1,7 @@
+import { buildGoProgram, pathOf } from './go-program.ts';
+
+/** By which tests render the chart. */
+const helm = { name: 'Helm', package: 'helm.sh/helm/v3/cmd/helm', version: 'v3.22.0' };
+
+export const helmProgram = pathOf(helm);
+export const buildHelm = (): void => buildGoProgram(helm);

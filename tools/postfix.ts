@@ -1,0 +1,10 @@
+import type { Program } from './program.ts';
+
+/** A mail server as many have it, for the tests of mail. It comes without a configuration, so installing it starts nothing. */
+export const postfix: Program = {
+  name: 'Postfix',
+  variable: 'POSTFIX_PATH',
+  commands: ['postfix'],
+  package: 'postfix',
+  answers: ['postfix postfix/main_mailer_type select No configuration'],
+};

@@ -1,0 +1,9 @@
+import type { Program } from './program.ts';
+
+/** What checks and tries the alerts of the chart. */
+export const promtool: Program = {
+  name: 'promtool',
+  variable: 'PROMTOOL_PATH',
+  commands: ['promtool'],
+  package: 'prometheus',
+};

@@ -1,0 +1,17 @@
+import test from 'ava';
+import { fileOfTest } from './test-file.ts';
+
+const exists = (file: string) => file === 'test/races/bans.test.ts' || file === 'words.test.ts';
+
+test('a test is found in its folders', (t) => {
+  t.is(fileOfTest('test › races › bans › a ban ends a session', exists), 'test/races/bans.test.ts');
+});
+
+test('a test at the top is found', (t) => {
+  t.is(fileOfTest('words › no word has two meanings', exists), 'words.test.ts');
+});
+
+test('what is no test of a file has none', (t) => {
+  t.is(fileOfTest('test/races/bans.test.ts exited with a non-zero exit code: 1', exists), undefined);
+  t.is(fileOfTest('', exists), undefined);
+});
