@@ -72,10 +72,12 @@ imagePullSecrets:
 {{- if kindIs "invalid" $given -}}10000{{- else -}}{{ include "scriptorium.text" $given }}{{- end -}}
 {{- end -}}
 
-{{/* Which secrets there are to be mounted, as "SETTING: key". */}}
+{{/* Which secrets there are to be mounted, as "SETTING: key". What a preset names and you do not have is empty. */}}
 {{- define "scriptorium.secretKeys" -}}
 {{- if .Values.secrets.existingSecret -}}
-{{- toYaml .Values.secrets.keys -}}
+{{- $keys := dict -}}
+{{- range $setting, $key := .Values.secrets.keys }}{{ if $key }}{{ $_ := set $keys $setting $key }}{{ end }}{{ end -}}
+{{- toYaml $keys -}}
 {{- else if .Values.secrets.generate -}}
 SECRET_KEY: secret-key
 {{- else -}}

@@ -140,12 +140,9 @@ export const cases = {
     },
   },
   'cluster with NATS of the chart and no certificates': {
+    presets: ['cluster'],
     values: {
-      topology: 'cluster',
-      secrets: {
-        existingSecret: 'scriptorium',
-        keys: { SECRET_KEY: 'secret-key', DATABASE_URL: 'database-url', ...s3Key },
-      },
+      secrets: { keys: { NATS_URL: '', ...s3Key } },
       settings: { ...s3, NATS_ALLOW_INSECURE: true },
       nats: { enabled: true },
     },
