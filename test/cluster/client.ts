@@ -92,9 +92,10 @@ export class Client {
         ...(body !== undefined && { body: isBinary ? body : JSON.stringify(body) }),
       } as RequestInit);
       const bytes = Buffer.from(await response.arrayBuffer());
-      if (response.status === 429 || (response.status > 500 && response.status < 505)) return 'not-now';
+      if (response.status === 429) return 'too-many';
+      if (response.status > 500 && response.status < 505) return 'not-now';
       const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
-      const parsed = isJson ? JSON.parse(bytes.toString()) : undefined;
+      const parsed = isJson && bytes.length > 0 ? JSON.parse(bytes.toString()) : undefined;
       return { status: response.status, body: parsed?.data ?? parsed, bytes };
     } catch (error) {
       return isRefusal(error) ? 'not-reached' : 'no-answer';

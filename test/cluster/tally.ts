@@ -1,5 +1,6 @@
 /** What the calls of a run came to, for its report. Verdicts are the checker's. */
-export type FailureReason = 'not-reached' | 'no-answer' | 'not-now';
+/** `too-many`: the caller has asked for more than anybody may have at once. */
+export type FailureReason = 'not-reached' | 'no-answer' | 'not-now' | 'too-many';
 
 export interface CallRecord {
   readonly atMs: number;
@@ -30,7 +31,7 @@ export class Tally {
 
 /** Attempts that ended without a verdict, by what the client saw. */
 export function failuresOf(calls: readonly CallRecord[]): Readonly<Record<FailureReason, number>> {
-  const counts = { 'not-reached': 0, 'no-answer': 0, 'not-now': 0 };
+  const counts = { 'not-reached': 0, 'no-answer': 0, 'not-now': 0, 'too-many': 0 };
   for (const { failures } of calls) for (const reason of failures) counts[reason] += 1;
   return counts;
 }

@@ -47,6 +47,8 @@ const unconfirmedBytesMax = 64 * 1_024 * 1_024;
 const confirmBytes = 1_024 * 1_024;
 const overheadBytes = 128;
 const nobodyCode = 503;
+/** A server that is stopped as planned sends its clients to another one, where they are within milliseconds. */
+const redialGraceMs = 1_000;
 
 /** A frame that a process of this cluster has sent. */
 export type Received = SealedMessage;
@@ -72,7 +74,8 @@ export class Connection {
   #isClosed = false;
   readonly #subscribed = new Set<Subscribed>();
   readonly #flushing = new Set<(isDone: boolean) => void>();
-  #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
+  #lostAtMs = 0;
   #unconfirmedBytes = 0;
   #isConfirming = false;
 
@@ -157,9 +160,25 @@ export class Connection {
   /** Resolves when there is a connection; to false when there never will be. */
   async connected(): Promise<boolean> {
     if (!this.isConnected && !this.#isClosed) {
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      await new Promise<void>((resolve) => this.#waiting.add(resolve));
     }
     return !this.#isClosed;
+  }
+
+  /** Resolves when there is a connection again, or when the last one is lost for longer than an exchange of servers takes. */
+  connectedSoon(): Promise<void> {
+    const { clock } = this.#options;
+    const leftMs = this.#lostAtMs + redialGraceMs - clock.monotonicMs();
+    if (this.isConnected || this.#isClosed || leftMs <= 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = () => {
+        cancel();
+        this.#waiting.delete(done);
+        resolve();
+      };
+      const cancel = clock.schedule(leftMs, done);
+      this.#waiting.add(done);
+    });
   }
 
   /** Lets go out what was published, for at most `withinMs`, and ends. */
@@ -203,6 +222,7 @@ export class Connection {
   #lost(client: NatsConnection, server: Server): void {
     if (this.#client !== client) return;
     this.#client = undefined;
+    this.#lostAtMs = this.#options.clock.monotonicMs();
     this.#unconfirmedBytes = 0;
     this.#isConfirming = false;
     for (const resolve of this.#flushing) resolve(false);
@@ -294,8 +314,8 @@ export class Connection {
   }
 
   #wakeWaiting(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
     for (const wake of waiting) wake();
   }
 }

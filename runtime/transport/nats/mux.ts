@@ -43,7 +43,8 @@ export class Mux {
    * @throws UnavailableError, OverloadedError: nothing was sent; MovedError: nobody listens; RetryableError: the
    * outcome is unknown
    */
-  request(subject: string, bytes: Uint8Array, deadlineMs: number): Promise<Uint8Array> {
+  async request(subject: string, bytes: Uint8Array, deadlineMs: number): Promise<Uint8Array> {
+    await this.#connection.connectedSoon();
     return new Promise((resolve, reject) => {
       this.#lastToken += 1;
       const token = this.#lastToken.toString(36);
