@@ -35,16 +35,25 @@ priorityClassName: {{ . }}
 {{- end }}
 {{- end -}}
 
+{{/* By node, and by zone where nodes have one. Constraints of spreading would not do for both: the scheduler leaves all of them out
+for nodes that lack one of their labels. */}}
 {{- define "scriptorium.spread" -}}
+affinity:
+  podAntiAffinity:
+    preferredDuringSchedulingIgnoredDuringExecution:
+      - weight: 100
+        podAffinityTerm:
+          topologyKey: kubernetes.io/hostname
+          labelSelector:
+            matchLabels:
+              {{- include "scriptorium.selectorOf" $ | nindent 14 }}
 topologySpreadConstraints:
-  {{- range $key := list "kubernetes.io/hostname" .root.Values.pods.zoneKey }}
   - maxSkew: 1
-    topologyKey: {{ $key }}
+    topologyKey: {{ .root.Values.pods.zoneKey }}
     whenUnsatisfiable: ScheduleAnyway
     labelSelector:
       matchLabels:
         {{- include "scriptorium.selectorOf" $ | nindent 8 }}
-  {{- end }}
 {{- end -}}
 
 {{- define "scriptorium.pullSecrets" -}}

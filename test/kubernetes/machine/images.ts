@@ -1,0 +1,166 @@
+/**
+ * The images, made without a registry: a Debian by mmdebstrap, on which buildah builds ours by its Containerfile, and
+ * PostgreSQL and NATS as Debian has them. Each ends as an archive that a container runtime imports.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { findOrMakeDebian } from '../../../tools/debian.ts';
+import { k6Program } from '../../../tools/k6.ts';
+import { root } from '../../kit/server-process.ts';
+import { coreDnsProgram } from './programs.ts';
+
+export const builds = ['0.1.0', '0.2.0'] as const;
+
+export const images = {
+  server: 'localhost/scriptorium',
+  pause: 'localhost/pause:1',
+  coreDns: 'localhost/coredns:1',
+  postgresql: 'localhost/postgresql:1',
+  nats: 'localhost/nats:1',
+  k6: 'localhost/k6:1',
+} as const;
+
+const { server, ...others } = images;
+const allImages = [...Object.values(others), ...builds.map((build) => `${server}:${build}`)];
+
+const debian = 'localhost/debian:1';
+const buildBase = 'localhost/node:1';
+const authorities = '/etc/ssl/certs/ca-certificates.crt';
+const cache = join(root, '.cache');
+const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** Images in a store of their own, made by runc, which takes the control groups of older systems too. */
+function buildah(...args: readonly string[]): string {
+  const store = ['--root', join(cache, 'images'), '--runroot', join(cache, 'images-run')];
+  return execFileSync('buildah', [...store, ...args], {
+    cwd: root,
+    env: { ...process.env, BUILDAH_ISOLATION: 'oci', BUILDAH_RUNTIME: 'runc' },
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    maxBuffer: 64 * 1024 * 1024,
+  }).trim();
+}
+
+/** What an image is made of, beyond the folders and archives that are added to it. */
+interface Made {
+  readonly name: string;
+  readonly from: string;
+  /** What is added, and where. */
+  readonly added?: readonly (readonly [source: string, target: string])[];
+  readonly run?: readonly string[];
+  readonly config?: readonly string[];
+}
+
+function make({ name, from, added = [], run, config = [] }: Made): void {
+  const container = buildah('from', from);
+  try {
+    for (const [source, target] of added) buildah('add', '--quiet', container, source, target);
+    if (run !== undefined) buildah('run', container, ...run);
+    const path = from === 'scratch' ? ['--env', `PATH=${systemPath}`] : [];
+    buildah('config', ...path, ...config, container);
+    buildah('commit', '--quiet', container, name);
+  } finally {
+    buildah('rm', container);
+  }
+}
+
+/** Archives of all images that the cluster runs, made anew. */
+export function makeImages(folder: string): readonly string[] {
+  mkdirSync(folder, { recursive: true });
+  makeBases(folder);
+  makeOthers(folder);
+  makeServers(folder);
+  for (const name of allImages) archive(name, folder);
+  return archivesOf(folder);
+}
+
+/** Where `makeImages` leaves them. */
+export const archivesOf = (folder: string): readonly string[] =>
+  allImages.map((name) => archiveOf(name, folder));
+
+const archiveOf = (name: string, folder: string): string =>
+  join(folder, `${name.replace(/^.*\//, '').replace(':', '-')}.image.tar`);
+
+function makeBases(folder: string): void {
+  make({ name: debian, from: 'scratch', added: [[fileSystem(folder, 'debian', []), '/']] });
+  const npm = dirname(dirname(realpathSync(execFileSync('which', ['npm'], { encoding: 'utf8' }).trim())));
+  make({
+    name: buildBase,
+    from: debian,
+    added: [
+      [join(findOrMakeDebian(process.env), 'usr/local/bin/node'), '/usr/local/bin/node'],
+      [npm, '/usr/local/lib/node_modules/npm'],
+      // Whom this machine believes, such as the proxy of a company.
+      [authorities, authorities],
+    ],
+    run: ['ln', '-s', '/usr/local/lib/node_modules/npm/bin/npm-cli.js', '/usr/local/bin/npm'],
+    config: ['--env', `NODE_EXTRA_CA_CERTS=${authorities}`],
+  });
+}
+
+function makeOthers(folder: string): void {
+  const { pause, coreDns, postgresql, nats, k6 } = images;
+  make({ name: pause, from: debian, config: ['--cmd', 'sleep infinity'] });
+  make({
+    name: coreDns,
+    from: 'scratch',
+    added: [[coreDnsProgram, '/coredns']],
+    config: ['--entrypoint', '["/coredns"]'],
+  });
+  make({
+    name: postgresql,
+    from: 'scratch',
+    added: [[fileSystem(folder, 'postgresql', ['postgresql']), '/']],
+    // initdb wants a user with a name.
+    run: ['useradd', '--uid', '10002', '--no-create-home', 'database'],
+    config: ['--user', '10002:10002'],
+  });
+  make({
+    name: nats,
+    from: 'scratch',
+    added: [[fileSystem(folder, 'nats', ['nats-server']), '/']],
+    config: ['--entrypoint', '["nats-server"]'],
+  });
+  make({ name: k6, from: debian, added: [[k6Program, '/usr/local/bin/k6']] });
+}
+
+/** The archive of a Debian with these packages. */
+function fileSystem(folder: string, name: string, packages: readonly string[]): string {
+  const file = join(folder, `${name}.tar`);
+  const options = ['--mode=root', '--variant=minbase', ...packages.map((each) => `--include=${each}`)];
+  if (!existsSync(file)) execFileSync('mmdebstrap', [...options, 'trixie', file], { stdio: 'pipe' });
+  return file;
+}
+
+/** The second differs by its version alone. */
+function makeServers(folder: string): void {
+  const [first, second] = builds;
+  const bases = ['--build-arg', `BUILD_BASE=${buildBase}`, '--build-arg', `BASE=${debian}`];
+  const name = `${images.server}:${first}`;
+  buildah('build', '--layers', '--network', 'host', ...bases, '--file', 'Containerfile', '--tag', name, '.');
+  const description = join(folder, 'package.json');
+  writeFileSync(description, JSON.stringify({ name: 'scriptorium', version: second, type: 'module' }));
+  const inImage = '/opt/scriptorium/package.json';
+  make({ name: `${images.server}:${second}`, from: name, added: [[description, inImage]] });
+}
+
+function archive(name: string, folder: string): void {
+  const file = archiveOf(name, folder);
+  rmSync(file, { force: true });
+  buildah('push', '--quiet', name, `docker-archive:${file}:${name}`);
+}
+
+/** What the image of the server takes when it is unpacked. */
+export function serverImageMegabytes(): number {
+  const container = buildah('from', `${images.server}:${builds[0]}`);
+  try {
+    const folder = buildah('mount', container);
+    const [bytes = ''] = execFileSync('du', ['--summarize', '--bytes', folder], { encoding: 'utf8' }).split(
+      '\t',
+    );
+    return Math.round(Number(bytes) / 1_000_000);
+  } finally {
+    buildah('rm', container);
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * The networks of two nodes: a network namespace for each, joined by one link. `nsenter --net` enters them, not
+ * `ip netns exec`, which hides the control groups from the kubelet.
+ */
+import { execFileSync } from 'node:child_process';
+
+export interface Network {
+  readonly namespace: string;
+  readonly address: string;
+  /** Of its pods. */
+  readonly podRange: string;
+}
+
+export const networks = [
+  { namespace: 'scriptorium-1', address: '10.77.0.1', podRange: '10.78.1.0/24' },
+  { namespace: 'scriptorium-2', address: '10.77.0.2', podRange: '10.78.2.0/24' },
+] as const;
+
+export const allPods = '10.78.0.0/16';
+export const serviceRange = '10.79.0.0/24';
+
+const ip = (...args: readonly string[]): void => void execFileSync('ip', args, { stdio: 'pipe' });
+const links = ['skr1', 'skr2'] as const;
+
+/** The command by which something runs in there. */
+export const inside = ({ namespace }: Network): readonly string[] => [
+  'nsenter',
+  `--net=/run/netns/${namespace}`,
+];
+
+export function makeNetworks(): void {
+  removeNetworks();
+  const [one, two] = networks;
+  for (const { namespace } of networks) ip('netns', 'add', namespace);
+  ip('-n', one.namespace, 'link', 'add', links[0], 'type', 'veth', 'peer', 'name', links[1]);
+  ip('-n', one.namespace, 'link', 'set', links[1], 'netns', two.namespace);
+  configure(one, links[0], two);
+  configure(two, links[1], one);
+}
+
+function configure(own: Network, link: string, other: Network): void {
+  const { namespace, address } = own;
+  ip('-n', namespace, 'link', 'set', 'lo', 'up');
+  ip('-n', namespace, 'address', 'add', `${address}/24`, 'dev', link);
+  ip('-n', namespace, 'link', 'set', link, 'up');
+  ip('-n', namespace, 'route', 'add', other.podRange, 'via', other.address);
+  // Of services, whose packets are sent elsewhere before they leave.
+  ip('-n', namespace, 'route', 'add', serviceRange, 'via', other.address);
+  const [program = '', ...args] = [...inside(own), 'sysctl', '-q', '-w', 'net.ipv4.ip_forward=1'];
+  execFileSync(program, args);
+}
+
+/** Harmless where there are none. */
+export function removeNetworks(): void {
+  const present = execFileSync('ip', ['netns', 'list'], { encoding: 'utf8' }).split(/\s+/);
+  for (const { namespace } of networks) if (present.includes(namespace)) ip('netns', 'delete', namespace);
+}

@@ -1,0 +1,39 @@
+/** What a Kubernetes on one machine takes: programs of Debian, and those that are compiled. */
+import { buildGoProgram, pathOf } from '../../../tools/go-program.ts';
+import { buildHelm } from '../../../tools/helm.ts';
+import { buildKubernetes } from '../../../tools/kubernetes/build.ts';
+import { findOrInstallProgram, type Program } from '../../../tools/program.ts';
+
+const packages: Readonly<Record<string, string>> = {
+  etcd: 'etcd-server',
+  containerd: 'containerd',
+  runc: 'runc',
+  buildah: 'buildah',
+  mmdebstrap: 'mmdebstrap',
+  ip: 'iproute2',
+  iptables: 'iptables',
+  conntrack: 'conntrack',
+  openssl: 'openssl',
+  nsenter: 'util-linux',
+  ptp: 'containernetworking-plugins',
+};
+
+/** Where Debian puts the plug-ins that give pods their addresses. */
+export const networkPlugins = '/usr/lib/cni';
+
+const coreDns = { name: 'CoreDNS', package: 'github.com/coredns/coredns', version: 'v1.15.0' };
+export const coreDnsProgram = pathOf(coreDns);
+
+/** Finds, installs or compiles them. @throws Error, one line */
+export function findOrMakePrograms(): void {
+  if (process.getuid?.() !== 0) throw new Error('This takes root: containers, network namespaces, mounts.');
+  const environment = { ...process.env, PATH: `${process.env['PATH']}:${networkPlugins}` };
+  for (const [command, debianPackage] of Object.entries(packages)) {
+    const variable = `${command.toUpperCase()}_PATH`;
+    const program: Program = { name: command, variable, commands: [command], package: debianPackage };
+    findOrInstallProgram(program, environment);
+  }
+  buildKubernetes();
+  buildHelm();
+  buildGoProgram(coreDns);
+}

@@ -1,0 +1,73 @@
+/**
+ * `npm run kubernetes`: makes a Kubernetes on this machine, installs the chart on it, and does to it what operators do
+ * while people use it (docs/kubernetes.md). Takes root, half an hour, and the internet the first time; ends with 1 if
+ * anything was not as it should be.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Command } from 'commander';
+import { buildK6 } from '../../tools/k6.ts';
+import { root } from '../kit/server-process.ts';
+import { archivesOf, makeImages, serverImageMegabytes } from './machine/images.ts';
+import { inside, makeNetworks, networks, removeNetworks } from './machine/networks.ts';
+import { findOrMakePrograms } from './machine/programs.ts';
+import { isAsItShouldBe, type Outcome, page, type TrialOptions } from './report.ts';
+
+const trialFile = fileURLToPath(new URL('./trial.ts', import.meta.url));
+const reportFile = join(root, 'docs', 'kubernetes-run.md');
+
+interface Options {
+  readonly seed: string;
+  readonly keep: boolean;
+  readonly sameImages: boolean;
+}
+
+const { seed, keep, sameImages } = new Command('kubernetes')
+  .description('Installs the chart on a Kubernetes of this machine and disturbs it under load.')
+  .option('--seed <number>', 'of the workload', '1')
+  .option('--keep', 'keeps the history and the logs, and says where', false)
+  .option('--same-images', 'takes those of the run before, whatever has changed since', false)
+  .parse()
+  .opts<Options>();
+
+/** In the network of the first node. */
+function trial(options: TrialOptions): Promise<Outcome | undefined> {
+  const [program = '', ...args] = [...inside(networks[0]), process.execPath, '--import=tsx', trialFile];
+  const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  // The child ends what it has begun, which takes a moment.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
+  let outcome: Outcome | undefined;
+  child.once('message', (message: Outcome) => {
+    outcome = message;
+  });
+  child.send(options);
+  return new Promise((resolve) => child.once('close', () => resolve(outcome)));
+}
+
+findOrMakePrograms();
+buildK6();
+console.log('Making the images ...');
+const imageFolder = join(root, '.cache', 'kubernetes-images');
+const archives = sameImages ? archivesOf(imageFolder) : makeImages(imageFolder);
+const folder = mkdtempSync(join(tmpdir(), 'sk-'));
+makeNetworks();
+try {
+  const outcome = await trial({ folder, archives, seed: Number(seed) });
+  if (outcome === undefined) throw new Error('the run came to no end');
+  const commit = execFileSync('git', ['describe', '--always', '--dirty'], {
+    cwd: root,
+    encoding: 'utf8',
+  }).trim();
+  const date = new Date().toISOString().slice(0, 10);
+  const text = page(outcome, { date, commit, seed: Number(seed), imageMegabytes: serverImageMegabytes() });
+  writeFileSync(reportFile, text);
+  console.log(text);
+  process.exitCode = isAsItShouldBe(outcome) ? 0 : 1;
+} finally {
+  removeNetworks();
+  if (keep) console.log(`The history and the logs are in ${folder}`);
+  else rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,187 @@
+/** What an operator does to an installation, under load. */
+import type { Manifest } from '../helm/chart.ts';
+import { until } from '../kit/until.ts';
+import { Authority } from './certificates.ts';
+import { type Installation, natsHosts, release, rolledOut, upgrade } from './installation.ts';
+import { loadTest } from './load-test.ts';
+import { builds, images } from './machine/images.ts';
+import type { Part } from './readiness.ts';
+import { singlePod } from './single-pod.ts';
+import { namespace, tlsSecret } from './surroundings.ts';
+
+export interface Step {
+  readonly name: string;
+  /** Nobody may notice it. */
+  readonly isPlanned: boolean;
+  /** How many pods of a part may be away at once, if not none of the gateways and one of the hosts. */
+  readonly away?: Partial<Record<Part, number>>;
+  run(installation: Installation): Promise<void>;
+}
+
+const propagationLimitMs = 180_000;
+
+/** @throws Error unless every server pod runs this build */
+async function expectBuild({ operator }: Installation, build: string): Promise<void> {
+  const selector = ['--selector', 'scriptorium/server=true'];
+  const pods = await operator.get('pods', '--namespace', namespace, ...selector);
+  const others = pods.items
+    .filter((pod: Manifest) => pod.metadata['deletionTimestamp'] === undefined)
+    .map((pod: Manifest) => pod['spec'].containers[0].image)
+    .filter((image: string) => image !== `${images.server}:${build}`);
+  if (others.length > 0) throw new Error(`pods run ${others.join(', ')} instead of ${build}`);
+}
+
+async function deletePod(installation: Installation, name: string): Promise<void> {
+  await installation.operator.kubectl('delete', 'pod', name, '--namespace', namespace);
+  await rolledOut(installation);
+}
+
+async function nameOfGateway({ operator }: Installation): Promise<string> {
+  const selector = ['--selector', 'app.kubernetes.io/component=gateway'];
+  const pods = await operator.get('pods', '--namespace', namespace, ...selector);
+  return pods.items[0].metadata.name;
+}
+
+/** As a crash of the process: no signal that it could answer. */
+async function killProcess({ operator, nodes }: Installation, pod: string): Promise<void> {
+  const { spec, status } = await operator.get('pod', pod, '--namespace', namespace);
+  const node = nodes.find(({ name }) => name === spec.nodeName);
+  const restarts: number = status.containerStatuses[0].restartCount;
+  node?.containers(
+    'tasks',
+    'kill',
+    '--signal',
+    'SIGKILL',
+    status.containerStatuses[0].containerID.split('//')[1],
+  );
+  await until(async () => {
+    const { status: now } = await operator.get('pod', pod, '--namespace', namespace);
+    return now.containerStatuses[0].restartCount > restarts;
+  }, propagationLimitMs);
+}
+
+/** Where pods see the certificates that they show. */
+const places = {
+  nats: { selector: 'app.kubernetes.io/component=nats', container: 'nats', file: '/etc/nats/tls/tls.crt' },
+  client: {
+    selector: 'scriptorium/server=true',
+    container: 'scriptorium',
+    file: '/etc/scriptorium/tls/tls.crt',
+  },
+};
+
+async function isSeen(
+  { operator }: Installation,
+  part: keyof typeof places,
+  certificate: string,
+): Promise<boolean> {
+  const { selector, container, file } = places[part];
+  const pods = await operator.get('pods', '--namespace', namespace, '--selector', selector);
+  for (const { metadata } of pods.items) {
+    const where = ['--namespace', namespace, metadata.name, '--container', container];
+    if ((await operator.kubectl('exec', ...where, '--', 'cat', file)) !== certificate) return false;
+  }
+  return true;
+}
+
+/** By another authority, and in the end NATS believes that one alone. Nothing is started anew but NATS, one by one. */
+async function renewCertificates(installation: Installation): Promise<void> {
+  const { operator, authority, folder } = installation;
+  const next = new Authority(folder, 'second-authority');
+  const both = authority.certificate + next.certificate;
+  const nats = next.sign('nats', natsHosts);
+  const client = next.sign('scriptorium');
+  const old = await operator.get('secret', 'nats-tls', '--namespace', namespace);
+  const [certificate = '', key = ''] = ['tls.crt', 'tls.key'].map((name) => fromBase64(old.data[name]));
+  // First everybody believes both, then everybody shows the new ones.
+  await operator.apply([tlsSecret('nats-tls', { certificate, key }, both)]);
+  await operator.apply([tlsSecret('client-tls', client, both)]);
+  await until(() => isSeen(installation, 'client', client.certificate), propagationLimitMs);
+  await operator.apply([tlsSecret('nats-tls', nats, next.certificate)]);
+  await until(() => isSeen(installation, 'nats', nats.certificate), propagationLimitMs);
+  await operator.kubectl('rollout', 'restart', `statefulset/${release}-nats`, '--namespace', namespace);
+  await rolledOut(installation);
+}
+
+const fromBase64 = (text: string): string => Buffer.from(text, 'base64').toString();
+
+async function drain({ operator }: Installation, node: string): Promise<void> {
+  await operator.kubectl('drain', node, '--ignore-daemonsets', '--delete-emptydir-data', '--timeout=300s');
+}
+
+export const steps: readonly Step[] = [
+  {
+    name: 'upgrade to another build',
+    isPlanned: true,
+    async run(installation) {
+      await upgrade(installation, `image.tag=${builds[1]}`);
+      await rolledOut(installation);
+      await expectBuild(installation, builds[1]);
+    },
+  },
+  {
+    name: 'rollback',
+    isPlanned: true,
+    async run(installation) {
+      const { operator } = installation;
+      await operator.helm('rollback', 'notes', '--namespace', namespace, '--wait', '--timeout', '10m');
+      await rolledOut(installation);
+      await expectBuild(installation, builds[0]);
+    },
+  },
+  {
+    name: 'a gateway pod deleted',
+    isPlanned: true,
+    away: { gateway: 1 },
+    run: async (installation) => deletePod(installation, await nameOfGateway(installation)),
+  },
+  {
+    name: 'a host pod deleted',
+    isPlanned: true,
+    run: (installation) => deletePod(installation, `${release}-hosts-1`),
+  },
+  {
+    name: 'a host process killed',
+    isPlanned: false,
+    async run(installation) {
+      await killProcess(installation, `${release}-hosts-0`);
+      await rolledOut(installation);
+    },
+  },
+  {
+    name: 'one more host and gateway',
+    isPlanned: true,
+    async run(installation) {
+      await upgrade(
+        installation,
+        'hosts.replicas=4',
+        'gateways.autoscaling.enabled=false',
+        'gateways.replicas=3',
+      );
+      await rolledOut(installation);
+    },
+  },
+  {
+    name: 'one host and gateway less',
+    isPlanned: true,
+    async run(installation) {
+      await upgrade(installation, 'hosts.replicas=3', 'gateways.replicas=2');
+      await rolledOut(installation);
+    },
+  },
+  {
+    name: 'a node drained',
+    isPlanned: true,
+    away: { gateway: 1 },
+    async run(installation) {
+      const [, second] = installation.nodes;
+      const node = second?.name ?? '';
+      await drain(installation, node);
+      await installation.operator.kubectl('uncordon', node);
+      await rolledOut(installation);
+    },
+  },
+  { name: 'certificates renewed', isPlanned: true, run: renewCertificates },
+  { name: 'the load test of the chart', isPlanned: true, run: loadTest },
+  { name: 'a second installation, of one pod', isPlanned: true, run: singlePod },
+];

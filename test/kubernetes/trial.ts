@@ -1,0 +1,182 @@
+/**
+ * Inside the network of the first node: a cluster of two nodes, our chart on it, all steps under load, and what came
+ * of them, sent to run.ts, which has made the images and the networks and begun this.
+ */
+import { randomBytes } from 'node:crypto';
+import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { until } from '../kit/until.ts';
+import { Authority } from './certificates.ts';
+import { type Installation, natsHosts, release, rolledOut } from './installation.ts';
+import { Operator } from './kubectl.ts';
+import { Load } from './load.ts';
+import { startControlPlane } from './machine/control-plane.ts';
+import { networks } from './machine/networks.ts';
+import { Node } from './machine/node.ts';
+import { Readiness } from './readiness.ts';
+import { type Outcome, outcomeOf, type StepOutcome, type TrialOptions } from './report.ts';
+import { type Step, steps } from './steps.ts';
+import * as surroundings from './surroundings.ts';
+import { valuesOfRun } from './values.ts';
+
+const { namespace } = surroundings;
+const dnsAddress = '10.79.0.10';
+const startLimitMs = 180_000;
+const serverUser = 10_001;
+/** Load without any step, before each. */
+const betweenMs = 10_000;
+
+async function runTrial({ folder, archives, seed }: TrialOptions): Promise<Outcome> {
+  const control = await startControlPlane(join(folder, 'control'));
+  const nodes = networks.map(
+    (network, index) =>
+      new Node({
+        name: `node-${index + 1}`,
+        network,
+        folder: join(folder, `n${index + 1}`),
+        kubeconfig: control.kubeconfig,
+        dnsAddress,
+      }),
+  );
+  try {
+    return await Promise.race([interrupted, proceed(control.kubeconfig, nodes)]);
+  } finally {
+    for (const each of [...nodes, control]) await each.stop().catch(tell);
+  }
+
+  async function proceed(kubeconfig: string, nodes: readonly Node[]): Promise<Outcome> {
+    for (const node of nodes) await node.start(archives);
+    const operator = new Operator(kubeconfig);
+    await until(() => areReady(operator), startLimitMs);
+    const authority = new Authority(join(folder, 'certificates'), 'first-authority');
+    const kit = join(folder, 'operator');
+    mkdirSync(kit);
+    await surround(operator, authority, folder);
+    const url = await install(operator, kit);
+    const installation = { operator, nodes, authority, folder: kit, url };
+    await rolledOut(installation);
+    return underLoad(installation, kubeconfig, seed);
+  }
+}
+
+/** What hinders the end, beside which the reason for it should not be overlooked. */
+const tell = (error: Error): void => console.error(`At the end: ${error.message}`);
+
+async function areReady(operator: Operator): Promise<boolean> {
+  const { items } = await operator.get('nodes');
+  const ready = items.filter((node: { status: { conditions: { type: string; status: string }[] } }) =>
+    node.status.conditions.some(({ type, status }) => type === 'Ready' && status === 'True'),
+  );
+  return ready.length === networks.length;
+}
+
+/** All that the chart does not bring. */
+async function surround(operator: Operator, authority: Authority, folder: string): Promise<void> {
+  const password = randomBytes(16).toString('hex');
+  const host = `database.${namespace}.svc`;
+  const shared = join(folder, 'shared-files');
+  mkdirSync(shared);
+  chownSync(shared, serverUser, serverUser);
+  chmodSync(shared, 0o700);
+  await operator.apply([surroundings.space(namespace), ...surroundings.dns(dnsAddress)]);
+  await operator.apply([
+    surroundings.tlsSecret('database-tls', authority.sign('database', [host]), authority.certificate),
+    surroundings.tlsSecret('nats-tls', authority.sign('nats', natsHosts), authority.certificate),
+    surroundings.tlsSecret('client-tls', authority.sign('scriptorium'), authority.certificate),
+    surroundings.secret('scriptorium', {
+      'secret-key': randomBytes(32).toString('hex'),
+      'database-url': `postgresql://notes:${password}@${host}:5432/postgres?sslmode=verify-full&sslrootcert=/etc/scriptorium/tls/ca.crt`,
+    }),
+    ...surroundings.database('node-1', password),
+    ...surroundings.sharedVolume('files', shared),
+    ...volumesOfNats(folder),
+  ]);
+  await operator.rolledOut('daemonset/coredns', 'kube-system');
+  await operator.rolledOut('deployment/database', namespace);
+}
+
+/** Two on the first node, so that the second can be drained without two of three going. */
+const volumesOfNats = (folder: string) =>
+  ['node-1', 'node-1', 'node-2'].map((node, index) => {
+    const path = join(folder, `nats-${index}`);
+    mkdirSync(path);
+    return surroundings.localVolume(`nats-${index}`, node, path, '2Gi');
+  });
+
+/** Resolves to the address of its Service. */
+async function install(operator: Operator, folder: string): Promise<string> {
+  const values = join(folder, 'values.json');
+  writeFileSync(values, JSON.stringify(valuesOfRun));
+  const presets = ['--values', 'helm/presets/cluster.yaml', '--values', values];
+  const waiting = ['--wait', '--timeout', '10m'];
+  await operator.helm('install', 'notes', 'helm', '--namespace', namespace, ...presets, ...waiting);
+  const service = await operator.get('service', release, '--namespace', namespace);
+  return `http://${service.spec.clusterIP}`;
+}
+
+async function underLoad(installation: Installation, kubeconfig: string, seed: number): Promise<Outcome> {
+  const { operator, folder, url } = installation;
+  const smokeTest = await operator.helm('test', 'notes', '--namespace', namespace, '--logs');
+  const readiness = new Readiness(kubeconfig, namespace);
+  const load = await Load.start({ url, folder, seed, users: 6, circles: 1, pauseMs: 150 });
+  try {
+    const done: StepOutcome[] = [];
+    for (const step of steps) {
+      await pause(betweenMs);
+      const outcome = await perform(step, installation, load, readiness);
+      console.log(`${step.name}: ${JSON.stringify(outcome)}`);
+      done.push(outcome);
+    }
+    await pause(betweenMs);
+    const judged = await load.finish();
+    const { acknowledgedWrites } = load.tally;
+    return { smokeTest, steps: done, acknowledgedWrites, calls: load.tally.calls.length, ...judged };
+  } finally {
+    load.abandon();
+    readiness.stop();
+  }
+}
+
+async function perform(
+  step: Step,
+  installation: Installation,
+  load: Load,
+  readiness: Readiness,
+): Promise<StepOutcome> {
+  const before = readiness.now;
+  readiness.begin();
+  const beganMs = performance.now();
+  let failure: string | undefined;
+  try {
+    await step.run(installation);
+  } catch (error) {
+    failure = (error as Error).message;
+  }
+  // What follows a step belongs to it.
+  await pause(betweenMs);
+  const endedMs = performance.now();
+  const calls = load.tally.between(beganMs, endedMs);
+  const durationMs = endedMs - beganMs;
+  return outcomeOf({ step, failure, durationMs, calls, before, least: readiness.least });
+}
+
+/** When somebody does not want to wait, or run.ts is gone. The cluster ends then, too. */
+const interrupted = new Promise<never>((_, reject) => {
+  process.once('SIGINT', () => reject(new Error('interrupted')));
+  process.once('SIGTERM', () => reject(new Error('interrupted')));
+  process.once('disconnect', () => reject(new Error('interrupted')));
+});
+
+process.once('message', async (options: TrialOptions) => {
+  try {
+    const outcome = await runTrial(options);
+    process.send?.(outcome);
+  } catch (error) {
+    console.error((error as Error).message);
+    process.exitCode = 1;
+  } finally {
+    interrupted.catch(() => {});
+    process.disconnect();
+  }
+});

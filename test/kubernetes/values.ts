@@ -1,0 +1,23 @@
+/** How the chart is installed for a run, over the preset `cluster`. */
+import { fileBytesMax } from './load.ts';
+import { builds, images } from './machine/images.ts';
+
+const small = { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '1Gi' } };
+
+export const valuesOfRun = {
+  image: { repository: images.server, tag: builds[0] },
+  registration: 'open',
+  secrets: { keys: { NATS_URL: '' } },
+  settings: {
+    ACCOUNT_FILE_BYTES_MAX: fileBytesMax,
+    MAX_LOGIN_ATTEMPTS: 1000,
+    RATE_LIMIT_PUBLIC: 0,
+    RATE_LIMIT_REGISTRATION: 0,
+    RATE_LIMIT_SESSION: 0,
+  },
+  files: { existingClaim: 'files' },
+  tls: { mode: 'existing', secrets: { client: 'client-tls', nats: 'nats-tls' } },
+  nats: { enabled: true, image: images.nats, resources: small },
+  gateways: { resources: small },
+  hosts: { resources: small },
+};

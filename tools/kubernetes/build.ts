@@ -1,0 +1,45 @@
+/** Compiles Kubernetes, of which no package of Debian brings the servers: once on a machine, in some minutes. */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const folder = fileURLToPath(new URL('.', import.meta.url));
+const version = 'v1.34.4';
+
+/** Where its programs are once they were compiled. */
+export const kubernetesFolder = fileURLToPath(new URL(`../../.cache/kubernetes-${version}`, import.meta.url));
+
+const programs = [
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kube-scheduler',
+  'kube-proxy',
+  'kubelet',
+  'kubectl',
+] as const;
+
+/** What a build from its repository would have been told: without it, nodes and clients call themselves v0.0.0. */
+const linkerFlags = [
+  '-s -w',
+  `-X k8s.io/component-base/version.gitVersion=${version}`,
+  '-X k8s.io/component-base/version.gitMajor=1',
+  '-X k8s.io/component-base/version.gitMinor=34',
+].join(' ');
+
+/** @throws Error, one line */
+export function buildKubernetes(): void {
+  for (const program of programs) {
+    const file = join(kubernetesFolder, program);
+    if (existsSync(file)) continue;
+    console.log(`Compiling ${program} ${version} ...`);
+    const args = ['build', '-buildvcs=false', '-trimpath', '-ldflags', linkerFlags];
+    const built = spawnSync('go', [...args, '-o', file, `k8s.io/kubernetes/cmd/${program}`], {
+      cwd: folder,
+      env: { ...process.env, CGO_ENABLED: '0' },
+      encoding: 'utf8',
+    });
+    if (built.error !== undefined) throw new Error('Go is missing: install Go 1.26 or later.');
+    if (built.status !== 0) throw new Error(`${program} cannot be built: ${built.stderr.trim()}`);
+  }
+}
