@@ -68,7 +68,8 @@ export class CodeHost {
     if ('refused' in found) return found;
     const put = await this.#put(publishing, found.sha, signal);
     if ('refused' in put) return put;
-    if (put.status === 422) return this.#whyRefused(publishing, found.sha, signal);
+    if (put.status === 422 || (put.status === 404 && found.sha !== null))
+      return this.#whyRefused(put, publishing, found.sha, signal);
     if (put.status !== 200 && put.status !== 201) return refusalOf(put);
     const { path } = publishing;
     const contentUrl = linkAt(put.json, 'content', 'html_url');
@@ -103,11 +104,19 @@ export class CodeHost {
     return this.#call({ url, method: 'PUT', body: JSON.stringify(body), signal }, publishing);
   }
 
-  /** Gitea says 422 where GitHub says 409, and for other things: whether the file is still what was to be replaced decides. */
-  async #whyRefused(publishing: Publishing, sha: string | null, signal: AbortSignal): Promise<Refused> {
+  /**
+   * Where GitHub says 409, Gitea says 422, or 404 when the file is gone, and both for other things: whether the file is still what was
+   * to be replaced decides.
+   */
+  async #whyRefused(
+    put: HostAnswer,
+    publishing: Publishing,
+    sha: string | null,
+    signal: AbortSignal,
+  ): Promise<Refused> {
     const now = await this.#find(publishing, signal);
-    if ('refused' in now) return now === isDirectory ? conflict : unprocessable;
-    return now.sha === sha ? unprocessable : conflict;
+    if ('refused' in now) return now === isDirectory ? conflict : refusalOf(put);
+    return now.sha === sha ? refusalOf(put) : conflict;
   }
 
   async #call(
