@@ -272,4 +272,13 @@ export const mutants: readonly Mutant[] = [
     tests: behaviour,
     match: 'an administrator pairs*',
   },
+  {
+    name: 'pairing-of-operators-not-logged',
+    harm: 'Nobody finds out that a browser has completed what an operator has begun.',
+    file: complete,
+    find: 'startedBy === byOperator ? pairedId : null',
+    replace: 'null',
+    tests: ['test/behaviour/operations/pairing.test.ts'],
+    match: 'what an operator has begun*',
+  },
 ];
