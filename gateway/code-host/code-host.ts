@@ -3,7 +3,7 @@
  * and Forgejo have too: look at the file, then put it, with the id of what it replaces if there is something.
  *
  * - The host is the operator's choice and nobody else's; a redirect is not followed, so the token goes nowhere else.
- * - Neither the token nor anything of the file or of what the host says is kept, or told to anybody. Only its status counts.
+ * - Neither the token nor anything of the file or of what the host says is kept, or told to anybody.
  */
 import { OutboundError, type OutboundHttp, type OutboundRequest } from '../../actors/outbound/http.ts';
 import { type Refused, refuse } from '../../actors/reply.ts';
@@ -70,6 +70,7 @@ export class CodeHost {
     if ('refused' in put) return put;
     if (put.status === 422 || (put.status === 404 && found.sha !== null))
       return this.#whyRefused(put, publishing, found.sha, signal);
+    if (isOvertaken(put)) return conflict;
     if (put.status !== 200 && put.status !== 201) return refusalOf(put);
     const { path } = publishing;
     const contentUrl = linkAt(put.json, 'content', 'html_url');
@@ -149,6 +150,10 @@ export class CodeHost {
     return `${this.#options.apiUrl}/${segments.join('/')}`;
   }
 }
+
+/** Of two commits to a branch at the same time Gitea refuses one in the words of Git, and as if it were forbidden. */
+const isOvertaken = ({ status, json }: HostAnswer): boolean =>
+  status === 403 && /^cannot lock ref /.test(String(fieldOf(json, 'message')));
 
 /** What is not an answer of the interface is not one of ours. */
 function refusalOf({ status, retryAfter }: HostAnswer): Refused {

@@ -34,6 +34,23 @@ test('whatever the host does instead of answering, nothing of it is told on', as
   t.is(asked.length, answers.length);
 });
 
+test('who is overtaken by another commit to the branch is told of a conflict, and not that it is forbidden', async (t) => {
+  const { refused, state } = await publishing(t, fakeCodeHost('gitea'));
+  const at = (digit: string) => digit.repeat(40);
+  for (const [message, refusal] of [
+    [`cannot lock ref 'refs/heads/main': is at ${at('e')} but expected ${at('b')}`, '409 conflict'],
+    ['branch main is protected', '403 forbidden'],
+    [undefined, '403 forbidden'],
+  ] as const) {
+    state.answer = (response, { method }) => {
+      if (method === 'GET') return false;
+      response.writeHead(403).end(JSON.stringify({ message }));
+      return true;
+    };
+    t.is(await refused(), refusal);
+  }
+});
+
 test('a host that has had too much says for how long, as it will or for a minute', async (t) => {
   const { publish, state } = await publishing(t, fakeCodeHost('github'));
   for (const [said, passedOn] of [

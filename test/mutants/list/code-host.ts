@@ -41,6 +41,15 @@ export const mutants: readonly Mutant[] = [
     match: 'gitea: what somebody else*',
   },
   {
+    name: 'overtaken-as-forbidden',
+    harm: 'With Gitea one of two who publish at the same time is told that the token may not.',
+    file: codeHost,
+    find: 'if (isOvertaken(put)) return conflict;',
+    replace: '',
+    tests,
+    match: 'who is overtaken*',
+  },
+  {
     name: 'publishing-outside-the-repository',
     harm: 'A path leads out of the repository, to whatever else the interface of the host has.',
     file: 'gateway/code-host/given.ts',
