@@ -31,7 +31,7 @@ const dialects: Readonly<Record<Dialect, DialectRules>> = {
     staleSha: { status: 409, body: { message: 'note.md does not match 4b825dc' } },
     goneAlready: { status: 409, body: { message: 'note.md does not match 4b825dc' } },
     existsAlready: { status: 422, body: { message: 'Invalid request.\n\n"sha" wasn\'t supplied.' } },
-    belowFile: { status: 422, body: { message: 'tree.path contains a malformed path component' } },
+    belowFile: { status: 422, body: { message: 'Validation Failed' } },
   },
   gitea: {
     ...{ base: '/api/v1', pages: 'https://code.test/o/r/src/branch/main' },
