@@ -15,7 +15,7 @@ export const mutants: readonly Mutant[] = [
     name: 'pairing-by-any-user',
     harm: 'Every user removes the pairings of the server, or pairs it with an account of his own.',
     file: 'actors/user/administered.ts',
-    find: '(isAdministrator(turn) ? {} : adminRequired)',
+    find: '(mayAdminister(turn, by) ? {} : adminRequired)',
     replace: '({})',
     tests: attacks,
     match: 'each row*',
