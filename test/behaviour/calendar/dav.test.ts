@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
+import { UserAdministration } from '../../../actors/user/operator-contract.ts';
 import {
   makeToken,
   publish,
@@ -15,6 +16,7 @@ import { latch } from '../../kit/gateway.ts';
 import { quickTokenHasher } from '../../kit/hasher.ts';
 import type { Answer, Call } from '../../kit/http.ts';
 import type { TestServer } from '../../kit/server.ts';
+import { deleteAccount } from '../../kit/vaults.ts';
 
 interface Program {
   readonly phone: Device;
@@ -347,6 +349,21 @@ test('a token opens its calendar at once, and no longer than it is there', async
   t.is(await secondStatus(), 401);
 });
 
+test('a ban closes a calendar with its commit, and its end opens it to the same token', async (t) => {
+  const server = await startCalendarServer(t);
+  const { phone, ask } = await programOf(server);
+  const status = async () => (await ask('PROPFIND', '/dav/')).status;
+  t.is(await status(), 207);
+  const { ask: operated } = server.host.actors.get(UserAdministration, phone.account.userUuid);
+  for (const [banned, expected] of [
+    [true, 401],
+    [false, 207],
+  ] as const) {
+    await operated.operatorSetBan({ banned, reason: null, by: 'operator' });
+    t.is(await status(), expected);
+  }
+});
+
 /** Every secret is hashed after `before`: for tests that run alone. */
 function whenHashed(t: ExecutionContext, before: () => Promise<void>): void {
   const { hash } = quickTokenHasher;
@@ -376,6 +393,25 @@ test.serial('a program with a good token is let in, however much it asks for at 
     answers.map(({ status }) => status),
     Array(40).fill(207),
   );
+});
+
+test.serial('a token that is not there any more costs what a wrong one does: one hash', async (t) => {
+  const server = await startCalendarServer(t);
+  const { phone, ask, token } = await programOf(server);
+  let hashes = 0;
+  whenHashed(t, async () => {
+    hashes += 1;
+  });
+  const { token: other } = await makeToken(phone);
+  t.is(hashes, 1);
+  t.is((await ask('PROPFIND', '/dav/')).status, 207);
+  t.is(hashes, 2);
+  await phone.call('DELETE', `${tokensPath}/${token.uuid}`);
+  t.is((await ask('PROPFIND', '/dav/')).status, 401);
+  t.is(hashes, 3);
+  await deleteAccount(phone);
+  t.is((await server.call('PROPFIND', '/dav/', showing(other))).status, 401);
+  t.is(hashes, 4);
 });
 
 test.serial('attempts that came to nothing do not add up against a program with a good token', async (t) => {
