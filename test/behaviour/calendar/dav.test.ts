@@ -311,6 +311,31 @@ test('what cannot be done is refused as programs expect it', async (t) => {
   }
 });
 
+test('every answer says that this is a calendar, and who may keep it, refusals of the gateway too', async (t) => {
+  const server = await startCalendarServer(t);
+  const { phone, ask, todos } = await programOf(server);
+  const other = await programOf(server, 'bob@example.org');
+  await publish(phone, { uid: 'a' });
+  const asked: readonly (readonly [status: number, answer: Answer])[] = [
+    [200, await ask('GET', `${todos}a.ics`)],
+    [200, await ask('OPTIONS', '/dav/')],
+    [207, await ask('PROPFIND', todos)],
+    [400, await ask('PROPFIND', todos, '<x')],
+    [401, await server.call('PROPFIND', todos)],
+    [403, await ask('GET', other.todos)],
+    [404, await ask('GET', '/dav/x')],
+    [405, await ask('PUT', `${todos}a.ics`)],
+    [413, await ask('PROPFIND', todos, `<a>${'x'.repeat(256 * 1024)}</a>`)],
+  ];
+  for (const [status, answer] of asked) {
+    const said = ['dav', 'cache-control', 'vary'].map((name) => answer.headers.get(name));
+    t.deepEqual(
+      [answer.status, ...said],
+      [status, '1, 3, calendar-access', 'private, no-cache', 'Origin, Authorization'],
+    );
+  }
+});
+
 test('without the master switch there is nothing below the base path', async (t) => {
   const server = await startCalendarServer(t, { accounts: { calendar: false } });
   for (const method of ['OPTIONS', 'GET', 'PROPFIND', 'PUT', 'REPORT']) {
