@@ -321,6 +321,13 @@ test('the assistant asks who the operator has set up, where the operator has sai
   }
 });
 
+test('where others keep calendars in files is taken, and said to do nothing', (t) => {
+  const { warnings } = configurationFrom({ CALDAV_DATA_PATH: './data/caldav' });
+  t.deepEqual(warnings, [
+    'CALDAV_DATA_PATH does nothing: what is published to calendars is in the database.',
+  ]);
+});
+
 test('a provider of pairings is asked at addresses that keep what is sent there secret', (t) => {
   const complete = {
     PUBLIC_URL: 'https://notes.test',

@@ -84,6 +84,8 @@ export async function openGateway(options: ServerOptions, parts: GatewayParts): 
       signInFailed: config.logFailedSignIns
         ? (clientAddress) => logger.warn({ clientAddress }, 'a sign-in failed')
         : undefined,
+      pairedForOperator: (subscriptionId) =>
+        logger.info({ subscriptionId }, 'an operator has paired a subscription of the assistant'),
     }),
     areas: [davArea(config.gateway.calendar.basePath, config.accounts.calendar), pairingArea],
     config: {

@@ -50,6 +50,7 @@ function routes() {
     filesServerUrl: '',
     captchaUiUrl: null,
     signInFailed: undefined,
+    pairedForOperator: () => {},
     refreshLimiter: createRateLimiter({ publicPerMinute: 0, sessionPerMinute: 0 }, systemClock),
     version: '',
     settings: defaultAccountSettings,

@@ -74,6 +74,8 @@ interface Claimed {
 }
 interface Done {
   readonly pairedId: string;
+  /** Unknown to a repeat. */
+  readonly startedBy?: string;
 }
 
 export const complete = workflow({
@@ -101,13 +103,17 @@ export const callback = workflow({
     const asked = { state: checked.state, subscriptionId: undefined, by: undefined };
     const found = await steps.turn({ turn: (turn) => check(turn, steps, asked) });
     if (isRefused(found)) return found;
-    if ('pairedId' in found) return { ok: {} };
+    if ('pairedId' in found) return pairedBy(found);
     if (error !== undefined) return drop(steps, asked, failed);
     if (!(await isAdministrator(steps, found.attempt.startedBy))) return drop(steps, asked, noAdministrator);
     const claimed = await steps.turn({ turn: (turn) => claim(turn, steps, asked) });
     const done = await exchanged(steps, claimed, checked);
-    return isRefused(done) ? done : { ok: {} };
+    return isRefused(done) ? done : pairedBy(done);
   },
+});
+
+const pairedBy = ({ pairedId, startedBy }: Done) => ({
+  ok: { pairedForOperator: startedBy === byOperator ? pairedId : null },
 });
 
 /** Nothing is read for what cannot be right. */
@@ -183,7 +189,7 @@ async function exchanged(
       const serial = (records.credentials.get(subscriptionId)?.serial ?? 0) + 1;
       pair(turn, subscriptionId, result.granted, { serial, pairedBy: steps.callId });
       note(turn, attempt.startedBy, 'assistant-paired', subscriptionId);
-      return { pairedId: subscriptionId };
+      return { pairedId: subscriptionId, startedBy: attempt.startedBy };
     },
   });
 }

@@ -31,7 +31,8 @@ export const Pairing = contract({
      */
     callback: {
       request: z.object({ code: anything, state: anything, error: anything }),
-      reply: answerSchema(nothing),
+      /** An operator has no audit trail: whoever asked has to log what was paired for him. */
+      reply: answerSchema(z.object({ pairedForOperator: z.string().nullable() })),
     },
     /** Of gateways, for one request to the provider. A token that is about to expire is refreshed first, once for all who ask. */
     use: {

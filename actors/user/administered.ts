@@ -7,7 +7,7 @@ import type { Workflow } from '../../runtime/command.ts';
 import { OverloadedError, RetryableError, UnavailableError } from '../../runtime/errors.ts';
 import { type Answer, isRefused, type Refused } from '../reply.ts';
 import type { SignedInShape } from '../signed-in.ts';
-import { adminRequired, isAdministrator } from './rank.ts';
+import { adminRequired, mayAdminister } from './rank.ts';
 import { signedInWorkflow } from './signed-in.ts';
 
 interface Administration<Asks> {
@@ -24,7 +24,7 @@ export function administeredBy<Asks>({ actorOf, unavailable }: Administration<As
     signedInWorkflow({
       ...shape,
       run: async (workflow, asked): Promise<Ok | Refused> => {
-        await workflow.turn({ turn: (turn) => (isAdministrator(turn) ? {} : adminRequired) });
+        await workflow.turn({ turn: (turn, _reads, by) => (mayAdminister(turn, by) ? {} : adminRequired) });
         try {
           const answer = await ask(actorOf(workflow.actors), { ...asked, by: workflow.self.id });
           return isRefused(answer) ? { refused: answer.refused } : answer.ok;

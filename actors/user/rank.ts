@@ -10,6 +10,7 @@ import { defaultWorkspace } from '../identity/usernames.ts';
 import { refuse } from '../reply.ts';
 import { AccountSettings } from '../settings.ts';
 import { profileSlice } from './profile.ts';
+import { isBridge, type Session } from './sessions/session.ts';
 
 export interface Rank {
   /** What an operator decided; null if none has. */
@@ -33,5 +34,9 @@ export function isAdministrator(view: View): boolean {
   const { email, workspace } = view.get(profileSlice);
   return !hasMoved && workspace === defaultWorkspace && view.use(AccountSettings).adminEmails.has(email);
 }
+
+/** A bridge does nothing of what administrators do: it was given for items. */
+export const mayAdminister = (view: View, { session }: { readonly session: Session }): boolean =>
+  isAdministrator(view) && !isBridge(session);
 
 export const adminRequired = refuse(403, 'This needs an administrator.', 'admin-required');

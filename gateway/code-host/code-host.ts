@@ -3,7 +3,7 @@
  * and Forgejo have too: look at the file, then put it, with the id of what it replaces if there is something.
  *
  * - The host is the operator's choice and nobody else's; a redirect is not followed, so the token goes nowhere else.
- * - Neither the token nor anything of the file or of what the host says is kept, or told to anybody. Only its status counts.
+ * - Neither the token nor anything of the file or of what the host says is kept, or told to anybody.
  */
 import { OutboundError, type OutboundHttp, type OutboundRequest } from '../../actors/outbound/http.ts';
 import { type Refused, refuse } from '../../actors/reply.ts';
@@ -68,7 +68,9 @@ export class CodeHost {
     if ('refused' in found) return found;
     const put = await this.#put(publishing, found.sha, signal);
     if ('refused' in put) return put;
-    if (put.status === 422) return this.#whyRefused(publishing, found.sha, signal);
+    if (put.status === 422 || (put.status === 404 && found.sha !== null))
+      return this.#whyRefused(put, publishing, found.sha, signal);
+    if (isOvertaken(put)) return conflict;
     if (put.status !== 200 && put.status !== 201) return refusalOf(put);
     const { path } = publishing;
     const contentUrl = linkAt(put.json, 'content', 'html_url');
@@ -103,11 +105,19 @@ export class CodeHost {
     return this.#call({ url, method: 'PUT', body: JSON.stringify(body), signal }, publishing);
   }
 
-  /** Gitea says 422 where GitHub says 409, and for other things: whether the file is still what was to be replaced decides. */
-  async #whyRefused(publishing: Publishing, sha: string | null, signal: AbortSignal): Promise<Refused> {
+  /**
+   * Where GitHub says 409, Gitea says 422, or 404 when the file is gone, and both for other things: whether the file is still what was
+   * to be replaced decides.
+   */
+  async #whyRefused(
+    put: HostAnswer,
+    publishing: Publishing,
+    sha: string | null,
+    signal: AbortSignal,
+  ): Promise<Refused> {
     const now = await this.#find(publishing, signal);
-    if ('refused' in now) return now === isDirectory ? conflict : unprocessable;
-    return now.sha === sha ? unprocessable : conflict;
+    if ('refused' in now) return now === isDirectory ? conflict : refusalOf(put);
+    return now.sha === sha ? refusalOf(put) : conflict;
   }
 
   async #call(
@@ -140,6 +150,10 @@ export class CodeHost {
     return `${this.#options.apiUrl}/${segments.join('/')}`;
   }
 }
+
+/** Of two commits to a branch at the same time Gitea refuses one in the words of Git, and as if it were forbidden. */
+const isOvertaken = ({ status, json }: HostAnswer): boolean =>
+  status === 403 && /^cannot lock ref /.test(String(fieldOf(json, 'message')));
 
 /** What is not an answer of the interface is not one of ours. */
 function refusalOf({ status, retryAfter }: HostAnswer): Refused {

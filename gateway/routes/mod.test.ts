@@ -16,6 +16,7 @@ const routes = allRoutes({
   filesServerUrl: 'http://files.test',
   captchaUiUrl: null,
   signInFailed: undefined,
+  pairedForOperator: () => {},
   version: '1.2.3',
   settings: defaultAccountSettings,
   refreshLimiter: createRateLimiter({ publicPerMinute: 0, sessionPerMinute: 0 }, systemClock),

@@ -23,7 +23,7 @@ import { frontPageRoute } from './front-page.ts';
 import { type HealthRouteOptions, healthRoutes } from './health.ts';
 import { itemRoutes } from './items.ts';
 import { messageRoutes } from './messages.ts';
-import { pairingRoutes } from './pairing.ts';
+import { type PairingRouteOptions, pairingRoutes } from './pairing.ts';
 import { type PublicShareRouteOptions, publicShareRoutes } from './public-shares.ts';
 import { type RecoveryRouteOptions, recoveryRoutes } from './recovery.ts';
 import { reminderDeliveryRoutes } from './reminder-delivery.ts';
@@ -52,6 +52,7 @@ export interface RoutesOptions
     ConformanceRouteOptions,
     FileRouteOptions,
     AssistantRouteOptions,
+    PairingRouteOptions,
     CodeHostRouteOptions,
     SocketRouteOptions {
   readonly signinKeys: Pick<
@@ -98,7 +99,7 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
     ...calendarRoutes(options),
     ...davRoutes(options),
     ...assistantRoutes(options),
-    ...pairingRoutes,
+    ...pairingRoutes(options),
     ...codeHostRoutes(options),
     ...socketRoutes(options),
     descriptionRoute(() => openApiDocument(routes, options.version)),

@@ -8,6 +8,11 @@ import { type AnyRoute, type Area, type RequestContext, type RouteReply, route }
 import { flat } from './answer.ts';
 import { endpoint } from './endpoint.ts';
 
+export interface PairingRouteOptions {
+  /** An operator has no audit trail to note it in. */
+  readonly pairedForOperator: (subscriptionId: string) => void;
+}
+
 const base = '/v1/assistant/subscription';
 const tag = 'Assistant subscription pairing';
 const common = { tag, enveloped: false } as const;
@@ -68,31 +73,37 @@ const administration = [
 const given = z.unknown().optional();
 const html = 'text/html; charset=utf-8';
 
-const callback = route({
-  ...{ ...common, method: 'GET', path: `${base}/callback`, access: 'public', rate: callbacks },
-  summary: 'Where the provider sends the browser back: a page that says whether the pairing is complete.',
-  request: z.object({ code: given, state: given, error: given }),
-  replies: Object.fromEntries(
-    [200, 400, 403, 409, 429, 502, 503].map((status) => [status, { mediaType: html }]),
-  ),
-  replyHeaders: {
-    'X-Frame-Options': 'DENY',
-    'Cross-Origin-Opener-Policy': 'same-origin',
-    'Content-Security-Policy':
-      "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-  },
-  handle: async ({ actors, ask }, { code, state, error }): Promise<RouteReply> => {
-    const answer = await actors.get(Pairing, pairingId).ask.callback({ code, state, error }, ask);
-    if (isRefused(answer)) {
-      const { status, message } = answer.refused;
-      return { status, contentType: html, body: page('Not paired', message) };
-    }
-    return { status: 200, contentType: html, body: page('Paired', 'You can close this page.') };
-  },
-});
+const callbackRoute = ({ pairedForOperator }: PairingRouteOptions) =>
+  route({
+    ...{ ...common, method: 'GET', path: `${base}/callback`, access: 'public', rate: callbacks },
+    summary: 'Where the provider sends the browser back: a page that says whether the pairing is complete.',
+    request: z.object({ code: given, state: given, error: given }),
+    replies: Object.fromEntries(
+      [200, 400, 403, 409, 429, 502, 503].map((status) => [status, { mediaType: html }]),
+    ),
+    replyHeaders: {
+      'X-Frame-Options': 'DENY',
+      'Cross-Origin-Opener-Policy': 'same-origin',
+      'Content-Security-Policy':
+        "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    },
+    handle: async ({ actors, ask }, { code, state, error }): Promise<RouteReply> => {
+      const answer = await actors.get(Pairing, pairingId).ask.callback({ code, state, error }, ask);
+      if (isRefused(answer)) {
+        const { status, message } = answer.refused;
+        return { status, contentType: html, body: page('Not paired', message) };
+      }
+      const { pairedForOperator: subscriptionId } = answer.ok;
+      if (subscriptionId !== null) pairedForOperator(subscriptionId);
+      return { status: 200, contentType: html, body: page('Paired', 'You can close this page.') };
+    },
+  });
 
 /** Of texts that are written in this program: nothing that was sent is in it. */
 const page = (title: string, text: string): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title></head><body><h1>${title}</h1><p>${text}</p></body></html>\n`;
 
-export const pairingRoutes: readonly AnyRoute[] = [...administration, callback];
+export const pairingRoutes = (options: PairingRouteOptions): readonly AnyRoute[] => [
+  ...administration,
+  callbackRoute(options),
+];

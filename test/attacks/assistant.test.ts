@@ -4,9 +4,9 @@ import { createGzip } from 'node:zlib';
 import test from 'ava';
 import { vendorIds } from '../../actors/assistant/profiles.ts';
 import { assisted, eventsIn, openStream, profileOf, streamed } from '../kit/assisted.ts';
-import { startCodeHostServer, writer } from '../kit/code-host-server.ts';
 import { startConfiguredServer } from '../kit/configured-server.ts';
 import { Device } from '../kit/device.ts';
+import { startFakeCodeHost, writer } from '../kit/fake-code-host.ts';
 import { openRaw, turn } from '../kit/gateway.ts';
 import { answering, helloTurn, modelKey, startModelServer } from '../kit/model-server.ts';
 
@@ -181,7 +181,7 @@ test('an answer that has begun ends with its session, be it by a ban, and those 
 
 test('nothing that is said, no key and no token is in a log or an error', async (t) => {
   const model = await startModelServer(t);
-  const host = await startCodeHostServer(t, 'gitea');
+  const host = await startFakeCodeHost(t, 'gitea');
   const server = await startConfiguredServer(t, {
     LOG_LEVEL: 'trace',
     ASSISTANT_OPENAI_BASE_URL: `${model.url}/openai/v1`,

@@ -18,7 +18,7 @@ import { prometheusRuntimeMetrics } from '../../runtime/host/metrics.ts';
 import { alice } from '../kit/account.ts';
 import { openStream, profileOf, streamed } from '../kit/assisted.ts';
 import { makeToken, publish, publisher, showing, tokensPath, unpublish } from '../kit/calendar.ts';
-import { startCodeHostServer, writer } from '../kit/code-host-server.ts';
+import { startFakeCodeHost, writer } from '../kit/fake-code-host.ts';
 import { memoryLogger } from '../kit/memory-logger.ts';
 import { startMessengerServer } from '../kit/messenger-server.ts';
 import { answering, helloTurn, modelKey, startModelServer } from '../kit/model-server.ts';
@@ -249,7 +249,7 @@ const handed = {
 
 test('what is asked of the assistant, or published to a calendar or a code host, is in no log, metric or answer to those who administer', async (t) => {
   const model = await startModelServer(t);
-  const host = await startCodeHostServer(t, 'gitea');
+  const host = await startFakeCodeHost(t, 'gitea');
   const { lines, logger } = memoryLogger();
   const registry = new Registry();
   const server: TestServer = await startServer(t, {

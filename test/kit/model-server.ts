@@ -64,7 +64,7 @@ export const answering =
   (response, provider) =>
     response.writeHead(200, { 'content-type': types[provider] }).end(bodyOf[provider](turn));
 
-export async function startModelServer(t: ExecutionContext) {
+export async function startModelServer(t: Pick<ExecutionContext, 'teardown'>) {
   const received: ReceivedByModel[] = [];
   /** `tokens`: those that are accepted of a subscription. */
   const state = { answer: answering(helloTurn), modelLists: 0, isListing: true, tokens: new Set<string>() };

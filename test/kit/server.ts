@@ -245,6 +245,7 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
       codeHost,
       files: { tokens: valetTokens, store: fileStore, clock, random: systemRandom },
       signInFailed: options.signInFailed,
+      pairedForOperator: () => {},
     });
     const verifyBearer = createVerifyBearer(sessionTokens);
     const { actors } = host;

@@ -15,7 +15,7 @@ import { audit } from '../audit/trail.ts';
 import { User } from '../contract.ts';
 import { isoTime } from '../iso-time.ts';
 import { UserAdministration } from '../operator-contract.ts';
-import { adminRequired, isAdministrator } from '../rank.ts';
+import { adminRequired, mayAdminister } from '../rank.ts';
 import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
 
 const userNotFound = refuse(404, 'There is no such user.', 'user-not-found');
@@ -55,8 +55,8 @@ const setBan = signedInWorkflow({
   run: async (workflow, { userUuid, banned, banReason }) => {
     const uuid = userUuid.toLowerCase();
     await workflow.turn({
-      turn: (turn) => {
-        if (!isAdministrator(turn)) return adminRequired;
+      turn: (turn, _reads, by) => {
+        if (!mayAdminister(turn, by)) return adminRequired;
         if (banned && uuid === turn.self.id) return oneself;
         return banned && !markBanning(turn, workflow.callId) ? busy : {};
       },
@@ -106,7 +106,7 @@ const setFlag = signedInWorkflow({
 const getRegistration = signedInWorkflow({
   ...User.commands.getRegistration,
   run: async (workflow) => {
-    await workflow.turn({ turn: (turn) => (isAdministrator(turn) ? {} : adminRequired) });
+    await workflow.turn({ turn: (turn, _reads, by) => (mayAdminister(turn, by) ? {} : adminRequired) });
     const decided = await unlessAbsent(workflow.actors.get(Instance, instanceId).ask.registration({}));
     return shownRegistration(workflow, decided);
   },
@@ -118,8 +118,8 @@ const setRegistration = signedInWorkflow({
     const disabled =
       registrationDisabled ?? (registrationEnabled === undefined ? undefined : !registrationEnabled);
     await workflow.turn({
-      turn: (turn) => {
-        if (!isAdministrator(turn)) return adminRequired;
+      turn: (turn, _reads, by) => {
+        if (!mayAdminister(turn, by)) return adminRequired;
         return disabled === undefined || disabled === registrationEnabled ? undecided : {};
       },
     });
@@ -144,8 +144,8 @@ function shownRegistration(workflow: Pick<Steps, 'use'>, decided: Parameters<typ
 function asAdministrator(workflow: Steps, given: string): Promise<string> {
   const uuid = given.toLowerCase();
   return workflow.turn({
-    turn: (turn) => {
-      if (!isAdministrator(turn)) return adminRequired;
+    turn: (turn, _reads, by) => {
+      if (!mayAdminister(turn, by)) return adminRequired;
       return isUuid(uuid) ? uuid : userNotFound;
     },
   });
@@ -159,7 +159,7 @@ function find(workflow: Steps, { email, workspace_identifier }: Named): Promise<
   };
   return workflow.turn({
     reads: () => ({ account: lookup(accountTable, [addressKey(address)]) }),
-    turn: (turn, { account }) => (isAdministrator(turn) ? account.rows[0]?.user_uuid : adminRequired),
+    turn: (turn, { account }, by) => (mayAdminister(turn, by) ? account.rows[0]?.user_uuid : adminRequired),
   });
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
+import { UserAdministration } from '../../../actors/user/operator-contract.ts';
 import {
   makeToken,
   publish,
@@ -15,6 +16,7 @@ import { latch } from '../../kit/gateway.ts';
 import { quickTokenHasher } from '../../kit/hasher.ts';
 import type { Answer, Call } from '../../kit/http.ts';
 import type { TestServer } from '../../kit/server.ts';
+import { deleteAccount } from '../../kit/vaults.ts';
 
 interface Program {
   readonly phone: Device;
@@ -309,6 +311,31 @@ test('what cannot be done is refused as programs expect it', async (t) => {
   }
 });
 
+test('every answer says that this is a calendar, and who may keep it, refusals of the gateway too', async (t) => {
+  const server = await startCalendarServer(t);
+  const { phone, ask, todos } = await programOf(server);
+  const other = await programOf(server, 'bob@example.org');
+  await publish(phone, { uid: 'a' });
+  const asked: readonly (readonly [status: number, answer: Answer])[] = [
+    [200, await ask('GET', `${todos}a.ics`)],
+    [200, await ask('OPTIONS', '/dav/')],
+    [207, await ask('PROPFIND', todos)],
+    [400, await ask('PROPFIND', todos, '<x')],
+    [401, await server.call('PROPFIND', todos)],
+    [403, await ask('GET', other.todos)],
+    [404, await ask('GET', '/dav/x')],
+    [405, await ask('PUT', `${todos}a.ics`)],
+    [413, await ask('PROPFIND', todos, `<a>${'x'.repeat(256 * 1024)}</a>`)],
+  ];
+  for (const [status, answer] of asked) {
+    const said = ['dav', 'cache-control', 'vary'].map((name) => answer.headers.get(name));
+    t.deepEqual(
+      [answer.status, ...said],
+      [status, '1, 3, calendar-access', 'private, no-cache', 'Origin, Authorization'],
+    );
+  }
+});
+
 test('without the master switch there is nothing below the base path', async (t) => {
   const server = await startCalendarServer(t, { accounts: { calendar: false } });
   for (const method of ['OPTIONS', 'GET', 'PROPFIND', 'PUT', 'REPORT']) {
@@ -347,6 +374,21 @@ test('a token opens its calendar at once, and no longer than it is there', async
   t.is(await secondStatus(), 401);
 });
 
+test('a ban closes a calendar with its commit, and its end opens it to the same token', async (t) => {
+  const server = await startCalendarServer(t);
+  const { phone, ask } = await programOf(server);
+  const status = async () => (await ask('PROPFIND', '/dav/')).status;
+  t.is(await status(), 207);
+  const { ask: operated } = server.host.actors.get(UserAdministration, phone.account.userUuid);
+  for (const [banned, expected] of [
+    [true, 401],
+    [false, 207],
+  ] as const) {
+    await operated.operatorSetBan({ banned, reason: null, by: 'operator' });
+    t.is(await status(), expected);
+  }
+});
+
 /** Every secret is hashed after `before`: for tests that run alone. */
 function whenHashed(t: ExecutionContext, before: () => Promise<void>): void {
   const { hash } = quickTokenHasher;
@@ -376,6 +418,25 @@ test.serial('a program with a good token is let in, however much it asks for at 
     answers.map(({ status }) => status),
     Array(40).fill(207),
   );
+});
+
+test.serial('a token that is not there any more costs what a wrong one does: one hash', async (t) => {
+  const server = await startCalendarServer(t);
+  const { phone, ask, token } = await programOf(server);
+  let hashes = 0;
+  whenHashed(t, async () => {
+    hashes += 1;
+  });
+  const { token: other } = await makeToken(phone);
+  t.is(hashes, 1);
+  t.is((await ask('PROPFIND', '/dav/')).status, 207);
+  t.is(hashes, 2);
+  await phone.call('DELETE', `${tokensPath}/${token.uuid}`);
+  t.is((await ask('PROPFIND', '/dav/')).status, 401);
+  t.is(hashes, 3);
+  await deleteAccount(phone);
+  t.is((await server.call('PROPFIND', '/dav/', showing(other))).status, 401);
+  t.is(hashes, 4);
 });
 
 test.serial('attempts that came to nothing do not add up against a program with a good token', async (t) => {

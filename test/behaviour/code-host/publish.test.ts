@@ -1,93 +1,16 @@
 /** Publishing to a code host, over HTTP (docs/protocol/code-host.md): the same contract for each of those it is spoken to. */
-import test, { type ExecutionContext } from 'ava';
-import { type Dialect, reader, startCodeHostServer, writer } from '../../kit/code-host-server.ts';
-import { startServer } from '../../kit/server.ts';
+import type { ServerResponse } from 'node:http';
+import test from 'ava';
+import { fakeCodeHost, writer } from '../../kit/fake-code-host.ts';
+import { codeHostContract, path, publishing } from './contract.ts';
 
-const path = '/v1/integrations/codehost/publish';
-
-async function publishing(t: ExecutionContext, dialect: Dialect) {
-  const host = await startCodeHostServer(t, dialect);
-  const server = await startServer(t, { codeHost: { apiUrl: host.apiUrl } });
-  const phone = await server.device();
-  const publish = async (fields: object = {}, to = path) => {
-    const body = { token: writer, owner: 'o', repo: 'r', path: 'note.md', content: '# A note\n', ...fields };
-    // Out of the minute in which ten are too many.
-    await server.advance(61_000);
-    return server.answered(phone.call('POST', to, { body }));
-  };
-  const refused = async (fields: object = {}) => {
-    const { status, body } = await publish(fields);
-    return `${status} ${body.error.tag}`;
-  };
-  return { ...host, server, phone, publish, refused };
-}
-
-for (const dialect of ['github', 'gitea'] as const) {
-  test(`${dialect}: a file is made, and replaced, by either path`, async (t) => {
-    const { publish, files, asked } = await publishing(t, dialect);
-    const made = await publish({ path: '/Notes\\../a b/./Café #1.md ' });
-    t.is(made.status, 200, made.text);
-    t.deepEqual(JSON.parse(made.text), {
-      ...{ created: true, path: 'Notes/a b/Café #1.md' },
-      contentUrl: 'https://code.test/o/r/blob/main/Notes/a%20b/Caf%C3%A9%20%231.md',
-      commitUrl: 'https://code.test/o/r/commit/cccc',
-    });
-    t.is(files.get('Notes/a b/Café #1.md'), '# A note\n');
-    t.true(asked[1]?.url.endsWith('/repos/o/r/contents/Notes/a%20b/Caf%C3%A9%20%231.md'));
-    t.like(JSON.parse(asked[1]?.body ?? ''), { branch: 'main', message: 'Publish Notes/a b/Café #1.md' });
-    const first = await publish();
-    t.deepEqual([first.status, first.body.created], [200, true]);
-    const fields = { content: 'other “text” 😀', message: ' Say more ' };
-    const replaced = await publish(fields, '/v1/integrations/github/publish/');
-    t.deepEqual(replaced.body, {
-      ...{ created: false, path: 'note.md', contentUrl: 'https://code.test/o/r/blob/main/note.md' },
-      commitUrl: 'https://code.test/o/r/commit/cccc',
-    });
-    t.is(files.get('note.md'), 'other “text” 😀');
-    t.is(JSON.parse(asked.at(-1)?.body ?? '').message, 'Say more');
-    t.like(asked.at(-1)?.headers, {
-      ...{ authorization: `Bearer ${writer}`, accept: 'application/vnd.github+json' },
-      ...{ 'x-github-api-version': '2022-11-28', 'user-agent': 'scriptorium' },
-    });
-  });
-
-  test(`${dialect}: what somebody else has changed or made meanwhile is a conflict`, async (t) => {
-    const { publish, refused, files, state } = await publishing(t, dialect);
-    await publish();
-    state.beforePut = () => files.set('note.md', 'somebody else’s');
-    t.is(await refused({ content: 'mine' }), '409 conflict');
-    state.beforePut = () => files.delete('note.md');
-    t.is(await refused({ content: 'mine' }), '409 conflict');
-    state.beforePut = () => files.set('new.md', 'somebody else’s');
-    t.is(await refused({ path: 'new.md' }), '409 conflict');
-    t.is(files.get('new.md'), 'somebody else’s');
-  });
-
-  test(`${dialect}: what is not there, not allowed or not a file is refused, and never as a lost session`, async (t) => {
-    const { publish, refused } = await publishing(t, dialect);
-    await publish({ path: 'folder/note.md' });
-    t.is(await refused({ token: 'wrong' }), '403 bad-token');
-    t.is(await refused({ token: reader }), '403 forbidden');
-    t.is(await refused({ repo: 'nowhere' }), '404 repo-not-found');
-    t.is(await refused({ branch: 'nowhere' }), '404 repo-not-found');
-    t.is(await refused({ path: 'folder' }), '422 path-is-directory');
-  });
-
-  test(`${dialect}: a 422 for any other reason is none of the conflicts`, async (t) => {
-    const { refused, state } = await publishing(t, dialect);
-    state.answer = (response, { method }) => {
-      if (method === 'GET') return false;
-      response.writeHead(422, {}).end('{"message":"words of the host"}');
-      return true;
-    };
-    t.is(await refused(), '422 unprocessable');
-  });
-}
+for (const dialect of ['github', 'gitea'] as const)
+  codeHostContract(dialect, async () => fakeCodeHost(dialect));
 
 test('whatever the host does instead of answering, nothing of it is told on', async (t) => {
-  const { publish, state, asked } = await publishing(t, 'github');
+  const { publish, state, asked } = await publishing(t, fakeCodeHost('github'));
   const words = 'words of the host';
-  const answers: readonly (readonly [string, (response: import('node:http').ServerResponse) => unknown])[] = [
+  const answers: readonly (readonly [string, (response: ServerResponse) => unknown])[] = [
     [
       '502 code-host-error',
       (response) => response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end(words),
@@ -111,8 +34,25 @@ test('whatever the host does instead of answering, nothing of it is told on', as
   t.is(asked.length, answers.length);
 });
 
+test('who is overtaken by another commit to the branch is told of a conflict, and not that it is forbidden', async (t) => {
+  const { refused, state } = await publishing(t, fakeCodeHost('gitea'));
+  const at = (digit: string) => digit.repeat(40);
+  for (const [message, refusal] of [
+    [`cannot lock ref 'refs/heads/main': is at ${at('e')} but expected ${at('b')}`, '409 conflict'],
+    ['branch main is protected', '403 forbidden'],
+    [undefined, '403 forbidden'],
+  ] as const) {
+    state.answer = (response, { method }) => {
+      if (method === 'GET') return false;
+      response.writeHead(403).end(JSON.stringify({ message }));
+      return true;
+    };
+    t.is(await refused(), refusal);
+  }
+});
+
 test('a host that has had too much says for how long, as it will or for a minute', async (t) => {
-  const { publish, state } = await publishing(t, 'github');
+  const { publish, state } = await publishing(t, fakeCodeHost('github'));
   for (const [said, passedOn] of [
     [{ 'retry-after': '7' }, '7'],
     [{ 'retry-after': '0' }, '1'],
@@ -130,7 +70,7 @@ test('a host that has had too much says for how long, as it will or for a minute
 });
 
 test('a host that hangs is given up on', async (t) => {
-  const { state, phone, server } = await publishing(t, 'gitea');
+  const { state, phone, server } = await publishing(t, fakeCodeHost('gitea'));
   state.answer = () => true;
   const body = { token: writer, owner: 'o', repo: 'r', path: 'note.md', content: '' };
   const { status } = await server.answered(phone.call('POST', path, { body }), 20_000);
@@ -138,7 +78,7 @@ test('a host that hangs is given up on', async (t) => {
 });
 
 test('links are told only if they are https', async (t) => {
-  const { publish, state } = await publishing(t, 'github');
+  const { publish, state } = await publishing(t, fakeCodeHost('github'));
   state.answer = (response, { method }) => {
     if (method === 'GET') return false;
     const body = { content: { html_url: 'javascript:alert(1)' }, commit: { html_url: 'http://code.test/' } };
@@ -172,14 +112,14 @@ const wrong: readonly (readonly [string, object])[] = [
 ];
 
 test('what is nothing to publish is refused by name, and the host not asked', async (t) => {
-  const { refused, asked } = await publishing(t, 'github');
+  const { refused, asked } = await publishing(t, fakeCodeHost('github'));
   for (const [refusal, fields] of wrong)
     t.is(await refused(fields), refusal, JSON.stringify(fields).slice(0, 80));
   t.is(asked.length, 0);
 });
 
 test('a user publishes ten times in a minute, however many ask at once, and others as often', async (t) => {
-  const { server, phone, asked } = await publishing(t, 'github');
+  const { server, phone, asked } = await publishing(t, fakeCodeHost('github'));
   const bob = await server.device('bob@example.org');
   const body = { token: 'wrong', owner: 'o', repo: 'r', path: 'note.md' };
   const publish = (by = phone) => server.answered(by.call('POST', path, { body }));

@@ -10,10 +10,13 @@ import {
   unpairAllConfirmation,
 } from '../../../actors/pairing/operator-contract.ts';
 import { exitCodes } from '../../../cli/failure.ts';
-import { redirectUri } from '../../kit/identity-provider.ts';
+import { startConfiguredServer } from '../../kit/configured-server.ts';
+import { Device } from '../../kit/device.ts';
+import { call } from '../../kit/http.ts';
+import { redirectUri, startIdentityProvider } from '../../kit/identity-provider.ts';
 import { apiOver } from '../../kit/internal-api.ts';
-import { operate } from '../../kit/operator.ts';
-import { paired } from '../../kit/pairing.ts';
+import { operate, runTyped } from '../../kit/operator.ts';
+import { adminEmails, base, paired, pairingSettingsFor } from '../../kit/pairing.ts';
 
 const otherKey = Buffer.alloc(32, 4);
 
@@ -72,6 +75,28 @@ test('an operator pairs a subscription in the browser, and sees that it is used'
   t.regex((await run('usage')).out, /^prompt tokens +7$/m);
   t.deepEqual(log, [
     { subscriptionId: 'default', message: 'an operator has begun to pair a subscription of the assistant' },
+  ]);
+});
+
+test('what an operator has begun and a browser completes is in the log of the node, and of an administrator in the audit trail alone', async (t) => {
+  const identity = await startIdentityProvider(t, () => {});
+  const server = await startConfiguredServer(t, pairingSettingsFor(identity.endpoints, 'http://127.0.0.1:9'));
+  const admin = await Device.register(server, { email: adminEmails[0] });
+  const address = `unix:${server.internalApi.socketPath}`;
+  const { out } = await runTyped(['pairing', 'start', 'ours', '--json'], { address, typed: undefined });
+  const ofAdministrator = await admin.call('POST', `${base}/start`, { body: { subscriptionId: 'mine' } });
+  for (const { authorizationUrl } of [JSON.parse(out), ofAdministrator.body]) {
+    const brought = await identity.agree(authorizationUrl);
+    for (const status of [200, 400])
+      t.is((await call(server.url, 'GET', `${base}/callback?${brought}`)).status, status);
+  }
+  const told = server.log
+    .map((line) => JSON.parse(line))
+    .filter(({ msg }) => /a subscription of the assistant$/.test(msg))
+    .map(({ msg, subscriptionId }) => [subscriptionId, msg]);
+  t.deepEqual(told, [
+    ['ours', 'an operator has begun to pair a subscription of the assistant'],
+    ['ours', 'an operator has paired a subscription of the assistant'],
   ]);
 });
 

@@ -135,4 +135,22 @@ export const mutants: readonly Mutant[] = [
     replace: '() => {}',
     tests: dav,
   },
+  {
+    name: 'calendars-of-the-banned',
+    harm: 'A banned account is read by its calendar programs for as long as it has tokens.',
+    file: 'actors/user/calendar/feed.ts',
+    find: " === 'active' && !isBanned(view);",
+    replace: " === 'active' && isBanned !== undefined;",
+    tests: ['test/behaviour/calendar/dav.test.ts'],
+    match: 'a ban closes*',
+  },
+  {
+    name: 'tokens-that-are-gone-cost-nothing',
+    harm: 'The time of an answer tells whether a calendar token is there.',
+    file: 'actors/signin/prove-calendar-token.ts',
+    find: '    const lane = laneOfStranger(device.ipAddress);',
+    replace: '    if (!named?.salt) return wrong;\n    const lane = laneOfStranger(device.ipAddress);',
+    tests: ['test/behaviour/calendar/dav.test.ts'],
+    match: 'a token that is not there*',
+  },
 ];

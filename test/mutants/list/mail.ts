@@ -157,8 +157,8 @@ export const mutants: readonly Mutant[] = [
     name: 'mail-administered-by-anybody',
     harm: 'Any user replaces the relays and has all codes sent through their own.',
     file: 'actors/user/administered.ts',
-    find: '(isAdministrator(turn) ? {} : adminRequired)',
-    replace: '(isAdministrator(turn) || adminRequired ? {} : {})',
+    find: '(mayAdminister(turn, by) ? {} : adminRequired)',
+    replace: '(mayAdminister(turn, by) || adminRequired ? {} : {})',
     tests: administration,
   },
   {

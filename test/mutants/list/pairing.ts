@@ -15,7 +15,7 @@ export const mutants: readonly Mutant[] = [
     name: 'pairing-by-any-user',
     harm: 'Every user removes the pairings of the server, or pairs it with an account of his own.',
     file: 'actors/user/administered.ts',
-    find: '(isAdministrator(turn) ? {} : adminRequired)',
+    find: '(mayAdminister(turn, by) ? {} : adminRequired)',
     replace: '({})',
     tests: attacks,
     match: 'each row*',
@@ -271,5 +271,14 @@ export const mutants: readonly Mutant[] = [
     replace: '',
     tests: behaviour,
     match: 'an administrator pairs*',
+  },
+  {
+    name: 'pairing-of-operators-not-logged',
+    harm: 'Nobody finds out that a browser has completed what an operator has begun.',
+    file: complete,
+    find: 'startedBy === byOperator ? pairedId : null',
+    replace: 'null',
+    tests: ['test/behaviour/operations/pairing.test.ts'],
+    match: 'what an operator has begun*',
   },
 ];

@@ -1,0 +1,34 @@
+/**
+ * `npm run test:counterparts`: programs of others that the server speaks with, and that take too long to be made for `npm test`, which
+ * has fakes of them. Makes each of those that are named, else all, and runs the tests by it.
+ */
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { buildGitea } from './gitea/gitea.ts';
+import { findOrMakeLitellm } from './litellm.ts';
+
+const makers: Readonly<Record<string, () => void>> = {
+  gitea: buildGitea,
+  litellm: () => void findOrMakeLitellm(process.env),
+};
+
+function make(name: string): string {
+  const maker = makers[name];
+  if (maker === undefined)
+    throw new Error(`There is no ${name}; there are ${Object.keys(makers).join(', ')}.`);
+  maker();
+  return `test/counterparts/${name}.run.ts`;
+}
+
+const given = process.argv.slice(2);
+const files = (given.length > 0 ? given : Object.keys(makers)).map(make);
+const { status, error } = spawnSync(
+  'node_modules/.bin/ava',
+  ['--config', 'counterparts.config.js', ...files],
+  {
+    cwd: fileURLToPath(new URL('..', import.meta.url)),
+    stdio: 'inherit',
+  },
+);
+if (error !== undefined) throw error;
+process.exitCode = status ?? 1;
