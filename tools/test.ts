@@ -14,20 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { allMutants } from '../test/mutants/mutant.ts';
 import { currentCommit, partOf } from '../test/mutants/rotation.ts';
 import { tryMutants } from '../test/mutants/trial.ts';
-import { findOrMakeAiosmtpd } from './aiosmtpd.ts';
-import { chromium } from './chromium.ts';
-import { buildDialectChecker } from './cockroach-dialect/run.ts';
-import { curl } from './curl.ts';
-import { findOrMakeDebian } from './debian.ts';
-import { buildHelm } from './helm.ts';
-import { buildK6 } from './k6.ts';
-import { findOrMakeKubernetesValidate } from './kubernetes-schemas.ts';
-import { findOrMakeMoto } from './moto.ts';
-import { natsServer } from './nats-server.ts';
-import { postfix } from './postfix.ts';
-import { findOrInstallProgram } from './program.ts';
-import { promtool } from './promtool.ts';
-import { psql } from './psql.ts';
+import { builds, findOrMakePrograms } from './programs.ts';
 import { Reasons } from './reasons.ts';
 import { tapReader } from './tap.ts';
 import { fileOfTest } from './test-file.ts';
@@ -87,7 +74,6 @@ async function check(title: string, program: string, args: readonly string[]): P
   count((await run(program, args, {}, hear, hear)) === 0, title);
 }
 
-/** Before its tests: the first time it takes longer than a test may. */
 function checkBuild(title: string, build: () => void): void {
   try {
     build();
@@ -156,38 +142,16 @@ async function runMutants(): Promise<void> {
   });
 }
 
-/** Without a program the tests that need it fail, each with the same line, and all others run. */
-function programs(): Readonly<Record<string, string>> {
-  const found: Record<string, string> = {};
-  for (const program of [chromium, natsServer, curl, psql, postfix, promtool]) {
-    try {
-      found[program.variable] = findOrInstallProgram(program, process.env);
-    } catch (error) {
-      console.error((error as Error).message);
-    }
-  }
-  for (const findOrMake of [
-    findOrMakeAiosmtpd,
-    findOrMakeMoto,
-    findOrMakeKubernetesValidate,
-    findOrMakeDebian,
-  ]) {
-    try {
-      findOrMake(process.env);
-    } catch (error) {
-      console.error((error as Error).message);
-    }
-  }
-  return found;
+/** What fails here is told below, when it is tried again. */
+function prepare(part: string): Promise<unknown> {
+  return run('tsx', ['tools/prepare.ts', part], {}, (line) => console.log(line));
 }
 
+const prepared = Promise.all([prepare('builds'), prepare('programs')]);
 await check('type check', 'tsc', ['-p', 'tsconfig.json']);
 await check('type check of what runs in browsers', 'tsc', ['-p', 'gateway/viewer/browser']);
 await check('type check of what runs in k6', 'tsc', ['-p', 'load-tests']);
 await check('lint', 'biome', ['check', '.']);
-checkBuild('build of CockroachDB’s SQL parser', buildDialectChecker);
-checkBuild('build of Helm', buildHelm);
-checkBuild('build of k6', buildK6);
 await check('lint of the gRPC contracts', 'buf', ['lint', 'proto']);
 await check('the gRPC contracts break nothing released', 'buf', [
   'breaking',
@@ -196,7 +160,11 @@ await check('the gRPC contracts break nothing released', 'buf', [
   'proto/released.binpb',
 ]);
 await check('the code generated from the gRPC contracts is theirs', 'tsx', ['tools/check-generated.ts']);
-await runTests(programs());
+await prepared;
+for (const [name, build] of Object.entries(builds)) checkBuild(`build of ${name}`, build);
+const { found, problems } = findOrMakePrograms(process.env);
+for (const problem of problems) console.error(problem);
+await runTests(found);
 await runMutants();
 
 for (const line of reasons.of([...passedWhenRepeated, ...failed])) console.log(line);
