@@ -151,7 +151,8 @@ const prepared = Promise.all([prepare('builds'), prepare('programs')]);
 await check('type check', 'tsc', ['-p', 'tsconfig.json']);
 await check('type check of what runs in browsers', 'tsc', ['-p', 'gateway/viewer/browser']);
 await check('type check of what runs in k6', 'tsc', ['-p', 'load-tests']);
-await check('lint', 'biome', ['check', '.']);
+// One line for each that is found.
+await check('lint', 'biome', ['check', '--reporter=github', '.']);
 await check('lint of the gRPC contracts', 'buf', ['lint', 'proto']);
 await check('the gRPC contracts break nothing released', 'buf', [
   'breaking',
