@@ -1,7 +1,19 @@
+import { availableParallelism } from 'node:os';
+import { relative } from 'node:path';
+import { slowest } from './test/slowest.js';
+
+function rank(file) {
+  const place = slowest.indexOf(relative(import.meta.dirname, file));
+  return place === -1 ? slowest.length : place;
+}
+
 export default {
   files: ['{runtime,actors,gateway,operations,cli,config,process,test,tools}/**/*.test.ts', '*.test.ts'],
   extensions: { ts: 'module' },
   nodeArguments: ['--import=tsx'],
   workerThreads: false,
+  // Many tests wait for processes that they have started.
+  concurrency: availableParallelism() + 1,
+  sortTestFiles: (one, other) => rank(one) - rank(other),
   timeout: '10m',
 };

@@ -1,4 +1,5 @@
 /** House rules that no linter knows. */
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
@@ -81,4 +82,13 @@ test('no file but one asks others over HTTP', async (t) => {
     const text = await readFile(join(root, file), 'utf8');
     t.notRegex(text, /(?<![.#\w])fetch\(|\brequest\b[^;]*from 'node:https?'|from 'undici'/, file);
   }
+});
+
+test('the tests that are begun first are there', async (t) => {
+  const { slowest } = (await import(new URL('slowest.js', import.meta.url).href)) as {
+    slowest: readonly string[];
+  };
+  t.true(slowest.length > 0);
+  for (const file of slowest) t.true(existsSync(join(root, file)), file);
+  t.is(new Set(slowest).size, slowest.length);
 });

@@ -4,8 +4,8 @@
  * `expectedSkips`.
  *
  * Many tests start real processes, and a machine that stalls can fail one of them. So when only a few have failed, their
- * files run once more, alone. A test that passes then is counted as passed; the last lines name it all the same, since
- * it wants to be understood.
+ * files run once more, alone. A test that passes then is counted as passed; the last lines name it all the same, and say
+ * why it failed before, since it wants to be understood.
  */
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
@@ -14,20 +14,9 @@ import { fileURLToPath } from 'node:url';
 import { allMutants } from '../test/mutants/mutant.ts';
 import { currentCommit, partOf } from '../test/mutants/rotation.ts';
 import { tryMutants } from '../test/mutants/trial.ts';
-import { findOrMakeAiosmtpd } from './aiosmtpd.ts';
-import { chromium } from './chromium.ts';
-import { buildDialectChecker } from './cockroach-dialect/run.ts';
-import { curl } from './curl.ts';
-import { findOrMakeDebian } from './debian.ts';
-import { buildHelm } from './helm.ts';
-import { buildK6 } from './k6.ts';
-import { findOrMakeKubernetesValidate } from './kubernetes-schemas.ts';
-import { findOrMakeMoto } from './moto.ts';
-import { natsServer } from './nats-server.ts';
-import { postfix } from './postfix.ts';
-import { findOrInstallProgram } from './program.ts';
-import { promtool } from './promtool.ts';
-import { psql } from './psql.ts';
+import { builds, findOrMakePrograms } from './programs.ts';
+import { Reasons } from './reasons.ts';
+import { tapReader } from './tap.ts';
 import { fileOfTest } from './test-file.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -35,6 +24,7 @@ const counts = { passed: 0, failed: 0 };
 const skipped: string[] = [];
 const failed: string[] = [];
 const passedWhenRepeated: string[] = [];
+const reasons = new Reasons();
 
 /** More failures than these are no accident of the machine. */
 const maxRepeatedTests = 3;
@@ -50,19 +40,26 @@ function count(ok: boolean, title: string): void {
   console.log(`  ${ok ? '✔' : '✘'} ${title}`);
 }
 
-/** Runs a program of node_modules; every line of its output goes to `onLine`. Resolves to its exit code. */
+function explain(title: string, line: string): void {
+  reasons.add(title, line);
+  console.log(line);
+}
+
+/** Runs a program of node_modules, which is heard line by line. Resolves to its exit code. */
 function run(
   program: string,
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   onLine: (line: string) => void,
+  onErrorLine: (line: string) => void = (line) => console.error(line),
 ): Promise<number | null> {
   const child = spawn(`node_modules/.bin/${program}`, [...args], {
     cwd: root,
     env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   createInterface({ input: child.stdout }).on('line', onLine);
+  createInterface({ input: child.stderr }).on('line', onErrorLine);
   return new Promise((resolve) => {
     child.once('error', (error) => {
       console.error(`${program} could not be run: ${error.message}`);
@@ -73,30 +70,33 @@ function run(
 }
 
 async function check(title: string, program: string, args: readonly string[]): Promise<void> {
-  count((await run(program, args, {}, (line) => console.log(line))) === 0, title);
+  const hear = (line: string) => explain(title, line);
+  count((await run(program, args, {}, hear, hear)) === 0, title);
 }
 
-/** Before its tests: the first time it takes longer than a test may. */
 function checkBuild(title: string, build: () => void): void {
   try {
     build();
     count(true, title);
   } catch (error) {
-    console.error((error as Error).message);
+    explain(title, (error as Error).message);
     count(false, title);
   }
 }
 
 async function runTests(env: Readonly<Record<string, string>>): Promise<void> {
   const failedTests: string[] = [];
-  const code = await run('ava', ['--tap'], env, (line) => {
-    const [, not, title, directive] = /^(not )?ok \d+ - (.*?)( # (?:SKIP|TODO).*)?$/.exec(line) ?? [];
-    if (title === undefined) return /^(#|TAP|\d+\.\.)/.test(line) || console.log(line);
-    if (directive !== undefined) return skip(title);
-    if (not === undefined) return count(true, title);
-    failedTests.push(title);
-    console.log(`  ✘ ${title}`);
+  const reader = tapReader({
+    passed: (title) => count(true, title),
+    skipped: skip,
+    failed: (title) => {
+      failedTests.push(title);
+      console.log(`  ✘ ${title}`);
+    },
+    reason: explain,
+    other: (line) => console.log(line),
   });
+  const code = await run('ava', ['--tap'], env, reader);
   await countRepeated(failedTests, env);
   if (code !== 0 && failedTests.length === 0) count(false, `the test runner ended with ${code}`);
 }
@@ -135,44 +135,24 @@ function skip(title: string): void {
 async function runMutants(): Promise<void> {
   const part = partOf(await allMutants(), currentCommit());
   await tryMutants(part, availableParallelism(), ({ name, harm }, verdict) => {
-    if (verdict.verdict === 'survived') console.error(`No test notices: ${harm}`);
-    if (verdict.verdict === 'void') console.error(verdict.why);
-    count(verdict.verdict === 'caught', `the mutant ${name} is caught`);
+    const title = `the mutant ${name} is caught`;
+    if (verdict.verdict === 'survived') explain(title, `No test notices: ${harm}`);
+    if (verdict.verdict === 'void') explain(title, verdict.why);
+    count(verdict.verdict === 'caught', title);
   });
 }
 
-/** Without a program the tests that need it fail, each with the same line, and all others run. */
-function programs(): Readonly<Record<string, string>> {
-  const found: Record<string, string> = {};
-  for (const program of [chromium, natsServer, curl, psql, postfix, promtool]) {
-    try {
-      found[program.variable] = findOrInstallProgram(program, process.env);
-    } catch (error) {
-      console.error((error as Error).message);
-    }
-  }
-  for (const findOrMake of [
-    findOrMakeAiosmtpd,
-    findOrMakeMoto,
-    findOrMakeKubernetesValidate,
-    findOrMakeDebian,
-  ]) {
-    try {
-      findOrMake(process.env);
-    } catch (error) {
-      console.error((error as Error).message);
-    }
-  }
-  return found;
+/** What fails here is told below, when it is tried again. */
+function prepare(part: string): Promise<unknown> {
+  return run('tsx', ['tools/prepare.ts', part], {}, (line) => console.log(line));
 }
 
+const prepared = Promise.all([prepare('builds'), prepare('programs')]);
 await check('type check', 'tsc', ['-p', 'tsconfig.json']);
 await check('type check of what runs in browsers', 'tsc', ['-p', 'gateway/viewer/browser']);
 await check('type check of what runs in k6', 'tsc', ['-p', 'load-tests']);
-await check('lint', 'biome', ['check', '.']);
-checkBuild('build of CockroachDB’s SQL parser', buildDialectChecker);
-checkBuild('build of Helm', buildHelm);
-checkBuild('build of k6', buildK6);
+// One line for each that is found.
+await check('lint', 'biome', ['check', '--reporter=github', '.']);
 await check('lint of the gRPC contracts', 'buf', ['lint', 'proto']);
 await check('the gRPC contracts break nothing released', 'buf', [
   'breaking',
@@ -181,9 +161,14 @@ await check('the gRPC contracts break nothing released', 'buf', [
   'proto/released.binpb',
 ]);
 await check('the code generated from the gRPC contracts is theirs', 'tsx', ['tools/check-generated.ts']);
-await runTests(programs());
+await prepared;
+for (const [name, build] of Object.entries(builds)) checkBuild(`build of ${name}`, build);
+const { found, problems } = findOrMakePrograms(process.env);
+for (const problem of problems) console.error(problem);
+await runTests(found);
 await runMutants();
 
+for (const line of reasons.of([...passedWhenRepeated, ...failed])) console.log(line);
 tell('skipped', skipped);
 tell('passed only when repeated', passedWhenRepeated);
 tell('failed', failed);

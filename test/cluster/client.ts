@@ -28,8 +28,9 @@ export interface ClientOptions {
   readonly preferred: number;
   readonly random: SeededRandom;
   readonly tally: Tally;
-  /** For one attempt. */
+  /** For one attempt; where `timeoutMaxMs` is given, twice as long after each that had no answer, up to that. */
   readonly timeoutMs: number;
+  readonly timeoutMaxMs?: number;
   /** The longest before an attempt is repeated. */
   readonly pauseMaxMs: number;
   /** Whether the run has given up: nothing is sent again then. */
@@ -52,11 +53,12 @@ export class Client {
 
   /** Resolves to the answer that decides; `again` is called before each repeat. @throws UnansweredError */
   async call(request: Request, again: (reason: FailureReason) => void = () => {}): Promise<Answer> {
-    const { tally, random, isOver, pauseMaxMs } = this.#options;
+    const { tally, random, isOver, pauseMaxMs, timeoutMs, timeoutMaxMs = timeoutMs } = this.#options;
     const atMs = performance.now();
     const failures: FailureReason[] = [];
     for (;;) {
-      const outcome = await this.#attempt(request);
+      const unanswered = failures.filter((reason) => reason === 'no-answer').length;
+      const outcome = await this.#attempt(request, Math.min(timeoutMs * 2 ** unanswered, timeoutMaxMs));
       if (typeof outcome !== 'string') {
         tally.calls.push({ atMs, durationMs: performance.now() - atMs, failures });
         return outcome;
@@ -75,8 +77,10 @@ export class Client {
     return gateways[this.#gateway % gateways.length] ?? '';
   }
 
-  async #attempt({ method, path, body, token, headers: more }: Request): Promise<Answer | FailureReason> {
-    const { timeoutMs } = this.#options;
+  async #attempt(
+    { method, path, body, token, headers: more }: Request,
+    timeoutMs: number,
+  ): Promise<Answer | FailureReason> {
     const isBinary = body instanceof Uint8Array;
     const headers: Record<string, string> = {
       'content-type': isBinary ? 'application/octet-stream' : 'application/json',

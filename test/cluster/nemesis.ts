@@ -7,6 +7,7 @@ import { SeededRandom } from '../kit/random.ts';
 import type { Cluster } from './cluster.ts';
 import { type Disturbance, type DisturbanceKind, disturbanceKinds, disturbanceOf } from './disturbances.ts';
 import type { History } from './history.ts';
+import type { ClusterNode } from './node.ts';
 import { type Probe, timeoutMs } from './probe.ts';
 
 export interface NemesisOptions {
@@ -33,8 +34,10 @@ export interface Disturbed {
 const secondAtOnce = 0.25;
 /** Beyond two lease times, for two busy cores. */
 const servedSlackMs = 10_000;
-const recoveredMostMs = 45_000;
+/** A cluster that does not come back never does; one that starts anew on a starved machine may take a minute. */
+const recoveredMostMs = 90_000;
 const quietMs = 300;
+const scrapesMost = 10;
 
 export class Nemesis {
   readonly #options: NemesisOptions;
@@ -140,7 +143,16 @@ async function areReady(cluster: Cluster): Promise<boolean> {
 }
 
 function fencedWrites(cluster: Cluster): Promise<readonly number[]> {
-  return Promise.all(cluster.nodes.map(async (node) => (await node.metric('fenced_writes_total')) ?? 0));
+  return Promise.all(cluster.nodes.map(fencedWritesOf));
+}
+
+/** A node that is too busy to answer is asked again: taken for none, its count would be wrong by all it had counted. */
+async function fencedWritesOf(node: ClusterNode): Promise<number> {
+  for (let attempt = 0; attempt < scrapesMost; attempt += 1) {
+    const count = await node.metric('fenced_writes_total');
+    if (count !== undefined) return count;
+  }
+  return 0;
 }
 
 /** A node that was started again counts from nothing. */

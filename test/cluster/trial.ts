@@ -25,7 +25,7 @@ export interface TrialOptions {
   /** Keeps the history and the logs of the nodes. */
   readonly directory: string;
   /** What the nemesis does. */
-  readonly disturb: (nemesis: Nemesis, history: History) => Promise<void>;
+  readonly disturb: (nemesis: Nemesis, history: History, tally: Tally) => Promise<void>;
   readonly onDone?: (disturbed: Disturbed, tally: Tally) => void;
 }
 
@@ -70,7 +70,7 @@ export async function runTrial(options: TrialOptions): Promise<Verdict> {
     };
     workload.start();
     people.start();
-    await options.disturb(new Nemesis({ cluster, history, probe, seed, onDone }), history);
+    await options.disturb(new Nemesis({ cluster, history, probe, seed, onDone }), history, tally);
     const complaints = disturbed.flatMap((each) => each.complaints);
     const unfinished = await finishAll([workload, people]);
     const untold = await until(async () => (await cluster.pendingTells()) === 0, tellsLimitMs).then(

@@ -24,10 +24,7 @@ export async function buildCommandLine(): Promise<CommandLine> {
   const cache = join(root, '.cache');
   await mkdir(cache, { recursive: true });
   const folder = await mkdtemp(join(cache, 'command-line-'));
-  // What other parts of the project get wrong is for the type check to say.
-  await run('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json', '--outDir', folder], { cwd: root }).catch(
-    () => {},
-  );
+  await run('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json', '--outDir', folder], { cwd: root });
   const entry = join(folder, 'cli', 'main.js');
   const start = async (args: readonly string[], settings: Readonly<Record<string, string>> = {}) => {
     const env = { PATH: process.env['PATH'], ...settings };

@@ -379,6 +379,8 @@ const actorsThat = (answer: (deadlineMs: number | undefined) => Promise<never>):
   }) as never;
 
 test('a call past its deadline ends, and what it asked of an actor had the same deadline', async (t) => {
+  // The call has to reach the actor by then, on a machine that is busy with other tests.
+  const limitMs = 3_000;
   const deadlines: (number | undefined)[] = [];
   const actors = actorsThat((deadlineMs) => {
     deadlines.push(deadlineMs);
@@ -387,10 +389,10 @@ test('a call past its deadline ends, and what it asked of an actor had the same 
   const { address } = await startApi(t, { api: { actors } });
   const { failing, ask } = callerOf(t, address);
   t.is((await ask(ClusterService.listNodes, page)).nodes.length, 1);
-  const late = await failing(UsersService.show, { userUuid: nobody }, 1_000);
+  const late = await failing(UsersService.show, { userUuid: nobody }, limitMs);
   t.is(late.code, status.DEADLINE_EXCEEDED);
   const [deadlineMs = 0] = deadlines;
-  t.true(deadlineMs > 0 && deadlineMs <= 1_000, String(deadlineMs));
+  t.true(deadlineMs > 0 && deadlineMs <= limitMs, String(deadlineMs));
   t.is((await ask(ClusterService.listNodes, page)).nodes.length, 1);
 });
 

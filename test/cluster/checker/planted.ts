@@ -118,6 +118,25 @@ export const plantedInVaults: Planted = {
         .final([given]),
     kinds: ['skipped'],
   },
+  'a member of both vaults is not told that an item was deleted where it has gone': {
+    story: () => {
+      const moved = { ...write('note', 'w2', 10), vault: 'other' };
+      const gone = { ...write('note', 'w3', 20, true), vault: 'other' };
+      const story = new Story('phone')
+        .shared()
+        .tell({ event: 'opened', user: bob, device: 'tablet' })
+        .act({ does: 'make-vault' }, { vault: 'other' })
+        .act(accept('write', 'second', 'other'), { user: bob });
+      return saved(story)
+        .sync({ ...byBob, retrieved: [given] })
+        .sync({ writes: [moved], saved: [['note', 20]] })
+        .sync({ writes: [gone], saved: [['note', 30]] })
+        .sync(byBob)
+        .tell({ event: 'closing', device: 'tablet' })
+        .final([]);
+    },
+    kinds: ['skipped'],
+  },
   'who came back is not given what he had forgotten': {
     story: () =>
       saved(new Story('phone').shared().tell({ event: 'opened', user: bob, device: 'tablet' }))

@@ -111,8 +111,11 @@ export class Replicas {
 
   #findAcknowledgedIn(collection: string, replica: Replica, call: Call, answeredAt: number): void {
     const all = this.#acknowledged.get(collection) ?? [];
-    const { compared } = replica;
-    for (let next = compared.get(collection) ?? 0; next < all.length; next += 1) {
+    const { compared, user } = replica;
+    const begin = compared.get(collection);
+    const isFirst = begin === undefined;
+    compared.set(collection, begin ?? 0);
+    for (let next = begin ?? 0; next < all.length; next += 1) {
       compared.set(collection, next);
       const wanted = all[next];
       if (wanted === undefined || wanted.at > replica.syncBegun) return;
@@ -121,13 +124,14 @@ export class Replicas {
       if (held !== undefined && held.version >= wanted.version) continue;
       // An item stands where it was last written: one that is written while a sync is read comes with the next one.
       if (this.#lineage.isOvertaken(wanted.uuid, wanted.version, answeredAt)) continue;
-      // A first sync leaves tombstones out.
+      // A first sync leaves tombstones out, those too of what the device has from where it lay before.
       const isGone = this.#lineage.isDeleted(wanted.uuid, wanted.version, answeredAt);
-      if (held === undefined && isGone) continue;
+      const isElsewhere = isFirst && (held?.vault ?? user) !== collection;
+      if (isGone && (held === undefined || isElsewhere)) continue;
       const has = held === undefined ? 'without it' : `at ${held.version}`;
       this.#report(
         'skipped',
-        replica.user,
+        user,
         `${wanted.uuid}: ${wanted.version} was acknowledged, and call ${call.id} leaves ${call.device} ${has}`,
       );
     }

@@ -109,8 +109,8 @@ export class Story {
 }
 
 export const vault = 'vault';
-export const accept = (permission: Permission = 'write', invite = 'first'): Act => ({
-  ...{ does: 'accept', vault, invite, permission },
+export const accept = (permission: Permission = 'write', invite = 'first', where = vault): Act => ({
+  ...{ does: 'accept', vault: where, invite, permission },
 });
 export const removeBob: Act = { does: 'remove', vault, whom: bob };
 

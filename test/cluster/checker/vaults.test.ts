@@ -122,6 +122,22 @@ const right: Readonly<Record<string, () => Story>> = {
       .sync({ writes: [gone], saved: [['note', 20]] })
       .final([]);
   },
+  'who comes into a vault is not told what was deleted in it, though he has it from where it was before':
+    () => {
+      const moved = { ...write('note', 'w2', 10), vault: 'other' };
+      const gone = { ...write('note', 'w3', 20, true), vault: 'other' };
+      return new Story('phone')
+        .shared()
+        .tell({ event: 'opened', ...byBob })
+        .act({ does: 'make-vault' }, { vault: 'other' })
+        .sync({ writes: [shared], saved: [['note', 10]] })
+        .sync({ ...byBob, retrieved: [given] })
+        .sync({ writes: [moved], saved: [['note', 20]] })
+        .sync({ writes: [gone], saved: [['note', 30]] })
+        .act(accept('write', 'second', 'other'), { user: bob })
+        .sync(byBob)
+        .final([], [], bob);
+    },
   'a first sync may give tombstones of a vault on its later pages': () => {
     const gone = { ...write('note', 'w2', 10, true), vault };
     const tombstone = seen(gone, 20, { vault });

@@ -47,7 +47,7 @@ const pauseMaxMs = 1_000;
 
 /** How often people do what, of a thousand. */
 const habits: readonly (readonly [number, (person: Person) => Promise<void>])[] = [
-  [330, saveItem],
+  [310, saveItem],
   [180, (person) => person.device.sync()],
   [80, read],
   [80, upload],
@@ -57,7 +57,7 @@ const habits: readonly (readonly [number, (person: Person) => Promise<void>])[] 
   [60, (person) => person.listVaults()],
   [20, makeVault],
   [50, invite],
-  [40, answerInvite],
+  [60, answerInvite],
   [10, changeInvite],
   [20, removeMember],
   [10, leave],

@@ -5,6 +5,8 @@ import type { Person } from './person.ts';
 
 const path = '/v1/shared-vaults';
 const ownedMax = 2;
+/** How often it is meant where it may be done: who is a member, as far as he who asks is told; a vault of one's own. */
+const aimedAt = { remove: 0.3, designate: 0.8 } as const;
 
 interface ListedInvite {
   readonly uuid: string;
@@ -69,9 +71,10 @@ export async function answerInvite(person: Person): Promise<void> {
 
 export async function removeMember(person: Person): Promise<void> {
   const { random, owned } = person;
-  const others = person.others();
-  if (owned.length === 0 || others.length === 0) return;
-  await remove(person, random.pick(owned).uuid, random.pick(others));
+  if (owned.length === 0) return;
+  const { uuid: vault } = random.pick(owned);
+  const whom = await somebody(person, vault, aimedAt.remove);
+  if (whom !== undefined) await remove(person, vault, whom);
 }
 
 export async function leave(person: Person): Promise<void> {
@@ -86,14 +89,26 @@ async function remove(person: Person, vault: string, whom: string): Promise<void
 }
 
 export async function designateSurvivor(person: Person): Promise<void> {
-  const { random, vaults } = person;
-  const others = person.others();
-  if (vaults.length === 0 || others.length === 0) return;
-  const [{ uuid: vault }, whom] = [random.pick(vaults), random.pick(others)];
+  const { random, vaults, owned } = person;
+  if (vaults.length === 0) return;
+  const { uuid: vault } = random.pick(owned.length > 0 && random.chance(aimedAt.designate) ? owned : vaults);
+  const whom = await somebody(person, vault, aimedAt.designate);
+  if (whom === undefined) return;
   await person.performOnce(
     { does: 'designate', vault, whom },
     { method: 'POST', path: `${path}/${vault}/users/${whom}/designate-survivor` },
   );
+}
+
+/** One of the vault's other members, or of all others. */
+async function somebody(person: Person, vault: string, aimed: number): Promise<string | undefined> {
+  const { random, userUuid } = person;
+  const listed = await person.get<{ users: { user_uuid: string }[] }>(`${path}/${vault}/users`);
+  const members = (listed?.users ?? [])
+    .map(({ user_uuid: user }) => user)
+    .filter((user) => user !== userUuid);
+  const whom = members.length > 0 && random.chance(aimed) ? members : person.others();
+  return whom.length === 0 ? undefined : random.pick(whom);
 }
 
 export async function endVault(person: Person): Promise<void> {

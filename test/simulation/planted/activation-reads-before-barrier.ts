@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'activation-reads-before-barrier',
   why: 'The state is read before the barrier was answered, so the old owner may still commit.',
   flavour: 'crashy',
-  from: 148,
+  from: 181,
   edits: [
     {
       file: 'runtime/actor/activation.ts',

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'stuck-sent-along',
   why: 'An actor whose commits are never finished takes others along every time.',
   flavour: 'ailing',
-  from: 41,
+  from: 45,
   edits: [
     {
       file: 'runtime/commit/committer.ts',

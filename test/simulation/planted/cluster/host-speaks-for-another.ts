@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'host-speaks-for-another',
   why: 'A host that no longer owns an actor promises that a call had no effect.',
   flavour: 'partitioned',
-  from: 700,
+  from: 799,
   edits: [
     {
       file: 'runtime/host/dispatcher.ts',

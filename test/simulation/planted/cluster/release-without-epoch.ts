@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'release-without-epoch',
   why: 'A release that comes late frees what the same host has claimed again.',
   flavour: 'cluster',
-  from: 34,
+  from: 62,
   edits: [
     {
       file: 'runtime/store/model-database.ts',

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'opt-out-ignored',
   why: 'Whoever opts out is told that nothing leaves any more while a message is about to.',
   flavour: 'delivery',
-  from: 10,
+  from: 44,
   edits: [
     {
       file: 'actors/user/published-reminders/commands.ts',

@@ -4,6 +4,7 @@ export const bug: PlantedBug = {
   name: 'lull-outlasts-a-commit',
   why: 'Who had nothing new when a member last came is never visited again, whatever is saved there.',
   flavour: 'vaults',
+  from: 43,
   edits: [
     {
       file: 'runtime/actor/actor.ts',

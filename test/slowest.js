@@ -1,0 +1,28 @@
+/**
+ * The test files that take a minute or more, in the order in which they are begun, before all others: begun late, one of them
+ * would still run when the rest is done. Those that mostly wait, for leases and for processes, stand between those that compute.
+ */
+export const slowest = [
+  'test/cluster/cluster.test.ts',
+  'test/faults/kill-under-load.test.ts',
+  'test/simulation/planted-delivery.test.ts',
+  'test/load-tests/runs.test.ts',
+  'test/simulation/planted.test.ts',
+  'test/documentation/documented-commands.test.ts',
+  'test/cluster/deliveries.test.ts',
+  'test/simulation/planted-vaults.test.ts',
+  'test/cluster/neighbours.test.ts',
+  'runtime/store/contract.test.ts',
+  'test/behaviour/process/start.test.ts',
+  'test/simulation/simulation.test.ts',
+  'test/load-tests/command.test.ts',
+  'runtime/store/contract-variants.test.ts',
+  'test/behaviour/process/migrate.test.ts',
+  'test/cluster/calendars.test.ts',
+  'test/behaviour/operations/command-line.test.ts',
+  'test/cluster/pairing.test.ts',
+  'test/systems/node-24.test.ts',
+  'test/browser/accounts.test.ts',
+  'test/browser/files.test.ts',
+  'test/browser/factors.test.ts',
+];

@@ -1,0 +1,56 @@
+/** Everything that tests need and npm does not bring. */
+import { findOrMakeAiosmtpd } from './aiosmtpd.ts';
+import { chromium } from './chromium.ts';
+import { buildDialectChecker } from './cockroach-dialect/run.ts';
+import { curl } from './curl.ts';
+import { findOrMakeDebian } from './debian.ts';
+import { buildHelm } from './helm.ts';
+import { buildK6 } from './k6.ts';
+import { findOrMakeKubernetesValidate } from './kubernetes-schemas.ts';
+import { findOrMakeMoto } from './moto.ts';
+import { natsServer } from './nats-server.ts';
+import { postfix } from './postfix.ts';
+import { type Environment, findOrInstallProgram } from './program.ts';
+import { promtool } from './promtool.ts';
+import { psql } from './psql.ts';
+
+/** What is compiled, by what it is: the first time on a machine it takes minutes. Each throws an error of one line. */
+export const builds: Readonly<Record<string, () => void>> = {
+  'CockroachDB’s SQL parser': buildDialectChecker,
+  Helm: buildHelm,
+  k6: buildK6,
+};
+
+export interface Programs {
+  /** Their files, by the environment variables that name them. */
+  readonly found: Readonly<Record<string, string>>;
+  /** Without a program the tests that need it fail, each with the same line, and all others run. */
+  readonly problems: readonly string[];
+}
+
+/** Installs or makes what is missing. */
+export function findOrMakePrograms(environment: Environment): Programs {
+  const found: Record<string, string> = {};
+  const problems: string[] = [];
+  const attempt = (make: () => unknown): void => {
+    try {
+      make();
+    } catch (error) {
+      problems.push((error as Error).message);
+    }
+  };
+  for (const program of [chromium, natsServer, curl, psql, postfix, promtool]) {
+    attempt(() => {
+      found[program.variable] = findOrInstallProgram(program, environment);
+    });
+  }
+  for (const findOrMake of [
+    findOrMakeAiosmtpd,
+    findOrMakeMoto,
+    findOrMakeKubernetesValidate,
+    findOrMakeDebian,
+  ]) {
+    attempt(() => findOrMake(environment));
+  }
+  return { found, problems };
+}

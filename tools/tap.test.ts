@@ -1,0 +1,62 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+import { tapReader } from './tap.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** What the reader makes of lines: one for each call, by the name of the listener. */
+function read(lines: readonly string[]): readonly string[] {
+  const told: string[] = [];
+  const tell = (what: string) => (title: string) => void told.push(`${what}: ${title}`);
+  const reader = tapReader({
+    passed: tell('passed'),
+    skipped: tell('skipped'),
+    failed: tell('failed'),
+    reason: (title, line) => void told.push(`of ${title}: ${line.trim()}`),
+    other: tell('other'),
+  });
+  for (const line of lines) reader(line);
+  return told;
+}
+
+test('what the test runner says of a failed test is told as its reason, with what it has noted', (t) => {
+  const cache = join(root, '.cache');
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(cache, 'tap-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const source = `
+    import test from 'ava';
+    test.serial('stands', (t) => { t.log('well'); t.pass(); });
+    test.serial('falls', (t) => { t.log('a note'); t.deepEqual(['it was late'], []); });
+    test.skip('rests', (t) => t.pass());
+  `;
+  writeFileSync(join(folder, 'ava.config.js'), `export default { files: ['example.js'] };`);
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  writeFileSync(join(folder, 'example.js'), source);
+  const ava = join(root, 'node_modules', '.bin', 'ava');
+  const { AVA_PATH: _, ...env } = process.env;
+  const { stdout } = spawnSync(ava, ['--tap'], { cwd: folder, env, encoding: 'utf8' });
+  const told = read(stdout.split('\n').filter((line) => line !== ''));
+  const verdicts = told.filter((each) => /^(passed|skipped|failed)/.test(each));
+  t.deepEqual(verdicts.toSorted(), ['failed: falls', 'passed: stands', 'skipped: rests']);
+  t.true(told.includes('of falls: #   a note'), told.join('\n'));
+  t.regex(told.filter((each) => each.startsWith('of falls')).join('\n'), /it was late/);
+  t.notRegex(told.join('\n'), /well|other: (?!# )/);
+});
+
+test('what is said between tests is of none of them', (t) => {
+  const lines = [
+    'TAP version 13',
+    'not ok 1 - a',
+    '  broken',
+    '# b',
+    '#   a note of b',
+    'ok 2 - c',
+    'hello',
+    '1..2',
+  ];
+  t.deepEqual(read(lines), ['failed: a', 'of a: broken', 'passed: c', 'other: hello']);
+});

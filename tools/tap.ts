@@ -1,0 +1,30 @@
+/** Reads what a test runner tells in TAP, line by line. */
+
+export interface TapListener {
+  passed(title: string): void;
+  skipped(title: string): void;
+  failed(title: string): void;
+  /** One more line on the test that failed last: its error, and what it has noted. */
+  reason(title: string, line: string): void;
+  /** What is said of no test. */
+  other(line: string): void;
+}
+
+const aboutTest = /^(not )?ok \d+ - (.*?)( # (?:SKIP|TODO).*)?$/;
+/** The version, the plan, the counts, and whose the notes are that follow; notes themselves are indented. */
+const aboutRun = /^(TAP|\d+\.\.|# \S)/;
+
+export function tapReader(listener: TapListener): (line: string) => void {
+  let failed: string | undefined;
+  return (line) => {
+    const [, not, title, directive] = aboutTest.exec(line) ?? [];
+    if (title !== undefined) {
+      failed = not === undefined || directive !== undefined ? undefined : title;
+      if (directive !== undefined) listener.skipped(title);
+      else if (failed === undefined) listener.passed(title);
+      else listener.failed(title);
+    } else if (aboutRun.test(line)) failed = undefined;
+    else if (failed !== undefined) listener.reason(failed, line);
+    else if (!line.startsWith('#')) listener.other(line);
+  };
+}
