@@ -34,6 +34,7 @@ const folder = await mkdtemp(join(values.folder, 'file-store-'));
 const store = await openLocalDisk({
   folder,
   reserveBytes: 0,
+  isShared: false,
   nodeId: 'main',
   clock: systemClock,
   random: systemRandom,
