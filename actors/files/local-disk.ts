@@ -176,14 +176,24 @@ class LocalDisk implements OpenFileStore {
     let reading: Promise<unknown> = opening;
     try {
       const file = await unlessAborted(opening, stop.signal);
-      for (let at = range.start; at < range.end; ) {
-        const piece = Buffer.allocUnsafeSlow(Math.min(pieceBytes, range.end - at));
-        const call = this.#call(() => file.read(piece, at), stop);
+      const capacity = Math.min(pieceBytes, range.end - range.start);
+      let [into, other] = [Buffer.allocUnsafeSlow(capacity), Buffer.allocUnsafeSlow(capacity)];
+      const ask = (at: number): Promise<number> => {
+        const wanted = into.subarray(0, Math.min(capacity, range.end - at));
+        const call = this.#call(() => file.read(wanted, at), stop);
+        call.catch(noop);
         reading = call;
-        const bytes = await unlessAborted(call, stop.signal);
+        return call;
+      };
+      for (let at = range.start, asked = ask(at); at < range.end; ) {
+        const bytes = await unlessAborted(asked, stop.signal);
         if (bytes === 0) throw new FileStoreError('missing', new Error('the blob is shorter than the range'));
+        const piece = into.subarray(0, bytes);
         at += bytes;
-        yield piece.subarray(0, bytes);
+        [into, other] = [other, into];
+        // While the reader has this one.
+        if (at < range.end) asked = ask(at);
+        yield piece;
       }
     } catch (error) {
       throw codeOf(error) === 'ENOENT' ? new FileStoreError('missing', error) : errorOf(error);

@@ -58,7 +58,7 @@ export interface FileStore {
    * @throws FileStoreError `missing` | `unavailable`
    */
   settle(blobs: readonly WrittenBlob[]): Promise<void>;
-  /** Yields exactly the range. @throws FileStoreError `missing` | `unavailable` | `aborted` */
+  /** Yields exactly the range; each piece is the reader's until he asks for the next. @throws FileStoreError `missing` | `unavailable` | `aborted` */
   read(name: string, range: ByteRange, signal: AbortSignal): AsyncIterable<Uint8Array>;
   /** What is not there needs no removal. @throws FileStoreError `unavailable` */
   remove(names: readonly string[]): Promise<void>;

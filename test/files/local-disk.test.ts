@@ -602,7 +602,7 @@ test('a reader does not notice that its blob is removed', async (t) => {
   const pieces: Uint8Array[] = [];
   for await (const piece of store.read(nameOf(1), { start: 0, end: whole.length }, unstopped)) {
     if (pieces.length === 0) await store.remove([nameOf(1)]);
-    pieces.push(piece);
+    pieces.push(Uint8Array.from(piece));
   }
   t.true(whole.equals(Buffer.concat(pieces)));
 });
