@@ -310,6 +310,7 @@ class LocalDisk implements OpenFileStore {
       try {
         await file.sync();
       } catch (error) {
+        this.#syncs.fail(name);
         await this.#fs.unlink(path);
         throw error;
       }
@@ -330,7 +331,8 @@ class LocalDisk implements OpenFileStore {
   async #syncAgain({ name, bytes }: WrittenBlob, stop: Work): Promise<void> {
     const path = join(this.#folder, name);
     const found = await this.#call(() => this.#fs.stat(path), stop).catch(unless('ENOENT'));
-    if (found?.bytes !== bytes) throw new FileStoreError('missing', new Error('the blob is not whole'));
+    const isLost = found?.bytes !== bytes || this.#syncs.hasFailed(name);
+    if (isLost) throw new FileStoreError('missing', new Error('the blob is not whole'));
     const file = await this.#call(() => this.#fs.open(path), stop);
     try {
       await this.#call(() => file.sync(), stop);

@@ -1,27 +1,33 @@
-/** Which blobs this process has begun to sync, and which it has seen on the disk: of those nothing is asked again. */
+/**
+ * Which blobs this process has begun to sync, which it has seen on the disk, so that nothing is asked of them again, and which the
+ * system could not write.
+ */
 import { dirname } from 'node:path';
 import { noop } from './store.ts';
 
 /** Each name takes some hundred bytes; a blob that is forgotten is only synced once more. */
-const durableMax = 20_000;
+const namesMax = 20_000;
 
 export class Syncs {
-  /** The one begun last of each upload. */
+  /** Of each upload all that have begun. */
   readonly #running = new Map<string, Promise<void>>();
   readonly #durable = new Set<string>();
+  readonly #failed = new Set<string>();
 
   /** Nobody is told when it fails: the blob is then not among the durable ones. */
   begin(name: string, sync: () => Promise<void>): void {
     const upload = dirname(name);
+    const earlier = this.#running.get(upload);
     const running: Promise<void> = sync()
       .then(() => this.add(name), noop)
+      .then(() => earlier)
       .then(() => {
         if (this.#running.get(upload) === running) this.#running.delete(upload);
       });
     this.#running.set(upload, running);
   }
 
-  /** Resolves once the last of the upload of this blob is over. */
+  /** Resolves once all of the upload of this blob are over that have begun. */
   async before(name: string): Promise<void> {
     await this.#running.get(dirname(name));
   }
@@ -31,9 +37,16 @@ export class Syncs {
   }
 
   add(name: string): void {
-    this.#durable.add(name);
-    const [oldest] = this.#durable;
-    if (this.#durable.size > durableMax && oldest !== undefined) this.#durable.delete(oldest);
+    remember(this.#durable, name);
+  }
+
+  /** The system says so once, and to one. */
+  fail(name: string): void {
+    remember(this.#failed, name);
+  }
+
+  hasFailed(name: string): boolean {
+    return this.#failed.has(name);
   }
 
   forget(names: readonly string[]): void {
@@ -43,4 +56,10 @@ export class Syncs {
   async over(): Promise<void> {
     await Promise.all(this.#running.values());
   }
+}
+
+function remember(names: Set<string>, name: string): void {
+  names.add(name);
+  const [oldest] = names;
+  if (names.size > namesMax && oldest !== undefined) names.delete(oldest);
 }

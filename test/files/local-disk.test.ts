@@ -251,6 +251,50 @@ test('a blob that the system could not sync is missing', async (t) => {
   t.deepEqual(files(folder), []);
 });
 
+test('a blob that the system could not sync is missing, even if it could not be removed', async (t) => {
+  const folder = folderFor(t);
+  const failing = () => Promise.reject(systemError('EIO'));
+  const fs = changed({
+    create: async (path) => ({ ...(await nodeFileSystem.create(path)), sync: failing }),
+    unlink: failing,
+  });
+  const store = await open(folder, { fs });
+  await write(store, nameOf(1), content(10));
+  for (let time = 0; time < 2; time += 1) await failsWith(t, 'missing', () => store.settle([blob(1)]));
+  t.deepEqual(await names(store), [nameOf(1)]);
+});
+
+test('of blobs of one upload that are written at once each is waited for, and none taken for durable that fails', async (t) => {
+  const ends: { readonly succeed: () => void; readonly fail: () => void }[] = [];
+  const named: (() => void)[] = [];
+  const fs = changed({
+    // Both get their names before either waits for a sync.
+    async rename(from, to) {
+      await nodeFileSystem.rename(from, to);
+      await new Promise<void>((resolve) => {
+        named.push(resolve);
+        if (named.length === 2) for (const go of named) go();
+      });
+    },
+    create: async (path) => ({
+      ...(await nodeFileSystem.create(path)),
+      sync: () =>
+        new Promise<void>((resolve, reject) => {
+          ends.push({ succeed: resolve, fail: () => reject(systemError('EIO')) });
+        }),
+    }),
+  });
+  const store = await open(folderFor(t), { fs });
+  await Promise.all([1, 2].map((number) => write(store, nameOf(number), content(10))));
+  await until(() => ends.length === 2);
+  const settled = failsWith(t, 'missing', () => store.settle([blob(1), blob(2)]));
+  ends[1]?.succeed();
+  // Long enough for a store that waits for the last alone.
+  await names(store);
+  ends[0]?.fail();
+  await settled;
+});
+
 test('a blob whose folder could not be synced stays, and is settled once that works', async (t) => {
   const folder = folderFor(t);
   let isBroken = false;
