@@ -34,6 +34,7 @@ const folder = await mkdtemp(join(values.folder, 'file-store-'));
 const store = await openLocalDisk({
   folder,
   reserveBytes: 0,
+  isShared: false,
   nodeId: 'main',
   clock: systemClock,
   random: systemRandom,
@@ -80,12 +81,19 @@ async function each(work: (number: number) => Promise<void>, atOnce: number): Pr
 }
 
 /** Megabytes in a second. */
-async function rateOf(work: (number: number) => Promise<void>, atOnce = 1): Promise<number> {
+async function rateOf(
+  work: (number: number) => Promise<void>,
+  atOnce = 1,
+  finish = async () => {},
+): Promise<number> {
   const startedMs = performance.now();
   await each(work, atOnce);
+  await finish();
   return (chunks * chunkBytes) / 1_000 / (performance.now() - startedMs);
 }
 
+/** As the close of an upload does. */
+const settle = () => store.settle(numbers.map((number) => ({ name: nameOf(number), bytes: chunkBytes })));
 const copyOf = (number: number) => join(folder, `copy-${number}`);
 const removeAll = () => store.remove(numbers.map(nameOf));
 
@@ -103,12 +111,12 @@ async function round(): Promise<Round> {
   await unlink(copyOf(0));
   const copied = await rateOf((number) => copy(source, copyOf(number)));
   await each((number) => unlink(copyOf(number)), 1);
-  const written = await rateOf(write);
+  const written = await rateOf(write, 1, settle);
   await removeAll();
   const copiedMany = await rateOf((number) => copy(source, copyOf(number)), streams);
   const readPlainly = await rateOf(async (number) => void (await readFile(copyOf(number))));
   await each((number) => unlink(copyOf(number)), 1);
-  const writtenMany = await rateOf(write, streams);
+  const writtenMany = await rateOf(write, streams, settle);
   const readAgain = await rateOf(read);
   await removeAll();
   return { copied, written, copiedMany, writtenMany, readPlainly, read: readAgain };

@@ -39,7 +39,8 @@ async function openFolder(
   const { nodeId, fileStore } = config;
   const folder = fileStore.folder ?? join(directory.path, 'files');
   try {
-    return await openLocalDisk({ folder, reserveBytes: fileStore.reserveBytes, nodeId, clock, random });
+    const { reserveBytes, isFolderShared: isShared } = fileStore;
+    return await openLocalDisk({ folder, reserveBytes, nodeId, isShared, clock, random });
   } catch (error) {
     throw new StartError(
       `The folder of files ${folder} cannot be used: ${messageOf(error)}. It must be writable; set FILES_FOLDER to use another one.`,

@@ -4,12 +4,17 @@
  * A write, and what a crash leaves at each step:
  *
  *   1. It is refused unless there is room for all that is announced, besides the reserve. Nothing.
- *   2. The body goes into a draft, `<folder>/incoming/node-<node>/<random>`, and is synced. A draft, which the next start of
- *      this node removes.
- *   3. The draft gets its name. The blob, whole, as its bytes were synced before; or still the draft, if the change of the
- *      folders was lost. Never half a blob, and nobody names it.
- *   4. The folders that lead to it are synced, also those that were there: another write may have made them and not have
- *      synced them yet. Now it is durable, and the write resolves.
+ *   2. The body goes into a draft, `<folder>/incoming/node-<node>/<random>`. A draft, which the next start of this node removes.
+ *   3. The draft gets its name, and the write resolves. The blob, whole; after a power cut the draft, or as much of the blob as
+ *      was on the disk by then, or nothing.
+ *   4. While the next chunk comes it is synced, and the folders that lead to it, also those that were there: another write may
+ *      have made them and not have synced them yet. Now it is durable. A blob whose sync fails is removed, as the system may
+ *      have thrown away what it could not write, and says so once.
+ *
+ * In a folder that nodes share, 4 comes before the write resolves. Elsewhere the next write of an upload waits for
+ * the sync of the one before it: so no client is further ahead of the disk than a chunk, and `settle` has little left to wait for. What another process has written, or this one before it ended, it syncs itself,
+ * and holds against its length: a file system that writes the data of a file before its length, as they all do
+ * that are not told otherwise, leaves a length that is true.
  *
  * A removal takes empty folders along. If a write has just found one of them, giving the name fails and is tried again. A removal
  * is not synced: what a crash brings back, the sweep removes.
@@ -27,7 +32,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { OverloadedError } from '../../runtime/errors.ts';
 import type { Random } from '../../runtime/random.ts';
 import { createQueue, type InTurn, type Lane } from '../queue.ts';
-import { type FileSystem, nodeFileSystem } from './file-system.ts';
+import { type FileSystem, nodeFileSystem, type OpenFile } from './file-system.ts';
 import {
   announced,
   type ByteRange,
@@ -44,7 +49,9 @@ import {
   type StoredBlob,
   unlessAborted,
   type WriteOptions,
+  type WrittenBlob,
 } from './store.ts';
+import { Syncs } from './syncs.ts';
 
 export interface LocalDiskOptions {
   readonly folder: string;
@@ -52,6 +59,8 @@ export interface LocalDiskOptions {
   readonly reserveBytes: number;
   /** Drafts of this node are left over when it starts. Other nodes may use the same folder. */
   readonly nodeId: string;
+  /** By nodes of other machines, perhaps, which see what is on the disk, and which may lose power alone. */
+  readonly isShared: boolean;
   readonly clock: Clock;
   readonly random: Random;
   readonly fs?: FileSystem;
@@ -96,6 +105,7 @@ class LocalDisk implements OpenFileStore {
   readonly #drafts: string;
   readonly #ownDrafts: string;
   readonly #reserveBytes: number;
+  readonly #isShared: boolean;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #fs: FileSystem;
@@ -104,16 +114,19 @@ class LocalDisk implements OpenFileStore {
   readonly #stops = new Set<Work>();
   /** Also those that nobody waits for any more. */
   readonly #writes = new Set<Promise<unknown>>();
-  /** What these have announced and not written yet. */
+  readonly #syncs = new Syncs();
+  /** What writes have announced and not written yet. */
   #promisedBytes = 0;
   #freeBytes: number | undefined;
 
-  constructor({ folder, reserveBytes, nodeId, clock, random, fs = nodeFileSystem }: LocalDiskOptions) {
+  constructor(options: LocalDiskOptions) {
+    const { folder, reserveBytes, nodeId, isShared, clock, random, fs = nodeFileSystem } = options;
     this.#folder = resolve(folder);
     this.#drafts = join(this.#folder, 'incoming');
     // Behind a prefix, as `..` is a name for a node.
     this.#ownDrafts = join(this.#drafts, `node-${nodeId}`);
     this.#reserveBytes = reserveBytes;
+    this.#isShared = isShared;
     this.#clock = clock;
     this.#random = random;
     this.#fs = fs;
@@ -150,6 +163,11 @@ class LocalDisk implements OpenFileStore {
     }
   }
 
+  settle(blobs: readonly WrittenBlob[]): Promise<void> {
+    for (const { name } of blobs) checkName(name);
+    return this.#answering((stop) => this.#settle(blobs, stop));
+  }
+
   async *read(name: string, range: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     checkName(name);
     checkRange(range);
@@ -158,14 +176,24 @@ class LocalDisk implements OpenFileStore {
     let reading: Promise<unknown> = opening;
     try {
       const file = await unlessAborted(opening, stop.signal);
-      for (let at = range.start; at < range.end; ) {
-        const piece = Buffer.allocUnsafeSlow(Math.min(pieceBytes, range.end - at));
-        const call = this.#call(() => file.read(piece, at), stop);
+      const capacity = Math.min(pieceBytes, range.end - range.start);
+      let [into, other] = [Buffer.allocUnsafeSlow(capacity), Buffer.allocUnsafeSlow(capacity)];
+      const ask = (at: number): Promise<number> => {
+        const wanted = into.subarray(0, Math.min(capacity, range.end - at));
+        const call = this.#call(() => file.read(wanted, at), stop);
+        call.catch(noop);
         reading = call;
-        const bytes = await unlessAborted(call, stop.signal);
+        return call;
+      };
+      for (let at = range.start, asked = ask(at); at < range.end; ) {
+        const bytes = await unlessAborted(asked, stop.signal);
         if (bytes === 0) throw new FileStoreError('missing', new Error('the blob is shorter than the range'));
+        const piece = into.subarray(0, bytes);
         at += bytes;
-        yield piece.subarray(0, bytes);
+        [into, other] = [other, into];
+        // While the reader has this one.
+        if (at < range.end) asked = ask(at);
+        yield piece;
       }
     } catch (error) {
       throw codeOf(error) === 'ENOENT' ? new FileStoreError('missing', error) : errorOf(error);
@@ -179,6 +207,7 @@ class LocalDisk implements OpenFileStore {
 
   async remove(names: readonly string[]): Promise<void> {
     for (const name of names) checkName(name);
+    this.#syncs.forget(names);
     await this.#answering(async (stop) => {
       for (const name of names) {
         const path = join(this.#folder, name);
@@ -224,6 +253,7 @@ class LocalDisk implements OpenFileStore {
   async close(): Promise<void> {
     for (const stop of this.#stops) stop.byStore('the store is closed');
     await Promise.all(this.#writes);
+    await this.#syncs.over();
   }
 
   async #write(name: string, body: AsyncIterable<Uint8Array>, bytes: number, stop: Work): Promise<void> {
@@ -235,18 +265,79 @@ class LocalDisk implements OpenFileStore {
       if (freeBytes - this.#promisedBytes - bytes < this.#reserveBytes) throw new FileStoreError('full');
       promisedBytes = bytes;
       this.#promisedBytes += bytes;
-      await this.#fill(draft, body, stop, (written) => {
+      const file = await this.#filled(draft, body, stop, (written) => {
         promisedBytes -= written;
         this.#promisedBytes -= written;
       });
       left.push(join(this.#folder, name));
-      await this.#place(draft, name, stop);
-      stop.signal.throwIfAborted();
+      await this.#finish(draft, name, file, stop);
     } catch (error) {
       for (const path of left) await this.#cleanUp(() => this.#fs.unlink(path));
       throw error;
     } finally {
       this.#promisedBytes -= promisedBytes;
+    }
+  }
+
+  async #finish(draft: string, name: string, file: OpenFile, stop: Work): Promise<void> {
+    let isTaken = false;
+    try {
+      await this.#place(draft, name, stop);
+      if (this.#isShared) await this.#sync(name, file, stop);
+      else await this.#inTime(() => this.#syncs.before(name), stop);
+      stop.signal.throwIfAborted();
+      isTaken = !this.#isShared;
+    } finally {
+      // What is synced is safe, whatever becomes of this.
+      if (!isTaken) await this.#cleanUp(() => file.close());
+    }
+    if (this.#isShared) this.#syncs.add(name);
+    else this.#syncs.begin(name, () => this.#syncAlone(name, file));
+  }
+
+  /** Goes on when the store is closed: what was acknowledged must not be lost by that. */
+  async #syncAlone(name: string, file: OpenFile): Promise<void> {
+    try {
+      await this.#sync(name, file, new Work(laneOf(name)));
+    } finally {
+      await this.#cleanUp(() => file.close());
+    }
+  }
+
+  async #sync(name: string, file: OpenFile, stop: Work): Promise<void> {
+    const path = join(this.#folder, name);
+    await this.#call(async () => {
+      try {
+        await file.sync();
+      } catch (error) {
+        this.#syncs.fail(name);
+        await this.#fs.unlink(path);
+        throw error;
+      }
+    }, stop);
+    await this.#syncFoldersOf(path, stop);
+  }
+
+  async #settle(blobs: readonly WrittenBlob[], stop: Work): Promise<void> {
+    const [first] = blobs;
+    if (first === undefined) return;
+    await this.#inTime(() => this.#syncs.before(first.name), stop);
+    const left = blobs.filter(({ name }) => !this.#syncs.has(name));
+    for (const blob of left) await this.#syncAgain(blob, stop);
+    if (left.length > 0) await this.#syncFoldersOf(join(this.#folder, first.name), stop);
+    this.#syncs.forget(blobs.map(({ name }) => name));
+  }
+
+  async #syncAgain({ name, bytes }: WrittenBlob, stop: Work): Promise<void> {
+    const path = join(this.#folder, name);
+    const found = await this.#call(() => this.#fs.stat(path), stop).catch(unless('ENOENT'));
+    const isLost = found?.bytes !== bytes || this.#syncs.hasFailed(name);
+    if (isLost) throw new FileStoreError('missing', new Error('the blob is not whole'));
+    const file = await this.#call(() => this.#fs.open(path), stop);
+    try {
+      await this.#call(() => file.sync(), stop);
+    } finally {
+      await this.#cleanUp(() => file.close());
     }
   }
 
@@ -256,12 +347,13 @@ class LocalDisk implements OpenFileStore {
     return freeBytes;
   }
 
-  async #fill(
+  /** A draft with all of the body in it. */
+  async #filled(
     draft: string,
     body: AsyncIterable<Uint8Array>,
     stop: Work,
     onWritten: (bytes: number) => void,
-  ): Promise<void> {
+  ): Promise<OpenFile> {
     const file = await this.#call(() => this.#fs.create(draft), stop);
     try {
       let at = 0;
@@ -274,10 +366,10 @@ class LocalDisk implements OpenFileStore {
           onWritten(written);
         }
       }
-      await this.#call(() => file.sync(), stop);
-    } finally {
-      // What is synced is safe, whatever becomes of this.
+      return file;
+    } catch (error) {
       await this.#cleanUp(() => file.close());
+      throw error;
     }
   }
 
@@ -293,6 +385,10 @@ class LocalDisk implements OpenFileStore {
         if (codeOf(error) !== 'ENOENT' || triesLeft === 0) throw error;
       }
     }
+  }
+
+  async #syncFoldersOf(path: string, stop: Work): Promise<void> {
+    const upload = dirname(path);
     for (const folder of [upload, dirname(upload), this.#folder])
       await this.#call(() => this.#fs.syncFolder(folder), stop);
   }
@@ -362,10 +458,14 @@ class LocalDisk implements OpenFileStore {
     }
   }
 
-  async #call<T>(work: () => Promise<T>, stop: Work): Promise<T> {
+  #call<T>(work: () => Promise<T>, stop: Work): Promise<T> {
+    return this.#inTime(() => this.#inTurn(work, stop.signal, stop.lane), stop);
+  }
+
+  async #inTime<T>(work: () => Promise<T>, stop: Work): Promise<T> {
     const cancel = this.#clock.schedule(stallMs, () => stop.byStore('the disk does not answer'));
     try {
-      return await this.#inTurn(work, stop.signal, stop.lane);
+      return await work();
     } finally {
       cancel();
     }

@@ -3,9 +3,11 @@
  *
  *   - A **blob** is one chunk of an upload, as it came. It is written once under a name that no other has, and never
  *     changes; a file is a list of names in the database. So nothing is ever joined, copied or written to again.
- *   - A write that resolves is whole and durable, and only then may a commit name the blob. A write that rejects has left
- *     nothing that can be read, but for one case: a store that never answered may have taken it. Nobody names such a blob, and
- *     the sweep of what nobody names removes it, as it does with what a crash leaves between a write and its commit.
+ *   - A write that resolves is whole, and no end of a process takes it away; only then may an upload name the blob. That it
+ *     outlasts a power cut too, `settle` promises, and only then may a file name it: a chunk is synced while the next one comes.
+ *   - A write that rejects has left nothing that can be read, but for one case: a store that never answered may have taken it.
+ *     Nobody names such a blob, and the sweep of what nobody names removes it, as it does with what a crash leaves between a
+ *     write and its commit.
  *   - A blob is removed after the commit by which nobody names it any more. A removal that was lost is made up for by the sweep.
  *   - Nothing that is read or written is in memory as a whole.
  *
@@ -39,13 +41,24 @@ export interface StoredBlob {
   readonly writtenMs: number;
 }
 
+/** A blob, as it was announced. */
+export interface WrittenBlob {
+  readonly name: string;
+  readonly bytes: number;
+}
+
 export interface FileStore {
   /**
-   * Whole and durable when it resolves. The body is read once at most, and closed if that has begun. What it yields must stay as it is.
+   * Whole when it resolves, and there for all. The body is read once at most, and closed if that has begun. What it yields must stay as it is.
    * @throws FileStoreError `full` | `unavailable` | `aborted`
    */
   write(name: string, body: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<void>;
-  /** Yields exactly the range. @throws FileStoreError `missing` | `unavailable` | `aborted` */
+  /**
+   * Makes blobs of one upload durable, whoever wrote them. One that a power cut has taken, or a part of it, is missing.
+   * @throws FileStoreError `missing` | `unavailable`
+   */
+  settle(blobs: readonly WrittenBlob[]): Promise<void>;
+  /** Yields exactly the range; each piece is the reader's until he asks for the next. @throws FileStoreError `missing` | `unavailable` | `aborted` */
   read(name: string, range: ByteRange, signal: AbortSignal): AsyncIterable<Uint8Array>;
   /** What is not there needs no removal. @throws FileStoreError `unavailable` */
   remove(names: readonly string[]): Promise<void>;

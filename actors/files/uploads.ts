@@ -5,7 +5,7 @@
  *     begin     a chunk is about to be stored: its blob's name is written down, its bytes count as held
  *     finish    its blob is in the store whole. What was stored under the same number before is garbage
  *     abandon   it is not, and will not be; or it is, and could not be finished: garbage, unless a commit has named it after all
- *     close     one commit: the file is there, an earlier one of its name is garbage, and what was held is used
+ *     close     once all its blobs are durable (closing.ts), one commit: the file is there, an earlier one of its name is garbage, and what was held is used
  *
  * Invariants
  *   - The bytes of every blob that is or may be in the store count: as held from its `begin` on, and as used from `close` on,
@@ -16,6 +16,7 @@
  *
  * Crash
  *   before `finish`   the chunk counts as held until the upload ends or `pendingMostMs` is over; the client sends it again
+ *   a power cut       what it has taken of blobs that were not durable yet the close misses; the client uploads again
  *   around `close`    its commit is durable and a repeat is told so by the spent token, or the client closes again
  *
  * An upload that is not closed in time is ended by a timer. Everything of it is then garbage.
@@ -31,6 +32,7 @@ import {
   chunksIn,
   chunksMax,
   isWithoutGap,
+  type Layout,
   noChunks,
   type Origin,
   withChunk,
@@ -254,6 +256,16 @@ export function closeUpload(
   if (replaced !== undefined) discardFile(turn, duties, replaced);
   quota.grow(bytes - (replaced?.bytes ?? 0), uploadUuid);
   return done;
+}
+
+/** What an upload that is open consists of so far. */
+export interface Stored extends Origin {
+  readonly layout: Layout;
+}
+
+export function storedOf(turn: Turn, remoteIdentifier: string): Stored | undefined {
+  const upload = openUploadOf(turn, remoteIdentifier);
+  return upload && { ...originOf(turn, upload), layout: upload.layout };
 }
 
 /** What is in the store, or may be, of uploads that are open. */

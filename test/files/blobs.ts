@@ -44,7 +44,7 @@ export async function read(
   signal = unstopped,
 ): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
-  for await (const piece of store.read(name, { start, end }, signal)) pieces.push(piece);
+  for await (const piece of store.read(name, { start, end }, signal)) pieces.push(Uint8Array.from(piece));
   return Buffer.concat(pieces);
 }
 

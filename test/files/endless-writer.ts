@@ -8,6 +8,7 @@ const [folder = '', round = ''] = process.argv.slice(2);
 const store = await openLocalDisk({
   folder,
   reserveBytes: 0,
+  isShared: false,
   nodeId: 'main',
   clock: systemClock,
   random: systemRandom,

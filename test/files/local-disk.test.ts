@@ -2,7 +2,17 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -27,6 +37,7 @@ const open = (folder: string, options: Partial<LocalDiskOptions> = {}) =>
   openLocalDisk({
     folder,
     reserveBytes: 0,
+    isShared: false,
     nodeId: 'main',
     clock: systemClock,
     random: systemRandom,
@@ -77,11 +88,15 @@ test('what else lies in the folder is neither listed nor removed', async (t) => 
   t.true(files(folder).includes('notes.txt'));
 });
 
-test('the file is synced before it has its name, and then every folder that leads to it', async (t) => {
-  const folder = folderFor(t);
-  const steps: string[] = [];
+/** As it is written by `write`. */
+const blob = (number: number, bytes = 10, more: Parameters<typeof nameOf>[1] = {}) => ({
+  name: nameOf(number, more),
+  bytes,
+});
+
+function stepsOn(folder: string, steps: string[]): FileSystem {
   const short = (path: string) => path.replace(folder, '').replace(/incoming\/.*/, 'draft');
-  const fs = changed({
+  return changed({
     async create(path) {
       const file = await nodeFileSystem.create(path);
       return {
@@ -101,18 +116,236 @@ test('the file is synced before it has its name, and then every folder that lead
       await nodeFileSystem.syncFolder(path);
     },
   });
+}
+
+for (const isShared of [false, true]) {
+  const when = isShared ? 'before its write is over, in a shared folder' : 'before it is settled';
+
+  test(`a blob that has its name is synced, and then every folder that leads to it, ${when}`, async (t) => {
+    const folder = folderFor(t);
+    const steps: string[] = [];
+    const store = await open(folder, { fs: stepsOn(folder, steps), isShared });
+    steps.length = 0;
+    for (const number of [1, 2]) {
+      await write(store, nameOf(number), content(10));
+      if (!isShared) await store.settle([blob(number)]);
+      t.deepEqual(steps.splice(0), [
+        `rename /draft /${nameOf(number)}`,
+        'sync /draft',
+        `sync /${owner}/${upload}`,
+        `sync /${owner}`,
+        'sync ',
+      ]);
+      if (isShared) await store.settle([blob(number)]);
+      t.deepEqual(steps, []);
+    }
+  });
+}
+
+/** Syncs of files wait for `go`. */
+function slowlySynced() {
+  const waiting: (() => void)[] = [];
+  const fs = changed({
+    async create(path) {
+      const file = await nodeFileSystem.create(path);
+      return {
+        ...file,
+        async sync() {
+          await new Promise<void>((resolve) => waiting.push(resolve));
+          await file.sync();
+        },
+      };
+    },
+  });
+  const go = () => {
+    for (const resolve of waiting.splice(0)) resolve();
+  };
+  return { fs, waiting, go };
+}
+
+test('the next write of an upload, and a settlement, wait until the blob before is on the disk', async (t) => {
+  const { fs, waiting, go } = slowlySynced();
+  const store = await open(folderFor(t), { fs });
+  const over: string[] = [];
+  await write(store, nameOf(1), content(10));
+  const next = write(store, nameOf(2), content(10)).then(() => over.push('next'));
+  await write(store, nameOf(1, { in: otherOwner }), content(10));
+  t.is(waiting.length, 2);
+  t.deepEqual(over, []);
+  go();
+  await next;
+  const settled = store.settle([blob(1), blob(2)]).then(() => over.push('settled'));
+  await until(() => waiting.length === 1);
+  await drainPromises();
+  t.deepEqual(over, ['next']);
+  go();
+  await settled;
+});
+
+test('what another process has written is synced by the one that settles it, if it is whole', async (t) => {
+  const folder = folderFor(t);
+  const before = await open(folder);
+  for (const number of [1, 2]) await write(before, nameOf(number), content(10));
+  await before.close();
+  const steps: string[] = [];
+  const fs = changed({
+    async open(path) {
+      const file = await nodeFileSystem.open(path);
+      return {
+        ...file,
+        async sync() {
+          steps.push(path.replace(folder, ''));
+          await file.sync();
+        },
+      };
+    },
+    async syncFolder(path) {
+      steps.push(path.replace(folder, ''));
+      await nodeFileSystem.syncFolder(path);
+    },
+  });
   const store = await open(folder, { fs });
   steps.length = 0;
-  for (const number of [1, 2]) {
-    await write(store, nameOf(number), content(10));
-    t.deepEqual(steps.splice(0), [
-      'sync /draft',
-      `rename /draft /${nameOf(number)}`,
-      `sync /${owner}/${upload}`,
-      `sync /${owner}`,
-      'sync ',
-    ]);
+  await store.settle([blob(1), blob(2)]);
+  const folders = [`/${owner}/${upload}`, `/${owner}`, ''];
+  t.deepEqual(steps, [`/${nameOf(1)}`, `/${nameOf(2)}`, ...folders]);
+
+  // As a power cut may leave it.
+  truncateSync(join(folder, nameOf(1)), 9);
+  await failsWith(t, 'missing', () => store.settle([blob(1), blob(2)]));
+  rmSync(join(folder, nameOf(1)));
+  await failsWith(t, 'missing', () => store.settle([blob(1), blob(2)]));
+  await store.settle([blob(2)]);
+});
+
+test('in a shared folder a write whose blob could not be synced is refused, and leaves nothing', async (t) => {
+  for (const [code, failure] of [
+    ['EIO', 'unavailable'],
+    ['EDQUOT', 'full'],
+  ] as const) {
+    const folder = folderFor(t);
+    let isOpen = false;
+    const failing = () => Promise.reject(systemError(code));
+    const broken = [
+      changed({ create: async (path) => ({ ...(await nodeFileSystem.create(path)), sync: failing }) }),
+      changed({ syncFolder: (path) => (isOpen ? failing() : nodeFileSystem.syncFolder(path)) }),
+    ];
+    for (const fs of broken) {
+      isOpen = false;
+      const store = await open(folder, { fs, isShared: true });
+      isOpen = true;
+      await failsWith(t, failure, () => write(store, nameOf(1), content(10)));
+      await store.close();
+      t.deepEqual(files(folder), []);
+    }
   }
+});
+
+test('a blob that the system could not sync is missing', async (t) => {
+  const folder = folderFor(t);
+  const failing = () => Promise.reject(systemError('EIO'));
+  const fs = changed({ create: async (path) => ({ ...(await nodeFileSystem.create(path)), sync: failing }) });
+  const store = await open(folder, { fs });
+  await write(store, nameOf(1), content(10));
+  await failsWith(t, 'missing', () => store.settle([blob(1)]));
+  t.deepEqual(files(folder), []);
+});
+
+test('a blob that the system could not sync is missing, even if it could not be removed', async (t) => {
+  const folder = folderFor(t);
+  const failing = () => Promise.reject(systemError('EIO'));
+  const fs = changed({
+    create: async (path) => ({ ...(await nodeFileSystem.create(path)), sync: failing }),
+    unlink: failing,
+  });
+  const store = await open(folder, { fs });
+  await write(store, nameOf(1), content(10));
+  for (let time = 0; time < 2; time += 1) await failsWith(t, 'missing', () => store.settle([blob(1)]));
+  t.deepEqual(await names(store), [nameOf(1)]);
+});
+
+test('of blobs of one upload that are written at once each is waited for, and none taken for durable that fails', async (t) => {
+  const ends: { readonly succeed: () => void; readonly fail: () => void }[] = [];
+  const named: (() => void)[] = [];
+  const fs = changed({
+    // Both get their names before either waits for a sync.
+    async rename(from, to) {
+      await nodeFileSystem.rename(from, to);
+      await new Promise<void>((resolve) => {
+        named.push(resolve);
+        if (named.length === 2) for (const go of named) go();
+      });
+    },
+    create: async (path) => ({
+      ...(await nodeFileSystem.create(path)),
+      sync: () =>
+        new Promise<void>((resolve, reject) => {
+          ends.push({ succeed: resolve, fail: () => reject(systemError('EIO')) });
+        }),
+    }),
+  });
+  const store = await open(folderFor(t), { fs });
+  await Promise.all([1, 2].map((number) => write(store, nameOf(number), content(10))));
+  await until(() => ends.length === 2);
+  const settled = failsWith(t, 'missing', () => store.settle([blob(1), blob(2)]));
+  ends[1]?.succeed();
+  // Long enough for a store that waits for the last alone.
+  await names(store);
+  ends[0]?.fail();
+  await settled;
+});
+
+test('a blob whose folder could not be synced stays, and is settled once that works', async (t) => {
+  const folder = folderFor(t);
+  let isBroken = false;
+  const fs = changed({
+    syncFolder: (path) => (isBroken ? Promise.reject(systemError('EIO')) : nodeFileSystem.syncFolder(path)),
+  });
+  const store = await open(folder, { fs });
+  isBroken = true;
+  await write(store, nameOf(1), content(10));
+  await failsWith(t, 'unavailable', () => store.settle([blob(1)]));
+  isBroken = false;
+  await store.settle([blob(1)]);
+  t.deepEqual(await names(store), [nameOf(1)]);
+});
+
+test('a disk that does not sync is unavailable after a while to who waits for it, and nothing is lost', async (t) => {
+  const clock = new FakeClock();
+  const { fs, waiting, go } = slowlySynced();
+  const folder = folderFor(t);
+  const store = await open(folder, { fs, clock });
+  await write(store, nameOf(1), content(10));
+  const failed = [
+    failsWith(t, 'unavailable', () => store.settle([blob(1)])),
+    failsWith(t, 'unavailable', () => write(store, nameOf(2), content(10))),
+  ];
+  await until(() => waiting.length === 1);
+  // Both have begun to wait: the draft of the second has its name.
+  await until(() => existsSync(join(folder, nameOf(2))));
+  await drainPromises();
+  await clock.advance(30_000);
+  go();
+  await Promise.all(failed);
+  await store.settle([blob(1)]);
+  t.deepEqual(await names(store), [nameOf(1)]);
+});
+
+test('a store that is closed has synced what it has acknowledged', async (t) => {
+  const folder = folderFor(t);
+  const { fs, waiting, go } = slowlySynced();
+  const store = await open(folder, { fs });
+  await write(store, nameOf(1), content(10));
+  let isClosed = false;
+  const closed = store.close().then(() => {
+    isClosed = true;
+  });
+  await drainPromises();
+  t.false(isClosed);
+  t.is(waiting.length, 1);
+  go();
+  await closed;
+  await (await open(folder)).settle([blob(1)]);
 });
 
 test('a disk that takes a part of what it is given is given the rest', async (t) => {
@@ -195,24 +428,16 @@ test('a blob is refused before its first byte where it would take the reserve, w
 for (const code of ['EROFS', 'EIO', 'EACCES', 'EMFILE']) {
   test(`a disk that fails with ${code} at any step is unavailable, and leaves nothing`, async (t) => {
     const failing = () => Promise.reject(systemError(code));
-    const atFile = (call: 'write' | 'sync') =>
-      changed({ create: async (path) => ({ ...(await nodeFileSystem.create(path)), [call]: failing }) });
-    let isOpen = false;
+    const unwritable = async (path: string) => ({ ...(await nodeFileSystem.create(path)), write: failing });
     const broken: Record<string, FileSystem> = {
       free: changed({ freeBytesAt: failing }),
       create: changed({ create: failing }),
-      write: atFile('write'),
-      sync: atFile('sync'),
+      write: changed({ create: unwritable }),
       rename: changed({ rename: failing }),
-      folder: changed({
-        syncFolder: (path) => (isOpen ? failing() : nodeFileSystem.syncFolder(path)),
-      }),
     };
     for (const [step, fs] of Object.entries(broken)) {
       const folder = folderFor(t);
-      isOpen = false;
       const store = await open(folder, { fs });
-      isOpen = true;
       await failsWith(t, 'unavailable', () => write(store, nameOf(1), content(300_000)));
       await store.close();
       t.deepEqual(files(folder), [], step);
@@ -226,35 +451,27 @@ for (const code of ['EROFS', 'EIO', 'EACCES', 'EMFILE']) {
   });
 }
 
-for (const step of ['rename', 'the last sync'] as const) {
-  test(`a disk that does not answer is unavailable after a while, and what it did then is undone (${step})`, async (t) => {
-    const folder = folderFor(t);
-    const clock = new FakeClock();
-    let answer: (() => void) | undefined;
-    const hanging = () =>
-      new Promise<void>((resolve) => {
+test('a disk that does not answer is unavailable after a while, and what it did then is undone', async (t) => {
+  const folder = folderFor(t);
+  const clock = new FakeClock();
+  let answer: (() => void) | undefined;
+  const fs = changed({
+    async rename(from, to) {
+      await new Promise<void>((resolve) => {
         answer = resolve;
       });
-    const fs = changed({
-      async rename(from, to) {
-        if (step === 'rename') await hanging();
-        await nodeFileSystem.rename(from, to);
-      },
-      async syncFolder(path) {
-        await nodeFileSystem.syncFolder(path);
-        if (step === 'the last sync' && path === folder) await hanging();
-      },
-    });
-    const store = await open(folder, { fs, clock });
-    const failed = failsWith(t, 'unavailable', () => write(store, nameOf(1), content(10)));
-    await until(() => answer !== undefined);
-    await clock.advance(30_000);
-    await failed;
-    answer?.();
-    await store.close();
-    t.deepEqual(files(folder), []);
+      await nodeFileSystem.rename(from, to);
+    },
   });
-}
+  const store = await open(folder, { fs, clock });
+  const failed = failsWith(t, 'unavailable', () => write(store, nameOf(1), content(10)));
+  await until(() => answer !== undefined);
+  await clock.advance(30_000);
+  await failed;
+  answer?.();
+  await store.close();
+  t.deepEqual(files(folder), []);
+});
 
 test('a disk that does not answer holds few threads, and callers are refused instead of piled up', async (t) => {
   const clock = new FakeClock();
@@ -429,7 +646,7 @@ test('a reader does not notice that its blob is removed', async (t) => {
   const pieces: Uint8Array[] = [];
   for await (const piece of store.read(nameOf(1), { start: 0, end: whole.length }, unstopped)) {
     if (pieces.length === 0) await store.remove([nameOf(1)]);
-    pieces.push(piece);
+    pieces.push(Uint8Array.from(piece));
   }
   t.true(whole.equals(Buffer.concat(pieces)));
 });

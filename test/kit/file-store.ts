@@ -16,6 +16,8 @@ export interface MemoryFileStore extends OpenFileStore {
   failWith(failure: Exclude<FileStoreFailure, 'aborted'> | undefined): void;
   /** Likewise, but of removals alone. */
   keepAll(keeps: boolean): void;
+  /** As a power cut may, of what nobody has settled: leaves so many bytes of a blob, or nothing. */
+  cut(name: string, bytes?: number): void;
 }
 
 /** In pieces, as from every store. */
@@ -39,6 +41,11 @@ export function createMemoryFileStore(nowMs: () => number = () => 0): MemoryFile
     keepAll(keeps) {
       isKeeping = keeps;
     },
+    cut(name, bytes) {
+      const blob = blobs.get(name);
+      if (blob === undefined || bytes === undefined) blobs.delete(name);
+      else blobs.set(name, { ...blob, content: blob.content.subarray(0, bytes) });
+    },
     freeBytes: undefined,
     isWritable: async () => failing === undefined,
     async close() {},
@@ -53,6 +60,11 @@ export function createMemoryFileStore(nowMs: () => number = () => 0): MemoryFile
       } finally {
         stop.end();
       }
+    },
+    async settle(settled) {
+      check();
+      for (const { name, bytes } of settled)
+        if (blobs.get(name)?.content.length !== bytes) throw new FileStoreError('missing');
     },
     async *read(name, range, signal) {
       checkName(name);

@@ -1,5 +1,6 @@
 /** A file on its way between shards that change hands on three nodes, with commits that come long after everybody has stopped waiting. */
 import test, { type ExecutionContext } from 'ava';
+import { blobName } from '../../actors/files/layout.ts';
 import { file as fileTable } from '../../actors/files/tables.ts';
 import type { SignInReply } from '../../actors/identity/session.ts';
 import type { ValetClaims } from '../../actors/identity/valet-tokens.ts';
@@ -8,8 +9,10 @@ import { User } from '../../actors/user/contract.ts';
 import { shardOf } from '../../runtime/address.ts';
 import { sleep } from '../../runtime/clock.ts';
 import { ModelStore } from '../../runtime/store/model.ts';
+import { content, write } from '../files/blobs.ts';
 import { alice } from '../kit/account.ts';
 import { type ClusterNode, TestCluster } from '../kit/cluster.ts';
+import { createMemoryFileStore } from '../kit/file-store.ts';
 import { domainOf, sessionTokens } from '../kit/server.ts';
 
 const device = { userAgent: 'a test', ipAddress: '203.0.113.7', snjsVersion: null, applicationVersion: null };
@@ -33,7 +36,8 @@ function credentialsOf(answer: Answer<SignInReply>) {
 
 /** An account with a file and a vault, whose shards two nodes have. */
 async function started() {
-  const cluster = new TestCluster({ ...domainOf({}), leaseMs: 3_000 });
+  const fileStore = createMemoryFileStore();
+  const cluster = new TestCluster({ ...domainOf({ fileStore }), leaseMs: 3_000 });
   const nodes = await cluster.joinAll(['a', 'b', 'c']);
   const { ask } = cluster.actors.get(User, userUuid);
   const credentials = credentialsOf(
@@ -65,6 +69,8 @@ async function started() {
   const chunk = { claims, uploadUuid, mark: '0123456789abcdef' };
   okOf(await cluster.until(ask.openUpload({ claims, uploadUuid })));
   okOf(await cluster.until(ask.beginChunk({ claims, number: 1, bytes: 100, mark: chunk.mark })));
+  const blob = blobName({ storedUnder: userUuid, uploadUuid }, { number: 1, mark: chunk.mark });
+  await write(fileStore, blob, content(100));
   okOf(await cluster.until(ask.finishChunk(chunk)));
   okOf(await cluster.until(ask.closeUpload({ claims })));
   await cluster.clock.advance(5_000);

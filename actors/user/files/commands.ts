@@ -7,8 +7,10 @@ import {
   sharedRead,
   type Turn,
   type View,
+  workflow,
 } from '../../../runtime/command.ts';
 import { isUuid } from '../../collection/incoming.ts';
+import { closeSettled } from '../../files/closing.ts';
 import { discardFile, garbageOf, removalJob } from '../../files/garbage.ts';
 import { chunkBytesMax } from '../../files/layout.ts';
 import { filesSlice } from '../../files/ledger.ts';
@@ -29,7 +31,7 @@ import {
 } from '../../files/uploads.ts';
 import { haveWatched } from '../../files/watched.ts';
 import { type ValetClaims, ValetTokens } from '../../identity/valet-tokens.ts';
-import { answerOf, type Refused, refuse } from '../../reply.ts';
+import { answerOf, isRefused, type Refused, refuse } from '../../reply.ts';
 import { User } from '../contract.ts';
 import { refusalToWrite, signedInRead } from '../signed-in.ts';
 import { invalidToken, refusalOf } from './access.ts';
@@ -122,18 +124,25 @@ const abandon = command({
     answerOf(abandonChunk(turn, ownFiles(turn), { remoteIdentifier, ...abandoned }, reads)),
 });
 
-const close = command({
+const close = workflow({
   ...User.commands.closeUpload,
-  reads: ownFile,
-  turn: (turn, { claims }, { files }) => {
-    const refused = refusalOf(turn, claims, 'write');
-    if (refused !== undefined) return refused;
-    const spent = spentOn(turn, claims);
-    if (spent !== undefined) return answerOf(spent.on === 'close' ? {} : invalidToken);
-    const row = files.get(fileKey(turn, claims));
-    const closed = closeUpload(turn, ownFiles(turn), claims.remoteIdentifier, row);
-    if (!('refused' in closed)) spend(turn, claims, 'close');
-    return answerOf(closed);
+  run: (steps, asked) => {
+    const { claims } = asked;
+    return closeSettled(steps, claims.remoteIdentifier, {
+      reads: (view) => ownFile(view, asked),
+      early: (turn) => {
+        const refused = refusalOf(turn, claims, 'write');
+        if (refused !== undefined) return refused;
+        const spent = spentOn(turn, claims);
+        return spent && answerOf(spent.on === 'close' ? {} : invalidToken);
+      },
+      close: (turn, { files }) => {
+        const row = files.get(fileKey(turn, claims));
+        const closed = closeUpload(turn, ownFiles(turn), claims.remoteIdentifier, row);
+        if (!isRefused(closed)) spend(turn, claims, 'close');
+        return answerOf(closed);
+      },
+    });
   },
 });
 

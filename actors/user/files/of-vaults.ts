@@ -7,6 +7,7 @@ import {
   choice,
   type SharedCommand,
   type TurnCommand,
+  type WorkflowCommand,
   workflow,
 } from '../../../runtime/command.ts';
 import type { Ask } from '../../../runtime/handles.ts';
@@ -22,7 +23,8 @@ interface ByToken {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a plan of any shape
-type Own<Request, Ok> = TurnCommand<Request, Answer<Ok>, any> | SharedCommand<Request, Answer<Ok>, any>;
+type OwnTurn<Request, Ok> = TurnCommand<Request, Answer<Ok>, any> | SharedCommand<Request, Answer<Ok>, any>;
+type Own<Request, Ok> = OwnTurn<Request, Ok> | WorkflowCommand<Request, Answer<Ok>>;
 
 /** The one command, of the user's own files, or the same of the vault that the token names. `undefined`: whoever asks may. */
 export function orOfVault<Request extends ByToken, Ok>(

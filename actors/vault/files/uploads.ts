@@ -2,6 +2,7 @@
 import { command, keys, type Turn, type View, type Workflow, workflow } from '../../../runtime/command.ts';
 import { NotFoundError } from '../../../runtime/errors.ts';
 import { head } from '../../collection/head.ts';
+import { closeSettled } from '../../files/closing.ts';
 import { chunkBytesMax } from '../../files/layout.ts';
 import { noSpace } from '../../files/quota.ts';
 import { spend, spentOn } from '../../files/spent.ts';
@@ -191,22 +192,30 @@ export const changePlan = (view: View, asked: ByToken) => ({
   files: keys(file, [fileKey(view, asked)]),
 });
 
-const close = command({
+const close = workflow({
   ...Vault.commands.closeUpload,
-  reads: changePlan,
-  turn: (turn, asked, { files, ...reads }) => {
+  run: (steps, asked) => {
     const { claims } = asked;
-    const roster = rosterFor(turn, claims.userUuid, reads);
-    const refused = refusalOf(turn, claims, roster && { mayWrite: roster.asker.permission !== 'read' });
-    if (refused !== undefined || roster === undefined) return refused ?? invalidToken;
-    const spent = spentOn(turn, claims);
-    if (spent !== undefined) return answerOf(spent.on === 'close' ? {} : invalidToken);
-    const replaced = files.get(fileKey(turn, asked));
-    const closed = closeUpload(turn, vaultFiles(turn, roster.vault), claims.remoteIdentifier, replaced);
-    if (isRefused(closed)) return closed;
-    spend(turn, claims, 'close');
-    notify(turn, roster.members, 'shared_vault_file_uploaded', turn.get(head).position);
-    return answerOf(closed);
+    return closeSettled(steps, claims.remoteIdentifier, {
+      reads: (view) => changePlan(view, asked),
+      early: (turn, reads) => {
+        const roster = rosterFor(turn, claims.userUuid, reads);
+        const refused = refusalOf(turn, claims, roster && { mayWrite: roster.asker.permission !== 'read' });
+        if (refused !== undefined) return refused;
+        const spent = spentOn(turn, claims);
+        return spent && answerOf(spent.on === 'close' ? {} : invalidToken);
+      },
+      close: (turn, { files, ...reads }) => {
+        const roster = rosterFor(turn, claims.userUuid, reads);
+        if (roster === undefined) return invalidToken;
+        const replaced = files.get(fileKey(turn, asked));
+        const closed = closeUpload(turn, vaultFiles(turn, roster.vault), claims.remoteIdentifier, replaced);
+        if (isRefused(closed)) return closed;
+        spend(turn, claims, 'close');
+        notify(turn, roster.members, 'shared_vault_file_uploaded', turn.get(head).position);
+        return answerOf(closed);
+      },
+    });
   },
 });
 

@@ -4,7 +4,7 @@ import { bob } from '../../kit/account.ts';
 import { uuidNumber } from '../../kit/items.ts';
 import { startServer } from '../../kit/server.ts';
 import { teller, tellUser } from '../../kit/teller.ts';
-import { accept, invite, makeVault } from '../../kit/vaults.ts';
+import { accept, invite, join, makeVault } from '../../kit/vaults.ts';
 
 const senderUuid = uuidNumber(0xa);
 
@@ -98,4 +98,29 @@ test('nothing is kept for who is gone, nor for who never was', async (t) => {
   }
   await server.advance(20_000);
   t.is(rows(), 0);
+});
+
+test('whoever hears late that he was let in is given the vault, though he has all that is his own', async (t) => {
+  const server = await startServer(t, { moreKinds: [teller] });
+  const alice = await server.device();
+  const bobs = await server.device(bob.email);
+  const { userUuid } = bobs.account;
+  await bobs.save();
+  const vault = await makeVault(alice);
+  await join(alice, vault, bobs);
+  await tellUser(server, userUuid, 'left', { vaultUuid: vault, membership: 1_000, at: 1 });
+  t.deepEqual((await bobs.sync()).shared_vaults, []);
+  const token = bobs.syncToken;
+  await tellUser(server, userUuid, 'joined', { vaultUuid: vault, membership: 1_001 });
+  const { shared_vaults: given } = await bobs.sync();
+  t.deepEqual(
+    given.map(({ uuid }) => uuid),
+    [vault],
+  );
+  // His own collection is where it was: only where he is a member has changed.
+  const ownMarkOf = (text: string | null) =>
+    Buffer.from(text ?? '', 'base64url')
+      .toString()
+      .split(':')[1];
+  t.is(ownMarkOf(bobs.syncToken), ownMarkOf(token));
 });

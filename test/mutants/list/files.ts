@@ -3,6 +3,7 @@ import type { Mutant } from '../mutant.ts';
 const behaviour = ['test/behaviour/files/files.test.ts'];
 const attacks = ['test/attacks/files.test.ts'];
 const races = ['test/races/files.test.ts'];
+const faults = ['test/faults/settled-files.test.ts'];
 const sweep = ['test/races/sweep.test.ts'];
 
 export const mutants: readonly Mutant[] = [
@@ -122,6 +123,24 @@ export const mutants: readonly Mutant[] = [
     replace: 'quota.grow(bytes, uploadUuid);',
     tests: behaviour,
     match: 'a file that is uploaded again*',
+  },
+  {
+    name: 'a-file-that-is-not-durable',
+    harm: 'A power cut takes a file that was told to be stored.',
+    file: 'actors/files/closing.ts',
+    find: 'await steps.use(FileStore).settle(blobs);',
+    replace: '',
+    tests: faults,
+    match: '*power cut*',
+  },
+  {
+    name: 'a-chunk-that-came-too-late-to-be-settled',
+    harm: 'A file is told to be stored of which a chunk is not durable.',
+    file: 'actors/files/closing.ts',
+    find: 'isSame(before.stored, storedOf(turn, remoteIdentifier))',
+    replace: 'isSame(before.stored, before.stored)',
+    tests: faults,
+    match: '*waits for the disk*',
   },
   {
     name: 'gap-closed',

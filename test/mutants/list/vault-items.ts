@@ -6,9 +6,19 @@ const model = ['test/behaviour/vaults/items-model.test.ts'];
 const removed = ['test/behaviour/vaults/items-removed.test.ts'];
 const ended = ['test/behaviour/vaults/ended.test.ts'];
 const between = ['test/races/moves-between.test.ts'];
+const late = ['test/behaviour/vaults/late-tells.test.ts'];
 const history = ['test/behaviour/vaults/item-history.test.ts'];
 
 export const mutants: readonly Mutant[] = [
+  {
+    name: 'nothing-new-for-members',
+    harm: 'Whoever hears late that he was let into a vault gets nothing of it until something of his own changes.',
+    file: 'actors/user/items/sync.ts',
+    find: 'isLegacy(request) || membershipsOf(view).size > 0) return undefined;',
+    replace: 'isLegacy(request)) return undefined;',
+    tests: late,
+    match: 'whoever hears late*',
+  },
   {
     name: 'a-reader-who-saves',
     harm: 'Whoever may only read changes the items of the vault.',

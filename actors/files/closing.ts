@@ -1,0 +1,74 @@
+/**
+ * The close of an upload. What it consists of is made durable, and then one commit names that as a file, unless chunks have
+ * come or gone meanwhile: so there is never a file that a power cut could still take away.
+ */
+import type { PlanResults, Plans, Turn, View, Workflow } from '../../runtime/command.ts';
+import { type Answer, type Refused, refuse } from '../reply.ts';
+import { blobName, chunksIn } from './layout.ts';
+import { FileStore, FileStoreError } from './store.ts';
+import { type Stored, storedOf } from './uploads.ts';
+
+type Closed = Answer<Record<never, never>>;
+
+interface Closing<P extends Plans> {
+  readonly reads: (view: View) => P;
+  /** What is answered whatever the upload holds: who asks may not, or it is closed already. */
+  readonly early: (turn: Turn, reads: PlanResults<P>) => Closed | undefined;
+  readonly close: (turn: Turn, reads: PlanResults<P>) => Closed;
+}
+
+/** Clients close once all their chunks are answered. */
+const triesMax = 3;
+
+const lost = refuse(400, 'Chunks of this file were lost before it was closed. Please upload it again.');
+const notNow: Refused = {
+  refused: { status: 503, message: 'The file cannot be stored now. Please try again.', retryAfterMs: 5_000 },
+};
+
+export async function closeSettled<P extends Plans>(
+  steps: Workflow,
+  remoteIdentifier: string,
+  { reads, early, close }: Closing<P>,
+): Promise<Closed> {
+  for (let triesLeft = triesMax; triesLeft > 0; triesLeft -= 1) {
+    const before = await steps.turn({
+      reads,
+      turn: (turn, found) => {
+        const answer = early(turn, found);
+        return answer === undefined ? { stored: storedOf(turn, remoteIdentifier) } : { answer };
+      },
+    });
+    if (before.answer !== undefined) return before.answer;
+    const refused = await settle(steps, before.stored);
+    const closed = await steps.turn({
+      reads,
+      turn: (turn, found) =>
+        early(turn, found) ??
+        // What is missing may be a chunk that has been replaced since.
+        (isSame(before.stored, storedOf(turn, remoteIdentifier))
+          ? (refused ?? close(turn, found))
+          : undefined),
+    });
+    if (closed !== undefined) return closed;
+  }
+  return notNow;
+}
+
+async function settle(steps: Workflow, stored: Stored | undefined): Promise<Refused | undefined> {
+  if (stored === undefined) return undefined;
+  const blobs = chunksIn(stored.layout).map((chunk) => ({
+    name: blobName(stored, chunk),
+    bytes: chunk.bytes,
+  }));
+  try {
+    await steps.use(FileStore).settle(blobs);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof FileStoreError)) throw error;
+    return error.failure === 'missing' ? lost : notNow;
+  }
+}
+
+const isSame = (one: Stored | undefined, other: Stored | undefined): boolean =>
+  one?.uploadUuid === other?.uploadUuid &&
+  Buffer.compare(one?.layout ?? Buffer.of(), other?.layout ?? Buffer.of()) === 0;
