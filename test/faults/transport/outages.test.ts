@@ -4,6 +4,7 @@ import test from 'ava';
 import { type Address, shardOf } from '../../../runtime/address.ts';
 import { MovedError, OverloadedError, RetryableError, UnavailableError } from '../../../runtime/errors.ts';
 import { startNatsCluster, startNatsServer } from '../../kit/nats-server.ts';
+import { TcpProxy } from '../../kit/tcp-proxy.ts';
 import { call, echo, startProcess, type TestProcess, until } from '../../kit/transport-process.ts';
 
 const never = () => new Promise(() => {});
@@ -116,6 +117,20 @@ test('a cluster of brokers loses one, and the processes that were there go to an
   }
   await until(() => owner.transport.isConnected && caller.transport.isConnected);
   t.true(owner.seen.disconnected.length > 0);
+});
+
+test('a call that comes while the broker is dialled again waits for that, and is not refused', async (t) => {
+  const server = await startNatsServer({ jetStream: false });
+  t.teardown(() => server.stop());
+  const link = await TcpProxy.start({ port: server.port });
+  t.teardown(() => link.stop());
+  await startProcess(t, server.url, { answer: echo });
+  const caller = await startProcess(t, `nats://127.0.0.1:${link.port}`);
+  await until(() => works(caller));
+  link.cut();
+  await until(() => !caller.transport.isConnected);
+  link.heal();
+  t.is(await caller.transport.ask(call('hello')), 'hello');
 });
 
 test('a broker that no longer answers: calls end by their deadlines, and the connection is given up', async (t) => {
