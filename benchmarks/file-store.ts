@@ -93,7 +93,7 @@ async function rateOf(
 }
 
 /** As the close of an upload does. */
-const settle = () => store.settle(numbers.map((number) => ({ name: nameOf(number), bytes: chunkBytes })));
+const persist = () => store.persist(numbers.map((number) => ({ name: nameOf(number), bytes: chunkBytes })));
 const copyOf = (number: number) => join(folder, `copy-${number}`);
 const removeAll = () => store.remove(numbers.map(nameOf));
 
@@ -111,12 +111,12 @@ async function round(): Promise<Round> {
   await unlink(copyOf(0));
   const copied = await rateOf((number) => copy(source, copyOf(number)));
   await each((number) => unlink(copyOf(number)), 1);
-  const written = await rateOf(write, 1, settle);
+  const written = await rateOf(write, 1, persist);
   await removeAll();
   const copiedMany = await rateOf((number) => copy(source, copyOf(number)), streams);
   const readPlainly = await rateOf(async (number) => void (await readFile(copyOf(number))));
   await each((number) => unlink(copyOf(number)), 1);
-  const writtenMany = await rateOf(write, streams, settle);
+  const writtenMany = await rateOf(write, streams, persist);
   const readAgain = await rateOf(read);
   await removeAll();
   return { copied, written, copiedMany, writtenMany, readPlainly, read: readAgain };

@@ -25,7 +25,7 @@ const notNow: Refused = {
   refused: { status: 503, message: 'The file cannot be stored now. Please try again.', retryAfterMs: 5_000 },
 };
 
-export async function closeSettled<P extends Plans>(
+export async function closePersisted<P extends Plans>(
   steps: Workflow,
   remoteIdentifier: string,
   { reads, early, close }: Closing<P>,
@@ -39,7 +39,7 @@ export async function closeSettled<P extends Plans>(
       },
     });
     if (before.answer !== undefined) return before.answer;
-    const refused = await settle(steps, before.stored);
+    const refused = await persist(steps, before.stored);
     const closed = await steps.turn({
       reads,
       turn: (turn, found) =>
@@ -54,14 +54,14 @@ export async function closeSettled<P extends Plans>(
   return notNow;
 }
 
-async function settle(steps: Workflow, stored: Stored | undefined): Promise<Refused | undefined> {
+async function persist(steps: Workflow, stored: Stored | undefined): Promise<Refused | undefined> {
   if (stored === undefined) return undefined;
   const blobs = chunksIn(stored.layout).map((chunk) => ({
     name: blobName(stored, chunk),
     bytes: chunk.bytes,
   }));
   try {
-    await steps.use(FileStore).settle(blobs);
+    await steps.use(FileStore).persist(blobs);
     return undefined;
   } catch (error) {
     if (!(error instanceof FileStoreError)) throw error;

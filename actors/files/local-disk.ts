@@ -12,7 +12,7 @@
  *      have thrown away what it could not write, and says so once.
  *
  * In a folder that nodes share, 4 comes before the write resolves. Elsewhere the next write of an upload waits for
- * the sync of the one before it: so no client is further ahead of the disk than a chunk, and `settle` has little left to wait for. What another process has written, or this one before it ended, it syncs itself,
+ * the sync of the one before it: so no client is further ahead of the disk than a chunk, and `persist` has little left to wait for. What another process has written, or this one before it ended, it syncs itself,
  * and holds against its length: a file system that writes the data of a file before its length, as they all do
  * that are not told otherwise, leaves a length that is true.
  *
@@ -163,9 +163,9 @@ class LocalDisk implements OpenFileStore {
     }
   }
 
-  settle(blobs: readonly WrittenBlob[]): Promise<void> {
+  persist(blobs: readonly WrittenBlob[]): Promise<void> {
     for (const { name } of blobs) checkName(name);
-    return this.#answering((stop) => this.#settle(blobs, stop));
+    return this.#answering((stop) => this.#persist(blobs, stop));
   }
 
   async *read(name: string, range: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
@@ -318,7 +318,7 @@ class LocalDisk implements OpenFileStore {
     await this.#syncFoldersOf(path, stop);
   }
 
-  async #settle(blobs: readonly WrittenBlob[], stop: Work): Promise<void> {
+  async #persist(blobs: readonly WrittenBlob[], stop: Work): Promise<void> {
     const [first] = blobs;
     if (first === undefined) return;
     await this.#inTime(() => this.#syncs.before(first.name), stop);

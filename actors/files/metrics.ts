@@ -2,7 +2,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { type FileStore, FileStoreError, type FileStoreFailure, type OpenFileStore } from './store.ts';
 
-type Call = 'write' | 'settle' | 'read' | 'remove' | 'list';
+type Call = 'write' | 'persist' | 'read' | 'remove' | 'list';
 type Outcome = 'ok' | 'defect' | FileStoreFailure;
 
 /** `check` has the store see how much is free. */
@@ -49,7 +49,7 @@ export function countedFileStore(store: OpenFileStore, registry: Registry, check
       await counted('write', () => store.write(name, body, options));
       bytes.inc({ call: 'write' }, options.bytes);
     },
-    settle: (blobs) => counted('settle', () => store.settle(blobs)),
+    persist: (blobs) => counted('persist', () => store.persist(blobs)),
     async *read(name, range, signal) {
       // A reader that leaves has got what it wanted.
       let outcome: Outcome = 'ok';

@@ -108,7 +108,7 @@ class S3 implements OpenFileStore {
   }
 
   /** S3 has answered a put once the object is durable. */
-  async settle(): Promise<void> {}
+  async persist(): Promise<void> {}
 
   async *read(name: string, range: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     checkName(name);

@@ -4,7 +4,7 @@
  *   - A **blob** is one chunk of an upload, as it came. It is written once under a name that no other has, and never
  *     changes; a file is a list of names in the database. So nothing is ever joined, copied or written to again.
  *   - A write that resolves is whole, and no end of a process takes it away; only then may an upload name the blob. That it
- *     outlasts a power cut too, `settle` promises, and only then may a file name it: a chunk is synced while the next one comes.
+ *     outlasts a power cut too, `persist` promises, and only then may a file name it: a chunk is synced while the next one comes.
  *   - A write that rejects has left nothing that can be read, but for one case: a store that never answered may have taken it.
  *     Nobody names such a blob, and the sweep of what nobody names removes it, as it does with what a crash leaves between a
  *     write and its commit.
@@ -57,7 +57,7 @@ export interface FileStore {
    * Makes blobs of one upload durable, whoever wrote them. One that a power cut has taken, or a part of it, is missing.
    * @throws FileStoreError `missing` | `unavailable`
    */
-  settle(blobs: readonly WrittenBlob[]): Promise<void>;
+  persist(blobs: readonly WrittenBlob[]): Promise<void>;
   /** Yields exactly the range; each piece is the reader's until he asks for the next. @throws FileStoreError `missing` | `unavailable` | `aborted` */
   read(name: string, range: ByteRange, signal: AbortSignal): AsyncIterable<Uint8Array>;
   /** What is not there needs no removal. @throws FileStoreError `unavailable` */

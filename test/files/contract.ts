@@ -52,11 +52,11 @@ export function contractOfFileStores(
     }
   });
 
-  promise('what was written is settled, as often as one likes', async (t, store) => {
+  promise('what was written is persisted, as often as one likes', async (t, store) => {
     const blobs = [1, 2].map((number) => ({ name: nameOf(number), bytes: 10 }));
     for (const { name, bytes } of blobs) await write(store, name, content(bytes));
-    await store.settle([]);
-    for (let time = 0; time < 2; time += 1) await store.settle(blobs);
+    await store.persist([]);
+    for (let time = 0; time < 2; time += 1) await store.persist(blobs);
     t.deepEqual(await names(store), blobs.map(({ name }) => name).sort());
   });
 

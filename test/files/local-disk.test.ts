@@ -119,7 +119,7 @@ function stepsOn(folder: string, steps: string[]): FileSystem {
 }
 
 for (const isShared of [false, true]) {
-  const when = isShared ? 'before its write is over, in a shared folder' : 'before it is settled';
+  const when = isShared ? 'before its write is over, in a shared folder' : 'before it is persisted';
 
   test(`a blob that has its name is synced, and then every folder that leads to it, ${when}`, async (t) => {
     const folder = folderFor(t);
@@ -128,7 +128,7 @@ for (const isShared of [false, true]) {
     steps.length = 0;
     for (const number of [1, 2]) {
       await write(store, nameOf(number), content(10));
-      if (!isShared) await store.settle([blob(number)]);
+      if (!isShared) await store.persist([blob(number)]);
       t.deepEqual(steps.splice(0), [
         `rename /draft /${nameOf(number)}`,
         'sync /draft',
@@ -136,7 +136,7 @@ for (const isShared of [false, true]) {
         `sync /${owner}`,
         'sync ',
       ]);
-      if (isShared) await store.settle([blob(number)]);
+      if (isShared) await store.persist([blob(number)]);
       t.deepEqual(steps, []);
     }
   });
@@ -174,15 +174,15 @@ test('the next write of an upload, and a settlement, wait until the blob before 
   t.deepEqual(over, []);
   go();
   await next;
-  const settled = store.settle([blob(1), blob(2)]).then(() => over.push('settled'));
+  const persisted = store.persist([blob(1), blob(2)]).then(() => over.push('persisted'));
   await until(() => waiting.length === 1);
   await drainPromises();
   t.deepEqual(over, ['next']);
   go();
-  await settled;
+  await persisted;
 });
 
-test('what another process has written is synced by the one that settles it, if it is whole', async (t) => {
+test('what another process has written is synced by the one that persists it, if it is whole', async (t) => {
   const folder = folderFor(t);
   const before = await open(folder);
   for (const number of [1, 2]) await write(before, nameOf(number), content(10));
@@ -206,16 +206,16 @@ test('what another process has written is synced by the one that settles it, if 
   });
   const store = await open(folder, { fs });
   steps.length = 0;
-  await store.settle([blob(1), blob(2)]);
+  await store.persist([blob(1), blob(2)]);
   const folders = [`/${owner}/${upload}`, `/${owner}`, ''];
   t.deepEqual(steps, [`/${nameOf(1)}`, `/${nameOf(2)}`, ...folders]);
 
   // As a power cut may leave it.
   truncateSync(join(folder, nameOf(1)), 9);
-  await failsWith(t, 'missing', () => store.settle([blob(1), blob(2)]));
+  await failsWith(t, 'missing', () => store.persist([blob(1), blob(2)]));
   rmSync(join(folder, nameOf(1)));
-  await failsWith(t, 'missing', () => store.settle([blob(1), blob(2)]));
-  await store.settle([blob(2)]);
+  await failsWith(t, 'missing', () => store.persist([blob(1), blob(2)]));
+  await store.persist([blob(2)]);
 });
 
 test('in a shared folder a write whose blob could not be synced is refused, and leaves nothing', async (t) => {
@@ -247,7 +247,7 @@ test('a blob that the system could not sync is missing', async (t) => {
   const fs = changed({ create: async (path) => ({ ...(await nodeFileSystem.create(path)), sync: failing }) });
   const store = await open(folder, { fs });
   await write(store, nameOf(1), content(10));
-  await failsWith(t, 'missing', () => store.settle([blob(1)]));
+  await failsWith(t, 'missing', () => store.persist([blob(1)]));
   t.deepEqual(files(folder), []);
 });
 
@@ -260,7 +260,7 @@ test('a blob that the system could not sync is missing, even if it could not be 
   });
   const store = await open(folder, { fs });
   await write(store, nameOf(1), content(10));
-  for (let time = 0; time < 2; time += 1) await failsWith(t, 'missing', () => store.settle([blob(1)]));
+  for (let time = 0; time < 2; time += 1) await failsWith(t, 'missing', () => store.persist([blob(1)]));
   t.deepEqual(await names(store), [nameOf(1)]);
 });
 
@@ -287,15 +287,15 @@ test('of blobs of one upload that are written at once each is waited for, and no
   const store = await open(folderFor(t), { fs });
   await Promise.all([1, 2].map((number) => write(store, nameOf(number), content(10))));
   await until(() => ends.length === 2);
-  const settled = failsWith(t, 'missing', () => store.settle([blob(1), blob(2)]));
+  const persisted = failsWith(t, 'missing', () => store.persist([blob(1), blob(2)]));
   ends[1]?.succeed();
   // Long enough for a store that waits for the last alone.
   await names(store);
   ends[0]?.fail();
-  await settled;
+  await persisted;
 });
 
-test('a blob whose folder could not be synced stays, and is settled once that works', async (t) => {
+test('a blob whose folder could not be synced stays, and is persisted once that works', async (t) => {
   const folder = folderFor(t);
   let isBroken = false;
   const fs = changed({
@@ -304,9 +304,9 @@ test('a blob whose folder could not be synced stays, and is settled once that wo
   const store = await open(folder, { fs });
   isBroken = true;
   await write(store, nameOf(1), content(10));
-  await failsWith(t, 'unavailable', () => store.settle([blob(1)]));
+  await failsWith(t, 'unavailable', () => store.persist([blob(1)]));
   isBroken = false;
-  await store.settle([blob(1)]);
+  await store.persist([blob(1)]);
   t.deepEqual(await names(store), [nameOf(1)]);
 });
 
@@ -317,7 +317,7 @@ test('a disk that does not sync is unavailable after a while to who waits for it
   const store = await open(folder, { fs, clock });
   await write(store, nameOf(1), content(10));
   const failed = [
-    failsWith(t, 'unavailable', () => store.settle([blob(1)])),
+    failsWith(t, 'unavailable', () => store.persist([blob(1)])),
     failsWith(t, 'unavailable', () => write(store, nameOf(2), content(10))),
   ];
   await until(() => waiting.length === 1);
@@ -327,7 +327,7 @@ test('a disk that does not sync is unavailable after a while to who waits for it
   await clock.advance(30_000);
   go();
   await Promise.all(failed);
-  await store.settle([blob(1)]);
+  await store.persist([blob(1)]);
   t.deepEqual(await names(store), [nameOf(1)]);
 });
 
@@ -345,7 +345,7 @@ test('a store that is closed has synced what it has acknowledged', async (t) => 
   t.is(waiting.length, 1);
   go();
   await closed;
-  await (await open(folder)).settle([blob(1)]);
+  await (await open(folder)).persist([blob(1)]);
 });
 
 test('a disk that takes a part of what it is given is given the rest', async (t) => {

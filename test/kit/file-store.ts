@@ -16,7 +16,7 @@ export interface MemoryFileStore extends OpenFileStore {
   failWith(failure: Exclude<FileStoreFailure, 'aborted'> | undefined): void;
   /** Likewise, but of removals alone. */
   keepAll(keeps: boolean): void;
-  /** As a power cut may, of what nobody has settled: leaves so many bytes of a blob, or nothing. */
+  /** As a power cut may, of what nobody has persisted: leaves so many bytes of a blob, or nothing. */
   cut(name: string, bytes?: number): void;
 }
 
@@ -61,9 +61,9 @@ export function createMemoryFileStore(nowMs: () => number = () => 0): MemoryFile
         stop.end();
       }
     },
-    async settle(settled) {
+    async persist(persisted) {
       check();
-      for (const { name, bytes } of settled)
+      for (const { name, bytes } of persisted)
         if (blobs.get(name)?.content.length !== bytes) throw new FileStoreError('missing');
     },
     async *read(name, range, signal) {

@@ -22,7 +22,7 @@ export interface LoadOptions {
   readonly pauseMs: number;
 }
 
-export interface Judged {
+export interface Checked {
   readonly violations: readonly Violation[];
   /** What kept devices from finishing. */
   readonly unfinished: readonly string[];
@@ -50,7 +50,7 @@ export class Load {
     return load;
   }
 
-  async finish(): Promise<Judged> {
+  async finish(): Promise<Checked> {
     const ends = await Promise.allSettled(this.#parts.map((part) => part.finish()));
     const unfinished = ends.flatMap((end) => (end.status === 'rejected' ? [String(end.reason)] : []));
     this.#history.flush();

@@ -129,9 +129,9 @@ async function underLoad(installation: Installation, kubeconfig: string, seed: n
       done.push(outcome);
     }
     await pause(betweenMs);
-    const judged = await load.finish();
+    const checked = await load.finish();
     const { acknowledgedWrites } = load.tally;
-    return { smokeTest, steps: done, acknowledgedWrites, calls: load.tally.calls.length, ...judged };
+    return { smokeTest, steps: done, acknowledgedWrites, calls: load.tally.calls.length, ...checked };
   } finally {
     load.abandon();
     readiness.stop();

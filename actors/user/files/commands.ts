@@ -10,7 +10,7 @@ import {
   workflow,
 } from '../../../runtime/command.ts';
 import { isUuid } from '../../collection/incoming.ts';
-import { closeSettled } from '../../files/closing.ts';
+import { closePersisted } from '../../files/closing.ts';
 import { discardFile, garbageOf, removalJob } from '../../files/garbage.ts';
 import { chunkBytesMax } from '../../files/layout.ts';
 import { filesSlice } from '../../files/ledger.ts';
@@ -128,7 +128,7 @@ const close = workflow({
   ...User.commands.closeUpload,
   run: (steps, asked) => {
     const { claims } = asked;
-    return closeSettled(steps, claims.remoteIdentifier, {
+    return closePersisted(steps, claims.remoteIdentifier, {
       reads: (view) => ownFile(view, asked),
       early: (turn) => {
         const refused = refusalOf(turn, claims, 'write');

@@ -2,7 +2,7 @@
 import { command, keys, type Turn, type View, type Workflow, workflow } from '../../../runtime/command.ts';
 import { NotFoundError } from '../../../runtime/errors.ts';
 import { head } from '../../collection/head.ts';
-import { closeSettled } from '../../files/closing.ts';
+import { closePersisted } from '../../files/closing.ts';
 import { chunkBytesMax } from '../../files/layout.ts';
 import { noSpace } from '../../files/quota.ts';
 import { spend, spentOn } from '../../files/spent.ts';
@@ -196,7 +196,7 @@ const close = workflow({
   ...Vault.commands.closeUpload,
   run: (steps, asked) => {
     const { claims } = asked;
-    return closeSettled(steps, claims.remoteIdentifier, {
+    return closePersisted(steps, claims.remoteIdentifier, {
       reads: (view) => changePlan(view, asked),
       early: (turn, reads) => {
         const roster = rosterFor(turn, claims.userUuid, reads);

@@ -3,7 +3,7 @@ import type { Mutant } from '../mutant.ts';
 const behaviour = ['test/behaviour/files/files.test.ts'];
 const attacks = ['test/attacks/files.test.ts'];
 const races = ['test/races/files.test.ts'];
-const faults = ['test/faults/settled-files.test.ts'];
+const faults = ['test/faults/persisted-files.test.ts'];
 const sweep = ['test/races/sweep.test.ts'];
 
 export const mutants: readonly Mutant[] = [
@@ -128,13 +128,13 @@ export const mutants: readonly Mutant[] = [
     name: 'a-file-that-is-not-durable',
     harm: 'A power cut takes a file that was told to be stored.',
     file: 'actors/files/closing.ts',
-    find: 'await steps.use(FileStore).settle(blobs);',
+    find: 'await steps.use(FileStore).persist(blobs);',
     replace: '',
     tests: faults,
     match: '*power cut*',
   },
   {
-    name: 'a-chunk-that-came-too-late-to-be-settled',
+    name: 'a-chunk-that-came-too-late-to-be-persisted',
     harm: 'A file is told to be stored of which a chunk is not durable.',
     file: 'actors/files/closing.ts',
     find: 'isSame(before.stored, storedOf(turn, remoteIdentifier))',

@@ -55,14 +55,14 @@ for (const [of, make] of Object.entries(kinds)) {
 
   test(`a chunk that comes while the close waits for the disk is durable too before the file is there (${of})`, async (t) => {
     const memory = createMemoryFileStore();
-    const settled: string[][] = [];
+    const persisted: string[][] = [];
     let meanwhile = async () => {};
     const store: FileStore = {
       ...memory,
-      async settle(blobs) {
-        settled.push(blobs.map(({ name }) => name));
+      async persist(blobs) {
+        persisted.push(blobs.map(({ name }) => name));
         await meanwhile();
-        await memory.settle(blobs);
+        await memory.persist(blobs);
       },
     };
     const server = await startServer(t, { fileStore: store });
@@ -74,8 +74,8 @@ for (const [of, make] of Object.entries(kinds)) {
       accepted(await file.chunk(token, 1, instead));
     };
     accepted(await file.close(token));
-    t.is(settled.length, 2);
-    t.notDeepEqual(settled[0], settled[1]);
+    t.is(persisted.length, 2);
+    t.notDeepEqual(persisted[0], persisted[1]);
     t.deepEqual((await file.download(75)).subarray(0, 35), instead);
 
     const other = await make(file.device);
@@ -89,9 +89,9 @@ for (const [of, make] of Object.entries(kinds)) {
     let settlements = 0;
     const store: FileStore = {
       ...memory,
-      async settle(blobs) {
+      async persist(blobs) {
         settlements += 1;
-        await memory.settle(blobs);
+        await memory.persist(blobs);
       },
     };
     const server = await startServer(t, { fileStore: store });
