@@ -39,32 +39,32 @@ const notRun: readonly (readonly [file: string, firstLine: string, reason: strin
   [
     'docs/kubernetes.md',
     'docker build -f Containerfile -t registry.example.org/scriptorium:0.1.0 .',
-    'needs a container engine and a registry of images',
+    'needs a container engine and a registry of images; test/kubernetes builds the same by buildah',
   ],
   [
     'docs/kubernetes.md',
     'helm install notes helm --namespace notes --create-namespace --values helm/presets/small.yaml \\',
-    'needs a Kubernetes; test/helm/documents.test.ts renders what it would install',
+    'needs a Kubernetes: test/kubernetes/single-pod.ts; test/helm/documents.test.ts renders what it would install',
   ],
   [
     'docs/kubernetes.md',
     'kubectl create namespace notes',
-    'needs a Kubernetes; test/helm/documents.test.ts renders what it would install',
+    'needs a Kubernetes: test/kubernetes/trial.ts; test/helm/documents.test.ts renders what it would install',
   ],
   [
     'docs/kubernetes.md',
     'helm upgrade notes helm --namespace notes --reset-then-reuse-values --set image.tag=0.2.0',
-    'needs a Kubernetes',
+    'needs a Kubernetes: test/kubernetes/steps.ts',
   ],
   [
     'docs/kubernetes.md',
     'helm test notes --namespace notes --logs',
-    'needs a Kubernetes; test/behaviour/operations/smoke-test.test.ts runs what its pod runs',
+    'needs a Kubernetes: test/kubernetes/trial.ts; test/behaviour/operations/smoke-test.test.ts runs what its pod runs',
   ],
   [
     'docs/kubernetes.md',
     'kubectl --namespace notes exec notes-scriptorium-hosts-0 -- scriptorium nodes',
-    'needs a Kubernetes',
+    'needs a Kubernetes: test/kubernetes/trial.ts',
   ],
   [
     'docs/kubernetes.md',
@@ -99,7 +99,7 @@ const notRun: readonly (readonly [file: string, firstLine: string, reason: strin
   [
     'load-tests/README.md',
     'npm run load-test -- seed --profile ci --url https://notes.example.org --users users.json',
-    'needs a Kubernetes; test/helm/load-test.test.ts runs the script of the Job',
+    'needs a Kubernetes: test/kubernetes/load-test.ts; test/helm/load-test.test.ts runs the script of the Job',
   ],
 ];
 

@@ -56,6 +56,7 @@ async function runTrial({ folder, archives, seed }: TrialOptions): Promise<Outco
     const url = await install(operator, kit);
     const installation = { operator, nodes, authority, folder: kit, url };
     await rolledOut(installation);
+    await expectNodes(operator);
     return underLoad(installation, kubeconfig, seed);
   }
 }
@@ -113,6 +114,16 @@ async function install(operator: Operator, folder: string): Promise<string> {
   await operator.helm('install', 'notes', 'helm', '--namespace', namespace, ...presets, ...waiting);
   const service = await operator.get('service', release, '--namespace', namespace);
   return `http://${service.spec.clusterIP}`;
+}
+
+/** @throws Error unless the command line within a pod knows all hosts */
+async function expectNodes(operator: Operator): Promise<void> {
+  const pod = `${release}-hosts-0`;
+  const told = await operator.kubectl('exec', pod, '--namespace', namespace, '--', 'scriptorium', 'nodes');
+  for (const host of [0, 1, 2]) {
+    if (!told.includes(`${release}-hosts-${host}`))
+      throw new Error(`a host is not among the nodes:\n${told}`);
+  }
 }
 
 async function underLoad(installation: Installation, kubeconfig: string, seed: number): Promise<Outcome> {
