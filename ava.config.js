@@ -12,8 +12,7 @@ export default {
   extensions: { ts: 'module' },
   nodeArguments: ['--import=tsx'],
   workerThreads: false,
-  // Many tests wait for processes that they have started.
-  concurrency: availableParallelism() + 1,
+  concurrency: availableParallelism(),
   sortTestFiles: (one, other) => rank(one) - rank(other),
   timeout: '10m',
 };
