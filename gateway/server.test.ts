@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
 import { z } from 'zod';
 import { goodBearer, goodCredentials, openRaw, startGateway } from '../test/kit/gateway.ts';
@@ -397,4 +398,20 @@ test('draining turns readiness red, refuses new connections and finishes what is
   t.is(response.status, 200);
   t.is(response.headers.get('connection'), 'close');
   await drained;
+});
+
+test('a drain ends no connection on which somebody goes on asking, but by the reply', async (t) => {
+  const { gateway, port } = await startGateway(t, [route({ ...echo, path: '/v1/now' })]);
+  const [first, second] = [await openRaw(t, port), await openRaw(t, port)];
+  const ask = `POST /v1/now HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`;
+  first.send(ask);
+  await first.received('HTTP/1.1 200');
+  second.send(ask);
+  await second.received('HTTP/1.1 200');
+  const drained = gateway.drain();
+  await setImmediate();
+  first.send(ask);
+  t.regex(await first.ended, /HTTP\/1\.1 200 OK[\s\S]*HTTP\/1\.1 200 OK[\s\S]*Connection: close/);
+  await drained;
+  t.notRegex(await second.ended, /Connection: close/);
 });

@@ -8,7 +8,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Gauge, type Registry } from 'prom-client';
-import type { Clock } from '../runtime/clock.ts';
+import { type Clock, sleep } from '../runtime/clock.ts';
 import type { Subscribe } from '../runtime/events.ts';
 import type { Actors } from '../runtime/handles.ts';
 import type { Random } from '../runtime/random.ts';
@@ -85,6 +85,8 @@ export interface Gateway {
 }
 
 const sweepEveryMs = 1_000;
+/** A connection on which nobody has asked for so long is hardly asked on in the moment of its end. */
+const quietMs = 500;
 
 export function createGateway(options: GatewayOptions): Gateway {
   const { routes, actors, config, clock, random, registry } = options;
@@ -230,12 +232,22 @@ export function createGateway(options: GatewayOptions): Gateway {
       stopListening();
       for (const exchange of inFlight) exchange.drain();
       const idle = inFlight.size > 0 ? idleWithin(config.drainTimeoutMs) : undefined;
-      await Promise.all([idle, sockets.drain(config.drainTimeoutMs)]);
+      await Promise.all([idle, quietWithin(config.drainTimeoutMs), sockets.drain(config.drainTimeoutMs)]);
       // The library may still hold the last reply, which it sends when the loop turns.
       await setImmediate();
       close();
     },
   };
+
+  /** Whoever asks meanwhile is told with the reply that the connection ends, and opens another one elsewhere. */
+  async function quietWithin(timeoutMs: number): Promise<void> {
+    const untilMs = clock.monotonicMs() + timeoutMs;
+    let before: number | undefined;
+    while (connections.open > 0 && before !== requests && clock.monotonicMs() < untilMs) {
+      before = requests;
+      await sleep(clock, quietMs);
+    }
+  }
 
   function idleWithin(timeoutMs: number): Promise<void> {
     return new Promise((resolve) => {
