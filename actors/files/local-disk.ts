@@ -12,9 +12,10 @@
  *      have thrown away what it could not write, and says so once.
  *
  * In a folder that nodes share, 4 comes before the write resolves. Elsewhere the next write of an upload waits for
- * the sync of the one before it: so no client is further ahead of the disk than a chunk, and `persist` has little left to wait for. What another process has written, or this one before it ended, it syncs itself,
- * and holds against its length: a file system that writes the data of a file before its length, as they all do
- * that are not told otherwise, leaves a length that is true.
+ * the sync of the one before it: so no client is further ahead of the disk than a chunk, and `persist` has little left to
+ * wait for. What another process has written, or this one before it ended, it syncs itself, and holds against its
+ * length: a file system that writes the data of a file before its length, as they all do that are not told otherwise,
+ * leaves a length that is true.
  *
  * A removal takes empty folders along. If a write has just found one of them, giving the name fails and is tried again. A removal
  * is not synced: what a crash brings back, the sweep removes.
