@@ -3,7 +3,7 @@
  *
  * Shutdown: `drain` turns readiness red, stops listening, signals long-running work to finish, lets
  * requests in flight finish within a bound while every reply ends its connection, closes sockets one after another
- * meanwhile, and then closes what is left.
+ * meanwhile, and closes what is left once nobody has asked anything for half a second.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
