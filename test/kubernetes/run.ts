@@ -12,7 +12,7 @@ import { Command } from 'commander';
 import { buildK6 } from '../../tools/k6.ts';
 import { root } from '../kit/server-process.ts';
 import { archivesOf, makeImages, serverImageMegabytes } from './machine/images.ts';
-import { inside, makeNetworks, networks, removeNetworks } from './machine/networks.ts';
+import { inside, makeNetworks, networks } from './machine/networks.ts';
 import { findOrMakePrograms } from './machine/programs.ts';
 import { isAsItShouldBe, type Outcome, page, type TrialOptions } from './report.ts';
 
@@ -53,7 +53,7 @@ console.log('Making the images ...');
 const imageFolder = join(root, '.cache', 'kubernetes-images');
 const archives = sameImages ? archivesOf(imageFolder) : makeImages(imageFolder);
 const folder = mkdtempSync(join(tmpdir(), 'sk-'));
-makeNetworks();
+const removeNetworks = makeNetworks();
 try {
   const outcome = await trial({ folder, archives, seed: Number(seed) });
   if (outcome === undefined) throw new Error('the run came to no end');

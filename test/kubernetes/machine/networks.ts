@@ -28,14 +28,28 @@ export const inside = ({ namespace }: Network): readonly string[] => [
   `--net=/run/netns/${namespace}`,
 ];
 
-export function makeNetworks(): void {
-  removeNetworks();
+/** Returns what removes them again, with those that containers in there have left. */
+export function makeNetworks(): () => void {
+  const before = new Set(namespaces());
+  for (const { namespace } of networks) if (before.has(namespace)) ip('netns', 'delete', namespace);
   const [one, two] = networks;
   for (const { namespace } of networks) ip('netns', 'add', namespace);
   ip('-n', one.namespace, 'link', 'add', links[0], 'type', 'veth', 'peer', 'name', links[1]);
   ip('-n', one.namespace, 'link', 'set', links[1], 'netns', two.namespace);
   configure(one, links[0], two);
   configure(two, links[1], one);
+  return () => {
+    const ours: readonly string[] = networks.map(({ namespace }) => namespace);
+    for (const namespace of namespaces()) {
+      const isOfContainer = namespace.startsWith('cni-') && !before.has(namespace);
+      if (isOfContainer || ours.includes(namespace)) ip('netns', 'delete', namespace);
+    }
+  };
+}
+
+function namespaces(): readonly string[] {
+  const list = execFileSync('ip', ['netns', 'list'], { encoding: 'utf8' }).split('\n');
+  return list.map((line) => line.split(' ')[0] ?? '').filter((name) => name !== '');
 }
 
 function configure(own: Network, link: string, other: Network): void {
@@ -48,10 +62,4 @@ function configure(own: Network, link: string, other: Network): void {
   ip('-n', namespace, 'route', 'add', serviceRange, 'via', other.address);
   const [program = '', ...args] = [...inside(own), 'sysctl', '-q', '-w', 'net.ipv4.ip_forward=1'];
   execFileSync(program, args);
-}
-
-/** Harmless where there are none. */
-export function removeNetworks(): void {
-  const present = execFileSync('ip', ['netns', 'list'], { encoding: 'utf8' }).split(/\s+/);
-  for (const { namespace } of networks) if (present.includes(namespace)) ip('netns', 'delete', namespace);
 }

@@ -166,9 +166,10 @@ state = "${folder}/state"
 
   /** Each pod on a link of its own, not on a bridge: services work without bridges that are filtered. */
   #podNetwork(): object {
-    const { name, network } = this.#options;
+    const { folder, name, network } = this.#options;
     const ipam = {
       type: 'host-local',
+      dataDir: join(folder, 'addresses'),
       ranges: [[{ subnet: network.podRange }]],
       routes: [{ dst: '0.0.0.0/0' }],
     };
