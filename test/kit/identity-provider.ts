@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { ExecutionContext } from 'ava';
 import Provider, { type AdapterFactory, type AdapterPayload } from 'oidc-provider';
+import { jwkOf } from './jwk.ts';
 
 export const clientId = 'scriptorium';
 export const redirectUri = 'http://127.0.0.1/v1/assistant/subscription/callback';
@@ -147,7 +148,7 @@ export async function startIdentityProvider(t: ExecutionContext, granted: (acces
 
 function providerAt(url: string, lifetimeSeconds: () => number): Provider {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const key = { ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'ES256' };
+  const key = { ...jwkOf(privateKey), use: 'sig', alg: 'ES256' };
   return new Provider(url, {
     clients: [
       {

@@ -1,5 +1,6 @@
 /** A security key in software: makes credentials and signs assertions as a browser would hand them on. */
 import { createHash, createSign, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
+import { jwkOf } from './jwk.ts';
 
 export interface SecurityKeyOptions {
   readonly origin?: string;
@@ -96,7 +97,7 @@ export class SecurityKey {
 
   #credentialData(): Buffer {
     const id = Buffer.from(this.id, 'base64url');
-    const { x = '', y = '' } = this.#publicKey.export({ format: 'jwk' });
+    const { x = '', y = '' } = jwkOf(this.#publicKey);
     const publicKey = new Map<number, unknown>([
       [1, 2],
       [3, -7],
