@@ -145,7 +145,7 @@ for (const isShared of [false, true]) {
 
 /** More calls of the file system than what must not go on would need. */
 async function whileOthersWork(store: FileStore): Promise<void> {
-  for (let time = 0; time < 10; time += 1) await names(store);
+  for (let time = 0; time < 30; time += 1) await names(store);
 }
 
 /** Syncs of files wait for `go`. */
