@@ -159,6 +159,8 @@ state = "${folder}/state"
       failCgroupV1: false,
       featureGates: { KubeletInUserNamespace: true },
       evictionHard: { 'nodefs.available': '1%', 'imagefs.available': '1%' },
+      // No registry would give an image again that was removed for a disk that others fill.
+      imageGCHighThresholdPercent: 100,
       // Secrets that were replaced are there soon.
       syncFrequency: '10s',
     };
