@@ -44,7 +44,7 @@ export class Mux {
    * outcome is unknown
    */
   async request(subject: string, bytes: Uint8Array, deadlineMs: number): Promise<Uint8Array> {
-    await this.#connection.connectedSoon();
+    if (!this.#connection.isConnected) await this.#connection.connectedSoon();
     return new Promise((resolve, reject) => {
       this.#lastToken += 1;
       const token = this.#lastToken.toString(36);
