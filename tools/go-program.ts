@@ -24,13 +24,20 @@ export const pathOf = (program: GoProgram): string =>
 /** The first time on a machine this fetches and compiles it: some minutes. @throws Error, one line */
 export function buildGoProgram(program: GoProgram): void {
   if (existsSync(pathOf(program))) return;
-  const built = spawnSync('go', ['install', `${program.package}@${program.version}`], {
-    cwd: root,
-    env: { ...process.env, GOBIN: folderOf(program) },
-    encoding: 'utf8',
-  });
-  if (built.error !== undefined) {
-    throw new Error(`Go is missing: install Go 1.26 or later, with which ${program.name} is built.`);
+  const env = { GOBIN: folderOf(program) };
+  runGo(program.name, ['install', `${program.package}@${program.version}`], { cwd: root, env });
+}
+
+/** By the module in whose folder it is run, to make what is called so. @throws Error, one line */
+export function runGo(
+  name: string,
+  args: readonly string[],
+  { cwd, env }: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> },
+): void {
+  const options = { cwd, env: { ...process.env, ...env }, encoding: 'utf8' } as const;
+  const { error, status, stderr } = spawnSync('go', [...args], options);
+  if (error !== undefined) {
+    throw new Error(`Go is missing: install Go 1.26 or later, with which ${name} is built.`);
   }
-  if (built.status !== 0) throw new Error(`${program.name} cannot be built: ${built.stderr.trim()}`);
+  if (status !== 0) throw new Error(`${name} cannot be built: ${stderr.trim()}`);
 }

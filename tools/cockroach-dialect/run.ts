@@ -1,6 +1,7 @@
 /** Builds and runs the program beside this file, which parses SQL as CockroachDB does. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { runGo } from '../go-program.ts';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 const program = fileURLToPath(new URL('../../.cache/cockroach-dialect', import.meta.url));
@@ -22,14 +23,7 @@ export interface Violation {
 
 /** The first time on a machine this fetches and compiles the parser: a minute or two. @throws Error, one line */
 export function buildDialectChecker(): void {
-  const built = spawnSync('go', ['build', '-buildvcs=false', '-o', program, '.'], {
-    cwd: folder,
-    encoding: 'utf8',
-  });
-  if (built.error !== undefined) {
-    throw new Error('Go is missing: install Go 1.23 or later, with which CockroachDB’s SQL parser is built.');
-  }
-  if (built.status !== 0) throw new Error(`CockroachDB’s SQL parser cannot be built: ${built.stderr.trim()}`);
+  runGo('CockroachDB’s SQL parser', ['build', '-buildvcs=false', '-o', program, '.'], { cwd: folder });
 }
 
 /** Schema changes first: the others are resolved against the schema they make. */

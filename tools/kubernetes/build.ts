@@ -1,8 +1,8 @@
 /** Compiles Kubernetes, of which no package of Debian brings the servers: once on a machine, in some minutes. */
-import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runGo } from '../go-program.ts';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 const version = 'v1.34.4';
@@ -34,12 +34,7 @@ export function buildKubernetes(): void {
     if (existsSync(file)) continue;
     console.log(`Compiling ${program} ${version} ...`);
     const args = ['build', '-buildvcs=false', '-trimpath', '-ldflags', linkerFlags];
-    const built = spawnSync('go', [...args, '-o', file, `k8s.io/kubernetes/cmd/${program}`], {
-      cwd: folder,
-      env: { ...process.env, CGO_ENABLED: '0' },
-      encoding: 'utf8',
-    });
-    if (built.error !== undefined) throw new Error('Go is missing: install Go 1.26 or later.');
-    if (built.status !== 0) throw new Error(`${program} cannot be built: ${built.stderr.trim()}`);
+    const options = { cwd: folder, env: { CGO_ENABLED: '0' } };
+    runGo(program, [...args, '-o', file, `k8s.io/kubernetes/cmd/${program}`], options);
   }
 }
