@@ -1,0 +1,41 @@
+import type { Mutant } from '../mutant.ts';
+
+const administrators = ['test/attacks/administrators.test.ts'];
+
+export const mutants: readonly Mutant[] = [
+  {
+    name: 'administrators-of-any-workspace',
+    harm: 'Whoever makes a workspace of his own registers there as an administrator.',
+    file: 'actors/user',
+    find: '!hasMoved && workspace === defaultWorkspace && ',
+    replace: '!hasMoved && ',
+    tests: administrators,
+    match: 'a listed address*',
+  },
+  {
+    name: 'administrators-by-a-change-of-address',
+    harm: 'Whoever changes his address to a listed one is an administrator.',
+    file: 'actors/user',
+    find: '    turn.set(rankSlice, { ...turn.get(rankSlice), hasMoved: true });\n',
+    replace: '',
+    tests: administrators,
+    match: 'changing to a listed address*',
+  },
+  {
+    name: 'a-list-stronger-than-the-operator',
+    harm: 'Who was demoted stays an administrator.',
+    file: 'actors/user',
+    find: 'if (administrator !== null) return administrator;',
+    replace: 'if (administrator) return true;',
+    tests: administrators,
+    match: 'an operator makes*',
+  },
+  {
+    name: 'unclaimed-administrators-unsaid',
+    harm: 'Nobody notices that a stranger may register as an administrator.',
+    file: 'process',
+    find: 'if (unclaimed === 0) return;',
+    replace: 'if (unclaimed >= 0) return;',
+    tests: ['process/unclaimed-admins.test.ts'],
+  },
+];
