@@ -34,6 +34,8 @@ import { OverloadedError } from '../../runtime/errors.ts';
 import type { Random } from '../../runtime/random.ts';
 import { createQueue, type InTurn, type Lane } from '../queue.ts';
 import { type FileSystem, nodeFileSystem, type OpenFile } from './file-system.ts';
+import { codeOf, errorOf, unless } from './file-system-errors.ts';
+import { largePieces } from './pieces.ts';
 import {
   announced,
   type ByteRange,
@@ -358,7 +360,7 @@ class LocalDisk implements OpenFileStore {
     const file = await this.#call(() => this.#fs.create(draft), stop);
     try {
       let at = 0;
-      for await (const piece of largePieces(body)) {
+      for await (const piece of largePieces(body, pieceBytes)) {
         for (let done = 0; done < piece.byteLength; ) {
           const rest = piece.subarray(done);
           const written = await this.#call(() => file.write(rest, at), stop);
@@ -472,37 +474,3 @@ class LocalDisk implements OpenFileStore {
     }
   }
 }
-
-/** Each worth a call of its own. */
-async function* largePieces(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let waiting: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const piece of body) {
-    waiting.push(piece);
-    bytes += piece.byteLength;
-    if (bytes < pieceBytes) continue;
-    yield joined(waiting);
-    waiting = [];
-    bytes = 0;
-  }
-  if (bytes > 0) yield joined(waiting);
-}
-
-const joined = (pieces: readonly Uint8Array[]): Uint8Array =>
-  pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);
-
-/** Whatever else the system says, such as `EROFS`, `EIO` or `EMFILE`, is not about this blob. */
-function errorOf(error: unknown): FileStoreError {
-  if (error instanceof FileStoreError) return error;
-  if (['ENOSPC', 'EDQUOT'].includes(codeOf(error) ?? '')) return new FileStoreError('full', error);
-  return new FileStoreError('unavailable', error);
-}
-
-const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException | undefined)?.code;
-
-/** Undefined for those errors of the system that say that there is nothing to do. */
-const unless =
-  (...codes: readonly string[]) =>
-  (error: unknown): undefined => {
-    if (!codes.includes(codeOf(error) ?? '')) throw error;
-  };

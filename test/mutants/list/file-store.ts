@@ -140,7 +140,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-full-disk-is-an-outage',
     harm: 'Who has no room left is told to try again for ever.',
-    file: 'actors/files/local-disk.ts',
+    file: 'actors/files/file-system-errors.ts',
     find: "['ENOSPC', 'EDQUOT']",
     replace: "['ENOSPC']",
     tests: disk,
