@@ -182,12 +182,11 @@ const interrupted = new Promise<never>((_, reject) => {
 process.once('message', async (options: TrialOptions) => {
   try {
     const outcome = await runTrial(options);
-    process.send?.(outcome);
+    interrupted.catch(() => {});
+    process.send?.(outcome, () => process.disconnect());
   } catch (error) {
     console.error((error as Error).message);
-    process.exitCode = 1;
-  } finally {
-    interrupted.catch(() => {});
-    process.disconnect();
+    // Steps that have begun would go on against a cluster that is gone.
+    process.exit(1);
   }
 });
