@@ -165,7 +165,10 @@ export const visit = <T extends AnyTable>(
   options: Omit<VisitPlan<T>, 'plan' | 'table'>,
 ): VisitPlan<T> => Object.assign({ plan: 'visit' as const, table }, options);
 
-/** What a read plan is made from: the state as the actor has it now, which may not be durable yet. */
+/**
+ * What a read plan is made from: the state as the actor has it now, which may not be durable yet. Where turns before the
+ * plan's own change it, so that the turn asks for rows by keys that the plan does not name, the plan is made again.
+ */
 export interface View extends State {
   readonly self: Address;
   readonly nowMicros: number;

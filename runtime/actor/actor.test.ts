@@ -2,8 +2,8 @@ import test from 'ava';
 import { z } from 'zod';
 import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import { startTestHost } from '../../test/kit/host.ts';
-import { command, sharedRead } from '../command.ts';
-import { RetryableError } from '../errors.ts';
+import { command, keys, sharedRead, type View } from '../command.ts';
+import { RetryableError, TerminalError } from '../errors.ts';
 import type { Ask } from '../handles.ts';
 import type { Limits } from '../host/limits.ts';
 import { kind } from '../kind.ts';
@@ -61,6 +61,33 @@ const desk = kind({
         return 'labelled';
       },
     }),
+    /** A row more, once it is known that its place is free. */
+    append: command({
+      request: z.string(),
+      reply: z.number(),
+      creates: true,
+      reads: (view) => ({ next: keys(slot, [{ owner: view.self.id, slot: view.get(count) + 1 }]) }),
+      turn: (turn, label, { next }) => {
+        const key = { owner: turn.self.id, slot: turn.get(count) + 1 };
+        if (next.get(key) !== undefined) throw new TerminalError('the place is taken');
+        turn.put(slot, { ...key, label });
+        turn.set(count, key.slot);
+        return key.slot;
+      },
+    }),
+    labels: command({
+      request: z.null(),
+      reply: z.array(z.string()),
+      reads: (view) => ({ rows: keys(slot, slotsOf(view)) }),
+      turn: (turn, _request, { rows }) => slotsOf(turn).map((key) => rows.get(key)?.label ?? 'none'),
+    }),
+    labelBeyond: command({
+      request: z.null(),
+      reply: z.string(),
+      reads: (view) => ({ rows: keys(slot, slotsOf(view)) }),
+      turn: (turn, _request, { rows }) =>
+        rows.get({ owner: turn.self.id, slot: turn.get(count) + 1 })?.label ?? 'none',
+    }),
     forget: command({
       request: z.string(),
       reply: z.string(),
@@ -81,6 +108,9 @@ const desk = kind({
     }),
   },
 });
+
+const slotsOf = (view: View) =>
+  Array.from({ length: view.get(count) }, (_, index) => ({ owner: view.self.id, slot: index + 1 }));
 
 function start(schedule: Schedule, limits: Partial<Limits> = {}) {
   const clock = new FakeClock();
@@ -290,4 +320,29 @@ test('a key that was freed in the same commit may be taken as new again', async 
   void a.bear({ name: 'n', generation: 2 }).then((reply) => replies.push(reply));
   await drainPromises();
   t.deepEqual(replies, ['forgotten', 'born']);
+});
+
+test('a turn that needs rows which the turns before it have written is planned again', async (t) => {
+  const reads = gateBefore('read');
+  const { actors } = await start(async (method, apply) => {
+    await reads.pass(method);
+    return apply();
+  });
+  const a = actors.get(desk, 'a').ask;
+  await a.append('first');
+  reads.close();
+  const answers = Promise.all([a.append('second'), a.append('third'), a.labels(null)]);
+  await drainPromises();
+  reads.open();
+  t.deepEqual(await answers, [2, 3, ['first', 'second', 'third']]);
+});
+
+test('a turn that never plans what it asks for fails', async (t) => {
+  const { actors } = await start(atMostCommits(20));
+  const a = actors.get(desk, 'a').ask;
+  const answers = await Promise.allSettled([a.append('first'), a.append('second'), a.labelBeyond(null)]);
+  t.deepEqual(
+    answers.map(({ status }) => status),
+    ['fulfilled', 'fulfilled', 'rejected'],
+  );
 });

@@ -51,7 +51,14 @@ import { Mailbox } from './mailbox.ts';
 import type { Message, Outcome, Queued } from './message.ts';
 import { readFailure } from './reads.ts';
 import { RecordedCalls } from './recorded-calls.ts';
-import { isEmpty, type Recorded, RunningTurn, speculativeView, type TurnScope } from './turn.ts';
+import {
+  isEmpty,
+  type Recorded,
+  RunningTurn,
+  speculativeView,
+  type TurnScope,
+  UnplannedRowError,
+} from './turn.ts';
 
 const rejectionsBeforeAlone = 2;
 const rejectionsMax = 4;
@@ -257,6 +264,11 @@ export class Actor implements Committing {
   #take(entry: Queued): void {
     const turn = new RunningTurn(this.#scope(entry.conflicting));
     const outcome = this.#run(entry, turn);
+    if (isPlanOutdated(entry, outcome)) this.#mailbox.giveBack(entry);
+    else this.#took(entry, turn, outcome);
+  }
+
+  #took(entry: Queued, turn: RunningTurn, outcome: Outcome): void {
     entry.signals = turn.recorded.signals;
     this.#env.metrics.turn(entry.message.what, 'error' in outcome ? 'error' : 'ok');
     if ('error' in outcome || isEmpty(turn.recorded)) this.#hold(entry, outcome);
@@ -509,3 +521,7 @@ export class Actor implements Committing {
 function outcomeUnknown(): RetryableError {
   return new RetryableError('the outcome of this call is unknown', { outcome: 'unknown' });
 }
+
+/** The turns before it have changed what its plan was made from. */
+const isPlanOutdated = ({ reads }: Queued, outcome: Outcome): boolean =>
+  reads?.isEarly === true && 'error' in outcome && outcome.error instanceof UnplannedRowError;

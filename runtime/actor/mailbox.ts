@@ -2,7 +2,8 @@
  * The messages that wait at an actor, in order, each with the reads of its plan. Reads are begun on arrival, so that
  * they overlap with the turns before; what those turns write meanwhile overlays the answers (see rows.ts). When
  * the actor goes back to its durable state every read is begun again: it may have been planned on, or taken from, state
- * that never became durable.
+ * that never became durable. Those turns may also change what a plan was made from: a turn that then asks for a row which
+ * its plan does not name is given back, and planned again as the next one.
  */
 import type { Plans } from '../command.ts';
 import type { FoundVisits } from '../read/found-visits.ts';
@@ -94,23 +95,24 @@ export class Mailbox {
   }
 
   begin(entry: Queued): void {
+    const isEarly = entry !== this.next;
     try {
-      this.#plan(entry, entry.message.plans(this.#options.view(entry)));
+      this.#plan(entry, entry.message.plans(this.#options.view(entry)), isEarly);
     } catch (error) {
-      entry.reads = { plans: {}, ticket: undefined, answers: undefined, error };
+      entry.reads = { plans: {}, isEarly, ticket: undefined, answers: undefined, error };
     }
   }
 
-  #plan(entry: Queued, plans: Plans): void {
+  #plan(entry: Queued, plans: Plans, isEarly: boolean): void {
     const { owner, rows, visits, durableCommit, read } = this.#options;
     const split = splitReads(plans, owner, { rows, visits });
     // Also where memory knows everything: a later commit's rows must not leave it before the turn runs.
     const ticket = Object.keys(plans).length === 0 ? undefined : rows.begin(durableCommit());
     if (split.reads.length === 0) {
-      entry.reads = { plans, ticket, answers: joinAnswers(split, []), error: undefined };
+      entry.reads = { plans, isEarly, ticket, answers: joinAnswers(split, []), error: undefined };
       return;
     }
-    entry.reads = { plans, ticket, answers: undefined, error: undefined };
+    entry.reads = { plans, isEarly, ticket, answers: undefined, error: undefined };
     this.#await(
       entry,
       read(split.reads).then((answered) => joinAnswers(split, answered)),

@@ -41,6 +41,8 @@ export interface Queued {
 export interface BegunReads {
   readonly plans: Plans;
   readonly ticket: ReadTicket | undefined;
+  /** Other messages were to run first when the plan was made: their turns may have changed what it was made from. */
+  readonly isEarly: boolean;
   answers: ReadAnswers | undefined;
   error: unknown;
 }

@@ -354,7 +354,7 @@ export class RunningTurn extends StateView implements Turn {
         const text = keyText(table, key as AnyKey);
         const own = this.recorded.rows.get(writeKey(table, text));
         if (own !== undefined) return 'put' in own.write ? (own.write.put as never) : undefined;
-        if (!planned.has(text)) throw new Error(`a row of ${table.name} was not in the turn's plan`);
+        if (!planned.has(text)) throw new UnplannedRowError(table.name);
         const kept = this.#scope.rows.get(table, text);
         if (kept !== undefined) return kept.row === removed ? undefined : (kept.row as never);
         return byKey.get(text) as never;
@@ -387,6 +387,13 @@ export class RunningTurn extends StateView implements Turn {
   /** Writes a tell's row again, after an attempt that failed. */
   keepTell(tell: TellRow): void {
     this.#write(outboxTable, { ...tell }, { table: outboxTable, put: { ...tell }, isNew: false });
+  }
+}
+
+/** The turn asks for a row that its plan does not name. Where turns have run in between, the plan is outdated. */
+export class UnplannedRowError extends Error {
+  constructor(table: string) {
+    super(`a row of ${table} was not in the turn's plan`);
   }
 }
 

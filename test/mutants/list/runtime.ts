@@ -20,6 +20,14 @@ export const mutants: readonly Mutant[] = [
     tests: ['runtime/keyring.test.ts'],
   },
   {
+    name: 'an-outdated-plan-is-kept',
+    harm: 'A job fails, and is given up in the end, for what another turn wrote while it waited.',
+    file: 'runtime/actor/actor.ts',
+    find: 'if (isPlanOutdated(entry, outcome)) this.#mailbox.giveBack(entry);\n    else this',
+    replace: 'this',
+    tests: ['runtime/actor/actor.test.ts'],
+  },
+  {
     name: 'ready-while-draining',
     harm: 'A load balancer sends requests to a process that is about to end.',
     file: 'runtime/readiness.ts',
