@@ -60,6 +60,8 @@ export type Hint =
   | { readonly hint: 'claimed'; readonly shards: readonly number[]; readonly host: string }
   /** This incarnation is up, and can be reached. */
   | { readonly hint: 'present'; readonly host: string }
+  /** This incarnation, which owns these shards, was cut off and is no longer: what was sent to it or by it may be lost. */
+  | { readonly hint: 'returned'; readonly shards: readonly number[]; readonly host: string }
   /** An operator wants every shard in its place now. */
   | { readonly hint: 'rebalance' };
 

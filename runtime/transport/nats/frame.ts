@@ -25,6 +25,7 @@ const hint = z.discriminatedUnion('hint', [
   z.object({ hint: z.literal('freed'), shards }),
   z.object({ hint: z.literal('claimed'), shards, host: z.string() }),
   z.object({ hint: z.literal('present'), host: z.string() }),
+  z.object({ hint: z.literal('returned'), shards, host: z.string() }),
   z.object({ hint: z.literal('rebalance') }),
 ]);
 

@@ -3,7 +3,7 @@
  * request, and one sweep for all deadlines (a timer for each request would cost more than the request).
  *
  * Every request ends: by its answer, by the server's word that nobody listens, by its deadline, or because its
- * recipient or the connection is lost.
+ * recipient or the connection is lost, or was for a moment.
  */
 import type { Clock } from '../../clock.ts';
 import { MovedError, RetryableError } from '../../errors.ts';
@@ -59,9 +59,13 @@ export class Mux {
     this.#abandon(() => true, 'the connection was lost before the answer came');
   }
 
-  /** Another host listens to these subjects now: the former may be gone, with what was sent to it. */
-  succeeded(subjects: ReadonlySet<string>): void {
-    this.#abandon((subject) => subjects.has(subject), 'another host took over before the answer came');
+  /** Whoever listens to these subjects may not have heard, or not have been heard: another one, or cut off meanwhile. */
+  forget(subjects: readonly string[]): void {
+    const lost = new Set(subjects);
+    this.#abandon(
+      (subject) => lost.has(subject),
+      'whoever was asked was replaced or cut off before the answer came',
+    );
   }
 
   #abandon(isLost: (subject: string) => boolean, message: string): void {

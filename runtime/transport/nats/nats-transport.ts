@@ -115,13 +115,16 @@ export class NatsTransport implements Transport, TransportGauges {
       control: new Mux(control, `${prefix}.reply.${incarnation}`, clock),
       bulk: new Mux(bulk, `${prefix}.part.${incarnation}`, clock),
     };
-    const partsSubject = (holder: string) => `${prefix}.parts.${holder}`;
     this.#held = new HeldMessages({
       ...options,
       connection: bulk,
-      subject: partsSubject(incarnation),
+      subject: this.#partsSubject(incarnation),
     });
-    const pulls = new Pulls({ ...options, mux: this.#muxes.bulk, partsSubject });
+    const pulls = new Pulls({
+      ...options,
+      mux: this.#muxes.bulk,
+      partsSubject: (holder) => this.#partsSubject(holder),
+    });
     const common = { ...options, held: this.#held, pulls };
     this.#calls = new Calls({
       ...common,
@@ -179,8 +182,11 @@ export class NatsTransport implements Transport, TransportGauges {
     this.#muxes[name].lost();
   }
 
+  /** Others do not notice a cut of ours: without a word they would wait for what is lost until their deadlines. */
   restored(name: ConnectionName): void {
     if (name === 'control') this.#announcements.reconnected();
+    if (!this.isConnected) return;
+    this.hint({ hint: 'returned', shards: [...this.#routed.keys()], host: this.#options.incarnation });
   }
 
   /** Ends both connections, after what was sent has gone out or `withinMs` have passed. */
@@ -254,6 +260,10 @@ export class NatsTransport implements Transport, TransportGauges {
     return `${this.#prefix}.shard.${shard}`;
   }
 
+  #partsSubject(holder: string): string {
+    return `${this.#prefix}.parts.${holder}`;
+  }
+
   // --- hints and events -------------------------------------------------------------------------------------
 
   hint(hint: Hint): void {
@@ -268,10 +278,9 @@ export class NatsTransport implements Transport, TransportGauges {
     return this.#announcements.listen(gateway, listener);
   }
   #hinted(hint: Hint): void {
-    if (hint.hint === 'claimed') {
-      const subjects = new Set(hint.shards.map((shard) => this.#shardSubject(shard)));
-      this.#muxes.control.succeeded(subjects);
-    }
+    if (hint.hint === 'claimed' || hint.hint === 'returned')
+      this.#muxes.control.forget(hint.shards.map((shard) => this.#shardSubject(shard)));
+    if (hint.hint === 'returned') this.#muxes.bulk.forget([this.#partsSubject(hint.host)]);
     this.#handler?.hinted(hint);
   }
 }

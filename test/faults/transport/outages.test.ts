@@ -1,8 +1,10 @@
 import { execFileSync, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { type Address, shardOf } from '../../../runtime/address.ts';
 import { MovedError, OverloadedError, RetryableError, UnavailableError } from '../../../runtime/errors.ts';
+import type { AskCall } from '../../../runtime/host/call.ts';
+import { noTransportMetrics } from '../../../runtime/transport/nats/metrics.ts';
 import { startNatsCluster, startNatsServer } from '../../kit/nats-server.ts';
 import { TcpProxy } from '../../kit/tcp-proxy.ts';
 import { call, echo, startProcess, type TestProcess, until } from '../../kit/transport-process.ts';
@@ -84,6 +86,10 @@ test('shards that are routed or unrouted while a connection comes about are so a
     await new Promise((resolve) => setImmediate(resolve));
   }
   await until(() => owner.transport.isConnected && other.transport.isConnected);
+  // What was asked before that would be given up.
+  await until(() =>
+    other.seen.hints.some((hint) => hint.hint === 'returned' && hint.host === owner.incarnation),
+  );
   await owner.transport.route([shardCount - 1]);
   const addresses = new Map<number, Address>();
   for (let id = 0; addresses.size < shardCount && id < 100_000; id += 1) {
@@ -131,6 +137,50 @@ test('a call that comes while the broker is dialled again waits for that, and is
   await until(() => !caller.transport.isConnected);
   link.heal();
   t.is(await caller.transport.ask(call('hello')), 'hello');
+});
+
+/** An owner whose connections are cut without those of the caller, who waits for an answer for as long as it takes. */
+async function withLink(t: ExecutionContext, answer: (asked: AskCall, link: TcpProxy) => unknown) {
+  const server = await startNatsServer({ jetStream: false });
+  t.teardown(() => server.stop());
+  const link = await TcpProxy.start({ port: server.port });
+  t.teardown(() => link.stop());
+  const owner = await startProcess(t, `nats://127.0.0.1:${link.port}`, {
+    answer: (asked) => answer(asked, link),
+  });
+  const sent: string[] = [];
+  const metrics = {
+    ...noTransportMetrics,
+    frame: (way: string, kind: string) => sent.push(`${way} ${kind}`),
+  };
+  const caller = await startProcess(t, server.url, { metrics });
+  const asked = caller.transport.ask(call(null, { deadlineMs: performance.now() + 86_400_000 }));
+  const cut = async () => {
+    link.cut();
+    await until(() => !owner.transport.isConnected);
+    link.heal();
+  };
+  return { owner, asked, sent, cut };
+}
+
+test('what was asked of a process that was cut off meanwhile is not waited for, as its answer may be lost', async (t) => {
+  const { owner, asked, cut } = await withLink(t, never);
+  await until(() => owner.seen.asked.length === 1);
+  await cut();
+  const error = await t.throwsAsync(asked, { instanceOf: RetryableError });
+  t.is(error.outcome, 'unknown');
+  t.true(error.retryAfterMs < 500);
+});
+
+test('a large answer of a process that is cut off before it was fetched is not waited for', async (t) => {
+  const { asked, sent, cut } = await withLink(t, (_, link) => {
+    link.silence('to-client');
+    return 'x'.repeat(200_000);
+  });
+  await until(() => sent.includes('out fetch'));
+  await cut();
+  const error = await t.throwsAsync(asked, { instanceOf: RetryableError });
+  t.is(error.outcome, 'unknown');
 });
 
 test('a broker that no longer answers: calls end by their deadlines, and the connection is given up', async (t) => {
