@@ -178,9 +178,12 @@ test('a large answer of a process that is cut off before it was fetched is not w
     return 'x'.repeat(200_000);
   });
   await until(() => sent.includes('out fetch'));
+  const cutMs = performance.now();
   await cut();
   const error = await t.throwsAsync(asked, { instanceOf: RetryableError });
   t.is(error.outcome, 'unknown');
+  // A part is lost after ten seconds.
+  t.true(performance.now() - cutMs < 9_000);
 });
 
 test('a broker that no longer answers: calls end by their deadlines, and the connection is given up', async (t) => {
