@@ -1,5 +1,6 @@
 /** `/sockets` on one process: what reaches which socket, and what is refused (docs/protocol/sockets.md). */
 import test from 'ava';
+import { UserAdministration } from '../../../actors/user/operator-contract.ts';
 import { gatewaySettings } from '../../../gateway/settings.ts';
 import { defaultsOf } from '../../../runtime/setting.ts';
 import { bob } from '../../kit/account.ts';
@@ -112,6 +113,28 @@ test('the sockets of a session close when it ends, and those of others stay', as
   t.deepEqual(await Promise.all(revoked.map(({ closed }) => closed)), [1008, 1008]);
   t.false(own.isClosed);
   t.deepEqual([...own.texts, ...signedOut.texts], []);
+});
+
+test('all devices of an account are told of its roles when an operator has changed them', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  const sockets = [await phone.socket(t), await (await phone.another()).socket(t)];
+  const { userUuid, email } = phone.account;
+  const { ask } = server.host.actors.get(UserAdministration, userUuid);
+  const user = ['CORE_USER', 'PRO_USER'];
+  for (const administrator of [true, true, false]) {
+    await server.answered(ask.operatorSetAdministrator({ administrator }));
+  }
+  for (const socket of sockets) {
+    const [promoted, demoted] = parsed(await socket.received(2));
+    t.is(promoted.type, 'USER_ROLES_CHANGED');
+    t.is(promoted.meta.origin, 'auth');
+    const { timestamp, ...rest } = promoted.payload;
+    t.true(Number.isSafeInteger(timestamp));
+    t.deepEqual(rest, { userUuid, email, currentRoles: [...user, 'INTERNAL_TEAM_USER'] });
+    t.deepEqual(demoted.payload.currentRoles, user);
+    t.is(socket.texts.length, 2);
+  }
 });
 
 test('a ping text is answered by nothing', async (t) => {
