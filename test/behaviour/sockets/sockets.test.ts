@@ -4,6 +4,7 @@ import { UserAdministration } from '../../../actors/user/operator-contract.ts';
 import { gatewaySettings } from '../../../gateway/settings.ts';
 import { defaultsOf } from '../../../runtime/setting.ts';
 import { bob } from '../../kit/account.ts';
+import { note, uuidNumber } from '../../kit/items.ts';
 import { startServer } from '../../kit/server.ts';
 import { dial, parsed, type RefusedUpgrade } from '../../kit/socket-client.ts';
 
@@ -175,6 +176,26 @@ test('a socket that misses a ping is dropped, one that answers stays', async (t)
   await dead.closed;
   t.true(dead.pings > 0);
   t.false(alive.isClosed);
+});
+
+test('a socket whose client does not read is dropped, and others miss nothing', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  const reading = await (await phone.another()).socket(t);
+  await (await phone.another()).socket(t, { reads: false });
+  const droppedForThat = async () => {
+    const closed = await server.registry.getSingleMetric('sockets_closed_total')?.get();
+    return closed?.values.some(({ labels }) => labels['reason'] === 'slow') ?? false;
+  };
+  let saves = 0;
+  // What the system buffers of a connection is a few megabytes.
+  for (; !(await droppedForThat()) && saves < 2_000; saves += 1) {
+    await phone.sync({ items: [note({ uuid: uuidNumber(saves + 1), content: 'x'.repeat(15_000) })] });
+  }
+  t.log(`${saves} saves`);
+  t.true(await droppedForThat());
+  t.is((await reading.received(2 * saves)).length, 2 * saves);
+  t.false(reading.isClosed);
 });
 
 test('sockets are bounded for the process and for each user, and the room of a closed one is free', async (t) => {
