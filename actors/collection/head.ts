@@ -47,6 +47,11 @@ export function advance(
   };
 }
 
+/** The head once `row` is removed, which takes no position. */
+export function without(before: Head, row: Counted): Head {
+  return { ...before, items: before.items - countOf(row), sizeBytes: before.sizeBytes - row.size };
+}
+
 /** The next position, and an updated_at_timestamp later than every one given before. */
 export function stamp(
   before: Head,

@@ -3,7 +3,7 @@
  * only as long as its uuid stays taken.
  */
 import type { Turn } from '../../runtime/command.ts';
-import { advance, head } from './head.ts';
+import { advance, head, without } from './head.ts';
 import { hopsOf, type ItemRow, isStub, item, stubOf } from './item.ts';
 import { departingHops } from './move/departures.ts';
 
@@ -16,6 +16,7 @@ export function removeItems(turn: Turn, rows: readonly ItemRow[]): void {
     const { collection, uuid } = row;
     if (hopsOf(row) === 0 && !departing.has(uuid)) {
       turn.remove(item, { collection, uuid });
+      after = without(after, row);
       continue;
     }
     const stub = stubOf(row, collection, after.position + 1);

@@ -1,6 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { otherUserUuid, userUuid } from '../../test/kit/items.ts';
+import { otherUserUuid, userUuid, uuidNumber } from '../../test/kit/items.ts';
+import { membershipsMax } from '../vault/bounds.ts';
 import { head as headSlice } from './head.ts';
 import { decodeToken, encodeToken, startOf, tokenAt } from './token.ts';
 
@@ -17,6 +18,15 @@ test('tokens round trip', (t) => {
     position: fc.maxSafeNat(),
   });
   fc.assert(fc.property(fc.array(mark), (marks) => t.deepEqual(decodeToken(encodeToken(marks)), marks)));
+});
+
+test('a token of a client in as many vaults as an account may be in is read', (t) => {
+  const longest = { generation: 'g'.repeat(32), position: Number.MAX_SAFE_INTEGER };
+  const marks = Array.from({ length: 2 * membershipsMax + 2 }, (_, n) => ({
+    collection: uuidNumber(n + 1),
+    ...longest,
+  }));
+  t.deepEqual(decodeToken(encodeToken(marks)), marks);
 });
 
 test('no text is an error: what is unreadable begins at 0 with tombstones', (t) => {

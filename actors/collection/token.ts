@@ -26,7 +26,8 @@ export interface Start {
 }
 
 const format = '3';
-const tokenLengthMax = 64 * 1024;
+/** More than two marks for each vault that an account may be in, and its own. */
+const tokenLengthMax = 128 * 1024;
 const markPattern = /^([0-9a-f-]{36})\.([\w-]{0,32})\.(\d{1,16})$/;
 
 export function encodeToken(marks: readonly Mark[]): string {

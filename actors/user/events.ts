@@ -9,6 +9,8 @@ const frameSchema = z.object({
   type: z.string(),
   origin: z.enum(['syncing-server', 'auth']),
   payload: z.record(z.string(), z.unknown()),
+  /** Clients look for these fields beside the type of the frame, and for no others. */
+  isFlat: z.boolean().optional(),
   /** The session whose sockets are left out: it knows already. */
   exceptSession: z.string().optional(),
 });
@@ -57,7 +59,17 @@ export function approvalRequested(approval: ApprovalRequest): FrameEvent {
     createdAt: approval.createdAtMs,
     expiresAt: approval.expiresAtMs,
   };
-  return { event: 'frame', type: 'MFA_APPROVAL_REQUESTED', origin: 'auth', payload };
+  return { event: 'frame', type: 'MFA_APPROVAL_REQUESTED', origin: 'auth', payload, isFlat: true };
+}
+
+/** The names of the roles that the account has from now on. */
+export function rolesChanged(payload: {
+  readonly userUuid: string;
+  readonly email: string;
+  readonly currentRoles: readonly string[];
+  readonly timestamp: number;
+}): FrameEvent {
+  return { event: 'frame', type: 'USER_ROLES_CHANGED', origin: 'auth', payload };
 }
 
 /** What a session has saved, for those of the others that stand at `baseSyncToken`. */

@@ -3,7 +3,7 @@
  * to end its sessions, to make and unmake administrators, to ban it, to set its flags, to revoke its calendar tokens, to read
  * its audit trail.
  */
-import { command, sharedRead } from '../../runtime/command.ts';
+import { command, sharedRead, type Turn } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import type { State } from '../../runtime/slice.ts';
 import { head } from '../collection/head.ts';
@@ -14,6 +14,8 @@ import { flagsOf, setFlag } from './admin/flags.ts';
 import { audit, auditPages, auditTrail } from './audit/trail.ts';
 import { revokeAllCalendarTokens } from './calendar/tokens.ts';
 import { callerOf } from './caller.ts';
+import { User } from './contract.ts';
+import { rolesChanged } from './events.ts';
 import { UserAdministration } from './operator-contract.ts';
 import { type Profile, profileSlice } from './profile.ts';
 import { isAdministrator, rankSlice } from './rank.ts';
@@ -57,7 +59,10 @@ export const operatorCommands = {
       active(turn);
       const changed = isAdministrator(turn) !== administrator;
       turn.set(rankSlice, { ...turn.get(rankSlice), administrator });
-      if (changed) audit(turn, administrator ? 'made-administrator' : 'unmade-administrator');
+      if (changed) {
+        audit(turn, administrator ? 'made-administrator' : 'unmade-administrator');
+        tellRoles(turn);
+      }
       return { changed };
     },
   }),
@@ -116,6 +121,15 @@ export const operatorCommands = {
     },
   }),
 };
+
+function tellRoles(turn: Turn): void {
+  const currentRoles = callerOf(turn).roles.map(({ name }) => name);
+  const { email } = turn.get(profileSlice);
+  turn.publish(
+    User,
+    rolesChanged({ userUuid: turn.self.id, email, currentRoles, timestamp: turn.nowMicros }),
+  );
+}
 
 const isKept =
   (nowMs: number) =>

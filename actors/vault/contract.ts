@@ -126,6 +126,11 @@ export const Vault = contract({
       request: z.object({ by, itemUuid: z.string(), id: z.string() }),
       reply: z.object({ revision: revisionSchema.nullable() }),
     },
+    /** By the owner of the item. Nothing happens to what is not his, or not there. */
+    deleteRevision: {
+      request: z.object({ by, itemUuid: z.string(), id: z.string() }),
+      reply: z.object({}),
+    },
 
     // --- files, by members (docs/protocol/files.md, "Files of shared vaults") ---------------------------------
 

@@ -30,7 +30,7 @@ import { grantMap } from './files/own-files.ts';
 import { heirMap } from './heirs.ts';
 import { inviteCommands } from './invites.ts';
 import { arriveItems, concludeItems, saveItems } from './items/commands.ts';
-import { getRevision, listRevisions } from './items/revisions.ts';
+import { deleteRevision, getRevision, listRevisions } from './items/revisions.ts';
 import { sendHomeJob } from './items/send-home.ts';
 import { itemTimers } from './items/timers.ts';
 import { memberCommands } from './members.ts';
@@ -68,6 +68,7 @@ export const vault = kindOf(Vault, {
     concludeItems,
     listRevisions,
     getRevision,
+    deleteRevision,
     ...fileCommands,
   },
   tells: { userGone, fileMoved: fileMovedTell },

@@ -4,7 +4,12 @@ import type { FrameEvent } from '../../actors/user/contract.ts';
  * The text of a frame as clients get it (docs/protocol/sockets.md, "Frames"). They parse every frame as JSON,
  * unguarded.
  */
-export function frameText(userUuid: string, { type, origin, payload }: FrameEvent, nowMs: number): string {
+export function frameText(
+  userUuid: string,
+  { type, origin, payload, isFlat }: FrameEvent,
+  nowMs: number,
+): string {
+  if (isFlat) return JSON.stringify({ type, ...payload });
   return JSON.stringify({
     type,
     createdAt: new Date(nowMs).toISOString(),

@@ -25,6 +25,8 @@ export interface SocketClient {
 export interface SocketClientOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly answersPings?: boolean;
+  /** False: what comes is left in the system's buffers. */
+  readonly reads?: boolean;
   /** As each comes. */
   readonly onText?: (text: string) => void;
 }
@@ -47,7 +49,7 @@ export async function dial(
 /** Rejects only when the server is not reached: a refusal is an answer. */
 export function connect(
   url: string,
-  { headers = {}, answersPings = true, onText = () => {} }: SocketClientOptions = {},
+  { headers = {}, answersPings = true, reads = true, onText = () => {} }: SocketClientOptions = {},
 ): Promise<SocketClient | RefusedUpgrade> {
   return new Promise((resolve, reject) => {
     const asked = request(url.replace(/^ws/, 'http'), {
@@ -61,6 +63,7 @@ export function connect(
     });
     asked.on('error', reject);
     asked.on('upgrade', (_reply, socket, first) => {
+      if (!reads) socket.pause();
       resolve(new Connection(socket as Socket, first, { answersPings, onText }));
     });
     asked.on('response', (reply) => {

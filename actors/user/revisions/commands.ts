@@ -17,7 +17,7 @@ import { ItemSettings } from '../../collection/settings.ts';
 import { refuse } from '../../reply.ts';
 import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
-import { signedInTurn, signedInWorkflow } from '../signed-in.ts';
+import { signedInWorkflow } from '../signed-in.ts';
 import { askIfThere } from '../vaults/ask.ts';
 import { newestFirst } from './order.ts';
 
@@ -109,14 +109,26 @@ const getRevision = signedInWorkflow({
   },
 });
 
-const deleteRevision = signedInTurn({
+/** What its saves have left in vaults goes as well, as long as the item is the user's. */
+const deleteRevision = signedInWorkflow({
   ...User.commands.deleteRevision,
-  reads: ({ self }, named) => ({ rows: keys(revision, keysOf(self.id, named), 0) }),
-  turn: (turn, named, { rows }) => {
-    if (!areUuids(named)) return notUuids;
+  run: async (workflow, named) => {
+    if (!areUuids(named)) return workflow.turn({ turn: () => notUuids });
     const { itemUuid, id } = named;
-    const key = revisionKey(turn.self.id, itemUuid, id);
-    if (revisionIn(rows, key, id) !== undefined) turn.remove(revision, key);
+    const { id: by } = workflow.self;
+    const here = historyHere(itemUuid, (collection) => keys(revision, keysOf(collection, named), 0));
+    const { vaults } = await workflow.turn({
+      reads: here.reads,
+      turn: (turn, reads) => {
+        const key = revisionKey(turn.self.id, itemUuid, id);
+        if (revisionIn(reads.rows, key, id) === undefined) return { vaults: here.turn(turn, reads).vaults };
+        turn.remove(revision, key);
+        return { vaults: [] };
+      },
+    });
+    for (const uuid of vaults) {
+      await askIfThere(workflow, uuid, (vault) => vault.deleteRevision({ by, itemUuid, id }));
+    }
     return { message: 'The revision is deleted.' };
   },
 });

@@ -2,7 +2,7 @@
  * The history of an item as long as it was in the vault (docs/protocol/sync.md, "Revisions"): for all members while it is here, and
  * once it has left, for its owner, as that of an item without a vault. The vault decides, by its members of that moment.
  */
-import { type KeysResult, keys, sharedRead, type View } from '../../../runtime/command.ts';
+import { command, type KeysResult, keys, sharedRead, type View } from '../../../runtime/command.ts';
 import { isStub, item } from '../../collection/item.ts';
 import {
   given,
@@ -50,6 +50,9 @@ function shownTo(
   return heirOf(view, row.owner_uuid) === asked.by ? outOfVault : undefined;
 }
 
+const ownKey = (view: View, { itemUuid, id }: Asked & { readonly id: string }) =>
+  revisionKey(view.self.id, itemUuid, id);
+
 const outOfVault = (row: RevisionRow): RevisionRow => ({
   ...row,
   shared_vault_uuid: null,
@@ -71,11 +74,25 @@ export const getRevision = sharedRead({
   ...Vault.commands.getRevision,
   reads: (view, asked) => ({
     ...accessPlan(view, asked),
-    rows: keys(revision, [revisionKey(view.self.id, asked.itemUuid, asked.id)]),
+    rows: keys(revision, [ownKey(view, asked)]),
   }),
   answer: (view, asked, { rows, ...access }) => {
     const shown = shownTo(view, asked, access);
-    const row = revisionIn(rows, revisionKey(view.self.id, asked.itemUuid, asked.id), asked.id);
+    const row = revisionIn(rows, ownKey(view, asked), asked.id);
     return { revision: shown && row ? given(shown(row), asked.itemUuid) : null };
+  },
+});
+
+export const deleteRevision = command({
+  ...Vault.commands.deleteRevision,
+  reads: (view, asked) => ({
+    ...accessPlan(view, asked),
+    rows: keys(revision, [ownKey(view, asked)], 0),
+  }),
+  turn: (turn, asked, { rows, ...access }) => {
+    const key = ownKey(turn, asked);
+    const row = shownTo(turn, asked, access) && revisionIn(rows, key, asked.id);
+    if (row !== undefined && heirOf(turn, row.owner_uuid) === asked.by) turn.remove(revision, key);
+    return {};
   },
 });

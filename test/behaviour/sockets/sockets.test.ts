@@ -1,8 +1,10 @@
 /** `/sockets` on one process: what reaches which socket, and what is refused (docs/protocol/sockets.md). */
 import test from 'ava';
+import { UserAdministration } from '../../../actors/user/operator-contract.ts';
 import { gatewaySettings } from '../../../gateway/settings.ts';
 import { defaultsOf } from '../../../runtime/setting.ts';
 import { bob } from '../../kit/account.ts';
+import { note, uuidNumber } from '../../kit/items.ts';
 import { startServer } from '../../kit/server.ts';
 import { dial, parsed, type RefusedUpgrade } from '../../kit/socket-client.ts';
 
@@ -114,6 +116,28 @@ test('the sockets of a session close when it ends, and those of others stay', as
   t.deepEqual([...own.texts, ...signedOut.texts], []);
 });
 
+test('all devices of an account are told of its roles when an operator has changed them', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  const sockets = [await phone.socket(t), await (await phone.another()).socket(t)];
+  const { userUuid, email } = phone.account;
+  const { ask } = server.host.actors.get(UserAdministration, userUuid);
+  const user = ['CORE_USER', 'PRO_USER'];
+  for (const administrator of [true, true, false]) {
+    await server.answered(ask.operatorSetAdministrator({ administrator }));
+  }
+  for (const socket of sockets) {
+    const [promoted, demoted] = parsed(await socket.received(2));
+    t.is(promoted.type, 'USER_ROLES_CHANGED');
+    t.is(promoted.meta.origin, 'auth');
+    const { timestamp, ...rest } = promoted.payload;
+    t.true(Number.isSafeInteger(timestamp));
+    t.deepEqual(rest, { userUuid, email, currentRoles: [...user, 'INTERNAL_TEAM_USER'] });
+    t.deepEqual(demoted.payload.currentRoles, user);
+    t.is(socket.texts.length, 2);
+  }
+});
+
 test('a ping text is answered by nothing', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
@@ -152,6 +176,26 @@ test('a socket that misses a ping is dropped, one that answers stays', async (t)
   await dead.closed;
   t.true(dead.pings > 0);
   t.false(alive.isClosed);
+});
+
+test('a socket whose client does not read is dropped, and others miss nothing', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  const reading = await (await phone.another()).socket(t);
+  await (await phone.another()).socket(t, { reads: false });
+  const droppedForThat = async () => {
+    const closed = await server.registry.getSingleMetric('sockets_closed_total')?.get();
+    return closed?.values.some(({ labels }) => labels['reason'] === 'slow') ?? false;
+  };
+  let saves = 0;
+  // What the system buffers of a connection is a few megabytes.
+  for (; !(await droppedForThat()) && saves < 2_000; saves += 1) {
+    await phone.sync({ items: [note({ uuid: uuidNumber(saves + 1), content: 'x'.repeat(15_000) })] });
+  }
+  t.log(`${saves} saves`);
+  t.true(await droppedForThat());
+  t.is((await reading.received(2 * saves)).length, 2 * saves);
+  t.false(reading.isClosed);
 });
 
 test('sockets are bounded for the process and for each user, and the room of a closed one is free', async (t) => {

@@ -179,6 +179,7 @@ test('the items of an owner who is gone go with the vault, those of others stay 
   );
   await server.advance(vanishedMs);
   t.is(server.host.database.sizes.get('item'), 2, 'his item, and the stub that keeps its uuid');
+  t.is(server.host.database.sizes.get('revision'), 0, 'the vault is there still, with its history');
 });
 
 test("what a survivor takes over is his when it is saved, taken out, or comes home with the vault's end", async (t) => {

@@ -101,6 +101,26 @@ test('the history of an item that was taken out is its owner’s, outside the va
   );
 });
 
+test('the owner of an item deletes its revisions, in the vault and once it is out of it, and nobody else does', async (t) => {
+  const { server, alice, bob, save } = await started(t);
+  const remove = (device: Device, revision: Revision | undefined) =>
+    device.call('DELETE', `${path}/${(revision ?? t.fail()).uuid}`);
+  const [newest, joined, before] = await historyOf(t, alice);
+  const carol = await server.device('carol@example.org');
+  for (const device of [bob, carol]) t.is((await remove(device, newest)).status, 200);
+  t.is((await historyOf(t, alice)).length, 3);
+
+  t.is((await remove(alice, newest)).status, 200);
+  t.deepEqual(await historyOf(t, alice), [joined, before]);
+  t.is((await read(bob, newest ?? t.fail())).status, 404);
+
+  await save(alice, (more) => note(more), 'taken out');
+  t.is((await remove(bob, joined)).status, 200);
+  t.is((await historyOf(t, alice)).length, 3);
+  t.is((await remove(alice, joined)).status, 200);
+  t.deepEqual((await historyOf(t, alice)).slice(1), [before]);
+});
+
 test('the history of an item is gone once it is deleted, wherever it was', async (t) => {
   for (const where of ['in the vault', 'at home'] as const) {
     const { alice, bob, vault, save } = await started(t);
