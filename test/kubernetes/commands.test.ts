@@ -1,7 +1,7 @@
+/** What a run on Kubernetes types is taken by Helm and by the chart: a run takes too long to be the first to find out. */
 import { dirname } from 'node:path';
 import test from 'ava';
 import { buildHelm, helmProgram } from '../../tools/helm.ts';
-import type { CallRecord } from '../cluster/tally.ts';
 import { replaced } from '../documentation/commands.ts';
 import { type Manifest, manifestsOf, podOf, type Tree, the, withValues } from '../helm/chart.ts';
 import { shell } from '../kit/shell.ts';
@@ -11,34 +11,24 @@ import {
   release,
   setsOfRelease,
   takeNextBuild,
+  tryIt,
   upgradeWith,
+  waiting,
 } from './installation.ts';
 import { commandsFor, turnedOff, turnedOn } from './load-test.ts';
 import { builds, buildWith, images } from './machine/images.ts';
-import { isAsItShouldBe, type Observed, outcomeOf, page } from './report.ts';
 import { installOnePod, upgradeOnePod } from './single-pod.ts';
 import { valuesOfRun } from './values.ts';
 
-const answered: CallRecord = { atMs: 1, durationMs: 20, failures: [] };
-const failedAtFirst: CallRecord = { atMs: 2, durationMs: 90, failures: ['no-answer'] };
-
-const observed = (changes: Partial<Observed>): Observed => ({
-  step: { name: 'an upgrade', isPlanned: true, run: () => Promise.resolve() },
-  failure: undefined,
-  durationMs: 30_000,
-  calls: [answered],
-  before: { gateway: 2, host: 3 },
-  least: { gateway: 2, host: 2 },
-  ...changes,
-});
-
 test.before(buildHelm);
+
+const helmShell = (command: string, kubeconfig: string): Promise<string> =>
+  shell(command, { env: { PATH: `${dirname(helmProgram)}:${process.env['PATH']}`, KUBECONFIG: kubeconfig } });
 
 /** What Helm would make by a command that installs something. */
 async function manifestsBy(command: string): Promise<readonly Manifest[]> {
-  const env = { PATH: `${dirname(helmProgram)}:${process.env['PATH']}`, HOME: process.env['HOME'] };
   const template = replaced(command, { 'helm install': 'helm template --kube-version 1.34.0' });
-  return manifestsOf(await shell(template, { env }));
+  return manifestsOf(await helmShell(template, '/dev/null'));
 }
 
 const imagesOf = (manifests: readonly Manifest[], kind: string): readonly string[] =>
@@ -75,6 +65,23 @@ test('the chart takes what a run installs beside it, of one pod', async (t) => {
   t.deepEqual(imagesOf(next, 'StatefulSet'), [`${images.server}:${builds[1]}`]);
 });
 
+/** At a port where nobody listens. */
+const nowhere = {
+  apiVersion: 'v1',
+  kind: 'Config',
+  'current-context': 'nowhere',
+  clusters: [{ name: 'nowhere', cluster: { server: 'http://127.0.0.1:9' } }],
+  contexts: [{ name: 'nowhere', context: { cluster: 'nowhere' } }],
+};
+
+test('Helm takes what a run types, as far as there is no cluster', async (t) => {
+  await withValues(nowhere, async (kubeconfig) => {
+    for (const command of [tryIt, `${takeNextBuild} ${waiting}`, turnedOn, turnedOff, upgradeOnePod])
+      await t.throwsAsync(helmShell(command, kubeconfig), { message: /Kubernetes cluster unreachable/ });
+    await t.throwsAsync(helmShell(`${tryIt} --lgos`, kubeconfig), { message: /unknown flag: --lgos/ });
+  });
+});
+
 test('what a run types is what the documents say, but for servers, folders and amounts', (t) => {
   t.is(
     buildWith('localhost/scriptorium:0.1.0'),
@@ -98,50 +105,4 @@ test('what a run types is what the documents say, but for servers, folders and a
     /--halfway 'kubectl --namespace notes rollout restart statefulset\/notes-scriptorium-hosts'/,
   );
   t.regex(readPage, / > \/tmp\/run\/load-test\.html$/);
-});
-
-test('a planned step that failed no request and took away one host at a time is as it should be', (t) => {
-  t.deepEqual(outcomeOf(observed({})).complaints, []);
-});
-
-test('a planned step may fail no request', (t) => {
-  const { complaints, failedAttempts } = outcomeOf(observed({ calls: [answered, failedAtFirst] }));
-  t.deepEqual(complaints, ['1 requests failed at first']);
-  t.is(failedAttempts['no-answer'], 1);
-});
-
-test('a planned step may take away no gateway and two hosts only where it says so', (t) => {
-  const least = { gateway: 1, host: 1 };
-  t.is(outcomeOf(observed({ least })).complaints.length, 2);
-  const step = { ...observed({}).step, away: { gateway: 1, host: 2 } };
-  t.deepEqual(outcomeOf(observed({ least, step })).complaints, []);
-});
-
-test('a step during which nobody asked anything shows nothing', (t) => {
-  t.is(outcomeOf(observed({ calls: [] })).complaints.length, 1);
-});
-
-test('a crash may fail requests, and what the operator is told instead of success counts all the same', (t) => {
-  const step = { ...observed({}).step, isPlanned: false };
-  const calls = [failedAtFirst];
-  t.deepEqual(outcomeOf(observed({ step, calls })).complaints, []);
-  t.deepEqual(outcomeOf(observed({ step, calls, failure: 'timed out' })).complaints, ['timed out']);
-});
-
-test('the page names whatever was not as it should be, and the run fails by it', (t) => {
-  const bad = outcomeOf(observed({ failure: 'timed out' }));
-  const violations = [{ kind: 'lost-write', user: 'somebody', detail: 'an item is gone' }] as const;
-  const outcome = {
-    smokeTest: 'registers',
-    steps: [bad],
-    calls: 1,
-    acknowledgedWrites: 1,
-    violations: violations as never,
-    unfinished: [],
-  };
-  t.false(isAsItShouldBe(outcome));
-  t.true(isAsItShouldBe({ ...outcome, steps: [outcomeOf(observed({}))], violations: [] }));
-  const text = page(outcome, { date: '2026-01-01', commit: 'abc', seed: 1, imageMegabytes: 1 });
-  t.regex(text, /an upgrade: timed out/);
-  t.regex(text, /lost-write \(somebody\): an item is gone/);
 });
