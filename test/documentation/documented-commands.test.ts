@@ -1,126 +1,78 @@
 /**
- * Every command that the documents tell to run is run here as it stands there, or is listed with the reason why not.
+ * Every command that the documents tell to type is run as it stands there, here or by those who take it from there for
+ * what they test, or it is listed in `test/documentation/not-run.ts`.
  */
 import { cpSync, mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
+import { commandsIn, commandsOf, commandsToRun, isOf, replaced, scriptsOf } from './commands.ts';
+import { notRun } from './not-run.ts';
 import { Sandbox } from './sandbox.ts';
-import { codeBlocksOf, documentFiles, textOf } from './texts.ts';
+import { codeBlocksOf, documentFiles, sourceFiles, textOf } from './texts.ts';
 
 /** It builds, starts and ends the server three times. */
 const limitMs = 300_000;
 
-/** By document and first line. */
-const ran = {
-  start: ['README.md', 'npm ci && npm start'],
-  startBehindProxy: ['README.md', 'PUBLIC_URL=https://notes.example.org npm start'],
-  tryTheApi: ['README.md', 'SERVER=http://127.0.0.1:3000'],
-  backUp: [
-    'docs/operations.md',
-    'export PGHOST=$PWD/data/postgres PGUSER=scriptorium PGDATABASE=scriptorium',
-  ],
-  restore: ['docs/operations.md', 'psql -Xq -v ON_ERROR_STOP=1 -f scriptorium.sql'],
-  markAsRestored: ['docs/operations.md', 'touch data/restored'],
-} as const;
-
-const notRun: readonly (readonly [file: string, firstLine: string, reason: string])[] = [
-  ['README.md', 'npm ci && npm test', 'is what runs this test'],
-  [
-    'README.md',
-    'sudo -u postgres psql -c "CREATE ROLE scriptorium LOGIN PASSWORD \'password\'" \\',
-    'needs the PostgreSQL of a system and fixed ports; test/cluster starts three such processes',
-  ],
-  [
-    'docs/operations.md',
-    'sudo useradd --system --home-dir /var/lib/scriptorium --shell /usr/sbin/nologin scriptorium',
-    'makes a user and folders of the system',
-  ],
-  ['docs/operations.md', 'sudo systemctl daemon-reload', 'needs systemd'],
-  [
-    'docs/kubernetes.md',
-    'docker build -f Containerfile -t registry.example.org/scriptorium:0.1.0 .',
-    'needs a container engine and a registry of images; test/kubernetes builds the same by buildah',
-  ],
-  [
-    'docs/kubernetes.md',
-    'helm install notes helm --namespace notes --create-namespace --values helm/presets/small.yaml \\',
-    'needs a Kubernetes: test/kubernetes/single-pod.ts; test/helm/documents.test.ts renders what it would install',
-  ],
-  [
-    'docs/kubernetes.md',
-    'kubectl create namespace notes',
-    'needs a Kubernetes: test/kubernetes/trial.ts; test/helm/documents.test.ts renders what it would install',
-  ],
-  [
-    'docs/kubernetes.md',
-    'helm upgrade notes helm --namespace notes --reset-then-reuse-values --set image.tag=0.2.0',
-    'needs a Kubernetes: test/kubernetes/steps.ts',
-  ],
-  [
-    'docs/kubernetes.md',
-    'helm test notes --namespace notes --logs',
-    'needs a Kubernetes: test/kubernetes/trial.ts; test/behaviour/operations/smoke-test.test.ts runs what its pod runs',
-  ],
-  [
-    'docs/kubernetes.md',
-    'kubectl --namespace notes exec notes-scriptorium-hosts-0 -- scriptorium nodes',
-    'needs a Kubernetes: test/kubernetes/trial.ts',
-  ],
-  [
-    'docs/kubernetes.md',
-    'mkdir -m 700 secrets',
-    'needs a container engine; test/helm/compose.test.ts reads its settings as the server does',
-  ],
-  [
-    'load-tests/README.md',
-    'npm run load-test -- steady-mix',
-    'takes a minute; test/load-tests/runs.test.ts runs every scenario for some seconds',
-  ],
-  [
-    'load-tests/README.md',
-    'npm run load-test -- seed --profile full --url https://notes.example.org --users users.json',
-    'takes a quarter of an hour; test/load-tests/command.test.ts gives the same options smaller values',
-  ],
-  [
-    'load-tests/README.md',
-    'npm run load-test -- hand-over --profile ci --url https://notes.example.org --users users.json \\',
-    'needs a Kubernetes; test/load-tests/command.test.ts has something else done halfway',
-  ],
-  [
-    'load-tests/README.md',
-    'npm run load-test -- soak --profile full --url https://notes.example.org --users users.json \\',
-    'takes a night; test/load-tests/command.test.ts sets rate and duration likewise',
-  ],
-  [
-    'load-tests/README.md',
-    'npm run load-test -- archive steady-mix --profile full --url https://notes.example.org --users users.json --out load-test.tar',
-    'needs further machines; test/load-tests/command.test.ts runs both segments of an archive',
-  ],
-  [
-    'load-tests/README.md',
-    'npm run load-test -- seed --profile ci --url https://notes.example.org --users users.json',
-    'needs a Kubernetes: test/kubernetes/load-test.ts; test/helm/load-test.test.ts runs the script of the Job',
-  ],
-];
+const { start, startBehindProxy } = scriptsOf('README.md', 'Run it', ['start', 'startBehindProxy']);
+const { tryTheApi } = scriptsOf('README.md', 'The API', ['tryTheApi']);
+const { backUp, restore, markAsRestored } = scriptsOf('docs/operations.md', 'Backup and restore', [
+  'backUp',
+  'restore',
+  'markAsRestored',
+]);
 
 const blocks = documentFiles.flatMap(codeBlocksOf);
+const commandBlocks = blocks.filter(({ language }) => language === 'sh');
 
-const firstLineOf = (text: string): string => text.split('\n')[0] ?? '';
+const claim = /const \{([^}]*)\} = (?:commands|scripts)Of\(\s*'([^']+)',\s*'([^']+)',\s*\[([^\]]*)\]/g;
+const wordsOf = (list: string): readonly string[] => list.match(/\w+/g) ?? [];
 
-function textOfBlock([file, firstLine]: readonly [string, string]): string {
-  const found = blocks.filter((block) => block.file === file && firstLineOf(block.text) === firstLine);
-  const [only] = found;
-  if (only === undefined || found.length > 1)
-    throw new Error(`${file} has ${found.length} blocks "${firstLine}"`);
-  return only.text;
+/** Who takes which commands of a section: they are known by names, and the linter finds what is taken and not used. */
+const claims = sourceFiles.flatMap((file) =>
+  [...textOf(file).matchAll(claim)].map(([, taken = '', document, section, names = '']) => ({
+    place: `${document}, "${section}"`,
+    taken: wordsOf(taken),
+    names: wordsOf(names),
+  })),
+);
+
+/** The names of commands of a section that nobody takes. */
+function leftOf(place: string): readonly string[] {
+  const ofPlace = claims.filter((each) => each.place === place);
+  if (ofPlace.length === 0) return [`${place}: all`];
+  const taken = new Set(ofPlace.flatMap((each) => each.taken));
+  return ofPlace.flatMap(({ names }) =>
+    names.filter((name) => !taken.has(name)).map((name) => `${place}: ${name}`),
+  );
 }
 
-test('every block of commands in a document is run by a test, or has a reason why it is not', (t) => {
-  const known = [...Object.values(ran), ...notRun].map(([file, firstLine]) => `${file}: ${firstLine}`);
-  const told = blocks
-    .filter(({ language }) => language === 'sh')
-    .map(({ file, text }) => `${file}: ${firstLineOf(text)}`);
-  t.deepEqual(told.toSorted(), known.toSorted());
+test('every command of a document is run by somebody who takes it from there, or has a reason why not', (t) => {
+  const toBeRun = commandBlocks.filter(({ file, section }) => commandsToRun(file, section).length > 0);
+  const places = new Set(toBeRun.map(({ file, section }) => `${file}, "${section}"`));
+  t.deepEqual([...places].flatMap(leftOf), []);
+  for (const exception of notRun) {
+    const { file, section, beginning } = exception;
+    const there = commandBlocks.filter((block) => block.file === file && block.section === section);
+    const commands = there.flatMap(({ text }) => commandsIn(text));
+    t.true(
+      commands.some((command) => isOf(exception, command)),
+      `${file}, "${section}": ${beginning}`,
+    );
+  }
+});
+
+test('a document that has a command more or less than those who run it know of is told so, and an example that is gone', (t) => {
+  t.throws(() => commandsOf('docs/kubernetes.md', 'Upgrades', ['upgrade', 'more']), {
+    message: /^docs\/kubernetes\.md, "Upgrades" has other commands than upgrade, more:\nhelm upgrade /,
+  });
+  t.throws(() => replaced('helm test notes', { 'notes.example.org': '127.0.0.1' }), {
+    message: '"notes.example.org" is not in: helm test notes',
+  });
+  t.is(replaced('one --to one', { one: '$&' }), '$& --to $&');
+  t.deepEqual(commandsIn('# First\nmake this \\\n  --and that\n\n  then this # so\n'), [
+    'make this --and that',
+    '  then this # so',
+  ]);
 });
 
 test('blocks of code say what they are', (t) => {
@@ -136,8 +88,8 @@ test('blocks of code say what they are', (t) => {
 test('a newcomer starts the server, tries the API, backs up, and restores', async (t) => {
   t.timeout(limitMs);
   const sandbox = new Sandbox(t);
-  const server = await sandbox.start(textOfBlock(ran.start));
-  const tried = textOfBlock(ran.tryTheApi).replace('http://127.0.0.1:3000', server.url);
+  const server = await sandbox.start(start);
+  const tried = replaced(tryTheApi, { 'http://127.0.0.1:3000': server.url });
   const printed = await sandbox.run(`${tried}\necho; printf '%s' "$TOKEN"`);
   const [answer = '', token = ''] = printed.trim().split('\n');
   const { data: synced } = JSON.parse(answer);
@@ -145,18 +97,18 @@ test('a newcomer starts the server, tries the API, backs up, and restores', asyn
   t.deepEqual(synced.conflicts, []);
   const description = JSON.parse(await sandbox.run(`curl -sf '${server.url}/v1/openapi.json'`));
   t.deepEqual(endpointsDescribed(), endpointsOf(description), 'docs/protocol describes what is served');
-  await sandbox.run(textOfBlock(ran.backUp));
+  await sandbox.run(backUp);
   await server.stop();
 
   startAnew(sandbox);
-  const empty = await sandbox.start(textOfBlock(ran.startBehindProxy));
+  const empty = await sandbox.start(startBehindProxy);
   t.is(empty.url, 'https://notes.example.org');
-  const [address = '', password = ''] = textOfBlock(ran.backUp).split('\n');
-  await sandbox.run([address, password, textOfBlock(ran.restore)].join('\n'));
+  const [address = '', password = ''] = backUp.split('\n');
+  await sandbox.run([address, password, restore].join('\n'));
   await empty.stop();
-  await sandbox.run(textOfBlock(ran.markAsRestored));
+  await sandbox.run(markAsRestored);
 
-  const restored = await sandbox.start(textOfBlock(ran.start));
+  const restored = await sandbox.start(start);
   const { data } = JSON.parse(
     await sandbox.run(
       `curl -sf '${restored.url}/v1/items' -H 'Authorization: Bearer ${token}' -d '${JSON.stringify({ api: '20200115', sync_token: synced.sync_token })}'`,

@@ -1,23 +1,14 @@
 /** A copy of the project in which the commands of its documents run as they stand there. */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import {
-  chmodSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
-import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
 import { curl } from '../../tools/curl.ts';
 import { findProgram } from '../../tools/program.ts';
 import { psql } from '../../tools/psql.ts';
+import { shell } from '../kit/shell.ts';
 import { isOurs, root } from './texts.ts';
 
 export interface StartedServer {
@@ -29,6 +20,8 @@ export interface StartedServer {
 export class Sandbox {
   readonly #servers: (() => Promise<void>)[] = [];
   readonly path: string;
+  /** Beside what the machine has. */
+  readonly #programs: string;
   readonly #environment: NodeJS.ProcessEnv;
 
   constructor(t: ExecutionContext) {
@@ -39,15 +32,19 @@ export class Sandbox {
     });
     cpSync(root, this.path, { recursive: true, filter: (from) => isOurs(relative(root, from)) });
     symlinkSync(join(root, 'node_modules'), join(this.path, 'node_modules'));
-    const free = { PORT: '0', ADMIN_PORT: '0' };
-    this.#environment = { ...process.env, ...free, PATH: `${this.#programs()}:${process.env['PATH']}` };
+    this.#programs = join(this.path, '.programs');
+    mkdirSync(this.#programs);
+    for (const program of [curl, psql])
+      symlinkSync(findProgram(program, process.env), join(this.#programs, program.commands[0] ?? ''));
+    const path = process.env['PATH'];
+    // Packages are there already.
+    this.addProgram('npm', `[ "$1" = ci ] && exit 0\nPATH='${path}'\nexec npm "$@"`);
+    this.#environment = { ...process.env, PORT: '0', ADMIN_PORT: '0', PATH: `${this.#programs}:${path}` };
   }
 
   /** Runs commands to their end. Resolves to what they printed. */
-  async run(commands: string): Promise<string> {
-    const options = { cwd: this.path, env: this.#environment };
-    const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', commands], options);
-    return stdout;
+  run(commands: string): Promise<string> {
+    return shell(commands, { cwd: this.path, env: this.#environment });
   }
 
   /** Runs commands that start the server, until it says that it runs. */
@@ -73,16 +70,9 @@ export class Sandbox {
     });
   }
 
-  /** Packages are there already; everything else is what the machine has. */
-  #programs(): string {
-    const folder = join(this.path, '.programs');
-    mkdirSync(folder);
-    for (const program of [curl, psql])
-      symlinkSync(findProgram(program, process.env), join(folder, program.commands[0] ?? ''));
-    const npm = join(folder, 'npm');
-    writeFileSync(npm, `#!/bin/sh\n[ "$1" = ci ] && exit 0\nPATH='${process.env['PATH']}'\nexec npm "$@"\n`);
-    chmodSync(npm, 0o755);
-    return folder;
+  /** In place of one that is not here, by what a shell does. */
+  addProgram(name: string, script: string): void {
+    writeFileSync(join(this.#programs, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   }
 
   #remove(): void {

@@ -57,12 +57,22 @@ export const withoutCode = (markdown: string): string => markdown.replace(fence,
 
 const fence = /^ *```([\w-]*)\n([\s\S]*?)^ *```$/gm;
 
+/** What looks like a title within a block is a comment. */
+const fenceOrTitle = new RegExp(`${fence.source}|^#+ (.+)$`, 'gm');
+
 export interface CodeBlock {
   readonly file: string;
+  /** The title above it. */
+  readonly section: string;
   readonly language: string;
   readonly text: string;
 }
 
 export function codeBlocksOf(file: string): readonly CodeBlock[] {
-  return [...textOf(file).matchAll(fence)].map(([, language = '', text = '']) => ({ file, language, text }));
+  let section = '';
+  return [...textOf(file).matchAll(fenceOrTitle)].flatMap(([, language = '', text = '', title]) => {
+    if (title === undefined) return [{ file, section, language, text }];
+    section = title.trim();
+    return [];
+  });
 }

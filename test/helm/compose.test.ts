@@ -1,8 +1,12 @@
 /** What `compose.yaml` and `Containerfile` tell the server, and what the chart expects of the image. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test from 'ava';
 import yaml from 'js-yaml';
 import { configurationFrom } from '../../config.ts';
+import { commandsOf } from '../documentation/commands.ts';
+import { shell } from '../kit/shell.ts';
 import { cases } from './cases.ts';
 import { makesPods, podOf, render, type Tree } from './chart.ts';
 
@@ -18,21 +22,41 @@ const environmentOfImage = Object.fromEntries(
 
 const compose = (yaml.safeLoadAll(textOf('compose.yaml')) as Tree[])[0];
 
-test('the server takes the settings of compose.yaml', (t) => {
-  const given = Object.entries<string>(compose.services.server.environment).map(([name, value]) => [
+const { makeFolder, makeSecretKey, makePassword, makeUrl, letServersRead } = commandsOf(
+  'docs/kubernetes.md',
+  'Without Kubernetes',
+  ['makeFolder', 'makeSecretKey', 'makePassword', 'makeUrl', 'letServersRead'],
+);
+
+test('the server takes the settings of compose.yaml, with the secrets that docs/kubernetes.md has made', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'compose-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const commands = [makeFolder, makeSecretKey, makePassword, makeUrl, letServersRead];
+  await shell(commands.join('\n'), { cwd: folder });
+  const files = Object.values<Tree>(compose.secrets).map(({ file }) => join(folder, file));
+  // Whoever reads them in a container is another user than who made them.
+  for (const file of files) t.is(statSync(file).mode & 0o777, 0o644, file);
+
+  const { server, postgres } = compose.services;
+  for (const service of [server, postgres])
+    for (const secret of service.secrets) t.true(secret in compose.secrets, secret);
+  /** As compose mounts it. */
+  const secretFile = (path: string): string =>
+    readFileSync(join(folder, compose.secrets[path.replace('/run/secrets/', '')].file), 'utf8');
+  const given = Object.entries<string>(server.environment).map(([name, value]) => [
     name,
     value.replace(/^\$\{\w+:-(.*)\}$/, '$1'),
   ]);
-  const files: Readonly<Record<string, string>> = {
-    '/run/secrets/database-url': 'postgresql://scriptorium:password@postgres:5432/scriptorium',
-    '/run/secrets/secret-key': 'ab'.repeat(32),
-  };
   const environment = { ...environmentOfImage, ...Object.fromEntries(given) };
-  const { config, warnings } = configurationFrom(environment, (path) => files[path] ?? '');
+  const { config, secrets, warnings } = configurationFrom(environment, secretFile);
   t.deepEqual(warnings, []);
   t.is(config.host, '0.0.0.0');
   t.true(config.accounts.openRegistration);
-  for (const secret of compose.services.server.secrets) t.true(secret in compose.secrets);
+
+  const database = new URL(secrets.databaseUrl ?? '');
+  t.true(database.hostname in compose.services);
+  t.is(database.username, postgres.environment.POSTGRES_USER);
+  t.is(database.password, secretFile(postgres.environment.POSTGRES_PASSWORD_FILE).trim());
 });
 
 test('the image is that of compose.yaml and of the chart: version, user, programs', async (t) => {

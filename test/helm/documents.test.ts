@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { chartReadme, chartSchema, describedValues } from '../../tools/chart-documents.ts';
-import { helm, manifestsOf, the } from './chart.ts';
+import { commandsOf, replaced } from '../documentation/commands.ts';
+import { helm, type Manifest, manifestsOf, podOf, the } from './chart.ts';
 
 const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
@@ -58,18 +59,23 @@ test('comments of values may have several lines, and values below may have comme
   ]);
 });
 
-test('what docs/kubernetes.md tells to install can be rendered', async (t) => {
-  const text = textOf('docs/kubernetes.md').replaceAll('\\\n', ' ');
-  const installs = [...text.matchAll(/^helm install (\S+) helm (.*)$/gm)];
-  t.is(installs.length, 2);
-  const kinds = ['StatefulSet', 'Deployment'];
-  for (const [, release = '', args = ''] of installs) {
-    const words = args.trim().split(/ +/);
-    const manifests = manifestsOf(await helm(['template', release, 'helm', ...words]));
-    const server = the(manifests, kinds.shift() ?? '');
-    t.regex(
-      server['spec'].template.spec.containers[0].image,
-      /^registry\.example\.org\/scriptorium:0\.1\.0$/,
-    );
-  }
+const { installOnePod } = commandsOf('docs/kubernetes.md', 'One pod', ['installOnePod']);
+const { installCluster } = commandsOf('docs/kubernetes.md', 'A cluster', [
+  'makeNamespace',
+  'makeSecret',
+  'installCluster',
+]);
+
+/** What the command would install. */
+async function manifestsBy(command: string): Promise<readonly Manifest[]> {
+  return manifestsOf(await helm(replaced(command, { 'helm install': 'template' }).split(' ')));
+}
+
+test('what docs/kubernetes.md tells to install can be rendered as it stands there', async (t) => {
+  const servers = [
+    the(await manifestsBy(installOnePod), 'StatefulSet'),
+    the(await manifestsBy(installCluster), 'Deployment'),
+  ];
+  for (const server of servers)
+    t.is(podOf(server).spec.containers[0].image, 'registry.example.org/scriptorium:0.1.0');
 });

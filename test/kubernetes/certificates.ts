@@ -8,8 +8,9 @@ export interface Signed {
   readonly key: string;
 }
 
-const openssl = (...args: readonly string[]): void => void execFileSync('openssl', args, { stdio: 'pipe' });
-const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+const openssl = (command: string): void =>
+  void execFileSync('openssl', command.split(' '), { stdio: 'pipe' });
+const newKey = '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes';
 
 export class Authority {
   readonly certificate: string;
@@ -19,19 +20,7 @@ export class Authority {
     this.#folder = join(folder, name);
     mkdirSync(this.#folder, { recursive: true });
     const { keyFile, certificateFile } = this.#files('authority');
-    openssl(
-      'req',
-      '-x509',
-      ...newKey,
-      '-keyout',
-      keyFile,
-      '-out',
-      certificateFile,
-      '-days',
-      '10',
-      '-subj',
-      `/CN=${name}`,
-    );
+    openssl(`req -x509 ${newKey} -keyout ${keyFile} -out ${certificateFile} -days 10 -subj /CN=${name}`);
     this.certificate = readFileSync(certificateFile, 'utf8');
   }
 
@@ -42,22 +31,10 @@ export class Authority {
     const names = hosts.map((host) => `DNS:${host}`).join();
     const usage = 'extendedKeyUsage=serverAuth,clientAuth\n';
     writeFileSync(extensions, names === '' ? usage : `${usage}subjectAltName=${names}\n`);
-    openssl('req', ...newKey, '-keyout', keyFile, '-out', request, '-subj', `/CN=${name}`);
+    openssl(`req ${newKey} -keyout ${keyFile} -out ${request} -subj /CN=${name}`);
     const authority = this.#files('authority');
-    const by = ['-CA', authority.certificateFile, '-CAkey', authority.keyFile, '-CAcreateserial'];
-    openssl(
-      'x509',
-      '-req',
-      '-in',
-      request,
-      ...by,
-      '-out',
-      certificateFile,
-      '-days',
-      '5',
-      '-extfile',
-      extensions,
-    );
+    const by = `-CA ${authority.certificateFile} -CAkey ${authority.keyFile} -CAcreateserial`;
+    openssl(`x509 -req -in ${request} ${by} -out ${certificateFile} -days 5 -extfile ${extensions}`);
     return { certificate: readFileSync(certificateFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
   }
 

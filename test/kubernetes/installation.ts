@@ -1,6 +1,8 @@
-/** An installation of the chart as its operator has it, and what he does to it most. */
+/** An installation of the chart as its operator has it, and what he does to it most: by the commands of docs/kubernetes.md. */
+import { commandsOf, replaced } from '../documentation/commands.ts';
 import type { Authority } from './certificates.ts';
 import type { Operator } from './kubectl.ts';
+import { images } from './machine/images.ts';
 import type { Node } from './machine/node.ts';
 import { namespace } from './surroundings.ts';
 
@@ -16,12 +18,41 @@ export interface Installation {
 
 export const release = 'notes-scriptorium';
 export const natsHosts = [`*.${release}-nats.${namespace}.svc`];
+/** Until all pods are ready, as what follows needs them. */
+export const waiting = '--wait --timeout 10m';
+/** As images are called that no registry has. */
+export const ownImage = { 'registry.example.org/scriptorium': images.server };
 
-export const upgrade = ({ operator }: Installation, ...settings: readonly string[]): Promise<string> => {
-  const set = settings.flatMap((setting) => ['--set', setting]);
-  const options = ['--namespace', namespace, '--reset-then-reuse-values', '--wait', '--timeout', '10m'];
-  return operator.helm('upgrade', 'notes', 'helm', ...options, ...set);
-};
+const { makeNamespace, makeSecret, install } = commandsOf('docs/kubernetes.md', 'A cluster', [
+  'makeNamespace',
+  'makeSecret',
+  'install',
+]);
+const { tryIt } = commandsOf('docs/kubernetes.md', 'Does it work?', ['tryIt']);
+const { takeNextBuild } = commandsOf('docs/kubernetes.md', 'Upgrades', ['takeNextBuild']);
+const { listNodes } = commandsOf('docs/kubernetes.md', 'Watching it', ['listNodes']);
+
+export { listNodes, makeNamespace, takeNextBuild, tryIt };
+
+/** The server reads where its database is, and believes its certificate by what the chart mounts. */
+export const makeSecretFor = (host: string, password: string): string =>
+  replaced(makeSecret, {
+    'password@database.example.org/notes?sslmode=verify-full': `${password}@${host}:5432/postgres?sslmode=verify-full&sslrootcert=/etc/scriptorium/tls/ca.crt`,
+  });
+
+/** With files in a folder that nodes share, and whatever else is in this file of values. */
+export const installWith = (values: string): string =>
+  replaced(install, {
+    ...ownImage,
+    '--set settings.FILES_STORE=s3 --set settings.FILES_S3_BUCKET=notes-files --set settings.FILES_S3_ACCESS_KEY_ID=notes --set secrets.keys.FILES_S3_SECRET_ACCESS_KEY=s3-key': `--values ${values} ${waiting}`,
+  });
+
+/** With these values, parted by commas. */
+export const upgradeWith = (values: string): string =>
+  `${replaced(takeNextBuild, { 'image.tag=0.2.0': values })} ${waiting}`;
+
+export const upgrade = ({ operator }: Installation, values: string): Promise<string> =>
+  operator.run(upgradeWith(values));
 
 /** What makes pods that live on. */
 export const setsOfRelease = [

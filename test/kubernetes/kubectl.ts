@@ -1,37 +1,32 @@
 /** kubectl and Helm, as an operator types them. */
-import { execFile, spawn } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { spawn } from 'node:child_process';
+import { dirname, join } from 'node:path';
 import { helmProgram } from '../../tools/helm.ts';
 import { kubernetesFolder } from '../../tools/kubernetes/build.ts';
 import type { Manifest, Tree } from '../helm/chart.ts';
-import { root } from '../kit/server-process.ts';
-
-const run = promisify(execFile);
+import { shell } from '../kit/shell.ts';
 
 export class Operator {
   readonly #environment: NodeJS.ProcessEnv;
 
   constructor(kubeconfig: string) {
-    this.#environment = { ...process.env, KUBECONFIG: kubeconfig };
+    const folders = [kubernetesFolder, dirname(helmProgram), dirname(process.execPath)];
+    const path = [...folders, process.env['PATH']].join(':');
+    this.#environment = { ...process.env, PATH: path, KUBECONFIG: kubeconfig };
   }
 
-  /** What it prints. @throws Error with what it says */
-  kubectl(...args: readonly string[]): Promise<string> {
-    return this.#run(join(kubernetesFolder, 'kubectl'), args);
-  }
-
-  helm(...args: readonly string[]): Promise<string> {
-    return this.#run(helmProgram, args);
+  /** In the folder of the project. Resolves to what it prints. @throws Error with what it says */
+  run(command: string): Promise<string> {
+    return shell(command, { env: this.#environment });
   }
 
   /** Resolves when all pods of the set are those that it should have, and ready. */
   async rolledOut(set: string, namespace: string): Promise<void> {
-    await this.kubectl('rollout', 'status', set, '--namespace', namespace, '--timeout=300s');
+    await this.run(`kubectl rollout status ${set} --namespace ${namespace} --timeout=300s`);
   }
 
-  async get(...args: readonly string[]): Promise<Tree> {
-    return JSON.parse(await this.kubectl('get', ...args, '--output=json'));
+  async get(what: string): Promise<Tree> {
+    return JSON.parse(await this.run(`kubectl get ${what} --output=json`));
   }
 
   /** Makes or changes these. */
@@ -46,15 +41,5 @@ export class Operator {
     child.stdin.end(list);
     const code = await new Promise((resolve) => child.once('close', resolve));
     if (code !== 0) throw new Error(`kubectl apply: ${Buffer.concat(said)}`);
-  }
-
-  async #run(program: string, args: readonly string[]): Promise<string> {
-    try {
-      const options = { cwd: root, env: this.#environment, maxBuffer: 64 * 1024 * 1024 };
-      return (await run(program, [...args], options)).stdout;
-    } catch (error) {
-      const { stderr, stdout } = error as { stderr?: string; stdout?: string };
-      throw new Error(`${program.split('/').at(-1)} ${args.join(' ')}: ${stderr || stdout || error}`);
-    }
   }
 }

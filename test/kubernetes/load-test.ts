@@ -1,53 +1,71 @@
 /** The load test of the chart, as load-tests/README.md has it made: users, an archive, a Secret, a Job, its page. */
-import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { root } from '../kit/server-process.ts';
-import { type Installation, upgrade } from './installation.ts';
+import { commandsOf, replaced } from '../documentation/commands.ts';
+import { unbuilt } from '../load-tests/unbuilt.ts';
+import { type Installation, rolledOut, waiting } from './installation.ts';
 import { images } from './machine/images.ts';
-import { namespace } from './surroundings.ts';
 
-const run = promisify(execFile);
-const service = 'http://notes-scriptorium';
-const metrics = 'http://notes-scriptorium-hosts-0.notes-scriptorium-pods:9090/metrics';
-const jobs = ['--namespace', namespace, '--selector', 'app.kubernetes.io/component=load-test'];
+const { seed, makeArchive, makeSecret, turnOn, awaitEnd, readPage, turnOff } = commandsOf(
+  'load-tests/README.md',
+  'In Kubernetes',
+  ['seed', 'makeArchive', 'makeSecret', 'turnOn', 'awaitEnd', 'readPage', 'turnOff'],
+);
+const { startHostsAnew } = commandsOf('load-tests/README.md', 'Against an installation', [
+  'seed',
+  'load',
+  'startHostsAnew',
+]);
 
-/** @throws Error unless the Job is complete and its page says that the run has passed */
-export async function loadTest(installation: Installation): Promise<void> {
-  const { operator, folder, url } = installation;
-  const users = join(folder, 'users.json');
-  const archive = join(folder, 'load-test.tar');
-  await loadTests('seed', '--profile', 'smoke', '--url', url, '--users', users);
-  const about = ['--profile', 'smoke', '--users', users, '--metrics-url', metrics];
-  await loadTests('archive', 'steady-mix', ...about, '--url', service, '--out', archive);
-  await operator.kubectl(
-    '--namespace',
-    namespace,
-    'create',
-    'secret',
-    'generic',
-    'load-test',
-    `--from-file=${archive}`,
-  );
-  const small = ['loadTest.resources.requests.cpu=50m', 'loadTest.resources.requests.memory=128Mi'];
-  await upgrade(
-    installation,
-    'loadTest.enabled=true',
-    'loadTest.archiveSecret=load-test',
-    `loadTest.image=${images.k6}`,
-    ...small,
-  );
-  await operator.kubectl('wait', '--for=condition=complete', '--timeout=300s', 'job', ...jobs);
-  const logs = await operator.kubectl('logs', ...jobs, '--tail=-1');
-  const [page] = /^<!doctype[\s\S]*^<\/html>/im.exec(logs) ?? [];
-  if (page === undefined) throw new Error(`the load test printed no page: ${logs.slice(-500)}`);
-  writeFileSync(join(folder, 'load-test.html'), page);
-  await upgrade(installation, 'loadTest.enabled=false');
+/** For half a minute, as two cores are the cluster, too. */
+const briefly = { '--profile ci': '--profile smoke' };
+const awaitEndShortly = replaced(awaitEnd, { '--timeout=1h': '--timeout=300s' });
+/** Whether it works: how fast two cores are that have everything else to do is no question here. */
+const slowly = '--set PER_SECOND=8 --set DURATION_SECONDS=60 --set P99_MS=20000 --set DROPPED=1';
+const small = '--set loadTest.resources.requests.cpu=50m,loadTest.resources.requests.memory=128Mi';
+
+export const turnedOn = `${turnOn} --set loadTest.image=${images.k6} ${small} ${waiting}`;
+export const turnedOff = `${turnOff} ${waiting}`;
+
+/** What is asked from here, of the Service at this address, with files in this folder. */
+export function commandsFor(url: string, folder: string) {
+  const at = (name: string) => ({ [name]: join(folder, name) });
+  const installation = { ...unbuilt, ...briefly, 'https://notes.example.org': url, ...at('users.json') };
+  const page = join(folder, 'load-test.html');
+  const report = join(folder, 'hand-over');
+  return {
+    page,
+    seed: replaced(seed, installation),
+    makeArchive: replaced(makeArchive, {
+      ...unbuilt,
+      ...briefly,
+      ...at('users.json'),
+      ...at('load-test.tar'),
+    }),
+    makeSecret: replaced(makeSecret, at('load-test.tar')),
+    readPage: replaced(readPage, { 'report.html': page }),
+    startHostsAnew: `${replaced(startHostsAnew, installation)} ${slowly} --report ${report}`,
+  };
 }
 
-const loadTests = (...args: readonly string[]): Promise<unknown> =>
-  run(process.execPath, ['--import=tsx', 'load-tests/run.ts', ...args], {
-    cwd: root,
-    maxBuffer: 16 * 1024 * 1024,
-  });
+/** @throws Error unless the Job is complete and its page says that the run has passed */
+export async function loadTest({ operator, folder, url }: Installation): Promise<void> {
+  const commands = commandsFor(url, folder);
+  await operator.run(commands.seed);
+  await operator.run(commands.makeArchive);
+  await operator.run(commands.makeSecret);
+  await operator.run(turnedOn);
+  await operator.run(awaitEndShortly);
+  await operator.run(commands.readPage);
+  const page = readFileSync(commands.page, 'utf8');
+  if (!page.includes('<strong>passed</strong>'))
+    throw new Error(`the load test printed no page that says that it has passed: ${page.slice(0, 500)}`);
+  await operator.run(turnedOff);
+}
+
+/** While all hosts hand over to one another: by the users of the load test before. */
+export async function handOver(installation: Installation): Promise<void> {
+  const { operator, folder, url } = installation;
+  await operator.run(commandsFor(url, folder).startHostsAnew);
+  await rolledOut(installation);
+}

@@ -21,20 +21,21 @@ async function isSeen(
   manifest: Manifest,
 ): Promise<boolean> {
   const { selector, container, folder } = places[part];
-  const pods = await operator.get('pods', '--namespace', namespace, '--selector', selector);
+  const pods = await operator.get(`pods --namespace ${namespace} --selector ${selector}`);
   const expected = manifest['stringData']['tls.crt'] + manifest['stringData']['ca.crt'];
   for (const { metadata } of pods.items) {
-    const where = ['--namespace', namespace, metadata.name, '--container', container];
-    const files = [`${folder}/tls.crt`, `${folder}/ca.crt`];
-    if ((await operator.kubectl('exec', ...where, '--', 'cat', ...files)) !== expected) return false;
+    const where = `${metadata.name} --namespace ${namespace} --container ${container}`;
+    const seen = await operator.run(`kubectl exec ${where} -- cat ${folder}/tls.crt ${folder}/ca.crt`);
+    if (seen !== expected) return false;
   }
   return true;
 }
 
 /** How often all servers of NATS together have read their files again. */
 async function reloads({ operator }: Installation): Promise<number> {
-  const options = ['--selector', places.nats.selector, '--container', places.nats.container, '--tail=-1'];
-  const logs = await operator.kubectl('logs', '--namespace', namespace, ...options);
+  const { selector, container } = places.nats;
+  const which = `--namespace ${namespace} --selector ${selector} --container ${container}`;
+  const logs = await operator.run(`kubectl logs ${which} --tail=-1`);
   return logs.split('Reloaded server configuration').length - 1;
 }
 
@@ -66,12 +67,12 @@ export async function renewCertificates(installation: Installation): Promise<voi
   await replace(tlsSecret('nats-tls', nats, both), tlsSecret('client-tls', client, both));
   // The database shows what the first authority has signed.
   await replace(tlsSecret('nats-tls', nats, next.certificate), tlsSecret('client-tls', client, both));
-  await operator.kubectl('rollout', 'restart', `statefulset/${release}-nats`, '--namespace', namespace);
+  await operator.run(`kubectl rollout restart statefulset/${release}-nats --namespace ${namespace}`);
   await rolledOut(installation);
 }
 
 async function signedIn(operator: Operator, secret: string): Promise<Signed> {
-  const { data } = await operator.get('secret', secret, '--namespace', namespace);
+  const { data } = await operator.get(`secret ${secret} --namespace ${namespace}`);
   return { certificate: fromBase64(data['tls.crt']), key: fromBase64(data['tls.key']) };
 }
 

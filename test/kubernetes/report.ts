@@ -107,10 +107,11 @@ export function page(outcome: Outcome, { date, commit, seed, imageMegabytes }: C
   return `# The last run on Kubernetes
 
 \`npm run kubernetes\` wrote this on ${date}, of ${commit}, with the seed ${seed}. It makes a Kubernetes 1.34.4 of two nodes on one
-machine (etcd, containerd and runc of Debian, the rest compiled from its module), builds the images, installs the chart with the preset
-\`cluster\` (two gateways, three hosts, three NATS servers with certificates of an authority, PostgreSQL with TLS), and takes the
-steps below while devices and people with vaults and files work on it. What they were told is checked as after the nemesis of
-[the tests](../CONTRIBUTING.md): no acknowledged write may be lost, and where a step is planned, no request may fail.
+machine (etcd, containerd and runc of Debian, the rest compiled from its module), builds the images, installs the chart by the commands
+of [the guide](kubernetes.md) with the preset \`cluster\` (two gateways, three hosts, three NATS servers with certificates of an
+authority, PostgreSQL with TLS), and takes the steps below while devices and people with vaults and files work on it. What they were
+told is checked as after the nemesis of [the tests](../CONTRIBUTING.md): no acknowledged write may be lost, and where a step is
+planned, no request may fail.
 
 ${wrong.length === 0 ? 'All was as it should be.' : wrong.map((line) => `- ${line}`).join('\n')}
 

@@ -1,14 +1,20 @@
 /** The other beginning: one pod with its own PostgreSQL, backed up, upgraded, and killed. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Installation } from './installation.ts';
-import { builds, images } from './machine/images.ts';
+import { commandsOf, replaced } from '../documentation/commands.ts';
+import { type Installation, ownImage, takeNextBuild, tryIt, waiting } from './installation.ts';
 import { localVolume } from './surroundings.ts';
 
 const namespace = 'family';
 const pod = 'notes-scriptorium-0';
-const inNamespace = ['--namespace', namespace];
-const waiting = ['--wait', '--timeout', '10m'];
+const small = '--set single.resources.requests.cpu=50m,single.resources.requests.memory=128Mi';
+
+const { install } = commandsOf('docs/kubernetes.md', 'One pod', ['install']);
+/** As the other one is there already. */
+const inNamespace = { '--namespace notes': `--namespace ${namespace}` };
+export const installOnePod = `${replaced(install, { ...inNamespace, ...ownImage })} ${small} ${waiting}`;
+export const upgradeOnePod = `${replaced(takeNextBuild, inNamespace)} ${waiting}`;
+const tryOnePod = replaced(tryIt, inNamespace);
 
 export async function singlePod({ operator, folder }: Installation): Promise<void> {
   const volumes = ['data', 'backups'].map((name, index) => {
@@ -17,51 +23,14 @@ export async function singlePod({ operator, folder }: Installation): Promise<voi
     return localVolume(`family-${name}`, 'node-1', path, index === 0 ? '20Gi' : '50Gi');
   });
   await operator.apply(volumes);
-  const settings = [
-    `image.repository=${images.server}`,
-    `image.tag=${builds[0]}`,
-    'registration=open',
-    'single.resources.requests.cpu=50m',
-    'single.resources.requests.memory=128Mi',
-  ].flatMap((setting) => ['--set', setting]);
-  const preset = ['--values', 'helm/presets/small.yaml'];
-  await operator.helm(
-    'install',
-    'notes',
-    'helm',
-    ...inNamespace,
-    '--create-namespace',
-    ...preset,
-    ...settings,
-    ...waiting,
-  );
-  await operator.helm('test', 'notes', ...inNamespace, '--logs');
-  await operator.kubectl(
-    'create',
-    'job',
-    'backup-now',
-    '--from=cronjob/notes-scriptorium-backup',
-    ...inNamespace,
-  );
-  await operator.kubectl(
-    'wait',
-    '--for=condition=complete',
-    '--timeout=180s',
-    'job/backup-now',
-    ...inNamespace,
-  );
-  const build = ['--set', `image.tag=${builds[1]}`];
-  await operator.helm(
-    'upgrade',
-    'notes',
-    'helm',
-    ...inNamespace,
-    '--reset-then-reuse-values',
-    ...build,
-    ...waiting,
-  );
-  await operator.kubectl('delete', 'pod', pod, '--force', '--grace-period=0', ...inNamespace);
+  const there = `--namespace ${namespace}`;
+  await operator.run(installOnePod);
+  await operator.run(tryOnePod);
+  await operator.run(`kubectl create job backup-now --from=cronjob/notes-scriptorium-backup ${there}`);
+  await operator.run(`kubectl wait --for=condition=complete --timeout=180s job/backup-now ${there}`);
+  await operator.run(upgradeOnePod);
+  await operator.run(`kubectl delete pod ${pod} --force --grace-period=0 ${there}`);
   await operator.rolledOut('statefulset/notes-scriptorium', namespace);
-  await operator.helm('test', 'notes', ...inNamespace, '--logs');
-  await operator.helm('uninstall', 'notes', ...inNamespace, ...waiting);
+  await operator.run(tryOnePod);
+  await operator.run(`helm uninstall notes ${there} ${waiting}`);
 }

@@ -1,8 +1,8 @@
 /** What an operator does to an installation, under load. */
 import type { Manifest } from '../helm/chart.ts';
 import { until } from '../kit/until.ts';
-import { type Installation, release, rolledOut, upgrade } from './installation.ts';
-import { loadTest } from './load-test.ts';
+import { type Installation, release, rolledOut, takeNextBuild, upgrade, waiting } from './installation.ts';
+import { handOver, loadTest } from './load-test.ts';
 import { builds, images } from './machine/images.ts';
 import type { Part } from './readiness.ts';
 import { renewCertificates } from './renewal.ts';
@@ -22,8 +22,7 @@ const restartLimitMs = 60_000;
 
 /** @throws Error unless every server pod runs this build */
 async function expectBuild({ operator }: Installation, build: string): Promise<void> {
-  const selector = ['--selector', 'scriptorium/server=true'];
-  const pods = await operator.get('pods', '--namespace', namespace, ...selector);
+  const pods = await operator.get(`pods --namespace ${namespace} --selector scriptorium/server=true`);
   const others = pods.items
     .filter((pod: Manifest) => pod.metadata['deletionTimestamp'] === undefined)
     .map((pod: Manifest) => pod['spec'].containers[0].image)
@@ -32,36 +31,30 @@ async function expectBuild({ operator }: Installation, build: string): Promise<v
 }
 
 async function deletePod(installation: Installation, name: string): Promise<void> {
-  await installation.operator.kubectl('delete', 'pod', name, '--namespace', namespace);
+  await installation.operator.run(`kubectl delete pod ${name} --namespace ${namespace}`);
   await rolledOut(installation);
 }
 
 async function nameOfGateway({ operator }: Installation): Promise<string> {
-  const selector = ['--selector', 'app.kubernetes.io/component=gateway'];
-  const pods = await operator.get('pods', '--namespace', namespace, ...selector);
+  const selector = '--selector app.kubernetes.io/component=gateway';
+  const pods = await operator.get(`pods --namespace ${namespace} ${selector}`);
   return pods.items[0].metadata.name;
 }
 
 /** As a crash of the process: no signal that it could answer. */
 async function killProcess({ operator, nodes }: Installation, pod: string): Promise<void> {
-  const { spec, status } = await operator.get('pod', pod, '--namespace', namespace);
+  const { spec, status } = await operator.get(`pod ${pod} --namespace ${namespace}`);
   const node = nodes.find(({ name }) => name === spec.nodeName);
-  const restarts: number = status.containerStatuses[0].restartCount;
-  node?.containers(
-    'tasks',
-    'kill',
-    '--signal',
-    'SIGKILL',
-    status.containerStatuses[0].containerID.split('//')[1],
-  );
+  const { restartCount: restarts, containerID } = status.containerStatuses[0];
+  node?.containers('tasks', 'kill', '--signal', 'SIGKILL', containerID.split('//')[1]);
   await until(async () => {
-    const { status: now } = await operator.get('pod', pod, '--namespace', namespace);
+    const { status: now } = await operator.get(`pod ${pod} --namespace ${namespace}`);
     return now.containerStatuses[0].restartCount > restarts;
   }, restartLimitMs);
 }
 
 async function drain({ operator }: Installation, node: string): Promise<void> {
-  await operator.kubectl('drain', node, '--ignore-daemonsets', '--delete-emptydir-data', '--timeout=300s');
+  await operator.run(`kubectl drain ${node} --ignore-daemonsets --delete-emptydir-data --timeout=300s`);
 }
 
 export const steps: readonly Step[] = [
@@ -69,7 +62,7 @@ export const steps: readonly Step[] = [
     name: 'upgrade to another build',
     isPlanned: true,
     async run(installation) {
-      await upgrade(installation, `image.tag=${builds[1]}`);
+      await installation.operator.run(`${takeNextBuild} ${waiting}`);
       await rolledOut(installation);
       await expectBuild(installation, builds[1]);
     },
@@ -79,7 +72,7 @@ export const steps: readonly Step[] = [
     isPlanned: true,
     async run(installation) {
       const { operator } = installation;
-      await operator.helm('rollback', 'notes', '--namespace', namespace, '--wait', '--timeout', '10m');
+      await operator.run(`helm rollback notes --namespace ${namespace} ${waiting}`);
       await rolledOut(installation);
       await expectBuild(installation, builds[0]);
     },
@@ -107,12 +100,7 @@ export const steps: readonly Step[] = [
     name: 'one more host and gateway',
     isPlanned: true,
     async run(installation) {
-      await upgrade(
-        installation,
-        'hosts.replicas=4',
-        'gateways.autoscaling.enabled=false',
-        'gateways.replicas=3',
-      );
+      await upgrade(installation, 'hosts.replicas=4,gateways.autoscaling.enabled=false,gateways.replicas=3');
       await rolledOut(installation);
     },
   },
@@ -121,7 +109,7 @@ export const steps: readonly Step[] = [
     isPlanned: true,
     away: { gateway: 1, host: 2 },
     async run(installation) {
-      await upgrade(installation, 'hosts.replicas=3', 'gateways.replicas=2');
+      await upgrade(installation, 'hosts.replicas=3,gateways.replicas=2');
       await rolledOut(installation);
     },
   },
@@ -133,11 +121,12 @@ export const steps: readonly Step[] = [
       const [, second] = installation.nodes;
       const node = second?.name ?? '';
       await drain(installation, node);
-      await installation.operator.kubectl('uncordon', node);
+      await installation.operator.run(`kubectl uncordon ${node}`);
       await rolledOut(installation);
     },
   },
   { name: 'certificates renewed', isPlanned: true, run: renewCertificates },
   { name: 'the load test of the chart', isPlanned: true, run: loadTest },
+  { name: 'hosts started anew halfway through a load test', isPlanned: true, run: handOver },
   { name: 'a second installation, of one pod', isPlanned: true, run: singlePod },
 ];

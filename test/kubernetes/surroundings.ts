@@ -12,12 +12,6 @@ const named = (kind: string, name: string, apiVersion = 'v1') => ({
   metadata: { name, namespace },
 });
 
-export const space = (name: string): Manifest => ({
-  apiVersion: 'v1',
-  kind: 'Namespace',
-  metadata: { name },
-});
-
 export function tlsSecret(name: string, { certificate, key }: Signed, authority: string): Manifest {
   return {
     ...named('Secret', name),

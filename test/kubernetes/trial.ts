@@ -8,7 +8,17 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { until } from '../kit/until.ts';
 import { Authority } from './certificates.ts';
-import { type Installation, natsHosts, release, rolledOut } from './installation.ts';
+import {
+  type Installation,
+  installWith,
+  listNodes,
+  makeNamespace,
+  makeSecretFor,
+  natsHosts,
+  release,
+  rolledOut,
+  tryIt,
+} from './installation.ts';
 import { Operator } from './kubectl.ts';
 import { Load } from './load.ts';
 import { startControlPlane } from './machine/control-plane.ts';
@@ -80,15 +90,13 @@ async function surround(operator: Operator, authority: Authority, folder: string
   mkdirSync(shared);
   chownSync(shared, serverUser, serverUser);
   chmodSync(shared, 0o700);
-  await operator.apply([surroundings.space(namespace), ...surroundings.dns(dnsAddress)]);
+  await operator.run(makeNamespace);
+  await operator.run(makeSecretFor(host, password));
   await operator.apply([
+    ...surroundings.dns(dnsAddress),
     surroundings.tlsSecret('database-tls', authority.sign('database', [host]), authority.certificate),
     surroundings.tlsSecret('nats-tls', authority.sign('nats', natsHosts), authority.certificate),
     surroundings.tlsSecret('client-tls', authority.sign('scriptorium'), authority.certificate),
-    surroundings.secret('scriptorium', {
-      'secret-key': randomBytes(32).toString('hex'),
-      'database-url': `postgresql://notes:${password}@${host}:5432/postgres?sslmode=verify-full&sslrootcert=/etc/scriptorium/tls/ca.crt`,
-    }),
     ...surroundings.database('node-1', password),
     ...surroundings.sharedVolume('files', shared),
     ...volumesOfNats(folder),
@@ -109,17 +117,14 @@ const volumesOfNats = (folder: string) =>
 async function install(operator: Operator, folder: string): Promise<string> {
   const values = join(folder, 'values.json');
   writeFileSync(values, JSON.stringify(valuesOfRun));
-  const presets = ['--values', 'helm/presets/cluster.yaml', '--values', values];
-  const waiting = ['--wait', '--timeout', '10m'];
-  await operator.helm('install', 'notes', 'helm', '--namespace', namespace, ...presets, ...waiting);
-  const service = await operator.get('service', release, '--namespace', namespace);
+  await operator.run(installWith(values));
+  const service = await operator.get(`service ${release} --namespace ${namespace}`);
   return `http://${service.spec.clusterIP}`;
 }
 
 /** @throws Error unless the command line within a pod knows all hosts */
 async function expectNodes(operator: Operator): Promise<void> {
-  const pod = `${release}-hosts-0`;
-  const told = await operator.kubectl('exec', pod, '--namespace', namespace, '--', 'scriptorium', 'nodes');
+  const told = await operator.run(listNodes);
   for (const host of [0, 1, 2]) {
     if (!told.includes(`${release}-hosts-${host}`))
       throw new Error(`a host is not among the nodes:\n${told}`);
@@ -128,7 +133,7 @@ async function expectNodes(operator: Operator): Promise<void> {
 
 async function underLoad(installation: Installation, kubeconfig: string, seed: number): Promise<Outcome> {
   const { operator, folder, url } = installation;
-  const smokeTest = await operator.helm('test', 'notes', '--namespace', namespace, '--logs');
+  const smokeTest = await operator.run(tryIt);
   const readiness = new Readiness(kubeconfig, namespace);
   const load = await Load.start({ url, folder, seed, users: 6, circles: 1, pauseMs: 150 });
   try {

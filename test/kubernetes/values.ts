@@ -1,12 +1,10 @@
-/** How the chart is installed for a run, over the preset `cluster`. */
+/** What the chart is installed with in a run, beside what docs/kubernetes.md says. */
 import { fileBytesMax } from './load.ts';
-import { builds, images } from './machine/images.ts';
+import { images } from './machine/images.ts';
 
 const small = { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '1Gi' } };
 
 export const valuesOfRun = {
-  image: { repository: images.server, tag: builds[0] },
-  registration: 'open',
   secrets: { keys: { NATS_URL: '' } },
   settings: {
     ACCOUNT_FILE_BYTES_MAX: fileBytesMax,

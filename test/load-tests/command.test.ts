@@ -1,16 +1,17 @@
 /** The command line of load tests, as load-tests/README.md tells to use it, on a server that is there already. */
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { buildK6, k6Program } from '../../tools/k6.ts';
+import { commandsOf, replaced } from '../documentation/commands.ts';
+import { Sandbox } from '../documentation/sandbox.ts';
 import { build, dataDirectoryOf, started } from '../kit/built-server.ts';
 import { root } from '../kit/server-process.ts';
+import { unbuilt } from './unbuilt.ts';
 
 const limitMs = 180_000;
-const run = promisify(execFile);
 
 test.before(async (t) => {
   t.timeout(limitMs);
@@ -18,68 +19,108 @@ test.before(async (t) => {
   await build();
 });
 
+const short =
+  '--set DURATION_SECONDS=5 --set PER_SECOND=8 --set P99_MS=20000 --set ERRORS=0.02 --set DROPPED=1';
+
+const { firstRun } = commandsOf('load-tests/README.md', 'The first run', ['firstRun']);
+const { seed, load, startHostsAnew } = commandsOf('load-tests/README.md', 'Against an installation', [
+  'seed',
+  'load',
+  'startHostsAnew',
+]);
+const { soak } = commandsOf('load-tests/README.md', 'How to size', ['soak']);
+const { archive, copy, runFirst, runSecond } = commandsOf('load-tests/README.md', 'From several machines', [
+  'archive',
+  'copy',
+  'runFirst',
+  'runSecond',
+]);
+
+const { readPage } = commandsOf('load-tests/README.md', 'In Kubernetes', [
+  'seed',
+  'makeArchive',
+  'makeSecret',
+  'turnOn',
+  'awaitEnd',
+  'readPage',
+  'turnOff',
+]);
+
+/** Folders here. */
+const machines = ['one.example.org', 'two.example.org'];
+
+/** Where the commands of the document run, by the k6 that there is, and other machines are folders. */
+function sandboxOf(t: ExecutionContext): Sandbox {
+  const sandbox = new Sandbox(t);
+  const folder = join(sandbox.path, relative(root, dirname(k6Program)));
+  mkdirSync(dirname(folder), { recursive: true });
+  symlinkSync(dirname(k6Program), folder);
+  sandbox.addProgram('k6', `K6_NO_USAGE_REPORT=true exec ${k6Program} "$@"`);
+  sandbox.addProgram('scp', 'exec cp "$1" "$(basename "$2" :)"');
+  sandbox.addProgram('ssh', 'cd "$1" && shift && exec sh -c "$*"');
+  return sandbox;
+}
+
+const textIn = ({ path }: Sandbox, file: string): string => readFileSync(join(path, file), 'utf8');
+
+test.serial('the first run starts a server of its own, loads it, and leaves its page', async (t) => {
+  t.timeout(limitMs);
+  const sandbox = sandboxOf(t);
+  t.regex(await sandbox.run(`${firstRun} ${short}`), /steady-mix \(smoke, 5 s\): PASSED/);
+  t.regex(textIn(sandbox, '.cache/load-tests/steady-mix-smoke.html'), /<strong>passed<\/strong>/);
+});
+
+test.serial('an installation is loaded by seeded users, from here and from other machines', async (t) => {
+  const server = await started(t, { directory: dataDirectoryOf(t), settings: { E2E_TESTING: 'true' } });
+  const sandbox = sandboxOf(t);
+  const own = { ...unbuilt, 'https://notes.example.org': server.url };
+  const smoke = '--profile smoke';
+  const full = { ...own, '--profile full': smoke };
+  const ofNodes = {
+    'http://10.0.0.11:9090/metrics': server.metricsUrl,
+    'http://10.0.0.12:9090/metrics': server.metricsUrl,
+  };
+
+  await sandbox.run(replaced(seed, full));
+  t.is(statSync(join(sandbox.path, 'users.json')).mode & 0o777, 0o600, 'it holds sessions');
+
+  const halfway = {
+    'kubectl --namespace notes rollout restart statefulset/notes-scriptorium-hosts': 'touch happened',
+  };
+  const ran = await Promise.all([
+    sandbox.run(`${replaced(load, { ...full, ...ofNodes })} ${short}`),
+    sandbox.run(`${replaced(startHostsAnew, { ...own, '--profile ci': smoke, ...halfway })} ${short}`),
+    sandbox.run(`${replaced(soak, full)} ${short}`),
+  ]);
+  for (const said of ran) t.regex(said, /^(?:steady-mix|hand-over|soak) \(smoke, 5 s\): PASSED$/m);
+  t.true(existsSync(join(sandbox.path, 'happened')), 'at half of the time');
+  t.is(JSON.parse(textIn(sandbox, '.cache/load-tests/soak-smoke.json')).run.durationSeconds, 5);
+
+  await sandbox.run(`${replaced(archive, full)} ${short}`);
+  rmSync(join(sandbox.path, 'users.json'));
+  for (const machine of machines) mkdirSync(join(sandbox.path, machine));
+  await sandbox.run([copy, runFirst, runSecond, 'wait'].join('\n'));
+  // As a pod of the Job runs it, whose log is what it prints.
+  sandbox.addProgram('kubectl', 'exec k6 run --quiet load-test.tar');
+  await sandbox.run(readPage);
+  for (const page of [...machines.map((machine) => `${machine}/report.html`), 'report.html'])
+    t.regex(textIn(sandbox, page), /^<!doctype html>[\s\S]*<strong>passed<\/strong>[\s\S]*<\/html>\n?$/);
+});
+
 interface Ran {
   readonly code: number;
   readonly out: string;
 }
 
-async function ran(program: string, args: readonly string[]): Promise<Ran> {
+async function loadTest(...args: readonly string[]): Promise<Ran> {
+  const all = ['--import=tsx', 'load-tests/run.ts', ...args];
   try {
-    const { stdout } = await run(program, [...args], { cwd: root, maxBuffer: 16 * 1024 * 1024 });
-    return { code: 0, out: stdout };
+    return { code: 0, out: (await promisify(execFile)(process.execPath, all, { cwd: root })).stdout };
   } catch (error) {
     const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
     return { code, out: `${stdout}${stderr}` };
   }
 }
-
-const loadTest = (...args: readonly string[]): Promise<Ran> =>
-  ran(process.execPath, ['--import=tsx', 'load-tests/run.ts', ...args]);
-
-function temporaryFolder(t: ExecutionContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'load-test-command-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
-const short = ['DURATION_SECONDS=5', 'PER_SECOND=8', 'P99_MS=20000', 'ERRORS=0.02', 'DROPPED=1'].flatMap(
-  (setting) => ['--set', setting],
-);
-
-test('users are seeded, a server is loaded as they do, and an archive is run in segments', async (t) => {
-  const server = await started(t, { directory: dataDirectoryOf(t), settings: { E2E_TESTING: 'true' } });
-  const folder = temporaryFolder(t);
-  const [users, report, happened] = ['users.json', 'report', 'happened'].map((name) =>
-    join(folder, name),
-  ) as [string, string, string];
-  const there = ['--url', server.url, '--users', users, '--metrics-url', server.metricsUrl];
-
-  const seeded = await loadTest('seed', '--profile', 'smoke', '--url', server.url, '--users', users);
-  t.is(seeded.code, 0, seeded.out);
-  t.is(statSync(users).mode & 0o777, 0o600, 'it holds sessions');
-
-  const halfway = `touch ${happened}`;
-  const loaded = await loadTest('spike', ...there, '--report', report, '--halfway', halfway, ...short);
-  t.is(loaded.code, 0, loaded.out);
-  t.regex(loaded.out, /spike \(smoke, 5 s\): PASSED/);
-  t.true(existsSync(happened));
-  t.is(JSON.parse(readFileSync(`${report}.json`, 'utf8')).run.durationSeconds, 5);
-
-  const archive = join(folder, 'load-test.tar');
-  const archived = await loadTest('archive', 'hand-over', ...there, '--out', archive, ...short);
-  t.is(archived.code, 0, archived.out);
-  rmSync(users);
-  const segments = ['0/2:1/2', '1/2:2/2'].map((segment) =>
-    ran(k6Program, [
-      ...['run', '--quiet', '--execution-segment', segment, '--execution-segment-sequence', '0,1/2,2/2'],
-      archive,
-    ]),
-  );
-  for (const { code, out } of await Promise.all(segments)) {
-    t.is(code, 0, out);
-    t.regex(out, /<!doctype html>[\s\S]*<strong>passed<\/strong>[\s\S]*<\/html>/);
-  }
-});
 
 test('what is missing or is none is said in a line', async (t) => {
   t.timeout(limitMs);

@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node
 import { dirname, join } from 'node:path';
 import { findOrMakeDebian } from '../../../tools/debian.ts';
 import { k6Program } from '../../../tools/k6.ts';
+import { commandsOf, replaced } from '../../documentation/commands.ts';
 import { root } from '../../kit/server-process.ts';
 import { coreDnsProgram } from './programs.ts';
 
@@ -133,12 +134,20 @@ function fileSystem(folder: string, name: string, packages: readonly string[]): 
   return file;
 }
 
+const { build } = commandsOf('docs/kubernetes.md', 'The image', ['build']);
+
+/** What buildah is told instead of Docker, on the bases that are made here. */
+export const buildWith = (name: string): string =>
+  replaced(build, {
+    'docker build': `build --layers --network host --build-arg BUILD_BASE=${buildBase} --build-arg BASE=${debian}`,
+    'registry.example.org/scriptorium:0.1.0': name,
+  });
+
 /** The second differs by its version alone. */
 function makeServers(folder: string): void {
   const [first, second] = builds;
-  const bases = ['--build-arg', `BUILD_BASE=${buildBase}`, '--build-arg', `BASE=${debian}`];
   const name = `${images.server}:${first}`;
-  buildah('build', '--layers', '--network', 'host', ...bases, '--file', 'Containerfile', '--tag', name, '.');
+  buildah(...buildWith(name).split(' '));
   const description = join(folder, 'package.json');
   writeFileSync(description, JSON.stringify({ name: 'scriptorium', version: second, type: 'module' }));
   const inImage = '/opt/scriptorium/package.json';

@@ -1,9 +1,6 @@
 import test from 'ava';
 import type { CallRecord } from '../cluster/tally.ts';
-import { render } from '../helm/chart.ts';
-import { setsOfRelease } from './installation.ts';
 import { isAsItShouldBe, type Observed, outcomeOf, page } from './report.ts';
-import { valuesOfRun } from './values.ts';
 
 const answered: CallRecord = { atMs: 1, durationMs: 20, failures: [] };
 const failedAtFirst: CallRecord = { atMs: 2, durationMs: 90, failures: ['no-answer'] };
@@ -16,12 +13,6 @@ const observed = (changes: Partial<Observed>): Observed => ({
   before: { gateway: 2, host: 3 },
   least: { gateway: 2, host: 2 },
   ...changes,
-});
-
-test('the chart takes the values of a run, and has the sets of pods that its steps wait for', async (t) => {
-  const manifests = await render({ presets: ['cluster'], values: valuesOfRun });
-  const names = manifests.map(({ kind, metadata }) => `${kind.toLowerCase()}/${metadata.name}`);
-  for (const set of setsOfRelease) t.true(names.includes(set), set);
 });
 
 test('a planned step that failed no request and took away one host at a time is as it should be', (t) => {

@@ -1,0 +1,60 @@
+/**
+ * The commands that documents tell to type, for those who run them as they stand there. Whoever asks for a section has to
+ * know all of its commands, and `test/documentation/documented-commands.test.ts` fails where nobody asks.
+ */
+import { type NotRun, notRun } from './not-run.ts';
+import { codeBlocksOf } from './texts.ts';
+
+type Named<Names extends readonly string[]> = Readonly<Record<Names[number], string>>;
+
+/** In the order in which they are to be typed. @throws Error unless there are as many as names */
+export const commandsOf = <const Names extends readonly string[]>(
+  file: string,
+  section: string,
+  names: Names,
+): Named<Names> => named(names, commandsToRun(file, section), `${file}, "${section}"`);
+
+/** Likewise, where the commands of a block belong together. */
+export const scriptsOf = <const Names extends readonly string[]>(
+  file: string,
+  section: string,
+  names: Names,
+): Named<Names> => named(names, blocksOf(file, section), `${file}, "${section}"`);
+
+function named<Names extends readonly string[]>(
+  names: Names,
+  texts: readonly string[],
+  place: string,
+): Named<Names> {
+  if (texts.length !== names.length)
+    throw new Error(`${place} has other commands than ${names.join(', ')}:\n${texts.join('\n')}`);
+  return Object.fromEntries(names.map((name, index) => [name, texts[index]])) as Named<Names>;
+}
+
+const blocksOf = (file: string, section: string): readonly string[] =>
+  codeBlocksOf(file)
+    .filter((block) => block.language === 'sh' && block.section === section)
+    .map(({ text }) => text);
+
+/** All of a section but what cannot be run. */
+export function commandsToRun(file: string, section: string): readonly string[] {
+  const exceptions = notRun.filter((of) => of.file === file && of.section === section);
+  const commands = blocksOf(file, section).flatMap(commandsIn);
+  return commands.filter((command) => !exceptions.some((exception) => isOf(exception, command)));
+}
+
+export const isOf = ({ beginning = '' }: NotRun, command: string): boolean => command.startsWith(beginning);
+
+/** Continued lines are one command, and comments are none. */
+export const commandsIn = (script: string): readonly string[] =>
+  script
+    .replace(/ *\\\n */g, ' ')
+    .split('\n')
+    .filter((line) => /^\s*[^\s#]/.test(line));
+
+/** The same for other servers, folders and amounts than those of the document. @throws Error where one of those is not there */
+export const replaced = (command: string, replacements: Readonly<Record<string, string>>): string =>
+  Object.entries(replacements).reduce((text, [example, own]) => {
+    if (!text.includes(example)) throw new Error(`"${example}" is not in: ${command}`);
+    return text.replaceAll(example, () => own);
+  }, command);

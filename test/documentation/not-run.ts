@@ -1,0 +1,35 @@
+/** What documents tell to type and nobody types here, with the reason why not. */
+export interface NotRun {
+  readonly file: string;
+  readonly section: string;
+  /** How those commands of the section begin; without it, all of them. */
+  readonly beginning?: string;
+  readonly reason: string;
+}
+
+export const notRun: readonly NotRun[] = [
+  { file: 'README.md', section: 'Test it', reason: 'is what runs this test' },
+  {
+    file: 'README.md',
+    section: 'From one process to three',
+    reason: 'needs the PostgreSQL of a system and fixed ports; test/cluster starts three such processes',
+  },
+  {
+    file: 'docs/operations.md',
+    section: 'As a service',
+    reason: 'makes a user and folders of the system, and needs systemd',
+  },
+  {
+    file: 'docs/kubernetes.md',
+    section: 'The image',
+    beginning: 'docker push',
+    reason: 'needs a registry of images; test/kubernetes gives the same image to the nodes',
+  },
+  {
+    file: 'docs/kubernetes.md',
+    section: 'Without Kubernetes',
+    beginning: 'docker compose up',
+    reason:
+      'needs a container engine with a registry; test/helm/compose.test.ts reads the settings and the secrets',
+  },
+];

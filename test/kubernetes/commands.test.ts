@@ -1,0 +1,108 @@
+/** What a run on Kubernetes types is taken by Helm and by the chart: a run takes too long to be the first to find out. */
+import { dirname } from 'node:path';
+import test from 'ava';
+import { buildHelm, helmProgram } from '../../tools/helm.ts';
+import { replaced } from '../documentation/commands.ts';
+import { type Manifest, manifestsOf, podOf, type Tree, the, withValues } from '../helm/chart.ts';
+import { shell } from '../kit/shell.ts';
+import {
+  installWith,
+  makeSecretFor,
+  release,
+  setsOfRelease,
+  takeNextBuild,
+  tryIt,
+  upgradeWith,
+  waiting,
+} from './installation.ts';
+import { commandsFor, turnedOff, turnedOn } from './load-test.ts';
+import { builds, buildWith, images } from './machine/images.ts';
+import { installOnePod, upgradeOnePod } from './single-pod.ts';
+import { valuesOfRun } from './values.ts';
+
+test.before(buildHelm);
+
+const helmShell = (command: string, kubeconfig: string): Promise<string> =>
+  shell(command, { env: { PATH: `${dirname(helmProgram)}:${process.env['PATH']}`, KUBECONFIG: kubeconfig } });
+
+/** What Helm would make by a command that installs something. */
+async function manifestsBy(command: string): Promise<readonly Manifest[]> {
+  const template = replaced(command, { 'helm install': 'helm template --kube-version 1.34.0' });
+  return manifestsOf(await helmShell(template, '/dev/null'));
+}
+
+const imagesOf = (manifests: readonly Manifest[], kind: string): readonly string[] =>
+  podOf(the(manifests, kind)).spec.containers.map(({ image }: Tree) => image);
+
+/** As a first upgrade to what it says: Helm asks a cluster for the values that it goes on with. */
+const installLike = (upgrade: string, first: string): string => {
+  const [, values] = upgrade.split('--reset-then-reuse-values');
+  if (values === undefined) throw new Error(`no upgrade that keeps values: ${upgrade}`);
+  return `${first} ${values}`;
+};
+
+test('the chart takes what a run installs, and has the images and the sets of pods that its steps expect', async (t) => {
+  await withValues(valuesOfRun, async (file) => {
+    const install = installWith(file);
+    const manifests = await manifestsBy(install);
+    const names = manifests.map(({ kind, metadata }) => `${kind.toLowerCase()}/${metadata.name}`);
+    for (const set of setsOfRelease) t.true(names.includes(set), set);
+    t.deepEqual(imagesOf(manifests, 'Deployment'), [`${images.server}:${builds[0]}`]);
+    const next = await manifestsBy(installLike(takeNextBuild, install));
+    t.deepEqual(imagesOf(next, 'Deployment'), [`${images.server}:${builds[1]}`]);
+    const scaled = await manifestsBy(installLike(upgradeWith('hosts.replicas=4'), install));
+    t.is(the(scaled, 'StatefulSet', `${release}-hosts`)['spec'].replicas, 4);
+    const loaded = await manifestsBy(installLike(turnedOn, install));
+    t.deepEqual(imagesOf(loaded, 'Job'), [images.k6]);
+    t.is((await manifestsBy(installLike(turnedOff, install))).length, manifests.length);
+  });
+});
+
+test('the chart takes what a run installs beside it, of one pod', async (t) => {
+  const manifests = await manifestsBy(installOnePod);
+  t.deepEqual(imagesOf(manifests, 'StatefulSet'), [`${images.server}:${builds[0]}`]);
+  const next = await manifestsBy(installLike(upgradeOnePod, installOnePod));
+  t.deepEqual(imagesOf(next, 'StatefulSet'), [`${images.server}:${builds[1]}`]);
+});
+
+/** At a port where nobody listens. */
+const nowhere = {
+  apiVersion: 'v1',
+  kind: 'Config',
+  'current-context': 'nowhere',
+  clusters: [{ name: 'nowhere', cluster: { server: 'http://127.0.0.1:9' } }],
+  contexts: [{ name: 'nowhere', context: { cluster: 'nowhere' } }],
+};
+
+test('Helm takes what a run types, as far as there is no cluster', async (t) => {
+  await withValues(nowhere, async (kubeconfig) => {
+    for (const command of [tryIt, `${takeNextBuild} ${waiting}`, turnedOn, turnedOff, upgradeOnePod])
+      await t.throwsAsync(helmShell(command, kubeconfig), { message: /Kubernetes cluster unreachable/ });
+    await t.throwsAsync(helmShell(`${tryIt} --lgos`, kubeconfig), { message: /unknown flag: --lgos/ });
+  });
+});
+
+test('what a run types is what the documents say, but for servers, folders and amounts', (t) => {
+  t.is(
+    buildWith('localhost/scriptorium:0.1.0'),
+    'build --layers --network host --build-arg BUILD_BASE=localhost/node:1 --build-arg BASE=localhost/debian:1 ' +
+      '-f Containerfile -t localhost/scriptorium:0.1.0 .',
+  );
+  const [, database = ''] = /database-url='(.+?)'/.exec(makeSecretFor('database.notes.svc', 'secret')) ?? [];
+  t.is(new URL(database).host, 'database.notes.svc:5432');
+  t.is(new URL(database).password, 'secret');
+  const { seed, makeArchive, startHostsAnew, readPage } = commandsFor('http://10.79.0.9', '/tmp/run');
+  t.is(
+    seed,
+    'node --import=tsx load-tests/run.ts seed --profile smoke --url http://10.79.0.9 --users /tmp/run/users.json',
+  );
+  t.regex(
+    makeArchive,
+    /--profile smoke --url http:\/\/notes-scriptorium --users \/tmp\/run\/users\.json --out \/tmp\/run\/load-test\.tar/,
+  );
+  t.regex(
+    startHostsAnew,
+    /--halfway 'kubectl --namespace notes rollout restart statefulset\/notes-scriptorium-hosts'/,
+  );
+  t.regex(readPage, / > \/tmp\/run\/load-test\.html$/);
+});
