@@ -60,7 +60,7 @@ export class Client {
       const unanswered = failures.filter((reason) => reason === 'no-answer').length;
       const outcome = await this.#attempt(request, Math.min(timeoutMs * 2 ** unanswered, timeoutMaxMs));
       if (typeof outcome !== 'string') {
-        tally.calls.push({ atMs, durationMs: performance.now() - atMs, failures });
+        tally.calls.push({ what: whatOf(request), atMs, durationMs: performance.now() - atMs, failures });
         return outcome;
       }
       failures.push(outcome);
@@ -111,3 +111,6 @@ function isRefusal(error: unknown): boolean {
   const cause = error instanceof Error ? (error.cause as { code?: string } | undefined) : undefined;
   return cause?.code === 'ECONNREFUSED';
 }
+
+const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+const whatOf = ({ method, path }: Request): string => `${method} ${path.replace(uuid, ':uuid')}`;

@@ -3,6 +3,8 @@
 export type FailureReason = 'not-reached' | 'no-answer' | 'not-now' | 'too-many';
 
 export interface CallRecord {
+  /** Method and path, without what it names. */
+  readonly what: string;
   readonly atMs: number;
   readonly durationMs: number;
   /** Of attempts before the one that was answered. */

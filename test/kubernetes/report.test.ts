@@ -2,8 +2,13 @@ import test from 'ava';
 import type { CallRecord } from '../cluster/tally.ts';
 import { isAsItShouldBe, type Observed, outcomeOf, page } from './report.ts';
 
-const answered: CallRecord = { atMs: 1, durationMs: 20, failures: [] };
-const failedAtFirst: CallRecord = { atMs: 2, durationMs: 90, failures: ['no-answer'] };
+const answered: CallRecord = { what: 'GET /v1/users', atMs: 1, durationMs: 20, failures: [] };
+const failedAtFirst: CallRecord = {
+  what: 'POST /v1/items',
+  atMs: 2,
+  durationMs: 90,
+  failures: ['no-answer'],
+};
 
 const observed = (changes: Partial<Observed>): Observed => ({
   step: { name: 'an upgrade', isPlanned: true, run: () => Promise.resolve() },
@@ -21,7 +26,7 @@ test('a planned step that failed no request and took away one host at a time is 
 
 test('a planned step may fail no request', (t) => {
   const { complaints, failedAttempts } = outcomeOf(observed({ calls: [answered, failedAtFirst] }));
-  t.deepEqual(complaints, ['1 requests failed at first']);
+  t.deepEqual(complaints, ['1 requests failed at first: POST /v1/items (no-answer)']);
   t.is(failedAttempts['no-answer'], 1);
 });
 

@@ -66,8 +66,11 @@ function complaintsOf({ step, failure, calls, before, least }: Observed): readon
   const complaints = failure === undefined ? [] : [failure];
   if (calls.length === 0) complaints.push('nobody asked anything meanwhile');
   if (!step.isPlanned) return complaints;
-  const failed = calls.filter(({ failures }) => failures.some((reason) => reason !== 'too-many')).length;
-  if (failed > 0) complaints.push(`${failed} requests failed at first`);
+  const failed = calls.filter(({ failures }) => failures.some((reason) => reason !== 'too-many'));
+  if (failed.length > 0) {
+    const what = [...new Set(failed.map((call) => `${call.what} (${call.failures.join(', ')})`))];
+    complaints.push(`${failed.length} requests failed at first: ${what.join('; ')}`);
+  }
   const { gateway = 0, host = 1 } = step.away ?? {};
   if (least.gateway < before.gateway - gateway) complaints.push(`only ${least.gateway} gateways were ready`);
   if (least.host < before.host - host) complaints.push(`only ${least.host} hosts were ready`);
