@@ -62,7 +62,9 @@ export interface LocalDiskOptions {
 }
 
 /** Enough that the calls themselves cost little, and little enough for many streams. */
-const pieceBytes = 262_144;
+const writtenPieceBytes = 262_144;
+/** Of which a reader has two, one that he takes and one that is read meanwhile. */
+const readPieceBytes = 524_288;
 /** Of a draft whose name is not there yet. As much as clients send in a chunk, with room. */
 const namelessBytesMax = 8 * 1_048_576;
 /** Of a node that never came back. The time of one that is written to goes on. */
@@ -157,7 +159,7 @@ class LocalDisk implements OpenFileStore {
     let reading: Promise<unknown> = opening;
     try {
       const file = await unlessAborted(opening, stop.signal);
-      const capacity = Math.min(pieceBytes, range.end - range.start);
+      const capacity = Math.min(readPieceBytes, range.end - range.start);
       let [into, other] = [Buffer.allocUnsafeSlow(capacity), Buffer.allocUnsafeSlow(capacity)];
       const ask = (at: number): Promise<number> => {
         const wanted = into.subarray(0, Math.min(capacity, range.end - at));
@@ -297,7 +299,7 @@ class LocalDisk implements OpenFileStore {
     const file = await this.#call(() => this.#fs.create(draft), stop);
     try {
       let at = 0;
-      for await (const piece of largePieces(body, pieceBytes)) {
+      for await (const piece of largePieces(body, writtenPieceBytes)) {
         if (at + piece.byteLength > namelessBytesMax) await unlessAborted(naming, stop.signal);
         for (let done = 0; done < piece.byteLength; ) {
           const rest = piece.subarray(done);
