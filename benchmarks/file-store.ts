@@ -49,7 +49,7 @@ async function* body(): AsyncGenerator<Uint8Array> {
 }
 
 const write = (number: number) =>
-  store.write(nameOf(number), body(), { bytes: chunkBytes, signal: unstopped() });
+  store.write(nameOf(number), body(), { owner, bytes: chunkBytes, signal: unstopped() });
 
 async function read(number: number): Promise<void> {
   let bytes = 0;

@@ -7,7 +7,7 @@ import { Registry } from 'prom-client';
 import { configurationFrom } from '../config.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { createReadiness } from '../runtime/readiness.ts';
-import { content, nameOf, names, read, write } from '../test/files/blobs.ts';
+import { content, nameOf, names, owner, read, write } from '../test/files/blobs.ts';
 import { FakeClock } from '../test/kit/clock.ts';
 import { createFilesCheck, openFiles } from './files.ts';
 import { Lifetime } from './lifetime.ts';
@@ -99,9 +99,12 @@ test('the store ends with the process', async (t) => {
     yield content(10);
     await new Promise((resolve) => stop.signal.addEventListener('abort', resolve));
   };
-  const writing = t.throwsAsync(() => store.write(nameOf(1), hanging(), { bytes: 20, signal: stop.signal }), {
-    message: /unavailable/,
-  });
+  const writing = t.throwsAsync(
+    () => store.write(nameOf(1), hanging(), { owner, bytes: 20, signal: stop.signal }),
+    {
+      message: /unavailable/,
+    },
+  );
   await lifetime.end(0);
   await writing;
   stop.abort();

@@ -4,35 +4,27 @@
  * A write, and what a crash leaves at each step:
  *
  *   1. It is refused unless there is room for all that is announced, besides the reserve. Nothing.
- *   2. The body goes into a draft, `<folder>/incoming/node-<node>/<random>`. A draft, which the next start of this node removes.
+ *   2. The body goes into a draft, `<folder>/incoming/node-<node>/<random>`, while its name may still be on its way. A draft, which
+ *      the next start of this node removes.
  *   3. The draft gets its name, and the write resolves. The blob, whole; after a power cut the draft, or as much of the blob as
  *      was on the disk by then, or nothing.
- *   4. While the next chunk comes it is synced, and the folders that lead to it, also those that were there: another write may
- *      have made them and not have synced them yet. Now it is durable. A blob whose sync fails is removed, as the system may
- *      have thrown away what it could not write, and says so once.
+ *   4. While the next chunk comes it is synced, and once it is persisted it is durable (`durability.ts`).
  *
  * In a folder that nodes share, 4 comes before the write resolves. Elsewhere the next write of an upload waits for
  * the sync of the one before it: so no client is further ahead of the disk than a chunk, and `persist` has little left to
- * wait for. What another process has written, or this one before it ended, it syncs itself, and holds against its
- * length: a file system that writes the data of a file before its length, as they all do that are not told otherwise,
- * leaves a length that is true.
+ * wait for.
  *
  * A removal takes empty folders along. If a write has just found one of them, giving the name fails and is tried again. A removal
  * is not synced: what a crash brings back, the sweep removes.
  *
- * Calls of the file system hold threads that the whole process shares; with a slow disk, or a folder of the network, for as
- * long as that takes. So few run at once and few wait. Who is stopped meanwhile does not wait for such a call: it ends on
- * its own, and cleans up behind itself then.
- *
- * Owners take turns. A file may have thousands of blobs of a byte each, so whoever reads many at the same time asks for
- * millions of calls: he waits behind himself, and where too many wait, it is one of his that is refused. What cleans up is
- * never refused, as nobody would do it later.
+ * Who is stopped does not wait for a call that he has made: it ends on its own, and cleans up behind itself then.
  */
 import { dirname, join, resolve } from 'node:path';
 import type { Clock } from '../../runtime/clock.ts';
-import { OverloadedError } from '../../runtime/errors.ts';
 import type { Random } from '../../runtime/random.ts';
-import { createQueue, type InTurn, type Lane } from '../queue.ts';
+import type { Lane } from '../queue.ts';
+import { Durability } from './durability.ts';
+import { FileCalls, laneOf, ownLane, Work } from './file-calls.ts';
 import { type FileSystem, nodeFileSystem, type OpenFile } from './file-system.ts';
 import { codeOf, errorOf, unless } from './file-system-errors.ts';
 import { largePieces } from './pieces.ts';
@@ -46,15 +38,15 @@ import {
   isBlobName,
   isPrefix,
   type ListOptions,
+  type Naming,
+  nameFrom,
   noop,
   type OpenFileStore,
-  Stop,
   type StoredBlob,
   unlessAborted,
   type WriteOptions,
   type WrittenBlob,
 } from './store.ts';
-import { Syncs } from './syncs.ts';
 
 export interface LocalDiskOptions {
   readonly folder: string;
@@ -69,32 +61,16 @@ export interface LocalDiskOptions {
   readonly fs?: FileSystem;
 }
 
-/** One less than the threads that there are. */
-const callsAtOnce = 3;
-const callsWaitingMax = 1_024;
-/** For a call and its wait for a thread. */
-const stallMs = 30_000;
 /** Enough that the calls themselves cost little, and little enough for many streams. */
-const pieceBytes = 262_144;
+const writtenPieceBytes = 262_144;
+/** Of which a reader has two, one that he takes and one that is read meanwhile. */
+const readPieceBytes = 524_288;
+/** Of a draft whose name is not there yet. As much as clients send in a chunk, with room. */
+const namelessBytesMax = 8 * 1_048_576;
 /** Of a node that never came back. The time of one that is written to goes on. */
 const strangeDraftAgeMs = 86_400_000;
 /** Each fails only if a removal comes in between. */
 const placingTriesMax = 10;
-const cleanUpPauseMs = 1_000;
-/** What the server does for itself. */
-const ownLane: Lane = ['server'];
-
-const laneOf = (name: string): Lane => [name.slice(0, name.indexOf('/'))];
-
-/** One piece of work, and whose turn it is for. */
-class Work extends Stop {
-  readonly lane: Lane;
-
-  constructor(lane: Lane, caller?: AbortSignal) {
-    super(caller);
-    this.lane = lane;
-  }
-}
 
 /** Makes the folder if it is absent, and clears away what a crash has left. Rejects where that is not possible. */
 export async function openLocalDisk(options: LocalDiskOptions): Promise<OpenFileStore> {
@@ -112,12 +88,12 @@ class LocalDisk implements OpenFileStore {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #fs: FileSystem;
-  readonly #inTurn: InTurn;
+  readonly #calls: FileCalls;
+  readonly #durability: Durability;
   /** Of everything that goes on. */
   readonly #stops = new Set<Work>();
   /** Also those that nobody waits for any more. */
   readonly #writes = new Set<Promise<unknown>>();
-  readonly #syncs = new Syncs();
   /** What writes have announced and not written yet. */
   #promisedBytes = 0;
   #freeBytes: number | undefined;
@@ -133,10 +109,8 @@ class LocalDisk implements OpenFileStore {
     this.#clock = clock;
     this.#random = random;
     this.#fs = fs;
-    this.#inTurn = createQueue(
-      { concurrent: callsAtOnce, waiting: callsWaitingMax },
-      'too many calls of the file system',
-    );
+    this.#calls = new FileCalls(clock);
+    this.#durability = new Durability({ folder: this.#folder, fs, calls: this.#calls, clock });
   }
 
   async prepare(): Promise<void> {
@@ -151,9 +125,15 @@ class LocalDisk implements OpenFileStore {
     return this.#freeBytes;
   }
 
-  async write(name: string, body: AsyncIterable<Uint8Array>, { bytes, signal }: WriteOptions): Promise<void> {
-    checkName(name);
-    const stop = this.#begin(laneOf(name), signal);
+  async write(
+    naming: Naming,
+    body: AsyncIterable<Uint8Array>,
+    { owner, bytes, signal }: WriteOptions,
+  ): Promise<void> {
+    const name = nameFrom(naming);
+    const stop = this.#begin([owner], signal);
+    // It is for nothing then.
+    name.catch((error) => stop.byCaller(error));
     const writing = this.#write(name, announced(body, { bytes, signal: stop.signal }), bytes, stop);
     const over: Promise<unknown> = writing.catch(noop).then(() => this.#writes.delete(over));
     this.#writes.add(over);
@@ -168,7 +148,7 @@ class LocalDisk implements OpenFileStore {
 
   persist(blobs: readonly WrittenBlob[]): Promise<void> {
     for (const { name } of blobs) checkName(name);
-    return this.#answering((stop) => this.#persist(blobs, stop));
+    return this.#answering((stop) => this.#durability.persist(blobs, stop));
   }
 
   async *read(name: string, range: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
@@ -179,7 +159,7 @@ class LocalDisk implements OpenFileStore {
     let reading: Promise<unknown> = opening;
     try {
       const file = await unlessAborted(opening, stop.signal);
-      const capacity = Math.min(pieceBytes, range.end - range.start);
+      const capacity = Math.min(readPieceBytes, range.end - range.start);
       let [into, other] = [Buffer.allocUnsafeSlow(capacity), Buffer.allocUnsafeSlow(capacity)];
       const ask = (at: number): Promise<number> => {
         const wanted = into.subarray(0, Math.min(capacity, range.end - at));
@@ -210,7 +190,7 @@ class LocalDisk implements OpenFileStore {
 
   async remove(names: readonly string[]): Promise<void> {
     for (const name of names) checkName(name);
-    this.#syncs.forget(names);
+    this.#durability.forget(names);
     await this.#answering(async (stop) => {
       for (const name of names) {
         const path = join(this.#folder, name);
@@ -256,10 +236,15 @@ class LocalDisk implements OpenFileStore {
   async close(): Promise<void> {
     for (const stop of this.#stops) stop.byStore('the store is closed');
     await Promise.all(this.#writes);
-    await this.#syncs.over();
+    await this.#durability.over();
   }
 
-  async #write(name: string, body: AsyncIterable<Uint8Array>, bytes: number, stop: Work): Promise<void> {
+  async #write(
+    naming: Promise<string>,
+    body: AsyncIterable<Uint8Array>,
+    bytes: number,
+    stop: Work,
+  ): Promise<void> {
     const draft = join(this.#ownDrafts, this.#random.uuid());
     const left = [draft];
     let promisedBytes = 0;
@@ -268,14 +253,14 @@ class LocalDisk implements OpenFileStore {
       if (freeBytes - this.#promisedBytes - bytes < this.#reserveBytes) throw new FileStoreError('full');
       promisedBytes = bytes;
       this.#promisedBytes += bytes;
-      const file = await this.#filled(draft, body, stop, (written) => {
+      const { file, name } = await this.#filled(draft, naming, body, stop, (written) => {
         promisedBytes -= written;
         this.#promisedBytes -= written;
       });
       left.push(join(this.#folder, name));
       await this.#finish(draft, name, file, stop);
     } catch (error) {
-      for (const path of left) await this.#cleanUp(() => this.#fs.unlink(path));
+      for (const path of left) await this.#calls.cleanUp(() => this.#fs.unlink(path));
       throw error;
     } finally {
       this.#promisedBytes -= promisedBytes;
@@ -286,62 +271,15 @@ class LocalDisk implements OpenFileStore {
     let isTaken = false;
     try {
       await this.#place(draft, name, stop);
-      if (this.#isShared) await this.#sync(name, file, stop);
-      else await this.#inTime(() => this.#syncs.before(name), stop);
+      if (this.#isShared) await this.#durability.now(name, file, stop);
+      else await this.#calls.inTime(() => this.#durability.before(name), stop);
       stop.signal.throwIfAborted();
       isTaken = !this.#isShared;
     } finally {
       // What is synced is safe, whatever becomes of this.
-      if (!isTaken) await this.#cleanUp(() => file.close());
+      if (!isTaken) await this.#calls.cleanUp(() => file.close());
     }
-    if (this.#isShared) this.#syncs.add(name);
-    else this.#syncs.begin(name, () => this.#syncAlone(name, file));
-  }
-
-  /** Goes on when the store is closed: what was acknowledged must not be lost by that. */
-  async #syncAlone(name: string, file: OpenFile): Promise<void> {
-    try {
-      await this.#sync(name, file, new Work(laneOf(name)));
-    } finally {
-      await this.#cleanUp(() => file.close());
-    }
-  }
-
-  async #sync(name: string, file: OpenFile, stop: Work): Promise<void> {
-    const path = join(this.#folder, name);
-    await this.#call(async () => {
-      try {
-        await file.sync();
-      } catch (error) {
-        this.#syncs.fail(name);
-        await this.#fs.unlink(path);
-        throw error;
-      }
-    }, stop);
-    await this.#syncFoldersOf(path, stop);
-  }
-
-  async #persist(blobs: readonly WrittenBlob[], stop: Work): Promise<void> {
-    const [first] = blobs;
-    if (first === undefined) return;
-    await this.#inTime(() => this.#syncs.before(first.name), stop);
-    const left = blobs.filter(({ name }) => !this.#syncs.has(name));
-    for (const blob of left) await this.#syncAgain(blob, stop);
-    if (left.length > 0) await this.#syncFoldersOf(join(this.#folder, first.name), stop);
-    this.#syncs.forget(blobs.map(({ name }) => name));
-  }
-
-  async #syncAgain({ name, bytes }: WrittenBlob, stop: Work): Promise<void> {
-    const path = join(this.#folder, name);
-    const found = await this.#call(() => this.#fs.stat(path), stop).catch(unless('ENOENT'));
-    const isLost = found?.bytes !== bytes || this.#syncs.hasFailed(name);
-    if (isLost) throw new FileStoreError('missing', new Error('the blob is not whole'));
-    const file = await this.#call(() => this.#fs.open(path), stop);
-    try {
-      await this.#call(() => file.sync(), stop);
-    } finally {
-      await this.#cleanUp(() => file.close());
-    }
+    if (isTaken) this.#durability.begin(name, file);
   }
 
   async #checkFreeBytes(stop: Work): Promise<number> {
@@ -350,17 +288,19 @@ class LocalDisk implements OpenFileStore {
     return freeBytes;
   }
 
-  /** A draft with all of the body in it. */
+  /** A draft with all of the body in it, and the name that it is to get. */
   async #filled(
     draft: string,
+    naming: Promise<string>,
     body: AsyncIterable<Uint8Array>,
     stop: Work,
     onWritten: (bytes: number) => void,
-  ): Promise<OpenFile> {
+  ): Promise<{ readonly file: OpenFile; readonly name: string }> {
     const file = await this.#call(() => this.#fs.create(draft), stop);
     try {
       let at = 0;
-      for await (const piece of largePieces(body, pieceBytes)) {
+      for await (const piece of largePieces(body, writtenPieceBytes)) {
+        if (at + piece.byteLength > namelessBytesMax) await unlessAborted(naming, stop.signal);
         for (let done = 0; done < piece.byteLength; ) {
           const rest = piece.subarray(done);
           const written = await this.#call(() => file.write(rest, at), stop);
@@ -369,9 +309,9 @@ class LocalDisk implements OpenFileStore {
           onWritten(written);
         }
       }
-      return file;
+      return { file, name: await unlessAborted(naming, stop.signal) };
     } catch (error) {
-      await this.#cleanUp(() => file.close());
+      await this.#calls.cleanUp(() => file.close());
       throw error;
     }
   }
@@ -388,12 +328,6 @@ class LocalDisk implements OpenFileStore {
         if (codeOf(error) !== 'ENOENT' || triesLeft === 0) throw error;
       }
     }
-  }
-
-  async #syncFoldersOf(path: string, stop: Work): Promise<void> {
-    const upload = dirname(path);
-    for (const folder of [upload, dirname(upload), this.#folder])
-      await this.#call(() => this.#fs.syncFolder(folder), stop);
   }
 
   /** In their order, as owner and upload are of one length. Nothing else that may lie there. */
@@ -448,29 +382,7 @@ class LocalDisk implements OpenFileStore {
     this.#stops.delete(stop);
   }
 
-  /** Until the call was made, whatever it says. */
-  async #cleanUp(call: () => Promise<unknown>): Promise<void> {
-    for (;;) {
-      try {
-        await this.#inTurn(call, undefined, ownLane);
-        return;
-      } catch (error) {
-        if (!(error instanceof OverloadedError)) return;
-      }
-      await new Promise<void>((resolve) => this.#clock.schedule(cleanUpPauseMs, resolve));
-    }
-  }
-
-  #call<T>(work: () => Promise<T>, stop: Work): Promise<T> {
-    return this.#inTime(() => this.#inTurn(work, stop.signal, stop.lane), stop);
-  }
-
-  async #inTime<T>(work: () => Promise<T>, stop: Work): Promise<T> {
-    const cancel = this.#clock.schedule(stallMs, () => stop.byStore('the disk does not answer'));
-    try {
-      return await work();
-    } finally {
-      cancel();
-    }
+  #call<T>(call: () => Promise<T>, stop: Work): Promise<T> {
+    return this.#calls.make(call, stop);
   }
 }

@@ -45,8 +45,8 @@ export function countedFileStore(store: OpenFileStore, registry: Registry, check
   }
 
   return {
-    async write(name, body, options) {
-      await counted('write', () => store.write(name, body, options));
+    async write(naming, body, options) {
+      await counted('write', () => store.write(naming, body, options));
       bytes.inc({ call: 'write' }, options.bytes);
     },
     persist: (blobs) => counted('persist', () => store.persist(blobs)),

@@ -1,20 +1,29 @@
-/** A body in pieces of so many bytes at least but for the last, each worth a call of its own. */
+/**
+ * A body in pieces of so many bytes at least but for the last, each worth a call of its own. Like those that come, each is
+ * there until the next is asked for: large ones are handed on as they are, small ones are joined.
+ */
 export async function* largePieces(
   body: AsyncIterable<Uint8Array>,
   pieceBytes: number,
 ): AsyncGenerator<Uint8Array> {
-  let waiting: Uint8Array[] = [];
+  let joined: Buffer | undefined;
   let bytes = 0;
   for await (const piece of body) {
-    waiting.push(piece);
-    bytes += piece.byteLength;
-    if (bytes < pieceBytes) continue;
-    yield joined(waiting);
-    waiting = [];
-    bytes = 0;
+    let rest = piece;
+    while (rest.byteLength > 0) {
+      if (bytes === 0 && rest.byteLength >= pieceBytes) {
+        yield rest;
+        break;
+      }
+      joined ??= Buffer.allocUnsafeSlow(pieceBytes);
+      const part = rest.subarray(0, pieceBytes - bytes);
+      joined.set(part, bytes);
+      bytes += part.byteLength;
+      rest = rest.subarray(part.byteLength);
+      if (bytes < pieceBytes) continue;
+      yield joined;
+      bytes = 0;
+    }
   }
-  if (bytes > 0) yield joined(waiting);
+  if (joined !== undefined && bytes > 0) yield joined.subarray(0, bytes);
 }
-
-const joined = (pieces: readonly Uint8Array[]): Uint8Array =>
-  pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);

@@ -27,6 +27,8 @@ import {
   FileStoreError,
   isBlobName,
   type ListOptions,
+  type Naming,
+  nameFrom,
   noop,
   type OpenFileStore,
   Stop,
@@ -89,9 +91,15 @@ class S3 implements OpenFileStore {
     this.#clock = clock;
   }
 
-  async write(name: string, body: AsyncIterable<Uint8Array>, { bytes, signal }: WriteOptions): Promise<void> {
-    checkName(name);
+  async write(
+    naming: Naming,
+    body: AsyncIterable<Uint8Array>,
+    { bytes, signal }: WriteOptions,
+  ): Promise<void> {
+    const named = nameFrom(naming);
     await this.#calling(signal, async (call) => {
+      named.catch((error) => call.stop.byCaller(error));
+      const name = await unlessAborted(named, call.signal);
       const pieces = announced(body, { bytes, signal: call.signal });
       let isBegun = false;
       const begin = () => {
@@ -331,7 +339,8 @@ async function* sent(
       const { done, value } = await pieces.next();
       call.waits();
       if (done === true) return;
-      yield value;
+      // The client reads ahead.
+      yield Uint8Array.from(value);
     }
   } finally {
     await pieces.return?.();

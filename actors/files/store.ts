@@ -15,7 +15,12 @@
  */
 import { dependency } from '../../runtime/dependency.ts';
 
+/** Of a blob: there, or on its way. */
+export type Naming = string | Promise<string>;
+
 export interface WriteOptions {
+  /** Who is to have it: those who write for many at the same time take turns by it. */
+  readonly owner: string;
   /** Of the body: at least one. */
   readonly bytes: number;
   readonly signal: AbortSignal;
@@ -49,10 +54,11 @@ export interface WrittenBlob {
 
 export interface FileStore {
   /**
-   * Whole when it resolves, and there for all. The body is read once at most, and closed if that has begun. What it yields must stay as it is.
+   * Whole when it resolves, and there for all. The body is read once at most, and closed if that has begun; each piece of it has to
+   * stay as it is until the next is asked for. A name that is on its way comes soon: where there is none in the end, the write is aborted.
    * @throws FileStoreError `full` | `unavailable` | `aborted`
    */
-  write(name: string, body: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<void>;
+  write(naming: Naming, body: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<void>;
   /**
    * Makes blobs of one upload durable, whoever wrote them. One that a power cut has taken, or a part of it, is missing.
    * @throws FileStoreError `missing` | `unavailable`
@@ -117,6 +123,15 @@ export function checkName(name: string): void {
   if (!isBlobName(name)) throw new TypeError('a blob cannot have this name');
 }
 
+/** Rejects for a name that is none, or does not come. @throws TypeError */
+export function nameFrom(naming: Naming): Promise<string> {
+  if (typeof naming === 'string') checkName(naming);
+  return Promise.resolve(naming).then((name) => {
+    checkName(name);
+    return name;
+  });
+}
+
 /** @throws TypeError */
 export function checkList({ prefix, after, limit }: ListOptions): void {
   if (!isPrefix(prefix)) throw new TypeError('the names of blobs do not begin like this');
@@ -131,27 +146,28 @@ export function checkRange({ start, end }: ByteRange): void {
 }
 
 /**
- * The body, if it is as long as announced and nobody stops it. What completes it is handed on only once it has ended, so that
+ * The body, if it is as long as announced and nobody stops it. Its last byte is handed on only once it has ended, so that
  * no store gets all that it waits for from a body that fails at its end. @throws FileStoreError | the reason of the signal
  */
 export async function* announced(
   body: AsyncIterable<Uint8Array>,
-  { bytes, signal }: WriteOptions,
+  { bytes, signal }: Pick<WriteOptions, 'bytes' | 'signal'>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const pieces = body[Symbol.asyncIterator]();
-  let came = 0;
-  let held: Uint8Array | undefined;
+  let leftBytes = bytes;
+  let last: Uint8Array | undefined;
   try {
     for (;;) {
       const { done, value } = await unlessAborted(nextOf(pieces), signal);
       if (done === true) break;
-      came += value.byteLength;
-      if (came > bytes) throw new FileStoreError('aborted', new Error('the body is longer than announced'));
-      if (held !== undefined) yield held;
-      held = value;
+      leftBytes -= value.byteLength;
+      if (leftBytes < 0) throw new FileStoreError('aborted', new Error('the body is longer than announced'));
+      if (leftBytes === 0) last ??= Uint8Array.from(value.subarray(-1));
+      const handedOn = last === undefined ? value : value.subarray(0, -1);
+      if (handedOn.byteLength > 0) yield handedOn;
     }
-    if (came < bytes) throw new FileStoreError('aborted', new Error('the body is shorter than announced'));
-    if (held !== undefined) yield held;
+    if (leftBytes > 0) throw new FileStoreError('aborted', new Error('the body is shorter than announced'));
+    if (last !== undefined) yield last;
   } finally {
     // It may not hear of this before it has its next piece, which nobody waits for.
     pieces.return?.().then(noop, noop);
@@ -170,17 +186,21 @@ async function nextOf(pieces: AsyncIterator<Uint8Array>): Promise<IteratorResult
 export class Stop {
   readonly #controller = new AbortController();
   readonly #caller: AbortSignal | undefined;
-  readonly #byCaller = () => this.#controller.abort(new FileStoreError('aborted', this.#caller?.reason));
+  readonly #callerLeft = () => this.byCaller(this.#caller?.reason);
 
   constructor(caller?: AbortSignal) {
     this.#caller = caller;
-    caller?.addEventListener('abort', this.#byCaller, { once: true });
-    if (caller?.aborted) this.#byCaller();
+    caller?.addEventListener('abort', this.#callerLeft, { once: true });
+    if (caller?.aborted) this.#callerLeft();
   }
 
   /** Aborted with a FileStoreError. */
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  byCaller(reason: unknown): void {
+    this.#controller.abort(new FileStoreError('aborted', reason));
   }
 
   byStore(why: string): void {
@@ -189,7 +209,7 @@ export class Stop {
 
   /** The call is over. */
   end(): void {
-    this.#caller?.removeEventListener('abort', this.#byCaller);
+    this.#caller?.removeEventListener('abort', this.#callerLeft);
   }
 }
 

@@ -1,27 +1,32 @@
 import test from 'ava';
 import fc from 'fast-check';
+import { Blocks } from './blocks.ts';
 import { BodyMemory } from './body.ts';
 import { BodyLostError, BodyStream, queueBytesMax } from './body-stream.ts';
 import { refusals } from './refusal.ts';
 
 const kibibyte = 1024;
 
+/** A chunk is the reader's until he asks for the next. */
+const kept = (result: IteratorResult<Buffer>): IteratorResult<Buffer> =>
+  result.done ? result : { done: false, value: Buffer.from(result.value) };
+
 /** A stream, its memory, and what it asked of its source. */
-function world(bytesMax = 100_000_000, memoryBytesMax = 100_000_000) {
+function world(bytesMax = 100_000_000, memoryBytesMax = 100_000_000, blocks = new Blocks()) {
   const memory = new BodyMemory(memoryBytesMax);
   const asked: string[] = [];
-  const stream = new BodyStream(memory, bytesMax, {
+  const source = {
     pause: () => asked.push('pause'),
     resume: () => asked.push('resume'),
     waiting: () => {},
-  });
-  return { memory, asked, stream };
+  };
+  return { memory, asked, stream: new BodyStream(memory, bytesMax, source, blocks) };
 }
 
 test('the reader gets the bytes that came, whichever side is faster, and all memory is given back', async (t) => {
   const step = fc.oneof(
     fc.uint8Array({ maxLength: 3_000 }).map((chunk) => ({ chunk })),
-    fc.nat(300).map((kibibytes) => ({ chunk: new Uint8Array(kibibytes * kibibyte).fill(kibibytes) })),
+    fc.nat(600).map((kibibytes) => ({ chunk: new Uint8Array(kibibytes * kibibyte).fill(kibibytes) })),
     fc.constant('read' as const),
   );
   await fc.assert(
@@ -36,8 +41,9 @@ test('the reader gets the bytes that came, whichever side is faster, and all mem
           if (!isRead) continue;
           isRead = false;
           reads.push(
-            reader.next().finally(() => {
+            reader.next().then((result) => {
               isRead = true;
+              return kept(result);
             }),
           );
         } else {
@@ -52,7 +58,7 @@ test('the reader gets the bytes that came, whichever side is faster, and all mem
       }
       stream.complete();
       const got = await Promise.all(reads);
-      for (let next = await reader.next(); !next.done; next = await reader.next()) got.push(next);
+      for (let next = await reader.next(); !next.done; next = await reader.next()) got.push(kept(next));
       const whole = Buffer.concat(got.flatMap(({ value }) => (value === undefined ? [] : [value])));
       t.true(whole.equals(Buffer.concat(sent)));
       t.is(memory.bytes, 0);
@@ -163,4 +169,38 @@ test('two reads at once are a defect', (t) => {
   const reader = world().stream[Symbol.asyncIterator]();
   reader.next();
   t.throws(() => reader.next(), { instanceOf: TypeError });
+});
+
+const worldWith = (blocks: Blocks) => world(undefined, undefined, blocks);
+
+test('the memory of a large chunk is used again once its reader asks for the next, and not before', async (t) => {
+  const blocks = new Blocks();
+  const { stream } = worldWith(blocks);
+  const other = worldWith(blocks).stream;
+  const reader = stream[Symbol.asyncIterator]();
+  const large = new Uint8Array(512 * kibibyte);
+  stream.add(large.fill(1));
+  stream.add(large.fill(2));
+  const { value: first } = await reader.next();
+  other.add(large.fill(3));
+  t.deepEqual([...new Set(first)], [1]);
+  const { value: second } = await reader.next();
+  other.add(large.fill(4));
+  t.deepEqual([...new Set(second)], [2]);
+  t.deepEqual([...new Set(first)], [4]);
+});
+
+test('a reader who has left gives back what he held, and one whose client is gone holds it still', async (t) => {
+  const large = new Uint8Array(512 * kibibyte);
+  for (const end of ['left', 'gone'] as const) {
+    const blocks = new Blocks();
+    const { stream } = worldWith(blocks);
+    const reader = stream[Symbol.asyncIterator]();
+    stream.add(large.fill(1));
+    const { value } = await reader.next();
+    if (end === 'left') await reader.return?.();
+    else stream.lose(refusals.bodyTooSlow);
+    worldWith(blocks).stream.add(large.fill(2));
+    t.deepEqual([...new Set(value)], end === 'left' ? [2] : [1], end);
+  }
 });

@@ -3,7 +3,8 @@
  *
  *     client -> library -> add -> queue -> for await (const chunk of stream)
  *
- * - Chunks are copies, as uWebSockets.js takes the memory of its own back; small ones that wait are joined.
+ * - Chunks are copies, as uWebSockets.js takes the memory of its own back; small ones that wait are joined. Each is the reader's
+ *   until he asks for the next.
  * - With `queueBytesMax` waiting the client is held back. What the system had received by then comes on top (intake.ts
  *   has streams take turns for that), as does the chunk in the reader's hands. All of it counts in the memory of bodies,
  *   the latter until the reader asks for the next.
@@ -11,6 +12,7 @@
  *   still waited is thrown away. Let through by the handler, it becomes the answer.
  * - One reader, once. When it stops early the rest is thrown away as it comes.
  */
+import { type Blocks, blockBytes, ownBlocks } from './blocks.ts';
 import type { BodyAccount } from './body.ts';
 import { type Refusal, refusals } from './refusal.ts';
 
@@ -50,9 +52,11 @@ export class BodyStream implements AsyncIterable<Buffer> {
   readonly #memory: BodyAccount;
   readonly #bytesMax: number;
   readonly #source: BodySource;
+  readonly #blocks: Blocks;
   readonly #queue: Block[] = [];
   #queuedBytes = 0;
-  /** Of the chunk in the reader's hands. */
+  /** In the reader's hands, and how much of it counts. */
+  #lent: Buffer | undefined;
   #lentBytes = 0;
   #receivedBytes = 0;
   #paused = false;
@@ -60,16 +64,18 @@ export class BodyStream implements AsyncIterable<Buffer> {
   /** What the reader gets when the queue is empty. */
   #end: 'done' | BodyLostError | undefined;
 
-  constructor(memory: BodyAccount, bytesMax: number, source: BodySource) {
+  constructor(memory: BodyAccount, bytesMax: number, source: BodySource, blocks = ownBlocks) {
     this.#memory = memory;
     this.#bytesMax = bytesMax;
     this.#source = source;
+    this.#blocks = blocks;
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Buffer> {
     return {
       next: () => this.#next(),
       return: async () => {
+        this.#takeBack();
         this.#finish('done');
         return { done: true, value: undefined };
       },
@@ -116,7 +122,7 @@ export class BodyStream implements AsyncIterable<Buffer> {
     this.#memory.release(this.#lentBytes + this.#queuedBytes);
     this.#lentBytes = 0;
     this.#queuedBytes = 0;
-    this.#queue.length = 0;
+    for (const { buffer } of this.#queue.splice(0)) this.#blocks.giveBack(buffer);
     this.#resume();
     this.#serve();
   }
@@ -124,13 +130,19 @@ export class BodyStream implements AsyncIterable<Buffer> {
   #next(): Promise<IteratorResult<Buffer>> {
     if (this.#reader !== undefined)
       throw new TypeError('a body has one reader, who asks for one chunk at a time');
-    this.#memory.release(this.#lentBytes);
-    this.#lentBytes = 0;
+    this.#takeBack();
     return new Promise((resolve, reject) => {
       this.#reader = { resolve, reject };
       this.#serve();
       if (this.#reader !== undefined) this.#source.waiting(true);
     });
+  }
+
+  #takeBack(): void {
+    this.#memory.release(this.#lentBytes);
+    this.#lentBytes = 0;
+    if (this.#lent !== undefined) this.#blocks.giveBack(this.#lent);
+    this.#lent = undefined;
   }
 
   /** Gives a waiting reader what there is. */
@@ -142,6 +154,7 @@ export class BodyStream implements AsyncIterable<Buffer> {
     this.#reader = undefined;
     this.#source.waiting(false);
     if (block !== undefined) {
+      this.#lent = block.buffer;
       this.#lentBytes = block.buffer.length;
       this.#queuedBytes -= block.buffer.length;
       reader.resolve({ done: false, value: block.buffer.subarray(0, block.length) });
@@ -164,15 +177,19 @@ export class BodyStream implements AsyncIterable<Buffer> {
   }
 
   #enqueue(chunk: Uint8Array): boolean {
-    // A waiting reader takes it at once, so nothing will be joined to it.
-    const capacity =
-      this.#reader === undefined ? Math.max(chunk.byteLength, blockBytesMin) : chunk.byteLength;
+    const capacity = this.#capacityFor(chunk.byteLength);
     if (!this.#memory.take(capacity)) return false;
-    const buffer = Buffer.allocUnsafeSlow(capacity);
+    const buffer = capacity === blockBytes ? this.#blocks.take() : Buffer.allocUnsafeSlow(capacity);
     buffer.set(chunk);
     this.#queue.push({ buffer, length: chunk.byteLength });
     this.#queuedBytes += capacity;
     return true;
+  }
+
+  #capacityFor(bytes: number): number {
+    if (bytes > blockBytes / 2 && bytes <= blockBytes) return blockBytes;
+    // A waiting reader takes it at once, so nothing will be joined to it.
+    return this.#reader === undefined ? Math.max(bytes, blockBytesMin) : bytes;
   }
 
   #pause(): void {

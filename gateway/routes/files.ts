@@ -191,33 +191,40 @@ function byteRoutes(
     const bytes = Number(length ?? 0);
     if (bytes === 0) return refusedAnswer(emptyChunk);
     const blob = { number, mark: random.bytes(8).toString('hex') };
-    const begun = await begin(owner.beginChunk({ claims, bytes, ...blob }, context.ask));
-    if ('status' in begun) return begun;
-    return writeChunk({ context, claims, owner }, begun, blob, bytes);
+    return writeChunk({ context, claims, owner }, blob, bytes);
   }
 
+  /** The body is taken while the owner writes down what it will be: what is not wanted is thrown away again. */
   async function writeChunk(
     { context, claims, owner }: Asked<'stream'>,
-    origin: Origin,
     blob: Blob,
     bytes: number,
   ): Promise<RouteReply> {
-    const name = blobName(origin, blob);
-    const { uploadUuid } = origin;
+    const begun = begin(owner.beginChunk({ claims, bytes, ...blob }, context.ask));
+    const naming = begun.then((origin) => {
+      if ('status' in origin) throw new Error('the chunk is refused');
+      return blobName(origin, blob);
+    });
     // Where this fails too it counts as held for a while, and is left to the sweep.
-    const abandon = (storedBytes: number) =>
+    const abandon = ({ uploadUuid }: Origin, storedBytes: number) =>
       owner
         .abandonChunk({ claims, uploadUuid, ...blob, bytes: storedBytes }, context.ask)
         .catch(() => undefined);
-    try {
-      await store.write(name, context.body, { bytes, signal: context.gone });
-    } catch (error) {
-      await abandon(0);
-      throw error;
+    const options = { owner: claims.sharedVaultUuid ?? claims.userUuid, bytes, signal: context.gone };
+    const failure = await store.write(naming, context.body, options).then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    );
+    const origin = await begun;
+    if ('status' in origin) return origin;
+    if (failure !== undefined) {
+      await abandon(origin, 0);
+      throw failure.error;
     }
+    const { uploadUuid } = origin;
     const finished = await owner.finishChunk({ claims, uploadUuid, mark: blob.mark }, context.ask);
     // Only the owner knows whether a commit names it: of one the answer may have been lost.
-    if (isRefused(finished)) await abandon(bytes);
+    if (isRefused(finished)) await abandon(origin, bytes);
     return answer(Promise.resolve(finished), done('The chunk is stored.'));
   }
 

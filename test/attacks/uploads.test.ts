@@ -25,10 +25,9 @@ test('many uploads of one account at once wait for a slow store, are all taken, 
   let slowFor: string | undefined;
   const slow: FileStore = {
     ...memory,
-    write(name, body, options) {
-      const [owner] = name.split('/');
-      slowFor ??= owner;
-      return memory.write(name, owner === slowFor ? afterwards(body) : body, options);
+    write(naming, body, options) {
+      slowFor ??= options.owner;
+      return memory.write(naming, options.owner === slowFor ? afterwards(body) : body, options);
     },
   };
   async function* afterwards(body: AsyncIterable<Uint8Array>) {

@@ -33,7 +33,7 @@ export const unstopped = new AbortController().signal;
 setMaxListeners(0, unstopped);
 
 export function write(store: FileStore, name: string, whole: Uint8Array, signal = unstopped): Promise<void> {
-  return store.write(name, inPieces(whole), { bytes: whole.byteLength, signal });
+  return store.write(name, inPieces(whole), { owner, bytes: whole.byteLength, signal });
 }
 
 export async function read(

@@ -65,11 +65,54 @@ export function contractOfFileStores(
     await write(store, nameOf(1), byte);
     t.deepEqual(await read(store, nameOf(1), 0, 1), byte);
     const large = content(50 * 1_048_576);
-    await store.write(nameOf(2), inPieces(large, 1_000_003), { bytes: large.length, signal: unstopped });
+    await store.write(nameOf(2), inPieces(large, 1_000_003), {
+      owner,
+      bytes: large.length,
+      signal: unstopped,
+    });
     t.true(large.equals(await read(store, nameOf(2), 0, large.length)));
     const small = content(10_000);
-    await store.write(nameOf(3), inPieces(small, 7), { bytes: small.length, signal: unstopped });
+    await store.write(nameOf(3), inPieces(small, 7), { owner, bytes: small.length, signal: unstopped });
     t.true(small.equals(await read(store, nameOf(3), 0, small.length)));
+  });
+
+  promise('a body may use its memory again for each piece', async (t, store) => {
+    const whole = content(3_000_000);
+    for (const pieceBytes of [1_000, 300_000, 524_288]) {
+      const memory = Buffer.alloc(pieceBytes);
+      const reusing = async function* () {
+        for await (const piece of inPieces(whole, pieceBytes)) {
+          memory.set(piece);
+          yield memory.subarray(0, piece.byteLength);
+          memory.fill(0xee);
+        }
+      };
+      await store.write(nameOf(pieceBytes), reusing(), { owner, bytes: whole.length, signal: unstopped });
+      t.true(whole.equals(await read(store, nameOf(pieceBytes), 0, whole.length)), `${pieceBytes}`);
+    }
+  });
+
+  promise('a name may come after the body, and a blob is there no sooner', async (t, store) => {
+    const whole = content(300_000);
+    let named = (_: string): void => undefined;
+    const naming = new Promise<string>((resolve) => {
+      named = resolve;
+    });
+    const writing = store.write(naming, inPieces(whole), { owner, bytes: whole.length, signal: unstopped });
+    t.deepEqual(await names(store), []);
+    named(nameOf(1));
+    await writing;
+    t.true(whole.equals(await read(store, nameOf(1), 0, whole.length)));
+  });
+
+  promise('a body whose name does not come, or is none, leaves nothing', async (t, store) => {
+    const refusals = [() => Promise.reject(new Error('refused')), async () => 'a/../b'];
+    for (const refused of refusals) {
+      await failsWith(t, 'aborted', () =>
+        store.write(refused(), inPieces(content(300_000)), { owner, bytes: 300_000, signal: unstopped }),
+      );
+    }
+    t.deepEqual(await names(store), []);
   });
 
   promise('chunks of many uploads are written at once and kept apart', async (t, store) => {
@@ -96,12 +139,12 @@ export function contractOfFileStores(
     const whole = content(300_000);
     for (const bytes of [299_999, 300_001, 1]) {
       await failsWith(t, 'aborted', () =>
-        store.write(nameOf(1), inPieces(whole), { bytes, signal: unstopped }),
+        store.write(nameOf(1), inPieces(whole), { owner, bytes, signal: unstopped }),
       );
       await isLeftAlone(t, store, nameOf(1));
     }
     await failsWith(t, 'aborted', () =>
-      store.write(nameOf(1), inPieces(content(0)), { bytes: 1, signal: unstopped }),
+      store.write(nameOf(1), inPieces(content(0)), { owner, bytes: 1, signal: unstopped }),
     );
     await isLeftAlone(t, store, nameOf(1));
   });
@@ -114,7 +157,7 @@ export function contractOfFileStores(
         throw new Error('the client has gone');
       };
       await failsWith(t, 'aborted', () =>
-        store.write(nameOf(1), failing(), { bytes: whole.length, signal: unstopped }),
+        store.write(nameOf(1), failing(), { owner, bytes: whole.length, signal: unstopped }),
       );
       await isLeftAlone(t, store, nameOf(1));
     }
@@ -135,7 +178,7 @@ export function contractOfFileStores(
         }
       };
       await failsWith(t, 'aborted', () =>
-        store.write(nameOf(1), hanging(), { bytes: whole.length, signal: stop.signal }),
+        store.write(nameOf(1), hanging(), { owner, bytes: whole.length, signal: stop.signal }),
       );
       await isLeftAlone(t, store, nameOf(1));
       t.true(closed);

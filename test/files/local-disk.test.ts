@@ -354,6 +354,29 @@ test('a store that is closed has synced what it has acknowledged', async (t) => 
   await (await open(folder)).persist([blob(1)]);
 });
 
+test('a body is taken while its name is on its way, and no more of it than clients send in a chunk', async (t) => {
+  const store = await open(folderFor(t));
+  const bytes = 20 * 1_048_576;
+  let takenBytes = 0;
+  const body = async function* () {
+    for await (const piece of inPieces(content(bytes), 1_048_576)) {
+      takenBytes += piece.byteLength;
+      yield piece;
+    }
+  };
+  let named = (_: string): void => undefined;
+  const naming = new Promise<string>((resolve) => {
+    named = resolve;
+  });
+  const writing = store.write(naming, body(), { owner, bytes, signal: unstopped });
+  await until(() => takenBytes >= 8 * 1_048_576);
+  await whileOthersWork(store);
+  t.true(takenBytes < 11 * 1_048_576, `${takenBytes}`);
+  named(nameOf(1));
+  await writing;
+  t.is(takenBytes, bytes);
+});
+
 test('a disk that takes a part of what it is given is given the rest', async (t) => {
   const fs = changed({
     async create(path) {
@@ -408,7 +431,9 @@ test('a blob is refused before its first byte where it would take the reserve, w
     asked = true;
     yield content(600_001);
   };
-  await failsWith(t, 'full', () => store.write(nameOf(1), body(), { bytes: 600_001, signal: unstopped }));
+  await failsWith(t, 'full', () =>
+    store.write(nameOf(1), body(), { owner, bytes: 600_001, signal: unstopped }),
+  );
   t.false(asked);
   await write(store, nameOf(1), content(600_000));
 
@@ -417,7 +442,7 @@ test('a blob is refused before its first byte where it would take the reserve, w
     yield content(100_000);
     await once(stop.signal, 'abort');
   };
-  const first = store.write(nameOf(2), hanging(), { bytes: 400_000, signal: stop.signal });
+  const first = store.write(nameOf(2), hanging(), { owner, bytes: 400_000, signal: stop.signal });
   await failsWith(t, 'full', () => write(store, nameOf(3), content(300_000)));
   stop.abort();
   await failsWith(t, 'aborted', () => first);
@@ -562,7 +587,7 @@ test('what a broken write leaves is cleared away also while too many calls wait'
     throw new Error('the client has left');
   }
   const failed = failsWith(t, 'aborted', () =>
-    store.write(nameOf(1), body(), { bytes: 10, signal: unstopped }),
+    store.write(nameOf(1), body(), { owner, bytes: 10, signal: unstopped }),
   );
   await until(() => files(folder).length === 1);
   const reads = Array.from({ length: 1_100 }, (_, number) =>
@@ -668,7 +693,7 @@ test('a store that is closed ends what goes on', async (t) => {
     await once(stop.signal, 'abort');
   };
   const failed = failsWith(t, 'unavailable', () =>
-    store.write(nameOf(1), hanging(), { bytes: 400_000, signal: stop.signal }),
+    store.write(nameOf(1), hanging(), { owner, bytes: 400_000, signal: stop.signal }),
   );
   await until(() => isInFlight);
   await store.close();

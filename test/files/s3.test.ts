@@ -11,7 +11,7 @@ import { FakeClock } from '../kit/clock.ts';
 import { type S3Server, s3Credentials, s3Region, startS3Server } from '../kit/s3-server.ts';
 import { TcpProxy } from '../kit/tcp-proxy.ts';
 import { until } from '../kit/until.ts';
-import { chunkBytes, content, inPieces, nameOf, names, read, unstopped, write } from './blobs.ts';
+import { chunkBytes, content, inPieces, nameOf, names, owner, read, unstopped, write } from './blobs.ts';
 import { contractOfFileStores, failsWith } from './contract.ts';
 
 let server: S3Server;
@@ -180,7 +180,7 @@ test('a connection that breaks while a blob is put leaves nothing', async (t) =>
     yield* inPieces(whole.subarray(3_000_000));
   };
   await failsWith(t, 'unavailable', () =>
-    store.write(nameOf(1), cutting(), { bytes: whole.length, signal: unstopped }),
+    store.write(nameOf(1), cutting(), { owner, bytes: whole.length, signal: unstopped }),
   );
   t.deepEqual(await names(direct), []);
   proxy.heal();
@@ -239,7 +239,7 @@ test('an S3 that took a blob and never says so has left one that nobody names', 
     proxy.silence('to-client');
   };
   const failed = failsWith(t, 'unavailable', () =>
-    store.write(nameOf(1), silencing(), { bytes: whole.length, signal: unstopped }),
+    store.write(nameOf(1), silencing(), { owner, bytes: whole.length, signal: unstopped }),
   );
   await until(async () => (await names(direct)).length === 1);
   await clock.advance(30_000);
@@ -256,7 +256,7 @@ test('the time that a client takes is not that of S3', async (t) => {
     }
     await clock.advance(3_600_000);
   };
-  await store.write(nameOf(1), slowly(), { bytes: whole.length, signal: unstopped });
+  await store.write(nameOf(1), slowly(), { owner, bytes: whole.length, signal: unstopped });
   const large = content(40_000_000);
   await write(direct, nameOf(2), large);
   let bytes = 0;

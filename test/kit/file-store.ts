@@ -6,8 +6,10 @@ import {
   checkRange,
   FileStoreError,
   type FileStoreFailure,
+  nameFrom,
   type OpenFileStore,
   Stop,
+  unlessAborted,
 } from '../../actors/files/store.ts';
 
 export interface MemoryFileStore extends OpenFileStore {
@@ -49,12 +51,16 @@ export function createMemoryFileStore(nowMs: () => number = () => 0): MemoryFile
     freeBytes: undefined,
     isWritable: async () => failing === undefined,
     async close() {},
-    async write(name, body, options) {
-      checkName(name);
+    async write(naming, body, options) {
+      const named = nameFrom(naming);
       const stop = new Stop(options.signal);
       try {
         const pieces: Uint8Array[] = [];
-        for await (const piece of announced(body, { ...options, signal: stop.signal })) pieces.push(piece);
+        named.catch((error) => stop.byCaller(error));
+        for await (const piece of announced(body, { ...options, signal: stop.signal })) {
+          pieces.push(Uint8Array.from(piece));
+        }
+        const name = await unlessAborted(named, stop.signal);
         check();
         blobs.set(name, { content: Buffer.concat(pieces), writtenMs: nowMs() });
       } finally {

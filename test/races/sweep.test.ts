@@ -10,7 +10,11 @@ async function plant(server: TestServer, name: string): Promise<string> {
   const body = (async function* () {
     yield Buffer.from('orphan');
   })();
-  await server.files.write(name, body, { bytes: 6, signal: new AbortController().signal });
+  await server.files.write(name, body, {
+    owner: name.slice(0, name.indexOf('/')),
+    bytes: 6,
+    signal: new AbortController().signal,
+  });
   return name;
 }
 

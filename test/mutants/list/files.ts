@@ -83,7 +83,7 @@ export const mutants: readonly Mutant[] = [
     name: 'late-chunk-stays',
     harm: 'Uploads that are begun anew while a chunk comes fill the disk of all, beside every quota.',
     file: 'gateway/routes/files.ts',
-    find: 'if (isRefused(finished)) await abandon(bytes);',
+    find: 'if (isRefused(finished)) await abandon(origin, bytes);',
     replace: 'isRefused(finished);',
     tests: attacks,
     match: 'what is stored after its upload*',

@@ -347,4 +347,12 @@ export const mutants: readonly Mutant[] = [
     tests: ['test/behaviour/accounts/sign-in.test.ts'],
     match: '*sixth failure*',
   },
+  {
+    name: 'memory-taken-from-a-reader',
+    harm: 'A chunk of one account is written into the file of another.',
+    file: 'gateway/http/body-stream.ts',
+    find: 'for (const { buffer } of this.#queue.splice(0)) this.#blocks.giveBack(buffer);',
+    replace: 'if (this.#lent !== undefined) this.#blocks.giveBack(this.#lent);',
+    tests: ['gateway/http/body-stream.test.ts'],
+  },
 ];

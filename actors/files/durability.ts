@@ -1,0 +1,165 @@
+/**
+ * How blobs in a folder become durable (decision 48):
+ *
+ *   given its name --a moment later--> synced, while the next chunk comes --persisted--> the folders that lead to it, too
+ *
+ * - A blob whose sync fails is removed, as the system may have thrown away what it could not write, and says so once.
+ * - What this process has seen on the disk is not asked of it again. What another one has written, or this one before it ended,
+ *   is synced when it is persisted, and held against its length: a file system that writes the data of a file before its length, as they
+ *   all do that are not told otherwise, leaves a length that is true.
+ * - The folders are synced also where they were there before: another write may have made them, and not have persisted yet.
+ * - In a folder that nodes share a blob is durable, with its folders, before anybody hears of it.
+ */
+import { dirname, join } from 'node:path';
+import type { Clock } from '../../runtime/clock.ts';
+import { type FileCalls, laneOf, Work } from './file-calls.ts';
+import type { FileSystem, OpenFile } from './file-system.ts';
+import { unless } from './file-system-errors.ts';
+import { FileStoreError, noop, type WrittenBlob } from './store.ts';
+
+export interface DurabilityOptions {
+  readonly folder: string;
+  readonly fs: FileSystem;
+  readonly calls: FileCalls;
+  readonly clock: Clock;
+}
+
+/** Of a blob that has its name. */
+interface Sync {
+  /** Without waiting for its moment. */
+  begin(): void;
+  readonly over: Promise<void>;
+}
+
+/** Each name takes some hundred bytes; a blob that is forgotten is only synced once more. */
+const namesMax = 20_000;
+/** The commit that names the blob comes next and wants the disk, too, and somebody waits for that one. */
+const giveWayMs = 3;
+
+export class Durability {
+  readonly #options: DurabilityOptions;
+  /** By upload, as far as they are not over. */
+  readonly #syncs = new Map<string, Set<Sync>>();
+  readonly #synced = new Set<string>();
+  /** With the folders that lead to them. */
+  readonly #durable = new Set<string>();
+  readonly #failed = new Set<string>();
+
+  constructor(options: DurabilityOptions) {
+    this.#options = options;
+  }
+
+  /** Syncs a blob that has its name, and closes it. Nobody is told if that fails: it is then not among the synced ones. */
+  begin(name: string, file: OpenFile): void {
+    const upload = dirname(name);
+    const syncs = this.#syncs.get(upload) ?? new Set();
+    this.#syncs.set(upload, syncs);
+    let begin = noop;
+    const moment = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const cancel = this.#options.clock.schedule(giveWayMs, begin);
+    const over = moment
+      .then(cancel)
+      .then(() => this.#syncAlone(name, file))
+      .then(() => remember(this.#synced, name), noop)
+      .then(() => {
+        syncs.delete(sync);
+        if (syncs.size === 0) this.#syncs.delete(upload);
+      });
+    const sync: Sync = { begin, over };
+    syncs.add(sync);
+  }
+
+  /** Resolves once all syncs of the upload of this blob are over. */
+  async before(name: string): Promise<void> {
+    await hurried(this.#syncs.get(dirname(name)) ?? []);
+  }
+
+  /** Syncs a blob that has its name, with its folders. */
+  async now(name: string, file: OpenFile, stop: Work): Promise<void> {
+    await this.#sync(name, file, stop);
+    await this.#syncFoldersOf(name, stop);
+    remember(this.#durable, name);
+  }
+
+  /** @throws FileStoreError `missing` where one is not there, or not whole */
+  async persist(blobs: readonly WrittenBlob[], stop: Work): Promise<void> {
+    const left = blobs.filter(({ name }) => !this.#durable.has(name));
+    const [first] = left;
+    if (first !== undefined) {
+      await this.#options.calls.inTime(() => this.before(first.name), stop);
+      for (const blob of left) if (!this.#synced.has(blob.name)) await this.#syncAgain(blob, stop);
+      await this.#syncFoldersOf(first.name, stop);
+    }
+    this.forget(blobs.map(({ name }) => name));
+  }
+
+  forget(names: readonly string[]): void {
+    for (const name of names) {
+      this.#synced.delete(name);
+      this.#durable.delete(name);
+    }
+  }
+
+  async over(): Promise<void> {
+    await Promise.all([...this.#syncs.values()].map(hurried));
+  }
+
+  /** Goes on when the store is closed: what was acknowledged must not be lost by that. */
+  async #syncAlone(name: string, file: OpenFile): Promise<void> {
+    try {
+      await this.#sync(name, file, new Work(laneOf(name)));
+    } finally {
+      await this.#options.calls.cleanUp(() => file.close());
+    }
+  }
+
+  async #sync(name: string, file: OpenFile, stop: Work): Promise<void> {
+    const { calls, fs, folder } = this.#options;
+    await calls.make(async () => {
+      try {
+        await file.sync();
+      } catch (error) {
+        remember(this.#failed, name);
+        await fs.unlink(join(folder, name));
+        throw error;
+      }
+    }, stop);
+  }
+
+  async #syncAgain({ name, bytes }: WrittenBlob, stop: Work): Promise<void> {
+    const { calls, fs, folder } = this.#options;
+    const path = join(folder, name);
+    const found = await calls.make(() => fs.stat(path), stop).catch(unless('ENOENT'));
+    const isLost = found?.bytes !== bytes || this.#failed.has(name);
+    if (isLost) throw new FileStoreError('missing', new Error('the blob is not whole'));
+    const file = await calls.make(() => fs.open(path), stop);
+    try {
+      await calls.make(() => file.sync(), stop);
+    } finally {
+      await calls.cleanUp(() => file.close());
+    }
+  }
+
+  async #syncFoldersOf(name: string, stop: Work): Promise<void> {
+    const { calls, fs, folder } = this.#options;
+    const upload = dirname(join(folder, name));
+    for (const each of [upload, dirname(upload), folder]) await calls.make(() => fs.syncFolder(each), stop);
+  }
+}
+
+async function hurried(syncs: Iterable<Sync>): Promise<void> {
+  await Promise.all(
+    [...syncs].map((sync) => {
+      sync.begin();
+      return sync.over;
+    }),
+  );
+}
+
+function remember(names: Set<string>, name: string): void {
+  names.add(name);
+  const [oldest] = names;
+  if (names.size > namesMax && oldest !== undefined) names.delete(oldest);
+}

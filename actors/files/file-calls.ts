@@ -1,0 +1,74 @@
+/**
+ * Calls of the file system. Each holds a thread of those that the whole process shares; with a slow disk, or a folder of the
+ * network, for as long as that takes. So few run at once and few wait, and nobody waits for one longer than a while: a call that
+ * does not end is left alone, and whoever asked for it cleans up behind himself once it has.
+ *
+ * Owners take turns. A file may have thousands of blobs of a byte each, so whoever reads many at the same time asks for
+ * millions of calls: he waits behind himself, and where too many wait, it is one of his that is refused. What cleans up is
+ * never refused, as nobody would do it later.
+ */
+import type { Clock } from '../../runtime/clock.ts';
+import { OverloadedError } from '../../runtime/errors.ts';
+import { createQueue, type InTurn, type Lane } from '../queue.ts';
+import { Stop } from './store.ts';
+
+/** One less than the threads that there are. */
+const callsAtOnce = 3;
+const callsWaitingMax = 1_024;
+/** For a call and its wait for a thread. */
+const stallMs = 30_000;
+const cleanUpPauseMs = 1_000;
+/** What the server does for itself. */
+export const ownLane: Lane = ['server'];
+
+export const laneOf = (name: string): Lane => [name.slice(0, name.indexOf('/'))];
+
+/** One piece of work, and whose turn it is for. */
+export class Work extends Stop {
+  readonly lane: Lane;
+
+  constructor(lane: Lane, caller?: AbortSignal) {
+    super(caller);
+    this.lane = lane;
+  }
+}
+
+export class FileCalls {
+  readonly #clock: Clock;
+  readonly #inTurn: InTurn = createQueue(
+    { concurrent: callsAtOnce, waiting: callsWaitingMax },
+    'too many calls of the file system',
+  );
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** @throws what the call throws | OverloadedError | why the work is stopped */
+  make<T>(call: () => Promise<T>, stop: Work): Promise<T> {
+    return this.inTime(() => this.#inTurn(call, stop.signal, stop.lane), stop);
+  }
+
+  /** Stops the work when this takes too long. */
+  async inTime<T>(wait: () => Promise<T>, stop: Work): Promise<T> {
+    const cancel = this.#clock.schedule(stallMs, () => stop.byStore('the disk does not answer'));
+    try {
+      return await wait();
+    } finally {
+      cancel();
+    }
+  }
+
+  /** Until the call was made, whatever it says. */
+  async cleanUp(call: () => Promise<unknown>): Promise<void> {
+    for (;;) {
+      try {
+        await this.#inTurn(call, undefined, ownLane);
+        return;
+      } catch (error) {
+        if (!(error instanceof OverloadedError)) return;
+      }
+      await new Promise<void>((resolve) => this.#clock.schedule(cleanUpPauseMs, resolve));
+    }
+  }
+}
