@@ -6,10 +6,12 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { buildGitea } from './gitea/gitea.ts';
 import { findOrMakeLitellm } from './litellm.ts';
+import { buildVersitygw } from './versitygw.ts';
 
 const makers: Readonly<Record<string, () => void>> = {
   gitea: buildGitea,
   litellm: () => void findOrMakeLitellm(process.env),
+  versitygw: buildVersitygw,
 };
 
 function make(name: string): string {

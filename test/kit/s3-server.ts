@@ -68,7 +68,7 @@ export async function startS3Server(t: Pick<ExecutionContext, 'teardown'>): Prom
   };
 }
 
-async function makeBucket(endpoint: string, name: string): Promise<void> {
+export async function makeBucket(endpoint: string, name: string): Promise<void> {
   const client = new S3Client({
     endpoint,
     region: s3Region,

@@ -1,7 +1,8 @@
 /**
  * A duplicate gets the history of its original (docs/protocol/sync.md, "Revisions"): a timer, armed in the commit of the
  * save, copies it in bounded commits, the newest first. Its payload says what is left, so a crash between two commits
- * leaves neither a gap nor a doublet. Only revisions of the same collection are found, whatever a client names.
+ * leaves neither a gap nor a doublet. Only revisions of the same collection are found, whatever a client names, and in a vault
+ * only of what the same member owns.
  */
 import { z } from 'zod';
 import { type KeysPlan, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
@@ -31,25 +32,29 @@ const copiedAtOnceBytes = 4 * 1_048_576;
 const copiedBytesMax = 64 * 1_048_576;
 
 export type CopyPlans = {
-  readonly target: KeysPlan<typeof item>;
+  readonly items: KeysPlan<typeof item>;
   readonly originals: KeysPlan<typeof revision>;
 };
 export interface CopyReads {
-  readonly target: KeysResult<typeof item>;
+  readonly items: KeysResult<typeof item>;
   readonly originals: KeysResult<typeof revision>;
 }
 
 export function copyPlan({ self }: View, { from, to, left }: CopyPayload): CopyPlans {
   return {
-    target: keys(item, [{ collection: self.id, uuid: to }], 0),
+    items: keys(
+      item,
+      [from, to].map((uuid) => ({ collection: self.id, uuid })),
+      0,
+    ),
     originals: keys(revision, wantedKeys(self.id, from, left), left === undefined ? 0 : copiedAtOnceBytes),
   };
 }
 
 export function copyRevisions(turn: Turn, payload: CopyPayload, reads: CopyReads, timers: CopyTimers): void {
   const { from, to, left } = payload;
-  const target = reads.target.get({ collection: turn.self.id, uuid: to });
-  if (target === undefined || target.deleted) return;
+  const [original, target] = [from, to].map((uuid) => reads.items.get({ collection: turn.self.id, uuid }));
+  if (target === undefined || target.deleted || target.owner_uuid !== original?.owner_uuid) return;
   const found = wantedKeys(turn.self.id, from, left).flatMap((key) => reads.originals.get(key) ?? []);
   const next = left === undefined ? chosen(found) : copyWhole(turn, found, to, left);
   armTrim(turn, timers.trimRevisions);

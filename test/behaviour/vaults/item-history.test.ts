@@ -121,6 +121,26 @@ test('the owner of an item deletes its revisions, in the vault and once it is ou
   t.deepEqual((await historyOf(t, alice)).slice(1), [before]);
 });
 
+test('in a vault a duplicate gets the history of what its owner has, and of nothing that another member has', async (t) => {
+  const { server, alice, bob, vault } = await started(t);
+  const copies = [
+    { device: alice, uuid: uuidNumber(2), revisions: 3 },
+    { device: bob, uuid: uuidNumber(3), revisions: 1 },
+  ];
+  for (const { device, uuid } of copies) {
+    await device.sync();
+    const { conflicts } = await device.sync({
+      items: [inVault(vault, { uuid, duplicate_of: uuidNumber(1), content: 'copy' })],
+    });
+    t.deepEqual(conflicts, []);
+  }
+  await server.advance(60_000);
+  for (const { device, uuid, revisions } of copies) {
+    const { body } = await device.call('GET', `/v2/items/${uuid}/revisions`);
+    t.is(body.revisions.length, revisions);
+  }
+});
+
 test('the history of an item is gone once it is deleted, wherever it was', async (t) => {
   for (const where of ['in the vault', 'at home'] as const) {
     const { alice, bob, vault, save } = await started(t);

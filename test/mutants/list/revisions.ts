@@ -49,4 +49,13 @@ export const mutants: readonly Mutant[] = [
     tests,
     match: 'a read-only session and a bridge*',
   },
+  {
+    name: 'copies-of-what-others-own',
+    harm: 'Who duplicates an item of a vault takes the history of its owner along.',
+    file: 'actors/collection/revisions/copy.ts',
+    find: 'target.deleted || target.owner_uuid !== original?.owner_uuid',
+    replace: 'target.deleted',
+    tests: ['test/behaviour/vaults/item-history.test.ts'],
+    match: '*a duplicate gets*',
+  },
 ];
