@@ -5,8 +5,8 @@
  *     changes; a file is a list of names in the database. So nothing is ever joined, copied or written to again.
  *   - A write that resolves is whole, and no end of a process takes it away; only then may an upload name the blob. That it
  *     outlasts a power cut too, `persist` promises, and only then may a file name it: a chunk is synced while the next one comes.
- *   - A write that rejects has left nothing that can be read, but for one case: a store that never answered may have taken it.
- *     Nobody names such a blob, and the sweep of what nobody names removes it, as it does with what a crash leaves between a
+ *   - A write that rejects has left nothing that can be read, but for two cases: a store that never answered may have taken it, and
+ *     there are servers of S3 that keep a part of a body that breaks off. Nobody names such a blob, and the sweep of what nobody names removes it, as it does with what a crash leaves between a
  *     write and its commit.
  *   - A blob is removed after the commit by which nobody names it any more. A removal that was lost is made up for by the sweep.
  *   - Nothing that is read or written is in memory as a whole.

@@ -30,7 +30,7 @@ async function opened(t: ExecutionContext): Promise<OpenFileStore> {
   return storeOf(t, { bucket });
 }
 
-contractOfFileStores('Versity S3 Gateway 1.8.0', opened);
+contractOfFileStores('Versity S3 Gateway 1.8.0', opened, { keepsParts: true });
 
 test('a bucket that is not there, and keys that are wrong, are no blob that is missing', async (t) => {
   await opened(t);
