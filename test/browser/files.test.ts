@@ -1,4 +1,6 @@
 /** A file as the unmodified client encrypts it, sends it in chunks, gets it on another device, and deletes it. */
+import { readdirSync, statSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
 import test from 'ava';
 import { until } from '../kit/until.ts';
 import { type DeviceStyle, World } from './world.ts';
@@ -63,6 +65,34 @@ test.serial(
     await b.files.delete('map');
     t.true(await a.client.sync());
     t.deepEqual(await a.files.list(), [{ name: 'photo', chunks: 2 }]);
+    t.deepEqual(world.serverFailures, []);
+  },
+);
+
+/** As a power cut may: leaves a part of what was written last. */
+function takePartOfLastChunk(dataDirectory: string): void {
+  const folder = join(dataDirectory, 'files');
+  const chunks = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
+  truncateSync(chunks[0] ?? '', 100);
+}
+
+test.serial(
+  'a file of which a power cut has taken a part before its end was said is not there, and goes up when it is sent again',
+  async (t) => {
+    world ??= await World.open();
+    const device = await world.device('eve', style);
+    await device.client.register({ email: 'eve@example.org', password: account.password });
+    await device.files.send('diary', bytes);
+    await world.crash(takePartOfLastChunk);
+    await t.throwsAsync(device.files.finish('diary'), { message: /Could not close upload session/ });
+    t.true(device.answers.includes('POST /files/v1/files/upload/close-session 400'));
+    t.deepEqual(await device.files.list(), []);
+
+    const hash = await device.files.upload('diary', bytes);
+    t.is(await device.files.download('diary'), hash);
     t.deepEqual(world.serverFailures, []);
   },
 );

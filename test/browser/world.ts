@@ -1,5 +1,5 @@
 import { freePorts } from '../kit/free-ports.ts';
-import { startServer } from '../kit/started-server.ts';
+import { type RunningServer, startServer } from '../kit/started-server.ts';
 import { launchChromium } from './chromium.ts';
 import { Device } from './device.ts';
 import { type Loss, type Origin, openOrigin } from './origin.ts';
@@ -21,6 +21,7 @@ export class World {
   #closers: Closer[] = [];
   #failures: readonly string[] = [];
   #serverUrl = '';
+  #crash: RunningServer['crash'] = () => Promise.reject(new Error('Not open.'));
   #sameOrigin: Origin | undefined;
   #open: (name: string, style: DeviceStyle) => Promise<Device> = () => Promise.reject(new Error('Not open.'));
 
@@ -57,6 +58,11 @@ export class World {
     return this.#failures;
   }
 
+  /** @see RunningServer.crash */
+  crash(meanwhile: (dataDirectory: string) => unknown): Promise<void> {
+    return this.#crash(meanwhile);
+  }
+
   async close(): Promise<void> {
     for (const close of this.#closers.splice(0).reverse()) await close();
   }
@@ -73,6 +79,7 @@ export class World {
     this.#closers.push(() => server.stop());
     this.#failures = server.failures;
     this.#serverUrl = server.url;
+    this.#crash = server.crash;
     const same = await openOrigin(server.url);
     this.#sameOrigin = same;
     this.#closers.push(() => same.close());

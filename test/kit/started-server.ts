@@ -11,6 +11,8 @@ export interface RunningServer {
   url: string;
   /** What the server has logged as its own failure, line by line. */
   failures: readonly string[];
+  /** Ends it as `kill -9` does, lets `meanwhile` at its data, and starts it again. Its port has to be among the settings. */
+  crash(meanwhile: (dataDirectory: string) => unknown): Promise<void>;
   /** Ends it as an operator does, waits for its end and removes its data. @throws Error if it had to be killed */
   stop(): Promise<void>;
 }
@@ -30,15 +32,24 @@ export async function startServer(
 ): Promise<RunningServer> {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'scriptorium-'));
   const failures: string[] = [];
-  const server = startServerProcess({
-    entry: ['--import=tsx', 'main.ts'],
-    dataDirectory,
-    settings,
-    onLine(line) {
-      onLine(line);
-      if (/"level":"(error|fatal)"/.test(line)) failures.push(line);
-    },
-  });
+  const begin = () =>
+    startServerProcess({
+      entry: ['--import=tsx', 'main.ts'],
+      dataDirectory,
+      settings,
+      onLine(line) {
+        onLine(line);
+        if (/"level":"(error|fatal)"/.test(line)) failures.push(line);
+      },
+    });
+  let server = begin();
+  const crash: RunningServer['crash'] = async (meanwhile) => {
+    server.child.kill('SIGKILL');
+    await server.exitCode;
+    await meanwhile(dataDirectory);
+    server = begin();
+    await server.ready();
+  };
   const stop = async (): Promise<void> => {
     try {
       await end(server, dataDirectory);
@@ -48,7 +59,7 @@ export async function startServer(
   };
   try {
     const { url } = await server.ready();
-    return { url: url.replace('127.0.0.1', 'localhost'), failures, stop };
+    return { url: url.replace('127.0.0.1', 'localhost'), failures, crash, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,6 +1,6 @@
 import { okOf, shownOf } from './answers.ts';
 import type { Application } from './snjs.ts';
-import type { FileItem } from './snjs-files.ts';
+import type { FileItem, Upload } from './snjs-files.ts';
 import { vaultNamed } from './vaults.ts';
 
 export interface FileView {
@@ -15,6 +15,7 @@ const randomBytesMax = 65_536;
 /** The files of a device. Their bytes stay in the page; what crosses to the test is their hash. */
 export class Files {
   readonly #application: () => Application;
+  readonly #sent = new Map<string, Upload>();
 
   constructor(application: () => Application) {
     this.#application = application;
@@ -22,6 +23,13 @@ export class Files {
 
   /** Makes a file of random bytes and uploads it. Resolves to its hash once the item that goes with it is saved. */
   async upload(name: string, bytes: number, vaultName?: string): Promise<string> {
+    const hash = await this.send(name, bytes, vaultName);
+    await this.finish(name);
+    return hash;
+  }
+
+  /** All of an upload but its end. Resolves to the hash of what was sent. */
+  async send(name: string, bytes: number, vaultName?: string): Promise<string> {
     const application = this.#application();
     const { files } = application;
     const content = randomBytes(bytes);
@@ -32,10 +40,17 @@ export class Files {
       const isLast = start + step >= bytes;
       shownOf(await files.pushBytesForUpload(upload, content.subarray(start, start + step), id, isLast));
     }
+    this.#sent.set(name, upload);
+    return hashOf(content);
+  }
+
+  async finish(name: string): Promise<void> {
+    const { files, sync } = this.#application();
+    const upload = this.#sent.get(name);
+    if (upload === undefined) throw new Error(`Nothing was sent of ${name}.`);
     const kind = { name, mimeType: 'application/octet-stream' };
     shownOf(await files.finishUpload(upload, kind, crypto.randomUUID()));
-    await application.sync.sync({ awaitAll: true, checkIntegrity: false });
-    return hashOf(content);
+    await sync.sync({ awaitAll: true, checkIntegrity: false });
   }
 
   async moveIn(vaultName: string, name: string): Promise<void> {
