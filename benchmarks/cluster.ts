@@ -1,7 +1,7 @@
 /**
  * The figures of a cluster: three nodes, one NATS server and one PostgreSQL (fsync on) as processes of this machine.
  *
- *   node --import=tsx benchmarks/cluster.ts [--runs 1] [--lease-ms 10000] [--only hand-over,crash,hosts,push,bans]
+ *   node --import=tsx benchmarks/cluster.ts [--runs 1] [--lease-ms 10000] [--only hand-over,crash,hosts,push,bans,vault-syncs]
  *
  * Everything shares the machine's cores, the load generator too: what more nodes can add on many machines does not show
  * here; what moving shards costs does.
@@ -15,6 +15,7 @@ import { adminEmail, bans } from './cluster/bans.ts';
 import { throughput } from './cluster/hosts.ts';
 import { crashTakeOver, plannedHandOver } from './cluster/moves.ts';
 import { pushOver } from './scenarios/push.ts';
+import { syncsInVaults } from './scenarios/vault-syncs.ts';
 import { printFigures } from './support/figures.ts';
 import { medians } from './support/statistics.ts';
 
@@ -25,7 +26,7 @@ const { values } = parseArgs({
     only: { type: 'string' },
   },
 });
-const wanted = values.only?.split(',') ?? ['hand-over', 'crash', 'hosts', 'push', 'bans'];
+const wanted = values.only?.split(',') ?? ['hand-over', 'crash', 'hosts', 'push', 'bans', 'vault-syncs'];
 const builds = await buildTwice('load');
 
 async function measure(
@@ -56,4 +57,8 @@ if (wanted.includes('hosts')) {
 }
 if (wanted.includes('push')) await measure('pushes over two nodes', 2, ({ gateways }) => pushOver(gateways));
 if (wanted.includes('bans')) await measure('bans over three nodes', 3, bans);
+if (wanted.includes('vault-syncs'))
+  await measure('syncs in vaults over three nodes', 3, ({ gateways: [gateway = ''] }) =>
+    syncsInVaults(gateway),
+  );
 process.exit(0);
