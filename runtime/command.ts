@@ -167,7 +167,8 @@ export const visit = <T extends AnyTable>(
 
 /**
  * What a read plan is made from: the state as the actor has it now, which may not be durable yet. Where turns before the
- * plan's own change it, so that the turn asks for rows by keys that the plan does not name, the plan is made again.
+ * plan's own change it, so that the turn asks for rows by keys that the plan does not name, the plan is made again. A range
+ * that was left out, or limited to nothing, nobody misses: one whose `through` says that there is nothing yet costs as little.
  */
 export interface View extends State {
   readonly self: Address;

@@ -27,7 +27,8 @@ export const vanishTimer = timer({
     revisions: range(revision, {
       after: 0,
       through: view.get(ledgerSlice).place,
-      limit: view.get(head).items === 0 ? revisionsAtOnceMax : 0,
+      // The last item may go before the turn: one tells whether there are any.
+      limit: view.get(head).items === 0 ? revisionsAtOnceMax : 1,
       columns: ['item_uuid', 'slot'],
     }),
   }),

@@ -1,7 +1,9 @@
 /** Whatever tokens and pages a client turns while others write to it: no row of its inbox is skipped, and few come twice. */
 import test from 'ava';
+import type { Schedule } from '../../../runtime/store/model.ts';
 import { bob } from '../../kit/account.ts';
 import { accepted, type Device } from '../../kit/device.ts';
+import { turn } from '../../kit/gateway.ts';
 import { note, uuidNumber } from '../../kit/items.ts';
 import { SeededRandom } from '../../kit/random.ts';
 import { startServer } from '../../kit/server.ts';
@@ -109,3 +111,39 @@ for (let seed = 1; seed <= 5; seed += 1) {
     t.deepEqual(missing(all, updated), [], 'of a client that was updated');
   });
 }
+
+test('a save that was planned before something came into the inbox is answered with it', async (t) => {
+  const held: (() => void)[] = [];
+  let isHeld = false;
+  const schedule: Schedule = async (method, apply) => {
+    await undefined;
+    if (method === 'read' && isHeld) await new Promise<void>((resolve) => held.push(resolve));
+    return apply();
+  };
+  const server = await startServer(t, { moreKinds: [teller], host: { schedule } });
+  const somethingIsHeld = async () => {
+    while (held.length === 0) await turn();
+  };
+  const client = new Client(await server.device());
+  await client.turnAll();
+  const subject = {
+    type: 'shared_vault_item_removed',
+    vaultUuid: uuidNumber(99),
+    itemUuid: uuidNumber(1),
+  } as const;
+  isHeld = true;
+  const told = tellUser(server, client.device.account.userUuid, 'notified', { subject, at: 1 });
+  // The teller looks first whether it has said so already.
+  await somethingIsHeld();
+  held.shift()?.();
+  await somethingIsHeld();
+  const asked = server.transport.nextAskOf('sync');
+  const saved = client.turnPage(150, { items: [note({ uuid: uuidNumber(2) })] });
+  await asked;
+  isHeld = false;
+  for (const go of held) go();
+  await Promise.all([told, saved]);
+  t.is(client.got.size, 1);
+  await client.turnAll();
+  t.is(client.got.size, 1);
+});
