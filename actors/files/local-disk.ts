@@ -3,7 +3,8 @@
  *
  * A write, and what a crash leaves at each step:
  *
- *   1. It is refused unless there is room for all that is announced, besides the reserve. Nothing.
+ *   1. It is refused unless there is room for all that is announced, besides the reserve. Until it has a name, it keeps from others
+ *      no more of that than may go into a draft without one. Nothing.
  *   2. The body goes into a draft, `<folder>/incoming/node-<node>/<random>`, while its name may still be on its way. A draft, which
  *      the next start of this node removes.
  *   3. The draft gets its name, and the write resolves. The blob, whole; after a power cut the draft, or as much of the blob as
@@ -71,6 +72,12 @@ const namelessBytesMax = 8 * 1_048_576;
 const strangeDraftAgeMs = 86_400_000;
 /** Each fails only if a removal comes in between. */
 const placingTriesMax = 10;
+
+interface FillingEvents {
+  /** Where there is more than goes into a draft without a name. */
+  onNamed(): Promise<void>;
+  onWritten(bytes: number): void;
+}
 
 /** Makes the folder if it is absent, and clears away what a crash has left. Rejects where that is not possible. */
 export async function openLocalDisk(options: LocalDiskOptions): Promise<OpenFileStore> {
@@ -248,14 +255,16 @@ class LocalDisk implements OpenFileStore {
     const draft = join(this.#ownDrafts, this.#random.uuid());
     const left = [draft];
     let promisedBytes = 0;
+    const promise = (more: number) => {
+      promisedBytes += more;
+      this.#promisedBytes += more;
+    };
     try {
-      const freeBytes = await this.#checkFreeBytes(stop);
-      if (freeBytes - this.#promisedBytes - bytes < this.#reserveBytes) throw new FileStoreError('full');
-      promisedBytes = bytes;
-      this.#promisedBytes += bytes;
-      const { file, name } = await this.#filled(draft, naming, body, stop, (written) => {
-        promisedBytes -= written;
-        this.#promisedBytes -= written;
+      const first = Math.min(bytes, namelessBytesMax);
+      await this.#whereThereIsRoomFor(bytes, () => promise(first), stop);
+      const { file, name } = await this.#filled(draft, naming, body, stop, {
+        onNamed: () => this.#whereThereIsRoomFor(bytes - first, () => promise(bytes - first), stop),
+        onWritten: (written) => promise(-written),
       });
       left.push(join(this.#folder, name));
       await this.#finish(draft, name, file, stop);
@@ -263,7 +272,7 @@ class LocalDisk implements OpenFileStore {
       for (const path of left) await this.#calls.cleanUp(() => this.#fs.unlink(path));
       throw error;
     } finally {
-      this.#promisedBytes -= promisedBytes;
+      promise(-promisedBytes);
     }
   }
 
@@ -282,6 +291,13 @@ class LocalDisk implements OpenFileStore {
     if (isTaken) this.#durability.begin(name, file);
   }
 
+  /** In one go with the look: two that look at the same time must not both find the same room. */
+  async #whereThereIsRoomFor(bytes: number, promise: () => void, stop: Work): Promise<void> {
+    const freeBytes = await this.#checkFreeBytes(stop);
+    if (freeBytes - this.#promisedBytes - bytes < this.#reserveBytes) throw new FileStoreError('full');
+    promise();
+  }
+
   async #checkFreeBytes(stop: Work): Promise<number> {
     const freeBytes = await this.#call(() => this.#fs.freeBytesAt(this.#folder), stop);
     this.#freeBytes = freeBytes;
@@ -294,13 +310,17 @@ class LocalDisk implements OpenFileStore {
     naming: Promise<string>,
     body: AsyncIterable<Uint8Array>,
     stop: Work,
-    onWritten: (bytes: number) => void,
+    { onNamed, onWritten }: FillingEvents,
   ): Promise<{ readonly file: OpenFile; readonly name: string }> {
     const file = await this.#call(() => this.#fs.create(draft), stop);
     try {
       let at = 0;
+      let name: string | undefined;
       for await (const piece of largePieces(body, writtenPieceBytes)) {
-        if (at + piece.byteLength > namelessBytesMax) await unlessAborted(naming, stop.signal);
+        if (name === undefined && at + piece.byteLength > namelessBytesMax) {
+          name = await unlessAborted(naming, stop.signal);
+          await onNamed();
+        }
         for (let done = 0; done < piece.byteLength; ) {
           const rest = piece.subarray(done);
           const written = await this.#call(() => file.write(rest, at), stop);

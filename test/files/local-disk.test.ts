@@ -456,6 +456,37 @@ test('a blob is refused before its first byte where it would take the reserve, w
   t.false(await again.isWritable());
 });
 
+test('a body without a name keeps no more of the disk from others than its draft may take', async (t) => {
+  const fs = changed({ freeBytesAt: async () => 100_000_000 });
+  const store = await open(folderFor(t), { fs });
+  const stop = new AbortController();
+  const hanging = async function* () {
+    yield* inPieces(content(9 * 1_048_576), 1_048_576);
+    await once(stop.signal, 'abort');
+  };
+  const begun = [1, 2].map((number) => {
+    let named = (_: string): void => undefined;
+    const naming = new Promise<string>((resolve) => {
+      named = resolve;
+    });
+    const options = { owner, bytes: 60_000_000, signal: stop.signal };
+    return { name: () => named(nameOf(number)), written: store.write(naming, hanging(), options) };
+  });
+  const [first, second] = begun;
+  let isRefused = false;
+  second?.written.catch(() => {
+    isRefused = true;
+  });
+  first?.name();
+  await whileOthersWork(store);
+  t.false(isRefused);
+  second?.name();
+  await failsWith(t, 'full', () => second?.written ?? Promise.resolve());
+  stop.abort();
+  await failsWith(t, 'aborted', () => first?.written ?? Promise.resolve());
+  await store.close();
+});
+
 for (const code of ['EROFS', 'EIO', 'EACCES', 'EMFILE']) {
   test(`a disk that fails with ${code} at any step is unavailable, and leaves nothing`, async (t) => {
     const failing = () => Promise.reject(systemError(code));
