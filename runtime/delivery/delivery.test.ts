@@ -195,6 +195,20 @@ test('tells to one actor come one after another without a sweep for each', async
   t.true(sweeps.calls < 30, `${sweeps.calls} sweeps`);
 });
 
+test('tells to many actors come one after another, though most shards have none of them', async (t) => {
+  const sweeps = counting('pendingTells');
+  const before = await start(sweeps.schedule, undefined, { deliveriesMax: 1 });
+  const targets = many.map((index) => `target-${index}`);
+  for (const id of targets) before.database.lock({ kind: 'diary', id });
+  await Promise.all(targets.map((to) => before.actors.get(diary, 'a').ask.send({ to, text: 'hello' })));
+  for (const id of targets) before.database.unlock({ kind: 'diary', id });
+  const { database, clock } = await before.restart();
+  sweeps.calls = 0;
+  await clock.advance(10_000);
+  t.is(database.sizes.get('outbox') ?? 0, 0);
+  t.true(sweeps.calls < 500, `${sweeps.calls} sweeps`);
+});
+
 test('a timer whose reads cannot be planned is dead in the end', async (t) => {
   const { actors, clock, store } = await start();
   await actors.get(diary, 'a').ask.remind({ atMs: 1, text: '', timer: 'unreadable' });

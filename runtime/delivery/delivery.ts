@@ -106,8 +106,10 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
       this.#inFlight.inOrder(rows, (row) => this.keyOf(row), areAll),
       nowMs,
     );
-    const hidesOthers = this.#morePending && this.#inFlight.passedOver > passedOver && !this.#inFlight.isFull;
-    return hidesOthers ? roomPauseMs : limits.sweepMs;
+    // What this pass has read cannot be tried now, or there was nothing where it looked: that says nothing of the others.
+    const isIdle = rows.length === 0 || this.#inFlight.passedOver > passedOver;
+    const goesOn = this.#morePending && isIdle && !this.#inFlight.isFull;
+    return goesOn ? roomPauseMs : limits.sweepMs;
   }
 
   /** What does not fit now is found by a later sweep. */
