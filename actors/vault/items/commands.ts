@@ -3,6 +3,7 @@
  * is in the vault is looked at in the turn that saves: his rights are those of that moment.
  */
 import { command, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
+import type { Conflict } from '../../collection/conflicts.ts';
 import { head } from '../../collection/head.ts';
 import { type ItemRow, isStub, type item } from '../../collection/item.ts';
 import type { ClientItem } from '../../collection/item-fields.ts';
@@ -140,17 +141,22 @@ function landTooLate(
     ok: {
       ...rest,
       saved: saved.map(({ row, uuid }) => ({ uuid, row: outOfVault(row) })),
-      conflicts: [...conflicts, ...refused.map((sent) => notMember(sent, saver.by))],
+      conflicts: [...conflicts.map(atHome), ...refused.map((sent) => notMember(sent, saver.by))],
       homeless,
     },
   };
 }
 
 /** As it will be at home. */
-const outOfVault = (row: ItemRow): ItemRow => ({
-  ...row,
+const outOfVault = <T extends Pick<ItemRow, 'shared_vault_uuid' | 'last_edited_by_uuid'>>(item: T): T => ({
+  ...item,
   shared_vault_uuid: null,
   last_edited_by_uuid: null,
+});
+
+const atHome = ({ server_item, ...conflict }: Conflict): Conflict => ({
+  ...conflict,
+  ...(server_item && { server_item: outOfVault(server_item) }),
 });
 
 export const concludeItems = command({

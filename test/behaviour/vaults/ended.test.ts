@@ -152,6 +152,27 @@ test('who ends a vault deletes nothing of others there, also before it has gone 
   );
 });
 
+test('an owner who deletes an old version of what has yet to go home is given it as it will be there', async (t) => {
+  const { server, alice, bob, vault } = await started(t);
+  const [hers] = await saved(t, alice, inVault(vault, { content: 'hers' }));
+  await bob.sync();
+  await saved(t, bob, inVault(vault, { content: 'edited', ...versionOf(hers) }));
+  const { ask } = server.host.actors.get(Vault, vault);
+  const by = alice.account.userUuid;
+  const saver = { by, sessionUuid: crypto.randomUUID(), snjsVersion: '2.204.7' };
+  const items = [inVault(vault, { deleted: true, content: undefined, ...versionOf(hers) })];
+  const [, landed] = await server.answered(
+    Promise.all([ask.end({ by }), ask.saveItems({ ...saver, items })]),
+  );
+  if (!('ok' in landed)) return t.fail();
+  t.deepEqual(
+    landed.ok.conflicts.map(({ type, server_item: given }) => [
+      ...[type, given?.content, given?.shared_vault_uuid, given?.last_edited_by_uuid],
+    ]),
+    [['sync_conflict', 'edited', null, null]],
+  );
+});
+
 test('what is not deleted is not saved in a vault that has ended', async (t) => {
   const { server, alice, vault, end } = await started(t);
   const [hers] = await saved(t, alice, inVault(vault));
