@@ -31,7 +31,7 @@ export interface ClientsOptions {
 const emails = ['one@example.org', 'two@example.org'];
 const ownerNames = ['ann', 'ben'];
 const publisherNames = ['pia', 'pam'];
-const memberNames = ['mia', 'max', 'moe'];
+const memberNames = ['mia', 'max', 'moe', 'mel'];
 const clientNames = ['p', 'q', 'r', 's', 't'];
 const haulClientNames = ['u', 'v'];
 export const counterNames = ['c1', 'c2', 'c3', 'c4'];
@@ -92,18 +92,20 @@ function createPublishers({ plan, time, gateway, checkers, randomOf }: ClientsOp
   });
 }
 
-/** The first ones have made the vaults. */
+/** The first ones have made the vaults, and the first ones leave. */
 function createMembers({ plan, time, gateway, checkers, randomOf }: ClientsOptions): Client[] {
   const { vaults, thinkMs, callsMax } = plan;
-  const { vaults: checker, sessions } = checkers;
+  const { vaults: checker, survivors, sessions } = checkers;
   if (vaults === undefined || checker === undefined) return [];
   const book = new Book();
   return memberNames.slice(0, vaults.members).map((device, index) => {
     const account = new Account(`${device}@example.org`, [], checkers.reportOf('sessions'));
     const signIn = { account, tokens, signinKeys, sessions, device, apiVersion: '20200115' };
     const owned = index < vaults.vaults ? 1 : 0;
-    const shared = { time, gateway, book, checker, thinkMs, callsMax, vaults: owned };
-    return new Member({ ...signIn, ...shared, random: randomOf(device) });
+    const shared = { time, gateway, book, checker, survivors, thinkMs, callsMax, vaults: owned };
+    const random = randomOf(device);
+    const stays = index < vaults.leavers ? 0.4 + random.fraction() * 0.4 : undefined;
+    return new Member({ ...signIn, ...shared, random, stays, designates: vaults.leavers > 0 });
   });
 }
 

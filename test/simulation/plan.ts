@@ -349,14 +349,22 @@ function withDelivery(plan: Plan, random: SeededRandom): Plan {
 
 /** Vaults and their items. A move takes several turns of several actors, and is to come to its end now and then. */
 function withVaults(plan: Plan, random: SeededRandom): Plan {
-  return {
+  return untilSomebodyLeaves({
     ...plan,
     ...{ accounts: 0, clients: 1, counters: 1, haulClients: 0, isDatabaseClockSound: true },
     databaseJumpMs: Math.min(plan.databaseJumpMs, 0.12 * plan.leaseMs),
     thinkMs: random.pick([20, 80, 200]),
     faults: random.chance(0.5) ? seldom(plan.faults) : plan.faults,
     vaults: vaultsOf(random),
-  };
+  });
+}
+
+/** Whoever leaves is to leave something behind, and somebody who gets it. */
+function untilSomebodyLeaves(plan: Plan): Plan {
+  if (plan.vaults?.leavers === 0) return plan;
+  const { workMs, callsMax, faults } = plan;
+  const longer = { workMs: Math.max(workMs, 24_000), callsMax: Math.max(callsMax, 200) };
+  return { ...plan, ...longer, faults: seldom(faults) };
 }
 
 /** Every step of a mail takes several store calls and messages. */

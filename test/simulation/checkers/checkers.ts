@@ -21,6 +21,7 @@ import { OutputGateChecker } from './output-gate.ts';
 import { SessionChecker } from './sessions.ts';
 import { ShareChecker } from './shares.ts';
 import { StalenessChecker } from './staleness.ts';
+import { SurvivorChecker } from './survivors.ts';
 import { TimerChecker } from './timers.ts';
 import { VaultChecker } from './vaults.ts';
 
@@ -43,6 +44,7 @@ export class Checkers implements DatabaseWatcher, OutputWatcher {
   readonly shares: ShareChecker;
   readonly mails: MailChecker | undefined;
   readonly messages: MessageChecker | undefined;
+  readonly survivors: SurvivorChecker;
   readonly vaults: VaultChecker | undefined;
   readonly #checkers: Checker[];
   readonly #muted: ReadonlySet<string>;
@@ -69,7 +71,9 @@ export class Checkers implements DatabaseWatcher, OutputWatcher {
       skewMs === undefined
         ? undefined
         : new MessageChecker({ report: reportOf('messages'), durable, time, skewMs });
-    this.vaults = plan.vaults === undefined ? undefined : new VaultChecker(reportOf('vaults'), durable);
+    this.survivors = new SurvivorChecker(reportOf('survivors'), durable);
+    this.vaults =
+      plan.vaults === undefined ? undefined : new VaultChecker(reportOf('vaults'), durable, this.survivors);
     this.#checkers = [
       new EpochChecker(reportOf('epochs')),
       new EffectChecker(reportOf('effects'), durable, history),
@@ -81,7 +85,8 @@ export class Checkers implements DatabaseWatcher, OutputWatcher {
       this.shares,
       ...(this.mails === undefined ? [] : [this.mails]),
       ...(this.messages === undefined ? [] : [this.messages]),
-      ...(this.vaults === undefined ? [] : [this.vaults]),
+      // The second asks the first.
+      ...(this.vaults === undefined ? [] : [this.survivors, this.vaults]),
     ];
   }
 
@@ -132,8 +137,9 @@ export class Checkers implements DatabaseWatcher, OutputWatcher {
 
   /** What keeps everything from being at rest. */
   pending(): string | undefined {
-    const { convergence, mails, messages, vaults } = this;
-    return convergence.pending() ?? mails?.pending() ?? messages?.pending() ?? vaults?.pending();
+    const { convergence, mails, messages, survivors, vaults } = this;
+    const ofVaults = () => survivors.pending() ?? vaults?.pending();
+    return convergence.pending() ?? mails?.pending() ?? messages?.pending() ?? ofVaults();
   }
 
   /** One that has to know the machines, which come after the checkers. */

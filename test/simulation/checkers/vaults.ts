@@ -2,54 +2,20 @@
  * Items of vaults, as the commits and the answers to members show them.
  *
  * - An item has a home from its first save on: never none, at rest exactly one, which has its greatest hop; one row keeps
- *   its uuid taken.
+ *   its uuid taken. It goes only with its owner (see survivors.ts).
  * - Of all edits of one version one is accepted, and what was answered as saved is there or was replaced by a later one.
  * - Every item sent is in exactly one of saved and conflicts.
- * - Who saves in a vault is a member who may write, in that very commit.
+ * - Who saves in a vault is a member who may write, in that very commit. Where it has ended, owners delete what is theirs.
  * - What a member is given of a vault was there at a moment of the call at which he was a member.
  * - Nobody is given an item as it was after what he has of it already.
  * - Who syncs to the end has all there is for him, in its last version.
  */
 import type { Commit, Write } from '../../../runtime/store/store.ts';
 import type { AnyRow } from '../../../runtime/table.ts';
+import type { GivenOfVault, MemberAnswer, MemberCopy, SentToVault } from '../vaults/wire.ts';
 import type { Checker, Report } from './checker.ts';
 import type { Durable } from './durable.ts';
-
-export interface SentToVault {
-  readonly uuid: string;
-  readonly content: string | null;
-  readonly deleted: boolean;
-  readonly updated_at_timestamp: number;
-  readonly shared_vault_uuid: string | null;
-}
-
-export interface GivenOfVault {
-  readonly uuid: string;
-  readonly updated_at_timestamp: number;
-  readonly deleted: boolean;
-  readonly content?: string | null;
-  readonly shared_vault_uuid: string | null;
-  readonly user_uuid: string;
-}
-
-export interface MemberAnswer {
-  readonly sync_token: string;
-  readonly cursor_token?: string;
-  readonly retrieved_items: readonly GivenOfVault[];
-  readonly saved_items: readonly GivenOfVault[];
-  readonly conflicts: readonly {
-    readonly type: string;
-    readonly server_item?: GivenOfVault;
-    readonly unsaved_item?: { readonly uuid: string };
-  }[];
-}
-
-/** What a member has who knows nothing but his answers. */
-export interface MemberCopy {
-  readonly version: number;
-  readonly content: string | null;
-  readonly deleted: boolean;
-}
+import type { SurvivorChecker } from './survivors.ts';
 
 /** From a commit on, until another. */
 interface Span {
@@ -71,6 +37,7 @@ export class VaultChecker implements Checker {
   readonly name = 'vaults';
   readonly #report: Report;
   readonly #durable: Durable;
+  readonly #survivors: SurvivorChecker;
   #commits = 0;
   /** By item, the rows that are no stubs by their collections. */
   readonly #homes = new Map<string, Map<string, AnyRow>>();
@@ -81,10 +48,13 @@ export class VaultChecker implements Checker {
   /** Of each text, which nobody writes twice, what it was based on; and of that, the text that was accepted. */
   readonly #bases = new Map<string, string>();
   readonly #accepted = new Map<string, string>();
+  /** They were those of somebody who is gone. What has their uuids after that is something else. */
+  readonly #gone = new Set<string>();
 
-  constructor(report: Report, durable: Durable) {
+  constructor(report: Report, durable: Durable, survivors: SurvivorChecker) {
     this.#report = report;
     this.#durable = durable;
+    this.#survivors = survivors;
   }
 
   get commits(): number {
@@ -103,7 +73,7 @@ export class VaultChecker implements Checker {
     for (const write of writes) if (write.table.name === 'shared_vault_member') this.#member(write, before);
     for (const write of writes) {
       if (write.table.name !== 'item') continue;
-      if ('remove' in write) this.#report(`${write.remove['uuid']} was removed`);
+      if ('remove' in write) this.#purged(this.#rowAt(write.remove), write.remove);
       else this.#item(write.put, address.kind === 'vault' ? before : undefined);
     }
   }
@@ -118,6 +88,7 @@ export class VaultChecker implements Checker {
     const known = this.#members.get(member);
     if (known !== undefined) before.set(member, known);
     if ('remove' in write) {
+      if (known === undefined) before.set(member, joinedAndLeft);
       this.#members.delete(member);
       if (isOpen) last.to = this.#commits;
     } else {
@@ -126,16 +97,31 @@ export class VaultChecker implements Checker {
     }
   }
 
+  /** By a purge: with a stub, or without one where it never moved. */
+  #purged(row: AnyRow | undefined, { uuid, collection }: AnyRow): void {
+    const homes = this.#homes.get(String(uuid)) ?? new Map<string, AnyRow>();
+    homes.delete(String(collection));
+    this.#end(row);
+    if (row === undefined || !this.#survivors.isNobodys(row) || !this.#survivors.isOver(collection))
+      this.#report(`${uuid} was removed from ${collection}`);
+    else if ([...homes.values()].every((other) => hopsOf(other) < hopsOf(row))) this.#gone.add(String(uuid));
+  }
+
   /** `before`: what the commit has replaced of the members' rows, where it is a vault's. */
   #item(row: AnyRow, before: ReadonlyMap<string, AnyRow> | undefined): void {
     const { uuid, collection, content } = row;
     const homes = this.#homes.get(String(uuid)) ?? new Map<string, AnyRow>();
     this.#homes.set(String(uuid), homes);
     const known = homes.get(String(collection));
+    if (row['moved_to'] === collection) {
+      this.#purged(known, row);
+      return;
+    }
     if (row['moved_to'] !== null) {
       homes.delete(String(collection));
       this.#end(known);
-      if (homes.size === 0) this.#report(`${uuid} has no home any more since it left ${collection}`);
+      if (homes.size === 0 && !this.#gone.has(String(uuid)))
+        this.#report(`${uuid} has no home any more since it left ${collection}`);
       return;
     }
     homes.set(String(collection), row);
@@ -147,7 +133,13 @@ export class VaultChecker implements Checker {
       this.#report(`${uuid} lies in ${collection} and says ${row['shared_vault_uuid']}`);
     }
     if (typeof content === 'string') this.#accept(content);
-    if (before !== undefined) this.#checkSaver(row, before);
+    if (before === undefined) return;
+    this.#checkSaver(row, before);
+    if (known !== undefined) this.#survivors.saved(row);
+  }
+
+  #rowAt({ uuid, collection }: AnyRow): AnyRow | undefined {
+    return this.#homes.get(String(uuid))?.get(String(collection));
   }
 
   #end(row: AnyRow | undefined): void {
@@ -160,6 +152,8 @@ export class VaultChecker implements Checker {
     // One commit may hold the turns of both, the save and the end of the membership.
     const rows = [before.get(member), this.#members.get(member)];
     if (rows.some((each) => each !== undefined && each['permission'] !== 'read')) return;
+    const isOwners = row['last_edited_by_uuid'] === this.#survivors.ownerOf(row);
+    if (row['deleted'] === true && isOwners && this.#survivors.isOver(row['collection'])) return;
     this.#report(`${row['uuid']} was saved in ${member}, who may not write there`);
   }
 
@@ -169,6 +163,7 @@ export class VaultChecker implements Checker {
       this.#report(`nobody has sent ${content}`);
       return;
     }
+    if (this.#gone.has(uuidOf(base))) return;
     const other = this.#accepted.get(base);
     if (other !== undefined && other !== content) {
       this.#report(`of two edits of ${base}, ${other} and ${content}, both were accepted`);
@@ -201,7 +196,8 @@ export class VaultChecker implements Checker {
     if (sent.content !== null) this.#accept(sent.content);
     const homes = [...(this.#homes.get(sent.uuid)?.values() ?? [])];
     const version = entry.updated_at_timestamp;
-    if (homes.some((row) => Number(row['updated_at_timestamp']) >= version)) return;
+    if (homes.some((row) => Number(row['updated_at_timestamp']) >= version) || this.#gone.has(sent.uuid))
+      return;
     this.#report(`${name} was told that ${sent.uuid}@${version} is saved, and it is nowhere`);
   }
 
@@ -222,7 +218,7 @@ export class VaultChecker implements Checker {
   /** What comes last counts with clients, so that it must be the newest. */
   isNoOlder(name: string, copy: MemberCopy | undefined, given: GivenOfVault): void {
     const { uuid, updated_at_timestamp: version, shared_vault_uuid: vault } = given;
-    if (copy === undefined || copy.version <= version) return;
+    if (copy === undefined || copy.version <= version || this.#gone.has(uuid)) return;
     this.#report(`${name} has ${uuid}@${copy.version} and was given it as it was in ${vault}, @${version}`);
   }
 
@@ -242,9 +238,10 @@ export class VaultChecker implements Checker {
     }
     for (const [uuid, all] of rows) {
       const homes = all.filter((row) => row['moved_to'] === null);
-      const hops = all.map((row) => Number(row['hop'] ?? 0));
-      if (homes.length !== 1) this.#report(`${uuid} has ${homes.length} homes`);
-      if (Number(homes[0]?.['hop'] ?? 0) < Math.max(...hops))
+      const hops = all.map(hopsOf);
+      const isGone = homes.length === 0 && this.#gone.has(uuid);
+      if (homes.length !== 1 && !isGone) this.#report(`${uuid} has ${homes.length} homes`);
+      if (hopsOf(homes[0] ?? {}) < Math.max(...hops) && !isGone)
         this.#report(`the home of ${uuid} is not its last`);
       if (all.filter((row) => row['born'] === true).length !== 1)
         this.#report(`not one row keeps ${uuid} taken`);
@@ -269,7 +266,11 @@ export class VaultChecker implements Checker {
   }
 }
 
+/** Within one commit, with a permission that nobody has seen. */
+const joinedAndLeft: AnyRow = {};
 const always: Span = { from: 0, to: Number.POSITIVE_INFINITY };
+const uuidOf = (base: string): string => base.slice(0, base.indexOf('@'));
+const hopsOf = ({ hop }: AnyRow): number => Number(hop ?? 0);
 const memberOf = (vault: unknown, user: unknown): string => `${vault} ${user}`;
 const versionOf = ({ collection, uuid, updated_at_timestamp }: AnyRow): string =>
   `${collection} ${uuid}@${updated_at_timestamp}`;

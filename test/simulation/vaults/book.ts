@@ -9,6 +9,7 @@ export class Book {
   readonly #users = new Map<string, string>();
   readonly vaults: string[] = [];
   readonly invites: Invite[] = [];
+  readonly accepted: Invite[] = [];
   /** Of items, whoever has made them. */
   readonly items: string[] = [];
 

@@ -1,20 +1,19 @@
 /**
- * One simulated user of shared vaults: makes some, lets others in and throws them out, saves items in them and moves them
- * between them and his own, and syncs as a client does. What was answered is noted for the checker.
+ * One simulated user of shared vaults: makes some, lets others in and throws them out, says who gets them after him, saves
+ * items in them and moves them between them and his own, and syncs as a client does. In the end he may delete his account.
+ * What was answered is noted for the checkers.
  */
+import { NotFoundError } from '../../../runtime/errors.ts';
 import type { SeededRandom } from '../../kit/random.ts';
 import type { SessionChecker } from '../checkers/sessions.ts';
+import type { RoleChange, SurvivorChecker } from '../checkers/survivors.ts';
 import { membershipsIn } from '../checkers/sync-token.ts';
-import type {
-  GivenOfVault,
-  MemberAnswer,
-  MemberCopy,
-  SentToVault,
-  VaultChecker,
-} from '../checkers/vaults.ts';
+import type { VaultChecker } from '../checkers/vaults.ts';
+import type { Outcome } from '../gateway.ts';
 import { Session, type SignInOptions } from '../sign-in.ts';
 import type { SimulatedTime } from '../time.ts';
 import type { Book, Invite } from './book.ts';
+import type { GivenOfVault, MemberAnswer, MemberCopy, SentToVault } from './wire.ts';
 
 export interface MemberOptions extends SignInOptions {
   readonly book: Book;
@@ -22,10 +21,15 @@ export interface MemberOptions extends SignInOptions {
   readonly random: SeededRandom;
   readonly sessions: SessionChecker;
   readonly checker: VaultChecker;
+  readonly survivors: SurvivorChecker;
   /** How many vaults he makes. */
   readonly vaults: number;
   readonly thinkMs: number;
   readonly callsMax: number;
+  /** Of his time and of his calls, if he deletes his account then. */
+  readonly stays: number | undefined;
+  /** He says who gets his vaults, and tends them more. */
+  readonly designates: boolean;
 }
 
 interface Copy extends MemberCopy {
@@ -43,11 +47,14 @@ export class Member {
   readonly #session: Session;
   readonly #owned: string[] = [];
   #copies = new Map<string, Copy>();
+  /** By vault, as he was told. */
+  readonly #owners = new Map<string, string>();
   #token: string | null = null;
   #cursor: string | null = null;
   /** What was sent and not answered: it is sent again as it was. */
   #unanswered: readonly SentToVault[] = [];
   #edition = 0;
+  #state: 'here' | 'leaving' | 'left' = 'here';
 
   constructor(options: MemberOptions) {
     this.#options = options;
@@ -55,10 +62,12 @@ export class Member {
   }
 
   async work(untilMs: number): Promise<void> {
-    const { time, random, thinkMs, callsMax } = this.#options;
-    for (let count = 0; count < callsMax && time.nowMs < untilMs; count += 1) {
+    const { time, random, thinkMs, callsMax, stays = 1 } = this.#options;
+    const isAtWork = (count: number) => count < callsMax && time.nowMs < untilMs && this.#state !== 'left';
+    for (let count = 0; isAtWork(count) || this.#state === 'leaving'; count += 1) {
       if (this.#session.credentials === undefined) await this.#open(random.chance(0.5));
-      else await this.#act();
+      else if (count < callsMax * stays && time.nowMs < untilMs * stays) await this.#act();
+      else await this.#leave();
       await time.sleep(random.fraction() * 2 * thinkMs);
     }
   }
@@ -66,6 +75,7 @@ export class Member {
   /** Goes on with his syncs to the end, and begins once more from nothing. Resolves to what hinders him. */
   async finish(): Promise<string | undefined> {
     const { device } = this.#options;
+    if (this.#state === 'left') return undefined;
     const lastTry = { triesMax, pauseMs: lastPauseMs };
     const isSignedIn = await this.#session.keepOpening(lastTry, (registering) => this.#open(registering));
     if (!isSignedIn) return `${device} cannot sign in`;
@@ -76,7 +86,7 @@ export class Member {
   }
 
   async #syncToEnd(): Promise<string | undefined> {
-    const { device, checker, time } = this.#options;
+    const { device, checker, survivors, time } = this.#options;
     for (let pages = 0; pages < pagesMax; pages += 1) {
       const before = this.#token;
       const answer = await this.#sync([], lastMs);
@@ -84,6 +94,7 @@ export class Member {
       if (answer === undefined || answer.cursor_token !== undefined) continue;
       if (answer.retrieved_items.length > 0 || answer.sync_token !== before) continue;
       checker.equals(device, this.#userUuid, this.#copies);
+      survivors.equals(device, this.#userUuid, this.#owners);
       return undefined;
     }
     return `${device} never comes to the end of its syncs`;
@@ -95,15 +106,17 @@ export class Member {
   }
 
   async #act(): Promise<void> {
-    const { random, book, vaults } = this.#options;
+    const { random, book, vaults, designates } = this.#options;
     const drawn = random.below(100);
     if (this.#owned.length < vaults) return this.#makeVault();
     const invites = book.invites.filter(({ recipient }) => recipient === this.#userUuid);
     if (invites.length > 0 && drawn < 50) return this.#accept(random.pick(invites));
     if (drawn < 4) return this.#session.refresh();
     if (drawn < 6) return this.#forget();
-    if (drawn < 30 && this.#owned.length > 0) return this.#tend();
-    if (drawn < 33 && book.vaults.length > 0) return this.#remove(random.pick(book.vaults), this.#userUuid);
+    const tends = designates ? 60 : 30;
+    if (drawn < tends && this.#owned.length > 0) return this.#tend();
+    if (drawn < tends + 3 && book.vaults.length > 0)
+      return this.#remove(random.pick(book.vaults), this.#userUuid);
     const items = this.#unanswered.length > 0 && random.chance(0.7) ? this.#unanswered : this.#edits();
     this.#unanswered = items;
     if ((await this.#sync(items, random.pick([1_500, 4_500, patienceMs]))) !== undefined)
@@ -117,13 +130,16 @@ export class Member {
     this.#options.book.vaults.push(made.sharedVault.uuid);
   }
 
-  /** Lets somebody into a vault of his, or throws him out. */
+  /** Lets somebody into a vault of his, throws him out, or says that he gets it. */
   async #tend(): Promise<void> {
-    const { random, book } = this.#options;
+    const { random, book, designates } = this.#options;
     const [vault, others] = [random.pick(this.#owned), book.others(this.#userUuid)];
     if (others.length === 0) return;
     const other = random.pick(others);
-    if (random.chance(0.4)) return this.#remove(vault, other);
+    const heirs = book.accepted.filter((each) => each.vault === vault);
+    if (designates && heirs.length > 0 && random.chance(0.7))
+      return this.#designate(vault, random.pick(heirs).recipient);
+    if (random.chance(designates ? 0.2 : 0.4)) return this.#remove(vault, other);
     const permission = random.pick(['write', 'write', 'admin', 'read']);
     const fields = { recipient_uuid: other, encrypted_message: 'secret', permission };
     const invited = await this.#ask('inviteToVault', { sharedVaultUuid: vault, ...fields });
@@ -132,8 +148,35 @@ export class Member {
     book.invites.push({ vault, recipient: other, uuid });
   }
 
-  async #remove(vault: string, userUuid: string): Promise<void> {
-    await this.#ask('removeVaultMember', { sharedVaultUuid: vault, userUuid });
+  #remove(vault: string, userUuid: string): Promise<void> {
+    return this.#change({ vault, removes: userUuid }, 'removeVaultMember', userUuid);
+  }
+
+  #designate(vault: string, userUuid: string): Promise<void> {
+    return this.#change({ vault }, 'designateSurvivor', userUuid);
+  }
+
+  async #change(change: RoleChange, command: string, userUuid: string): Promise<void> {
+    const isOver = this.#options.survivors.asks(change);
+    const { outcome } = await this.#outcome(command, { sharedVaultUuid: change.vault, userUuid });
+    if (outcome !== 'unknown') isOver();
+  }
+
+  /** Asked again until he is told. What he asked before may be done by now, so he signs in rather than trust a token. */
+  async #leave(): Promise<void> {
+    const { survivors, device, account } = this.#options;
+    const [userUuid, credentials] = [this.#userUuid, this.#session.credentials];
+    this.#state = 'leaving';
+    const request = { credentials, userUuid, password: account.password };
+    const outcome = await this.#session.ask('deleteAccount', request, patienceMs);
+    const isAnswered = outcome.outcome === 'done';
+    const isDone = isAnswered && 'ok' in (outcome.value as object);
+    const isForgotten = !isAnswered && outcome.error instanceof NotFoundError;
+    // Tells make an actor again that was forgotten: it knows no session.
+    if (isDone || isForgotten || (isAnswered && survivors.isDeleted(userUuid))) {
+      survivors.left(device, userUuid);
+      this.#state = 'left';
+    } else if (isAnswered) await this.#session.open(false);
   }
 
   async #accept(invite: Invite): Promise<void> {
@@ -142,12 +185,15 @@ export class Member {
       sharedVaultUuid: invite.vault,
       inviteUuid: invite.uuid,
     });
-    if (accepted !== undefined) book.invites.splice(book.invites.indexOf(invite), 1);
+    if (accepted === undefined) return;
+    book.invites.splice(book.invites.indexOf(invite), 1);
+    book.accepted.push(invite);
   }
 
   /** As a client that starts again: it has nothing. */
   #forget(): void {
     this.#copies = new Map();
+    this.#owners.clear();
     this.#token = null;
     this.#cursor = null;
     this.#unanswered = [];
@@ -206,12 +252,20 @@ export class Member {
     for (const [uuid, { vault }] of this.#copies) {
       if (vault !== null && after.get(vault) !== before.get(vault)) this.#copies.delete(uuid);
     }
+    for (const vault of this.#owners.keys())
+      if (after.get(vault) !== before.get(vault)) this.#owners.delete(vault);
+    for (const vault of answer.shared_vaults) this.#heardOf(vault);
     for (const item of answer.retrieved_items) this.#keepGiven(item);
     for (const { server_item: item } of answer.conflicts) if (item !== undefined) this.#keepGiven(item);
     for (const item of answer.saved_items)
       this.#keep(item, sent.find(({ uuid }) => uuid === item.uuid)?.content);
     this.#token = answer.sync_token;
     this.#cursor = answer.cursor_token ?? null;
+  }
+
+  #heardOf({ uuid, user_uuid: owner }: MemberAnswer['shared_vaults'][number]): void {
+    this.#owners.set(uuid, owner);
+    if (owner === this.#userUuid && !this.#owned.includes(uuid)) this.#owned.push(uuid);
   }
 
   #keepGiven(item: GivenOfVault): void {
@@ -232,12 +286,16 @@ export class Member {
 
   /** Undefined: nobody knows, or nothing was done. */
   async #ask(command: string, fields: object, withinMs = patienceMs): Promise<object | undefined> {
+    const outcome = await this.#outcome(command, fields, withinMs);
+    return outcome.outcome === 'done' ? (outcome.value as { ok?: object }).ok : undefined;
+  }
+
+  async #outcome(command: string, fields: object, withinMs = patienceMs): Promise<Outcome> {
     const credentials = this.#session.credentials;
     const outcome = await this.#session.ask(command, { ...fields, credentials }, withinMs);
-    if (outcome.outcome !== 'done') return undefined;
-    const { ok, refused } = outcome.value as { ok?: object; refused?: { status: number } };
-    if (refused?.status !== 401 && refused?.status !== 498) return ok;
-    await this.#session.refused(refused.status);
-    return undefined;
+    if (outcome.outcome !== 'done') return outcome;
+    const { refused } = outcome.value as { refused?: { status: number } };
+    if (refused?.status === 401 || refused?.status === 498) await this.#session.refused(refused.status);
+    return outcome;
   }
 }

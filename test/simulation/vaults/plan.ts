@@ -4,8 +4,15 @@ import type { SeededRandom } from '../../kit/random.ts';
 export interface VaultsPlan {
   readonly members: number;
   readonly vaults: number;
+  /** How many delete their accounts. Where somebody does, survivors are designated. */
+  readonly leavers: number;
 }
 
 export function vaultsOf(random: SeededRandom): VaultsPlan {
-  return { members: random.pick([2, 3, 3]), vaults: random.pick([1, 2, 2]) };
+  const [members, vaults, leavers] = [
+    random.pick([2, 3, 3]),
+    random.pick([1, 2, 2]),
+    random.pick([0, 1, 1, 2]),
+  ];
+  return { members: members + Math.min(1, leavers), vaults, leavers };
 }

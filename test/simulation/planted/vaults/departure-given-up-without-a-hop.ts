@@ -4,6 +4,7 @@ export const bug: PlantedBug = {
   name: 'departure-given-up-without-a-hop',
   why: 'An item that arrives late is in two collections.',
   flavour: 'vaults',
+  from: 21,
   edits: [
     {
       file: 'actors/collection/move/departures.ts',

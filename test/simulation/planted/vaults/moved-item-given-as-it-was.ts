@@ -4,6 +4,7 @@ export const bug: PlantedBug = {
   name: 'moved-item-given-as-it-was',
   why: 'Who has a moved item already is given what it was, and keeps that.',
   flavour: 'vaults',
+  from: 8,
   edits: [
     {
       file: 'actors/collection/item.ts',

@@ -1,0 +1,15 @@
+import type { PlantedBug } from '../../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'deleted-account-let-in',
+  why: 'Who asks to join and is deleted before he is let in is a member for good.',
+  flavour: 'vaults',
+  from: 16,
+  edits: [
+    {
+      file: 'actors/user/vaults/memberships.ts',
+      find: "?.state !== 'left') turn.tell(Vault, uuid).userGone();",
+      replace: "?.state === 'member') turn.tell(Vault, uuid).userGone();",
+    },
+  ],
+};

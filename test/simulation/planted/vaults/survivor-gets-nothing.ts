@@ -1,0 +1,15 @@
+import type { PlantedBug } from '../../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'survivor-gets-nothing',
+  why: 'A vault ends with the account of its owner, though somebody was to get it.',
+  flavour: 'vaults',
+  from: 30,
+  edits: [
+    {
+      file: 'actors/vault/end.ts',
+      find: '  if (owner === undefined || !isInherited) {',
+      replace: '  if (owner !== undefined || !isInherited) {',
+    },
+  ],
+};

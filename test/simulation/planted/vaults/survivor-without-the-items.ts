@@ -1,0 +1,15 @@
+import type { PlantedBug } from '../../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'survivor-without-the-items',
+  why: 'What the old owner had in a vault stays his, who is gone.',
+  flavour: 'vaults',
+  from: 85,
+  edits: [
+    {
+      file: 'actors/vault/end.ts',
+      find: 'survivor !== undefined && inherit(turn, vault.owner_uuid, survivor.member);',
+      replace: 'survivor !== undefined;',
+    },
+  ],
+};

@@ -1,0 +1,37 @@
+/** What members send and are answered, as far as anybody here looks at it. */
+export interface SentToVault {
+  readonly uuid: string;
+  readonly content: string | null;
+  readonly deleted: boolean;
+  readonly updated_at_timestamp: number;
+  readonly shared_vault_uuid: string | null;
+}
+
+export interface GivenOfVault {
+  readonly uuid: string;
+  readonly updated_at_timestamp: number;
+  readonly deleted: boolean;
+  readonly content?: string | null;
+  readonly shared_vault_uuid: string | null;
+  readonly user_uuid: string;
+}
+
+export interface MemberAnswer {
+  readonly sync_token: string;
+  readonly cursor_token?: string;
+  readonly shared_vaults: readonly { readonly uuid: string; readonly user_uuid: string }[];
+  readonly retrieved_items: readonly GivenOfVault[];
+  readonly saved_items: readonly GivenOfVault[];
+  readonly conflicts: readonly {
+    readonly type: string;
+    readonly server_item?: GivenOfVault;
+    readonly unsaved_item?: { readonly uuid: string };
+  }[];
+}
+
+/** What a member has who knows nothing but his answers. */
+export interface MemberCopy {
+  readonly version: number;
+  readonly content: string | null;
+  readonly deleted: boolean;
+}
