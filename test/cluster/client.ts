@@ -56,15 +56,21 @@ export class Client {
     const { tally, random, isOver, pauseMaxMs, timeoutMs, timeoutMaxMs = timeoutMs } = this.#options;
     const atMs = performance.now();
     const failures: FailureReason[] = [];
+    const open = { what: whatOf(request), atMs };
+    tally.open.add(open);
     for (;;) {
       const unanswered = failures.filter((reason) => reason === 'no-answer').length;
       const outcome = await this.#attempt(request, Math.min(timeoutMs * 2 ** unanswered, timeoutMaxMs));
       if (typeof outcome !== 'string') {
-        tally.calls.push({ what: whatOf(request), atMs, durationMs: performance.now() - atMs, failures });
+        tally.open.delete(open);
+        tally.calls.push({ ...open, durationMs: performance.now() - atMs, failures });
         return outcome;
       }
       failures.push(outcome);
-      if (isOver()) throw new UnansweredError(`${request.path}: ${outcome}`);
+      if (isOver()) {
+        const seconds = Math.round((performance.now() - atMs) / 1_000);
+        throw new UnansweredError(`${open.what}: ${outcome} for ${seconds} s, ${failures.length} times`);
+      }
       this.#gateway += 1;
       await pause(Math.min(pauseMaxMs, pauseMinMs * 2 ** (failures.length - 1)) * (0.5 + random.fraction()));
       again(outcome);

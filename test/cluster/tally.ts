@@ -11,12 +11,20 @@ export interface CallRecord {
   readonly failures: readonly FailureReason[];
 }
 
+export interface OpenCall {
+  /** Method and path, without what it names. */
+  readonly what: string;
+  readonly atMs: number;
+}
+
 export class Tally {
   acknowledgedWrites = 0;
   conflicts = 0;
   /** Calls with writes of which an attempt may have taken effect unseen. */
   unknownWrites = 0;
   readonly calls: CallRecord[] = [];
+  /** Those that wait for the answer that decides. */
+  readonly open = new Set<OpenCall>();
   /** What people did beside syncing, by its kind: what was done, and what was refused. */
   readonly acts = new Map<string, { done: number; refused: number }>();
 
@@ -25,7 +33,12 @@ export class Tally {
     this.acts.set(does, { done: done + (isDone ? 1 : 0), refused: refused + (isDone ? 0 : 1) });
   }
 
-  /** Calls that began in this span. */
+  /** Calls that began before and have no answer yet. */
+  waitingSince(atMs: number): readonly OpenCall[] {
+    return [...this.open].filter((call) => call.atMs < atMs);
+  }
+
+  /** Calls that began in this span and have their answers. */
   between(fromMs: number, toMs: number): readonly CallRecord[] {
     return this.calls.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
   }

@@ -15,6 +15,7 @@ const observed = (changes: Partial<Observed>): Observed => ({
   failure: undefined,
   durationMs: 30_000,
   calls: [answered],
+  stuck: [],
   before: { gateway: 2, host: 3 },
   least: { gateway: 2, host: 2 },
   ...changes,
@@ -22,6 +23,11 @@ const observed = (changes: Partial<Observed>): Observed => ({
 
 test('a planned step that failed no request and took away one host at a time is as it should be', (t) => {
   t.deepEqual(outcomeOf(observed({})).complaints, []);
+});
+
+test('a request that has no answer at the end of a step counts, although it has not failed yet', (t) => {
+  const stuck = [{ what: 'POST /v1/items', atMs: 3 }];
+  t.deepEqual(outcomeOf(observed({ stuck })).complaints, ['1 requests without an answer: POST /v1/items']);
 });
 
 test('a planned step may fail no request', (t) => {

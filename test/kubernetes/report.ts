@@ -1,6 +1,12 @@
 /** What a run on Kubernetes came to, and its page for people, docs/kubernetes-run.md. */
 import type { Violation } from '../cluster/checker/violation.ts';
-import { type CallRecord, type FailureReason, failuresOf, percentile } from '../cluster/tally.ts';
+import {
+  type CallRecord,
+  type FailureReason,
+  failuresOf,
+  type OpenCall,
+  percentile,
+} from '../cluster/tally.ts';
 import type { Ready } from './readiness.ts';
 import type { Step } from './steps.ts';
 
@@ -41,6 +47,8 @@ export interface Observed {
   readonly failure: string | undefined;
   readonly durationMs: number;
   readonly calls: readonly CallRecord[];
+  /** What has waited in vain for longer than anything should take, at its end. */
+  readonly stuck: readonly OpenCall[];
   readonly before: Ready;
   readonly least: Ready;
 }
@@ -62,9 +70,13 @@ export function outcomeOf(observed: Observed): StepOutcome {
   };
 }
 
-function complaintsOf({ step, failure, calls, before, least }: Observed): readonly string[] {
+function complaintsOf({ step, failure, calls, stuck, before, least }: Observed): readonly string[] {
   const complaints = failure === undefined ? [] : [failure];
   if (calls.length === 0) complaints.push('nobody asked anything meanwhile');
+  if (stuck.length > 0) {
+    const what = [...new Set(stuck.map((call) => call.what))];
+    complaints.push(`${stuck.length} requests without an answer: ${what.join('; ')}`);
+  }
   if (!step.isPlanned) return complaints;
   const failed = calls.filter(({ failures }) => failures.some((reason) => reason !== 'too-many'));
   if (failed.length > 0) {

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { root } from '../kit/server-process.ts';
 import { until } from '../kit/until.ts';
 import { Authority } from './certificates.ts';
 import {
@@ -34,6 +35,8 @@ const { namespace } = surroundings;
 const dnsAddress = '10.79.0.10';
 const startLimitMs = 180_000;
 const serverUser = 10_001;
+/** Longer than an attempt and another one. */
+const stuckMs = 25_000;
 /** Load without any step, before each. */
 const betweenMs = 10_000;
 
@@ -146,12 +149,26 @@ async function underLoad(installation: Installation, kubeconfig: string, seed: n
     }
     await pause(betweenMs);
     const checked = await load.finish();
+    if (checked.unfinished.length > 0) await keepLogs(operator);
     const { acknowledgedWrites } = load.tally;
     return { smokeTest, steps: done, acknowledgedWrites, calls: load.tally.calls.length, ...checked };
   } finally {
     load.abandon();
     readiness.stop();
   }
+}
+
+/** What the pods say, where it outlasts them. */
+async function keepLogs(operator: Operator): Promise<void> {
+  const folder = join(root, '.cache', `kubernetes-logs-${Date.now()}`);
+  mkdirSync(folder, { recursive: true });
+  const pods = await operator.get(`pods --namespace ${namespace}`);
+  for (const { metadata } of pods.items) {
+    const { name } = metadata;
+    const said = operator.run(`kubectl --namespace ${namespace} logs ${name} --all-containers --tail=-1`);
+    writeFileSync(join(folder, `${name}.log`), await said.catch(String));
+  }
+  console.log(`The logs of the pods: ${folder}`);
 }
 
 async function perform(
@@ -174,7 +191,8 @@ async function perform(
   const endedMs = performance.now();
   const calls = load.tally.between(beganMs, endedMs);
   const durationMs = endedMs - beganMs;
-  return outcomeOf({ step, failure, durationMs, calls, before, least: readiness.least });
+  const stuck = load.tally.waitingSince(endedMs - stuckMs);
+  return outcomeOf({ step, failure, durationMs, calls, stuck, before, least: readiness.least });
 }
 
 /** When somebody does not want to wait, or run.ts is gone. The cluster ends then, too. */
