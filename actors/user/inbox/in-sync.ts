@@ -23,12 +23,6 @@ import { inboundInviteTable, inboxMessageTable, notificationTable } from './tabl
 /** In the place of a collection: no collection has it. */
 const inboxMark = '00000000-0000-0000-0000-000000000000';
 
-/** How much of the inbox a sync gives. */
-interface Span {
-  readonly after: number;
-  readonly through: number;
-}
-
 interface InboxReads {
   readonly messages: RangeResult<typeof inboxMessageTable>;
   readonly notifications: RangeResult<typeof notificationTable>;
@@ -46,11 +40,9 @@ export interface GivenInbox extends InboxEntries {
   readonly tokenAtHead: string;
 }
 
-/** Old clients know nothing of an inbox. */
-function spanOf(view: View, request: SyncRequest): Span {
-  const after = startOf(view, request);
-  return { after, through: isLegacy(request) ? after : view.get(head).position };
-}
+/** Up to where the client has the inbox afterwards. Old clients know nothing of one, and are given none of it. */
+const throughOf = (view: View, request: SyncRequest): number =>
+  isLegacy(request) ? startOf(view, request) : view.get(head).position;
 
 function startOf(view: View, { cursor_token, sync_token }: SyncRequest): number {
   const token = cursor_token || sync_token;
@@ -99,7 +91,7 @@ export function givenInbox(view: View, request: SyncRequest, reads: InboxReads):
     messages: reads.messages.rows.map(received),
     notifications: reads.notifications.rows.map(notification),
     shared_vault_invites: reads.invites.rows.map(inboundInvite),
-    mark: { collection: inboxMark, generation, position: spanOf(view, request).through },
+    mark: { collection: inboxMark, generation, position: throughOf(view, request) },
     own: view.self.id,
     highest: highestPosition(view),
     tokenAtHead: tokenAt(view.self.id, generation, now, now.position),
