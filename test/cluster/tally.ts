@@ -2,19 +2,16 @@
 /** `too-many`: the caller has asked for more than anybody may have at once. */
 export type FailureReason = 'not-reached' | 'no-answer' | 'not-now' | 'too-many';
 
-export interface CallRecord {
-  /** Method and path, without what it names. */
-  readonly what: string;
-  readonly atMs: number;
-  readonly durationMs: number;
-  /** Of attempts before the one that was answered. */
-  readonly failures: readonly FailureReason[];
-}
-
 export interface OpenCall {
   /** Method and path, without what it names. */
   readonly what: string;
   readonly atMs: number;
+}
+
+export interface CallRecord extends OpenCall {
+  readonly durationMs: number;
+  /** Of attempts before the one that was answered. */
+  readonly failures: readonly FailureReason[];
 }
 
 export class Tally {
