@@ -20,6 +20,8 @@ export interface Request {
   readonly body?: object;
   readonly token?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** 429 decides: what is too much now is not asked for again. */
+  readonly takesTooMany?: boolean;
 }
 
 export interface ClientOptions {
@@ -35,6 +37,13 @@ export interface ClientOptions {
   readonly pauseMaxMs: number;
   /** Whether the run has given up: nothing is sent again then. */
   readonly isOver: () => boolean;
+}
+
+/** Of one attempt. */
+interface Failure {
+  readonly reason: FailureReason;
+  /** What the request failed of, where there was no answer. */
+  readonly why?: string;
 }
 
 /** The run has given up before there was an answer. */
@@ -56,24 +65,28 @@ export class Client {
     const { tally, random, isOver, pauseMaxMs, timeoutMs, timeoutMaxMs = timeoutMs } = this.#options;
     const atMs = performance.now();
     const failures: FailureReason[] = [];
+    let why = '';
     const open = { what: whatOf(request), atMs };
     tally.open.add(open);
     for (;;) {
       const unanswered = failures.filter((reason) => reason === 'no-answer').length;
       const outcome = await this.#attempt(request, Math.min(timeoutMs * 2 ** unanswered, timeoutMaxMs));
-      if (typeof outcome !== 'string') {
+      if (!('reason' in outcome)) {
         tally.open.delete(open);
         tally.calls.push({ ...open, durationMs: performance.now() - atMs, failures });
         return outcome;
       }
-      failures.push(outcome);
+      const { reason } = outcome;
+      failures.push(reason);
+      why = outcome.why ?? why;
       if (isOver()) {
         const seconds = Math.round((performance.now() - atMs) / 1_000);
-        throw new UnansweredError(`${open.what}: ${outcome} for ${seconds} s, ${failures.length} times`);
+        const times = `${failures.length} times`;
+        throw new UnansweredError(`${open.what}: ${reason} for ${seconds} s, ${times}${why && ` (${why})`}`);
       }
       this.#gateway += 1;
       await pause(Math.min(pauseMaxMs, pauseMinMs * 2 ** (failures.length - 1)) * (0.5 + random.fraction()));
-      again(outcome);
+      again(reason);
     }
   }
 
@@ -84,9 +97,9 @@ export class Client {
   }
 
   async #attempt(
-    { method, path, body, token, headers: more }: Request,
+    { method, path, body, token, headers: more, takesTooMany = false }: Request,
     timeoutMs: number,
-  ): Promise<Answer | FailureReason> {
+  ): Promise<Answer | Failure> {
     const isBinary = body instanceof Uint8Array;
     const headers: Record<string, string> = {
       'content-type': isBinary ? 'application/octet-stream' : 'application/json',
@@ -102,16 +115,18 @@ export class Client {
         ...(body !== undefined && { body: isBinary ? body : JSON.stringify(body) }),
       } as RequestInit);
       const bytes = Buffer.from(await response.arrayBuffer());
-      if (response.status === 429) return 'too-many';
-      if (response.status > 500 && response.status < 505) return 'not-now';
+      if (response.status === 429 && !takesTooMany) return { reason: 'too-many' };
+      if (response.status > 500 && response.status < 505) return { reason: 'not-now' };
       const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
       const parsed = isJson && bytes.length > 0 ? JSON.parse(bytes.toString()) : undefined;
       return { status: response.status, body: parsed?.data ?? parsed, bytes };
     } catch (error) {
-      return isRefusal(error) ? 'not-reached' : 'no-answer';
+      return { reason: isRefusal(error) ? 'not-reached' : 'no-answer', why: whyOf(error) };
     }
   }
 }
+
+const whyOf = (error: unknown): string => String((error as { cause?: unknown }).cause ?? error);
 
 function isRefusal(error: unknown): boolean {
   const cause = error instanceof Error ? (error.cause as { code?: string } | undefined) : undefined;

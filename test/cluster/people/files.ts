@@ -59,7 +59,7 @@ async function uploadOne(place: Place, { file, chunks }: Plan): Promise<void> {
   const { status } = await person.perform({ does: 'upload', file: file.uuid, home, bytes }, async (send) => {
     const [token, refusal] = await askForToken(place, send, 'write', { bytes });
     if (token === undefined) return refusal;
-    const opened = await send(fileCall(place, token, 'POST', '/upload/create-session'));
+    const opened = await send({ ...createSession(place, token), takesTooMany: true });
     if (opened.status !== 200) return opened;
     for (const [number, body] of chunks) {
       const call = fileCall(place, token, 'POST', '/upload/chunk', { 'x-chunk-id': String(number) });
@@ -71,13 +71,19 @@ async function uploadOne(place: Place, { file, chunks }: Plan): Promise<void> {
   if (status !== 200) await giveBack(place);
 }
 
-/** What an upload holds that was refused is free once one of nothing has taken its place. */
+/**
+ * What an upload holds that was refused is free once one of nothing has taken its place. That one stays open for hours: who
+ * has left several in the vaults of one owner may open no more there.
+ */
 async function giveBack(place: Place): Promise<void> {
   const { client } = place.person;
   const send: Send = (request) => client.call(request);
   const [token] = await askForToken(place, send, 'write', { bytes: 1 });
-  if (token !== undefined) await send(fileCall(place, token, 'POST', '/upload/create-session'));
+  if (token !== undefined) await send({ ...createSession(place, token), takesTooMany: true });
 }
+
+const createSession = (place: Place, token: string): Request =>
+  fileCall(place, token, 'POST', '/upload/create-session');
 
 /** Sometimes whole, and sometimes in parts, of which the last is not always asked for. */
 export async function read(person: Person): Promise<void> {
