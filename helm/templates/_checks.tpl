@@ -3,7 +3,7 @@
 {{- $values := .Values -}}
 {{- $secrets := $values.secrets -}}
 {{- $keys := fromYaml (include "scriptorium.secretKeys" .) -}}
-{{- if and $secrets.existingSecret $secrets.generate }}{{ fail "secrets.existingSecret and secrets.generate are two ways to the same: choose one." }}{{ end -}}
+{{- if and $secrets.generate (get $secrets.keys "SECRET_KEY") }}{{ fail "secrets.generate and SECRET_KEY in secrets.keys are two ways to the same: choose one." }}{{ end -}}
 {{- if and $secrets.keys (not $secrets.existingSecret) }}{{ fail "secrets.keys needs secrets.existingSecret, the Secret that has them." }}{{ end -}}
 {{- if and $secrets.existingSecret (not $secrets.keys) }}{{ fail "secrets.existingSecret needs secrets.keys: which key of it holds which setting." }}{{ end -}}
 {{- if and (eq $values.registration "key") (not (hasKey $keys "SHARED_SERVER_ACCESS_KEY")) }}{{ fail "registration: key needs the access key: SHARED_SERVER_ACCESS_KEY in secrets.keys." }}{{ end -}}
@@ -31,5 +31,7 @@
 {{- if .Release.IsUpgrade -}}
 {{- $live := dig "data" dict (lookup "v1" "ConfigMap" .Release.Namespace (printf "%s-settings" (include "scriptorium.name" .))) -}}
 {{- if and (hasKey $live "CLUSTER_NAME") (ne (get $live "CLUSTER_NAME") $values.clusterName) }}{{ fail (printf "clusterName must not change: the database knows it as %q." (get $live "CLUSTER_NAME")) }}{{ end -}}
+{{- $shards := get $live "SHARD_COUNT" -}}
+{{- if and $shards $values.shardCount (ne $shards (include "scriptorium.text" $values.shardCount)) }}{{ fail (printf "shardCount must not change: the database has %s. After `scriptorium reshard` leave it out: shardCount: null." $shards) }}{{ end -}}
 {{- end -}}
 {{- end -}}

@@ -122,7 +122,8 @@ const closeMostMs = (drainTimeoutMs: number): number =>
 /** As the kubelet would make it. */
 function environmentOf(server: Manifest, manifests: readonly Manifest[]): Record<string, string> {
   const [container] = podOf(server).spec.containers;
-  const own = container.env.map((of: Tree) => [of.name, of.value ?? `${server.metadata.name}-0`]);
+  const pod = `${server.metadata.name}-0`;
+  const own = container.env.map((of: Tree) => [of.name, of.value?.replaceAll('$(NODE_ID)', pod) ?? pod]);
   const shared = container.envFrom.map(
     (of: Tree) => the(manifests, 'ConfigMap', of.configMapRef.name)['data'],
   );
@@ -150,8 +151,36 @@ test('gateways leave before they drain, hosts go one by one, and neither all at 
     t.is(the(manifests, 'PodDisruptionBudget', `notes-scriptorium-${part}`)['spec'].maxUnavailable, 1);
 });
 
+test('the admin port knows the names of its pod within the cluster, and those of its operator', async (t) => {
+  const { presets, values } = cases.cluster;
+  const named = { ...values, settings: { ...values.settings, ADMIN_NAMES: 'admin.example.org' } };
+  const manifests = await render({ presets, values: named });
+  const hosts = the(manifests, 'StatefulSet');
+  const { adminNames } = configurationFrom(environmentOf(hosts, manifests), secretFile).config;
+  const pod = `notes-scriptorium-hosts-0.${hosts['spec'].serviceName}`;
+  t.deepEqual(adminNames, [
+    pod,
+    `${pod}.apps`,
+    `${pod}.apps.svc`,
+    `${pod}.apps.svc.cluster.local`,
+    'admin.example.org',
+  ]);
+});
+
+test('NATS is started anew for what a restart can heal alone', async (t) => {
+  const manifests = await render(cases['cluster with NATS and CockroachDB of the chart']);
+  const [{ livenessProbe, readinessProbe }] = podOf(the(manifests, 'StatefulSet', 'notes-scriptorium-nats'))
+    .spec.containers;
+  t.is(livenessProbe.httpGet.path, '/healthz?js-enabled-only=true');
+  t.is(readinessProbe.httpGet.path, '/healthz?js-server-only=true');
+});
+
 test('large numbers reach the server as they are written', async (t) => {
-  const { data } = the(await render(cases['small and open, with everything around it']), 'ConfigMap') as Tree;
+  const { data } = the(
+    await render(cases['small and open, with everything around it']),
+    'ConfigMap',
+    'notes-settings',
+  ) as Tree;
   t.is(data.BODY_MEMORY_BYTES, '268435456');
   t.is(data.LOG_FAILED_SIGN_INS, 'true');
 });
@@ -287,6 +316,24 @@ const refused: readonly (readonly [title: string, rendering: Rendering, words: R
     /migrations.hook needs DATABASE_URL/,
   ],
   ['an ingress for no host', { values: { ingress: { enabled: true } } }, /need publicUrl/],
+  [
+    'gateways that go before load balancers know',
+    { presets: ['cluster'], values: { gateways: { preStopSeconds: 0 } } },
+    /preStopSeconds/,
+  ],
+  [
+    'two sources of the root secret',
+    clusterWith(['SECRET_KEY'], {
+      secrets: { generate: true, existingSecret: 's', keys: { SECRET_KEY: 'k' } },
+    }),
+    /secrets.generate and SECRET_KEY in secrets.keys are two ways/,
+  ],
+  ['alerts that lead nowhere', { values: { prometheusRule: { enabled: true } } }, /needs runbooks/],
+  [
+    'another address of no database',
+    { values: { backup: { enabled: true, databaseUrlKey: 'k' } } },
+    /backup.databaseUrlKey is another address/,
+  ],
   [
     'a root secret made where the cluster is not seen',
     { values: { secrets: { generate: true } } },
