@@ -15,9 +15,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
-import { natsServer } from '../../tools/nats-server.ts';
-import { findProgram } from '../../tools/program.ts';
-import { createAuthority } from '../kit/certificates.ts';
 import { cases } from './cases.ts';
 import { chartFolder, podOf, render, type Tree, the } from './chart.ts';
 
@@ -204,55 +201,4 @@ test('the backup may ask the database by an address of its own, and cannot write
   const [data] = volumeMounts.filter((of: Tree) => of.name === 'data');
   t.true(data.readOnly);
   t.is(single['spec'].jobTemplate.spec.activeDeadlineSeconds, 21_600);
-});
-
-test('NATS takes its configuration, with certificates and without', async (t) => {
-  const folder = temporaryFolder(t);
-  const authority = createAuthority();
-  t.teardown(authority.remove);
-  const issued = authority.issue('nats');
-  for (const title of [
-    'cluster with NATS and CockroachDB of the chart',
-    'cluster with NATS of the chart and no certificates',
-  ] as const) {
-    const { data } = the(await render(cases[title]), 'ConfigMap', 'notes-scriptorium-nats') as unknown as {
-      data: Record<string, string>;
-    };
-    const text = (data['nats.conf'] ?? '')
-      .replaceAll('/etc/nats/tls/tls.crt', issued.cert)
-      .replaceAll('/etc/nats/tls/tls.key', issued.key)
-      .replaceAll('/etc/nats/tls/ca.crt', authority.ca);
-    t.regex(text, /sync_interval: always/);
-    const file = join(folder, 'nats.conf');
-    // Debian’s nats-server is older than this word.
-    writeFileSync(file, text.replace(/^ *sync_interval: always$/m, ''));
-    const env = { ...process.env, POD_NAME: 'notes-scriptorium-nats-0' };
-    const ran = spawnSync(findProgram(natsServer, process.env), ['-t', '-c', file], {
-      env,
-      encoding: 'utf8',
-    });
-    t.is(ran.status, 0, ran.stderr);
-  }
-});
-
-test('what tells NATS of a renewed certificate signals its process', async (t) => {
-  const folder = temporaryFolder(t);
-  const nats = the(
-    await render(cases['cluster with NATS and CockroachDB of the chart']),
-    'StatefulSet',
-    'notes-scriptorium-nats',
-  );
-  const [, renewals] = podOf(nats).spec.containers;
-  t.true(podOf(nats).spec.shareProcessNamespace);
-  writeFileSync(join(folder, 'tls.crt'), 'old');
-  writeFileSync(join(folder, 'ca.crt'), 'authority');
-  writeFileSync(join(folder, 'nats.pid'), '4321');
-  // One look at an unchanged certificate, one at a renewed one, and the end at the signal.
-  const script = `
-sleep() { looks=$((\${looks:-0} + 1)); [ $looks -lt 2 ] || printf new > ${folder}/tls.crt; }
-wait() { :; }
-kill() { echo "$looks $*"; exit 0; }
-${renewals.args[0].replaceAll('/etc/nats/tls', folder).replaceAll('/run/nats', folder).replace('sleep 30 &', 'sleep 30;')}`;
-  const ran = spawnSync(renewals.command[0], ['-c', script], { encoding: 'utf8', timeout: 10_000 });
-  t.is(ran.stdout, '2 -HUP 4321\n', ran.stderr);
 });
