@@ -27,6 +27,7 @@
 {{- if and $values.backup.databaseUrlKey (not (hasKey $keys "DATABASE_URL")) }}{{ fail "backup.databaseUrlKey is another address of the database of DATABASE_URL in secrets.keys, which is not there." }}{{ end -}}
 {{- if and $values.backup.enabled $values.cockroachdb.enabled }}{{ fail "backup is for PostgreSQL: let CockroachDB make its own backups." }}{{ end -}}
 {{- if and (or $values.ingress.enabled $values.httpRoute.enabled) (not $values.publicUrl) }}{{ fail "ingress and httpRoute need publicUrl, whose host they serve." }}{{ end -}}
+{{- if and $values.service.externalTrafficPolicy (eq $values.service.type "ClusterIP") }}{{ fail "service.externalTrafficPolicy is for service.type NodePort and LoadBalancer." }}{{ end -}}
 {{- if and $values.httpRoute.enabled (not $values.httpRoute.parentRefs) }}{{ fail "httpRoute needs parentRefs: the gateways that it belongs to." }}{{ end -}}
 {{- if .Release.IsUpgrade -}}
 {{- $live := dig "data" dict (lookup "v1" "ConfigMap" .Release.Namespace (printf "%s-settings" (include "scriptorium.name" .))) -}}

@@ -246,6 +246,56 @@ test('where only some may ask the gateways the smoke test may, too', async (t) =
   t.true(clients.from.some(({ podSelector }: Tree) => podSelector && selects(podSelector, labels)));
 });
 
+test('the Job of migrations may ask DNS and the database before anything else of the release is there', async (t) => {
+  const manifests = await render(cases['cluster with everything around it']);
+  const job = the(manifests, 'Job', 'notes-scriptorium-migrate');
+  t.is(podOf(job).spec.serviceAccountName, 'default');
+  const policy = the(manifests, 'NetworkPolicy', 'notes-scriptorium-migrate');
+  t.true(selects(policy['spec'].podSelector, podOf(job).metadata.labels));
+  t.deepEqual(
+    policy['spec'].egress.flatMap((of: Tree) => of.ports.map(({ port }: Tree) => port)),
+    [53, 53, 5_432],
+  );
+  const hooks = [policy, job].map(({ metadata }) => metadata['annotations']);
+  for (const annotations of hooks) t.is(annotations['helm.sh/hook'], 'pre-install,pre-upgrade');
+  t.is(hooks[0]['helm.sh/hook-weight'], '-1');
+  t.is(hooks[1]['helm.sh/hook-weight'], undefined);
+});
+
+test('DNS is asked where that of the cluster is, and anywhere where nobody says', async (t) => {
+  const dnsOf = async (networkPolicy: object) => {
+    const manifests = await render({ values: { networkPolicy: { enabled: true, ...networkPolicy } } });
+    return the(manifests, 'NetworkPolicy', 'notes-scriptorium-server')['spec'].egress[0].to;
+  };
+  const [pods] = await dnsOf({});
+  t.deepEqual(pods.podSelector.matchLabels, { 'k8s-app': 'kube-dns' });
+  t.is(await dnsOf({ dns: [] }), undefined);
+});
+
+test('the smoke test may ask its address at any port', async (t) => {
+  const values = { networkPolicy: { enabled: true }, smokeTest: { url: 'https://notes.example.org:8443' } };
+  const policy = the(await render({ values }), 'NetworkPolicy', 'notes-scriptorium-smoke-test');
+  t.deepEqual(policy['spec'].egress[1], { ports: [{ protocol: 'TCP' }] });
+});
+
+test('a load balancer may keep the addresses of clients', async (t) => {
+  const service = { type: 'LoadBalancer', externalTrafficPolicy: 'Local' };
+  const { spec } = the(await render({ values: { service } }), 'Service', 'notes-scriptorium') as Tree;
+  t.is(spec.externalTrafficPolicy, 'Local');
+  t.is(spec.ports[0].appProtocol, undefined);
+});
+
+const makesLoad = ({ metadata }: Manifest): boolean =>
+  metadata['labels']['app.kubernetes.io/component'] === 'load-test';
+
+test('what pods write beside their volumes is bounded', async (t) => {
+  for (const [title, rendering] of titled) {
+    for (const pod of (await render(rendering)).filter((of) => makesPods(of) && !makesLoad(of)))
+      for (const { emptyDir } of podOf(pod).spec.volumes ?? [])
+        if (emptyDir !== undefined) t.truthy(emptyDir.sizeLimit, `${title}: ${pod.metadata.name}`);
+  }
+});
+
 function selects({ matchLabels = {}, matchExpressions = [] }: Tree, labels: Record<string, string>): boolean {
   return (
     Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
@@ -327,6 +377,11 @@ const refused: readonly (readonly [title: string, rendering: Rendering, words: R
       secrets: { generate: true, existingSecret: 's', keys: { SECRET_KEY: 'k' } },
     }),
     /secrets.generate and SECRET_KEY in secrets.keys are two ways/,
+  ],
+  [
+    'a way of outside traffic where there is none',
+    { values: { service: { externalTrafficPolicy: 'Local' } } },
+    /is for service.type NodePort and LoadBalancer/,
   ],
   ['alerts that lead nowhere', { values: { prometheusRule: { enabled: true } } }, /needs runbooks/],
   [
