@@ -199,22 +199,6 @@ test('secrets are files, and never in the environment or in the release', async 
   for (const file of files) t.true(file.startsWith(`${mountPath}/`));
 });
 
-test('with network policies every pod is closed in both directions', async (t) => {
-  for (const [title, { values }] of titled) {
-    if (!('networkPolicy' in values)) continue;
-    const manifests = await render(cases[title as keyof typeof cases]);
-    const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy').map((of) => of['spec'] as Tree);
-    for (const policy of policies) t.deepEqual(policy.policyTypes, ['Ingress', 'Egress']);
-    for (const pod of manifests.filter(makesPods)) {
-      const { labels } = podOf(pod).metadata;
-      t.true(
-        policies.some((policy) => selects(policy.podSelector, labels)),
-        `${title}: ${pod.metadata.name}`,
-      );
-    }
-  }
-});
-
 test('helm test asks the Service as clients do, with the access key where there is one', async (t) => {
   const smokeTestOf = async (rendering: Rendering) => {
     const manifests = await render(rendering);
@@ -238,46 +222,6 @@ test('helm test asks the Service as clients do, with the access key where there 
   t.is((await smokeTestOf(elsewhere)).args.at(-1), 'https://notes.example.org');
 });
 
-test('where only some may ask the gateways the smoke test may, too', async (t) => {
-  const manifests = await render(cases['cluster with everything around it']);
-  const { labels } = the(manifests, 'Pod').metadata;
-  const gateway = the(manifests, 'NetworkPolicy', 'notes-scriptorium-gateway');
-  const [clients] = gateway['spec'].ingress as readonly Tree[];
-  t.true(clients.from.some(({ podSelector }: Tree) => podSelector && selects(podSelector, labels)));
-});
-
-test('the Job of migrations may ask DNS and the database before anything else of the release is there', async (t) => {
-  const manifests = await render(cases['cluster with everything around it']);
-  const job = the(manifests, 'Job', 'notes-scriptorium-migrate');
-  t.is(podOf(job).spec.serviceAccountName, 'default');
-  const policy = the(manifests, 'NetworkPolicy', 'notes-scriptorium-migrate');
-  t.true(selects(policy['spec'].podSelector, podOf(job).metadata.labels));
-  t.deepEqual(
-    policy['spec'].egress.flatMap((of: Tree) => of.ports.map(({ port }: Tree) => port)),
-    [53, 53, 5_432],
-  );
-  const hooks = [policy, job].map(({ metadata }) => metadata['annotations']);
-  for (const annotations of hooks) t.is(annotations['helm.sh/hook'], 'pre-install,pre-upgrade');
-  t.is(hooks[0]['helm.sh/hook-weight'], '-1');
-  t.is(hooks[1]['helm.sh/hook-weight'], undefined);
-});
-
-test('DNS is asked where that of the cluster is, and anywhere where nobody says', async (t) => {
-  const dnsOf = async (networkPolicy: object) => {
-    const manifests = await render({ values: { networkPolicy: { enabled: true, ...networkPolicy } } });
-    return the(manifests, 'NetworkPolicy', 'notes-scriptorium-server')['spec'].egress[0].to;
-  };
-  const [pods] = await dnsOf({});
-  t.deepEqual(pods.podSelector.matchLabels, { 'k8s-app': 'kube-dns' });
-  t.is(await dnsOf({ dns: [] }), undefined);
-});
-
-test('the smoke test may ask its address at any port', async (t) => {
-  const values = { networkPolicy: { enabled: true }, smokeTest: { url: 'https://notes.example.org:8443' } };
-  const policy = the(await render({ values }), 'NetworkPolicy', 'notes-scriptorium-smoke-test');
-  t.deepEqual(policy['spec'].egress[1], { ports: [{ protocol: 'TCP' }] });
-});
-
 test('a load balancer may keep the addresses of clients', async (t) => {
   const service = { type: 'LoadBalancer', externalTrafficPolicy: 'Local' };
   const { spec } = the(await render({ values: { service } }), 'Service', 'notes-scriptorium') as Tree;
@@ -296,13 +240,6 @@ test('what pods write beside their volumes is bounded', async (t) => {
   }
 });
 
-function selects({ matchLabels = {}, matchExpressions = [] }: Tree, labels: Record<string, string>): boolean {
-  return (
-    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
-    matchExpressions.every(({ key, values }: Tree) => values.includes(labels[key]))
-  );
-}
-
 test('what must be kept outlives an uninstall', async (t) => {
   const manifests = await render(cases.small);
   const claims = manifests.filter(({ kind }) => kind === 'PersistentVolumeClaim');
@@ -317,88 +254,3 @@ test('a change of settings starts the pods anew, and nothing else does', async (
   t.is(await sumOf({ service: { port: 81 } }), plain);
   t.not(await sumOf({ settings: { LOG_LEVEL: 'debug' } }), plain);
 });
-
-const clusterWith = (keys: readonly string[], more: object): Rendering => ({
-  values: {
-    topology: 'cluster',
-    files: { existingClaim: 'files' },
-    secrets: { existingSecret: 'scriptorium', keys: Object.fromEntries(keys.map((key) => [key, 'key'])) },
-    ...more,
-  },
-});
-
-const refused: readonly (readonly [title: string, rendering: Rendering, words: RegExp])[] = [
-  ['a setting that is none', { values: { settings: { LOG_LEVLE: 'info' } } }, /LOG_LEVLE/],
-  ['a setting that the chart decides', { values: { settings: { HOST: '::' } } }, /HOST/],
-  ['a secret among the settings', { values: { settings: { SECRET_KEY: 'x' } } }, /SECRET_KEY/],
-  ['a value that is none', { values: { gateway: {} } }, /gateway/],
-  ['shards that are no power of two', { values: { shardCount: 1_000 } }, /shardCount/],
-  ['a cluster with nothing', { values: { topology: 'cluster' } }, /needs the root secret: SECRET_KEY/],
-  ['a cluster without files', { presets: ['cluster'], values: {} }, /needs files where all pods reach them/],
-  [
-    'NATS in the clear',
-    clusterWith(['SECRET_KEY', 'DATABASE_URL'], { nats: { enabled: true } }),
-    /nats.enabled needs certificates/,
-  ],
-  [
-    'two sources of NATS',
-    clusterWith(['SECRET_KEY', 'DATABASE_URL', 'NATS_URL'], { nats: { enabled: true } }),
-    /two ways to the same/,
-  ],
-  [
-    'CockroachDB without certificates',
-    clusterWith(['SECRET_KEY', 'NATS_URL'], { cockroachdb: { enabled: true } }),
-    /needs certificates, by which its users sign in/,
-  ],
-  [
-    'keys without a Secret',
-    { values: { secrets: { keys: { SECRET_KEY: 'k' } } } },
-    /needs secrets.existingSecret/,
-  ],
-  [
-    'a key for registration that is not there',
-    { values: { registration: 'key' } },
-    /SHARED_SERVER_ACCESS_KEY in secrets.keys/,
-  ],
-  [
-    'a hook without its Secret',
-    { values: { migrations: { hook: true } } },
-    /migrations.hook needs DATABASE_URL/,
-  ],
-  ['an ingress for no host', { values: { ingress: { enabled: true } } }, /need publicUrl/],
-  [
-    'gateways that go before load balancers know',
-    { presets: ['cluster'], values: { gateways: { preStopSeconds: 0 } } },
-    /preStopSeconds/,
-  ],
-  [
-    'two sources of the root secret',
-    clusterWith(['SECRET_KEY'], {
-      secrets: { generate: true, existingSecret: 's', keys: { SECRET_KEY: 'k' } },
-    }),
-    /secrets.generate and SECRET_KEY in secrets.keys are two ways/,
-  ],
-  [
-    'a way of outside traffic where there is none',
-    { values: { service: { externalTrafficPolicy: 'Local' } } },
-    /is for service.type NodePort and LoadBalancer/,
-  ],
-  ['alerts that lead nowhere', { values: { prometheusRule: { enabled: true } } }, /needs runbooks/],
-  [
-    'another address of no database',
-    { values: { backup: { enabled: true, databaseUrlKey: 'k' } } },
-    /backup.databaseUrlKey is another address/,
-  ],
-  [
-    'a root secret made where the cluster is not seen',
-    { values: { secrets: { generate: true } } },
-    /needs Helm to see the cluster/,
-  ],
-];
-
-for (const [title, rendering, words] of refused) {
-  test(`refused: ${title}`, async (t) => {
-    const error = await t.throwsAsync(() => render(rendering));
-    t.regex(error.message, words);
-  });
-}
