@@ -16,6 +16,7 @@ import { createAdmin } from '../operations/admin.ts';
 import { createActors } from '../runtime/host/actors.ts';
 import { createClusterOperations, createLookups } from '../runtime/host/cluster-operations.ts';
 import { defaultLimits } from '../runtime/host/limits.ts';
+import { prometheusShardCount } from '../runtime/host/metrics.ts';
 import { NodeTakenError } from '../runtime/ownership/lease.ts';
 import { createReadiness, type ReadinessCheck } from '../runtime/readiness.ts';
 import { needing } from './database.ts';
@@ -45,6 +46,7 @@ export async function startServer(options: ServerOptions, overlay = openResource
   const { keyring, store, shardCount } = resources;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  prometheusShardCount(registry, shardCount);
   const { transport, isWakeStreamUp } = await openTransport(options, resources, registry);
   const files = await openFiles(options, resources.directory, registry);
   const fileStore = files.store;

@@ -13,7 +13,7 @@ import { CallMetrics } from '../operations/metrics.ts';
 import { registerMailGauges } from '../process/mail-readiness.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createSubscribe } from '../runtime/events/subscriptions.ts';
-import { prometheusRuntimeMetrics } from '../runtime/host/metrics.ts';
+import { prometheusRuntimeMetrics, prometheusShardCount } from '../runtime/host/metrics.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { createReadiness } from '../runtime/readiness.ts';
 import { defaultsOf } from '../runtime/setting.ts';
@@ -53,6 +53,7 @@ const idleHost = {
 const noFiles = createMemoryFileStore();
 
 const groups: Readonly<Record<string, Register>> = {
+  'The cluster (every process)': (registry) => prometheusShardCount(registry, 0),
   'Actors and ownership (hosts)': (registry) => prometheusRuntimeMetrics(registry, () => idleHost),
   'HTTP and sockets (gateways)': registerGateway,
   'Assistant (gateways)': (registry) => countAnswers(registry),

@@ -25,9 +25,9 @@
 {{- end -}}
 {{- end -}}
 
-{{/* The Secret of the server: one of the operator, or the one that is made here. */}}
-{{- define "scriptorium.secretName" -}}
-{{- default (printf "%s-secret" (include "scriptorium.name" .)) .Values.secrets.existingSecret -}}
+{{/* The Secret that is made here. */}}
+{{- define "scriptorium.generatedSecret" -}}
+{{ include "scriptorium.name" . }}-secret
 {{- end -}}
 
 {{- define "scriptorium.selector" -}}

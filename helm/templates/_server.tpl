@@ -83,15 +83,10 @@ imagePullSecrets:
 
 {{/* Which secrets there are to be mounted, as "SETTING: key". What a preset names and you do not have is empty. */}}
 {{- define "scriptorium.secretKeys" -}}
-{{- if .Values.secrets.existingSecret -}}
 {{- $keys := dict -}}
 {{- range $setting, $key := .Values.secrets.keys }}{{ if $key }}{{ $_ := set $keys $setting $key }}{{ end }}{{ end -}}
+{{- if .Values.secrets.generate }}{{ $_ := set $keys "SECRET_KEY" "secret-key" }}{{ end -}}
 {{- toYaml $keys -}}
-{{- else if .Values.secrets.generate -}}
-SECRET_KEY: secret-key
-{{- else -}}
-{}
-{{- end -}}
 {{- end -}}
 
 {{/* Whether PostgreSQL runs in the pod of the server. */}}
@@ -126,15 +121,27 @@ SECRET_KEY: secret-key
 {{- end -}}
 
 {{- define "scriptorium.secretVolumes" -}}
-{{- with fromYaml .keys }}
+{{- $secrets := .root.Values.secrets }}
+{{- $keys := fromYaml .keys }}
+{{- $isGenerated := and $secrets.generate (hasKey $keys "SECRET_KEY") }}
+{{- if $keys }}
 - name: secrets
-  secret:
-    secretName: {{ include "scriptorium.secretName" $.root }}
+  projected:
     defaultMode: 0440
-    items:
-      {{- range $setting, $key := . }}
-      - key: {{ $key }}
-        path: {{ $setting }}
+    sources:
+      {{- if $isGenerated }}
+      - secret:
+          name: {{ include "scriptorium.generatedSecret" .root }}
+          items:
+            - { key: {{ $keys.SECRET_KEY }}, path: SECRET_KEY }
+      {{- end }}
+      {{- with ternary (omit $keys "SECRET_KEY") $keys $isGenerated }}
+      - secret:
+          name: {{ $secrets.existingSecret }}
+          items:
+            {{- range $setting, $key := . }}
+            - { key: {{ $key }}, path: {{ $setting }} }
+            {{- end }}
       {{- end }}
 {{- end }}
 {{- with include "scriptorium.clientTls" .root }}
@@ -194,6 +201,14 @@ spec:
           valueFrom:
             fieldRef:
               fieldPath: metadata.name
+        {{- if ne .role "gateway" }}
+        # Its names within the cluster, by which its metrics are asked. Pods of gateways have none.
+        {{- $pods := printf "$(NODE_ID).%s-pods" (include "scriptorium.name" $root) }}
+        {{- $service := printf "%s.%s.svc" $pods $root.Release.Namespace }}
+        {{- $names := list $pods (trimSuffix ".svc" $service) $service (printf "%s.cluster.local" $service) }}
+        - name: ADMIN_NAMES
+          value: {{ concat $names (compact (list $root.Values.settings.ADMIN_NAMES)) | join "," }}
+        {{- end }}
         {{- include "scriptorium.secretEnv" $secrets | nindent 8 }}
       ports:
         {{- if ne .role "host" }}
@@ -253,10 +268,12 @@ spec:
     {{- else }}
     # The lock of this directory tells a container that restarts in its pod from one that still runs.
     - name: data
-      emptyDir: {}
+      emptyDir:
+        sizeLimit: 64Mi
     {{- end }}
     - name: tmp
-      emptyDir: {}
+      emptyDir:
+        sizeLimit: 256Mi
     {{- if $root.Values.files.existingClaim }}
     - name: files
       persistentVolumeClaim:

@@ -48,3 +48,30 @@
 {{- $tls := "/etc/scriptorium/tls" -}}
 {{- printf "postgresql://scriptorium@%s-cockroachdb-sql.%s.svc:26257/scriptorium?sslmode=verify-full&sslrootcert=%s/ca.crt&sslcert=%s/tls.crt&sslkey=%s/tls.key" (include "scriptorium.name" .) .Release.Namespace $tls $tls $tls -}}
 {{- end -}}
+
+{{/* Beside a server that reads its certificates anew at a SIGHUP, and has its process id in the volume `run`:
+(dict "image" … "folder" … "certificate" "tls.crt" "volume" "tls"). */}}
+{{- define "scriptorium.renewals" -}}
+- name: renewals
+  image: {{ .image }}
+  command: [/bin/sh, -c]
+  args:
+    - |
+      trap 'exit 0' TERM
+      sum() { cat {{ .folder }}/{{ .certificate }} {{ .folder }}/ca.crt | sha256sum; }
+      seen=$(sum)
+      while :; do
+        sleep 30 & wait $!
+        now=$(sum)
+        [ "$now" = "$seen" ] && continue
+        kill -HUP "$(cat /run/server/pid)" && seen=$now
+      done
+  securityContext:
+    {{- include "scriptorium.containerSecurity" . | nindent 4 }}
+  resources:
+    requests: { cpu: 5m, memory: 8Mi }
+    limits: { memory: 32Mi }
+  volumeMounts:
+    - { name: run, mountPath: /run/server, readOnly: true }
+    - { name: {{ .volume }}, mountPath: {{ .folder }}, readOnly: true }
+{{- end -}}

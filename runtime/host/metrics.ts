@@ -131,3 +131,9 @@ export function prometheusRuntimeMetrics(
     delivered: (what, outcome) => deliveries.inc({ what, outcome }),
   };
 }
+
+/** The number that the shards of all hosts together come to, told by every process: hosts that are gone tell nothing. */
+export function prometheusShardCount(registry: Registry, shardCount: number): void {
+  const help = 'Shards of the cluster, owned or not';
+  new Gauge({ name: 'cluster_shards', help, registers: [registry] }).set(shardCount);
+}

@@ -12,8 +12,8 @@ import { render, type Tree, the } from './chart.ts';
 
 const rendering = cases['small and open, with everything around it'];
 
-async function rulesOf(values: Readonly<Record<string, unknown>> = {}): Promise<Tree> {
-  const manifests = await render({ ...rendering, values: { ...rendering.values, ...values } });
+async function rulesOf(): Promise<Tree> {
+  const manifests = await render(rendering);
   return the(manifests, 'PrometheusRule')['spec'];
 }
 
@@ -44,17 +44,27 @@ const grows = (metric: string, labels = '') => [series(metric, labels, '3x20 4x1
 const appears = (metric: string, labels: string) => [series(metric, labels, '_x20 1x100')];
 const runsOn = (metric: string, labels = '') => [series(metric, labels, '0x20 1+1x100')];
 const becomes = (metric: string, well: number, ill: number) => [series(metric, '', `${well}x20 ${ill}x100`)];
+/** As Prometheus notes it when it does not find a target any more. */
+const vanishes = (metric: string, value: number) => series(metric, '', `${value}x20 stale`);
+const clusterShards = series('cluster_shards', '', '1024x120');
 const slowly = (metric: string, labels = '') => [
   series(`${metric}_bucket`, `${labels}le="0.01"`, '0+10x20 200x100'),
   series(`${metric}_bucket`, `${labels}le="10"`, '0+10x20 200+10x100'),
   series(`${metric}_bucket`, `${labels}le="+Inf"`, '0+10x20 200+10x100'),
 ];
 
+/** As kube-state-metrics tells of it. */
+const ofBackup = (metric: string, values: string) => ({
+  series: `${metric}{namespace="apps",cronjob="notes-backup"}`,
+  values,
+});
+
 /** What makes each of them come, after 20 minutes in which all was well. */
 const causes: Readonly<Record<string, readonly object[]>> = {
+  ScriptoriumDown: [vanishes('up', 1)],
   ScriptoriumFencedWrites: grows('fenced_writes_total'),
   ScriptoriumLeaseInvalid: becomes('lease_valid', 1, 0),
-  ScriptoriumShardsUnserved: becomes('shards', 1_024, 1_000),
+  ScriptoriumShardsUnserved: [...becomes('shards', 1_024, 1_000), clusterShards],
   ScriptoriumHandOverStuck: becomes('shards_leaving', 0, 3),
   ScriptoriumReconciliationStalled: becomes('ownership_reconciliation_age_seconds', 1, 11),
   ScriptoriumHostsUnreachable: becomes('hosts_unreachable', 0, 1),
@@ -77,6 +87,7 @@ const causes: Readonly<Record<string, readonly object[]>> = {
   ScriptoriumSlowReaders: runsOn('sockets_closed_total', 'reason="slow"'),
   ScriptoriumSavesSlow: slowly('commit_batch_seconds'),
   ScriptoriumRequestsSlow: slowly('http_request_duration_seconds', 'route="/v1/items",'),
+  ScriptoriumBackupOld: [ofBackup('kube_cronjob_created', '0x120')],
 };
 
 const wellAt = '15m';
@@ -120,18 +131,65 @@ test('every alert comes when what it is about happens, and not before', async (t
   t.notThrows(() => check(['test', 'rules', 'tests.yaml'], { 'rules.yaml': rules, 'tests.yaml': tests }));
 });
 
-test('where the number of shards is known, they are missed from the beginning', async (t) => {
-  const rules = await rulesOf({ shardCount: 2_048 });
-  const [name, cause] = ['ScriptoriumShardsUnserved', becomes('shards', 2_048, 2_047)];
-  const tests = { rule_files: ['rules.yaml'], evaluation_interval: '1m', tests: testsOf({ [name]: cause }) };
-  t.notThrows(() => check(['test', 'rules', 'tests.yaml'], { 'rules.yaml': rules, 'tests.yaml': tests }));
+/** Of one alert, with its state some minutes after what happens at 20. */
+async function alertsBy(name: string, input_series: readonly object[], count: number): Promise<void> {
+  const of = { name, interval: '1m', input_series, promql_expr_test: [queryOf(name, '40m', count)] };
+  const tests = { rule_files: ['rules.yaml'], evaluation_interval: '1m', tests: [of] };
+  check(['test', 'rules', 'tests.yaml'], { 'rules.yaml': await rulesOf(), 'tests.yaml': tests });
+}
+
+const ofPod = (metric: string, pod: string, values: string) => ({
+  series: `${metric}{namespace="apps",service="notes-pods",pod="${pod}"}`,
+  values,
+});
+
+test('shards that two hosts tell of for a moment, as they are asked one after the other, are missed by nobody', async (t) => {
+  const shards = [ofPod('shards', 'a', '1024x20 512x100'), ofPod('shards', 'b', '0x19 512x101')];
+  await t.notThrowsAsync(alertsBy('ScriptoriumShardsUnserved', [...shards, clusterShards], 0));
+});
+
+test('the shards are missed when all hosts are gone and gateways are not', async (t) => {
+  const cause = [vanishes('shards', 1_024), clusterShards];
+  await t.notThrowsAsync(alertsBy('ScriptoriumShardsUnserved', cause, 1));
+});
+
+test('it is down when no process answers, also where Prometheus has never found one, and not while one does', async (t) => {
+  const [ill, well] = [ofPod('up', 'a', '1x20 0x100'), ofPod('up', 'b', '1x120')];
+  await t.notThrowsAsync(alertsBy('ScriptoriumDown', [ill], 1));
+  await t.notThrowsAsync(alertsBy('ScriptoriumDown', [], 1));
+  await t.notThrowsAsync(alertsBy('ScriptoriumDown', [ill, well], 0));
+});
+
+const transfers = [
+  '/v1/files',
+  '/v1/shared-vault/files',
+  '/v1/files/upload/chunk',
+  '/v1/assistant/stream',
+] as const;
+
+test('transfers of files and answers of assistants may take long', async (t) => {
+  const cause = transfers.flatMap((route) => slowly('http_request_duration_seconds', `route="${route}",`));
+  await t.notThrowsAsync(alertsBy('ScriptoriumRequestsSlow', cause, 0));
+  for (const route of transfers) t.true(textOf('docs/endpoints.md').includes(`\`${route}\``), route);
+});
+
+test('a backup that succeeds is not old, and one that goes on failing is', async (t) => {
+  const created = ofBackup('kube_cronjob_created', '0x120');
+  const succeeded = (values: string) => [
+    created,
+    ofBackup('kube_cronjob_status_last_successful_time', values),
+  ];
+  await t.notThrowsAsync(alertsBy('ScriptoriumBackupOld', succeeded('1800x120'), 0));
+  await t.notThrowsAsync(alertsBy('ScriptoriumBackupOld', succeeded('600x120'), 1));
 });
 
 test('what another release does alerts nobody here', async (t) => {
   const rules = await rulesOf();
-  const elsewhere = JSON.parse(JSON.stringify(causes).replaceAll('notes-pods', 'others-pods'));
+  const elsewhere = JSON.parse(JSON.stringify(causes).replaceAll(/notes-(?=pods|backup)/g, 'others-'));
+  const isUp = series('up', '', '1x120');
   const tests = testsOf(elsewhere).map((of) => ({
     ...of,
+    input_series: [...of.input_series, isUp],
     promql_expr_test: [queryOf(of.name, soon, 0), queryOf(of.name, '45m', 0)],
   }));
   const files = {
@@ -151,7 +209,7 @@ test('every alert links its section of docs/alerts.md, and each section has an a
     sections,
   );
   for (const { alert, annotations } of rules)
-    t.is(annotations.runbook_url, `docs/alerts.md#${alert.toLowerCase()}`);
+    t.is(annotations.runbook_url, `https://docs.example.org/alerts.md#${alert.toLowerCase()}`);
 });
 
 test('every metric that docs/operations.md says to watch has an alert', async (t) => {

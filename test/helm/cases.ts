@@ -43,7 +43,12 @@ export const cases = {
       },
       networkPolicy: { enabled: true, clients: [inside], monitoring: [inside] },
       serviceMonitor: { enabled: true, labels: { release: 'prometheus' } },
-      prometheusRule: { enabled: true, labels: { release: 'prometheus' } },
+      prometheusRule: {
+        enabled: true,
+        labels: { release: 'prometheus' },
+        runbooks: 'https://docs.example.org/alerts.md',
+        oldBackupSeconds: 1_200,
+      },
       pods: {
         annotations: { a: 'b' },
         labels: { team: 'notes' },

@@ -70,7 +70,7 @@ test('the image is that of compose.yaml and of the chart: version, user, program
     t.is(podOf(manifest).spec.securityContext.runAsUser, Number(user));
   t.regex(containerfile, /^CMD \["dist\/main\.js"\]$/m);
   t.true(textOf('helm/templates/migrate.yaml').includes('dist/cli/main.js'));
-  t.true(textOf('helm/templates/backup.yaml').includes('/opt/scriptorium/tools/backup.sql'));
+  t.true(textOf('helm/files/backup.sh').includes('/opt/scriptorium/tools/backup.sql'));
 });
 
 test('everything that is built is copied into the build, and is there', (t) => {

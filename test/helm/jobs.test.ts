@@ -7,18 +7,16 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
-import { natsServer } from '../../tools/nats-server.ts';
-import { findProgram } from '../../tools/program.ts';
-import { createAuthority } from '../kit/certificates.ts';
 import { cases } from './cases.ts';
-import { podOf, render, the } from './chart.ts';
+import { chartFolder, podOf, render, type Tree, the } from './chart.ts';
 
 function temporaryFolder(t: ExecutionContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'scriptorium-jobs-'));
@@ -27,16 +25,19 @@ function temporaryFolder(t: ExecutionContext): string {
 }
 
 /** The backup of one pod with files in its data directory, with a `psql` that says this, in a folder of its own. */
-async function backUp(folder: string, said: string): Promise<number | null> {
-  const [container] = podOf(the(await render(cases.small), 'CronJob')).spec.containers;
-  const script: string = container.args[0]
-    .replaceAll('/var/lib/scriptorium', join(folder, 'server'))
-    .replace('cd /backup', `cd ${join(folder, 'backup')}`);
+async function backUp(folder: string, said: string, keep = 14): Promise<number | null> {
+  const manifests = await render({ ...cases.small, values: { backup: { keep } } });
+  const [container] = podOf(the(manifests, 'CronJob')).spec.containers;
+  const programs = the(manifests, 'ConfigMap', 'notes-scriptorium-backup')['data'] as Record<string, string>;
+  for (const [name, text] of Object.entries(programs)) writeFileSync(join(folder, name), text);
+  const here = (text: string): string =>
+    text.replace('/var/lib/scriptorium', join(folder, 'server')).replace('/etc/scriptorium-backup', folder);
   writeFileSync(join(folder, 'psql'), `#!/bin/sh\nprintf '%s\\n' "$PGPASSWORD" '${said}'\n`);
   chmodSync(join(folder, 'psql'), 0o755);
-  const [shell = '', ...flags] = container.command;
-  const env = { PATH: `${folder}:${process.env['PATH']}` };
-  return spawnSync(shell, [...flags, script], { env }).status;
+  const given = container.env.map((of: Tree) => [of.name, here(of.value)]);
+  const env = { ...Object.fromEntries(given), PATH: `${folder}:${process.env['PATH']}` };
+  const [shell = '', ...args] = [...container.command, ...container.args].map(here);
+  return spawnSync(shell, args, { cwd: join(folder, 'backup'), env }).status;
 }
 
 function makeServer(folder: string): (name: string, text: string) => void {
@@ -69,65 +70,135 @@ test('a backup is the database whole and the files that are whole', async (t) =>
   t.is(readFileSync(join(folder, 'backup/files/ab/two'), 'utf8'), 'second');
 });
 
-test('a backup that was cut short fails, and removes no older one', async (t) => {
+/** Copies of the database of former days. */
+function backedUpBefore(folder: string, count: number): readonly string[] {
+  const names = Array.from({ length: count }, (_, n) => `scriptorium-202601${n + 10}T000000Z`);
+  for (const name of names) {
+    writeFileSync(join(folder, 'backup', `${name}.sql.gz`), '');
+    writeFileSync(join(folder, 'backup', `${name}.files.gz`), gzipSync(''));
+  }
+  return names.map((name) => `${name}.sql.gz`);
+}
+
+test('a backup that was cut short fails, and the last that was not stays', async (t) => {
+  for (const keep of [1, 2]) {
+    const folder = temporaryFolder(t);
+    makeServer(folder);
+    const [last] = backedUpBefore(folder, 1);
+    t.not(await backUp(folder, 'COPY', keep), 0);
+    t.not(await backUp(folder, 'COPY', keep), 0);
+    t.deepEqual(backupsIn(folder), [last]);
+  }
+});
+
+test('the oldest backup makes room before the next one needs it', async (t) => {
   const folder = temporaryFolder(t);
   makeServer(folder);
-  const older = Array.from({ length: 20 }, (_, n) => `scriptorium-202601${String(n + 10)}T000000Z.sql.gz`);
-  for (const name of older) writeFileSync(join(folder, 'backup', name), '');
+  const older = backedUpBefore(folder, 20);
   t.not(await backUp(folder, 'COPY'), 0);
-  t.deepEqual(backupsIn(folder).toSorted(), older);
+  t.deepEqual(backupsIn(folder).toSorted(), older.slice(-13));
   t.is(await backUp(folder, 'COMMIT;'), 0);
   t.is(backupsIn(folder).length, 14);
   t.true(older.slice(-13).every((name) => backupsIn(folder).includes(name)));
 });
 
-test('NATS takes its configuration, with certificates and without', async (t) => {
+test('a backup fails when psql does, whatever it has written', async (t) => {
   const folder = temporaryFolder(t);
-  const authority = createAuthority();
-  t.teardown(authority.remove);
-  const issued = authority.issue('nats');
-  for (const title of [
-    'cluster with NATS and CockroachDB of the chart',
-    'cluster with NATS of the chart and no certificates',
-  ] as const) {
-    const { data } = the(await render(cases[title]), 'ConfigMap', 'notes-scriptorium-nats') as unknown as {
-      data: Record<string, string>;
-    };
-    const text = (data['nats.conf'] ?? '')
-      .replaceAll('/etc/nats/tls/tls.crt', issued.cert)
-      .replaceAll('/etc/nats/tls/tls.key', issued.key)
-      .replaceAll('/etc/nats/tls/ca.crt', authority.ca);
-    t.regex(text, /sync_interval: always/);
-    const file = join(folder, 'nats.conf');
-    // Debian’s nats-server is older than this word.
-    writeFileSync(file, text.replace(/^ *sync_interval: always$/m, ''));
-    const env = { ...process.env, POD_NAME: 'notes-scriptorium-nats-0' };
-    const ran = spawnSync(findProgram(natsServer, process.env), ['-t', '-c', file], {
-      env,
-      encoding: 'utf8',
-    });
-    t.is(ran.status, 0, ran.stderr);
-  }
+  makeServer(folder);
+  t.not(await backUp(folder, "COMMIT;'; exit 3 #"), 0);
+  t.deepEqual(backupsIn(folder), []);
 });
 
-test('what tells NATS of a renewed certificate signals its process', async (t) => {
+test('a file that was deleted is kept as long as a backup of a time when it was there', async (t) => {
   const folder = temporaryFolder(t);
-  const nats = the(
-    await render(cases['cluster with NATS and CockroachDB of the chart']),
-    'StatefulSet',
-    'notes-scriptorium-nats',
-  );
-  const [, renewals] = podOf(nats).spec.containers;
-  t.true(podOf(nats).spec.shareProcessNamespace);
-  writeFileSync(join(folder, 'tls.crt'), 'old');
-  writeFileSync(join(folder, 'ca.crt'), 'authority');
-  writeFileSync(join(folder, 'nats.pid'), '4321');
-  // One look at an unchanged certificate, one at a renewed one, and the end at the signal.
-  const script = `
-sleep() { looks=$((\${looks:-0} + 1)); [ $looks -lt 2 ] || printf new > ${folder}/tls.crt; }
-wait() { :; }
-kill() { echo "$looks $*"; exit 0; }
-${renewals.args[0].replaceAll('/etc/nats/tls', folder).replaceAll('/run/nats', folder).replace('sleep 30 &', 'sleep 30;')}`;
-  const ran = spawnSync(renewals.command[0], ['-c', script], { encoding: 'utf8', timeout: 10_000 });
-  t.is(ran.stdout, '2 -HUP 4321\n', ran.stderr);
+  const store = makeServer(folder);
+  const isCopied = (name: string): boolean => existsSync(join(folder, 'backup/files', name));
+  store('ab/gone', 'deleted');
+  store('ab/here', 'kept');
+  t.is(await backUp(folder, 'COMMIT;', 2), 0);
+  rmSync(join(folder, 'server/data/files/ab/gone'));
+  for (const expected of [true, false]) {
+    // Else it would be made in the same second, and be the same one.
+    const [newest = ''] = backupsIn(folder).toSorted().toReversed();
+    for (const kind of ['sql', 'files'])
+      renameSync(
+        join(folder, 'backup', newest.replace('sql', kind)),
+        join(folder, 'backup', `scriptorium-2026010${expected ? 1 : 2}T000000Z.${kind}.gz`),
+      );
+    t.is(await backUp(folder, 'COMMIT;', 2), 0);
+    t.is(isCopied('ab/gone'), expected);
+  }
+  t.true(isCopied('ab/here'));
+  t.is(backupsIn(folder).length, 2);
+});
+
+test('files that have all gone at once are kept: their folder may not be mounted', async (t) => {
+  const folder = temporaryFolder(t);
+  const store = makeServer(folder);
+  store('ab/one', 'first');
+  t.is(await backUp(folder, 'COMMIT;', 1), 0);
+  rmSync(join(folder, 'server/data/files/ab'), { recursive: true });
+  t.is(await backUp(folder, 'COMMIT;', 1), 0);
+  t.true(existsSync(join(folder, 'backup/files/ab/one')));
+});
+
+/** What psql is given with this address of the database: its environment as far as libpq reads it, and its arguments. */
+function psqlBy(t: ExecutionContext, address: string): { told: Record<string, string>; args: string } {
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, 'psql'), '#!/bin/sh\necho "$@"\nenv | grep ^PG\n');
+  chmodSync(join(folder, 'psql'), 0o755);
+  writeFileSync(join(folder, 'url'), `${address}\n`);
+  const env = { PATH: `${folder}:${process.env['PATH']}`, DATABASE_URL_FILE: join(folder, 'url') };
+  const ran = spawnSync('node', [`${chartFolder}files/psql.mjs`, '-XqAt'], { env, encoding: 'utf8' });
+  t.is(ran.status, 0, ran.stderr);
+  const [args = '', ...lines] = ran.stdout.trim().split('\n');
+  const told = lines.map((line) => line.split('=')).filter(([, value]) => value !== '');
+  return { told: Object.fromEntries(told), args };
+}
+
+test('psql gets the address of the database by its environment, where nobody else reads the password', (t) => {
+  const { told, args } = psqlBy(t, 'postgresql://no%40tes:pass%2Fword@db.example.org:5433/notes');
+  t.deepEqual(told, {
+    PGHOST: 'db.example.org',
+    PGPORT: '5433',
+    PGUSER: 'no@tes',
+    PGPASSWORD: 'pass/word',
+    PGDATABASE: 'notes',
+    PGSSLMODE: 'disable',
+  });
+  t.is(args, '-XqAt');
+});
+
+test('psql is as careful with the database as the server, and not less or more', (t) => {
+  const roots = '/etc/ssl/certs/ca-certificates.crt';
+  const tlsBy = (parameters: string) => {
+    const { told } = psqlBy(t, `postgresql://notes@db/notes?${parameters}`);
+    return [told['PGSSLMODE'], told['PGSSLROOTCERT'], told['PGSSLCERT'], told['PGSSLKEY']];
+  };
+  t.deepEqual(tlsBy('sslmode=disable'), ['disable', undefined, undefined, undefined]);
+  t.deepEqual(tlsBy('sslmode=verify-full'), ['verify-full', roots, undefined, undefined]);
+  t.deepEqual(tlsBy('sslmode=require'), ['verify-full', roots, undefined, undefined]);
+  t.deepEqual(tlsBy('sslmode=no-verify&sslrootcert=/ca'), ['require', undefined, undefined, undefined]);
+  t.deepEqual(tlsBy('sslrootcert=/ca'), ['verify-full', '/ca', undefined, undefined]);
+  t.deepEqual(tlsBy('sslcert=/c&sslkey=/k'), ['verify-full', roots, '/c', '/k']);
+  t.deepEqual(tlsBy('uselibpqcompat=true&sslmode=require'), ['require', undefined, undefined, undefined]);
+  t.deepEqual(tlsBy('uselibpqcompat=true&sslmode=verify-ca'), ['verify-ca', roots, undefined, undefined]);
+});
+
+test('the backup may ask the database by an address of its own, and cannot write to the data of the server', async (t) => {
+  const { values, presets } = cases['cluster with everything around it'];
+  const rendering = {
+    presets,
+    values: { ...values, backup: { enabled: true, databaseUrlKey: 'read-only' } },
+  };
+  const { spec } = podOf(the(await render(rendering), 'CronJob'));
+  const [{ projected }] = spec.volumes.filter((of: Tree) => of.name === 'secrets');
+  t.deepEqual(projected.sources, [
+    { secret: { name: 'scriptorium', items: [{ key: 'read-only', path: 'DATABASE_URL' }] } },
+  ]);
+  const single = the(await render(cases.small), 'CronJob');
+  const [{ volumeMounts }] = podOf(single).spec.containers;
+  const [data] = volumeMounts.filter((of: Tree) => of.name === 'data');
+  t.true(data.readOnly);
+  t.is(single['spec'].jobTemplate.spec.activeDeadlineSeconds, 21_600);
 });

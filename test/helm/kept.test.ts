@@ -2,14 +2,17 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
-import { type Manifest, type Rendering, render, the } from './chart.ts';
+import { cases } from './cases.ts';
+import { type Manifest, podOf, type Rendering, render, type Tree, the } from './chart.ts';
 
 type Objects = Record<string, object>;
 
-const secretPath = '/api/v1/namespaces/apps/secrets/notes-scriptorium-secret';
+const secretsPath = '/api/v1/namespaces/apps/secrets';
+const secretPath = `${secretsPath}/notes-scriptorium-secret`;
 const settingsPath = '/api/v1/namespaces/apps/configmaps/notes-scriptorium-settings';
+const gatewaysPath = '/apis/apps/v1/namespaces/apps/deployments/notes-scriptorium-gateways';
 
-/** Has the namespace `default`, and what is put into the answer's objects by path. */
+/** As somebody of the namespace `apps` sees it, who may look at no namespace, with what is put into the answer's objects by path. */
 async function startCluster(t: ExecutionContext): Promise<{ objects: Objects; flags: readonly string[] }> {
   const resource = (name: string, kind: string, namespaced: boolean) => ({
     name,
@@ -21,7 +24,22 @@ async function startCluster(t: ExecutionContext): Promise<{ objects: Objects; fl
   const objects: Objects = {
     '/version': { major: '1', minor: '34', gitVersion: 'v1.34.0' },
     '/api': { kind: 'APIVersions', versions: ['v1'] },
-    '/apis': { kind: 'APIGroupList', apiVersion: 'v1', groups: [] },
+    '/apis': {
+      kind: 'APIGroupList',
+      apiVersion: 'v1',
+      groups: [
+        {
+          name: 'apps',
+          versions: [{ groupVersion: 'apps/v1', version: 'v1' }],
+          preferredVersion: { groupVersion: 'apps/v1', version: 'v1' },
+        },
+      ],
+    },
+    '/apis/apps/v1': {
+      kind: 'APIResourceList',
+      groupVersion: 'apps/v1',
+      resources: [resource('deployments', 'Deployment', true)],
+    },
     '/api/v1': {
       kind: 'APIResourceList',
       groupVersion: 'v1',
@@ -31,12 +49,17 @@ async function startCluster(t: ExecutionContext): Promise<{ objects: Objects; fl
         resource('configmaps', 'ConfigMap', true),
       ],
     },
-    '/api/v1/namespaces/default': { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } },
+    [secretsPath]: { apiVersion: 'v1', kind: 'SecretList', metadata: {}, items: [] },
   };
+  const forbidden = { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'Forbidden', code: 403 };
   const absent = { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'NotFound', code: 404 };
   const server = createServer((request, response) => {
-    const found = objects[(request.url ?? '').split('?')[0] ?? ''];
-    response.writeHead(found === undefined ? 404 : 200, { 'Content-Type': 'application/json' });
+    const [path = ''] = (request.url ?? '').split('?');
+    const isForbidden = /^\/api\/v1\/namespaces\/\w+$/.test(path);
+    const found = isForbidden ? forbidden : objects[path];
+    response.writeHead(isForbidden ? 403 : found === undefined ? 404 : 200, {
+      'Content-Type': 'application/json',
+    });
     response.end(JSON.stringify(found ?? absent));
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
@@ -70,16 +93,71 @@ test('no other root secret is made when the first is gone', async (t) => {
   t.regex(error.message, /The Secret notes-scriptorium-secret is gone/);
 });
 
+test('a root secret is made beside a Secret that has all others', async (t) => {
+  const { flags } = await startCluster(t);
+  const keys = { SECRET_KEY: '', DATABASE_URL: 'database-url' };
+  const values = { secrets: { generate: true, existingSecret: 'scriptorium', keys } };
+  const manifests = await render({ values, flags });
+  const [container] = podOf(the(manifests, 'StatefulSet')).spec.containers;
+  const { volumes } = podOf(the(manifests, 'StatefulSet')).spec;
+  const [{ projected }] = volumes.filter((of: Tree) => of.name === 'secrets');
+  t.deepEqual(projected.sources, [
+    {
+      secret: { name: 'notes-scriptorium-secret', items: [{ key: 'secret-key', path: 'SECRET_KEY' }] },
+    },
+    { secret: { name: 'scriptorium', items: [{ key: 'database-url', path: 'DATABASE_URL' }] } },
+  ]);
+  const names = container.env.map((of: Tree) => of.name);
+  for (const name of ['SECRET_KEY_FILE', 'DATABASE_URL_FILE']) t.true(names.includes(name));
+});
+
+interface Settings {
+  readonly CLUSTER_NAME: string;
+  readonly SHARD_COUNT?: string;
+}
+
+const settingsOf = (data: Settings) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'notes-scriptorium-settings', namespace: 'apps' },
+  data,
+});
+
 test('an upgrade with another name of the cluster is refused', async (t) => {
   const { objects, flags } = await startCluster(t);
-  objects[settingsPath] = {
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { name: 'notes-scriptorium-settings', namespace: 'apps' },
-    data: { CLUSTER_NAME: 'notes' },
-  };
+  objects[settingsPath] = settingsOf({ CLUSTER_NAME: 'notes' });
   const upgrade = [...flags, '--is-upgrade'];
   await t.notThrowsAsync(() => render({ values: { clusterName: 'notes' }, flags: upgrade }));
   const error = await t.throwsAsync(() => render({ values: { clusterName: 'others' }, flags: upgrade }));
   t.regex(error.message, /clusterName must not change: the database knows it as "notes"/);
+});
+
+test('an upgrade with another number of shards is refused, and one that leaves it to the database is not', async (t) => {
+  const { objects, flags } = await startCluster(t);
+  const upgrade = [...flags, '--is-upgrade'];
+  objects[settingsPath] = settingsOf({ CLUSTER_NAME: 'scriptorium', SHARD_COUNT: '2048' });
+  for (const shardCount of [2_048, null])
+    await t.notThrowsAsync(() => render({ values: { shardCount }, flags: upgrade }));
+  const error = await t.throwsAsync(() => render({ values: { shardCount: 4_096 }, flags: upgrade }));
+  t.regex(error.message, /shardCount must not change: the database has 2048/);
+  objects[settingsPath] = settingsOf({ CLUSTER_NAME: 'scriptorium' });
+  await t.notThrowsAsync(() => render({ values: { shardCount: 4_096 }, flags: upgrade }));
+});
+
+test('gateways stay as many as they are when their number is left to Kubernetes', async (t) => {
+  const { objects, flags } = await startCluster(t);
+  const replicasBy = async (rendering: Rendering) =>
+    the(await render(rendering), 'Deployment')['spec'].replicas;
+  const upgrade = { ...cases.cluster, flags: [...flags, '--is-upgrade'] };
+  t.is(await replicasBy({ ...cases.cluster, flags }), undefined);
+  t.is(await replicasBy(upgrade), undefined, 'there is none');
+  for (const replicas of [7, 0]) {
+    objects[gatewaysPath] = {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'notes-scriptorium-gateways', namespace: 'apps' },
+      spec: { replicas },
+    };
+    t.is(await replicasBy(upgrade), replicas);
+  }
 });

@@ -62,11 +62,13 @@ test('a host and two gateways on one port are one server, and one gateway may go
     t.regex(metrics, /^http_request_duration_seconds_count\{.*"\/healthcheck".*\} [1-9]/m);
     // What is for hosts alone raises no alarm here.
     t.regex(metrics, /^transport_connected 1$/m);
+    t.regex(metrics, /^cluster_shards 16$/m);
     t.notRegex(metrics, /^(shards|lease_valid|transport_wake_stream_available) /m);
   }
   const hostMetrics = /probes: (\S+)/.exec(host.output())?.[1] ?? '';
   await until(async () => /^transport_wake_stream_available 1$/m.test(await textOf(hostMetrics)));
   t.regex(await textOf(hostMetrics), /^shards 16$/m);
+  t.regex(await textOf(hostMetrics), /^cluster_shards 16$/m);
 
   first.child.kill('SIGTERM');
   t.is(await first.exitCode, 0);
