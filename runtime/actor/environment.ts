@@ -31,7 +31,7 @@ export interface ActorEnvironment {
   readonly lease: Pick<Lease, 'isValid'>;
   readonly committer: Pick<Committer, 'ready'>;
   readonly reader: Pick<Reader, 'read'>;
-  readonly lulls: Pick<Lulls, 'begin' | 'end' | 'of'>;
+  readonly lulls: Pick<Lulls, 'begin' | 'end' | 'of' | 'lasts'>;
   readonly publisher: Pick<Publisher, 'host' | 'admits' | 'signalled'>;
   readonly limits: Limits;
   readonly metrics: RuntimeMetrics;

@@ -42,9 +42,12 @@ export interface Memory {
 /** A plan's reads, split into what memory answers already and what the store is to be asked. */
 interface SplitReads {
   readonly reads: ReadonlyMap<string, StoreRead>;
-  /** Rows that were in memory when the read began; undefined when there were none. */
-  readonly known: ReadonlyMap<string, readonly AnyRow[]> | undefined;
-  readonly visits: ReadonlyMap<string, AnyVisit> | undefined;
+  /** Rows that were in memory when the read began. */
+  readonly known: ReadonlyMap<string, readonly AnyRow[]>;
+  /** Of owners who may have something. */
+  readonly visits: ReadonlyMap<string, AnyVisit>;
+  /** Names of visits of which it is known here that nobody has. */
+  readonly quiet: readonly string[];
 }
 
 /**
@@ -57,12 +60,12 @@ export function answerPlans(
   memory: Memory,
   ask: Ask,
 ): ReadAnswers | Promise<ReadAnswers> {
-  const split = splitReads(plans, owner, memory.rows);
+  const split = splitReads(plans, owner, memory);
   const { visits } = memory;
-  const unknown = split.visits === undefined ? undefined : unknownOwners(split.visits, visits);
+  const unknown = split.visits.size === 0 ? undefined : unknownOwners(split.visits, visits);
   if (unknown !== undefined) return askInTwo(split, unknown, visits, ask);
   const visiting = visitsWith(split, visits, noVersions);
-  const reads = new Map([...split.reads, ...readsOf(visiting)]);
+  const reads = visiting.size === 0 ? split.reads : new Map([...split.reads, ...readsOf(visiting)]);
   if (reads.size === 0) return joinAnswers(split, noAnswers, visiting);
   return askFor(reads, ask).then((answered) => joinAnswers(split, answered, visiting));
 }
@@ -91,27 +94,25 @@ async function askFor(reads: ReadonlyMap<string, StoreRead>, ask: Ask): Promise<
 
 const nothing: StoreRows = { rows: [], complete: true };
 
-function splitReads(plans: Plans, owner: string, rows: Rows | undefined): SplitReads {
+function splitReads(plans: Plans, owner: string, memory: Memory): SplitReads {
   const reads = new Map<string, StoreRead>();
-  let known: Map<string, readonly AnyRow[]> | undefined;
-  let visits: Map<string, AnyVisit> | undefined;
+  const known = new Map<string, readonly AnyRow[]>();
+  const visits = new Map<string, AnyVisit>();
+  const quiet: string[] = [];
   for (const name in plans) {
     const plan = plans[name];
     if (plan === undefined) continue;
     if (plan.plan === 'visit') {
       if (plan.owners.length === 0) continue;
-      visits ??= new Map();
-      visits.set(name, plan);
+      if (memory.visits.isQuiet(plan)) quiet.push(name);
+      else visits.set(name, plan);
       continue;
     }
-    const { inMemory, read } = splitPlan(plan, owner, rows);
-    if (inMemory !== undefined && inMemory.length > 0) {
-      known ??= new Map();
-      known.set(name, inMemory);
-    }
+    const { inMemory = [], read } = splitPlan(plan, owner, memory.rows);
+    if (inMemory.length > 0) known.set(name, inMemory);
     if (read !== undefined) reads.set(name, read);
   }
-  return { reads, known, visits };
+  return { reads, known, visits, quiet };
 }
 
 interface SplitPlan {
@@ -132,17 +133,18 @@ function splitPlan(plan: Exclude<AnyPlan, AnyVisit>, owner: string, rows: Rows |
 }
 
 function joinAnswers(
-  { known, visits }: SplitReads,
+  { known, visits, quiet }: SplitReads,
   answered: ReadAnswers,
   visiting: ReadonlyMap<string, Visiting>,
 ): ReadAnswers {
-  if (known === undefined && visits === undefined) return answered;
+  if (known.size + visits.size + quiet.length === 0) return answered;
   const answers = new Map(answered);
   answers.delete(versionsPlan);
-  for (const [name, rows] of known ?? []) {
+  for (const [name, rows] of known) {
     const answer = answered.get(name) ?? nothing;
     answers.set(name, { ...answer, rows: [...rows, ...answer.rows] });
   }
+  for (const name of quiet) answers.set(name, nothingNew);
   for (const [name, each] of visiting) answers.set(name, joinVisit(each, answered.get(name) ?? nothingNew));
   return answers;
 }
@@ -182,7 +184,7 @@ function visitsWith(
   versions: Versions,
 ): ReadonlyMap<string, Visiting> {
   return new Map(
-    [...(visits ?? [])].map(([name, plan]) => [name, { plan, open: found.open(plan, versions), found }]),
+    [...visits].map(([name, plan]) => [name, { plan, open: found.open(plan, versions), found }]),
   );
 }
 

@@ -22,7 +22,8 @@ const member = table({
 const guard = { table: member, member: 'me' };
 
 /** Owners that nobody admits by commits have no versions. */
-const knowsNothing = () => new FoundVisits({ lulls: { of: () => undefined }, kindOf: () => undefined });
+const knowsNothing = () =>
+  new FoundVisits({ lulls: { of: () => undefined, lasts: () => false }, kindOf: () => undefined });
 
 const row = (owner: string, name: string, position: number): RowOf<typeof note> => ({
   owner,
@@ -148,7 +149,8 @@ class Visitor {
 const ascending = (notes: ReadonlyMap<string, number> | undefined) => [...(notes ?? [])].sort();
 
 /** The owners live on other hosts. */
-const knowsVersions = () => new FoundVisits({ lulls: { of: () => undefined }, kindOf: () => 'vault' });
+const knowsVersions = () =>
+  new FoundVisits({ lulls: { of: () => undefined, lasts: () => false }, kindOf: () => 'vault' });
 
 const owner = fc.constantFrom('a', 'b', 'c');
 const step = fc.oneof(

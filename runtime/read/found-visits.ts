@@ -40,7 +40,7 @@ export type Versions = ReadonlyMap<string, number>;
 type AnyVisit = VisitPlan<any>;
 
 export interface FoundVisitsOptions {
-  readonly lulls: Pick<Lulls, 'of'>;
+  readonly lulls: Pick<Lulls, 'of' | 'lasts'>;
   /** The kind whose actors admit by this table. */
   kindOf(guard: AnyTable): string | undefined;
 }
@@ -49,6 +49,8 @@ export class FoundVisits {
   readonly #options: FoundVisitsOptions;
   /** By table and owner. */
   readonly #found = new Map<AnyTable, Map<string, Found>>();
+  /** Plans whose owners all had nothing in these lulls. Who makes the same one time and again is not to look up each of them. */
+  readonly #quiet = new WeakMap<AnyVisit, readonly Lull[]>();
 
   constructor(options: FoundVisitsOptions) {
     this.#options = options;
@@ -61,25 +63,39 @@ export class FoundVisits {
     return entries * foundBytes;
   }
 
+  /** As is known here: all owners of the plan admit the reader, and have nothing. */
+  isQuiet(plan: AnyVisit): boolean {
+    const lulls = this.#quiet.get(plan);
+    return lulls?.every((lull) => this.#options.lulls.lasts(lull)) ?? false;
+  }
+
   /** The owners of a plan whose versions are to be asked for first, as nothing is known of them here. */
   unknown({ guard, owners }: AnyVisit): readonly Address[] {
     const kind = this.#options.kindOf(guard.table);
     if (kind === undefined) return [];
-    const addresses = owners.map(({ owner }) => ({ kind, id: owner }));
-    return addresses.filter((address) => this.#options.lulls.of(address) === undefined);
+    const unknown: Address[] = [];
+    for (const { owner } of owners) {
+      const address = { kind, id: owner };
+      if (this.#options.lulls.of(address) === undefined) unknown.push(address);
+    }
+    return unknown;
   }
 
   /** The owners of a plan that may have something. All others admit the reader and have nothing. */
-  open({ table, guard, owners }: AnyVisit, versions: Versions): readonly VisitedSince[] {
+  open(plan: AnyVisit, versions: Versions): readonly VisitedSince[] {
+    const { table, guard, owners } = plan;
     const found = this.#found.get(table);
     const kind = this.#options.kindOf(guard.table);
     const open: VisitedSince[] = [];
+    const lulls: Lull[] = [];
     for (const visited of owners) {
-      const since = kind === undefined ? undefined : this.#now({ kind, id: visited.owner }, versions);
       const known = found?.get(visited.owner);
-      if (known === undefined || known.since !== since || !isAnswered(known, guard, visited))
-        open.push({ visited, since });
+      const since = kind === undefined ? undefined : this.#now({ kind, id: visited.owner }, versions);
+      const isAnswer = known !== undefined && isAnswered(known, guard, visited);
+      if (!isAnswer || known.since !== since) open.push({ visited, since });
+      else if (typeof since === 'object') lulls.push(since);
     }
+    if (lulls.length === owners.length) this.#quiet.set(plan, lulls);
     return open;
   }
 

@@ -241,8 +241,8 @@ export const mutants: readonly Mutant[] = [
     name: 'visit-that-counts-for-ever',
     harm: 'Who had nothing once is never visited again, whatever is committed there.',
     file: 'runtime/read/found-visits.ts',
-    find: 'known === undefined || known.since !== since || !isAnswered',
-    replace: 'known === undefined || !isAnswered',
+    find: 'if (!isAnswer || known.since !== since) open',
+    replace: 'if (!isAnswer) open',
     tests: ['runtime/host/visits.test.ts', 'runtime/actor/visit.test.ts'],
   },
   {
