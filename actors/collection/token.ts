@@ -25,16 +25,29 @@ export interface Start {
   readonly first: boolean;
 }
 
-const format = '3';
+const format = '4';
 /** More than two marks for each vault that an account may be in, and its own. */
 const tokenLengthMax = 128 * 1024;
-const markPattern = /^([0-9a-f-]{36})\.([\w-]{0,32})\.(\d{1,16})$/;
+/** A collection that is left out is that of the mark before; a generation after a tilde goes on where the first one ends. */
+const markPattern = /^([\w-]{22})?\.(~)?([\w-]{0,32})\.(\d{1,16})$/;
 
+/** Who is in a hundred vaults sends his token with each sync: so it says nothing twice. */
 export function encodeToken(marks: readonly Mark[]): string {
-  const parts = marks.map(
-    ({ collection, generation, position }) => `${collection}.${generation}.${position}`,
-  );
+  const parts = marks.map(({ collection, generation, position }, index) => {
+    const before = marks[index - 1];
+    const of = before?.collection === collection ? '' : shortOf(collection);
+    const first = before && marks[0]?.generation;
+    const isLonger = first !== undefined && generation.startsWith(first);
+    return `${of}.${isLonger ? `~${generation.slice(first.length)}` : generation}.${position}`;
+  });
   return Buffer.from([format, ...parts].join(':'), 'latin1').toString('base64url');
+}
+
+const shortOf = (uuid: string): string => Buffer.from(uuid.replaceAll('-', ''), 'hex').toString('base64url');
+
+function uuidOf(short: string): string {
+  const digits = Buffer.from(short, 'base64url').toString('hex');
+  return [0, 8, 12, 16, 20].map((start, part) => digits.slice(start, [8, 12, 16, 20][part])).join('-');
 }
 
 /** Nearly every sync comes from where the head is and stays there, so that token is made once per head. */
@@ -58,19 +71,22 @@ export function decodeToken(token: string): readonly Mark[] | undefined {
   if (version !== format) return undefined;
   const marks: Mark[] = [];
   for (const part of parts) {
-    const mark = decodeMark(part);
+    const mark = decodeMark(part, marks);
     if (mark === undefined) return undefined;
     marks.push(mark);
   }
   return marks;
 }
 
-function decodeMark(part: string): Mark | undefined {
+function decodeMark(part: string, before: readonly Mark[]): Mark | undefined {
   const match = markPattern.exec(part);
   if (match === null) return undefined;
-  const [, collection = '', generation = '', digits = ''] = match;
+  const [, short, tilde, rest = '', digits = ''] = match;
+  const collection = short === undefined ? before.at(-1)?.collection : uuidOf(short);
+  const begin = tilde === undefined ? '' : before[0]?.generation;
   const position = Number(digits);
-  return Number.isSafeInteger(position) ? { collection, generation, position } : undefined;
+  if (collection === undefined || begin === undefined || !Number.isSafeInteger(position)) return undefined;
+  return { collection, generation: begin + rest, position };
 }
 
 /** Where a sync of `collection` with these tokens begins. A cursor wins over a sync token. */

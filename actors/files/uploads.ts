@@ -3,7 +3,7 @@
  *
  *     open      a session for one file. Another for the same file takes its place
  *     begin     a chunk is about to be stored: its blob's name is written down, its bytes count as held
- *     finish    its blob is in the store whole. What was stored under the same number before is garbage
+ *     finish    its blob is in the store whole. What was begun under the same number before is garbage
  *     abandon   it is not, and will not be; or it is, and could not be finished: garbage, unless a commit has named it after all
  *     close     once all its blobs are durable (closing.ts), one commit: the file is there, an earlier one of its name is garbage, and what was held is used
  *
@@ -184,15 +184,20 @@ export function finishChunk(
   if (chunk === undefined)
     return chunksIn(upload.layout).some((each) => each.mark === mark) ? done : notExpected;
   const earlier = chunkIn(upload.layout, chunk.number);
+  const replaced = replacedBy(chunk, upload.pending);
   turn.setEntry(uploadMap, remoteIdentifier, {
     ...upload,
     layout: withChunk(upload.layout, chunk),
     storedBytes: upload.storedBytes + chunk.bytes - (earlier?.bytes ?? 0),
-    pending: upload.pending.filter((each) => each !== chunk),
+    pending: upload.pending.filter((each) => each !== chunk && !replaced.includes(each)),
   });
-  if (earlier !== undefined) discard(turn, duties, originOf(turn, upload), [earlier]);
+  discard(turn, duties, originOf(turn, upload), [...replaced, ...(earlier === undefined ? [] : [earlier])]);
   return done;
 }
+
+/** Attempts at the same number that were begun before this one: whichever is told first, the last one counts. */
+const replacedBy = (chunk: Pending, pending: readonly Pending[]): readonly Pending[] =>
+  pending.slice(0, pending.indexOf(chunk)).filter(({ number }) => number === chunk.number);
 
 /** `bytes`: what may be in the store of it. */
 export interface AbandonedChunk extends StoredChunk, Chunk {}
@@ -216,7 +221,7 @@ export function abandonChunk(
   const upload = turn.entry(uploadMap, remoteIdentifier);
   const isIt = ({ mark }: Chunk) => mark === chunk.mark;
   if (upload?.uploadUuid === uploadUuid) {
-    if (!upload.pending.some(isIt)) return done;
+    if (chunksIn(upload.layout).some(isIt)) return done;
     const pending = upload.pending.filter((each) => !isIt(each));
     turn.setEntry(uploadMap, remoteIdentifier, { ...upload, pending });
   } else {

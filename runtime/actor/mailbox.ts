@@ -10,7 +10,7 @@ import type { FoundVisits } from '../read/found-visits.ts';
 import type { StoreRead, StoreRows } from '../store/store.ts';
 import type { Message, Queued } from './message.ts';
 import { queued } from './message.ts';
-import { joinAnswers, type ReadAnswers, splitReads } from './reads.ts';
+import { answerPlans, type ReadAnswers } from './reads.ts';
 import type { Rows } from './rows.ts';
 import type { StateView } from './turn.ts';
 
@@ -105,18 +105,14 @@ export class Mailbox {
 
   #plan(entry: Queued, plans: Plans, isEarly: boolean): void {
     const { owner, rows, visits, durableCommit, read } = this.#options;
-    const split = splitReads(plans, owner, { rows, visits });
+    const answers = answerPlans(plans, owner, { rows, visits }, read);
     // Also where memory knows everything: a later commit's rows must not leave it before the turn runs.
     const ticket = Object.keys(plans).length === 0 ? undefined : rows.begin(durableCommit());
-    if (split.reads.length === 0) {
-      entry.reads = { plans, isEarly, ticket, answers: joinAnswers(split, []), error: undefined };
-      return;
-    }
-    entry.reads = { plans, isEarly, ticket, answers: undefined, error: undefined };
-    this.#await(
-      entry,
-      read(split.reads).then((answered) => joinAnswers(split, answered)),
-    );
+    const begun = { plans, isEarly, ticket, error: undefined };
+    if (answers instanceof Promise) {
+      entry.reads = { ...begun, answers: undefined };
+      this.#await(entry, answers);
+    } else entry.reads = { ...begun, answers };
   }
 
   #await(entry: Queued, answers: Promise<ReadAnswers>): void {

@@ -1,4 +1,6 @@
 /** From a turn's read plan to what is asked of the store, and back. */
+
+import { addressKey } from '../address.ts';
 import type {
   AnyPlan,
   KeysPlan,
@@ -12,8 +14,9 @@ import type {
   VisitResult,
 } from '../command.ts';
 import { TerminalError, UnavailableError } from '../errors.ts';
-import type { FoundVisits, VisitedIn } from '../read/found-visits.ts';
+import type { FoundVisits, Versions, VisitedSince } from '../read/found-visits.ts';
 import { StoreError, type StoreRead, type StoreRows } from '../store/store.ts';
+import { versionTable } from '../store/tables.ts';
 import { type AnyRow, type AnyTable, keyText, ownerColumn } from '../table.ts';
 import { type Removed, removed } from './layers.ts';
 import type { KeptRow, Rows } from './rows.ts';
@@ -23,22 +26,8 @@ export type ReadAnswers = ReadonlyMap<string, StoreRows>;
 
 export const noAnswers: ReadAnswers = new Map();
 
-/** A plan's reads, split into what memory answers already and what the store is to be asked. */
-export interface SplitReads {
-  readonly names: readonly string[];
-  readonly reads: readonly StoreRead[];
-  /** Rows that were in memory when the read began; undefined when there were none. */
-  readonly known: ReadonlyMap<string, readonly AnyRow[]> | undefined;
-  /** Visits whose owners are known to have nothing, all or some of them. */
-  readonly visits: ReadonlyMap<string, Visiting> | undefined;
-}
-
-interface Visiting {
-  readonly plan: AnyVisit;
-  /** Whom the store is asked for. */
-  readonly open: readonly VisitedIn[];
-  readonly found: FoundVisits;
-}
+/** Asks the store, for some actor. @throws StoreError | OverloadedError */
+export type Ask = (reads: readonly StoreRead[]) => Promise<readonly StoreRows[]>;
 
 // biome-ignore lint/suspicious/noExplicitAny: a plan over any table
 type AnyVisit = VisitPlan<any>;
@@ -47,45 +36,95 @@ type AnyVisit = VisitPlan<any>;
 export interface Memory {
   /** Absent: a shared read, for which no rows are taken from memory. */
   readonly rows?: Rows | undefined;
-  readonly visits?: FoundVisits | undefined;
+  readonly visits: FoundVisits;
 }
 
-export function splitReads(plans: Plans, owner: string, memory: Memory): SplitReads {
-  const names: string[] = [];
-  const reads: StoreRead[] = [];
-  let known: Map<string, readonly AnyRow[]> | undefined;
-  let visits: Map<string, Visiting> | undefined;
+/** A plan's reads, split into what memory answers already and what the store is to be asked. */
+interface SplitReads {
+  readonly reads: ReadonlyMap<string, StoreRead>;
+  /** Rows that were in memory when the read began. */
+  readonly known: ReadonlyMap<string, readonly AnyRow[]>;
+  /** Of owners who may have something. */
+  readonly visits: ReadonlyMap<string, AnyVisit>;
+  /** Names of visits of which it is known here that nobody has. */
+  readonly quiet: readonly string[];
+}
+
+/**
+ * At once where memory answers everything. Of owners who are visited and of whom nothing is known here, their versions are
+ * asked for together with all other reads, and then whoever may have something is visited.
+ */
+export function answerPlans(
+  plans: Plans,
+  owner: string,
+  memory: Memory,
+  ask: Ask,
+): ReadAnswers | Promise<ReadAnswers> {
+  const split = splitReads(plans, owner, memory);
+  const { visits } = memory;
+  const unknown = split.visits.size === 0 ? undefined : unknownOwners(split.visits, visits);
+  if (unknown !== undefined) return askInTwo(split, unknown, visits, ask);
+  const visiting = visitsWith(split, visits, noVersions);
+  const reads = visiting.size === 0 ? split.reads : new Map([...split.reads, ...readsOf(visiting)]);
+  if (reads.size === 0) return joinAnswers(split, noAnswers, visiting);
+  return askFor(reads, ask).then((answered) => joinAnswers(split, answered, visiting));
+}
+
+const noVersions: Versions = new Map();
+const versionsPlan = '$versions';
+
+async function askInTwo(
+  split: SplitReads,
+  unknown: StoreRead,
+  visits: FoundVisits,
+  ask: Ask,
+): Promise<ReadAnswers> {
+  const first = await askFor(new Map([...split.reads, [versionsPlan, unknown]]), ask);
+  const versions = versionsIn(first.get(versionsPlan));
+  const visiting = visitsWith(split, visits, versions);
+  const second = await askFor(readsOf(visiting), ask);
+  return joinAnswers(split, new Map([...first, ...second]), visiting);
+}
+
+async function askFor(reads: ReadonlyMap<string, StoreRead>, ask: Ask): Promise<ReadAnswers> {
+  if (reads.size === 0) return noAnswers;
+  const answered = await ask([...reads.values()]);
+  return new Map([...reads.keys()].map((name, index) => [name, answered[index] ?? nothing]));
+}
+
+const nothing: StoreRows = { rows: [], complete: true };
+
+function splitReads(plans: Plans, owner: string, memory: Memory): SplitReads {
+  const reads = new Map<string, StoreRead>();
+  const known = new Map<string, readonly AnyRow[]>();
+  const visits = new Map<string, AnyVisit>();
+  const quiet: string[] = [];
   for (const name in plans) {
     const plan = plans[name];
     if (plan === undefined) continue;
-    const { inMemory, visiting, read } = splitPlan(plan, owner, memory);
-    if (inMemory !== undefined && inMemory.length > 0) {
-      known ??= new Map();
-      known.set(name, inMemory);
+    if (plan.plan === 'visit') {
+      if (plan.owners.length === 0) continue;
+      if (memory.visits.isQuiet(plan)) quiet.push(name);
+      else visits.set(name, plan);
+      continue;
     }
-    if (visiting !== undefined) {
-      visits ??= new Map();
-      visits.set(name, visiting);
-    }
-    if (read === undefined) continue;
-    names.push(name);
-    reads.push(read);
+    const { inMemory = [], read } = splitPlan(plan, owner, memory.rows);
+    if (inMemory.length > 0) known.set(name, inMemory);
+    if (read !== undefined) reads.set(name, read);
   }
-  return { names, reads, known, visits };
+  return { reads, known, visits, quiet };
 }
 
 interface SplitPlan {
   readonly inMemory?: readonly AnyRow[];
-  readonly visiting?: Visiting;
   readonly read?: StoreRead | undefined;
 }
 
 const askNothing: SplitPlan = {};
 
-function splitPlan(plan: AnyPlan, owner: string, { rows, visits }: Memory): SplitPlan {
+function splitPlan(plan: Exclude<AnyPlan, AnyVisit>, owner: string, rows: Rows | undefined): SplitPlan {
   if (plan.plan === 'keys') return splitKeys(plan, rows);
   if (plan.plan === 'lookup') return { read: lookupRead(plan) };
-  if (plan.plan === 'visit') return splitVisit(plan, visits);
   if (plan.after >= plan.through) return askNothing;
   const inMemory = rows?.above(plan.table, plan.after);
   if (inMemory !== undefined) return { inMemory: inMemory.filter((row) => inSubset(plan, row)) };
@@ -93,18 +132,70 @@ function splitPlan(plan: AnyPlan, owner: string, { rows, visits }: Memory): Spli
   return { read: { read: 'range', owner, ...rest } };
 }
 
-export function joinAnswers(split: SplitReads, answered: readonly StoreRows[]): ReadAnswers {
-  if (split.names.length === 0 && split.known === undefined && split.visits === undefined) return noAnswers;
-  const answers = new Map<string, StoreRows>();
-  for (const [name, rows] of split.known ?? []) answers.set(name, { rows, complete: true });
-  split.names.forEach((name, index) => {
-    const answer = answered[index] ?? { rows: [], complete: true };
-    const known = split.known?.get(name);
-    answers.set(name, known === undefined ? answer : { ...answer, rows: [...known, ...answer.rows] });
-  });
-  for (const [name, visiting] of split.visits ?? [])
-    answers.set(name, joinVisit(visiting, answers.get(name) ?? nothingNew));
+function joinAnswers(
+  { known, visits, quiet }: SplitReads,
+  answered: ReadAnswers,
+  visiting: ReadonlyMap<string, Visiting>,
+): ReadAnswers {
+  if (known.size + visits.size + quiet.length === 0) return answered;
+  const answers = new Map(answered);
+  answers.delete(versionsPlan);
+  for (const [name, rows] of known) {
+    const answer = answered.get(name) ?? nothing;
+    answers.set(name, { ...answer, rows: [...rows, ...answer.rows] });
+  }
+  for (const name of quiet) answers.set(name, nothingNew);
+  for (const [name, each] of visiting) answers.set(name, joinVisit(each, answered.get(name) ?? nothingNew));
   return answers;
+}
+
+// --- visits -------------------------------------------------------------------------------------------------------
+
+interface Visiting {
+  readonly plan: AnyVisit;
+  /** Whom the store is asked for. */
+  readonly open: readonly VisitedSince[];
+  readonly found: FoundVisits;
+}
+
+/** Undefined where there is none. */
+function unknownOwners(plans: ReadonlyMap<string, AnyVisit>, visits: FoundVisits): StoreRead | undefined {
+  const addresses = new Map(
+    [...plans.values()]
+      .flatMap((plan) => visits.unknown(plan))
+      .map((address) => [addressKey(address), address]),
+  );
+  if (addresses.size === 0) return undefined;
+  const keys = [...addresses.values()].map(({ kind, id }) => ({ kind, id }));
+  return { read: 'keys', table: versionTable, keys };
+}
+
+const versionsIn = (answer: StoreRows | undefined): Versions =>
+  new Map(
+    answer?.rows.map(({ kind, id, version }) => [
+      addressKey({ kind: String(kind), id: String(id) }),
+      Number(version),
+    ]),
+  );
+
+function visitsWith(
+  { visits }: SplitReads,
+  found: FoundVisits,
+  versions: Versions,
+): ReadonlyMap<string, Visiting> {
+  return new Map(
+    [...visits].map(([name, plan]) => [name, { plan, open: found.open(plan, versions), found }]),
+  );
+}
+
+function readsOf(visiting: ReadonlyMap<string, Visiting>): ReadonlyMap<string, StoreRead> {
+  const reads = new Map<string, StoreRead>();
+  for (const [name, { plan, open }] of visiting) {
+    if (open.length === 0) continue;
+    const { plan: _, ...read } = plan;
+    reads.set(name, { read: 'visit', ...read, owners: open.map(({ visited }) => visited) });
+  }
+  return reads;
 }
 
 /** Of a visit: all owners admit the reader, and none has anything for it. */
@@ -147,18 +238,6 @@ export function lookupRead({ table, values, limit }: LookupPlan<AnyTable>): Stor
   const unique = Object.keys(values[0] ?? {});
   const read = { read: 'lookup', table, unique, values: values as readonly AnyRow[] } as const;
   return limit === undefined ? read : { ...read, limit };
-}
-
-/** No row of it is in memory, as an actor keeps its own alone; but who has none may be known. */
-function splitVisit(plan: AnyVisit, found: FoundVisits | undefined): SplitPlan {
-  const { plan: _, ...read } = plan;
-  if (plan.owners.length === 0) return askNothing;
-  if (found === undefined) return { read: { read: 'visit', ...read } };
-  const open = found.open(plan);
-  const visiting = { plan, open, found };
-  if (open.length === 0) return { visiting };
-  const owners = open.map(({ visited }) => visited);
-  return { visiting, read: { read: 'visit', ...read, owners } };
 }
 
 /** The results of a shared read: what the store answered, with nothing overlaid. */

@@ -1,10 +1,11 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { type VisitPlan, visit } from '../command.ts';
+import { FoundVisits } from '../read/found-visits.ts';
 import { ModelDatabase, ModelStore } from '../store/model.ts';
-import type { Write } from '../store/store.ts';
+import type { StoreRead, Write } from '../store/store.ts';
 import { type RowOf, table } from '../table.ts';
-import { joinAnswers, sharedResults, splitReads } from './reads.ts';
+import { type Ask, answerPlans, sharedResults } from './reads.ts';
 
 const note = table({
   name: 'note',
@@ -20,6 +21,10 @@ const member = table({
 });
 const guard = { table: member, member: 'me' };
 
+/** Owners that nobody admits by commits have no versions. */
+const knowsNothing = () =>
+  new FoundVisits({ lulls: { of: () => undefined, lasts: () => false }, kindOf: () => undefined });
+
 const row = (owner: string, name: string, position: number): RowOf<typeof note> => ({
   owner,
   name,
@@ -27,17 +32,21 @@ const row = (owner: string, name: string, position: number): RowOf<typeof note> 
   size: 10,
 });
 
-test('each owner that admits the reader has its rows and the position to go on from', (t) => {
+test('each owner that admits the reader has its rows and the position to go on from', async (t) => {
   const owners = ['a', 'b', 'c'].map((owner, index) => ({ owner, after: index }));
   const plans = { shared: visit(note, { guard, owners, limit: 9 }) };
-  const split = splitReads(plans, 'me', {});
-  t.deepEqual(split.reads, [{ read: 'visit', table: note, guard, owners, limit: 9 }]);
   const rows = [row('a', 'x', 4), row('a', 'y', 7)];
   const admitted = [
     { owner: 'a', complete: true },
     { owner: 'c', complete: false },
   ];
-  const results = sharedResults(plans, joinAnswers(split, [{ rows, complete: false, admitted }]));
+  const asked: StoreRead[] = [];
+  const ask: Ask = async (reads) => {
+    asked.push(...reads);
+    return [{ rows, complete: false, admitted }];
+  };
+  const results = sharedResults(plans, await answerPlans(plans, 'me', { visits: knowsNothing() }, ask));
+  t.deepEqual(asked, [{ read: 'visit', table: note, guard, owners, limit: 9 }]);
   t.deepEqual(results.shared.owners, [
     { owner: 'a', rows, complete: true, upTo: 7 },
     { owner: 'c', rows: [], complete: false, upTo: 2 },
@@ -46,9 +55,10 @@ test('each owner that admits the reader has its rows and the position to go on f
 
 test('of nobody the store is not asked', (t) => {
   const plans = { shared: visit(note, { guard, owners: [], limit: 9 }) };
-  const split = splitReads(plans, 'me', {});
-  t.deepEqual(split.reads, []);
-  t.deepEqual(sharedResults(plans, joinAnswers(split, [])), { shared: { owners: [], isQuiet: true } });
+  const ask: Ask = () => Promise.reject(new Error('asked'));
+  const answers = answerPlans(plans, 'me', { visits: knowsNothing() }, ask);
+  if (answers instanceof Promise) return t.fail();
+  t.deepEqual(sharedResults(plans, answers), { shared: { owners: [], isQuiet: true } });
 });
 
 /** A database with owners that commit notes, each at the next position, and admit the reader or not. */
@@ -88,10 +98,13 @@ class Owners {
     return new Map(rows.map(({ name, position }) => [String(name), Number(position)]));
   }
 
-  async visit(plan: VisitPlan<typeof note>) {
-    const split = splitReads({ plan }, 'me', {});
-    const answers = await new ModelStore(this.#database).read(split.reads);
-    return sharedResults({ plan }, joinAnswers(split, answers)).plan.owners;
+  async visit(plan: VisitPlan<typeof note>, { visits = knowsNothing(), asked = [] as StoreRead[] } = {}) {
+    const store = new ModelStore(this.#database);
+    const ask: Ask = (reads) => {
+      asked.push(...reads);
+      return store.read(reads);
+    };
+    return sharedResults({ plan }, await answerPlans({ plan }, 'me', { visits }, ask)).plan.owners;
   }
 
   #commit(owner: string, writes: readonly Write[]): void {
@@ -134,6 +147,10 @@ class Visitor {
 
 /** By name. */
 const ascending = (notes: ReadonlyMap<string, number> | undefined) => [...(notes ?? [])].sort();
+
+/** The owners live on other hosts. */
+const knowsVersions = () =>
+  new FoundVisits({ lulls: { of: () => undefined, lasts: () => false }, kindOf: () => 'vault' });
 
 const owner = fc.constantFrom('a', 'b', 'c');
 const step = fc.oneof(
@@ -178,5 +195,81 @@ test('whoever visits page by page ends with exactly what is committed, whatever 
         t.deepEqual(ascending(visitor.given.get(name)), ascending(owners.notesOf(name)));
     }),
     { seed: 7, numRuns: 300 },
+  );
+});
+
+test('owners elsewhere that have committed nothing since are not visited again', async (t) => {
+  const owners = new Owners(['a', 'b']);
+  for (const name of owners.names) {
+    owners.admit(name, true);
+    owners.save(name, 'x');
+  }
+  const visits = knowsVersions();
+  const tablesAsked = async (after: number) => {
+    const asked: StoreRead[] = [];
+    const plan = visit(note, {
+      guard,
+      owners: owners.names.map((name) => ({ owner: name, after })),
+      limit: 9,
+    });
+    const given = await owners.visit(plan, { visits, asked });
+    return [
+      asked.map((read) => (read.read === 'visit' ? read.owners.map((each) => each.owner).join() : read.read)),
+      given.map(({ owner: name, upTo }) => `${name} ${upTo}`),
+    ];
+  };
+  t.deepEqual(await tablesAsked(0), [
+    ['keys', 'a,b'],
+    ['a 1', 'b 1'],
+  ]);
+  t.deepEqual(await tablesAsked(1), [['keys'], ['a 1', 'b 1']]);
+  owners.save('b', 'y');
+  t.deepEqual(await tablesAsked(1), [
+    ['keys', 'b'],
+    ['a 1', 'b 2'],
+  ]);
+  owners.admit('a', false);
+  t.deepEqual(await tablesAsked(2), [['keys', 'a'], ['b 2']]);
+});
+
+test('an owner that commits between its version and the visit is visited again', async (t) => {
+  const owners = new Owners(['a']);
+  owners.admit('a', true);
+  const visits = knowsVersions();
+  const plan = visit(note, { guard, owners: [{ owner: 'a', after: 0 }], limit: 9 });
+  const asked: StoreRead[] = [];
+  const first = owners.visit(plan, { visits, asked });
+  t.is(asked.length, 1);
+  owners.save('a', 'x');
+  owners.admit('a', false);
+  t.deepEqual(await first, []);
+  owners.admit('a', true);
+  const [again] = await owners.visit(plan, { visits });
+  t.is(again?.upTo, 1);
+});
+
+test('whoever remembers by versions is told what somebody is told who remembers nothing', async (t) => {
+  const asking = fc.record({
+    after: fc.dictionary(owner, fc.integer({ min: 0, max: 8 })),
+    limit: fc.integer({ min: 1, max: 4 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.oneof(step, asking), { maxLength: 40 }), async (steps) => {
+      const owners = new Owners(['a', 'b', 'c']);
+      const visits = knowsVersions();
+      for (const each of steps) {
+        if ('save' in each) owners.save(each.save, ...each.names);
+        else if ('admit' in each) owners.admit(each.admit, each.isAdmitted);
+        else if ('after' in each) {
+          const asked = Object.entries(each.after).map(([name, after]) => ({ owner: name, after }));
+          const plan = visit(note, { guard, owners: asked, limit: each.limit });
+          const told = await owners.visit(plan, { visits });
+          const byName = (given: typeof told) =>
+            new Map(given.map(({ owner: name, ...rest }) => [name, rest]));
+          t.deepEqual(byName(told), byName(await owners.visit(plan)));
+        }
+      }
+    }),
+    { seed: 13, numRuns: 300 },
   );
 });

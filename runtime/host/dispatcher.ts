@@ -5,7 +5,7 @@
  */
 import type { ActiveActors } from '../actor/active-actors.ts';
 import type { Outcome } from '../actor/message.ts';
-import { joinAnswers, readFailure, sharedResults, splitReads } from '../actor/reads.ts';
+import { answerPlans, readFailure, sharedResults } from '../actor/reads.ts';
 import { StateView } from '../actor/turn.ts';
 import { type TurnStep, turnMessage } from '../actor/turn-message.ts';
 import { shardOf } from '../address.ts';
@@ -183,15 +183,15 @@ export class Dispatcher {
       return known;
     }
     const plans: Plans = command.reads?.(view, call.request) ?? {};
-    const split = splitReads(plans, call.address.id, { visits: actor.visits });
-    let answered: readonly StoreRows[] = [];
-    if (split.reads.length > 0) {
+    const ask = (reads: readonly StoreRead[]) => this.#read(call, reads);
+    let answers = answerPlans(plans, call.address.id, { visits: actor.visits }, ask);
+    if (answers instanceof Promise) {
       view = new StateView(call.address, time, new Map(actor.durableSlices), dependencies);
-      answered = await this.#read(call, split.reads);
+      answers = await answers;
       this.#assertLease();
     }
     metrics.turn(what, 'ok');
-    return command.answer(view, call.request, sharedResults(plans, joinAnswers(split, answered)));
+    return command.answer(view, call.request, sharedResults(plans, answers));
   }
 
   async #read({ address }: AskCall, reads: readonly StoreRead[]): Promise<readonly StoreRows[]> {

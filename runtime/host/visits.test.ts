@@ -9,6 +9,7 @@ import { kind } from '../kind.ts';
 import { slice } from '../slice.ts';
 import { ModelDatabase, ModelStore, type Schedule } from '../store/model.ts';
 import { type Commit, StoreError, type StoreRead } from '../store/store.ts';
+import { versionTable } from '../store/tables.ts';
 import { table } from '../table.ts';
 
 const position = slice({ name: 'position', format: 1, schema: z.number(), initial: 0 });
@@ -83,14 +84,17 @@ const reader = kind({
   },
 });
 
-/** Whose visits reach the database is noted. */
+/** Whose visits reach the database is noted, and whose versions are asked for. */
 class WatchedStore extends ModelStore {
   readonly asked: string[] = [];
   readonly commits: Commit[] = [];
 
   override read(reads: readonly StoreRead[]) {
-    for (const read of reads)
+    for (const read of reads) {
       if (read.read === 'visit') this.asked.push(read.owners.map(({ owner }) => owner).join());
+      if (read.table === versionTable && read.read === 'keys')
+        this.asked.push(`version of ${read.keys.map(({ id }) => id).join()}`);
+    }
     return super.read(reads);
   }
 
@@ -181,7 +185,7 @@ test('a change is found by the next visit, and so is its end of admission', asyn
   t.deepEqual(await me.call({ a: 2, b: 1 }), ['a 2', 'b 1']);
 });
 
-test('while a commit is on its way nothing is remembered', async (t) => {
+test('while a commit is on its way the database is asked whether it has come', async (t) => {
   const { me, at, store, lose, release } = await furnished('a');
   await me.call({ a: 1 });
   store.visits();
@@ -190,7 +194,7 @@ test('while a commit is on its way nothing is remembered', async (t) => {
   await drainPromises();
   t.deepEqual(await me.call({ a: 1 }), ['a 1']);
   t.deepEqual(await me.call({ a: 1 }), ['a 1']);
-  t.deepEqual(store.visits(), ['a', 'a']);
+  t.deepEqual(store.visits(), ['version of a', 'a', 'version of a']);
   release();
   await writing;
   t.deepEqual(await me.call({ a: 1 }), ['a second 2']);

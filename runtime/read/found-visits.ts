@@ -1,10 +1,13 @@
 /**
  * What one actor has found on its visits: at which owners there is nothing for it after which position. It holds for as long as the
- * owner's lull lasts (lulls.ts), in which neither a row nor the guard's can come or go, so that owner is not visited
- * again before. What the owner still shows is not kept.
+ * owner commits nothing, in which neither a row nor the guard's can come or go, so that owner is not visited again before.
+ * Of an owner in a lull here (lulls.ts) this is known without asking; of any other its version tells, which grows with each
+ * commit. What the owner still shows is not kept.
  *
- * The lull is taken before the database is asked. One that is over when the answer comes says nothing.
+ * Both are taken before the visit: where the owner commits before that is answered, it is in another lull, or at another version,
+ * the next time.
  */
+import { type Address, addressKey } from '../address.ts';
 import type { Visited, VisitPlan } from '../command.ts';
 import type { AnyTable } from '../table.ts';
 import type { Lull, Lulls } from './lulls.ts';
@@ -12,20 +15,26 @@ import type { Lull, Lulls } from './lulls.ts';
 /** With its part of the plans and results that are kept for a reader who finds nothing time and again. */
 const foundBytes = 400;
 
+/** By what one can tell later that an owner has committed nothing since: its lull, or its version. */
+type Since = Lull | number;
+
 /** Nothing for this member after this position, in this part of the table. */
 interface Found {
-  readonly lull: Lull;
+  readonly since: Since;
   readonly guard: AnyTable;
   readonly member: string;
   readonly after: number;
   readonly subset: string | undefined;
 }
 
-/** An owner that the database is asked for, and the lull that it is in. */
-export interface VisitedIn {
+/** An owner that the database is asked for, and how it stood before. */
+export interface VisitedSince {
   readonly visited: Visited;
-  readonly lull: Lull | undefined;
+  readonly since: Since | undefined;
 }
+
+/** Of actors, by their addresses' keys, as the database has said. */
+export type Versions = ReadonlyMap<string, number>;
 
 // biome-ignore lint/suspicious/noExplicitAny: a plan over any table
 type AnyVisit = VisitPlan<any>;
@@ -40,6 +49,8 @@ export class FoundVisits {
   readonly #options: FoundVisitsOptions;
   /** By table and owner. */
   readonly #found = new Map<AnyTable, Map<string, Found>>();
+  /** Plans whose owners all had nothing in these lulls. Who makes the same one time and again is not to look up each of them. */
+  readonly #quiet = new WeakMap<AnyVisit, readonly Lull[]>();
 
   constructor(options: FoundVisitsOptions) {
     this.#options = options;
@@ -52,36 +63,52 @@ export class FoundVisits {
     return entries * foundBytes;
   }
 
+  /** As is known here: all owners of the plan admit the reader, and have nothing. */
+  isQuiet(plan: AnyVisit): boolean {
+    const lulls = this.#quiet.get(plan);
+    return lulls?.every((lull) => this.#options.lulls.lasts(lull)) ?? false;
+  }
+
+  /** The owners of a plan whose versions are to be asked for first, as nothing is known of them here. */
+  unknown({ guard, owners }: AnyVisit): readonly Address[] {
+    const kind = this.#options.kindOf(guard.table);
+    if (kind === undefined) return [];
+    const unknown: Address[] = [];
+    for (const { owner } of owners) {
+      const address = { kind, id: owner };
+      if (this.#options.lulls.of(address) === undefined) unknown.push(address);
+    }
+    return unknown;
+  }
+
   /** The owners of a plan that may have something. All others admit the reader and have nothing. */
-  open({ table, guard, owners }: AnyVisit): readonly VisitedIn[] {
+  open(plan: AnyVisit, versions: Versions): readonly VisitedSince[] {
+    const { table, guard, owners } = plan;
     const found = this.#found.get(table);
     const kind = this.#options.kindOf(guard.table);
-    const { lulls } = this.#options;
-    const open: VisitedIn[] = [];
+    const open: VisitedSince[] = [];
+    const lulls: Lull[] = [];
     for (const visited of owners) {
       const known = found?.get(visited.owner);
-      if (known !== undefined && this.#answers(known, guard, visited)) continue;
-      const lull = kind === undefined ? undefined : lulls.of({ kind, id: visited.owner });
-      open.push({ visited, lull });
+      const since = kind === undefined ? undefined : this.#now({ kind, id: visited.owner }, versions);
+      const isAnswer = known !== undefined && isAnswered(known, guard, visited);
+      if (!isAnswer || known.since !== since) open.push({ visited, since });
+      else if (typeof since === 'object') lulls.push(since);
     }
+    if (lulls.length === owners.length) this.#quiet.set(plan, lulls);
     return open;
   }
 
-  #answers(
-    { lull, guard, member, after, subset }: Found,
-    asked: AnyVisit['guard'],
-    visited: Visited,
-  ): boolean {
-    const isOfThis = after <= visited.after && subset === visited.subset;
-    return isOfThis && guard === asked.table && member === asked.member && this.#options.lulls.lasts(lull);
+  #now(address: Address, versions: Versions): Since | undefined {
+    return this.#options.lulls.of(address) ?? versions.get(addressKey(address));
   }
 
-  /** Of this plan the owner, visited in this lull, has nothing after this position. */
-  note({ table, guard, owners }: AnyVisit, { visited, lull }: VisitedIn, after: number): void {
-    if (lull === undefined || lull.isOver) return;
+  /** Of this plan the owner, visited since then, has nothing after this position. */
+  note({ table, guard, owners }: AnyVisit, { visited, since }: VisitedSince, after: number): void {
+    if (since === undefined) return;
     const found = this.#of(table);
     found.set(visited.owner, {
-      lull,
+      since,
       guard: guard.table,
       member: guard.member,
       after,
@@ -97,6 +124,15 @@ export class FoundVisits {
     this.#found.set(table, found);
     return found;
   }
+}
+
+function isAnswered(
+  { guard, member, after, subset }: Found,
+  asked: AnyVisit['guard'],
+  visited: Visited,
+): boolean {
+  const isOfThis = after <= visited.after && subset === visited.subset;
+  return isOfThis && guard === asked.table && member === asked.member;
 }
 
 /** Who is visited no more is forgotten. */

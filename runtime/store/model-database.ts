@@ -24,7 +24,7 @@ import type {
   VisitRead,
 } from './store.ts';
 import { StoreError } from './store.ts';
-import { callTable, outboxTable, sliceTable, timerTable, tombstoneSlice } from './tables.ts';
+import { callTable, outboxTable, sliceTable, timerTable, tombstoneSlice, versionTable } from './tables.ts';
 
 interface Lease {
   readonly node: NodeRow;
@@ -245,6 +245,7 @@ export class ModelDatabase {
   }
 
   read(read: StoreRead): StoreRows {
+    if (read.table === versionTable) return this.#versions(read);
     const table = this.#table(read.table);
     switch (read.read) {
       case 'range':
@@ -260,6 +261,16 @@ export class ModelDatabase {
           read.budgetBytes,
         );
     }
+  }
+
+  #versions(read: StoreRead): StoreRows {
+    if (read.read !== 'keys') throw new StoreError('defect', 'versions are read by key');
+    const rows = read.keys.map((key) => {
+      const [kind, id] = [String(key['kind']), String(key['id'])];
+      const row = this.head({ kind, id });
+      return row && { kind, id, version: row.version };
+    });
+    return found(rows);
   }
 
   #admitting({ guard, owners }: VisitRead): (owner: string) => boolean {

@@ -54,4 +54,11 @@ export const callTable = table({
   key: ['kind', 'id', 'call_key'],
 });
 
+/** Of the row that each actor has: its version, which grows with every commit. Nobody writes it as a table. */
+export const versionTable = table({
+  name: 'actor',
+  columns: { kind: 'text', id: 'text', version: 'int8' },
+  key: ['kind', 'id'],
+});
+
 export const runtimeTables = [sliceTable, timerTable, outboxTable, callTable] as const;

@@ -5,6 +5,7 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { exitCodes } from '../../process/start-error.ts';
 import { type ServerProcess, startServerProcess } from '../kit/server-process.ts';
 import type { TcpProxy } from '../kit/tcp-proxy.ts';
 
@@ -26,6 +27,9 @@ export interface NodeLinks {
 }
 
 const restartPauseMs = 500;
+const startsMax = 60;
+/** Trying later may help. */
+const passing: readonly (number | null)[] = [exitCodes.unavailable, exitCodes.inUse];
 const scrapeTimeoutMs = 2_000;
 
 const running = new Set<ServerProcess>();
@@ -54,13 +58,26 @@ export class ClusterNode {
     this.#log = join(options.dataDirectory, 'node.log');
   }
 
-  /** With another build from now on where one is named. Resolves when it listens. */
+  /**
+   * With another build from now on where one is named. Resolves when it listens. One that cannot reach its database at that
+   * moment gives up, and is started again.
+   */
   async start(build = this.#build): Promise<void> {
     this.#build = build;
-    const started = this.#spawn();
-    this.#process = started;
-    void started.exitCode.then((code) => this.#ended(started, code));
-    this.#metricsUrl = (await started.ready()).metricsUrl;
+    for (let tries = 1; ; tries += 1) {
+      const started = this.#spawn();
+      this.#process = started;
+      try {
+        this.#metricsUrl = (await started.ready()).metricsUrl;
+        void started.exitCode.then((code) => this.#ended(started, code));
+        return;
+      } catch (error) {
+        if (this.#process !== started || tries >= startsMax) throw error;
+        started.child.kill('SIGKILL');
+        if (!passing.includes(await started.exitCode)) throw error;
+        await pause(restartPauseMs);
+      }
+    }
   }
 
   /** Starts it where it is to be refused. Resolves to its exit code and what it said. */

@@ -89,6 +89,33 @@ test('a chunk whose answer was lost stays, whether its upload was closed or its 
   }
 });
 
+test('of two attempts at a chunk the later one counts, in whichever order their owner is told', async (t) => {
+  const server = await startServer(t);
+  const device = await server.device();
+  for (const file of [new RemoteFile(device), new VaultFile(device, await makeVault(device))]) {
+    for (const isToldBeforeTheClose of [true, false]) {
+      const token = await file.token('write', 100);
+      await file.open(token);
+      const holding = server.transport.holdNextAskOf('finishChunk');
+      const first = file.chunk(token, 1, ciphertext(90));
+      const letGo = await holding;
+      const last = ciphertext(100);
+      t.is((await file.chunk(token, 1, last)).status, 200);
+      if (isToldBeforeTheClose) {
+        letGo();
+        t.is((await first).status, 400);
+      }
+      t.is((await file.close(token)).status, 200);
+      letGo();
+      await first;
+      await server.advance(1_000);
+      t.deepEqual(await file.download(100), last);
+    }
+  }
+  t.is(server.files.blobs.size, 2);
+  t.is(await usedBytes(device), 200);
+});
+
 interface Scene {
   readonly server: TestServer;
   readonly file: RemoteFile;

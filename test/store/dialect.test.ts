@@ -10,7 +10,7 @@ import { migrations as releasedMigrations } from '../../process/schema.ts';
 import { migrate } from '../../runtime/store/postgres/migrate.ts';
 import { reshard, shardCountSetting } from '../../runtime/store/postgres/reshard.ts';
 import { openPostgresStore } from '../../runtime/store/postgres/store.ts';
-import { runtimeTables } from '../../runtime/store/tables.ts';
+import { runtimeTables, versionTable } from '../../runtime/store/tables.ts';
 import type { AnyTable } from '../../runtime/table.ts';
 import { buildDialectChecker, checkDialect, type Script } from '../../tools/cockroach-dialect/run.ts';
 import { createTable } from '../kit/create-table.ts';
@@ -102,11 +102,14 @@ function violations(collected: readonly (readonly string[])[]): readonly string[
   return [...new Map(found)].map(([what, text]) => `${what}: ${text}`);
 }
 
-const generated = tables.flatMap((table) => [
-  ...readTexts(table).map((text) => [text]),
-  ...sampleWrites(table).map((write) => commitTexts([write])),
-  commitTexts(sampleWrites(table)),
-]);
+const generated = [
+  ...tables.flatMap((table) => [
+    ...readTexts(table).map((text) => [text]),
+    ...sampleWrites(table).map((write) => commitTexts([write])),
+    commitTexts(sampleWrites(table)),
+  ]),
+  ...readTexts(versionTable).map((text) => [text]),
+];
 
 test('whatever is sent while contract and migrations run is in the dialect', (t) => {
   t.true(recorded.length > 50);

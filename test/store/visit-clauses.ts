@@ -1,6 +1,8 @@
 /** Visits: rows of several owners as far as each admits the reader. */
 import assert from 'node:assert/strict';
+import type { Address } from '../../runtime/address.ts';
 import type { Store, VisitRead } from '../../runtime/store/store.ts';
+import { versionTable } from '../../runtime/store/tables.ts';
 import {
   activate,
   actor,
@@ -12,6 +14,7 @@ import {
   insert,
   put,
   remove,
+  rowsOf,
 } from './actors.ts';
 import type { Clause, Subject } from './subject.ts';
 import { memberTable, note, noteTable, parcel, parcelTable, seatTable, uuid } from './tables.ts';
@@ -236,6 +239,28 @@ export const visitClauses: readonly Clause[] = [
         [before, after].some((each) => each.join() === during.join()),
         during.join(),
       );
+    },
+  },
+  {
+    name: 'the version of an owner is another after each commit and each barrier, and there is none of nobody',
+    async check(subject) {
+      await givenOwners(subject);
+      const { store } = subject;
+      const versions = async (...asked: readonly Address[]) => {
+        const keys = asked.map(({ kind, id }) => ({ kind, id }));
+        const rows = await rowsOf(store, versionTable, ...keys);
+        return rows.map(({ kind, id, version }) => `${kind} ${Number(String(id).slice(-3))}: ${version}`);
+      };
+      const first = (await store.head(ada))?.version ?? Number.NaN;
+      const ofBob = (await store.head(bob))?.version;
+      const nobody = actor(77);
+      assert.deepEqual(await versions(bob, nobody, ada), [`user 2: ${ofBob}`, `user 1: ${first}`]);
+      const row = await store.head(ada);
+      assert.ok(row);
+      await assertPasses(store, [commitOn(row, ada, 20, [expulsion(ada.id)])], [0]);
+      assert.deepEqual(await versions(ada), [`user 1: ${first + 1}`]);
+      await store.barrier(ada, row.epoch);
+      assert.deepEqual(await versions(ada, bob), [`user 1: ${first + 2}`, `user 2: ${ofBob}`]);
     },
   },
   {

@@ -143,6 +143,15 @@ export const mutants: readonly Mutant[] = [
     match: '*waits for the disk*',
   },
   {
+    name: 'older-attempt-at-a-chunk-counts',
+    harm: 'A chunk that was sent again is stored as it was sent first.',
+    file: 'actors/files/uploads.ts',
+    find: 'pending.slice(0, pending.indexOf(chunk)).filter(({ number }) => number === chunk.number);',
+    replace: 'pending.slice(0, pending.indexOf(chunk)).filter(({ number }) => number < 0 * chunk.number);',
+    tests: races,
+    match: 'of two attempts at a chunk*',
+  },
+  {
     name: 'gap-closed',
     harm: 'A file of which a chunk is missing is told to be stored.',
     file: 'actors/files/uploads.ts',

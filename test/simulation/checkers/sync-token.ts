@@ -5,20 +5,28 @@ export interface TokenMark {
 }
 
 /** Reads a sync token as the server makes it: one position of one generation for the user's own collection. */
-export function positionOf(token: string): { readonly generation: string; readonly position: number } {
-  const [, mark = ''] = Buffer.from(token, 'base64url').toString('latin1').split(':');
-  const [, generation = '', position = '0'] = mark.split('.');
-  return { generation, position: Number(position) };
+export function positionOf(token: string): Pick<TokenMark, 'generation' | 'position'> {
+  const [own] = marksOf(token);
+  return { generation: own?.generation ?? '', position: own?.position ?? 0 };
 }
 
-/** All of its positions, those in vaults too. */
+/** All of its positions, those in vaults too. What a mark leaves out is as in the one before, or begins as the first. */
 export function marksOf(token: string): readonly TokenMark[] {
-  const [, ...marks] = Buffer.from(token, 'base64url').toString('latin1').split(':');
-  return marks.map((mark) => {
-    const [collection = '', generation = '', position = '0'] = mark.split('.');
-    return { collection, generation, position: Number(position) };
-  });
+  const [, ...parts] = Buffer.from(token, 'base64url').toString('latin1').split(':');
+  const marks: TokenMark[] = [];
+  for (const part of parts) {
+    const [short = '', named = '', position = '0'] = part.split('.');
+    const collection = short === '' ? (marks.at(-1)?.collection ?? '') : uuidOf(short);
+    const generation = named.replace('~', marks[0]?.generation ?? '');
+    marks.push({ collection, generation, position: Number(position) });
+  }
+  return marks;
 }
+
+const uuidOf = (short: string): string =>
+  Buffer.from(short, 'base64url')
+    .toString('hex')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 
 /** The membership of each vault that a token knows of, as it names it. */
 export const membershipsIn = (token: string): ReadonlyMap<string, string> =>
