@@ -16,6 +16,7 @@ const chunks = 20;
 const chunksOfEachStream = 4;
 const rounds = 3;
 const gigabyteChunks = 200;
+const gigabyteRounds = 5;
 /** 320 KB in a second: slow, and not so slow that it is cut off. */
 const slow = { rangeBytes: 100_000_000, bytesInTenth: 32_768 };
 
@@ -34,12 +35,14 @@ export async function files(server: LoadServer) {
     await Promise.all(clients.map((client) => client.download()));
   });
   const rates = await comparedWithCopies(dirname(server.dataDirectory), chunk, clients);
+  const large = await gigabyteOverCopy(dirname(server.dataDirectory), chunk, one);
   for (const client of clients) await client.remove();
   await pause(3_000);
   const gigabyte = await gigabyteBothWays(server, chunk, one, new FileClient(server.url, account));
   for (const client of clients) client.close();
   return {
     ...rates,
+    ...large,
     [`MB above idle, ${streams} streams up and down`]: sixteen.grownBytes / 1e6,
     '… once more': again.grownBytes / 1e6,
     'MB at idle': sixteen.beforeBytes / 1e6,
@@ -89,6 +92,27 @@ async function comparedWithCopies(folder: string, chunk: Buffer, clients: readon
     '… over so many copies': of(({ upMany, copiedMany }) => upMany / copiedMany),
     [`MB/s down, ${streams} at once`]: of(({ downMany }) => downMany),
     '… over so many copies, down': of(({ downMany, copiedMany }) => downMany / copiedMany),
+  };
+}
+
+/** What a session costs, of which a file has one, counts for less here. */
+async function gigabyteOverCopy(folder: string, chunk: Buffer, one: FileClient) {
+  const all: { readonly up: number; readonly over: number }[] = [];
+  for (let round = 0; round < gigabyteRounds; round += 1) {
+    const scratch = await mkdtemp(join(folder, 'scriptorium-copies-'));
+    try {
+      const source = join(scratch, 'source');
+      await write(source, chunk, gigabyteChunks);
+      const copied = await rateOf(gigabyteChunks, () => copy(source, join(scratch, 'copy')));
+      const up = await rateOf(gigabyteChunks, () => one.upload(chunk, gigabyteChunks));
+      all.push({ up, over: up / copied });
+    } finally {
+      await rm(scratch, { recursive: true, force: true });
+    }
+  }
+  return {
+    'MB/s up, 1 GB': median(all.map(({ up }) => up)),
+    '… over a copy of 1 GB': median(all.map(({ over }) => over)),
   };
 }
 
