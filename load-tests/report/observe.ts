@@ -2,10 +2,30 @@
 import type { Exposition } from './exposition.ts';
 import { type Counted, counted, type Observed, observed } from './observed.ts';
 
-/** By node. One that did not answer is missing. */
+/** By node. */
 export interface Scrape {
   readonly atMs: number;
   readonly nodes: ReadonlyMap<string, Exposition>;
+  /** Nodes that gave no metrics, and the status of what they answered; 0 is none. */
+  readonly unread: readonly { readonly url: string; readonly status: number }[];
+}
+
+/** What is answered instead of metrics, each a value of a tag; k6 counts by those alone that it is told before. */
+export const answerNames = [
+  'nothing',
+  '401',
+  '403',
+  '404',
+  '421',
+  '502',
+  '503',
+  '504',
+  'something else',
+] as const;
+
+export function answerName(status: number): string {
+  const name = status === 0 ? 'nothing' : String(status);
+  return answerNames.find((known) => known === name) ?? 'something else';
 }
 
 export interface Seen {

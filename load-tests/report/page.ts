@@ -4,7 +4,7 @@ import { changeOf, comparable } from './compare.ts';
 import { counted, observed } from './observed.ts';
 import type { Percentiles, Report, Slice } from './report.ts';
 import { style } from './style.ts';
-import { nameText, numberText, objectiveText } from './text.ts';
+import { nameText, numberText, objectiveText, unreadText } from './text.ts';
 
 /** Beside a baseline, where there is one of the same scenario and size. */
 export function page(report: Report, baseline?: Report): string {
@@ -32,7 +32,8 @@ ${objectives(report)}
 `;
 }
 
-function verdict({ verdict: said, run, objectives: all }: Report, baseline: Report | undefined): string {
+function verdict(report: Report, baseline: Report | undefined): string {
+  const { verdict: said, run, objectives: all } = report;
   const broken = all.filter(({ holds }) => !holds);
   const because =
     broken.length === 0
@@ -48,7 +49,12 @@ function verdict({ verdict: said, run, objectives: all }: Report, baseline: Repo
       ? 'There is no baseline of this run.'
       : `Beside it: the baseline of ${timeText(baseline.run.beganAt)}.`;
   return `<header class="${said}"><h1>${escapeText(nameText(run.scenario))} <strong>${said}</strong></h1>${because}
-<p class="run">Profile ${escapeText(run.profile)}: ${numberText(run.perSecond)} per second for ${numberText(run.durationSeconds)} s, ${run.gateways} ${run.gateways === 1 ? 'gateway' : 'gateways'}, begun at ${timeText(run.beganAt)}. ${against}</p></header>`;
+<p class="run">Profile ${escapeText(run.profile)}: ${numberText(run.perSecond)} per second for ${numberText(run.durationSeconds)} s, ${run.gateways} ${run.gateways === 1 ? 'gateway' : 'gateways'}, begun at ${timeText(run.beganAt)}. ${against}</p>${unread(report)}</header>`;
+}
+
+function unread(report: Report): string {
+  const text = unreadText(report);
+  return text === undefined ? '' : `<p class="bad">${escapeText(text)}</p>`;
 }
 
 const timeText = (iso: string): string => escapeText(iso.replace('T', ' ').replace(/\.\d+Z$/, ' UTC'));
@@ -126,8 +132,7 @@ function charts(report: Report, baseline: Report | undefined): string {
 }
 
 function server(report: Report, baseline: Report | undefined): string {
-  if (report.server.length === 0)
-    return '<p>Its metrics were not asked for (<code>--metrics-url</code>).</p>';
+  if (report.server.length === 0) return `<p>${whyNothingSeen(report)}</p>`;
   const rows = report.server.map((row) => {
     const of = observed.find(({ name }) => name === row.name);
     const was = baseline?.server.find(({ name }) => name === row.name);
@@ -140,6 +145,13 @@ function server(report: Report, baseline: Report | undefined): string {
   );
   return `${table(['seen', 'before', 'mean', 'most', 'after', 'mean of the baseline'], rows)}
 ${table(['counted', 'during the run', 'of the baseline'], grown)}`;
+}
+
+function whyNothingSeen({ run, metrics }: Report): string {
+  if (run.nodes === 0) return 'Its metrics were not asked for (<code>--metrics-url</code>).';
+  // The one VU that looks is in one of the segments.
+  if (metrics.looks === 0) return 'Another machine of this run looked at its metrics.';
+  return 'Its metrics could not be read.';
 }
 
 const objectives = ({ objectives: all }: Report): string =>

@@ -1,4 +1,5 @@
 /** What a run found, for machines: made of the summary that k6 gives at the end. */
+import { answerNames } from './observe.ts';
 import { counted, observed } from './observed.ts';
 import { sliceNames } from './slices.ts';
 
@@ -21,6 +22,8 @@ export interface Run {
   readonly perSecond: number;
   readonly durationSeconds: number;
   readonly gateways: number;
+  /** Whose metrics are asked for. */
+  readonly nodes: number;
   readonly beganAt: string;
   /** What is seen of the server before and after, by the names of `observed`. */
   readonly before: Values;
@@ -75,6 +78,14 @@ export interface ServerResult {
   readonly after?: number;
 }
 
+/** How metrics of nodes were looked at, all nodes together. */
+export interface Looks {
+  readonly looks: number;
+  readonly unread: number;
+  /** How often what was answered instead. */
+  readonly answers: Values;
+}
+
 export interface Report {
   readonly format: 1;
   readonly verdict: 'passed' | 'failed';
@@ -84,6 +95,7 @@ export interface Report {
   readonly timings: readonly Timing[];
   readonly slices: readonly Slice[];
   readonly server: readonly ServerResult[];
+  readonly metrics: Looks;
   /** What counters of the server grew by. */
   readonly counted: Values;
 }
@@ -105,17 +117,19 @@ export function reportOf(summary: Summary, { before, after, ...run }: Run): Repo
     timings: timingsIn(metrics),
     slices: slicesIn(metrics, run.durationSeconds),
     server: serverIn(metrics, before, after),
+    metrics: looksIn(metrics),
     counted: countedIn(metrics),
   };
 }
 
 type Metrics = Summary['metrics'];
 
-const sliced = /\{slice:/;
+/** Thresholds by which k6 is made to keep values, and that always hold. */
+const keptOnly = /\{(?:slice|answer):/;
 
 function objectivesIn(metrics: Metrics): readonly Objective[] {
   return Object.entries(metrics)
-    .filter(([metric]) => !sliced.test(metric))
+    .filter(([metric]) => !keptOnly.test(metric))
     .flatMap(([metric, { values, thresholds = {} }]) =>
       Object.entries(thresholds).map(([threshold, { ok }]) => {
         const value = values[/^[\w()]+/.exec(threshold)?.[0] ?? ''];
@@ -186,6 +200,15 @@ function serverIn(metrics: Metrics, before: Values, after: Values): readonly Ser
       },
     ];
   });
+}
+
+function looksIn(metrics: Metrics): Looks {
+  const { passes: unread = 0, fails: read = 0 } = metrics['metrics_unread']?.values ?? {};
+  const answers = present(
+    answerNames,
+    (name) => metrics[`metrics_unread{answer:${name}}`]?.values['passes'] || undefined,
+  );
+  return { looks: unread + read, unread, answers };
 }
 
 const countedIn = (metrics: Metrics): Values =>

@@ -2,7 +2,7 @@
 import { SharedArray } from 'k6/data';
 import http from 'k6/http';
 import type { Options, Scenario } from 'k6/options';
-import { seenIn } from '../report/observe.ts';
+import { answerName, seenIn } from '../report/observe.ts';
 import { page } from '../report/page.ts';
 import { type Report, reportOf, type Summary } from '../report/report.ts';
 import { verdictText } from '../report/text.ts';
@@ -33,8 +33,12 @@ interface Before {
   readonly server: Readonly<Record<string, number>>;
 }
 
-const gauges = (): Readonly<Record<string, number>> =>
-  Object.fromEntries(seenIn(scrapeNow(), undefined).map(({ name, value }) => [name, value]));
+function gauges(): Readonly<Record<string, number>> {
+  const scrape = scrapeNow();
+  for (const { url, status } of scrape.unread)
+    console.warn(`${url} gives no metrics: it answers ${answerName(status)}.`);
+  return Object.fromEntries(seenIn(scrape, undefined).map(({ name, value }) => [name, value]));
+}
 
 /** @throws Error where a gateway does not answer: there is nothing to load. */
 export function setup(): Before {
@@ -60,6 +64,7 @@ export const summaryOf =
       perSecond: profile.perSecond,
       durationSeconds: profile.durationSeconds,
       gateways: baseUrls.length,
+      nodes: metricsUrls.length,
       beganAt: new Date(beganMs).toISOString(),
       before: server,
       after: gauges(),

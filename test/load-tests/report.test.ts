@@ -1,7 +1,7 @@
 /** What a run has measured becomes a report that says first whether it passed. */
 import test from 'ava';
 import { parseExposition } from '../../load-tests/report/exposition.ts';
-import { grownIn, type Scrape, seenIn } from '../../load-tests/report/observe.ts';
+import { answerName, answerNames, grownIn, type Scrape, seenIn } from '../../load-tests/report/observe.ts';
 import { page } from '../../load-tests/report/page.ts';
 import { type Report, reportOf, type Summary } from '../../load-tests/report/report.ts';
 import { sliceAt, sliceCount } from '../../load-tests/report/slices.ts';
@@ -13,6 +13,7 @@ const run = {
   perSecond: 20,
   durationSeconds: 40,
   gateways: 1,
+  nodes: 1,
   beganAt: '2026-11-22T10:00:00.000Z',
   before: { server_memory_mb: 90 },
   after: { server_memory_mb: 120 },
@@ -45,6 +46,7 @@ function summaryWith(p99: number, isRight = true): Summary {
       },
       'http_req_failed{slice:s03}': { values: { rate: 0.05, passes: 3, fails: 57 } },
       'server_memory_mb{slice:s03}': { values: { count: 2, avg: 104 } },
+      metrics_unread: { values: { rate: 0, passes: 0, fails: 30 } },
       server_memory_mb: { values: { count: 30, avg: 100, max: 131 } },
       server_fenced_writes: { values: { count: 2, rate: 0.1 } },
       save_to_push: { values: times },
@@ -133,6 +135,42 @@ test('a terminal shows the verdict and what is broken', (t) => {
   t.regex(verdictText(reported(20)), /: PASSED\n {2}edit: 400 requests, 0 failed/);
 });
 
+/** As k6 counts looks at metrics of which these found something else. */
+function reportedUnread(answers: Readonly<Record<string, number>>, read: number): Report {
+  const unread = Object.values(answers).reduce((sum, times) => sum + times, 0);
+  const kept = answerNames.map((name) => [
+    `metrics_unread{answer:${name}}`,
+    { values: { passes: answers[name] ?? 0, fails: 0 }, thresholds: { 'rate>=0': { ok: true } } },
+  ]);
+  const { metrics, state } = summaryWith(20);
+  const { server_memory_mb: _, ...others } = metrics;
+  const looks = { values: { rate: 1, passes: unread, fails: read } };
+  return reportOf({ state, metrics: { ...others, metrics_unread: looks, ...Object.fromEntries(kept) } }, run);
+}
+
+test('metrics that could not be read are said in the terminal and at the top of the page: how often, and what came instead', (t) => {
+  const report = reportedUnread({ 421: 36, nothing: 2 }, 0);
+  t.is(report.verdict, 'passed');
+  t.deepEqual(report.metrics, { looks: 38, unread: 38, answers: { nothing: 2, 421: 36 } });
+  t.false(report.objectives.some(({ metric }) => metric.includes('unread')));
+  const said = /could not be read in 38 of 38 looks at a node, which answered .*421 36 times.*ADMIN_NAMES/;
+  t.regex(verdictText(report), said);
+  const [top = '', rest = ''] = page(report).split('</header>');
+  t.regex(top, said);
+  t.regex(rest, /<p>Its metrics could not be read\.<\/p>/);
+  t.notRegex(page(reported(20)), /could not be read/);
+});
+
+test('a report without metrics says whether nobody asked for them or another machine did', (t) => {
+  t.regex(page(reportedUnread({}, 0)), /Another machine of this run looked/);
+  const unasked = { ...run, nodes: 0 };
+  t.regex(page(reportOf({ ...summaryWith(20), metrics: {} }, unasked)), /were not asked for/);
+});
+
+test('what is answered instead of metrics has a name that k6 was told of', (t) => {
+  t.deepEqual([0, 421, 503, 418].map(answerName), ['nothing', '421', '503', 'something else']);
+});
+
 test('numbers have the digits that count', (t) => {
   t.deepEqual([0, 3, 0.1234, 12.34, 123.4, 1_234_567, Number.NaN].map(numberText), [
     '0',
@@ -163,6 +201,7 @@ const scrapeAt = (
   nodes: Readonly<Record<string, Readonly<Record<string, number>>>>,
 ): Scrape => ({
   atMs,
+  unread: [],
   nodes: new Map(Object.entries(nodes).map(([url, values]) => [url, new Map(Object.entries(values))])),
 });
 

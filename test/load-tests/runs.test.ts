@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { runK6 } from '../../load-tests/k6.ts';
+import { type LoadTest, runK6 } from '../../load-tests/k6.ts';
 import { parseExposition } from '../../load-tests/report/exposition.ts';
 import type { Report } from '../../load-tests/report/report.ts';
 import { scenarioNames } from '../../load-tests/scenarios.ts';
@@ -35,7 +35,7 @@ test.before(async (t) => {
 interface World {
   readonly servers: Servers;
   /** Runs the scenario, which has to end with this code. */
-  run(scenario: string, code: number, settings?: Readonly<Record<string, string>>): Promise<Report>;
+  run(scenario: string, code: number, changes?: Partial<LoadTest>): Promise<Report>;
 }
 
 async function loaded(t: ExecutionContext, start: () => Promise<Servers>): Promise<World> {
@@ -51,7 +51,7 @@ async function loaded(t: ExecutionContext, start: () => Promise<Servers>): Promi
   writeSeeded(usersFile, await seed({ urls, population }));
   return {
     servers,
-    async run(scenario, code, settings = {}) {
+    async run(scenario, code, { settings, ...changes } = {}) {
       const reportPath = join(folder, `${scenario}-${code}`);
       const ended = await runK6({
         scenario,
@@ -60,6 +60,7 @@ async function loaded(t: ExecutionContext, start: () => Promise<Servers>): Promi
         metricsUrls,
         usersFile,
         reportPath,
+        ...changes,
         settings: { ...short, ...settings },
       });
       t.is(ended.code, code, `${scenario}: ${ended.output}`);
@@ -75,7 +76,7 @@ const operationsOf = ({ operations }: Report): readonly string[] =>
 test.serial(
   'one process: every scenario does what it is for, and a broken threshold fails its run',
   async (t) => {
-    const { run } = await loaded(t, () => startOneProcess(builds));
+    const { run, servers } = await loaded(t, () => startOneProcess(builds));
     const others = scenarioNames.filter((name) => name !== 'hand-over' && name !== 'steady-mix');
     t.is(others.length, 6);
     const [steady, ...reports] = await Promise.all([
@@ -83,6 +84,8 @@ test.serial(
       ...others.map((scenario) => run(scenario, 0)),
     ]);
     for (const report of [steady, ...reports]) {
+      t.is(report.metrics.unread, 0);
+      t.true(report.server.some(({ name, mean }) => name === 'server_memory_mb' && mean > 0));
       t.is(report.verdict, 'passed', report.run.scenario);
       t.deepEqual(
         report.operations.filter(({ failed }) => failed > 0),
@@ -99,8 +102,14 @@ test.serial(
     const sockets = of('reconnect-storm').server.find(({ name }) => name === 'server_sockets_open');
     t.true((sockets?.max ?? 0) >= 2);
 
-    const broken = await run('steady-mix', 99, { P99_MS: '0.001', DURATION_SECONDS: '4' });
+    const broken = await run('steady-mix', 99, {
+      metricsUrls: servers.metricsUrls.map((url) => `${url}-elsewhere`),
+      settings: { P99_MS: '0.001', DURATION_SECONDS: '4' },
+    });
     t.is(broken.verdict, 'failed');
+    t.deepEqual(broken.server, []);
+    t.deepEqual(broken.metrics.answers, { 404: broken.metrics.looks });
+    t.true(broken.metrics.looks > 0);
     t.true(broken.objectives.some(({ metric, holds }) => metric.includes('idle-sync') && !holds));
   },
 );
