@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { buildK6 } from '../tools/k6.ts';
 import { archiveK6, keptBaseline, type LoadTest, runK6 } from './k6.ts';
-import { profileOf } from './profiles.ts';
+import { durationSecondsOf, profileOf } from './profiles.ts';
 import { scenarioNames, scriptOf } from './scenarios.ts';
 import { seed, writeSeeded } from './seed.ts';
 import { type Servers, startOneProcess, startThreeNodes } from './servers.ts';
@@ -85,8 +85,8 @@ function settingsGiven(): Readonly<Record<string, string>> {
   );
 }
 
-const durationSeconds = (): number =>
-  Number(settingsGiven()['DURATION_SECONDS'] ?? profileOf(profile).durationSeconds);
+const durationOf = (scenario: string): number =>
+  Number(settingsGiven()['DURATION_SECONDS'] ?? durationSecondsOf(scenario, profile));
 
 async function seedThere(): Promise<number> {
   const { population } = profileOf(profile);
@@ -136,7 +136,7 @@ async function run(of: LoadTest, servers?: Servers): Promise<number> {
   const reportPath = values.report ?? join(root, '.cache', 'load-tests', `${of.scenario}-${of.profile}`);
   mkdirSync(dirname(reportPath), { recursive: true });
   const halfway = new AbortController();
-  void atHalfTime(servers, halfway.signal);
+  void atHalfTime(durationOf(of.scenario), servers, halfway.signal);
   const { code } = await runK6({ ...of, reportPath }, (text) => process.stdout.write(text));
   halfway.abort();
   say(`The report: ${reportPath}.html`);
@@ -147,9 +147,13 @@ async function run(of: LoadTest, servers?: Servers): Promise<number> {
   return code ?? 1;
 }
 
-async function atHalfTime(servers: Servers | undefined, signal: AbortSignal): Promise<void> {
+async function atHalfTime(
+  durationSeconds: number,
+  servers: Servers | undefined,
+  signal: AbortSignal,
+): Promise<void> {
   try {
-    await pause((durationSeconds() * 1_000) / 2, undefined, { signal, ref: false });
+    await pause((durationSeconds * 1_000) / 2, undefined, { signal, ref: false });
   } catch {
     return;
   }

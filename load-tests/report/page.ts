@@ -32,6 +32,12 @@ ${objectives(report)}
 `;
 }
 
+/** The report for machines that is within a page; undefined where it is none. */
+export function reportIn(html: string): Report | undefined {
+  const [, text] = /<script type="application\/json" id="report">(.*)<\/script>/.exec(html) ?? [];
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
 function verdict(report: Report, baseline: Report | undefined): string {
   const { verdict: said, run, objectives: all } = report;
   const broken = all.filter(({ holds }) => !holds);
@@ -49,7 +55,7 @@ function verdict(report: Report, baseline: Report | undefined): string {
       ? 'There is no baseline of this run.'
       : `Beside it: the baseline of ${timeText(baseline.run.beganAt)}.`;
   return `<header class="${said}"><h1>${escapeText(nameText(run.scenario))} <strong>${said}</strong></h1>${because}
-<p class="run">Profile ${escapeText(run.profile)}: ${numberText(run.perSecond)} per second for ${numberText(run.durationSeconds)} s, ${run.gateways} ${run.gateways === 1 ? 'gateway' : 'gateways'}, begun at ${timeText(run.beganAt)}. ${against}</p>${unread(report)}</header>`;
+<p class="run">Profile ${escapeText(run.profile)}: ${numberText(run.perSecond)} per second${run.machines === 1 ? '' : ` as one of ${run.machines} machines`} for ${numberText(run.durationSeconds)} s, ${run.gateways} ${run.gateways === 1 ? 'gateway' : 'gateways'}, begun at ${timeText(run.beganAt)}. ${against}</p>${unread(report)}</header>`;
 }
 
 function unread(report: Report): string {

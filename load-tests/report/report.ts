@@ -19,7 +19,9 @@ export interface SummaryMetric {
 export interface Run {
   readonly scenario: string;
   readonly profile: string;
+  /** Of this machine, which is one of so many. */
   readonly perSecond: number;
+  readonly machines: number;
   readonly durationSeconds: number;
   readonly gateways: number;
   /** Whose metrics are asked for. */

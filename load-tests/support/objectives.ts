@@ -3,7 +3,7 @@ import type { Options } from 'k6/options';
 import { answerNames } from '../report/observe.ts';
 import { observed } from '../report/observed.ts';
 import { sliceNames } from '../report/slices.ts';
-import { profile } from './environment.ts';
+import { machines, profile } from './environment.ts';
 import { type Operation, operations } from './operations.ts';
 
 type Thresholds = NonNullable<Options['thresholds']>;
@@ -31,7 +31,7 @@ export function thresholdsOf(objectives: Objectives): Thresholds {
       ]),
     ),
     // What did not begin because the machine that makes the load had no VU free was not measured.
-    dropped_iterations: [`rate<=${dropped * profile.perSecond}`],
+    dropped_iterations: [`rate<=${(dropped * profile.perSecond) / machines}`],
     ...(sockets && { socket_failed: [`rate<=${errors}`], socket_open: p99(2) }),
     ...(pushes && { push_lost: [`rate<=${errors}`], save_to_push: p99(1) }),
     ...keptByTag(sockets, pushes),

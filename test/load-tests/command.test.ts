@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync } fr
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
+import { reportIn } from '../../load-tests/report/page.ts';
 import { buildK6, k6Program } from '../../tools/k6.ts';
 import { commandsOf, replaced } from '../documentation/commands.ts';
 import { Sandbox } from '../documentation/sandbox.ts';
@@ -22,7 +23,7 @@ test.before(async (t) => {
 const short =
   '--set DURATION_SECONDS=5 --set PER_SECOND=8 --set P99_MS=20000 --set ERRORS=0.02 --set DROPPED=1';
 
-const { firstRun } = commandsOf('load-tests/README.md', 'The first run', ['firstRun']);
+const { install, firstRun } = commandsOf('load-tests/README.md', 'The first run', ['install', 'firstRun']);
 const { seed, load, startHostsAnew } = commandsOf('load-tests/README.md', 'Against an installation', [
   'seed',
   'load',
@@ -36,7 +37,7 @@ const { archive, copy, runFirst, runSecond } = commandsOf('load-tests/README.md'
   'runSecond',
 ]);
 
-const { readPage } = commandsOf('load-tests/README.md', 'In Kubernetes', [
+commandsOf('load-tests/README.md', 'In Kubernetes', [
   'seed',
   'makeArchive',
   'makeSecret',
@@ -66,7 +67,7 @@ const textIn = ({ path }: Sandbox, file: string): string => readFileSync(join(pa
 test.serial('the first run starts a server of its own, loads it, and leaves its page', async (t) => {
   t.timeout(limitMs);
   const sandbox = sandboxOf(t);
-  t.regex(await sandbox.run(`${firstRun} ${short}`), /steady-mix \(smoke, 5 s\): PASSED/);
+  t.regex(await sandbox.run(`${install}\n${firstRun} ${short}`), /steady-mix \(smoke, 5 s\): PASSED/);
   t.regex(textIn(sandbox, '.cache/load-tests/steady-mix-smoke.html'), /<strong>passed<\/strong>/);
 });
 
@@ -100,11 +101,17 @@ test.serial('an installation is loaded by seeded users, from here and from other
   rmSync(join(sandbox.path, 'users.json'));
   for (const machine of machines) mkdirSync(join(sandbox.path, machine));
   await sandbox.run([copy, runFirst, runSecond, 'wait'].join('\n'));
-  // As a pod of the Job runs it, whose log is what it prints.
-  sandbox.addProgram('kubectl', 'exec k6 run --quiet load-test.tar');
-  await sandbox.run(readPage);
-  for (const page of [...machines.map((machine) => `${machine}/report.html`), 'report.html'])
-    t.regex(textIn(sandbox, page), /^<!doctype html>[\s\S]*<strong>passed<\/strong>[\s\S]*<\/html>\n?$/);
+  const pages = machines.map((machine) => textIn(sandbox, `${machine}/report.html`));
+  t.deepEqual(
+    pages.map((html) => reportIn(html)?.run.perSecond),
+    [4, 4],
+  );
+  for (const html of pages)
+    t.regex(html, /^<!doctype html>[\s\S]*<strong>passed<\/strong>[\s\S]*<\/html>\n?$/);
+
+  await t.throwsAsync(sandbox.run('k6 run --quiet load-test.tar'), {
+    message: /made for 2 machines, and runs here as the whole/,
+  });
 });
 
 interface Ran {

@@ -2,7 +2,7 @@
 import test from 'ava';
 import { parseExposition } from '../../load-tests/report/exposition.ts';
 import { answerName, answerNames, grownIn, type Scrape, seenIn } from '../../load-tests/report/observe.ts';
-import { page } from '../../load-tests/report/page.ts';
+import { page, reportIn } from '../../load-tests/report/page.ts';
 import { type Report, reportOf, type Summary } from '../../load-tests/report/report.ts';
 import { sliceAt, sliceCount } from '../../load-tests/report/slices.ts';
 import { numberText, verdictText } from '../../load-tests/report/text.ts';
@@ -11,6 +11,7 @@ const run = {
   scenario: 'steady-mix',
   profile: 'smoke',
   perSecond: 20,
+  machines: 1,
   durationSeconds: 40,
   gateways: 1,
   nodes: 1,
@@ -109,8 +110,8 @@ test('the page says the verdict first, needs nothing beside it, and carries the 
   t.regex(html, /There is no baseline/);
   t.regex(html, /memory of all nodes/);
   t.notRegex(html, /(?:src|href)=|@import|url\(/);
-  const [, inside = ''] = /<script type="application\/json" id="report">(.*)<\/script>/.exec(html) ?? [];
-  t.deepEqual(JSON.parse(inside), JSON.parse(JSON.stringify(report)));
+  t.deepEqual(reportIn(html), JSON.parse(JSON.stringify(report)));
+  t.is(reportIn('Error: no such pod'), undefined);
   t.regex(page(reported(20)), /<header class="passed">/);
 });
 
@@ -127,6 +128,9 @@ test('a baseline of the same run stands beside it, and one of another does not',
   t.regex(page(reported(200), reported(400)), /<small class="good">−50 %<\/small>/);
   const other = { ...reported(200), run: { ...reported(200).run, perSecond: 30 } };
   t.regex(page(reported(400), other), /There is no baseline/);
+  const ofTwo = { ...reported(200), run: { ...reported(200).run, machines: 2 } };
+  t.regex(page(reported(400), ofTwo), /There is no baseline/);
+  t.regex(page(ofTwo), /20 per second as one of 2 machines for 40 s/);
 });
 
 test('a terminal shows the verdict and what is broken', (t) => {
