@@ -37,15 +37,25 @@ const { archive, copy, runFirst, runSecond } = commandsOf('load-tests/README.md'
   'runSecond',
 ]);
 
-commandsOf('load-tests/README.md', 'In Kubernetes', [
+const { readPages } = commandsOf('load-tests/README.md', 'In Kubernetes', [
+  'letIn',
   'seed',
   'makeArchive',
   'makeSecret',
   'turnOn',
   'awaitEnd',
-  'readPage',
+  'readPages',
+  'listPods',
   'turnOff',
 ]);
+
+/** Pods of the Job, whose logs are what k6 prints there. */
+const podsWithLogs = `
+case "$3 $4" in
+  'get pods') echo pod/load-test-0; echo pod/load-test-1;;
+  'logs pod/load-test-0') exec k6 run --quiet --execution-segment-sequence 0,1/2,2/2 --execution-segment 0/2:1/2 load-test.tar;;
+  'logs pod/load-test-1') exec k6 run --quiet --execution-segment-sequence 0,1/2,2/2 --execution-segment 1/2:2/2 load-test.tar;;
+esac`;
 
 /** Folders here. */
 const machines = ['one.example.org', 'two.example.org'];
@@ -106,6 +116,9 @@ test.serial('an installation is loaded by seeded users, from here and from other
     pages.map((html) => reportIn(html)?.run.perSecond),
     [4, 4],
   );
+  sandbox.addProgram('kubectl', podsWithLogs);
+  await sandbox.run(readPages);
+  for (const pod of [0, 1]) pages.push(textIn(sandbox, `load-test-${pod}.html`));
   for (const html of pages)
     t.regex(html, /^<!doctype html>[\s\S]*<strong>passed<\/strong>[\s\S]*<\/html>\n?$/);
 
