@@ -140,11 +140,18 @@ async function run(of: LoadTest, servers?: Servers): Promise<number> {
   const { code } = await runK6({ ...of, reportPath }, (text) => process.stdout.write(text));
   halfway.abort();
   say(`The report: ${reportPath}.html`);
-  if (values.keep && code === 0) {
-    mkdirSync(dirname(keptBaseline(of)), { recursive: true });
-    copyFileSync(`${reportPath}.json`, keptBaseline(of));
-  }
+  if (values.keep) keep(`${reportPath}.json`, keptBaseline(of), code === 0);
   return code ?? 1;
+}
+
+function keep(report: string, baseline: string, hasPassed: boolean): void {
+  if (!hasPassed) {
+    say('It has not passed, and is not kept as a baseline.');
+    return;
+  }
+  mkdirSync(dirname(baseline), { recursive: true });
+  copyFileSync(report, baseline);
+  say(`The baseline: ${baseline}`);
 }
 
 async function atHalfTime(

@@ -15,7 +15,7 @@ import {
   upgradeWith,
   waiting,
 } from './installation.ts';
-import { commandsFor, hasLetIn, turnedOff, turnedOn } from './load-test.ts';
+import { commandsFor, letIn, turnedOff, turnedOn } from './load-test.ts';
 import { builds, buildWith, images } from './machine/images.ts';
 import { installOnePod, upgradeOnePod } from './single-pod.ts';
 import { valuesOfRun } from './values.ts';
@@ -55,7 +55,7 @@ test('the chart takes what a run installs, and has the images and the sets of po
     const loaded = await manifestsBy(installLike(turnedOn, install));
     t.deepEqual(imagesOf(loaded, 'Job'), [images.k6]);
     t.deepEqual(
-      await manifestsBy(installLike(hasLetIn, install)),
+      await manifestsBy(installLike(letIn, install)),
       manifests,
       'it has the limits that load tests need',
     );
@@ -81,14 +81,7 @@ const nowhere = {
 
 test('Helm takes what a run types, as far as there is no cluster', async (t) => {
   await withValues(nowhere, async (kubeconfig) => {
-    for (const command of [
-      tryIt,
-      `${takeNextBuild} ${waiting}`,
-      hasLetIn,
-      turnedOn,
-      turnedOff,
-      upgradeOnePod,
-    ])
+    for (const command of [tryIt, `${takeNextBuild} ${waiting}`, letIn, turnedOn, turnedOff, upgradeOnePod])
       await t.throwsAsync(helmShell(command, kubeconfig), { message: /Kubernetes cluster unreachable/ });
     await t.throwsAsync(helmShell(`${tryIt} --lgos`, kubeconfig), { message: /unknown flag: --lgos/ });
   });

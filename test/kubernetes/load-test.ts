@@ -12,6 +12,9 @@ const { letIn, seed, makeArchive, makeSecret, turnOn, awaitEnd, readPages, listP
   'In Kubernetes',
   ['letIn', 'seed', 'makeArchive', 'makeSecret', 'turnOn', 'awaitEnd', 'readPages', 'listPods', 'turnOff'],
 );
+
+export { letIn };
+
 const { startHostsAnew } = commandsOf('load-tests/README.md', 'Against an installation', [
   'seed',
   'load',
@@ -29,7 +32,6 @@ const machines = 2;
 
 export const turnedOn = `${turnOn} --set loadTest.image=${images.k6} ${small} ${shortly} ${waiting}`;
 export const turnedOff = `${turnOff} ${waiting}`;
-export const hasLetIn = `${letIn} ${waiting}`;
 
 /** What is asked from here, of the Service at this address, with files in this folder. */
 export function commandsFor(url: string, folder: string) {
@@ -73,7 +75,7 @@ export function complaintsAbout(pages: readonly string[]): readonly string[] {
 /** @throws Error unless all pods of the Job have ended with a page that says that they have passed, and one how the server was meanwhile */
 export async function loadTest({ operator, folder, url }: Installation): Promise<void> {
   const commands = commandsFor(url, folder);
-  await operator.run(hasLetIn);
+  await operator.run(letIn);
   await operator.run(commands.seed);
   await operator.run(commands.makeArchive);
   await operator.run(commands.makeSecret);

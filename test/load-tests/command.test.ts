@@ -29,6 +29,7 @@ const { seed, load, startHostsAnew } = commandsOf('load-tests/README.md', 'Again
   'load',
   'startHostsAnew',
 ]);
+const { keepBaselines } = commandsOf('load-tests/README.md', 'Baselines of your own', ['keepBaselines']);
 const { soak } = commandsOf('load-tests/README.md', 'How to size', ['soak']);
 const { archive, copy, runFirst, runSecond } = commandsOf('load-tests/README.md', 'From several machines', [
   'archive',
@@ -74,12 +75,26 @@ function sandboxOf(t: ExecutionContext): Sandbox {
 
 const textIn = ({ path }: Sandbox, file: string): string => readFileSync(join(path, file), 'utf8');
 
-test.serial('the first run starts a server of its own, loads it, and leaves its page', async (t) => {
-  t.timeout(limitMs);
-  const sandbox = sandboxOf(t);
-  t.regex(await sandbox.run(`${install}\n${firstRun} ${short}`), /steady-mix \(smoke, 5 s\): PASSED/);
-  t.regex(textIn(sandbox, '.cache/load-tests/steady-mix-smoke.html'), /<strong>passed<\/strong>/);
-});
+test.serial(
+  'runs without an installation start a server, load it and leave a page, and those that pass may be kept as baselines',
+  async (t) => {
+    t.timeout(limitMs);
+    const sandbox = sandboxOf(t);
+    t.regex(await sandbox.run(`${install}\n${firstRun} ${short}`), /steady-mix \(smoke, 5 s\): PASSED/);
+    t.regex(textIn(sandbox, '.cache/load-tests/steady-mix-smoke.html'), /<strong>passed<\/strong>/);
+
+    const keep = replaced(keepBaselines, {
+      ...unbuilt,
+      'steady-mix spike first-sync sign-in-wave reconnect-storm hand-over files': 'spike',
+      '--profile ci --keep': `--keep ${short}`,
+    });
+    await sandbox.run(keep);
+    t.is(JSON.parse(textIn(sandbox, 'load-tests/baselines/spike-smoke.json')).run.scenario, 'spike');
+    const again = sandbox.run(replaced(keep, { 'P99_MS=20000': 'P99_MS=0.001' }));
+    await t.throwsAsync(again, { message: /FAILED[\s\S]*is not kept as a baseline/ });
+    t.regex(textIn(sandbox, '.cache/load-tests/spike-smoke.html'), /Beside it: the baseline of/);
+  },
+);
 
 test.serial('an installation is loaded by seeded users, from here and from other machines', async (t) => {
   const server = await started(t, { directory: dataDirectoryOf(t), settings: { E2E_TESTING: 'true' } });
