@@ -10,24 +10,6 @@ export interface Scrape {
   readonly unread: readonly { readonly url: string; readonly status: number }[];
 }
 
-/** What is answered instead of metrics, each a value of a tag; k6 counts by those alone that it is told before. */
-export const answerNames = [
-  'nothing',
-  '401',
-  '403',
-  '404',
-  '421',
-  '502',
-  '503',
-  '504',
-  'something else',
-] as const;
-
-export function answerName(status: number): string {
-  const name = status === 0 ? 'nothing' : String(status);
-  return answerNames.find((known) => known === name) ?? 'something else';
-}
-
 export interface Seen {
   readonly name: string;
   readonly value: number;

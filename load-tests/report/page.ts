@@ -4,7 +4,7 @@ import { changeOf, comparable } from './compare.ts';
 import { counted, observed } from './observed.ts';
 import type { Percentiles, Report, Slice } from './report.ts';
 import { style } from './style.ts';
-import { nameText, numberText, objectiveText, unreadText } from './text.ts';
+import { failuresText, nameText, numberText, objectiveText, unreadText } from './text.ts';
 
 /** Beside a baseline, where there is one of the same scenario and size. */
 export function page(report: Report, baseline?: Report): string {
@@ -55,13 +55,13 @@ function verdict(report: Report, baseline: Report | undefined): string {
       ? 'There is no baseline of this run.'
       : `Beside it: the baseline of ${timeText(baseline.run.beganAt)}.`;
   return `<header class="${said}"><h1>${escapeText(nameText(run.scenario))} <strong>${said}</strong></h1>${because}
-<p class="run">Profile ${escapeText(run.profile)}: ${numberText(run.perSecond)} per second${run.machines === 1 ? '' : ` as one of ${run.machines} machines`} for ${numberText(run.durationSeconds)} s, ${run.gateways} ${run.gateways === 1 ? 'gateway' : 'gateways'}, begun at ${timeText(run.beganAt)}. ${against}</p>${unread(report)}</header>`;
+<p class="run">Profile ${escapeText(run.profile)}: ${numberText(run.perSecond)} per second${run.machines === 1 ? '' : ` as one of ${run.machines} machines`} for ${numberText(run.durationSeconds)} s, ${run.gateways} ${run.gateways === 1 ? 'gateway' : 'gateways'}, begun at ${timeText(run.beganAt)}. ${against}</p>${remarks(report)}</header>`;
 }
 
-function unread(report: Report): string {
-  const text = unreadText(report);
-  return text === undefined ? '' : `<p class="bad">${escapeText(text)}</p>`;
-}
+const remarks = (report: Report): string =>
+  [failuresText(report), unreadText(report)]
+    .map((text) => (text === undefined ? '' : `<p class="bad">${escapeText(text)}</p>`))
+    .join('');
 
 const timeText = (iso: string): string => escapeText(iso.replace('T', ' ').replace(/\.\d+Z$/, ' UTC'));
 
@@ -170,4 +170,4 @@ const objectives = ({ objectives: all }: Report): string =>
   );
 
 const table = (heads: readonly string[], rows: readonly string[]): string =>
-  `<table><thead><tr>${heads.map((head) => `<th>${escapeText(head)}</th>`).join('')}</tr></thead><tbody>${rows.join('\n')}</tbody></table>`;
+  `<div class="wide"><table><thead><tr>${heads.map((head) => `<th>${escapeText(head)}</th>`).join('')}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div>`;

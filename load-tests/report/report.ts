@@ -1,5 +1,5 @@
 /** What a run found, for machines: made of the summary that k6 gives at the end. */
-import { answerNames } from './observe.ts';
+import { answerNames } from './answers.ts';
 import { counted, observed } from './observed.ts';
 import { sliceNames } from './slices.ts';
 
@@ -94,6 +94,8 @@ export interface Report {
   readonly run: Omit<Run, 'before' | 'after'> & { readonly tookSeconds: number };
   readonly objectives: readonly Objective[];
   readonly operations: readonly OperationResult[];
+  /** What failed requests were answered, and how often. */
+  readonly failures: Values;
   readonly timings: readonly Timing[];
   readonly slices: readonly Slice[];
   readonly server: readonly ServerResult[];
@@ -116,6 +118,7 @@ export function reportOf(summary: Summary, { before, after, ...run }: Run): Repo
     run: { ...run, tookSeconds: Math.round(summary.state.testRunDurationMs / 1_000) },
     objectives,
     operations: operationsIn(metrics, run.durationSeconds),
+    failures: answersIn(metrics, 'failed_answers', 'count'),
     timings: timingsIn(metrics),
     slices: slicesIn(metrics, run.durationSeconds),
     server: serverIn(metrics, before, after),
@@ -151,13 +154,15 @@ const percentilesOf = (values: Values): Percentiles => ({
 });
 
 function operationsIn(metrics: Metrics, durationSeconds: number): readonly OperationResult[] {
-  return Object.entries(metrics).flatMap(([metric, { values }]) => {
+  const results = Object.entries(metrics).flatMap(([metric, { values }]) => {
     const operation = /^http_req_duration\{operation:(.+)\}$/.exec(metric)?.[1];
     if (operation === undefined || !values['count']) return [];
     // An answer of a wrong status fails its check, too.
     const failed = metrics[`checks{operation:${operation}}`]?.values['fails'] ?? 0;
     return [{ operation, ...percentilesOf(values), perSecond: values['count'] / durationSeconds, failed }];
   });
+  // k6 has them in another order each time.
+  return results.toSorted((a, b) => a.operation.localeCompare(b.operation));
 }
 
 const timingsIn = (metrics: Metrics): readonly Timing[] =>
@@ -206,12 +211,12 @@ function serverIn(metrics: Metrics, before: Values, after: Values): readonly Ser
 
 function looksIn(metrics: Metrics): Looks {
   const { passes: unread = 0, fails: read = 0 } = metrics['metrics_unread']?.values ?? {};
-  const answers = present(
-    answerNames,
-    (name) => metrics[`metrics_unread{answer:${name}}`]?.values['passes'] || undefined,
-  );
-  return { looks: unread + read, unread, answers };
+  return { looks: unread + read, unread, answers: answersIn(metrics, 'metrics_unread', 'passes') };
 }
+
+/** Those that there were. */
+const answersIn = (metrics: Metrics, metric: string, of: 'count' | 'passes'): Values =>
+  present(answerNames, (name) => metrics[`${metric}{answer:${name}}`]?.values[of] || undefined);
 
 const countedIn = (metrics: Metrics): Values =>
   present(

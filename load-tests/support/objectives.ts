@@ -1,6 +1,6 @@
 /** What is good enough: thresholds of k6, by tag. */
 import type { Options } from 'k6/options';
-import { answerNames } from '../report/observe.ts';
+import { answerNames } from '../report/answers.ts';
 import { observed } from '../report/observed.ts';
 import { sliceNames } from '../report/slices.ts';
 import { machines, profile } from './environment.ts';
@@ -48,6 +48,9 @@ function keptByTag(sockets: boolean, pushes: boolean): Thresholds {
     ...(sockets ? kept('socket_open', 'max>=0') : []),
     ...(pushes ? kept('save_to_push', 'max>=0') : []),
     ...observed.flatMap(({ name }) => kept(name, 'max>=0')),
-    ...answerNames.map((name) => [`metrics_unread{answer:${name}}`, ['rate>=0']]),
+    ...answerNames.flatMap((name) => [
+      [`failed_answers{answer:${name}}`, ['count>=0']],
+      [`metrics_unread{answer:${name}}`, ['rate>=0']],
+    ]),
   ]);
 }

@@ -1,7 +1,8 @@
 /** What a run has measured becomes a report that says first whether it passed. */
 import test from 'ava';
+import { answerName, answerNames } from '../../load-tests/report/answers.ts';
 import { parseExposition } from '../../load-tests/report/exposition.ts';
-import { answerName, answerNames, grownIn, type Scrape, seenIn } from '../../load-tests/report/observe.ts';
+import { grownIn, type Scrape, seenIn } from '../../load-tests/report/observe.ts';
 import { page, reportIn } from '../../load-tests/report/page.ts';
 import { type Report, reportOf, type Summary } from '../../load-tests/report/report.ts';
 import { sliceAt, sliceCount } from '../../load-tests/report/slices.ts';
@@ -157,7 +158,8 @@ test('metrics that could not be read are said in the terminal and at the top of 
   t.is(report.verdict, 'passed');
   t.deepEqual(report.metrics, { looks: 38, unread: 38, answers: { nothing: 2, 421: 36 } });
   t.false(report.objectives.some(({ metric }) => metric.includes('unread')));
-  const said = /could not be read in 38 of 38 looks at a node, which answered .*421 36 times.*ADMIN_NAMES/;
+  const said =
+    /could not be read in 38 of 38 looks at a node, which answered 421 \(36\), nothing \(2\)\. 421: .*ADMIN_NAMES/;
   t.regex(verdictText(report), said);
   const [top = '', rest = ''] = page(report).split('</header>');
   t.regex(top, said);
@@ -171,8 +173,36 @@ test('a report without metrics says whether nobody asked for them or another mac
   t.regex(page(reportOf({ ...summaryWith(20), metrics: {} }, unasked)), /were not asked for/);
 });
 
+test('why requests failed is said in the terminal and at the top of the page', (t) => {
+  const { metrics, state } = summaryWith(20, false);
+  const failures = {
+    'failed_answers{answer:503}': { values: { count: 7 } },
+    'failed_answers{answer:something wrong}': { values: { count: 1 } },
+  };
+  const report = reportOf({ state, metrics: { ...metrics, ...failures } }, run);
+  const said = /Failed requests were answered: 503 \(7\), something wrong \(1\)\./;
+  t.regex(verdictText(report), said);
+  t.regex(page(report).split('</header>')[0] ?? '', said);
+  t.notRegex(page(reported(20)), /Failed requests/);
+});
+
+test('operations stand in the same order in every report', (t) => {
+  const operationsOf = (names: readonly string[]) => {
+    const { metrics } = summaryWith(20);
+    const values = metrics['http_req_duration{operation:edit}']?.values ?? {};
+    const all = Object.fromEntries(names.map((name) => [`http_req_duration{operation:${name}}`, { values }]));
+    return reportOf({ state: { testRunDurationMs: 1 }, metrics: all }, run).operations.map(
+      ({ operation }) => operation,
+    );
+  };
+  t.deepEqual(
+    operationsOf(['new-note', 'edit', 'idle-sync']),
+    operationsOf(['idle-sync', 'new-note', 'edit']),
+  );
+});
+
 test('what is answered instead of metrics has a name that k6 was told of', (t) => {
-  t.deepEqual([0, 421, 503, 418].map(answerName), ['nothing', '421', '503', 'something else']);
+  t.deepEqual([0, 421, 503, 418].map(answerName), ['nothing', '421', '503', 'another status']);
 });
 
 test('numbers have the digits that count', (t) => {
