@@ -6,7 +6,7 @@
  *   npm run load-test -- archive <scenario> --url <gateway>… --users <file> --out <file> [--profile full]
  */
 import { spawn } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -150,7 +150,9 @@ function keep(report: string, baseline: string, hasPassed: boolean): void {
     return;
   }
   mkdirSync(dirname(baseline), { recursive: true });
-  copyFileSync(report, baseline);
+  // k6 indents what follows an empty list as if it were within it.
+  const kept = JSON.stringify(JSON.parse(readFileSync(report, 'utf8')), undefined, 2);
+  writeFileSync(baseline, `${kept}\n`);
   say(`The baseline: ${baseline}`);
 }
 

@@ -81,8 +81,8 @@ export interface ServerResult {
 }
 
 /** How metrics of nodes were looked at, all nodes together. */
-export interface Looks {
-  readonly looks: number;
+export interface Scrapes {
+  readonly scrapes: number;
   readonly unread: number;
   /** How often what was answered instead. */
   readonly answers: Values;
@@ -99,7 +99,7 @@ export interface Report {
   readonly timings: readonly Timing[];
   readonly slices: readonly Slice[];
   readonly server: readonly ServerResult[];
-  readonly metrics: Looks;
+  readonly metrics: Scrapes;
   /** What counters of the server grew by. */
   readonly counted: Values;
 }
@@ -122,7 +122,7 @@ export function reportOf(summary: Summary, { before, after, ...run }: Run): Repo
     timings: timingsIn(metrics),
     slices: slicesIn(metrics, run.durationSeconds),
     server: serverIn(metrics, before, after),
-    metrics: looksIn(metrics),
+    metrics: scrapesIn(metrics),
     counted: countedIn(metrics),
   };
 }
@@ -209,9 +209,9 @@ function serverIn(metrics: Metrics, before: Values, after: Values): readonly Ser
   });
 }
 
-function looksIn(metrics: Metrics): Looks {
+function scrapesIn(metrics: Metrics): Scrapes {
   const { passes: unread = 0, fails: read = 0 } = metrics['metrics_unread']?.values ?? {};
-  return { looks: unread + read, unread, answers: answersIn(metrics, 'metrics_unread', 'passes') };
+  return { scrapes: unread + read, unread, answers: answersIn(metrics, 'metrics_unread', 'passes') };
 }
 
 /** Those that there were. */

@@ -45,10 +45,10 @@ export function failuresText({ failures }: Report): string | undefined {
 }
 
 /** What keeps a report from saying how the server was meanwhile. */
-export function unreadText({ metrics: { looks, unread, answers } }: Report): string | undefined {
+export function unreadText({ metrics: { scrapes, unread, answers } }: Report): string | undefined {
   if (unread === 0) return undefined;
   const hint = answers['421'] === undefined ? '' : ' 421: name the node as its ADMIN_NAMES do.';
-  return `The server's metrics could not be read in ${numberText(unread)} of ${numberText(looks)} looks at a node, which answered ${answersText(answers)}.${hint}`;
+  return `The server's metrics could not be read in ${numberText(unread)} of ${numberText(scrapes)} scrapes of a node, which answered ${answersText(answers)}.${hint}`;
 }
 
 export function verdictText(report: Report): string {

@@ -17,7 +17,7 @@ const scrapeTimeout = '5s';
 
 const trends = new Map(observed.map(({ name }) => [name, new Trend(name)]));
 const counters = new Map(counted.map(({ name }) => [name, new Counter(name)]));
-/** Of the looks at a node, those that found no metrics. */
+/** Of the scrapes of nodes, those that found no metrics. */
 const unread = new Rate('metrics_unread');
 
 export const watching: Scenario = {

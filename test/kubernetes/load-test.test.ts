@@ -36,6 +36,6 @@ test('nobody may have failed, or printed no page, or be missing', (t) => {
 
 test('the metrics that were asked for have to be there', (t) => {
   t.deepEqual(complaintsAbout([page(blind), page(blind)]), ['no page shows the server meanwhile']);
-  const unread = { ...seeing, metrics: { looks: 38, unread: 2, answers: { 421: 2 } } };
+  const unread = { ...seeing, metrics: { scrapes: 38, unread: 2, answers: { 421: 2 } } };
   t.regex(complaintsAbout([page(unread), page(blind)]).join(), /^metrics could not be read: .*421/);
 });

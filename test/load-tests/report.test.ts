@@ -140,7 +140,7 @@ test('a terminal shows the verdict and what is broken', (t) => {
   t.regex(verdictText(reported(20)), /: PASSED\n {2}edit: 400 requests, 0 failed/);
 });
 
-/** As k6 counts looks at metrics of which these found something else. */
+/** As k6 counts scrapes, of which these found something else. */
 function reportedUnread(answers: Readonly<Record<string, number>>, read: number): Report {
   const unread = Object.values(answers).reduce((sum, times) => sum + times, 0);
   const kept = answerNames.map((name) => [
@@ -149,17 +149,20 @@ function reportedUnread(answers: Readonly<Record<string, number>>, read: number)
   ]);
   const { metrics, state } = summaryWith(20);
   const { server_memory_mb: _, ...others } = metrics;
-  const looks = { values: { rate: 1, passes: unread, fails: read } };
-  return reportOf({ state, metrics: { ...others, metrics_unread: looks, ...Object.fromEntries(kept) } }, run);
+  const scrapes = { values: { rate: 1, passes: unread, fails: read } };
+  return reportOf(
+    { state, metrics: { ...others, metrics_unread: scrapes, ...Object.fromEntries(kept) } },
+    run,
+  );
 }
 
 test('metrics that could not be read are said in the terminal and at the top of the page: how often, and what came instead', (t) => {
   const report = reportedUnread({ 421: 36, nothing: 2 }, 0);
   t.is(report.verdict, 'passed');
-  t.deepEqual(report.metrics, { looks: 38, unread: 38, answers: { nothing: 2, 421: 36 } });
+  t.deepEqual(report.metrics, { scrapes: 38, unread: 38, answers: { nothing: 2, 421: 36 } });
   t.false(report.objectives.some(({ metric }) => metric.includes('unread')));
   const said =
-    /could not be read in 38 of 38 looks at a node, which answered 421 \(36\), nothing \(2\)\. 421: .*ADMIN_NAMES/;
+    /could not be read in 38 of 38 scrapes of a node, which answered 421 \(36\), nothing \(2\)\. 421: .*ADMIN_NAMES/;
   t.regex(verdictText(report), said);
   const [top = '', rest = ''] = page(report).split('</header>');
   t.regex(top, said);
@@ -168,7 +171,7 @@ test('metrics that could not be read are said in the terminal and at the top of 
 });
 
 test('a report without metrics says whether nobody asked for them or another machine did', (t) => {
-  t.regex(page(reportedUnread({}, 0)), /Another machine of this run looked/);
+  t.regex(page(reportedUnread({}, 0)), /Another machine of this run read/);
   const unasked = { ...run, nodes: 0 };
   t.regex(page(reportOf({ ...summaryWith(20), metrics: {} }, unasked)), /were not asked for/);
 });

@@ -120,8 +120,8 @@ test.serial(
     t.is(slow.verdict, 'failed');
     t.true(slow.objectives.some(({ metric, holds }) => metric.includes('idle-sync') && !holds));
     t.deepEqual(slow.server, []);
-    t.deepEqual(slow.metrics.answers, { 404: slow.metrics.looks });
-    t.true(slow.metrics.looks > 0);
+    t.deepEqual(slow.metrics.answers, { 404: slow.metrics.scrapes });
+    t.true(slow.metrics.scrapes > 0);
 
     t.is(refused.verdict, 'failed');
     const failed = refused.operations.reduce((total, operation) => total + operation.failed, 0);
