@@ -139,18 +139,21 @@ function charts(report: Report, baseline: Report | undefined): string {
 
 function server(report: Report, baseline: Report | undefined): string {
   if (report.server.length === 0) return `<p>${whyNothingSeen(report)}</p>`;
+  const beside = (cell: string): string => (baseline === undefined ? '' : cell);
   const rows = report.server.map((row) => {
     const of = observed.find(({ name }) => name === row.name);
     const was = baseline?.server.find(({ name }) => name === row.name);
     const cell = (value: number | undefined) => `<td>${value === undefined ? '' : numberText(value)}</td>`;
-    return `<tr><th>${escapeText(of?.title ?? row.name)}${of?.unit ? ` <small>${escapeText(of.unit)}</small>` : ''}</th>${cell(row.before)}${cell(row.mean)}${cell(row.max)}${cell(row.after)}${cell(was?.mean)}</tr>`;
+    return `<tr><th>${escapeText(of?.title ?? row.name)}${of?.unit ? ` <small>${escapeText(of.unit)}</small>` : ''}</th>${cell(row.before)}${cell(row.mean)}${cell(row.max)}${cell(row.after)}${beside(cell(was?.mean))}</tr>`;
   });
   const grown = counted.map(
     ({ name, title }) =>
-      `<tr><th>${escapeText(title)}</th><td>${numberText(report.counted[name] ?? 0)}</td><td>${baseline === undefined ? '' : numberText(baseline.counted[name] ?? 0)}</td></tr>`,
+      `<tr><th>${escapeText(title)}</th><td>${numberText(report.counted[name] ?? 0)}</td>${beside(`<td>${numberText(baseline?.counted[name] ?? 0)}</td>`)}</tr>`,
   );
-  return `${table(['seen', 'before', 'mean', 'most', 'after', 'mean of the baseline'], rows)}
-${table(['counted', 'during the run', 'of the baseline'], grown)}`;
+  const heads = (names: readonly string[], ofBaseline: string) =>
+    baseline === undefined ? names : [...names, ofBaseline];
+  return `${table(heads(['seen', 'before', 'mean', 'most', 'after'], 'mean of the baseline'), rows)}
+${table(heads(['counted', 'during the run'], 'of the baseline'), grown)}`;
 }
 
 function whyNothingSeen({ run, metrics }: Report): string {

@@ -1,6 +1,6 @@
 export const style = `
 :root { color-scheme: light dark; --line: #2563a8; --second: #8a9bb0; --bad: #b3261e; --good: #1a7f37; --edge: #d5dae1; --page: #fff; --ink: #1c232b; --dim: #66717e; }
-@media (prefers-color-scheme: dark) { :root { --line: #7fb4ee; --second: #6c7a8b; --bad: #ff8a80; --good: #6fdd8b; --edge: #353d47; --page: #14181d; --ink: #e7ebf0; --dim: #9aa5b1; } }
+@media (prefers-color-scheme: dark) { :root { --line: #7fb4ee; --second: #93a3b5; --bad: #ff8a80; --good: #6fdd8b; --edge: #353d47; --page: #14181d; --ink: #e7ebf0; --dim: #9aa5b1; } }
 body { margin: 0; background: var(--page); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
 main { max-width: 1120px; margin: 0 auto; padding: 24px; box-sizing: border-box; }
 h1 { margin: 0; font-size: 28px; text-transform: capitalize; }

@@ -129,6 +129,8 @@ test('a baseline of the same run stands beside it, and one of another does not',
   t.regex(page(reported(200), reported(400)), /<small class="good">−50 %<\/small>/);
   const other = { ...reported(200), run: { ...reported(200).run, perSecond: 30 } };
   t.regex(page(reported(400), other), /There is no baseline/);
+  t.regex(html, /of the baseline<\/th>/);
+  t.notRegex(page(reported(400), other), /of the baseline/);
   const ofTwo = { ...reported(200), run: { ...reported(200).run, machines: 2 } };
   t.regex(page(reported(400), ofTwo), /There is no baseline/);
   t.regex(page(ofTwo), /20 per second as one of 2 machines for 40 s/);
