@@ -127,10 +127,11 @@ test.serial('an installation is loaded by seeded users, from here and from other
   for (const machine of machines) mkdirSync(join(sandbox.path, machine));
   await sandbox.run([copy, runFirst, runSecond, 'wait'].join('\n'));
   const pages = machines.map((machine) => textIn(sandbox, `${machine}/report.html`));
-  t.deepEqual(
-    pages.map((html) => reportIn(html)?.run.perSecond),
-    [4, 4],
-  );
+  // Half of the rate each, of which half may be dropped.
+  for (const report of pages.map(reportIn)) {
+    t.is(report?.run.perSecond, 4);
+    t.is(report?.objectives.find(({ metric }) => metric === 'dropped_iterations')?.threshold, 'rate<=4');
+  }
   sandbox.addProgram('kubectl', podsWithLogs);
   await sandbox.run(readPages);
   for (const pod of [0, 1]) pages.push(textIn(sandbox, `load-test-${pod}.html`));
