@@ -1,8 +1,12 @@
-/** What a run on Kubernetes has against the pages of a load test. */
+/** When a load test on Kubernetes is over, and what a run has against its pages. */
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test from 'ava';
 import { page } from '../../load-tests/report/page.ts';
 import { type Report, reportOf } from '../../load-tests/report/report.ts';
-import { complaintsAbout } from './load-test.ts';
+import { shell } from '../kit/shell.ts';
+import { awaitEnd, complaintsAbout } from './load-test.ts';
 
 const run = {
   scenario: 'steady-mix',
@@ -39,3 +43,26 @@ test('the metrics that were asked for have to be there', (t) => {
   const unread = { ...seeing, metrics: { scrapes: 38, unread: 2, answers: { 421: 2 } } };
   t.regex(complaintsAbout([page(unread), page(blind)]).join(), /^metrics could not be read: .*421/);
 });
+
+/** What kubectl says of the Job each time that it is asked. */
+const conditions = {
+  complete: ['', 'SuccessCriteriaMet', 'SuccessCriteriaMet Complete', 'asked too often'],
+  failed: ['', '', 'FailureTarget', 'FailureTarget Failed', 'asked too often'],
+};
+
+for (const [end, said] of Object.entries(conditions)) {
+  test(`the wait for a Job ends when it is ${end}`, async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'load-test-end-'));
+    t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+    const left = join(folder, 'left');
+    writeFileSync(left, `${said.join('\n')}\n`);
+    const program = (name: string, script: string) => {
+      writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`);
+      chmodSync(join(folder, name), 0o755);
+    };
+    program('kubectl', `head -n 1 ${left} && sed -i 1d ${left}`);
+    program('sleep', 'exit 0');
+    await shell(awaitEnd, { env: { PATH: `${folder}:${process.env['PATH']}` } });
+    t.is(readFileSync(left, 'utf8'), 'asked too often\n');
+  });
+}

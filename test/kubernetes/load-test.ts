@@ -13,7 +13,7 @@ const { letIn, seed, makeArchive, makeSecret, turnOn, awaitEnd, readPages, listP
   ['letIn', 'seed', 'makeArchive', 'makeSecret', 'turnOn', 'awaitEnd', 'readPages', 'listPods', 'turnOff'],
 );
 
-export { letIn };
+export { awaitEnd, letIn };
 
 const { startHostsAnew } = commandsOf('load-tests/README.md', 'Against an installation', [
   'seed',
