@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { k6Program } from '../tools/k6.ts';
+import { durationSecondsOf } from './profiles.ts';
 import { scriptOf } from './scenarios.ts';
 
 export interface LoadTest {
@@ -50,6 +51,7 @@ function settingsOf(of: LoadTest): readonly string[] {
   const { urls, metricsUrls = [], usersFile, reportPath, baselineFile = keptBaseline(of) } = of;
   const settings: Readonly<Record<string, string>> = {
     PROFILE: of.profile,
+    DURATION_SECONDS: String(durationSecondsOf(of.scenario, of.profile)),
     BASE_URLS: urls.join(','),
     METRICS_URLS: metricsUrls.join(','),
     USERS: resolve(usersFile),

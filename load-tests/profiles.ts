@@ -32,7 +32,7 @@ export const addedBytes = 17;
 export const profiles = {
   /** Everything works, on whatever machine. */
   smoke: {
-    durationSeconds: 30,
+    durationSeconds: 60,
     perSecond: 20,
     p99Ms: 2_000,
     errors: 0.01,
@@ -83,6 +83,11 @@ export const profiles = {
   },
 } as const satisfies Readonly<Record<string, Profile>>;
 
+/** The memory of a machine that makes the load, by what a VU of these scripts takes. */
+export const vusOfGigabyte = 300;
+/** What a machine with 4 GB has room for. */
+export const vusMaxOfMachine = 4 * vusOfGigabyte;
+
 export type ProfileName = keyof typeof profiles;
 
 /** @throws Error, one line */
@@ -91,3 +96,10 @@ export function profileOf(name: string): Profile {
     throw new Error(`There is no profile ${name}: ${Object.keys(profiles).join(', ')}.`);
   return profiles[name as ProfileName];
 }
+
+/** What shows only after hours lasts longer than what shows at once. */
+const timesAsLong: Readonly<Record<string, number>> = { soak: 20 };
+
+/** @throws Error, one line */
+export const durationSecondsOf = (scenario: string, profile: string): number =>
+  profileOf(profile).durationSeconds * (timesAsLong[scenario] ?? 1);

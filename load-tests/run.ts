@@ -6,7 +6,7 @@
  *   npm run load-test -- archive <scenario> --url <gateway>… --users <file> --out <file> [--profile full]
  */
 import { spawn } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { buildK6 } from '../tools/k6.ts';
 import { archiveK6, keptBaseline, type LoadTest, runK6 } from './k6.ts';
-import { profileOf } from './profiles.ts';
+import { durationSecondsOf, profileOf } from './profiles.ts';
 import { scenarioNames, scriptOf } from './scenarios.ts';
 import { seed, writeSeeded } from './seed.ts';
 import { type Servers, startOneProcess, startThreeNodes } from './servers.ts';
@@ -85,8 +85,8 @@ function settingsGiven(): Readonly<Record<string, string>> {
   );
 }
 
-const durationSeconds = (): number =>
-  Number(settingsGiven()['DURATION_SECONDS'] ?? profileOf(profile).durationSeconds);
+const durationOf = (scenario: string): number =>
+  Number(settingsGiven()['DURATION_SECONDS'] ?? durationSecondsOf(scenario, profile));
 
 async function seedThere(): Promise<number> {
   const { population } = profileOf(profile);
@@ -136,20 +136,33 @@ async function run(of: LoadTest, servers?: Servers): Promise<number> {
   const reportPath = values.report ?? join(root, '.cache', 'load-tests', `${of.scenario}-${of.profile}`);
   mkdirSync(dirname(reportPath), { recursive: true });
   const halfway = new AbortController();
-  void atHalfTime(servers, halfway.signal);
+  void atHalfTime(durationOf(of.scenario), servers, halfway.signal);
   const { code } = await runK6({ ...of, reportPath }, (text) => process.stdout.write(text));
   halfway.abort();
   say(`The report: ${reportPath}.html`);
-  if (values.keep && code === 0) {
-    mkdirSync(dirname(keptBaseline(of)), { recursive: true });
-    copyFileSync(`${reportPath}.json`, keptBaseline(of));
-  }
+  if (values.keep) keep(`${reportPath}.json`, keptBaseline(of), code === 0);
   return code ?? 1;
 }
 
-async function atHalfTime(servers: Servers | undefined, signal: AbortSignal): Promise<void> {
+function keep(report: string, baseline: string, hasPassed: boolean): void {
+  if (!hasPassed) {
+    say('It has not passed, and is not kept as a baseline.');
+    return;
+  }
+  mkdirSync(dirname(baseline), { recursive: true });
+  // k6 indents what follows an empty list as if it were within it.
+  const kept = JSON.stringify(JSON.parse(readFileSync(report, 'utf8')), undefined, 2);
+  writeFileSync(baseline, `${kept}\n`);
+  say(`The baseline: ${baseline}`);
+}
+
+async function atHalfTime(
+  durationSeconds: number,
+  servers: Servers | undefined,
+  signal: AbortSignal,
+): Promise<void> {
   try {
-    await pause((durationSeconds() * 1_000) / 2, undefined, { signal, ref: false });
+    await pause((durationSeconds * 1_000) / 2, undefined, { signal, ref: false });
   } catch {
     return;
   }

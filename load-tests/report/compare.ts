@@ -10,6 +10,7 @@ export const comparable = ({ run }: Report, baseline: Report | undefined): boole
   baseline.run.scenario === run.scenario &&
   baseline.run.profile === run.profile &&
   baseline.run.perSecond === run.perSecond &&
+  baseline.run.machines === run.machines &&
   baseline.run.durationSeconds === run.durationSeconds;
 
 export interface Change {

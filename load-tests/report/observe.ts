@@ -2,10 +2,12 @@
 import type { Exposition } from './exposition.ts';
 import { type Counted, counted, type Observed, observed } from './observed.ts';
 
-/** By node. One that did not answer is missing. */
+/** By node. */
 export interface Scrape {
   readonly atMs: number;
   readonly nodes: ReadonlyMap<string, Exposition>;
+  /** Nodes that gave no metrics, and the status of what they answered; 0 is none. */
+  readonly unread: readonly { readonly url: string; readonly status: number }[];
 }
 
 export interface Seen {

@@ -4,7 +4,7 @@ import { changeOf, comparable } from './compare.ts';
 import { counted, observed } from './observed.ts';
 import type { Percentiles, Report, Slice } from './report.ts';
 import { style } from './style.ts';
-import { nameText, numberText, objectiveText } from './text.ts';
+import { failuresText, nameText, numberText, objectiveText, unreadText } from './text.ts';
 
 /** Beside a baseline, where there is one of the same scenario and size. */
 export function page(report: Report, baseline?: Report): string {
@@ -32,7 +32,14 @@ ${objectives(report)}
 `;
 }
 
-function verdict({ verdict: said, run, objectives: all }: Report, baseline: Report | undefined): string {
+/** The report for machines that is within a page; undefined where it is none. */
+export function reportIn(html: string): Report | undefined {
+  const [, text] = /<script type="application\/json" id="report">(.*)<\/script>/.exec(html) ?? [];
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+function verdict(report: Report, baseline: Report | undefined): string {
+  const { verdict: said, run, objectives: all } = report;
   const broken = all.filter(({ holds }) => !holds);
   const because =
     broken.length === 0
@@ -48,8 +55,13 @@ function verdict({ verdict: said, run, objectives: all }: Report, baseline: Repo
       ? 'There is no baseline of this run.'
       : `Beside it: the baseline of ${timeText(baseline.run.beganAt)}.`;
   return `<header class="${said}"><h1>${escapeText(nameText(run.scenario))} <strong>${said}</strong></h1>${because}
-<p class="run">Profile ${escapeText(run.profile)}: ${numberText(run.perSecond)} per second for ${numberText(run.durationSeconds)} s, ${run.gateways} ${run.gateways === 1 ? 'gateway' : 'gateways'}, begun at ${timeText(run.beganAt)}. ${against}</p></header>`;
+<p class="run">Profile ${escapeText(run.profile)}: ${numberText(run.perSecond)} per second${run.machines === 1 ? '' : ` as one of ${run.machines} machines`} for ${numberText(run.durationSeconds)} s, ${run.gateways} ${run.gateways === 1 ? 'gateway' : 'gateways'}, begun at ${timeText(run.beganAt)}. ${against}</p>${remarks(report)}</header>`;
 }
+
+const remarks = (report: Report): string =>
+  [failuresText(report), unreadText(report)]
+    .map((text) => (text === undefined ? '' : `<p class="bad">${escapeText(text)}</p>`))
+    .join('');
 
 const timeText = (iso: string): string => escapeText(iso.replace('T', ' ').replace(/\.\d+Z$/, ' UTC'));
 
@@ -126,20 +138,29 @@ function charts(report: Report, baseline: Report | undefined): string {
 }
 
 function server(report: Report, baseline: Report | undefined): string {
-  if (report.server.length === 0)
-    return '<p>Its metrics were not asked for (<code>--metrics-url</code>).</p>';
+  if (report.server.length === 0) return `<p>${whyNothingSeen(report)}</p>`;
+  const beside = (cell: string): string => (baseline === undefined ? '' : cell);
   const rows = report.server.map((row) => {
     const of = observed.find(({ name }) => name === row.name);
     const was = baseline?.server.find(({ name }) => name === row.name);
     const cell = (value: number | undefined) => `<td>${value === undefined ? '' : numberText(value)}</td>`;
-    return `<tr><th>${escapeText(of?.title ?? row.name)}${of?.unit ? ` <small>${escapeText(of.unit)}</small>` : ''}</th>${cell(row.before)}${cell(row.mean)}${cell(row.max)}${cell(row.after)}${cell(was?.mean)}</tr>`;
+    return `<tr><th>${escapeText(of?.title ?? row.name)}${of?.unit ? ` <small>${escapeText(of.unit)}</small>` : ''}</th>${cell(row.before)}${cell(row.mean)}${cell(row.max)}${cell(row.after)}${beside(cell(was?.mean))}</tr>`;
   });
   const grown = counted.map(
     ({ name, title }) =>
-      `<tr><th>${escapeText(title)}</th><td>${numberText(report.counted[name] ?? 0)}</td><td>${baseline === undefined ? '' : numberText(baseline.counted[name] ?? 0)}</td></tr>`,
+      `<tr><th>${escapeText(title)}</th><td>${numberText(report.counted[name] ?? 0)}</td>${beside(`<td>${numberText(baseline?.counted[name] ?? 0)}</td>`)}</tr>`,
   );
-  return `${table(['seen', 'before', 'mean', 'most', 'after', 'mean of the baseline'], rows)}
-${table(['counted', 'during the run', 'of the baseline'], grown)}`;
+  const heads = (names: readonly string[], ofBaseline: string) =>
+    baseline === undefined ? names : [...names, ofBaseline];
+  return `${table(heads(['seen', 'before', 'mean', 'most', 'after'], 'mean of the baseline'), rows)}
+${table(heads(['counted', 'during the run'], 'of the baseline'), grown)}`;
+}
+
+function whyNothingSeen({ run, metrics }: Report): string {
+  if (run.nodes === 0) return 'Its metrics were not asked for (<code>--metrics-url</code>).';
+  // The one VU that scrapes is in one of the segments.
+  if (metrics.scrapes === 0) return 'Another machine of this run read its metrics.';
+  return 'Its metrics could not be read.';
 }
 
 const objectives = ({ objectives: all }: Report): string =>
@@ -152,4 +173,4 @@ const objectives = ({ objectives: all }: Report): string =>
   );
 
 const table = (heads: readonly string[], rows: readonly string[]): string =>
-  `<table><thead><tr>${heads.map((head) => `<th>${escapeText(head)}</th>`).join('')}</tr></thead><tbody>${rows.join('\n')}</tbody></table>`;
+  `<div class="wide"><table><thead><tr>${heads.map((head) => `<th>${escapeText(head)}</th>`).join('')}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div>`;

@@ -1,4 +1,5 @@
 /** What a run found, for machines: made of the summary that k6 gives at the end. */
+import { answerNames } from './answers.ts';
 import { counted, observed } from './observed.ts';
 import { sliceNames } from './slices.ts';
 
@@ -18,9 +19,13 @@ export interface SummaryMetric {
 export interface Run {
   readonly scenario: string;
   readonly profile: string;
+  /** Of this machine, which is one of so many. */
   readonly perSecond: number;
+  readonly machines: number;
   readonly durationSeconds: number;
   readonly gateways: number;
+  /** Whose metrics are asked for. */
+  readonly nodes: number;
   readonly beganAt: string;
   /** What is seen of the server before and after, by the names of `observed`. */
   readonly before: Values;
@@ -75,15 +80,26 @@ export interface ServerResult {
   readonly after?: number;
 }
 
+/** How metrics of nodes were looked at, all nodes together. */
+export interface Scrapes {
+  readonly scrapes: number;
+  readonly unread: number;
+  /** How often what was answered instead. */
+  readonly answers: Values;
+}
+
 export interface Report {
   readonly format: 1;
   readonly verdict: 'passed' | 'failed';
   readonly run: Omit<Run, 'before' | 'after'> & { readonly tookSeconds: number };
   readonly objectives: readonly Objective[];
   readonly operations: readonly OperationResult[];
+  /** What failed requests were answered, and how often. */
+  readonly failures: Values;
   readonly timings: readonly Timing[];
   readonly slices: readonly Slice[];
   readonly server: readonly ServerResult[];
+  readonly metrics: Scrapes;
   /** What counters of the server grew by. */
   readonly counted: Values;
 }
@@ -102,20 +118,23 @@ export function reportOf(summary: Summary, { before, after, ...run }: Run): Repo
     run: { ...run, tookSeconds: Math.round(summary.state.testRunDurationMs / 1_000) },
     objectives,
     operations: operationsIn(metrics, run.durationSeconds),
+    failures: answersIn(metrics, 'failed_answers', 'count'),
     timings: timingsIn(metrics),
     slices: slicesIn(metrics, run.durationSeconds),
     server: serverIn(metrics, before, after),
+    metrics: scrapesIn(metrics),
     counted: countedIn(metrics),
   };
 }
 
 type Metrics = Summary['metrics'];
 
-const sliced = /\{slice:/;
+/** Thresholds by which k6 is made to keep values, and that always hold. */
+const keptOnly = /\{(?:slice|answer):/;
 
 function objectivesIn(metrics: Metrics): readonly Objective[] {
   return Object.entries(metrics)
-    .filter(([metric]) => !sliced.test(metric))
+    .filter(([metric]) => !keptOnly.test(metric))
     .flatMap(([metric, { values, thresholds = {} }]) =>
       Object.entries(thresholds).map(([threshold, { ok }]) => {
         const value = values[/^[\w()]+/.exec(threshold)?.[0] ?? ''];
@@ -135,13 +154,15 @@ const percentilesOf = (values: Values): Percentiles => ({
 });
 
 function operationsIn(metrics: Metrics, durationSeconds: number): readonly OperationResult[] {
-  return Object.entries(metrics).flatMap(([metric, { values }]) => {
+  const results = Object.entries(metrics).flatMap(([metric, { values }]) => {
     const operation = /^http_req_duration\{operation:(.+)\}$/.exec(metric)?.[1];
     if (operation === undefined || !values['count']) return [];
     // An answer of a wrong status fails its check, too.
     const failed = metrics[`checks{operation:${operation}}`]?.values['fails'] ?? 0;
     return [{ operation, ...percentilesOf(values), perSecond: values['count'] / durationSeconds, failed }];
   });
+  // k6 has them in another order each time.
+  return results.toSorted((a, b) => a.operation.localeCompare(b.operation));
 }
 
 const timingsIn = (metrics: Metrics): readonly Timing[] =>
@@ -187,6 +208,15 @@ function serverIn(metrics: Metrics, before: Values, after: Values): readonly Ser
     ];
   });
 }
+
+function scrapesIn(metrics: Metrics): Scrapes {
+  const { passes: unread = 0, fails: read = 0 } = metrics['metrics_unread']?.values ?? {};
+  return { scrapes: unread + read, unread, answers: answersIn(metrics, 'metrics_unread', 'passes') };
+}
+
+/** Those that there were. */
+const answersIn = (metrics: Metrics, metric: string, of: 'count' | 'passes'): Values =>
+  present(answerNames, (name) => metrics[`${metric}{answer:${name}}`]?.values[of] || undefined);
 
 const countedIn = (metrics: Metrics): Values =>
   present(

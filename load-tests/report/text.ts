@@ -33,7 +33,27 @@ const objectiveNames: Readonly<Record<string, string>> = {
   socket_open: 'opening a socket in ms',
 };
 
-export function verdictText({ verdict, run, objectives, operations }: Report): string {
+const answersText = (answers: Readonly<Record<string, number>>): string =>
+  Object.entries(answers)
+    .map(([answer, times]) => `${answer} (${numberText(times)})`)
+    .join(', ');
+
+/** Why requests failed, if some did. */
+export function failuresText({ failures }: Report): string | undefined {
+  const text = answersText(failures);
+  return text === '' ? undefined : `Failed requests were answered: ${text}.`;
+}
+
+/** What keeps a report from saying how the server was meanwhile. */
+export function unreadText({ metrics: { scrapes, unread, answers } }: Report): string | undefined {
+  if (unread === 0) return undefined;
+  const hint = answers['421'] === undefined ? '' : ' 421: name the node as its ADMIN_NAMES do.';
+  return `The server's metrics could not be read in ${numberText(unread)} of ${numberText(scrapes)} scrapes of a node, which answered ${answersText(answers)}.${hint}`;
+}
+
+export function verdictText(report: Report): string {
+  const { verdict, run, objectives, operations } = report;
+  const remarks = [failuresText(report), unreadText(report)].filter((text) => text !== undefined);
   const broken = objectives.filter(({ holds }) => !holds);
   const lines = [
     `${run.scenario} (${run.profile}, ${run.durationSeconds} s): ${verdict.toUpperCase()}`,
@@ -44,6 +64,7 @@ export function verdictText({ verdict, run, objectives, operations }: Report): s
       ({ operation, count, failed, p50, p99 }) =>
         `  ${operation}: ${numberText(count)} requests, ${failed} failed, p50 ${numberText(p50)} ms, p99 ${numberText(p99)} ms`,
     ),
+    ...remarks.map((text) => `  ${text}`),
   ];
   return `${lines.join('\n')}\n`;
 }

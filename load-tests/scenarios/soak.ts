@@ -1,4 +1,4 @@
-/** Does it stay as it is for hours? The steady mix at half its rate, twenty times as long: watch memory and p99 over the run. */
+/** Does it stay as it is for hours? The steady mix, twenty times as long as other scenarios: watch memory and p99 over the run. */
 import { steadily } from '../support/arrivals.ts';
 import { profile } from '../support/environment.ts';
 import { optionsOf, summaryOf } from '../support/load-test.ts';
@@ -12,7 +12,7 @@ export { watch } from '../support/watch.ts';
 const { perSecond } = profile;
 
 export const options = optionsOf(
-  { mix: steadily('mix', perSecond / 2), push: steadily('push', perSecond / 100, 2) },
+  { mix: steadily('mix', perSecond), push: steadily('push', perSecond / 50, 2) },
   { operations: [...mixedOperations, 'socket-token'], sockets: true, pushes: true },
 );
 

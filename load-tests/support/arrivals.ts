@@ -1,28 +1,24 @@
 /** Open model: iterations begin when they are due, whether or not earlier ones have ended. */
-import type { Scenario } from 'k6/options';
+import type { ConstantArrivalRateScenario, RampingArrivalRateScenario } from 'k6/options';
 import { profile } from './environment.ts';
 
 const { durationSeconds } = profile;
 /** So that a rate below one in a second is a whole number, as k6 wants it. */
 const timeUnitSeconds = 60;
 const timeUnit = `${timeUnitSeconds}s`;
-/** A VU takes memory of the machine that makes the load: a few megabytes. */
-const vusMax = 5_000;
-
 const rateOf = (perSecond: number): number => Math.max(1, Math.round(perSecond * timeUnitSeconds));
 
 /** `seconds`: how long an iteration takes at most, as long as the server is not in trouble. */
-function vus(perSecond: number, seconds: number) {
-  const limited = (count: number) => Math.min(vusMax, Math.ceil(count));
-  return {
-    preAllocatedVUs: limited(Math.max(5, perSecond * seconds)),
-    // A request may wait for its shard for as long as 25 s.
-    maxVUs: limited(Math.max(20, perSecond * (25 + seconds))),
-  };
-}
+const vus = (perSecond: number, seconds: number) => ({
+  preAllocatedVUs: Math.ceil(Math.max(5, perSecond * seconds)),
+  // A request may wait for its shard for as long as 25 s.
+  maxVUs: Math.ceil(Math.max(20, perSecond * (25 + seconds))),
+});
+
+export type Arrivals = ConstantArrivalRateScenario | RampingArrivalRateScenario;
 
 /** The same all the time. */
-export const steadily = (exec: string, perSecond: number, seconds = 0.5): Scenario => ({
+export const steadily = (exec: string, perSecond: number, seconds = 0.5): Arrivals => ({
   executor: 'constant-arrival-rate',
   exec,
   rate: rateOf(perSecond),
@@ -33,7 +29,7 @@ export const steadily = (exec: string, perSecond: number, seconds = 0.5): Scenar
 });
 
 /** As a peak between two calm times: at three tenths of the run for three tenths of it, up and down within a second. */
-export const peaking = (exec: string, calm: number, peak: number, seconds = 0.5): Scenario => {
+export const peaking = (exec: string, calm: number, peak: number, seconds = 0.5): Arrivals => {
   const partSeconds = Math.max(1, Math.round(durationSeconds * 0.3));
   const stage = (stageSeconds: number, perSecond: number) => ({
     duration: `${stageSeconds}s`,

@@ -1,6 +1,8 @@
 /** Requests, tagged by operation and slice, and checked. */
 import { check } from 'k6';
 import http, { type RefinedResponse, type RequestBody } from 'k6/http';
+import { Counter } from 'k6/metrics';
+import { answerName, wrong } from '../report/answers.ts';
 import type { Operation } from './operations.ts';
 import { slice } from './slice.ts';
 import { baseUrl } from './users.ts';
@@ -49,12 +51,16 @@ export async function asyncCall<T>(
   return checked(asked, reply, read);
 }
 
+const failedAnswers = new Counter('failed_answers');
+
 function checked<T>(
   { operation, status = 200 }: Call,
   reply: Reply,
   read: (reply: Reply) => T | undefined,
 ): T | undefined {
-  const result = reply.status === status ? read(reply) : undefined;
+  const isExpected = reply.status === status;
+  const result = isExpected ? read(reply) : undefined;
+  if (result === undefined) failedAnswers.add(1, { answer: isExpected ? wrong : answerName(reply.status) });
   check(reply, { [operation]: () => result !== undefined }, { operation });
   return result;
 }

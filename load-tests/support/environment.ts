@@ -1,5 +1,5 @@
 /** What a run is told from outside (load-tests/README.md, "Settings of a run"). */
-import { type Profile, profileOf } from '../profiles.ts';
+import { type Profile, profileOf, vusMaxOfMachine } from '../profiles.ts';
 
 const optional = (name: string): string | undefined => __ENV[name] || undefined;
 
@@ -11,7 +11,11 @@ function required(name: string): string {
 
 function numberOr(name: string, fallback: number): number {
   const given = optional(name);
-  if (given === undefined) return fallback;
+  return given === undefined ? fallback : numberIn(name, given);
+}
+
+/** @throws Error, one line */
+function numberIn(name: string, given: string): number {
   const number = Number(given);
   if (!(number > 0)) throw new Error(`${name} has to be a number above 0, and is ${given}.`);
   return number;
@@ -28,12 +32,17 @@ const chosen = profileOf(profileName);
 
 export const profile: Profile = {
   ...chosen,
-  durationSeconds: numberOr('DURATION_SECONDS', chosen.durationSeconds),
+  durationSeconds: numberIn('DURATION_SECONDS', required('DURATION_SECONDS')),
   perSecond: numberOr('PER_SECOND', chosen.perSecond),
   p99Ms: numberOr('P99_MS', chosen.p99Ms),
   errors: numberOr('ERRORS', chosen.errors),
   dropped: numberOr('DROPPED', chosen.dropped),
 };
+
+/** How many make the load, each a segment of it: arrivals are those of all, and so is what may be dropped. */
+export const machines = numberOr('MACHINES', 1);
+/** Of all machines. */
+export const vusMax = numberOr('VUS_MAX', vusMaxOfMachine) * machines;
 
 /** The gateways, each of which gets its share. */
 export const baseUrls = listOf(required('BASE_URLS'));

@@ -1,20 +1,37 @@
 /** What all load tests have in common: their options, what is seen of the server before them, and the report after them. */
 import { SharedArray } from 'k6/data';
+import exec from 'k6/execution';
 import http from 'k6/http';
-import type { Options, Scenario } from 'k6/options';
+import type { Options } from 'k6/options';
+import { answerName } from '../report/answers.ts';
 import { seenIn } from '../report/observe.ts';
 import { page } from '../report/page.ts';
 import { type Report, reportOf, type Summary } from '../report/report.ts';
 import { verdictText } from '../report/text.ts';
-import { baselineFile, baseUrls, metricsUrls, profile, profileName, reportPath } from './environment.ts';
+import type { Arrivals } from './arrivals.ts';
+import {
+  baselineFile,
+  baseUrls,
+  machines,
+  metricsUrls,
+  profile,
+  profileName,
+  reportPath,
+  vusMax,
+} from './environment.ts';
 import { type Objectives, thresholdsOf } from './objectives.ts';
+import { expectPartOf } from './segment.ts';
+import { withinVus } from './vus.ts';
 import { scrapeNow, watching } from './watch.ts';
+
+/** Of k6, whose types leave it to browsers. */
+declare const console: { warn(text: string): void };
 
 const statistics = ['min', 'med', 'p(90)', 'p(95)', 'p(99)', 'max', 'avg', 'count'];
 
-export function optionsOf(scenarios: Readonly<Record<string, Scenario>>, objectives: Objectives): Options {
+export function optionsOf(scenarios: Readonly<Record<string, Arrivals>>, objectives: Objectives): Options {
   return {
-    scenarios: { ...scenarios, ...(metricsUrls.length > 0 && { watch: watching }) },
+    scenarios: { ...withinVus(scenarios, vusMax), ...(metricsUrls.length > 0 && { watch: watching }) },
     thresholds: thresholdsOf(objectives),
     summaryTrendStats: statistics,
     // Addresses would be a tag of their own for each file and socket.
@@ -33,11 +50,16 @@ interface Before {
   readonly server: Readonly<Record<string, number>>;
 }
 
-const gauges = (): Readonly<Record<string, number>> =>
-  Object.fromEntries(seenIn(scrapeNow(), undefined).map(({ name, value }) => [name, value]));
+function gauges(): Readonly<Record<string, number>> {
+  const scrape = scrapeNow();
+  for (const { url, status } of scrape.unread)
+    console.warn(`${url} gives no metrics: it answers ${answerName(status)}.`);
+  return Object.fromEntries(seenIn(scrape, undefined).map(({ name, value }) => [name, value]));
+}
 
-/** @throws Error where a gateway does not answer: there is nothing to load. */
+/** @throws Error where a gateway does not answer, as there is nothing to load, or where this is another part of the run than its thresholds are for */
 export function setup(): Before {
+  expectPartOf(machines, exec.test.options.executionSegment);
   for (const url of baseUrls) {
     const { status, error } = http.get(`${url}/healthcheck`, {
       tags: { operation: 'scrape', name: 'healthcheck' },
@@ -57,9 +79,11 @@ export const summaryOf =
     const report = reportOf(summary, {
       scenario,
       profile: profileName,
-      perSecond: profile.perSecond,
+      perSecond: profile.perSecond / machines,
+      machines,
       durationSeconds: profile.durationSeconds,
       gateways: baseUrls.length,
+      nodes: metricsUrls.length,
       beganAt: new Date(beganMs).toISOString(),
       before: server,
       after: gauges(),

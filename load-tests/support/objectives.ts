@@ -1,8 +1,9 @@
 /** What is good enough: thresholds of k6, by tag. */
 import type { Options } from 'k6/options';
+import { answerNames } from '../report/answers.ts';
 import { observed } from '../report/observed.ts';
 import { sliceNames } from '../report/slices.ts';
-import { profile } from './environment.ts';
+import { machines, profile } from './environment.ts';
 import { type Operation, operations } from './operations.ts';
 
 type Thresholds = NonNullable<Options['thresholds']>;
@@ -30,15 +31,15 @@ export function thresholdsOf(objectives: Objectives): Thresholds {
       ]),
     ),
     // What did not begin because the machine that makes the load had no VU free was not measured.
-    dropped_iterations: [`rate<=${dropped * profile.perSecond}`],
+    dropped_iterations: [`rate<=${(dropped * profile.perSecond) / machines}`],
     ...(sockets && { socket_failed: [`rate<=${errors}`], socket_open: p99(2) }),
     ...(pushes && { push_lost: [`rate<=${errors}`], save_to_push: p99(1) }),
-    ...keptBySlice(sockets, pushes),
+    ...keptByTag(sockets, pushes),
   };
 }
 
-/** k6 keeps the values of a tag if a threshold asks for them: these always hold, and reports show no threshold of a slice. */
-function keptBySlice(sockets: boolean, pushes: boolean): Thresholds {
+/** k6 keeps the values of a tag if a threshold asks for them: these always hold, and reports do not show them. */
+function keptByTag(sockets: boolean, pushes: boolean): Thresholds {
   const kept = (metric: string, holds: string) =>
     sliceNames.map((name) => [`${metric}{slice:${name}}`, [holds]]);
   return Object.fromEntries([
@@ -47,5 +48,9 @@ function keptBySlice(sockets: boolean, pushes: boolean): Thresholds {
     ...(sockets ? kept('socket_open', 'max>=0') : []),
     ...(pushes ? kept('save_to_push', 'max>=0') : []),
     ...observed.flatMap(({ name }) => kept(name, 'max>=0')),
+    ...answerNames.flatMap((name) => [
+      [`failed_answers{answer:${name}}`, ['count>=0']],
+      [`metrics_unread{answer:${name}}`, ['rate>=0']],
+    ]),
   ]);
 }

@@ -1,9 +1,10 @@
 /** The server's own metrics, before, during and after. */
 import { sleep } from 'k6';
 import http from 'k6/http';
-import { Counter, Trend } from 'k6/metrics';
+import { Counter, Rate, Trend } from 'k6/metrics';
 import type { Scenario } from 'k6/options';
-import { parseExposition } from '../report/exposition.ts';
+import { answerName } from '../report/answers.ts';
+import { type Exposition, parseExposition } from '../report/exposition.ts';
 import { grownIn, type Scrape, seenIn } from '../report/observe.ts';
 import { counted, observed } from '../report/observed.ts';
 import { sliceCount } from '../report/slices.ts';
@@ -16,6 +17,8 @@ const scrapeTimeout = '5s';
 
 const trends = new Map(observed.map(({ name }) => [name, new Trend(name)]));
 const counters = new Map(counted.map(({ name }) => [name, new Counter(name)]));
+/** Of the scrapes of nodes, those that found no metrics. */
+const unread = new Rate('metrics_unread');
 
 export const watching: Scenario = {
   executor: 'constant-vus',
@@ -30,6 +33,8 @@ const past: { scrape?: Scrape } = {};
 export function watch(): void {
   const scrape = scrapeNow();
   const tags = { slice: slice() };
+  for (const { status } of scrape.unread) unread.add(true, { answer: answerName(status) });
+  for (const _ of scrape.nodes) unread.add(false);
   for (const { name, value } of seenIn(scrape, past.scrape)) trends.get(name)?.add(value, tags);
   if (past.scrape !== undefined)
     for (const { name, value } of grownIn(scrape, past.scrape)) counters.get(name)?.add(value);
@@ -38,10 +43,13 @@ export function watch(): void {
 }
 
 export function scrapeNow(): Scrape {
-  const nodes = metricsUrls.flatMap((url) => {
+  const nodes = new Map<string, Exposition>();
+  const missing: { url: string; status: number }[] = [];
+  for (const url of metricsUrls) {
     const tags = { operation: 'scrape', name: 'scrape' };
-    const reply = http.get(url, { timeout: scrapeTimeout, tags });
-    return reply.status === 200 ? [[url, parseExposition(String(reply.body))] as const] : [];
-  });
-  return { atMs: Date.now(), nodes: new Map(nodes) };
+    const { status, body } = http.get(url, { timeout: scrapeTimeout, tags });
+    if (status === 200) nodes.set(url, parseExposition(String(body)));
+    else missing.push({ url, status });
+  }
+  return { atMs: Date.now(), nodes, unread: missing };
 }

@@ -25,6 +25,8 @@ export interface Request {
 }
 
 export interface ClientOptions {
+  /** The kind of caller, for reports. */
+  readonly who: string;
   /** Addresses of the gateways, dead or alive. */
   readonly gateways: readonly string[];
   readonly preferred: number;
@@ -62,11 +64,11 @@ export class Client {
 
   /** Resolves to the answer that decides; `again` is called before each repeat. @throws UnansweredError */
   async call(request: Request, again: (reason: FailureReason) => void = () => {}): Promise<Answer> {
-    const { tally, random, isOver, pauseMaxMs, timeoutMs, timeoutMaxMs = timeoutMs } = this.#options;
+    const { who, tally, random, isOver, pauseMaxMs, timeoutMs, timeoutMaxMs = timeoutMs } = this.#options;
     const atMs = performance.now();
     const failures: FailureReason[] = [];
     let why = '';
-    const open = { what: whatOf(request), atMs };
+    const open = { who, what: whatOf(request), atMs };
     tally.open.add(open);
     for (;;) {
       const unanswered = failures.filter((reason) => reason === 'no-answer').length;
@@ -82,7 +84,9 @@ export class Client {
       if (isOver()) {
         const seconds = Math.round((performance.now() - atMs) / 1_000);
         const times = `${failures.length} times`;
-        throw new UnansweredError(`${open.what}: ${reason} for ${seconds} s, ${times}${why && ` (${why})`}`);
+        throw new UnansweredError(
+          `${who}, ${open.what}: ${reason} for ${seconds} s, ${times}${why && ` (${why})`}`,
+        );
       }
       this.#gateway += 1;
       await pause(Math.min(pauseMaxMs, pauseMinMs * 2 ** (failures.length - 1)) * (0.5 + random.fraction()));

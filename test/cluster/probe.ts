@@ -74,7 +74,7 @@ function clientOf(gateways: readonly string[], preferred: number, limitMs: numbe
   const isOver = () => performance.now() > deadlineMs;
   const timeoutMaxMs = Math.max(timeoutMs, limitMs * attemptShare);
   const times = { timeoutMs, timeoutMaxMs, pauseMaxMs, isOver };
-  return new Client({ gateways, preferred, random, tally: new Tally(), ...times });
+  return new Client({ who: 'probe', gateways, preferred, random, tally: new Tally(), ...times });
 }
 
 async function save(client: Client, token: string): Promise<void> {

@@ -3,6 +3,8 @@
 export type FailureReason = 'not-reached' | 'no-answer' | 'not-now' | 'too-many';
 
 export interface OpenCall {
+  /** The kind of caller. */
+  readonly who: string;
   /** Method and path, without what it names. */
   readonly what: string;
   readonly atMs: number;

@@ -97,7 +97,7 @@ export class Workload {
     const random = new SeededRandom(this.#random.below(2 ** 32));
     const isOver = () => performance.now() > this.#finishBy;
     const preferred = random.below(1_000);
-    return new Client({ gateways, preferred, random, tally, timeoutMs, pauseMaxMs, isOver });
+    return new Client({ who: 'device', gateways, preferred, random, tally, timeoutMs, pauseMaxMs, isOver });
   }
 
   async #signIn(user: Account, client: Client, random: SeededRandom): Promise<Device> {

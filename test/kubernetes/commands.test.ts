@@ -15,7 +15,7 @@ import {
   upgradeWith,
   waiting,
 } from './installation.ts';
-import { commandsFor, turnedOff, turnedOn } from './load-test.ts';
+import { commandsFor, letIn, turnedOff, turnedOn } from './load-test.ts';
 import { builds, buildWith, images } from './machine/images.ts';
 import { installOnePod, upgradeOnePod } from './single-pod.ts';
 import { valuesOfRun } from './values.ts';
@@ -54,6 +54,11 @@ test('the chart takes what a run installs, and has the images and the sets of po
     t.is(the(scaled, 'StatefulSet', `${release}-hosts`)['spec'].replicas, 4);
     const loaded = await manifestsBy(installLike(turnedOn, install));
     t.deepEqual(imagesOf(loaded, 'Job'), [images.k6]);
+    t.deepEqual(
+      await manifestsBy(installLike(letIn, install)),
+      manifests,
+      'it has the limits that load tests need',
+    );
     t.is((await manifestsBy(installLike(turnedOff, install))).length, manifests.length);
   });
 });
@@ -76,7 +81,7 @@ const nowhere = {
 
 test('Helm takes what a run types, as far as there is no cluster', async (t) => {
   await withValues(nowhere, async (kubeconfig) => {
-    for (const command of [tryIt, `${takeNextBuild} ${waiting}`, turnedOn, turnedOff, upgradeOnePod])
+    for (const command of [tryIt, `${takeNextBuild} ${waiting}`, letIn, turnedOn, turnedOff, upgradeOnePod])
       await t.throwsAsync(helmShell(command, kubeconfig), { message: /Kubernetes cluster unreachable/ });
     await t.throwsAsync(helmShell(`${tryIt} --lgos`, kubeconfig), { message: /unknown flag: --lgos/ });
   });
@@ -91,7 +96,7 @@ test('what a run types is what the documents say, but for servers, folders and a
   const [, database = ''] = /database-url='(.+?)'/.exec(makeSecretFor('database.notes.svc', 'secret')) ?? [];
   t.is(new URL(database).host, 'database.notes.svc:5432');
   t.is(new URL(database).password, 'secret');
-  const { seed, makeArchive, startHostsAnew, readPage } = commandsFor('http://10.79.0.9', '/tmp/run');
+  const { seed, makeArchive, startHostsAnew, readPages } = commandsFor('http://10.79.0.9', '/tmp/run');
   t.is(
     seed,
     'node --import=tsx load-tests/run.ts seed --profile smoke --url http://10.79.0.9 --users /tmp/run/users.json',
@@ -104,5 +109,5 @@ test('what a run types is what the documents say, but for servers, folders and a
     startHostsAnew,
     /--halfway 'kubectl --namespace notes rollout restart statefulset\/notes-scriptorium-hosts'/,
   );
-  t.regex(readPage, / > \/tmp\/run\/load-test\.html$/);
+  t.regex(readPages, / > "\/tmp\/run\/pages\/\$\(basename "\$pod"\)\.html"; done$/);
 });

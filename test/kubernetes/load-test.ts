@@ -1,40 +1,46 @@
-/** The load test of the chart, as load-tests/README.md has it made: users, an archive, a Secret, a Job, its page. */
-import { readFileSync } from 'node:fs';
+/** The load test of the chart, as load-tests/README.md has it made: users, an archive, a Secret, a Job, a page of each pod. */
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { reportIn } from '../../load-tests/report/page.ts';
 import { commandsOf, replaced } from '../documentation/commands.ts';
 import { unbuilt } from '../load-tests/unbuilt.ts';
 import { type Installation, rolledOut, waiting } from './installation.ts';
 import { images } from './machine/images.ts';
 
-const { seed, makeArchive, makeSecret, turnOn, awaitEnd, readPage, turnOff } = commandsOf(
+const { letIn, seed, makeArchive, makeSecret, turnOn, awaitEnd, readPages, listPods, turnOff } = commandsOf(
   'load-tests/README.md',
   'In Kubernetes',
-  ['seed', 'makeArchive', 'makeSecret', 'turnOn', 'awaitEnd', 'readPage', 'turnOff'],
+  ['letIn', 'seed', 'makeArchive', 'makeSecret', 'turnOn', 'awaitEnd', 'readPages', 'listPods', 'turnOff'],
 );
+
+export { awaitEnd, letIn };
+
 const { startHostsAnew } = commandsOf('load-tests/README.md', 'Against an installation', [
   'seed',
   'load',
   'startHostsAnew',
 ]);
 
-/** For half a minute, as two cores are the cluster, too. */
+/** For a minute, as two cores are the cluster, too. */
 const briefly = { '--profile ci': '--profile smoke' };
-const awaitEndShortly = replaced(awaitEnd, { '--timeout=1h': '--timeout=300s' });
 /** Whether it works: how fast two cores are that have everything else to do is no question here. */
 const slowly = '--set PER_SECOND=8 --set DURATION_SECONDS=60 --set P99_MS=20000 --set DROPPED=1';
 const small = '--set loadTest.resources.requests.cpu=50m,loadTest.resources.requests.memory=128Mi';
+/** Whoever waits for its end does so no longer. */
+const shortly = '--set loadTest.timeoutSeconds=300';
+const machines = 2;
 
-export const turnedOn = `${turnOn} --set loadTest.image=${images.k6} ${small} ${waiting}`;
+export const turnedOn = `${turnOn} --set loadTest.image=${images.k6} ${small} ${shortly} ${waiting}`;
 export const turnedOff = `${turnOff} ${waiting}`;
 
 /** What is asked from here, of the Service at this address, with files in this folder. */
 export function commandsFor(url: string, folder: string) {
   const at = (name: string) => ({ [name]: join(folder, name) });
   const installation = { ...unbuilt, ...briefly, 'https://notes.example.org': url, ...at('users.json') };
-  const page = join(folder, 'load-test.html');
+  const pages = join(folder, 'pages');
   const report = join(folder, 'hand-over');
   return {
-    page,
+    pages,
     seed: replaced(seed, installation),
     makeArchive: replaced(makeArchive, {
       ...unbuilt,
@@ -43,23 +49,43 @@ export function commandsFor(url: string, folder: string) {
       ...at('load-test.tar'),
     }),
     makeSecret: replaced(makeSecret, at('load-test.tar')),
-    readPage: replaced(readPage, { 'report.html': page }),
+    readPages: replaced(readPages, { '"$(basename "$pod").html"': `"${pages}/$(basename "$pod").html"` }),
     startHostsAnew: `${replaced(startHostsAnew, installation)} ${slowly} --report ${report}`,
   };
 }
 
-/** @throws Error unless the Job is complete and its page says that the run has passed */
+/** What is wrong with the pages of all pods; empty if nothing is. */
+export function complaintsAbout(pages: readonly string[]): readonly string[] {
+  const reports = pages.map(reportIn);
+  const complaints = pages.flatMap((page, index) => {
+    const report = reports[index];
+    if (report === undefined) return [`a pod printed no page: ${page.slice(0, 500)}`];
+    const { verdict, metrics } = report;
+    return [
+      ...(verdict === 'passed' ? [] : [`a pod has not passed: ${JSON.stringify(report.objectives)}`]),
+      ...(metrics.unread === 0 ? [] : [`metrics could not be read: ${JSON.stringify(metrics)}`]),
+    ];
+  });
+  if (pages.length !== machines) complaints.push(`${pages.length} pages of ${machines} pods`);
+  const isSeen = reports.some((report) => report?.server.some(({ name }) => name === 'server_cpu_cores'));
+  if (!isSeen) complaints.push('no page shows the server meanwhile');
+  return complaints;
+}
+
+/** @throws Error unless all pods of the Job have ended with a page that says that they have passed, and one how the server was meanwhile */
 export async function loadTest({ operator, folder, url }: Installation): Promise<void> {
   const commands = commandsFor(url, folder);
+  await operator.run(letIn);
   await operator.run(commands.seed);
   await operator.run(commands.makeArchive);
   await operator.run(commands.makeSecret);
   await operator.run(turnedOn);
-  await operator.run(awaitEndShortly);
-  await operator.run(commands.readPage);
-  const page = readFileSync(commands.page, 'utf8');
-  if (!page.includes('<strong>passed</strong>'))
-    throw new Error(`the load test printed no page that says that it has passed: ${page.slice(0, 500)}`);
+  await operator.run(awaitEnd);
+  mkdirSync(commands.pages);
+  await operator.run(commands.readPages);
+  const pages = readdirSync(commands.pages).map((name) => readFileSync(join(commands.pages, name), 'utf8'));
+  const complaints = complaintsAbout(pages);
+  if (complaints.length > 0) throw new Error([...complaints, await operator.run(listPods)].join('\n'));
   await operator.run(turnedOff);
 }
 

@@ -1,9 +1,10 @@
 import test from 'ava';
 import type { CallRecord } from '../cluster/tally.ts';
-import { isAsItShouldBe, type Observed, outcomeOf, page } from './report.ts';
+import { complaintsAbout, type Observed, outcomeOf, page, unansweredText } from './report.ts';
 
-const answered: CallRecord = { what: 'GET /v1/users', atMs: 1, durationMs: 20, failures: [] };
+const answered: CallRecord = { who: 'device', what: 'GET /v1/users', atMs: 1, durationMs: 20, failures: [] };
 const failedAtFirst: CallRecord = {
+  who: 'person',
   what: 'POST /v1/items',
   atMs: 2,
   durationMs: 90,
@@ -26,8 +27,34 @@ test('a planned step that failed no request and took away one host at a time is 
 });
 
 test('a request that has no answer at the end of a step counts, although it has not failed yet', (t) => {
-  const stuck = [{ what: 'POST /v1/items', atMs: 3 }];
-  t.deepEqual(outcomeOf(observed({ stuck })).complaints, ['1 requests without an answer: POST /v1/items']);
+  const stuck = ['device, POST /v1/items'];
+  t.deepEqual(outcomeOf(observed({ stuck })).complaints, [
+    '1 requests without an answer: device, POST /v1/items',
+  ]);
+});
+
+test('what has no answer is told with who waits for it, since when, and during what', (t) => {
+  const spans = [
+    { name: 'an upgrade', beganMs: 10, endedMs: 20 },
+    { name: 'a rollback', beganMs: 30, endedMs: 40 },
+  ];
+  const told = (atMs: number) => unansweredText({ who: 'person', what: 'POST /v1/items', atMs }, spans);
+  t.regex(told(30), /^person, POST \/v1\/items, since \d{4}-\d\d-\d\dT[\d:.]+Z \(a rollback\)$/);
+  t.regex(told(25), /\(between two steps\)$/);
+});
+
+test('a planned step may keep nobody waiting for long, but who asks for too much at once keeps himself waiting', (t) => {
+  const slow: CallRecord = { ...answered, what: 'POST /v1/items', durationMs: 10_001 };
+  const { complaints, longestMs } = outcomeOf(observed({ calls: [answered, slow] }));
+  t.deepEqual(complaints, ['1 requests took longer than 5000 ms: device, POST /v1/items (10001 ms)']);
+  t.is(longestMs, 10_001);
+  const step = { ...observed({}).step, isPlanned: false };
+  t.deepEqual(outcomeOf(observed({ calls: [slow], step })).complaints, []);
+  const repeated: CallRecord = { ...slow, durationMs: 12_730, failures: ['too-many', 'too-many'] };
+  const ofUploads = outcomeOf(observed({ calls: [answered, repeated] }));
+  t.deepEqual(ofUploads.complaints, []);
+  t.is(ofUploads.longestMs, 20);
+  t.is(ofUploads.longestRepeatedMs, 12_730);
 });
 
 test('a planned step may fail no request', (t) => {
@@ -65,9 +92,26 @@ test('the page names whatever was not as it should be, and the run fails by it',
     violations: violations as never,
     unfinished: [],
   };
-  t.false(isAsItShouldBe(outcome));
-  t.true(isAsItShouldBe({ ...outcome, steps: [outcomeOf(observed({}))], violations: [] }));
-  const text = page(outcome, { date: '2026-01-01', commit: 'abc', seed: 1, imageMegabytes: 1 });
+  const circumstances = { date: '2026-01-01', commit: 'abc', seed: 1, imageMegabytes: 250 };
+  t.is(complaintsAbout(outcome, circumstances).length, 2);
+  const good = { ...outcome, steps: [outcomeOf(observed({}))], violations: [] };
+  t.deepEqual(complaintsAbout(good, circumstances), []);
+  const text = page(outcome, circumstances);
   t.regex(text, /an upgrade: timed out/);
   t.regex(text, /lost-write \(somebody\): an item is gone/);
+});
+
+test('an image that is too large fails the run, and the page says so', (t) => {
+  const outcome = {
+    smokeTest: '',
+    steps: [outcomeOf(observed({}))],
+    calls: 1,
+    acknowledgedWrites: 1,
+    violations: [],
+    unfinished: [],
+  };
+  const circumstances = { date: '2026-01-01', commit: 'abc', seed: 1, imageMegabytes: 251 };
+  const complaint = 'the image of the server is 251 MB, more than 250';
+  t.deepEqual(complaintsAbout(outcome, circumstances), [complaint]);
+  t.true(page(outcome, circumstances).includes(`- ${complaint}`));
 });

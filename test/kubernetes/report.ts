@@ -24,7 +24,10 @@ export interface StepOutcome {
   readonly calls: number;
   readonly failedAttempts: Readonly<Record<FailureReason, number>>;
   readonly p99Ms: number;
+  /** Of the calls that were never told that there were too many at once. */
   readonly longestMs: number;
+  /** Of the others, which wait as callers do that have to ask again. */
+  readonly longestRepeatedMs: number;
   readonly before: Ready;
   readonly least: Ready;
   /** Empty if all was as it should be. */
@@ -47,15 +50,24 @@ export interface Observed {
   readonly failure: string | undefined;
   readonly durationMs: number;
   readonly calls: readonly CallRecord[];
-  /** What has waited in vain for longer than anything should take, at its end. */
-  readonly stuck: readonly OpenCall[];
+  /** What has waited in vain for longer than anything should take, at its end: `unansweredText`. */
+  readonly stuck: readonly string[];
   readonly before: Ready;
   readonly least: Ready;
 }
 
+/** A planned step may keep nobody waiting for longer. An attempt is given up after twice that, and has failed. */
+const slowMs = 5_000;
+/** What the image of the server may take unpacked. */
+const imageMegabytesMax = 250;
+
+const isRepeated = ({ failures }: CallRecord): boolean => failures.includes('too-many');
+
 export function outcomeOf(observed: Observed): StepOutcome {
   const { step, durationMs, calls, before, least } = observed;
   const durations = calls.map((call) => call.durationMs);
+  const longestOf = (some: readonly CallRecord[]): number =>
+    Math.round(Math.max(0, ...some.map((call) => call.durationMs)));
   return {
     name: step.name,
     isPlanned: step.isPlanned,
@@ -63,7 +75,8 @@ export function outcomeOf(observed: Observed): StepOutcome {
     calls: calls.length,
     failedAttempts: failuresOf(calls),
     p99Ms: Math.round(percentile(durations, 0.99)),
-    longestMs: Math.round(percentile(durations, 1)),
+    longestMs: longestOf(calls.filter((call) => !isRepeated(call))),
+    longestRepeatedMs: longestOf(calls.filter(isRepeated)),
     before,
     least,
     complaints: complaintsOf(observed),
@@ -74,8 +87,7 @@ function complaintsOf({ step, failure, calls, stuck, before, least }: Observed):
   const complaints = failure === undefined ? [] : [failure];
   if (calls.length === 0) complaints.push('nobody asked anything meanwhile');
   if (stuck.length > 0) {
-    const what = [...new Set(stuck.map((call) => call.what))];
-    complaints.push(`${stuck.length} requests without an answer: ${what.join('; ')}`);
+    complaints.push(`${stuck.length} requests without an answer: ${stuck.join('; ')}`);
   }
   if (!step.isPlanned) return complaints;
   const failed = calls.filter(({ failures }) => failures.some((reason) => reason !== 'too-many'));
@@ -83,14 +95,43 @@ function complaintsOf({ step, failure, calls, stuck, before, least }: Observed):
     const what = [...new Set(failed.map((call) => `${call.what} (${call.failures.join(', ')})`))];
     complaints.push(`${failed.length} requests failed at first: ${what.join('; ')}`);
   }
+  const slow = calls.filter((call) => !isRepeated(call) && call.durationMs > slowMs);
+  if (slow.length > 0) {
+    const what = slow.map((call) => `${call.who}, ${call.what} (${Math.round(call.durationMs)} ms)`);
+    complaints.push(`${slow.length} requests took longer than ${slowMs} ms: ${what.join('; ')}`);
+  }
   const { gateway = 0, host = 1 } = step.away ?? {};
   if (least.gateway < before.gateway - gateway) complaints.push(`only ${least.gateway} gateways were ready`);
   if (least.host < before.host - host) complaints.push(`only ${least.host} hosts were ready`);
   return complaints;
 }
 
-export const isAsItShouldBe = ({ steps, violations, unfinished }: Outcome): boolean =>
-  violations.length + unfinished.length === 0 && steps.every(({ complaints }) => complaints.length === 0);
+/** What a step did when. */
+export interface Span {
+  readonly name: string;
+  readonly beganMs: number;
+  readonly endedMs: number;
+}
+
+/** Who waits for what since when, and what was done then. */
+export function unansweredText({ who, what, atMs }: OpenCall, spans: readonly Span[]): string {
+  const during = spans.find(({ beganMs, endedMs }) => atMs >= beganMs && atMs < endedMs);
+  const since = new Date(performance.timeOrigin + atMs).toISOString();
+  return `${who}, ${what}, since ${since} (${during?.name ?? 'between two steps'})`;
+}
+
+/** Everything that was not as it should be; the run fails by it. */
+export const complaintsAbout = (
+  { steps, violations, unfinished }: Outcome,
+  { imageMegabytes }: Circumstances,
+): readonly string[] => [
+  ...steps.flatMap(({ name, complaints }) => complaints.map((complaint) => `${name}: ${complaint}`)),
+  ...violations.map(({ kind, user, detail }) => `${kind} (${user}): ${detail}`),
+  ...unfinished,
+  ...(imageMegabytes > imageMegabytesMax
+    ? [`the image of the server is ${imageMegabytes} MB, more than ${imageMegabytesMax}`]
+    : []),
+];
 
 export interface Circumstances {
   readonly date: string;
@@ -100,25 +141,23 @@ export interface Circumstances {
 }
 
 /** Everything that a reader may want to know of the last run. */
-export function page(outcome: Outcome, { date, commit, seed, imageMegabytes }: Circumstances): string {
-  const { steps, calls, acknowledgedWrites, violations, unfinished, smokeTest } = outcome;
+export function page(outcome: Outcome, circumstances: Circumstances): string {
+  const { date, commit, seed, imageMegabytes } = circumstances;
+  const { steps, calls, acknowledgedWrites, violations, smokeTest } = outcome;
   const rows = steps.map((step) => {
-    const { 'not-reached': unreached, 'no-answer': unanswered, 'not-now': refused } = step.failedAttempts;
+    const { failedAttempts: failed, p99Ms, longestMs, longestRepeatedMs } = step;
     return [
       step.name,
       String(step.seconds),
       String(step.calls),
-      `${unreached} / ${unanswered} / ${refused}`,
-      `${step.p99Ms} / ${step.longestMs}`,
+      `${failed['not-reached']} / ${failed['no-answer']} / ${failed['not-now']}`,
+      `${p99Ms} / ${longestMs}`,
+      `${failed['too-many']} / ${longestRepeatedMs}`,
       `${step.least.gateway} of ${step.before.gateway}`,
       `${step.least.host} of ${step.before.host}`,
     ];
   });
-  const wrong = [
-    ...steps.flatMap(({ name, complaints }) => complaints.map((complaint) => `${name}: ${complaint}`)),
-    ...violations.map(({ kind, user, detail }) => `${kind} (${user}): ${detail}`),
-    ...unfinished,
-  ];
+  const wrong = complaintsAbout(outcome, circumstances);
   return `# The last run on Kubernetes
 
 \`npm run kubernetes\` wrote this on ${date}, of ${commit}, with the seed ${seed}. It makes a Kubernetes 1.34.4 of two nodes on one
@@ -126,7 +165,9 @@ machine (etcd, containerd and runc of Debian, the rest compiled from its module)
 of [the guide](kubernetes.md) with the preset \`cluster\` (two gateways, three hosts, three NATS servers with certificates of an
 authority, PostgreSQL with TLS), and takes the steps below while devices and people with vaults and files work on it. What they were
 told is checked as after the nemesis of [the tests](../CONTRIBUTING.md): no acknowledged write may be lost, and where a step is
-planned, no request may fail.
+planned, no request may fail or take longer than ${slowMs} ms. The other build differs from the first by the version in its \`package.json\`
+alone. Calls that were told by 429 that there
+are too many at once, and were repeated by their caller, have a column of their own.
 
 ${wrong.length === 0 ? 'All was as it should be.' : wrong.map((line) => `- ${line}`).join('\n')}
 
@@ -139,6 +180,7 @@ ${markdownTable(
     'Calls',
     'Attempts not reached / unanswered / refused with 503',
     'p99 / longest, ms',
+    'Attempts refused with 429 / longest of those, ms',
     'Gateways ready at least',
     'Hosts ready at least',
   ],

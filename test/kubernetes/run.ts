@@ -14,7 +14,7 @@ import { root } from '../kit/server-process.ts';
 import { archivesOf, makeImages, serverImageMegabytes } from './machine/images.ts';
 import { inside, makeNetworks, networks } from './machine/networks.ts';
 import { findOrMakePrograms } from './machine/programs.ts';
-import { isAsItShouldBe, type Outcome, page, type TrialOptions } from './report.ts';
+import { type Circumstances, complaintsAbout, type Outcome, page, type TrialOptions } from './report.ts';
 
 const trialFile = fileURLToPath(new URL('./trial.ts', import.meta.url));
 const reportFile = join(root, 'docs', 'kubernetes-run.md');
@@ -62,10 +62,12 @@ try {
     encoding: 'utf8',
   }).trim();
   const date = new Date().toISOString().slice(0, 10);
-  const text = page(outcome, { date, commit, seed: Number(seed), imageMegabytes: serverImageMegabytes() });
+  const imageMegabytes = serverImageMegabytes();
+  const circumstances: Circumstances = { date, commit, seed: Number(seed), imageMegabytes };
+  const text = page(outcome, circumstances);
   writeFileSync(reportFile, text);
   console.log(text);
-  process.exitCode = isAsItShouldBe(outcome) ? 0 : 1;
+  process.exitCode = complaintsAbout(outcome, circumstances).length === 0 ? 0 : 1;
 } finally {
   removeNetworks();
   if (keep) console.log(`The history and the logs are in ${folder}`);

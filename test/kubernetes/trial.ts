@@ -26,7 +26,14 @@ import { startControlPlane } from './machine/control-plane.ts';
 import { networks } from './machine/networks.ts';
 import { Node } from './machine/node.ts';
 import { Readiness } from './readiness.ts';
-import { type Outcome, outcomeOf, type StepOutcome, type TrialOptions } from './report.ts';
+import {
+  type Outcome,
+  outcomeOf,
+  type Span,
+  type StepOutcome,
+  type TrialOptions,
+  unansweredText,
+} from './report.ts';
 import { type Step, steps } from './steps.ts';
 import * as surroundings from './surroundings.ts';
 import { valuesOfRun } from './values.ts';
@@ -141,17 +148,22 @@ async function underLoad(installation: Installation, kubeconfig: string, seed: n
   const load = await Load.start({ url, folder, seed, users: 6, circles: 1, pauseMs: 150 });
   try {
     const done: StepOutcome[] = [];
+    const spans: Span[] = [];
     for (const step of steps) {
       await pause(betweenMs);
-      const outcome = await perform(step, installation, load, readiness);
+      const outcome = await perform(step, installation, load, readiness, spans);
       console.log(`${step.name}: ${JSON.stringify(outcome)}`);
       done.push(outcome);
     }
     await pause(betweenMs);
     const checked = await load.finish();
-    if (checked.unfinished.length > 0) await keepLogs(operator);
-    const { acknowledgedWrites } = load.tally;
-    return { smokeTest, steps: done, acknowledgedWrites, calls: load.tally.calls.length, ...checked };
+    const { acknowledgedWrites, calls, open } = load.tally;
+    const { violations, unfinished } = checked;
+    const common = { smokeTest, steps: done, acknowledgedWrites, calls: calls.length, violations };
+    if (unfinished.length === 0) return { ...common, unfinished };
+    await keepLogs(operator);
+    const unanswered = [...open].map((call) => `no answer in the end: ${unansweredText(call, spans)}`);
+    return { ...common, unfinished: [...unfinished, ...unanswered] };
   } finally {
     load.abandon();
     readiness.stop();
@@ -176,6 +188,7 @@ async function perform(
   installation: Installation,
   load: Load,
   readiness: Readiness,
+  spans: Span[],
 ): Promise<StepOutcome> {
   const before = readiness.now;
   readiness.begin();
@@ -191,7 +204,8 @@ async function perform(
   const endedMs = performance.now();
   const calls = load.tally.between(beganMs, endedMs);
   const durationMs = endedMs - beganMs;
-  const stuck = load.tally.waitingSince(endedMs - stuckMs);
+  spans.push({ name: step.name, beganMs, endedMs });
+  const stuck = load.tally.waitingSince(endedMs - stuckMs).map((call) => unansweredText(call, spans));
   return outcomeOf({ step, failure, durationMs, calls, stuck, before, least: readiness.least });
 }
 

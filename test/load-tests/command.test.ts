@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync } fr
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
+import { reportIn } from '../../load-tests/report/page.ts';
 import { buildK6, k6Program } from '../../tools/k6.ts';
 import { commandsOf, replaced } from '../documentation/commands.ts';
 import { Sandbox } from '../documentation/sandbox.ts';
@@ -22,12 +23,13 @@ test.before(async (t) => {
 const short =
   '--set DURATION_SECONDS=5 --set PER_SECOND=8 --set P99_MS=20000 --set ERRORS=0.02 --set DROPPED=1';
 
-const { firstRun } = commandsOf('load-tests/README.md', 'The first run', ['firstRun']);
+const { install, firstRun } = commandsOf('load-tests/README.md', 'The first run', ['install', 'firstRun']);
 const { seed, load, startHostsAnew } = commandsOf('load-tests/README.md', 'Against an installation', [
   'seed',
   'load',
   'startHostsAnew',
 ]);
+const { keepBaselines } = commandsOf('load-tests/README.md', 'Baselines of your own', ['keepBaselines']);
 const { soak } = commandsOf('load-tests/README.md', 'How to size', ['soak']);
 const { archive, copy, runFirst, runSecond } = commandsOf('load-tests/README.md', 'From several machines', [
   'archive',
@@ -36,15 +38,25 @@ const { archive, copy, runFirst, runSecond } = commandsOf('load-tests/README.md'
   'runSecond',
 ]);
 
-const { readPage } = commandsOf('load-tests/README.md', 'In Kubernetes', [
+const { readPages } = commandsOf('load-tests/README.md', 'In Kubernetes', [
+  'letIn',
   'seed',
   'makeArchive',
   'makeSecret',
   'turnOn',
   'awaitEnd',
-  'readPage',
+  'readPages',
+  'listPods',
   'turnOff',
 ]);
+
+/** Pods of the Job, whose logs are what k6 prints there. */
+const podsWithLogs = `
+case "$3 $4" in
+  'get pods') echo pod/load-test-0; echo pod/load-test-1;;
+  'logs pod/load-test-0') exec k6 run --quiet --execution-segment-sequence 0,1/2,2/2 --execution-segment 0/2:1/2 load-test.tar;;
+  'logs pod/load-test-1') exec k6 run --quiet --execution-segment-sequence 0,1/2,2/2 --execution-segment 1/2:2/2 load-test.tar;;
+esac`;
 
 /** Folders here. */
 const machines = ['one.example.org', 'two.example.org'];
@@ -63,12 +75,26 @@ function sandboxOf(t: ExecutionContext): Sandbox {
 
 const textIn = ({ path }: Sandbox, file: string): string => readFileSync(join(path, file), 'utf8');
 
-test.serial('the first run starts a server of its own, loads it, and leaves its page', async (t) => {
-  t.timeout(limitMs);
-  const sandbox = sandboxOf(t);
-  t.regex(await sandbox.run(`${firstRun} ${short}`), /steady-mix \(smoke, 5 s\): PASSED/);
-  t.regex(textIn(sandbox, '.cache/load-tests/steady-mix-smoke.html'), /<strong>passed<\/strong>/);
-});
+test.serial(
+  'runs without an installation start a server, load it and leave a page, and those that pass may be kept as baselines',
+  async (t) => {
+    t.timeout(limitMs);
+    const sandbox = sandboxOf(t);
+    t.regex(await sandbox.run(`${install}\n${firstRun} ${short}`), /steady-mix \(smoke, 5 s\): PASSED/);
+    t.regex(textIn(sandbox, '.cache/load-tests/steady-mix-smoke.html'), /<strong>passed<\/strong>/);
+
+    const keep = replaced(keepBaselines, {
+      ...unbuilt,
+      'steady-mix spike first-sync sign-in-wave reconnect-storm hand-over files': 'spike',
+      '--profile ci --keep': `--keep ${short}`,
+    });
+    await sandbox.run(keep);
+    t.is(JSON.parse(textIn(sandbox, 'load-tests/baselines/spike-smoke.json')).run.scenario, 'spike');
+    const again = sandbox.run(replaced(keep, { 'P99_MS=20000': 'P99_MS=0.001' }));
+    await t.throwsAsync(again, { message: /FAILED[\s\S]*is not kept as a baseline/ });
+    t.regex(textIn(sandbox, '.cache/load-tests/spike-smoke.html'), /Beside it: the baseline of/);
+  },
+);
 
 test.serial('an installation is loaded by seeded users, from here and from other machines', async (t) => {
   const server = await started(t, { directory: dataDirectoryOf(t), settings: { E2E_TESTING: 'true' } });
@@ -100,11 +126,21 @@ test.serial('an installation is loaded by seeded users, from here and from other
   rmSync(join(sandbox.path, 'users.json'));
   for (const machine of machines) mkdirSync(join(sandbox.path, machine));
   await sandbox.run([copy, runFirst, runSecond, 'wait'].join('\n'));
-  // As a pod of the Job runs it, whose log is what it prints.
-  sandbox.addProgram('kubectl', 'exec k6 run --quiet load-test.tar');
-  await sandbox.run(readPage);
-  for (const page of [...machines.map((machine) => `${machine}/report.html`), 'report.html'])
-    t.regex(textIn(sandbox, page), /^<!doctype html>[\s\S]*<strong>passed<\/strong>[\s\S]*<\/html>\n?$/);
+  const pages = machines.map((machine) => textIn(sandbox, `${machine}/report.html`));
+  // Half of the rate each, of which half may be dropped.
+  for (const report of pages.map(reportIn)) {
+    t.is(report?.run.perSecond, 4);
+    t.is(report?.objectives.find(({ metric }) => metric === 'dropped_iterations')?.threshold, 'rate<=4');
+  }
+  sandbox.addProgram('kubectl', podsWithLogs);
+  await sandbox.run(readPages);
+  for (const pod of [0, 1]) pages.push(textIn(sandbox, `load-test-${pod}.html`));
+  for (const html of pages)
+    t.regex(html, /^<!doctype html>[\s\S]*<strong>passed<\/strong>[\s\S]*<\/html>\n?$/);
+
+  await t.throwsAsync(sandbox.run('k6 run --quiet load-test.tar'), {
+    message: /made for 2 machines, and runs here as the whole/,
+  });
 });
 
 interface Ran {

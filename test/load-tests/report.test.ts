@@ -1,8 +1,9 @@
 /** What a run has measured becomes a report that says first whether it passed. */
 import test from 'ava';
+import { answerName, answerNames } from '../../load-tests/report/answers.ts';
 import { parseExposition } from '../../load-tests/report/exposition.ts';
 import { grownIn, type Scrape, seenIn } from '../../load-tests/report/observe.ts';
-import { page } from '../../load-tests/report/page.ts';
+import { page, reportIn } from '../../load-tests/report/page.ts';
 import { type Report, reportOf, type Summary } from '../../load-tests/report/report.ts';
 import { sliceAt, sliceCount } from '../../load-tests/report/slices.ts';
 import { numberText, verdictText } from '../../load-tests/report/text.ts';
@@ -11,8 +12,10 @@ const run = {
   scenario: 'steady-mix',
   profile: 'smoke',
   perSecond: 20,
+  machines: 1,
   durationSeconds: 40,
   gateways: 1,
+  nodes: 1,
   beganAt: '2026-11-22T10:00:00.000Z',
   before: { server_memory_mb: 90 },
   after: { server_memory_mb: 120 },
@@ -45,6 +48,7 @@ function summaryWith(p99: number, isRight = true): Summary {
       },
       'http_req_failed{slice:s03}': { values: { rate: 0.05, passes: 3, fails: 57 } },
       'server_memory_mb{slice:s03}': { values: { count: 2, avg: 104 } },
+      metrics_unread: { values: { rate: 0, passes: 0, fails: 30 } },
       server_memory_mb: { values: { count: 30, avg: 100, max: 131 } },
       server_fenced_writes: { values: { count: 2, rate: 0.1 } },
       save_to_push: { values: times },
@@ -107,8 +111,8 @@ test('the page says the verdict first, needs nothing beside it, and carries the 
   t.regex(html, /There is no baseline/);
   t.regex(html, /memory of all nodes/);
   t.notRegex(html, /(?:src|href)=|@import|url\(/);
-  const [, inside = ''] = /<script type="application\/json" id="report">(.*)<\/script>/.exec(html) ?? [];
-  t.deepEqual(JSON.parse(inside), JSON.parse(JSON.stringify(report)));
+  t.deepEqual(reportIn(html), JSON.parse(JSON.stringify(report)));
+  t.is(reportIn('Error: no such pod'), undefined);
   t.regex(page(reported(20)), /<header class="passed">/);
 });
 
@@ -125,12 +129,85 @@ test('a baseline of the same run stands beside it, and one of another does not',
   t.regex(page(reported(200), reported(400)), /<small class="good">−50 %<\/small>/);
   const other = { ...reported(200), run: { ...reported(200).run, perSecond: 30 } };
   t.regex(page(reported(400), other), /There is no baseline/);
+  t.regex(html, /of the baseline<\/th>/);
+  t.notRegex(page(reported(400), other), /of the baseline/);
+  const ofTwo = { ...reported(200), run: { ...reported(200).run, machines: 2 } };
+  t.regex(page(reported(400), ofTwo), /There is no baseline/);
+  t.regex(page(ofTwo), /20 per second as one of 2 machines for 40 s/);
 });
 
 test('a terminal shows the verdict and what is broken', (t) => {
   const text = verdictText(reported(700));
   t.regex(text, /^steady-mix \(smoke, 40 s\): FAILED\n {2}✘ edit: time of an answer in ms, p99 < 500: 700\n/);
   t.regex(verdictText(reported(20)), /: PASSED\n {2}edit: 400 requests, 0 failed/);
+});
+
+/** As k6 counts scrapes, of which these found something else. */
+function reportedUnread(answers: Readonly<Record<string, number>>, read: number): Report {
+  const unread = Object.values(answers).reduce((sum, times) => sum + times, 0);
+  const kept = answerNames.map((name) => [
+    `metrics_unread{answer:${name}}`,
+    { values: { passes: answers[name] ?? 0, fails: 0 }, thresholds: { 'rate>=0': { ok: true } } },
+  ]);
+  const { metrics, state } = summaryWith(20);
+  const { server_memory_mb: _, ...others } = metrics;
+  const scrapes = { values: { rate: 1, passes: unread, fails: read } };
+  return reportOf(
+    { state, metrics: { ...others, metrics_unread: scrapes, ...Object.fromEntries(kept) } },
+    run,
+  );
+}
+
+test('metrics that could not be read are said in the terminal and at the top of the page: how often, and what came instead', (t) => {
+  const report = reportedUnread({ 421: 36, nothing: 2 }, 0);
+  t.is(report.verdict, 'passed');
+  t.deepEqual(report.metrics, { scrapes: 38, unread: 38, answers: { nothing: 2, 421: 36 } });
+  t.false(report.objectives.some(({ metric }) => metric.includes('unread')));
+  const said =
+    /could not be read in 38 of 38 scrapes of a node, which answered 421 \(36\), nothing \(2\)\. 421: .*ADMIN_NAMES/;
+  t.regex(verdictText(report), said);
+  const [top = '', rest = ''] = page(report).split('</header>');
+  t.regex(top, said);
+  t.regex(rest, /<p>Its metrics could not be read\.<\/p>/);
+  t.notRegex(page(reported(20)), /could not be read/);
+});
+
+test('a report without metrics says whether nobody asked for them or another machine did', (t) => {
+  t.regex(page(reportedUnread({}, 0)), /Another machine of this run read/);
+  const unasked = { ...run, nodes: 0 };
+  t.regex(page(reportOf({ ...summaryWith(20), metrics: {} }, unasked)), /were not asked for/);
+});
+
+test('why requests failed is said in the terminal and at the top of the page', (t) => {
+  const { metrics, state } = summaryWith(20, false);
+  const failures = {
+    'failed_answers{answer:503}': { values: { count: 7 } },
+    'failed_answers{answer:something wrong}': { values: { count: 1 } },
+  };
+  const report = reportOf({ state, metrics: { ...metrics, ...failures } }, run);
+  const said = /Failed requests were answered: 503 \(7\), something wrong \(1\)\./;
+  t.regex(verdictText(report), said);
+  t.regex(page(report).split('</header>')[0] ?? '', said);
+  t.notRegex(page(reported(20)), /Failed requests/);
+});
+
+test('operations stand in the same order in every report', (t) => {
+  const operationsOf = (names: readonly string[]) => {
+    const { metrics } = summaryWith(20);
+    const values = metrics['http_req_duration{operation:edit}']?.values ?? {};
+    const all = Object.fromEntries(names.map((name) => [`http_req_duration{operation:${name}}`, { values }]));
+    return reportOf({ state: { testRunDurationMs: 1 }, metrics: all }, run).operations.map(
+      ({ operation }) => operation,
+    );
+  };
+  t.deepEqual(
+    operationsOf(['new-note', 'edit', 'idle-sync']),
+    operationsOf(['idle-sync', 'new-note', 'edit']),
+  );
+});
+
+test('what is answered instead of metrics has a name that k6 was told of', (t) => {
+  t.deepEqual([0, 421, 503, 418].map(answerName), ['nothing', '421', '503', 'another status']);
 });
 
 test('numbers have the digits that count', (t) => {
@@ -163,6 +240,7 @@ const scrapeAt = (
   nodes: Readonly<Record<string, Readonly<Record<string, number>>>>,
 ): Scrape => ({
   atMs,
+  unread: [],
   nodes: new Map(Object.entries(nodes).map(([url, values]) => [url, new Map(Object.entries(values))])),
 });
 

@@ -139,7 +139,7 @@ export class Circles {
     const random = new SeededRandom(this.#random.below(2 ** 32));
     const isOver = () => performance.now() > this.#finishBy;
     const preferred = random.below(1_000);
-    return new Client({ gateways, preferred, random, tally, timeoutMs, pauseMaxMs, isOver });
+    return new Client({ who: 'person', gateways, preferred, random, tally, timeoutMs, pauseMaxMs, isOver });
   }
 
   async #live(person: Person): Promise<void> {

@@ -1,0 +1,18 @@
+/** What was answered instead of what had to be, each a value of a tag. k6 keeps counts of those alone that it is told of before. */
+
+const notAnswered = 'nothing';
+const otherwise = 'another status';
+export const wrong = 'something wrong';
+
+export const answerNames: readonly string[] = [
+  notAnswered,
+  ...[400, 401, 403, 404, 409, 413, 421, 429, 500, 502, 503, 504].map(String),
+  otherwise,
+  wrong,
+];
+
+/** By its status; 0 is none. */
+export function answerName(status: number): string {
+  const name = status === 0 ? notAnswered : String(status);
+  return answerNames.includes(name) ? name : otherwise;
+}
