@@ -125,11 +125,13 @@ export function checkName(name: string): void {
 
 /** Rejects for a name that is none, or does not come. @throws TypeError */
 export function nameFrom(naming: Naming): Promise<string> {
-  if (typeof naming === 'string') checkName(naming);
-  return Promise.resolve(naming).then((name) => {
-    checkName(name);
-    return name;
-  });
+  if (typeof naming !== 'string') return naming.then(checked);
+  return Promise.resolve(checked(naming));
+}
+
+function checked(name: string): string {
+  checkName(name);
+  return name;
 }
 
 /** @throws TypeError */
