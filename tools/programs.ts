@@ -5,6 +5,7 @@ import { buildDialectChecker } from './cockroach-dialect/run.ts';
 import { curl } from './curl.ts';
 import { findOrMakeDebian } from './debian.ts';
 import { buildHelm } from './helm.ts';
+import { buildHelmDocs } from './helm-docs.ts';
 import { buildK6 } from './k6.ts';
 import { findOrMakeKubernetesValidate } from './kubernetes-schemas.ts';
 import { findOrMakeMoto } from './moto.ts';
@@ -18,6 +19,7 @@ import { psql } from './psql.ts';
 export const builds: Readonly<Record<string, () => void>> = {
   'CockroachDB’s SQL parser': buildDialectChecker,
   Helm: buildHelm,
+  'helm-docs': buildHelmDocs,
   k6: buildK6,
 };
 
