@@ -27,6 +27,7 @@ export interface Start {
 
 const format = '4';
 /** More than two marks for each vault that an account may be in, and its own. */
+const marksMax = 2_000;
 const tokenLengthMax = 128 * 1024;
 /** A collection that is left out is that of the mark before; a generation after a tilde goes on where the first one ends. */
 const markPattern = /^([\w-]{22})?\.(~)?([\w-]{0,32})\.(\d{1,16})$/;
@@ -68,7 +69,7 @@ export function tokenAt(collection: string, generation: string, head: Head, posi
 export function decodeToken(token: string): readonly Mark[] | undefined {
   if (token.length > tokenLengthMax) return undefined;
   const [version, ...parts] = Buffer.from(token, 'base64url').toString('latin1').split(':');
-  if (version !== format) return undefined;
+  if (version !== format || parts.length > marksMax) return undefined;
   const marks: Mark[] = [];
   for (const part of parts) {
     const mark = decodeMark(part, marks);

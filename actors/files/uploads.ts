@@ -11,7 +11,8 @@
  *   - The bytes of every blob that is or may be in the store count: as held from its `begin` on, and as used from `close` on,
  *     in the same commit; so an account never takes more than its quota, whatever it does at the same time.
  *   - Every blob that may be in the store stands in the upload, in the file or in garbage, from before it is written until it is
- *     removed. What a gateway has written when its upload had ended it abandons, or the sweep removes it.
+ *     removed. What a gateway has written when its upload had ended, or the chunk had come once more, it abandons, or the sweep removes
+ *     it; until then it counts nowhere.
  *   - A file changes in one commit: it is the one that was closed before, or this one, and never a part.
  *
  * Crash

@@ -11,6 +11,8 @@ set -euo pipefail
 shopt -s nullglob
 export LC_ALL=C TMPDIR=work
 keep=$1 files=${2-} programs=${0%/*}
+# Of a server whose files are elsewhere, or that has none yet.
+[ -d "$files" ] || files=
 
 # What the store has, without what is being uploaded. No file is there in part, and some may go meanwhile.
 present() { find "$files" -ignore_readdir_race -type f ! -path "$files/incoming/*" -printf '%P\n' | sort; }
@@ -20,7 +22,9 @@ copied() { find files -type f -printf '%P\n' | sort; }
 prune() {
   local copies=(scriptorium-*.sql.gz) copy
   local surplus=$((${#copies[@]} > $1 ? ${#copies[@]} - $1 : 0))
-  for copy in "${copies[@]:0:surplus}"; do rm -f "$copy" "${copy%.sql.gz}.files.gz"; done
+  for copy in "${copies[@]:0:surplus}"; do rm -f "$copy"; done
+  # Also that of a run which was ended before it had the database.
+  for copy in scriptorium-*.files.gz; do [ -e "${copy%.files.gz}.sql.gz" ] || rm -f "$copy"; done
   [ -n "$files" ] || return 0
   present > work/present
   # No file at all is rather a folder that is not mounted.
@@ -37,12 +41,13 @@ copy_files() {
   while read -r name; do
     mkdir -p "$(dirname "files/$name")"
     if cp -p "$files/$name" work/copy; then
+      sync work/copy
       mv work/copy "files/$name"
     elif [ -e "$files/$name" ]; then
       exit 1
     fi
   done < work/absent
-  gzip < work/present > "$1"
+  gzip < work/present > work/list.gz
 }
 
 rm -rf work
@@ -56,7 +61,11 @@ node "$programs/psql.mjs" -XqAt -v ON_ERROR_STOP=1 -f /opt/scriptorium/tools/bac
 }
 backup="scriptorium-$(date -u +%Y%m%dT%H%M%SZ)"
 # After the database, so that all files which it names are there.
-[ -z "$files" ] || copy_files "$backup.files.gz"
+if [ -n "$files" ]; then
+  copy_files
+  sync work/list.gz
+  mv work/list.gz "$backup.files.gz"
+fi
 sync work/draft.sql.gz
 mv work/draft.sql.gz "$backup.sql.gz"
 prune "$keep"
