@@ -160,8 +160,8 @@ async function underLoad(installation: Installation, kubeconfig: string, seed: n
     const { acknowledgedWrites, calls, open } = load.tally;
     const { violations, unfinished } = checked;
     const common = { smokeTest, steps: done, acknowledgedWrites, calls: calls.length, violations };
-    if (unfinished.length === 0) return { ...common, unfinished };
-    await keepLogs(operator);
+    if (unfinished.length > 0 || done.some(({ complaints }) => complaints.length > 0))
+      await keepLogs(operator);
     const unanswered = [...open].map((call) => `no answer in the end: ${unansweredText(call, spans)}`);
     return { ...common, unfinished: [...unfinished, ...unanswered] };
   } finally {
@@ -170,7 +170,7 @@ async function underLoad(installation: Installation, kubeconfig: string, seed: n
   }
 }
 
-/** What the pods say, where it outlasts them. */
+/** What the pods say, and Kubernetes of them, where it outlasts them. */
 async function keepLogs(operator: Operator): Promise<void> {
   const folder = join(root, '.cache', `kubernetes-logs-${Date.now()}`);
   mkdirSync(folder, { recursive: true });
@@ -180,6 +180,8 @@ async function keepLogs(operator: Operator): Promise<void> {
     const said = operator.run(`kubectl --namespace ${namespace} logs ${name} --all-containers --tail=-1`);
     writeFileSync(join(folder, `${name}.log`), await said.catch(String));
   }
+  const events = operator.run(`kubectl --namespace ${namespace} get events --sort-by=.lastTimestamp -o wide`);
+  writeFileSync(join(folder, 'events.txt'), await events.catch(String));
   console.log(`The logs of the pods: ${folder}`);
 }
 
