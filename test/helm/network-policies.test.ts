@@ -48,8 +48,11 @@ test('DNS is asked where that of the cluster is, and anywhere where nobody says'
     const manifests = await render({ values: { networkPolicy: { enabled: true, ...networkPolicy } } });
     return the(manifests, 'NetworkPolicy', 'notes-scriptorium-server')['spec'].egress[0].to;
   };
-  const [pods] = await dnsOf({});
-  t.deepEqual(pods.podSelector.matchLabels, { 'k8s-app': 'kube-dns' });
+  const [pods, cache] = await dnsOf({});
+  t.deepEqual(pods, {
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } },
+  });
+  t.deepEqual(cache, { ipBlock: { cidr: '169.254.20.10/32' } });
   t.is(await dnsOf({ dns: [] }), undefined);
 });
 
