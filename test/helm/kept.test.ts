@@ -149,8 +149,9 @@ test('gateways stay as many as they are when their number is left to Kubernetes'
   const replicasBy = async (rendering: Rendering) =>
     the(await render(rendering), 'Deployment')['spec'].replicas;
   const upgrade = { ...cases.cluster, flags: [...flags, '--is-upgrade'] };
-  t.is(await replicasBy({ ...cases.cluster, flags }), undefined);
-  t.is(await replicasBy(upgrade), undefined, 'there is none');
+  t.is(await replicasBy({ ...cases.cluster, flags }), 2, 'a rollback goes back to it');
+  t.is(await replicasBy(upgrade), 2, 'there is none');
+  t.is(await replicasBy(cases.cluster), undefined, 'Helm does not see how many there are');
   for (const replicas of [7, 0]) {
     objects[gatewaysPath] = {
       apiVersion: 'apps/v1',
