@@ -213,7 +213,7 @@ function killAllIn(group: string): void {
   const entries = existsSync(group) ? readdirSync(group, { recursive: true, withFileTypes: true }) : [];
   for (const { name, parentPath } of entries) {
     if (name !== 'cgroup.procs' || parentPath === group) continue;
-    for (const pid of readFileSync(join(parentPath, name), 'utf8').split('\n').filter(Boolean)) {
+    for (const pid of pidsIn(join(parentPath, name))) {
       try {
         process.kill(Number(pid), 'SIGKILL');
       } catch {
@@ -241,4 +241,14 @@ function unmountBelow(folder: string): void {
     .map((line) => line.split(' ')[1] ?? '')
     .filter((target) => target.startsWith(`${folder}/`));
   for (const target of mounted.toReversed()) execFileSync('umount', ['--lazy', target], { stdio: 'pipe' });
+}
+
+/** Of a group that may go at any moment. */
+function pidsIn(file: string): readonly string[] {
+  try {
+    return readFileSync(file, 'utf8').split('\n').filter(Boolean);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
 }
