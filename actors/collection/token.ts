@@ -10,6 +10,7 @@
  * server, of another collection or generation, or ahead of the head counts as position 0 *with* tombstones: the
  * client may hold items that were deleted since. Only a missing token is a first sync, without tombstones.
  */
+import { dashed } from '../identity/uuid-text.ts';
 import type { Head } from './head.ts';
 
 /** Where a client stands in one collection. */
@@ -46,10 +47,7 @@ export function encodeToken(marks: readonly Mark[]): string {
 
 const shortOf = (uuid: string): string => Buffer.from(uuid.replaceAll('-', ''), 'hex').toString('base64url');
 
-function uuidOf(short: string): string {
-  const digits = Buffer.from(short, 'base64url').toString('hex');
-  return [0, 8, 12, 16, 20].map((start, part) => digits.slice(start, [8, 12, 16, 20][part])).join('-');
-}
+const uuidOf = (short: string): string => dashed(Buffer.from(short, 'base64url').toString('hex'));
 
 /** Nearly every sync comes from where the head is and stays there, so that token is made once per head. */
 const tokensAtHeads = new WeakMap<Head, string>();

@@ -166,18 +166,22 @@ test('a list of files whose backup was ended early goes, and keeps no file', asy
 
 /** What psql is given with this address of the database: its environment as far as libpq reads it, and its arguments. */
 function psqlBy(t: ExecutionContext, address: string): { told: Record<string, string>; args: string } {
-  const folder = temporaryFolder(t);
-  writeFileSync(join(folder, 'psql'), '#!/bin/sh\necho "$@"\nenv | grep ^PG\n');
-  chmodSync(join(folder, 'psql'), 0o755);
-  writeFileSync(join(folder, 'url'), `${address}\n`);
-  const env = { PATH: `${folder}:${process.env['PATH']}`, DATABASE_URL_FILE: join(folder, 'url') };
-  const ran = spawnSync('node', [`${chartFolder}files/psql.mjs`, '-XqAt'], { env, encoding: 'utf8' });
+  const ran = runPsql(t, address);
   t.is(ran.status, 0, ran.stderr);
   const [args = '', ...lines] = ran.stdout.trim().split('\n');
   const told = Object.fromEntries(lines.map((line) => line.split('=')));
   // libpq 17 refuses some that are.
   t.false(Object.values(told).includes(''));
   return { told, args };
+}
+
+function runPsql(t: ExecutionContext, address: string) {
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, 'psql'), '#!/bin/sh\necho "$@"\nenv | grep ^PG\n');
+  chmodSync(join(folder, 'psql'), 0o755);
+  writeFileSync(join(folder, 'url'), `${address}\n`);
+  const env = { PATH: `${folder}:${process.env['PATH']}`, DATABASE_URL_FILE: join(folder, 'url') };
+  return spawnSync('node', [`${chartFolder}files/psql.mjs`, '-XqAt'], { env, encoding: 'utf8' });
 }
 
 test('psql gets the address of the database by its environment, where nobody else reads the password', (t) => {
@@ -214,10 +218,7 @@ test('psql takes an address without a host, and tells nobody of one that is none
   const { told } = psqlBy(t, 'postgresql://notes:word@/notes?host=/run/postgresql');
   t.is(told['PGHOST'], '/run/postgresql');
   t.is(told['PGPASSWORD'], 'word');
-  const folder = temporaryFolder(t);
-  writeFileSync(join(folder, 'url'), 'postgresql://notes:secret/word@db/notes\n');
-  const env = { PATH: process.env['PATH'], DATABASE_URL_FILE: join(folder, 'url') };
-  const ran = spawnSync('node', [`${chartFolder}files/psql.mjs`, '-XqAt'], { env, encoding: 'utf8' });
+  const ran = runPsql(t, 'postgresql://notes:secret/word@db/notes');
   t.not(ran.status, 0);
   t.regex(ran.stderr, /the address of the database is none/);
   t.notRegex(ran.stderr, /secret/);

@@ -1,3 +1,5 @@
+import { dashed } from '../../../actors/identity/uuid-text.ts';
+
 export interface TokenMark {
   readonly collection: string;
   readonly generation: string;
@@ -23,10 +25,7 @@ export function marksOf(token: string): readonly TokenMark[] {
   return marks;
 }
 
-const uuidOf = (short: string): string =>
-  Buffer.from(short, 'base64url')
-    .toString('hex')
-    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+const uuidOf = (short: string): string => dashed(Buffer.from(short, 'base64url').toString('hex'));
 
 /** The membership of each vault that a token knows of, as it names it. */
 export const membershipsIn = (token: string): ReadonlyMap<string, string> =>
