@@ -1,14 +1,14 @@
 import test from 'ava';
 import { fileOfTest } from './test-file.ts';
 
-const exists = (file: string) => file === 'test/races/bans.test.ts' || file === 'words.test.ts';
+const exists = (file: string) => file === 'test/races/bans.test.ts' || file === 'config.test.ts';
 
 test('a test is found in its folders', (t) => {
   t.is(fileOfTest('test › races › bans › a ban ends a session', exists), 'test/races/bans.test.ts');
 });
 
 test('a test at the top is found', (t) => {
-  t.is(fileOfTest('words › no word has two meanings', exists), 'words.test.ts');
+  t.is(fileOfTest('config › a setting has a default', exists), 'config.test.ts');
 });
 
 test('what is no test of a file has none', (t) => {
