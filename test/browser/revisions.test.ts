@@ -22,6 +22,9 @@ test('a device lists what a note was, reads it, goes back to it, and deletes it 
   const b = await world.device('b', style);
   t.is(await b.client.signIn(account), undefined);
   const listed = await b.client.revisions(itemUuid);
+  // This host is none that the client knows as its own service, as nobody's own server is.
+  for (const revision of listed) t.true(await b.client.opensRevision(revision));
+  t.false(await b.client.opensRevision({ required_role: 'CORE_USER' }));
   const texts: string[] = [];
   for (const { uuid } of listed) texts.push(await b.client.revisionText({ itemUuid, revisionUuid: uuid }));
   t.deepEqual(texts, ['third', 'second', 'first']);

@@ -50,7 +50,7 @@ const shownFields = {
   edited_by_uuid: z.string().nullable(),
 };
 
-export const listedSchema = z.object({ ...shownFields, required_role: z.literal('CORE_USER') });
+export const listedSchema = z.object({ ...shownFields, required_role: z.literal('') });
 export const revisionSchema = z.object({
   ...shownFields,
   content: z.string().nullable(),
@@ -62,10 +62,14 @@ export const revisionSchema = z.object({
   user_uuid: z.string().nullable(),
 });
 
-/** `itemUuid` as the client spells it. Every account may see its whole history. */
+/**
+ * `itemUuid` as the client spells it. Every account may see its whole history. A client that does not know this server's
+ * host as its own service compares `required_role` with the roles of an offline subscription, of which there are none. It
+ * would lock every named role, and opens what names none.
+ */
 export const listed = (row: RevisionRow, itemUuid: string): z.infer<typeof listedSchema> => ({
   ...shown(row, itemUuid),
-  required_role: 'CORE_USER',
+  required_role: '',
 });
 
 export const given = (row: RevisionRow, itemUuid: string): z.infer<typeof revisionSchema> => ({

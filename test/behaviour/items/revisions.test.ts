@@ -88,7 +88,7 @@ test('a list and a revision have the fields that clients read', async (t) => {
     ...{ uuid, item_uuid: first, content_type: 'Note', created_at: at, updated_at: at },
     ...{ shared_vault_uuid: null, edited_by_uuid: userUuid },
   };
-  t.deepEqual(entry as unknown, { ...both, required_role: 'CORE_USER' });
+  t.deepEqual(entry as unknown, { ...both, required_role: '' });
   t.deepEqual(await read(device, first, uuid), {
     ...both,
     ...{ content: '004:ciphertext', items_key_id: second, enc_item_key: '004:key', auth_hash: 'hash' },

@@ -249,6 +249,11 @@ export class Client {
     return okOf(await this.application.listRevisions.execute({ itemUuid }));
   }
 
+  /** Whether the client opens a revision in its history, or locks it and advertises a plan. */
+  async opensRevision({ required_role: role }: Pick<RevisionEntry, 'required_role'>): Promise<boolean> {
+    return this.application.features.hasMinimumRole(role);
+  }
+
   /** The text of one, decrypted. */
   async revisionText(name: RevisionName): Promise<string> {
     return okOf(await this.application.getRevision.execute(name)).payload.content.text;

@@ -79,6 +79,7 @@ export type Json = Record<string, unknown>;
 export interface RevisionEntry {
   uuid: string;
   created_at: string;
+  required_role: string;
 }
 
 export interface RevisionName {
@@ -143,6 +144,7 @@ export interface Application extends VaultServices {
   readonly deleteRevision: UseCase<RevisionName, void>;
   readonly deleteAuthenticator: UseCase<{ authenticatorId: string }, void>;
   readonly getAuthenticatorAuthenticationResponse: UseCase<{ username: string }, Json>;
+  readonly features: { hasMinimumRole(role: string): boolean };
   readonly files: FileService;
   importData(file: Json, awaitSync: boolean): Promise<unknown>;
   readonly subscriptions: {
