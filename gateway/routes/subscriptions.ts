@@ -67,6 +67,15 @@ const inviteRoutes = [
     refusals: [400],
     saysSuccess,
   }),
+  endpoint({
+    method: 'POST',
+    path: '/v1/subscription-invites/:inviteUuid/decline',
+    command: User.commands.declineInvite,
+    summary: 'Declines an invite that was sent to the caller’s address.',
+    tag,
+    refusals: [400],
+    saysSuccess,
+  }),
 ];
 
 const mailed = z.object({ email: emailField.nullish(), workspace_identifier: workspaceField });

@@ -2,7 +2,13 @@
 import { answerInvite, createInvite, inviteLeft, listInvites } from './invites.ts';
 import { mailSubscriptionToken } from './mails.ts';
 import { activatePremium } from './premium.ts';
-import { acceptInvite, endInvite, subscriptionShared, subscriptionUnshared } from './shares.ts';
+import {
+  acceptInvite,
+  declineInvite,
+  endInvite,
+  subscriptionShared,
+  subscriptionUnshared,
+} from './shares.ts';
 import { getFeatures, getSubscription } from './subscription.ts';
 import { makeSubscriptionToken, offlineFeatures, offlineSubscription } from './tokens.ts';
 
@@ -14,6 +20,7 @@ export const subscriptionCommands = {
   offlineFeatures,
   createInvite,
   listInvites,
+  declineInvite,
   endInvite,
   acceptInvite,
   answerInvite,

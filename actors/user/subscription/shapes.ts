@@ -105,6 +105,12 @@ export const subscriptionShapes = {
   /** By the inviter it is cancelled, by the invitee declined. Refusals: 400. */
   endInvite: signedIn({ access: 'writes', fields: z.object({ inviteUuid }), ok: z.object({ success }) }),
   /** By the invitee. Refusals: 400. */
+  declineInvite: signedIn({
+    access: 'writes',
+    fields: z.object({ inviteUuid }),
+    ok: z.object({ success }),
+  }),
+  /** By the invitee. Refusals: 400. */
   acceptInvite: signedIn({ access: 'writes', fields: z.object({ inviteUuid }), ok: z.object({ success }) }),
 
   /** Asked of the inviter by the invitee's actor, which has checked who that is. */

@@ -72,25 +72,33 @@ export const endInvite = signedInWorkflow({
   ...User.commands.endInvite,
   run: async (workflow, request) => {
     const inviteUuid = request.inviteUuid.toLowerCase();
-    const { email, inviterUuid } = await workflow.turn({
-      reads: () => inviteNamed(inviteUuid),
-      turn: (turn, { invite }) => {
-        const { email } = turn.get(profileSlice);
-        if (cancelInvite(turn, inviteUuid)) return { email, inviterUuid: undefined };
-        const inviterUuid = invite.rows[0]?.user_uuid;
-        return inviterUuid === undefined ? unknown : { email, inviterUuid };
-      },
-    });
-    if (inviterUuid === undefined) return { success: true };
-    const subscriptionId = await answer(workflow, inviterUuid, { inviteUuid, email, answer: 'declined' });
-    return workflow.lastTurn({
-      turn: (turn) => {
-        unshare(turn, inviteUuid);
-        return subscriptionId === undefined ? unknown : { success: true };
-      },
-    });
+    const isCancelled = await workflow.turn({ turn: (turn) => cancelInvite(turn, inviteUuid) });
+    return isCancelled ? { success: true } : decline(workflow, inviteUuid);
   },
 });
+
+export const declineInvite = signedInWorkflow({
+  ...User.commands.declineInvite,
+  run: (workflow, { inviteUuid }) => decline(workflow, inviteUuid.toLowerCase()),
+});
+
+async function decline(workflow: SignedInWorkflow<{ success: boolean }>, inviteUuid: string) {
+  const { email, inviterUuid } = await workflow.turn({
+    reads: () => inviteNamed(inviteUuid),
+    turn: (turn, { invite }) => {
+      const [row] = invite.rows;
+      if (row === undefined || row.user_uuid === turn.self.id) return unknown;
+      return { email: turn.get(profileSlice).email, inviterUuid: row.user_uuid };
+    },
+  });
+  const subscriptionId = await answer(workflow, inviterUuid, { inviteUuid, email, answer: 'declined' });
+  return workflow.lastTurn({
+    turn: (turn) => {
+      unshare(turn, inviteUuid);
+      return subscriptionId === undefined ? unknown : { success: true };
+    },
+  });
+}
 
 export const subscriptionShared = tell({
   ...User.tells.subscriptionShared,

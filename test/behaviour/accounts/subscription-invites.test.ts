@@ -16,6 +16,7 @@ const invited = async (device: Device, identifier: string): Promise<string> => {
   return body.sharedSubscriptionInvitationUuid;
 };
 const accept = (device: Device, uuid: string) => device.call('POST', `${invites}/${uuid}/accept`);
+const decline = (device: Device, uuid: string) => device.call('POST', `${invites}/${uuid}/decline`);
 const end = (device: Device, uuid: string) => device.call('DELETE', `${invites}/${uuid}`);
 const list = async (device: Device) => (await device.call('GET', invites)).body.invitations;
 const statuses = async (device: Device) =>
@@ -59,6 +60,26 @@ test('an invite is sent, listed, accepted, and shares the subscription until it 
   t.deepEqual(await statuses(phone), ['canceled']);
   t.is((await subscription(guest)).subscriptionType, 'regular');
   t.deepEqual(refusal(await accept(guest, uuid)), refused);
+});
+
+test('an invitee declines an invite, before and after it was accepted, and nobody else declines it', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  const guest = await server.device(bob);
+  const uuid = await invited(phone, bob);
+  const stranger = await server.device('eve@example.org');
+  for (const answer of [await decline(phone, uuid), await decline(stranger, uuid), await decline(guest, 'x')])
+    t.deepEqual(refusal(answer), refused);
+  t.deepEqual(await statuses(phone), ['sent']);
+  t.deepEqual((await decline(guest, uuid)).body, { success: true });
+  t.deepEqual((await decline(guest, uuid.toUpperCase())).body, { success: true });
+  t.deepEqual(await statuses(phone), ['declined']);
+
+  const another = await invited(phone, bob);
+  await accept(guest, another);
+  t.is((await subscription(guest)).subscriptionType, 'shared');
+  t.deepEqual((await decline(guest, another)).body, { success: true });
+  t.is((await subscription(guest)).subscriptionType, 'regular');
 });
 
 test('only who has the invited address accepts or declines, and nobody learns whose an invite is', async (t) => {
