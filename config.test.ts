@@ -45,7 +45,7 @@ test('an empty environment gives the defaults, and they are those of the protoco
   t.is(config.items.transferLimitBytes, 10_000_000);
   t.is(config.items.contentLimitBytes, 16_777_216);
   t.is(config.gateway.largeBodyBytes, 52_428_800);
-  t.is(config.gateway.filesServerUrl, 'http://127.0.0.1:3000/files');
+  t.is(config.gateway.filesServerUrl, 'http://127.0.0.1:3000');
   t.deepEqual(secrets, {
     s3SecretAccessKey: undefined,
     secretKey: undefined,

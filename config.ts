@@ -216,7 +216,7 @@ function configOf(values: Settings, secrets: Secrets): Config {
     },
     gateway: {
       ...gateway,
-      filesServerUrl: gateway.filesServerUrl ?? `${publicUrl ?? localUrl}/files`,
+      filesServerUrl: gateway.filesServerUrl ?? publicUrl ?? localUrl,
       ...(accounts.endToEndTesting && { rateLimits: { publicPerMinute: 0, sessionPerMinute: 0 } }),
     },
   };

@@ -232,8 +232,9 @@ const links = sameOnAllNodes(
   section('Server', {
     filesServerUrl: address({
       name: 'FILES_SERVER_URL',
-      defaultText: '`PUBLIC_URL` and `/files`',
-      description: 'The address of the files server, sent to clients with every answer.',
+      defaultText: '`PUBLIC_URL`',
+      description:
+        'The address of the files server, sent to clients with every answer. Clients add `/v1/files` to it, which every proxy for this server passes on.',
     }),
   }),
 );

@@ -708,7 +708,7 @@ setting(
     const { meta } = await call(server.url, 'GET', '/v1/sessions', {
       bearer: (await register(server)).access,
     });
-    t.is(meta?.server.filesServerUrl, 'https://notes.example/files');
+    t.is(meta?.server.filesServerUrl, 'https://notes.example');
   },
 );
 

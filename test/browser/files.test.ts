@@ -30,7 +30,7 @@ test.serial(
     ]);
     t.is(await b.files.download('holiday'), hash);
     t.is(await a.files.download('holiday'), hash);
-    t.is(b.answers.filter((answer) => answer === 'GET /files/v1/files 206').length, 3);
+    t.is(b.answers.filter((answer) => answer === 'GET /v1/files 206').length, 3);
 
     await b.files.delete('holiday');
     t.true(await a.client.sync());
@@ -88,7 +88,7 @@ test.serial(
     await device.files.send('diary', bytes);
     await world.crash(takePartOfLastChunk);
     await t.throwsAsync(device.files.finish('diary'), { message: /Could not close upload session/ });
-    t.true(device.answers.includes('POST /files/v1/files/upload/close-session 400'));
+    t.true(device.answers.includes('POST /v1/files/upload/close-session 400'));
     t.deepEqual(await device.files.list(), []);
 
     const hash = await device.files.upload('diary', bytes);
