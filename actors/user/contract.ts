@@ -57,6 +57,7 @@ export {
 export { shownTodoSchema } from './calendar/todo.ts';
 export { type FrameEvent, itemsChanged, userEventSchema } from './events.ts';
 export { publishedReminder } from './published-reminders/shapes.ts';
+export { settingsActedOn } from './settings/known.ts';
 
 const nothing = z.object({});
 

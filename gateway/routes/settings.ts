@@ -1,5 +1,5 @@
 /** Settings, subscription and features of the caller's account (docs/protocol/account.md). */
-import { User } from '../../actors/user/contract.ts';
+import { settingsActedOn, User } from '../../actors/user/contract.ts';
 import type { RequestContext } from '../http/route.ts';
 import { endpoint } from './endpoint.ts';
 
@@ -19,7 +19,7 @@ export const settingRoutes = [
     method: 'PUT',
     path: '/v1/users/:userUuid/settings',
     command: User.commands.putSetting,
-    summary: 'Sets a setting.',
+    summary: `Sets a setting. The server acts on ${settingsActedOn.join(', ')}; it only keeps the others.`,
     tag,
     refusals: [400],
   }),

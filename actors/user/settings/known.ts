@@ -15,6 +15,8 @@ export interface KnownSetting {
   readonly values?: readonly string[];
   /** The value of an account that never set it. */
   readonly default?: string;
+  /** The server does nothing by it: it keeps the value for clients. */
+  readonly onlyKept?: true;
 }
 
 /** UTF-8 bytes of a value; large enough for a recovery's escrow, which is the largest. */
@@ -25,7 +27,9 @@ const booleans = ['true', 'false'];
 const muted = ['muted', 'not_muted'];
 
 const byUser = { setBy: 'user' } as const;
-const secretOfUser = { setBy: 'user', secret: true } as const;
+/** Clients disagree on what these may hold, so any text is kept. */
+const keptForClients = { setBy: 'user', onlyKept: true } as const;
+const secretForClients = { ...keptForClients, secret: true } as const;
 const byAdministrator = { setBy: 'administrator' } as const;
 const byServer = { setBy: 'server' } as const;
 
@@ -33,38 +37,38 @@ export const accountSettingNames = {
   MFA_SECRET: { setBy: 'second-factor', secret: true },
   RECOVERY_CODES: { setBy: 'second-factor', secret: true },
   MAGIC_LINK_ENABLED: { setBy: 'second-factor', values: booleans },
-  EXTENSION_KEY: secretOfUser,
+  EXTENSION_KEY: secretForClients,
   ACCOUNT_RECOVERY_ESCROW: byUser,
   LOG_SESSION_USER_AGENT: { ...byUser, values: ['enabled', 'disabled'], default: 'enabled' },
-  MUTE_MARKETING_EMAILS: { ...byUser, values: muted, default: 'not_muted' },
-  CONFLICT_RESOLUTION_STRATEGY: { ...byUser, values: ['ask', 'keepBoth', 'keepLocal', 'keepRemote'] },
-  SEARCH_INDEX_ENABLED: { ...byUser, values: booleans },
+  MUTE_MARKETING_EMAILS: { ...keptForClients, values: muted, default: 'not_muted' },
+  CONFLICT_RESOLUTION_STRATEGY: { ...keptForClients, values: ['ask', 'keepBoth', 'keepLocal', 'keepRemote'] },
+  SEARCH_INDEX_ENABLED: { ...keptForClients, values: booleans },
   EMAIL_REMINDERS_ENABLED: { ...byUser, values: booleans },
   CALDAV_ENABLED: { ...byUser, values: booleans },
   REMINDER_DELIVERY_ENABLED: { ...byUser, values: booleans },
-  LISTED_AUTHOR_SECRETS: byServer,
+  LISTED_AUTHOR_SECRETS: { ...byServer, onlyKept: true },
 
-  EMAIL_BACKUP_FREQUENCY: { ...byUser, values: frequencies },
-  EMAIL_BACKUP_LAST_SENT: byServer,
-  DROPBOX_BACKUP_FREQUENCY: { ...byUser, values: frequencies },
-  DROPBOX_BACKUP_TOKEN: secretOfUser,
-  ONE_DRIVE_BACKUP_FREQUENCY: { ...byUser, values: frequencies },
-  ONE_DRIVE_BACKUP_TOKEN: secretOfUser,
-  GOOGLE_DRIVE_BACKUP_FREQUENCY: { ...byUser, values: frequencies },
-  GOOGLE_DRIVE_BACKUP_TOKEN: secretOfUser,
-  NEXTCLOUD_BACKUP_FREQUENCY: { ...byUser, values: frequencies },
-  NEXTCLOUD_BACKUP_URL: byUser,
-  NEXTCLOUD_BACKUP_FOLDER: byUser,
-  NEXTCLOUD_BACKUP_APP_PASSWORD: secretOfUser,
-  NEXTCLOUD_BACKUP_LAST_RUN: byServer,
+  EMAIL_BACKUP_FREQUENCY: { ...keptForClients, values: frequencies },
+  EMAIL_BACKUP_LAST_SENT: { ...byServer, onlyKept: true },
+  DROPBOX_BACKUP_FREQUENCY: keptForClients,
+  DROPBOX_BACKUP_TOKEN: secretForClients,
+  ONE_DRIVE_BACKUP_FREQUENCY: keptForClients,
+  ONE_DRIVE_BACKUP_TOKEN: secretForClients,
+  GOOGLE_DRIVE_BACKUP_FREQUENCY: keptForClients,
+  GOOGLE_DRIVE_BACKUP_TOKEN: secretForClients,
+  NEXTCLOUD_BACKUP_FREQUENCY: keptForClients,
+  NEXTCLOUD_BACKUP_URL: keptForClients,
+  NEXTCLOUD_BACKUP_FOLDER: keptForClients,
+  NEXTCLOUD_BACKUP_APP_PASSWORD: secretForClients,
+  NEXTCLOUD_BACKUP_LAST_RUN: { ...byServer, onlyKept: true },
 
   AI_ENABLED: { ...byAdministrator, values: booleans },
   AI_REQUEST_LIMIT: byAdministrator,
   AI_PROFILE: byAdministrator,
   COLLABORATION_ENABLED: { ...byAdministrator, values: booleans },
-  LIVE_SYNC_ENABLED: { ...byAdministrator, values: booleans },
-  OCR_SERVER_ALLOWED: { ...byAdministrator, values: booleans },
-  NEXTCLOUD_BACKUP_ALLOWED: { ...byAdministrator, values: booleans },
+  LIVE_SYNC_ENABLED: { ...byAdministrator, values: booleans, onlyKept: true },
+  OCR_SERVER_ALLOWED: { ...byAdministrator, values: booleans, onlyKept: true },
+  NEXTCLOUD_BACKUP_ALLOWED: { ...byAdministrator, values: booleans, onlyKept: true },
 } as const satisfies Record<string, KnownSetting>;
 
 /** What clients read and set through the subscription. Every account has one, so they are kept like all others. */
@@ -83,6 +87,11 @@ const all: Readonly<Record<SettingName, KnownSetting>> = {
   ...accountSettingNames,
   ...subscriptionSettingNames,
 };
+
+/** Those that change what the server does. */
+export const settingsActedOn: readonly string[] = Object.entries(all)
+  .filter(([, { onlyKept }]) => onlyKept !== true)
+  .map(([name]) => name);
 
 export const knownSetting = (name: SettingName): KnownSetting => all[name];
 

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import test from 'ava';
+import { settingsActedOn } from '../../../actors/user/contract.ts';
 import { statusOf } from '../../kit/account.ts';
 import type { Device } from '../../kit/device.ts';
 import { startServer } from '../../kit/server.ts';
@@ -71,6 +73,27 @@ test('a secret is told to be set and never shown', async (t) => {
     t.false(answer.text.includes(secret));
   }
   t.is((await get(phone, 'mfa_secret')).status, 400, 'a factor that is off');
+});
+
+test('what the server only keeps for backups to third-party drives may be any text', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  for (const drive of ['DROPBOX', 'ONE_DRIVE', 'GOOGLE_DRIVE', 'NEXTCLOUD']) {
+    const name = `${drive}_BACKUP_FREQUENCY`;
+    t.is((await put(phone, name, 'every full moon')).status, 200, name);
+    t.is((await get(phone, name)).body.setting.value, 'every full moon', name);
+  }
+});
+
+test('the description and the documents say which settings the server acts on', async (t) => {
+  const server = await startServer(t);
+  const description = JSON.parse((await server.call('GET', '/v1/openapi.json')).text);
+  const { summary } = description.paths['/v1/users/{userUuid}/settings'].put;
+  const document = readFileSync(new URL('../../../docs/protocol/account.md', import.meta.url), 'utf8');
+  const [, actedOn = ''] = /^- The server acts on ([^;.]*)\./m.exec(document) ?? [];
+  t.deepEqual(actedOn.match(/[A-Z_]{4,}/g), [...settingsActedOn]);
+  for (const name of settingsActedOn) t.true(summary.includes(name), name);
+  t.false(settingsActedOn.includes('DROPBOX_BACKUP_FREQUENCY'));
 });
 
 test('names and values that may not be are refused, and nothing changes', async (t) => {
