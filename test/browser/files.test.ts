@@ -35,7 +35,7 @@ test.serial(
     await b.files.delete('holiday');
     t.true(await a.client.sync());
     for (const { files } of [a, b]) t.deepEqual(await files.list(), [{ name: 'small', chunks: 1 }]);
-    t.true(b.answers.includes('DELETE /files/v1/files 200'));
+    t.true(b.answers.includes('DELETE /v1/files 200'));
     t.deepEqual(world.serverFailures, []);
   },
 );
