@@ -89,7 +89,12 @@ export class Host {
   constructor(options: HostOptions) {
     this.#options = options;
     const dependencies = allDependencies(options);
-    this.#lease = new Lease({ ...options, onLost: () => this.#leaseLost() });
+    this.#lease = new Lease({
+      ...options,
+      onLost: () => this.#leaseLost(),
+      onLapsed: () => this.#ownership.lapsed(),
+      onRestored: () => this.#ownership.restored(),
+    });
     this.#failures = new SampledLog(options.clock);
     this.#committer = new Committer({ ...options, failures: this.#failures });
     this.#reader = new Reader(options);

@@ -21,11 +21,13 @@ function leaseOver(
   const node = testNode(new SeededRandom(1));
   const store = new ModelStore(database, schedule);
   const onLost = () => void lost.push('lost');
+  const reports: string[] = [];
   return {
     clock,
     database,
     lost,
     errors,
+    reports,
     lease: new Lease({
       store,
       clock,
@@ -35,6 +37,8 @@ function leaseOver(
       isPredecessorDead,
       verify,
       onLost,
+      onLapsed: () => void reports.push('lapsed'),
+      onRestored: () => void reports.push('restored'),
     }),
   };
 }
@@ -99,6 +103,36 @@ test('a renewal that is answered late extends the lease from when it was sent', 
   t.true(lease.isValid());
   await clock.advance(leaseMs - leaseMs / 5 - 6_000);
   t.false(lease.isValid());
+});
+
+test('a lapse is reported when the lease runs out, and its end with the next renewal', async (t) => {
+  const renewals = heldRenewals();
+  const { clock, lease, reports } = leaseOver(renewals.schedule);
+  await lease.start();
+  await clock.advance(leaseMs - leaseMs / 5 - 1);
+  t.deepEqual(reports, []);
+  await clock.advance(1);
+  t.deepEqual(reports, ['lapsed']);
+  t.false(lease.isValid());
+  // The renewal was sent after a third of a lease: what it brings has run out as well.
+  await clock.advance(leaseMs);
+  renewals.release();
+  await drainPromises();
+  t.deepEqual(reports, ['lapsed']);
+  await clock.advance(leaseMs / 3);
+  renewals.release();
+  await drainPromises();
+  t.deepEqual(reports, ['lapsed', 'restored']);
+  t.true(lease.isValid());
+});
+
+test('a lease that is renewed in time reports nothing, and neither does one that was given up', async (t) => {
+  const { clock, lease, reports } = leaseOver();
+  await lease.start();
+  await clock.advance(3 * leaseMs);
+  await lease.leave();
+  await clock.advance(3 * leaseMs);
+  t.deepEqual(reports, []);
 });
 
 test('a start waits until the lease of a predecessor that went silent is over', async (t) => {

@@ -8,6 +8,11 @@
  * A renewal that fails because the database cannot be reached changes nothing and is tried again soon; the lease lapses
  * by itself and is valid again after the next renewal that succeeds, for until its row is expired nobody else can have
  * claimed anything. A renewal that is *rejected* means this incarnation was declared dead: it must never serve again.
+ *
+ * A host without a valid lease may have been replaced, and must not stand in its successor's way: callers take the first
+ * answer they get, and "moved" from the former owner comes sooner than the reply of the new one. So a timer at
+ * `validUntil` reports the lapse and the next renewal that succeeds reports the return (`onLapsed`, `onRestored`).
+ * Neither decides anything: `isValid` is asked before every turn and every answer.
  */
 import { type Clock, sleep } from '../clock.ts';
 import { UnavailableError } from '../errors.ts';
@@ -35,6 +40,10 @@ export interface LeaseOptions {
   readonly verify?: (() => Promise<void>) | undefined;
   /** The incarnation was declared dead. The process should end. */
   readonly onLost: () => void;
+  /** The lease was not renewed in time: others may serve, this host may not. */
+  readonly onLapsed?: () => void;
+  /** A lapsed lease was renewed: nobody has claimed what this host holds. */
+  readonly onRestored?: () => void;
 }
 
 /** Another process serves under this node id and goes on renewing its lease. */
@@ -45,7 +54,9 @@ export class Lease {
   #validUntilMonotonicMs = Number.NEGATIVE_INFINITY;
   #validUntilWallMs = Number.NEGATIVE_INFINITY;
   #ended = false;
+  #hasLapsed = false;
   #cancel: () => void = () => {};
+  #cancelLapse: () => void = () => {};
 
   constructor(options: LeaseOptions) {
     this.#options = options;
@@ -117,6 +128,7 @@ export class Lease {
   #end(): void {
     this.#ended = true;
     this.#cancel();
+    this.#cancelLapse();
   }
 
   async #extend(send: () => Promise<boolean>): Promise<boolean> {
@@ -127,7 +139,23 @@ export class Lease {
     const usableMs = leaseMs - Math.max(marginMinMs, leaseMs * marginShare);
     this.#validUntilMonotonicMs = sentMonotonicMs + usableMs;
     this.#validUntilWallMs = sentWallMs + usableMs;
+    this.#watchLapse();
     return true;
+  }
+
+  #watchLapse(): void {
+    this.#cancelLapse();
+    if (this.#ended) return;
+    const { clock, onLapsed, onRestored } = this.#options;
+    const hadLapsed = this.#hasLapsed;
+    this.#hasLapsed = !this.isValid();
+    if (this.#hasLapsed) {
+      if (!hadLapsed) onLapsed?.();
+      return;
+    }
+    const leftMs = this.#validUntilMonotonicMs - clock.monotonicMs();
+    this.#cancelLapse = clock.schedule(leftMs, () => this.#watchLapse());
+    if (hadLapsed) onRestored?.();
   }
 
   /** Since when nothing was served, by the clock that says longer; 0 where it was ended before its time. */

@@ -296,7 +296,7 @@ test('hints that come in storms lead to few reconciliations, and those of a newe
   while (a.node.reconciliationAgeMs > 50) await made.clock.advance(10);
   const countAtRest = reconciliations();
   hint({ hint: 'of a newer release' });
-  hint({ hint: 'claimed', shards: [0], host: 'x' });
+  hint({ hint: 'claimed', shards: made.held('b'), host: 'x' });
   hint({ hint: 'freed', shards: made.held('b') });
   await made.clock.advance(100);
   t.is(reconciliations(), countAtRest);
@@ -373,6 +373,59 @@ test('after an outage of the database for longer than a lease, who is back first
   made.crash(hosts[0]);
   await made.clock.advance(2 * leaseMs);
   t.is(incarnations()[0], null);
+});
+
+const listeners = (made: TestCluster, shards: readonly number[]) =>
+  new Set(
+    shards.flatMap((shard) =>
+      made.nodes.filter(({ transport }) => transport.isRouted(shard)).map(({ id }) => id),
+    ),
+  );
+
+test('a host cut off from the database alone does not answer for its former users', async (t) => {
+  const made = cluster();
+  const [a] = await made.joinAll(['a', 'b']);
+  const former = made.held('a');
+  const id = made.idIn('ledger', former);
+  t.is(await made.until(made.actors.get(ledger, id).ask.add(1)), 1);
+  a.schedule = async () => {
+    throw new StoreError('unavailable', 'lost by the test');
+  };
+  await made.clock.advance(2 * leaseMs);
+  t.is(made.held('b').length, made.shardCount);
+  t.deepEqual([...listeners(made, former)], ['b']);
+  for (let sync = 0; sync < 20; sync += 1) {
+    const askedMs = made.clock.monotonicMs();
+    t.is(await made.until(made.actors.get(ledger, id).ask.get(null)), 1);
+    t.true(made.clock.monotonicMs() - askedMs <= 20);
+    await made.clock.advance(leaseMs / 5);
+  }
+});
+
+test('a host serves again what nobody took while its lease had lapsed', async (t) => {
+  const made = cluster();
+  const a = await made.join('a');
+  const id = made.idIn('ledger', made.held('a'));
+  t.is(await made.until(made.actors.get(ledger, id).ask.add(1)), 1);
+  a.schedule = async () => {
+    throw new StoreError('unavailable', 'lost by the test');
+  };
+  await made.clock.advance(leaseMs);
+  t.deepEqual([...listeners(made, made.held('a'))], []);
+  a.schedule = async (_method, apply) => apply();
+  await made.clock.advance(leaseMs);
+  t.is(a.transport.routed.size, made.shardCount);
+  t.is(await made.until(made.actors.get(ledger, id).ask.add(1)), 2);
+});
+
+test('a host that hears of another owner stops listening until the database has decided', async (t) => {
+  const made = cluster();
+  const [a] = await made.joinAll(['a', 'b']);
+  const shards = made.held('a');
+  a.transport.handler?.hinted({ hint: 'claimed', shards, host: 'x' });
+  t.deepEqual([...listeners(made, shards)], []);
+  await made.clock.advance(100);
+  t.deepEqual([...listeners(made, shards)], ['a']);
 });
 
 test('the answer of a claim is not taken by an incarnation that has ended meanwhile', async (t) => {

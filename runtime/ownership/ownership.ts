@@ -14,6 +14,9 @@
  *   - A shard is served only after its claim was answered and never again after it began to leave under that epoch.
  *   - What the database says this incarnation holds and this host does not know of (the answer of a claim was lost) is
  *     claimed anew or released at the next reconciliation; nothing stays unserved for longer.
+ *   - A host whose lease has lapsed listens for no shard, and a host that hears of another owner of its shard stops
+ *     listening for that one until the database has decided: "moved" from a former owner would outrun the new owner's
+ *     reply, and the caller would ask again and again.
  *
  * Crash at any step: the lease expires, somebody declares the incarnation dead, and its shards are free.
  *
@@ -86,6 +89,9 @@ export class Ownership {
   #isLeaving = false;
   #reconciling: Promise<void> | undefined;
   #isReconciliationWanted = false;
+  /** Shards of this host that another one says it has claimed: not routed here until the next reconciliation. */
+  readonly #disputed = new Set<number>();
+  #isLapsed = false;
   #cancel: () => void = () => {};
   #ended = false;
 
@@ -153,8 +159,40 @@ export class Ownership {
   hinted(hint: Hint): void {
     const isForAll = hint.hint === 'nodes' || hint.hint === 'rebalance';
     if (hint.hint === 'present' || hint.hint === 'claimed') this.#peers.heard(hint.host);
+    if (hint.hint === 'claimed' && hint.host !== this.#options.node.incarnation) this.#dispute(hint.shards);
     if (hint.hint === 'rebalance') this.#membership.placeNow();
     if (isForAll || (hint.hint === 'freed' && this.#isForUs(hint.shards))) this.#reconcileSoon();
+  }
+
+  /** The lease has lapsed: another host may own all of this by now. */
+  lapsed(): void {
+    this.#isLapsed = true;
+    this.#options.transport.unroute(this.shards);
+    this.#options.logger.warn(
+      { shards: this.#epochs.size },
+      'the lease has lapsed: nothing is served here for now',
+    );
+  }
+
+  /** The lease is valid again: nobody has claimed what is here. */
+  restored(): void {
+    this.#isLapsed = false;
+    void this.#options.transport.route(this.shards.filter((shard) => !this.#disputed.has(shard)));
+  }
+
+  /** A late hint of an earlier owner looks the same: only the database can tell. */
+  #dispute(shards: readonly number[]): void {
+    const disputed = shards.filter((shard) => this.#epochs.has(shard));
+    if (disputed.length === 0) return;
+    for (const shard of disputed) this.#disputed.add(shard);
+    this.#options.transport.unroute(disputed);
+    this.#reconcileSoon();
+  }
+
+  #settleDisputes(): void {
+    const settled = [...this.#disputed].filter((shard) => this.#epochs.has(shard));
+    this.#disputed.clear();
+    if (!this.#isLapsed && settled.length > 0) void this.#options.transport.route(settled);
   }
 
   #isForUs(shards: readonly number[]): boolean {
@@ -278,6 +316,7 @@ export class Ownership {
     this.#neighbours.update(nodes);
     this.#peers.update(nodes);
     await this.#alignWith(held);
+    this.#settleDisputes();
     await this.#claim();
     this.#sight.seen(clock.monotonicMs());
     if (this.#ended) return;

@@ -70,7 +70,7 @@ function awayFromDatabase(fromLeases: number, begin: (link: TcpProxy) => void): 
   return toNode(({ links }, cluster, random) => ({
     harms: 'leases',
     serves: true,
-    lastsMs: leases(cluster, random, fromLeases, 2.5),
+    lastsMs: leases(cluster, random, fromLeases, 6),
     begin: async () => begin(links.database),
     mend: async () => links.database.heal(),
   }));
