@@ -264,6 +264,12 @@ test('what mail is sent by is said whole, and its password once', (t) => {
   t.deepEqual(warnings, []);
   t.regex(configurationFrom({ SMTP_HOST: 'mail.test' }).warnings.join(), /SMTP_FROM/);
   t.regex(problemsOf({ SMTP_PASS: 'one', SMTP_PASSWORD: 'two' }).join(), /SMTP_PASS are the same setting/);
+  const insecure = { SMTP_HOST: 'relay', SMTP_ALLOW_INSECURE: 'true' };
+  t.deepEqual(problemsOf(insecure), []);
+  t.regex(problemsOf({ ...insecure, SMTP_SECURE: 'true' }).join(), /contradicts SMTP_SECURE/);
+  t.regex(problemsOf({ ...insecure, SMTP_PORT: '465' }).join(), /contradicts SMTP_SECURE/);
+  t.regex(problemsOf({ ...insecure, SMTP_USER: 'me' }).join(), /in plain text/);
+  t.deepEqual(problemsOf({ ...insecure, SMTP_USER: 'me', SMTP_ALLOW_INSECURE_PASSWORD: 'true' }), []);
   for (const SMTP_FROM of ['a@x.test, b@x.test', 'nobody', 'a@x.test\r\nBcc: b@x.test', 'x <a@b@c>']) {
     t.is(problemsOf({ SMTP_FROM }).length, 1, SMTP_FROM);
   }

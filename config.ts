@@ -9,7 +9,7 @@ import { assistantProblems, assistantWarnings } from './actors/assistant/policy.
 import { assistantSecrets, assistantSettings } from './actors/assistant/settings.ts';
 import { itemSettings } from './actors/collection/settings.ts';
 import { fileSettings } from './actors/files/settings.ts';
-import { mailSecrets, mailSettings } from './actors/mailer/settings.ts';
+import { implicitTlsPort, mailSecrets, mailSettings } from './actors/mailer/settings.ts';
 import { messengerSecrets, messengerSettings } from './actors/messengers/settings.ts';
 import { pairingOf, pairingSecrets, pairingSettings, pairingWarnings } from './actors/pairing/settings.ts';
 import {
@@ -131,6 +131,7 @@ export function configurationFrom(environment: Environment, readFile = readText)
   const config = configOf(values.settings, secrets);
   const contradictions = [
     ...contradictionsOf(config, secrets),
+    ...mailContradictionsOf(config),
     ...databaseContradictionsOf(config.database, secrets.databaseUrl === undefined),
     ...fileStoreContradictionsOf(config, secrets),
     ...assistantProblems(config.assistant, secrets, pairingOf(config, secrets)?.baseUrl),
@@ -235,6 +236,17 @@ function publicWarningsOf(config: Config, secrets: Secrets): string[] {
   if (isLoopback(new URL(publicUrl).hostname.replace(/^\[|\]$/g, ''))) return [];
   return [
     'Whoever reaches PUBLIC_URL can register. DISABLE_USER_REGISTRATION=true or SHARED_SERVER_ACCESS_KEY closes that; ALLOW_OPEN_REGISTRATION=true says that it is meant.',
+  ];
+}
+
+function mailContradictionsOf({ mail }: Config): string[] {
+  const { host = '', port, user, isInsecureAllowed, isInsecurePasswordAllowed } = mail;
+  if (!isInsecureAllowed) return [];
+  if (mail.isImplicitTls ?? port === implicitTlsPort)
+    return ['SMTP_ALLOW_INSECURE contradicts SMTP_SECURE, which is on by default for port 465.'];
+  if (user === undefined || isInsecurePasswordAllowed || isLoopback(host)) return [];
+  return [
+    'SMTP_ALLOW_INSECURE would send the password of SMTP_USER in plain text: leave SMTP_USER out, or set SMTP_ALLOW_INSECURE_PASSWORD=true if nobody else sees that network.',
   ];
 }
 

@@ -45,6 +45,13 @@ export function mailHandlers({ actors, logger }: Options): Handlers<MailService>
       return { attempts: entries.map(attempt), nextPageToken: nextCursor ?? '' };
     },
 
+    async listAudit({ pageSize, pageToken }, ask) {
+      const asked = given({ limit: pageSize, cursor: pageToken });
+      const { entries, nextCursor } = accepted(await mailer.listAudit(asked, ask));
+      const operations = entries.map((entry) => ({ ...entry, at: timeOf(entry.at) }));
+      return { operations, nextPageToken: nextCursor ?? '' };
+    },
+
     async retry(request, ask) {
       const id = textField('id', request.id);
       const { record } = accepted(await mailer.retry({ by, id }, ask));
@@ -69,10 +76,10 @@ function given<Fields extends Readonly<Record<string, string | number>>>(fields:
 
 /** As a client sends it. */
 function wantedRelay({ kind, enabled, credential, credentialsConfigured: _, ...relay }: Relay) {
-  const { perMinute, perDay, ...rest } = relay;
+  const { perMinute, perDay, plaintextCredentials, ...rest } = relay;
   return {
     ...given(rest),
-    ...{ kind, enabled, rateLimit: given({ perMinute, perDay }) },
+    ...{ kind, enabled, plaintextCredentials, rateLimit: given({ perMinute, perDay }) },
     ...(credential !== '' && {
       credentials: kind === 'smtp' ? { password: credential } : { apiKey: credential },
     }),
@@ -92,10 +99,11 @@ function relayList({ relays, fallbackPolicy, configured }: OkOf<'listRelays'>) {
 function shownRelay(relay: OkOf<'listRelays'>['relays'][number]): Relay {
   const { id, kind, name, enabled, from, rateLimit, credentialsConfigured } = relay;
   const { host = '', port = 0, security = '', username, domain = '', region = '' } = relay;
+  const { plaintextCredentials = false } = relay;
   return {
     ...{ id, kind, name, enabled, from, credentialsConfigured, credential: '' },
     ...{ perMinute: rateLimit.perMinute ?? 0, perDay: rateLimit.perDay ?? 0 },
-    ...{ host, port, security, username: username ?? '', domain, region },
+    ...{ host, port, security, username: username ?? '', plaintextCredentials, domain, region },
   };
 }
 

@@ -1,6 +1,6 @@
 /**
  * The whole HTTP interface that this server is to speak, by area. All rows are of the interface that clients know, save for
- * those of `Audit trail`, which are our own. What of it is served follows from the routes; a row
+ * those of `Audit trails`, which are our own. What of it is served follows from the routes; a row
  * is struck off `toCome` with the route that serves it (`npm run docs` writes docs/endpoints.md, and a test holds both).
  */
 
@@ -182,7 +182,7 @@ export const httpInterface: Readonly<Record<string, readonly string[]>> = {
     'GET /v1/admin/registration',
     'PUT /v1/admin/registration',
   ],
-  'Audit trail': ['GET /v1/users/:userUuid/audit-trail'],
+  'Audit trails': ['GET /v1/users/:userUuid/audit-trail', 'GET /v1/admin/email-delivery/audit'],
   'Email delivery administration': [
     'GET /v1/admin/email-delivery/relays',
     'PUT /v1/admin/email-delivery/relays',

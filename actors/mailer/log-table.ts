@@ -41,6 +41,11 @@ export const mailAuditTable = table({
   key: ['mailer', 'position'],
 });
 
+export type AuditRow = RowOf<typeof mailAuditTable>;
+
+export const auditOperations = ['replace-relays', 'move-credentials', 'test', 'retry', 'discard'] as const;
+export type AuditOperation = (typeof auditOperations)[number];
+
 /** The last of each, and how many before it are gone. */
 const span = z.object({ last: z.int(), gone: z.int() });
 type Span = z.infer<typeof span>;
@@ -114,7 +119,12 @@ export function logAttempt(turn: Turn, attempted: Attempted, result: Result): vo
 }
 
 /** In the turn, and so in the commit, of what it tells of. */
-export function auditOperation(turn: Turn, userUuid: string, operation: string, target: string): void {
+export function auditOperation(
+  turn: Turn,
+  userUuid: string,
+  operation: AuditOperation,
+  target: string,
+): void {
   const spans = turn.get(logSlice);
   const position = spans.audit.last + 1;
   turn.put(mailAuditTable, {

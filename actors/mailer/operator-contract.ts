@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
 import { answerSchema } from '../reply.ts';
 import { failures } from './contract.ts';
-import { outcomes } from './log-table.ts';
+import { auditOperations, outcomes } from './log-table.ts';
 import { fallbackModes, regions, relayKinds, securities } from './relays.ts';
 
 const relayView = z.object({
@@ -21,6 +21,7 @@ const relayView = z.object({
   port: z.int().optional(),
   security: z.enum(securities).optional(),
   username: z.string().nullable().optional(),
+  plaintextCredentials: z.boolean().optional(),
   domain: z.string().optional(),
   region: z.enum(regions).optional(),
   credentialsConfigured: z.boolean(),
@@ -62,7 +63,19 @@ const logEntryView = z.object({
   durationMs: z.int(),
 });
 
+/** What an administrator did: nothing of what was changed, to whom a mail went or what it said. */
+const auditEntryView = z.object({
+  id: z.string(),
+  /** The uuid of an administrator, or `operator`. */
+  actor: z.string(),
+  operation: z.enum(auditOperations),
+  /** The id of a relay or of a mail; empty for the list of relays. */
+  target: z.string(),
+  at: z.string(),
+});
+
 const nextCursor = z.string().nullable();
+export const auditPageView = z.object({ entries: z.array(auditEntryView), nextCursor });
 export const queuePageView = z.object({ records: z.array(queueRecordView), nextCursor });
 export const logPageView = z.object({ entries: z.array(logEntryView), nextCursor });
 
@@ -77,6 +90,7 @@ const anything = z.unknown().optional();
 export const relayListFields = { relays: anything, fallbackPolicy: anything };
 export const testFields = { recipient: anything, relayId: anything };
 export const queuePageFields = { state: anything, limit: anything, cursor: anything };
+export const auditPageFields = { limit: anything, cursor: anything };
 export const logPageFields = {
   limit: anything,
   cursor: anything,
@@ -107,6 +121,7 @@ export const MailAdministration = contract({
     test: { request: z.object({ by, ...testFields }), reply: answerSchema(testView) },
     listQueue: { request: z.object(queuePageFields), reply: answerSchema(queuePageView) },
     listLog: { request: z.object(logPageFields), reply: answerSchema(logPageView) },
+    listAudit: { request: z.object(auditPageFields), reply: answerSchema(auditPageView) },
     retry: {
       request: z.object({ by, ...recordFields }),
       reply: answerSchema(z.object({ record: queueRecordView })),

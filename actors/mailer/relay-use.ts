@@ -57,8 +57,8 @@ function setUse(turn: Turn, { id }: Relay, use: Use): void {
 type Choice = { readonly relay: Relay } | { readonly waitUntilMs: number };
 
 /**
- * The first that may send now, or when one may. Infinity: none of them ever will. One that could not send at all is
- * waited for where the policy is that no other takes its place.
+ * The first relay that may send now, or the time from which one may; infinity if none ever will. With the policy `none` the
+ * first usable relay is the only one, so mail waits for it while it is paused or at its rate.
  */
 export function chooseRelay(turn: Turn, tried: readonly string[] = []): Choice {
   const isReplaceable = goesToNext(turn);
@@ -67,7 +67,7 @@ export function chooseRelay(turn: Turn, tried: readonly string[] = []): Choice {
     if (!isUsable(turn, relay) || tried.includes(relay.id)) continue;
     const freeAtMs = freeAt(turn, relay);
     if (freeAtMs <= turn.nowMs) return { relay };
-    if (!isReplaceable && useOf(turn, relay).pausedUntilMs > turn.nowMs) return { waitUntilMs: freeAtMs };
+    if (!isReplaceable) return { waitUntilMs: freeAtMs };
     waitUntilMs = Math.min(waitUntilMs, freeAtMs);
   }
   return { waitUntilMs };

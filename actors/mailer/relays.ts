@@ -1,14 +1,13 @@
 /**
  * The relays that mail goes through, in the order in which they are tried. Administrators list them; while the list is
- * empty, that of the settings stands for it. A credential is sealed for its relay and goes to no other place than the one
- * it was given for: whatever says where a relay is cannot change without the credential being given anew.
+ * empty, the relay of the settings takes its place. A credential is sealed for the id of its relay.
  */
 import { isIPv4 } from 'node:net';
 import { z } from 'zod';
 import type { Turn, View } from '../../runtime/command.ts';
 import { slice } from '../../runtime/slice.ts';
 import { UserSecrets } from '../identity/user-secrets.ts';
-import { MailSettings } from './settings.ts';
+import { implicitTlsPort, MailSettings } from './settings.ts';
 
 /** Of the settings. */
 export const directRelayId = 'direct';
@@ -32,6 +31,8 @@ const smtpSchema = z.object({
   port: z.int(),
   security: z.enum(securities),
   username: z.string().nullable(),
+  /** Whether the password may be sent without TLS to a host that is not this machine. */
+  plaintextCredentials: z.boolean().default(false),
 });
 const mailgunSchema = z.object({
   ...common,
@@ -86,9 +87,10 @@ export function relaysOf(view: View): readonly Relay[] {
   return direct === undefined ? [] : [direct];
 }
 
-function directRelay({ host, port, isImplicitTls, user, from }: MailSettings): SmtpRelay | undefined {
+function directRelay(settings: MailSettings): SmtpRelay | undefined {
+  const { host, port, isImplicitTls, isInsecureAllowed, isInsecurePasswordAllowed, user, from } = settings;
   if (host === undefined || from === undefined) return undefined;
-  const usual = isLoopbackHost(host) ? 'none' : 'starttls';
+  const usual = isInsecureAllowed || isLoopbackHost(host) ? 'none' : 'starttls';
   return {
     id: directRelayId,
     name: '',
@@ -100,10 +102,15 @@ function directRelay({ host, port, isImplicitTls, user, from }: MailSettings): S
     port,
     security: (isImplicitTls ?? port === implicitTlsPort) ? 'implicit' : usual,
     username: user ?? null,
+    plaintextCredentials: isInsecurePasswordAllowed,
   };
 }
 
-export const implicitTlsPort = 465;
+type Signing = Pick<SmtpRelay, 'host' | 'security' | 'username' | 'plaintextCredentials'>;
+
+/** Whether signing in would send the password where others can read it, and nobody has allowed that. */
+export const exposesPassword = ({ host, security, username, plaintextCredentials }: Signing): boolean =>
+  security === 'none' && username !== null && !plaintextCredentials && !isLoopbackHost(host);
 
 /** There nobody but this machine hears what is said, and no certificate can name it. */
 export const isLoopbackHost = (host: string): boolean =>

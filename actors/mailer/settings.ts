@@ -19,6 +19,8 @@ import { type Mailbox, mailbox } from './address.ts';
 
 const mebibyte = 1_048_576;
 export const mailsMax = 50_000;
+/** Where a connection begins with TLS unless something else is said. */
+export const implicitTlsPort = 465;
 
 function sender(given: string): Mailbox {
   const found = mailbox(given);
@@ -44,7 +46,18 @@ export const mailSettings = sameOnAllNodes(
       name: 'SMTP_SECURE',
       defaultText: '`true` for port 465',
       description:
-        'Whether the connection begins with TLS. Otherwise it is turned on by STARTTLS, which the server has to offer unless it is on a loopback address. Certificates are verified.',
+        'Whether the connection begins with TLS. Otherwise STARTTLS turns it on, which the server has to offer unless it is on a loopback address or `SMTP_ALLOW_INSECURE` is set. Certificates are verified.',
+    }),
+    isInsecureAllowed: flag({
+      name: 'SMTP_ALLOW_INSECURE',
+      default: false,
+      description:
+        'Speaks to `SMTP_HOST` without TLS. Only for a server that nobody else can listen to, such as a container beside this one.',
+    }),
+    isInsecurePasswordAllowed: flag({
+      name: 'SMTP_ALLOW_INSECURE_PASSWORD',
+      default: false,
+      description: 'Also sends the password of `SMTP_USER` without TLS.',
     }),
     user: text({
       name: 'SMTP_USER',

@@ -3,7 +3,9 @@
  *
  *     connect -> TLS -> sign in -> mail, mail, ... -> quit
  *
- * - Off loopback nothing is said in the clear and no certificate is taken on trust.
+ * - A relay gets plain text only if it is on this machine or its `security` is `none`. A relay that stops offering TLS gets nothing.
+ * - A password is sent in plain text only to this machine, or where that is allowed as well (`plaintextCredentials`).
+ * - Off loopback no certificate is taken on trust.
  * - Whatever goes wrong in it ends a session, so that none is used again in an unknown state.
  * - A session is kept for a moment after a mail, as most come in numbers, and carries so many of them at most.
  */
@@ -11,7 +13,7 @@ import { connect, type LookupFunction, type Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import type { Clock } from '../../runtime/clock.ts';
-import { isLoopbackHost, type SmtpRelay } from './relays.ts';
+import { exposesPassword, isLoopbackHost, type SmtpRelay } from './relays.ts';
 
 export interface SessionOptions {
   readonly clock: Clock;
@@ -119,6 +121,7 @@ export async function openSession(
   signal: AbortSignal,
 ): Promise<Session> {
   signal.throwIfAborted();
+  if (exposesPassword(relay)) throw new Error('the password would be sent in plain text');
   const socket = await opened(relay, options, signal);
   const connection = new SMTPConnection({ ...tlsOptions(relay, options), connection: socket });
   const session = new Session(nameOf(relay, credential), socket, connection);
@@ -168,8 +171,8 @@ function tlsOptions({ host, port, security }: SmtpRelay, { ca }: SessionOptions)
   const isHere = isLoopbackHost(host);
   return {
     ...{ host, port, secure: security === 'implicit', logger: false },
-    requireTLS: security === 'starttls' || !isHere,
-    ignoreTLS: security === 'none' && isHere,
+    requireTLS: security !== 'none',
+    ignoreTLS: security === 'none',
     greetingTimeout: connectTimeoutMs,
     connectionTimeout: connectTimeoutMs,
     maxResponseSize: replyBytesMax,

@@ -61,7 +61,8 @@ async function sent(t: ExecutionContext, server: SmtpServer, given: Sent = {}) {
         host: '127.0.0.1',
         port: server.port,
       },
-      ...{ security: 'none', username: null, rateLimit: { perMinute: null, perDay: null } },
+      ...{ security: 'none', username: null, plaintextCredentials: false },
+      rateLimit: { perMinute: null, perDay: null },
       ...relay,
     },
     credential,
@@ -191,12 +192,30 @@ test('nothing is said to a relay off loopback without TLS, or with the certifica
     [plain, 'provider'],
     [other, 'connection'],
   ] as const) {
-    for (const security of ['starttls', 'none'] as const) {
-      const relay = { host: 'mail.test', security };
-      const handOver = () => Promise.reject(new Error('nothing may be handed over'));
-      t.deepEqual(await sent(t, server, { relay, handOver }), { result: 'unable', failure });
-    }
+    const relay = { host: 'mail.test', security: 'starttls' } as const;
+    const handOver = () => Promise.reject(new Error('nothing may be handed over'));
+    t.deepEqual(await sent(t, server, { relay, handOver }), { result: 'unable', failure });
   }
+});
+
+const plainRelay = { host: 'mail.test', security: 'none' } as const;
+
+test('a relay off loopback without TLS gets mail in plain text if its security is none', async (t) => {
+  const server = await startSmtpServer(t);
+  t.deepEqual(await sent(t, server, { relay: plainRelay }), { result: 'sent' });
+  t.like((await server.messages(1))[0], { tls: false, user: null });
+});
+
+test('a password goes to a relay off loopback in plain text only where that is allowed as well', async (t) => {
+  const account = { user: 'server', password: 'secret words' };
+  const server = await startSmtpServer(t, account);
+  const relay = { ...plainRelay, username: account.user };
+  const refused = await sent(t, server, { relay, credential: account.password });
+  t.deepEqual(refused, { result: 'unable', failure: 'connection' });
+  t.deepEqual(server.received, []);
+  const allowed = { ...relay, plaintextCredentials: true };
+  t.deepEqual(await sent(t, server, { relay: allowed, credential: account.password }), { result: 'sent' });
+  t.like((await server.messages(1))[0], { tls: false, user: 'server' });
 });
 
 const connectionsOf = (server: SmtpServer) => server.received.map(({ connection }) => connection);

@@ -72,7 +72,19 @@ export const addMailCommands: AddCommands = (program, run) => {
       .description('List the attempts to send mail and what became of each, the newest first.')
       .action((options) => run((session) => showLog(session, options))),
     'To see which relay fails, and how.',
-    'mail log --outcome failed',
+    'mail log --outcome transient-failure',
+  );
+  teach(
+    mail
+      .command('audit')
+      .option('--after <token>', 'the page that comes then', '')
+      .summary('list what administrators did with mail')
+      .description(
+        'List what administrators and operators did with relays and the queue, the newest first: who, when, what, and to which relay or mail.',
+      )
+      .action(({ after }) => run((session) => showAudit(session, after))),
+    'To see who replaced the relays, or where a password went. `move-credentials` names a relay whose kept password goes to another place.',
+    'mail audit',
   );
   teach(
     mail
@@ -131,7 +143,7 @@ const relayFile = z.object({
     z.object({
       ...{ id: text, kind: text, name: text, enabled: z.boolean().default(true), from: text },
       ...{ perMinute: number, perDay: number, host: text, port: number, security: text, username: text },
-      ...{ domain: text, region: text, credential: text },
+      ...{ plaintextCredentials: z.boolean().default(false), domain: text, region: text, credential: text },
     }),
   ),
   fallback: z.string().default('next-enabled'),
@@ -204,6 +216,21 @@ async function showLog(session: Session, { relay: relayId, outcome, after }: Log
     });
     const titles = ['STARTED', 'RELAY', 'SOURCE', 'ATTEMPT', 'OUTCOME', 'FAILURE', 'MS'];
     return withMore(table(titles, rows), nextPageToken);
+  });
+}
+
+async function showAudit(session: Session, pageToken: string): Promise<void> {
+  const page = { pageSize: 0, pageToken };
+  const { operations, nextPageToken } = await session.ask(MailService.listAudit, page);
+  const listed = operations.map(({ at, ...operation }) => ({ ...operation, at: isoOf(at) }));
+  session.answer({ operations: listed, after: nextPageToken || null }, () => {
+    const rows = operations.map(({ at, actor, operation, target }) => [
+      moment(at),
+      actor,
+      operation,
+      target || '-',
+    ]);
+    return withMore(table(['AT', 'WHO', 'OPERATION', 'TARGET'], rows), nextPageToken);
   });
 }
 

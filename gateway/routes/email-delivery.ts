@@ -51,6 +51,14 @@ export const emailDeliveryRoutes: readonly AnyRoute[] = [
   }),
   endpoint({
     ...common,
+    method: 'GET',
+    path: `${base}/audit`,
+    command: User.commands.listMailAudit,
+    summary: 'What administrators and operators did with mail, the newest first.',
+    refusals: [403, 503, 400],
+  }),
+  endpoint({
+    ...common,
     method: 'POST',
     path: `${base}/queue/:id/retry`,
     command: User.commands.retryMail,

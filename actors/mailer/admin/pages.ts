@@ -1,8 +1,17 @@
-/** Pages of the queue, oldest first, and of the log, newest first. */
+/** Pages of the queue, oldest first, and of the log and the audit, newest first. */
 import { command, keys, type PlanResults, range, type View } from '../../../runtime/command.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import type { Failure } from '../contract.ts';
-import { type LogRow, logSlice, mailLogTable, type Outcome, outcomes } from '../log-table.ts';
+import {
+  type AuditOperation,
+  type AuditRow,
+  type LogRow,
+  logSlice,
+  mailAuditTable,
+  mailLogTable,
+  type Outcome,
+  outcomes,
+} from '../log-table.ts';
 import { MailAdministration, queueStates } from '../operator-contract.ts';
 import { asMail, isReady, type MailRow, mailTable, queueSlice } from '../queue-table.ts';
 import { attemptsMaxOf, type MailSource, rulesOf } from '../sources.ts';
@@ -101,28 +110,36 @@ export const listQueue = command({
   },
 });
 
-// --- the log -------------------------------------------------------------------------------------------------
+// --- the log and the audit -----------------------------------------------------------------------------------
 
-const logList = 'log';
-type LogRequest = { limit?: unknown; cursor?: unknown; relayId?: unknown; outcome?: unknown };
+type PageRequest = { limit?: unknown; cursor?: unknown };
 
 /** The positions that a request goes through, newest first. */
-function searched(view: View, request: LogRequest): readonly number[] {
-  const page = pageOf(logList, request);
+function searched(view: View, list: 'log' | 'audit', request: PageRequest): readonly number[] {
+  const page = pageOf(list, request);
   if ('refused' in page) return [];
-  const { last, gone } = view.get(logSlice).log;
+  const { last, gone } = view.get(logSlice)[list];
   const first = Math.min(last, (page.from ?? last + 1) - 1);
-  const length = Math.max(0, Math.min(searchedEntries, first - gone));
+  const most = list === 'log' ? searchedEntries : page.limit;
+  const length = Math.max(0, Math.min(most, first - gone));
   return Array.from({ length }, (_, index) => first - index);
 }
 
-const logKey = (view: View, position: number) => ({ mailer: view.self.id, position });
+/** Where the next page begins; null if this one reached the oldest entry. */
+function cursorAfter(view: View, list: 'log' | 'audit', reached: number | undefined): string | null {
+  const isMore = reached !== undefined && reached - 1 > view.get(logSlice)[list].gone;
+  return isMore ? cursorOf(list, reached) : null;
+}
+
+const entryKey = (view: View, position: number) => ({ mailer: view.self.id, position });
+
+const keysOf = (view: View, list: 'log' | 'audit', request: PageRequest) =>
+  searched(view, list, request).map((position) => entryKey(view, position));
+
+type LogRequest = PageRequest & { relayId?: unknown; outcome?: unknown };
 
 const logPlan = (view: View, request: LogRequest) => ({
-  entries: keys(
-    mailLogTable,
-    searched(view, request).map((position) => logKey(view, position)),
-  ),
+  entries: keys(mailLogTable, keysOf(view, 'log', request)),
 });
 
 export const listLog = command({
@@ -133,25 +150,23 @@ export const listLog = command({
     const { relayId, outcome } = request;
     const refused = notInDirectMode(view);
     if (refused !== undefined) return refused;
-    const page = pageOf(logList, request);
+    const page = pageOf('log', request);
     if ('refused' in page) return page;
     if (outcome !== undefined && !outcomes.some((each) => each === outcome)) return invalidOutcome;
     const found: LogRow[] = [];
-    const positions = searched(view, request);
+    const positions = searched(view, 'log', request);
     let reached: number | undefined;
     for (const position of positions) {
       if (found.length === page.limit) break;
       reached = position;
-      const entry = entries.get(logKey(view, position));
+      const entry = entries.get(entryKey(view, position));
       if (entry === undefined) continue;
       const isWanted =
         (relayId === undefined || entry.relay_id === relayId) &&
         (outcome === undefined || entry.outcome === outcome);
       if (isWanted) found.push(entry);
     }
-    const isMore = reached !== undefined && reached - 1 > view.get(logSlice).log.gone;
-    const nextCursor = isMore && reached !== undefined ? cursorOf(logList, reached) : null;
-    return { ok: { entries: found.map(entryOf), nextCursor } };
+    return { ok: { entries: found.map(entryOf), nextCursor: cursorAfter(view, 'log', reached) } };
   },
 });
 
@@ -166,4 +181,34 @@ const entryOf = (row: LogRow) => ({
   failure: row.failure as Failure | null,
   startedAt: isoTime(row.started_at),
   durationMs: row.duration_ms,
+});
+
+const auditPlan = (view: View, request: PageRequest) => ({
+  entries: keys(mailAuditTable, keysOf(view, 'audit', request)),
+});
+
+export const listAudit = command({
+  ...MailAdministration.commands.listAudit,
+  creates: true,
+  reads: auditPlan,
+  turn: (view, request, { entries }: PlanResults<ReturnType<typeof auditPlan>>) => {
+    const page = pageOf('audit', request);
+    if ('refused' in page) return page;
+    const positions = searched(view, 'audit', request);
+    const found = positions.map((position) => entries.get(entryKey(view, position)));
+    return {
+      ok: {
+        entries: found.filter((row) => row !== undefined).map(auditEntryOf),
+        nextCursor: cursorAfter(view, 'audit', positions.at(-1)),
+      },
+    };
+  },
+});
+
+const auditEntryOf = (row: AuditRow) => ({
+  id: String(row.position),
+  actor: row.user_uuid,
+  operation: row.operation as AuditOperation,
+  target: row.target,
+  at: isoTime(row.at),
 });

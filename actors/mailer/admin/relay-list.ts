@@ -1,8 +1,9 @@
 /**
  * The list of relays as administrators see and replace it: whole, in the order of their priority.
  *
- * A credential is kept where a relay comes without one, and only while it would go to where it went before: whoever could
- * change the host alone would be sent the password.
+ * A relay that comes without credentials keeps what it has, even when its host changes: the interface promises that. So an
+ * administrator can send a password that they may not see to a host of their choice. The audit therefore names each relay
+ * whose kept credentials go to another place, and a password is never sent without TLS unless the same list allows it.
  */
 import { z } from 'zod';
 import { command, type Turn, type View } from '../../../runtime/command.ts';
@@ -14,10 +15,9 @@ import { MailAdministration } from '../operator-contract.ts';
 import { forgetUse } from '../relay-use.ts';
 import {
   directRelayId,
+  exposesPassword,
   fallbackModes,
-  implicitTlsPort,
   isConfigured,
-  isLoopbackHost,
   type Relay,
   regions,
   relayKinds,
@@ -27,6 +27,7 @@ import {
   sealCredential,
   securities,
 } from '../relays.ts';
+import { implicitTlsPort } from '../settings.ts';
 import { notInDirectMode } from './mode.ts';
 
 const invalid = (what: string): Refused => refuse(400, what, 'invalid-relay');
@@ -34,11 +35,6 @@ const invalidKind = refuse(
   400,
   'The kind of a relay is smtp, sendgrid, mailgun or postmark, and never changes.',
   'invalid-relay-kind',
-);
-const credentialsNeeded = refuse(
-  400,
-  'A relay that is somewhere else now needs its credentials again.',
-  'relay-credentials-required',
 );
 
 const form = z.object({
@@ -58,6 +54,7 @@ const form = z.object({
   port: z.int().min(1).max(65_535).optional(),
   security: z.enum(securities).optional(),
   username: z.string().max(320).nullish(),
+  plaintextCredentials: z.boolean().optional(),
   domain: z
     .string()
     .regex(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i)
@@ -103,6 +100,7 @@ export const setRelays = command({
     );
     turn.set(relaysSlice, { relays: list, fallback: mode.data.mode, version: before.version + 1 });
     auditOperation(turn, by, 'replace-relays', '');
+    for (const id of movedCredentials(before.relays, list)) auditOperation(turn, by, 'move-credentials', id);
     wakeLanes(turn);
     return { ok: viewOf(turn) };
   },
@@ -143,7 +141,7 @@ function storedOf(turn: Turn, given: unknown): StoredRelay | Refused {
   if (isRefused(relay)) return relay;
   const before = turn.get(relaysSlice).relays.find((each) => each.relay.id === relay.id);
   if (before !== undefined && before.relay.kind !== relay.kind) return invalidKind;
-  const credential = credentialFor(turn, relay, before, parsed.data.credentials);
+  const credential = credentialFor(turn, relay, before?.credential ?? null, parsed.data.credentials);
   return isRefused(credential) ? credential : { relay, credential };
 }
 
@@ -166,30 +164,42 @@ function relayOf(turn: Turn, given: Given): Relay | Refused {
 
 type Common = Pick<Relay, 'id' | 'name' | 'enabled' | 'from' | 'rateLimit'>;
 
-function smtpOf(common: Common, { host, security = 'starttls', username, ...given }: Given): Relay | Refused {
-  if (host === undefined) return invalid('A relay of SMTP has a host.');
-  if (security === 'none' && !isLoopbackHost(host)) {
-    return invalid('Only a relay on this machine may do without TLS.');
-  }
+function smtpOf(common: Common, given: Given): Relay | Refused {
+  const { security = 'starttls', plaintextCredentials = false } = given;
+  if (given.host === undefined) return invalid('A relay of SMTP has a host.');
+  const host = given.host.toLowerCase();
+  const username = given.username || null;
   const port = given.port ?? (security === 'implicit' ? implicitTlsPort : 587);
-  return { ...common, kind: 'smtp', host: host.toLowerCase(), port, security, username: username || null };
+  const relay: Relay = {
+    ...{ ...common, kind: 'smtp', host, port, security, username, plaintextCredentials },
+  };
+  if (!exposesPassword(relay)) return relay;
+  return invalid(
+    'With security none the password would be sent in plain text. Use starttls or implicit, or set plaintextCredentials to true.',
+  );
 }
 
 function credentialFor(
   turn: Turn,
   relay: Relay,
-  before: StoredRelay | undefined,
+  kept: Uint8Array | null,
   given: Given['credentials'],
 ): Uint8Array | null | Refused {
   if (given === null) return null;
-  if (given === undefined) {
-    const kept = before?.credential ?? null;
-    if (before === undefined || kept === null || isSamePlace(before.relay, relay)) return kept;
-    return credentialsNeeded;
-  }
+  if (given === undefined) return kept;
   const text = relay.kind === 'smtp' ? given.password : given.apiKey;
   if (text === undefined) return invalid('The credentials are a password for SMTP, else an apiKey.');
   return sealCredential(turn, relay.id, text);
+}
+
+/** The ids of relays that are in another place now and still have the credentials that they had. */
+function movedCredentials(before: readonly StoredRelay[], after: readonly StoredRelay[]): readonly string[] {
+  const moved = after.filter(({ relay, credential }) => {
+    const old = before.find((each) => each.relay.id === relay.id);
+    const isKept = old !== undefined && credential !== null && credential === old.credential;
+    return isKept && !isSamePlace(old.relay, relay);
+  });
+  return moved.map(({ relay }) => relay.id);
 }
 
 /** Whether what signs in to one would reach the other, as the same user. */

@@ -33,6 +33,9 @@ export const emailDeliveryCommands = {
   listMailLog: administered(User.commands.listMailLog, (mailer, { limit, cursor, relayId, outcome }) =>
     mailer.listLog({ limit, cursor, relayId, outcome }),
   ),
+  listMailAudit: administered(User.commands.listMailAudit, (mailer, { limit, cursor }) =>
+    mailer.listAudit({ limit, cursor }),
+  ),
   retryMail: administered(User.commands.retryMail, (mailer, { by, id }) => mailer.retry({ by, id })),
   discardMail: administered(User.commands.discardMail, (mailer, { by, id }) => mailer.discard({ by, id })),
 };

@@ -1,6 +1,8 @@
 /** What administrators ask of mail (docs/protocol/email-delivery.md). */
 import { z } from 'zod';
 import {
+  auditPageFields,
+  auditPageView,
   logPageFields,
   logPageView,
   queuePageFields,
@@ -21,6 +23,7 @@ export const emailDeliveryShapes = {
   testMail: signedIn({ access: 'writes', fields: z.object(testFields), ok: testView }),
   listMailQueue: signedIn({ access: 'reads', fields: z.object(queuePageFields), ok: queuePageView }),
   listMailLog: signedIn({ access: 'reads', fields: z.object(logPageFields), ok: logPageView }),
+  listMailAudit: signedIn({ access: 'reads', fields: z.object(auditPageFields), ok: auditPageView }),
   retryMail: signedIn({
     access: 'writes',
     fields: z.object(recordFields),

@@ -1,6 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
 import { Mailer, mailerId } from '../../../actors/mailer/contract.ts';
-import { mailAuditTable } from '../../../actors/mailer/log-table.ts';
 import type { Result } from '../../../actors/mailer/sender.ts';
 import { alice } from '../../kit/account.ts';
 import { bobsText, sealedMail } from '../../kit/mail.ts';
@@ -15,12 +14,12 @@ async function start(t: ExecutionContext, options: ServerOptions = {}) {
   const accounts = { adminEmails: new Set([alice.email]) };
   const server = await startServer(t, { accounts, mail: direct, mailSender: postbox, ...options });
   const admin = await server.device();
+  const call = (method: string, path: string, body?: object) =>
+    server.answered(admin.call(method, `${base}${path}`, body === undefined ? {} : { body }));
   return {
-    server,
-    postbox,
-    admin,
-    call: (method: string, path: string, body?: object) =>
-      server.answered(admin.call(method, `${base}${path}`, body === undefined ? {} : { body })),
+    ...{ server, postbox, admin, call },
+    audited: async (): Promise<readonly Record<'id' | 'operation' | 'target' | 'at', string>[]> =>
+      (await call('GET', '/audit')).body.entries,
     async queue(id: string, source: Parameters<typeof sealedMail>[1] = 'other') {
       const asked = server.host.actors.get(Mailer, mailerId).ask.queue(sealedMail(id, source));
       await server.answered(asked);
@@ -48,6 +47,7 @@ const rows = [
   ['POST', '/test'],
   ['GET', '/queue'],
   ['GET', '/logs'],
+  ['GET', '/audit'],
   ['POST', '/queue/one/retry'],
   ['DELETE', '/queue/one'],
 ] as const;
@@ -76,15 +76,16 @@ test('a read-only administrator changes nothing', async (t) => {
   }
 });
 
-test('where the settings alone decide, only the test is served', async (t) => {
+test('where the settings alone decide, only the test and the audit of it are served', async (t) => {
   const { call, postbox } = await start(t, { mail: { ...direct, mode: 'direct' } });
-  for (const [method, path] of rows.filter(([, each]) => each !== '/test')) {
+  for (const [method, path] of rows.filter(([, each]) => !['/test', '/audit'].includes(each))) {
     const answer = await call(method, path, method === 'GET' ? undefined : {});
     t.is(tagOf(answer), '501 email-delivery-not-available', `${method} ${path}`);
   }
   const answer = await call('POST', '/test', { recipient: 'bob@example.test' });
   t.deepEqual(answer.body, { accepted: true, relay: { id: 'direct', kind: 'smtp' }, outcome: 'sent' });
   t.is(postbox.messages.length, 1);
+  t.like((await call('GET', '/audit')).body.entries, [{ operation: 'test', target: 'direct' }]);
 });
 
 test('relays are listed in their order and without credentials, and replaced as a whole', async (t) => {
@@ -100,7 +101,7 @@ test('relays are listed in their order and without credentials, and replaced as 
         from: '"Notes" <notes@home.test>',
         rateLimit: { perMinute: null, perDay: null },
         ...{ host: 'mail.example.test', port: 587, security: 'starttls', username: 'server' },
-        credentialsConfigured: true,
+        ...{ plaintextCredentials: false, credentialsConfigured: true },
       },
       {
         ...{ id: 'two', kind: 'mailgun', name: '', enabled: true, priority: 1, from: 'notes@home.test' },
@@ -121,8 +122,8 @@ test('relays are listed in their order and without credentials, and replaced as 
   t.false(fewer.body.configured);
 });
 
-test('a credential is kept, cleared and replaced, and goes to no other place than its own', async (t) => {
-  const { call, postbox } = await start(t);
+test('a credential that is left out is kept wherever the relay goes, and the audit tells where it went', async (t) => {
+  const { call, postbox, audited } = await start(t);
   const { credentials: _, ...kept } = smtp;
   const put = (relay: object) => call('PUT', '/relays', { relays: [relay], ...policy });
   t.is((await put(smtp)).status, 200);
@@ -132,16 +133,21 @@ test('a credential is kept, cleared and replaced, and goes to no other place tha
     return undefined;
   };
   for (const change of [
-    { host: 'mail.attacker.test' },
+    { host: 'mail.elsewhere.test' },
     { port: 2525 },
     { security: 'implicit' },
     { username: 'another' },
     { username: null },
+    { name: 'another name' },
   ]) {
-    t.is(tagOf(await put({ ...kept, ...change })), '400 relay-credentials-required', JSON.stringify(change));
+    const changed = await put({ ...kept, ...change });
+    t.like(changed.body.relays[0], { ...change, credentialsConfigured: true });
+    t.is((await put(kept)).status, 200);
   }
+  const moves = (await audited()).filter(({ operation }) => operation === 'move-credentials');
+  t.deepEqual(new Set(moves.map(({ target }) => target)), new Set(['one']));
+  t.is(moves.length, 10);
   t.is(tagOf(await put({ ...kept, kind: 'sendgrid' })), '400 invalid-relay-kind');
-  t.true((await put({ ...kept, name: 'another name' })).body.relays[0].credentialsConfigured);
   await call('POST', '/test', { recipient: 'bob@example.test' });
   t.true((await put({ ...kept, host: 'new.test', credentials: { password: 'new' } })).body.configured);
   await call('POST', '/test', { recipient: 'bob@example.test' });
@@ -157,7 +163,9 @@ const wrongRelays: readonly (readonly [string, object])[] = [
   ['400 invalid-relay', { ...smtp, host: undefined }],
   ['400 invalid-relay', { ...smtp, host: 'mail.test\r\nRCPT' }],
   ['400 invalid-relay', { ...smtp, port: 0 }],
+  // The password in plain text.
   ['400 invalid-relay', { ...smtp, security: 'none' }],
+  ['400 invalid-relay', { ...smtp, security: 'none', plaintextCredentials: 'yes' }],
   ['400 invalid-relay', { ...smtp, from: 'a@home.test, b@home.test' }],
   ['400 invalid-relay', { ...smtp, from: 'a@home.test\r\nBcc: b@home.test' }],
   ['400 invalid-relay', { ...smtp, rateLimit: { perMinute: 0 } }],
@@ -321,6 +329,38 @@ test('a mail that was thrown away is not sent any more', async (t) => {
   t.deepEqual(postbox.messages, []);
 });
 
+test('a relay without TLS is listed where the list says so, and gets a password only if it says that too', async (t) => {
+  const { call } = await start(t);
+  const plain = { ...smtp, security: 'none' };
+  for (const relay of [
+    { ...plain, username: null, credentials: null },
+    { ...plain, plaintextCredentials: true },
+    { ...plain, host: '127.0.0.1' },
+  ]) {
+    const answer = await call('PUT', '/relays', { relays: [relay], ...policy });
+    t.is(answer.status, 200, answer.text);
+    t.is(answer.body.relays[0].security, 'none');
+  }
+});
+
+test('without fallback mail waits for the first relay, also while that is at its rate', async (t) => {
+  const { call, queue, postbox, server } = await start(t);
+  const asked: string[] = [];
+  postbox.answer = ({ relay }) => {
+    asked.push(relay.id);
+    return undefined;
+  };
+  const relays = [
+    { ...smtp, rateLimit: { perMinute: 1 } },
+    { ...smtp, id: 'two' },
+  ];
+  await call('PUT', '/relays', { relays, fallbackPolicy: { mode: 'none' } });
+  for (const id of ['first', 'second']) await queue(id);
+  t.deepEqual(asked, ['one']);
+  await server.advance(60_000);
+  t.deepEqual(asked, ['one', 'one']);
+});
+
 test('a mail goes to the next relay where the first cannot send it, if that is the policy', async (t) => {
   const { call, postbox, queue, server } = await start(t);
   const second = { ...smtp, id: 'two', host: 'two.example.test' };
@@ -359,8 +399,8 @@ test('a relay is given no more mails in a minute and in a day than it takes', as
   t.is((await call('GET', '/queue?state=dead')).body.records.length, 0);
 });
 
-test('what administrators do is kept: who, what, to which, when, and nothing else', async (t) => {
-  const { call, postbox, queue, server, admin } = await start(t);
+test('what administrators do is shown to them: who, what, to which, when, and nothing else', async (t) => {
+  const { call, postbox, queue, server, admin, audited } = await start(t);
   await call('PUT', '/relays', { relays: [smtp], ...policy });
   await call('POST', '/test', { recipient: 'carol@secret.test' });
   postbox.answer = () => ({ result: 'rejected', failure: 'rejected' });
@@ -369,19 +409,34 @@ test('what administrators do is kept: who, what, to which, when, and nothing els
   t.is((await call('POST', '/queue/dead/retry', {})).status, 202);
   await server.advance(1_000);
   t.is((await call('DELETE', '/queue/dead')).status, 204);
-  const keys = [1, 2, 3, 4, 5].map((position) => ({ mailer: mailerId, position }));
-  const [found] = await server.host.store.read([{ read: 'keys', table: mailAuditTable, keys }]);
   const done = [
-    ['replace-relays', ''],
-    ['test', 'one'],
-    ['retry', 'dead'],
     ['discard', 'dead'],
+    ['retry', 'dead'],
+    ['test', 'one'],
+    ['replace-relays', ''],
   ];
+  const entries = await audited();
   t.deepEqual(
-    found?.rows.map(({ at, ...row }) => ({ ...row, at: typeof at })),
+    entries,
     done.map(([operation, target], index) => ({
-      ...{ mailer: mailerId, position: index + 1, user_uuid: admin.account.userUuid, operation, target },
-      at: 'number',
+      ...{ id: String(4 - index), actor: admin.account.userUuid, operation, target },
+      at: entries[index]?.at,
     })),
   );
+  for (const { at } of entries) t.is(new Date(at).toISOString(), at);
+});
+
+test('the audit is paged, and a cursor of another list is refused', async (t) => {
+  const { call } = await start(t);
+  for (let time = 0; time < 3; time += 1) await call('PUT', '/relays', { relays: [], ...policy });
+  const first = (await call('GET', '/audit?limit=2')).body;
+  t.deepEqual(
+    first.entries.map(({ id }: { id: string }) => id),
+    ['3', '2'],
+  );
+  const rest = (await call('GET', `/audit?limit=2&cursor=${first.nextCursor}`)).body;
+  t.like(rest, { entries: [{ id: '1' }], nextCursor: null });
+  t.is(rest.entries.length, 1);
+  t.is(tagOf(await call('GET', `/logs?cursor=${first.nextCursor}`)), '400 invalid-cursor');
+  t.is(tagOf(await call('GET', '/audit?limit=201')), '400 invalid-limit');
 });

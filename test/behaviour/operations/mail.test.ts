@@ -55,13 +55,20 @@ test('relays are set from a file, and shown without what they sign in with', asy
   t.like(answer, { fallback: 'none', configured: true });
   const { credential: _, ...rest } = relay;
   t.like(answer.relays[0], { ...rest, enabled: true, port: 587, credentialsConfigured: true });
-  // What was shown can be set again, and keeps its credential; another host does not get it.
+  // What was shown can be set again, and keeps its credential, also at another host.
   t.is((await run('set-relays', file(JSON.stringify(answer)))).code, 0);
   t.true((await run('relays')).answer.relays[0].credentialsConfigured);
   const moved = { relays: [{ ...rest, host: 'mail.elsewhere.test' }] };
-  const refused = await run('set-relays', file(JSON.stringify(moved)));
-  t.is(refused.code, exitCodes.usage);
-  t.regex(refused.err, /needs its credentials again/);
+  t.is((await run('set-relays', file(JSON.stringify(moved)))).code, 0);
+  t.true((await run('relays')).answer.relays[0].credentialsConfigured);
+  const { operations } = (await run('audit')).answer;
+  t.like(operations[0], { actor: 'operator', operation: 'move-credentials', target: 'one' });
+  t.is(new Date(operations[0].at).toISOString(), operations[0].at);
+  const plain = { relays: [{ ...relay, security: 'none' }] };
+  t.is((await run('set-relays', file(JSON.stringify(plain)))).code, exitCodes.usage);
+  const allowed = { relays: [{ ...relay, security: 'none', plaintextCredentials: true }] };
+  t.is((await run('set-relays', file(JSON.stringify(allowed)))).code, 0);
+  t.like((await run('relays')).answer.relays[0], { security: 'none', plaintextCredentials: true });
   t.false([...said, JSON.stringify(log)].join().includes(secret));
 });
 

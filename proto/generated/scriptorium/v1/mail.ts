@@ -47,6 +47,8 @@ export interface Relay {
   credentialsConfigured: boolean;
   /** Only in requests: the password of SMTP, or the key of a hosted relay. Empty: what it had is kept. */
   credential: string;
+  /** Of SMTP with the security `none`: the password may be sent in plain text to a host other than this machine. */
+  plaintextCredentials: boolean;
 }
 
 export interface MailListRelaysRequest {
@@ -142,6 +144,28 @@ export interface MailAttempt {
   durationMs: number;
 }
 
+export interface MailListAuditRequest {
+  /** 1 to 200; 0 is 50. */
+  pageSize: number;
+  pageToken: string;
+}
+
+export interface MailListAuditResponse {
+  operations: MailOperation[];
+  nextPageToken: string;
+}
+
+export interface MailOperation {
+  id: string;
+  /** The uuid of an administrator, or `operator`. */
+  actor: string;
+  /** replace-relays, move-credentials, test, retry or discard. */
+  operation: string;
+  /** The id of a relay or of a mail; empty for the list of relays. */
+  target: string;
+  at: Date | undefined;
+}
+
 export interface MailRetryRequest {
   id: string;
 }
@@ -174,6 +198,7 @@ function createBaseRelay(): Relay {
     region: "",
     credentialsConfigured: false,
     credential: "",
+    plaintextCredentials: false,
   };
 }
 
@@ -223,6 +248,9 @@ export const Relay: MessageFns<Relay> = {
     }
     if (message.credential !== "") {
       writer.uint32(122).string(message.credential);
+    }
+    if (message.plaintextCredentials !== false) {
+      writer.uint32(128).bool(message.plaintextCredentials);
     }
     return writer;
   },
@@ -358,6 +386,14 @@ export const Relay: MessageFns<Relay> = {
             }
 
             message.credential = reader.string();
+            continue;
+          }
+          case 16: {
+            if (tag !== 128) {
+              break;
+            }
+
+            message.plaintextCredentials = reader.bool();
             continue;
           }
         }
@@ -1299,6 +1335,210 @@ export const MailAttempt: MessageFns<MailAttempt> = {
   },
 };
 
+function createBaseMailListAuditRequest(): MailListAuditRequest {
+  return { pageSize: 0, pageToken: "" };
+}
+
+export const MailListAuditRequest: MessageFns<MailListAuditRequest> = {
+  encode(message: MailListAuditRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pageSize !== 0) {
+      writer.uint32(8).int32(message.pageSize);
+    }
+    if (message.pageToken !== "") {
+      writer.uint32(18).string(message.pageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MailListAuditRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMailListAuditRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.pageSize = reader.int32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.pageToken = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMailListAuditResponse(): MailListAuditResponse {
+  return { operations: [], nextPageToken: "" };
+}
+
+export const MailListAuditResponse: MessageFns<MailListAuditResponse> = {
+  encode(message: MailListAuditResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.operations) {
+      MailOperation.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.nextPageToken !== "") {
+      writer.uint32(18).string(message.nextPageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MailListAuditResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMailListAuditResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.operations.push(MailOperation.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.nextPageToken = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMailOperation(): MailOperation {
+  return { id: "", actor: "", operation: "", target: "", at: undefined };
+}
+
+export const MailOperation: MessageFns<MailOperation> = {
+  encode(message: MailOperation, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.actor !== "") {
+      writer.uint32(18).string(message.actor);
+    }
+    if (message.operation !== "") {
+      writer.uint32(26).string(message.operation);
+    }
+    if (message.target !== "") {
+      writer.uint32(34).string(message.target);
+    }
+    if (message.at !== undefined) {
+      Timestamp.encode(toTimestamp(message.at), writer.uint32(42).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MailOperation {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMailOperation();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.actor = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.operation = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.target = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.at = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseMailRetryRequest(): MailRetryRequest {
   return { id: "" };
 }
@@ -1472,7 +1712,7 @@ export const MailDiscardResponse: MessageFns<MailDiscardResponse> = {
   },
 };
 
-/** Where EMAIL_DELIVERY_MODE is `direct`, all but Test are FAILED_PRECONDITION. INVALID_ARGUMENT: the message says what. */
+/** Where EMAIL_DELIVERY_MODE is `direct`, all but Test and ListAudit are FAILED_PRECONDITION. INVALID_ARGUMENT: the message says what. */
 export type MailService = typeof MailService;
 export const MailService = {
   /** The relays that administrators or operators have listed, in the order in which they are tried. */
@@ -1529,6 +1769,17 @@ export const MailService = {
     responseSerialize: (value: MailListLogResponse): Buffer => Buffer.from(MailListLogResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): MailListLogResponse => MailListLogResponse.decode(value),
   },
+  /** What administrators and operators did with relays and the queue, newest first. Also served in the mode `direct`. */
+  listAudit: {
+    path: "/scriptorium.v1.Mail/ListAudit" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: MailListAuditRequest): Buffer => Buffer.from(MailListAuditRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): MailListAuditRequest => MailListAuditRequest.decode(value),
+    responseSerialize: (value: MailListAuditResponse): Buffer =>
+      Buffer.from(MailListAuditResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): MailListAuditResponse => MailListAuditResponse.decode(value),
+  },
   /** Has a mail that is dead or waits tried again now. NOT_FOUND; FAILED_PRECONDITION: it is being sent, or too late. */
   retry: {
     path: "/scriptorium.v1.Mail/Retry" as const,
@@ -1562,6 +1813,8 @@ export interface MailServer extends UntypedServiceImplementation {
   listQueue: handleUnaryCall<MailListQueueRequest, MailListQueueResponse>;
   /** Attempts, newest first. */
   listLog: handleUnaryCall<MailListLogRequest, MailListLogResponse>;
+  /** What administrators and operators did with relays and the queue, newest first. Also served in the mode `direct`. */
+  listAudit: handleUnaryCall<MailListAuditRequest, MailListAuditResponse>;
   /** Has a mail that is dead or waits tried again now. NOT_FOUND; FAILED_PRECONDITION: it is being sent, or too late. */
   retry: handleUnaryCall<MailRetryRequest, MailRetryResponse>;
   /** Throws a mail away. NOT_FOUND; FAILED_PRECONDITION: it is being sent. */
@@ -1648,6 +1901,22 @@ export interface MailClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: MailListLogResponse) => void,
+  ): ClientUnaryCall;
+  /** What administrators and operators did with relays and the queue, newest first. Also served in the mode `direct`. */
+  listAudit(
+    request: MailListAuditRequest,
+    callback: (error: ServiceError | null, response: MailListAuditResponse) => void,
+  ): ClientUnaryCall;
+  listAudit(
+    request: MailListAuditRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: MailListAuditResponse) => void,
+  ): ClientUnaryCall;
+  listAudit(
+    request: MailListAuditRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: MailListAuditResponse) => void,
   ): ClientUnaryCall;
   /** Has a mail that is dead or waits tried again now. NOT_FOUND; FAILED_PRECONDITION: it is being sent, or too late. */
   retry(
