@@ -32,6 +32,8 @@ export const byTokenShapes = {
   closeUpload: byToken({}, nothing),
   /** Refusals: 404. */
   deleteFile: byToken({}, nothing),
+  /** Whether what the token was used for may go on. `uploadUuid`: of the file that is being read. */
+  checkToken: byToken({ uploadUuid: uploadUuid.optional() }, nothing),
   /** Where the bytes of a file are. Refusals: 404. */
   openFile: byToken(
     {},

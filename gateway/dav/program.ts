@@ -19,6 +19,7 @@ import {
 } from '../../actors/user/contract.ts';
 import { OverloadedError } from '../../runtime/errors.ts';
 import type { RateBucket, RateLimiter } from '../admission/rate-limit.ts';
+import { refusals } from '../http/refusal.ts';
 import type { BodyKind, RequestContext, RouteReply } from '../http/route.ts';
 
 export interface ProgramOptions {
@@ -63,6 +64,8 @@ export interface Program {
 }
 
 type Context = RequestContext<'public', BodyKind>;
+
+const checkMs = 10_000;
 
 const partBytes = 512 * 1024;
 const texts = { contentType: 'text/plain; charset=utf-8' } as const;
@@ -156,6 +159,15 @@ async function programOf(
   }
 
   const { mark } = await answered(() => user.readCalendar({ token }, ask));
+  context.onlyWhile(async () => {
+    try {
+      await answered(() => user.readCalendar({ token }, { deadlineMs: checkMs }));
+      return undefined;
+    } catch (error) {
+      if (error instanceof Denied) return refusals.invalidAuth;
+      throw error;
+    }
+  });
   return {
     ...{ userUuid, mark, parts },
     list: () => answered(() => user.listCalendarObjects({ token }, ask)),

@@ -2,6 +2,7 @@ import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import type { Actors, AskOptions } from '../../runtime/handles.ts';
 import { type Cookies, parseCookies } from './cookies.ts';
 import type { RequestHeaders } from './headers.ts';
+import type { AskPermission } from './permission.ts';
 import type { RawBody } from './receiving.ts';
 import type { AnyRoute, Client, RequestContext } from './route.ts';
 
@@ -13,6 +14,7 @@ export interface Live {
   readonly gone: AbortSignal;
   readonly stopping: AbortSignal;
   untilSessionEnds(sessionUuid: string): AbortSignal;
+  onlyWhile(ask: AskPermission): void;
   takeReplyRoom(bytes: number): Promise<boolean>;
 }
 
@@ -77,6 +79,10 @@ export class Context implements Omit<RequestContext<'optional-session'>, 'body'>
 
   untilSessionEnds(sessionUuid: string): AbortSignal {
     return this.#live.untilSessionEnds(sessionUuid);
+  }
+
+  onlyWhile(ask: AskPermission): void {
+    this.#live.onlyWhile(ask);
   }
 
   takeReplyRoom(bytes: number): Promise<boolean> {

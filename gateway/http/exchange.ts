@@ -30,6 +30,7 @@ import type { RequestHeaders } from './headers.ts';
 import { type RouteMetrics, unmatchedRoute } from './metrics.ts';
 import type { OutflowOptions } from './outflow.ts';
 import { refusalReply, streamedReply, streamOf, wholeReply } from './outgoing.ts';
+import { type AskPermission, Permission } from './permission.ts';
 import { receive } from './receive.ts';
 import type { RawBody, Receiving, ReceivingLimits, ReceivingOptions, Recipient } from './receiving.ts';
 import { type Refusal, refusals } from './refusal.ts';
@@ -62,6 +63,9 @@ export interface ExchangeOptions extends ReceivingOptions, OutflowOptions {
   readonly onDone: (exchange: Exchange) => void;
 }
 
+/** Of an access token that its session has replaced, or is about to. */
+const expiredTokenStatus = 498;
+
 /** How long after its deadline a handler may still answer by itself. */
 const deadlineGraceMs = 2_000;
 
@@ -83,6 +87,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
   #gone: AbortController | undefined;
   #stopping: AbortController | undefined;
   #endWatch: (() => void) | undefined;
+  #permission: Permission | undefined;
 
   constructor(options: ExchangeOptions, res: HttpResponse, requestId: string) {
     this.#options = options;
@@ -107,6 +112,8 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
   overdue(nowMs: number): void {
     const refusal = this.#receiving?.overdue(nowMs) ?? this.#overdueHandler(nowMs);
     if (refusal !== undefined) this.#giveUp(refusal);
+    this.#askWhetherSessionLives();
+    this.#permission?.overdue(nowMs);
     this.responder.overdue(nowMs);
   }
 
@@ -141,6 +148,10 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
     if (userUuid === undefined || this.responder.isOver) ended.abort();
     else this.#watch({ userUuid, sessionUuid }, ended);
     return ended.signal;
+  }
+
+  onlyWhile(ask: AskPermission): void {
+    this.#permission = new Permission(ask, this.#options.clock, (refusal) => this.#giveUp(refusal));
   }
 
   async takeReplyRoom(bytes: number): Promise<boolean> {
@@ -262,6 +273,17 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
       const hasBegun = this.responder.isFinished;
       this.failed(error);
       if (hasBegun) this.responder.cut();
+    });
+  }
+
+  /** Not before the reply has begun: a request may end its own session. An access token that has been replaced ends nothing. */
+  #askWhetherSessionLives(): void {
+    const credentials = this.#admitted?.credentials;
+    const isGoingOut = this.responder.isFinished && !this.responder.isOver;
+    if (!isGoingOut || credentials === undefined || this.#permission !== undefined) return;
+    this.onlyWhile(async () => {
+      const refusal = await this.#options.checkSession(credentials);
+      return refusal?.status === expiredTokenStatus ? undefined : refusal;
     });
   }
 

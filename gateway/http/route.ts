@@ -8,6 +8,7 @@ import type { Caller } from '../../actors/reply.ts';
 import type { Actors, AskOptions } from '../../runtime/handles.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
 import type { BodyStream } from './body-stream.ts';
+import type { AskPermission } from './permission.ts';
 import type { HeaderValues } from './reply-headers.ts';
 
 /** What routes may be declared for: the methods of HTTP, and those of DAV. */
@@ -65,6 +66,11 @@ export interface RequestContext<A extends Access, B extends BodyKind = 'json'> {
    * should end with it. Of one session at a time.
    */
   untilSessionEnds(sessionUuid: string): AbortSignal;
+  /**
+   * Asks every few seconds whether the request may go on, and ends it when it may not. Where a session is needed and nothing
+   * is asked here, the session itself is asked about while its reply goes out.
+   */
+  onlyWhile(ask: AskPermission): void;
   /**
    * Has memory for this many bytes of the reply in all, before what is given only once is asked for. It then counts in
    * no other bound, and no want of memory breaks it off. False: for seconds there was none, or the client has left.

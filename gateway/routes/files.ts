@@ -17,6 +17,7 @@ import {
 import type { FileStore } from '../../actors/files/store.ts';
 import type { ValetClaims, ValetTokens } from '../../actors/identity/valet-tokens.ts';
 import { type Answer, isRefused, type Refusal } from '../../actors/reply.ts';
+import { unlessAbsent } from '../../actors/unless-absent.ts';
 import { User } from '../../actors/user/contract.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Actors, Ask } from '../../runtime/handles.ts';
@@ -46,6 +47,7 @@ export interface FileRouteOptions {
 
 const tag = 'Files';
 const nothing = z.object({});
+const checkMs = 10_000;
 /** Where a client looks for files of its account, and of its shared vaults. */
 const accountBases = ['/v1/files', '/files/v1/files'];
 const vaultBases = ['/v1/shared-vault/files', '/files/v1/shared-vault/files'];
@@ -56,11 +58,11 @@ const replyBytesMax = 100_000_000;
 const bytesType = 'application/octet-stream';
 const doneSchema = z.object({ success: z.boolean(), message: z.string() });
 
-const invalidToken: Refusal = {
+const invalidToken = {
   status: 403,
   tag: 'invalid-auth',
   message: 'This valet token is not valid any more.',
-};
+} satisfies Refusal;
 const withoutRange: Refusal = { status: 400, message: 'The range of the request is missing.' };
 const notChunkId: Refusal = { status: 400, message: 'The number of the chunk is missing, or not a number.' };
 const notChunkSize: Refusal = { status: 400, message: 'The size of the chunk is not a number.' };
@@ -77,6 +79,7 @@ type Owner = Pick<
   | 'closeUpload'
   | 'deleteFile'
   | 'openFile'
+  | 'checkToken'
   | 'spendOnRead'
   | 'moveFile'
 >;
@@ -190,6 +193,7 @@ function byteRoutes(
     }
     const bytes = Number(length ?? 0);
     if (bytes === 0) return refusedAnswer(emptyChunk);
+    goesOnByToken({ context, claims, owner });
     const blob = { number, mark: random.bytes(8).toString('hex') };
     return writeChunk({ context, claims, owner }, blob, bytes);
   }
@@ -237,6 +241,7 @@ function byteRoutes(
     if ('status' in opened) return opened;
     const { bytes: sizeBytes, layout, ...origin } = opened;
     const partBytesMax = Math.min(cap || replyBytesMax, replyBytesMax);
+    goesOnByToken({ context, claims, owner }, origin.uploadUuid);
     const part = parseRange(range, sizeBytes);
     if (part === 'whole') return refusedAnswer(withoutRange);
     const open = (wanted: ByteRange) =>
@@ -316,6 +321,14 @@ function byteRoutes(
         answer(owner.deleteFile({ claims }, context.ask), done('The file is deleted.')),
     }),
   ];
+}
+
+/** A chunk or a part of a file takes as long as its client does, which may be hours. */
+function goesOnByToken({ context, claims, owner }: Asked<BodyKind>, uploadUuid?: string): void {
+  context.onlyWhile(async () => {
+    const asked = await unlessAbsent(owner.checkToken({ claims, uploadUuid }, { deadlineMs: checkMs }));
+    return asked === undefined || isRefused(asked) ? invalidToken : undefined;
+  });
 }
 
 /** What was asked for, or the reply that says why not. */

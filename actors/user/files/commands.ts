@@ -37,7 +37,7 @@ import { refusalToWrite, signedInRead } from '../signed-in.ts';
 import { invalidToken, refusalOf } from './access.ts';
 import { mintVaultValetToken } from './mint-for-vault.ts';
 import { concludeFileMoveTimer, fileMovedTell, moveFile } from './move-file.ts';
-import { orOfVault } from './of-vaults.ts';
+import { allows, allowsAsMinted, allowsUnspent, orOfVault } from './of-vaults.ts';
 import { duties, ownFiles } from './own-files.ts';
 import { holdForVault, vaultFilesTell } from './vault-bytes.ts';
 
@@ -180,6 +180,18 @@ const openFile = sharedRead({
   },
 });
 
+/** A download may have spent its token: that is no reason to end it. */
+const checkToken = sharedRead({
+  ...User.commands.checkToken,
+  reads: ownFile,
+  answer: (view, { claims, uploadUuid }, { files }) => {
+    const refused = refusalOf(view, claims, claims.operation);
+    if (refused !== undefined) return refused;
+    const isThere = uploadUuid === undefined || files.get(fileKey(view, claims))?.upload_uuid === uploadUuid;
+    return isThere ? { ok: {} } : unknownFile;
+  },
+});
+
 const spendOnRead = command({
   ...User.commands.spendOnRead,
   turn: (turn, { claims, by }) => {
@@ -195,13 +207,14 @@ const spendOnRead = command({
 export const fileCommands = {
   mintValetToken,
   mintVaultValetToken,
-  openUpload: orOfVault(open, 'write', (vault, asked) => vault.openUpload(asked)),
-  beginChunk: orOfVault(begin, 'write', (vault, asked) => vault.beginChunk(asked)),
-  finishChunk: orOfVault(finish, 'write', (vault, asked) => vault.finishChunk(asked)),
+  openUpload: orOfVault(open, allows('write'), (vault, asked) => vault.openUpload(asked)),
+  beginChunk: orOfVault(begin, allows('write'), (vault, asked) => vault.beginChunk(asked)),
+  finishChunk: orOfVault(finish, allows('write'), (vault, asked) => vault.finishChunk(asked)),
   abandonChunk: orOfVault(abandon, undefined, (vault, asked) => vault.abandonChunk(asked)),
-  closeUpload: orOfVault(close, 'write', (vault, asked) => vault.closeUpload(asked)),
-  deleteFile: orOfVault(deleteFile, 'delete', (vault, asked) => vault.deleteFile(asked)),
-  openFile: orOfVault(openFile, 'read', (vault, asked) => vault.openFile(asked)),
+  closeUpload: orOfVault(close, allows('write'), (vault, asked) => vault.closeUpload(asked)),
+  deleteFile: orOfVault(deleteFile, allows('delete'), (vault, asked) => vault.deleteFile(asked)),
+  openFile: orOfVault(openFile, allowsUnspent('read'), (vault, asked) => vault.openFile(asked)),
+  checkToken: orOfVault(checkToken, allowsAsMinted, (vault, asked) => vault.checkToken(asked)),
   spendOnRead,
   moveFile,
   holdForVault,

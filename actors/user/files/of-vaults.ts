@@ -6,6 +6,7 @@ import {
   type ChoiceCommand,
   choice,
   type SharedCommand,
+  type Turn,
   type TurnCommand,
   type WorkflowCommand,
   workflow,
@@ -13,7 +14,7 @@ import {
 import type { Ask } from '../../../runtime/handles.ts';
 import { spentOn } from '../../files/spent.ts';
 import type { ValetClaims } from '../../identity/valet-tokens.ts';
-import type { Answer } from '../../reply.ts';
+import type { Answer, Refused } from '../../reply.ts';
 import type { Vault } from '../../vault/contract.ts';
 import { askIfThere } from '../vaults/ask.ts';
 import { invalidToken, refusalOf } from './access.ts';
@@ -26,10 +27,25 @@ interface ByToken {
 type OwnTurn<Request, Ok> = TurnCommand<Request, Answer<Ok>, any> | SharedCommand<Request, Answer<Ok>, any>;
 type Own<Request, Ok> = OwnTurn<Request, Ok> | WorkflowCommand<Request, Answer<Ok>>;
 
-/** The one command, of the user's own files, or the same of the vault that the token names. `undefined`: whoever asks may. */
+type Refusing = (turn: Turn, claims: ValetClaims) => Refused | undefined;
+
+export const allows =
+  (operation: ValetClaims['operation']): Refusing =>
+  (turn, claims) =>
+    refusalOf(turn, claims, operation);
+
+export const allowsUnspent =
+  (operation: ValetClaims['operation']): Refusing =>
+  (turn, claims) =>
+    refusalOf(turn, claims, operation) ?? (spentOn(turn, claims) === undefined ? undefined : invalidToken);
+
+/** What the token is for, whatever that is. */
+export const allowsAsMinted: Refusing = (turn, claims) => refusalOf(turn, claims, claims.operation);
+
+/** The one command, of the user's own files, or the same of the vault that the token names. `undefined`: anyone who asks may. */
 export function orOfVault<Request extends ByToken, Ok>(
   own: Own<Request, Ok>,
-  operation: ValetClaims['operation'] | undefined,
+  refusing: Refusing | undefined,
   ask: (vault: Ask<typeof Vault.commands>, request: Request) => Promise<Answer<Ok>>,
 ): ChoiceCommand<Request, Answer<Ok>> {
   const { request, reply } = own;
@@ -39,11 +55,7 @@ export function orOfVault<Request extends ByToken, Ok>(
     run: async (steps, asked) => {
       const { claims } = asked;
       const refused = await steps.turn({
-        turn: (turn) => {
-          if (operation === undefined) return undefined;
-          const isSpent = operation === 'read' && spentOn(turn, claims) !== undefined;
-          return refusalOf(turn, claims, operation) ?? (isSpent ? invalidToken : undefined);
-        },
+        turn: (turn) => refusing?.(turn, claims),
       });
       if (refused !== undefined) return refused;
       const answer = await askIfThere(steps, claims.sharedVaultUuid ?? '', (vault) => ask(vault, asked));

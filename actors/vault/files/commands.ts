@@ -68,7 +68,28 @@ const openFile = sharedRead({
   },
 });
 
-export const fileCommands = { mayUseFiles, ...uploadCommands, ...moveCommands, deleteFile, openFile };
+const checkToken = sharedRead({
+  ...Vault.commands.checkToken,
+  reads: (view, asked) => ({
+    ...accessPlan(view, asked.claims.userUuid),
+    files: keys(file, [fileKey(view, asked)]),
+  }),
+  answer: (view, { claims, uploadUuid }, { files, ...reads }) => {
+    const refused = refusalOf(view, claims, accessOf(view, claims.userUuid, reads));
+    if (refused !== undefined) return refused;
+    const row = files.get(fileKey(view, { claims }));
+    return uploadUuid === undefined || row?.upload_uuid === uploadUuid ? { ok: {} } : unknownFile;
+  },
+});
+
+export const fileCommands = {
+  mayUseFiles,
+  ...uploadCommands,
+  ...moveCommands,
+  deleteFile,
+  openFile,
+  checkToken,
+};
 export const fileTimers = {
   tendFiles: tendTimer(duties, vaultFiles),
   eraseFiles: eraseFilesTimer,

@@ -1,0 +1,55 @@
+import test from 'ava';
+import { FakeClock } from '../../test/kit/clock.ts';
+import { Permission } from './permission.ts';
+import { type Refusal, refusals } from './refusal.ts';
+
+/** A request that goes on, looked at every second. */
+function goingOn(ask: () => Promise<Refusal | undefined>) {
+  const clock = new FakeClock();
+  const ended: Refusal[] = [];
+  let asked = 0;
+  const counted = () => {
+    asked += 1;
+    return ask();
+  };
+  const permission = new Permission(counted, clock, (refusal) => ended.push(refusal));
+  const after = async (seconds: number) => {
+    for (let second = 0; second < seconds; second += 1) {
+      await clock.advance(1_000);
+      permission.overdue(clock.monotonicMs());
+    }
+    await clock.advance(0);
+    return { asked, ended };
+  };
+  return { after };
+}
+
+test('a request of a few seconds asks nobody', async (t) => {
+  const { after } = goingOn(async () => undefined);
+  t.deepEqual(await after(4), { asked: 0, ended: [] });
+});
+
+test('it is asked every five seconds, one question at a time, and goes on while it may', async (t) => {
+  const { after } = goingOn(async () => undefined);
+  t.deepEqual(await after(60), { asked: 12, ended: [] });
+  const hanging = goingOn(() => new Promise(() => {}));
+  t.is((await hanging.after(20)).asked, 1);
+});
+
+test('it ends with the refusal that it is answered', async (t) => {
+  const { after } = goingOn(async () => refusals.invalidAuth);
+  t.deepEqual((await after(6)).ended, [refusals.invalidAuth]);
+});
+
+test('what nobody answers for thirty seconds ends, and one answer in between lets it go on', async (t) => {
+  const silent = goingOn(() => Promise.reject(new Error('unavailable')));
+  t.deepEqual((await silent.after(29)).ended, []);
+  t.deepEqual((await silent.after(1)).ended, [refusals.noAnswer]);
+  let count = 0;
+  const shaky = goingOn(async () => {
+    count += 1;
+    if (count % 4 !== 0) throw new Error('unavailable');
+    return undefined;
+  });
+  t.deepEqual((await shaky.after(120)).ended, []);
+});
