@@ -32,6 +32,8 @@ export interface SigninKeys {
    * its owner.
    */
   placeKey(actorId: string, place: string): string;
+  /** What only the waiting device knows of the approval with this uuid. */
+  approvalSecret(actorId: string, uuid: string): string;
   /**
    * The id of an approval for the device that waits for it: names its `signin` actor and carries a MAC, so a
    * guess wakes no actor.
@@ -62,6 +64,7 @@ export function createSigninKeys(keyring: Keyring): SigninKeys {
   const calendarKey = keyring.derive('calendar-token-guard');
   const placeKey = keyring.derive('signin-place');
   const approvalKey = keyring.derive('approval-id');
+  const secretKey = keyring.derive('approval-secret');
   const codeKey = keyring.derive('emailed-code');
   const pseudoKey = keyring.derive('pseudo-account');
   const nonceKey = keyring.derive('pseudo-key-params');
@@ -77,6 +80,8 @@ export function createSigninKeys(keyring: Keyring): SigninKeys {
     tokenMailId: (address) => addressHmac(tokenMailKey, address),
     placeKey: (actorId, place) =>
       createHmac('sha256', placeKey).update(`${actorId}\u0000${place}`).digest('base64url').slice(0, 22),
+    approvalSecret: (actorId, uuid) =>
+      createHmac('sha256', secretKey).update(`${actorId}.${uuid}`).digest('base64url'),
     approvalId: (actorId, secret) => `${actorId}-${approvalMac(actorId, secret)}-${secret}`,
     readApprovalId(text) {
       const [, actorId = '', mac = '', secret = ''] = approvalIdForm.exec(text) ?? [];

@@ -1,20 +1,25 @@
 /**
  * Sign-ins that wait for another device of the account (docs/protocol/account.md, "Approval by another device"):
  *
- *     pending   made with every refusal of a factor; a device that names its own gets the same one again
- *     approved  by a signed-in device: the next `login-params` that names it passes without the factor, once
+ *     pending   a refusal of a factor makes one, unless the device has one already
+ *     approved  by a signed-in device: the next `login-params` of the waiting device passes without the factor
  *     denied    likewise
- *     expired   `approvalAgeMs` after it was made, or once it was used
+ *     used      by that `login-params`; clients are told `expired`
+ *     expired   `approvalAgeMs` after it was made, or once the device has met the factor itself
  *
- * The device that waits knows it by a secret, of which the hash is kept; those who decide know it by its
- * uuid. An unknown address has them too, but nobody decides them.
+ * The waiting device proves that it is the same one by the secret it was given or by the code challenge it sent. Both
+ * are unguessable, and the server keeps only the hash of the challenge: it derives the secret from the uuid. Devices
+ * that decide know an approval by its uuid. Unknown addresses have approvals too, which nobody can decide.
+ *
+ * A used approval keeps the id of the call that used it, so that a repeat of that call passes again.
  */
 import { z } from 'zod';
 import { command, sharedRead, type Turn, type View } from '../../runtime/command.ts';
 import { sliceMap } from '../../runtime/slice.ts';
+import type { ApprovalStatus } from '../identity/approval.ts';
 import type { Device } from '../identity/session.ts';
 import { equalInConstantTime } from '../identity/session-tokens.ts';
-import { makeSecret, secretHashOf } from '../identity/shown-once.ts';
+import { secretHashOf } from '../identity/shown-once.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import { AccountSettings } from '../settings.ts';
 import { User } from '../user/contract.ts';
@@ -27,8 +32,11 @@ const ofNetworkMax = 4;
 
 const storedSchema = z.object({
   uuid: z.string(),
-  secretHash: z.string(),
-  status: z.enum(['pending', 'approved', 'denied']),
+  /** Of the code challenge that the device sent. */
+  challengeHash: z.string(),
+  status: z.enum(['pending', 'approved', 'denied', 'used']),
+  /** The call that used it. */
+  usedBy: z.string().optional(),
   /** The key of the `Origin` that it was asked from. */
   network: z.string(),
   userAgent: z.string().nullable(),
@@ -46,47 +54,66 @@ export const approvalMap = sliceMap<Approval>({
   schema: storedSchema,
 });
 
+/** What the waiting device sends with every `login-params`. */
+export interface Waiting {
+  readonly approvalSecret?: string | undefined;
+  readonly codeChallenge: string;
+}
+
 /**
- * Has another device asked. Returns the id that the waiting device polls and names. `own` is the secret of one that it
- * has already: nobody else may go on with that, however alike their devices look.
+ * Asks the signed-in devices of the account, unless they were asked for this device already. Returns the id that the
+ * waiting device polls. For an unknown address the user does not exist, so that the time of the answer tells nothing.
+ *
+ * A network that already has its share of approvals gets another one, but no announcement: otherwise a stranger could
+ * ring the user's devices without end.
  */
-export function requestApproval(
-  turn: Turn,
-  device: Device,
-  userUuid: string | undefined,
-  own: string | undefined,
-): string {
+export function requestApproval(turn: Turn, device: Device, userUuid: string, waiting: Waiting): string {
   const keys = turn.use(SigninKeys);
-  const before = own === undefined ? undefined : findBySecret(turn, own);
-  if (own !== undefined && before?.status === 'pending') return keys.approvalId(turn.self.id, own);
+  const idOf = (uuid: string) => keys.approvalId(turn.self.id, keys.approvalSecret(turn.self.id, uuid));
+  const before = findOfDevice(turn, waiting);
+  if (before?.status === 'pending') return idOf(before.uuid);
   const network = originOf(turn, { ipAddress: device.ipAddress }).key;
-  const isAnnounced = current(turn).some((each) => each.network === network && each.status === 'pending');
-  makeRoom(turn, network);
-  const { secret, secretHash } = makeSecret(turn.random);
+  const hadRoom = makeRoom(turn, network);
   const approval: Approval = {
-    ...{ uuid: turn.random.uuid(), secretHash, status: 'pending', network },
+    ...{ uuid: turn.random.uuid(), challengeHash: secretHashOf(waiting.codeChallenge) },
+    ...{ status: 'pending', network },
     userAgent: device.userAgent,
     ipAddress: device.ipAddress,
     createdAtMs: turn.nowMs,
     expiresAtMs: turn.nowMs + turn.use(AccountSettings).approvalAgeMs,
   };
   turn.setEntry(approvalMap, approval.uuid, approval);
-  if (userUuid !== undefined && !isAnnounced) turn.tell(User, userUuid).approvalRequested(shown(approval));
-  return keys.approvalId(turn.self.id, secret);
+  if (hadRoom) turn.tell(User, userUuid).approvalRequested(shown(approval));
+  return idOf(approval.uuid);
 }
 
-/** Whether it was approved. Asking uses it up. */
-export function takeApproved(turn: Turn, secret: string): boolean {
-  const approval = findBySecret(turn, secret);
+/** Whether the device was let in. Asking uses the approval up, except for a repeat of the same call. */
+export function takeApproved(turn: Turn, waiting: Waiting, callId: string): boolean {
+  const approval = findOfDevice(turn, waiting);
+  if (approval?.status === 'used') return approval.usedBy === callId;
   if (approval?.status !== 'approved') return false;
-  turn.removeEntry(approvalMap, approval.uuid);
+  turn.setEntry(approvalMap, approval.uuid, { ...approval, status: 'used', usedBy: callId });
   return true;
+}
+
+/** The device waits no longer: it is in. */
+export function withdrawApproval(turn: Turn, waiting: Waiting): void {
+  const approval = findOfDevice(turn, waiting);
+  if (approval !== undefined && approval.status !== 'used') turn.removeEntry(approvalMap, approval.uuid);
 }
 
 export const approvalStatus = sharedRead({
   ...Signin.commands.approvalStatus,
-  answer: (view, { secret }) => ({ status: findBySecret(view, secret)?.status ?? ('expired' as const) }),
+  answer: (view, asked) => ({ status: shownStatus(find(view, asked)) }),
 });
+
+function find(view: Seen, asked: { readonly secret: string } | { readonly uuid: string }) {
+  if ('secret' in asked) return findBySecret(view, asked.secret);
+  return current(view).find(({ uuid }) => uuid === asked.uuid);
+}
+
+const shownStatus = (approval: Approval | undefined): ApprovalStatus =>
+  approval === undefined || approval.status === 'used' ? 'expired' : approval.status;
 
 export const pendingApprovals = sharedRead({
   ...Signin.commands.pendingApprovals,
@@ -113,25 +140,39 @@ export const resolveApproval = command({
 export const endOfApprovals = (view: View): number =>
   Math.max(0, ...[...view.entries(approvalMap).values()].map(({ expiresAtMs }) => expiresAtMs));
 
-const current = (view: View & { readonly nowMs: number }): readonly Approval[] =>
+type Seen = View & { readonly nowMs: number };
+
+const current = (view: Seen): readonly Approval[] =>
   [...view.entries(approvalMap).values()].filter(({ expiresAtMs }) => view.nowMs < expiresAtMs);
 
-function findBySecret(view: View & { readonly nowMs: number }, secret: string): Approval | undefined {
-  const secretHash = secretHashOf(secret);
-  return current(view).find((each) => equalInConstantTime(secretHash, each.secretHash));
+function findOfDevice(view: Seen, { approvalSecret, codeChallenge }: Waiting): Approval | undefined {
+  const bySecret = approvalSecret === undefined ? undefined : findBySecret(view, approvalSecret);
+  if (bySecret !== undefined) return bySecret;
+  const challengeHash = secretHashOf(codeChallenge);
+  return current(view).find((each) => equalInConstantTime(challengeHash, each.challengeHash));
 }
 
-/** Of a network that has its share its own oldest goes; where all is full, the oldest of strangers. */
-function makeRoom(turn: Turn, network: string): void {
+function findBySecret(view: Seen, secret: string): Approval | undefined {
+  const keys = view.use(SigninKeys);
+  const secretOf = ({ uuid }: Approval) => keys.approvalSecret(view.self.id, uuid);
+  return current(view).find((each) => equalInConstantTime(secret, secretOf(each)));
+}
+
+/**
+ * Whether there was room. If not, the oldest of a network that has its share makes room, and where all is full the
+ * oldest of strangers.
+ */
+function makeRoom(turn: Turn, network: string): boolean {
   const byAge = [...turn.entries(approvalMap).values()].toSorted((a, b) => a.createdAtMs - b.createdAtMs);
   const ended = byAge.filter(({ expiresAtMs }) => turn.nowMs >= expiresAtMs);
   for (const { uuid } of ended) turn.removeEntry(approvalMap, uuid);
   const left = byAge.filter((each) => !ended.includes(each));
   const own = left.filter((each) => each.network === network);
-  if (own.length < ofNetworkMax && left.length < approvalsMax) return;
+  if (own.length < ofNetworkMax && left.length < approvalsMax) return true;
   const strangers = left.filter((each) => !isOwn(turn, each.network));
   const [oldest] = own.length >= ofNetworkMax ? own : strangers.length > 0 ? strangers : left;
   if (oldest !== undefined) turn.removeEntry(approvalMap, oldest.uuid);
+  return false;
 }
 
 const shown = ({ uuid, userAgent, ipAddress, createdAtMs, expiresAtMs }: Approval) => ({

@@ -3,9 +3,11 @@
  * a few minutes.
  *
  * Anyone may have one made for any address, so each network has its own: otherwise one request of a stranger would
- * undo the owner's, who has only just been asked to touch the key. Devices are not told apart, as the page that asks
- * for the challenge may be another than the one that signs in, without its cookies.
+ * undo the owner's, who has only just been asked to touch the key. The answer may come from another network: devices
+ * change theirs between two requests, and speak IPv6 in one and IPv4 in the next. Devices are not told apart, as the
+ * page that asks for the challenge may be another than the one that signs in, without its cookies.
  */
+import { decodeClientDataJSON } from '@simplewebauthn/server/helpers';
 import { z } from 'zod';
 import type { Turn, View } from '../../runtime/command.ts';
 import { sliceMap } from '../../runtime/slice.ts';
@@ -33,13 +35,28 @@ export function makeAssertionChallenge(turn: Turn, ipAddress: string | null): st
   return challenge;
 }
 
-/** Undefined if there is none that still counts. */
-export function takeAssertionChallenge(turn: Turn, ipAddress: string | null): string | undefined {
-  const key = keyOf(turn, ipAddress);
-  const offered = turn.entry(assertionChallengeMap, key);
-  if (offered === undefined) return undefined;
+/** The challenge that this assertion, as the client sent it, is over. Undefined: it is none that still counts. */
+export function takeAssertionChallenge(
+  turn: Turn,
+  assertion: Readonly<Record<string, unknown>>,
+): string | undefined {
+  const claimed = claimedChallenge(assertion);
+  const [key, offered] =
+    [...turn.entries(assertionChallengeMap)].find(
+      ([, { challenge, untilMs }]) => challenge === claimed && turn.nowMs < untilMs,
+    ) ?? [];
+  if (key === undefined || offered === undefined) return undefined;
   turn.removeEntry(assertionChallengeMap, key);
-  return turn.nowMs < offered.untilMs ? offered.challenge : undefined;
+  return offered.challenge;
+}
+
+/** It only finds what the signature is then checked against, so it need not be believed. */
+function claimedChallenge({ response }: Readonly<Record<string, unknown>>): unknown {
+  try {
+    return decodeClientDataJSON((response as { clientDataJSON: string }).clientDataJSON).challenge;
+  } catch {
+    return undefined;
+  }
 }
 
 /** When the last of them no longer counts. */

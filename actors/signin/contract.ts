@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
-import { approvalSchema } from '../identity/approval.ts';
+import { approvalSchema, approvalStatusSchema } from '../identity/approval.ts';
 import { requestedCodeSchema } from '../identity/emailed-code.ts';
 import { escrowSchema } from '../identity/escrow.ts';
 import { keyParamsSchema } from '../identity/key-params.ts';
@@ -95,10 +95,10 @@ export const Signin = contract({
       reply: answerSchema(z.object({ emailed: z.boolean() })),
     },
 
-    /** Of an approval, for the device that waits. */
+    /** For the device that waits, by its secret; for the account's own devices, by the uuid that they are shown. */
     approvalStatus: {
-      request: z.object({ secret: z.string() }),
-      reply: z.object({ status: z.enum(['pending', 'approved', 'denied', 'expired']) }),
+      request: z.union([z.object({ secret: z.string() }), z.object({ uuid: z.string() })]),
+      reply: approvalStatusSchema,
     },
 
     /** For the account's own devices. */

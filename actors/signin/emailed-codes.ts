@@ -1,10 +1,14 @@
 /**
  * Codes that are mailed to an address, instead of those of an authenticator app (docs/protocol/account.md, "Codes by
- * e-mail"): six digits, of an address and a network only the newest, once, for a quarter of an hour and a few guesses.
+ * e-mail"): six digits, of an address and a network only the newest, once, for a quarter of an hour.
  *
  * Anyone may have one mailed to any address, so each network has its own: otherwise a stranger's request would undo the
  * owner's, who has just opened the mail. So many requests an hour are allowed to each network, and to all strangers
  * together; of an unknown address they are counted alike, and nothing is mailed.
+ *
+ * A code is right wherever it comes from: devices change their network, and speak IPv6 in one request and IPv4 in the
+ * next. A few wrong guesses use up the code of the network that they come from, and no other: otherwise strangers
+ * could use up the owner's. What else bounds guesses is `counting.ts`, by network too.
  *
  * A code is derived from what is kept here under a key of this server, and so stands nowhere.
  */
@@ -81,16 +85,29 @@ export function makeEmailedCode(turn: Turn, ipAddress: string | null): Made {
   return { nonce };
 }
 
-/** Whether this is the newest code that was mailed for that network. It is used up if so; a wrong guess is counted. */
+/** Whether this is a code that was mailed and still counts. It is used up if so; a wrong guess is counted. */
 export function takeEmailedCode(turn: Turn, ipAddress: string | null, code: string): boolean {
-  const { key } = originOf(turn, { ipAddress });
-  const mailed = turn.entry(emailedCodeMap, key);
-  if (mailed === undefined || mailed.nonce === null || turn.nowMs >= mailed.untilMs) return false;
-  const isRight = equalInConstantTime(code, turn.use(SigninKeys).emailedCode(turn.self.id, mailed.nonce));
+  const keys = turn.use(SigninKeys);
+  const isRight = ([, { nonce, untilMs }]: readonly [string, MailedCode]) =>
+    nonce !== null &&
+    turn.nowMs < untilMs &&
+    equalInConstantTime(code, keys.emailedCode(turn.self.id, nonce));
+  const [right] = [...turn.entries(emailedCodeMap)].filter(isRight);
+  if (right === undefined) {
+    countGuess(turn, originOf(turn, { ipAddress }).key);
+    return false;
+  }
+  const [key, mailed] = right;
+  turn.setEntry(emailedCodeMap, key, { ...mailed, nonce: null });
+  return true;
+}
+
+function countGuess(turn: Turn, network: string): void {
+  const mailed = turn.entry(emailedCodeMap, network);
+  if (mailed === undefined || mailed.nonce === null || turn.nowMs >= mailed.untilMs) return;
   const guesses = mailed.guesses + 1;
-  const isOver = isRight || guesses >= guessesMax;
-  turn.setEntry(emailedCodeMap, key, { ...mailed, guesses, nonce: isOver ? null : mailed.nonce });
-  return isRight;
+  const nonce = guesses >= guessesMax ? null : mailed.nonce;
+  turn.setEntry(emailedCodeMap, network, { ...mailed, guesses, nonce });
 }
 
 export function forgetEmailedCodes(turn: Turn): void {

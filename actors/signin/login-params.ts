@@ -3,15 +3,16 @@
  * factor at sign-in"):
  *
  *     begin    turn of `signin`: a guess (a code, an app password, an assertion) is debited like a wrong password, and
- *              refused if the address is locked for its origin; an approval by another device is used up
+ *              refused if the address is locked for its origin
  *     check    workflow of `user`: which factor is on, and is it met; for an unknown address, of no real user
- *     conclude turn of `signin`: if met, the challenge is stored and the attempt given back; else an approval is opened
+ *     conclude turn of `signin`: if met, or if another device has let this one in, the challenge is stored and the attempt
+ *              given back; else an approval is opened
  *
  * Without a stored challenge no login succeeds, so there is no way past here without the factor. An unknown
  * address takes the same steps, and a factor is made up for about half of them, always the same.
  *
  * A repeat of the call finds `begin` and `check` recorded, and concludes again: with its challenge stored already it
- * gives nothing back twice.
+ * gives nothing back twice, and an approval that it used lets it pass again.
  */
 import { lookup, type Turn, type Workflow, workflow } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
@@ -22,7 +23,7 @@ import { type SignInAddress, SigninKeys } from '../identity/signin-keys.ts';
 import { isMailConfigured } from '../mailer/outgoing.ts';
 import { refuse } from '../reply.ts';
 import { User } from '../user/contract.ts';
-import { requestApproval, takeApproved } from './approvals.ts';
+import { requestApproval, takeApproved, withdrawApproval } from './approvals.ts';
 import { takeAssertionChallenge } from './assertion-challenge.ts';
 import { lockedOut } from './attempts.ts';
 import { forgottenSlice, storeChallenge, wayOf } from './challenges.ts';
@@ -70,7 +71,7 @@ export const loginParams = workflow({
   run: async (workflow, asked) => {
     const begun = await workflow.turn({
       // Nothing is written otherwise, and to look for a record costs a read.
-      recorded: isGuess(asked) || asked.approvalSecret !== undefined,
+      recorded: isGuess(asked),
       turn: (turn) => begin(turn, asked),
     });
     if ('refused' in begun) return begun;
@@ -78,14 +79,21 @@ export const loginParams = workflow({
       reads: () => ({ account: lookup(accountTable, [addressKey(asked)]) }),
       turn: (_turn, { account }) => account.rows[0],
     });
-    const isApproved = begun.approved && account !== undefined;
-    const outcome = isApproved ? passed : await check(workflow, asked, account, begun);
-    return workflow.turn({ turn: (turn) => conclude(turn, asked, account, outcome, begun) });
+    const checked = await check(workflow, asked, account, begun);
+    return workflow.turn({
+      turn: (turn) => {
+        const isMet = 'passed' in checked || isLetIn(turn, asked, account, workflow.callId);
+        return conclude(turn, asked, account, isMet ? passed : checked, begun);
+      },
+    });
   },
 });
 
+/** By another device of the account. Recovery codes are asked for all the same: its login uses them up. */
+const isLetIn = (turn: Turn, asked: Asked, account: AccountRow | undefined, callId: string): boolean =>
+  account !== undefined && asked.recoveryCodes === undefined && takeApproved(turn, asked, callId);
+
 interface Begun {
-  readonly approved: boolean;
   readonly assertionChallenge?: string | undefined;
   /** The code is the one that was mailed. */
   readonly hasEmailedCode: boolean;
@@ -111,11 +119,10 @@ function begin(turn: Turn, asked: Asked) {
     debitAttempt(turn, origin);
     expireLater(turn);
   }
-  const { approvalSecret, assertionResponse, code } = asked;
+  const { assertionResponse, code } = asked;
   const { ipAddress } = asked.device;
   const begun: Begun = {
-    approved: approvalSecret !== undefined && takeApproved(turn, approvalSecret),
-    assertionChallenge: assertionResponse && takeAssertionChallenge(turn, ipAddress),
+    assertionChallenge: assertionResponse && takeAssertionChallenge(turn, assertionResponse),
     hasEmailedCode: code !== undefined && takeEmailedCode(turn, ipAddress, code),
     forgotten: turn.get(forgottenSlice),
   };
@@ -184,6 +191,7 @@ function conclude(
   const mayStore = turn.get(forgottenSlice) === forgotten;
   const isStored = mayStore && storeChallenge(turn, asked.codeChallenge, origin, wayOf(asked));
   if (isStored && isGuess(asked)) returnAttempt(turn, origin);
+  withdrawApproval(turn, asked);
   expireLater(turn);
   if (account !== undefined) return { ok: publicKeyParams(account) };
   const pw_nonce = turn.use(SigninKeys).pseudoNonce(asked);
@@ -231,7 +239,8 @@ function refusalOf(
   const counted = isGuess(asked) && { captchaRequired: asksForCaptcha(turn, origin) };
   if (factor === 'recovery-codes') return { refused: { ...wrongRecovery.refused, ...counted } };
   const { refused } = refusals[factor][outcome];
-  const approvalId = requestApproval(turn, asked.device, account?.user_uuid, asked.approvalSecret);
+  const userUuid = account?.user_uuid ?? turn.use(SigninKeys).pseudoUser(asked);
+  const approvalId = requestApproval(turn, asked.device, userUuid, asked);
   expireLater(turn);
   const payload = {
     ...(factor !== 'security-key' && { mfa_key: asked.codeName ?? `mfa_${turn.random.uuid()}` }),

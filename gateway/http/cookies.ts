@@ -1,4 +1,8 @@
-/** Reading `Cookie` and writing the session cookies (docs/protocol/authentication.md, "Cookies"). */
+/**
+ * Reading `Cookie`, and writing the cookies of sessions (docs/protocol/authentication.md, "Cookies") and of sign-ins that
+ * wait for another device (docs/protocol/account.md, "Approval by another device").
+ */
+import { hash } from 'node:crypto';
 import type { SessionSecrets } from '../../actors/identity/session.ts';
 import type { CookieOptions } from '../settings.ts';
 
@@ -71,20 +75,31 @@ function cookiePair(
   refreshValue: string,
   expiresMs: number,
 ): readonly string[] {
-  const expires = new Date(expiresMs).toUTCString();
+  const expires = `Expires=${new Date(expiresMs).toUTCString()}`;
   return [
     `${accessCookiePrefix}${sessionUuid}=${accessValue}; ${attributes(options, '/', expires)}`,
     `${refreshCookiePrefix}${sessionUuid}=${refreshValue}; ${attributes(options, '/v1/sessions/refresh', expires)}`,
   ];
 }
 
-function attributes(options: CookieOptions, path: string, expires: string): string {
+/**
+ * The name of the cookie by which a sign-in at this address waits. A page of another origin has another cookie, so it
+ * cannot use what the user approved for this one, even where it may send requests with the browser's cookies.
+ */
+export const approvalCookieName = (origin: string, actorId: string): string =>
+  `approval_${hash('sha256', `${origin}\u0000${actorId}`, 'hex').slice(0, 32)}`;
+
+/** The complete `Set-Cookie` value that gives a waiting device the id of its approval. */
+export const approvalCookie = (options: CookieOptions, name: string, id: string, ageMs: number): string =>
+  `${name}=${id}; ${attributes(options, '/v2/login-params', `Max-Age=${Math.ceil(ageMs / 1_000)}`)}`;
+
+function attributes(options: CookieOptions, path: string, lifetime: string): string {
   const parts = ['HttpOnly'];
   if (options.secure) parts.push('Secure');
   parts.push(`Path=${path}`);
   if (options.partitioned) parts.push('Partitioned');
   parts.push(`SameSite=${options.sameSite}`);
   if (options.domain !== '') parts.push(`Domain=${options.domain}`);
-  parts.push(`Expires=${expires}`);
+  parts.push(lifetime);
   return parts.join('; ');
 }

@@ -1,5 +1,6 @@
 /** Security keys, and approvals by other devices (docs/protocol/account.md). */
 import { z } from 'zod';
+import { approvalStatusSchema } from '../../actors/identity/approval.ts';
 import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import type { AccountSettings } from '../../actors/settings.ts';
 import { Signin } from '../../actors/signin/contract.ts';
@@ -7,7 +8,7 @@ import { User } from '../../actors/user/contract.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { addressOf, emailField, workspaceField } from './address-fields.ts';
-import { answered, errorBodySchema } from './answer.ts';
+import { answered, errorBodySchema, signedInAnswer } from './answer.ts';
 import { endpoint } from './endpoint.ts';
 
 export interface AuthenticatorRouteOptions {
@@ -23,8 +24,6 @@ const assertionRequest = z.object({
   workspace_identifier: workspaceField,
 });
 
-const approvalStatusSchema = z.object({ status: z.enum(['pending', 'approved', 'denied', 'expired']) });
-
 export function authenticatorRoutes({
   settings,
   signinKeys,
@@ -39,14 +38,20 @@ export function authenticatorRoutes({
     return answered(answer, (body) => ({ status: 200, body }));
   }
 
-  /** The device that polls has no session yet; the id is all it has. */
+  /** The waiting device has no session yet, only its id. A signed-in device asks by the id that it was shown. */
   async function approvalStatus(
-    { actors, ask }: RequestContext<'public'>,
+    { actors, ask, credentials }: RequestContext<'optional-session'>,
     { challengeId }: { challengeId: string },
   ): Promise<RouteReply> {
     const named = signinKeys.readApprovalId(challengeId);
     const expired = { status: 200, body: { status: 'expired' } };
-    if (named === undefined) return expired;
+    if (named === undefined) {
+      if (credentials === undefined) return expired;
+      const shown = actors
+        .get(User, credentials.userUuid)
+        .ask.showApproval({ credentials, challengeId }, ask);
+      return signedInAnswer(shown, (body) => ({ status: 200, body }));
+    }
     try {
       const signin = actors.get(Signin, named.actorId);
       return { status: 200, body: await signin.ask.approvalStatus({ secret: named.secret }, ask) };
@@ -117,12 +122,12 @@ export function authenticatorRoutes({
     route({
       method: 'GET',
       path: '/v1/pending-mfa-approvals/:challengeId/status',
-      access: 'public',
+      access: 'optional-session',
       safe: true,
-      summary: 'The status of an approval, for the device that waits for it.',
+      summary: 'The status of an approval, for the device that waits for it and for those that may decide.',
       tag: approvals,
-      request: z.object({ challengeId: z.string() }),
-      replies: { 200: approvalStatusSchema },
+      request: z.object({ challengeId: z.string().max(256) }),
+      replies: { 200: approvalStatusSchema, 401: errorBodySchema },
       handle: approvalStatus,
     }),
   ];

@@ -3,10 +3,12 @@ import { z } from 'zod';
 import { keyParamsSchema } from '../../actors/identity/key-params.ts';
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
-import { isRefused } from '../../actors/reply.ts';
+import { type Answer, isRefused } from '../../actors/reply.ts';
+import type { AccountSettings } from '../../actors/settings.ts';
 import { missingCredentials, Signin } from '../../actors/signin/contract.ts';
 import { User } from '../../actors/user/contract.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
+import { approvalCookie, approvalCookieName } from '../http/cookies.ts';
 import { type AnyRoute, type Method, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { addressOf, emailField, workspaceField } from './address-fields.ts';
 import { answered, errorBodySchema, refusedAnswer } from './answer.ts';
@@ -15,6 +17,7 @@ import { signInAnswer, signInBodySchema } from './sign-in-answer.ts';
 import { noteFailure, type SignInAttemptOptions, senderOf } from './sign-in-attempt.ts';
 
 export interface SignInRouteOptions extends SignInAttemptOptions {
+  readonly settings: Pick<AccountSettings, 'workspacesPerEmail' | 'approvalAgeMs'>;
   readonly signinKeys: Pick<SigninKeys, 'actorId' | 'readApprovalId'>;
 }
 
@@ -47,7 +50,7 @@ const loginRequest = z.object({
 const missingEmail = { status: 400, message: 'Please provide an email address.' } as const;
 
 export function signInRoutes(options: SignInRouteOptions): readonly AnyRoute[] {
-  const { settings, signinKeys } = options;
+  const { settings, signinKeys, cookies: cookieOptions } = options;
 
   async function loginParams(
     context: RequestContext<'optional-session'>,
@@ -58,27 +61,46 @@ export function signInRoutes(options: SignInRouteOptions): readonly AnyRoute[] {
     if (own !== undefined) return own;
     if (email == null || email.trim() === '') return refusedAnswer(missingEmail);
     const address = addressOf(settings, email, workspace_identifier);
-    const answer = await context.actors.get(Signin, signinKeys.actorId(address)).ask.loginParams(
+    const actorId = signinKeys.actorId(address);
+    const cookieName = approvalCookieName(context.header('origin') ?? '', actorId);
+    const answer = await context.actors.get(Signin, actorId).ask.loginParams(
       {
         ...address,
         ...factorsOf(request),
         ...senderOf(context),
         codeChallenge: code_challenge,
+        approvalSecret: approvalSecretOf(context, request, cookieName),
       },
       context.ask,
     );
-    return answered(noteFailure(answer, context, options), (body) => ({ status: 200, body }));
+    const reply = answered(noteFailure(answer, context, options), (body) => ({ status: 200, body }));
+    return { ...reply, setCookies: waitingCookies(answer, cookieName) };
+  }
+
+  /** As the request names it, or else its cookie. */
+  function approvalSecretOf(
+    { cookies }: RequestContext<'optional-session'>,
+    { mfa_approval_challenge_id: named }: LoginParamsRequest,
+    cookieName: string,
+  ): string | undefined {
+    const [sent = ''] = cookies.get(cookieName) ?? [];
+    return signinKeys.readApprovalId(named || sent)?.secret;
+  }
+
+  /** Clients repeat `login-params` without the id of their approval, and with another code challenge. */
+  function waitingCookies(answer: Answer<unknown>, cookieName: string): readonly string[] {
+    const id = isRefused(answer) ? answer.refused.payload?.['mfa_approval_challenge_id'] : undefined;
+    if (typeof id !== 'string') return [];
+    return [approvalCookie(cookieOptions, cookieName, id, settings.approvalAgeMs)];
   }
 
   function factorsOf(request: LoginParamsRequest) {
-    const { app_password, trusted_device_token, authenticator_response, mfa_approval_challenge_id } = request;
-    const approval = signinKeys.readApprovalId(mfa_approval_challenge_id ?? '');
+    const { app_password, trusted_device_token, authenticator_response } = request;
     return {
       ...codeOf(request),
       appPassword: app_password ?? undefined,
       trustedDeviceToken: trusted_device_token ?? undefined,
       assertionResponse: authenticator_response ?? undefined,
-      approvalSecret: approval?.secret,
     };
   }
 
@@ -113,6 +135,7 @@ export function signInRoutes(options: SignInRouteOptions): readonly AnyRoute[] {
       summary,
       tag,
       request: loginParamsRequest,
+      headers: ['origin'],
       replies: { 200: keyParamsSchema, 400: errorBodySchema, 401: errorBodySchema, 423: errorBodySchema },
       bodyLimit: 'small',
       handle: loginParams,

@@ -65,6 +65,13 @@ test('a stranger who asks for challenges or presents nonsense undoes no challeng
   t.is(await present('203.0.113.7', key.sign(challenge)), 200);
 });
 
+test('a challenge that was asked for from one network is answered from another, once', async (t) => {
+  const { key, offer, present } = await withSecurityKey(t);
+  const assertion = key.sign(await offer('2001:db8:1::7'));
+  t.is(await present('198.51.100.1', assertion), 200);
+  t.is(await present('2001:db8:1::7', assertion), 401);
+});
+
 test('strangers of many networks undo no challenge of a known network', async (t) => {
   const home = '192.0.2.1';
   const { key, offer, present } = await withSecurityKey(t, home);

@@ -51,6 +51,21 @@ test.serial('another device gets in with the right code and not with a wrong one
   await b.close();
 });
 
+test.serial(
+  'a device that was approved by another gets in by signing in again, without a code, once',
+  async (t) => {
+    const b = await device('b');
+    t.is((await b.client.signIn(account, { code: 'none' }))?.status, 401);
+    t.is(await a.client.approveSignIns(world?.serverUrl ?? ''), 1);
+    t.is(await b.client.signIn(account, { code: 'none' }), undefined);
+    t.deepEqual(await b.client.notes(), await a.client.notes());
+    await b.client.signOut();
+    await b.reinstall();
+    t.is((await b.client.signIn(account, { code: 'none' }))?.status, 401);
+    await b.close();
+  },
+);
+
 test.serial('who has lost the app gets in with the recovery codes, once, and it is off then', async (t) => {
   const c = await device('c');
   const wrong = recoveryCodes.replace(/^./, (digit) => (digit === '0' ? '1' : '0'));

@@ -29,6 +29,14 @@ const listApprovals = signedInWorkflow({
   },
 });
 
+const showApproval = signedInWorkflow({
+  ...User.commands.showApproval,
+  run: async (workflow, { challengeId }) => {
+    const { signin } = await ownSignin(workflow);
+    return signin.ask.approvalStatus({ uuid: challengeId });
+  },
+});
+
 const resolveApproval = signedInWorkflow({
   ...User.commands.resolveApproval,
   run: async (workflow, { challengeId, approve }) => {
@@ -62,4 +70,4 @@ async function ownSignin<Ok>(workflow: SignedInWorkflow<Ok>) {
   return { signin, from };
 }
 
-export const approvalCommands = { listApprovals, resolveApproval };
+export const approvalCommands = { listApprovals, showApproval, resolveApproval };

@@ -1,5 +1,6 @@
 /** What clients ask of second factors, and of what stands in for them (docs/protocol/account.md). */
 import { z } from 'zod';
+import { approvalStatusSchema } from '../../identity/approval.ts';
 import { escrowSchema } from '../../identity/escrow.ts';
 import { deviceSchema } from '../../identity/session.ts';
 import { signedIn, signedInOf } from '../../signed-in.ts';
@@ -82,6 +83,12 @@ export const factorShapes = {
         }),
       ),
     }),
+  }),
+  /** By the id that the list shows. */
+  showApproval: signedIn({
+    access: 'reads',
+    fields: z.object({ challengeId: z.string().max(256) }),
+    ok: approvalStatusSchema,
   }),
   /** Only `true` approves. Refusals: 400 if it is no longer pending. */
   resolveApproval: signedIn({

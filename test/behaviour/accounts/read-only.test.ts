@@ -17,6 +17,7 @@ const turnsOfReaders: Readonly<Record<string, string>> = {
   keyParams: 'stores a challenge, for sessions that may write alone',
   getSetting: 'counts the passwords that are given for the recovery codes',
   listApprovals: 'asks the actor that has them',
+  showApproval: 'asks the actor that has it',
   lookUpUser: 'asks the actor that it is about',
   getBan: 'asks the actor that it is about',
   getFlags: 'asks the actor that it is about',

@@ -147,7 +147,7 @@ test('an assertion counts once, over the newest challenge, with a counter that g
   const older = await assertionOptions(server, email);
   const newest = await assertionOptions(server, email);
   t.is(await tagOf(key.sign(older.challenge)), 'mfa-invalid', 'an older challenge');
-  t.is(await tagOf(key.sign(newest.challenge)), 'mfa-invalid', 'taken by the one before');
+  t.is(await tagOf(key.sign(newest.challenge)), undefined, 'which undoes no other');
   key.counter = 0;
   t.is(await tagOf(key.sign((await assertionOptions(server, email)).challenge)), 'mfa-invalid', 'a clone');
   key.counter = 10;
@@ -245,6 +245,145 @@ test('a device that looks like another does not take its approval over, nor push
     t.is((await loginParams(server, email, { mfa_approval_challenge_id: mine })).status, 401);
   }
   t.is((await loginParams(server, email, { mfa_approval_challenge_id: mine })).status, 200);
+});
+
+/** A browser with cookies of its own, that signs in on a page of this origin. */
+function browser(server: TestServer, origin = 'https://app.example.org', address = '203.0.113.7') {
+  const cookies = new Map<string, string>();
+  return async (email: string, factors: object = {}) => {
+    const headers = { origin, 'x-forwarded-for': address, cookie: [...cookies.values()].join('; ') };
+    const answer = await loginParams(server, email, factors, headers);
+    for (const pair of answer.setCookies.map((text) => text.split(';', 1).join())) {
+      cookies.set(pair.slice(0, pair.indexOf('=')), pair);
+    }
+    return { ...answer, cookies };
+  };
+}
+
+const pendingOf = async (phone: Device) =>
+  (await phone.call('GET', '/v1/pending-mfa-approvals')).body.pendingApprovals;
+
+async function resolveAll(phone: Device, approve = true) {
+  for (const { challengeId } of await pendingOf(phone)) {
+    const path = `/v1/pending-mfa-approvals/${challengeId}/resolve`;
+    await phone.call('POST', path, { body: { approve } });
+  }
+}
+
+test('once another device approves, the waiting one repeats its sign-in as usual and is in, once, and it alone', async (t) => {
+  const server = await startServer(t);
+  const { phone } = await withTotp(server);
+  const { email } = phone.account;
+  const [laptop, twin] = [browser(server), browser(server)];
+  t.is((await laptop(email)).status, 401);
+  t.is((await laptop(email, { mfa_code: '000000' })).status, 401, 'asks nobody again');
+  t.is((await pendingOf(phone)).length, 1);
+  await resolveAll(phone);
+  t.is((await twin(email)).status, 401, 'another browser of the same kind in the same network');
+  const passed = await laptop(email);
+  t.is(passed.status, 200, passed.text);
+  t.is((await login(server, phone, passed.verifier)).status, 200);
+  t.is((await laptop(email)).status, 401, 'used up');
+});
+
+test('an approved sign-in passes whatever code is typed meanwhile, and that costs no attempt', async (t) => {
+  const server = await startServer(t, { accounts: { plainAttemptsMax: 1, captchaAttemptsMax: 1 } });
+  const { phone } = await withTotp(server);
+  const { email } = phone.account;
+  for (let time = 0; time < 4; time += 1) {
+    const laptop = browser(server);
+    t.is((await laptop(email)).status, 401);
+    await resolveAll(phone);
+    t.is((await laptop(email, { mfa_code: '000000' })).status, 200);
+  }
+});
+
+test('a device that meets the factor itself waits no longer', async (t) => {
+  const server = await startServer(t);
+  const { phone, secret } = await withTotp(server);
+  const { email } = phone.account;
+  const laptop = browser(server);
+  t.is((await laptop(email)).status, 401);
+  t.is((await laptop(email, { mfa_code: codeAt(server, secret) })).status, 200);
+  t.deepEqual(await pendingOf(phone), []);
+});
+
+test('a client without cookies is known by the code challenge that it repeats', async (t) => {
+  const server = await startServer(t);
+  const { phone } = await withTotp(server);
+  const { email } = phone.account;
+  const verifier = randomUUID();
+  const ask = () =>
+    server.call('POST', '/v2/login-params', {
+      body: { api: headerSessions, email, code_challenge: challengeOf(verifier) },
+    });
+  const { mfa_approval_challenge_id } = (await ask()).body.error.payload;
+  t.is((await ask()).body.error.payload.mfa_approval_challenge_id, mfa_approval_challenge_id);
+  t.is((await pendingOf(phone)).length, 1);
+  await resolveAll(phone);
+  t.is((await loginParams(server, email)).status, 401, 'another challenge');
+  t.is((await ask()).status, 200);
+  t.is((await login(server, phone, verifier)).status, 200);
+  t.is((await ask()).status, 401, 'used up');
+});
+
+test('a page of another origin cannot use what was approved for this browser', async (t) => {
+  const server = await startServer(t);
+  const { phone } = await withTotp(server);
+  const { email } = phone.account;
+  const laptop = browser(server);
+  const { cookies } = await laptop(email);
+  await resolveAll(phone);
+  const cookie = [...cookies.values()].join('; ');
+  const evil = await loginParams(server, email, {}, { cookie, origin: 'https://evil.example' });
+  t.is(evil.status, 401);
+  t.is((await laptop(email)).status, 200);
+});
+
+test('what was approved for one address is worth nothing at another', async (t) => {
+  const server = await startServer(t);
+  const { phone } = await withTotp(server);
+  const { phone: bobs } = await withTotp(server, 'bob@example.org');
+  const laptop = browser(server);
+  await laptop(phone.account.email);
+  await laptop(bobs.account.email);
+  await resolveAll(phone);
+  t.is((await laptop(bobs.account.email)).status, 401);
+  t.is((await laptop(phone.account.email)).status, 200);
+});
+
+test('every waiting device is announced once, and a network that asks without end is not', async (t) => {
+  const server = await startServer(t);
+  const { phone } = await withTotp(server);
+  const { email } = phone.account;
+  const socket = await phone.socket(t);
+  const [laptop, tablet] = [browser(server), browser(server)];
+  for (const device of [laptop, tablet, laptop, tablet]) t.is((await device(email)).status, 401);
+  await server.advance(5_000);
+  t.is((await socket.received(2)).length, 2);
+  for (let n = 0; n < 20; n += 1) {
+    await browser(server, undefined, '198.51.100.9')(email);
+    await server.advance(1_000);
+  }
+  t.is((await socket.received(6)).length, 6, 'four of a stranger');
+});
+
+test('a signed-in device sees what became of a sign-in by the id in its list', async (t) => {
+  const server = await startServer(t);
+  const { phone } = await withTotp(server);
+  const stranger = await server.device('bob@example.org');
+  const laptop = browser(server);
+  await laptop(phone.account.email);
+  const [{ challengeId }] = await pendingOf(phone);
+  const path = `/v1/pending-mfa-approvals/${challengeId}/status`;
+  const status = async (device: Device) => (await device.call('GET', path)).body.status;
+  t.is(await status(phone), 'pending');
+  t.is(await status(stranger), 'expired');
+  t.is((await server.call('GET', path)).body.status, 'expired', 'it is no secret');
+  await resolveAll(phone);
+  t.is(await status(phone), 'approved');
+  await laptop(phone.account.email);
+  t.is(await status(phone), 'expired');
 });
 
 test('a sign-in that began before the factor was turned on does not end without it', async (t) => {
