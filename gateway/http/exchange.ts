@@ -182,7 +182,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
     this.#giveBack();
     this.#wait(false);
     const { envelope, isDraining } = this.#options;
-    this.responder.send(refusalReply(refusal, envelope, isDraining()));
+    this.responder.send(refusalReply(refusal, this.match?.route, envelope, isDraining()));
   }
 
   failed(error: unknown): void {

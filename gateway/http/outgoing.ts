@@ -2,7 +2,7 @@
 import type { Envelope } from './envelope.ts';
 import { jsonPieces } from './long-json.ts';
 import { type Refusal, refusalHeaders, refusalJson } from './refusal.ts';
-import { jsonType, type Outgoing, type OutgoingStream } from './responder.ts';
+import { htmlType, jsonType, type Outgoing, type OutgoingStream } from './responder.ts';
 import type { AnyRoute, ReplyStream, RouteReply } from './route.ts';
 
 const bytesType = 'application/octet-stream';
@@ -69,13 +69,23 @@ function bodyOf(reply: RouteReply, route: AnyRoute | undefined, envelope: Envelo
   return isBare ? json : envelope(json, reply.caller);
 }
 
-export function refusalReply(refusal: Refusal, envelope: Envelope, closes: boolean): Outgoing {
-  const json = refusalJson(refusal);
+export function refusalReply(
+  refusal: Refusal,
+  route: AnyRoute | undefined,
+  envelope: Envelope,
+  closes: boolean,
+): Outgoing {
+  const page = route?.refusalPage?.(refusal.message);
   return {
     status: refusal.status,
-    contentType: jsonType,
-    body: refusal.enveloped ? envelope(json) : json,
+    contentType: page === undefined ? jsonType : htmlType,
+    body: page ?? refusalText(refusal, envelope),
     headers: refusalHeaders(refusal),
     closes: refusal.closes || closes,
   };
+}
+
+function refusalText(refusal: Refusal, envelope: Envelope): string {
+  const json = refusalJson(refusal);
+  return refusal.enveloped ? envelope(json) : json;
 }

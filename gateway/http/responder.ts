@@ -33,6 +33,7 @@ export interface OutgoingStream extends OutgoingHead {
 }
 
 export const jsonType = 'application/json; charset=utf-8';
+export const htmlType = 'text/html; charset=utf-8';
 
 /** Whose reply it is. */
 export interface Replying {

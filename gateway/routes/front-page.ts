@@ -1,5 +1,6 @@
 /** What people see who open the server's address, or the link of a public share, in a browser. */
 import { z } from 'zod';
+import { htmlType } from '../http/responder.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { viewerPage } from '../viewer/page.ts';
 
@@ -8,8 +9,6 @@ const page = `<!doctype html>
 <p>This is a Scriptorium server for end-to-end encrypted notes. Put its address into your client as the sync server.
 </html>
 `;
-
-const contentType = 'text/html; charset=utf-8';
 
 export const frontPageRoute: AnyRoute = route({
   method: 'GET',
@@ -23,8 +22,8 @@ export const frontPageRoute: AnyRoute = route({
   request: z.object({ shared: z.string().optional() }),
   replies: { 200: z.string() },
   handle: async (_context, { shared }) => {
-    if (shared === undefined) return { status: 200, contentType, body: page };
+    if (shared === undefined) return { status: 200, contentType: htmlType, body: page };
     const { html, policy } = await viewerPage();
-    return { status: 200, contentType, body: html, headers: { 'Content-Security-Policy': policy } };
+    return { status: 200, contentType: htmlType, body: html, headers: { 'Content-Security-Policy': policy } };
   },
 });

@@ -4,6 +4,7 @@ import { Pairing, pairingId } from '../../actors/pairing/contract.ts';
 import { isRefused } from '../../actors/reply.ts';
 import { User } from '../../actors/user/contract.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
+import { htmlType } from '../http/responder.ts';
 import { type AnyRoute, type Area, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { flat } from './answer.ts';
 import { endpoint } from './endpoint.ts';
@@ -71,7 +72,6 @@ const administration = [
 }));
 
 const given = z.unknown().optional();
-const html = 'text/html; charset=utf-8';
 
 const callbackRoute = ({ pairedForOperator }: PairingRouteOptions) =>
   route({
@@ -79,7 +79,7 @@ const callbackRoute = ({ pairedForOperator }: PairingRouteOptions) =>
     summary: 'Where the provider sends the browser back: a page that says whether the pairing is complete.',
     request: z.object({ code: given, state: given, error: given }),
     replies: Object.fromEntries(
-      [200, 400, 403, 409, 429, 502, 503].map((status) => [status, { mediaType: html }]),
+      [200, 400, 401, 403, 409, 429, 500, 502, 503].map((status) => [status, { mediaType: htmlType }]),
     ),
     replyHeaders: {
       'X-Frame-Options': 'DENY',
@@ -87,17 +87,20 @@ const callbackRoute = ({ pairedForOperator }: PairingRouteOptions) =>
       'Content-Security-Policy':
         "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
     },
+    refusalPage: notPaired,
     handle: async ({ actors, ask }, { code, state, error }): Promise<RouteReply> => {
       const answer = await actors.get(Pairing, pairingId).ask.callback({ code, state, error }, ask);
       if (isRefused(answer)) {
         const { status, message } = answer.refused;
-        return { status, contentType: html, body: page('Not paired', message) };
+        return { status, contentType: htmlType, body: notPaired(message) };
       }
       const { pairedForOperator: subscriptionId } = answer.ok;
       if (subscriptionId !== null) pairedForOperator(subscriptionId);
-      return { status: 200, contentType: html, body: page('Paired', 'You can close this page.') };
+      return { status: 200, contentType: htmlType, body: page('Paired', 'You can close this page.') };
     },
   });
+
+const notPaired = (message: string): string => page('Not paired', message);
 
 /** Of texts that are written in this program: nothing that was sent is in it. */
 const page = (title: string, text: string): string =>

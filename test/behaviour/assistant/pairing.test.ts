@@ -1,6 +1,7 @@
 /** The assistant on a subscription that an administrator has paired (docs/protocol/pairing.md), with a real identity provider. */
 import test from 'ava';
 import { UserAdministration } from '../../../actors/user/operator-contract.ts';
+import { type Answer, call } from '../../kit/http.ts';
 import { misbehaviourNames, providerWords } from '../../kit/identity-provider.ts';
 import { adminEmails, base, paired } from '../../kit/pairing.ts';
 
@@ -77,6 +78,27 @@ test('a pairing is completed by hand by whoever started it, and by nobody else',
   t.is(done.status, 200, done.text);
   t.deepEqual(done.body.subscription, await status('team.one'));
   t.true(done.body.subscription.paired);
+});
+
+test('the callback is an inert page whatever refuses it', async (t) => {
+  const { server } = await paired(t, {
+    gateway: { rateLimits: { publicPerMinute: 1_000, sessionPerMinute: 1_000 } },
+  });
+  const path = `${base}/callback?state=x&code=y`;
+  const expectPage = (expected: number, { status, headers, text }: Answer) => {
+    t.is(status, expected);
+    t.is(headers.get('content-type'), 'text/html; charset=utf-8', `${status}`);
+    t.regex(headers.get('content-security-policy') ?? '', /^default-src 'none'/, `${status}`);
+    t.regex(text, /^<!doctype html>.*<h1>Not paired<\/h1>/, `${status}`);
+  };
+  const closed = await server.another({ accessKey: { key: 'k', mode: 'all', exempt: [] } });
+  expectPage(401, await call(closed.url, 'GET', path));
+  const ask = server.transport.ask.bind(server.transport);
+  server.transport.ask = () => Promise.reject(new Error('a defect'));
+  expectPage(500, await server.call('GET', path));
+  server.transport.ask = ask;
+  for (let index = 0; index < 9; index += 1) expectPage(400, await server.call('GET', path));
+  expectPage(429, await server.call('GET', path));
 });
 
 test('of two callbacks at once one pairs, and the code is sent once', async (t) => {
