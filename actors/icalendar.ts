@@ -15,28 +15,33 @@ export const calendarEnd = content(['END:VCALENDAR']);
 /** A file with this one component. */
 export const calendarOf = (component: string): string => calendarBegin + component + calendarEnd;
 
+/** By texts instead of one pattern, which takes four times as long for a text of separators alone. */
 export const escaped = (text: string): string =>
-  text.replaceAll(/[\\;,]/g, (character) => `\\${character}`).replaceAll(/\r\n|\r|\n/g, '\\n');
+  text
+    .replaceAll('\\', '\\\\')
+    .replaceAll(';', '\\;')
+    .replaceAll(',', '\\,')
+    .replaceAll(/\r\n|\r|\n/g, '\\n');
 
 export function content(lines: readonly string[]): string {
   return lines.map((line) => `${folded(line)}\r\n`).join('');
 }
 
-/** Between characters alone: half a character would be none. */
+/** Between characters alone: half a character would be none. On bytes, as a description has up to 200 KB of them. */
 function folded(line: string): string {
-  if (Buffer.byteLength(line) <= lineBytesMax) return line;
+  if (line.length * 3 <= lineBytesMax) return line;
+  const bytes = Buffer.from(line);
   const pieces: string[] = [];
-  let piece = '';
-  let pieceBytes = 0;
-  for (const character of line) {
-    const bytes = Buffer.byteLength(character);
-    if (pieceBytes + bytes > lineBytesMax) {
-      pieces.push(piece);
-      piece = ' ';
-      pieceBytes = 1;
-    }
-    piece += character;
-    pieceBytes += bytes;
+  for (let start = 0; start < bytes.length; ) {
+    // The space that begins a continuation counts.
+    let end = Math.min(bytes.length, start + lineBytesMax - (start === 0 ? 0 : 1));
+    while (isWithinCharacter(bytes[end])) end -= 1;
+    pieces.push(bytes.toString('utf8', start, end));
+    start = end;
   }
-  return [...pieces, piece].join('\r\n');
+  return pieces.join('\r\n ');
+}
+
+function isWithinCharacter(byte = 0): boolean {
+  return (byte & 0b1100_0000) === 0b1000_0000;
 }
