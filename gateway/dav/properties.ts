@@ -2,7 +2,7 @@
 import { calendarOf } from '../../actors/icalendar.ts';
 import type { ListedObject, WholeObject } from '../../actors/user/contract.ts';
 import { type Hrefs, hrefOf, type Kind, type Resource } from './resources.ts';
-import { elementText, type Name, namespaces, type Prefix, xmlText } from './xml.ts';
+import { Elements, type Name, namespaces, type Prefix, xmlText } from './xml.ts';
 
 export const objectType = 'text/calendar; charset=utf-8; component=VTODO';
 
@@ -20,6 +20,7 @@ export interface Described {
 type Value = (of: Described) => string | undefined;
 
 const values = new Map<string, Value>();
+const allNames: Name[] = [];
 /** Those that a program gets which names none. */
 const usual: Name[] = [];
 
@@ -28,6 +29,7 @@ const keyOf = ({ uri, local }: Name): string => `${uri} ${local}`;
 function property(prefix: Prefix, local: string, value: Value, isUsual = false): void {
   const name = { uri: namespaces[prefix], local };
   values.set(keyOf(name), value);
+  allNames.push(name);
   if (isUsual) usual.push(name);
 }
 
@@ -110,47 +112,56 @@ export type Wanted =
   | { readonly type: 'usual' | 'names' }
   | { readonly type: 'named'; readonly names: readonly Name[] };
 
-/** One `response` of a multistatus. */
-export function responseText(of: Described, wanted: Wanted): string {
-  const groups = wanted.type === 'names' ? namesOf(of) : valuesOf(of, wanted);
-  const { found, missing } = groups;
-  const propstats = [
+/**
+ * Above this, the names that no resource has are told of the first resource alone. Told of each, a few kilobytes would
+ * come back once for every object of a calendar.
+ */
+const repeatedCharactersMax = 2 * 1024;
+
+/** The `response` elements of one multistatus. What is the same in all of them is made once. */
+export class Responses {
+  readonly #elements: Elements;
+  readonly #wanted: readonly (readonly [Name, Value])[];
+  readonly #type: Wanted['type'];
+  #unknownText: string;
+
+  constructor(wanted: Wanted) {
+    const names = wanted.type === 'named' ? wanted.names : wanted.type === 'usual' ? usual : allNames;
+    this.#type = wanted.type;
+    this.#elements = new Elements(names);
+    const unknown = names.filter((name) => !values.has(keyOf(name)));
+    this.#unknownText = unknown.map((name) => this.#elements.text(name)).join('');
+    this.#wanted = names.flatMap((name) => {
+      const value = values.get(keyOf(name));
+      return value === undefined ? [] : [[name, value] as const];
+    });
+  }
+
+  /** For the start tag of the multistatus. */
+  get declarations(): string {
+    return this.#elements.declarations;
+  }
+
+  text(of: Described): string {
+    let found = '';
+    let missing = '';
+    for (const [name, valueIn] of this.#wanted) {
+      const value = valueIn(of);
+      if (value !== undefined) found += this.#elements.text(name, this.#type === 'names' ? '' : value);
+      else if (this.#type === 'named') missing += this.#elements.text(name);
+    }
+    missing += this.#unknownText;
+    if (this.#unknownText.length > repeatedCharactersMax) this.#unknownText = '';
     // With nothing at all there would be no status.
-    ...(found.length > 0 || missing.length === 0 ? [propstat(found, '200 OK')] : []),
-    ...(missing.length > 0 ? [propstat(missing, '404 Not Found')] : []),
-  ];
-  return `<D:response>${hrefText(of, of.resource)}${propstats.join('')}</D:response>\n`;
+    const propstats =
+      (found !== '' || missing === '' ? propstat(found, '200 OK') : '') +
+      (missing === '' ? '' : propstat(missing, '404 Not Found'));
+    return `<D:response>${hrefText(of, of.resource)}${propstats}</D:response>\n`;
+  }
 }
 
 export const missingText = (href: string): string =>
   `<D:response><D:href>${xmlText(href)}</D:href><D:status>HTTP/1.1 404 Not Found</D:status></D:response>\n`;
 
-interface Groups {
-  readonly found: readonly string[];
-  readonly missing: readonly string[];
-}
-
-function namesOf(of: Described): Groups {
-  const found = [...values].filter(([, value]) => value(of) !== undefined);
-  return { found: found.map(([key]) => elementText(nameOf(key))), missing: [] };
-}
-
-const nameOf = (key: string): Name => {
-  const [uri = '', local = ''] = key.split(' ');
-  return { uri, local };
-};
-
-function valuesOf(of: Described, wanted: Wanted): Groups {
-  const names = wanted.type === 'named' ? wanted.names : usual;
-  const found: string[] = [];
-  const missing: string[] = [];
-  for (const name of names) {
-    const value = values.get(keyOf(name))?.(of);
-    if (value !== undefined) found.push(elementText(name, value));
-    else if (wanted.type === 'named') missing.push(elementText(name));
-  }
-  return { found, missing };
-}
-
-const propstat = (properties: readonly string[], status: string): string =>
-  `<D:propstat><D:prop>${properties.join('')}</D:prop><D:status>HTTP/1.1 ${status}</D:status></D:propstat>`;
+const propstat = (properties: string, status: string): string =>
+  `<D:propstat><D:prop>${properties}</D:prop><D:status>HTTP/1.1 ${status}</D:status></D:propstat>`;

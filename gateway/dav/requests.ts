@@ -14,6 +14,8 @@ import {
 
 /** Each is looked for in every object. */
 const namesMax = 100;
+/** Of all names together, with their namespaces: what no resource has is named again in the answer. */
+const namesBytesMax = 8 * 1024;
 
 /** What is asked for cannot be given; an element of the error says why. */
 export class Refused extends Error {
@@ -70,7 +72,8 @@ function wantedIn(root: Element): Wanted {
 
 function namedIn({ children }: Element): Wanted {
   const names = new Map(children.map(({ uri, local }) => [`${uri} ${local}`, { uri, local }]));
-  if (names.size > namesMax) throw new UnreadableXml('too many properties');
+  const bytes = [...names.keys()].reduce((sum, name) => sum + Buffer.byteLength(name), 0);
+  if (names.size > namesMax || bytes > namesBytesMax) throw new UnreadableXml('too many properties');
   return { type: 'named', names: [...names.values()] };
 }
 

@@ -103,20 +103,32 @@ export const xmlText = (text: string): string =>
   text.replaceAll(/[&<>"\r]/g, (character) => escapes[character] ?? '');
 
 export const xmlBegin = '<?xml version="1.0" encoding="utf-8"?>\n';
-export const declarations = Object.entries(namespaces)
-  .map(([prefix, uri]) => ` xmlns:${prefix}="${uri}"`)
-  .join('');
+/** Names of any namespace as elements. The root of the document declares each namespace once. */
+export class Elements {
+  readonly #prefixes = new Map<string, string>(
+    Object.entries(namespaces).map(([prefix, uri]) => [uri, `${prefix}:`]),
+  );
 
-const prefixes = new Map<string, string>(Object.entries(namespaces).map(([prefix, uri]) => [uri, prefix]));
+  /** The root declares no default namespace, so a name of none needs no prefix. */
+  constructor(names: readonly Name[]) {
+    this.#prefixes.set('', '');
+    for (const { uri } of names) {
+      if (!this.#prefixes.has(uri)) this.#prefixes.set(uri, `X${this.#prefixes.size}:`);
+    }
+  }
 
-/** An element of any namespace. */
-export function elementText({ uri, local }: Name, content = ''): string {
-  const prefix = prefixes.get(uri);
-  if (prefix !== undefined) return tagged(`${prefix}:${local}`, '', content);
-  return uri === ''
-    ? tagged(local, ' xmlns=""', content)
-    : tagged(`X:${local}`, ` xmlns:X="${xmlText(uri)}"`, content);
+  /** For the start tag of the root. */
+  get declarations(): string {
+    return [...this.#prefixes]
+      .filter(([uri]) => uri !== '')
+      .map(([uri, prefix]) => ` xmlns:${prefix.slice(0, -1)}="${xmlText(uri)}"`)
+      .join('');
+  }
+
+  text({ uri, local }: Name, content = ''): string {
+    const tag = `${this.#prefixes.get(uri)}${local}`;
+    return content === '' ? `<${tag}/>` : `<${tag}>${content}</${tag}>`;
+  }
 }
 
-const tagged = (tag: string, attributes: string, content: string): string =>
-  content === '' ? `<${tag}${attributes}/>` : `<${tag}${attributes}>${content}</${tag}>`;
+export const { declarations } = new Elements([]);

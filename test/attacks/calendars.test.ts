@@ -68,6 +68,80 @@ test('a filter is bounded as a whole: each of its tests is made with every to-do
   t.is(await statusOf(todo(property(['x'.repeat(512), 'x'.repeat(513)]))), 403, 'long texts');
 });
 
+const propfindOf = (count: number, characters: number): string => {
+  const names = Array.from({ length: count }, (_, at) => `<${'a'.repeat(characters)}${at + 100}/>`).join('');
+  return `<D:propfind xmlns:D="DAV:"><D:prop>${names}</D:prop></D:propfind>`;
+};
+
+/** What the smallest to-do takes: its row has two uuids, an ETag and what is sealed. */
+const todoBytes = 250;
+
+test('the names of a PROPFIND are bounded in length together, and come back no more than twenty times', async (t) => {
+  const server = await startCalendarServer(t);
+  const phone = await publisher(server);
+  const { token } = await makeToken(phone);
+  const todos = `/dav/calendars/${phone.account.userUuid}/todos/`;
+  const ask = (text: string, depth: string) =>
+    server.call('PROPFIND', todos, {
+      text,
+      headers: { ...showing(token).headers, 'content-type': 'text/xml', depth },
+    });
+  t.is((await ask(propfindOf(1, 250_000), '0')).status, 400, 'one long name');
+  t.is((await ask(propfindOf(100, 2_500), '0')).status, 400, 'many names');
+  const namespace = `<D:propfind xmlns:D="DAV:" xmlns:E="${'e'.repeat(9_000)}"><D:prop><E:a/></D:prop></D:propfind>`;
+  t.is((await ask(namespace, '0')).status, 400, 'a long namespace');
+
+  const count = 60;
+  for (let at = 0; at < count; at += 1) await publish(phone, { uid: `todo-${at}` });
+  for (const text of [propfindOf(100, 70), propfindOf(100, 15), propfindOf(100, 1)]) {
+    const answer = await ask(text, '1');
+    t.is(answer.status, 207);
+    t.is(answer.text.split('<D:response>').length - 1, count + 1);
+    const askedAndStored = text.length + count * todoBytes;
+    t.true(answer.text.length <= 20 * askedAndStored, `${answer.text.length} of ${askedAndStored}`);
+  }
+});
+
+test('a namespace is declared once, however many names of it are missing', async (t) => {
+  const server = await startCalendarServer(t);
+  const phone = await publisher(server);
+  const { token } = await makeToken(phone);
+  await publish(phone, { uid: 'a' });
+  const namespace = `urn:${'x'.repeat(60)}`;
+  const names = Array.from({ length: 40 }, (_, at) => `<E:name${at}/>`).join('');
+  const answer = await server.call('PROPFIND', `/dav/calendars/${phone.account.userUuid}/todos/`, {
+    text: `<D:propfind xmlns:D="DAV:" xmlns:E="${namespace}"><D:prop>${names}<plain/></D:prop></D:propfind>`,
+    headers: { ...showing(token).headers, 'content-type': 'text/xml', depth: '1' },
+  });
+  t.is(answer.text.split(namespace).length - 1, 1);
+  for (const missing of [':name0/>', ':name39/>', '<plain/>']) {
+    t.is(answer.text.split(missing).length - 1, 2, missing);
+  }
+});
+
+test('a to-do comes once, however many spellings of its address are named', async (t) => {
+  const server = await startCalendarServer(t);
+  const phone = await publisher(server);
+  const { token } = await makeToken(phone);
+  const todos = `/dav/calendars/${phone.account.userUuid}/todos/`;
+  await publish(phone, { uid: 'abcdefgh', description: 'd'.repeat(60_000) });
+  // Each letter may be escaped or not.
+  const spelling = (at: number, name: string): string =>
+    [...name]
+      .map((letter, bit) => ((at >> bit) & 1 ? `%${letter.charCodeAt(0).toString(16)}` : letter))
+      .join('');
+  const hrefs = Array.from({ length: 200 }, (_, at) =>
+    ['abcdefgh', 'nothere_'].map((name) => `<D:href>${todos}${spelling(at, name)}.ics</D:href>`).join(''),
+  ).join('');
+  const answer = await server.call('REPORT', todos, {
+    text: `<C:calendar-multiget xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:"><D:prop><C:calendar-data/></D:prop>${hrefs}</C:calendar-multiget>`,
+    headers: { ...showing(token).headers, 'content-type': 'text/xml' },
+  });
+  t.is(answer.status, 207);
+  t.is(answer.text.split('BEGIN:VTODO').length - 1, 1);
+  t.is(answer.text.split('404 Not Found').length - 1, 1);
+});
+
 test('a guess is refused without waking an actor, twenty times a minute, and a good token goes on working', async (t) => {
   const server = await startCalendarServer(t, {
     gateway: { rateLimits: { publicPerMinute: 100_000, sessionPerMinute: 100_000 } },
