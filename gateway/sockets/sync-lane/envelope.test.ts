@@ -1,0 +1,139 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { digestOf } from './digest.ts';
+import { clientFrameTypes, readFrame, sequenceMax, writeFrame } from './envelope.ts';
+
+type Fields = Record<string, unknown>;
+
+const ping: Fields = {
+  version: 1,
+  channel: 'sync',
+  type: 'PING',
+  requestId: 'request-1',
+  commandId: 'command-1',
+  sequence: 3,
+  payloadLength: 2,
+  payload: {},
+};
+const body = { api: '20240226', items: [{ uuid: 'note-1' }] };
+const payload = { command: 'SYNC_ITEMS', body };
+const command: Fields = {
+  ...ping,
+  type: 'COMMAND',
+  payload,
+  payloadLength: JSON.stringify(payload).length,
+  digest: digestOf(body),
+};
+
+const read = (fields: Fields) => readFrame(JSON.stringify(fields));
+const without = (fields: Fields, key: string) =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => name !== key));
+
+test('a whole frame is read', (t) => {
+  t.deepEqual(read(ping), {
+    type: 'PING',
+    requestId: 'request-1',
+    commandId: 'command-1',
+    sequence: 3,
+    payload: {},
+  });
+  t.like(read(command), { type: 'COMMAND', digest: digestOf(body), payload });
+});
+
+for (const key of Object.keys(ping)) {
+  test(`a frame without ${key} is refused`, (t) => {
+    t.is(read(without(ping, key)), 'INVALID_ENVELOPE');
+  });
+
+  test(`a frame whose ${key} has another type is refused`, (t) => {
+    for (const wrong of [null, [], true, {}, key === 'version' ? '1' : 1.5, 'ä']) {
+      if (key === 'payload' && JSON.stringify(wrong) === '{}') continue;
+      t.is(typeof read({ ...ping, [key]: wrong }), 'string', JSON.stringify(wrong));
+    }
+  });
+}
+
+test('what else is wrong with a frame is told apart', (t) => {
+  t.is(readFrame('{'), 'MALFORMED_JSON');
+  t.is(readFrame(''), 'MALFORMED_JSON');
+  t.is(readFrame('[]'), 'INVALID_ENVELOPE');
+  t.is(read({ ...ping, extra: 1 }), 'INVALID_ENVELOPE');
+  t.is(read({ ...ping, type: 'ACCEPTED' }), 'INVALID_ENVELOPE');
+  t.is(read({ ...ping, requestId: `a${'b'.repeat(128)}` }), 'INVALID_ENVELOPE');
+  t.is(read({ ...ping, commandId: '-a' }), 'INVALID_ENVELOPE');
+  t.is(read({ ...ping, version: 2 }), 'UNSUPPORTED_VERSION');
+  t.is(read({ ...ping, sequence: -1 }), 'INVALID_SEQUENCE');
+  t.is(read({ ...ping, sequence: sequenceMax + 1 }), 'INVALID_SEQUENCE');
+  t.is(read({ ...ping, payloadLength: 3 }), 'INVALID_PAYLOAD_LENGTH');
+  t.is(read({ ...ping, payloadLength: 1 }), 'INVALID_PAYLOAD_LENGTH');
+  t.is(read({ ...ping, digest: digestOf({}) }), 'INVALID_DIGEST');
+  t.is(read(without(command, 'digest')), 'INVALID_DIGEST');
+  t.is(read({ ...command, digest: digestOf(body).toUpperCase() }), 'INVALID_DIGEST');
+  t.is(read({ ...command, digest: digestOf({}) }), 'INVALID_DIGEST');
+});
+
+test('a body that differs by one byte has another digest', (t) => {
+  const changed = { command: 'SYNC_ITEMS', body: { ...body, items: [{ uuid: 'note-2' }] } };
+  t.is(read({ ...command, payload: changed }), 'INVALID_DIGEST');
+});
+
+test('a frame that nests without end is refused, however deep it is', (t) => {
+  const nested = `${'{"a":'.repeat(80_000)}1${'}'.repeat(80_000)}`;
+  const text = JSON.stringify({ ...ping, payload: {} }).replace('"payload":{}', `"payload":${nested}`);
+  t.is(readFrame(text), 'INVALID_ENVELOPE');
+});
+
+const lengths: readonly (readonly [payload: string, bytes: number])[] = [
+  ['{}', 2],
+  ['{"status":"ACCEPTED"}', 21],
+  ['{"code":"SESSION_STALE","retryable":true}', 41],
+  ['{"status":"COMMITTED","code":"RESULT_TOO_LARGE"}', 48],
+  ['{"capability":"ws-sync","protocolVersion":1,"nextClientSequence":1,"operations":["SYNC_ITEMS"]}', 95],
+  ['{"note":"é😀"}', 17],
+  [String.raw`{"b":1,"2":0,"1":1.0,"x":"\/\u00e9"}`, 29],
+];
+
+for (const [text, bytes] of lengths) {
+  test(`the payload ${text} has ${bytes} bytes for the reader and for the writer`, (t) => {
+    const frame = JSON.stringify({ ...ping, payloadLength: bytes }).replace(
+      '"payload":{}',
+      `"payload":${text}`,
+    );
+    t.is(typeof readFrame(frame), 'object');
+    const answer = { ...ping, type: 'PONG', payload: JSON.stringify(JSON.parse(text)) };
+    const written = JSON.parse(writeFrame(answer as unknown as Parameters<typeof writeFrame>[0]));
+    t.is(written.payloadLength, bytes);
+    t.deepEqual(written.payload, JSON.parse(text));
+  });
+}
+
+test('what is written holds the keys that clients check, and a digest only where there is one', (t) => {
+  const answer = { type: 'PONG', requestId: 'r', commandId: 'c', sequence: 0, payload: '{}' };
+  t.deepEqual(JSON.parse(writeFrame(answer)), {
+    ...{ version: 1, channel: 'sync', type: 'PONG', requestId: 'r', commandId: 'c', sequence: 0 },
+    ...{ payloadLength: 2, payload: {} },
+  });
+  t.is(JSON.parse(writeFrame({ ...answer, digest: 'd' })).digest, 'd');
+});
+
+test('a torn or damaged frame is refused or read whole, and never crashes the reader', (t) => {
+  const text = JSON.stringify(command);
+  fc.assert(
+    fc.property(fc.nat(text.length), fc.string(), fc.nat(8), (at, inserted, removed) => {
+      const damaged = text.slice(0, at) + inserted + text.slice(at + removed);
+      const result = readFrame(damaged);
+      if (typeof result === 'string') return;
+      t.true((clientFrameTypes as readonly string[]).includes(result.type));
+      if (result.type === 'COMMAND') t.is(result.digest ?? '', digestOf(result.payload['body'] ?? null));
+    }),
+  );
+});
+
+test('any JSON at all is refused or read', (t) => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.constantFrom(...Object.keys(command)), (value, key) => {
+      t.notThrows(() => readFrame(JSON.stringify(value)));
+      t.notThrows(() => read({ ...command, [key]: value }));
+    }),
+  );
+});

@@ -1,0 +1,152 @@
+/**
+ * The frames of the sync lane (docs/protocol/sockets.md, "Frames of the lane"): one JSON object for each text frame, with
+ * exactly these keys.
+ *
+ * `payloadLength` counts the UTF-8 bytes of the payload after it was parsed and serialised again, on both sides, so that it
+ * depends neither on white space nor on the order in which integer-like keys were sent.
+ *
+ * A frame that breaks these rules ends its socket: the client and the server would not agree on what follows.
+ */
+import { equalInConstantTime } from '../../../actors/identity/session-tokens.ts';
+import { digestOf, digestPattern } from './digest.ts';
+
+export const frameBytesMax = 524_288;
+export const sequenceMax = 2 ** 32 - 2;
+/** An item nests a few levels. What nests deeper would overflow the stack where it is serialised. */
+const depthMax = 64;
+
+export const clientFrameTypes = [
+  'AUTH',
+  'REAUTH',
+  'PING',
+  'COMMAND',
+  'STATUS',
+  'COLLABORATION_AUTHORIZE',
+  'RPC_REQUEST',
+  'RPC_CANCEL',
+  'RPC_CREDIT',
+  'INVITE_SUBSCRIBE',
+  'INVITE_ACK',
+  'FILES_METADATA',
+  'FILES_UPLOAD_OPEN',
+  'FILES_UPLOAD_FINISH',
+  'FILES_DOWNLOAD_OPEN',
+  'FILES_CREDIT',
+  'FILES_CANCEL',
+] as const;
+export type ClientFrameType = (typeof clientFrameTypes)[number];
+
+export interface ClientFrame {
+  readonly type: ClientFrameType;
+  readonly requestId: string;
+  readonly commandId: string;
+  readonly sequence: number;
+  readonly payload: Readonly<Record<string, unknown>>;
+  /** Of COMMAND and STATUS, and of no other. */
+  readonly digest?: string;
+}
+
+export type FrameFault =
+  | ('MALFORMED_JSON' | 'INVALID_ENVELOPE' | 'UNSUPPORTED_VERSION' | 'INVALID_SEQUENCE')
+  | ('INVALID_PAYLOAD_LENGTH' | 'INVALID_DIGEST');
+
+export const identifierPattern = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
+
+const types: ReadonlySet<unknown> = new Set(clientFrameTypes);
+const keys: readonly string[] = [
+  'version',
+  'channel',
+  'type',
+  'requestId',
+  'commandId',
+  'sequence',
+  'payloadLength',
+  'payload',
+];
+const allKeys: ReadonlySet<string> = new Set([...keys, 'digest']);
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The frame that this text is, or what is wrong with it. */
+export function readFrame(text: string): ClientFrame | FrameFault {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return 'MALFORMED_JSON';
+  }
+  if (!isObject(parsed)) return 'INVALID_ENVELOPE';
+  return faultOf(parsed) ?? frameOf(parsed);
+}
+
+function faultOf(fields: Fields): FrameFault | undefined {
+  if (!keys.every((key) => Object.hasOwn(fields, key))) return 'INVALID_ENVELOPE';
+  if (!Object.keys(fields).every((key) => allKeys.has(key))) return 'INVALID_ENVELOPE';
+  const { version, channel, type, sequence, payload, payloadLength } = fields;
+  if (version !== 1) return typeof version === 'number' ? 'UNSUPPORTED_VERSION' : 'INVALID_ENVELOPE';
+  if (channel !== 'sync' || !types.has(type)) return 'INVALID_ENVELOPE';
+  if (!isIdentifier(fields['requestId']) || !isIdentifier(fields['commandId'])) return 'INVALID_ENVELOPE';
+  if (!isObject(payload) || !isShallow(payload, depthMax)) return 'INVALID_ENVELOPE';
+  if (!isSequence(sequence)) return 'INVALID_SEQUENCE';
+  if (payloadLength !== jsonBytes(payload)) return 'INVALID_PAYLOAD_LENGTH';
+  return hasDigest(type)
+    ? faultOfDigest(fields)
+    : Object.hasOwn(fields, 'digest')
+      ? 'INVALID_DIGEST'
+      : undefined;
+}
+
+function faultOfDigest({ digest, type, payload }: Fields): FrameFault | undefined {
+  if (typeof digest !== 'string' || !digestPattern.test(digest)) return 'INVALID_DIGEST';
+  if (type !== 'COMMAND') return undefined;
+  return equalInConstantTime(digest, digestOf((payload as Fields)['body'] ?? null))
+    ? undefined
+    : 'INVALID_DIGEST';
+}
+
+function frameOf(fields: Fields): ClientFrame {
+  const { type, requestId, commandId, sequence, payload, digest } = fields as unknown as ClientFrame;
+  return { type, requestId, commandId, sequence, payload, ...(digest !== undefined && { digest }) };
+}
+
+/** What the server sends. `payload` is JSON as `JSON.stringify` makes it. */
+export interface ServerFrame {
+  readonly type: string;
+  readonly requestId: string;
+  readonly commandId: string;
+  readonly sequence: number;
+  readonly payload: string;
+  readonly digest?: string | undefined;
+}
+
+export function writeFrame({ type, requestId, commandId, sequence, payload, digest }: ServerFrame): string {
+  const head = JSON.stringify({
+    version: 1,
+    channel: 'sync',
+    type,
+    requestId,
+    commandId,
+    sequence,
+    payloadLength: Buffer.byteLength(payload),
+    digest,
+  });
+  return `${head.slice(0, -1)},"payload":${payload}}`;
+}
+
+export const isIdentifier = (value: unknown): value is string =>
+  typeof value === 'string' && identifierPattern.test(value);
+
+export const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const hasDigest = (type: unknown): boolean => type === 'COMMAND' || type === 'STATUS';
+
+const isSequence = (value: unknown): boolean =>
+  Number.isInteger(value) && (value as number) >= 0 && (value as number) <= sequenceMax;
+
+const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+function isShallow(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return levels > 0 && Object.values(value).every((each) => isShallow(each, levels - 1));
+}
