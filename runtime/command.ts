@@ -165,6 +165,11 @@ export const visit = <T extends AnyTable>(
   options: Omit<VisitPlan<T>, 'plan' | 'table'>,
 ): VisitPlan<T> => Object.assign({ plan: 'visit' as const, table }, options);
 
+export interface Activation {
+  /** Random: no other activation of any actor has it. */
+  readonly id: string;
+}
+
 /**
  * What a read plan is made from: the state as the actor has it now, which may not be durable yet. Where turns before the
  * plan's own change it, so that the turn asks for rows by keys that the plan does not name, the plan is made again. A range
@@ -172,6 +177,11 @@ export const visit = <T extends AnyTable>(
  */
 export interface View extends State {
   readonly self: Address;
+  /**
+   * This stay of the actor in memory: the key, in a `WeakMap`, of what may be lost with it. After a crash, a move or a
+   * passivation there is another.
+   */
+  readonly activation: Activation;
   readonly nowMicros: number;
   /** One of the dependencies that the kind declares. */
   use<T>(dependency: Dependency<T>): T;

@@ -15,6 +15,8 @@ export interface Head {
   readonly items: number;
   /** The sum of the rows' sizes. */
   readonly sizeBytes: number;
+  /** Of a user: how many sync commands have changed something (actors/user/sync-lane/journal.ts). */
+  readonly commands?: number | undefined;
 }
 
 export const head = slice<Head>({
@@ -25,6 +27,7 @@ export const head = slice<Head>({
     updatedAtMicros: z.int(),
     items: z.int(),
     sizeBytes: z.int(),
+    commands: z.int().optional(),
   }),
   initial: { position: 0, updatedAtMicros: 0, items: 0, sizeBytes: 0 },
 });
@@ -40,6 +43,7 @@ export function advance(
   existing: Counted | undefined,
 ): Head {
   return {
+    ...before,
     position: row.position,
     updatedAtMicros: Math.max(before.updatedAtMicros, row.updated_at_timestamp),
     items: before.items + countOf(row) - countOf(existing),

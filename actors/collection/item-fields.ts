@@ -142,5 +142,7 @@ function schemaOfAll(isGiven: (field: Field) => boolean): z.ZodType {
   return z.object(Object.fromEntries(given.map(([name, field]) => [name, schemaOf(field)])));
 }
 
+export const savedFieldNames: readonly string[] = savedSources.map(([name]) => name);
+
 export const fullItemSchema = schemaOfAll(() => true) as z.ZodType<FullItem>;
 export const savedItemSchema = schemaOfAll(({ given }) => given === 'saved') as z.ZodType<SavedItem>;

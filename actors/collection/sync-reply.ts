@@ -1,6 +1,7 @@
 /** What a sync answers (docs/protocol/sync.md, "The answer"), in today's shape and in that of API version 20161215. */
 import { z } from 'zod';
 import { messageSchema, notificationSchema, vaultInviteSchema } from '../inbox-entries.ts';
+import { answeredCommandSchema } from '../sync-command.ts';
 import { type Conflict, conflictTypes, type UnsavedItem } from './conflicts.ts';
 import type { Head } from './head.ts';
 import type { ItemRow } from './item.ts';
@@ -34,6 +35,8 @@ const modernReplySchema = z.object({
   shared_vaults: z.array(vaultSchema).readonly(),
   shared_vault_invites: z.array(vaultInviteSchema).readonly(),
   notifications: z.array(notificationSchema).readonly(),
+  /** Of a sync that the client has named (docs/protocol/sockets.md, "Commands over HTTP"). */
+  command: answeredCommandSchema.optional(),
 });
 export type ModernSyncReply = z.infer<typeof modernReplySchema>;
 
@@ -103,7 +106,10 @@ export function keepText(reply: SyncReply): void {
 }
 
 export function syncReplyJson(reply: SyncReply): string {
-  return idleTexts.get(reply) ?? JSON.stringify(reply);
+  const { command } = reply as Partial<ModernSyncReply>;
+  if (command === undefined) return idleTexts.get(reply) ?? JSON.stringify(reply);
+  const { replayed: _header, ...shown } = command;
+  return JSON.stringify({ ...reply, command: shown });
 }
 
 /** Legacy clients treat two versions of one item closer than this as the same. */

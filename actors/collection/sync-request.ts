@@ -1,6 +1,7 @@
 /** What item commands are asked (docs/protocol/sync.md, "The request" and "Integrity"), in the names of the wire. */
 import { z } from 'zod';
 import { type Refused, refuse } from '../reply.ts';
+import { commandIdentitySchema } from '../sync-command.ts';
 import { isAbsent, isUuid } from './incoming.ts';
 import type { ClientItem } from './item-fields.ts';
 
@@ -33,10 +34,16 @@ export const syncBody = z.object({
   api: z.string().nullish(),
   /** Legacy filter: only items of this type are given. */
   content_type: z.string().nullish(),
+  /** The client's name for this sync, checked by hand: what is wrong with it has tags of its own. */
+  command: z.unknown().optional(),
 });
 
 /** The request of `sync` and its siblings: the body and the X-SNJS-Version header. */
-export const syncFields = syncBody.extend({ snjs_version: z.string().nullable() });
+export const syncFields = syncBody.extend({
+  snjs_version: z.string().nullable(),
+  /** The name of this sync, from the body or from headers; undefined without one. */
+  identity: commandIdentitySchema.optional(),
+});
 export type SyncRequest = z.infer<typeof syncFields>;
 
 export const integrityFields = z.object({

@@ -20,16 +20,17 @@ export type SessionStyle = 1 | 2;
 /** What a token and its cookies say, once the MAC is verified. */
 export interface Credentials {
   readonly userUuid: string;
-  readonly style: SessionStyle;
-  /** The session uuid (style 1) or the private identifier (style 2). */
+  /** `lane`: of a socket that was opened by a ticket. No token says this. */
+  readonly style: SessionStyle | 'lane';
+  /** The session uuid (style 1, lane) or the private identifier (style 2). */
   readonly identifier: string;
-  /** Every secret to try. Style 1 has exactly one. */
+  /** Every secret to try. Style 1 has exactly one; the lane has the name of the pair (`pairName`) that its ticket was got with. */
   readonly secrets: readonly string[];
 }
 
 export const credentialsSchema: z.ZodType<Credentials> = z.object({
   userUuid: z.string(),
-  style: z.union([z.literal(1), z.literal(2)]),
+  style: z.union([z.literal(1), z.literal(2), z.literal('lane')]),
   identifier: z.string(),
   secrets: z.array(z.string()).readonly(),
 });

@@ -53,6 +53,8 @@ import { fileUploadHop } from './0050-file-upload-hop.ts';
 import { fileMayMove } from './0051-file-may-move.ts';
 import { calendarTodo } from './0052-calendar-todo.ts';
 import { calendarTodoByOrder } from './0053-calendar-todo-by-order.ts';
+import { syncCommand } from './0054-sync-command.ts';
+import { syncCommandByOrder } from './0055-sync-command-by-order.ts';
 
 export const domainMigrations: readonly Migration[] = [
   account,
@@ -108,4 +110,6 @@ export const domainMigrations: readonly Migration[] = [
   fileMayMove,
   calendarTodo,
   calendarTodoByOrder,
+  syncCommand,
+  syncCommandByOrder,
 ];

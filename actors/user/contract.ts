@@ -43,6 +43,7 @@ import { revisionShapes } from './revisions/shapes.ts';
 import { settingShapes } from './settings/shapes.ts';
 import { subscriptionShapes, subscriptionTellShapes } from './subscription/shapes.ts';
 import { switchShapes } from './switches/shapes.ts';
+import { syncLaneShapes } from './sync-lane/shapes.ts';
 import { vaultShapes, vaultTellShapes } from './vaults/shapes.ts';
 
 export {
@@ -230,6 +231,8 @@ export const User = contract({
      * any is, the gateway is subscribed to this user from then on. No access token is asked for: a socket outlives its
      * own.
      */
+    ...syncLaneShapes,
+
     openSocket: {
       request: z.object({ gateway: z.string(), sessions: z.array(z.string()).readonly() }),
       reply: z.object({
@@ -298,6 +301,8 @@ export const User = contract({
     purge: z.object({ after: z.int(), afterPlace: z.int().default(0) }),
     /** The oldest event of its audit trail is too old. */
     trimAuditTrail: z.null(),
+    /** The oldest command of its journal is too old, or there are too many. */
+    trimSyncJournal: z.null(),
     ...revisionTimerShapes,
     ...fileTimerShapes,
     /** Keyed by the departure. */

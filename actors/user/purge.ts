@@ -1,6 +1,6 @@
 /**
  * What a deleted account leaves behind is removed in bounded commits: the timer `purge` tells the next of its vaults, ends
- * the next batch of its shares and the next part of its inbox and its to-dos, then takes the next of its items, its revisions and its
+ * the next batch of its shares and the next part of its inbox, its to-dos and its journal of commands, then takes the next of its items, its revisions and its
  * files, each in its order, and runs again from there until only stubs are left, and no blob of its files in the store; then the
  * actor becomes a tombstone. A crash between two batches leaves the timer, which goes on where the last commit stopped.
  */
@@ -17,6 +17,7 @@ import { purgeFiles, purgeFilesPlan } from './files/commands.ts';
 import { inboxPurgePlans, purgeSomeInbox } from './inbox/purge.ts';
 import { profileSlice } from './profile.ts';
 import { endSomeShares } from './public-shares/public-shares.ts';
+import { commandsLeftPlan, purgeSomeCommands } from './sync-lane/journal.ts';
 import { leaveSomeVaults } from './vaults/memberships.ts';
 
 /** Rows of each table per commit: well below a commit's usual size, as a removal carries a key alone. */
@@ -52,14 +53,16 @@ export const purgeTimer = timer({
     }),
     files: purgeFilesPlan(view),
     todos: todosLeftPlan(view),
+    ...commandsLeftPlan(view),
   }),
-  turn: (turn, payload, { items, revisions, files, todos, ...inbox }) => {
+  turn: (turn, payload, { items, revisions, files, todos, oldest, ...inbox }) => {
     if (turn.get(profileSlice).state !== 'deleted') return;
     if (
       leaveSomeVaults(turn, purgeBatchVaults) ||
       endSomeShares(turn, purgeBatchShares) ||
       purgeInbox(turn, inbox) ||
-      purgeSomeTodos(turn, todos)
+      purgeSomeTodos(turn, todos) ||
+      purgeSomeCommands(turn, { oldest })
     ) {
       turn.arm(purge, turn.nowMs, payload);
       return;

@@ -97,6 +97,9 @@ import { shareMap } from './subscription/shares.ts';
 import { switchCommands } from './switches/commands.ts';
 import { switchMap } from './switches/switch.ts';
 import { watchSwitchesTimer } from './switches/watch.ts';
+import { syncCommandTable } from './sync-lane/command-table.ts';
+import { syncLaneCommands } from './sync-lane/commands.ts';
+import { journalSlice, trimSyncJournalTimer } from './sync-lane/journal.ts';
 import { vaultCommands, vaultTells } from './vaults/commands.ts';
 import { inviteMailSlice } from './vaults/mails.ts';
 import { membershipMap } from './vaults/memberships.ts';
@@ -168,6 +171,7 @@ export const user = kindOf(User, {
     calendarTokenMap,
     publicationSlice,
     wantedSlotMap,
+    journalSlice,
   ],
   tables: [
     accountTable,
@@ -182,6 +186,7 @@ export const user = kindOf(User, {
     inboundInviteTable,
     sentMessageTable,
     todoTable,
+    syncCommandTable,
   ],
   commands: {
     ...accountCommands,
@@ -210,10 +215,12 @@ export const user = kindOf(User, {
     ...pairingCommands,
     ...codeHostCommands,
     ...operatorCommands,
+    ...syncLaneCommands,
   },
   timers: {
     purge: purgeTimer,
     trimAuditTrail: trimAuditTrailTimer,
+    trimSyncJournal: trimSyncJournalTimer,
     ...userRevisionTimers,
     ...fileTimers,
     concludeDeparture: concludeTimer(User.timers.concludeDeparture),

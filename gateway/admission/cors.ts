@@ -15,7 +15,8 @@ export interface Cors {
   preflightLines(origin: string, requestedHeaders: string): string;
 }
 
-const exposedHeaders = 'x-captcha-required, X-Request-Id, Retry-After, Content-Range, Accept-Ranges';
+const exposedHeaders =
+  'x-captcha-required, X-Request-Id, Retry-After, Content-Range, Accept-Ranges, X-Sync-Command-Status, X-Sync-Command-Replayed';
 const allowedMethods = 'GET, HEAD, PUT, PATCH, POST, DELETE';
 const preflightAgeSeconds = 7_200;
 const originCharactersMax = 256;

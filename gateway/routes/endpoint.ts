@@ -7,6 +7,7 @@ import type { Answer } from '../../actors/reply.ts';
 import type { SignedInRequest, SignedInShape } from '../../actors/signed-in.ts';
 import { User } from '../../actors/user/contract.ts';
 import type { AskOptions } from '../../runtime/handles.ts';
+import type { HeaderValues } from '../http/reply-headers.ts';
 import {
   type AnyRoute,
   type Method,
@@ -18,7 +19,10 @@ import {
 import { errorBodySchema, signedInAnswer } from './answer.ts';
 
 type Adds<Fields> = {
-  readonly [Name in keyof Fields & string]?: (context: RequestContext<'session'>) => Fields[Name];
+  readonly [Name in keyof Fields & string]?: (
+    context: RequestContext<'session'>,
+    request: Readonly<Partial<Fields>>,
+  ) => Fields[Name];
 };
 
 export interface Endpoint<Fields, Ok>
@@ -40,19 +44,24 @@ export interface Endpoint<Fields, Ok>
   readonly saysSuccess?: boolean;
   /** Fields of the command that the gateway fills in; clients do not send them. */
   readonly adds?: Adds<Fields>;
+  /** Headers of its answer, where what it answers has any. */
+  readonly headersOf?: (ok: Ok) => HeaderValues | undefined;
 }
+
+type Fill = (context: RequestContext<'session'>, request: object) => unknown;
 
 export function endpoint<Fields extends object, Ok>({
   command,
   status = 200,
   refusals = [],
   adds = {},
+  headersOf,
   changesSomething = false,
   saysSuccess: says = false,
   ...declared
 }: Endpoint<Fields, Ok>): AnyRoute {
   const ask = askFor(command);
-  const additions = Object.entries(adds as Record<string, (context: RequestContext<'session'>) => unknown>);
+  const additions = Object.entries(adds as Record<string, Fill>);
   const ofReaders = command.access === 'writes' || command.ofUser === true ? [403] : [];
   const errors = [401, ...ofReaders, ...refusals].map((each) => [each, errorBodySchema] as const);
   return route({
@@ -65,8 +74,14 @@ export function endpoint<Fields extends object, Ok>({
     handle: (context: RequestContext<'session'>, request) => {
       // Not spread into another object: for a large sync that costs four times what parsing and checking it did.
       const asked = Object.assign(request as Fields, { credentials: context.credentials });
-      for (const [name, fill] of additions) Object.assign(asked, { [name]: fill(context) });
-      const reply = signedInAnswer(ask(context, asked), (ok) => replyOf(command, status, ok));
+      for (const [name, fill] of additions) {
+        Object.assign(asked, { [name]: fill(context, asked) });
+      }
+      const reply = signedInAnswer(ask(context, asked), (ok) => {
+        const answer = replyOf(command, status, ok);
+        const headers = headersOf?.(ok);
+        return headers === undefined ? answer : { ...answer, headers };
+      });
       return says ? reply.then(saysSuccess) : reply;
     },
   });

@@ -1,8 +1,45 @@
 /** Item sync, integrity and single items (docs/protocol/sync.md). */
+import type { AnsweredCommand, GivenIdentity } from '../../actors/sync-command.ts';
 import { User } from '../../actors/user/contract.ts';
+import type { HeaderValues } from '../http/reply-headers.ts';
+import type { RequestContext } from '../http/route.ts';
 import { endpoint } from './endpoint.ts';
 
 const tag = 'Sync and items';
+
+export const commandIdHeader = 'x-sync-command-id';
+export const commandDigestHeader = 'x-sync-command-digest';
+
+const nothing = { id: null, digest: null };
+
+/** By which the client has named the sync, in headers or in the body: undefined where it has not. */
+function identityOf(
+  context: RequestContext<'session'>,
+  request: { command?: unknown },
+): GivenIdentity | undefined {
+  const { command } = request;
+  const id = context.header(commandIdHeader);
+  const digest = context.header(commandDigestHeader);
+  const isInHeaders = id !== undefined || digest !== undefined;
+  if (command === undefined || command === null) {
+    return isInHeaders ? { id: id ?? null, digest: digest ?? null } : undefined;
+  }
+  delete request.command;
+  if (isInHeaders || typeof command !== 'object') return nothing;
+  const named = command as { readonly id?: unknown; readonly digest?: unknown };
+  return { id: textOf(named.id), digest: textOf(named.digest) };
+}
+
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
+function commandHeaders(reply: object): HeaderValues | undefined {
+  const { command } = reply as { readonly command?: AnsweredCommand };
+  if (command === undefined) return undefined;
+  return {
+    'X-Sync-Command-Status': command.status,
+    'X-Sync-Command-Replayed': String(command.replayed),
+  };
+}
 
 export const itemRoutes = [
   endpoint({
@@ -12,8 +49,21 @@ export const itemRoutes = [
     summary: 'Saves items and gives those that changed since the token.',
     tag,
     bodyLimit: 'large',
-    refusals: [400, 413],
-    adds: { snjs_version: ({ snjsVersion }) => snjsVersion },
+    refusals: [400, 409, 413, 429],
+    headers: [commandIdHeader, commandDigestHeader],
+    adds: { snjs_version: ({ snjsVersion }) => snjsVersion, identity: identityOf },
+    headersOf: commandHeaders,
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/v1/items/sync-command/:commandId',
+    command: User.commands.getSyncCommand,
+    changesSomething: true,
+    summary: 'What has become of a sync that its client has named.',
+    tag,
+    headers: [commandDigestHeader],
+    refusals: [409],
+    adds: { digest: (context) => context.header(commandDigestHeader) },
   }),
   endpoint({
     method: 'POST',

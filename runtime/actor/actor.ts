@@ -23,6 +23,7 @@
  */
 
 import { type Address, shardOf } from '../address.ts';
+import type { Activation } from '../command.ts';
 import type { Committing } from '../commit/committer.ts';
 import type { ConflictingRow, ConflictingRows } from '../commit/conflicting-rows.ts';
 import type { PendingCommit } from '../commit/pending-commit.ts';
@@ -37,6 +38,7 @@ import {
   UnavailableError,
 } from '../errors.ts';
 import { isJobTimer, type JobChange } from '../jobs/lease.ts';
+import type { Random } from '../random.ts';
 import { FoundVisits } from '../read/found-visits.ts';
 import { NewerFormatError } from '../store/encoding.ts';
 import { type Commit, StoreError } from '../store/store.ts';
@@ -69,8 +71,24 @@ const lockPatienceMs = 5_000;
 
 type Phase = 'activating' | 'active' | 'settling' | 'gone';
 
+/** Its id is drawn when it is first asked for, which of most actors it never is. */
+class DrawnActivation implements Activation {
+  readonly #random: Pick<Random, 'uuid'>;
+  #id: string | undefined;
+
+  constructor(random: Pick<Random, 'uuid'>) {
+    this.#random = random;
+  }
+
+  get id(): string {
+    this.#id ??= this.#random.uuid();
+    return this.#id;
+  }
+}
+
 export class Actor implements Committing {
   readonly address: Address;
+  readonly activation: Activation;
   readonly shard: number;
   readonly epoch: number;
   /** What it has found at others. */
@@ -89,6 +107,7 @@ export class Actor implements Committing {
 
   constructor(address: Address, epoch: number, env: ActorEnvironment) {
     this.address = address;
+    this.activation = new DrawnActivation(env.random);
     this.shard = shardOf(address, env.shardCount);
     this.epoch = epoch;
     this.#env = env;
@@ -315,6 +334,7 @@ export class Actor implements Committing {
     const { clock, random, kind, dependencies, shardCount, publisher, limits } = this.#env;
     return {
       self: this.address,
+      activation: this.activation,
       slices: this.#held.slices,
       timers: this.#held.timers,
       rows: this.#held.rows,

@@ -3,7 +3,7 @@
  * Nothing here touches the actor; `Recorded` is merged into the actor's pending commit only if the turn returns.
  */
 import { type Address, shardOf } from '../address.ts';
-import type { AnyPlan, KeysResult, PlanResults, Plans, Turn, View } from '../command.ts';
+import type { Activation, AnyPlan, KeysResult, PlanResults, Plans, Turn, View } from '../command.ts';
 import { ConflictingRows } from '../commit/conflicting-rows.ts';
 import type { JobShape, MessageShape, Tells } from '../contract.ts';
 import type { Dependencies, Dependency } from '../dependency.ts';
@@ -47,6 +47,7 @@ export function isEmpty(recorded: Recorded): boolean {
 /** What a turn needs of its actor. */
 export interface TurnScope {
   readonly self: Address;
+  readonly activation: Activation;
   readonly slices: Layers<unknown>;
   readonly timers: Layers<TimerRow>;
   readonly rows: Rows;
@@ -77,6 +78,7 @@ export type SliceSource = Pick<Layers<unknown>, 'get'> & {
 /** The actor's slices as one layer or both show them. */
 export class StateView implements View {
   readonly self: Address;
+  readonly activation: Activation;
   readonly nowMicros: number;
   readonly nowMs: number;
   readonly #slices: SliceSource;
@@ -85,12 +87,14 @@ export class StateView implements View {
 
   constructor(
     self: Address,
+    activation: Activation,
     time: { nowMs: number; nowMicros: number },
     slices: SliceSource,
     dependencies: Dependencies,
     conflicting: ConflictingRows = ConflictingRows.none,
   ) {
     this.self = self;
+    this.activation = activation;
     this.#dependencies = dependencies;
     this.nowMs = time.nowMs;
     this.nowMicros = time.nowMicros;
@@ -136,9 +140,19 @@ export class StateView implements View {
 }
 
 export function speculativeView(
-  scope: Pick<TurnScope, 'self' | 'slices' | 'nowMs' | 'nowMicros' | 'dependencies' | 'conflicting'>,
+  scope: Pick<
+    TurnScope,
+    'self' | 'activation' | 'slices' | 'nowMs' | 'nowMicros' | 'dependencies' | 'conflicting'
+  >,
 ): StateView {
-  return new StateView(scope.self, scope, scope.slices, scope.dependencies, scope.conflicting);
+  return new StateView(
+    scope.self,
+    scope.activation,
+    scope,
+    scope.slices,
+    scope.dependencies,
+    scope.conflicting,
+  );
 }
 
 export class RunningTurn extends StateView implements Turn {
@@ -153,7 +167,7 @@ export class RunningTurn extends StateView implements Turn {
   readonly #scope: TurnScope;
 
   constructor(scope: TurnScope) {
-    super(scope.self, scope, scope.slices, scope.dependencies, scope.conflicting);
+    super(scope.self, scope.activation, scope, scope.slices, scope.dependencies, scope.conflicting);
     this.#scope = scope;
     this.random = scope.random;
   }

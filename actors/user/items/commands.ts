@@ -2,6 +2,6 @@
 import { checkIntegrity } from './check-integrity.ts';
 import { comeHome } from './come-home.ts';
 import { getItem } from './get-item.ts';
-import { sync } from './sync.ts';
+import { syncCommands } from './sync.ts';
 
-export const itemCommands = { sync, checkIntegrity, getItem, comeHome };
+export const itemCommands = { ...syncCommands, checkIntegrity, getItem, comeHome };

@@ -9,10 +9,12 @@
  *   The token then is the head after the last turn that began where the one before had ended; what this call saved
  *   behind that comes back once with the next sync, which clients take for what they have.
  *
+ * A sync that the client has named goes through the journal (actors/user/sync-lane/carry-out.ts), and takes effect once.
+ *
  * A crash between two turns leaves the earlier ones saved. The client sends everything again, and what was saved
  * is recognised as a repeat.
  */
-import { choice, type Turn, type View } from '../../../runtime/command.ts';
+import { choice, type PlanResults, type Turn, type View } from '../../../runtime/command.ts';
 import { batchesOf, fitsOneTurn } from '../../collection/batches.ts';
 import { refusal } from '../../collection/conflicts.ts';
 import { head } from '../../collection/head.ts';
@@ -44,6 +46,7 @@ import {
   signedInTurn,
   signedInWorkflow,
 } from '../signed-in.ts';
+import { carryOut, commandStatus } from '../sync-lane/carry-out.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
 import { LastFinds } from './last-finds.ts';
 import { type OwnPlace, saveElsewhere } from './places.ts';
@@ -82,71 +85,95 @@ function upToDate(view: View, request: SyncRequest): SyncReply | undefined {
   return idleReply(now, { sync_token });
 }
 
-const saveInOneTurn = signedInTurn({
-  ...shape,
-  reads: (view, request) => ({
-    ...pagePlans(view, request),
-    ...vaultPlans(view, request),
-    ...inboxPlans(view, request),
-    ...storedPlan(view, request, request.items ?? none),
-  }),
-  turn: (turn, request, reads, by) => {
-    const items = request.items ?? none;
-    const wrong = malformed(items);
-    if (wrong !== undefined) return wrong;
-    const inbox = givenInbox(turn, request, reads);
-    const batch = { request, items, reads, by: memberOf(turn, by) };
-    const progress = save(turn, batch, beginAll(turn, request, reads));
-    if (isRefused(progress)) return progress;
-    // One that may be in a vault is left out: with the token of this answer it is looked for when it is sent again.
-    const mayBeInVault = !isLegacy(request) && membershipsOf(turn).size > 0;
-    const foreign = progress.elsewhere
-      .filter(({ updated_at_timestamp: version }) => version === 0 || !mayBeInVault)
-      .map((each) => refusal('uuid_conflict', each, turn.self.id));
-    const whole = { ...progress, conflicts: [...progress.conflicts, ...foreign] };
-    return withInbox(answer(turn.self.id, request, whole, turn.use(ItemSettings)), inbox);
-  },
-});
-
-const saveInSteps = signedInWorkflow({
-  ...shape,
-  run: async (workflow, request) => {
-    const sent = request.items ?? none;
-    const [first = none, ...others] = batchesOf(sent, workflow.use(ItemSettings).turnLimits);
-    const begun = await workflow.turn({
-      reads: (view) => ({
-        ...pagePlans(view, request),
-        ...vaultPlans(view, request),
-        ...inboxPlans(view, request),
-        ...storedPlan(view, request, first),
-      }),
-      turn: (turn, reads, by) => {
-        const inbox = givenInbox(turn, request, reads);
-        const batch = { request, items: first, reads, by: memberOf(turn, by) };
-        const progress = malformed(sent) ?? save(turn, batch, beginAll(turn, request, reads));
-        return isRefused(progress) ? progress : { progress, inbox, sessionUuid: by.session.uuid };
-      },
-    });
-    let { progress } = begun;
-    for (const items of others) progress = await saveMore(workflow, request, items, progress);
-    const { departed, elsewhere } = progress;
-    if (departed.length + elsewhere.length > 0) {
-      const own = ownPlace(workflow, request, progress);
-      const places = { workflow, request, sessionUuid: begun.sessionUuid, own };
-      const landed = await saveElsewhere(places, progress);
-      if (isRefused(landed)) return landed;
-      const { saved, conflicts } = progress;
-      progress = {
-        ...progress,
-        saved: [...saved, ...landed.saved],
-        conflicts: [...conflicts, ...landed.conflicts],
-      };
-    }
-    return withInbox(answer(workflow.self.id, request, progress, workflow.use(ItemSettings)), begun.inbox);
-  },
-});
-
 type Steps = SignedInWorkflow<SyncReply>;
+
+const oneTurnPlans = (view: View, request: SyncRequest) => ({
+  ...pagePlans(view, request),
+  ...vaultPlans(view, request),
+  ...inboxPlans(view, request),
+  ...storedPlan(view, request, request.items ?? none),
+});
+
+function runInOneTurn(
+  turn: Turn,
+  request: SyncRequest,
+  reads: PlanResults<ReturnType<typeof oneTurnPlans>>,
+  by: SignedIn,
+): SyncReply | Refused {
+  const items = request.items ?? none;
+  const wrong = malformed(items);
+  if (wrong !== undefined) return wrong;
+  const inbox = givenInbox(turn, request, reads);
+  const batch = { request, items, reads, by: memberOf(turn, by) };
+  const progress = save(turn, batch, beginAll(turn, request, reads));
+  if (isRefused(progress)) return progress;
+  // One that may be in a vault is left out: with the token of this answer it is looked for when it is sent again.
+  const mayBeInVault = !isLegacy(request) && membershipsOf(turn).size > 0;
+  const foreign = progress.elsewhere
+    .filter(({ updated_at_timestamp: version }) => version === 0 || !mayBeInVault)
+    .map((each) => refusal('uuid_conflict', each, turn.self.id));
+  const whole = { ...progress, conflicts: [...progress.conflicts, ...foreign] };
+  return withInbox(answer(turn.self.id, request, whole, turn.use(ItemSettings)), inbox);
+}
+
+const saveInOneTurn = signedInTurn({ ...shape, reads: oneTurnPlans, turn: runInOneTurn });
+
+async function runInSteps(workflow: Steps, request: SyncRequest): Promise<SyncReply | Refused> {
+  const sent = request.items ?? none;
+  const [first = none, ...others] = batchesOf(sent, workflow.use(ItemSettings).turnLimits);
+  const begun = await workflow.turn({
+    reads: (view) => ({
+      ...pagePlans(view, request),
+      ...vaultPlans(view, request),
+      ...inboxPlans(view, request),
+      ...storedPlan(view, request, first),
+    }),
+    turn: (turn, reads, by) => {
+      const inbox = givenInbox(turn, request, reads);
+      const batch = { request, items: first, reads, by: memberOf(turn, by) };
+      const progress = malformed(sent) ?? save(turn, batch, beginAll(turn, request, reads));
+      return isRefused(progress) ? progress : { progress, inbox, sessionUuid: by.session.uuid };
+    },
+  });
+  let { progress } = begun;
+  for (const items of others) progress = await saveMore(workflow, request, items, progress);
+  const { departed, elsewhere } = progress;
+  if (departed.length + elsewhere.length > 0) {
+    const own = ownPlace(workflow, request, progress);
+    const places = { workflow, request, sessionUuid: begun.sessionUuid, own };
+    const landed = await saveElsewhere(places, progress);
+    if (isRefused(landed)) return landed;
+    const { saved, conflicts } = progress;
+    progress = {
+      ...progress,
+      saved: [...saved, ...landed.saved],
+      conflicts: [...conflicts, ...landed.conflicts],
+    };
+  }
+  return withInbox(answer(workflow.self.id, request, progress, workflow.use(ItemSettings)), begun.inbox);
+}
+
+const saveInSteps = signedInWorkflow({ ...shape, run: runInSteps });
+
+/** Whether one turn saves all of it. */
+const isPlain = (request: SyncRequest, settings: ItemSettings): boolean =>
+  fitsOneTurn(request.items ?? none, settings.turnLimits) && !mayConcernVaults(request);
+
+const namedSync = signedInWorkflow({
+  ...shape,
+  run: (workflow, request) =>
+    carryOut(workflow, request, {
+      isPlain: isPlain(request, workflow.use(ItemSettings)),
+      plans: oneTurnPlans,
+      turn: runInOneTurn,
+      steps: runInSteps,
+    }),
+});
+
+const getSyncCommand = signedInWorkflow({
+  ...User.commands.getSyncCommand,
+  run: (workflow, asked) => commandStatus(workflow, asked, { plans: oneTurnPlans, turn: runInOneTurn }),
+});
 
 function saveMore(
   workflow: Steps,
@@ -192,15 +219,17 @@ function beginAll(view: View, request: SyncRequest, reads: PageReads & VaultRead
 }
 
 /** What brings nothing must wait for nothing. */
-export const sync = choice({
+const sync = choice({
   ...shape,
   choose: (request, by) => {
-    const { items } = request;
+    const { items, identity } = request;
+    if (identity !== undefined) return namedSync;
     if (!items || items.length === 0) return read;
-    const isPlain = fitsOneTurn(items, by.use(ItemSettings).turnLimits) && !mayConcernVaults(request);
-    return isPlain ? saveInOneTurn : saveInSteps;
+    return isPlain(request, by.use(ItemSettings)) ? saveInOneTurn : saveInSteps;
   },
 });
+
+export const syncCommands = { sync, getSyncCommand };
 
 function memberOf(turn: Turn, { session, readonly }: SignedIn): Member {
   return { userUuid: turn.self.id, sessionUuid: session.uuid, readOnly: readonly };

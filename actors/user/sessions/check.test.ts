@@ -47,6 +47,7 @@ function viewOf({ session, revoked, profile = active }: Given): View {
   const entries = <T>(of: SliceMap<T>) => (maps.get(of.family) ?? new Map()) as ReadonlyMap<string, T>;
   return {
     self: { kind: 'user', id: 'user' },
+    activation: { id: 'activation' },
     nowMicros: nowMs * 1_000,
     use: (dependency) => dependencies.use(dependency),
     conflicting: () => undefined,

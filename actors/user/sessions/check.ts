@@ -45,7 +45,7 @@ export function checkSession(view: View, credentials: Credentials, nowMs: number
 
 /** The session the credentials name, ended or not, before its secrets are looked at. */
 export function findSession(state: State, { style, identifier }: Credentials): Session | undefined {
-  return style === 1 ? state.entry(sessionMap, identifier) : findByPrivateIdentifier(state, identifier);
+  return style === 2 ? findByPrivateIdentifier(state, identifier) : state.entry(sessionMap, identifier);
 }
 
 /** A user has a few sessions; walking them costs less than keeping an index right. */
@@ -63,7 +63,7 @@ function accessIsFresh(session: Session, nowMs: number, settings: AccountSetting
 }
 
 function isRevoked(state: State, { style, identifier }: Credentials, nowMs: number): boolean {
-  if (style === 1) return isKept(state.entry(revokedSessionMap, identifier), nowMs);
+  if (style !== 2) return isKept(state.entry(revokedSessionMap, identifier), nowMs);
   for (const revoked of state.entries(revokedSessionMap).values()) {
     if (revoked.privateIdentifier === identifier) return isKept(revoked, nowMs);
   }

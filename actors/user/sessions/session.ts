@@ -110,6 +110,9 @@ export const knowsNoSessions = refuse(
 
 export const isBridge = ({ bridgeToken }: Pick<Session, 'bridgeToken'>): boolean => bridgeToken !== undefined;
 
+/** Tells the pairs of a session apart, and proves nothing. */
+export const pairName = ({ accessHash }: Pick<Pair, 'accessHash'>): string => accessHash.slice(0, 32);
+
 export const secretHash = (secret: string): string => hash('sha256', secret, 'hex');
 
 /** How the pair that one of these secrets belongs to stands, or undefined if no pair of that style has it. */
@@ -120,9 +123,12 @@ export function standingOf(
   nowMs: number,
   graceMs: number,
 ): 'current' | 'replaced' | undefined {
-  const hashes = hashesOf(secrets);
+  const [name = ''] = secrets;
+  const hashes = style === 'lane' ? [] : hashesOf(secrets);
   const has = (pair: Pair) =>
-    pair.style === style && hashes.some((candidate) => equalInConstantTime(candidate, pair[half]));
+    style === 'lane'
+      ? half === 'accessHash' && equalInConstantTime(name, pairName(pair))
+      : pair.style === style && hashes.some((candidate) => equalInConstantTime(candidate, pair[half]));
   if (has(session.current)) return 'current';
   return inGrace(session.replaced, nowMs, graceMs).some(has) ? 'replaced' : undefined;
 }

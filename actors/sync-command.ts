@@ -1,0 +1,75 @@
+/** How a client names a command (docs/protocol/sockets.md, "Commands over HTTP"). */
+import { z } from 'zod';
+import { type Refused, refuse } from './reply.ts';
+
+export const commandIdPattern = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
+export const digestPattern = /^[0-9a-f]{64}$/;
+
+/** What is said of it beside the answer of the sync. */
+export const answeredCommandSchema = z.object({
+  id: z.string(),
+  digest: z.string(),
+  status: z.literal('committed'),
+  /** It was carried out before, and this is its answer once more. Said in a header, not in the body. */
+  replayed: z.boolean(),
+});
+export type AnsweredCommand = z.infer<typeof answeredCommandSchema>;
+
+/** As it came: null is what was missing, or was no text. */
+export const commandIdentitySchema = z.object({
+  id: z.string().nullable(),
+  digest: z.string().nullable(),
+  /** Of a command over the lane: what the actor has promised to wait for. */
+  hold: z.string().optional(),
+});
+export type GivenIdentity = z.infer<typeof commandIdentitySchema>;
+
+export interface CommandIdentity {
+  readonly id: string;
+  readonly digest: string;
+  readonly hold?: string | undefined;
+}
+
+const incomplete = refuse(
+  400,
+  'A command needs its id and its digest, each once.',
+  'invalid_sync_command_metadata',
+);
+const wrongId = refuse(400, 'The id of the command is not valid.', 'invalid_sync_command_id');
+const wrongDigest = refuse(400, 'The digest of the command is not valid.', 'invalid_sync_command_digest');
+
+export function identityOf({ id, digest, hold }: GivenIdentity): CommandIdentity | Refused {
+  if (id === null || digest === null) return incomplete;
+  if (!commandIdPattern.test(id)) return wrongId;
+  if (!digestPattern.test(digest)) return wrongDigest;
+  return { id, digest, hold };
+}
+
+export const otherDigest = refuse(
+  409,
+  'There is another command of this id.',
+  'sync_command_digest_mismatch',
+);
+export const needsModernApi = refuse(
+  400,
+  'A command needs a version of the API that knows it.',
+  'sync_command_rejected',
+);
+export const isUnderWay: Refused = {
+  refused: {
+    status: 409,
+    tag: 'sync_command_pending',
+    message: 'This command is being carried out. Please ask again.',
+    retryAfterMs: 1_000,
+  },
+};
+export const journalFull: Refused = {
+  refused: {
+    status: 429,
+    tag: 'sync_command_rate_limited',
+    message: 'This account has sent too many commands. Please try again later.',
+    retryAfterMs: 60_000,
+  },
+};
+/** The hold has ended, or the actor that gave it: nobody may rely on it any more. */
+export const holdLost = refuse(409, 'The command is not held any more.', 'sync_command_lost');

@@ -1,0 +1,231 @@
+/**
+ * A sync that its client has named (docs/protocol/sockets.md, "The journal") takes effect once, whether it comes over the
+ * lane, over HTTP, or over both.
+ *
+ *     unknown --hold--> held --carry out--> journaled (it changed something) or remembered (it did not)
+ *                         `--30 s, refused--> unknown
+ *
+ * - What fits one turn is looked up, saved and journaled in that turn: the commit holds the save and the entry, or neither.
+ * - What needs several turns is held meanwhile, so that no second attempt runs beside it, and journaled in a turn after the
+ *   last. A crash in between leaves it unknown: it is sent again, and what was saved is recognised item by item.
+ * - A command over the lane is held before its client is told that it was accepted. While it is held its status is `accepted`;
+ *   once the hold has ended it is not carried out any more, so that `unknown` stays true until the client asks again.
+ */
+import {
+  type KeysResult,
+  keys,
+  type PlanResults,
+  type Plans,
+  type Turn,
+  type View,
+} from '../../../runtime/command.ts';
+import { head } from '../../collection/head.ts';
+import { isStub, item } from '../../collection/item.ts';
+import type { ClientItem } from '../../collection/item-fields.ts';
+import type { ModernSyncReply, SyncReply } from '../../collection/sync-reply.ts';
+import { isLegacy, type SyncRequest } from '../../collection/sync-request.ts';
+import { equalInConstantTime } from '../../identity/session-tokens.ts';
+import { isRefused, type Refused } from '../../reply.ts';
+import type { SignedInRequest } from '../../signed-in.ts';
+import {
+  type CommandIdentity,
+  holdLost,
+  identityOf,
+  isUnderWay,
+  journalFull,
+  needsModernApi,
+  otherDigest,
+} from '../../sync-command.ts';
+import type { SignedIn, SignedInWorkflow } from '../signed-in.ts';
+import { type JournalEntry, replyAgain, uuidsInConflict } from './entry.ts';
+import { type CommandPlan, commandPlan, findEntry, isJournalFull, journal, remember } from './journal.ts';
+import { commandKey, laneMemory } from './memory.ts';
+import type { CommandStatus } from './shapes.ts';
+
+/** How a sync is run in one turn. */
+export interface OneTurn<P extends Plans> {
+  readonly plans: (view: View, request: SyncRequest) => P;
+  readonly turn: (
+    turn: Turn,
+    request: SyncRequest,
+    reads: PlanResults<P>,
+    by: SignedIn,
+  ) => SyncReply | Refused;
+}
+
+export interface Ways<P extends Plans> extends OneTurn<P> {
+  readonly isPlain: boolean;
+  readonly steps: (workflow: Steps, request: SyncRequest) => Promise<SyncReply | Refused>;
+}
+
+type Steps = SignedInWorkflow<SyncReply>;
+type Asked = SignedInRequest<SyncRequest>;
+type Known = { readonly entry: JournalEntry };
+
+/** Answers with what the command came to, now or before. */
+export async function carryOut<P extends Plans>(
+  workflow: Steps,
+  request: Asked,
+  ways: Ways<P>,
+): Promise<SyncReply | Refused> {
+  const named = identityOf(request.identity ?? { id: null, digest: null });
+  const identity = isLegacy(request) ? needsModernApi : named;
+  // The session comes first, and a turn checks it.
+  if (isRefused(identity)) return workflow.turn<never>({ turn: () => identity });
+  const begun = ways.isPlain
+    ? await inOneTurn(workflow, request, identity, ways)
+    : await begin(workflow, request, identity);
+  if ('reply' in begun) return begun.reply;
+  if ('memory' in begun) return inSteps(workflow, request, identity, ways, begun);
+  const reply = await replayed(workflow, begun.entry, request.items ?? [], ways);
+  return answered(reply ?? (await ways.steps(workflow, request)), identity, true);
+}
+
+function inOneTurn<P extends Plans>(
+  workflow: Steps,
+  request: Asked,
+  identity: CommandIdentity,
+  { plans, turn: run }: OneTurn<P>,
+): Promise<Known | { readonly reply: SyncReply }> {
+  return workflow.turn<Known | { readonly reply: SyncReply }, P & CommandPlan>({
+    reads: (view) => ({ ...plans(view, request), ...commandPlan(view, request, identity.id) }),
+    turn: (turn, reads, by) => {
+      const known = lookUp(turn, reads, by, identity, workflow.callId);
+      if (known !== undefined) return known;
+      const before = turn.get(head);
+      const reply = run(turn, request, reads as PlanResults<P>, by);
+      if (isRefused(reply)) return reply;
+      const note = turn.get(head) === before ? remember : journal;
+      note(turn, by.session.uuid, identity, request, reply as ModernSyncReply);
+      return { reply: answered(reply, identity, false) as SyncReply };
+    },
+  });
+}
+
+interface Begun {
+  readonly memory: ReturnType<typeof laneMemory>;
+  readonly key: string;
+}
+
+function begin(workflow: Steps, request: Asked, identity: CommandIdentity): Promise<Known | Begun> {
+  return workflow.turn<Known | Begun, CommandPlan>({
+    reads: (view) => commandPlan(view, request, identity.id),
+    turn: (turn, reads, by) => {
+      const known = lookUp(turn, reads, by, identity, workflow.callId);
+      if (known !== undefined) return known;
+      const memory = laneMemory(turn);
+      const key = commandKey(by.session.uuid, identity.id);
+      if (!memory.hold(key, identity.hold ?? workflow.callId, turn.nowMs)) return isUnderWay;
+      return { memory, key };
+    },
+  });
+}
+
+async function inSteps<P extends Plans>(
+  workflow: Steps,
+  request: Asked,
+  identity: CommandIdentity,
+  { steps }: Ways<P>,
+  { memory, key }: Begun,
+): Promise<SyncReply | Refused> {
+  try {
+    const reply = await steps(workflow, request);
+    if (isRefused(reply)) return reply;
+    const modern = reply as ModernSyncReply;
+    await workflow.turn({
+      turn: (turn, _reads, by) => {
+        const note = modern.saved_items.length === 0 ? remember : journal;
+        note(turn, by.session.uuid, identity, request, modern);
+        return {};
+      },
+    });
+    return answered(reply, identity, false);
+  } finally {
+    memory.release(key, identity.hold ?? workflow.callId);
+  }
+}
+
+/** What keeps the command from being carried out now. */
+function lookUp(
+  turn: Turn,
+  reads: PlanResults<CommandPlan>,
+  { session }: SignedIn,
+  { id, digest, hold }: CommandIdentity,
+  callId: string,
+): Known | Refused | undefined {
+  const entry = findEntry(turn, reads, session.uuid, id);
+  if (entry !== undefined) return equalInConstantTime(digest, entry.digest) ? { entry } : otherDigest;
+  const holder = laneMemory(turn).holder(commandKey(session.uuid, id), turn.nowMs);
+  if (hold !== undefined && holder !== hold) return holdLost;
+  if (holder !== undefined && holder !== (hold ?? callId)) return isUnderWay;
+  return isJournalFull(turn) ? journalFull : undefined;
+}
+
+/** Undefined: the items have to be sent again. */
+function replayed<P extends Plans>(
+  workflow: Pick<Steps, 'turn'>,
+  entry: JournalEntry,
+  sent: readonly ClientItem[] | undefined,
+  { plans, turn: run }: OneTurn<P>,
+): Promise<ModernSyncReply | undefined> {
+  const from: SyncRequest = { ...entry.from, snjs_version: null };
+  const conflicting = (view: View) =>
+    keys(
+      item,
+      uuidsInConflict(entry).map((uuid) => ({ collection: view.self.id, uuid })),
+    );
+  type Read = P & { readonly conflicting: ReturnType<typeof conflicting> };
+  return workflow
+    .turn<{ readonly reply: ModernSyncReply | undefined }, Read>({
+      reads: (view) => ({ ...plans(view, from), conflicting: conflicting(view) }),
+      turn: (turn, reads, by) => {
+        const pulled = run(turn, from, reads as PlanResults<P>, by);
+        if (isRefused(pulled)) return pulled;
+        const rows = reads.conflicting as KeysResult<typeof item>;
+        const row = (uuid: string) => {
+          const found = rows.get({ collection: turn.self.id, uuid });
+          return found === undefined || isStub(found) ? undefined : found;
+        };
+        const again = { userUuid: turn.self.id, pulled: pulled as ModernSyncReply, row, sent };
+        return { reply: replyAgain(entry, again) };
+      },
+    })
+    .then(({ reply }) => reply);
+}
+
+/** What has become of a command, and what it answered if that can be told without its items. */
+export async function commandStatus<P extends Plans>(
+  workflow: SignedInWorkflow<CommandStatus>,
+  asked: SignedInRequest<{ readonly commandId: string; readonly digest?: string | null | undefined }>,
+  way: OneTurn<P>,
+): Promise<CommandStatus | Refused> {
+  const { commandId: id, digest } = asked;
+  const found = await workflow.turn<Known | { readonly status: 'accepted' | 'unknown' }, CommandPlan>({
+    reads: (view) => commandPlan(view, asked, id),
+    turn: (turn, reads, { session }) => {
+      const entry = findEntry(turn, reads, session.uuid, id);
+      if (entry !== undefined) {
+        return digest && !equalInConstantTime(digest, entry.digest) ? otherDigest : { entry };
+      }
+      const isHeld = laneMemory(turn).holder(commandKey(session.uuid, id), turn.nowMs) !== undefined;
+      return { status: isHeld ? 'accepted' : 'unknown' };
+    },
+  });
+  if ('status' in found) return { command: { id, status: found.status } };
+  const { entry } = found;
+  const result = await replayed(workflow, entry, undefined, way);
+  const command = { id, digest: entry.digest, status: 'committed' } as const;
+  return { command, ...(result !== undefined && { result }) };
+}
+
+function answered(
+  reply: SyncReply | Refused,
+  { id, digest }: CommandIdentity,
+  isReplayed: boolean,
+): SyncReply | Refused {
+  if (isRefused(reply)) return reply;
+  return {
+    ...(reply as ModernSyncReply),
+    command: { id, digest, status: 'committed', replayed: isReplayed },
+  };
+}

@@ -1,0 +1,134 @@
+/**
+ * What the journal keeps of a command (docs/protocol/sockets.md, "The journal"): from which token it pulled, what it saved,
+ * what conflicted, and the token it gave. Ciphertext is never kept: a repeat reads it again.
+ *
+ * A repeat pulls from the same token once more and answers with the token that was given first. An item that has changed since
+ * then lies behind that token, so the next sync gives it; one that has not is in the page that is read again.
+ */
+import { z } from 'zod';
+import { type Conflict, conflictTypes, syncConflict, unsavedItem } from '../../collection/conflicts.ts';
+import type { ItemRow } from '../../collection/item.ts';
+import type { ClientItem, SavedItem } from '../../collection/item-fields.ts';
+import { savedFieldNames } from '../../collection/item-fields.ts';
+import { formatMicros } from '../../collection/micros.ts';
+import type { ModernSyncReply } from '../../collection/sync-reply.ts';
+import type { SyncRequest } from '../../collection/sync-request.ts';
+
+const tokens = { sync_token: z.string().nullish(), cursor_token: z.string().nullish() };
+
+const fromSchema = z.object({
+  ...tokens,
+  limit: z.number().nullish(),
+  api: z.string().nullish(),
+  content_type: z.string().nullish(),
+  shared_vault_uuids: z.array(z.string()).nullish(),
+});
+
+/** A command of which nobody can tell what it answered: only that it was carried out. */
+const outcomeSchema = z.object({
+  saved: z.array(z.record(z.string(), z.unknown())).readonly(),
+  conflicts: z.array(z.tuple([z.string(), z.enum(conflictTypes)])).readonly(),
+  to: z.object({ sync_token: z.string(), cursor_token: z.string().optional() }),
+});
+
+const keptSchema = z.object({ from: fromSchema, outcome: outcomeSchema.optional() });
+type Kept = z.infer<typeof keptSchema>;
+
+export interface JournalEntry extends Kept {
+  readonly digest: string;
+}
+
+/** Of one entry. A larger one keeps no list: its items are recognised one by one when they are sent again. */
+const keptCharactersMax = 64 * 1024;
+
+export function entryOf(digest: string, request: SyncRequest, reply: ModernSyncReply): JournalEntry {
+  const { api, sync_token, cursor_token, limit, content_type, shared_vault_uuids } = request;
+  const from = { api, sync_token, cursor_token, limit, content_type, shared_vault_uuids };
+  const to = {
+    sync_token: reply.sync_token,
+    ...(reply.cursor_token !== undefined && { cursor_token: reply.cursor_token }),
+  };
+  const saved = reply.saved_items.map(compact);
+  const conflicts = reply.conflicts.map(({ type, server_item, unsaved_item }): [string, Conflict['type']] => [
+    String(server_item?.uuid ?? unsaved_item?.uuid ?? ''),
+    type,
+  ]);
+  return { digest, from, outcome: { saved, conflicts, to } };
+}
+
+export function entryText({ from, outcome }: JournalEntry): string {
+  const text = JSON.stringify({ from, outcome });
+  return text.length <= keptCharactersMax ? text : JSON.stringify({ from: {} });
+}
+
+export const readEntry = (digest: string, text: string): JournalEntry => ({
+  digest,
+  ...keptSchema.parse(JSON.parse(text)),
+});
+
+/** Uuids of the conflicts whose other side is to be read again. */
+export const uuidsInConflict = ({ outcome }: JournalEntry): readonly string[] =>
+  (outcome?.conflicts ?? []).flatMap(([uuid, type]) =>
+    type === 'sync_conflict' ? [uuid.toLowerCase()] : [],
+  );
+
+/** What is read for a repeat. */
+export interface ReadAgain {
+  readonly userUuid: string;
+  /** What a sync from the same token gives now. */
+  readonly pulled: ModernSyncReply;
+  row(uuid: string): ItemRow | undefined;
+  /** What the command has brought, where it was sent again. */
+  readonly sent: readonly ClientItem[] | undefined;
+}
+
+/** Undefined: only a repeat that brings its items again can be answered. */
+export function replyAgain({ outcome }: JournalEntry, again: ReadAgain): ModernSyncReply | undefined {
+  if (outcome === undefined) return undefined;
+  const conflicts = outcome.conflicts.map((each) => conflictAgain(each, again));
+  if (conflicts.includes('unknown')) return undefined;
+  const saved = outcome.saved.map(expanded);
+  const known = new Set([
+    ...saved.map(({ uuid }) => uuid.toLowerCase()),
+    ...outcome.conflicts.map(([uuid]) => uuid.toLowerCase()),
+  ]);
+  const { cursor_token: _cursor, ...pulled } = again.pulled;
+  return {
+    ...pulled,
+    retrieved_items: pulled.retrieved_items.filter(({ uuid }) => !known.has(uuid)),
+    saved_items: saved,
+    conflicts: conflicts.filter((each) => each !== undefined && each !== 'unknown'),
+    ...outcome.to,
+  };
+}
+
+/** Undefined: there is no other side any more, so that the client sends the item again. */
+function conflictAgain(
+  [uuid, type]: readonly [string, Conflict['type']],
+  { userUuid, row, sent }: ReadAgain,
+): Conflict | 'unknown' | undefined {
+  if (type === 'sync_conflict') {
+    const stored = row(uuid.toLowerCase());
+    return stored && syncConflict(stored, uuid);
+  }
+  if (sent === undefined) return 'unknown';
+  const item = sent.find((each) => String(each.uuid ?? '') === uuid);
+  return item && { type, unsaved_item: unsavedItem(item, userUuid) };
+}
+
+function compact({
+  created_at: _created,
+  updated_at: _updated,
+  ...item
+}: SavedItem): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== null));
+}
+
+function expanded(kept: Readonly<Record<string, unknown>>): SavedItem {
+  const item = Object.fromEntries(savedFieldNames.map((name) => [name, kept[name] ?? null]));
+  return {
+    ...item,
+    created_at: formatMicros(kept['created_at_timestamp'] as number),
+    updated_at: formatMicros(kept['updated_at_timestamp'] as number),
+  } as unknown as SavedItem;
+}

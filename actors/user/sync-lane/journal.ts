@@ -1,0 +1,178 @@
+/**
+ * The journal of sync commands (docs/protocol/sockets.md, "The journal"): what makes a command take effect once, whichever
+ * way it comes and however often.
+ *
+ * Invariants:
+ * - A command that changes something is written here in the commit of the change. A crash leaves both or neither.
+ * - A command that changes nothing has no row: it is remembered in memory for a while, and running it again does no harm.
+ * - A row is kept for seven days, of a user with very many commands for the last ten thousand. The user's own timer removes
+ *   what is older; it is armed while there are rows, and not otherwise.
+ *
+ * The count of a user's commands lies in the head of their collection, which the save writes anyway: so a command costs one
+ * row, and a sync without a command costs nothing.
+ */
+import { z } from 'zod';
+import {
+  type KeysPlan,
+  keys,
+  type PlanResults,
+  range,
+  type Turn,
+  timer,
+  type View,
+} from '../../../runtime/command.ts';
+import { slice } from '../../../runtime/slice.ts';
+import { head } from '../../collection/head.ts';
+import type { ModernSyncReply } from '../../collection/sync-reply.ts';
+import type { SyncRequest } from '../../collection/sync-request.ts';
+import type { Credentials } from '../../identity/session-tokens.ts';
+import type { CommandIdentity } from '../../sync-command.ts';
+import { User } from '../contract.ts';
+import { findSession } from '../sessions/check.ts';
+import { syncCommandTable } from './command-table.ts';
+import { entryOf, entryText, type JournalEntry, readEntry } from './entry.ts';
+import { commandKey, laneMemory } from './memory.ts';
+
+const keptMs = 7 * 86_400_000;
+export const commandsKept = 10_000;
+/** Twice what is kept: the timer is far behind. */
+const commandsMax = 2 * commandsKept;
+const batchRows = 500;
+
+const { trimSyncJournal } = User.timers;
+
+export const journalSlice = slice({
+  name: 'sync-journal',
+  format: 1,
+  schema: z.object({
+    /** Every row up to this number is gone. */
+    gone: z.int(),
+    /** Whether the timer is armed. */
+    trimming: z.boolean(),
+  }),
+  initial: { gone: 0, trimming: false },
+});
+
+export interface CommandPlan {
+  readonly [name: string]: KeysPlan<typeof syncCommandTable>;
+  readonly command: KeysPlan<typeof syncCommandTable>;
+}
+
+/** A command is its session's. Without one nothing is found, and the check of the session refuses. */
+export function commandPlan(
+  view: View,
+  { credentials }: { readonly credentials: Credentials },
+  commandId: string,
+): CommandPlan {
+  const session = findSession(view, credentials);
+  const wanted = { user_uuid: view.self.id, session_uuid: session?.uuid ?? '', command_id: commandId };
+  return { command: keys(syncCommandTable, session === undefined ? [] : [wanted]) };
+}
+
+/** What is known of a command of this session. */
+export function findEntry(
+  view: View,
+  { command }: PlanResults<Pick<CommandPlan, 'command'>>,
+  sessionUuid: string,
+  commandId: string,
+): JournalEntry | undefined {
+  const row = command.get({ user_uuid: view.self.id, session_uuid: sessionUuid, command_id: commandId });
+  if (row !== undefined) return readEntry(row.digest, row.outcome);
+  return laneMemory(view).recent(commandKey(sessionUuid, commandId));
+}
+
+export function isJournalFull(view: View): boolean {
+  return commandsOf(view) - view.get(journalSlice).gone >= commandsMax;
+}
+
+/** In the turn of the last of its changes. */
+export function journal(
+  turn: Turn,
+  sessionUuid: string,
+  identity: CommandIdentity,
+  request: SyncRequest,
+  reply: ModernSyncReply,
+): void {
+  const entry = entryOf(identity.digest, request, reply);
+  const number = commandsOf(turn) + 1;
+  turn.set(head, { ...turn.get(head), commands: number });
+  turn.put(syncCommandTable, {
+    user_uuid: turn.self.id,
+    session_uuid: sessionUuid,
+    command_id: identity.id,
+    number,
+    digest: identity.digest,
+    kept_until: turn.nowMs + keptMs,
+    outcome: entryText(entry),
+  });
+  armTrim(turn, number);
+}
+
+/** Of a command that has changed nothing. */
+export function remember(
+  turn: Turn,
+  sessionUuid: string,
+  { id, digest }: CommandIdentity,
+  request: SyncRequest,
+  reply: ModernSyncReply,
+): void {
+  laneMemory(turn).remember(commandKey(sessionUuid, id), entryOf(digest, request, reply));
+}
+
+function armTrim(turn: Turn, number: number): void {
+  const { gone, trimming } = turn.get(journalSlice);
+  if (number - gone === commandsKept + 1) turn.arm(trimSyncJournal, turn.nowMs, null);
+  if (trimming) return;
+  turn.set(journalSlice, { gone, trimming: true });
+  turn.arm(trimSyncJournal, turn.nowMs + keptMs, null);
+}
+
+const oldestPlan = (view: View) => ({
+  oldest: range(syncCommandTable, {
+    after: view.get(journalSlice).gone,
+    through: commandsOf(view),
+    limit: batchRows,
+    columns: ['session_uuid', 'command_id', 'number', 'kept_until'],
+  }),
+});
+
+export const trimSyncJournalTimer = timer({
+  ...trimSyncJournal,
+  missed: 'fire-once',
+  reads: oldestPlan,
+  turn: (turn, _payload, { oldest }) => {
+    const beyond = commandsOf(turn) - commandsKept;
+    const ended = oldest.rows.filter(
+      ({ number, kept_until: untilMs }) => number <= beyond || untilMs <= turn.nowMs,
+    );
+    removeRows(turn, ended);
+    const next = oldest.rows.find((row) => !ended.includes(row));
+    const trimming = next !== undefined || !oldest.complete;
+    const gone = next === undefined ? Math.min(oldest.upTo, commandsOf(turn)) : next.number - 1;
+    turn.set(journalSlice, { gone, trimming });
+    if (trimming) turn.arm(trimSyncJournal, next?.kept_until ?? turn.nowMs, null);
+  },
+});
+
+/** Of an account that is deleted. True: there may be more. */
+export function purgeSomeCommands(
+  turn: Turn,
+  { oldest }: PlanResults<ReturnType<typeof oldestPlan>>,
+): boolean {
+  if (oldest.rows.length === 0) return false;
+  removeRows(turn, oldest.rows);
+  turn.set(journalSlice, { gone: oldest.rows.at(-1)?.number ?? 0, trimming: false });
+  return true;
+}
+export const commandsLeftPlan = oldestPlan;
+
+function removeRows(
+  turn: Turn,
+  rows: readonly { readonly session_uuid: string; readonly command_id: string }[],
+): void {
+  for (const { session_uuid, command_id } of rows) {
+    turn.remove(syncCommandTable, { user_uuid: turn.self.id, session_uuid, command_id });
+  }
+}
+
+const commandsOf = (view: View): number => view.get(head).commands ?? 0;
