@@ -59,7 +59,6 @@ function routes() {
     signinKeys: {
       actorId: () => '',
       recoveryId: () => '',
-      tokenMailId: () => '',
       readApprovalId: () => undefined,
       calendarTokenId: () => '',
     },

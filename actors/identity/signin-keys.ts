@@ -25,8 +25,6 @@ export interface SigninKeys {
   recoveryId(userUuid: string): string;
   /** The id of the `signin` actor that counts the wrong secrets which are shown with a calendar token. */
   calendarTokenId(tokenUuid: string): string;
-  /** The id of the `signin` actor that counts the subscription tokens which are mailed to an address. */
-  tokenMailId(address: SignInAddress): string;
   /**
    * The key under which the `signin` actor of this id stores a network or a device; it reveals nothing about
    * its owner.
@@ -60,7 +58,6 @@ export function createSigninKeys(keyring: Keyring): SigninKeys {
   const actorKey = keyring.derive('signin-actor');
   const guardKey = keyring.derive('signed-in-guard');
   const recoveryKey = keyring.derive('recovery-guard');
-  const tokenMailKey = keyring.derive('token-mail-guard');
   const calendarKey = keyring.derive('calendar-token-guard');
   const placeKey = keyring.derive('signin-place');
   const approvalKey = keyring.derive('approval-id');
@@ -77,7 +74,6 @@ export function createSigninKeys(keyring: Keyring): SigninKeys {
     guardId: (userUuid) => createHmac('sha256', guardKey).update(userUuid).digest('hex'),
     recoveryId: (userUuid) => createHmac('sha256', recoveryKey).update(userUuid).digest('hex'),
     calendarTokenId: (tokenUuid) => createHmac('sha256', calendarKey).update(tokenUuid).digest('hex'),
-    tokenMailId: (address) => addressHmac(tokenMailKey, address),
     placeKey: (actorId, place) =>
       createHmac('sha256', placeKey).update(`${actorId}\u0000${place}`).digest('base64url').slice(0, 22),
     approvalSecret: (actorId, uuid) =>

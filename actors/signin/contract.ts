@@ -91,7 +91,7 @@ export const Signin = contract({
 
     /** Has a code mailed, if the account asks for one. Refusals: 400 without mail, 503 without room for it, 429. */
     requestCode: {
-      request: z.object({ ...address, device: deviceSchema }),
+      request: z.object({ ...address, device: deviceSchema, cookieSessions }),
       reply: answerSchema(z.object({ emailed: z.boolean() })),
     },
 
@@ -119,11 +119,10 @@ export const Signin = contract({
     storeChallenge: { request: z.object({ codeChallenge: z.string() }), reply: nothing },
 
     /**
-     * Mails whoever owns the address a subscription token; asked of the `signin` actor that counts these requests. Refusals:
-     * 429, 400 without mail, 503 without room for it.
+     * Mails a subscription token to the owner of the address. Refusals: 429, 400 without mail, 503 without room for it.
      */
     mailSubscriptionToken: {
-      request: z.object({ ...address, device: deviceSchema }),
+      request: z.object({ ...address, device: deviceSchema, cookieSessions }),
       reply: answerSchema(nothing),
     },
 

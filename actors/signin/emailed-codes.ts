@@ -4,7 +4,8 @@
  *
  * Anyone may have one mailed to any address, so each network has its own: otherwise a stranger's request would undo the
  * owner's, who has just opened the mail. So many requests an hour are allowed to each network, and to all strangers
- * together; of an unknown address they are counted alike, and nothing is mailed.
+ * together; of an unknown address they are counted alike, and nothing is mailed. A known device is no stranger in any
+ * network. Other mails that anyone may ask for count as well (`mail-token.ts`).
  *
  * A code is right wherever it comes from: devices change their network, and speak IPv6 in one request and IPv4 in the
  * next. A few wrong guesses use up the code of the network that they come from, and no other: otherwise strangers
@@ -17,7 +18,8 @@ import type { Turn, View } from '../../runtime/command.ts';
 import { slice, sliceMap } from '../../runtime/slice.ts';
 import { equalInConstantTime } from '../identity/session-tokens.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
-import { isOwn, type Origin, originOf } from './counting.ts';
+import type { Refused } from '../reply.ts';
+import { isOwn, originOf, type Place } from './counting.ts';
 
 export const codeAgeMs = 15 * 60_000;
 const guessesMax = 5;
@@ -46,6 +48,8 @@ interface MailedCode {
 
 const requestsSchema = z.object({ count: z.number(), untilMs: z.number() });
 
+const noCode: MailedCode = { nonce: null, untilMs: 0, guesses: 0, requests: { count: 0, untilMs: 0 } };
+
 /** By the key of the network's `Origin`. */
 export const emailedCodeMap = sliceMap<MailedCode>({
   family: 'emailed-code',
@@ -67,22 +71,30 @@ export const codeRequestsSlice = slice<Requests>({
   initial: { count: 0, untilMs: 0 },
 });
 
-type Made = { readonly nonce: string } | { readonly waitMs: number };
-
-/** Makes another code, unless too many were asked for. */
-export function makeEmailedCode(turn: Turn, ipAddress: string | null): Made {
-  const origin = originOf(turn, { ipAddress });
-  const ofNetwork = current(turn, turn.entry(emailedCodeMap, origin.key)?.requests);
+/** Counts one more mail that was asked for from there, or says why there may be none. */
+export function countMailRequest(turn: Turn, place: Place): Refused | undefined {
+  const { key } = originOf(turn, { ipAddress: place.ipAddress });
+  const { isStranger } = originOf(turn, place);
+  const code = turn.entry(emailedCodeMap, key);
+  const ofNetwork = current(turn, code?.requests);
   const ofStrangers = current(turn, turn.get(codeRequestsSlice));
   const full = [
     ...(ofNetwork.count >= requestsOfNetworkMax ? [ofNetwork] : []),
-    ...(origin.isStranger && ofStrangers.count >= requestsOfStrangersMax ? [ofStrangers] : []),
+    ...(isStranger && ofStrangers.count >= requestsOfStrangersMax ? [ofStrangers] : []),
   ];
-  if (full.length > 0) return { waitMs: Math.max(...full.map(({ untilMs }) => untilMs)) - turn.nowMs };
+  if (full.length > 0) return tooMany(Math.max(...full.map(({ untilMs }) => untilMs)) - turn.nowMs);
+  store(turn, key, { ...(code ?? noCode), requests: oneMore(ofNetwork) });
+  if (isStranger) turn.set(codeRequestsSlice, oneMore(ofStrangers));
+  return undefined;
+}
+
+/** Makes another code, for a request that was counted. Returns what it is derived from. */
+export function makeEmailedCode(turn: Turn, ipAddress: string | null): string {
+  const { key } = originOf(turn, { ipAddress });
+  const { requests } = turn.entry(emailedCodeMap, key) ?? noCode;
   const nonce = turn.random.bytes(nonceBytes).toString('base64url');
-  store(turn, origin, { nonce, guesses: 0, untilMs: turn.nowMs + codeAgeMs, requests: oneMore(ofNetwork) });
-  if (origin.isStranger) turn.set(codeRequestsSlice, oneMore(ofStrangers));
-  return { nonce };
+  store(turn, key, { nonce, guesses: 0, untilMs: turn.nowMs + codeAgeMs, requests });
+  return nonce;
 }
 
 /** Whether this is a code that was mailed and still counts. It is used up if so; a wrong guess is counted. */
@@ -129,7 +141,11 @@ function current({ nowMs }: { readonly nowMs: number }, requests: Requests | und
 
 const oneMore = ({ count, untilMs }: Requests): Requests => ({ count: count + 1, untilMs });
 
-function store(turn: Turn, { key }: Origin, code: MailedCode): void {
+const tooMany = (retryAfterMs: number): Refused => ({
+  refused: { status: 429, message: 'Too many mails were asked for. Please try again later.', retryAfterMs },
+});
+
+function store(turn: Turn, key: string, code: MailedCode): void {
   if (turn.entry(emailedCodeMap, key) === undefined) makeRoom(turn);
   turn.setEntry(emailedCodeMap, key, code);
 }

@@ -1,7 +1,9 @@
 /**
  * Looking up what was left for a recovery (docs/protocol/account.md, "Recovery of an account"), by only a
- * user's uuid. Every look-up is counted, right or not, whether or not the user exists, and one answer stands
+ * user's uuid. Every look-up is counted for its network, whether or not the user exists, and one answer stands
  * for anything that is missing. Nor does the time tell: the account of no user is asked as well, without an activation.
+ *
+ * A look-up that finds something gives all attempts back. So nobody who knows the uuid keeps the owner from recovering.
  */
 import { lookup, workflow } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
@@ -10,6 +12,7 @@ import { refuse } from '../reply.ts';
 import { User } from '../user/contract.ts';
 import { Signin } from './contract.ts';
 import { countedAttempt } from './counted-attempt.ts';
+import { forgetAttempts } from './counting.ts';
 
 const unavailable = refuse(404, 'Account recovery is not available for this code.');
 
@@ -19,10 +22,7 @@ export const lookUpEscrow = workflow({
   run: async (workflow, { userUuid, device }) => {
     const refused = await workflow.turn({
       recorded: true,
-      turn: (turn) => {
-        const counted = countedAttempt(turn, device);
-        return 'refused' in counted ? counted : undefined;
-      },
+      turn: (turn) => countedAttempt(turn, device),
     });
     if (refused !== undefined) return refused;
     const isNobody = await workflow.turn({
@@ -31,7 +31,9 @@ export const lookUpEscrow = workflow({
     });
     try {
       const { escrow } = await workflow.actors.get(User, userUuid).ask.escrow({ isNobody });
-      return escrow === undefined ? unavailable : { ok: escrow };
+      if (escrow === undefined) return unavailable;
+      await workflow.turn({ turn: (turn) => forgetAttempts(turn) });
+      return { ok: escrow };
     } catch (error) {
       if (error instanceof NotFoundError) return unavailable;
       throw error;

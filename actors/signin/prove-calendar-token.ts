@@ -2,7 +2,7 @@
  * Whether the secret that a calendar program shows is that of its token (docs/protocol/calendar.md, "Calendar tokens"),
  * asked of the `signin` actor that counts the failures of this token:
  *
- *     begin   is its origin locked; the attempt is debited
+ *     begin   is its network locked; the attempt is debited
  *     hash    outside any turn; of a token that is not there with a salt of nobody's
  *     prove   the account compares, and remembers what it found right
  *     accept  all attempts are given back: those that came to nothing would add up, with one each minute for years
@@ -27,12 +27,9 @@ export const proveCalendarToken = workflow({
   run: async (steps, { userUuid, tokenUuid, secret, device }) => {
     const refused = await steps.turn({
       recorded: true,
-      turn: (turn) => {
-        const origin = countedAttempt(turn, device);
-        return 'refused' in origin ? origin : null;
-      },
+      turn: (turn) => countedAttempt(turn, device),
     });
-    if (refused !== null) return refused;
+    if (refused !== undefined) return refused;
     const { ask } = steps.actors.get(User, userUuid);
     const named = await unlessAbsent(ask.calendarTokenSalt({ tokenUuid }));
     const lane = laneOfStranger(device.ipAddress);

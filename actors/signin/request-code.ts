@@ -8,13 +8,13 @@ import { accountTable, addressKey } from '../identity/account-table.ts';
 import { refusalOfMail } from '../mailer/outgoing.ts';
 import { User } from '../user/contract.ts';
 import { Signin } from './contract.ts';
-import { codeAgeMs, makeEmailedCode } from './emailed-codes.ts';
+import { codeAgeMs, countMailRequest, makeEmailedCode } from './emailed-codes.ts';
 import { expireLater } from './expiry.ts';
 
 export const requestCode = workflow({
   ...Signin.commands.requestCode,
   creates: true,
-  run: async (workflow, { device, ...address }) => {
+  run: async (workflow, { device, cookieSessions, ...address }) => {
     const noMail = await refusalOfMail(workflow.actors, 'magic-link');
     if (noMail !== undefined) return noMail;
     const account = await workflow.turn({
@@ -24,9 +24,9 @@ export const requestCode = workflow({
     return workflow.turn({
       recorded: true,
       turn: (turn) => {
-        const made = makeEmailedCode(turn, device.ipAddress);
-        if ('waitMs' in made) return tooMany(made.waitMs);
-        const { nonce } = made;
+        const full = countMailRequest(turn, { ipAddress: device.ipAddress, cookieSessions });
+        if (full !== undefined) return full;
+        const nonce = makeEmailedCode(turn, device.ipAddress);
         const expiresAtMs = turn.nowMs + codeAgeMs;
         const from = account && { ...address, userUuid: account.user_uuid, nonce, expiresAtMs };
         turn.tell(Signin, turn.self.id).codeRequested({ from: from ?? null });
@@ -44,8 +44,4 @@ export const codeRequested = tell({
     const { userUuid, ...requested } = from;
     turn.tell(User, userUuid).mailCode(requested);
   },
-});
-
-const tooMany = (retryAfterMs: number) => ({
-  refused: { status: 429, message: 'Too many codes were asked for. Please try again later.', retryAfterMs },
 });

@@ -8,6 +8,7 @@ import { type AnyRoute, type RequestContext, type RouteReply, route } from '../h
 import { addressOf, emailField, workspaceField } from './address-fields.ts';
 import { answered, errorBodySchema, refusedAnswer } from './answer.ts';
 import { endpoint } from './endpoint.ts';
+import { senderOf } from './sign-in-attempt.ts';
 
 export interface EmailedCodeRouteOptions {
   readonly settings: Pick<AccountSettings, 'workspacesPerEmail'>;
@@ -27,17 +28,15 @@ const missingEmail = { status: 400, message: 'Please provide an email address.' 
 
 export function emailedCodeRoutes({ settings, signinKeys }: EmailedCodeRouteOptions): readonly AnyRoute[] {
   async function requestCode(
-    { actors, ask, client: device }: RequestContext<'public'>,
+    context: RequestContext<'public'>,
     { email, username, workspace_identifier }: z.infer<typeof codeRequest>,
   ): Promise<RouteReply> {
     const named = email?.trim() || username?.trim();
     if (named === undefined || named === '') return refusedAnswer(missingEmail);
     const address = addressOf(settings, named, workspace_identifier);
-    const signin = actors.get(Signin, signinKeys.actorId(address));
-    return answered(await signin.ask.requestCode({ ...address, device }, ask), (body) => ({
-      status: 200,
-      body,
-    }));
+    const signin = context.actors.get(Signin, signinKeys.actorId(address));
+    const answer = await signin.ask.requestCode({ ...address, ...senderOf(context) }, context.ask);
+    return answered(answer, (body) => ({ status: 200, body }));
   }
 
   return [

@@ -25,7 +25,6 @@ const routes = allRoutes({
   signinKeys: {
     actorId: () => '',
     recoveryId: () => '',
-    tokenMailId: () => '',
     readApprovalId: () => undefined,
     calendarTokenId: () => '',
   },

@@ -55,10 +55,7 @@ export interface RoutesOptions
     PairingRouteOptions,
     CodeHostRouteOptions,
     SocketRouteOptions {
-  readonly signinKeys: Pick<
-    SigninKeys,
-    'actorId' | 'recoveryId' | 'tokenMailId' | 'readApprovalId' | 'calendarTokenId'
-  >;
+  readonly signinKeys: Pick<SigninKeys, 'actorId' | 'recoveryId' | 'readApprovalId' | 'calendarTokenId'>;
   readonly calendar: CalendarRouteOptions['calendar'] & DavRouteOptions['calendar'];
   readonly settings: AccountRouteOptions['settings'] &
     DavRouteOptions['settings'] &

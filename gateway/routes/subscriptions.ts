@@ -15,10 +15,11 @@ import { type AnyRoute, type RequestContext, type RouteReply, route } from '../h
 import { addressOf, emailField, workspaceField } from './address-fields.ts';
 import { answered, answeredOr, errorBodySchema, refusedAnswer } from './answer.ts';
 import { endpoint } from './endpoint.ts';
+import { senderOf } from './sign-in-attempt.ts';
 
 export interface SubscriptionRouteOptions {
   readonly settings: Pick<AccountSettings, 'workspacesPerEmail'>;
-  readonly signinKeys: Pick<SigninKeys, 'tokenMailId'>;
+  readonly signinKeys: Pick<SigninKeys, 'actorId'>;
   readonly subscriptionTokens: Pick<SubscriptionTokens, 'verify'>;
 }
 
@@ -105,13 +106,13 @@ export function subscriptionRoutes({
     };
 
   async function mailToken(
-    { actors, ask, client: device }: RequestContext<'public'>,
+    context: RequestContext<'public'>,
     { email, workspace_identifier }: z.infer<typeof mailed>,
   ): Promise<RouteReply> {
     if (!email?.trim()) return refusedAnswer(missingEmail);
     const address = addressOf(settings, email, workspace_identifier);
-    const guard = actors.get(Signin, signinKeys.tokenMailId(address));
-    const answer = await guard.ask.mailSubscriptionToken({ ...address, device }, ask);
+    const signin = context.actors.get(Signin, signinKeys.actorId(address));
+    const answer = await signin.ask.mailSubscriptionToken({ ...address, ...senderOf(context) }, context.ask);
     return answered(answer, () => ({ status: 200, body: { success: true } }));
   }
 

@@ -109,6 +109,15 @@ test('so does having a code mailed', async (t) => {
   t.deepEqual(await cost('nobody@example.org'), ofKnown);
 });
 
+test('so does having a subscription token mailed', async (t) => {
+  const { server, costOf } = await countingServer(t);
+  const known = await server.device();
+  const cost = (email: string) => costOf('/v1/offline/subscription-tokens', () => ({ email }));
+  const ofKnown = await cost(known.account.email);
+  t.is(ofKnown.status, 200);
+  t.deepEqual(await cost('nobody@example.org'), ofKnown);
+});
+
 test('so does looking up what was left for a recovery, by a uuid', async (t) => {
   const { server, costOf } = await countingServer(t);
   const known = await server.device();

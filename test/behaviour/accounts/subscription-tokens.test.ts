@@ -112,7 +112,7 @@ test('a token is mailed to the account of an address, and shown to nobody else',
   t.is((await read(server, 'users/subscription', token)).body.subscription.email, phone.account.email);
 });
 
-test('nobody learns whether an address has an account, and nobody’s box is filled', async (t) => {
+test('nobody learns whether an address has an account, and no mailbox is filled', async (t) => {
   const postbox = new Postbox();
   const server = await startServer(t, mailTo(postbox));
   await server.device();
@@ -128,10 +128,10 @@ test('nobody learns whether an address has an account, and nobody’s box is fil
   t.deepEqual(await answersTo('nobody@example.org'), known);
   t.deepEqual(
     known.map(({ status }) => status),
-    [...Array(12).fill(200), 429, 429],
+    [...Array(5).fill(200), ...Array(9).fill(429)],
   );
   await server.advance(60_000);
-  t.is(postbox.messages.length, 12);
+  t.is(postbox.messages.length, 5);
   t.is((await ask(server, {})).body.error.tag, 'invalid-request');
 });
 
