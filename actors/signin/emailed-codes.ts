@@ -73,7 +73,7 @@ export const codeRequestsSlice = slice<Requests>({
 
 /** Counts one more mail that was asked for from there, or says why there may be none. */
 export function countMailRequest(turn: Turn, place: Place): Refused | undefined {
-  const { key } = originOf(turn, { ipAddress: place.ipAddress });
+  const key = networkKey(turn, place.ipAddress);
   const { isStranger } = originOf(turn, place);
   const code = turn.entry(emailedCodeMap, key);
   const ofNetwork = current(turn, code?.requests);
@@ -90,7 +90,7 @@ export function countMailRequest(turn: Turn, place: Place): Refused | undefined 
 
 /** Makes another code, for a request that was counted. Returns what it is derived from. */
 export function makeEmailedCode(turn: Turn, ipAddress: string | null): string {
-  const { key } = originOf(turn, { ipAddress });
+  const key = networkKey(turn, ipAddress);
   const { requests } = turn.entry(emailedCodeMap, key) ?? noCode;
   const nonce = turn.random.bytes(nonceBytes).toString('base64url');
   store(turn, key, { nonce, guesses: 0, untilMs: turn.nowMs + codeAgeMs, requests });
@@ -144,6 +144,8 @@ const oneMore = ({ count, untilMs }: Requests): Requests => ({ count: count + 1,
 const tooMany = (retryAfterMs: number): Refused => ({
   refused: { status: 429, message: 'Too many mails were asked for. Please try again later.', retryAfterMs },
 });
+
+const networkKey = (turn: Turn, ipAddress: string | null): string => originOf(turn, { ipAddress }).key;
 
 function store(turn: Turn, key: string, code: MailedCode): void {
   if (turn.entry(emailedCodeMap, key) === undefined) makeRoom(turn);

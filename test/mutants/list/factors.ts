@@ -208,7 +208,7 @@ export const mutants: readonly Mutant[] = [
     name: 'mails-without-end-from-many-networks',
     harm: 'Anyone who knows an address and has many networks fills its mailbox.',
     file: 'actors/signin/emailed-codes.ts',
-    find: 'origin.isStranger && ofStrangers.count >= requestsOfStrangersMax',
+    find: 'isStranger && ofStrangers.count >= requestsOfStrangersMax',
     replace: 'ofStrangers.count < 0',
     tests: mailedAttacks,
   },
