@@ -1,6 +1,10 @@
 /**
  * Large messages, the receiver's side (see `held-messages.ts`). What is in flight to this process is bounded: a few
- * parts and a number of bytes of unfinished messages at once; further ones wait in line.
+ * parts of each holder, and a number of bytes of unfinished messages, both of each holder and of all. Further ones wait
+ * in line, behind those of their own holder, so that a holder that stands still delays nobody else's messages.
+ *
+ * A holder that lets a part run into its full time is dropped: everything that was begun or waits there fails at once,
+ * and its callers ask again. A message that it offers later shows that it is alive, and is fetched as any other.
  */
 import type { Clock } from '../../clock.ts';
 import { NotFoundError, RetryableError } from '../../errors.ts';
@@ -10,14 +14,15 @@ import { decodeFrame, encodeFrame, type Frame, FrameError, type FrameOf, partByt
 import type { TransportMetrics } from './metrics.ts';
 import type { Mux } from './mux.ts';
 
-const partsInFlightMax = 8;
+const partsOfHolderMax = 4;
 const unfinishedBytesMax = 256 * 1_024 * 1_024;
+const unfinishedBytesOfHolderMax = unfinishedBytesMax / 4;
 /** A part that takes longer is lost, or its holder is. */
 const partMs = 10_000;
 
 export interface PullsOptions {
   /** Over the bulk connection. */
-  readonly mux: Mux;
+  readonly mux: Pick<Mux, 'request' | 'forget'>;
   readonly partsSubject: (holder: string) => string;
   readonly clock: Clock;
   readonly metrics: TransportMetrics;
@@ -25,56 +30,123 @@ export interface PullsOptions {
 
 export class Pulls {
   readonly #options: PullsOptions;
-  readonly #parts = new Budget(partsInFlightMax);
   readonly #bytes = new Budget(unfinishedBytesMax);
+  /** By holder, while something of it is wanted. */
+  readonly #holders = new Map<string, Holder>();
 
   constructor(options: PullsOptions) {
     this.#options = options;
   }
 
   /** The frame that a held one stands for. @throws FrameError; ActorError: it cannot be fetched */
-  pull(held: FrameOf<'held'>, deadlineMs: number): Promise<Frame> {
-    return this.#bytes.spend(held.bytes, async () => {
-      const whole = Buffer.allocUnsafe(held.bytes);
-      const pull = { held, deadlineMs, whole, hasFailed: false };
-      const parts = Array.from({ length: Math.ceil(held.bytes / partBytes) }, (_, part) => part);
-      await Promise.all(parts.map((part) => this.#parts.spend(1, () => this.#fetch(pull, part))));
-      const frame = decodeFrame(whole);
-      if (frame.kind === 'held') throw new FrameError('kind', 'a held frame stands for another one');
-      this.#options.metrics.frame('in', frame.kind);
-      return frame;
-    });
+  async pull(held: FrameOf<'held'>, deadlineMs: number): Promise<Frame> {
+    const holder = this.#holderAt(held.from);
+    holder.pulls += 1;
+    try {
+      return await holder.bytes.spend(Math.min(held.bytes, unfinishedBytesOfHolderMax), () =>
+        this.#bytes.spend(held.bytes, () => this.#fetchAll({ held, deadlineMs, holder })),
+      );
+    } finally {
+      holder.pulls -= 1;
+      if (holder.pulls === 0) this.#forget(holder);
+    }
+  }
+
+  #holderAt(id: string): Holder {
+    const known = this.#holders.get(id);
+    if (known !== undefined) return known;
+    const parts = new Budget(partsOfHolderMax);
+    const bytes = new Budget(unfinishedBytesOfHolderMax);
+    const holder = { id, parts, bytes, pulls: 0, isDropped: false };
+    this.#holders.set(id, holder);
+    return holder;
+  }
+
+  #forget(holder: Holder): void {
+    if (this.#holders.get(holder.id) === holder) this.#holders.delete(holder.id);
+  }
+
+  async #fetchAll({ held, deadlineMs, holder }: Omit<Pull, 'whole' | 'hasFailed'>): Promise<Frame> {
+    if (holder.isDropped) throw stoodStill();
+    const whole = Buffer.allocUnsafe(held.bytes);
+    const pull = { held, deadlineMs, holder, whole, hasFailed: false };
+    const parts = Array.from({ length: Math.ceil(held.bytes / partBytes) }, (_, part) => part);
+    await Promise.all(parts.map((part) => holder.parts.spend(1, () => this.#fetch(pull, part))));
+    const frame = decodeFrame(whole);
+    if (frame.kind === 'held') throw new FrameError('kind', 'a held frame stands for another one');
+    this.#options.metrics.frame('in', frame.kind);
+    return frame;
   }
 
   async #fetch(pull: Pull, part: number): Promise<void> {
-    const { mux, partsSubject, clock, metrics } = this.#options;
-    const { held, deadlineMs, whole } = pull;
     if (pull.hasFailed) return;
     try {
-      const nowMs = clock.monotonicMs();
-      if (nowMs >= deadlineMs) throw new RetryableError('the deadline passed', { outcome: 'none' });
-      const fetch = encodeFrame({ kind: 'fetch', id: held.id, part });
-      metrics.frame('out', 'fetch');
-      const answer = decodeFrame(
-        await mux.request(partsSubject(held.from), fetch, Math.min(deadlineMs, nowMs + partMs)),
-      );
-      metrics.frame('in', answer.kind);
-      if (answer.kind === 'refusal') throw errorOf(answer);
-      const bytesMeant = Math.min(partBytes, held.bytes - part * partBytes);
-      if (answer.kind !== 'part' || answer.bytes.length !== bytesMeant) {
-        throw new NotFoundError('the part that came is another one');
-      }
-      whole.set(answer.bytes, part * partBytes);
+      pull.whole.set(await this.#part(pull, part), part * partBytes);
     } catch (error) {
       pull.hasFailed = true;
       throw error;
     }
   }
+
+  async #part({ held, deadlineMs, holder }: Pull, part: number): Promise<Uint8Array> {
+    const { partsSubject, metrics } = this.#options;
+    if (holder.isDropped) throw stoodStill();
+    metrics.frame('out', 'fetch');
+    const fetch = encodeFrame({ kind: 'fetch', id: held.id, part });
+    const answer = decodeFrame(await this.#request(holder, partsSubject(held.from), fetch, deadlineMs));
+    metrics.frame('in', answer.kind);
+    if (answer.kind === 'refusal') throw errorOf(answer);
+    const bytesMeant = Math.min(partBytes, held.bytes - part * partBytes);
+    if (answer.kind !== 'part' || answer.bytes.length !== bytesMeant) {
+      throw new NotFoundError('the part that came is another one');
+    }
+    return answer.bytes;
+  }
+
+  async #request(
+    holder: Holder,
+    subject: string,
+    fetch: Uint8Array,
+    deadlineMs: number,
+  ): Promise<Uint8Array> {
+    const { mux, clock } = this.#options;
+    const askedMs = clock.monotonicMs();
+    if (askedMs >= deadlineMs) throw new RetryableError('the deadline passed', { outcome: 'none' });
+    try {
+      return await mux.request(subject, fetch, Math.min(deadlineMs, askedMs + partMs));
+    } catch (error) {
+      // A shorter wait proves nothing: the caller ran out of time, not the holder.
+      if (clock.monotonicMs() - askedMs >= partMs) this.#drop(holder, subject);
+      throw error;
+    }
+  }
+
+  #drop(holder: Holder, subject: string): void {
+    if (holder.isDropped) return;
+    holder.isDropped = true;
+    this.#forget(holder);
+    this.#options.mux.forget([subject]);
+  }
+}
+
+const stoodStill = () =>
+  new RetryableError('the process that holds this message stood still', { outcome: 'unknown' });
+
+/** A process that holds messages for this one. */
+interface Holder {
+  readonly id: string;
+  readonly parts: Budget;
+  readonly bytes: Budget;
+  /** Messages that are fetched or wait. */
+  pulls: number;
+  /** It let a part run into its full time. Later messages of the same process begin a new entry. */
+  isDropped: boolean;
 }
 
 interface Pull {
   readonly held: FrameOf<'held'>;
   readonly deadlineMs: number;
+  readonly holder: Holder;
   readonly whole: Buffer;
   hasFailed: boolean;
 }
