@@ -13,7 +13,7 @@ import { ModelDatabase, ModelStore, type Schedule } from '../store/model.ts';
 import { StoreError } from '../store/store.ts';
 import { InProcessTransport } from '../transport/in-process.ts';
 import type { HostEvent } from '../transport/transport.ts';
-import { nobody, Publisher } from './publisher.ts';
+import { nobody, Publisher, rememberedMax } from './publisher.ts';
 
 const count = slice({ name: 'count', format: 1, schema: z.number(), initial: 0 });
 
@@ -196,11 +196,34 @@ test('every gateway that subscribed gets each event once, under numbers of its o
   t.deepEqual(of('b'), [[1, 2]]);
 });
 
-test('a heartbeat takes the next number, so that the loss of the last event shows', async (t) => {
+test('a heartbeat repeats the last number, so that the loss of the last event shows and its own does not', async (t) => {
   const { clock, publisher, sent } = createPublisher();
   publisher.signalled(actor, [{ subscribe: 'a' }, { publish: 1 }]);
   await clock.advance(10_000);
-  t.like(sent.at(-1), { sequence: 2, address: nobody });
+  t.like(sent.at(-1), { sequence: 1, address: nobody });
+  await clock.advance(10_000);
+  t.like(sent.at(-1), { sequence: 1, address: nobody });
+  publisher.signalled(actor, [{ publish: 2 }]);
+  t.like(sent.at(-1), { sequence: 2, event: 2 });
+});
+
+test('a gateway that missed events is told whose they were, each actor once', (t) => {
+  const { publisher } = createPublisher();
+  const [one, two, three] = ['1', '2', '3'].map((id) => ({ ...actor, id })) as [Address, Address, Address];
+  for (const each of [one, two, three]) publisher.signalled(each, [{ subscribe: 'a' }]);
+  for (const each of [one, two, three, two]) publisher.signalled(each, [{ publish: 'event' }]);
+  t.deepEqual(publisher.missed('a', 1).actors, [two, three]);
+  t.deepEqual(publisher.missed('a', 4).actors, []);
+  t.is(publisher.missed('a', 5).actors, null);
+  t.is(publisher.missed('b', 1).actors, null);
+});
+
+test('whose events were is forgotten after a bounded number of them', (t) => {
+  const { publisher } = createPublisher();
+  publisher.signalled(actor, [{ subscribe: 'a' }]);
+  for (let each = 0; each < rememberedMax + 1; each += 1) publisher.signalled(actor, [{ publish: each }]);
+  t.deepEqual(publisher.missed('a', 1).actors, [actor]);
+  t.is(publisher.missed('a', 0).actors, null);
 });
 
 test('a subscription that is not renewed expires, and then nothing is sent at all', async (t) => {

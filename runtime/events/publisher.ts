@@ -7,7 +7,11 @@
  *   the shard gets another owner     the new one hints that it claimed it; here all of its subscriptions are dropped
  *   this host ends, in any way       likewise, once its shards are claimed
  *   an event is lost on its way      events to one gateway are numbered; the next one shows the gap
- *   the last one is lost             every few seconds a heartbeat, an event of nobody, takes the next number
+ *   the last one is lost             every few seconds a heartbeat, an event of nobody, repeats the last number
+ *
+ * A gateway that finds a gap asks which actors the lost events were of, and subscribes to those alone. This host remembers
+ * that of the last events to each gateway. A heartbeat takes no number of its own: a gateway that was cut off and has
+ * lost heartbeats alone has nothing to make up for.
  *
  * A gateway that ended without notice is sent events until its subscriptions expire. They reach no one.
  */
@@ -22,6 +26,8 @@ export type Signal = { readonly publish: unknown } | { readonly subscribe: strin
 /** Longer than a gateway takes to renew all of its subscriptions. */
 const subscriptionMs = 900_000;
 const heartbeatMs = 10_000;
+/** Events to each gateway whose actors are remembered. */
+export const rememberedMax = 1_024;
 /** Subscriptions on one host, as each costs memory: more are rejected. */
 const subscriptionsMax = 200_000;
 
@@ -38,6 +44,17 @@ export const renewalSchema = z.object({
 });
 export type Renewal = z.infer<typeof renewalSchema>;
 
+/** What a host answers to a gateway that has missed events. */
+export const missedSchema = z.object({
+  host: z.string(),
+  /** The actors of these events, each once; null: they are more than the host remembers. */
+  actors: z
+    .array(z.object({ kind: z.string(), id: z.string() }))
+    .readonly()
+    .nullable(),
+});
+export type Missed = z.infer<typeof missedSchema>;
+
 export interface PublisherOptions {
   readonly transport: Pick<Transport, 'publish'>;
   readonly clock: Clock;
@@ -52,6 +69,14 @@ interface Subscription {
   readonly untilMs: number;
 }
 
+/** What was sent to one gateway. */
+interface Sent {
+  /** The number of the last event. */
+  sequence: number;
+  /** The actors of the last events, each at its number modulo `rememberedMax`. */
+  readonly actors: Address[];
+}
+
 interface SubscribedActor {
   readonly shard: number;
   subscriptions: readonly Subscription[];
@@ -61,8 +86,8 @@ export class Publisher {
   readonly #options: PublisherOptions;
   readonly #subscriptionsMax: number;
   readonly #byActor = new Map<string, SubscribedActor>();
-  /** The number of the last event sent to each gateway. */
-  readonly #sent = new Map<string, number>();
+  /** By gateway. */
+  readonly #sent = new Map<string, Sent>();
   #size = 0;
   #cancelHeartbeat: (() => void) | undefined;
 
@@ -100,7 +125,19 @@ export class Publisher {
       const others = subscribed.subscriptions.filter((subscription) => subscription.gateway !== gateway);
       subscribed.subscriptions = [...others, { gateway, untilMs }];
     }
-    return { host: this.host, sequence: this.#sent.get(gateway) ?? 0, lapsed };
+    return { host: this.host, sequence: this.#sent.get(gateway)?.sequence ?? 0, lapsed };
+  }
+
+  /** Which actors the events after this number were of. */
+  missed(gateway: string, after: number): Missed {
+    const { sequence, actors } = this.#sent.get(gateway) ?? { sequence: 0, actors: [] };
+    if (after > sequence || sequence - after > rememberedMax) return { host: this.host, actors: null };
+    const missed = new Map<string, Address>();
+    for (let number = after + 1; number <= sequence; number += 1) {
+      const actor = actors[number % rememberedMax];
+      if (actor !== undefined) missed.set(addressKey(actor), actor);
+    }
+    return { host: this.host, actors: [...missed.values()] };
   }
 
   /** What a turn of this actor wanted to leave may leave now. */
@@ -145,9 +182,11 @@ export class Publisher {
   }
 
   #send(gateway: string, address: Address, event: unknown): void {
-    const sequence = (this.#sent.get(gateway) ?? 0) + 1;
-    this.#sent.set(gateway, sequence);
-    this.#options.transport.publish(gateway, { host: this.host, sequence, address, event });
+    const sent = this.#sent.get(gateway) ?? { sequence: 0, actors: [] };
+    this.#sent.set(gateway, sent);
+    sent.sequence += 1;
+    sent.actors[sent.sequence % rememberedMax] = address;
+    this.#options.transport.publish(gateway, { host: this.host, sequence: sent.sequence, address, event });
   }
 
   #keep(key: string, subscribed: SubscribedActor, subscriptions: readonly Subscription[]): void {
@@ -164,7 +203,10 @@ export class Publisher {
     this.#cancelHeartbeat = undefined;
     const gateways = this.#expire();
     for (const gateway of this.#sent.keys()) if (!gateways.has(gateway)) this.#sent.delete(gateway);
-    for (const gateway of gateways) this.#send(gateway, nobody, null);
+    for (const gateway of gateways) {
+      const sequence = this.#sent.get(gateway)?.sequence ?? 0;
+      this.#options.transport.publish(gateway, { host: this.host, sequence, address: nobody, event: null });
+    }
     if (gateways.size > 0) this.#scheduleHeartbeat();
   }
 

@@ -8,7 +8,7 @@ import type { RepairCause } from '../events.ts';
 import type { AskCall } from '../host/call.ts';
 import { silentLogger } from '../ports.ts';
 import type { GatewayListener } from '../transport/transport.ts';
-import { nobody, type Renewal } from './publisher.ts';
+import { type Missed, nobody, type Renewal } from './publisher.ts';
 import { Subscriptions } from './subscriptions.ts';
 
 const user = (id: string): Address => ({ kind: 'user', id });
@@ -21,6 +21,7 @@ const sixSent: Renewal = { host: 'h', sequence: 6, lapsed: [] };
 function startSubscriptions(
   register: (actor: Address) => Promise<string | undefined> = async () => 'h',
   renew: (shard: number) => Promise<Renewal> = async () => sixSent,
+  missed: (after: number) => Promise<Missed> = async () => ({ host: 'h', actors: null }),
 ) {
   const clock = new FakeClock();
   const listeners = new Map<string, GatewayListener>();
@@ -36,7 +37,8 @@ function startSubscriptions(
     gaps: 0,
     renewed: [] as number[],
   };
-  const ask = ({ address, command, request }: AskCall) => {
+  const ask = ({ address, command, request }: AskCall): Promise<Renewal | Missed> => {
+    if (command === '$missed') return missed((request as { after: number }).after);
     const shards = (request as { actors: Address[] }).actors.map((actor) => shardOf(actor, testShardCount));
     const shard = shardOf(address, testShardCount);
     if (command !== '$renew' || shards.some((each) => each !== shard))
@@ -81,13 +83,53 @@ test('an event of an actor that is subscribed to arrives, any other is dropped',
   subscribe(a, 'h');
   event('h', 1, a, 'one');
   event('h', 2, b, 'not subscribed to');
-  event('h', 3, nobody, null);
-  event('h', 4, a, 'two');
+  event('h', 2, nobody, null);
+  event('h', 3, a, 'two');
   t.deepEqual(log.events, ['one', 'two']);
   t.is(log.gaps, 0);
 });
 
-test('a gap in the numbers of a host has every actor of that host registered again', async (t) => {
+test('after a gap the actors whose events were lost are registered again, and no others', async (t) => {
+  const asked: number[] = [];
+  const { subscribe, event, log, clock } = startSubscriptions(undefined, undefined, async (after) => {
+    asked.push(after);
+    return { host: 'h', actors: [b, user('not subscribed to')] };
+  });
+  for (const actor of [a, b, user('c')]) subscribe(actor, 'h');
+  event('h', 1, a);
+  event('h', 3, a);
+  await clock.advance(100);
+  t.deepEqual(asked, [1]);
+  t.deepEqual(log.repaired, ['b']);
+});
+
+for (const [when, missed] of [
+  ['another host answers', async () => ({ host: 'other', actors: [] })],
+  ['nobody answers', () => Promise.reject(new UnavailableError('cut off'))],
+] as const) {
+  test(`after a gap every actor of the host is registered again where ${when}`, async (t) => {
+    const { subscribe, event, log, clock } = startSubscriptions(undefined, undefined, missed);
+    for (const actor of [a, b]) subscribe(actor, 'h');
+    event('h', 2, a);
+    await clock.advance(100);
+    t.deepEqual([...log.repaired].sort(), ['a', 'b']);
+  });
+}
+
+test('heartbeats that were lost are no gap, and one that names an event that never came is', async (t) => {
+  const { subscribe, event, log, clock } = startSubscriptions();
+  subscribe(a, 'h');
+  event('h', 1, a);
+  for (let heartbeat = 0; heartbeat < 3; heartbeat += 1) event('h', 1, nobody, null);
+  event('h', 2, a);
+  t.is(log.gaps, 0);
+  event('h', 3, nobody, null);
+  t.is(log.gaps, 1);
+  await clock.advance(100);
+  t.deepEqual(log.repaired, ['a']);
+});
+
+test('after a gap that the host no longer remembers every actor of that host is registered again', async (t) => {
   const { subscribe, event, log, clock } = startSubscriptions(async (actor) =>
     actor.id === 'b' ? 'other' : 'h',
   );

@@ -8,10 +8,13 @@
  *   claimed       a host took over the actor's shard: the former one can no longer publish, and may have ended
  *                 between a commit and its event
  *   moved         an event or a registration came from another host than the last registration
- *   gap           the numbers of a host's events have a gap: one was lost, of any actor at that host
+ *   gap           the numbers of a host's events have a gap: some were lost
  *   reconnected   this process was cut off, and a host has sent something meanwhile
  *   due           the host does not know of the subscription any more, or for half a day nobody has asked whether its
  *                 sessions live
+ *
+ * After a gap or a cut the host is asked which actors the lost events were of. Only if it no longer knows, or cannot be
+ * asked, is every actor of that host registered again.
  *
  * As long as nothing is lost, subscriptions cost next to nothing: every ten minutes they are renewed, those of a shard by
  * one question at its host, which wakes no actor and touches no database. Its answer says also whether what the hints
@@ -29,7 +32,7 @@ import type { RepairCause, Subscribe, SubscribedActors, Subscriber } from '../ev
 import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
 import type { Hint, HostEvent, Transport } from '../transport/transport.ts';
-import { nobody, renewalSchema } from './publisher.ts';
+import { missedSchema, nobody, renewalSchema } from './publisher.ts';
 
 export interface SubscriptionsOptions extends Subscriber {
   readonly transport: Pick<Transport, 'listen' | 'ask'>;
@@ -77,7 +80,7 @@ const silentMaxMs = 600_000;
 /** A question names so many subscriptions at most, and so many questions are in flight. */
 const renewedMax = 500;
 const renewingMax = 8;
-const renewalMs = 5_000;
+const questionMs = 5_000;
 /** For each host the renewals after a cut may take so much longer, as all gateways were cut off at once. */
 const spreadPerHostMs = 50;
 /** Sessions end by time, too, and nobody publishes that. */
@@ -96,6 +99,7 @@ const triedPerTickMax = 500;
 export class Subscriptions implements SubscribedActors {
   readonly #options: SubscriptionsOptions;
   readonly #byActor = new Map<string, Subscription>();
+  readonly #byShard = new Map<number, Set<Subscription>>();
   readonly #heard = new Map<string, Heard>();
   readonly #queue = new Set<Subscription>();
   readonly #failed = new Set<Subscription>();
@@ -127,6 +131,7 @@ export class Subscriptions implements SubscribedActors {
   stop(): void {
     for (const cancel of this.#cancels.values()) cancel();
     this.#byActor.clear();
+    this.#byShard.clear();
     this.#queue.clear();
     this.#failed.clear();
     this.#stale.clear();
@@ -148,7 +153,10 @@ export class Subscriptions implements SubscribedActors {
     if (this.#byActor.has(key)) return;
     const shard = shardOf(actor, this.#options.shardCount);
     const state = { host: undefined, ...this.#nextTimes(), wanted: undefined, isRegistering: false };
-    this.#byActor.set(key, { key, actor, shard, ...state });
+    const subscription: Subscription = { key, actor, shard, ...state };
+    this.#byActor.set(key, subscription);
+    const ofShard = this.#byShard.get(shard) ?? new Set();
+    this.#byShard.set(shard, ofShard.add(subscription));
   }
 
   /** This gateway was subscribed to the actor by a registration that was not made from here. */
@@ -169,50 +177,80 @@ export class Subscriptions implements SubscribedActors {
     const subscription = this.#byActor.get(addressKey(actor));
     if (subscription === undefined) return;
     this.#byActor.delete(subscription.key);
+    this.#dropFromShard(subscription);
     this.#queue.delete(subscription);
     this.#failed.delete(subscription);
+  }
+
+  #dropFromShard(subscription: Subscription): void {
+    const ofShard = this.#byShard.get(subscription.shard);
+    ofShard?.delete(subscription);
+    if (ofShard?.size === 0) this.#byShard.delete(subscription.shard);
   }
 
   // --- what may have lost an event ---------------------------------------------------------------------------
 
   #event({ host, sequence, address, event }: HostEvent): void {
-    const { metrics } = this.#options;
-    this.#count(host, sequence);
-    if (address.kind === nobody.kind) return;
-    metrics.received();
+    const isHeartbeat = address.kind === nobody.kind;
+    this.#count(host, sequence, isHeartbeat);
+    if (isHeartbeat) return;
+    this.#options.metrics.received();
     const subscription = this.#byActor.get(addressKey(address));
     if (subscription === undefined) return;
     if (subscription.host !== undefined && subscription.host !== host) this.#want('moved', [subscription]);
     this.#options.event(address, event);
   }
 
-  #count(host: string, sequence: number): void {
-    const atMs = this.#options.clock.monotonicMs();
-    const heard = this.#heard.get(host);
-    this.#heard.set(host, { last: sequence, atMs });
-    const last = heard?.last ?? 0;
-    if (sequence === last + 1) return;
+  #count(host: string, sequence: number, isHeartbeat: boolean): void {
+    const last = this.#heard.get(host)?.last ?? 0;
+    this.#heard.set(host, { last: sequence, atMs: this.#options.clock.monotonicMs() });
+    const first = isHeartbeat ? sequence : sequence - 1;
+    if (first === last) return;
     this.#options.metrics.gap();
-    this.#want(
-      'gap',
-      this.#where((subscription) => subscription.host === host),
-    );
+    void this.#repair('gap', host, last);
+  }
+
+  /** Registers the actors again of which an event after this number was lost, or all actors of this host. */
+  async #repair(cause: RepairCause, host: string, after: number): Promise<void> {
+    const concerned = this.#where((subscription) => subscription.host === host);
+    const [any] = concerned;
+    if (any === undefined) return;
+    const missed = await this.#missed(host, after, any.actor);
+    this.#want(cause, missed ?? this.#where((subscription) => subscription.host === host));
+  }
+
+  /** Undefined: this host cannot tell. */
+  async #missed(host: string, after: number, address: Address): Promise<readonly Subscription[] | undefined> {
+    const { transport, gateway, clock, random } = this.#options;
+    try {
+      const answer = await transport.ask({
+        address,
+        command: '$missed',
+        request: { gateway, after },
+        callId: random.uuid(),
+        deadlineMs: clock.monotonicMs() + questionMs,
+      });
+      const { host: answering, actors } = missedSchema.parse(answer);
+      if (answering !== host || actors === null) return undefined;
+      return actors.flatMap((actor) => this.#byActor.get(addressKey(actor)) ?? []);
+    } catch (error) {
+      if (!(error instanceof ActorError)) throw error;
+      return undefined;
+    }
   }
 
   #hinted(hint: Hint): void {
     if (hint.hint !== 'claimed') return;
-    const shards = new Set(hint.shards);
     this.#want(
       'claimed',
-      this.#where(({ shard }) => shards.has(shard)),
+      hint.shards.flatMap((shard) => this.#ofShard(shard)),
     );
   }
 
   #reconnected(): void {
-    const subscriptions = [...this.#byActor.values()];
-    for (const { shard } of subscriptions) this.#stale.add(shard);
+    for (const shard of this.#byShard.keys()) this.#stale.add(shard);
     this.#wasCut = true;
-    const hosts = new Set(subscriptions.map(({ host }) => host)).size;
+    const hosts = new Set([...this.#byActor.values()].map(({ host }) => host)).size;
     this.#schedule('renew', spreadPerHostMs * hosts * this.#options.random.fraction(), () =>
       this.#renewNext(),
     );
@@ -234,6 +272,10 @@ export class Subscriptions implements SubscribedActors {
     return [...this.#byActor.values()].filter(concerns);
   }
 
+  #ofShard(shard: number): readonly Subscription[] {
+    return [...(this.#byShard.get(shard) ?? [])];
+  }
+
   // --- renewing --------------------------------------------------------------------------------------------
 
   #renewNext(): void {
@@ -251,7 +293,7 @@ export class Subscriptions implements SubscribedActors {
 
   /** What cannot be renewed now is due still, and is tried again by the next check. */
   async #renewShard(shard: number): Promise<void> {
-    const subscriptions = this.#where((one) => one.shard === shard && one.host !== undefined);
+    const subscriptions = this.#ofShard(shard).filter(({ host }) => host !== undefined);
     for (let at = 0; at < subscriptions.length; at += renewedMax) {
       try {
         await this.#renew(subscriptions.slice(at, at + renewedMax));
@@ -273,7 +315,7 @@ export class Subscriptions implements SubscribedActors {
       command: '$renew',
       request: { gateway, actors: subscriptions.map(({ actor }) => actor) },
       callId: random.uuid(),
-      deadlineMs: clock.monotonicMs() + renewalMs,
+      deadlineMs: clock.monotonicMs() + questionMs,
     });
     const { host, sequence, lapsed } = renewalSchema.parse(answer);
     if (this.#wasCut) this.#catchUp(host, sequence);
@@ -288,13 +330,10 @@ export class Subscriptions implements SubscribedActors {
 
   /** Whether the host has sent what never arrived. */
   #catchUp(host: string, sequence: number): void {
-    const heard = this.#heard.get(host);
-    if (heard === undefined ? sequence === 0 : heard.last >= sequence) return;
+    const last = this.#heard.get(host)?.last ?? 0;
+    if (last >= sequence) return;
     this.#heard.set(host, { last: sequence, atMs: this.#options.clock.monotonicMs() });
-    this.#want(
-      'reconnected',
-      this.#where((subscription) => subscription.host === host),
-    );
+    void this.#repair('reconnected', host, last);
   }
 
   // --- registering anew --------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import type { CommandShapes } from '../contract.ts';
 import { outcomeOf } from '../delivery/delivery.ts';
 import type { TellDelivery } from '../delivery/tell-delivery.ts';
 import { MovedError, TerminalError } from '../errors.ts';
-import { type Publisher, renewalSchema } from '../events/publisher.ts';
+import { missedSchema, type Publisher, renewalSchema } from '../events/publisher.ts';
 import { type ActorReport, operatorCommands } from '../operations.ts';
 import type { NodeRow, Store, TellRow } from '../store/store.ts';
 import { outboxTable } from '../store/tables.ts';
@@ -30,13 +30,18 @@ export const hostCommands = {
     }),
     reply: renewalSchema,
   },
+  /** A gateway has missed events of this host, and asks whose they were. */
+  $missed: {
+    request: z.object({ gateway: z.string(), after: z.int().nonnegative() }),
+    reply: missedSchema,
+  },
 } satisfies CommandShapes;
 export type HostCommand = keyof typeof hostCommands;
 
 export interface HostCommandsOptions {
   readonly actors: ActiveActors;
   readonly tells: TellDelivery;
-  readonly publisher: Pick<Publisher, 'renew'>;
+  readonly publisher: Pick<Publisher, 'missed' | 'renew'>;
   readonly store: Store;
   readonly clock: Clock;
   readonly node: NodeRow;
@@ -74,6 +79,10 @@ export class HostCommands {
       case '$renew': {
         const { actors, gateway } = request.data as { gateway: string; actors: readonly Address[] };
         return this.#options.publisher.renew(actors, gateway);
+      }
+      case '$missed': {
+        const { gateway, after } = request.data as { gateway: string; after: number };
+        return this.#options.publisher.missed(gateway, after);
       }
       case '$reviveTimer':
         return this.#reviveTimer(call, (request.data as { name: string }).name);
