@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { type KeysPlan, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
 import { keyed, type MessageShape } from '../../../runtime/contract.ts';
 import { item } from '../item.ts';
-import { armTrim, keepRevision, type TrimTimer } from './ledger.ts';
+import { armTrim, keepRevision, type TrimTimer, takeCopies } from './ledger.ts';
 import { newestFirst } from './read.ts';
 import { revisionsPerItemMax, revisionUuid, type SlotKey, slotKeys, slotOfCopy } from './slots.ts';
 import { type RevisionRow, revision } from './table.ts';
@@ -56,7 +56,7 @@ export function copyRevisions(turn: Turn, payload: CopyPayload, reads: CopyReads
   const [original, target] = [from, to].map((uuid) => reads.items.get({ collection: turn.self.id, uuid }));
   if (target === undefined || target.deleted || target.owner_uuid !== original?.owner_uuid) return;
   const found = wantedKeys(turn.self.id, from, left).flatMap((key) => reads.originals.get(key) ?? []);
-  const next = left === undefined ? chosen(found) : copyWhole(turn, found, to, left);
+  const next = left === undefined ? chosen(turn, found) : copyWhole(turn, found, to, left);
   armTrim(turn, timers.trimRevisions);
   if (next.slots.length > 0) {
     turn.arm(keyed(timers.copyRevisions, to), turn.nowMs, { from, to, left: next });
@@ -74,15 +74,15 @@ function wantedKeys(collection: string, from: string, left: Left | undefined): S
 const isWhole = ({ content }: RevisionRow): boolean => content !== undefined;
 
 /** The newest that fit, by their sizes alone. */
-function chosen(found: readonly RevisionRow[]): Left {
+function chosen(turn: Turn, found: readonly RevisionRow[]): Left {
   let roomBytes = copiedBytesMax;
-  const slots: number[] = [];
-  for (const { slot, size } of newestFirst(found).slice(0, revisionsPerItemMax)) {
+  const fitting: RevisionRow[] = [];
+  for (const row of newestFirst(found).slice(0, revisionsPerItemMax)) {
     if (roomBytes <= 0) break;
-    roomBytes -= size;
-    slots.push(slot);
+    roomBytes -= row.size;
+    fitting.push(row);
   }
-  return { slots, copied: 0 };
+  return { slots: takeCopies(turn, fitting).map(({ slot }) => slot), copied: 0 };
 }
 
 function copyWhole(turn: Turn, found: readonly RevisionRow[], to: string, left: Left): Left {
@@ -90,7 +90,8 @@ function copyWhole(turn: Turn, found: readonly RevisionRow[], to: string, left: 
   for (const { place: _place, kept_at: _keptAt, ...row } of found.filter(isWhole)) {
     const slot = slotOfCopy(copied);
     copied += 1;
-    keepRevision(turn, { ...row, item_uuid: to, slot, uuid: revisionUuid(turn.random.uuid(), slot) });
+    const uuid = revisionUuid(turn.random.uuid(), slot);
+    keepRevision(turn, { ...row, item_uuid: to, slot, uuid }, 'copy');
   }
   return { copied, slots: found.filter((row) => !isWhole(row)).map(({ slot }) => slot) };
 }

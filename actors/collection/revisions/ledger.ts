@@ -17,13 +17,25 @@ export interface Ledger {
   readonly trimmed: number;
   /** Whether the timer that removes the oldest is armed. */
   readonly trimming: boolean;
+  /** Bytes of the revisions that were ever copied for duplicates; `place` counts them too. */
+  readonly copied: number;
+  /** What lately copied revisions count against the allowance of copies; it is paid off with time. */
+  readonly debt: { readonly bytes: number; readonly atMs: number };
 }
+
+const noDebt = { bytes: 0, atMs: 0 };
 
 export const ledgerSlice = slice<Ledger>({
   name: 'revisions',
   format: 1,
-  schema: z.object({ place: z.int(), trimmed: z.int(), trimming: z.boolean() }),
-  initial: { place: 0, trimmed: 0, trimming: false },
+  schema: z.object({
+    place: z.int(),
+    trimmed: z.int(),
+    trimming: z.boolean(),
+    copied: z.int().default(0),
+    debt: z.object({ bytes: z.int(), atMs: z.number() }).default(noDebt),
+  }),
+  initial: { place: 0, trimmed: 0, trimming: false, copied: 0, debt: noDebt },
 });
 
 export type TrimTimer = MessageShape<null>;
@@ -38,9 +50,14 @@ const isNearlyFull = ({ place, trimmed }: Ledger, bytesMax: number): boolean =>
  * Writes a revision at the next place. Where they come faster than the oldest can be removed, it is left out: the
  * history has a gap then, and the save is as good as any.
  */
-export function keepRevision(turn: Turn, row: Omit<RevisionRow, 'place' | 'kept_at'>): void {
+export function keepRevision(
+  turn: Turn,
+  row: Omit<RevisionRow, 'place' | 'kept_at'>,
+  as: 'save' | 'copy' = 'save',
+): void {
   const before = turn.get(ledgerSlice);
-  const after = { ...before, place: before.place + row.size };
+  const copied = before.copied + (as === 'copy' ? row.size : 0);
+  const after = { ...before, copied, place: before.place + row.size };
   if (after.place - after.trimmed > turn.use(ItemSettings).revisions.bytesMax) return;
   turn.put(revision, { ...row, place: after.place, kept_at: turn.nowMs });
   turn.set(ledgerSlice, after);
@@ -58,4 +75,30 @@ export function armTrim(turn: Turn, timer: TrimTimer): void {
   if (ageMs === 0 || ledger.trimming || ledger.place === ledger.trimmed) return;
   turn.arm(timer, turn.nowMs + ageMs, null);
   turn.set(ledgerSlice, { ...ledger, trimming: true });
+}
+
+/** Every collection may have so much copied a day, and so much at once. */
+const copiedPerDayBytes = 16 * 1_048_576;
+/** At once also so many times what its saves have written: a large history is copied whole, and more than once. */
+const copiesOfSavedBytes = 8;
+const dayMs = 86_400_000;
+
+/**
+ * Chooses the first revisions that may be copied now, and counts them. A duplicate may be tiny while its history is
+ * large, so without this a small request has gigabytes written.
+ */
+export function takeCopies(turn: Turn, wanted: readonly RevisionRow[]): readonly RevisionRow[] {
+  const ledger = turn.get(ledgerSlice);
+  const { place, copied, debt } = ledger;
+  const paidOff = ((turn.nowMs - debt.atMs) / dayMs) * copiedPerDayBytes;
+  const allowed = copiedPerDayBytes + copiesOfSavedBytes * (place - copied);
+  let bytes = Math.max(0, Math.ceil(debt.bytes - Math.max(0, paidOff)));
+  const taken: RevisionRow[] = [];
+  for (const row of wanted) {
+    if (bytes + row.size > allowed) break;
+    bytes += row.size;
+    taken.push(row);
+  }
+  turn.set(ledgerSlice, { ...ledger, debt: { bytes, atMs: turn.nowMs } });
+  return taken;
 }
