@@ -14,10 +14,12 @@ export type ObjectSchema<T> = z.ZodType<T> & z.ZodObject;
 
 export interface SignedInShape<Fields, Ok> extends CommandShape<SignedInRequest<Fields>, SignedInAnswer<Ok>> {
   /**
-   * `writes`: refuses read-only sessions with 403 `read-only-access`, and those of bridges with 403. What may depend on
-   * the item, like a sync, or on what is asked for, like a token for a file, `reads` here.
+   * `writes`: refuses read-only sessions with 403 `read-only-access`, and those of bridges with 403 unless it is open to
+   * them. What may depend on the item, like a sync, or on what is asked for, like a token for a file, `reads` here.
    */
   readonly access: 'reads' | 'writes';
+  /** A bridge that may write may ask for it too (docs/protocol/account.md, "Bridge tokens"). */
+  readonly bridges?: true | undefined;
   /** The command's own fields. */
   readonly fields: ObjectSchema<Fields>;
   readonly ok: z.ZodType<Ok>;
@@ -48,6 +50,18 @@ export function signedIn<Fields, Ok>(
     request: request as unknown as z.ZodType<SignedInRequest<Fields>>,
     reply: answerSchema(shape.ok) as unknown as z.ZodType<SignedInAnswer<Ok>>,
   };
+}
+
+/**
+ * Commands that a bridge may ask for, too. Those that are not opened by this are refused: a family that protects the account
+ * stays closed whatever is added to it.
+ */
+export function openToBridges<Shapes extends object>(shapes: Shapes): Shapes {
+  const opened = Object.entries(shapes).map(([name, shape]) => [
+    name,
+    'access' in shape ? { ...shape, bridges: true } : shape,
+  ]);
+  return Object.fromEntries(opened) as Shapes;
 }
 
 /** There is no such session, or no such account. */

@@ -22,12 +22,12 @@ import {
 import { credentialsSchema } from '../identity/session-tokens.ts';
 import { mailOutcomeSchema } from '../mailer/contract.ts';
 import { answerSchema } from '../reply.ts';
-import { signedIn } from '../signed-in.ts';
+import { openToBridges, signedIn } from '../signed-in.ts';
 import { adminShapes } from './admin/shapes.ts';
 import { assistantShapes } from './assistant/shapes.ts';
 import { auditShapes } from './audit/shapes.ts';
 import { bridgeTokenShapes } from './bridge/shapes.ts';
-import { calendarShapes } from './calendar/shapes.ts';
+import { calendarShapes, calendarTokenShapes } from './calendar/shapes.ts';
 import { codeHostShapes } from './code-host/shapes.ts';
 import { emailDeliveryShapes } from './email-delivery/shapes.ts';
 import { userEventSchema } from './events.ts';
@@ -41,11 +41,16 @@ import { reminderShapes } from './reminders/shapes.ts';
 import { exportShapes } from './requests/shapes.ts';
 import { revisionShapes } from './revisions/shapes.ts';
 import { settingShapes } from './settings/shapes.ts';
-import { subscriptionShapes, subscriptionTellShapes } from './subscription/shapes.ts';
+import {
+  subscriptionShapes,
+  subscriptionTellShapes,
+  subscriptionTokenShapes,
+} from './subscription/shapes.ts';
 import { switchShapes } from './switches/shapes.ts';
 import { syncLaneShapes } from './sync-lane/shapes.ts';
 import { vaultShapes, vaultTellShapes } from './vaults/shapes.ts';
 
+export { wrappedKeysBytesMax } from './bridge/shapes.ts';
 export {
   calendarGates,
   type FeedAnswer,
@@ -58,7 +63,7 @@ export {
 export { shownTodoSchema } from './calendar/todo.ts';
 export { type FrameEvent, itemsChanged, userEventSchema } from './events.ts';
 export { publishedReminder } from './published-reminders/shapes.ts';
-export { settingsActedOn } from './settings/known.ts';
+export { settingsActedOn, settingValueBytesMax } from './settings/known.ts';
 
 const nothing = z.object({});
 
@@ -154,22 +159,25 @@ export const User = contract({
       ok: nothing,
     }),
 
-    ...settingShapes,
-    ...subscriptionShapes,
-    ...exportShapes,
+    // Those that protect the account ask themselves.
+    ...openToBridges(settingShapes),
+    ...openToBridges(subscriptionShapes),
+    ...subscriptionTokenShapes,
+    ...openToBridges(exportShapes),
     ...factorShapes,
     ...bridgeTokenShapes,
     ...auditShapes,
     ...adminShapes,
     ...emailDeliveryShapes,
-    ...publicShareShapes,
-    ...switchShapes,
-    ...reminderShapes,
-    ...publishedReminderShapes,
-    ...calendarShapes,
-    ...assistantShapes,
+    ...openToBridges(publicShareShapes),
+    ...openToBridges(switchShapes),
+    ...openToBridges(reminderShapes),
+    ...openToBridges(publishedReminderShapes),
+    ...openToBridges(calendarShapes),
+    ...calendarTokenShapes,
+    ...openToBridges(assistantShapes),
     ...pairingShapes,
-    ...codeHostShapes,
+    ...openToBridges(codeHostShapes),
 
     // --- sessions ---------------------------------------------------------------------------------------------
 
@@ -270,9 +278,12 @@ export const User = contract({
     /** By a vault that has ended: these were the user's there. Which of them are here now. */
     comeHome: { request: comeHomeFields, reply: comeHomeReply },
 
+    // The history is what is left when a bridge goes wrong.
     ...revisionShapes,
-    ...vaultShapes,
-    ...inboxShapes,
+    ...openToBridges(vaultShapes),
+    // It takes from the other members what they have.
+    deleteVault: vaultShapes.deleteVault,
+    ...openToBridges(inboxShapes),
     ...fileShapes,
   },
   tells: {

@@ -27,7 +27,7 @@ import { checkSession, isReadonly } from './sessions/check.ts';
 import { isBridge, type Session } from './sessions/session.ts';
 
 /** Who may run a command. */
-type Allowed = Pick<SignedInShape<unknown, unknown>, 'access' | 'ofUser'>;
+type Allowed = Pick<SignedInShape<unknown, unknown>, 'access' | 'ofUser' | 'bridges'>;
 type Asked = SignedInRequest<{ readonly userUuid?: unknown }>;
 
 /** What a turn knows of its caller. */
@@ -53,6 +53,7 @@ type Run<V, Request, P extends Plans, Ok> = (
 export function signedInTurn<Fields, Ok, P extends Plans = Record<never, never>>({
   access,
   ofUser,
+  bridges,
   turn: run,
   ...rest
 }: SignedInShape<Fields, Ok> &
@@ -63,13 +64,14 @@ export function signedInTurn<Fields, Ok, P extends Plans = Record<never, never>>
   return command({
     ...rest,
     turn: (turn, asked, reads) =>
-      whenSignedIn(turn, asked, { access, ofUser }, (by) => answerOf(run(turn, asked, reads, by))),
+      whenSignedIn(turn, asked, { access, ofUser, bridges }, (by) => answerOf(run(turn, asked, reads, by))),
   });
 }
 
 export function signedInRead<Fields, Ok, P extends Plans = Record<never, never>>({
   access,
   ofUser,
+  bridges,
   known,
   answer: run,
   ...rest
@@ -85,16 +87,19 @@ export function signedInRead<Fields, Ok, P extends Plans = Record<never, never>>
       known &&
       ((view, asked) => {
         const ok = known(view, asked);
-        return ok === undefined ? undefined : whenSignedIn(view, asked, { access, ofUser }, () => ({ ok }));
+        return ok === undefined
+          ? undefined
+          : whenSignedIn(view, asked, { access, ofUser, bridges }, () => ({ ok }));
       }),
     answer: (view, asked, reads) =>
-      whenSignedIn(view, asked, { access, ofUser }, (by) => answerOf(run(view, asked, reads, by))),
+      whenSignedIn(view, asked, { access, ofUser, bridges }, (by) => answerOf(run(view, asked, reads, by))),
   });
 }
 
 export function signedInWorkflow<Fields, Ok>({
   access,
   ofUser,
+  bridges,
   run,
   ...rest
 }: SignedInShape<Fields, Ok> & {
@@ -103,7 +108,7 @@ export function signedInWorkflow<Fields, Ok>({
   return workflow({
     ...rest,
     run: async (steps, asked) => {
-      const signedIn = new SignedInSteps<Ok>(steps, asked, { access, ofUser });
+      const signedIn = new SignedInSteps<Ok>(steps, asked, { access, ofUser, bridges });
       try {
         const result = answerOf(await run(signedIn, asked));
         const { caller } = signedIn;
@@ -202,17 +207,19 @@ class SignedInSteps<Ok> implements SignedInWorkflow<Ok> {
 
 const readOnlyAccess = refuse(403, 'Session has read-only access.', 'read-only-access');
 
-/** A bridge is let in without the password and the second factor, so it may not touch what they protect. */
-const notForBridges = refuse(403, 'A bridge may only change items.');
+/**
+ * A bridge is let in without the password and the second factor, so it may not touch what protects the account: credentials,
+ * factors, tokens, sessions. Nor may it delete what cannot be had back, or administer.
+ */
+const notForBridges = refuse(403, 'A bridge may not do this. Please use an app that is signed in.');
 
-/** Whoever declares that he `reads` asks this himself where he is asked to write something that is no item. */
-export function refusalToWrite({
-  session,
-  readonly,
-}: Pick<SignedIn, 'session' | 'readonly'>): Refused | undefined {
-  if (readonly) return readOnlyAccess;
-  return isBridge(session) ? notForBridges : undefined;
-}
+/** A command that `reads` asks this itself where it is asked to write something that is no item. */
+export const refusalToWrite = (readonly: boolean): Refused | undefined =>
+  readonly ? readOnlyAccess : undefined;
+
+/** A command that is open to bridges asks this itself where it is asked for what is not. */
+export const refusalOfBridge = (session: Session): Refused | undefined =>
+  isBridge(session) ? notForBridges : undefined;
 
 /** The request names a user other than its caller. */
 export const anotherUsers = refuse(403, 'Operation not allowed.');
@@ -221,7 +228,7 @@ export const anotherUsers = refuse(403, 'Operation not allowed.');
 function whenSignedIn<R extends object>(
   view: View & { readonly nowMs: number },
   { credentials, userUuid }: Asked,
-  { access, ofUser = false }: Allowed,
+  { access, ofUser = false, bridges }: Allowed,
   run: (signedIn: SignedIn) => R,
 ): (R & { readonly caller: Caller }) | (Refused & { readonly caller?: Caller | undefined }) {
   const checked = checkSession(view, credentials, view.nowMs);
@@ -230,7 +237,10 @@ function whenSignedIn<R extends object>(
   if (ofUser && userUuid !== view.self.id) return { caller, ...anotherUsers };
   const { session } = checked;
   const readonly = isReadonly(view, session);
-  const refused = access === 'writes' ? refusalToWrite({ session, readonly }) : undefined;
+  const refused =
+    access === 'writes'
+      ? (refusalToWrite(readonly) ?? (bridges ? undefined : refusalOfBridge(session)))
+      : undefined;
   if (refused !== undefined) return { caller, ...refused };
   return { ...run({ caller, session, readonly }), caller };
 }

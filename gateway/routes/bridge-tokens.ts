@@ -1,7 +1,7 @@
 /** Bridge tokens (docs/protocol/account.md, "Bridge tokens"). */
 import { z } from 'zod';
 import { type BridgeTokens, invalidBridgeToken } from '../../actors/identity/bridge-tokens.ts';
-import { User } from '../../actors/user/contract.ts';
+import { User, wrappedKeysBytesMax } from '../../actors/user/contract.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import type { CookieOptions } from '../settings.ts';
 import { answeredOr, errorBodySchema, refusedAnswer } from './answer.ts';
@@ -14,6 +14,8 @@ export interface BridgeTokenRouteOptions {
 }
 
 const tag = 'Bridge tokens';
+/** The keys, JSON within JSON, and the fields beside them. */
+const makeBytesMax = wrappedKeysBytesMax + 64 * 1024;
 /** For bridges that name no version. */
 const defaultVersion = '20200115';
 
@@ -49,6 +51,7 @@ export function bridgeTokenRoutes({ bridgeTokens, cookies }: BridgeTokenRouteOpt
       method: 'POST',
       path: '/v1/mcp-tokens',
       command: User.commands.makeBridgeToken,
+      bodyLimit: makeBytesMax,
       summary: 'Makes a bridge token and shows it only this once.',
       tag,
       refusals: [400],

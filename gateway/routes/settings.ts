@@ -1,11 +1,13 @@
 /** Settings, subscription and features of the caller's account (docs/protocol/account.md). */
-import { settingsActedOn, User } from '../../actors/user/contract.ts';
+import { settingsActedOn, settingValueBytesMax, User } from '../../actors/user/contract.ts';
 import type { RequestContext } from '../http/route.ts';
 import { endpoint } from './endpoint.ts';
 
 const tag = 'Users';
 const password = (context: RequestContext<'session'>) => context.header('x-server-password');
 const headers = ['x-server-password'];
+/** A value of the largest size, which is JSON within JSON: every quotation mark in it takes two bytes. */
+const settingBytesMax = 2 * settingValueBytesMax + 4_096;
 
 export const settingRoutes = [
   endpoint({
@@ -19,6 +21,7 @@ export const settingRoutes = [
     method: 'PUT',
     path: '/v1/users/:userUuid/settings',
     command: User.commands.putSetting,
+    bodyLimit: settingBytesMax,
     summary: `Sets a setting. The server acts on ${settingsActedOn.join(', ')}; it only keeps the others.`,
     tag,
     refusals: [400],

@@ -4,6 +4,7 @@
  *
  * Invariants:
  * - A session opened by a token of scope `read` is read-only for its whole life.
+ * - One of scope `write` may do what `openToBridges` opens (`actors/user/contract.ts`), and nothing else that writes.
  * - It ends with its token.
  */
 import { z } from 'zod';
@@ -24,10 +25,12 @@ import { endSessions } from '../sessions/end.ts';
 import { openSession } from '../sessions/issue.ts';
 import { sessionMap } from '../sessions/session.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
-import { bridgeScopes, keyMaterialSchema } from './shapes.ts';
+import { bridgeScopes, keyMaterialSchema, scopesByOtherName } from './shapes.ts';
 
 const bridgeTokensMax = 20;
 const labelCharactersMax = 255;
+/** Of all tokens of an account: their keys are in memory while it is active. */
+const allKeysBytesMax = 1024 * 1024;
 
 const storedSchema = z.object({
   uuid: z.string(),
@@ -52,16 +55,27 @@ export const bridgeTokenMap = sliceMap<BridgeToken>({
 
 const labelMissing = refuse(400, 'Give the token a name.');
 const tooMany = refuse(400, `There are ${bridgeTokensMax} bridge tokens already. Delete one first.`);
+const tooMuch = refuse(
+  400,
+  `The keys of all bridge tokens take at most ${allKeysBytesMax} bytes. Delete a token first.`,
+);
 const unknown = refuse(404, 'There is no such bridge token.');
 const unsupportedVersion = refuse(400, 'This version of the interface is not supported.');
 
 const makeBridgeToken = signedInTurn({
   ...User.commands.makeBridgeToken,
   repeat: 'recorded',
-  turn: (turn, { label: given, scope, scopeTagUuids: tags, wrappedKeys, kdfSalt, kdfParams }, _reads, by) => {
+  turn: (
+    turn,
+    { label: given, scope: asked, scopeTagUuids: tags, wrappedKeys, kdfSalt, kdfParams },
+    _reads,
+    by,
+  ) => {
     const label = given.trim().slice(0, labelCharactersMax);
     if (label === '') return labelMissing;
     if (turn.entries(bridgeTokenMap).size >= bridgeTokensMax) return tooMany;
+    if (keysBytes(turn) + Buffer.byteLength(wrappedKeys) > allKeysBytesMax) return tooMuch;
+    const scope = asked === 'read' || asked === 'write' ? asked : scopesByOtherName[asked];
     const { secret, secretHash } = makeSecret(turn.random);
     const made: BridgeToken = {
       ...{ uuid: turn.random.uuid(), label, scope, secretHash },
@@ -77,6 +91,12 @@ const makeBridgeToken = signedInTurn({
     return { mcpToken: shown(made), token: turn.use(BridgeTokens).mint(named) };
   },
 });
+
+const keysBytes = (turn: Turn): number =>
+  [...turn.entries(bridgeTokenMap).values()].reduce(
+    (sum, { keys }) => sum + Buffer.byteLength(keys.wrappedKeys),
+    0,
+  );
 
 const listBridgeTokens = signedInRead({
   ...User.commands.listBridgeTokens,

@@ -5,10 +5,17 @@ import { answerSchema } from '../../reply.ts';
 import { signedIn } from '../../signed-in.ts';
 
 export const bridgeScopes = ['read', 'write'] as const;
+/** As some clients call them. */
+export const scopesByOtherName = { 'read-only': 'read', 'read-write': 'write' } as const;
 
-/** Texts that the client made and the server never reads. */
+export const wrappedKeysBytesMax = 256 * 1024;
+
+/** Texts that the client made and the server never reads. A key takes about 190 bytes. */
 const keyMaterialFields = {
-  wrappedKeys: z.string().min(1).max(16_384),
+  wrappedKeys: z
+    .string()
+    .min(1)
+    .refine((text) => Buffer.byteLength(text) <= wrappedKeysBytesMax, 'is too long'),
   kdfSalt: z.string().min(1).max(256),
   kdfParams: z.string().min(1).max(1_024),
 };
@@ -29,12 +36,12 @@ const bridgeToken = z.object({
 });
 
 export const bridgeTokenShapes = {
-  /** The token is shown only this once. Refusals: 400 for a blank label or too many tokens. */
+  /** The token is shown only this once. Refusals: 400 for a blank label, too many tokens or too much of keys. */
   makeBridgeToken: signedIn({
     access: 'writes',
     fields: z.object({
       label: z.string().max(1_024),
-      scope,
+      scope: z.enum([...bridgeScopes, 'read-only', 'read-write']),
       scopeTagUuids: tagUuids.nullish(),
       ...keyMaterialFields,
     }),

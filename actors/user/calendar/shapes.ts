@@ -71,6 +71,32 @@ export const uidEscapedMax = 255 * 9 + 4;
 /** The most objects that are asked for at once. */
 export const objectsAtOnceMax = 500;
 
+export const calendarTokenShapes = {
+  /** Newest first. */
+  listCalendarTokens: signedIn({
+    access: 'reads',
+    fields: nothing,
+    ok: z.object({ tokens: z.array(token) }),
+  }),
+  /** The token is shown only this once. Refusals: 403 of the gates; 400 `invalid-label`; 409 `caldav-token-limit`. */
+  makeCalendarToken: signedIn({
+    access: 'writes',
+    fields: z.object({ label: given }),
+    ok: z.object({ token: token.extend({ token: z.string() }) }),
+  }),
+  /** Refusals: 404 `caldav-token-not-found`. */
+  revokeCalendarToken: signedIn({
+    access: 'writes',
+    fields: z.object({ uuid: z.string().max(64) }),
+    ok: z.object({ revoked: z.literal(true) }),
+  }),
+  revokeCalendarTokens: signedIn({
+    access: 'writes',
+    fields: nothing,
+    ok: z.object({ revoked: z.literal(true), count: z.number() }),
+  }),
+};
+
 export const calendarShapes = {
   /** By uid. */
   listTodos: signedIn({
@@ -101,29 +127,6 @@ export const calendarShapes = {
     access: 'reads',
     fields: nothing,
     ok: calendarGates,
-  }),
-  /** Newest first. */
-  listCalendarTokens: signedIn({
-    access: 'reads',
-    fields: nothing,
-    ok: z.object({ tokens: z.array(token) }),
-  }),
-  /** The token is shown only this once. Refusals: 403 of the gates; 400 `invalid-label`; 409 `caldav-token-limit`. */
-  makeCalendarToken: signedIn({
-    access: 'writes',
-    fields: z.object({ label: given }),
-    ok: z.object({ token: token.extend({ token: z.string() }) }),
-  }),
-  /** Refusals: 404 `caldav-token-not-found`. */
-  revokeCalendarToken: signedIn({
-    access: 'writes',
-    fields: z.object({ uuid: z.string().max(64) }),
-    ok: z.object({ revoked: z.literal(true) }),
-  }),
-  revokeCalendarTokens: signedIn({
-    access: 'writes',
-    fields: nothing,
-    ok: z.object({ revoked: z.literal(true), count: z.number() }),
   }),
 
   readCalendar: ofProgram(nothing, z.object({ mark })),

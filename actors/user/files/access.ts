@@ -29,5 +29,5 @@ export function refusalOf(
     return invalidToken;
   }
   if (claims.operation !== operation) return otherOperation;
-  return operation === 'read' ? undefined : refusalToWrite({ session, readonly: isReadonly(view, session) });
+  return operation === 'read' ? undefined : refusalToWrite(isReadonly(view, session));
 }

@@ -50,7 +50,7 @@ const wrongChunk = refuse(400, 'That is not a chunk of a file.');
 const mintValetToken = signedInRead({
   ...User.commands.mintValetToken,
   answer: (view, { operation, resources }, _reads, by) => {
-    const refused = operation === 'read' ? undefined : refusalToWrite(by);
+    const refused = operation === 'read' ? undefined : refusalToWrite(by.readonly);
     if (refused !== undefined) return refused;
     const [resource] = resources;
     if (resource === undefined || !isUuid(resource.remoteIdentifier)) return notUuid;

@@ -52,7 +52,8 @@ export const mintVaultValetToken = signedInWorkflow({
     const { id: by } = workflow.self;
     const writes = asked.operation !== 'read';
     const wanted = await workflow.turn({
-      turn: (_turn, _reads, signedIn) => (writes ? refusalToWrite(signedIn) : undefined) ?? wantedOf(asked),
+      turn: (_turn, _reads, { readonly }) =>
+        (writes ? refusalToWrite(readonly) : undefined) ?? wantedOf(asked),
     });
     for (const uuid of [asked.sharedVaultUuid, wanted.move?.targetVaultUuid]) {
       if (uuid === undefined) continue;

@@ -7,13 +7,14 @@ import { audit, type Whence } from '../audit/trail.ts';
 import { User } from '../contract.ts';
 import { disableTotp, enableTotp } from '../factors/totp.ts';
 import { applyGate } from '../published-reminders/watch.ts';
-import { sessionMap } from '../sessions/session.ts';
-import { signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
+import { type Session, sessionMap } from '../sessions/session.ts';
+import { refusalOfBridge, signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
 import {
   type AccountSettingName,
   accountSettingNamed,
   accountSettingNames,
   knownSetting,
+  protectsAccount,
   type SettingName,
   settingValueBytesMax,
   subscriptionSettingNamed,
@@ -90,6 +91,8 @@ const putAccountSetting = signedInTurn({
   turn: (turn, { name, value, totpToken }, _reads, { session }) => {
     const known = accountSettingNamed(name);
     if (known === undefined) return unknownName;
+    const closed = refusalOfSetting(session, known);
+    if (closed !== undefined) return closed;
     if (known === 'MFA_SECRET') return turnOnTotp(turn, value, totpToken, session);
     const refused = putByUser(turn, known, value);
     if (refused !== undefined) return refused;
@@ -109,8 +112,11 @@ function turnOnTotp(turn: Turn, secret: string | null, code: string | undefined,
 const deleteSetting = signedInWorkflow({
   ...User.commands.deleteSetting,
   run: async (workflow, { name, password }) => {
-    const account = await workflow.turn({ reads: ownAccount, turn: ownRow });
     const known = accountSettingNamed(name);
+    const account = await workflow.turn({
+      reads: ownAccount,
+      turn: (turn, reads, { session }) => (known && refusalOfSetting(session, known)) ?? ownRow(turn, reads),
+    });
     if (known === undefined) return unknownName;
     if (known === 'MFA_SECRET') {
       const refused = await serverPasswordIs(workflow, account, password);
@@ -148,12 +154,18 @@ const getSubscriptionSetting = signedInRead({
 
 const putSubscriptionSetting = signedInTurn({
   ...User.commands.putSubscriptionSetting,
-  turn: (turn, { name, value }) => {
+  turn: (turn, { name, value }, _reads, { session }) => {
     const known = subscriptionSettingNamed(name);
     if (known === undefined) return unknownName;
-    return putByUser(turn, known, value) ?? { success: true, setting: shownSetting(turn, known) };
+    return (
+      refusalOfSetting(session, known) ??
+      putByUser(turn, known, value) ?? { success: true, setting: shownSetting(turn, known) }
+    );
   },
 });
+
+const refusalOfSetting = (session: Session, name: SettingName): Refused | undefined =>
+  protectsAccount(name) ? refusalOfBridge(session) : undefined;
 
 function putByUser(turn: Turn, name: SettingName, value: string | null): Refused | undefined {
   const { setBy, values } = knownSetting(name);

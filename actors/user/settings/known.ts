@@ -15,12 +15,14 @@ export interface KnownSetting {
   readonly values?: readonly string[];
   /** The value of an account that never set it. */
   readonly default?: string;
+  /** How the account is signed in to, or who learns of it: not for bridges. Secrets are not either. */
+  readonly protects?: true;
   /** The server does nothing by it: it keeps the value for clients. */
   readonly onlyKept?: true;
 }
 
 /** UTF-8 bytes of a value; large enough for a recovery's escrow, which is the largest. */
-export const settingValueBytesMax = 48 * 1024;
+export const settingValueBytesMax = 64 * 1024;
 
 const frequencies = ['disabled', 'daily', 'weekly', 'monthly'];
 const booleans = ['true', 'false'];
@@ -38,8 +40,13 @@ export const accountSettingNames = {
   RECOVERY_CODES: { setBy: 'second-factor', secret: true },
   MAGIC_LINK_ENABLED: { setBy: 'second-factor', values: booleans },
   EXTENSION_KEY: secretForClients,
-  ACCOUNT_RECOVERY_ESCROW: byUser,
-  LOG_SESSION_USER_AGENT: { ...byUser, values: ['enabled', 'disabled'], default: 'enabled' },
+  ACCOUNT_RECOVERY_ESCROW: { ...byUser, protects: true },
+  LOG_SESSION_USER_AGENT: {
+    ...byUser,
+    values: ['enabled', 'disabled'],
+    default: 'enabled',
+    protects: true,
+  },
   MUTE_MARKETING_EMAILS: { ...keptForClients, values: muted, default: 'not_muted' },
   CONFLICT_RESOLUTION_STRATEGY: { ...keptForClients, values: ['ask', 'keepBoth', 'keepLocal', 'keepRemote'] },
   SEARCH_INDEX_ENABLED: { ...keptForClients, values: booleans },
@@ -73,7 +80,7 @@ export const accountSettingNames = {
 
 /** What clients read and set through the subscription. Every account has one, so they are kept like all others. */
 export const subscriptionSettingNames = {
-  MUTE_SIGN_IN_EMAILS: { ...byUser, values: muted, default: 'not_muted' },
+  MUTE_SIGN_IN_EMAILS: { ...byUser, values: muted, default: 'not_muted', protects: true },
   /** By default what the operator allows every account. */
   FILE_UPLOAD_BYTES_LIMIT: byServer,
   FILE_UPLOAD_BYTES_USED: { ...byServer, default: '0' },
@@ -94,6 +101,12 @@ export const settingsActedOn: readonly string[] = Object.entries(all)
   .map(([name]) => name);
 
 export const knownSetting = (name: SettingName): KnownSetting => all[name];
+
+/** What a bridge may not set or remove. */
+export function protectsAccount(name: SettingName): boolean {
+  const { setBy, secret = false, protects = false } = knownSetting(name);
+  return secret || protects || setBy !== 'user';
+}
 
 /** Names are case-insensitive. Undefined for an unknown one. */
 export const accountSettingNamed = (name: string): AccountSettingName | undefined =>

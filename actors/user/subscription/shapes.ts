@@ -38,6 +38,30 @@ const invitation = z.object({
   updatedAt: z.int(),
 });
 
+export const subscriptionTokenShapes = {
+  makeSubscriptionToken: signedIn({
+    access: 'writes',
+    fields: nothing,
+    ok: z.object({ token: z.string() }),
+  }),
+  /** The proof is a subscription token. Refusals: 401. */
+  offlineSubscription: byToken(
+    z.object({
+      success,
+      subscription: z.object({
+        uuid: z.string(),
+        email: z.string(),
+        planName: z.string(),
+        ...times,
+        cancelled: z.boolean(),
+        subscriptionId: z.int(),
+      }),
+    }),
+  ),
+  /** Likewise. */
+  offlineFeatures: byToken(z.object({ success, features, roles: z.array(z.string()) })),
+};
+
 export const subscriptionShapes = {
   getSubscription: signedInOf({
     access: 'reads',
@@ -63,30 +87,6 @@ export const subscriptionShapes = {
     fields: nothing,
     ok: z.object({ success, userUuid: z.string(), features }),
   }),
-
-  // --- tokens -------------------------------------------------------------------------------------------------
-
-  makeSubscriptionToken: signedIn({
-    access: 'writes',
-    fields: nothing,
-    ok: z.object({ token: z.string() }),
-  }),
-  /** The proof is a subscription token. Refusals: 401. */
-  offlineSubscription: byToken(
-    z.object({
-      success,
-      subscription: z.object({
-        uuid: z.string(),
-        email: z.string(),
-        planName: z.string(),
-        ...times,
-        cancelled: z.boolean(),
-        subscriptionId: z.int(),
-      }),
-    }),
-  ),
-  /** Likewise. */
-  offlineFeatures: byToken(z.object({ success, features, roles: z.array(z.string()) })),
 
   // --- invites ------------------------------------------------------------------------------------------------
 

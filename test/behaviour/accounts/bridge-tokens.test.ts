@@ -5,6 +5,8 @@ import { note } from '../../kit/items.ts';
 import { startServer, type TestServer } from '../../kit/server.ts';
 
 const list = '/v1/mcp-tokens';
+/** UTF-8 bytes of what a token wraps. */
+const keysMax = 256 * 1_024;
 const keys = {
   wrappedKeys: '{"nonce":"n","ciphertext":"c"}',
   kdfSalt: '00'.repeat(16),
@@ -130,6 +132,35 @@ test('the token of a deleted account opens nothing', async (t) => {
   t.is((await authenticate(server, token)).status, 401);
 });
 
+test('the keys of a large account fit, and those of all tokens have a bound', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  const wrappedKeys = JSON.stringify({ nonce: 'n', ciphertext: 'c'.repeat(keysMax - 100) });
+  const { mcpToken, token } = (await make(phone, { wrappedKeys })).body;
+  t.is((await authenticate(server, token)).body.mcp_key_material.wrappedKeys, wrappedKeys);
+  await server.restart();
+  t.is((await phone.call('GET', `${list}/keys/${mcpToken.uuid}`)).body.wrappedKeys, wrappedKeys);
+  for (let made = 1; made < 4; made += 1) t.is((await make(phone, { wrappedKeys })).status, 200);
+  t.is((await make(phone, { wrappedKeys })).status, 400);
+  t.is((await phone.call('DELETE', `${list}/${mcpToken.uuid}`)).status, 200);
+  t.is((await make(phone, { wrappedKeys })).status, 200);
+});
+
+test('scopes are known by the names that other clients give them, too', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  for (const [given, scope] of [
+    ['read-only', 'read'],
+    ['read-write', 'write'],
+  ] as const) {
+    const { mcpToken, token } = (await make(phone, { scope: given })).body;
+    t.is(mcpToken.scope, scope);
+    const { body } = await authenticate(server, token);
+    t.is(body.mcp_scope.access, scope);
+    t.is(body.session.readonly_access, scope === 'read');
+  }
+});
+
 test('fields that do not fit are refused, and one token too many', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
@@ -140,7 +171,8 @@ test('fields that do not fit are refused, and one token too many', async (t) => 
     { kdfSalt: undefined },
     { kdfParams: {} },
     { scopeTagUuids: 'all' },
-    { wrappedKeys: 'x'.repeat(16_385) },
+    { wrappedKeys: 'x'.repeat(keysMax + 1) },
+    { wrappedKeys: 'é'.repeat(keysMax / 2 + 1) },
   ]) {
     t.is((await make(phone, fields)).status, 400, JSON.stringify(fields).slice(0, 60));
   }

@@ -35,6 +35,7 @@ const turnsOfReaders: Readonly<Record<string, string>> = {
   listMailRelays: 'asks the mailer',
   listMailQueue: 'asks the mailer',
   listMailLog: 'asks the mailer',
+  listMailAudit: 'asks the mailer',
 };
 
 /** Endpoints that change something, or are no GET, and are open to sessions that may only read all the same. */

@@ -119,8 +119,8 @@ export const mutants: readonly Mutant[] = [
     name: 'a-bridge-that-makes-itself-at-home',
     harm: 'A stolen bridge token makes itself others, and an app password, and changes settings.',
     file: 'actors/user/signed-in.ts',
-    find: 'return isBridge(session) ? notForBridges : undefined;',
-    replace: '',
+    find: '(bridges ? undefined : refusalOfBridge(session))',
+    replace: 'undefined',
     tests: bridgeAttacks,
   },
   {

@@ -351,9 +351,9 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'readers-who-write',
     harm: 'An account the operator made read-only deletes itself and its sessions.',
-    file: 'actors/user',
-    find: '  if (readonly) return readOnlyAccess;\n',
-    replace: '',
+    file: 'actors/user/signed-in.ts',
+    find: '  readonly ? readOnlyAccess : undefined;',
+    replace: '  readonly && false ? readOnlyAccess : undefined;',
     tests: sessions,
     match: 'a read-only account*',
   },

@@ -25,13 +25,13 @@ export const mutants: readonly Mutant[] = [
     match: 'whose permission has become less*',
   },
   {
-    name: 'bridge-writes-files-of-vaults',
-    harm: 'A stolen bridge token moves the files of shared vaults to where nobody else has them.',
+    name: 'readers-who-write-files-of-vaults',
+    harm: 'A session that may only read moves the files of shared vaults to where nobody else has them.',
     file: 'actors/user/files/mint-for-vault.ts',
-    find: '(writes ? refusalToWrite(signedIn) : undefined)',
-    replace: '(writes && signedIn.readonly ? refusalToWrite(signedIn) : undefined)',
+    find: '(writes ? refusalToWrite(readonly) : undefined)',
+    replace: '(writes ? refusalToWrite(readonly && !writes) : undefined)',
     tests: ['test/attacks/bridges.test.ts'],
-    match: 'a bridge that may write items*',
+    match: 'a bridge that may write does*',
   },
   {
     name: 'member-takes-all-room',
