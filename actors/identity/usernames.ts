@@ -14,8 +14,16 @@ export function normaliseUsername(text: string): string {
 
 /** Takes a normalised name. */
 export function isValidUsername(name: string): boolean {
-  return name.length >= charactersMin && name.length <= charactersMax && wellFormed.test(name);
+  return (
+    name.length >= charactersMin && name.length <= charactersMax && wellFormed.test(name) && isOneForm(name)
+  );
 }
+
+/**
+ * Refuses full-width letters, ligatures and the like: mail, and people, read them as other letters, so two accounts
+ * would share one name. The name is not mapped, as clients derive keys from the name they sent.
+ */
+const isOneForm = (name: string): boolean => name.normalize('NFKC').toLowerCase() === name;
 
 /**
  * A client's "private username" is a hash of what its user typed; for such an account no user agents are
@@ -29,6 +37,6 @@ export const defaultWorkspace = 'default';
 
 /** The workspace an account belongs to: always the default one unless several per e-mail are enabled. */
 export function normaliseWorkspace(text: string | null | undefined, workspacesPerEmail: boolean): string {
-  const name = text?.trim() ?? '';
+  const name = text?.normalize('NFC').trim() ?? '';
   return workspacesPerEmail && name !== '' ? name : defaultWorkspace;
 }

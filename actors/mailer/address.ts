@@ -2,7 +2,7 @@
  * Addresses of mails. One text is one address or none: what a mail library would read as a list, a group, a comment or
  * a second header is refused here, before anything else sees it.
  */
-import { domainToASCII } from 'node:url';
+import { domainToASCII, domainToUnicode } from 'node:url';
 
 /** RFC 5321, 4.5.3.1: with the brackets of a path 256. */
 const charactersMax = 254;
@@ -15,7 +15,11 @@ const anyDomain = /^[\p{L}\p{M}\p{N}.-]{1,253}$/u;
 /** A number, to which an IP address would come down. */
 const numericEnd = /(^|\.)(\d+|0x[0-9a-f]*)$/i;
 
-/** The address with its domain in ASCII and lower case; undefined if this is not exactly one that mail can be sent to. */
+/**
+ * The address with its domain in ASCII and lower case; undefined if this is not exactly one that mail can be sent to.
+ *
+ * A domain that mail would map to another text, such as one of full-width letters, is none: two names would share a mailbox.
+ */
 export function mailAddress(given: string): string | undefined {
   if (given.length > charactersMax) return undefined;
   const at = given.lastIndexOf('@');
@@ -24,6 +28,7 @@ export function mailAddress(given: string): string | undefined {
   if (!anyDomain.test(named) || numericEnd.test(named)) return undefined;
   const host = domainToASCII(named).toLowerCase();
   if (local.length > localCharactersMax || !localPart.test(local) || !domain.test(host)) return undefined;
+  if (![host, domainToUnicode(host)].includes(named.toLowerCase())) return undefined;
   const address = `${local}@${host}`;
   return address.length > charactersMax ? undefined : address;
 }
