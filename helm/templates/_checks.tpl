@@ -16,6 +16,7 @@
 {{- if or $values.nats.enabled $values.cockroachdb.enabled (hasKey $keys "NATS_URL") }}{{ fail "nats, cockroachdb and NATS_URL are for topology: cluster." }}{{ end -}}
 {{- end -}}
 {{- if and $values.prometheusRule.enabled (not $values.prometheusRule.runbooks) }}{{ fail "prometheusRule needs runbooks: the address under which your people read docs/alerts.md." }}{{ end -}}
+{{- if and $values.serviceMonitor.enabled $values.networkPolicy.enabled (not $values.networkPolicy.monitoring) }}{{ fail "serviceMonitor needs networkPolicy.monitoring: the pods of your Prometheus, which could not ask the admin port otherwise." }}{{ end -}}
 {{- if and $values.nats.enabled (hasKey $keys "NATS_URL") }}{{ fail "nats.enabled and NATS_URL in secrets.keys are two ways to the same: choose one." }}{{ end -}}
 {{- if and $values.cockroachdb.enabled (hasKey $keys "DATABASE_URL") }}{{ fail "cockroachdb.enabled and DATABASE_URL in secrets.keys are two ways to the same: choose one." }}{{ end -}}
 {{- if and $values.nats.enabled (eq (include "scriptorium.natsTls" .) "") (ne (toString (get $values.settings "NATS_ALLOW_INSECURE")) "true") }}{{ fail "nats.enabled needs certificates: tls.mode certManager, or existing with tls.secrets.nats. NATS_ALLOW_INSECURE: true in settings goes without, where nobody else sees that network." }}{{ end -}}

@@ -41,7 +41,7 @@ export const cases = {
         tlsSecret: 'notes-tls',
         annotations: { a: 'b' },
       },
-      networkPolicy: { enabled: true, clients: [inside], monitoring: [inside] },
+      networkPolicy: { enabled: true, egress: true, clients: [inside], monitoring: [inside] },
       serviceMonitor: { enabled: true, labels: { release: 'prometheus' } },
       prometheusRule: {
         enabled: true,
@@ -70,7 +70,7 @@ export const cases = {
         existingSecret: 'scriptorium',
         keys: { DATABASE_URL: 'database-url', SHARED_SERVER_ACCESS_KEY: 'access-key' },
       },
-      networkPolicy: { enabled: true },
+      networkPolicy: { enabled: true, egress: true },
       serviceAccount: { create: false },
     },
   },
@@ -80,7 +80,7 @@ export const cases = {
     values: {
       ...cluster,
       loadTest: { enabled: true, archiveSecret: 'load-test', machines: 3 },
-      networkPolicy: { enabled: true, clients: [inside] },
+      networkPolicy: { enabled: true, egress: true, clients: [inside] },
     },
   },
   'cluster with everything around it': {
@@ -99,6 +99,7 @@ export const cases = {
       service: { type: 'LoadBalancer', port: 8_080, annotations: { a: 'b' } },
       networkPolicy: {
         enabled: true,
+        egress: true,
         clients: [inside],
         monitoring: [inside],
         database: { to: [{ ipBlock: { cidr: '10.1.2.3/32' } }], port: 5_432 },
@@ -128,7 +129,7 @@ export const cases = {
       tls: { mode: 'certManager' },
       nats: { enabled: true, storage: { className: 'fast' } },
       cockroachdb: { enabled: true, storage: { className: 'fast' } },
-      networkPolicy: { enabled: true, monitoring: [inside] },
+      networkPolicy: { enabled: true, egress: true, monitoring: [inside] },
     },
   },
   'cluster with NATS and CockroachDB of the chart, on certificates of yours': {

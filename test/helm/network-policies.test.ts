@@ -3,12 +3,15 @@ import test from 'ava';
 import { cases } from './cases.ts';
 import { makesPods, podOf, type Rendering, render, type Tree, the } from './chart.ts';
 
-test('with network policies every pod is closed in both directions', async (t) => {
+test('no pod may be asked by just anybody, and with egress none may ask just anybody', async (t) => {
   for (const [title, rendering] of Object.entries<Rendering>(cases)) {
-    if (!('networkPolicy' in rendering.values)) continue;
     const manifests = await render(rendering);
     const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy').map((of) => of['spec'] as Tree);
-    for (const policy of policies) t.deepEqual(policy.policyTypes, ['Ingress', 'Egress']);
+    const isClosedBothWays = 'networkPolicy' in rendering.values;
+    for (const policy of policies) {
+      t.deepEqual(policy.policyTypes, isClosedBothWays ? ['Ingress', 'Egress'] : ['Ingress'], title);
+      t.is('egress' in policy, isClosedBothWays, title);
+    }
     for (const pod of manifests.filter(makesPods)) {
       const { labels } = podOf(pod).metadata;
       t.true(
@@ -17,6 +20,31 @@ test('with network policies every pod is closed in both directions', async (t) =
       );
     }
   }
+});
+
+test('by default NATS, the database of the chart and hosts are open to their own alone, and clients to all', async (t) => {
+  const { networkPolicy: _, ...values } = cases['cluster with NATS and CockroachDB of the chart'].values;
+  const manifests = await render({ values });
+  const askedBy = (part: string) => {
+    const rules: readonly Tree[] =
+      the(manifests, 'NetworkPolicy', `notes-scriptorium-${part}`)['spec'].ingress ?? [];
+    return rules.map(({ ports, from }) => [ports[0].port, from === undefined ? 'anybody' : 'some']);
+  };
+  t.deepEqual(askedBy('nats'), [
+    ['client', 'some'],
+    ['cluster', 'some'],
+  ]);
+  t.deepEqual(askedBy('cockroachdb'), [['sql', 'some']]);
+  t.deepEqual(askedBy('host'), []);
+  t.deepEqual(askedBy('gateway'), [['http', 'anybody']]);
+});
+
+test('where it is switched off there is no policy', async (t) => {
+  const manifests = await render({ values: { networkPolicy: { enabled: false } } });
+  t.deepEqual(
+    manifests.filter(({ kind }) => kind === 'NetworkPolicy'),
+    [],
+  );
 });
 
 test('where only some may ask the gateways the smoke test may, too', async (t) => {
@@ -45,7 +73,7 @@ test('the Job of migrations may ask DNS and the database before anything else of
 
 test('DNS is asked where that of the cluster is, and anywhere where nobody says', async (t) => {
   const dnsOf = async (networkPolicy: object) => {
-    const manifests = await render({ values: { networkPolicy: { enabled: true, ...networkPolicy } } });
+    const manifests = await render({ values: { networkPolicy: { egress: true, ...networkPolicy } } });
     return the(manifests, 'NetworkPolicy', 'notes-scriptorium-server')['spec'].egress[0].to;
   };
   const [pods, cache] = await dnsOf({});
@@ -57,7 +85,7 @@ test('DNS is asked where that of the cluster is, and anywhere where nobody says'
 });
 
 test('the smoke test may ask its address at any port', async (t) => {
-  const values = { networkPolicy: { enabled: true }, smokeTest: { url: 'https://notes.example.org:8443' } };
+  const values = { networkPolicy: { egress: true }, smokeTest: { url: 'https://notes.example.org:8443' } };
   const policy = the(await render({ values }), 'NetworkPolicy', 'notes-scriptorium-smoke-test');
   t.deepEqual(policy['spec'].egress[1], { ports: [{ protocol: 'TCP' }] });
 });

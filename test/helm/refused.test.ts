@@ -30,6 +30,11 @@ const refused: readonly (readonly [title: string, rendering: Rendering, words: R
     /two ways to the same/,
   ],
   [
+    'a Prometheus that could ask nobody',
+    { values: { serviceMonitor: { enabled: true } } },
+    /serviceMonitor needs networkPolicy.monitoring/,
+  ],
+  [
     'CockroachDB without certificates',
     clusterWith(['SECRET_KEY', 'NATS_URL'], { cockroachdb: { enabled: true } }),
     /needs certificates, by which its users sign in/,
