@@ -8,6 +8,8 @@
  * - A refusal that needs no body (route, access key, rate, bearer, declared size) is given before any is read. The
  *   connection stays open, and uWebSockets.js throws away what still arrives of the body: closing it would reset
  *   the connection under a client that is still sending, and the client would never see the reason.
+ * - An answer that comes while the body is read announces the end of the connection, which lingers until the rest of the
+ *   body has come.
  * - An exchange always waits for someone, and never forever: for the client while the body comes
  *   (receiving.ts) and while it takes the reply (outflow.ts), and in between for the handler and its stream
  *   (here).
@@ -38,7 +40,7 @@ import type { Reader } from './reply-memory.ts';
 import { type ReplyRoom, TakenRoom } from './reply-room.ts';
 import { chunksOf } from './reply-stream.ts';
 import { mergeRequest, validateRequest } from './request.ts';
-import { type Replying, Responder, somebody } from './responder.ts';
+import { type Outgoing, type Replying, Responder, somebody } from './responder.ts';
 import type { ReplyStream, RouteReply } from './route.ts';
 import type { Match } from './router.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
@@ -182,7 +184,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
     this.#giveBack();
     this.#wait(false);
     const { envelope, isDraining } = this.#options;
-    this.responder.send(refusalReply(refusal, this.match?.route, envelope, isDraining()));
+    this.#send(refusalReply(refusal, this.match?.route, envelope, isDraining()), refusal.closes);
   }
 
   failed(error: unknown): void {
@@ -197,6 +199,10 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
 
   waitsForBody(isWaiting: boolean): void {
     this.#wait(!isWaiting);
+  }
+
+  bodyEnded(): void {
+    this.responder.endLingering();
   }
 
   #watch(claims: { readonly userUuid: string; readonly sessionUuid: string }, ended: AbortController): void {
@@ -260,10 +266,15 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
       const stream = streamOf(reply, envelope);
       const closes = isDraining() || this.#receiving?.endsConnection === true;
       if (stream !== undefined) this.#stream(reply, stream);
-      else this.responder.send(wholeReply(reply, this.match?.route, envelope, closes));
+      else this.#send(wholeReply(reply, this.match?.route, envelope, closes));
     } catch (error) {
       this.failed(error);
     }
+  }
+
+  #send(outgoing: Outgoing, isAbrupt = false): void {
+    if (this.#receiving?.isComing !== true || isAbrupt) this.responder.send(outgoing);
+    else this.responder.sendEarly(outgoing, this.#options.limits.bodyTimeoutMs);
   }
 
   #stream(reply: RouteReply, stream: ReplyStream): void {

@@ -45,6 +45,8 @@ export interface Recipient {
   failed(error: unknown): void;
   /** The handler waits for more of its stream, or has just been given something. */
   waitsForBody(isWaiting: boolean): void;
+  /** The last of a body that was let go has come. */
+  bodyEnded(): void;
 }
 
 /** A body that is still coming, or still held. */
@@ -52,6 +54,8 @@ export interface Receiving {
   start(): void;
   /** A refusal if the client takes too long. */
   overdue(nowMs: number): Refusal | undefined;
+  /** Whether some of it has not come yet. */
+  readonly isComing: boolean;
   /** Call before the reply: what still comes is thrown away. */
   letGo(): void;
   /** Whether the connection is not to be kept after the reply. */

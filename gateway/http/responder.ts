@@ -56,6 +56,8 @@ export class Responder {
   #sent = false;
   #finished = false;
   #wasCut = false;
+  /** Of a reply that is out while its connection waits for the rest of the request. */
+  #lingering: { readonly status: number; readonly untilMs: number } | undefined;
   #outflow: Outflow | undefined;
   /** Set from the request's head before anything is sent. */
   headers: StandingHeaders = standardHeaders;
@@ -90,7 +92,7 @@ export class Responder {
 
   /** The client is gone. */
   abort(): void {
-    this.#finish(0);
+    this.#finish(this.#lingering?.status ?? 0);
   }
 
   /** Breaks off a reply that has begun and cannot be completed: its reader must not take it for whole. */
@@ -104,6 +106,7 @@ export class Responder {
   /** Call about every second. */
   overdue(nowMs: number): void {
     this.#outflow?.overdue(nowMs);
+    if (this.#lingering !== undefined && nowMs >= this.#lingering.untilMs) this.endLingering();
   }
 
   send(outgoing: Outgoing): void {
@@ -114,6 +117,41 @@ export class Responder {
       this.#writeHead(outgoing, lines);
       this.#writeBody(outgoing);
     });
+  }
+
+  /**
+   * Sends a reply whose request is still coming, and ends the connection when `endLingering` tells that it has come, or
+   * after `lingerMs`. Closed at once, the connection would be reset, and the client would hardly see the reply. Ended as
+   * usual, the reply would leave it for ever: the library stops its clock with the last byte of a request.
+   */
+  sendEarly(outgoing: Outgoing, lingerMs: number): void {
+    if (this.isFinished) return;
+    if (typeof outgoing.body !== 'string') {
+      this.send({ ...outgoing, closes: true });
+      return;
+    }
+    const { status, body } = outgoing;
+    // The library would forget the connection with the end of the reply. So the body goes out as part of the head, for
+    // which no end is needed, and the line break that the library adds is its last two bytes.
+    const lengthBytes = Buffer.byteLength(body) + 2;
+    const lines = this.#linesOf(outgoing);
+    this.#sent = true;
+    this.#lingering = { status, untilMs: this.#options.clock.monotonicMs() + lingerMs };
+    this.#res.cork(() => {
+      this.#writeHead(outgoing, lines);
+      this.#res.writeHeader('Connection', `close\r\nContent-Length: ${lengthBytes}\r\n\r\n${body}`);
+    });
+  }
+
+  /** The library sends what it holds when the loop turns, so the connection is closed after that. */
+  endLingering(): void {
+    if (this.#lingering !== undefined) setImmediate(() => this.#endNow());
+  }
+
+  #endNow(): void {
+    if (this.#lingering === undefined || this.#finished) return;
+    this.#res.close();
+    this.#finish(this.#lingering.status);
   }
 
   /**
@@ -156,13 +194,9 @@ export class Responder {
   }
 
   #sendHeadOf(outgoing: OutgoingStream): void {
-    const { status, lengthBytes, closes } = outgoing;
     if (this.isFinished) return;
-    this.#beginStream(outgoing, '', () => {
-      if (lengthBytes === undefined) this.#res.endWithoutBody();
-      else this.#res.endWithoutBody(lengthBytes, closes);
-    });
-    this.#finish(status);
+    this.#beginStream(outgoing, '', () => this.#endHead(outgoing, outgoing.lengthBytes));
+    this.#finish(outgoing.status);
   }
 
   #beginStream(outgoing: OutgoingStream, more: string, writeBody: () => void): void {
@@ -191,21 +225,35 @@ export class Responder {
     if (setCookies !== undefined) for (const cookie of setCookies) res.writeHeader('Set-Cookie', cookie);
   }
 
-  #writeBody({ status, body, closes }: Outgoing): void {
-    const res = this.#res;
+  #writeBody(outgoing: Outgoing): void {
+    const { status, body, closes } = outgoing;
     if (body === undefined) {
-      // Called with anything, it writes a length, which a 204 must not have, nor a 304 another than what it stands for.
-      if ((status === 204 || status === 304) && !closes) res.endWithoutBody();
-      else res.endWithoutBody(0, closes);
+      // RFC 9110, 8.6: a 204 has no length, and that of a 304 would be the length of what it stands for.
+      this.#endHead(outgoing, status === 204 || status === 304 ? undefined : 0);
     } else if (this.headOnly) {
-      res.endWithoutBody(Buffer.byteLength(body), closes);
+      this.#endHead(outgoing, Buffer.byteLength(body));
     } else if (closes) {
-      res.end(body, closes);
+      this.#res.end(body, closes);
     } else {
       this.#writeWhole(body, status);
       return;
     }
     this.#finish(status);
+  }
+
+  /**
+   * Ends a reply without a body. A length is a header of our own: the library takes one that it is given for bytes to come,
+   * so it would answer nothing more on the connection, and never end it.
+   */
+  #endHead({ closes }: OutgoingHead, lengthBytes: number | undefined): void {
+    if (lengthBytes === 0) {
+      this.#res.endWithoutBody(0, closes);
+      return;
+    }
+    if (lengthBytes !== undefined) this.#res.writeHeader('Content-Length', String(lengthBytes));
+    // The library can end a connection only behind a body or a length.
+    if (closes) this.#res.writeHeader('Connection', 'close');
+    this.#res.endWithoutBody();
   }
 
   #writeWhole(body: string | Uint8Array, status: number): void {

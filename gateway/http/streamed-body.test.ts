@@ -46,6 +46,7 @@ function world({
     refused() {},
     failed() {},
     waitsForBody() {},
+    bodyEnded() {},
   };
   const head = { user, bytesMax: 10_000_000 };
   const body = new StreamedBody(res, head, options, recipient);

@@ -17,6 +17,7 @@ const streamsShare = 'streams';
 
 export class StreamedBody implements Receiving {
   endsConnection = false;
+  isComing = true;
   readonly #res: HttpResponse;
   readonly #recipient: Recipient;
   readonly #inlet: Inlet;
@@ -56,6 +57,8 @@ export class StreamedBody implements Receiving {
 
   start(): void {
     this.#res.onData((chunk, isLast) => {
+      this.isComing = !isLast;
+      if (isLast && this.#over) this.#recipient.bodyEnded();
       if (this.#over || this.#ended) return;
       this.#pace.moved(chunk.byteLength);
       this.#stream.add(new Uint8Array(chunk));
@@ -67,7 +70,8 @@ export class StreamedBody implements Receiving {
   }
 
   overdue(nowMs: number): Refusal | undefined {
-    if (this.#ended || this.#paused) return undefined;
+    // What comes after the reply is left to the clock of the library.
+    if (this.#ended || this.#paused || (this.#over && this.isComing)) return undefined;
     // The handler is told, so that it can clean up, and answers with the refusal.
     if (this.#pace.isTooSlow(nowMs)) this.#stream.lose(refusals.bodyTooSlow);
     // Even if all of it came: once a body was held back, the clock runs until the reply is out.

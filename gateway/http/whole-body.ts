@@ -41,6 +41,7 @@ export interface BodyHead {
 export class WholeBody implements Receiving, Waiting {
   readonly #res: HttpResponse;
   readonly endsConnection = false;
+  isComing = true;
   readonly #head: BodyHead;
   readonly #options: ReceivingOptions;
   readonly #recipient: Recipient;
@@ -64,8 +65,10 @@ export class WholeBody implements Receiving, Waiting {
 
   start(): void {
     this.#res.onData((chunk, isLast) => {
+      this.isComing = !isLast;
       try {
         if (!this.#over) this.#add(chunk, isLast);
+        else if (isLast) this.#recipient.bodyEnded();
       } catch (error) {
         this.#recipient.failed(error);
       }
