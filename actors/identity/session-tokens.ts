@@ -24,7 +24,10 @@ export interface Credentials {
   readonly style: SessionStyle | 'lane';
   /** The session uuid (style 1, lane) or the private identifier (style 2). */
   readonly identifier: string;
-  /** Every secret to try. Style 1 has exactly one; the lane has the name of the pair (`pairName`) that its ticket was got with. */
+  /**
+   * The secrets to try. Style 1 has exactly one. Style 2 has one for each cookie, named by `namedSecret`. The lane has the
+   * name of the pair (`pairName`) that its ticket was got with.
+   */
   readonly secrets: readonly string[];
 }
 
@@ -36,6 +39,9 @@ export const credentialsSchema: z.ZodType<Credentials> = z.object({
 });
 
 export const secretBytes = 32;
+
+/** A secret with the session that its cookie is named for. */
+export const namedSecret = (sessionUuid: string, secret: string): string => `${sessionUuid}=${secret}`;
 
 export interface SessionTokens {
   /** Both tokens of a style 1 session are of this form, each with its own secret. */

@@ -20,10 +20,16 @@ test('a bearer of this server says who it is for, first and every later time', (
 test('a cookie-style bearer is read with the cookies of this very request', (t) => {
   const verify = createVerifyBearer(tokens);
   const secretsWith = (cookies: string) => verify(`Bearer ${cookieToken}`, cookies)?.secrets;
-  t.deepEqual(secretsWith(`access_token_${session}=one; access_token_${session}=two`), ['one', 'two']);
-  t.deepEqual(secretsWith(`access_token_${session}=three`), ['three']);
+  t.deepEqual(secretsWith(`access_token_${session}=one; access_token_${session}=two`), [
+    `${session}=one`,
+    `${session}=two`,
+  ]);
+  t.deepEqual(secretsWith(`access_token_${session}=three`), [`${session}=three`]);
   t.deepEqual(secretsWith(''), []);
-  t.deepEqual(secretsWith(`access_token_${session}=one; access_token_${session}=two`), ['one', 'two']);
+  t.deepEqual(secretsWith(`access_token_${session}=one; access_token_${session}=two`), [
+    `${session}=one`,
+    `${session}=two`,
+  ]);
 });
 
 test('no bearer, or one that was altered anywhere, is not accepted', (t) => {

@@ -63,7 +63,7 @@ test('different secrets are tried up to a bound', (t) => {
   const values = Array.from({ length: secretsMax * 4 }, (_, index) => `${index >> 1}`);
   const secrets = secretsOf(new Map([['access_token_x', values]]), 'access_token_');
   t.is(secrets.length, secretsMax);
-  t.deepEqual(secrets.slice(0, 2), ['0', '1']);
+  t.deepEqual(secrets.slice(0, 2), ['x=0', 'x=1']);
 });
 
 test('the cookie of a living session is found behind those of all that ended', (t) => {
@@ -72,16 +72,16 @@ test('the cookie of a living session is found behind those of all that ended', (
     [`ended ${index}`],
   ]);
   const cookies = new Map([...ended, ['access_token_living', ['living']]]);
-  t.true(secretsOf(cookies, 'access_token_').includes('living'));
+  t.true(secretsOf(cookies, 'access_token_').includes('living=living'));
 });
 
-test('the secrets of each kind of cookie are the distinct values of all of its name', (t) => {
+test('the secrets of each kind of cookie are the values of all of its name, each with its session', (t) => {
   const cookies = new Map([
     ['access_token_a', ['one', 'two']],
     ['refresh_token_a', ['three']],
     ['other', ['four']],
     ['access_token_b', ['five', 'one']],
   ]);
-  t.deepEqual(secretsOf(cookies, 'access_token_'), ['one', 'two', 'five']);
-  t.deepEqual(secretsOf(cookies, 'refresh_token_'), ['three']);
+  t.deepEqual(secretsOf(cookies, 'access_token_'), ['a=one', 'a=two', 'b=five', 'b=one']);
+  t.deepEqual(secretsOf(cookies, 'refresh_token_'), ['a=three']);
 });

@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import type { SessionSecrets } from '../../actors/identity/session.ts';
+import { namedSecret } from '../../actors/identity/session-tokens.ts';
 import type { CookieOptions } from '../settings.ts';
 
 /** Parsed cookies: one name may come with several values (other domain or path scopes), and all count. */
@@ -44,14 +45,17 @@ export function parseCookies(header: string): Cookies {
 const unquote = (value: string) =>
   value.length >= 2 && value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value;
 
-/** The distinct values of all cookies `<prefix><uuid>`, in order, at most `secretsMax`. */
+/**
+ * The values of all cookies `<prefix><uuid>`, each with its uuid (`namedSecret`), distinct, in order, at most `secretsMax`.
+ * The gateway does not know which session a token of the cookie style is of; its actor does.
+ */
 export function secretsOf(cookies: Cookies, prefix: string): readonly string[] {
   const secrets = new Set<string>();
   for (const [name, values] of cookies) {
     if (!name.startsWith(prefix)) continue;
     for (const value of values) {
       if (secrets.size === secretsMax) return [...secrets];
-      secrets.add(value);
+      secrets.add(namedSecret(name.slice(prefix.length), value));
     }
   }
   return [...secrets];

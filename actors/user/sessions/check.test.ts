@@ -2,7 +2,7 @@ import test from 'ava';
 import type { View } from '../../../runtime/command.ts';
 import { Dependencies, provide } from '../../../runtime/dependency.ts';
 import type { Slice, SliceMap } from '../../../runtime/slice.ts';
-import type { Credentials } from '../../identity/session-tokens.ts';
+import { type Credentials, namedSecret } from '../../identity/session-tokens.ts';
 import { AccountSettings, defaultAccountSettings } from '../../settings.ts';
 import { noProfile, type Profile, profileSlice } from '../profile.ts';
 import { checkSession } from './check.ts';
@@ -67,8 +67,10 @@ const cookie = (...secrets: string[]): Credentials => ({
   userUuid: 'user',
   style: 2,
   identifier: 'private',
-  secrets,
+  secrets: secrets.map((secret) => namedSecret('session', secret)),
 });
+/** A cookie that another session has left behind. */
+const cookieOfAnother: Credentials = { ...cookie(), secrets: [namedSecret('another', 'access')] };
 const replacedAgo = (ms: number): Session => ({
   ...session,
   current: { ...session.current, accessHash: secretHash('newer') },
@@ -96,6 +98,9 @@ const cases: readonly [what: string, given: Given, credentials: Credentials, exp
   ['a header token of a cookie session', { session: cookieSession }, header('access'), 'invalid-auth'],
   ['a cookie token of a header session', { session }, cookie('access'), 'invalid-auth'],
   ['one right cookie of several', { session: cookieSession }, cookie('stale', 'access'), 'ok'],
+  ['the newest two cookies of one name', { session: cookieSession }, cookie('old', 'access', 'new'), 'ok'],
+  ['a third', { session: cookieSession }, cookie('access', 'old', 'new'), 'invalid-auth'],
+  ['the cookie of another session', { session: cookieSession }, cookieOfAnother, 'invalid-auth'],
   ['a cookie token without cookies', { session: cookieSession }, cookie(), 'invalid-auth'],
   ['a pair in grace', { session: replacedAgo(119_999) }, header('access'), 'expired-access-token'],
   ['a pair past grace', { session: replacedAgo(120_000) }, header('access'), 'invalid-auth'],

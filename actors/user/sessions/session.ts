@@ -10,7 +10,12 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { sliceMap } from '../../../runtime/slice.ts';
-import { type Credentials, equalInConstantTime, type SessionStyle } from '../../identity/session-tokens.ts';
+import {
+  type Credentials,
+  equalInConstantTime,
+  namedSecret,
+  type SessionStyle,
+} from '../../identity/session-tokens.ts';
 import { refuse } from '../../reply.ts';
 
 /** What is kept of one access and one refresh secret: their SHA-256 in hex. */
@@ -124,24 +129,43 @@ export function standingOf(
   graceMs: number,
 ): 'current' | 'replaced' | undefined {
   const [name = ''] = secrets;
-  const hashes = style === 'lane' ? [] : hashesOf(secrets);
+  const hashes = style === 'lane' ? noHashes : hashesOf(session, { style, secrets });
   const has = (pair: Pair) =>
     style === 'lane'
       ? half === 'accessHash' && equalInConstantTime(name, pairName(pair))
-      : pair.style === style && hashes.some((candidate) => equalInConstantTime(candidate, pair[half]));
+      : pair.style === style && hashes.has(pair[half]);
   if (has(session.current)) return 'current';
   return inGrace(session.replaced, nowMs, graceMs).some(has) ? 'replaced' : undefined;
 }
 
-const knownHashes = new WeakMap<readonly string[], readonly string[]>();
+const noHashes: ReadonlySet<string> = new Set();
+const knownHashes = new WeakMap<readonly string[], ReadonlySet<string>>();
 
-/** The gateway hands on the same credentials for the same bearer, so their hashes are made once. */
-function hashesOf(secrets: readonly string[]): readonly string[] {
+/** A browser may keep an older one beside it, of another domain or partition. It sends the newest last. */
+const cookiesOfSessionMax = 2;
+
+/**
+ * The gateway hands on the same credentials for the same bearer, so their hashes are made once. They are looked up by
+ * digest: a caller learns nothing from how long it takes, as nobody chooses a digest.
+ */
+function hashesOf(
+  { uuid }: Pick<Session, 'uuid'>,
+  { style, secrets }: Pick<Credentials, 'style' | 'secrets'>,
+): ReadonlySet<string> {
   const known = knownHashes.get(secrets);
   if (known !== undefined) return known;
-  const hashes = secrets.map(secretHash);
+  const candidates = style === 2 ? secretsNamed(uuid, secrets) : secrets;
+  const hashes = new Set(candidates.map(secretHash));
   knownHashes.set(secrets, hashes);
   return hashes;
+}
+
+function secretsNamed(sessionUuid: string, secrets: readonly string[]): readonly string[] {
+  const prefix = namedSecret(sessionUuid, '');
+  return secrets
+    .filter((secret) => secret.startsWith(prefix))
+    .slice(-cookiesOfSessionMax)
+    .map((secret) => secret.slice(prefix.length));
 }
 
 export function inGrace(
