@@ -59,9 +59,9 @@ export interface Limits {
   readonly deliveriesOfActorMax: number;
   /** A timer or tell whose turn keeps throwing is dead after this many attempts. */
   readonly attemptsMax: number;
-  /** Jobs that run on this host at once. */
+  /** Runs of one declared job on this host at once. Other jobs do not count in it. */
   readonly jobsMax: number;
-  /** Jobs that hold their lease here and wait for room. Any more are tried again when it lapses. */
+  /** Runs of one declared job that hold their lease here and wait for room. More are tried again when their lease lapses. */
   readonly jobsWaitingMax: number;
   /** After so long a job is run again whose host has died; one that lives renews the lease three times meanwhile. */
   readonly jobLeaseMs: number;

@@ -28,7 +28,7 @@ const sent = slice({ name: 'sent', format: 1, schema: z.array(z.string()), initi
 
 const Mailer = contract({
   name: 'mailer',
-  jobs: { deliver: z.string() },
+  jobs: { deliver: z.string(), remove: z.string() },
   timers: { retry: z.string() },
 });
 
@@ -47,6 +47,15 @@ const mailer = kind({
       creates: true,
       turn: (turn, { text, key }) => {
         turn.start(jobOf(key), text);
+        return null;
+      },
+    }),
+    discard: command({
+      request,
+      reply: z.null(),
+      creates: true,
+      turn: (turn, { text, key = '' }) => {
+        turn.start(keyed(Mailer.jobs.remove, key), text);
         return null;
       },
     }),
@@ -71,6 +80,11 @@ const mailer = kind({
   jobs: {
     deliver: job({
       ...Mailer.jobs.deliver,
+      timeoutMs,
+      run: (run, text) => run.use(Desk).begin(run, text),
+    }),
+    remove: job({
+      ...Mailer.jobs.remove,
       timeoutMs,
       run: (run, text) => run.use(Desk).begin(run, text),
     }),
@@ -357,6 +371,19 @@ test('what has no room waits with its lease, and any more come when theirs lapse
   t.deepEqual(await ask.sent(null), ['x', 'y', 'z']);
   await drainPromises();
   t.is(host.jobCount, 0);
+});
+
+test('runs that hang leave room for every other job, here and when leases lapse', async (t) => {
+  const { ask, clock, runs, last } = await start(t, { limits: { jobsMax: 2, jobsWaitingMax: 1 } });
+  for (const key of ['a', 'b', 'c', 'd', 'e']) await ask.discard({ text: `hangs ${key}`, key });
+  await clock.advance(3 * jobLeaseMs);
+  t.is(runs.length, 2);
+  await ask.send({ text: 'a code' });
+  await drainPromises();
+  t.is(runs.length, 3);
+  await last().finish();
+  t.deepEqual(await ask.sent(null), ['a code']);
+  t.is(runs.length, 3);
 });
 
 test('a drain lets a run finish and gives back what waits for room', async (t) => {

@@ -18,7 +18,8 @@
  *   - No run begins before the commit of its start, or of its taking over, is durable.
  *   - A job that was started and not stopped has a row until a run has finished: its turns take effect exactly once, as
  *     far as its state says what is done. What it does outside turns takes effect at least once.
- *   - At most `jobsMax` run here, and `jobsWaitingMax` wait; of any more the lease lapses, and they are tried again.
+ *   - Of each declared job at most `jobsMax` run here, and `jobsWaitingMax` wait; of any more the lease lapses, and they are
+ *     tried again. Every job has slots of its own: runs that hang on one service delay no job that uses another.
  *
  * Crash
  *   before the start is durable   there is no job
@@ -95,6 +96,12 @@ interface Held {
   cancelRenewal: () => void;
 }
 
+/** Where the runs of one declared job go on or wait, such as `mailer.job.deliver`. */
+interface Slots {
+  running: number;
+  readonly waiting: Set<Held>;
+}
+
 /** The run does not count any more. Never leaves the host. */
 class LostLeaseError extends Error {
   constructor() {
@@ -116,8 +123,8 @@ class TimedOutError extends Error {
 export class Jobs {
   readonly #options: JobsOptions;
   readonly #held = new Map<string, Held>();
-  readonly #waiting = new Set<Held>();
-  #running = 0;
+  /** By `whatOf`: as many as there are declared jobs. */
+  readonly #slots = new Map<string, Slots>();
   #isDraining = false;
 
   constructor(options: JobsOptions) {
@@ -152,7 +159,11 @@ export class Jobs {
     const grant = this.#grant(nowMs);
     const held = this.#held.get(keyOf(turn.self, row.name));
     const isHeld = held !== undefined && held.token === tokenOf(row);
-    turn.keepTimer(isHeld || !this.#hasRoom ? postponed(row, grant.untilMs) : taken(row, grant));
+    turn.keepTimer(
+      isHeld || !this.#hasRoom(whatOf({ address: turn.self, timer: row.name }))
+        ? postponed(row, grant.untilMs)
+        : taken(row, grant),
+    );
   }
 
   #hold(address: Address, row: TimerRow, token: string): void {
@@ -170,19 +181,27 @@ export class Jobs {
       cancelRenewal: () => {},
     };
     if (this.#isDraining) return void this.#giveBack(held);
-    if (!this.#hasRoom) {
-      this.#options.metrics.overloaded(whatOf(held));
+    const what = whatOf(held);
+    if (!this.#hasRoom(what)) {
+      this.#options.metrics.overloaded(what);
       return;
     }
     this.#held.set(held.key, held);
-    this.#waiting.add(held);
+    this.#slotsOf(what).waiting.add(held);
     this.#renewLater(held);
-    this.#runNext();
+    this.#runNext(what);
   }
 
-  get #hasRoom(): boolean {
+  #hasRoom(what: string): boolean {
     const { jobsMax, jobsWaitingMax } = this.#options.limits;
-    return this.#held.size < jobsMax + jobsWaitingMax && !this.#isDraining;
+    const { running, waiting } = this.#slotsOf(what);
+    return running + waiting.size < jobsMax + jobsWaitingMax && !this.#isDraining;
+  }
+
+  #slotsOf(what: string): Slots {
+    const slots = this.#slots.get(what) ?? { running: 0, waiting: new Set() };
+    this.#slots.set(what, slots);
+    return slots;
   }
 
   #grant(nowMs: number): Grant {
@@ -218,7 +237,7 @@ export class Jobs {
 
   #forget(held: Held): void {
     held.cancelRenewal();
-    this.#waiting.delete(held);
+    this.#slotsOf(whatOf(held)).waiting.delete(held);
     if (this.#held.get(held.key) === held) this.#held.delete(held.key);
   }
 
@@ -230,15 +249,16 @@ export class Jobs {
 
   // --- runs -------------------------------------------------------------------------------------------------
 
-  #runNext(): void {
-    for (const held of this.#waiting) {
-      if (this.#running >= this.#options.limits.jobsMax) return;
-      this.#waiting.delete(held);
-      this.#running += 1;
+  #runNext(what: string): void {
+    const slots = this.#slotsOf(what);
+    for (const held of slots.waiting) {
+      if (slots.running >= this.#options.limits.jobsMax) return;
+      slots.waiting.delete(held);
+      slots.running += 1;
       void this.#run(held).then(() => {
-        this.#running -= 1;
+        slots.running -= 1;
         this.#forget(held);
-        this.#runNext();
+        this.#runNext(what);
       });
     }
   }
@@ -378,7 +398,8 @@ export class Jobs {
     const { clock } = this.#options;
     this.#isDraining = true;
     const untilMs = clock.monotonicMs() + withinMs;
-    await Promise.all([...this.#waiting].map((held) => this.#giveBack(held)));
+    const waiting = [...this.#slots.values()].flatMap((slots) => [...slots.waiting]);
+    await Promise.all(waiting.map((held) => this.#giveBack(held)));
     while (this.#held.size > 0 && clock.monotonicMs() < untilMs) await sleep(clock, drainPauseMs);
     await Promise.all([...this.#held.values()].map((held) => this.#giveBack(held)));
   }
@@ -393,7 +414,8 @@ export class Jobs {
 const keyOf = (address: Address, timer: string): string => `${addressKey(address)}/${timer}`;
 
 /** For metrics: never an id or a key. */
-const whatOf = ({ address, timer }: Held): string => `${address.kind}.job.${timerBase(jobOf(timer))}`;
+const whatOf = ({ address, timer }: Pick<Held, 'address' | 'timer'>): string =>
+  `${address.kind}.job.${timerBase(jobOf(timer))}`;
 
 /** Where a turn is rejected with this, no later one will run. */
 const isNoLonger = (error: unknown): boolean =>
