@@ -160,13 +160,13 @@ const delivery = section('Timers and delivery', {
     max: 2_592_000,
     default: 86_400,
     description:
-      'By how much the deadline of a dead man’s switch moves on that passed while this server was away for more than an hour, so that its owner could not check in. 0: it fires at once.',
+      "The most by which the deadline of a dead man's switch moves on when this server was away shortly before it or when it passed, so that the owner could not check in. The owner gets as long as the server was away, at least an hour. 0: it fires at once.",
   }),
   emailReminders: flag({
     name: 'EMAIL_REMINDERS_ENABLED',
-    default: false,
+    default: true,
     description:
-      'Sends reminders by e-mail to those who have turned them on. They are stored in any case; what is over a week late is not sent any more.',
+      'Sends reminders by e-mail to users who have turned them on, once mail can be sent. Otherwise none can be made. What is over a week late is not sent any more.',
   }),
   emailReminderNoRecords: flag({
     name: 'EMAIL_REMINDER_NO_RECORDS',

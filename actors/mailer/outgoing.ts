@@ -58,6 +58,11 @@ export async function isMailConfigured(actors: Actors, options?: AskOptions): Pr
   return configured;
 }
 
+/** What a request is answered that is of no use without a relay; undefined: there is one. */
+export async function noMailConfigured(actors: Actors, options?: AskOptions): Promise<Refused | undefined> {
+  return (await isMailConfigured(actors, options)) ? undefined : notConfigured;
+}
+
 /** What a request is answered whose mail would not be queued; undefined: it would be. */
 export async function refusalOfMail(
   actors: Actors,

@@ -17,7 +17,10 @@ async function startScene(t: ExecutionContext) {
   const phone = await server.device();
   const body = { recipientEmail: 'bob@example.org', shareUrl: 'https://notes.test/#k', intervalDays: 2 };
   const made = (await phone.call('POST', path, { body })).body.deadManSwitch;
-  await server.advance(2 * dayMs - hourMs - minuteMs);
+  // The times at which the server looks at it.
+  for (const left of [24, 12, 6, 3, 1.5, 1]) {
+    await server.advance(made.deadline - left * hourMs + 10_000 - server.clock.nowMs());
+  }
   while (server.clock.nowMs() < made.deadline - minuteMs) await server.advance(minuteMs);
   const toBob = () => postbox.messages.filter(({ recipient }) => recipient === 'bob@example.org');
   const checkIn = () => phone.call('POST', `${path}/${made.uuid}/check-in`);

@@ -1,11 +1,17 @@
-/** What clients do with reminders by e-mail (docs/protocol/delivery.md, "Reminders by e-mail"). No gate is before them. */
-import type { View } from '../../../runtime/command.ts';
+/**
+ * What clients do with reminders by e-mail (docs/protocol/delivery.md, "Reminders by e-mail"). They are listed and deleted
+ * always, and made only where one could be sent: clients show a reminder that never leaves as one that is pending.
+ */
+import type { Turn, View } from '../../../runtime/command.ts';
+import { mailAddress } from '../../mailer/address.ts';
+import { noMailConfigured } from '../../mailer/outgoing.ts';
 import { refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
 import { isStorableText } from '../../storable-text.ts';
 import { User } from '../contract.ts';
 import { givenTimeMs } from '../given-time.ts';
-import { signedInRead, signedInTurn } from '../signed-in.ts';
+import { profileSlice } from '../profile.ts';
+import { signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
 import { messageOf, type Reminder, reminderMap, remindersMax, sealMessage } from './reminder.ts';
 import { removeReminder, setReminder } from './send.ts';
 import type { ShownReminder } from './shapes.ts';
@@ -13,6 +19,12 @@ import type { ShownReminder } from './shapes.ts';
 const charactersMax = 500;
 
 const invalid = refuse(400, 'Give a message and when it is due.', 'invalid-email-reminder');
+const turnedOff = refuse(400, 'This server sends no reminders by e-mail.', 'email-reminders-disabled');
+const noAddress = refuse(
+  400,
+  'No mail can be sent to the name of this account, as it is no e-mail address.',
+  'email-reminders-disabled',
+);
 const unknown = refuse(404, 'There is no such reminder.', 'email-reminder-not-found');
 /** Clients look for "reached the maximum". */
 const tooMany = (most: number) =>
@@ -29,25 +41,36 @@ export function oneLine(given: unknown): string | undefined {
   return cut === '' ? undefined : cut;
 }
 
-const makeReminder = signedInTurn({
+const makeReminder = signedInWorkflow({
   ...User.commands.makeReminder,
-  repeat: 'recorded',
-  turn: (turn, given) => {
-    const dueAtMs = givenTimeMs(given.dueAt ?? given.time);
-    const message = oneLine(given.message);
-    if (dueAtMs === undefined || message === undefined) return invalid;
-    const most = turn.use(AccountSettings).emailRemindersMax || remindersMax;
-    if (turn.entries(reminderMap).size >= most) return tooMany(most);
-    const uuid = turn.random.uuid();
-    const made: Reminder = {
-      ...{ uuid, message: sealMessage(turn, uuid, message), dueAtMs, createdAtMs: turn.nowMs },
-      ...{ state: 'waiting', round: 1, isRecalled: false, messageId: null },
-      nextAtMs: Math.max(dueAtMs, turn.nowMs),
-    };
-    setReminder(turn, made);
-    return { emailReminder: shown(turn, made) };
+  run: async (workflow, given) => {
+    await workflow.turn({ turn: (turn) => refusalToRemind(turn) ?? null });
+    const noMail = await noMailConfigured(workflow.actors);
+    if (noMail !== undefined) return noMail;
+    return workflow.lastTurn({ recorded: true, turn: (turn) => make(turn, given) });
   },
 });
+
+function refusalToRemind(turn: Turn) {
+  if (!turn.use(AccountSettings).emailReminders) return turnedOff;
+  return mailAddress(turn.get(profileSlice).email) === undefined ? noAddress : undefined;
+}
+
+function make(turn: Turn, given: { readonly dueAt?: unknown; readonly time?: unknown; message?: unknown }) {
+  const dueAtMs = givenTimeMs(given.dueAt ?? given.time);
+  const message = oneLine(given.message);
+  if (dueAtMs === undefined || message === undefined) return invalid;
+  const most = turn.use(AccountSettings).emailRemindersMax || remindersMax;
+  if (turn.entries(reminderMap).size >= most) return tooMany(most);
+  const uuid = turn.random.uuid();
+  const made: Reminder = {
+    ...{ uuid, message: sealMessage(turn, uuid, message), dueAtMs, createdAtMs: turn.nowMs },
+    ...{ state: 'waiting', round: 1, isRecalled: false, messageId: null },
+    nextAtMs: Math.max(dueAtMs, turn.nowMs),
+  };
+  setReminder(turn, made);
+  return { emailReminder: shown(turn, made) };
+}
 
 const listReminders = signedInRead({
   ...User.commands.listReminders,

@@ -16,7 +16,7 @@ export type ShownReminder = z.infer<typeof emailReminder>;
 const given = z.unknown().optional();
 
 export const reminderShapes = {
-  /** Refusals: 400 `invalid-email-reminder` and `email-reminder-limit`. */
+  /** Refusals: 400 `invalid-email-reminder`, `email-reminder-limit`, `email-reminders-disabled`, `email-delivery-unavailable`. */
   makeReminder: signedIn({
     access: 'writes',
     /** `time` where `dueAt` is absent. */

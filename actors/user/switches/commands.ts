@@ -1,9 +1,12 @@
 /** What clients do with dead man's switches (docs/protocol/delivery.md, "Dead man's switches"). */
-import type { View } from '../../../runtime/command.ts';
+import type { Turn, View } from '../../../runtime/command.ts';
+import { noMailConfigured } from '../../mailer/outgoing.ts';
 import { refuse } from '../../reply.ts';
+import { AccountSettings } from '../../settings.ts';
 import { audit } from '../audit/trail.ts';
 import { User } from '../contract.ts';
-import { signedInRead, signedInTurn } from '../signed-in.ts';
+import type { Session } from '../sessions/session.ts';
+import { signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
 import { wantedSwitch } from './given.ts';
 import { recallMails } from './mails.ts';
 import type { ShownSwitch } from './shapes.ts';
@@ -17,25 +20,35 @@ const tooMany = refuse(
 );
 const unknown = refuse(404, "There is no such dead man's switch.", 'dead-man-switch-not-found');
 
-const makeSwitch = signedInTurn({
+const makeSwitch = signedInWorkflow({
   ...User.commands.makeSwitch,
-  repeat: 'recorded',
-  turn: (turn, given, _reads, { session }) => {
-    const wanted = wantedSwitch(given, turn.nowMs);
-    if (typeof wanted === 'string') return refuse(400, wanted, 'invalid-dead-man-switch');
-    if (turn.entries(switchMap).size >= switchesMax) return tooMany;
-    const { intervalDays, deadlineMs, recipient, shareUrl, message } = wanted;
-    const uuid = turn.random.uuid();
-    const made: Switch = {
-      ...{ uuid, contents: sealContents(turn, uuid, { recipient, shareUrl, message }), intervalDays },
-      ...{ createdAtMs: turn.nowMs, lastCheckInAtMs: null, round: 1 },
-      ...armed(turn.nowMs, deadlineMs),
-    };
-    setSwitch(turn, made);
-    audit(turn, 'dead-man-switch-made', session, uuid);
-    return { deadManSwitch: shown(turn, made) };
+  run: async (workflow, given) => {
+    await workflow.turn({ turn: () => null });
+    // Its owner would rely on a switch that can send nothing.
+    const noMail = await noMailConfigured(workflow.actors);
+    if (noMail !== undefined) return noMail;
+    return workflow.lastTurn({
+      recorded: true,
+      turn: (turn, _reads, { session }) => make(turn, given, session),
+    });
   },
 });
+
+function make(turn: Turn, given: Parameters<typeof wantedSwitch>[0], session: Session) {
+  const wanted = wantedSwitch(given, turn.nowMs);
+  if (typeof wanted === 'string') return refuse(400, wanted, 'invalid-dead-man-switch');
+  if (turn.entries(switchMap).size >= switchesMax) return tooMany;
+  const { intervalDays, deadlineMs, recipient, shareUrl, message } = wanted;
+  const uuid = turn.random.uuid();
+  const made: Switch = {
+    ...{ uuid, contents: sealContents(turn, uuid, { recipient, shareUrl, message }), intervalDays },
+    ...{ createdAtMs: turn.nowMs, lastCheckInAtMs: null, round: 1 },
+    ...armed(turn.nowMs, deadlineMs),
+  };
+  setSwitch(turn, made);
+  audit(turn, 'dead-man-switch-made', session, uuid);
+  return { deadManSwitch: shown(turn, made) };
+}
 
 const listSwitches = signedInRead({
   ...User.commands.listSwitches,
@@ -83,6 +96,7 @@ function shown(view: View, of: Switch): ShownSwitch {
     sendAttempts: of.sendAttempts,
     nextAttemptAt: of.nextAttemptAtMs,
     lastAttemptAt: of.lastAttemptAtMs,
+    outageGrace: view.use(AccountSettings).switchOutageGraceMs,
   };
 }
 

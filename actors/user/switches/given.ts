@@ -28,8 +28,7 @@ export function wantedSwitch(given: Partial<Given>, nowMs: number): Wanted | str
   if (shareUrl === undefined) return 'Give the link that is to be sent, which begins with https://.';
   const message = messageOf(given.message);
   if (message === undefined) return `The message is a text of ${messageCharactersMax} characters at most.`;
-  const when =
-    given.intervalDays == null ? byDeadline(given.deadline, nowMs) : byDays(given.intervalDays, nowMs);
+  const when = whenOf(given, nowMs);
   if (when === undefined) return `Give an interval of 1 to ${daysMax} days, or a deadline within as many.`;
   return { recipient, shareUrl, message, ...when };
 }
@@ -62,15 +61,18 @@ function messageOf(given: unknown): string | null | undefined {
 
 type When = Pick<Wanted, 'intervalDays' | 'deadlineMs'>;
 
-function byDays(intervalDays: unknown, nowMs: number): When | undefined {
-  if (typeof intervalDays !== 'number' || !Number.isInteger(intervalDays)) return undefined;
-  if (intervalDays < 1 || intervalDays > daysMax) return undefined;
-  return { intervalDays, deadlineMs: nowMs + intervalDays * dayMs };
+/** A deadline is the first one, and the interval counts from each check-in. Either follows from the other. */
+function whenOf({ intervalDays, deadline }: Partial<Given>, nowMs: number): When | undefined {
+  const deadlineMs = deadline == null ? undefined : deadlineOf(deadline, nowMs);
+  if (deadline != null && deadlineMs === undefined) return undefined;
+  const days =
+    intervalDays ?? (deadlineMs !== undefined ? Math.ceil((deadlineMs - nowMs) / dayMs) : undefined);
+  if (typeof days !== 'number' || !Number.isInteger(days) || days < 1 || days > daysMax) return undefined;
+  return { intervalDays: days, deadlineMs: deadlineMs ?? nowMs + days * dayMs };
 }
 
-function byDeadline(deadline: unknown, nowMs: number): When | undefined {
+function deadlineOf(deadline: unknown, nowMs: number): number | undefined {
   const deadlineMs = givenTimeMs(deadline);
   if (deadlineMs === undefined || deadlineMs <= nowMs) return undefined;
-  const intervalDays = Math.ceil((deadlineMs - nowMs) / dayMs);
-  return intervalDays <= daysMax ? { intervalDays, deadlineMs } : undefined;
+  return deadlineMs - nowMs <= daysMax * dayMs ? deadlineMs : undefined;
 }

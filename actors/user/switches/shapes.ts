@@ -16,6 +16,8 @@ const deadManSwitch = z.object({
   sendAttempts: z.int(),
   nextAttemptAt: z.number().nullable(),
   lastAttemptAt: z.number().nullable(),
+  /** The most that the deadline moves on after an outage of the server. */
+  outageGrace: z.number(),
 });
 export type ShownSwitch = z.infer<typeof deadManSwitch>;
 
@@ -25,7 +27,7 @@ const switchId = z.string().max(64);
 const given = z.unknown().optional();
 
 export const switchShapes = {
-  /** Refusals: 400 `invalid-dead-man-switch`, 409 `dead-man-switch-limit`. */
+  /** Refusals: 400 `invalid-dead-man-switch` and `email-delivery-unavailable`, 409 `dead-man-switch-limit`. */
   makeSwitch: signedIn({
     access: 'writes',
     fields: z.object({
@@ -34,7 +36,7 @@ export const switchShapes = {
       recipient: given,
       shareUrl: given,
       intervalDays: given,
-      /** Instead of `intervalDays`. */
+      /** The first one; without it, an interval from now. */
       deadline: given,
       message: given,
     }),

@@ -41,9 +41,9 @@ function lived(
   }
 }
 
-test('whenever the server is away, a switch fires once, never early, and warns first', (t) => {
+test('whenever the server is away, a switch fires once, never early, and gives the lost time back', (t) => {
   const time = fc.integer({ min: 0, max: 35 * dayMs });
-  const near = fc.integer({ min: 30 * dayMs - 3 * hourMs, max: 30 * dayMs + 3 * hourMs });
+  const near = fc.integer({ min: 29 * dayMs - 3 * hourMs, max: 30 * dayMs + 3 * hourMs });
   fc.assert(
     fc.property(fc.oneof(time, near), fc.oneof(time, near), fc.constantFrom(0, dayMs), (a, b, graceMs) => {
       const [awayFromMs, backMs] = [Math.min(a, b), Math.max(a, b)];
@@ -51,17 +51,41 @@ test('whenever the server is away, a switch fires once, never early, and warns f
       const told = lived(made(), 100 * dayMs, graceMs, [awayFromMs, backMs]);
       const fired = told.filter(({ what }) => what === 'fire');
       if (fired.length !== 1 || fired.some((each) => each.atMs < each.deadlineMs)) return false;
-      const isPassedAway = awayFromMs < deadlineMs && backMs > deadlineMs;
-      const isLong = backMs - awayFromMs > hourMs;
       const firedAtMs = fired[0]?.atMs ?? 0;
-      if (graceMs > 0 && isPassedAway && isLong) return firedAtMs === backMs + graceMs;
-      if (!isPassedAway || backMs - awayFromMs < hourMs - 5 * minuteMs)
-        return firedAtMs === Math.max(deadlineMs, isPassedAway ? backMs : 0);
-      return true;
+      const atOnceMs = awayFromMs < deadlineMs ? Math.max(deadlineMs, backMs) : deadlineMs;
+      const awayMs = backMs - awayFromMs;
+      if (firedAtMs < deadlineMs || firedAtMs > Math.max(deadlineMs, backMs) + graceMs) return false;
+      if (graceMs === 0 || awayMs <= 10 * minuteMs) return firedAtMs === atOnceMs;
+      if (backMs <= deadlineMs - dayMs || awayFromMs >= deadlineMs) return firedAtMs === deadlineMs;
+      const isPassedAway = backMs > deadlineMs && awayMs > 15 * minuteMs;
+      return !isPassedAway || firedAtMs >= backMs + Math.min(graceMs, Math.max(hourMs, awayMs));
     }),
-    { numRuns: 500 },
+    { numRuns: 2_000 },
   );
   t.is(lived(made(), 100 * dayMs, dayMs, [0, 0])[0]?.atMs, 29 * dayMs);
+});
+
+test('an outage moves a deadline by no more than twice its length and an hour', (t) => {
+  const deadlineMs = 30 * dayMs;
+  for (const awayMs of [20 * minuteMs, hourMs, 3 * hourMs, 6 * hourMs]) {
+    const backMs = deadlineMs + minuteMs;
+    const told = lived(made(), 100 * dayMs, 30 * dayMs, [backMs - awayMs, backMs]);
+    const movedMs = (told.at(-1)?.atMs ?? 0) - backMs;
+    t.true(movedMs >= Math.max(hourMs, awayMs) && movedMs <= 2 * awayMs + hourMs, `${awayMs}: ${movedMs}`);
+  }
+});
+
+test('a server that comes back shortly before a deadline leaves its owner time, and tells them', (t) => {
+  const deadlineMs = 30 * dayMs;
+  const backMs = deadlineMs - 2 * minuteMs;
+  const told = lived(made(), 100 * dayMs, dayMs, [backMs - 7 * dayMs, backMs]);
+  t.deepEqual(
+    told.map(({ what, atMs }) => [what, atMs]),
+    [
+      ['warn', backMs],
+      ['fire', backMs + dayMs],
+    ],
+  );
 });
 
 test('from every state a check-in begins a round that is armed', (t) => {

@@ -15,8 +15,8 @@
  * Invariants:
  * - Check-ins, deadlines and deletion are turns of one mailbox, so a check-in before the deadline always wins.
  * - Each deadline is a round, and a mail belongs to a round: what becomes of the mail of an earlier one changes nothing.
- * - In the last hour before a deadline somebody looks every few minutes. So when it passes it is known whether the server
- *   was there and could have taken a check-in.
+ * - In the last day before a deadline the timer looks at it several times, and every few minutes in the last hour. A look
+ *   that comes late shows that the server was away and could not take a check-in. The owner then gets the lost time back.
  */
 import { z } from 'zod';
 import type { Turn, View } from '../../../runtime/command.ts';
@@ -30,8 +30,14 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
 const watchEveryMs = 5 * minuteMs;
-/** Away for longer, the server could not have taken a check-in. */
-const awayMs = hourMs;
+/** The last part before a deadline in which looks come at that pace. */
+const closeMs = hourMs;
+/** The part in which there are looks at all. */
+const watchMs = dayMs;
+/** A look is late by less on a server that is there. */
+const lateMs = 10 * minuteMs;
+/** The least that an owner is given after an outage: a warning has to reach them. */
+const graceMinMs = hourMs;
 
 const storedSchema = z.object({
   uuid: z.string(),
@@ -105,22 +111,32 @@ export interface Watched {
   readonly telling?: Telling;
 }
 
-/** What a look at it finds at this moment. `graceMs`: by how much a deadline moves on that passed while nobody was there. */
-export function watched(before: Switch, nowMs: number, graceMs: number): Watched {
-  const { state, deadlineMs, warnAtMs, nextAttemptAtMs, seenAtMs } = before;
+/** What a look at it finds at this moment. `graceMaxMs`: the most that an owner is given after an outage. */
+export function watched(before: Switch, nowMs: number, graceMaxMs: number): Watched {
+  const { state, deadlineMs, warnAtMs, nextAttemptAtMs } = before;
   if (state === 'waiting' && nextAttemptAtMs !== null && nowMs >= nextAttemptAtMs) {
     return { after: { ...before, state: 'queued', nextAttemptAtMs: null }, telling: 'fire' };
   }
   if (state !== 'armed') return { after: before };
-  if (nowMs >= deadlineMs) {
-    if (graceMs === 0 || nowMs - seenAtMs <= awayMs)
-      return { after: { ...before, state: 'queued' }, telling: 'fire' };
-    const again = { ...armed(nowMs, nowMs + graceMs), warnAtMs: null, round: before.round + 1 };
+  const graceUntilMs = nowMs + graceOf(before, nowMs, graceMaxMs);
+  if (graceUntilMs > Math.max(nowMs, deadlineMs)) {
+    const again = { ...armed(nowMs, graceUntilMs), warnAtMs: null, round: before.round + 1 };
     return { after: { ...before, ...again }, telling: 'warn' };
   }
-  const seen = nowMs >= deadlineMs - awayMs ? { ...before, seenAtMs: nowMs } : before;
+  if (nowMs >= deadlineMs) return { after: { ...before, state: 'queued' }, telling: 'fire' };
+  const seen = nowMs >= deadlineMs - watchMs ? { ...before, seenAtMs: nowMs } : before;
   if (warnAtMs === null || nowMs < warnAtMs) return { after: seen };
   return { after: { ...seen, warnAtMs: null }, telling: 'warn' };
+}
+
+/**
+ * How long the owner is given after an outage, and 0 if there was none: as long as the server may have been away, at least
+ * an hour. Nobody knows when in between two looks the server went away, so the whole time since the last one counts.
+ */
+function graceOf(before: Switch, nowMs: number, graceMaxMs: number): number {
+  const dueMs = nextWatchMs(before, before.seenAtMs) ?? nowMs;
+  if (nowMs - dueMs <= lateMs) return 0;
+  return Math.min(graceMaxMs, Math.max(graceMinMs, nowMs - before.seenAtMs));
 }
 
 /** When to look at it next; undefined where nothing comes with time. */
@@ -130,7 +146,14 @@ export function nextWatchMs(
 ): number | undefined {
   if (state === 'waiting') return nextAttemptAtMs ?? nowMs;
   if (state !== 'armed') return undefined;
-  const watchFromMs = deadlineMs - awayMs;
-  const watchMs = nowMs < watchFromMs ? watchFromMs : Math.min(deadlineMs, nowMs + watchEveryMs);
-  return Math.min(watchMs, warnAtMs ?? watchMs);
+  const lookMs = nextLookMs(deadlineMs, nowMs);
+  return Math.min(lookMs, warnAtMs ?? lookMs);
+}
+
+/** The time left is halved from look to look, until there is an hour left. */
+function nextLookMs(deadlineMs: number, nowMs: number): number {
+  const leftMs = deadlineMs - nowMs;
+  if (leftMs > watchMs) return deadlineMs - watchMs;
+  if (leftMs > closeMs) return deadlineMs - Math.max(closeMs, Math.floor(leftMs / 2));
+  return Math.min(deadlineMs, nowMs + watchEveryMs);
 }

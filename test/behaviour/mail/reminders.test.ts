@@ -87,8 +87,9 @@ test('gates are read when it is due: the user’s', async (t) => {
 });
 
 test('gates are read when it is due: the operator’s', async (t) => {
-  const { server, postbox, make } = await started(t, {});
+  const { server, postbox, make } = await started(t);
   await make(hourMs);
+  await server.restart({ accounts: { emailReminders: false } });
   await server.advance(2 * hourMs);
   t.deepEqual(postbox.messages, []);
   await server.restart(open);
@@ -110,9 +111,43 @@ test('when a gate opens late, what is over a week old has expired and the rest l
   t.is((await listed()).filter(({ sent }: { sent: boolean }) => !sent).length, 3);
 });
 
-test('without a relay it waits', async (t) => {
-  const { server, postbox, make } = await started(t, { ...open, mail: {} });
+test('none is made where none could be sent, and the answer says why', async (t) => {
+  const body = { dueAt: Date.now(), message: 'Water the plants' };
+  for (const [options, tag] of [
+    [{ accounts: { emailReminders: false } }, 'email-reminders-disabled'],
+    [{ mail: {} }, 'email-delivery-unavailable'],
+  ] as const) {
+    const { phone, listed } = await started(t, options);
+    t.like(await phone.call('POST', path, { body }), { status: 400, body: { error: { tag } } });
+    t.deepEqual(await listed(), []);
+  }
+  const { server } = await started(t);
+  const nobody = await server.device('nobody');
+  const refused = await nobody.call('POST', path, { body });
+  t.like(refused, { status: 400, body: { error: { tag: 'email-reminders-disabled' } } });
+});
+
+test('without settings of their own, servers that can send mail send reminders', async (t) => {
+  const { server, postbox, make } = await started(t, {});
   await make(minuteMs);
+  await server.advance(5 * minuteMs);
+  t.is(postbox.messages.length, 1);
+});
+
+test('one whose answer was lost is made once', async (t) => {
+  const { server, phone, listed } = await started(t);
+  const lost = server.transport.loseReplyTo('makeReminder');
+  const asked = phone.call('POST', path, { body: { dueAt: server.clock.nowMs() + hourMs, message: 'once' } });
+  await lost;
+  const { status, body } = await server.answered(asked);
+  t.is(status, 200);
+  t.deepEqual(await listed(), [body.emailReminder]);
+});
+
+test('without a relay it waits', async (t) => {
+  const { server, postbox, make } = await started(t);
+  await make(minuteMs);
+  await server.restart({ ...open, mail: {} });
   await server.advance(5 * hourMs);
   await server.restart({ ...open, ...mailTo(postbox) });
   await server.advance(2 * hourMs);

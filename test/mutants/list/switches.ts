@@ -28,8 +28,8 @@ export const mutants: readonly Mutant[] = [
     name: 'an-outage-that-counts-as-silence',
     harm: 'After a week without power every switch fires, though nobody could check in.',
     file: `${folder}/switch.ts`,
-    find: 'nowMs - seenAtMs <= awayMs',
-    replace: 'nowMs >= seenAtMs',
+    find: 'if (nowMs - dueMs <= lateMs) return 0;',
+    replace: 'if (nowMs >= dueMs) return 0;',
     tests: behaviour,
   },
   {
