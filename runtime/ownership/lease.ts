@@ -154,7 +154,8 @@ export class Lease {
       return;
     }
     const leftMs = this.#validUntilMonotonicMs - clock.monotonicMs();
-    this.#cancelLapse = clock.schedule(leftMs, () => this.#watchLapse());
+    // A fraction of a millisecond may be too little to move a clock, which would be asked again and again at one moment.
+    this.#cancelLapse = clock.schedule(Math.max(1, leftMs), () => this.#watchLapse());
     if (hadLapsed) onRestored?.();
   }
 
