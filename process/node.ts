@@ -106,7 +106,11 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
       provide(CalendarTokens, parts.calendarTokens),
       provide(CalendarTokenHasher, createCalendarTokenHasher(hashing)),
       provide(ProvenTokens, createProvenTokens()),
-      provide(MailSettings, { ...config.mail, password: secrets.smtpPassword ?? secrets.smtpPass }),
+      provide(MailSettings, {
+        ...config.mail,
+        password: secrets.smtpPassword ?? secrets.smtpPass,
+        publicUrl: config.publicUrl,
+      }),
       provide(MailSender, countedMailSender(createMailSender({ clock, http }), registry)),
       provide(MailRoom, isEmbedded ? createMailRoom(resources.directory.path, clock) : unknownRoom),
       provide(AssistantPolicy, assistantPolicy(config.assistant, secrets)),

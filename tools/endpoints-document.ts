@@ -61,6 +61,7 @@ function routes() {
       recoveryId: () => '',
       readApprovalId: () => undefined,
       calendarTokenId: () => '',
+      readUnsubscribeToken: () => undefined,
     },
     bridgeTokens: { verify: () => undefined },
     subscriptionTokens: { verify: () => undefined },

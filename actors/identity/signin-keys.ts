@@ -41,6 +41,12 @@ export interface SigninKeys {
   readApprovalId(text: string): { readonly actorId: string; readonly secret: string } | undefined;
   /** The code that is mailed for what the `signin` actor of this id keeps of it: six digits. */
   emailedCode(actorId: string, nonce: string): string;
+  /** Stands for a mailbox, of which it reveals nothing. All spellings of an address, and its sub-addresses, give one. */
+  mailboxKey(address: string): string;
+  /** What a link carries that stops mail to a mailbox: its key and a MAC, so nobody stops mail that they have not got. */
+  unsubscribeToken(mailboxKey: string): string;
+  /** Undefined: malformed or not ours. */
+  readUnsubscribeToken(text: string): string | undefined;
   /** Of an unknown address, and always the same: a user who does not exist… */
   pseudoUser(address: SignInAddress): string;
   /** …the second factor that about half of them are asked for, in vain… */
@@ -63,10 +69,14 @@ export function createSigninKeys(keyring: Keyring): SigninKeys {
   const approvalKey = keyring.derive('approval-id');
   const secretKey = keyring.derive('approval-secret');
   const codeKey = keyring.derive('emailed-code');
+  const mailboxKey = keyring.derive('mailbox');
+  const unsubscribeKey = keyring.derive('unsubscribe');
   const pseudoKey = keyring.derive('pseudo-account');
   const nonceKey = keyring.derive('pseudo-key-params');
   const pseudo = (what: string, { email, workspace }: SignInAddress) =>
     createHmac('sha256', pseudoKey).update(`${what}\u0000${workspace}\u0000${email}`).digest();
+  const unsubscribeMac = (mailbox: string) =>
+    createHmac('sha256', unsubscribeKey).update(mailbox).digest('base64url').slice(0, 22);
   const approvalMac = (actorId: string, secret: string) =>
     createHmac('sha256', approvalKey).update(`${actorId}.${secret}`).digest('hex').slice(0, 32);
   return {
@@ -87,6 +97,16 @@ export function createSigninKeys(keyring: Keyring): SigninKeys {
       const digest = createHmac('sha256', codeKey).update(`${actorId}.${nonce}`).digest();
       // Six bytes, so that no code is more likely than another by more than one in a hundred million.
       return String(digest.readUIntBE(0, 6) % 1_000_000).padStart(6, '0');
+    },
+    mailboxKey: (address) =>
+      createHmac('sha256', mailboxKey)
+        .update(address.toLowerCase().replace(/\+[^@]*(?=@[^@]*$)/, ''))
+        .digest('base64url')
+        .slice(0, 22),
+    unsubscribeToken: (mailbox) => `${mailbox}.${unsubscribeMac(mailbox)}`,
+    readUnsubscribeToken(text) {
+      const [, mailbox = '', mac = ''] = /^([\w-]{22})\.([\w-]{22})$/.exec(text) ?? [];
+      return equalInConstantTime(mac, unsubscribeMac(mailbox)) ? mailbox : undefined;
     },
     pseudoUser: (address) => derivedUuid(pseudo('user', address).toString('hex')),
     pseudoFactor(address) {

@@ -17,6 +17,9 @@ import { mailSources } from './sources.ts';
 /** The id of the one actor. */
 export const mailerId = 'mailer';
 
+/** The links of mails lead there: docs/protocol/delivery.md, "Stopping mail". */
+export const unsubscribePath = '/v1/mail/unsubscribe';
+
 /** What a mail may hold once it is sealed; nothing that is plain text comes near. */
 export const contentBytesMax = 256 * 1_024;
 
@@ -45,6 +48,8 @@ const mailSchema = z.object({
   source: mailSourceSchema,
   /** Whose account it is sent for. */
   userUuid: z.string().max(64),
+  /** When the account was made; without it the account counts as old. */
+  accountSinceMs: z.number().optional(),
   /** Recipient, subject and text, sealed. */
   content: contentSchema,
   /** Not to be sent later than this; without it, as long as the source's mails are. */
@@ -120,6 +125,8 @@ export const Mailer = contract({
       request: z.object({ id: mailIdSchema }),
       reply: z.object({ result: z.enum(recallResults) }),
     },
+    /** Stops all mail to a mailbox but codes and security notices. */
+    unsubscribe: { request: z.object({ mailbox: z.string().max(64) }), reply: z.object({}) },
     /** Whether there is a relay that could send. */
     status: { request: z.object({}), reply: z.object({ configured: z.boolean() }) },
   },

@@ -1,5 +1,6 @@
 /** A lane: the job that sends one mail after another (`attempt.ts` has its turns). */
 import { type JobRun, job } from '../../runtime/command.ts';
+import { SigninKeys } from '../identity/signin-keys.ts';
 import { UserSecrets } from '../identity/user-secrets.ts';
 import type { Mailbox } from './address.ts';
 import {
@@ -18,6 +19,7 @@ import { Mailer } from './contract.ts';
 import { startAgain } from './lanes.ts';
 import { MailSender, type Result } from './sender.ts';
 import { MailSettings } from './settings.ts';
+import { unsubscribeLink, withLink } from './unsubscribe-link.ts';
 
 /** So that a lane of a queue that never empties is a job that ends. */
 const runMs = 300_000;
@@ -74,11 +76,16 @@ async function resultOf(run: JobRun, lane: number, { mail, relay, credential }: 
   const owned = { id: mail.id, userUuid: mail.user_uuid };
   const content = openContent(run.use(UserSecrets), owned, mail.content);
   if (content === undefined) return { result: 'rejected', failure: 'provider' };
+  const link = unsubscribeLink(run.use(MailSettings), run.use(SigninKeys), mail.source, content.recipient);
   const { message_id: messageId, created_at: dateMs } = mail;
   return run.use(MailSender).send({
     relay,
     credential,
-    message: { from: fromOf(run, mail, relay), ...content, messageId, dateMs },
+    message: {
+      ...{ from: fromOf(run, mail, relay), ...content, messageId, dateMs },
+      text: withLink(content.text, link),
+      unsubscribeLink: link,
+    },
     handOver: () =>
       run.turn({
         reads: (view) => leasedPlan(view, lane),

@@ -6,6 +6,7 @@ import { OutboundError, type OutboundHttp, type OutboundRequest } from '../outbo
 import { mailboxText } from './address.ts';
 import type { HostedRelay } from './relays.ts';
 import type { Delivery, Message, Result } from './sender.ts';
+import { unsubscribeHeaders } from './unsubscribe-link.ts';
 
 const timeoutMs = 15_000;
 const answerBytesMax = 65_536;
@@ -64,7 +65,8 @@ function requestOf(relay: HostedRelay, key: string, message: Message): Request {
 const autoSubmitted = 'auto-generated';
 const json = (body: unknown) => JSON.stringify(body);
 
-function sendgrid(key: string, { from, recipient, subject, text, messageId }: Message): Request {
+function sendgrid(key: string, message: Message): Request {
+  const { from, recipient, subject, text, messageId } = message;
   return {
     url: 'https://api.sendgrid.com/v3/mail/send',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -73,7 +75,11 @@ function sendgrid(key: string, { from, recipient, subject, text, messageId }: Me
       from: { email: from.address, ...(from.name !== '' && { name: from.name }) },
       subject,
       content: [{ type: 'text/plain', value: text }],
-      headers: { 'Message-ID': messageId, 'Auto-Submitted': autoSubmitted },
+      headers: {
+        'Message-ID': messageId,
+        'Auto-Submitted': autoSubmitted,
+        ...unsubscribeHeaders(message.unsubscribeLink),
+      },
       tracking_settings: {
         click_tracking: { enable: false, enable_text: false },
         open_tracking: { enable: false },
@@ -100,12 +106,19 @@ function mailgun({ domain, region }: Mailgun, key: string, message: Message): Re
       text: message.text,
       'h:Message-Id': message.messageId,
       'h:Auto-Submitted': autoSubmitted,
+      ...Object.fromEntries(
+        Object.entries(unsubscribeHeaders(message.unsubscribeLink)).map(([name, value]) => [
+          `h:${name}`,
+          value,
+        ]),
+      ),
       'o:tracking': 'no',
     }).toString(),
   };
 }
 
-function postmark(key: string, { from, recipient, subject, text, messageId }: Message): Request {
+function postmark(key: string, message: Message): Request {
+  const { from, recipient, subject, text, messageId } = message;
   return {
     url: 'https://api.postmarkapp.com/email',
     headers: {
@@ -122,6 +135,10 @@ function postmark(key: string, { from, recipient, subject, text, messageId }: Me
         { Name: 'Message-ID', Value: messageId },
         { Name: 'X-PM-KeepID', Value: 'true' },
         { Name: 'Auto-Submitted', Value: autoSubmitted },
+        ...Object.entries(unsubscribeHeaders(message.unsubscribeLink)).map(([Name, Value]) => ({
+          Name,
+          Value,
+        })),
       ],
       TrackOpens: false,
       TrackLinks: 'None',

@@ -7,6 +7,7 @@ import { kind } from '../../runtime/kind.ts';
 import { slice } from '../../runtime/slice.ts';
 import { startTestHost } from '../../test/kit/host.ts';
 import { Postbox } from '../../test/kit/postbox.ts';
+import { createSigninKeys, SigninKeys } from '../identity/signin-keys.ts';
 import { createUserSecrets, UserSecrets } from '../identity/user-secrets.ts';
 import { AccountSettings, defaultAccountSettings } from '../settings.ts';
 import { Mailer, type MailOutcome, mailerId, mailOutcomeSchema, mailSourceSchema } from './contract.ts';
@@ -86,6 +87,7 @@ async function start(t: ExecutionContext, settings: Partial<MailSettings> = conf
   const room = { isLow: false };
   const provided = [
     provide(UserSecrets, createUserSecrets(createKeyring(Buffer.alloc(32, 7)))),
+    provide(SigninKeys, createSigninKeys(createKeyring(Buffer.alloc(32, 7)))),
     provide(AccountSettings, { ...defaultAccountSettings, reminderDelivery: true }),
     provide(MailSettings, { ...defaultMailSettings, ...settings }),
     provide(MailSender, postbox),

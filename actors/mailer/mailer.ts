@@ -1,13 +1,14 @@
 /** The `mailer` kind: the one way in which this server sends mail. */
 import { command, keys, timer } from '../../runtime/command.ts';
 import { kindOf } from '../../runtime/kind.ts';
+import { SigninKeys } from '../identity/signin-keys.ts';
 import { UserSecrets } from '../identity/user-secrets.ts';
 import { AccountSettings } from '../settings.ts';
 import { mailAdministrationCommands } from './admin/commands.ts';
 import { testsSlice } from './admin/test-mail.ts';
 import { becomeDue } from './attempt.ts';
 import { Mailer } from './contract.ts';
-import { forgetSenderTell, mailSenderTable } from './daily-limit.ts';
+import { forgetSenderTell, mailboxMap, mailSenderTable, unsubscribeCommand } from './daily-limit.ts';
 import { deadMap } from './dead.ts';
 import { deliver } from './deliver.ts';
 import { lanesSlice, wakeLanes } from './lanes.ts';
@@ -23,14 +24,25 @@ import { sweepTimer } from './sweep.ts';
 import { unwantedSlice } from './unwanted.ts';
 
 export const mailer = kindOf(Mailer, {
-  uses: [AccountSettings, MailSettings, MailSender, MailRoom, UserSecrets],
-  slices: [queueSlice, deadMap, lanesSlice, unwantedSlice, relaysSlice, relayUseSlice, logSlice, testsSlice],
+  uses: [AccountSettings, MailSettings, MailSender, MailRoom, SigninKeys, UserSecrets],
+  slices: [
+    queueSlice,
+    deadMap,
+    mailboxMap,
+    lanesSlice,
+    unwantedSlice,
+    relaysSlice,
+    relayUseSlice,
+    logSlice,
+    testsSlice,
+  ],
   tables: [mailTable, mailSenderTable, mailLogTable, mailAuditTable],
   commands: {
     ...mailAdministrationCommands,
     queue: queueCommand,
     recall: recallCommand,
     room: roomCommand,
+    unsubscribe: unsubscribeCommand,
     status: command({
       ...Mailer.commands.status,
       creates: true,

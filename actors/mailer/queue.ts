@@ -10,12 +10,12 @@ import {
 } from '../../runtime/command.ts';
 import { isFull } from './capacity.ts';
 import { Mailer, type Queued, type QueueRefusal, type RecallResult, type SealedMail } from './contract.ts';
-import { countMail, senderPlan } from './daily-limit.ts';
+import { countMail, isStopped, senderPlan } from './daily-limit.ts';
 import { startLane } from './lanes.ts';
 import { tellOutcome, tellRecalled } from './outcome.ts';
 import { asMail, keyOf, mailTable, newRow, tombstoneOf, writeMail } from './queue-table.ts';
 import { isConfigured } from './relays.ts';
-import { type MailSource, rulesOf } from './sources.ts';
+import type { MailSource } from './sources.ts';
 import { markUnwanted } from './unwanted.ts';
 
 /** Whoever retries is a timer. */
@@ -26,10 +26,10 @@ const personRetryMs = 60_000;
 const shortMailBytes = 4_096;
 
 const mailPlan = (view: View, id: string) => ({ mail: keys(mailTable, [keyOf(view, id)]) });
-const queuePlan = (view: View, { id, userUuid, source }: SealedMail) =>
+const queuePlan = (view: View, mail: SealedMail) =>
   ({
-    ...mailPlan(view, id),
-    ...senderPlan(view, userUuid, rulesOf(source).countedAs),
+    ...mailPlan(view, mail.id),
+    ...senderPlan(view, mail),
   }) satisfies Record<string, AnyPlan>;
 type QueueReads = PlanResults<ReturnType<typeof queuePlan>>;
 
@@ -62,13 +62,20 @@ function queue(turn: Turn, mail: SealedMail, reads: QueueReads): Queued {
   if (before !== undefined) return { queued: true };
   const why = refusalNow(turn, mail.source, mail.content.byteLength);
   if (why !== undefined) return refusal(why, retryMs);
-  const { countedAs } = rulesOf(mail.source);
-  if (countedAs !== undefined) {
-    const retryAfterMs = countMail(turn, mail.userUuid, countedAs, reads);
-    if (retryAfterMs !== undefined) return refusal('daily-limit', retryAfterMs);
-  }
+  if (isStopped(turn, mail, reads)) return drop(turn, mail);
+  const retryAfterMs = countMail(turn, mail, reads);
+  if (retryAfterMs !== undefined) return refusal('daily-limit', retryAfterMs);
   writeMail(turn, undefined, newRow(turn, mail));
   startLane(turn);
+  return { queued: true };
+}
+
+/** Its mailbox wants no such mail: to its sender, one that no relay takes. */
+function drop(turn: Turn, { id, listener }: SealedMail): Queued {
+  tellOutcome(turn, listener, {
+    ...{ id, outcome: 'dead', attempts: 0, failure: 'rejected', refusal: null },
+    nextAttemptAtMs: null,
+  });
   return { queued: true };
 }
 

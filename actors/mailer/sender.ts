@@ -10,6 +10,8 @@ export interface Message {
   readonly recipient: string;
   readonly subject: string;
   readonly text: string;
+  /** Stops mail to this recipient; absent where it cannot be stopped. */
+  readonly unsubscribeLink?: string | undefined;
   /** The same in every attempt, as is the date. */
   readonly messageId: string;
   readonly dateMs: number;

@@ -93,6 +93,15 @@ export const mailSettings = sameOnAllNodes(
       description:
         "The most reminders, and notices of dead man's switches, that one account may have sent in a day to its own address, which nobody has checked to be its owner's. 0 is no limit.",
     }),
+    mailboxPerDay: integer({
+      name: 'MAILS_TO_MAILBOX_PER_DAY',
+      unit: 'mails',
+      min: 0,
+      max: 100_000,
+      default: 20,
+      description:
+        'The most mails that all accounts together may have sent in a day to one address that is not their own. Accounts on their first day have a quarter of that besides. 0 is no limit.',
+    }),
     mode: choice(['queue', 'direct'], {
       name: 'EMAIL_DELIVERY_MODE',
       default: 'queue',
@@ -126,6 +135,12 @@ export const mailSecrets = secret(
 );
 export interface MailSettings extends SettingsOf<typeof mailSettings> {
   readonly password: string | undefined;
+  /** Of this server, for links; without it mails have none. */
+  readonly publicUrl: string | undefined;
 }
 export const MailSettings = dependency<MailSettings>('the settings of mail');
-export const defaultMailSettings: MailSettings = { ...defaultsOf(mailSettings), password: undefined };
+export const defaultMailSettings: MailSettings = {
+  ...defaultsOf(mailSettings),
+  password: undefined,
+  publicUrl: undefined,
+};

@@ -15,6 +15,7 @@ import MailComposer from 'nodemailer/lib/mail-composer';
 import type { SmtpRelay } from './relays.ts';
 import type { Delivery, Message, Result } from './sender.ts';
 import { KeptSessions, openSession, type Session, type SessionOptions, TimedOut } from './smtp-session.ts';
+import { unsubscribeHeaders } from './unsubscribe-link.ts';
 
 export type SmtpDelivery = Delivery & { readonly relay: SmtpRelay };
 
@@ -103,6 +104,7 @@ export async function compose({
   text,
   messageId,
   dateMs,
+  unsubscribeLink,
 }: Message): Promise<Buffer> {
   const composer = new MailComposer({
     // It writes into what it is given.
@@ -112,7 +114,7 @@ export async function compose({
     text,
     messageId,
     date: new Date(dateMs),
-    headers: { 'Auto-Submitted': 'auto-generated' },
+    headers: { 'Auto-Submitted': 'auto-generated', ...unsubscribeHeaders(unsubscribeLink) },
     disableFileAccess: true,
     disableUrlAccess: true,
     xMailer: false,

@@ -22,6 +22,8 @@ export interface SourceRules {
    * is dead then, and an administrator decides.
    */
   readonly repeatsUncertain: boolean;
+  /** Whether it is not sent to a mailbox that has stopped mail. Not so what guards an account that may be its owner's. */
+  readonly mayBeStopped: boolean;
   /** By which daily limit of its account it is counted, as the account decides how many there are. */
   readonly countedAs?: CountedAs;
 }
@@ -31,11 +33,12 @@ const usual: SourceRules = {
   ageMaxMs: dayMs,
   isUrgent: false,
   repeatsUncertain: false,
+  mayBeStopped: true,
 };
 
 const rules = {
-  'magic-link': { ...usual, ageMaxMs: 10 * minuteMs, isUrgent: true },
-  'security-notice': { ...usual, isUrgent: true },
+  'magic-link': { ...usual, ageMaxMs: 10 * minuteMs, isUrgent: true, mayBeStopped: false },
+  'security-notice': { ...usual, isUrgent: true, mayBeStopped: false },
   invite: { ...usual, countedAs: 'to-others' },
   'email-reminder': {
     ...usual,
@@ -50,6 +53,7 @@ const rules = {
     thenEveryMs: 180 * dayMs,
     isUrgent: false,
     repeatsUncertain: true,
+    mayBeStopped: true,
     countedAs: 'to-others',
   },
   /** Tells the owner of a switch of it. */

@@ -1,6 +1,7 @@
 /** Removes, a batch at a time, mails that need not be remembered any more: the oldest are first in order. */
 import { range, timer, type View } from '../../runtime/command.ts';
 import { Mailer } from './contract.ts';
+import { dayOf, forgetMailboxes } from './daily-limit.ts';
 import { asMail, type MailRow, mailTable, queueSlice, removeMail, sweepPauseMs } from './queue-table.ts';
 
 const dayMs = 86_400_000;
@@ -25,9 +26,11 @@ export const sweepTimer = timer({
       ...mailsOf(over.rows).filter(({ updated_at }) => turn.nowMs - updated_at >= overMs),
     ];
     for (const mail of removed) removeMail(turn, mail);
+    const forgotten = forgetMailboxes(turn, dayOf(turn.nowMs), batchRows);
     const { counts } = turn.get(queueSlice);
-    if (counts.dead + counts.accepted + counts.recalled === 0) return;
-    turn.arm(Mailer.timers.sweep, removed.length > 0 ? turn.nowMs : turn.nowMs + sweepPauseMs, null);
+    const isMore = removed.length + forgotten > 0;
+    if (!isMore && counts.dead + counts.accepted + counts.recalled === 0) return;
+    turn.arm(Mailer.timers.sweep, isMore ? turn.nowMs : turn.nowMs + sweepPauseMs, null);
   },
 });
 

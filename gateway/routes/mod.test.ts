@@ -27,6 +27,7 @@ const routes = allRoutes({
     recoveryId: () => '',
     readApprovalId: () => undefined,
     calendarTokenId: () => '',
+    readUnsubscribeToken: () => undefined,
   },
   bridgeTokens: { verify: () => undefined },
   subscriptionTokens: { verify: () => undefined },

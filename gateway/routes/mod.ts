@@ -35,6 +35,7 @@ import { sharedVaultRoutes } from './shared-vaults.ts';
 import { type SignInRouteOptions, signInRoutes } from './sign-in.ts';
 import { type SocketRouteOptions, socketRoutes } from './sockets.ts';
 import { type SubscriptionRouteOptions, subscriptionRoutes } from './subscriptions.ts';
+import { unsubscribeRoutes } from './unsubscribe.ts';
 
 export interface RoutesOptions
   extends HealthRouteOptions,
@@ -55,7 +56,10 @@ export interface RoutesOptions
     PairingRouteOptions,
     CodeHostRouteOptions,
     SocketRouteOptions {
-  readonly signinKeys: Pick<SigninKeys, 'actorId' | 'recoveryId' | 'readApprovalId' | 'calendarTokenId'>;
+  readonly signinKeys: Pick<
+    SigninKeys,
+    'actorId' | 'recoveryId' | 'readApprovalId' | 'calendarTokenId' | 'readUnsubscribeToken'
+  >;
   readonly calendar: CalendarRouteOptions['calendar'] & DavRouteOptions['calendar'];
   readonly settings: AccountRouteOptions['settings'] &
     DavRouteOptions['settings'] &
@@ -88,6 +92,7 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
     ...messageRoutes,
     ...fileRoutes(options),
     ...emailDeliveryRoutes,
+    ...unsubscribeRoutes(options),
     ...publicShareRoutes(options),
     ...sharedVaultRoutes,
     ...deadManSwitchRoutes,

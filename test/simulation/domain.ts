@@ -75,6 +75,7 @@ export function settingsOfDelivery(accessTokenAgeMs: number): readonly Provided[
       from,
       othersPerDay: 0,
       accountPerDay: 0,
+      mailboxPerDay: 0,
     }),
   ];
 }

@@ -3,6 +3,7 @@ import type { Turn } from '../../../runtime/command.ts';
 import { sealMail, tellToSend } from '../../mailer/outgoing.ts';
 import { isoTime } from '../iso-time.ts';
 import { listenerFor } from '../mail-listener.ts';
+import { profileSlice } from '../profile.ts';
 import { contentsOf, type PublishedReminder } from './published-reminder.ts';
 
 export function textOf(turn: Turn, reminder: PublishedReminder): string {
@@ -17,6 +18,7 @@ export function mailReminder(turn: Turn, reminder: PublishedReminder, recipient:
   const { uuid, round } = reminder;
   const mail = {
     ...({ id: mailIdOf(reminder), source: 'published-reminder', userUuid: turn.self.id, recipient } as const),
+    accountSinceMs: turn.get(profileSlice).createdAtMs,
     listener: listenerFor(turn, 'published', uuid, round),
     subject: 'Reminder',
     text: `${textOf(turn, reminder)}\n`,

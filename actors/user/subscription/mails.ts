@@ -29,6 +29,7 @@ export function mailInvite(turn: Turn, { uuid, inviter, invitee }: Invited): voi
   ];
   const mail = {
     ...{ id: inviteMailId(uuid), source: 'invite' as const, userUuid: turn.self.id, recipient: invitee },
+    accountSinceMs: turn.get(profileSlice).createdAtMs,
     subject: 'You are invited to share a subscription',
     text: text.join('\n'),
   };

@@ -14,7 +14,7 @@ const noticeIdOf = (of: Switch, notice: 'warning' | 'sent'): string => `${mailId
 
 export function mailSwitch(turn: Turn, of: Switch): void {
   const { recipient, shareUrl, message } = contentsOf(turn, of);
-  const { email } = turn.get(profileSlice);
+  const { email, createdAtMs: accountSinceMs } = turn.get(profileSlice);
   const paragraphs = [
     `${email} has set up ${what} on a server for notes, and has not checked in since it was due on ${isoTime(of.deadlineMs)}. ` +
       'This mail was to be sent to you then.',
@@ -25,6 +25,7 @@ export function mailSwitch(turn: Turn, of: Switch): void {
   ];
   const mail = {
     ...({ id: mailIdOf(of), source: 'dead-man-switch', userUuid: turn.self.id, recipient } as const),
+    accountSinceMs,
     listener: listenerFor(turn, 'switch', of.uuid, of.round),
     ...(of.messageId !== null && { messageId: of.messageId }),
     subject: 'Something was left for you',

@@ -272,7 +272,12 @@ test('one account has so many messages in a day, and one leaves after another', 
 
 test('of very many that are due only a few are with the queue at a time', async (t) => {
   const { server, postbox, publish, configure, listed } = await delivering(t, {
-    mail: { host: 'localhost', from: { name: '', address: 'notes@notes.test' }, othersPerDay: 0 },
+    mail: {
+      host: 'localhost',
+      from: { name: '', address: 'notes@notes.test' },
+      othersPerDay: 0,
+      mailboxPerDay: 0,
+    },
   });
   await configure(toMail);
   postbox.answer = () => ({ result: 'transient', failure: 'provider' });
