@@ -117,7 +117,10 @@ test('every item is saved, in conflict, or on to another collection, and positio
         const { saved, conflicts, departing, elsewhere, writes } = items.save(
           upload as readonly ClientItem[],
         );
-        t.is(saved.length + conflicts.length + departing.length + elsewhere.length, upload.length);
+        const answered = saved.length + conflicts.length + departing.length + elsewhere.length;
+        // Of what names an item twice, the other side of a conflict comes once.
+        const repeated = upload.length - new Set(upload.map(({ uuid }) => String(uuid).toLowerCase())).size;
+        t.true(answered <= upload.length && answered >= upload.length - repeated);
         for (const { row } of writes.values()) {
           t.true(row.position > before.position && row.position <= items.head.position);
           t.true(row.updated_at_timestamp > before.updatedAtMicros);

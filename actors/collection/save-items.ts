@@ -70,6 +70,7 @@ export function saveItems(
   const elsewhere: ClientItem[] = [];
   const writes = new Map<string, ItemWrite>();
   const leaving = new Set<string>();
+  const given = new Set<string>();
   let head = stored.head;
   let storedBytes = 0;
   for (const sent of items) {
@@ -99,6 +100,10 @@ export function saveItems(
     if (result.outcome === 'later' || (bytes > 0 && storedBytes >= roomBytes)) continue;
     storedBytes += bytes;
     if (result.outcome === 'conflict') {
+      const { server_item: other } = result.conflict;
+      // Named a thousand times, it would come a thousand times. What is left out here the client sends again.
+      if (other !== undefined && given.has(key)) continue;
+      if (other !== undefined) given.add(key);
       conflicts.push(result.conflict);
       continue;
     }

@@ -45,10 +45,18 @@ for (const [what, version] of [
   });
 }
 
-test('one item sent many times is given no more often', async (t) => {
-  const device = await filled(await startServer(t, { items }));
-  const same = note({ uuid: uuidNumber(1), content: 'y', updated_at_timestamp: 5 });
-  t.is((await answered(device, Array(count).fill(same))).conflicts, fits);
+test('one item is given once, however often and in however many spellings it is sent', async (t) => {
+  const server = await startServer(t);
+  const device = await server.device();
+  const uuid = 'abcdefab-cdef-4abc-8def-abcdefabcdef';
+  await device.save(note({ uuid, content: 'x'.repeat(100_000) }));
+  const stale = (spelled: string) => note({ uuid: spelled, content: 'y', updated_at_timestamp: 5 });
+  const spellings = [...uuid].map((_, at) => uuid.slice(0, at) + uuid.slice(at).toUpperCase());
+  for (const sent of [Array(200).fill(uuid), spellings]) {
+    const { conflicting } = await answered(device, sent.map(stale));
+    t.is(conflicting.length, 1);
+    t.is(conflicting[0]?.server_item?.uuid, sent[0]);
+  }
 });
 
 test('the turns of one upload share the room', async (t) => {
