@@ -1,6 +1,7 @@
 /** `npm run docs`: writes the documentation that is generated from declarations. */
 import { writeFileSync } from 'node:fs';
 import { document } from '../config/document.ts';
+import { amplificationDocument } from './amplification-document.ts';
 import { chartReadme, chartSchema } from './chart-documents.ts';
 import { endpointsDocument } from './endpoints-document.ts';
 import { metricsDocument } from './metrics-document.ts';
@@ -10,5 +11,6 @@ const write = (name: string, text: string) => writeFileSync(new URL(`../${name}`
 write('docs/configuration.md', document());
 write('docs/metrics.md', metricsDocument());
 write('docs/endpoints.md', endpointsDocument());
+write('docs/amplification.md', amplificationDocument());
 write('helm/values.schema.json', chartSchema());
 write('helm/README.md', chartReadme());

@@ -1,0 +1,94 @@
+/** A server that counts what it writes and answers, so that tests can say how much a request makes of what was sent. */
+import type { ExecutionContext } from 'ava';
+import { defaultItemSettings } from '../../actors/collection/settings.ts';
+import { ModelDatabase, ModelStore } from '../../runtime/store/model.ts';
+import type { Commit, Write } from '../../runtime/store/store.ts';
+import { FakeClock } from '../kit/clock.ts';
+import { clientAddress } from '../kit/http.ts';
+import { startServer, type TestServer } from '../kit/server.ts';
+import { headBytes } from './bounds.ts';
+import type { Asked } from './worst-requests.ts';
+
+export interface Meter {
+  readonly server: TestServer;
+  /** Of all rows and slices that were committed so far, each time anew. */
+  writtenBytes(): number;
+  /** Of what is there now: rows, slices and blobs. */
+  storedBytes(): number;
+  ask(asked: Asked): Promise<{ readonly status: number; readonly bytes: number }>;
+}
+
+const settledMs = 10_000;
+
+export async function startMeter(t: ExecutionContext): Promise<Meter> {
+  const clock = new FakeClock();
+  const store = new CountingStore(new ModelDatabase(clock));
+  const server = await startServer(t, {
+    accounts: { calendar: true },
+    // Every save makes a revision, so that a history is long at once.
+    items: { revisions: { ...defaultItemSettings.revisions, pauseMs: 0 } },
+    host: { clock, store },
+  });
+  return {
+    server,
+    writtenBytes: () => store.writtenBytes,
+    storedBytes: () => store.storedBytes + blobBytes(server),
+    async ask(asked) {
+      const { method, path, bearer, cookie, headers = {} } = asked;
+      const body = bodyOf(asked);
+      const answer = await fetch(server.url + path, {
+        ...{ method, redirect: 'manual' },
+        headers: {
+          ...{ 'content-type': 'application/json', 'x-forwarded-for': clientAddress },
+          ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+          ...(cookie && { cookie }),
+          ...headers,
+        },
+        ...(body !== undefined && { body }),
+      });
+      return { status: answer.status, bytes: (await answer.arrayBuffer()).byteLength };
+    },
+  };
+}
+
+const blobBytes = ({ files }: TestServer): number =>
+  [...files.blobs.values()].reduce((sum, { byteLength }) => sum + byteLength, 0);
+
+/** What is sent: the head of a request, and its body. */
+export const askedBytes = (asked: Asked): number => headBytes + Buffer.byteLength(bodyOf(asked) ?? '');
+
+const bodyOf = ({ body, text }: Asked): string | undefined =>
+  text ?? (body === undefined ? undefined : JSON.stringify(body));
+
+/** Runs what follows a request too: timers, messages between actors. */
+export const settle = ({ server }: Pick<Meter, 'server'>): Promise<void> => server.advance(settledMs);
+
+class CountingStore extends ModelStore {
+  writtenBytes = 0;
+  readonly #stored = new Map<string, number>();
+
+  get storedBytes(): number {
+    return [...this.#stored.values()].reduce((sum, bytes) => sum + bytes, 0);
+  }
+
+  override commit(commits: readonly Commit[]): Promise<ReadonlySet<number>> {
+    for (const { writes } of commits) for (const write of writes) this.#count(write);
+    return super.commit(commits);
+  }
+
+  #count(write: Write): void {
+    const row = 'put' in write ? write.put : write.remove;
+    const key = JSON.stringify([write.table.name, ...write.table.key.map((column) => row[column])]);
+    this.#stored.delete(key);
+    if (!('put' in write)) return;
+    const bytes = bytesOf(write.put);
+    this.writtenBytes += bytes;
+    this.#stored.set(key, bytes);
+  }
+}
+
+const bytesOf = (row: object): number =>
+  Object.values(row).reduce<number>((sum, value) => {
+    if (typeof value === 'string') return sum + Buffer.byteLength(value);
+    return sum + (value instanceof Uint8Array ? value.byteLength : 8);
+  }, 0);
