@@ -3,6 +3,8 @@
  * files, which write what is sent, and the lists of administrators, which come in pages, are among them.
  */
 export const modestRoutes: readonly string[] = [
+  'GET /v1/mail/unsubscribe/:token',
+  'POST /v1/mail/unsubscribe/:token',
   'GET /healthcheck',
   'GET /healthcheck/readiness',
   'GET /v1/meta',
