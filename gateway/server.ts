@@ -46,6 +46,8 @@ import {
 } from './http/uws.ts';
 import type { GatewaySettings } from './settings.ts';
 import { openSockets } from './sockets/sockets.ts';
+import { openLane } from './sockets/sync-lane/lane.ts';
+import type { SyncTickets } from './sockets/sync-lane/tickets.ts';
 import type { SocketTokens } from './sockets/tokens.ts';
 
 /** The gateway's own settings, and what it derives from those of the process. */
@@ -71,6 +73,7 @@ export interface GatewayOptions {
   readonly readiness: Readiness;
   readonly verifyBearer: VerifyBearer;
   readonly socketTokens: SocketTokens;
+  readonly syncTickets: SyncTickets;
   /** By which events come from hosts. */
   readonly subscribe: Subscribe;
 }
@@ -195,6 +198,21 @@ export function createGateway(options: GatewayOptions): Gateway {
     requestId,
     isDraining: () => draining,
   });
+  const lane = openLane(app, {
+    ...options,
+    ...heads,
+    settings: config.syncLane,
+    socketsMax: config.sockets.socketsMax,
+    idleSeconds: config.sockets.idleSeconds,
+    tickets: options.syncTickets,
+    log,
+    replies,
+    framing,
+    connections,
+    requestId,
+    isDraining: () => draining,
+    watchSession: (claims, ended) => sockets.watchSession(claims, ended),
+  });
   app.any('/*', onRequest);
   metrics.register(registry);
   registerGauges(registry, [
@@ -232,7 +250,8 @@ export function createGateway(options: GatewayOptions): Gateway {
       stopListening();
       for (const exchange of inFlight) exchange.drain();
       const idle = inFlight.size > 0 ? idleWithin(config.drainTimeoutMs) : undefined;
-      await Promise.all([idle, quietWithin(config.drainTimeoutMs), sockets.drain(config.drainTimeoutMs)]);
+      const withinMs = config.drainTimeoutMs;
+      await Promise.all([idle, quietWithin(withinMs), sockets.drain(withinMs), lane.drain(withinMs)]);
       // The library may still hold the last reply, which it sends when the loop turns.
       await setImmediate();
       close();

@@ -199,6 +199,45 @@ const limits = section('Access and limits', {
     description:
       'Open connections of clients to this process, sockets included. More are closed at once. Never more than its limit of open files (`ulimit -n`) less 256.',
   }),
+  syncLane: {
+    isEnabled: flag({
+      name: 'SYNC_LANE_ENABLED',
+      default: true,
+      description:
+        'Whether clients may sync over `/sockets/sync`. Without it they sync over HTTP, and lose nothing.',
+    }),
+    origins: setting(originsOf, {
+      name: 'SYNC_LANE_ORIGINS',
+      bounds: 'origins such as `https://app.example.org`, separated by commas',
+      default: '',
+      defaultText: 'none',
+      description:
+        'Pages of which origins may open the sync lane, besides those of the server itself: scheme, host and port, exactly. Desktop apps have origins such as `tauri://localhost`.',
+    }),
+    sameOrigin: flag({
+      name: 'SYNC_LANE_SAME_ORIGIN',
+      default: true,
+      description:
+        'Whether pages that the server’s own address serves may open the sync lane. Behind a proxy that ends https this needs `X-Forwarded-Proto` of a proxy in `TRUST_PROXY`.',
+    }),
+    /** A client has one for each browser profile, not for each tab. */
+    socketsPerUserMax: integer({
+      name: 'SYNC_LANE_SOCKETS_PER_USER',
+      unit: 'sockets',
+      min: 1,
+      max: 1_000,
+      default: 16,
+      description:
+        'Open sockets of the sync lane of one account in this process. A client has one in each browser, so 16 are the devices of a person twice over, while a socket dies and another takes its place. Those of more sync over HTTP.',
+    }),
+    memoryBytes: bytes({
+      name: 'SYNC_LANE_MEMORY_BYTES',
+      min: 8 * mebibyte,
+      default: 64 * mebibyte,
+      description:
+        'What the sync lane may hold in the memory of the process: commands that wait, and answers that their clients have not read. Beyond it sockets that ask for more are closed, and their clients go on over HTTP.',
+    }),
+  },
   sockets: {
     /** Those that are being opened included. */
     socketsMax: integer({
@@ -261,6 +300,18 @@ const calendar = sameOnAllNodes(
     },
   }),
 );
+
+const originPattern = /^(https?|tauri):\/\/[a-z0-9.-]+(:\d{1,5})?$/;
+
+function originsOf(given: string): readonly string[] {
+  const origins = given
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '');
+  const wrong = origins.find((each) => !originPattern.test(each));
+  if (wrong !== undefined) throw new WrongValue(`has "${wrong}", which is no origin`);
+  return origins;
+}
 
 function davPathOf(given: string): string {
   if (!davPath.test(given) || takenPaths.test(given)) throw new WrongValue('is no path that is free');

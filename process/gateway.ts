@@ -20,6 +20,7 @@ import { davArea, wrongTokens } from '../gateway/routes/dav.ts';
 import { allRoutes } from '../gateway/routes/mod.ts';
 import { pairingArea } from '../gateway/routes/pairing.ts';
 import { createGateway } from '../gateway/server.ts';
+import { createSyncTickets } from '../gateway/sockets/sync-lane/tickets.ts';
 import { createSocketTokens } from '../gateway/sockets/tokens.ts';
 import { createSubscribe } from '../runtime/events/subscriptions.ts';
 import type { Actors } from '../runtime/handles.ts';
@@ -56,6 +57,7 @@ export async function openGateway(options: ServerOptions, parts: GatewayParts): 
       ? undefined
       : { key: secrets.accessKey, davPath: config.gateway.calendar.basePath, ...config.accessKey };
   const socketTokens = createSocketTokens(parts.keyring.derive('socket-token'), clock);
+  const syncTickets = createSyncTickets(parts.keyring.derive('sync-ticket'), random);
   const gateway = createGateway({
     ...parts,
     routes: allRoutes({
@@ -66,6 +68,8 @@ export async function openGateway(options: ServerOptions, parts: GatewayParts): 
       subscriptionTokens,
       shareIds,
       socketTokens,
+      syncTickets,
+      syncLane: config.gateway.syncLane,
       assistant: assistantOf(options, parts.registry),
       codeHost: new CodeHost({ http: createOutboundHttp({ clock }), apiUrl: config.codeHostApiUrl }),
       files: { tokens: parts.valetTokens, store: parts.fileStore, clock, random },
@@ -97,6 +101,7 @@ export async function openGateway(options: ServerOptions, parts: GatewayParts): 
       sharesPort: config.nats !== undefined,
     },
     socketTokens,
+    syncTickets,
     subscribe: createSubscribe({ transport, shardCount: parts.shardCount, clock, random, logger }),
     clock,
     random,

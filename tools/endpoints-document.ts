@@ -5,10 +5,13 @@ import { defaultAccountSettings } from '../actors/settings.ts';
 import { createRateLimiter } from '../gateway/admission/rate-limit.ts';
 import { wrongTokens } from '../gateway/routes/dav.ts';
 import { allRoutes } from '../gateway/routes/mod.ts';
+import { gatewaySettings } from '../gateway/settings.ts';
+import { createSyncTickets } from '../gateway/sockets/sync-lane/tickets.ts';
 import { createSocketTokens } from '../gateway/sockets/tokens.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { createReadiness } from '../runtime/readiness.ts';
+import { defaultsOf } from '../runtime/setting.ts';
 import { noProviders } from '../test/kit/no-providers.ts';
 import { httpInterface } from './http-interface.ts';
 
@@ -67,6 +70,8 @@ function routes() {
     subscriptionTokens: { verify: () => undefined },
     shareIds: { read: () => undefined },
     socketTokens: createSocketTokens(Buffer.alloc(32), systemClock),
+    syncTickets: createSyncTickets(Buffer.alloc(32), systemRandom),
+    syncLane: defaultsOf(gatewaySettings).syncLane,
     calendar: {
       ...{ basePath: '/dav', publicUrl: undefined, tokens: { verify: () => undefined } },
       failures: createRateLimiter({ publicPerMinute: 0, sessionPerMinute: 0 }, systemClock, [wrongTokens]),

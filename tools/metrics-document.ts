@@ -8,6 +8,7 @@ import { noPairing } from '../actors/pairing/tools.ts';
 import { countAnswers } from '../gateway/assistant/metrics.ts';
 import { createGateway } from '../gateway/server.ts';
 import { gatewaySettings } from '../gateway/settings.ts';
+import { createSyncTickets } from '../gateway/sockets/sync-lane/tickets.ts';
 import { createSocketTokens } from '../gateway/sockets/tokens.ts';
 import { CallMetrics } from '../operations/metrics.ts';
 import { registerMailGauges } from '../process/mail-readiness.ts';
@@ -95,6 +96,7 @@ function registerGateway(registry: Registry): void {
     readiness: createReadiness({}, systemClock),
     verifyBearer: () => undefined,
     socketTokens: createSocketTokens(Buffer.alloc(32), systemClock),
+    syncTickets: createSyncTickets(Buffer.alloc(32), systemRandom),
     subscribe: createSubscribe({
       transport: new InProcessTransport(),
       shardCount: 1,

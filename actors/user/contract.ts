@@ -64,6 +64,7 @@ export { shownTodoSchema } from './calendar/todo.ts';
 export { type FrameEvent, itemsChanged, userEventSchema } from './events.ts';
 export { publishedReminder } from './published-reminders/shapes.ts';
 export { settingsActedOn, settingValueBytesMax } from './settings/known.ts';
+export type { TicketClaims } from './sync-lane/shapes.ts';
 
 const nothing = z.object({});
 

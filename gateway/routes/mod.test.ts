@@ -4,10 +4,12 @@ import { defaultAccountSettings } from '../../actors/settings.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import { createReadiness } from '../../runtime/readiness.ts';
+import { defaultsOf } from '../../runtime/setting.ts';
 import { createMemoryFileStore } from '../../test/kit/file-store.ts';
-import { startGateway, testSocketTokens } from '../../test/kit/gateway.ts';
+import { startGateway, testSocketTokens, testSyncTickets } from '../../test/kit/gateway.ts';
 import { noProviders } from '../../test/kit/no-providers.ts';
 import { createRateLimiter } from '../admission/rate-limit.ts';
+import { gatewaySettings } from '../settings.ts';
 import { wrongTokens } from './dav.ts';
 import { allRoutes } from './mod.ts';
 
@@ -33,6 +35,8 @@ const routes = allRoutes({
   subscriptionTokens: { verify: () => undefined },
   shareIds: { read: () => undefined },
   socketTokens: testSocketTokens(systemClock),
+  syncTickets: testSyncTickets,
+  syncLane: defaultsOf(gatewaySettings).syncLane,
   calendar: {
     ...{ basePath: '/dav', publicUrl: undefined, tokens: { verify: () => undefined } },
     failures: createRateLimiter({ publicPerMinute: 0, sessionPerMinute: 0 }, systemClock, [wrongTokens]),

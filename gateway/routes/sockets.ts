@@ -2,29 +2,106 @@
 import { z } from 'zod';
 import { User } from '../../actors/user/contract.ts';
 import type { Actors, AskOptions } from '../../runtime/handles.ts';
+import type { Readiness } from '../../runtime/readiness.ts';
+import { refusalOf } from '../http/errors.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
+import type { GatewaySettings } from '../settings.ts';
+import { createLaneAvailability } from '../sockets/sync-lane/availability.ts';
+import { mayOpenLane } from '../sockets/sync-lane/origins.ts';
+import { isDeviceId, type SyncTickets } from '../sockets/sync-lane/tickets.ts';
 import type { SocketTokens } from '../sockets/tokens.ts';
 import { errorBodySchema, refusedAnswer, signedInAnswer } from './answer.ts';
 
 export interface SocketRouteOptions {
   readonly socketTokens: SocketTokens;
+  readonly syncTickets: Pick<SyncTickets, 'mint'>;
+  readonly syncLane: GatewaySettings['syncLane'];
+  readonly readiness: Readiness;
 }
 
 const tag = 'Realtime';
 const nothing = z.object({});
 
-const disabledBody = {
-  error: {
-    code: 'SYNC_DISABLED',
-    tag: 'SYNC_DISABLED',
-    message: 'Realtime sync is not available on this server. Items sync over HTTP.',
+const capability = { id: 'ws-sync', version: 1, endpoint: '/sockets/sync' } as const;
+const capabilitySchema = z.object({ id: z.string(), version: z.number(), endpoint: z.string() });
+const ticketSchema = z.object({
+  ticket: z.string(),
+  issuedAt: z.number(),
+  expiresAt: z.number(),
+  endpoint: z.string(),
+  capability: z.string(),
+  version: z.number(),
+});
+const codedErrorSchema = z.object({
+  error: z.object({ code: z.string(), message: z.string(), transient: z.boolean().optional() }),
+});
+
+const originHeaders = ['origin', 'host'];
+const notReadySeconds = '5';
+
+/** Clients take it for an answer that lasts unless it says `transient`. */
+function unavailable(isTransient: boolean): RouteReply {
+  const message = isTransient
+    ? 'The sync lane is not ready yet. Items sync over HTTP.'
+    : 'The sync lane is not available here. Items sync over HTTP.';
+  const error = { code: 'SYNC_DISABLED', tag: 'SYNC_DISABLED', message };
+  if (!isTransient) return { status: 503, body: { error } };
+  return {
+    status: 503,
+    headers: { 'Retry-After': notReadySeconds },
+    body: { error: { ...error, transient: true } },
+  };
+}
+
+const invalidDevice: RouteReply = {
+  status: 400,
+  body: {
+    error: {
+      code: 'INVALID_DEVICE',
+      message: 'The deviceId must have 1 to 128 characters: a letter or digit, then letters, digits and ._:-',
+    },
   },
 };
+
+/** Clients that are answered 503 stop dialling until their user comes back, so what passes soon is a 504. */
+const notNow: RouteReply = {
+  status: 504,
+  headers: { 'Retry-After': '1' },
+  body: { error: { message: 'The server is busy at the moment. Please try again.' } },
+};
+const tokenMs = 10_000;
 
 const plainText = 'text/plain; charset=utf-8';
 const connectionHeaders = ['connectionid', 'authorization'];
 
-export function socketRoutes({ socketTokens }: SocketRouteOptions): readonly AnyRoute[] {
+export function socketRoutes(options: SocketRouteOptions): readonly AnyRoute[] {
+  const { socketTokens, syncTickets, syncLane, readiness } = options;
+  const availability = createLaneAvailability(syncLane, readiness);
+  const isAdvertised = (context: RequestContext<'public' | 'session'>): boolean =>
+    mayOpenLane(syncLane, context.header('origin'), context.header('host'));
+
+  async function mint(context: RequestContext<'session'>, deviceId: string): Promise<RouteReply> {
+    const { actors, credentials, ask } = context;
+    const asked = actors.get(User, credentials.userUuid).ask.mintSyncTicket({ credentials }, ask);
+    try {
+      return await signedInAnswer(asked, ({ issuedAtMs, ...claims }) => ({
+        status: 200,
+        headers: { 'Cache-Control': 'no-store' },
+        body: {
+          ticket: syncTickets.mint({ ...claims, userUuid: credentials.userUuid }, deviceId),
+          issuedAt: issuedAtMs,
+          expiresAt: claims.expiresAtMs,
+          endpoint: capability.endpoint,
+          capability: capability.id,
+          version: capability.version,
+        },
+      }));
+    } catch (error) {
+      if (refusalOf(error)?.status === 503) return unavailable(true);
+      throw error;
+    }
+  }
+
   /** Sockets end here, so one that ends elsewhere leaves nothing to record: only its token is checked. */
   const connection = async (context: RequestContext<'public'>): Promise<RouteReply> => {
     if (context.header('connectionid') === undefined) {
@@ -60,13 +137,20 @@ export function socketRoutes({ socketTokens }: SocketRouteOptions): readonly Any
       summary: 'A token by which the session may open one socket or more at `/sockets` within a minute.',
       tag,
       request: nothing,
-      replies: { 200: z.object({ token: z.string() }), 401: errorBodySchema },
+      replies: { 200: z.object({ token: z.string() }), 401: errorBodySchema, 504: errorBodySchema },
       bodyLimit: 'small',
-      handle: ({ actors, credentials, ask }) =>
-        signedInAnswer(sessionOf(actors, credentials, ask), ({ sessionUuid }) => ({
-          status: 200,
-          body: { token: socketTokens.mint({ userUuid: credentials.userUuid, sessionUuid }) },
-        })),
+      handle: async ({ actors, credentials, ask }) => {
+        const asked = sessionOf(actors, credentials, { ...ask, deadlineMs: tokenMs });
+        try {
+          return await signedInAnswer(asked, ({ sessionUuid }) => ({
+            status: 200,
+            body: { token: socketTokens.mint({ userUuid: credentials.userUuid, sessionUuid }) },
+          }));
+        } catch (error) {
+          if (refusalOf(error)?.status === 503) return notNow;
+          throw error;
+        }
+      },
     }),
     connectionRoute('POST', 'Takes note of a socket that a front of its own has opened.'),
     connectionRoute('DELETE', 'Takes note that such a socket has closed.'),
@@ -74,28 +158,35 @@ export function socketRoutes({ socketTokens }: SocketRouteOptions): readonly Any
       method: 'GET',
       path: '/v1/sockets/sync/capabilities',
       safe: true,
-      access: 'session',
-      summary: 'What realtime sync offers: nothing, so that clients sync over HTTP.',
+      access: 'public',
+      summary: 'Whether items may be synced over a socket: an empty list where not, or not at the moment.',
       tag,
+      enveloped: false,
       request: nothing,
-      replies: { 200: z.object({ capabilities: z.array(z.string()) }), 401: errorBodySchema },
-      handle: ({ actors, credentials, ask }) =>
-        signedInAnswer(sessionOf(actors, credentials, ask), () => ({
-          status: 200,
-          body: { capabilities: [] },
-        })),
+      headers: originHeaders,
+      replies: { 200: z.object({ capabilities: z.array(capabilitySchema) }) },
+      handle: async (context) => {
+        const isThere = isAdvertised(context) && (await availability()) === 'available';
+        return { status: 200, body: { capabilities: isThere ? [capability] : [] } };
+      },
     }),
     route({
       method: 'POST',
       path: '/v1/sockets/sync/ticket',
       access: 'session',
-      summary: 'A ticket for realtime sync, which this server does not offer.',
+      summary: 'A ticket that opens one socket at `/sockets/sync` within half a minute.',
       tag,
-      request: nothing,
-      replies: { 401: errorBodySchema, 503: errorBodySchema },
+      enveloped: false,
+      request: z.object({ deviceId: z.unknown().optional() }),
+      headers: originHeaders,
+      replies: { 200: ticketSchema, 400: codedErrorSchema, 401: errorBodySchema, 503: codedErrorSchema },
       bodyLimit: 'small',
-      handle: ({ actors, credentials, ask }) =>
-        signedInAnswer(sessionOf(actors, credentials, ask), () => ({ status: 503, body: disabledBody })),
+      handle: async (context, { deviceId }) => {
+        const state = isAdvertised(context) ? await availability() : 'disabled';
+        if (state !== 'available') return unavailable(state === 'not-ready');
+        if (!isDeviceId(deviceId)) return invalidDevice;
+        return mint(context, deviceId);
+      },
     }),
   ];
 }

@@ -3,8 +3,9 @@
  *
  *     head (admission) -> room -> the user's actor: session alive, gateway subscribed -> upgrade -> open
  *
- * Anything that prevents it is an HTTP answer to the upgrade, never a socket that opens and closes. What clients send
- * (`ping` texts) is ignored, and they are sent nothing but JSON. The library pings a socket that has been silent
+ * Anything that prevents it is an HTTP answer to the upgrade, never a socket that opens and closes. Clients send the
+ * text `ping` and close a socket on which nothing comes for two minutes, so it is answered: by a frame of a type that none
+ * of them knows, as they are sent nothing but JSON. The library pings a socket that has been silent
  * for half a minute and drops one that does not answer.
  */
 import type { AccessLog } from '../http/access-log.ts';
@@ -44,6 +45,8 @@ interface UserData {
 const payloadBytesMax = 1_024;
 /** A few hundred frames: a client that has not read those dials again and syncs. */
 const backpressureBytesMax = 64 * 1_024;
+
+const pong = '{"type":"PONG"}';
 
 const restarting: Refusal = {
   status: 503,
@@ -132,7 +135,9 @@ export function createSocketBehavior(options: SocketEndpointOptions): WebSocketB
       metrics.upgrade('opened');
       ws.getUserData().socket.opened(ws);
     },
-    message() {},
+    message(ws, message) {
+      if (Buffer.from(message).toString('latin1') === 'ping') ws.getUserData().socket.send(pong);
+    },
     close(ws) {
       const { socket } = ws.getUserData();
       connections.socketClosed();

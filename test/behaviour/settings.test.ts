@@ -30,6 +30,7 @@ import { Device } from '../kit/device.ts';
 import { openRaw, type RawConnection } from '../kit/gateway.ts';
 import { call, clientAddress } from '../kit/http.ts';
 import { note, uuidNumber } from '../kit/items.ts';
+import { askTicket, deviceId, dialLane, ended, enterLane, openLane, run, ticketOf } from '../kit/lane.ts';
 import { SecurityKey, type SecurityKeyOptions } from '../kit/security-key.ts';
 import { dial, isRefused } from '../kit/socket-client.ts';
 
@@ -612,6 +613,79 @@ setting('SOCKETS_MAX', 'refuses more sockets', { SOCKETS_MAX: '1' }, async (t, s
   const refused = await device.dial(t);
   t.true(isRefused(refused) && refused.status === 503);
 });
+
+/** The status of the answer to an upgrade to the sync lane. */
+async function laneStatus(t: ExecutionContext, server: ConfiguredServer, origin: string): Promise<number> {
+  const dialled = await dialLane(t, server, { headers: { origin } });
+  return isRefused(dialled) ? dialled.status : 101;
+}
+
+setting(
+  'SYNC_LANE_ENABLED',
+  'switches the sync lane off',
+  { SYNC_LANE_ENABLED: 'false' },
+  async (t, server) => {
+    t.is((await askTicket(await Device.register(server))).status, 503);
+    t.is(await laneStatus(t, server, server.url), 404);
+  },
+);
+
+setting(
+  'SYNC_LANE_ORIGINS',
+  'lets pages of other origins open the sync lane',
+  { SYNC_LANE_ORIGINS: 'https://app.example, tauri://localhost' },
+  async (t, server) => {
+    const statuses = ['https://app.example', 'tauri://localhost', server.url, 'https://web.example'].map(
+      (origin) => laneStatus(t, server, origin),
+    );
+    t.deepEqual(await Promise.all(statuses), [101, 101, 101, 403]);
+  },
+);
+
+setting(
+  'SYNC_LANE_SAME_ORIGIN',
+  'keeps the server’s own pages out of the sync lane',
+  { SYNC_LANE_SAME_ORIGIN: 'false', SYNC_LANE_ORIGINS: 'https://app.example' },
+  async (t, server) => {
+    t.is(await laneStatus(t, server, server.url), 403);
+    t.is(await laneStatus(t, server, 'https://app.example'), 101);
+  },
+);
+
+setting(
+  'SYNC_LANE_SOCKETS_PER_USER',
+  'refuses more sockets of one account on the sync lane',
+  { SYNC_LANE_SOCKETS_PER_USER: '1' },
+  async (t, server) => {
+    const device = await Device.register(server);
+    await enterLane(t, device, server);
+    const more = await openLane(t, server);
+    more.lane.send('AUTH', { ticket: await ticketOf(device), deviceId });
+    t.deepEqual(await ended(more), ['SOCKET_LIMIT', 1013]);
+  },
+);
+
+setting(
+  'SYNC_LANE_MEMORY_BYTES',
+  'bounds what clients that do not read leave in memory',
+  { SYNC_LANE_MEMORY_BYTES: String(8 * 1_024 * 1_024) },
+  async (t, server) => {
+    const device = await Device.register(server);
+    const content = 'x'.repeat(200_000);
+    await device.sync({ items: [1, 2].map((n) => note({ uuid: uuidNumber(n), content })) });
+    const body = { api: '20240226', sync_token: null };
+    const silent = [];
+    for (let count = 0; count < 4; count += 1) silent.push(await enterLane(t, device, server));
+    for (const { socket } of silent) socket.pause();
+    const reader = await enterLane(t, device, server);
+    const closed = reader.socket.closed.catch(() => 0);
+    for (let round = 0; round < 28 && !reader.socket.isClosed; round += 1) {
+      for (const { lane } of silent) await lane.command(`command-${round}`, body);
+      await Promise.race([run(reader, `command-${round}`, body), closed]);
+    }
+    t.is((await ended(reader))[0], 'BACKPRESSURE');
+  },
+);
 
 setting(
   'CONTENT_SIZE_TRANSFER_LIMIT',

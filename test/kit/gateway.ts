@@ -10,6 +10,7 @@ import type { VerifyBearer } from '../../gateway/admission/bearer.ts';
 import { type AnyRoute, type Area, type Method, route } from '../../gateway/http/route.ts';
 import { createGateway, type Gateway, type GatewayConfig } from '../../gateway/server.ts';
 import { gatewaySettings } from '../../gateway/settings.ts';
+import { createSyncTickets, type SyncTickets } from '../../gateway/sockets/sync-lane/tickets.ts';
 import { createSocketTokens, type SocketTokens } from '../../gateway/sockets/tokens.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { createSubscribe } from '../../runtime/events/subscriptions.ts';
@@ -76,10 +77,14 @@ export interface TestGatewayOptions extends Partial<GatewayConfig> {
   readonly transport?: Transport;
   readonly verifyBearer?: VerifyBearer;
   readonly socketTokens?: SocketTokens;
+  readonly syncTickets?: SyncTickets;
 }
 
 /** By which the test gateway knows its sockets. */
 export const testSocketTokens = (clock: Clock) => createSocketTokens(Buffer.alloc(32, 3), clock);
+
+/** Likewise those of the sync lane. */
+export const testSyncTickets = createSyncTickets(Buffer.alloc(32, 4), systemRandom);
 
 export async function startGateway(
   t: ExecutionContext,
@@ -93,6 +98,7 @@ export async function startGateway(
     transport = new InProcessTransport(),
     verifyBearer = (authorization) => (authorization === goodBearer ? goodCredentials : undefined),
     socketTokens = testSocketTokens(clock),
+    syncTickets = testSyncTickets,
     ...config
   }: TestGatewayOptions = {},
 ): Promise<TestGateway> {
@@ -118,6 +124,7 @@ export async function startGateway(
     registry,
     readiness: ready,
     socketTokens,
+    syncTickets,
     subscribe: createSubscribe({ transport, shardCount: testShardCount, clock, random, logger }),
     verifyBearer,
   });

@@ -44,19 +44,20 @@ import { davArea, wrongTokens } from '../../gateway/routes/dav.ts';
 import { allRoutes } from '../../gateway/routes/mod.ts';
 import { pairingArea } from '../../gateway/routes/pairing.ts';
 import type { GatewayConfig } from '../../gateway/server.ts';
-import type { CookieOptions } from '../../gateway/settings.ts';
+import { type CookieOptions, gatewaySettings } from '../../gateway/settings.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { provide } from '../../runtime/dependency.ts';
 import { createKeyring } from '../../runtime/keyring.ts';
 import type { Kind } from '../../runtime/kind.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import { createReadiness } from '../../runtime/readiness.ts';
+import { defaultsOf } from '../../runtime/setting.ts';
 import { alice } from './account.ts';
 import { Chats } from './chats.ts';
 import { drainPromises, FakeClock } from './clock.ts';
 import { Device } from './device.ts';
 import { createMemoryFileStore, type MemoryFileStore } from './file-store.ts';
-import { startGateway, type TestGateway, testSocketTokens } from './gateway.ts';
+import { startGateway, type TestGateway, testSocketTokens, testSyncTickets } from './gateway.ts';
 import { CountingHasher, quickTokenHasher } from './hasher.ts';
 import { startTestHost, type TestHost, type TestHostOptions } from './host.ts';
 import { type Answer, type Call, call } from './http.ts';
@@ -231,6 +232,8 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
       subscriptionTokens,
       shareIds,
       socketTokens,
+      syncTickets: testSyncTickets,
+      syncLane: { ...defaultsOf(gatewaySettings).syncLane, ...config.syncLane },
       calendar: {
         ...{ basePath: '/dav', publicUrl: 'http://notes.test', tokens: calendarTokens },
         failures: createRateLimiter(config.rateLimits ?? withoutLimits, clock, [wrongTokens]),

@@ -17,8 +17,13 @@ export interface SocketClient {
   received(count: number): Promise<readonly string[]>;
   /** Resolves to the close code, 1006 where the connection just ended; rejects when it stays open. */
   readonly closed: Promise<number>;
+  /** What the close frame said. */
+  readonly closeReason: string;
   readonly isClosed: boolean;
   send(text: string): void;
+  sendBinary(bytes: Buffer): void;
+  /** Leaves what comes in the system's buffers. */
+  pause(): void;
   end(): void;
 }
 
@@ -31,7 +36,7 @@ export interface SocketClientOptions {
   readonly onText?: (text: string) => void;
 }
 
-const opcodes = { text: 1, close: 8, ping: 9, pong: 10 };
+const opcodes = { text: 1, binary: 2, close: 8, ping: 9, pong: 10 };
 const abnormal = 1006;
 const waitMs = 10_000;
 
@@ -88,6 +93,7 @@ class Connection implements SocketClient {
   readonly texts: string[] = [];
   pings = 0;
   isClosed = false;
+  closeReason = '';
   readonly #closed: Promise<number>;
   readonly #socket: Socket;
   readonly #options: Required<Pick<SocketClientOptions, 'answersPings' | 'onText'>>;
@@ -145,15 +151,20 @@ class Connection implements SocketClient {
     this.#write(opcodes.text, Buffer.from(text));
   }
 
+  sendBinary(bytes: Buffer): void {
+    this.#write(opcodes.binary, bytes);
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
   end(): void {
     this.#socket.destroy();
   }
 
   #write(opcode: number, payload: Buffer): void {
-    const length =
-      payload.length < 126
-        ? [0x80 | payload.length]
-        : [0x80 | 126, payload.length >> 8, payload.length & 255];
+    const length = lengthBytes(payload.length);
     // A mask of zeros is a mask.
     this.#socket.write(Buffer.concat([Buffer.from([0x80 | opcode, ...length, 0, 0, 0, 0]), payload]));
   }
@@ -162,9 +173,14 @@ class Connection implements SocketClient {
     for (;;) {
       if (this.#bytes.length < 2) return;
       const short = this.#bytes.readUInt8(1) & 127;
-      const headBytes = short === 126 ? 4 : 2;
-      if (short === 127 || this.#bytes.length < headBytes) return;
-      const length = short === 126 ? this.#bytes.readUInt16BE(2) : short;
+      const headBytes = headBytesOf(short);
+      if (this.#bytes.length < headBytes) return;
+      const length =
+        short === 127
+          ? Number(this.#bytes.readBigUInt64BE(2))
+          : short === 126
+            ? this.#bytes.readUInt16BE(2)
+            : short;
       if (this.#bytes.length < headBytes + length) return;
       const payload = this.#bytes.subarray(headBytes, headBytes + length);
       const opcode = this.#bytes.readUInt8(0) & 15;
@@ -183,7 +199,19 @@ class Connection implements SocketClient {
       if (this.#options.answersPings) this.#write(opcodes.pong, payload);
     } else if (opcode === opcodes.close) {
       this.#code = payload.length >= 2 ? payload.readUInt16BE(0) : abnormal;
+      this.closeReason = payload.subarray(2).toString();
       this.#socket.end();
     }
   }
+}
+
+const headBytesOf = (short: number): number => (short === 127 ? 10 : short === 126 ? 4 : 2);
+
+/** Of the payload, with the bit that says it is masked. */
+function lengthBytes(length: number): readonly number[] {
+  if (length < 126) return [0x80 | length];
+  if (length < 65_536) return [0x80 | 126, length >> 8, length & 255];
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64BE(BigInt(length));
+  return [0x80 | 127, ...bytes];
 }

@@ -13,6 +13,8 @@ import { startServer } from '../../kit/server.ts';
 const turnsOfReaders: Readonly<Record<string, string>> = {
   sync: 'gives what a reader may read; what it may not save is that item’s conflict',
   checkIntegrity: 'reads too much for one turn',
+  holdSyncCommand: 'promises to wait for a command, in memory alone',
+  getSyncCommand: 'has to see what is not durable yet',
   listTodos: 'reads too much for one turn',
   keyParams: 'stores a challenge, for sessions that may write alone',
   getSetting: 'counts the passwords that are given for the recovery codes',
@@ -46,7 +48,7 @@ const openToReaders: Readonly<Record<string, string>> = {
   'POST /v1/shared-vaults/{sharedVaultUuid}/valet-tokens': 'gives a token that reads, and no other',
   'POST /v1/logout': 'ends only the session itself',
   'POST /v2/login-params': 'is for those who are not signed in, and reads',
-  'POST /v1/sockets/sync/ticket': 'is refused to everybody',
+  'POST /v1/sockets/sync/ticket': 'opens a socket, over which saves are refused as over HTTP',
   'POST /v1/sockets/tokens': 'opens a socket, over which nothing is written',
 };
 

@@ -138,14 +138,30 @@ test('all devices of an account are told of its roles when an operator has chang
   }
 });
 
-test('a ping text is answered by nothing', async (t) => {
+test('a ping text is answered by a frame that no client knows, and other texts by nothing', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
   const socket = await (await phone.another()).socket(t);
+  socket.send('pong');
   socket.send('ping');
-  await phone.save();
   await socket.received(1);
-  t.is(parsed(socket.texts)[0].type, 'ITEMS_CHANGED_ON_SERVER');
+  await phone.save();
+  await socket.received(2);
+  t.deepEqual(
+    parsed(socket.texts)
+      .slice(0, 2)
+      .map(({ type }) => type),
+    ['PONG', 'ITEMS_CHANGED_ON_SERVER'],
+  );
+});
+
+test('where nobody can answer for a moment, a token is not refused for good', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  await server.host.host.abandon();
+  const answer = await server.answered(phone.call('POST', '/v1/sockets/tokens'), 30_000);
+  t.is(answer.status, 504);
+  t.truthy(answer.headers.get('retry-after'));
 });
 
 test('only the exact path is a socket', async (t) => {
@@ -302,20 +318,9 @@ test('a connection token is needed to tell of connections of another front', asy
   }
 });
 
-test('realtime sync is said to be absent, and tokens are for sessions alone', async (t) => {
+test('tokens and tickets are for sessions alone', async (t) => {
   const server = await startServer(t);
-  const phone = await server.device();
-  const offered = await phone.call('GET', '/v1/sockets/sync/capabilities');
-  t.deepEqual(offered.body, { capabilities: [] });
-  const ticket = await phone.call('POST', '/v1/sockets/sync/ticket');
-  t.is(ticket.status, 503);
-  t.is(ticket.body.error.code, 'SYNC_DISABLED');
-  const nobody = { bearer: undefined };
-  for (const [method, path] of [
-    ['GET', '/v1/sockets/sync/capabilities'],
-    ['POST', '/v1/sockets/sync/ticket'],
-    ['POST', '/v1/sockets/tokens'],
-  ] as const) {
-    t.is((await phone.call(method, path, nobody)).status, 401, path);
+  for (const path of ['/v1/sockets/sync/ticket', '/v1/sockets/tokens']) {
+    t.is((await server.call('POST', path)).status, 401, path);
   }
 });

@@ -1,0 +1,183 @@
+/**
+ * COMMAND and STATUS of one socket (docs/protocol/sockets.md, "Commands"). A command is what `POST /v1/items` is, so the same
+ * command of the user's actor answers both.
+ *
+ *     hold (the actor checks the session) -> ACCEPTED -> sync (checks it again) -> COMMITTED, after the commit
+ *
+ * What the actor refuses for another reason than the session is an answer too: it goes out as HTTP would have said it.
+ */
+
+import type { Credentials } from '../../../actors/identity/session-tokens.ts';
+import { isRefused, type Refusal } from '../../../actors/reply.ts';
+import { User } from '../../../actors/user/contract.ts';
+import { NotFoundError, RetryableError } from '../../../runtime/errors.ts';
+import type { Actors } from '../../../runtime/handles.ts';
+import type { Random } from '../../../runtime/random.ts';
+import { refusalOf } from '../../http/errors.ts';
+import { validateRequest } from '../../http/request.ts';
+import type { ClientFrame } from './envelope.ts';
+
+/** Frames of an answer, without ids: those of the question. `payload` is JSON. */
+export interface Answer {
+  readonly type: 'ACCEPTED' | 'COMMITTED' | 'STATUS' | 'ERROR';
+  readonly payload: string;
+}
+
+export interface CommandsOptions {
+  readonly actors: Actors;
+  readonly random: Pick<Random, 'uuid'>;
+  /** Of what nobody expected. */
+  readonly failed: (error: unknown) => void;
+}
+
+type ErrorCode =
+  | ('BUSY' | 'COMMAND_ID_CONFLICT' | 'SESSION_STALE' | 'LIVE_SYNC_DISABLED' | 'BACKEND_TIMEOUT')
+  | ('NOT_AUTHORIZED' | 'READ_ONLY' | 'LEASE_LOST' | 'BACKEND_ERROR' | 'OPERATION_UNAVAILABLE');
+
+const retryable: ReadonlySet<ErrorCode> = new Set([
+  'BUSY',
+  'BACKEND_TIMEOUT',
+  'BACKEND_ERROR',
+  'LEASE_LOST',
+  'OPERATION_UNAVAILABLE',
+  'SESSION_STALE',
+]);
+
+export const errorAnswer = (code: ErrorCode): Answer => ({
+  type: 'ERROR',
+  payload: JSON.stringify({ code, retryable: retryable.has(code) }),
+});
+
+/** Less than the 20 s that clients wait. */
+const stepMs = 15_000;
+/** Of snjs, since which it knows vaults: whoever knows the lane does. */
+const knowsVaults = '2.200.0';
+
+const { sync } = User.commands;
+const body = { request: sync.fields.omit({ snjs_version: true, identity: true }) };
+
+const ofVerdict = {
+  'read-only': 'READ_ONLY',
+  'not-authorized': 'NOT_AUTHORIZED',
+  disabled: 'LIVE_SYNC_DISABLED',
+  busy: 'BUSY',
+} as const satisfies Record<string, ErrorCode>;
+
+export class Commands {
+  readonly #options: CommandsOptions;
+
+  constructor(options: CommandsOptions) {
+    this.#options = options;
+  }
+
+  /** `accepted` is called once the command is held. */
+  async carryOut(frame: ClientFrame, credentials: Credentials, accepted: () => void): Promise<Answer> {
+    const given = frame.payload['body'] as Record<string, unknown>;
+    const checked = validateRequest(body, given);
+    if ('status' in checked) return committedAs(frame, checked);
+    const request = checked.request as typeof sync.fields._output;
+    const held = await this.#hold(frame, credentials, request);
+    if (typeof held !== 'string') return held;
+    accepted();
+    return this.#run(frame, credentials, request, held);
+  }
+
+  /** The name of the hold, or why there is none. */
+  async #hold(
+    { commandId }: ClientFrame,
+    credentials: Credentials,
+    { items, shared_vault_uuids: vaults }: typeof sync.fields._output,
+  ): Promise<string | Answer> {
+    const hold = this.#options.random.uuid();
+    const asked = { credentials, commandId, hold, saves: (items?.length ?? 0) > 0, vaults: vaults ?? [] };
+    try {
+      const answer = await this.#ask(credentials).holdSyncCommand(asked, { deadlineMs: stepMs });
+      if (isRefused(answer)) return ofRefusal(answer.refused) ?? errorAnswer('BACKEND_ERROR');
+      const { verdict } = answer.ok;
+      return verdict === 'held' ? hold : errorAnswer(ofVerdict[verdict]);
+    } catch (error) {
+      return this.#failure(error, 'BACKEND_ERROR');
+    }
+  }
+
+  async #run(
+    frame: ClientFrame,
+    credentials: Credentials,
+    request: typeof sync.fields._output,
+    hold: string,
+  ): Promise<Answer> {
+    const { commandId: id, digest = '' } = frame;
+    const asked = { ...request, credentials, snjs_version: knowsVaults, identity: { id, digest, hold } };
+    try {
+      const answer = await this.#ask(credentials).sync(asked, { deadlineMs: stepMs });
+      if (!isRefused(answer)) return committed(sync.json?.(answer.ok) ?? JSON.stringify(answer.ok));
+      await this.#release(id, credentials, hold);
+      return ofRefusal(answer.refused) ?? committedAs(frame, answer.refused);
+    } catch (error) {
+      const isCertain = error instanceof RetryableError && error.outcome === 'none';
+      if (isCertain) await this.#release(id, credentials, hold);
+      return this.#failure(error, isCertain ? 'BACKEND_ERROR' : 'BACKEND_TIMEOUT');
+    }
+  }
+
+  /** Nothing will happen any more, so that nobody has to wait until the hold ends by itself. */
+  async #release(commandId: string, credentials: Credentials, hold: string): Promise<void> {
+    const asked = { sessionUuid: credentials.identifier, commandId, hold };
+    await this.#ask(credentials)
+      .releaseSyncCommand(asked, { deadlineMs: stepMs })
+      .catch(() => {});
+  }
+
+  async status({ commandId: id, digest = '' }: ClientFrame, credentials: Credentials): Promise<Answer> {
+    try {
+      const asked = { commandId: id, digest, credentials };
+      const answer = await this.#ask(credentials).getSyncCommand(asked, { deadlineMs: stepMs });
+      if (isRefused(answer)) return ofRefusal(answer.refused) ?? errorAnswer('BACKEND_ERROR');
+      const { command, result } = answer.ok;
+      if (command.status !== 'committed') return statusOf({ status: command.status.toUpperCase() });
+      if (result === undefined) return tooLarge;
+      return statusOf({ status: 'COMMITTED', result: { ...result, command } });
+    } catch (error) {
+      return this.#failure(error, 'BACKEND_TIMEOUT');
+    }
+  }
+
+  #ask({ userUuid }: Credentials) {
+    return this.#options.actors.get(User, userUuid).ask;
+  }
+
+  #failure(error: unknown, code: ErrorCode): Answer {
+    // The account is gone, and its sockets will be closed.
+    if (error instanceof NotFoundError) return errorAnswer('SESSION_STALE');
+    if (refusalOf(error) === undefined) this.#options.failed(error);
+    return errorAnswer(code);
+  }
+}
+
+/** Undefined: it is no matter of the lane. */
+function ofRefusal({ status, tag }: Refusal): Answer | undefined {
+  if (status === 401 || status === 498) return errorAnswer('SESSION_STALE');
+  if (tag === 'sync_command_digest_mismatch') return errorAnswer('COMMAND_ID_CONFLICT');
+  if (tag === 'sync_command_pending') return errorAnswer('BUSY');
+  if (tag === 'sync_command_lost') return errorAnswer('LEASE_LOST');
+  return undefined;
+}
+
+const committed = (result: string): Answer => ({
+  type: 'COMMITTED',
+  payload: `{"status":"COMMITTED","result":${result}}`,
+});
+
+/** As an answer of HTTP, by which clients tell it from that of a sync. */
+function committedAs(
+  { commandId: id, digest }: ClientFrame,
+  { status, tag, message }: Pick<Refusal, 'status' | 'tag' | 'message'>,
+): Answer {
+  const error = { ...(tag !== undefined && { tag }), message };
+  return committed(JSON.stringify({ status, data: { error }, command: { id, digest, status: 'committed' } }));
+}
+
+const statusOf = (payload: object): Answer => ({ type: 'STATUS', payload: JSON.stringify(payload) });
+
+/** The client fetches the result over HTTP, by the same name. */
+export const tooLarge = statusOf({ status: 'COMMITTED', code: 'RESULT_TOO_LARGE' });

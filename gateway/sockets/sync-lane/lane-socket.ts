@@ -1,0 +1,422 @@
+/**
+ * One socket of the lane (docs/protocol/sockets.md, "The sync lane").
+ *
+ *     new --AUTH--> authenticating --> ready --> ending --> closed
+ *      `--5 s--> ending                  `-- a frame that breaks the rules, the end of the session, a drain
+ *
+ * Invariants:
+ * - Before `ready` nothing but AUTH is taken, and nothing is answered but AUTHENTICATED.
+ * - COMMAND and STATUS are answered in the order in which they came, REAUTH beside them, PING at once. So no command keeps a
+ *   socket from being found alive, or from getting new credentials.
+ * - Each end that the protocol knows is one ERROR frame and then a close. After it nothing is sent and nothing is read.
+ * - A command goes on although its socket has ended: the journal tells the client what became of it.
+ */
+import type { Credentials } from '../../../actors/identity/session-tokens.ts';
+import { bytesMax, InboundBudget, type LaneMemory } from './budget.ts';
+import { type Answer, type Commands, errorAnswer, tooLarge } from './commands.ts';
+import { type ClientFrame, frameBytesMax, isObject, readFrame, sequenceMax, writeFrame } from './envelope.ts';
+import type { LaneMetrics } from './metrics.ts';
+import { isDeviceId, type SyncTicket, ticketCharacters } from './tickets.ts';
+
+/** What is used of a `WebSocket` of uWebSockets.js. */
+export interface LaneConnection {
+  send(text: string): number;
+  end(code: number, reason: string): void;
+  close(): void;
+  getBufferedAmount(): number;
+}
+
+export type EndCode =
+  | ('AUTH_TIMEOUT' | 'AUTH_REQUIRED' | 'AUTH_REJECTED' | 'ALREADY_AUTHENTICATED' | 'SYNC_DISABLED')
+  | ('SOCKET_LIMIT' | 'OUT_OF_ORDER' | 'SEQUENCE_EXHAUSTED' | 'MALFORMED_JSON' | 'INVALID_ENVELOPE')
+  | ('UNSUPPORTED_VERSION' | 'INVALID_SEQUENCE' | 'INVALID_PAYLOAD_LENGTH' | 'INVALID_DIGEST')
+  | ('BACKPRESSURE' | 'NOT_AUTHORIZED' | 'REAUTH_REJECTED');
+
+export const closeCodes = { goingAway: 1001, policy: 1008, tooLarge: 1009, tryLater: 1013 } as const;
+
+/** The others are the client's fault: it should not go on as before. */
+const tryLater: ReadonlySet<EndCode> = new Set(['SYNC_DISABLED', 'SOCKET_LIMIT', 'BACKPRESSURE']);
+
+export type AuthVerdict = 'good' | 'spent' | 'gone' | 'stale';
+
+/** What a socket needs of the lane that it belongs to. */
+export interface LaneServices {
+  readonly commands: Commands;
+  readonly metrics: LaneMetrics;
+  readonly memory: LaneMemory;
+  nowMs(): number;
+  schedule(delayMs: number, callback: () => void): () => void;
+  isDraining(): boolean;
+  verify(ticket: string, deviceId: string): SyncTicket | undefined;
+  /** Spends the ticket on this socket. @throws ActorError */
+  spend(ticket: SyncTicket, socket: LaneSocket): Promise<AuthVerdict>;
+  /** A place among the sockets of the user. False: there is none. */
+  admit(socket: LaneSocket, userUuid: string): boolean;
+  /** Calls back once the session has ended. What it returns ends that. */
+  watch(credentials: Credentials, ended: () => void): () => void;
+  closed(socket: LaneSocket): void;
+  failed(error: unknown): void;
+}
+
+const authMs = 5_000;
+/** A little longer than the library waits for a client that does not read. */
+const lingerMs = 46_000;
+const queuedFramesMax = 8;
+/** Less than it takes to have a megabyte unread is no sign of a client that does not read. */
+export const unreadBytesMax = 4 * 1_024 * 1_024;
+const binaryBytesMax = 266_248;
+const reauthAttemptsMax = 8;
+const protocolIds = { requestId: 'protocol', commandId: 'protocol' } as const;
+
+type State = 'new' | 'authenticating' | 'ready' | 'ending' | 'closed';
+
+export class LaneSocket {
+  readonly #lane: LaneServices;
+  readonly #budget: InboundBudget;
+  #connection: LaneConnection | undefined;
+  #state: State = 'new';
+  #credentials: Credentials | undefined;
+  #deviceId = '';
+  #received = 0;
+  #sent = 0;
+  #queued = 0;
+  #queuedBytes = 0;
+  #unread = 0;
+  #reauthAttempts = 0;
+  #work: Promise<void> | undefined;
+  #reauth: Promise<void> | undefined;
+  #cancelTimer = () => {};
+  #unwatch = () => {};
+
+  constructor(lane: LaneServices) {
+    this.#lane = lane;
+    this.#budget = new InboundBudget(lane.nowMs());
+  }
+
+  get isBusy(): boolean {
+    return this.#queued > 0;
+  }
+
+  get userUuid(): string | undefined {
+    return this.#credentials?.userUuid;
+  }
+
+  opened(connection: LaneConnection): void {
+    this.#connection = connection;
+    this.#cancelTimer = this.#lane.schedule(authMs, () => this.#end('AUTH_TIMEOUT'));
+  }
+
+  /** The connection is gone and must not be touched. */
+  closed(): void {
+    this.#connection = undefined;
+    this.#state = 'closed';
+    this.#cancelTimer();
+    this.#unwatch();
+    // The library holds what is unread until the client takes it, or is dropped for not taking it.
+    if (this.#unread > 0) this.#lane.schedule(lingerMs, () => this.#countUnread(0));
+    this.#lane.closed(this);
+  }
+
+  drained(): void {
+    this.#countUnread(this.#connection?.getBufferedAmount() ?? 0);
+  }
+
+  received(bytes: ArrayBuffer, isBinary: boolean): void {
+    if (this.#isEnded) return;
+    const size = bytes.byteLength;
+    if (size > (isBinary ? binaryBytesMax : frameBytesMax)) {
+      this.close(closeCodes.tooLarge, 'frame too large');
+      return;
+    }
+    if (!this.#budget.take(size, this.#lane.nowMs())) {
+      this.close(closeCodes.tryLater, 'sync rate limit exceeded');
+      return;
+    }
+    if (isBinary) {
+      this.#end('INVALID_ENVELOPE');
+      return;
+    }
+    const frame = readFrame(Buffer.from(bytes).toString('utf8'));
+    if (typeof frame === 'string') {
+      this.#end(frame);
+      return;
+    }
+    this.#take(frame, size);
+  }
+
+  /** Once what was accepted is answered. */
+  async drain(): Promise<void> {
+    await this.#work;
+    this.close(closeCodes.goingAway, 'server shutting down');
+  }
+
+  close(code: number, reason: string): void {
+    const connection = this.#connection;
+    if (connection === undefined || this.#isEnded) return;
+    this.#state = 'ending';
+    this.#lane.metrics.closed(reason);
+    // Either calls `closed` at once. Without memory nothing is left to a client that does not read.
+    if (this.#unread > 0 && this.#lane.memory.isFull) connection.close();
+    else connection.end(code, reason);
+  }
+
+  get #isEnded(): boolean {
+    return this.#state === 'ending' || this.#state === 'closed';
+  }
+
+  #end(code: EndCode): void {
+    const isRetryable = tryLater.has(code);
+    const payload = JSON.stringify({ code, retryable: isRetryable });
+    this.#write({ ...protocolIds, type: 'ERROR', payload });
+    this.close(isRetryable ? closeCodes.tryLater : closeCodes.policy, code);
+  }
+
+  #take(frame: ClientFrame, size: number): void {
+    const { type, sequence } = frame;
+    if (this.#state !== 'ready') {
+      if (type !== 'AUTH') {
+        this.#end('AUTH_REQUIRED');
+        return;
+      }
+      if (this.#state === 'authenticating') {
+        this.#end('ALREADY_AUTHENTICATED');
+        return;
+      }
+    } else if (type === 'AUTH') {
+      this.#end('ALREADY_AUTHENTICATED');
+      return;
+    }
+    if (sequence !== this.#received) {
+      this.#end('OUT_OF_ORDER');
+      return;
+    }
+    if (sequence >= sequenceMax) {
+      this.#end('SEQUENCE_EXHAUSTED');
+      return;
+    }
+    this.#received += 1;
+    this.#handle(frame, size);
+  }
+
+  #handle(frame: ClientFrame, size: number): void {
+    switch (frame.type) {
+      case 'AUTH':
+        void this.#authenticate(frame).catch((error) => this.#lane.failed(error));
+        return;
+      case 'PING':
+        this.#answer(frame, { type: 'PONG', payload: '{}' });
+        return;
+      case 'REAUTH':
+        this.#reauthenticateNext(frame);
+        return;
+      case 'COMMAND':
+      case 'STATUS':
+        this.#enqueue(frame, size);
+        return;
+      default:
+        this.#answer(frame, errorAnswer('OPERATION_UNAVAILABLE'));
+        return;
+    }
+  }
+
+  async #authenticate(frame: ClientFrame): Promise<void> {
+    const asked = readAuth(frame, ['ticket', 'deviceId', 'resumeSequence']);
+    if (asked === undefined) {
+      this.#end('INVALID_ENVELOPE');
+      return;
+    }
+    const ticket = this.#lane.verify(asked.ticket, asked.deviceId);
+    if (ticket === undefined) {
+      this.#end('AUTH_REJECTED');
+      return;
+    }
+    this.#state = 'authenticating';
+    this.#deviceId = asked.deviceId;
+    this.#credentials = credentialsOf(ticket);
+    if (!this.#lane.admit(this, ticket.userUuid)) {
+      this.#end('SOCKET_LIMIT');
+      return;
+    }
+    const verdict = await this.#spend(ticket);
+    if (this.#isEnded) return;
+    if (verdict === undefined) {
+      this.#end('SYNC_DISABLED');
+      return;
+    }
+    if (verdict === 'spent' || verdict === 'gone') {
+      this.#end('AUTH_REJECTED');
+      return;
+    }
+    this.#cancelTimer();
+    this.#state = 'ready';
+    this.#unwatch = this.#lane.watch(this.#credentials, () => this.#end('NOT_AUTHORIZED'));
+    this.#lane.metrics.opened();
+    this.#answer(frame, { type: 'AUTHENTICATED', payload: authenticated });
+  }
+
+  /** Undefined: nobody could say. */
+  async #spend(ticket: SyncTicket): Promise<AuthVerdict | undefined> {
+    try {
+      return await this.#lane.spend(ticket, this);
+    } catch (error) {
+      this.#lane.failed(error);
+      return undefined;
+    }
+  }
+
+  #reauthenticateNext(frame: ClientFrame): void {
+    const asked = readAuth(frame, ['ticket', 'deviceId']);
+    if (asked === undefined) {
+      this.#end('INVALID_ENVELOPE');
+      return;
+    }
+    this.#reauthAttempts += 1;
+    if (this.#reauthAttempts > reauthAttemptsMax) {
+      this.#end('REAUTH_REJECTED');
+      return;
+    }
+    const ticket = this.#ownTicket(asked);
+    if (ticket === undefined) {
+      this.#end('REAUTH_REJECTED');
+      return;
+    }
+    this.#reauth = (this.#reauth ?? Promise.resolve()).then(() => this.#reauthenticate(frame, ticket));
+  }
+
+  #ownTicket({ ticket: text, deviceId }: AskedAuth): SyncTicket | undefined {
+    const ticket = this.#lane.verify(text, deviceId);
+    if (ticket === undefined || deviceId !== this.#deviceId) return undefined;
+    const { userUuid, identifier } = this.#credentials ?? {};
+    return ticket.userUuid === userUuid && ticket.sessionUuid === identifier ? ticket : undefined;
+  }
+
+  async #reauthenticate(frame: ClientFrame, ticket: SyncTicket): Promise<void> {
+    const verdict = await this.#spend(ticket);
+    if (this.#isEnded) return;
+    if (verdict === 'spent') {
+      this.#end('REAUTH_REJECTED');
+      return;
+    }
+    if (verdict === 'gone') {
+      this.#end('NOT_AUTHORIZED');
+      return;
+    }
+    if (verdict !== 'good') {
+      this.#answer(frame, errorAnswer('SESSION_STALE'));
+      return;
+    }
+    this.#credentials = credentialsOf(ticket);
+    this.#answer(frame, { type: 'REAUTHENTICATED', payload: '{}' });
+  }
+
+  #enqueue(frame: ClientFrame, size: number): void {
+    if (!isWellFormed(frame)) {
+      this.#end('INVALID_ENVELOPE');
+      return;
+    }
+    if (this.#lane.isDraining()) {
+      this.close(closeCodes.tryLater, 'draining');
+      return;
+    }
+    const { memory } = this.#lane;
+    const isFull = this.#queued >= queuedFramesMax || this.#queuedBytes + size > bytesMax || memory.isFull;
+    if (isFull) {
+      this.#end('BACKPRESSURE');
+      return;
+    }
+    this.#queued += 1;
+    this.#queuedBytes += size;
+    memory.bytes += size;
+    this.#work = (this.#work ?? Promise.resolve())
+      .then(() => this.#run(frame))
+      .catch((error) => this.#lane.failed(error))
+      .finally(() => {
+        this.#queued -= 1;
+        this.#queuedBytes -= size;
+        memory.bytes -= size;
+      });
+  }
+
+  async #run(frame: ClientFrame): Promise<void> {
+    const credentials = this.#credentials;
+    if (credentials === undefined || this.#isEnded) return;
+    const { commands, metrics } = this.#lane;
+    const accepted = () => this.#answer(frame, { type: 'ACCEPTED', payload: '{"status":"ACCEPTED"}' });
+    const answer =
+      frame.type === 'COMMAND'
+        ? await commands.carryOut(frame, credentials, accepted)
+        : await commands.status(frame, credentials);
+    metrics.answered(frame.type, answer);
+    this.#answer(frame, answer);
+  }
+
+  #answer(
+    to: ClientFrame,
+    { type, payload }: Answer | { readonly type: string; readonly payload: string },
+  ): void {
+    const digest = withDigest.has(type) ? to.digest : undefined;
+    const { requestId, commandId } = to;
+    this.#write({ type, requestId, commandId, payload, digest });
+  }
+
+  #write(frame: Omit<Parameters<typeof writeFrame>[0], 'sequence'>): void {
+    const connection = this.#connection;
+    if (connection === undefined || this.#isEnded) return;
+    const text = writeFrame({ ...frame, sequence: this.#sent });
+    const bytes = Buffer.byteLength(text);
+    if (bytes > frameBytesMax) {
+      this.#write({ ...frame, ...tooLarge });
+      return;
+    }
+    const isUnread = connection.getBufferedAmount() + bytes > unreadBytesMax || this.#lane.memory.isFull;
+    if (isUnread && frame.type !== 'ERROR') {
+      this.#end('BACKPRESSURE');
+      return;
+    }
+    this.#sent += 1;
+    connection.send(text);
+    this.drained();
+  }
+
+  #countUnread(bytes: number): void {
+    this.#lane.memory.bytes += bytes - this.#unread;
+    this.#unread = bytes;
+  }
+}
+
+const withDigest: ReadonlySet<string> = new Set(['ACCEPTED', 'COMMITTED', 'STATUS']);
+
+const authenticated = JSON.stringify({
+  capability: 'ws-sync',
+  protocolVersion: 1,
+  nextClientSequence: 1,
+  operations: ['SYNC_ITEMS'],
+});
+
+const credentialsOf = ({ userUuid, sessionUuid, pair }: SyncTicket): Credentials => ({
+  userUuid,
+  style: 'lane',
+  identifier: sessionUuid,
+  secrets: [pair],
+});
+
+interface AskedAuth {
+  readonly ticket: string;
+  readonly deviceId: string;
+}
+
+function readAuth({ payload }: ClientFrame, allowed: readonly string[]): AskedAuth | undefined {
+  const { ticket, deviceId, resumeSequence = 0 } = payload;
+  if (!Object.keys(payload).every((key) => allowed.includes(key))) return undefined;
+  if (typeof ticket !== 'string' || !isDeviceId(deviceId)) return undefined;
+  if (ticket.length < ticketCharacters.min || ticket.length > ticketCharacters.max) return undefined;
+  const isSequence =
+    Number.isInteger(resumeSequence) && Number(resumeSequence) >= 0 && Number(resumeSequence) <= sequenceMax;
+  return isSequence ? { ticket, deviceId } : undefined;
+}
+
+function isWellFormed({ type, payload }: ClientFrame): boolean {
+  const keys = Object.keys(payload);
+  if (type === 'STATUS') return keys.length === 0;
+  return keys.length === 2 && payload['command'] === 'SYNC_ITEMS' && isObject(payload['body']);
+}

@@ -1,0 +1,227 @@
+/**
+ * The sync lane of a gateway: who may open a socket, the places that users and the process have for them, and how all of them
+ * end (docs/protocol/sockets.md, "The sync lane").
+ *
+ * An upgrade is refused over HTTP, before there is a socket. The library pings a socket that was silent for half a minute, and
+ * drops one that does not answer.
+ */
+import type { Registry } from 'prom-client';
+import type { Credentials } from '../../../actors/identity/session-tokens.ts';
+import { User } from '../../../actors/user/contract.ts';
+import { type Clock, sleep } from '../../../runtime/clock.ts';
+import { NotFoundError } from '../../../runtime/errors.ts';
+import type { Actors } from '../../../runtime/handles.ts';
+import type { Random } from '../../../runtime/random.ts';
+import type { AccessKeyGate } from '../../admission/access-key.ts';
+import { accessKeyHeader } from '../../admission/access-key.ts';
+import type { ClientAddress } from '../../admission/client-address.ts';
+import type { RateLimiter } from '../../admission/rate-limit.ts';
+import type { AccessLog } from '../../http/access-log.ts';
+import type { Connections } from '../../http/connections.ts';
+import type { Framing } from '../../http/framing.ts';
+import type { RequestHeaders } from '../../http/headers.ts';
+import type { OutflowOptions } from '../../http/outflow.ts';
+import { type Refusal, refusalHeaders, refusalJson, tooManyRequests } from '../../http/refusal.ts';
+import { jsonType, Responder, somebody } from '../../http/responder.ts';
+import { DISABLED, type HttpRequest, type HttpResponse, type TemplatedApp } from '../../http/uws.ts';
+import type { GatewaySettings } from '../../settings.ts';
+import { socketPath } from '../admission.ts';
+import { LaneMemory } from './budget.ts';
+import { Commands } from './commands.ts';
+import { frameBytesMax } from './envelope.ts';
+import { type AuthVerdict, type LaneServices, LaneSocket } from './lane-socket.ts';
+import { prometheusLaneMetrics } from './metrics.ts';
+import { createOrigins } from './origins.ts';
+import type { SyncTicket, SyncTickets } from './tickets.ts';
+
+export const lanePath = '/sockets/sync';
+
+export interface LaneOptions {
+  readonly actors: Actors;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly registry: Registry;
+  readonly settings: GatewaySettings['syncLane'];
+  readonly socketsMax: number;
+  readonly idleSeconds: number;
+  readonly tickets: Pick<SyncTickets, 'verify'>;
+  readonly gate: AccessKeyGate | undefined;
+  readonly limiter: RateLimiter;
+  readonly clientAddress: ClientAddress;
+  readonly log: AccessLog;
+  readonly replies: OutflowOptions;
+  readonly framing: Framing;
+  readonly connections: Pick<Connections, 'socketClosed'>;
+  readonly requestId: () => string;
+  readonly isDraining: () => boolean;
+  readonly watchSession: (claims: { userUuid: string; sessionUuid: string }, ended: () => void) => () => void;
+}
+
+export interface Lane {
+  /** Answers what was accepted, and closes all sockets within this time. */
+  drain(withinMs: number): Promise<void>;
+}
+
+/** The library copies the fields of this object, so anything with an identity is in one of them. */
+interface UserData {
+  readonly socket: LaneSocket;
+}
+
+const spendMs = 4_000;
+/** Beyond the largest frame, so that one that is larger gets a close that says so. */
+const payloadBytesMax = frameBytesMax + 32 * 1_024;
+/** Of a burst of clients that dial again, most are let in within a second. */
+const unauthenticatedMax = 5_000;
+const closePaceMs = 1;
+const closeTickMs = 50;
+
+const refused = (status: number, message: string, retryAfterMs?: number): Refusal => ({
+  status,
+  message,
+  ...(retryAfterMs !== undefined && { retryAfterMs }),
+});
+const switchedOff = refused(404, 'There is no sync lane on this server.');
+const restarting = refused(503, 'The server is about to restart. Please try again.', 1_000);
+const full = refused(503, 'The server has too many connections at the moment. Please try again.', 30_000);
+const noQuery = refused(400, 'The address of the sync lane has no query.');
+const foreignOrigin = refused(403, 'Pages of this origin may not connect.');
+const accessRestricted = refused(401, 'Access to this server is restricted.');
+
+export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
+  const { actors, clock, random, settings, tickets, limiter, gate, clientAddress, log } = options;
+  const all = new Set<LaneSocket>();
+  const users = new Map<string, Set<LaneSocket>>();
+  const names = new WeakMap<LaneSocket, string>();
+  const admitsOrigin = createOrigins(settings, clientAddress);
+  const memory = new LaneMemory(settings.memoryBytes);
+  let waiting = 0;
+  const metrics = prometheusLaneMetrics(options.registry, {
+    sockets: () => all.size,
+    bytes: () => memory.bytes,
+  });
+  const failed = (error: unknown) => log.failed(undefined, options.requestId(), error);
+
+  async function spend({ userUuid, ...ticket }: SyncTicket, socket: LaneSocket): Promise<AuthVerdict> {
+    const name = names.get(socket) ?? random.uuid();
+    names.set(socket, name);
+    try {
+      const asked = { ...ticket, socket: name };
+      const { verdict } = await actors
+        .get(User, userUuid)
+        .ask.spendSyncTicket(asked, { deadlineMs: spendMs });
+      return verdict;
+    } catch (error) {
+      if (error instanceof NotFoundError) return 'gone';
+      throw error;
+    }
+  }
+
+  const services: LaneServices = {
+    commands: new Commands({ actors, random, failed }),
+    metrics,
+    memory,
+    nowMs: () => clock.monotonicMs(),
+    schedule: (delayMs, callback) => clock.schedule(delayMs, callback),
+    isDraining: options.isDraining,
+    verify: (ticket, deviceId) => tickets.verify(ticket, deviceId),
+    spend,
+    admit(socket, userUuid) {
+      const sockets = users.get(userUuid) ?? new Set();
+      if (sockets.size >= settings.socketsPerUserMax) return false;
+      users.set(userUuid, sockets.add(socket));
+      waiting -= 1;
+      return true;
+    },
+    watch: ({ userUuid, identifier }: Credentials, ended) =>
+      options.watchSession({ userUuid, sessionUuid: identifier }, ended),
+    closed(socket) {
+      all.delete(socket);
+      const { userUuid } = socket;
+      const sockets = userUuid === undefined ? undefined : users.get(userUuid);
+      if (sockets?.delete(socket) !== true) waiting -= 1;
+      else if (sockets.size === 0 && userUuid !== undefined) users.delete(userUuid);
+    },
+    failed,
+  };
+
+  function refusalOf(res: HttpResponse, req: HttpRequest, headers: RequestHeaders): Refusal | undefined {
+    const peer = () => Buffer.from(res.getRemoteAddressAsText()).toString('latin1');
+    const waitMs = limiter.limits(limiter.public)
+      ? limiter.take(limiter.public, clientAddress.resolve(peer(), headers.get('x-forwarded-for')))
+      : 0;
+    if (waitMs > 0) return tooManyRequests(waitMs);
+    if (!settings.isEnabled) return switchedOff;
+    const needsKey = gate?.guards('get', socketPath, socketPath) ?? false;
+    if (needsKey && !gate?.isKey(headers.get(accessKeyHeader))) return accessRestricted;
+    if (req.getQuery() !== undefined) return noQuery;
+    if (!admitsOrigin(headers, peer)) return foreignOrigin;
+    if (options.isDraining()) return restarting;
+    return all.size >= options.socketsMax || waiting >= unauthenticatedMax ? full : undefined;
+  }
+
+  app.ws<UserData>(lanePath, {
+    compression: DISABLED,
+    maxPayloadLength: payloadBytesMax,
+    // The socket counts what is unread itself, and says why it ends.
+    maxBackpressure: 0,
+    idleTimeout: options.idleSeconds,
+    sendPingsAutomatically: true,
+    upgrade(res, req, context) {
+      const headers = options.framing.headersOf(res, req);
+      if (headers === undefined) return;
+      const refusal = refusalOf(res, req, headers);
+      if (refusal !== undefined) {
+        refuse(res, refusal);
+        return;
+      }
+      const socket = new LaneSocket(services);
+      all.add(socket);
+      waiting += 1;
+      res.upgrade<UserData>(
+        { socket },
+        headers.get('sec-websocket-key'),
+        '',
+        headers.get('sec-websocket-extensions'),
+        context,
+      );
+    },
+    open: (ws) => ws.getUserData().socket.opened(ws),
+    message: (ws, message, isBinary) => ws.getUserData().socket.received(message, isBinary),
+    drain: (ws) => ws.getUserData().socket.drained(),
+    close(ws) {
+      options.connections.socketClosed();
+      ws.getUserData().socket.closed();
+    },
+  });
+
+  function refuse(res: HttpResponse, refusal: Refusal): void {
+    const responder = new Responder(res, options.requestId(), options.replies, {
+      reader: somebody,
+      done: () => {},
+    });
+    res.onAborted(() => responder.abort());
+    responder.send({
+      status: refusal.status,
+      contentType: jsonType,
+      body: refusalJson(refusal),
+      headers: refusalHeaders(refusal),
+    });
+  }
+
+  return {
+    /** At random times, as most clients dial again at once. */
+    async drain(withinMs) {
+      const spreadMs = Math.min(withinMs, all.size * closePaceMs);
+      const due = [...all]
+        .map((socket) => ({ socket, atMs: spreadMs * random.fraction() }))
+        .sort((a, b) => a.atMs - b.atMs);
+      const ending: Promise<void>[] = [];
+      let passedMs = 0;
+      for (const { socket, atMs } of due) {
+        for (; passedMs + closeTickMs <= atMs; passedMs += closeTickMs) await sleep(clock, closeTickMs);
+        ending.push(socket.drain());
+      }
+      await Promise.race([Promise.all(ending), sleep(clock, withinMs)]);
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Answer } from './commands.ts';
+
+export interface LaneMetrics {
+  opened(): void;
+  closed(reason: string): void;
+  answered(type: string, answer: Answer): void;
+}
+
+/** Labels are types, codes and reasons of the protocol, never ids. */
+export function prometheusLaneMetrics(
+  registry: Registry,
+  read: Readonly<Record<'sockets' | 'bytes', () => number>>,
+): LaneMetrics {
+  const registers = [registry];
+  const opened = new Counter({
+    name: 'sync_lane_opened_total',
+    help: 'Sockets of the sync lane that a ticket has let in',
+    registers,
+  });
+  const closed = new Counter({
+    name: 'sync_lane_closed_total',
+    help: 'Sockets of the sync lane that the server has closed, by reason',
+    labelNames: ['reason'],
+    registers,
+  });
+  const answered = new Counter({
+    name: 'sync_lane_answers_total',
+    help: 'Commands and questions about them that were answered, by type of frame and of answer',
+    labelNames: ['frame', 'answer'],
+    registers,
+  });
+  const gauge = (name: string, help: string, value: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(value());
+      },
+    });
+  gauge(
+    'sync_lane_sockets',
+    'Sockets of the sync lane of this process, those not yet let in included',
+    read.sockets,
+  );
+  gauge('sync_lane_held_bytes', 'Bytes of waiting commands and unread answers of the sync lane', read.bytes);
+  return {
+    opened: () => opened.inc(),
+    closed: (reason) => closed.inc({ reason }),
+    answered: (frame, { type }) => answered.inc({ frame, answer: type }),
+  };
+}
