@@ -1,14 +1,18 @@
 /** The `calendar` kind. A slot that an account has asked for and did not come to use is given back by that account. */
 import { z } from 'zod';
 import { command, tell } from '../../runtime/command.ts';
+import { mayTakeOneMore, type Share } from '../../runtime/fair-share.ts';
 import { kindOf } from '../../runtime/kind.ts';
 import { type SliceMap, sliceMap } from '../../runtime/slice.ts';
 import { Calendar, type SlotPurpose } from './contract.ts';
 
-type Slot = Record<never, never>;
+const slotSchema = z.object({ userUuid: z.string().optional() });
+type Slot = z.infer<typeof slotSchema>;
+/** One account alone may hold a hundred, and a hundred greedy ones leave half to others. */
+const share: Share = { least: 1, percentOfFree: 1 };
 
 const slotsOf = (family: string): SliceMap<Slot> =>
-  sliceMap({ family, format: 1, entriesMax: 10_000, schema: z.object({}) });
+  sliceMap({ family, format: 1, entriesMax: 10_000, schema: slotSchema });
 
 const slotMaps: Readonly<Record<SlotPurpose, SliceMap<Slot>>> = {
   token: slotsOf('token-slot'),
@@ -23,11 +27,13 @@ export const calendar = kindOf(Calendar, {
     takeSlot: command({
       ...Calendar.commands.takeSlot,
       creates: true,
-      turn: (turn, { slot, purpose }) => {
+      turn: (turn, { slot, purpose, userUuid }) => {
         const map = slotMaps[purpose];
         if (turn.entry(map, slot) !== undefined) return { taken: true };
-        if (turn.entries(map).size >= map.entriesMax) return { taken: false };
-        turn.setEntry(map, slot, {});
+        const taken = turn.entries(map);
+        const held = [...taken.values()].filter((other) => other.userUuid === userUuid).length;
+        if (!mayTakeOneMore(held, map.entriesMax - taken.size, share)) return { taken: false };
+        turn.setEntry(map, slot, { userUuid });
         return { taken: true };
       },
     }),

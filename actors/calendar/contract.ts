@@ -13,9 +13,9 @@ export type SlotPurpose = (typeof slotPurposes)[number];
 export const Calendar = contract({
   name: 'calendar',
   commands: {
-    /** Taking one again changes nothing. */
+    /** Taking one again changes nothing. `userUuid`: the account that takes it; each has a share. */
     takeSlot: {
-      request: z.object({ slot: z.string(), purpose: z.enum(slotPurposes) }),
+      request: z.object({ slot: z.string(), purpose: z.enum(slotPurposes), userUuid: z.string() }),
       reply: z.object({ taken: z.boolean() }),
     },
   },

@@ -17,6 +17,8 @@ import {
   type OutboundStreams,
 } from '../../actors/outbound/http.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { mayTakeOneMore, type Share } from '../../runtime/fair-share.ts';
+import { Counts } from '../http/counts.ts';
 import { Answer } from './answer.ts';
 import { anthropic } from './anthropic.ts';
 import { type Allowed, type Asking, samplingOf } from './asked.ts';
@@ -38,6 +40,8 @@ const answerMs = 10 * 60_000;
 const idleMs = 120_000;
 const answerBytesMax = 16 * 1_048_576;
 const pingMs = 15_000;
+/** Those who hold none find a place even when a hundred others take all they may. */
+const share: Share = { least: 1, percentOfFree: 3 };
 
 export type Outcome = 'answered' | 'left' | AnswerFailure;
 
@@ -76,6 +80,7 @@ export class Assistant {
   readonly #options: AssistantOptions;
   readonly #models: ModelLists;
   #streams = 0;
+  readonly #streamsOf = new Counts();
 
   constructor(options: AssistantOptions) {
     this.#options = options;
@@ -106,13 +111,18 @@ export class Assistant {
     return access !== undefined && provider === id && model !== undefined ? [model] : undefined;
   }
 
-  /** Takes a place for a stream; undefined: there is none. What it returns gives the place back, once. */
-  takePlace(): (() => void) | undefined {
-    if (this.#streams >= this.#options.streamsMax) return undefined;
-    this.#streams += 1;
+  /** Takes a place for a stream; undefined: there is none for this user. What it returns gives the place back, once. */
+  takePlace(userUuid: string): (() => void) | undefined {
+    const free = this.#options.streamsMax - this.#streams;
+    if (!mayTakeOneMore(this.#streamsOf.of(userUuid), free, share)) return undefined;
+    const count = (change: number) => {
+      this.#streams += change;
+      this.#streamsOf.add(userUuid, change);
+    };
+    count(1);
     let isTaken = true;
     return () => {
-      if (isTaken) this.#streams -= 1;
+      if (isTaken) count(-1);
       isTaken = false;
     };
   }

@@ -49,7 +49,7 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
 
   async function stream(context: RequestContext<'session'>, given: unknown): Promise<RouteReply> {
     const { actors, credentials, ask, gone, stopping } = context;
-    const giveBack = assistant.takePlace();
+    const giveBack = assistant.takePlace(credentials.userUuid);
     if (giveBack === undefined) return refusedAnswer(full);
     const user = actors.get(User, credentials.userUuid).ask;
     const asking = new Asking(given);

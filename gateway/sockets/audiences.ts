@@ -16,6 +16,7 @@
 import { subscribersMax, Vault } from '../../actors/vault/contract.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import type { SubscribedActors } from '../../runtime/events.ts';
+import { mayTakeOneMore, type Share } from '../../runtime/fair-share.ts';
 import type { Actors } from '../../runtime/handles.ts';
 import { Lane } from '../../runtime/lane.ts';
 import type { SocketMetrics } from './metrics.ts';
@@ -43,6 +44,7 @@ interface Audience {
 
 const askMs = 5_000;
 const askedAtOnce = 64;
+const share: Share = { least: 16, percentOfFree: 3 };
 
 export class Audiences {
   readonly #options: AudiencesOptions;
@@ -98,7 +100,9 @@ export class Audiences {
     const audience = this.#byVault.get(vaultUuid) ?? { vaultUuid, listeners: new Map(), asking: undefined };
     const known = audience.listeners.get(userUuid);
     if (known !== undefined && known.membership >= membership) return known.isAdmitted ? undefined : audience;
-    if (known === undefined && this.#memberships >= this.#options.membershipsMax) {
+    const free = this.#options.membershipsMax - this.#memberships;
+    const held = this.#vaultsOf.get(userUuid)?.size ?? 0;
+    if (known === undefined && !mayTakeOneMore(held, free, share)) {
       this.#options.metrics.vaultAsked('full');
       return undefined;
     }

@@ -17,6 +17,7 @@ import type { Address } from '../../runtime/address.ts';
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import type { Subscribe, SubscribedActors } from '../../runtime/events.ts';
+import { mayTakeOneMore, type Share } from '../../runtime/fair-share.ts';
 import type { Actors } from '../../runtime/handles.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { GatewaySettings } from '../settings.ts';
@@ -36,6 +37,8 @@ export interface HubOptions {
   readonly limits: Pick<GatewaySettings['sockets'], 'socketsMax' | 'socketsPerUserMax' | 'membershipsMax'>;
 }
 
+/** All devices of a person, and more while there is room. */
+const socketShare: Share = { least: 8, percentOfFree: 3 };
 /** A client dials again when it takes longer, and the registration is repeated. */
 const askMs = 5_000;
 /** A socket waits no longer for the user's vaults. */
@@ -126,7 +129,8 @@ export class Hub {
     const { userUuid } = socket;
     if (this.#size >= limits.socketsMax) return 'full';
     const sockets = this.#users.get(userUuid) ?? new Set();
-    if (sockets.size >= limits.socketsPerUserMax) return 'full-for-user';
+    const hasShare = mayTakeOneMore(sockets.size, limits.socketsMax - this.#size, socketShare);
+    if (sockets.size >= limits.socketsPerUserMax || !hasShare) return 'full-for-user';
     sockets.add(socket);
     this.#users.set(userUuid, sockets);
     this.#size += 1;

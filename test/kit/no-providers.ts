@@ -8,9 +8,10 @@ const nobody = async (): Promise<never> => {
 };
 const http = { send: nobody, open: nobody };
 
+export const assistantOf = ({ streamsMax }: { readonly streamsMax: number }): Assistant =>
+  new Assistant({ http, clock: systemClock, providers: new Map(), default: undefined, streamsMax });
+
 export const noProviders = {
-  assistant: new Assistant({
-    ...{ http, clock: systemClock, providers: new Map(), default: undefined, streamsMax: 1 },
-  }),
+  assistant: assistantOf({ streamsMax: 1 }),
   codeHost: new CodeHost({ http, apiUrl: 'http://nowhere.test' }),
 };

@@ -35,9 +35,9 @@ export const busy: Refused = {
   },
 };
 
-/** Wants a slot, unless `unless` says why not, and takes it. `full` is the refusal when all are taken. */
+/** Wants a slot, unless `unless` says why not, and takes it. `full` is the refusal when all are taken, or all that are this account's share. */
 export async function takeSlot(
-  workflow: Pick<SignedInWorkflow<unknown>, 'turn' | 'actors'>,
+  workflow: Pick<SignedInWorkflow<unknown>, 'self' | 'turn' | 'actors'>,
   purpose: SlotPurpose,
   full: Refused,
   unless: (turn: Turn) => Refused | undefined,
@@ -48,7 +48,9 @@ export async function takeSlot(
       return refused ?? want(turn, purpose);
     },
   });
-  const { taken } = await workflow.actors.get(Calendar, calendarId).ask.takeSlot({ slot, purpose });
+  const { taken } = await workflow.actors
+    .get(Calendar, calendarId)
+    .ask.takeSlot({ slot, purpose, userUuid: workflow.self.id });
   if (taken) return slot;
   await workflow.turn({
     turn: (turn) => {

@@ -52,7 +52,11 @@ const tooMany = refuse(
   `There are ${tokensMax} calendar tokens already. Revoke one first.`,
   'caldav-token-limit',
 );
-const tooManyOfAll = refuse(409, 'This server has no room for another calendar token.', 'caldav-token-limit');
+const tooManyOfAll = refuse(
+  409,
+  'This server has no room for another calendar token of this account. Revoke one of them, or ask the operator.',
+  'caldav-token-limit',
+);
 
 const getCalendarGates = signedInRead({
   ...User.commands.getCalendarGates,

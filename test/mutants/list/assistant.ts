@@ -74,7 +74,7 @@ export const mutants: readonly Mutant[] = [
     name: 'assistant-process-without-bound',
     harm: 'A crowd of streams takes all memory and connections of a process.',
     file: assistant,
-    find: '    if (this.#streams >= this.#options.streamsMax) return undefined;\n',
+    find: '    if (!mayTakeOneMore(this.#streamsOf.of(userUuid), free, share)) return undefined;\n',
     replace: '',
     tests: stream,
     match: 'a process passes on*',

@@ -178,7 +178,7 @@ export const mutants: readonly Mutant[] = [
     name: 'sockets-without-bound',
     harm: 'One user’s client in a loop takes every connection of the server.',
     file: 'gateway/sockets/hub.ts',
-    find: "if (sockets.size >= limits.socketsPerUserMax) return 'full-for-user';",
+    find: "if (sockets.size >= limits.socketsPerUserMax || !hasShare) return 'full-for-user';",
     replace: '',
     tests: sockets,
     match: 'sockets are bounded*',

@@ -74,8 +74,8 @@ export const mutants: readonly Mutant[] = [
     name: 'memberships-without-bound',
     harm: 'Users of many vaults fill the memory of the gateway.',
     file: 'gateway/sockets/audiences.ts',
-    find: 'this.#memberships >= this.#options.membershipsMax',
-    replace: 'this.#memberships < 0',
+    find: '!mayTakeOneMore(held, free, share)',
+    replace: 'free + held < 0',
     tests: audiences,
   },
   {

@@ -1,0 +1,52 @@
+/** Accounts that take all they can of what everybody shares: SECURITY.md, "Who has how much of what all share". */
+import test from 'ava';
+import { Calendar, calendarId } from '../../actors/calendar/contract.ts';
+import { gatewaySettings } from '../../gateway/settings.ts';
+import { defaultsOf } from '../../runtime/setting.ts';
+import { bob } from '../kit/account.ts';
+import { makeToken, publisher, startCalendarServer } from '../kit/calendar.ts';
+import { assistantOf } from '../kit/no-providers.ts';
+import { startServer } from '../kit/server.ts';
+import { isRefused } from '../kit/socket-client.ts';
+
+test('accounts that make all the calendar tokens they can leave some to others', async (t) => {
+  const server = await startCalendarServer(t);
+  const { ask } = server.host.actors.get(Calendar, calendarId);
+  let taken = 0;
+  for (let account = 0; account < 20; account += 1) {
+    const take = (slot: number) =>
+      ask.takeSlot({ slot: `${account}-${slot}`, purpose: 'token', userUuid: `account-${account}` });
+    for (let slot = 0; slot < 600 && (await take(slot)).taken; slot += 1) taken += 1;
+  }
+  t.true(taken > 1_000 && taken < 2_000, `${taken}`);
+  t.truthy((await makeToken(await publisher(server))).token);
+});
+
+test('accounts that take all the places of the assistant they can leave some to others', (t) => {
+  const assistant = assistantOf({ streamsMax: 500 });
+  for (let account = 0; account < 125; account += 1) {
+    for (let place = 0; place < 4; place += 1) assistant.takePlace(`account-${account}`);
+  }
+  t.true(assistant.streams >= 250);
+  const before = assistant.streams;
+  const giveBack = assistant.takePlace('somebody');
+  t.truthy(giveBack);
+  giveBack?.();
+  giveBack?.();
+  t.is(assistant.streams, before);
+});
+
+test('an account that opens all the sockets it can leaves some to others', async (t) => {
+  const sockets = { ...defaultsOf(gatewaySettings).sockets, socketsMax: 20, socketsPerUserMax: 100 };
+  const server = await startServer(t, { gateway: { sockets } });
+  const greedy = await server.device();
+  let opened = 0;
+  for (; opened < 20; opened += 1) {
+    const dialled = await greedy.dial(t);
+    if (!isRefused(dialled)) continue;
+    t.is(dialled.status, 429);
+    break;
+  }
+  t.is(opened, 8);
+  t.false(isRefused(await (await server.device(bob.email)).dial(t)));
+});
