@@ -128,3 +128,45 @@ test('hints, events and wake-ups of strangers reach nobody, and are logged once'
     async () => (await streams.info(`scriptorium-${shared.clusterName}-database`)).state.messages === 0,
   );
 });
+
+test('a flood of frames that are none, as large as NATS takes them, is dropped, and calls go on meanwhile', async (t) => {
+  const shared = cluster();
+  const subject = `${prefixOf(shared.clusterName)}.shard.0`;
+  const owner = await startProcess(t, server.url, { ...shared, answer: echo });
+  const caller = await startProcess(t, server.url, shared);
+  const raw = await rawClient(t, server.url);
+  const large = Buffer.alloc(raw.info?.max_payload ?? 0, 1);
+  t.true(large.length >= 1_048_576);
+  const floods = 2_000;
+  for (let sent = 0; sent < floods; sent += 1) {
+    raw.publish(subject, sent % 100 === 0 ? large : guessed.seal(frame, subject, 'stolen'), {
+      reply: 'stolen',
+    });
+    if (sent % 500 === 0) t.is(await caller.transport.ask(call(`call ${sent}`)), `call ${sent}`);
+  }
+  await until(() => owner.seen.rejected.length === floods);
+  t.is(owner.seen.asked.length, 4);
+  t.is(owner.seen.logged.filter((line) => line.includes('outside this cluster')).length, 1);
+  t.deepEqual(owner.seen.disconnected, []);
+});
+
+test('a call that is overheard and sent again is known by its id, and its answer goes to who asked first alone', async (t) => {
+  const shared = cluster();
+  const prefix = prefixOf(shared.clusterName);
+  const owner = await startProcess(t, server.url, { ...shared, answer: echo });
+  const caller = await startProcess(t, server.url, shared);
+  const raw = await rawClient(t, server.url);
+  let replays = 0;
+  raw.subscribe(`${prefix}.shard.0`, {
+    callback: (_, message) => {
+      if (replays >= 10) return;
+      replays += 1;
+      raw.publish(message.subject, message.data, { reply: message.reply ?? '' });
+    },
+  });
+  await raw.flush();
+  t.is(await caller.transport.ask(call('once')), 'once');
+  await until(() => owner.seen.asked.length === 11);
+  t.is(new Set(owner.seen.asked.map(({ callId }) => callId)).size, 1);
+  t.is(await caller.transport.ask(call('after')), 'after');
+});
