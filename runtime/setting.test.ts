@@ -68,10 +68,10 @@ test('a number is whole and within its bounds, in the unit of its operator', (t)
 
 test('flags, choices, lists and addresses', (t) => {
   t.deepEqual(
-    ['TRUE', '1', 'False', '0'].map((given) => parsed(flag(of), given)),
-    [true, true, false, false],
+    ['TRUE', '1', 'Yes', 'on', 'False', '0', 'no', 'OFF'].map((given) => parsed(flag(of), given)),
+    [true, true, true, true, false, false, false, false],
   );
-  t.is(parsed(flag(of), 'yes'), 'is neither true nor false');
+  t.is(parsed(flag(of), 'y'), 'is neither true nor false');
   t.is(parsed(choice(['a', 'b'], of), 'c'), 'is not one of a, b');
   t.deepEqual(parsed(list(of), ' a,, b ,'), ['a', 'b']);
   t.deepEqual(parsed(choices(['a', 'b'], of), 'b, a'), ['b', 'a']);

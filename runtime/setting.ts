@@ -164,12 +164,16 @@ export const mebibytes = <D extends Declared & Range>(declared: D) =>
 
 export const port = <D extends Declared>(declared: D) => integer({ ...declared, min: 0, max: 65_535 });
 
+const yes = ['true', '1', 'yes', 'on'];
+const no = ['false', '0', 'no', 'off'];
+
 export const flag = <D extends Declared>(declared: D) =>
   setting<boolean, D>(
     (given) => {
       const lower = given.toLowerCase();
-      if (!['true', 'false', '1', '0'].includes(lower)) throw new WrongValue('is neither true nor false');
-      return lower === 'true' || lower === '1';
+      if (yes.includes(lower)) return true;
+      if (no.includes(lower)) return false;
+      throw new WrongValue('is neither true nor false');
     },
     { bounds: '`true` or `false`', ...declared },
   );

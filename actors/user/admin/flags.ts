@@ -1,7 +1,7 @@
 /** What administrators and operators may set for a user (docs/protocol/account.md, "Administration"). */
 import type { Turn, View } from '../../../runtime/command.ts';
 import { isProfileId } from '../../assistant/profiles.ts';
-import { refuse } from '../../reply.ts';
+import { type Refused, refuse } from '../../reply.ts';
 import { audit } from '../audit/trail.ts';
 import { knownSetting, type SettingName } from '../settings/known.ts';
 import { isStored, putSetting, removeSetting, settingValue } from '../settings/stored.ts';
@@ -20,17 +20,31 @@ export const flagNames = [
 ] as const satisfies readonly SettingName[];
 export type FlagName = (typeof flagNames)[number];
 
-const positive = /^[1-9]\d{0,8}$/;
+const count = /^\d{1,9}$/;
+
+/** What this server does not do can only be turned off: an administrator would wait for it in vain. */
+const notOffered: Partial<Record<FlagName, { readonly off: string; readonly why: string }>> = {
+  EMAIL_BACKUP_FREQUENCY: { off: 'disabled', why: 'This server sends no backups by e-mail.' },
+  NEXTCLOUD_BACKUP_ALLOWED: { off: 'false', why: 'This server makes no backups to Nextcloud.' },
+  NEXTCLOUD_BACKUP_FREQUENCY: { off: 'disabled', why: 'This server makes no backups to Nextcloud.' },
+  OCR_SERVER_ALLOWED: { off: 'false', why: 'This server reads no text in images.' },
+};
 
 const unknownFlag = refuse(400, 'There is no flag of this name.');
-const wrongValue = refuse(400, 'This flag cannot have this value.');
+const noCount = refuse(400, 'This flag is a number of requests a day; 0 is the limit of all accounts.');
+const noProfile = refuse(400, 'This flag is the id of a profile.');
 
-function allowsValue(name: FlagName, value: string | null): boolean {
-  if (value === null) return true;
-  if (name === 'AI_REQUEST_LIMIT') return positive.test(value);
-  if (name === 'AI_PROFILE') return isProfileId(value);
-  return knownSetting(name).values?.includes(value) ?? false;
+function refusalOfValue(name: FlagName, value: string): Refused | undefined {
+  if (name === 'AI_REQUEST_LIMIT') return count.test(value) ? undefined : noCount;
+  if (name === 'AI_PROFILE') return isProfileId(value) ? undefined : noProfile;
+  const lacking = notOffered[name];
+  if (lacking !== undefined) return value === lacking.off ? undefined : refuse(400, notHere(lacking));
+  const { values = [] } = knownSetting(name);
+  return values.includes(value) ? undefined : refuse(400, `This flag is one of ${values.join(', ')}.`);
 }
+
+const notHere = ({ off, why }: { readonly off: string; readonly why: string }): string =>
+  `${why} This flag can only be ${off}.`;
 
 export function flagsOf(view: View) {
   const flags = Object.fromEntries(flagNames.map((name) => [name, settingValue(view, name)]));
@@ -41,7 +55,8 @@ export function flagsOf(view: View) {
 export function setFlag(turn: Turn, given: string, value: string | null, by: 'operator' | 'administrator') {
   const name = flagNames.find((each) => each === given.toUpperCase());
   if (name === undefined) return unknownFlag;
-  if (!allowsValue(name, value)) return wrongValue;
+  const refused = value === null ? undefined : refusalOfValue(name, value);
+  if (refused !== undefined) return refused;
   if (value === null) removeSetting(turn, name);
   else putSetting(turn, name, value);
   audit(turn, `flag-changed-by-${by}`);

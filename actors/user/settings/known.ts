@@ -73,7 +73,7 @@ export const accountSettingNames = {
   AI_REQUEST_LIMIT: byAdministrator,
   AI_PROFILE: byAdministrator,
   COLLABORATION_ENABLED: { ...byAdministrator, values: booleans },
-  LIVE_SYNC_ENABLED: { ...byAdministrator, values: booleans, onlyKept: true },
+  LIVE_SYNC_ENABLED: { ...byAdministrator, values: booleans },
   OCR_SERVER_ALLOWED: { ...byAdministrator, values: booleans, onlyKept: true },
   NEXTCLOUD_BACKUP_ALLOWED: { ...byAdministrator, values: booleans, onlyKept: true },
 } as const satisfies Record<string, KnownSetting>;

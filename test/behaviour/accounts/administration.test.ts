@@ -130,7 +130,8 @@ test('flags are set and removed by administrators, and what cannot be is refused
     ['MFA_SECRET', 'x'],
     ['AI_ENABLED', 'perhaps'],
     ['AI_REQUEST_LIMIT', '-1'],
-    ['EMAIL_BACKUP_FREQUENCY', 'hourly'],
+    ['AI_REQUEST_LIMIT', 'many'],
+    ['AI_PROFILE', 'no profile'],
     ['AI_ENABLED', 7],
   ] as const) {
     t.is((await put(name, value)).status, 400);
@@ -138,6 +139,23 @@ test('flags are set and removed by administrators, and what cannot be is refused
   const trail = await user.call('GET', `/v1/users/${uuid}/audit-trail`);
   t.is(trail.body.events[0].event, 'flag-changed-by-administrator');
   t.false(trail.text.includes('AI_'));
+});
+
+test('what the server does not do is turned on by no flag, and the administrator is told why', async (t) => {
+  const { admin, uuid } = await administered(t);
+  const path = `/v1/admin/users/${uuid}/feature-flags`;
+  const put = (name: string, value: string) => admin.call('PUT', path, { body: { name, value } });
+  for (const [name, on, off, why] of [
+    ['EMAIL_BACKUP_FREQUENCY', 'weekly', 'disabled', /no backups by e-mail/],
+    ['NEXTCLOUD_BACKUP_ALLOWED', 'true', 'false', /no backups to Nextcloud/],
+    ['NEXTCLOUD_BACKUP_FREQUENCY', 'daily', 'disabled', /no backups to Nextcloud/],
+    ['OCR_SERVER_ALLOWED', 'true', 'false', /no text in images/],
+  ] as const) {
+    const refused = await put(name, on);
+    t.is(refused.status, 400, name);
+    t.regex(refused.body.error.message, why);
+    t.is((await put(name, off)).status, 200, name);
+  }
 });
 
 test('what an administrator did is in both trails', async (t) => {

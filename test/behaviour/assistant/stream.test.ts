@@ -201,6 +201,8 @@ test('a day has so many answers, and an administrator may set another number for
   await setFlag('AI_REQUEST_LIMIT', '3');
   t.is((await stream()).status, 200);
   t.is((await stream()).status, 429);
+  t.is((await setFlag('AI_REQUEST_LIMIT', '0')).status, 200);
+  t.is((await usage()).limit, 2, 'that of all accounts');
   await server.advance(86_400_000);
   t.is((await usage()).used, 0);
   t.is((await stream()).status, 200);

@@ -49,10 +49,14 @@ test('a flag that is none, or cannot be so, is refused as administrators are ref
   const { userUuid } = account;
   for (const [name, value, said] of [
     ['MFA_SECRET', 'x', 'There is no flag of this name.'],
-    ['AI_ENABLED', 'perhaps', 'This flag cannot have this value.'],
-    ['AI_REQUEST_LIMIT', '-1', 'This flag cannot have this value.'],
-    ['AI_REQUEST_LIMIT', '', 'This flag cannot have this value.'],
-    ['EMAIL_BACKUP_FREQUENCY', 'hourly', 'This flag cannot have this value.'],
+    ['AI_ENABLED', 'perhaps', 'This flag is one of true, false.'],
+    ['AI_REQUEST_LIMIT', '-1', 'This flag is a number of requests a day; 0 is the limit of all accounts.'],
+    ['AI_REQUEST_LIMIT', '', 'This flag is a number of requests a day; 0 is the limit of all accounts.'],
+    [
+      'EMAIL_BACKUP_FREQUENCY',
+      'daily',
+      'This server sends no backups by e-mail. This flag can only be disabled.',
+    ],
   ] as const) {
     const refused = await run('user', 'set-flag', userUuid, '--', name, value);
     t.deepEqual(refused, { code: exitCodes.usage, out: '', err: `${said}\n` });
