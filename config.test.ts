@@ -104,13 +104,17 @@ test('what was configured cannot be changed, at any depth', (t) => {
   );
 });
 
-test('cookies work over plain http by default, and across sites behind https', (t) => {
-  t.like(configOf({}).cookies, { sameSite: 'Lax', secure: false, partitioned: false, domain: '' });
-  t.like(configOf({ PUBLIC_URL: 'https://notes.test/' }).cookies, {
-    sameSite: 'None',
-    secure: true,
-    partitioned: true,
-  });
+test('cookies work over plain http by default, and across sites behind https and on loopback', (t) => {
+  const plain = { sameSite: 'Lax', secure: false, partitioned: false };
+  const acrossSites = { sameSite: 'None', secure: true, partitioned: true };
+  for (const PUBLIC_URL of ['http://notes.test', 'http://192.168.0.7:3000']) {
+    t.like(configOf({ PUBLIC_URL }).cookies, plain);
+  }
+  for (const PUBLIC_URL of ['https://notes.test/', 'http://localhost:3000', 'http://[::1]:3000']) {
+    t.like(configOf({ PUBLIC_URL }).cookies, acrossSites);
+  }
+  t.like(configOf({}).cookies, { ...acrossSites, domain: '' });
+  t.like(configOf({ COOKIE_SECURE: 'false' }).cookies, plain, 'for Safari');
   t.like(configOf({ PUBLIC_URL: 'https://notes.test', COOKIE_SAME_SITE: 'Strict' }).cookies, {
     sameSite: 'Strict',
     secure: true,
@@ -218,8 +222,9 @@ test('the internal API is for loopback addresses, unless callers show certificat
 });
 
 test('settings that contradict each other are refused', (t) => {
-  t.regex(problemsOf({ COOKIE_SAME_SITE: 'None' }).join(), /COOKIE_SECURE/);
-  t.regex(problemsOf({ COOKIE_PARTITIONED: 'true' }).join(), /COOKIE_SECURE/);
+  const plain = { PUBLIC_URL: 'http://notes.test' };
+  t.regex(problemsOf({ ...plain, COOKIE_SAME_SITE: 'None' }).join(), /COOKIE_SECURE/);
+  t.regex(problemsOf({ ...plain, COOKIE_PARTITIONED: 'true' }).join(), /COOKIE_SECURE/);
   t.regex(problemsOf({ SECRET_KEY: 'a'.repeat(64), SECRET_KEY_FILE: '/key' }).join(), /both set/);
 });
 

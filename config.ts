@@ -202,19 +202,12 @@ function webAuthnOf(given: Settings['webAuthn'], publicUrl: string | undefined):
 
 function configOf(values: Settings, secrets: Secrets): Config {
   const { host, port, publicUrl, accounts, webAuthn, cookies, gateway } = values;
-  const isHttps = publicUrl?.startsWith('https://') ?? false;
   const localUrl = `http://${urlHost(host)}:${port}`;
   return {
     ...values,
     nats: secrets.natsUrls === undefined ? undefined : values.nats,
     webAuthn: webAuthnOf(webAuthn, publicUrl),
-    // Over plain http a browser drops Secure cookies, and SameSite=None cookies that are not Secure: a home server with its own app works with Lax. Behind https, apps of other sites should work too.
-    cookies: {
-      ...cookies,
-      sameSite: cookies.sameSite ?? (isHttps ? 'None' : 'Lax'),
-      secure: cookies.secure ?? isHttps,
-      partitioned: cookies.partitioned ?? isHttps,
-    },
+    cookies: cookiesOf(cookies, host, publicUrl),
     gateway: {
       ...gateway,
       filesServerUrl: gateway.filesServerUrl ?? publicUrl ?? localUrl,
@@ -222,6 +215,25 @@ function configOf(values: Settings, secrets: Secrets): Config {
     },
   };
 }
+
+/**
+ * Over plain http a browser drops Secure cookies, and SameSite=None cookies that are not Secure: a home server with its own app
+ * works with Lax. Behind https, apps of other sites should work too. So should they on loopback, where browsers take
+ * Secure cookies over plain http, and where `localhost` and `127.0.0.1` are two sites.
+ */
+function cookiesOf(given: Settings['cookies'], host: string, publicUrl: string | undefined): CookieOptions {
+  const isTrusted =
+    publicUrl === undefined ? isLoopback(host) : publicUrl.startsWith('https://') || isLoopbackUrl(publicUrl);
+  const secure = given.secure ?? isTrusted;
+  return {
+    ...given,
+    secure,
+    sameSite: given.sameSite ?? (secure && isTrusted ? 'None' : 'Lax'),
+    partitioned: given.partitioned ?? (secure && isTrusted),
+  };
+}
+
+const isLoopbackUrl = (url: string): boolean => isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ''));
 
 /** Whether anyone can register although no setting says that this is intended. */
 function isOpen({ accounts, accessKey }: Config, secrets: Secrets): boolean {
@@ -233,7 +245,7 @@ function isOpen({ accounts, accessKey }: Config, secrets: Secrets): boolean {
 function publicWarningsOf(config: Config, secrets: Secrets): string[] {
   const { publicUrl, role } = config;
   if (publicUrl === undefined || role === 'host' || !isOpen(config, secrets)) return [];
-  if (isLoopback(new URL(publicUrl).hostname.replace(/^\[|\]$/g, ''))) return [];
+  if (isLoopbackUrl(publicUrl)) return [];
   return [
     'Whoever reaches PUBLIC_URL can register. DISABLE_USER_REGISTRATION=true or SHARED_SERVER_ACCESS_KEY closes that; ALLOW_OPEN_REGISTRATION=true says that it is meant.',
   ];

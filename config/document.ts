@@ -8,7 +8,7 @@ const head = `# Configuration
 
 Settings are environment variables. All have a default; an empty variable counts as none. The server refuses to start
 with a list of everything that is wrong (exit code 78), and warns of a variable whose name is close to a setting's.
-Lists are separated by commas. A switch is `true` or `false`; `1`, `yes` and `on`, and `0`, `no` and `off` mean the same.
+Lists are separated by commas. A switch is \`true\` or \`false\`; \`1\`, \`yes\` and \`on\`, and \`0\`, \`no\` and \`off\` mean the same.
 
 A secret is never shown, neither in a message nor in a log. Instead of the variable itself, \`<name>_FILE\` can name a
 file that holds it, as container platforms provide them: \`DATABASE_URL_FILE=/run/secrets/database-url\`. White space at

@@ -31,17 +31,18 @@ export const cookieSettings = sameOnAllNodes(
   section('Browsers', {
     sameSite: choice(['None', 'Lax', 'Strict'], {
       name: 'COOKIE_SAME_SITE',
-      defaultText: '`None` where `PUBLIC_URL` is https, else `Lax`',
+      defaultText: '`None` where `PUBLIC_URL` is https or loopback, else `Lax`',
       description: 'The `SameSite` attribute of the session cookies. `None` needs `COOKIE_SECURE`.',
     }),
     secure: flag({
       name: 'COOKIE_SECURE',
-      defaultText: 'whether `PUBLIC_URL` is https',
-      description: 'The `Secure` attribute: browsers send the cookies over https alone.',
+      defaultText: 'whether `PUBLIC_URL` is https or loopback',
+      description:
+        'The `Secure` attribute: browsers send the cookies over https alone, and to loopback. Safari does not send them to loopback over http: set it to `false` there.',
     }),
     partitioned: flag({
       name: 'COOKIE_PARTITIONED',
-      defaultText: 'whether `PUBLIC_URL` is https',
+      defaultText: 'whether `PUBLIC_URL` is https or loopback',
       description: 'The `Partitioned` attribute. Needs `COOKIE_SECURE`.',
     }),
     /** Empty for cookies of this host only. */

@@ -12,6 +12,7 @@ import { type AnyRoute, type RequestContext, type RouteReply, route } from '../h
 import type { CookieOptions } from '../settings.ts';
 import { addressOf, emailField, workspaceField } from './address-fields.ts';
 import { answered, errorBodySchema, refusedAnswer, signedInAnswer } from './answer.ts';
+import { refusingLostCookies } from './lost-cookies.ts';
 import { sessionAnswer, signInBodySchema } from './sign-in-answer.ts';
 
 export interface AccountRouteOptions {
@@ -92,7 +93,7 @@ export function accountRoutes({ settings, cookies }: AccountRouteOptions): reado
   }
 
   const registration = (path: string, summary: string) =>
-    route({
+    refusingLostCookies(cookies, {
       method: 'POST',
       path,
       access: 'public',

@@ -8,6 +8,7 @@ import { Signin } from '../../actors/signin/contract.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { addressOf, emailField, workspaceField } from './address-fields.ts';
 import { answered, errorBodySchema } from './answer.ts';
+import { refusingLostCookies } from './lost-cookies.ts';
 import { signInAnswer, signInBodySchema } from './sign-in-answer.ts';
 import { noteFailure, type SignInAttemptOptions, senderOf } from './sign-in-attempt.ts';
 
@@ -107,7 +108,7 @@ export function recoveryRoutes(options: RecoveryRouteOptions): readonly AnyRoute
       bodyLimit: 'small',
       handle: loginParams,
     }),
-    route({
+    refusingLostCookies(options.cookies, {
       method: 'POST',
       path: '/v1/recovery/login',
       access: 'public',

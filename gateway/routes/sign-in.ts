@@ -12,6 +12,7 @@ import { approvalCookie, approvalCookieName } from '../http/cookies.ts';
 import { type AnyRoute, type Method, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { addressOf, emailField, workspaceField } from './address-fields.ts';
 import { answered, errorBodySchema, refusedAnswer } from './answer.ts';
+import { refusingLostCookies } from './lost-cookies.ts';
 import { tag } from './sessions.ts';
 import { signInAnswer, signInBodySchema } from './sign-in-answer.ts';
 import { noteFailure, type SignInAttemptOptions, senderOf } from './sign-in-attempt.ts';
@@ -142,7 +143,7 @@ export function signInRoutes(options: SignInRouteOptions): readonly AnyRoute[] {
     });
 
   const loginRoute = (path: string, summary: string) =>
-    route({
+    refusingLostCookies(cookieOptions, {
       method: 'POST',
       path,
       access: 'public',

@@ -8,7 +8,6 @@ import { type DeviceStyle, World } from './world.ts';
 
 const shortLived = { ACCESS_TOKEN_AGE: '2' };
 /** What a server with an https `PUBLIC_URL` sets by itself; Chromium keeps cookies of another site only so. */
-const crossSiteCookies = { COOKIE_SAME_SITE: 'None', COOKIE_SECURE: 'true', COOKIE_PARTITIONED: 'true' };
 const password = 'correct horse battery';
 let world: World | undefined;
 
@@ -30,10 +29,19 @@ test('a header session refreshes, as a client of the mobile api version has it',
   await keepsSyncing(t, world, { pageOrigin: 'other', apiVersion: '20200115' }, '1:');
 });
 
-test('a cookie session refreshes from a page on another site with cookies made for that', async (t) => {
-  const server = await World.open({ ...shortLived, ...crossSiteCookies });
+test('a cookie session refreshes from a page on another site of this machine, over plain http', async (t) => {
+  await keepsSyncing(t, world, { pageOrigin: 'foreign', apiVersion: '20240226' }, '2:');
+});
+
+test('a page on another site is told why it cannot register where its cookies would not come back', async (t) => {
+  const server = await World.open({ COOKIE_SECURE: 'false' });
   t.teardown(() => server.close());
-  await keepsSyncing(t, server, { pageOrigin: 'foreign', apiVersion: '20240226' }, '2:');
+  const account = { email: 'lost@example.org', password };
+  const foreign = await server.device('foreign', { pageOrigin: 'foreign', apiVersion: '20240226' });
+  await t.throwsAsync(foreign.client.register(account), { message: /different sites.*PUBLIC_URL/ });
+  const own = await server.device('own', { pageOrigin: 'other', apiVersion: '20240226' });
+  await own.client.register(account);
+  t.true(await own.client.sync());
 });
 
 test('in conformance mode every session is a header session, and refreshes', async (t) => {

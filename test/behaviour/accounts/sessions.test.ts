@@ -1,6 +1,16 @@
 import test from 'ava';
 import { User } from '../../../actors/user/contract.ts';
-import { alice, refresh, register, signIn, statusOf, type Tokens, tokensOf } from '../../kit/account.ts';
+import {
+  alice,
+  cookieSessions,
+  newAlice,
+  refresh,
+  register,
+  signIn,
+  statusOf,
+  type Tokens,
+  tokensOf,
+} from '../../kit/account.ts';
 import { sessionTokens, startServer } from '../../kit/server.ts';
 
 test('a revoked session learns of it on every call, in both styles', async (t) => {
@@ -161,4 +171,18 @@ test('sessions/validate answers who and how to the server’s own parts', async 
   if (credentials === undefined) throw new Error('not a token');
   const valid = await server.host.actors.get(User, userUuid).ask.validateSession({ credentials });
   t.like(valid, { caller: { userUuid }, ok: { sessionUuid: credentials.identifier, readonly: false } });
+});
+
+test('no session is opened whose cookies the browser would throw away', async (t) => {
+  const server = await startServer(t, { cookies: { sameSite: 'Lax', secure: false, partitioned: false } });
+  const phone = await server.device();
+  const headers = { origin: 'http://localhost:8080', 'sec-fetch-site': 'cross-site' };
+  const { email, password } = phone.account;
+  const refused = await signIn(server, { email, password, api: cookieSessions }, { headers });
+  t.deepEqual([refused.status, refused.body.error.tag], [400, 'cookies-of-another-site']);
+  const fields = { ...newAlice, email: 'new@example.org', api: cookieSessions };
+  t.is((await server.call('POST', '/v1/users', { body: fields, headers })).status, 400);
+  t.is((await signIn(server, { email, password }, { headers })).status, 200, 'a header session needs none');
+  const own = { ...headers, 'sec-fetch-site': 'same-site' };
+  t.is((await server.call('POST', '/v1/users', { body: fields, headers: own })).status, 200, 'was not made');
 });

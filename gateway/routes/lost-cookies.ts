@@ -1,0 +1,77 @@
+/**
+ * Whether a browser would throw the cookies of a new session away (docs/protocol/authentication.md, "Cookies"). Its client
+ * would then ask for the password again and again, so the sign-in is refused, with what to set. Only what is certain is
+ * refused: nothing is said of clients that are no browsers, of old browsers behind https, or of two names of one domain.
+ */
+import { isIP } from 'node:net';
+import type { Refusal } from '../../actors/reply.ts';
+import { type AnyRoute, type RequestContext, type Route, route } from '../http/route.ts';
+import type { CookieOptions } from '../settings.ts';
+import { errorBodySchema, refusedAnswer } from './answer.ts';
+
+const cookieApiVersion = '20240226';
+
+const otherSite: Refusal = {
+  status: 400,
+  tag: 'cookies-of-another-site',
+  message:
+    'This page and the server are different sites, so the browser would not keep the session. Open both under one host name, or let the server be reached over https and set PUBLIC_URL to that address.',
+};
+const notSecure: Refusal = {
+  status: 400,
+  tag: 'cookies-need-https',
+  message:
+    'The browser would not keep the session, as its cookies need https. Open the server over https, or set PUBLIC_URL to the http address under which it is reached.',
+};
+
+interface Sent {
+  readonly origin: string;
+  /** With the port. */
+  readonly host: string;
+  /** Browsers send it to https and to loopback. */
+  readonly fetchSite: string;
+}
+
+/** A route that opens sessions, which refuses those that could not last. */
+export function refusingLostCookies<Request extends { readonly api?: string | null | undefined }>(
+  cookies: CookieOptions,
+  opening: Route<'public', Request>,
+): AnyRoute {
+  return route({
+    ...opening,
+    headers: [...(opening.headers ?? []), 'origin', 'host', 'sec-fetch-site'],
+    replies: { 400: errorBodySchema, ...opening.replies },
+    handle: async (context: RequestContext<'public'>, request: Request) => {
+      const sent = (name: string) => context.header(name) ?? '';
+      const [origin, host, fetchSite] = [sent('origin'), sent('host'), sent('sec-fetch-site')];
+      const refused =
+        request.api === cookieApiVersion ? lostCookies(cookies, { origin, host, fetchSite }) : undefined;
+      return refused === undefined ? opening.handle(context, request) : refusedAnswer(refused);
+    },
+  });
+}
+
+/** Undefined: they come back, as far as can be known. */
+export function lostCookies(
+  { sameSite, secure }: Pick<CookieOptions, 'sameSite' | 'secure'>,
+  { origin, host, fetchSite }: Sent,
+): Refusal | undefined {
+  const page = URL.canParse(origin) ? new URL(origin) : undefined;
+  const server = URL.canParse(`http://${host}`) ? new URL(`http://${host}`) : undefined;
+  if (page === undefined || server === undefined || !page.protocol.startsWith('http')) return undefined;
+  const isPlain = page.protocol === 'http:' && page.host === server.host && fetchSite === '';
+  if (secure && isPlain && !isLoopbackName(server.hostname)) return notSecure;
+  const isCrossSite = fetchSite === '' ? !mayShareSite(page, server) : fetchSite === 'cross-site';
+  return isCrossSite && sameSite !== 'None' ? otherSite : undefined;
+}
+
+/** Two names may belong to one site if they end alike: which suffixes are public is not known here. */
+function mayShareSite({ hostname: one }: URL, { hostname: other }: URL): boolean {
+  if (one === other) return true;
+  return !isAddress(one) && !isAddress(other) && endOf(one) === endOf(other);
+}
+
+const isAddress = (hostname: string): boolean => isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
+const endOf = (hostname: string): string => hostname.split('.').slice(-2).join('.');
+const isLoopbackName = (hostname: string): boolean =>
+  /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
