@@ -29,6 +29,7 @@ import { ValetTokens } from '../identity/valet-tokens.ts';
 import { Messengers } from '../messengers/messengers.ts';
 import { AccountSettings, WebAuthnSettings } from '../settings.ts';
 import { VaultSettings } from '../vault/settings.ts';
+import { upgradeSlice } from './account/change-credentials.ts';
 import { accountCommands } from './account/commands.ts';
 import { banningMap } from './account/set-ban.ts';
 import { adminCommands } from './admin/commands.ts';
@@ -129,6 +130,7 @@ export const user = kindOf(User, {
   ],
   slices: [
     profileSlice,
+    upgradeSlice,
     rankSlice,
     banSlice,
     banningMap,

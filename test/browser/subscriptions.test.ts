@@ -25,6 +25,18 @@ test('the client has the subscription of everybody', async (t) => {
   await a.close();
 });
 
+test('every feature that the client knows is given, as the client describes it', async (t) => {
+  const a = await registered('featured');
+  const { account, headers } = signedIn(await a.client.accessToken());
+  const answer = await fetch(`${account}/features`, { headers });
+  const { features } = ((await answer.json()) as { data: { features: { identifier: string }[] } }).data;
+  const given = new Map(features.map((feature) => [feature.identifier, feature]));
+  const known = await a.client.nativeFeatures();
+  t.true(known.length > 30);
+  for (const feature of known) t.like(given.get(String(feature['identifier'])), feature);
+  await a.close();
+});
+
 test('the client invites, lists, accepts and cancels', async (t) => {
   const a = await registered('inviter');
   const b = await registered('guest');
@@ -58,14 +70,19 @@ test('the client imports an export into another account', async (t) => {
   await Promise.all([a.close(), b.close()]);
 });
 
-/** As a person gets it, with a token and any program. */
-async function exportOf({ value }: { readonly value: string }): Promise<string> {
+/** What any program needs to ask for what the client does not. */
+function signedIn({ value }: { readonly value: string }) {
   const url = (world as World).serverUrl;
-  const headers = { authorization: `Bearer ${value}`, 'content-type': 'application/json' };
   const [, userUuid = ''] = /^1:([0-9a-f-]{36})\./.exec(value) ?? [];
-  const requests = `${url}/v1/users/${userUuid}/requests`;
+  const headers = { authorization: `Bearer ${value}`, 'content-type': 'application/json' };
+  return { url, account: `${url}/v1/users/${userUuid}`, headers };
+}
+
+/** As a person gets it, with a token and any program. */
+async function exportOf(token: { readonly value: string }): Promise<string> {
+  const { url, account, headers } = signedIn(token);
   const body = JSON.stringify({ requestType: 'data-export' });
-  const answer = await fetch(requests, { method: 'POST', headers, body });
+  const answer = await fetch(`${account}/requests`, { method: 'POST', headers, body });
   const { data } = (await answer.json()) as { data: { request: { path: string } } };
   return (await fetch(`${url}${data.request.path}`, { headers })).text();
 }

@@ -14,8 +14,10 @@
  *
  * `change` is recorded, and a repeat of the call, whose session is gone by then, finds that reply at `begin`.
  */
+import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
 import { RetryableError } from '../../../runtime/errors.ts';
+import { slice } from '../../../runtime/slice.ts';
 import { type AccountRow, accountTable, addressKey } from '../../identity/account-table.ts';
 import {
   hasSessions,
@@ -27,7 +29,13 @@ import {
   versionOf,
 } from '../../identity/key-params.ts';
 import { laneOfUser, PasswordHasher } from '../../identity/password-hasher.ts';
-import { type Device, type SignInReply, sessionApiVersions } from '../../identity/session.ts';
+import {
+  type Device,
+  type Granted,
+  type SignInReply,
+  sessionApiVersions,
+  sessionUuidOf,
+} from '../../identity/session.ts';
 import { signInReply } from '../../identity/sign-in-reply.ts';
 import { SigninKeys } from '../../identity/signin-keys.ts';
 import { isValidUsername } from '../../identity/usernames.ts';
@@ -71,10 +79,10 @@ export const changeCredentials = signedInWorkflow({
     const before = await workflow.turn({
       recorded: true,
       reads: ownAccount,
-      turn: (turn, { account }) => {
+      turn: (turn, { account }, { session }) => {
         const row = account.get({ user_uuid: turn.self.id });
         if (change.userUuid !== turn.self.id || row === undefined) return notAllowed;
-        return refusalOf(change, row) ?? row;
+        return refusalOf(change, row, revertsTo(turn, session.uuid)) ?? row;
       },
     });
     const refused = await passwordIs(workflow, before, change.currentPassword, wrongPassword);
@@ -92,16 +100,53 @@ export const changeCredentials = signedInWorkflow({
 function refusalOf(
   { apiVersion, keyParams, newEmail }: CredentialsChange,
   row: AccountRow,
+  revertsTo: string | undefined,
 ): Refused | undefined {
   if (!sessionApiVersions.includes(apiVersion)) return unsupportedVersion;
   const before = readKeyParams(row).version;
   const version = versionOf(keyParams, before);
-  const isWeaker = !hasSessions(version) && version < before;
+  const isWeaker = !hasSessions(version) && version < before && version !== revertsTo;
   if (!isVersion(version) || isWeaker) return unsupportedVersion;
   const missing = missingKeyParam(keyParams, version);
   if (missing !== undefined) return refuse(400, `${missing} is missing.`);
   const isNewEmail = newEmail !== undefined && newEmail !== row.identifier;
   return isNewEmail && !isValidUsername(newEmail) ? invalidEmail : undefined;
+}
+
+/**
+ * A client that cannot sync after its upgrade takes the upgrade back, with the passwords swapped. Nobody else may make an
+ * account weaker: neither another session nor, later, the same one.
+ */
+interface Upgrade {
+  /** That the upgrade opened. */
+  readonly sessionUuid: string;
+  /** The protocol version before. */
+  readonly version: string;
+  readonly untilMs: number;
+}
+
+const revertMs = 10 * 60_000;
+
+export const upgradeSlice = slice<Upgrade | null>({
+  name: 'upgrade',
+  format: 1,
+  schema: z.object({ sessionUuid: z.string(), version: z.string(), untilMs: z.number() }).nullable(),
+  initial: null,
+});
+
+function noteUpgrade(turn: Turn, before: string, after: string, granted: Granted): void {
+  const isUpgrade = !hasSessions(before) && hasSessions(after);
+  if (isUpgrade) {
+    const untilMs = turn.nowMs + revertMs;
+    turn.set(upgradeSlice, { sessionUuid: sessionUuidOf(granted), version: before, untilMs });
+  } else if (turn.get(upgradeSlice) !== null) turn.set(upgradeSlice, null);
+}
+
+/** The version that this session may take the account back to. */
+function revertsTo(turn: Turn, sessionUuid: string): string | undefined {
+  const upgrade = turn.get(upgradeSlice);
+  const mayRevert = upgrade?.sessionUuid === sessionUuid && turn.nowMs < upgrade.untilMs;
+  return mayRevert ? upgrade.version : undefined;
 }
 
 function applyChange(
@@ -155,6 +200,7 @@ function applyChange(
   const { apiVersion, device } = change;
   const wanted = { apiVersion, ephemeral: false, readonly: false, device };
   const granted = grantAccess(turn, changed.protocolVersion, wanted);
+  noteUpgrade(turn, profile.protocolVersion, changed.protocolVersion, granted);
   audit(turn, email === profile.email ? 'password-changed' : 'email-changed', device);
   resetAttempts(turn, row, device, granted);
   return signInReply(row, changed, granted);

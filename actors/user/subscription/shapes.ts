@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { activatedSchema, premiumSchema } from '../../identity/premium.ts';
 import { answerSchema } from '../../reply.ts';
 import { signedIn, signedInOf } from '../../signed-in.ts';
+import { featureSchema } from './features.ts';
 
 const nothing = z.object({});
 const success = z.boolean();
@@ -10,15 +11,7 @@ const success = z.boolean();
 /** Times in microseconds, as all of these. */
 const times = { endsAt: z.int(), createdAt: z.int(), updatedAt: z.int() };
 
-const features = z.array(
-  z.object({
-    identifier: z.string(),
-    name: z.string(),
-    permission_name: z.string(),
-    no_expire: z.boolean(),
-    role_name: z.string(),
-  }),
-);
+const features = z.array(featureSchema).readonly();
 
 /** What a subscription token says beside whose it is. */
 const claims = z.object({ credentialsVersion: z.number(), endsSeconds: z.number() });

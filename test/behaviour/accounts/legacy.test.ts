@@ -221,14 +221,34 @@ test('a repeated upgrade gets the session of the first, though its token is gone
   t.is(await statusOf(server, tokensOf(answer)), '200');
 });
 
-test('an account never goes back to an older protocol', async (t) => {
+const back = { current_password: newPassword, new_password: alice.password, ...protocol003 };
+
+test('the session of an upgrade takes it back, to the version there was', async (t) => {
   const server = await startTesting(t);
   const phone = await oldDevice(server);
   t.is((await changeCredentials(phone, { ...derivations['002'], version: '002' })).status, 401);
   const upgraded = new Device(server, { ...phone.account, ...tokensOf(await upgrade(phone)) });
-  const back = { current_password: newPassword, new_password: alice.password, ...protocol003 };
+  t.is((await changeCredentials(upgraded, { ...back, ...derivations['002'], version: '002' })).status, 401);
+  const answer = await changeCredentials(upgraded, back);
+  t.is(answer.status, 200, answer.text);
+  t.like(answer.body, { user: { protocolVersion: '003' } });
+  t.is(await standing(server, tokensOf(answer)), 'in');
+  t.truthy((await signIn(server)).body.token, 'with the password there was');
+  t.is((await upgrade(new Device(server, { ...phone.account, ...tokensOf(answer) }))).status, 200);
+});
+
+test('no other session takes an upgrade back, nor the same one later or twice', async (t) => {
+  const server = await startTesting(t);
+  const phone = await oldDevice(server);
+  const upgraded = new Device(server, { ...phone.account, ...tokensOf(await upgrade(phone)) });
+  const other = await upgraded.another({ password: newPassword });
+  t.is((await changeCredentials(other, back)).status, 401);
+  await server.advance(10 * 60_000);
   t.is((await changeCredentials(upgraded, back)).status, 401);
   t.is(await statusOf(server, upgraded.account), '200');
+  const later = await changeCredentials(upgraded, { ...back, version: '004' });
+  const changed = new Device(server, { ...phone.account, ...tokensOf(later) });
+  t.is((await changeCredentials(changed, { ...protocol003 })).status, 401);
 });
 
 test('what a client left to a default of its own is not made up', async (t) => {

@@ -374,6 +374,17 @@ export class Client {
     return this.application.subscriptions.getOnlineSubscription();
   }
 
+  /** That the client knows by itself, without its texts. */
+  nativeFeatures(): Record<string, unknown>[] {
+    const described = [
+      ...['identifier', 'permission_name', 'content_type', 'area', 'index_path', 'note_type', 'file_type'],
+      ...['interchangeable', 'layerable', 'isDark', 'deprecated'],
+    ];
+    return SNLibrary.GetFeatures().map((feature) =>
+      Object.fromEntries(described.flatMap((name) => (name in feature ? [[name, feature[name]]] : []))),
+    );
+  }
+
   async invite(email: string): Promise<boolean> {
     return this.application.subscriptions.inviteToSubscription(email);
   }

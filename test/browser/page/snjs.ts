@@ -8,6 +8,8 @@ import type { FileService } from './snjs-files.ts';
 import type { VaultServices } from './snjs-vaults.ts';
 
 export interface Library {
+  /** What the client knows by itself that a subscription may give. */
+  GetFeatures(): Record<string, unknown>[];
   SNApplication: new (options: ApplicationOptions) => Application;
   SNLog: { onLog: (...message: unknown[]) => void; onError: (error: Error) => void };
   /** What the library leaves switched off unless whoever uses it wants it. */

@@ -28,7 +28,7 @@ export const mutants: readonly Mutant[] = [
     name: 'an-upgrade-undone',
     harm: 'A client is talked into the weaker keys of a former protocol.',
     file: account,
-    find: 'const isWeaker = !hasSessions(version) && version < before;',
+    find: 'const isWeaker = !hasSessions(version) && version < before && version !== revertsTo;',
     replace: 'const isWeaker = false;',
     tests: legacy,
     match: 'an account never goes back*',
