@@ -1,7 +1,8 @@
 /**
  * The admin port: Prometheus metrics and probes, apart from the public port so that it can be kept private.
  * Requests by name must use one of ours, as a web page can point its own name here and read the answer.
- * `/livez` says only that the event loop turns, as restarting a process heals no dependency.
+ * `/livez` says only that the event loop turns, as restarting a process heals no dependency. The paths of the public port
+ * are answered as there, since a host has no public port.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
@@ -21,6 +22,14 @@ export function createAdmin(registry: Registry, readiness: Readiness, names: rea
     switch (path) {
       case '/livez':
         return write(response, 200, 'text/plain', 'OK\n');
+      case '/health':
+      case '/healthcheck':
+        return write(response, 200, 'text/plain', 'OK');
+      case '/healthcheck/readiness': {
+        const { ready, checks } = await readiness.report();
+        const status = ready ? 'ready' : 'not_ready';
+        return write(response, ready ? 200 : 503, 'application/json', JSON.stringify({ status, checks }));
+      }
       case '/readyz': {
         const report = await readiness.report();
         return write(response, report.ready ? 200 : 503, 'application/json', JSON.stringify(report));

@@ -61,7 +61,7 @@ test('the reserve is that of the settings', async (t) => {
   const { store, check } = await open(directoryFor(t), { FILES_FREE_SPACE_RESERVE: '1048576' }).opening;
   // No machine that runs tests has a disk of a tebibyte to spare, and one that has more fails here.
   await t.throwsAsync(() => write(store, nameOf(1), content(10)), { message: /full/ });
-  t.is(await check(), 'degraded');
+  t.is(await check(), false);
 });
 
 test('calls are counted by what became of them', async (t) => {
@@ -112,15 +112,15 @@ test('the store ends with the process', async (t) => {
 
 for (const [what, isWritable, files] of [
   ['takes files', async () => true, 'ok'],
-  ['takes none', async () => false, 'degraded'],
-  ['does not answer', () => new Promise<boolean>(() => undefined), 'degraded'],
+  ['takes none', async () => false, 'failed'],
+  ['does not answer', () => new Promise<boolean>(() => undefined), 'failed'],
 ] as const) {
-  test(`where the store ${what}, it is ${files} and the process ready`, async (t) => {
+  test(`where the store ${what}, the check is ${files}, and so is readiness`, async (t) => {
     const clock = new FakeClock();
     const readiness = createReadiness({ files: createFilesCheck({ isWritable }, clock) }, clock);
     const report = readiness.report();
     await clock.advance(1_500);
-    t.deepEqual(await report, { ready: true, checks: { files, serving: 'ok' } });
+    t.deepEqual(await report, { ready: files === 'ok', checks: { files, serving: 'ok' } });
   });
 }
 

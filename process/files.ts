@@ -74,18 +74,18 @@ const keptMs = 30_000;
 /** Less than a check may take, which would make this process unready. */
 const deadlineMs = 1_500;
 
-/** Never more than degraded, as everything else is served. It holds for a while: S3 is paid by the request. */
+/** Clients need their files as they need their notes. What was found holds for a while: S3 is paid by the request. */
 export function createFilesCheck(
   store: Pick<OpenFileStore, 'isWritable'>,
   clock: Clock,
-): () => Promise<true | 'degraded'> {
-  let found: true | 'degraded' = true;
+): () => Promise<boolean> {
+  let found = true;
   let foundUntilMs = Number.NEGATIVE_INFINITY;
   return async () => {
     if (clock.monotonicMs() < foundUntilMs) return found;
     foundUntilMs = clock.monotonicMs() + keptMs;
     const late = sleep(clock, deadlineMs).then(() => false);
-    found = (await Promise.race([store.isWritable(), late])) || 'degraded';
+    found = await Promise.race([store.isWritable(), late]);
     return found;
   };
 }

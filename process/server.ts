@@ -22,6 +22,7 @@ import { createReadiness, type ReadinessCheck } from '../runtime/readiness.ts';
 import { needing } from './database.ts';
 import { openFiles } from './files.ts';
 import { openGateway } from './gateway.ts';
+import { createHostCheck } from './host-readiness.ts';
 import { type InternalApiPlaces, openInternalApi } from './internal-api.ts';
 import { LastRun } from './last-run.ts';
 import { createMailCheck } from './mail-readiness.ts';
@@ -82,6 +83,7 @@ export async function startServer(options: ServerOptions, overlay = openResource
   const readiness = createReadiness(
     {
       ...ofRole,
+      ...(config.role === 'gateway' && { host: createHostCheck(actors) }),
       transport: () => transport.isConnected,
       mail: createMailCheck(actors, clock, registry),
       files: files.check,
@@ -155,8 +157,7 @@ async function takeRole(
     const presence = createPresence(options, parts);
     await join(presence);
     lifetime.onEnd(() => presence.end().leave());
-    // It asks the hosts for what it needs from the database.
-    return {};
+    return { database: parts.resources.isDatabaseUp };
   }
   const node = createNode(options, parts);
   await join(node);

@@ -47,11 +47,11 @@ export const serverSettings = section('Server', {
     description:
       'The names under which the admin port is asked, besides `localhost`, `ADMIN_HOST` and addresses. Others are refused, as a web page can give its own name any address.',
   }),
-  readyWithout: choices(['database', 'host', 'transport'], {
+  readyWithout: choices(['database', 'host', 'transport', 'files'], {
     name: 'READY_WITHOUT',
     default: '',
     description:
-      'The checks of readiness that may fail and leave the process ready, as `degraded`. With `transport`, a load balancer goes on with all processes when NATS is away, and each serves the users that it owns.',
+      'The checks of readiness that may fail and leave the process ready, as `degraded`. With `transport`, a load balancer goes on with all processes when NATS is away, and each serves the users that it owns. With `files`, notes are served while files are not.',
   }),
   ...sameOnAllNodes({
     publicUrl: address({

@@ -31,7 +31,12 @@ export function createAccessKeyGate(options: AccessKeyOptions | undefined): Acce
       if (registrationOnly) return method === 'post' && (pattern === '/v1/users' || pattern === '/auth');
       // Mail programs, and people without an account, have no key; the link's own MAC guards it.
       if (pattern === '/v1/mail/unsubscribe/:token') return false;
-      return path !== '/healthcheck' && !path.startsWith('/healthcheck/') && !isExempt(method, path, pattern);
+      return (
+        path !== '/health' &&
+        path !== '/healthcheck' &&
+        !path.startsWith('/healthcheck/') &&
+        !isExempt(method, path, pattern)
+      );
     },
     // Digests have one length, so the comparison always takes the same time.
     isKey: (given) => timingSafeEqual(digest(given), expected),

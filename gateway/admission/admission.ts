@@ -57,6 +57,19 @@ export interface AdmissionOptions {
   readonly verifyBearer: VerifyBearer;
 }
 
+/**
+ * Whether a page of another origin can make a browser send this with the user's cookies, without asking by a preflight. It
+ * can send any POST whose type is that of a form or a plain text. Fields also come in the query, so a body is not needed.
+ */
+const mayBeForged = (method: string, { body = 'json' }: AnyRoute, headers: RequestHeaders): boolean =>
+  method === 'post' &&
+  body === 'json' &&
+  headers.get('cookie') !== '' &&
+  !jsonTypePattern.test(headers.get('content-type'));
+
+/** What stands before the parameters counts, for browsers too. */
+const jsonTypePattern = /^application\/json *(;|$)/i;
+
 export function createAdmission(options: AdmissionOptions): Admission {
   const { router, cors, https, gate, limiter, clientAddress, verifyBearer } = options;
 
@@ -126,6 +139,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       if (retryAfterMs > 0) return tooManyRequests(retryAfterMs);
       if (!isMatch(match)) return match;
       if (credentials === undefined && match.route.access === 'session') return refusals.invalidAuth;
+      if (mayBeForged(method, match.route, headers)) return refusals.bodyNotDeclaredJson;
       return { match, method, query: req.getQuery() ?? '', headers, credentials, address };
     },
   };

@@ -3,7 +3,7 @@
  *
  * By the time an error arrives here, everything worth retrying was retried until the request's deadline
  * (`runtime/host/retrier.ts`). What says "not now" is 503 with `Retry-After`. Everything unexpected,
- * `terminal` included, is one generic 500 that tells the client nothing but the id to ask about.
+ * `terminal` included, is one generic 500; the id to ask about is in its `X-Request-Id`.
  */
 import { FileStoreError } from '../../actors/files/store.ts';
 import { ActorError, OverloadedError, RetryableError, UnavailableError } from '../../runtime/errors.ts';
@@ -45,10 +45,6 @@ function refusalOfStore({ failure, cause }: FileStoreError): Refusal | undefined
     case 'missing':
       return undefined;
   }
-}
-
-export function unexpectedRefusal(requestId: string): Refusal {
-  return { status: 500, message: `The server could not answer this request (request id ${requestId}).` };
 }
 
 /** For the log: the message of a runtime error, and that of its cause. Neither holds personal data. */

@@ -27,7 +27,7 @@ import type { AccessLog } from './access-log.ts';
 import type { JsonObject } from './body.ts';
 import { Context, type Live } from './context.ts';
 import type { Envelope } from './envelope.ts';
-import { reasonOf, refusalOf, unexpectedRefusal } from './errors.ts';
+import { reasonOf, refusalOf } from './errors.ts';
 import type { RequestHeaders } from './headers.ts';
 import { type RouteMetrics, unmatchedRoute } from './metrics.ts';
 import type { OutflowOptions } from './outflow.ts';
@@ -193,7 +193,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
     if (refusal === undefined && !this.#isAbort(error)) {
       this.#options.log.failed(this.match?.route, this.#requestId, error);
     }
-    this.refused(refusal ?? unexpectedRefusal(this.#requestId));
+    this.refused(refusal ?? refusals.unexpected);
     this.#gone?.abort();
   }
 

@@ -47,6 +47,12 @@ export const refusals = {
     message: 'This account is sending much at once already. Please try again.',
     retryAfterMs: 5_000,
   },
+  unexpected: { status: 500, message: 'The server could not answer this request. Please try again later.' },
+  bodyNotDeclaredJson: {
+    status: 415,
+    message: 'A request with cookies has to be sent as application/json.',
+    headers: { Accept: 'application/json' },
+  },
   noAnswer: {
     status: 503,
     message: 'The server did not finish in time. Please try again.',

@@ -28,10 +28,10 @@ export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
     meta: { auth: {}, server: { filesServerUrl } },
   };
 
-  return [
+  const liveness = (path: string): AnyRoute =>
     route({
       method: 'GET',
-      path: '/healthcheck',
+      path,
       safe: true,
       access: 'public',
       rate: unlimited,
@@ -41,7 +41,11 @@ export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
       request: nothing,
       replies: { 200: z.literal('OK') },
       handle: async () => ({ status: 200, contentType: 'text/plain; charset=utf-8', body: 'OK' }),
-    }),
+    });
+
+  return [
+    liveness('/healthcheck'),
+    liveness('/health'),
     route({
       method: 'GET',
       path: '/healthcheck/readiness',

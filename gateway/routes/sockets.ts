@@ -103,18 +103,19 @@ export function socketRoutes(options: SocketRouteOptions): readonly AnyRoute[] {
   }
 
   /** Sockets end here, so one that ends elsewhere leaves nothing to record: only its token is checked. */
-  const connection = async (context: RequestContext<'public'>): Promise<RouteReply> => {
-    if (context.header('connectionid') === undefined) {
-      return { status: 400, contentType: plainText, body: 'The header connectionid is missing.' };
-    }
+  const opened = async (context: RequestContext<'public'>): Promise<RouteReply> => {
     const token = (context.header('authorization') ?? '').replace(/^Bearer +/i, '');
-    if (socketTokens.verify(token) === undefined) {
+    if (context.header('connectionid') !== undefined && socketTokens.verify(token) === undefined) {
       return refusedAnswer({ status: 400, message: 'The connection token is not valid.', bare: true });
     }
-    return { status: 200, contentType: plainText, body: '' };
+    return noted(context);
   };
 
-  const connectionRoute = (method: 'POST' | 'DELETE', summary: string) =>
+  const connectionRoute = (
+    method: 'POST' | 'DELETE',
+    summary: string,
+    handle: (context: RequestContext<'public'>) => Promise<RouteReply>,
+  ) =>
     route({
       method,
       path: '/v1/sockets/connections',
@@ -126,7 +127,7 @@ export function socketRoutes(options: SocketRouteOptions): readonly AnyRoute[] {
       headers: connectionHeaders,
       replies: { 200: z.literal(''), 400: errorBodySchema },
       bodyLimit: 'small',
-      handle: connection,
+      handle,
     });
 
   return [
@@ -152,8 +153,8 @@ export function socketRoutes(options: SocketRouteOptions): readonly AnyRoute[] {
         }
       },
     }),
-    connectionRoute('POST', 'Takes note of a socket that a front of its own has opened.'),
-    connectionRoute('DELETE', 'Takes note that such a socket has closed.'),
+    connectionRoute('POST', 'Takes note of a socket that a front of its own has opened.', opened),
+    connectionRoute('DELETE', 'Takes note that such a socket has closed.', noted),
     route({
       method: 'GET',
       path: '/v1/sockets/sync/capabilities',
@@ -189,6 +190,14 @@ export function socketRoutes(options: SocketRouteOptions): readonly AnyRoute[] {
       },
     }),
   ];
+}
+
+/** It takes no token, as one is no longer valid when its socket closes. So it does nothing, whoever asks. */
+async function noted(context: RequestContext<'public'>): Promise<RouteReply> {
+  if (context.header('connectionid') === undefined) {
+    return { status: 400, contentType: plainText, body: 'The header connectionid is missing.' };
+  }
+  return { status: 200, contentType: plainText, body: '' };
 }
 
 const sessionOf = (actors: Actors, credentials: RequestContext<'session'>['credentials'], ask: AskOptions) =>

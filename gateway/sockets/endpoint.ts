@@ -10,7 +10,7 @@
  */
 import type { AccessLog } from '../http/access-log.ts';
 import type { Connections } from '../http/connections.ts';
-import { refusalOf, unexpectedRefusal } from '../http/errors.ts';
+import { refusalOf } from '../http/errors.ts';
 import type { Framing } from '../http/framing.ts';
 import type { OutflowOptions } from '../http/outflow.ts';
 import { type Refusal, refusalHeaders, refusalJson, refusals } from '../http/refusal.ts';
@@ -119,7 +119,7 @@ export function createSocketBehavior(options: SocketEndpointOptions): WebSocketB
       hub.remove(socket);
       const refusal = refusalOf(error);
       if (refusal === undefined) log.failed(undefined, id, error);
-      refuse(responder, refusal ?? unexpectedRefusal(id));
+      refuse(responder, refusal ?? refusals.unexpected);
     }
   }
 

@@ -15,6 +15,9 @@ const hello = route({
   handle: async () => ({ status: 200, body: {} }),
 });
 
+/** Those of the public port, which a host does not have. */
+const specified = ['/health', '/healthcheck', '/healthcheck/readiness'];
+
 test('metrics count requests by pattern and class of status, and never by path', async (t) => {
   const { url, registry, readiness } = await startGateway(t, [hello]);
   const admin = createAdmin(registry, readiness, []);
@@ -44,8 +47,10 @@ test('the process is alive while it drains, but not ready', async (t) => {
   t.teardown(() => admin.close());
   const status = async (path: string) => (await fetch(adminUrl + path)).status;
   t.deepEqual([await status('/livez'), await status('/readyz')], [200, 200]);
+  t.deepEqual(await Promise.all(specified.map(status)), [200, 200, 200]);
   readiness.startDraining();
   t.deepEqual([await status('/livez'), await status('/readyz'), await status('/other')], [200, 503, 404]);
+  t.deepEqual(await Promise.all(specified.map(status)), [200, 200, 503]);
 });
 
 test('a taken admin port is an error', async (t) => {

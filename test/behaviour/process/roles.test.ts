@@ -77,6 +77,12 @@ test('a host and two gateways on one port are one server, and one gateway may go
   await until(async () => (await retrieved().catch(() => 0)) === 3);
   host.child.kill('SIGTERM');
   t.is(await host.exitCode, 0);
+  // The other gateway answers, but nobody answers it.
+  t.is(await textOf(`${url}/health`), 'OK');
+  await until(async () => {
+    const readiness = await fetch(`${url}/healthcheck/readiness`);
+    return readiness.status === 503 && (await readiness.text()).includes('"host":"failed"');
+  });
 });
 
 /** Longer than a test may take: one that waited it out would not end in time. */

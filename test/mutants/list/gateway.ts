@@ -117,7 +117,7 @@ export const mutants: readonly Mutant[] = [
     name: 'probes-that-need-a-key',
     harm: 'A load balancer takes a healthy server out.',
     file: 'gateway/admission/access-key.ts',
-    find: "path !== '/healthcheck' && ",
+    find: "path !== '/healthcheck' &&\n",
     replace: '',
     tests: settings,
     match: 'SHARED_SERVER_ACCESS_KEY shuts*',

@@ -1,0 +1,15 @@
+/** Whether a gateway gets answers from the hosts, without which it can serve nobody. */
+import { Instance, instanceId } from '../actors/instance/contract.ts';
+import type { Actors } from '../runtime/handles.ts';
+import type { ReadinessCheck } from '../runtime/readiness.ts';
+
+/** Less than a check may take. */
+const deadlineMs = 1_500;
+
+export const createHostCheck =
+  (actors: Actors): ReadinessCheck =>
+  () =>
+    actors
+      .get(Instance, instanceId)
+      .ask.registration({}, { deadlineMs })
+      .then(() => true);
