@@ -203,3 +203,78 @@ test.serial('without a connection the page says so, and opens the share once the
   const width = await visited.page.evaluate('document.documentElement.scrollWidth');
   t.is(width, 360);
 });
+
+/** JSON that is nested this deep is read by browsers, and never shown as more than its text. */
+const deep = (depth: number): unknown => (depth === 0 ? '' : [deep(depth - 1)]);
+const stored = `Promise.all([indexedDB.databases(), caches.keys(), navigator.serviceWorker.getRegistrations()])
+  .then((lists) => [...lists.map((list) => list.length), localStorage.length, sessionStorage.length, document.cookie])`;
+
+test.serial(
+  'whatever was shared is text: giant, deep, reversed or a link, and nothing of it is kept or asked for',
+  async (t) => {
+    const scene = await sceneOf(t);
+    const reversed = '\u202Egnp.exe\u2066\u2067<b>';
+    const shown: Readonly<Record<string, readonly [plain: object, text: string]>> = {
+      giant: [{ kind: 'note', title: '', text: 'x'.repeat(600_000) }, 'x'.repeat(600_000)],
+      reversed: [{ kind: 'note', title: reversed, text: reversed }, reversed],
+      links: [
+        { kind: 'note', title: '', text: 'javascript:alert(7) data:text/html,<script>alert(8)</script>' },
+        'javascript:alert(7) data:text/html,<script>alert(8)</script>',
+      ],
+      'keys of every object': [
+        JSON.parse('{"kind":"note","title":"t","text":"x","__proto__":{"text":"stolen"},"constructor":{}}'),
+        'x',
+      ],
+    };
+    for (const [title, [plain, text]] of Object.entries(shown)) {
+      const shared = await scene.share(plain);
+      const visited = await visit(scene, shared.link);
+      await open(visited);
+      t.true((await visited.page.locator('article > div').textContent()) === text, title);
+      t.is(await visited.page.locator('#content :is(a, b, script, iframe, img)').count(), 0, title);
+      t.deepEqual(await visited.page.evaluate(stored), [0, 0, 0, 0, 0, ''], title);
+      t.deepEqual(pathsOf(visited.requests), ['GET /', `GET ${shared.path}`], title);
+      t.deepEqual(visited.incidents, [], title);
+      await visited.page.close();
+    }
+    const visited = await visit(scene, (await scene.share({ kind: 'account', deep: deep(2_000) })).link);
+    await open(visited);
+    t.regex(await messageOf(visited), /as it came/);
+    t.deepEqual(visited.incidents, []);
+  },
+);
+
+test.serial('the page could not run, load or send anything even if markup came into it', async (t) => {
+  const scene = await sceneOf(t);
+  const visited = await visit(scene, (await scene.share(note)).link);
+  await open(visited);
+  const before = visited.requests.length;
+  const tried = await visited.page.evaluate(`(async () => {
+    const failed = (work) => Promise.resolve().then(work).then(() => 'done', () => 'refused');
+    const loads = (name, fields) => new Promise((resolve) => {
+      const element = Object.assign(document.createElement(name), fields);
+      element.onload = () => resolve('done');
+      element.onerror = () => resolve('refused');
+      document.body.append(element);
+    });
+    const inline = document.createElement('script');
+    return {
+      markup: await failed(() => { document.body.innerHTML = '<img>'; }),
+      inline: await failed(() => { inline.text = 'window.ran = true'; document.body.append(inline); }),
+      image: await loads('img', { src: '/stolen' }),
+      style: await loads('link', { rel: 'stylesheet', href: '/stolen' }),
+      elsewhere: await failed(() => fetch('https://example.org/stolen')),
+      ran: 'ran' in window,
+    };
+  })()`);
+  t.deepEqual(tried, {
+    ...{ markup: 'refused', inline: 'refused', image: 'refused', style: 'refused', elsewhere: 'refused' },
+    ran: false,
+  });
+  // Chromium tells of requests that the policy has kept back, and never sends them.
+  const sent = await Promise.all(visited.requests.slice(before).map((request) => request.response()));
+  t.deepEqual(
+    sent.filter((response) => response !== null),
+    [],
+  );
+});
