@@ -5,6 +5,7 @@ import { ModelDatabase, ModelStore } from '../../runtime/store/model.ts';
 import type { Commit, Write } from '../../runtime/store/store.ts';
 import { FakeClock } from '../kit/clock.ts';
 import { clientAddress } from '../kit/http.ts';
+import { mailTo, Postbox } from '../kit/postbox.ts';
 import { startServer, type TestServer } from '../kit/server.ts';
 import { headBytes } from './bounds.ts';
 import type { Asked } from './worst-requests.ts';
@@ -24,6 +25,8 @@ export async function startMeter(t: ExecutionContext): Promise<Meter> {
   const clock = new FakeClock();
   const store = new CountingStore(new ModelDatabase(clock));
   const server = await startServer(t, {
+    // Switches and reminders are refused by a server that sends no mail.
+    ...mailTo(new Postbox()),
     accounts: { calendar: true },
     // Every save makes a revision, so that a history is long at once.
     items: { revisions: { ...defaultItemSettings.revisions, pauseMs: 0 } },
