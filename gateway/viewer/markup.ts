@@ -8,6 +8,10 @@ h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 1rem }
 h2 { font-size: 1.2rem; line-height: 1.3; margin: 0 0 .5rem }
 article + article, h1 + article { margin-top: 2rem; padding-top: 1.5rem; border-top: 1px solid var(--line) }
 #content div { white-space: pre-wrap }
+#content p, #content ul, #content ol, #content pre { margin: 0 0 .75rem }
+#content a { color: var(--accent) }
+#content td { border: 1px solid var(--line); padding: .25rem .5rem }
+#content blockquote { margin: 0 0 .75rem; padding-left: 1rem; border-left: 3px solid var(--line) }
 #content:focus { outline: none }
 button {
   font: inherit; font-weight: 600; min-height: 3rem; padding: 0 1.75rem; border-radius: .5rem;

@@ -131,6 +131,45 @@ test.serial('a note and a tag are shown as text, and their keys reach nobody', a
 });
 
 test.serial(
+  'a note of the rich editor is shown with headings, tasks and links, and no markup of its own',
+  async (t) => {
+    const scene = await sceneOf(t);
+    const words = (text: string, format = 0) => ({ type: 'text', text, format });
+    const link = (url: string) => ({ type: 'link', url, children: [words(hostile)] });
+    const children = [
+      { type: 'heading', tag: 'h1', children: [words('Plan')] },
+      {
+        type: 'paragraph',
+        children: [words(hostile, 1), link('https://example.org/'), link('javascript:alert(7)')],
+      },
+      {
+        type: 'list',
+        listType: 'check',
+        children: [
+          { type: 'listitem', checked: true, children: [words('done')] },
+          { type: 'listitem', checked: false, children: [words('open')] },
+        ],
+      },
+    ];
+    const rich = { ...note, text: JSON.stringify({ root: { type: 'root', children } }) };
+    const visited = await visit(scene, (await scene.share(rich)).link);
+    const { page, incidents } = visited;
+    await open(visited);
+    t.is(await page.locator('article h3').textContent(), 'Plan');
+    t.is(await page.locator('article p strong').textContent(), hostile);
+    t.deepEqual(await page.locator('article li').allTextContents(), ['done', 'open']);
+    const boxes = page.locator('article input');
+    t.deepEqual(
+      [await boxes.count(), await boxes.first().isChecked(), await boxes.last().isChecked()],
+      [2, true, false],
+    );
+    t.is(await page.locator('article a').getAttribute('href'), 'https://example.org/');
+    t.is(await page.locator('img, svg, iframe, form, b, base, script:not(main ~ script)').count(), 0);
+    t.deepEqual(incidents, []);
+  },
+);
+
+test.serial(
   'a one-time share is opened by the click and by nothing before it, and then it is gone',
   async (t) => {
     const scene = await sceneOf(t);

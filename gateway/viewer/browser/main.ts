@@ -4,6 +4,8 @@
  */
 import { type Fetched, fetchShare } from './fetch-share.ts';
 import { type Link, takeLink } from './link.ts';
+import { nodeOf } from './rich-elements.ts';
+import { richTextOf } from './rich-text.ts';
 import { type Note, type Opened, unseal } from './sealed.ts';
 
 type Problem = Exclude<Fetched['fetched'], 'payload'> | Exclude<Opened['opened'], 'notes'> | 'incomplete';
@@ -75,11 +77,19 @@ function reveal(sealed: string, { key }: Link): void {
 
 function articleOf({ title, text }: Note, heading: 'h1' | 'h2'): HTMLElement {
   const article = document.createElement('article');
-  article.append(textElement(heading, title || 'Without a title'), textElement('div', text));
+  article.append(textElement(heading, title || 'Without a title'), bodyOf(text));
   return article;
 }
 
-/** The only way in which anything that was shared gets into the page. */
+function bodyOf(text: string): HTMLElement {
+  const rich = richTextOf(text);
+  if (rich === undefined) return textElement('div', text);
+  const body = textElement('div', '');
+  body.append(...rich.map(nodeOf));
+  return body;
+}
+
+/** With `nodeOf`, the only way in which anything that was shared gets into the page. */
 function textElement(name: 'h1' | 'h2' | 'div', text: string): HTMLElement {
   const element = document.createElement(name);
   element.dir = 'auto';
