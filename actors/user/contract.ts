@@ -63,6 +63,7 @@ export {
 export { shownTodoSchema } from './calendar/todo.ts';
 export { type FrameEvent, itemsChanged, userEventSchema } from './events.ts';
 export { publishedReminder } from './published-reminders/shapes.ts';
+export { type ExportPlace, firstExportPlace } from './requests/shapes.ts';
 export { settingsActedOn, settingValueBytesMax } from './settings/known.ts';
 export type { TicketClaims } from './sync-lane/shapes.ts';
 

@@ -6,6 +6,7 @@
  */
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
+import { fullItemSchema } from '../collection/item-fields.ts';
 import { concludePayload } from '../collection/move/departures.ts';
 import {
   arriveItemsFields,
@@ -117,6 +118,11 @@ export const Vault = contract({
     arriveItems: { request: arriveItemsFields, reply: landedSchema },
     /** What has departed from here, and which of it has arrived. */
     concludeItems: { request: concludeItemsFields, reply: z.object({}) },
+    /** One item, to the member who owns it. */
+    getItem: {
+      request: z.object({ by, uuid: z.string() }),
+      reply: z.object({ item: fullItemSchema.nullable() }),
+    },
     /** Nothing of what he may not read. */
     listRevisions: {
       request: z.object({ by, itemUuid: z.string() }),

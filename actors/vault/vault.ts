@@ -30,6 +30,7 @@ import { grantMap } from './files/own-files.ts';
 import { heirMap } from './heirs.ts';
 import { inviteCommands } from './invites.ts';
 import { arriveItems, concludeItems, saveItems } from './items/commands.ts';
+import { getItem } from './items/get-item.ts';
 import { deleteRevision, getRevision, listRevisions } from './items/revisions.ts';
 import { sendHomeJob } from './items/send-home.ts';
 import { itemTimers } from './items/timers.ts';
@@ -66,6 +67,7 @@ export const vault = kindOf(Vault, {
     saveItems,
     arriveItems,
     concludeItems,
+    getItem,
     listRevisions,
     getRevision,
     deleteRevision,

@@ -1,13 +1,14 @@
 /** What users request of their account as a whole: its deletion, and its data (docs/protocol/account.md, "Requests"). */
 import { z } from 'zod';
 import { isRefused } from '../../actors/reply.ts';
-import { User } from '../../actors/user/contract.ts';
+import { type ExportPlace, firstExportPlace, User } from '../../actors/user/contract.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { deleteAccount } from './accounts.ts';
 import { errorBodySchema, signedInAnswer } from './answer.ts';
 import { saysSuccess } from './endpoint.ts';
 
 const tag = 'Users';
+type ExportPage = z.infer<typeof User.commands.exportPage.ok>;
 
 const requestMade = z.union([User.commands.makeRequest.ok, z.object({ success: z.boolean() })]);
 const madeRequest = z.object({ userUuid: z.string().max(64), requestType: z.string().max(64) });
@@ -74,25 +75,31 @@ function downloadExport(
   const user = actors.get(User, credentials.userUuid);
 
   /** Every page is a call of its own. */
-  async function page(downloadUuid: string, after: number) {
+  async function page(downloadUuid: string, place: ExportPlace) {
     gone.throwIfAborted();
     const deadline = ask.deadlineMs === undefined ? {} : { deadlineMs: ask.deadlineMs };
-    const answer = await user.ask.exportPage({ credentials, userUuid, downloadUuid, after }, deadline);
+    const answer = await user.ask.exportPage({ credentials, userUuid, downloadUuid, place }, deadline);
     if (isRefused(answer)) throw new Error(`the download ended: ${answer.refused.message}`);
     return answer.ok;
   }
 
+  /** Each part is a list of its own, and there whether it is empty or not. */
   async function* file(downloadUuid: string, head: object): AsyncGenerator<Uint8Array> {
-    let { json, next } = await page(downloadUuid, 0);
-    yield Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":[\n${json}`);
-    let separator = json === '' ? '' : ',\n';
-    while (next !== null) {
-      ({ json, next } = await page(downloadUuid, next));
-      if (json === '') continue;
-      yield Buffer.from(`${separator}${json}`);
-      separator = ',\n';
+    let place: ExportPlace | null = firstExportPlace;
+    let before = `${JSON.stringify(head).slice(0, -1)},"${place.part}":[\n`;
+    while (place !== null) {
+      const { json, next }: ExportPage = await page(downloadUuid, place);
+      if (json !== '') {
+        yield Buffer.from(before + json);
+        before = ',\n';
+      }
+      if (next !== null && next.part !== place.part) {
+        if (before !== ',\n') yield Buffer.from(before);
+        before = `\n],"${next.part}":[\n`;
+      }
+      place = next;
     }
-    yield Buffer.from('\n]}\n');
+    yield Buffer.from(`${before === ',\n' ? '' : before}\n]}\n`);
   }
 
   return signedInAnswer(

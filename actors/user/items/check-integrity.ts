@@ -1,39 +1,55 @@
 /**
  * Which of the user's items differ from what the client says it has (docs/protocol/sync.md, "Integrity"), without
- * fetching ciphertext. Read a part at a time, so that a large account holds nobody up; an item that is saved meanwhile
- * moves to the end and is checked once more, and the last check counts.
+ * fetching ciphertext: in their own collection first, then what they own in their vaults. Read a part at a time, so that a
+ * large account holds nobody up; an item that is saved meanwhile moves to the end and is checked once more, and the last
+ * check counts.
  */
-import { range } from '../../../runtime/command.ts';
+import { range, visit } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { clientVersions, integrityColumns, type Mismatch, mismatchOf } from '../../collection/integrity.ts';
-import { item } from '../../collection/item.ts';
+import { type ItemRow, item } from '../../collection/item.ts';
 import { departingHops } from '../../collection/move/departures.ts';
 import { staying } from '../../collection/retrieve.ts';
+import { memberTable } from '../../vault/tables.ts';
 import { User } from '../contract.ts';
 import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
+import { membershipsOf } from '../vaults/memberships.ts';
 
 const partItems = 10_000;
+
+const columns = [...integrityColumns, 'hop', 'owner_uuid'] as const;
 
 export const checkIntegrity = signedInWorkflow({
   ...User.commands.checkIntegrity,
   run: async (workflow, { integrityPayloads }) => {
     const client = clientVersions(integrityPayloads ?? []);
     const mismatches = new Map<string, Mismatch>();
-    let after = 0;
-    for (;;) {
-      const { rows, complete, upTo } = await readPart(workflow, after);
+    const check = (rows: readonly ItemRow[]) => {
       for (const row of rows) {
         const mismatch = mismatchOf(row, client);
         if (mismatch === undefined) mismatches.delete(row.uuid);
         else mismatches.set(row.uuid, mismatch);
       }
-      if (complete) return { mismatches: [...mismatches.values()] };
-      after = upTo;
+    };
+    let own = await readPart(workflow, 0);
+    check(own.rows);
+    while (!own.complete) {
+      own = await readPart(workflow, own.upTo);
+      check(own.rows);
     }
+    const reached = new Map<string, number>();
+    for (let isThrough = false; !isThrough; ) {
+      const { rows, complete } = await readVaults(workflow, reached);
+      check(rows);
+      isThrough = complete;
+    }
+    return { mismatches: [...mismatches.values()] };
   },
 });
 
-function readPart(workflow: Pick<SignedInWorkflow<unknown>, 'turn'>, after: number) {
+type Reader = Pick<SignedInWorkflow<unknown>, 'turn'>;
+
+function readPart(workflow: Reader, after: number) {
   return workflow.turn({
     reads: (view) => ({
       live: range(item, {
@@ -41,9 +57,34 @@ function readPart(workflow: Pick<SignedInWorkflow<unknown>, 'turn'>, after: numb
         through: view.get(head).position,
         limit: partItems,
         subset: 'live',
-        columns: [...integrityColumns, 'hop'],
+        columns,
       }),
     }),
     turn: (turn, { live }) => ({ ...live, rows: staying(live.rows, departingHops(turn)) }),
+  });
+}
+
+/** What the user owns in their vaults, of each after the position that was reached there. */
+function readVaults(workflow: Reader, reached: Map<string, number>) {
+  return workflow.turn({
+    reads: (view) => ({
+      live: visit(item, {
+        guard: { table: memberTable, member: view.self.id },
+        owners: [...membershipsOf(view).keys()].map((owner) => ({
+          owner,
+          after: reached.get(owner) ?? 0,
+          subset: 'live',
+        })),
+        limit: partItems,
+        columns,
+      }),
+    }),
+    turn: (turn, { live }) => {
+      for (const { owner, upTo } of live.owners) reached.set(owner, upTo);
+      return {
+        rows: live.owners.flatMap(({ rows }) => rows).filter((row) => row.owner_uuid === turn.self.id),
+        complete: live.owners.every(({ complete }) => complete),
+      };
+    },
   });
 }

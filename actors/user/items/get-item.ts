@@ -1,24 +1,31 @@
-import { keys, type View } from '../../../runtime/command.ts';
-import { isUuid } from '../../collection/incoming.ts';
-import { isStub, item } from '../../collection/item.ts';
+/** One item of the user's own (docs/protocol/sync.md, "A single item"), at home or in a vault, which decides who reads it. */
 import { fullItem } from '../../collection/item-fields.ts';
-import { departingHops } from '../../collection/move/departures.ts';
-import { successorOf, whereaboutsPlan } from '../../collection/move/whereabouts.ts';
+import { homesOf } from '../../collection/move/whereabouts.ts';
+import { itemHere, oneItemPlan } from '../../collection/one-item.ts';
 import { refuse } from '../../reply.ts';
 import { User } from '../contract.ts';
-import { signedInRead } from '../signed-in.ts';
+import { signedInWorkflow } from '../signed-in.ts';
+import { askIfThere } from '../vaults/ask.ts';
+import { membershipsOf } from '../vaults/memberships.ts';
 
-export const getItem = signedInRead({
+const notFound = refuse(404, 'Item not found.');
+
+export const getItem = signedInWorkflow({
   ...User.commands.getItem,
-  reads: (view, { uuid }) => ({
-    found: keys(item, isUuid(uuid) ? [keyOf(view, uuid)] : []),
-    ...whereaboutsPlan(departingHops(view).has(uuid.toLowerCase()) ? [uuid.toLowerCase()] : []),
-  }),
-  answer: (view, { uuid }, { found, ...whereabouts }) => {
-    const row = isUuid(uuid) ? found.get(keyOf(view, uuid)) : undefined;
-    const isHere = row !== undefined && !isStub(row) && successorOf(row, whereabouts) === undefined;
-    return isHere ? { item: fullItem(row, uuid) } : refuse(404, 'Item not found.');
+  run: async (workflow, { uuid }) => {
+    const { own, vault } = await workflow.turn({
+      reads: (view) => oneItemPlan(view, uuid),
+      turn: (turn, reads) => {
+        const own = itemHere(turn, uuid, reads);
+        const home = homesOf([...reads.first.rows, ...reads.moved.rows]).get(uuid.toLowerCase());
+        const isInVault = home !== undefined && membershipsOf(turn).has(home.collection);
+        return { own, vault: isInVault ? home.collection : undefined };
+      },
+    });
+    if (own !== undefined) return { item: fullItem(own, uuid) };
+    if (vault === undefined) return notFound;
+    const asked = { by: workflow.self.id, uuid };
+    const answer = await askIfThere(workflow, vault, (ask) => ask.getItem(asked));
+    return answer?.item ? { item: answer.item } : notFound;
   },
 });
-
-const keyOf = ({ self }: View, uuid: string) => ({ collection: self.id, uuid: uuid.toLowerCase() });

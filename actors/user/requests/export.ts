@@ -3,7 +3,7 @@
  *
  * Nothing is prepared and nothing is kept but the right to the download: it is made page by page while it is fetched, in
  * the order of positions, each page a shared read of its own. So it takes the memory of one page, whoever owns the
- * account's shard meanwhile, and a crash ends it at most: it is fetched again.
+ * account's shard meanwhile, and a crash ends it at most: it is fetched again. What a page has is in `export-pages.ts`.
  *
  *     requested    the newest request counts for a day, and asking again meanwhile finds it
  *     begun        the newest download counts: the pages of an earlier one are refused from then on
@@ -11,26 +11,21 @@
  * An item that is saved while it runs moves to the end and comes once more, newer; none is left out.
  */
 import { z } from 'zod';
-import { range, type View } from '../../../runtime/command.ts';
+import type { View } from '../../../runtime/command.ts';
 import { slice } from '../../../runtime/slice.ts';
-import { head } from '../../collection/head.ts';
-import { item } from '../../collection/item.ts';
-import { fullItem } from '../../collection/item-fields.ts';
-import { givenColumns } from '../../collection/retrieve.ts';
 import { fullKeyParams } from '../../identity/key-params.ts';
 import { refuse } from '../../reply.ts';
 import { ownAccount, ownRow } from '../account/own-account.ts';
 import { audit } from '../audit/trail.ts';
 import { User } from '../contract.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
+import { exportPageOf, type PageRows, pagePlans } from './export-pages.ts';
 
 const exportAgeMs = 86_400_000;
 /** Each reads the whole account. */
 const downloadsPerExport = 10;
 /** Also for one whose reader takes its time, and who writes as fast as it reads. */
 const downloadAgeMs = 6 * 3_600_000;
-const pageItemsMax = 300;
-const pageBytesMax = 1_048_576;
 
 const exportSchema = z.object({
   uuid: z.string(),
@@ -90,24 +85,16 @@ const beginExport = signedInTurn({
   },
 });
 
+const nothing: PageRows = { rows: [], complete: true, upTo: 0 };
+
 const exportPage = signedInRead({
   ...User.commands.exportPage,
-  reads: (view, { after }) => ({
-    page: range(item, {
-      after,
-      through: view.get(head).position,
-      limit: pageItemsMax,
-      budgetBytes: pageBytesMax,
-      subset: 'live',
-      columns: givenColumns,
-    }),
-  }),
-  answer: (view, { downloadUuid }, { page }) => {
+  reads: (view, { place }) => pagePlans(view, place),
+  answer: (view, { downloadUuid, place }, { own, theirs }) => {
     const current = view.get(exportSlice)?.current;
     const isCurrent = current?.uuid === downloadUuid && view.nowMs < current.beganAtMs + downloadAgeMs;
     if (!isCurrent) return overtaken;
-    const json = page.rows.map((row) => JSON.stringify(fullItem(row))).join(',\n');
-    return { json, next: page.complete ? null : page.upTo };
+    return exportPageOf(view, place, own ?? theirs?.owners[0] ?? nothing);
   },
 });
 

@@ -5,6 +5,17 @@ import { signedInOf } from '../../signed-in.ts';
 
 const requestUuid = z.string().max(64);
 
+export const exportParts = ['items', 'revisions', 'files'] as const;
+
+/** Where a page begins: after this position of the own rows, or of those of a vault. */
+const exportPlaceSchema = z.object({
+  part: z.enum(exportParts),
+  vault: z.string().nullable(),
+  after: z.number(),
+});
+export type ExportPlace = z.infer<typeof exportPlaceSchema>;
+export const firstExportPlace: ExportPlace = { part: 'items', vault: null, after: 0 };
+
 export const exportShapes = {
   /** `data-export` alone. Refusals: 400. */
   makeRequest: signedInOf({
@@ -32,12 +43,12 @@ export const exportShapes = {
   /** Refusals: 409 once another download has begun, or this one has taken too long. */
   exportPage: signedInOf({
     access: 'writes',
-    fields: z.object({ downloadUuid: z.string(), after: z.number() }),
+    fields: z.object({ downloadUuid: z.string(), place: exportPlaceSchema }),
     ok: z.object({
-      /** The items, separated by commas. */
+      /** Of one part, separated by commas. */
       json: z.string(),
       /** Where the next page begins; null after the last one. */
-      next: z.number().nullable(),
+      next: exportPlaceSchema.nullable(),
     }),
   }),
 };

@@ -1,8 +1,11 @@
 import test from 'ava';
+import { defaultItemSettings } from '../../../actors/collection/settings.ts';
 import { statusOf } from '../../kit/account.ts';
 import type { Device } from '../../kit/device.ts';
+import { ciphertext, RemoteFile } from '../../kit/files.ts';
 import { deletion, note } from '../../kit/items.ts';
 import { startServer, type TestServer } from '../../kit/server.ts';
+import { join, makeVault, vaults as vaultsAt } from '../../kit/vaults.ts';
 
 const dayMs = 86_400_000;
 const path = ({ account }: Device) => `/v1/users/${account.userUuid}/requests`;
@@ -10,6 +13,10 @@ const ask = (device: Device, requestType: unknown, headers: Record<string, strin
   device.call('POST', path(device), { body: { requestType }, headers });
 const requested = async (device: Device): Promise<string> =>
   (await ask(device, 'data-export')).body.request.path;
+
+const inVault = (vault: string) =>
+  note({ uuid: crypto.randomUUID(), shared_vault_uuid: vault, key_system_identifier: 'system' });
+const uuidsOf = (items: readonly { readonly uuid: string }[]) => items.map(({ uuid }) => uuid);
 
 /** The whole file, parsed. */
 async function fetched(device: Device, from: string) {
@@ -44,6 +51,45 @@ test('an export is a file of all items, as ciphertext, with the key params of th
     file.items.find(({ uuid }: { uuid: string }) => uuid === sent?.uuid),
     { content: sent?.content },
   );
+});
+
+test('an export has what the account owns in its vaults, the history of items, and a list of files', async (t) => {
+  const server = await startServer(t, {
+    items: { revisions: { ...defaultItemSettings.revisions, pauseMs: 0 } },
+  });
+  const [alice, bob] = [await server.device(), await server.device('bob@example.org')];
+  const vaults = [await makeVault(alice), await makeVault(alice)];
+  for (const vault of vaults) await join(alice, vault, bob);
+  const own = note({ uuid: crypto.randomUUID(), content: '004:before' });
+  const { saved_items: first } = await alice.save(own);
+  await alice.save({
+    ...own,
+    content: '004:after',
+    updated_at_timestamp: first[0]?.updated_at_timestamp ?? 0,
+  });
+  const [mine, another] = [inVault(vaults[0] ?? ''), inVault(vaults[1] ?? '')];
+  await alice.sync({ items: [mine, another] });
+  await bob.sync({ items: [inVault(vaults[0] ?? '')] });
+  const upload = new RemoteFile(alice);
+  await upload.upload(ciphertext(40));
+
+  const file = await fetched(alice, await requested(alice));
+  const owned = [own, mine, another].map((each) => each?.uuid);
+  t.deepEqual(uuidsOf(file.items).toSorted(), owned.toSorted());
+  const contents = file.revisions
+    .filter(({ item_uuid: uuid }: { item_uuid: string }) => uuid === own.uuid)
+    .map(({ content }: { content: string }) => content);
+  t.deepEqual(contents, ['004:before', '004:after']);
+  t.is(file.revisions.length, 4);
+  t.like(file.files, [
+    { remote_identifier: upload.remoteIdentifier, shared_vault_uuid: null, encrypted_bytes: 40 },
+  ]);
+
+  await alice.call('DELETE', `${vaultsAt}/${vaults[1]}/users/${bob.account.userUuid}`);
+  t.is((await fetched(bob, await requested(bob))).items.length, 1);
+  await alice.call('DELETE', `${vaultsAt}/${vaults[0]}/users/${bob.account.userUuid}`);
+  const left = await fetched(bob, await requested(bob));
+  t.deepEqual([left.items, left.revisions, left.files], [[], [], []]);
 });
 
 test('an empty account has a file without items', async (t) => {

@@ -223,3 +223,29 @@ test('what a device was the first to save in a vault is deleted there too', asyn
     [[uuidNumber(1), true]],
   );
 });
+
+test('what a user owns in a vault is found by its uuid and by the check of integrity, as long as they are a member', async (t) => {
+  const { alice, bob, vault } = await started(t);
+  const mine = await saved(t, bob, inVault(vault, { uuid: crypto.randomUUID() }));
+  const hers = await saved(t, alice, inVault(vault, { uuid: crypto.randomUUID() }));
+  const find = async (device: Device, uuid: string) =>
+    (await device.call('GET', `/v1/items/${uuid}`)).body.item?.content;
+  const check = async (device: Device, integrityPayloads: readonly object[]) =>
+    uuidsOf(
+      (await device.call('POST', '/v1/items/check-integrity', { body: { integrityPayloads } })).body
+        .mismatches,
+    );
+  const at = ({ uuid, updated_at_timestamp }: typeof mine) => ({ uuid, updated_at_timestamp });
+
+  t.is(await find(bob, mine.uuid), note().content as string);
+  t.is(await find(bob, hers.uuid), undefined, 'of another member');
+  t.is(await find(alice, mine.uuid), undefined);
+  t.deepEqual(await check(bob, []), [mine.uuid]);
+  t.deepEqual(await check(bob, [at(mine)]), []);
+  t.deepEqual(await check(bob, [{ ...at(mine), updated_at_timestamp: 1 }]), [mine.uuid]);
+  t.deepEqual(await check(alice, []), [hers.uuid]);
+
+  await alice.call('DELETE', `${vaults}/${vault}/users/${bob.account.userUuid}`);
+  t.is(await find(bob, mine.uuid), undefined);
+  t.deepEqual(await check(bob, []), []);
+});

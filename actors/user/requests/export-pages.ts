@@ -1,0 +1,99 @@
+/**
+ * What a download of the account has, a page at a time: its parts follow each other, and a part goes through the account's own
+ * rows first and then through each of its vaults, in the order of their uuids. What a vault shows is decided by the row of the
+ * member at the moment of the page (docs/protocol/account.md, "Requests").
+ */
+import { type RangePlan, range, type View, type VisitPlan, visit } from '../../../runtime/command.ts';
+import type { AnyTable, RowOf } from '../../../runtime/table.ts';
+import { head } from '../../collection/head.ts';
+import { item } from '../../collection/item.ts';
+import { fullItem } from '../../collection/item-fields.ts';
+import { givenColumns } from '../../collection/retrieve.ts';
+import { ledgerSlice } from '../../collection/revisions/ledger.ts';
+import { given } from '../../collection/revisions/read.ts';
+import { revision } from '../../collection/revisions/table.ts';
+import { filesSlice } from '../../files/ledger.ts';
+import { file } from '../../files/tables.ts';
+import { memberTable } from '../../vault/tables.ts';
+import { membershipsOf } from '../vaults/memberships.ts';
+import { type ExportPlace, exportParts } from './shapes.ts';
+
+const pageRowsMax = 300;
+const pageBytesMax = 1_048_576;
+
+interface Source<T extends AnyTable> {
+  readonly table: T;
+  readonly head: (view: View) => number;
+  readonly subset?: string;
+  readonly columns?: readonly (keyof RowOf<T> & string)[];
+  /** What of a vault is the member's own. */
+  readonly isOf: (row: RowOf<T>, userUuid: string) => boolean;
+  readonly shown: (row: RowOf<T>, vault: string | null) => object;
+}
+const source = <T extends AnyTable>(of: Source<T>): Source<AnyTable> => of as unknown as Source<AnyTable>;
+
+const sources: Readonly<Record<ExportPlace['part'], Source<AnyTable>>> = {
+  items: source({
+    table: item,
+    head: (view) => view.get(head).position,
+    subset: 'live',
+    columns: givenColumns,
+    isOf: (row, userUuid) => row.owner_uuid === userUuid,
+    shown: (row) => fullItem(row),
+  }),
+  revisions: source({
+    table: revision,
+    head: (view) => view.get(ledgerSlice).place,
+    isOf: (row, userUuid) => row.owner_uuid === userUuid,
+    shown: (row) => given(row, row.item_uuid),
+  }),
+  /** Files of a vault belong to no member; whoever is in it may read them all. */
+  files: source({
+    table: file,
+    head: (view) => view.get(filesSlice).place,
+    isOf: () => true,
+    shown: (row, vault) => ({
+      remote_identifier: row.remote_identifier,
+      shared_vault_uuid: vault,
+      encrypted_bytes: row.bytes,
+      uploaded_at: new Date(row.closed_at).toISOString(),
+    }),
+  }),
+};
+
+/** Of one of them. */
+type PagePlans = { readonly own?: RangePlan<AnyTable>; readonly theirs?: VisitPlan<AnyTable> };
+
+export function pagePlans(view: View, { part, vault, after }: ExportPlace): PagePlans {
+  const { table, head: headOf, subset, columns } = sources[part];
+  const page = {
+    limit: pageRowsMax,
+    ...(table.size !== undefined && { budgetBytes: pageBytesMax }),
+    ...(columns !== undefined && { columns }),
+  };
+  const rows = { after, ...(subset !== undefined && { subset }) };
+  if (vault === null) return { own: range(table, { ...page, ...rows, through: headOf(view) }) };
+  const guard = { table: memberTable, member: view.self.id };
+  return { theirs: visit(table, { ...page, guard, owners: [{ owner: vault, ...rows }] }) };
+}
+
+export interface PageRows {
+  readonly rows: readonly RowOf<AnyTable>[];
+  readonly complete: boolean;
+  readonly upTo: number;
+}
+
+/** The JSON of the rows, separated by commas, and where the next page begins. */
+export function exportPageOf(view: View, place: ExportPlace, { rows, complete, upTo }: PageRows) {
+  const { isOf, shown } = sources[place.part];
+  const own = place.vault === null ? rows : rows.filter((row) => isOf(row, view.self.id));
+  const json = own.map((row) => JSON.stringify(shown(row, place.vault))).join(',\n');
+  return { json, next: complete ? nextPlace(view, place) : { ...place, after: upTo } };
+}
+
+function nextPlace(view: View, { part, vault }: ExportPlace): ExportPlace | null {
+  const next = [...membershipsOf(view).keys()].find((each) => vault === null || each > vault);
+  if (next !== undefined) return { part, vault: next, after: 0 };
+  const [, following] = exportParts.slice(exportParts.indexOf(part));
+  return following === undefined ? null : { part: following, vault: null, after: 0 };
+}
