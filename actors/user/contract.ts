@@ -34,6 +34,7 @@ import { userEventSchema } from './events.ts';
 import { factorShapes } from './factors/shapes.ts';
 import { fileShapes, fileTellShapes } from './files/shapes.ts';
 import { inboxShapes, inboxTellShapes } from './inbox/shapes.ts';
+import { notOfferedShapes } from './not-offered.ts';
 import { pairingShapes, pairingTellShapes } from './pairing/shapes.ts';
 import { publicShareShapes, publicShareTellShapes } from './public-shares/shapes.ts';
 import { publishedReminderShapes } from './published-reminders/shapes.ts';
@@ -180,6 +181,7 @@ export const User = contract({
     ...openToBridges(assistantShapes),
     ...pairingShapes,
     ...openToBridges(codeHostShapes),
+    ...notOfferedShapes,
 
     // --- sessions ---------------------------------------------------------------------------------------------
 

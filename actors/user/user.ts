@@ -70,6 +70,7 @@ import {
 } from './inbox/tables.ts';
 import { itemCommands } from './items/commands.ts';
 import { mailOutcomeTell } from './mail-outcome.ts';
+import { notOfferedCommands } from './not-offered-commands.ts';
 import { operatorCommands } from './operator.ts';
 import { pairingCommands, pairingTells } from './pairing/commands.ts';
 import { profileSlice } from './profile.ts';
@@ -200,6 +201,7 @@ export const user = kindOf(User, {
     ...bridgeTokenCommands,
     ...auditCommands,
     ...adminCommands,
+    ...notOfferedCommands,
     ...itemCommands,
     ...revisionCommands,
     ...inboxCommands,

@@ -23,6 +23,7 @@ import { frontPageRoute } from './front-page.ts';
 import { type HealthRouteOptions, healthRoutes } from './health.ts';
 import { itemRoutes } from './items.ts';
 import { messageRoutes } from './messages.ts';
+import { notOfferedRoutes } from './not-offered.ts';
 import { type PairingRouteOptions, pairingRoutes } from './pairing.ts';
 import { type PublicShareRouteOptions, publicShareRoutes } from './public-shares.ts';
 import { type RecoveryRouteOptions, recoveryRoutes } from './recovery.ts';
@@ -104,6 +105,7 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
     ...pairingRoutes(options),
     ...codeHostRoutes(options),
     ...socketRoutes(options),
+    ...notOfferedRoutes,
     descriptionRoute(() => openApiDocument(routes, options.version)),
   ];
   return routes;

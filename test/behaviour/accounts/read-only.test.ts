@@ -15,6 +15,7 @@ const turnsOfReaders: Readonly<Record<string, string>> = {
   checkIntegrity: 'reads too much for one turn',
   holdSyncCommand: 'promises to wait for a command, in memory alone',
   getSyncCommand: 'has to see what is not durable yet',
+  getItem: 'asks the vault that the item is in',
   listTodos: 'reads too much for one turn',
   keyParams: 'stores a challenge, for sessions that may write alone',
   getSetting: 'counts the passwords that are given for the recovery codes',

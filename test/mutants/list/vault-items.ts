@@ -259,4 +259,13 @@ export const mutants: readonly Mutant[] = [
     replace: '',
     tests: ['test/attacks/moves.test.ts'],
   },
+  {
+    name: 'item-of-a-vault-for-who-was-removed',
+    harm: 'Somebody who was removed goes on to read the vault, item by item.',
+    file: 'actors/vault/items/get-item.ts',
+    find: "view.get(standingSlice) === 'open' && member.get(memberKey(view, by)) !== undefined",
+    replace: "view.get(standingSlice) === 'open'",
+    tests: ['test/behaviour/vaults/items.test.ts'],
+    match: 'what a user owns in a vault*',
+  },
 ];

@@ -1,0 +1,19 @@
+import { User } from './contract.ts';
+import { notOffered } from './not-offered.ts';
+import { adminRequired, mayAdminister } from './rank.ts';
+import { signedInRead } from './signed-in.ts';
+
+const { showNothing, doNothing, showAdministratorsNothing, doNothingForAdministrators } = User.commands;
+
+export const notOfferedCommands = {
+  showNothing: signedInRead({ ...showNothing, answer: () => ({}) }),
+  doNothing: signedInRead({ ...doNothing, answer: () => notOffered }),
+  showAdministratorsNothing: signedInRead({
+    ...showAdministratorsNothing,
+    answer: (view, _asked, _reads, by) => (mayAdminister(view, by) ? {} : adminRequired),
+  }),
+  doNothingForAdministrators: signedInRead({
+    ...doNothingForAdministrators,
+    answer: (view, _asked, _reads, by) => (mayAdminister(view, by) ? notOffered : adminRequired),
+  }),
+};

@@ -1,0 +1,18 @@
+/** What the account is answered about features that this server does not have (docs/protocol/not-offered.md). */
+import { z } from 'zod';
+import { refuse } from '../reply.ts';
+import { signedIn } from '../signed-in.ts';
+
+const nothing = z.object({});
+const reading = { access: 'reads', fields: nothing, ok: nothing } as const;
+const acting = { access: 'writes', fields: nothing, ok: nothing } as const;
+
+/** For every signed-in caller, or for administrators alone. What acts is always refused: 404. */
+export const notOfferedShapes = {
+  showNothing: signedIn(reading),
+  doNothing: signedIn(acting),
+  showAdministratorsNothing: signedIn(reading),
+  doNothingForAdministrators: signedIn(acting),
+};
+
+export const notOffered = refuse(404, 'This server does not offer this feature.', 'not-offered');

@@ -1,0 +1,78 @@
+/**
+ * What panes of clients ask for when they open, of features that this server does not have (docs/protocol/not-offered.md).
+ * Whatever reads is answered as by a server on which the feature is off, and whatever acts is refused in words, so that
+ * no pane shows an error.
+ */
+import { z } from 'zod';
+import { User } from '../../actors/user/contract.ts';
+import { type AnyRoute, type Method, type RequestContext, route } from '../http/route.ts';
+import { errorBodySchema, signedInAnswer } from './answer.ts';
+import { endpoint } from './endpoint.ts';
+
+const tag = 'Known and not offered';
+
+type Audience = 'anybody' | 'users' | 'administrators';
+
+/** Each with what it is answered. */
+const readings: readonly (readonly [path: string, audience: Audience, body: object])[] = [
+  ['/v1/webhooks', 'users', { webhooks: [] }],
+  ['/v1/admin/roles', 'administrators', { roleNames: [] }],
+  ['/v1/admin/groups', 'administrators', { groups: [] }],
+  ['/v1/admin/groups/:groupUuid/members', 'administrators', { members: [] }],
+  ['/v1/admin/users/:userUuid/effective-permissions', 'administrators', { permissions: [] }],
+  ['/v1/assistant/transcription/models', 'anybody', { models: [] }],
+  ['/v1/ocr/config', 'users', { enabled: false }],
+  ['/v2/subscriptions', 'anybody', {}],
+];
+
+const actions: readonly (readonly [method: Method, path: string, audience: Exclude<Audience, 'anybody'>])[] =
+  [
+    ['POST', '/v1/webhooks', 'users'],
+    ['GET', '/v1/webhooks/:id', 'users'],
+    ['PUT', '/v1/webhooks/:id', 'users'],
+    ['PATCH', '/v1/webhooks/:id', 'users'],
+    ['DELETE', '/v1/webhooks/:id', 'users'],
+    ['POST', '/v1/admin/groups', 'administrators'],
+    ['PUT', '/v1/admin/groups/:groupUuid', 'administrators'],
+    ['DELETE', '/v1/admin/groups/:groupUuid', 'administrators'],
+    ['POST', '/v1/admin/groups/:groupUuid/members', 'administrators'],
+    ['DELETE', '/v1/admin/groups/:groupUuid/members/:userUuid', 'administrators'],
+    ['POST', '/v1/web/search', 'users'],
+    ['POST', '/v1/web/fetch', 'users'],
+    ['POST', '/v1/collaboration/authorize', 'users'],
+  ];
+
+const nothing = z.object({});
+
+function reading(path: string, audience: Audience, body: object): AnyRoute {
+  const declared = { method: 'GET', path, safe: true, request: nothing, tag } as const;
+  const summary = 'Says that there is nothing of a feature that this server does not offer.';
+  const given = { 200: z.looseObject({}) };
+  const reply = () => ({ status: 200, body });
+  if (audience === 'anybody')
+    return route({ ...declared, summary, access: 'public', replies: given, handle: async () => reply() });
+  const handle = ({ actors, credentials, ask }: RequestContext<'session'>) => {
+    const user = actors.get(User, credentials.userUuid);
+    const asked =
+      audience === 'users'
+        ? user.ask.showNothing({ credentials }, ask)
+        : user.ask.showAdministratorsNothing({ credentials }, ask);
+    return signedInAnswer(asked, reply);
+  };
+  const replies = { ...given, 401: errorBodySchema, 403: errorBodySchema };
+  return route({ ...declared, summary, access: 'session', replies, handle });
+}
+
+export const notOfferedRoutes: readonly AnyRoute[] = [
+  ...readings.map((each) => reading(...each)),
+  ...actions.map(([method, path, audience]) =>
+    endpoint({
+      method,
+      path,
+      command: audience === 'users' ? User.commands.doNothing : User.commands.doNothingForAdministrators,
+      summary: 'Refuses what needs a feature that this server does not offer.',
+      tag,
+      refusals: [404],
+    }),
+  ),
+];
