@@ -9,13 +9,17 @@ import { MailSettings } from './settings.ts';
 import { type MailSource, rulesOf } from './sources.ts';
 
 const ordinaryShare = 0.9;
+/** At most: hundreds of codes. */
+const urgentBytes = 1_048_576;
 
 /** Whether a mail of so many bytes finds no room. */
 export function isFull(view: View, source: MailSource, bytes: number): boolean {
   const { counts, contentBytes } = view.get(queueSlice);
   const { limits } = view.use(MailSettings);
-  const share = rulesOf(source).isUrgent ? 1 : ordinaryShare;
+  const { isUrgent } = rulesOf(source);
   const mails = counts.urgent + counts.ordinary + counts.waiting + counts.leased + counts.dead;
   if (view.use(MailRoom).isLow) return true;
-  return mails >= share * limits.mails || contentBytes + bytes > share * limits.contentBytes;
+  if (mails >= (isUrgent ? 1 : ordinaryShare) * limits.mails) return true;
+  const kept = Math.min(urgentBytes, (1 - ordinaryShare) * limits.contentBytes);
+  return contentBytes + bytes > limits.contentBytes - (isUrgent ? 0 : kept);
 }

@@ -6,6 +6,7 @@ import { createKeyring } from '../../runtime/keyring.ts';
 import { kind } from '../../runtime/kind.ts';
 import { slice } from '../../runtime/slice.ts';
 import { startTestHost } from '../../test/kit/host.ts';
+import { sealedMail } from '../../test/kit/mail.ts';
 import { Postbox } from '../../test/kit/postbox.ts';
 import { createSigninKeys, SigninKeys } from '../identity/signin-keys.ts';
 import { createUserSecrets, UserSecrets } from '../identity/user-secrets.ts';
@@ -181,6 +182,23 @@ test('who asks for room is told what would be refused, and that a code has more 
   t.deepEqual(await both(), ['full', 'room']);
   await restart({ host: undefined });
   t.deepEqual(await both(), ['not-configured', 'not-configured']);
+});
+
+test('the queue takes 64 MiB of mail unless the operator says otherwise, the last of it for codes', async (t) => {
+  t.is(configured.limits.contentBytes, 64 * 1_048_576);
+  const { mailer, postbox, restart } = await start(t);
+  const contentBytes = 2 * 1_048_576;
+  await restart({ limits: { ...configured.limits, contentBytes } });
+  postbox.answer = () => new Promise(() => {});
+  const queue = async (id: string, source?: z.infer<typeof mailSourceSchema>) => {
+    const answer = await mailer().queue(sealedMail(id, source, { text: 'x'.repeat(200_000) }));
+    return answer.queued ? 'queued' : answer.why;
+  };
+  const answers: string[] = [];
+  for (let mail = 0; mail < 10; mail += 1) answers.push(await queue(`mail-${mail}`));
+  t.deepEqual(answers, [...Array(9).fill('queued'), 'full']);
+  t.is(await queue('code', 'magic-link'), 'queued');
+  t.is(await queue('another', 'magic-link'), 'full');
 });
 
 test('a full queue refuses what comes', async (t) => {

@@ -6,6 +6,7 @@ import {
   fixed,
   flag,
   integer,
+  mebibytes,
   port,
   type SettingsOf,
   sameOnAllNodes,
@@ -17,7 +18,6 @@ import {
 } from '../../runtime/setting.ts';
 import { type Mailbox, mailbox } from './address.ts';
 
-const mebibyte = 1_048_576;
 export const mailsMax = 50_000;
 /** Where a connection begins with TLS unless something else is said. */
 export const implicitTlsPort = 465;
@@ -108,14 +108,20 @@ export const mailSettings = sameOnAllNodes(
       description:
         'With `direct`, the relay of the settings is the only one: administrators can test it, and neither list relays nor see the queue.',
     }),
-    limits: fixed({
-      /** Of all that is queued or dead, sealed. */
-      contentBytes: 64 * mebibyte,
+    limits: {
+      contentBytes: mebibytes({
+        name: 'MAIL_QUEUE_SIZE_MAX',
+        min: 2,
+        max: 4_096,
+        default: 64,
+        description:
+          'All mails in the queue, dead ones included, as they are stored. The last MiB is kept for codes and notices about security. The embedded database takes mail only while its disk has another 64 MiB free; for a database elsewhere, which this server cannot measure, see to that yourself.',
+      }),
       /** Whatever their size, so that what is kept of each stays bounded too. */
-      mails: mailsMax,
+      mails: fixed(mailsMax),
       /** More than anybody looks through. It takes hundreds of accounts to fill the queue with what is dead. */
-      deadPerAccount: 100,
-    }),
+      deadPerAccount: fixed(100),
+    },
   }),
 );
 /** Two names, as those who move here may have either. */
