@@ -197,6 +197,15 @@ test('the status of a command is its own session’s', async (t) => {
   t.deepEqual(await statusOf(laptop, 'command-1'), { command: { id: 'command-1', status: 'unknown' } });
 });
 
+test('a pull is known to its own session alone', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  const laptop = await server.device();
+  await named(phone, 'command-1', { api, sync_token: null });
+  t.is((await statusOf(phone, 'command-1')).command.status, 'committed');
+  t.is((await statusOf(laptop, 'command-1')).command.status, 'unknown');
+});
+
 test('a restart forgets no command that has changed something', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
