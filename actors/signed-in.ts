@@ -18,6 +18,11 @@ export interface SignedInShape<Fields, Ok> extends CommandShape<SignedInRequest<
    * them. What may depend on the item, like a sync, or on what is asked for, like a token for a file, `reads` here.
    */
   readonly access: 'reads' | 'writes';
+  /**
+   * The bearer of a cookie-style session is enough, without its cookie. For commands alone that neither show nor change
+   * what the account holds: the cookie is what a script that has stolen the bearer lacks.
+   */
+  readonly bearerAlone?: true | undefined;
   /** A bridge that may write may ask for it too (docs/protocol/account.md, "Bridge tokens"). */
   readonly bridges?: true | undefined;
   /** The command's own fields. */
@@ -42,7 +47,7 @@ export function signedInOf<Fields extends object, Ok>(
 }
 
 export function signedIn<Fields, Ok>(
-  shape: Pick<SignedInShape<Fields, Ok>, 'access' | 'fields' | 'ok' | 'json' | 'ofUser'>,
+  shape: Pick<SignedInShape<Fields, Ok>, 'access' | 'fields' | 'ok' | 'json' | 'ofUser' | 'bearerAlone'>,
 ): SignedInShape<Fields, Ok> {
   const request = shape.fields.extend({ credentials: credentialsSchema });
   return {

@@ -27,7 +27,7 @@ import { checkSession, isReadonly } from './sessions/check.ts';
 import { isBridge, type Session } from './sessions/session.ts';
 
 /** Who may run a command. */
-type Allowed = Pick<SignedInShape<unknown, unknown>, 'access' | 'ofUser' | 'bridges'>;
+type Allowed = Pick<SignedInShape<unknown, unknown>, 'access' | 'ofUser' | 'bridges' | 'bearerAlone'>;
 type Asked = SignedInRequest<{ readonly userUuid?: unknown }>;
 
 /** What a turn knows of its caller. */
@@ -54,6 +54,7 @@ export function signedInTurn<Fields, Ok, P extends Plans = Record<never, never>>
   access,
   ofUser,
   bridges,
+  bearerAlone,
   turn: run,
   ...rest
 }: SignedInShape<Fields, Ok> &
@@ -64,7 +65,9 @@ export function signedInTurn<Fields, Ok, P extends Plans = Record<never, never>>
   return command({
     ...rest,
     turn: (turn, asked, reads) =>
-      whenSignedIn(turn, asked, { access, ofUser, bridges }, (by) => answerOf(run(turn, asked, reads, by))),
+      whenSignedIn(turn, asked, { access, ofUser, bridges, bearerAlone }, (by) =>
+        answerOf(run(turn, asked, reads, by)),
+      ),
   });
 }
 
@@ -72,6 +75,7 @@ export function signedInRead<Fields, Ok, P extends Plans = Record<never, never>>
   access,
   ofUser,
   bridges,
+  bearerAlone,
   known,
   answer: run,
   ...rest
@@ -89,10 +93,12 @@ export function signedInRead<Fields, Ok, P extends Plans = Record<never, never>>
         const ok = known(view, asked);
         return ok === undefined
           ? undefined
-          : whenSignedIn(view, asked, { access, ofUser, bridges }, () => ({ ok }));
+          : whenSignedIn(view, asked, { access, ofUser, bridges, bearerAlone }, () => ({ ok }));
       }),
     answer: (view, asked, reads) =>
-      whenSignedIn(view, asked, { access, ofUser, bridges }, (by) => answerOf(run(view, asked, reads, by))),
+      whenSignedIn(view, asked, { access, ofUser, bridges, bearerAlone }, (by) =>
+        answerOf(run(view, asked, reads, by)),
+      ),
   });
 }
 
@@ -100,6 +106,7 @@ export function signedInWorkflow<Fields, Ok>({
   access,
   ofUser,
   bridges,
+  bearerAlone,
   run,
   ...rest
 }: SignedInShape<Fields, Ok> & {
@@ -108,7 +115,7 @@ export function signedInWorkflow<Fields, Ok>({
   return workflow({
     ...rest,
     run: async (steps, asked) => {
-      const signedIn = new SignedInSteps<Ok>(steps, asked, { access, ofUser, bridges });
+      const signedIn = new SignedInSteps<Ok>(steps, asked, { access, ofUser, bridges, bearerAlone });
       try {
         const result = answerOf(await run(signedIn, asked));
         const { caller } = signedIn;
@@ -228,10 +235,10 @@ export const anotherUsers = refuse(403, 'Operation not allowed.');
 function whenSignedIn<R extends object>(
   view: View & { readonly nowMs: number },
   { credentials, userUuid }: Asked,
-  { access, ofUser = false, bridges }: Allowed,
+  { access, ofUser = false, bridges, bearerAlone }: Allowed,
   run: (signedIn: SignedIn) => R,
 ): (R & { readonly caller: Caller }) | (Refused & { readonly caller?: Caller | undefined }) {
-  const checked = checkSession(view, credentials, view.nowMs);
+  const checked = checkSession(view, credentials, view.nowMs, bearerAlone);
   if ('refused' in checked) return checked;
   const caller = callerOf(view);
   if (ofUser && userUuid !== view.self.id) return { caller, ...anotherUsers };

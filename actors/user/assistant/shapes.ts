@@ -18,6 +18,7 @@ export const assistantShapes = {
    */
   beginAssistantStream: signedIn({
     access: 'writes',
+    bearerAlone: true,
     /** Whether what is to be answered has its form: that is told after what the account may. */
     fields: z.object({ isValid: z.boolean() }),
     ok: z.object({

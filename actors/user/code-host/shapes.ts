@@ -6,5 +6,10 @@ const nothing = z.object({});
 
 export const codeHostShapes = {
   /** Counts one attempt. Refusals: 429 after ten in a minute. */
-  spendPublishing: signedIn({ access: 'writes', fields: nothing, ok: nothing }),
+  spendPublishing: signedIn({
+    access: 'writes',
+    bearerAlone: true,
+    fields: nothing,
+    ok: nothing,
+  }),
 };

@@ -3,6 +3,7 @@ import test from 'ava';
 import { vendorIds } from '../../../actors/assistant/profiles.ts';
 import { User } from '../../../actors/user/contract.ts';
 import { createVerifyBearer } from '../../../gateway/admission/bearer.ts';
+import { cookieSessions } from '../../kit/account.ts';
 import { assisted, eventsIn, path, profileOf } from '../../kit/assisted.ts';
 import { Device } from '../../kit/device.ts';
 import { turn } from '../../kit/gateway.ts';
@@ -33,6 +34,27 @@ for (const provider of vendorIds) {
     t.true(model.received[0]?.body.stream);
   });
 }
+
+test('the bearer alone of a cookie session asks the assistant, and nothing that the account holds', async (t) => {
+  const { phone, server } = await assisted(t);
+  const web = await phone.another({ api: cookieSessions });
+  const bearer = web.account.access;
+  t.true(bearer.startsWith('2:'));
+  const body = { messages: [{ role: 'user', content: 'hello' }] };
+  const alone = () => server.call('POST', `${path}/stream`, { bearer, body });
+  t.is((await alone()).status, 200);
+  t.is((await server.call('GET', `${path}/usage`, { bearer })).status, 401);
+  t.is((await server.call('POST', '/v1/items', { bearer, body: {} })).status, 401);
+  t.is((await server.call('GET', '/v1/sessions', { bearer })).status, 401);
+  const cookieAlone = { body, cookie: web.account.cookie };
+  t.is(
+    (await server.call('POST', `${path}/stream`, cookieAlone)).status,
+    401,
+    'as a page of others sends it',
+  );
+  await phone.call('DELETE', `/v1/sessions/${await web.sessionUuid()}`);
+  t.is((await alone()).status, 401, 'after its session');
+});
 
 const conversation = {
   system: 'Be brief.',
