@@ -1,0 +1,68 @@
+/** What the sync lane keeps in memory alone, on two hosts: a move may lose it, and nobody may profit from that. */
+import test from 'ava';
+import { isRefused } from '../../actors/reply.ts';
+import { User } from '../../actors/user/contract.ts';
+import { note } from '../kit/items.ts';
+import { losing, openWorld } from '../kit/push-world.ts';
+
+type World = Awaited<ReturnType<typeof openWorld>>;
+
+const asksOf = ({ actors, phone }: World) => actors.get(User, phone.userUuid).ask;
+const digest = 'a'.repeat(64);
+
+async function mint(world: World) {
+  const minted = await world.cluster.until(asksOf(world).mintSyncTicket({ credentials: world.phone }));
+  if (isRefused(minted)) throw new Error(minted.refused.message);
+  const { issuedAtMs: _issued, ...claims } = minted.ok;
+  return claims;
+}
+
+test('a ticket is spent once, and is worth nothing at the host that its user has moved to', async (t) => {
+  const world = await openWorld();
+  const spend = async (claims: Awaited<ReturnType<typeof mint>>, socket: string) =>
+    (await world.cluster.until(asksOf(world).spendSyncTicket({ ...claims, nonce: 'n', socket }))).verdict;
+  const ticket = await mint(world);
+  t.is(await spend(ticket, 'one'), 'good');
+  t.is(await spend(ticket, 'one'), 'good');
+  t.is(await spend(ticket, 'two'), 'spent');
+  await world.cluster.drain(world.a);
+  await world.within(5_000, () => world.b.transport.isRouted(world.shard));
+  t.is(await spend(ticket, 'three'), 'spent');
+  t.is(await spend(await mint(world), 'three'), 'good');
+});
+
+test('a command that was held is not carried out by the host that its user has moved to', async (t) => {
+  const world = await openWorld();
+  const { phone: credentials } = world;
+  const held = { credentials, commandId: 'command-1', hold: 'one', saves: true, vaults: [] };
+  await world.cluster.until(asksOf(world).holdSyncCommand(held));
+  await world.cluster.drain(world.a);
+  await world.within(5_000, () => world.b.transport.isRouted(world.shard));
+  const asked = { credentials, commandId: 'command-1' };
+  const status = await world.cluster.until(asksOf(world).getSyncCommand(asked));
+  t.like(status, { ok: { command: { status: 'unknown' } } });
+  const identity = { id: 'command-1', digest, hold: 'one' };
+  const request = { api: '20240226', snjs_version: '2.204.7', credentials, items: [note()] };
+  const late = await world.cluster.until(asksOf(world).sync({ ...request, identity }));
+  t.true(isRefused(late) && late.refused.tag === 'sync_command_lost');
+  const over = await world.cluster.until(
+    asksOf(world).sync({ ...request, identity: { id: 'command-1', digest } }),
+  );
+  t.false(isRefused(over));
+});
+
+test('the end of a session is heard within a minute although its event was lost', async (t) => {
+  const world = await openWorld();
+  const tablet = await world.thirdSession();
+  let isEnded = false;
+  world.hub.watch({ userUuid: tablet.userUuid, sessionUuid: tablet.identifier }, () => {
+    isEnded = true;
+  });
+  await world.cluster.clock.advance(100);
+  const found = losing(world.a);
+  await world.cluster.until(world.endSession(tablet));
+  found();
+  t.false(isEnded);
+  await world.within(60_000, () => isEnded);
+  t.pass();
+});
