@@ -181,7 +181,7 @@ export const User = contract({
     ...openToBridges(assistantShapes),
     ...pairingShapes,
     ...openToBridges(codeHostShapes),
-    ...notOfferedShapes,
+    ...openToBridges(notOfferedShapes),
 
     // --- sessions ---------------------------------------------------------------------------------------------
 

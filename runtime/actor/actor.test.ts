@@ -7,7 +7,7 @@ import { RetryableError, TerminalError } from '../errors.ts';
 import type { Ask } from '../handles.ts';
 import type { Limits } from '../host/limits.ts';
 import { kind } from '../kind.ts';
-import { slice } from '../slice.ts';
+import { slice, sliceBytesMax } from '../slice.ts';
 import { ModelDatabase, ModelStore, type Schedule } from '../store/model.ts';
 import { StoreError } from '../store/store.ts';
 import { table } from '../table.ts';
@@ -224,7 +224,7 @@ async function mergedWith(bad: (a: AskDesk) => Promise<unknown>): Promise<readon
 }
 
 test('a turn that wrote what cannot be written fails alone', async (t) => {
-  const replies = await mergedWith((a) => a.write('x'.repeat(70_000)));
+  const replies = await mergedWith((a) => a.write('x'.repeat(sliceBytesMax + 1)));
   t.deepEqual(replies, [2, 3, 'terminal', 3, 4]);
 });
 

@@ -86,12 +86,26 @@ test('what is known of an upgraded account does not bring its old tokens back', 
   const upgraded = tokensOf(await upgrade(device));
   const password = 'd'.repeat(64);
   t.is((await signIn(server, { password })).status, 200);
+  // Until then the session of the upgrade may take it back.
+  await server.advance(10 * 60_000);
   const refused = await changeCredentials(new Device(server, { ...device.account, ...upgraded }), {
     ...{ current_password: password, new_password: alice.password, version: '003' },
   });
   t.is(refused.status, 401);
   t.is(await standing(server, device.account), invalid);
   t.is(await standing(server, upgraded), 'in');
+});
+
+test('an upgrade that is taken back brings no old tokens back', async (t) => {
+  const server = await startTesting(t);
+  const device = await oldDevice(server);
+  const upgraded = tokensOf(await upgrade(device));
+  const takenBack = await changeCredentials(new Device(server, { ...device.account, ...upgraded }), {
+    ...{ current_password: 'd'.repeat(64), new_password: alice.password, version: '003' },
+  });
+  t.is(takenBack.status, 200);
+  t.is(await standing(server, device.account), invalid);
+  t.is(await standing(server, upgraded), invalid);
 });
 
 test('a right password whose answer is lost gives strangers back only its own attempt', async (t) => {
