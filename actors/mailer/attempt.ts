@@ -14,7 +14,17 @@
 import { keys, type PlanResults, range, type Turn, type View } from '../../runtime/command.ts';
 import { AccountSettings } from '../settings.ts';
 import type { Failure } from './contract.ts';
-import { lanesSlice, leaveLane, setMail, sleepUntil, startAgain, startLane } from './lanes.ts';
+import {
+  isLarge,
+  lanesSlice,
+  leaveLane,
+  mayCarry,
+  setMail,
+  sleepUntil,
+  startAgain,
+  startLane,
+  startLanes,
+} from './lanes.ts';
 import { logAttempt } from './log-table.ts';
 import { listenerOf, tellOutcome, tellRecalled } from './outcome.ts';
 import {
@@ -40,6 +50,8 @@ const sleepMaxMs = 3_600_000;
 const closedMs = 900_000;
 /** More than there are lanes, as others may have just taken the first of them. */
 const readyRows = 8;
+/** Of one read, but for the last row, which may be a large one. */
+const readyBytes = 1_048_576;
 
 export interface Taken {
   readonly startedAtMs: number;
@@ -51,7 +63,10 @@ export interface Taken {
 }
 
 export const readyPlan = (view: View) => {
-  const ready = { after: 0, through: view.get(queueSlice).position, limit: readyRows };
+  const ready = {
+    ...{ after: 0, through: view.get(queueSlice).position },
+    ...{ limit: readyRows, budgetBytes: readyBytes },
+  };
   return {
     urgent: range(mailTable, { ...ready, subset: 'urgent' }),
     ordinary: range(mailTable, { ...ready, subset: 'ordinary' }),
@@ -65,17 +80,18 @@ export const leasedPlan = (view: View, lane: number) => {
 };
 type LeasedReads = PlanResults<ReturnType<typeof leasedPlan>>;
 
-/** Of the rows as they are now. */
-const nextReady = ({ urgent, ordinary }: ReadyReads): MailRow | undefined =>
-  asMail(urgent.rows[0] ?? ordinary.rows[0]);
+/** Of the rows as they are now. What is behind a large mail waits until `largeLane` has taken that. */
+const nextReady = (lane: number, { urgent, ordinary }: ReadyReads): MailRow | undefined =>
+  [urgent.rows[0], ordinary.rows[0]].map(asMail).find((mail) => mail !== undefined && mayCarry(lane, mail));
 
-/** Others may have just taken every row that was read. */
-const isAllRead = ({ urgent, ordinary }: ReadyReads): boolean => urgent.complete && ordinary.complete;
+/** Of the same: others may have just taken every row that was read, and there may be more. */
+const isMoreBehind = ({ urgent, ordinary }: ReadyReads): boolean =>
+  [urgent, ordinary].some(({ rows, complete }) => rows.length === 0 && !complete);
 
 /** Undefined: there is nothing to do for this lane. `again`: there may be. */
 export function take(turn: Turn, lane: number, reads: ReadyReads): Taken | 'again' | undefined {
-  const mail = nextReady(reads);
-  if (mail === undefined) return isAllRead(reads) ? undefined : 'again';
+  const mail = nextReady(lane, reads);
+  if (mail === undefined) return isMoreBehind(reads) ? 'again' : undefined;
   if (isExpired(turn, mail)) die(turn, mail, mail, 'expired');
   else if (isClosed(turn, mail)) again(turn, mail, mail, { failure: mail.failure, waitMs: closedMs });
   else return lease(turn, lane, mail, []);
@@ -88,7 +104,7 @@ const isClosed = (turn: Turn, { source }: MailRow): boolean =>
 
 /** The lane has found nothing to do: it leaves unless there is something by now. */
 export function leave(turn: Turn, lane: number, reads: ReadyReads): void {
-  const isMore = nextReady(reads) !== undefined || !isAllRead(reads);
+  const isMore = nextReady(lane, reads) !== undefined || isMoreBehind(reads);
   const choice = chooseRelay(turn);
   leaveLane(turn, lane);
   if (!isMore) return;
@@ -138,6 +154,8 @@ export function conclude(
   const mail = leasedMail(turn, lane, reads);
   setMail(turn, lane, null);
   if (mail === undefined) return undefined;
+  // Other lanes have left what is behind it.
+  if (isLarge(mail)) startLanes(turn);
   const attempted = { queueId: mail.id, relay, source: mail.source, attempt: mail.attempts + 1, startedAtMs };
   logAttempt(turn, attempted, result);
   if (result.result === 'unable') pauseRelay(turn, relay);

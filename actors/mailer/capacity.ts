@@ -20,6 +20,15 @@ export function isFull(view: View, source: MailSource, bytes: number): boolean {
   const mails = counts.urgent + counts.ordinary + counts.waiting + counts.leased + counts.dead;
   if (view.use(MailRoom).isLow) return true;
   if (mails >= (isUrgent ? 1 : ordinaryShare) * limits.mails) return true;
-  const kept = Math.min(urgentBytes, (1 - ordinaryShare) * limits.contentBytes);
-  return contentBytes + bytes > limits.contentBytes - (isUrgent ? 0 : kept);
+  return contentBytes + bytes > bytesFor(view, source);
+}
+
+/** Whether the queue never takes a mail of so many bytes, even when it is empty. */
+export const isTooLarge = (view: View, source: MailSource, bytes: number): boolean =>
+  bytes > Math.min(view.use(MailSettings).limits.mailBytes, bytesFor(view, source));
+
+function bytesFor(view: View, source: MailSource): number {
+  const { contentBytes } = view.use(MailSettings).limits;
+  const kept = Math.min(urgentBytes, (1 - ordinaryShare) * contentBytes);
+  return contentBytes - (rulesOf(source).isUrgent ? 0 : kept);
 }

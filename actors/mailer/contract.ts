@@ -12,6 +12,7 @@
  */
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
+import { mailBytesMax } from './settings.ts';
 import { mailSources } from './sources.ts';
 
 /** The id of the one actor. */
@@ -19,9 +20,6 @@ export const mailerId = 'mailer';
 
 /** The links of mails lead there: docs/protocol/delivery.md, "Stopping mail". */
 export const unsubscribePath = '/v1/mail/unsubscribe';
-
-/** What a mail may hold once it is sealed; nothing that is plain text comes near. */
-export const contentBytesMax = 256 * 1_024;
 
 /** Shown to administrators, so it holds nothing that only the recipient may know. */
 export const mailIdSchema = z.string().regex(/^[\w.:-]{1,128}$/);
@@ -41,7 +39,7 @@ export const mailSourceSchema = z.enum(mailSources);
 
 const contentSchema: z.ZodType<Uint8Array> = z
   .instanceof(Uint8Array)
-  .refine(({ byteLength }) => byteLength <= contentBytesMax);
+  .refine(({ byteLength }) => byteLength <= mailBytesMax);
 
 const mailSchema = z.object({
   id: mailIdSchema,

@@ -11,6 +11,12 @@ import { Mailer } from './contract.ts';
 
 /** Connections that a relay sees at once: more is impolite, and fewer make a slow relay slower. */
 const lanesMax = 4;
+/**
+ * The only lane that takes mails over `largeBytes`: so one of them is in memory at a time, and whatever else waits has
+ * the other lanes.
+ */
+const largeLane = 0;
+const largeBytes = 1_048_576;
 const lanes = Array.from({ length: lanesMax }, (_, lane) => lane);
 
 interface Lanes {
@@ -35,11 +41,21 @@ export function startLane(turn: Turn): void {
   if (free !== undefined) startAgain(turn, free);
 }
 
+export const isLarge = ({ size }: { readonly size: number }): boolean => size > largeBytes;
+
+export const mayCarry = (lane: number, mail: { readonly size: number }): boolean =>
+  lane === largeLane || !isLarge(mail);
+
+/** As many as there are. A lane that finds nothing to do leaves again. */
+export function startLanes(turn: Turn): void {
+  for (const _ of lanes) startLane(turn);
+}
+
 /** What kept all relays from sending is over. */
 export function wakeLanes(turn: Turn): void {
   turn.set(lanesSlice, { ...turn.get(lanesSlice), asleepUntilMs: 0 });
   turn.disarm(Mailer.timers.wake);
-  for (const _ of lanes) startLane(turn);
+  startLanes(turn);
 }
 
 /** Until then nothing is started. */

@@ -18,6 +18,7 @@ import { sealMail, tellToRecall, tellToSend } from './outgoing.ts';
 import { MailRoom } from './room.ts';
 import { MailSender, type Result } from './sender.ts';
 import { defaultMailSettings, MailSettings } from './settings.ts';
+import type { MailSource } from './sources.ts';
 
 const minuteMs = 60_000;
 
@@ -76,6 +77,8 @@ const composed = (author: string, { id, source, recipient, messageId }: z.infer<
   ...{ id, source, recipient, messageId, userUuid: author, subject: 'A subject', text: `The text of ${id}.` },
   listener: { kind: 'author', id: author, key: 'letter' },
 });
+
+const annsLetter = { kind: 'author', id: 'ann', key: 'letter' };
 
 const configured = {
   ...defaultMailSettings,
@@ -199,6 +202,78 @@ test('the queue takes 64 MiB of mail unless the operator says otherwise, the las
   t.deepEqual(answers, [...Array(9).fill('queued'), 'full']);
   t.is(await queue('code', 'magic-link'), 'queued');
   t.is(await queue('another', 'magic-link'), 'full');
+});
+
+const mebibyte = 1_048_576;
+
+test('a mail of up to 25 MiB is sent, or of what the operator allows; a larger one is dead at once', async (t) => {
+  const { administration, ann, mailer, postbox, clock, restart, told } = await start(t);
+  const queue = async (id: string, bytes: number) => {
+    await mailer().queue({ ...sealedMail(id, 'other', { text: 'x'.repeat(bytes) }), listener: annsLetter });
+    await clock.advance(4_000);
+  };
+  await ann().send({ id: 'first', source: 'other', recipient: 'bob@example.test' });
+  await queue('largest', 24 * mebibyte);
+  t.is(postbox.messages.at(-1)?.text.length, 24 * mebibyte);
+  t.like((await told()).at(-1), { id: 'largest', outcome: 'accepted' });
+  await restart({ limits: { ...configured.limits, mailBytes: mebibyte } });
+  await queue('too-large', mebibyte);
+  t.like((await told()).at(-1), { id: 'too-large', outcome: 'dead', failure: 'rejected' });
+  await restart({ limits: { ...configured.limits, contentBytes: 2 * mebibyte } });
+  await queue('never-fits', 2 * mebibyte);
+  t.like((await told()).at(-1), { id: 'never-fits', outcome: 'dead', failure: 'rejected' });
+  t.like(await administration().health({}), { mails: { ready: 0, waiting: 0, leased: 0, dead: 0 } });
+});
+
+test('large mails are sent one at a time, and keep no code and no lane from being sent meanwhile', async (t) => {
+  const { mailer, postbox, clock } = await start(t);
+  const asked: string[] = [];
+  const open: (() => void)[] = [];
+  postbox.answer = ({ message: { text } }) => {
+    const isLarge = text.startsWith('large');
+    asked.push(text.slice(0, 7));
+    return isLarge ? new Promise((resolve) => open.push(() => resolve(undefined))) : undefined;
+  };
+  const queue = async (name: string, source?: MailSource, bytes = 0) => {
+    await mailer().queue(sealedMail(name, source, { text: name.padEnd(bytes, '.') }));
+    await clock.advance(4_000);
+  };
+  await queue('large-1', 'other', 2 * mebibyte);
+  await queue('small-1');
+  await queue('large-2', 'other', 2 * mebibyte);
+  await queue('large-3', 'other', 2 * mebibyte);
+  await queue('small-2');
+  await queue('code--1', 'magic-link');
+  t.deepEqual(asked, ['large-1', 'small-1', 'code--1']);
+  const sendLarge = async () => {
+    open.shift()?.();
+    await clock.advance(4_000);
+  };
+  await sendLarge();
+  t.deepEqual(asked.slice(3), ['large-2']);
+  await sendLarge();
+  t.deepEqual(asked.slice(4).toSorted(), ['large-3', 'small-2']);
+  await sendLarge();
+  t.deepEqual(postbox.messages.map(({ text }) => text.slice(0, 7)).toSorted(), [
+    'code--1',
+    'large-1',
+    'large-2',
+    'large-3',
+    'small-1',
+    'small-2',
+  ]);
+});
+
+test('large mails that a relay takes later are tried again as small ones are', async (t) => {
+  const { mailer, postbox, clock } = await start(t);
+  postbox.answer = () => ({ result: 'transient', failure: 'provider' });
+  for (const id of ['one', 'two', 'three'])
+    await mailer().queue(sealedMail(id, 'other', { text: id.padEnd(2 * mebibyte) }));
+  await clock.advance(4_000);
+  postbox.answer = () => undefined;
+  t.is(postbox.messages.length, 0);
+  await clock.advance(minuteMs);
+  t.deepEqual(postbox.messages.map(({ text }) => text.trim()).toSorted(), ['one', 'three', 'two']);
 });
 
 test('a full queue refuses what comes', async (t) => {

@@ -8,7 +8,7 @@ import {
   tell,
   type View,
 } from '../../runtime/command.ts';
-import { isFull } from './capacity.ts';
+import { isFull, isTooLarge } from './capacity.ts';
 import { Mailer, type Queued, type QueueRefusal, type RecallResult, type SealedMail } from './contract.ts';
 import { countMail, isStopped, senderPlan } from './daily-limit.ts';
 import { startLane } from './lanes.ts';
@@ -60,7 +60,10 @@ export const queueTell = tell({
 function queue(turn: Turn, mail: SealedMail, reads: QueueReads): Queued {
   const before = asMail(reads.mail.get(keyOf(turn, mail.id)));
   if (before !== undefined) return { queued: true };
-  const why = refusalNow(turn, mail.source, mail.content.byteLength);
+  const bytes = mail.content.byteLength;
+  // The room it lacks never comes: an author that is told "full" would try again for ever.
+  if (isTooLarge(turn, mail.source, bytes)) return drop(turn, mail);
+  const why = refusalNow(turn, mail.source, bytes);
   if (why !== undefined) return refusal(why, retryMs);
   if (isStopped(turn, mail, reads)) return drop(turn, mail);
   const retryAfterMs = countMail(turn, mail, reads);
@@ -70,7 +73,7 @@ function queue(turn: Turn, mail: SealedMail, reads: QueueReads): Queued {
   return { queued: true };
 }
 
-/** Its mailbox wants no such mail: to its sender, one that no relay takes. */
+/** Its mailbox wants no such mail, or it is too large: its author is told that no relay takes it. */
 function drop(turn: Turn, { id, listener }: SealedMail): Queued {
   tellOutcome(turn, listener, {
     ...{ id, outcome: 'dead', attempts: 0, failure: 'rejected', refusal: null },

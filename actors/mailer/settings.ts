@@ -19,6 +19,8 @@ import {
 import { type Mailbox, mailbox } from './address.ts';
 
 export const mailsMax = 50_000;
+/** Of one mail: what servers may tell each other, with room to spare. */
+export const mailBytesMax = 25 * 1_048_576;
 /** Where a connection begins with TLS unless something else is said. */
 export const implicitTlsPort = 465;
 
@@ -116,6 +118,14 @@ export const mailSettings = sameOnAllNodes(
         default: 64,
         description:
           'All mails in the queue, dead ones included, as they are stored. The last MiB is kept for codes and notices about security. The embedded database takes mail only while its disk has another 64 MiB free; for a database elsewhere, which this server cannot measure, see to that yourself.',
+      }),
+      mailBytes: mebibytes({
+        name: 'MAIL_SIZE_MAX',
+        min: 1,
+        max: mailBytesMax / 1_048_576,
+        default: mailBytesMax / 1_048_576,
+        description:
+          'One mail, as it is stored. A larger mail is not sent, nor is one that `MAIL_QUEUE_SIZE_MAX` leaves no room for even in an empty queue. Mails over 1 MiB are sent one at a time.',
       }),
       /** Whatever their size, so that what is kept of each stays bounded too. */
       mails: fixed(mailsMax),
