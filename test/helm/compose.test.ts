@@ -59,6 +59,36 @@ test('the server takes the settings of compose.yaml, with the secrets that docs/
   t.is(database.password, secretFile(postgres.environment.POSTGRES_PASSWORD_FILE).trim());
 });
 
+test('every setting of a file .env reaches the server, unless compose.yaml fixes it', (t) => {
+  const { server } = compose.services;
+  t.deepEqual(server.env_file, [{ path: '.env', required: false }]);
+  t.true(textOf('.gitignore').split('\n').includes('/.env'), 'it may hold secrets');
+  const written: Record<string, string> = {
+    ...{ PUBLIC_URL: 'https://notes.test', TRUST_PROXY: '10.0.0.2', DISABLE_USER_REGISTRATION: 'true' },
+    ...{
+      SMTP_HOST: 'relay.test',
+      SMTP_FROM: 'notes@notes.test',
+      SMTP_USER: 'notes',
+      SMTP_PASSWORD: 'two words',
+    },
+    ...{ NATS_URL: 'nats://elsewhere:4222' },
+  };
+  const secretFile = (path: string): string =>
+    path.endsWith('secret-key') ? 'a'.repeat(64) : 'postgresql://a:b@postgres:5432/c';
+  // As compose does it: `environment` goes before the file, and takes what it names as ${NAME:-default} from there.
+  const fixed = Object.entries<string>(server.environment).map(([name, value]) => [
+    name,
+    value.replace(/^\$\{(\w+):-(.*)\}$/, (_, from: string, otherwise: string) => written[from] ?? otherwise),
+  ]);
+  const environment = { ...environmentOfImage, ...written, ...Object.fromEntries(fixed) };
+  const { config, secrets } = configurationFrom(environment, secretFile);
+  t.is(config.publicUrl, 'https://notes.test');
+  t.true(config.accounts.registrationDisabled);
+  t.like(config.mail, { host: 'relay.test', user: 'notes', from: { address: 'notes@notes.test' } });
+  t.is(secrets.smtpPassword, 'two words');
+  t.is(environment.NATS_URL, 'nats://nats:4222');
+});
+
 test('the image is that of compose.yaml and of the chart: version, user, programs', async (t) => {
   t.is(compose.services.server.image, `scriptorium:${JSON.parse(textOf('package.json')).version}`);
   const [, user = ''] = /^USER (\d+):\d+$/m.exec(containerfile) ?? [];
