@@ -89,7 +89,7 @@ export const uploadMap = sliceMap<Upload>({
 });
 
 const noUpload = refuse(400, 'There is no upload of this file. Please start it again.');
-const tooManyUploads: Refused = {
+export const tooManyUploads: Refused = {
   refused: { status: 429, message: 'Too many uploads are open. Please finish some.', retryAfterMs: 60_000 },
 };
 const tooManyPending: Refused = {
@@ -295,6 +295,29 @@ export function heldWith(
 /** What clients need for a file of this length, whose chunks are of five million bytes and more. */
 export const usuallyHeld = (unencryptedBytes: number): number =>
   unencryptedBytes + overheadBytes * (1 + Math.floor(unencryptedBytes / 5_000_000));
+
+/** Longer than clients wait with the first chunk. */
+const unsentMs = 600_000;
+
+const isUnsent = (turn: Turn, { endsAtMs, storedBytes, pending }: Upload): boolean =>
+  storedBytes === 0 && pending.length === 0 && turn.nowMs - (endsAtMs - uploadAgeMs) >= unsentMs;
+
+/** The oldest upload of these that nothing was sent to, so that a client that forgot it can begin another. */
+export function oldestUnsent(turn: Turn, isOne: (uploadUuid: string) => boolean): string | undefined {
+  return [...turn.entries(uploadMap).values()]
+    .filter((upload) => isUnsent(turn, upload) && isOne(upload.uploadUuid))
+    .toSorted((a, b) => a.endsAtMs - b.endsAtMs)[0]?.uploadUuid;
+}
+
+/** False: something was sent to it meanwhile, so it goes on. */
+export function giveUpUnsent(turn: Turn, owner: Owner, uploadUuid: string): boolean {
+  for (const [remoteIdentifier, upload] of turn.entries(uploadMap)) {
+    if (upload.uploadUuid !== uploadUuid) continue;
+    if (!isUnsent(turn, upload)) return false;
+    endUpload(turn, owner, remoteIdentifier, upload);
+  }
+  return true;
+}
 
 /** Ends those whose time is over, or all. The next is ended when its time comes. */
 export function endUploads(turn: Turn, owner: Owner, which: 'overdue' | 'all'): void {

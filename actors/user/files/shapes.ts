@@ -46,7 +46,8 @@ export const fileShapes = {
   /**
    * By a shared vault that the user owns: room for what an upload there holds, all in all. Not there any more from
    * `endsAtMs` on, unless the vault says so before (`vaultFiles`). `instead` is the upload that ends with the beginning of
-   * this one: its room is. Another member holds a few, and a share of the room. Refusals: 403 `no-space`, 429.
+   * this one: its room is. `givesUp` may end for it, and does not count among the few that another member holds; its bytes
+   * do, in the share of the room that they may hold. Refusals: 403 `no-space`, 429.
    */
   holdForVault: {
     request: z.object({
@@ -56,6 +57,7 @@ export const fileShapes = {
       bytes: z.int(),
       endsAtMs: z.number(),
       instead: z.string().optional(),
+      givesUp: z.string().optional(),
     }),
     reply: answerSchema(nothing),
   },

@@ -43,12 +43,14 @@ export const vaultBytesMap = sliceMap<{
 
 export const holdForVault = command({
   ...User.commands.holdForVault,
-  turn: (turn, { holdUuid, by, bytes, endsAtMs, instead }) => {
+  turn: (turn, { holdUuid, by, bytes, endsAtMs, instead, givesUp }) => {
     if (turn.get(profileSlice).state !== 'active') return noSpace;
     const before = turn.entry(vaultHoldMap, holdUuid);
     if (before !== undefined && before.bytes >= bytes && before.endsAtMs >= endsAtMs) return { ok: {} };
     const isNew = before === undefined;
-    const refused = isNew ? refusalOfMember(turn, { by, bytes, but: [holdUuid, instead] }) : undefined;
+    const refused = isNew
+      ? refusalOfMember(turn, { by, bytes, but: [holdUuid, instead], givesUp })
+      : undefined;
     if (refused !== undefined) return refused;
     const others = heldBytes(turn) - (instead === undefined ? 0 : heldForVault(turn, instead));
     if (!ownFiles(turn).quota.hasRoom({ uploadUuid: holdUuid, bytes }, others)) return noSpace;
@@ -67,13 +69,15 @@ interface Begun {
   readonly by: string | undefined;
   readonly bytes: number;
   readonly but: readonly (string | undefined)[];
+  readonly givesUp: string | undefined;
 }
 
 /** The owner himself may hold all there is; and who sends more than he has announced, what he sends. */
-function refusalOfMember(turn: Turn, { by, bytes, but }: Begun): Refused | undefined {
+function refusalOfMember(turn: Turn, { by, bytes, but, givesUp }: Begun): Refused | undefined {
   if (by === undefined || by === turn.self.id) return undefined;
   const held = heldFor(turn, by, but);
-  if (held.length >= memberHoldsMax) return tooManyHolds;
+  const lasting = heldFor(turn, by, [...but, givesUp]);
+  if (lasting.length >= memberHoldsMax) return tooManyHolds;
   const all = held.reduce((sum, each) => sum + each, bytes);
   return all > limitBytesOf(turn) * memberShare ? noSpace : undefined;
 }

@@ -9,6 +9,11 @@
  *     closed or ended, in one commit:
  *                ~~ vaultFiles ~~>             holds nothing any more; the total of the vault's files counts
  *
+ * A member holds a few uploads at most. Where they have as many, the next takes the place of their oldest in this vault that
+ * nothing was sent to: the owner is asked again, with that one as `givesUp`, and it ends in the turn that opens the next. Where
+ * something was sent to it meanwhile, it stays and the next is refused. The owner counts the bytes of both until told of an end, so
+ * that a crash before that turn leaves the member with one upload too many, and never the owner with too many bytes.
+ *
  * An upload never holds more than was granted to it. The row of the vault has the total, and changes in the commit that
  * changes the files; its `updated_at` does not.
  */
@@ -28,11 +33,16 @@ import { type VaultRow, vaultTable } from '../tables.ts';
 export const duties: Duties = { tend: Vault.timers.tendFiles, remove: Vault.jobs.removeBlobs };
 
 /** By the uuid of the upload. */
-export const grantMap = sliceMap<{ readonly bytes: number; readonly ownerUuid: string }>({
+export const grantMap = sliceMap<{
+  readonly bytes: number;
+  readonly ownerUuid: string;
+  /** The member who began the upload. */
+  readonly by?: string | undefined;
+}>({
   family: 'upload-grant',
   format: 1,
   entriesMax: uploadsMax + 1,
-  schema: z.object({ bytes: z.number(), ownerUuid: z.string() }),
+  schema: z.object({ bytes: z.number(), ownerUuid: z.string(), by: z.string().optional() }),
 });
 
 /** Without the row of the vault, files can only go. */

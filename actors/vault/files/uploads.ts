@@ -13,10 +13,13 @@ import {
   beginChunk,
   closeUpload,
   finishChunk,
+  giveUpUnsent,
   heldWith,
   isChunkNumber,
+  oldestUnsent,
   openUpload,
   refusalToOpen,
+  tooManyUploads,
   uploadAgeMs,
   usuallyHeld,
 } from '../../files/uploads.ts';
@@ -60,6 +63,8 @@ interface Held {
   readonly bytes: number;
   /** The upload whose place it takes. */
   readonly instead?: string;
+  /** An upload that may have to end for it. */
+  readonly givesUp?: string;
 }
 
 /** Has the owner make room for what an upload, or a file that comes, holds all in all. */
@@ -88,8 +93,9 @@ const granted = <Ok>(
 ) => {
   const before = writing<Ok>(claims, (turn, vault) => {
     if (vault.owner_uuid !== ownerUuid) return ownerChanged;
-    const most = Math.max(bytes, turn.entry(grantMap, holdUuid)?.bytes ?? 0);
-    turn.setEntry(grantMap, holdUuid, { bytes: most, ownerUuid });
+    const grant = turn.entry(grantMap, holdUuid);
+    const most = Math.max(bytes, grant?.bytes ?? 0);
+    turn.setEntry(grantMap, holdUuid, { bytes: most, ownerUuid, by: grant?.by ?? claims.userUuid });
     return run(turn, vault);
   });
   return {
@@ -104,6 +110,20 @@ const granted = <Ok>(
     },
   };
 };
+
+/** As `holdAt`, but where the member has too many uploads open, their oldest that nothing was sent to is to be given up. */
+async function roomToOpen(
+  steps: Workflow,
+  ownerUuid: string,
+  held: Held & { readonly by: string },
+): Promise<{ readonly givesUp?: string } | Refused> {
+  const refused = await holdAt(steps, ownerUuid, held);
+  if (refused?.refused.status !== 429) return refused ?? {};
+  const isTheirs = (turn: Turn) => (uuid: string) => turn.entry(grantMap, uuid)?.by === held.by;
+  const givesUp = await steps.turn({ turn: (turn) => oldestUnsent(turn, isTheirs(turn)) });
+  if (givesUp === undefined) return refused;
+  return (await holdAt(steps, ownerUuid, { ...held, givesUp })) ?? { givesUp };
+}
 
 const open = workflow({
   ...Vault.commands.openUpload,
@@ -122,11 +142,14 @@ const open = workflow({
     const bytes = usuallyHeld(claims.unencryptedBytes);
     const by = claims.userUuid;
     const held = { holdUuid: uploadUuid, by, bytes, ...(earlier !== undefined && { instead: earlier }) };
-    const refused = await holdAt(steps, first.ownerUuid, held);
-    if (refused !== undefined) return refused;
+    const room = await roomToOpen(steps, first.ownerUuid, { ...held, by });
+    if (isRefused(room)) return room;
     const opened = await steps.turn(
       granted(claims, first.ownerUuid, held, (turn, vault) => {
         haveWatched(turn);
+        const { givesUp } = room;
+        if (givesUp !== undefined && !giveUpUnsent(turn, vaultFiles(turn, vault), givesUp))
+          return tooManyUploads;
         return openUpload(turn, vaultFiles(turn, vault), { ...claims, uploadUuid });
       }),
     );

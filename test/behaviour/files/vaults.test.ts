@@ -234,6 +234,33 @@ test('one member holds some of the room of the owner and a few uploads, and the 
   t.is((await open(member, 1)).status, 200);
 });
 
+test('a member who has left uploads open begins others once nothing was sent to those for ten minutes', async (t) => {
+  const { server, bob: member, vault } = await startScene(t, 'write', { files: { accountBytesMax: 10_000 } });
+  const open = async () => {
+    const file = new VaultFile(member, vault);
+    const token = await file.token('write', 100);
+    return { file, token, status: (await file.open(token)).status };
+  };
+  const left = [];
+  for (let n = 0; n < 8; n += 1) {
+    left.push(await open());
+    await server.advance(1_000);
+  }
+  const [sentTo, oldest, second] = left;
+  t.is((await sentTo?.file.chunk(sentTo.token, 1, ciphertext(117)))?.status, 200);
+  await server.advance(580_000);
+  t.is((await open()).status, 429);
+  await server.advance(20_000);
+  t.is((await open()).status, 200);
+  t.is((await oldest?.file.chunk(oldest.token, 1, ciphertext(117)))?.status, 400);
+  t.is((await second?.file.chunk(second.token, 1, ciphertext(117)))?.status, 200);
+  t.is((await sentTo?.file.close(sentTo.token))?.status, 200);
+  await server.advance(1_000);
+  // The one that was closed has made room, and so has each of the five that nothing was sent to.
+  for (let n = 0; n < 6; n += 1) t.is((await open()).status, 200, String(n));
+  t.is((await open()).status, 429);
+});
+
 test('a file that is too large and has no room is too large, as in an account', async (t) => {
   const { alice, vault } = await startScene(t, 'write', {
     files: { accountBytesMax: 1_000, fileBytesMax: 900 },

@@ -46,7 +46,7 @@ export const mutants: readonly Mutant[] = [
     name: 'member-opens-all-uploads',
     harm: 'One member opens so many uploads that nobody else can.',
     file: 'actors/user/files/vault-bytes.ts',
-    find: '  if (held.length >= memberHoldsMax) return tooManyHolds;\n',
+    find: '  if (lasting.length >= memberHoldsMax) return tooManyHolds;\n',
     replace: '',
     tests: behaviour,
     match: 'one member holds some*',
