@@ -165,6 +165,24 @@ test('a stream that was lost is made again, and wake-ups go on', async (t) => {
   t.is(await other.transport.ask(call(1, { address: addressOn(1) })), null);
 });
 
+test('a stream that is deleted again and again is made again each time', async (t) => {
+  const shared = cluster();
+  const owner = await startHost(t, { ...shared, shards: odd });
+  const other = await startHost(t, { ...shared, shards: even });
+  const { streams } = await manager(t);
+  for (let deletions = 0; deletions < 5; deletions += 1) {
+    await streams.delete(streamOf(shared.clusterName));
+    const before = deliveredTo(owner).length;
+    // A wake-up that is sent while there is no stream is lost, as a sweep makes up for it.
+    await until(() => {
+      other.transport.wake(tell(1));
+      return deliveredTo(owner).length > before;
+    });
+  }
+  await until(() => owner.transport.isWakeStreamAvailable && other.transport.isWakeStreamAvailable);
+  t.is((await streams.info(streamOf(shared.clusterName))).state.consumer_count, 1);
+});
+
 test('a broker that is lost while wake-ups are delivered takes nothing else with it', async (t) => {
   const own = await startNatsServer();
   t.teardown(() => own.stop());
