@@ -24,6 +24,7 @@ import { answerOf, type Caller, isRefused, type Refused, refuse, type SignedInAn
 import type { SignedInRequest, SignedInShape } from '../signed-in.ts';
 import { callerOf } from './caller.ts';
 import { checkSession, isReadonly } from './sessions/check.ts';
+import { noteUse, storeUse } from './sessions/last-use.ts';
 import { isBridge, type Session } from './sessions/session.ts';
 
 /** Who may run a command. */
@@ -65,9 +66,11 @@ export function signedInTurn<Fields, Ok, P extends Plans = Record<never, never>>
   return command({
     ...rest,
     turn: (turn, asked, reads) =>
-      whenSignedIn(turn, asked, { access, ofUser, bridges, bearerAlone }, (by) =>
-        answerOf(run(turn, asked, reads, by)),
-      ),
+      whenSignedIn(turn, asked, { access, ofUser, bridges, bearerAlone }, (by) => {
+        const answer = answerOf(run(turn, asked, reads, by));
+        if (!isRefused(answer)) storeUse(turn, by.session);
+        return answer;
+      }),
   });
 }
 
@@ -243,6 +246,7 @@ function whenSignedIn<R extends object>(
   const caller = callerOf(view);
   if (ofUser && userUuid !== view.self.id) return { caller, ...anotherUsers };
   const { session } = checked;
+  noteUse(view, session);
   const readonly = isReadonly(view, session);
   const refused =
     access === 'writes'

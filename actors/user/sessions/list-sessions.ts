@@ -1,32 +1,33 @@
-import type { State } from '../../../runtime/slice.ts';
+import type { View } from '../../../runtime/command.ts';
 import type { SessionEntry } from '../../identity/session.ts';
 import { User } from '../contract.ts';
 import { isoTime } from '../iso-time.ts';
 import { signedInRead } from '../signed-in.ts';
 import { deviceInfo } from './device-info.ts';
+import { lastUseMs } from './last-use.ts';
 import { knowsNoSessions, type Session, sessionMap } from './session.ts';
 
 export const listSessions = signedInRead({
   ...User.commands.listSessions,
   answer: (view, _request, _reads, { session: current, readonly }) => {
     if (current.legacy) return knowsNoSessions;
-    return readonly ? [] : listEntries(view, current, view.nowMs);
+    return readonly ? [] : listEntries(view, current);
   },
 });
 
-function listEntries(state: State, current: Session, nowMs: number): SessionEntry[] {
-  return [...state.entries(sessionMap).values()]
-    .filter((session) => nowMs < session.keptUntilMs)
+function listEntries(view: View & { readonly nowMs: number }, current: Session): SessionEntry[] {
+  return [...view.entries(sessionMap).values()]
+    .filter((session) => view.nowMs < session.keptUntilMs)
     .toSorted((a, b) => b.refreshExpiresAtMs - a.refreshExpiresAtMs)
-    .map((session) => entryOf(session, session.uuid === current.uuid));
+    .map((session) => entryOf(session, lastUseMs(view.activation, session), session.uuid === current.uuid));
 }
 
-function entryOf(session: Session, current: boolean): SessionEntry {
+function entryOf(session: Session, usedMs: number, current: boolean): SessionEntry {
   return {
     uuid: session.uuid,
     api_version: session.apiVersion,
     created_at: isoTime(session.createdAtMs),
-    updated_at: isoTime(session.updatedAtMs),
+    updated_at: isoTime(usedMs),
     device_info: deviceInfo(session.userAgent),
     user_agent: session.userAgent,
     ip_address: session.ipAddress,

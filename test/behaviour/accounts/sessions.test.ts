@@ -186,3 +186,30 @@ test('no session is opened whose cookies the browser would throw away', async (t
   const own = { ...headers, 'sec-fetch-site': 'same-site' };
   t.is((await server.call('POST', '/v1/users', { body: fields, headers: own })).status, 200, 'was not made');
 });
+
+test('the list tells when a session was last used, and a restart loses ten minutes of it at most', async (t) => {
+  let commits = 0;
+  const schedule = async <T>(method: string, apply: () => T): Promise<T> => {
+    await undefined;
+    if (method === 'commit') commits += 1;
+    return apply();
+  };
+  const server = await startServer(t, { host: { schedule } });
+  const phone = await server.device();
+  const laptop = await phone.another();
+  await laptop.sync();
+  const used = async () => {
+    const { body } = await phone.call('GET', '/v1/sessions');
+    const { updated_at } = body.find(({ current }: { current: boolean }) => !current);
+    return server.clock.nowMs() - Date.parse(updated_at);
+  };
+  await server.advance(6 * 60_000);
+  commits = 0;
+  await laptop.sync();
+  t.is(commits, 0, 'an idle sync writes nothing');
+  t.true((await used()) < 60_000);
+  await server.advance(10 * 60_000);
+  await laptop.save();
+  await server.restart();
+  t.true((await used()) < 60_000, 'a save, after a restart');
+});
