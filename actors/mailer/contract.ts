@@ -112,6 +112,9 @@ export type MailOutcome = z.infer<typeof mailOutcomeSchema>;
 export const recallResults = ['recalled', 'in-flight', 'accepted', 'dead'] as const;
 export type RecallResult = (typeof recallResults)[number];
 
+/** By its id, and whose account it was to be sent for. */
+const recallSchema = mailSchema.pick({ id: true, userUuid: true });
+
 const lane = z.object({ lane: z.int() });
 
 export const Mailer = contract({
@@ -120,7 +123,7 @@ export const Mailer = contract({
     queue: { request: mailSchema, reply: queuedSchema },
     room: { request: z.object({ source: mailSourceSchema }), reply: queuedSchema },
     recall: {
-      request: z.object({ id: mailIdSchema }),
+      request: recallSchema,
       reply: z.object({ result: z.enum(recallResults) }),
     },
     /** Stops all mail to a mailbox but codes and security notices. */
@@ -131,7 +134,7 @@ export const Mailer = contract({
   tells: {
     queue: mailSchema,
     /** For those that need no answer. */
-    recall: z.object({ id: mailIdSchema }),
+    recall: recallSchema,
     /** The account is no more: what was counted for it goes. */
     forgetSender: z.object({ userUuid: z.string() }),
   },

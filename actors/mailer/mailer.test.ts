@@ -306,14 +306,33 @@ test('a mail is recalled while it waits, and before it has arrived', async (t) =
   const { mailer, postbox, send, texts, clock } = await start(t);
   postbox.answer = () => ({ result: 'transient', failure: 'provider' });
   await send('waiting');
-  t.deepEqual(await mailer().recall({ id: 'waiting' }), { result: 'recalled' });
-  t.deepEqual(await mailer().recall({ id: 'late' }), { result: 'recalled' });
+  t.deepEqual(await mailer().recall({ id: 'waiting', userUuid: 'ann' }), { result: 'recalled' });
+  t.deepEqual(await mailer().recall({ id: 'late', userUuid: 'ann' }), { result: 'recalled' });
   postbox.answer = () => undefined;
   await send('late');
   await clock.advance(10 * minuteMs);
   t.deepEqual(texts(), []);
   await send('sent');
-  t.deepEqual(await mailer().recall({ id: 'sent' }), { result: 'accepted' });
+  t.deepEqual(await mailer().recall({ id: 'sent', userUuid: 'ann' }), { result: 'accepted' });
+});
+
+test('of an account so many recalled mails are remembered, and nobody is promised that more are called back', async (t) => {
+  const limits = { ...configured.limits, recalledPerAccount: 2 };
+  const { mailer, postbox, send, texts, clock } = await start(t, { ...configured, limits });
+  const recall = async (id: string, userUuid = 'ann') => (await mailer().recall({ id, userUuid })).result;
+  t.is(await recall('one'), 'recalled');
+  t.is(await recall('two'), 'recalled');
+  t.is(await recall('three'), 'in-flight');
+  t.is(await recall('one'), 'recalled');
+  t.is(await recall('other', 'ben'), 'recalled');
+  // What is in the queue is called back all the same.
+  postbox.answer = () => ({ result: 'transient', failure: 'provider' });
+  await send('waiting');
+  t.is(await recall('waiting'), 'recalled');
+  postbox.answer = () => undefined;
+  for (const id of ['one', 'two', 'three']) await send(id);
+  await clock.advance(10 * minuteMs);
+  t.deepEqual(texts(), ['The text of three.']);
 });
 
 test('a mail that is being sent is not recalled', async (t) => {
@@ -324,7 +343,7 @@ test('a mail that is being sent is not recalled', async (t) => {
       answer = () => resolve(undefined);
     });
   await send('one');
-  t.deepEqual(await mailer().recall({ id: 'one' }), { result: 'in-flight' });
+  t.deepEqual(await mailer().recall({ id: 'one', userUuid: 'ann' }), { result: 'in-flight' });
   answer();
   await clock.advance(100);
   t.deepEqual(texts(), ['The text of one.']);
@@ -527,7 +546,9 @@ for (const [source, sentAgain] of [
       (await told()).at(-1),
       sentAgain ? { outcome: 'accepted' } : { outcome: 'dead', failure: 'timeout' },
     );
-    t.deepEqual(await mailer().recall({ id: 'one' }), { result: sentAgain ? 'accepted' : 'in-flight' });
+    t.deepEqual(await mailer().recall({ id: 'one', userUuid: 'ann' }), {
+      result: sentAgain ? 'accepted' : 'in-flight',
+    });
   });
 }
 
@@ -543,7 +564,7 @@ test('what is dead and may have arrived says nothing any more once it is recalle
   postbox.answer = () => undefined;
   t.is((await administration().health({})).mails.dead, 2);
   for (let time = 0; time < 2; time += 1) {
-    t.deepEqual(await mailer().recall({ id: 'one' }), { result: 'in-flight' });
+    t.deepEqual(await mailer().recall({ id: 'one', userUuid: 'ann' }), { result: 'in-flight' });
   }
   t.like(await administration().retry({ by: 'ann', id: 'one' }), {
     refused: { tag: 'queue-record-ineligible' },

@@ -15,6 +15,7 @@ import { lanesSlice, wakeLanes } from './lanes.ts';
 import { logSlice, mailAuditTable, mailLogTable } from './log-table.ts';
 import { queueCommand, queueTell, recallCommand, recallTell, roomCommand } from './queue.ts';
 import { asMail, keyOf, mailTable, queueSlice } from './queue-table.ts';
+import { recalledMap } from './recalled.ts';
 import { relayUseSlice } from './relay-use.ts';
 import { isConfigured, relaysSlice } from './relays.ts';
 import { MailRoom } from './room.ts';
@@ -28,6 +29,7 @@ export const mailer = kindOf(Mailer, {
   slices: [
     queueSlice,
     deadMap,
+    recalledMap,
     mailboxMap,
     lanesSlice,
     unwantedSlice,

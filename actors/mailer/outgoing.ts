@@ -38,13 +38,17 @@ export function tellToSend(turn: Turn, mail: SealedMail): void {
 }
 
 /** A mail that has not arrived yet is dropped when it does. */
-export async function askToRecall(actors: Actors, id: string, options?: AskOptions): Promise<RecallResult> {
-  const { result } = await actors.get(Mailer, mailerId).ask.recall({ id }, options);
+export async function askToRecall(
+  actors: Actors,
+  mail: Pick<SealedMail, 'id' | 'userUuid'>,
+  options?: AskOptions,
+): Promise<RecallResult> {
+  const { result } = await actors.get(Mailer, mailerId).ask.recall(mail, options);
   return result;
 }
 
 export function tellToRecall(turn: Turn, id: string): void {
-  turn.tell(Mailer, mailerId).recall({ id });
+  turn.tell(Mailer, mailerId).recall({ id, userUuid: turn.self.id });
 }
 
 /** For an account that is deleted. */

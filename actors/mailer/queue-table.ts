@@ -18,6 +18,7 @@ import { slice } from '../../runtime/slice.ts';
 import { type RowOf, table } from '../../runtime/table.ts';
 import { type Failure, Mailer, type SealedMail } from './contract.ts';
 import { forgetDead, rememberDead } from './dead.ts';
+import { countRecalled, mayRememberRecalled } from './recalled.ts';
 import { type MailSource, rulesOf } from './sources.ts';
 
 export const places = ['urgent', 'ordinary', 'waiting', 'leased', 'dead', 'accepted', 'recalled'] as const;
@@ -133,8 +134,8 @@ export function newRow(turn: Turn, mail: SealedMail): MailRow {
 }
 
 /** In place of a mail of which nothing is left: nothing is queued under its id. */
-export function tombstoneOf(turn: Turn, id: string): MailRow {
-  const nothing = { id, source: 'other', userUuid: '', content: new Uint8Array() } as const;
+export function tombstoneOf(turn: Turn, { id, userUuid }: Pick<SealedMail, 'id' | 'userUuid'>): MailRow {
+  const nothing = { id, source: 'other', userUuid, content: new Uint8Array() } as const;
   return { ...newRow(turn, nothing), place: 'recalled' };
 }
 
@@ -142,6 +143,11 @@ type Counted = Pick<MailRow, 'id' | 'user_uuid' | 'place' | 'size'>;
 
 /** Writes the row in the place where it belongs now, counts it there, and arms or disarms what will move it on. */
 export function writeMail(turn: Turn, before: Counted | undefined, changed: MailRow): MailRow {
+  const isRecalled = changed.place === 'recalled' && before?.place !== 'recalled';
+  if (isRecalled && !mayRememberRecalled(turn, changed.user_uuid)) {
+    if (before !== undefined) removeMail(turn, before);
+    return changed;
+  }
   const head = turn.get(queueSlice);
   const content = over.includes(changed.place) ? null : changed.content;
   const size = content?.byteLength ?? 0;
@@ -154,18 +160,20 @@ export function writeMail(turn: Turn, before: Counted | undefined, changed: Mail
   });
   armNext(turn, row);
   armSweep(turn, head, row);
+  if (isRecalled) countRecalled(turn, row.user_uuid, 1);
   if (before?.place === 'dead') forgetDead(turn, before.user_uuid, before.id);
   if (row.place === 'dead') {
     for (const each of rememberDead(turn, row.user_uuid, row)) {
       const given = { ...each, user_uuid: row.user_uuid, place: 'dead' } as const;
-      writeMail(turn, given, tombstoneOf(turn, each.id));
+      writeMail(turn, given, tombstoneOf(turn, { id: each.id, userUuid: row.user_uuid }));
     }
   }
   return row;
 }
 
-export function removeMail(turn: Turn, { id, user_uuid, place, size }: MailRow): void {
+export function removeMail(turn: Turn, { id, user_uuid, place, size }: Counted): void {
   if (place === 'dead') forgetDead(turn, user_uuid, id);
+  if (place === 'recalled') countRecalled(turn, user_uuid, -1);
   const head = turn.get(queueSlice);
   turn.remove(mailTable, keyOf(turn, id));
   turn.disarm(keyed(Mailer.timers.due, id));

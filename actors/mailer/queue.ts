@@ -14,6 +14,7 @@ import { countMail, isStopped, senderPlan } from './daily-limit.ts';
 import { startLane } from './lanes.ts';
 import { tellOutcome, tellRecalled } from './outcome.ts';
 import { asMail, keyOf, mailTable, newRow, tombstoneOf, writeMail } from './queue-table.ts';
+import { mayRememberRecalled } from './recalled.ts';
 import { isConfigured } from './relays.ts';
 import type { MailSource } from './sources.ts';
 import { markUnwanted } from './unwanted.ts';
@@ -103,24 +104,31 @@ export const recallCommand = command({
   ...Mailer.commands.recall,
   creates: true,
   reads: (view, { id }) => mailPlan(view, id),
-  turn: (turn, { id }, reads) => ({ result: recall(turn, id, reads) }),
+  turn: (turn, mail, reads) => ({ result: recall(turn, mail, reads) }),
 });
 
 export const recallTell = tell({
   ...Mailer.tells.recall,
   creates: true,
   reads: (view, { id }) => mailPlan(view, id),
-  turn: (turn, { id }, _sender, reads) => {
-    recall(turn, id, reads);
+  turn: (turn, mail, _sender, reads) => {
+    const { id } = mail;
+    recall(turn, mail, reads);
     // Nobody waits for an answer, so nobody takes the mail for one that goes on.
     if (asMail(reads.mail.get(keyOf(turn, id)))?.place === 'leased') markUnwanted(turn, id);
   },
 });
 
-function recall(turn: Turn, id: string, { mail }: PlanResults<ReturnType<typeof mailPlan>>): RecallResult {
-  const before = asMail(mail.get(keyOf(turn, id)));
+function recall(
+  turn: Turn,
+  recalled: Pick<SealedMail, 'id' | 'userUuid'>,
+  { mail }: PlanResults<ReturnType<typeof mailPlan>>,
+): RecallResult {
+  const before = asMail(mail.get(keyOf(turn, recalled.id)));
   if (before === undefined) {
-    writeMail(turn, undefined, tombstoneOf(turn, id));
+    // Nobody knows whether it comes.
+    if (!mayRememberRecalled(turn, recalled.userUuid)) return 'in-flight';
+    writeMail(turn, undefined, tombstoneOf(turn, recalled));
     return 'recalled';
   }
   if (before.place === 'accepted' || before.place === 'recalled') return before.place;

@@ -131,6 +131,8 @@ export const mailSettings = sameOnAllNodes(
       mails: fixed(mailsMax),
       /** More than anybody looks through. It takes hundreds of accounts to fill the queue with what is dead. */
       deadPerAccount: fixed(100),
+      /** As many as an account has reminders by e-mail, which are all recalled when it changes its address. */
+      recalledPerAccount: fixed(1_000),
     },
   }),
 );

@@ -67,7 +67,7 @@ const answerRepeat = (workflow: Pick<SignedInWorkflow<unknown>, 'turn'>): Promis
 
 /** Has the mails given back of what the first turn chooses; the last turn applies what it says. */
 async function askedBack(
-  workflow: Pick<SignedInWorkflow<unknown>, 'turn' | 'actors'>,
+  workflow: Pick<SignedInWorkflow<unknown>, 'turn' | 'actors' | 'self'>,
   chosen: (turn: Turn) => readonly PublishedReminder[] | Refused,
 ): Promise<readonly Recall[]> {
   const mails = await workflow.turn({
@@ -76,7 +76,7 @@ async function askedBack(
       return isRefused(reminders) ? reminders : markRecalled(turn, reminders);
     },
   });
-  return askBack(workflow.actors, mails);
+  return askBack(workflow.actors, workflow.self.id, mails);
 }
 
 // --- gates ----------------------------------------------------------------------------------------------------

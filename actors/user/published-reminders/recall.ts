@@ -42,8 +42,17 @@ export function markRecalled(turn: Turn, reminders: readonly PublishedReminder[]
   return mailed.map((each) => ({ id: each.id, round: each.round, mailId: mailIdOf(each) }));
 }
 
-export const askBack = (actors: Actors, mails: readonly AskedBack[]): Promise<readonly Recall[]> =>
-  Promise.all(mails.map(async (mail) => ({ ...mail, result: await askToRecall(actors, mail.mailId) })));
+export const askBack = (
+  actors: Actors,
+  userUuid: string,
+  mails: readonly AskedBack[],
+): Promise<readonly Recall[]> =>
+  Promise.all(
+    mails.map(async (mail) => ({
+      ...mail,
+      result: await askToRecall(actors, { id: mail.mailId, userUuid }),
+    })),
+  );
 
 /** To be followed by `armNext`. */
 export function applyAnswers(turn: Turn, recalls: readonly Recall[]): void {

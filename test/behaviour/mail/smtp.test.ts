@@ -46,7 +46,7 @@ test('a queued mail arrives, and what it says is in no row', async (t) => {
   t.like(relay.received[0], { sender: 'notes@home.test', recipients: ['bob@secret.test'] });
   t.true(relay.received[0]?.text.includes(bobsText));
   await server.advance(5_000);
-  t.deepEqual(await server.answered(mailer().recall({ id: 'one' })), { result: 'accepted' });
+  t.deepEqual(await server.answered(mailer().recall({ id: 'one', userUuid: 'ann' })), { result: 'accepted' });
   t.true(store.written.includes('direct'));
   for (const hidden of ['bob@', 'secret.test', 'Only for Bob', bobsText]) {
     t.false(store.written.includes(hidden), hidden);

@@ -239,7 +239,7 @@ export class Owner {
     const { mails } = this.#options;
     this.#letters.splice(this.#letters.indexOf(id), 1);
     mails.mayBeStopped(id);
-    const outcome = await this.#tell('mailer', 'mailer', 'recall', { id });
+    const outcome = await this.#tell('mailer', 'mailer', 'recall', { id, userUuid: this.#options.device });
     if (outcome.outcome !== 'done') return;
     const { result } = outcome.value as { result: string };
     if (result === 'recalled' || result === 'dead') mails.stopped(id);

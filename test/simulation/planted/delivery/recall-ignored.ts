@@ -7,7 +7,7 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'actors/mailer/queue.ts',
-      find: '    writeMail(turn, undefined, tombstoneOf(turn, id));\n',
+      find: '    writeMail(turn, undefined, tombstoneOf(turn, recalled));\n',
       replace: '',
     },
   ],
