@@ -133,6 +133,8 @@ function responseOf({ status, headers, body }: OutboundAnswer, exchange: Exchang
   const said = headers.get('content-type') ?? '';
   const response = (text: string) => new Response(text, { status, headers: { 'content-type': said } });
   if (status !== 200) return response(body.toString());
+  // The library parses whatever is JSON, but a page that holds some is no answer of a token endpoint.
+  if (!/^application\/json *(;|$)/i.test(said)) throw new GrantError('provider-unavailable');
   const { id_token: idToken, ...rest } = objectIn(body);
   exchange.idToken = idToken;
   return response(JSON.stringify(rest));

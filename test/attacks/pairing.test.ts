@@ -4,7 +4,7 @@ import { Registry } from 'prom-client';
 import { UserAdministration } from '../../actors/user/operator-contract.ts';
 import { prometheusRuntimeMetrics } from '../../runtime/host/metrics.ts';
 import type { Device } from '../kit/device.ts';
-import { misbehaviourNames } from '../kit/identity-provider.ts';
+import { misbehaviourNames, providerWords } from '../kit/identity-provider.ts';
 import { memoryLogger } from '../kit/memory-logger.ts';
 import { adminEmails, base, paired, pairingKey } from '../kit/pairing.ts';
 import type { TestServer } from '../kit/server.ts';
@@ -148,5 +148,34 @@ for (const [name, slice, place] of [
     row?.data.writeUInt8(row.data.readUInt8(at) ^ 1, at);
     await server.restart(domain);
     t.true((await status()).paired);
+  });
+}
+
+for (const [name, how] of [
+  ['says nothing', undefined],
+  ['begins an answer and never goes on', 'the head of an answer and nothing else'],
+] as const) {
+  test(`a provider that ${name} is given up after 15 seconds`, async (t) => {
+    const { agree, call, identity, server } = await paired(t);
+    const brought = Object.fromEntries(await agree());
+    if (how === undefined) t.teardown(identity.hold());
+    else identity.misbehave(how);
+    const beganMs = server.clock.nowMs();
+    const answer = await call('POST', '/complete', brought);
+    const tookMs = server.clock.nowMs() - beganMs;
+    t.deepEqual([answer.status, answer.body.error.tag], [502, 'pairing-exchange-failed']);
+    t.true(tookMs >= 15_000 && tookMs < 20_000, `${tookMs} ms`);
+  });
+}
+
+for (const name of misbehaviourNames) {
+  test(`nothing of what a provider says with ${name} is logged`, async (t) => {
+    const { agree, call, identity, server } = await paired(t);
+    const brought = Object.fromEntries(await agree());
+    identity.misbehave(name);
+    await call('POST', '/complete', brought);
+    const log = server.log.map((line) => JSON.stringify(line)).join('\n');
+    t.true(log.length > 0);
+    t.false(log.includes(providerWords));
   });
 }

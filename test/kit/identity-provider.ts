@@ -5,6 +5,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer, IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pipeline, Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import type { ExecutionContext } from 'ava';
 import Provider, { type AdapterFactory, type AdapterPayload } from 'oidc-provider';
@@ -13,6 +14,11 @@ import { jwkOf } from './jwk.ts';
 export const clientId = 'scriptorium';
 export const redirectUri = 'http://127.0.0.1/v1/assistant/subscription/callback';
 export const providerWords = 'words-of-the-provider';
+
+function* endlessWords() {
+  yield '{"access_token":"';
+  for (;;) yield 'x'.repeat(65_536);
+}
 
 /** Instead of the provider, for the token endpoint. */
 const misbehaviours = {
@@ -26,6 +32,31 @@ const misbehaviours = {
     response
       .writeHead(200, { 'content-type': 'application/json' })
       .end(JSON.stringify({ access_token: 'x', token_type: 'bearer', more: 'x'.repeat(600_000) })),
+  endless: (response: ServerResponse) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    // The connection ends in the middle of it.
+    pipeline(Readable.from(endlessWords()), response, () => {});
+  },
+  'the head of an answer and nothing else': (response: ServerResponse) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders(),
+  'a token of the wrong type of content': (response: ServerResponse) =>
+    response
+      .writeHead(200, { 'content-type': 'text/html' })
+      .end(JSON.stringify({ access_token: providerWords, token_type: 'bearer' })),
+  'another type of token': (response: ServerResponse) =>
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ access_token: providerWords, token_type: 'mac' })),
+  'half of a JSON text': (response: ServerResponse) =>
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(`{"token_type":"bearer","access_token":"${providerWords}`),
+  'a list': (response: ServerResponse) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify([providerWords])),
+  'a refusal of the code': (response: ServerResponse) =>
+    response
+      .writeHead(400, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ error: 'invalid_grant', error_description: providerWords })),
   'no JSON': (response: ServerResponse) =>
     response.writeHead(200, { 'content-type': 'text/html' }).end(`<p>${providerWords}`),
   'no token': (response: ServerResponse) =>
