@@ -1,8 +1,15 @@
-/** Two names for one thing: what mail, or people, read as somebody else's address is no name here. */
+/**
+ * Two names for one thing: addresses that mail, or people, read as somebody else's; uuids in another casing; paths in
+ * another spelling. A second spelling is the same thing with the same checks, or nothing.
+ */
+import { request } from 'node:http';
 import test from 'ava';
 import { register } from '../kit/account.ts';
+import type { Device } from '../kit/device.ts';
+import { note } from '../kit/items.ts';
 import { mailTo, Postbox } from '../kit/postbox.ts';
-import { startServer } from '../kit/server.ts';
+import { startServer, valetTokens } from '../kit/server.ts';
+import { accept, invite, makeVault, rowsOf } from '../kit/vaults.ts';
 
 const victim = 'victim@example.net';
 const lookalikes = [
@@ -46,3 +53,138 @@ test('nobody has mail sent to an address that mail reads as another', async (t) 
     );
   }
 });
+
+// --- uuids ----------------------------------------------------------------------------------------------------
+
+/** A uuid with digits that have a case, spelt in three ways. */
+const spellingsOf = (uuid: string): readonly string[] => [
+  uuid,
+  uuid.toUpperCase(),
+  [...uuid].map((digit, at) => (at % 2 === 0 ? digit.toUpperCase() : digit)).join(''),
+];
+const newUuid = () => `abcdef${crypto.randomUUID().slice(6)}`;
+
+test('an item is one item however its uuid is spelt: saved, listed, shown, and refused to others', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  const uuid = newUuid();
+  let version = 0;
+  for (const [at, spelling] of spellingsOf(uuid).entries()) {
+    const item = note({ uuid: spelling, content: `004:round-${at}`, updated_at_timestamp: version });
+    const { saved_items: saved } = await phone.save(item);
+    t.is(saved.length, 1, spelling);
+    version = saved[0]?.updated_at_timestamp ?? 0;
+  }
+  const all = (await (await phone.another()).sync()).retrieved_items;
+  t.deepEqual(
+    all.map((each) => [each.uuid.toLowerCase(), each.content]),
+    [[uuid, '004:round-2']],
+  );
+  for (const spelling of spellingsOf(uuid)) t.is((await phone.getItem(spelling)).status, 200, spelling);
+  // Twice in one request is not twice in the account either.
+  const twice = spellingsOf(uuid).map((each) => note({ uuid: each, updated_at_timestamp: version }));
+  await phone.send({ items: twice });
+  t.is((await (await phone.another()).sync()).retrieved_items.length, 1);
+  const other = await server.device('bob@example.org');
+  for (const spelling of spellingsOf(uuid)) {
+    const { conflicts } = await other.save(note({ uuid: spelling }));
+    t.is(conflicts[0]?.type, 'uuid_conflict', spelling);
+  }
+});
+
+test('a vault, its members and its invites are the same however their uuids are spelt', async (t) => {
+  const server = await startServer(t);
+  const [owner, member] = [await server.device(), await server.device('bob@example.org')];
+  const stranger = await server.device('eve@example.org');
+  const vault = await makeVault(owner);
+  for (const spelling of spellingsOf(member.account.userUuid)) {
+    const inviteUuid = await invite(owner, vault.toUpperCase(), spelling);
+    const [pending, ...others] = (await rowsOf(server, vault)).invites;
+    t.deepEqual([pending?.uuid, others], [inviteUuid, []], 'one invite of a user at a time');
+  }
+  const [{ uuid: inviteUuid = '' } = {}] = (await rowsOf(server, vault)).invites;
+  for (const spelling of spellingsOf(inviteUuid)) {
+    t.true((await accept(stranger, vault, spelling)).status >= 400, 'an invite of somebody else');
+  }
+  t.is((await accept(member, vault.toUpperCase(), inviteUuid.toUpperCase())).status, 200);
+  t.is((await rowsOf(server, vault)).members.length, 2);
+  for (const spelling of spellingsOf(vault)) {
+    const item = note({ uuid: newUuid(), shared_vault_uuid: spelling, key_system_identifier: 'key' });
+    t.is((await member.save(item)).saved_items.length, 1, spelling);
+    t.is((await stranger.save({ ...item, uuid: newUuid() })).saved_items.length, 0, spelling);
+  }
+  const removal = `/v1/shared-vaults/${vault.toUpperCase()}/users/${member.account.userUuid.toUpperCase()}`;
+  t.is((await owner.call('DELETE', removal)).status, 200);
+  for (const spelling of spellingsOf(vault)) {
+    const item = note({ uuid: newUuid(), shared_vault_uuid: spelling, key_system_identifier: 'key' });
+    t.is((await member.save(item)).saved_items.length, 0, spelling);
+  }
+});
+
+test('a file has one token and one place however its identifier is spelt', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  const identifier = newUuid();
+  const claims = [];
+  for (const remoteIdentifier of spellingsOf(identifier)) {
+    const body = { operation: 'read', resources: [{ remoteIdentifier }] };
+    const { valetToken } = (await phone.call('POST', '/v1/files/valet-tokens', { body })).body;
+    claims.push(valetTokens.verify(valetToken)?.remoteIdentifier);
+  }
+  t.deepEqual(claims, [identifier, identifier, identifier]);
+});
+
+// --- paths ----------------------------------------------------------------------------------------------------
+
+test('a path in another spelling is the same row with the same checks, or none at all', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  const asked = async (path: string, device?: Device) => {
+    const headers: Record<string, string> = device
+      ? { authorization: `Bearer ${device.account.access}` }
+      : {};
+    return statusOf(server.url, path, headers);
+  };
+  // The same row: a trailing slash and escapes of plain letters.
+  for (const path of ['/v1/sessions', '/v1/sessions/', '/v1/%73essions', '/%761/sessions']) {
+    t.is(await asked(path, phone), 200, path);
+    t.is(await asked(path), 401, `${path} without a session`);
+  }
+  const none = [
+    '//v1/sessions',
+    '/v1//sessions',
+    '/v1/./sessions',
+    '/v1/items/../sessions',
+    '/v1/%2e/sessions',
+    '/v1/items/%2e%2e/sessions',
+    '/v1/items/%2E./sessions',
+    '/v1%2fsessions',
+    '/v1/items%2f..%2fsessions',
+    '/v1/%5csessions',
+    '/V1/sessions',
+    '/v1/Sessions',
+    '/v1/sessions//',
+    '/v1/sessions%00',
+    '/v1/sessions%20',
+    '/v1/%2573essions',
+    '/v1/sessions;a=b',
+    '/v1/sessions%3fa',
+  ];
+  for (const path of none) {
+    const status = await asked(path, phone);
+    t.true(status === 400 || status === 404, `${path}: ${status}`);
+  }
+});
+
+/** As it stands: `fetch` would tidy the path. */
+function statusOf(url: string, path: string, headers: Readonly<Record<string, string>>): Promise<number> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const asking = request({ hostname, port, path, headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    asking.on('error', reject);
+    asking.end();
+  });
+}

@@ -1,0 +1,82 @@
+/** What an attempt to sign in costs an account with as many app passwords as it may have. */
+import crypto from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
+import test from 'ava';
+import { generateSync } from 'otplib';
+import { challengeOf, headerSessions } from '../kit/account.ts';
+import type { Device } from '../kit/device.ts';
+import { startServer, type TestServer, unknownAddress } from '../kit/server.ts';
+
+const appPasswordsMax = 100;
+
+/** Needs a code of an authenticator app, or one of these app passwords. */
+async function withAppPasswords(server: TestServer): Promise<{ phone: Device; password: string }> {
+  const phone = await server.device();
+  const path = `/v1/users/${phone.account.userUuid}`;
+  const { secret } = (await phone.call('GET', `${path}/mfa-secret`)).body;
+  const totpToken = generateSync({ secret, epoch: Math.floor(server.clock.nowMs() / 1_000) });
+  const body = { name: 'MFA_SECRET', value: secret, totpToken };
+  const on = await phone.call('PUT', `${path}/settings`, { body });
+  if (on.status !== 200) throw new Error(on.text);
+  let password = '';
+  for (let made = 0; made < appPasswordsMax; made += 1) {
+    const answer = await phone.call('POST', '/v1/app-passwords', { body: { label: `program ${made}` } });
+    password = answer.body.password;
+  }
+  return { phone, password };
+}
+
+/** How often the SHA-256 of this secret is made while the work goes on. */
+async function hashesOf(secret: string, work: () => Promise<unknown>): Promise<number> {
+  const { hash } = crypto;
+  let hashes = 0;
+  crypto.hash = ((...given: Parameters<typeof hash>) => {
+    if (given[1] === secret) hashes += 1;
+    return hash(...given);
+  }) as typeof hash;
+  syncBuiltinESMExports();
+  try {
+    await work();
+    return hashes;
+  } finally {
+    crypto.hash = hash;
+    syncBuiltinESMExports();
+  }
+}
+
+test.serial(
+  'an attempt costs the same few hashes, however many app passwords there are and whether one is right',
+  async (t) => {
+    const server = await startServer(t);
+    const { phone, password } = await withAppPasswords(server);
+    const { email } = phone.account;
+    const costOf = async (address: string, appPassword: string, accountPassword: string) => {
+      const before = server.hasher.verifications;
+      const statuses: number[] = [];
+      const cost = await hashesOf(appPassword, async () => {
+        const asked = { api: headerSessions, email: address };
+        const parameters = await server.call('POST', '/v2/login-params', {
+          body: { ...asked, code_challenge: challengeOf('verifier'), app_password: appPassword },
+        });
+        const signedIn = await server.call('POST', '/v2/login', {
+          body: { ...asked, password: accountPassword, code_verifier: 'verifier' },
+        });
+        statuses.push(parameters.status, signedIn.status);
+      });
+      return { statuses, slow: server.hasher.verifications - before, quick: cost };
+    };
+    const right = await costOf(email, password, phone.account.password);
+    t.deepEqual(right.statuses, [200, 200]);
+    const wrongAccountPassword = await costOf(email, password, 'x'.repeat(64));
+    t.deepEqual(wrongAccountPassword.statuses, [200, 401]);
+    const wrong = await costOf(email, 'x'.repeat(43), phone.account.password);
+    t.deepEqual(wrong.statuses, [401, 401]);
+    const unknown = await costOf(unknownAddress('totp'), 'y'.repeat(43), 'x'.repeat(64));
+    t.deepEqual(unknown.statuses, [401, 401]);
+    t.log({ right, wrongAccountPassword, wrong, unknown });
+    t.deepEqual([right.slow, wrongAccountPassword.slow], [1, 1]);
+    t.is(wrong.slow, unknown.slow);
+    for (const { quick } of [right, wrongAccountPassword, wrong]) t.is(quick, 2);
+    t.true(unknown.quick <= 2);
+  },
+);
