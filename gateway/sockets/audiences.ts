@@ -89,6 +89,10 @@ export class Audiences {
     }
   }
 
+  isAdmitted(vaultUuid: string, userUuid: string): boolean {
+    return this.#byVault.get(vaultUuid)?.listeners.get(userUuid)?.isAdmitted ?? false;
+  }
+
   /** Asks anew about all of them, and resolves to the incarnation of the vault's host. @throws ActorError */
   async register(vaultUuid: string): Promise<string | undefined> {
     const audience = this.#byVault.get(vaultUuid);

@@ -1,11 +1,14 @@
 import test from 'ava';
 import { User } from '../../actors/user/contract.ts';
+import { Vault } from '../../actors/vault/contract.ts';
 import type { SubscribedActors, Subscriber } from '../../runtime/events.ts';
 import type { Actors } from '../../runtime/handles.ts';
 import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import { SeededRandom } from '../../test/kit/random.ts';
+import { sliceFrames } from './broadcasts.ts';
 import { Hub } from './hub.ts';
 import type { SocketMetrics } from './metrics.ts';
+import { OpenSocket } from './open-socket.ts';
 
 const claims = { userUuid: 'alice', sessionUuid: 'first' };
 const actor = { kind: User.name, id: 'alice' };
@@ -86,4 +89,139 @@ test('the subscription goes with the last watch of the user', async (t) => {
   t.false(subscribed.includes('removed'));
   second();
   t.true(subscribed.includes('removed'));
+});
+
+const members = 12;
+const socketsEach = 100;
+
+/** A hub with sockets of all members of two vaults. The event loop turns when the test says so. */
+async function crowdedHub() {
+  const clock = new FakeClock();
+  const users = Array.from({ length: members }, (_, at) => `member-${at}`);
+  const memberships = Object.fromEntries(users.map((user) => [user, 1]));
+  const vaults = { first: 1, second: 1 };
+  let subscriber: Subscriber | undefined;
+  let later: (() => void)[] = [];
+  const ask = {
+    openSocket: async ({ sessions }: { sessions: readonly string[] }) => ({ living: sessions, vaults }),
+    subscribe: async () => ({ memberships }),
+  };
+  const hub = new Hub({
+    actors: { get: () => ({ ask }) } as unknown as Actors,
+    subscribe: (given) => {
+      subscriber = given;
+      return { waiting: 0, add() {}, registered() {}, failed() {}, remove() {}, stop() {} };
+    },
+    clock,
+    random: new SeededRandom(1),
+    metrics: { sent: () => {}, vaultAsked: () => {} } as unknown as SocketMetrics,
+    limits: { socketsMax: 10_000, socketsPerUserMax: socketsEach, membershipsMax: 1_000 },
+    later: (work) => later.push(work),
+  });
+  /** Of each socket. */
+  const texts: string[][] = [];
+  let frames = 0;
+  for (const userUuid of users) {
+    for (let at = 0; at < socketsEach; at += 1) {
+      const socket = new OpenSocket({ userUuid, sessionUuid: `${userUuid}-${at}` });
+      hub.add(socket);
+      if (at === 0) await hub.check(socket);
+      const got: string[] = [];
+      texts.push(got);
+      socket.opened({
+        send: (text) => {
+          frames += 1;
+          return got.push(text) && 1;
+        },
+        end: () => {},
+        close: () => {},
+      });
+    }
+  }
+  await drainPromises();
+  for (const got of texts) got.length = 0;
+  frames = 0;
+  const publish = (vault: string, event: object) => subscriber?.event({ kind: Vault.name, id: vault }, event);
+  return {
+    clock,
+    texts,
+    changed: (vault: string, timestamp: number) => publish(vault, { event: 'items-changed', timestamp }),
+    removed: (vault: string, userUuid: string) =>
+      publish(vault, { event: 'member-removed', userUuid, membership: 1 }),
+    repaired: (vault: string) => subscriber?.repaired({ kind: Vault.name, id: vault }),
+    /** How many frames have been sent since the last turn of the loop, which turns now. */
+    turn(): number {
+      const work = later;
+      const sent = frames;
+      later = [];
+      frames = 0;
+      for (const each of work) each();
+      return sent;
+    },
+  };
+}
+
+type CrowdedHub = Awaited<ReturnType<typeof crowdedHub>>;
+
+/** The frames that are sent between two turns of the loop, until none are. */
+function slices(hub: CrowdedHub): readonly number[] {
+  const sent: number[] = [];
+  for (let count = hub.turn(); count > 0; count = hub.turn()) sent.push(count);
+  return sent;
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
+/** A user is told on all of their sockets at once. */
+const framesMax = sliceFrames + socketsEach;
+
+test('of a crowded vault a bounded number of sockets is told between two turns of the event loop', async (t) => {
+  const hub = await crowdedHub();
+  hub.changed('first', 1);
+  hub.changed('second', 2);
+  const sent = slices(hub);
+  t.true(
+    sent.every((count) => count < framesMax),
+    `${sent}`,
+  );
+  t.is(sum(sent), 2 * members * socketsEach);
+  t.true(hub.texts.every(({ length }) => length === 2));
+});
+
+test('those who may have missed something are told as many at a time', async (t) => {
+  const hub = await crowdedHub();
+  hub.repaired('first');
+  hub.repaired('second');
+  await hub.clock.advance(250);
+  const sent = slices(hub);
+  t.true(
+    sent.every((count) => count < framesMax),
+    `${sent}`,
+  );
+  t.is(sum(sent), members * socketsEach);
+});
+
+test('no socket is told of a change before an earlier one of the same vault', async (t) => {
+  const hub = await crowdedHub();
+  hub.changed('first', 1_000);
+  hub.turn();
+  hub.changed('first', 2_000);
+  await hub.clock.advance(1_000);
+  t.is(Math.max(...hub.texts.map(({ length }) => length)), 1);
+  slices(hub);
+  await hub.clock.advance(250);
+  slices(hub);
+  const [first] = hub.texts;
+  t.is(new Set(first).size, 2);
+  for (const texts of hub.texts) t.deepEqual(texts, first);
+});
+
+test('a member who is removed while others are told is not told any more', async (t) => {
+  const hub = await crowdedHub();
+  hub.changed('first', 1);
+  hub.removed('first', `member-${members - 1}`);
+  slices(hub);
+  t.deepEqual(
+    hub.texts.map(({ length }) => length),
+    hub.texts.map((_, at) => (at < (members - 1) * socketsEach ? 1 : 0)),
+  );
 });

@@ -22,6 +22,7 @@ import type { Actors } from '../../runtime/handles.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { GatewaySettings } from '../settings.ts';
 import { Audiences } from './audiences.ts';
+import { Broadcasts } from './broadcasts.ts';
 import { frameText } from './frames.ts';
 import type { SocketMetrics } from './metrics.ts';
 import { closeCodes, type OpenSocket } from './open-socket.ts';
@@ -35,6 +36,8 @@ export interface HubOptions {
   readonly random: Random;
   readonly metrics: SocketMetrics;
   readonly limits: Pick<GatewaySettings['sockets'], 'socketsMax' | 'socketsPerUserMax' | 'membershipsMax'>;
+  /** Does something when the event loop has turned; `setImmediate` unless given. */
+  readonly later?: (work: () => void) => void;
 }
 
 /** All devices of a person, and more while there is room. */
@@ -70,6 +73,7 @@ export class Hub {
   readonly #watches = new Map<string, Set<Watch>>();
   readonly #audiences: Audiences;
   readonly #vaultNotices: VaultNotices;
+  readonly #broadcasts: Broadcasts;
   /** Those who may have missed an event of a vault, and are told in a moment. */
   readonly #behind = new Set<string>();
   #cancelTellBehind: (() => void) | undefined;
@@ -93,8 +97,9 @@ export class Hub {
       subscriptions: this.#subscriptions,
       membershipsMax: options.limits.membershipsMax,
     });
-    this.#vaultNotices = new VaultNotices(options.clock, (vaultUuid, change) =>
-      this.#tellMembers(vaultUuid, change),
+    this.#broadcasts = new Broadcasts(options.later);
+    this.#vaultNotices = new VaultNotices(options.clock, (vaultUuid, change, done) =>
+      this.#broadcasts.start(this.#tellMembers(vaultUuid, change), done),
     );
   }
 
@@ -120,6 +125,7 @@ export class Hub {
   stop(): void {
     this.#cancelTellBehind?.();
     this.#vaultNotices.stop();
+    this.#broadcasts.stop();
     this.#subscriptions.stop();
   }
 
@@ -256,45 +262,54 @@ export class Hub {
     if (data?.event === 'member-removed') this.#audiences.removed(vaultUuid, data.userUuid, data.membership);
   }
 
-  /** To thousands of sockets: their texts are made once. Sessions of others are nobody's concern. */
-  #tellMembers(vaultUuid: string, { by, session, timestamp }: VaultItemsChanged): void {
+  /**
+   * To thousands of sockets: all get one text. It goes to those who are members when it starts, as far as they still are when
+   * their turn comes. Sessions of others are nobody's concern.
+   */
+  *#tellMembers(vaultUuid: string, { by, session, timestamp }: VaultItemsChanged): Iterator<number, void> {
     const text = this.#textOf(by ?? vaultUuid, itemsChanged(by ?? vaultUuid, timestamp));
-    for (const userUuid of this.#audiences.admittedTo(vaultUuid)) {
-      if (userUuid !== by) this.#sendText(userUuid, text);
-      else if (session !== undefined) this.#send(userUuid, itemsChanged(userUuid, timestamp, session));
+    for (const userUuid of [...this.#audiences.admittedTo(vaultUuid)]) {
+      if (!this.#audiences.isAdmitted(vaultUuid, userUuid)) continue;
+      if (userUuid !== by) yield this.#sendText(userUuid, text);
+      else if (session !== undefined) yield this.#send(userUuid, itemsChanged(userUuid, timestamp, session));
     }
   }
 
   #vaultRepaired(vaultUuid: string): void {
     for (const userUuid of this.#audiences.admittedTo(vaultUuid)) this.#behind.add(userUuid);
     if (this.#behind.size === 0) return;
-    this.#cancelTellBehind ??= this.#options.clock.schedule(repairedTogetherMs, () => this.#tellBehind());
+    this.#cancelTellBehind ??= this.#options.clock.schedule(repairedTogetherMs, () => {
+      this.#cancelTellBehind = undefined;
+      this.#broadcasts.start(this.#tellBehind());
+    });
   }
 
-  #tellBehind(): void {
-    this.#cancelTellBehind = undefined;
-    for (const userUuid of this.#behind) this.#tellToSync(userUuid);
+  *#tellBehind(): Iterator<number, void> {
+    const behind = [...this.#behind];
     this.#behind.clear();
+    for (const userUuid of behind) yield this.#tellToSync(userUuid);
   }
 
-  #tellToSync(userUuid: string): void {
-    this.#send(userUuid, itemsChanged(userUuid, this.#options.clock.nowMicros()));
+  #tellToSync(userUuid: string): number {
+    return this.#send(userUuid, itemsChanged(userUuid, this.#options.clock.nowMicros()));
   }
 
-  #send(userUuid: string, frame: FrameEvent): void {
-    this.#sendText(userUuid, this.#textOf(userUuid, frame), frame.exceptSession);
+  /** To how many sockets. */
+  #send(userUuid: string, frame: FrameEvent): number {
+    return this.#sendText(userUuid, this.#textOf(userUuid, frame), frame.exceptSession);
   }
 
   #textOf(userUuid: string, frame: FrameEvent): string {
     return frameText(userUuid, frame, this.#options.clock.nowMs());
   }
 
-  #sendText(userUuid: string, text: string, exceptSession?: string): void {
+  #sendText(userUuid: string, text: string, exceptSession?: string): number {
     let sent = 0;
     for (const socket of this.#socketsOf(userUuid)) {
       if (socket.sessionUuid !== exceptSession && socket.send(text)) sent += 1;
     }
     this.#options.metrics.sent(sent);
+    return sent;
   }
 
   #closeSessions(userUuid: string, sessions: ReadonlySet<string>): void {

@@ -10,7 +10,10 @@ const saved = (timestamp: number, by?: string, session?: string): VaultItemsChan
 function world() {
   const clock = new FakeClock();
   const told: (readonly [vault: string, change: VaultItemsChanged])[] = [];
-  const notices = new VaultNotices(clock, (vault, change) => told.push([vault, change]));
+  const notices = new VaultNotices(clock, (vault, change, done) => {
+    told.push([vault, change]);
+    done();
+  });
   return { clock, told, notices };
 }
 
@@ -74,4 +77,22 @@ test('once stopped, nothing more is told', async (t) => {
   notices.stop();
   await clock.advance(1_000);
   t.is(told.length, 1);
+});
+
+test('while members are still being told of a change, the next one waits, and then for the pause', async (t) => {
+  const clock = new FakeClock();
+  const told: number[] = [];
+  let done = () => {};
+  const notices = new VaultNotices(clock, (_vault, { timestamp }, given) => {
+    told.push(timestamp);
+    done = given;
+  });
+  for (const timestamp of [1, 2, 3]) notices.changed('v', saved(timestamp));
+  await clock.advance(1_000);
+  t.deepEqual(told, [1]);
+  done();
+  await clock.advance(249);
+  t.deepEqual(told, [1]);
+  await clock.advance(1);
+  t.deepEqual(told, [1, 3]);
 });

@@ -1,7 +1,7 @@
 /**
- * When the members of a vault are told that items changed: of the first change at once, of those that come in the pause
- * after it together, when it is over. So what a vault of a thousand members costs its gateways is bounded, however many
- * of them save.
+ * When the members of a vault are told that items changed: of the first change at once; of changes that come while they are
+ * told, or in the pause after that, together when the pause is over. So what a vault of a thousand members costs its
+ * gateways is bounded, however many of them save, and no notice overtakes an earlier one of its vault.
  */
 import type { VaultItemsChanged } from '../../actors/vault/contract.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -10,15 +10,19 @@ const pauseMs = 250;
 
 interface Pause {
   pending: VaultItemsChanged | undefined;
-  readonly cancel: () => void;
+  /** Nothing to cancel while members are still being told. */
+  cancel: () => void;
 }
+
+/** Calls `done` once the members have been told, at once or later. */
+type Tell = (vaultUuid: string, change: VaultItemsChanged, done: () => void) => void;
 
 export class VaultNotices {
   readonly #clock: Clock;
-  readonly #tell: (vaultUuid: string, change: VaultItemsChanged) => void;
+  readonly #tell: Tell;
   readonly #pauses = new Map<string, Pause>();
 
-  constructor(clock: Clock, tell: (vaultUuid: string, change: VaultItemsChanged) => void) {
+  constructor(clock: Clock, tell: Tell) {
     this.#clock = clock;
     this.#tell = tell;
   }
@@ -35,9 +39,11 @@ export class VaultNotices {
   }
 
   #tellAndPause(vaultUuid: string, change: VaultItemsChanged): void {
-    const cancel = this.#clock.schedule(pauseMs, () => this.#pauseOver(vaultUuid));
-    this.#pauses.set(vaultUuid, { pending: undefined, cancel });
-    this.#tell(vaultUuid, change);
+    const pause: Pause = { pending: undefined, cancel: () => {} };
+    this.#pauses.set(vaultUuid, pause);
+    this.#tell(vaultUuid, change, () => {
+      pause.cancel = this.#clock.schedule(pauseMs, () => this.#pauseOver(vaultUuid));
+    });
   }
 
   #pauseOver(vaultUuid: string): void {
