@@ -7,6 +7,8 @@
  *     the client sees to by `Expect: 100-continue`. Everything else is tried a few times, and a read goes on where it broke.
  *   - A body that is streamed cannot be signed, and its checksum could only follow it, which many such servers do not take. TLS
  *     is what keeps it whole on its way; without it, whoever is in between can change a body, but never sign a request.
+ *   - S3 is not trusted with memory or logs: what the client collects of an answer is bounded, and of a failure nothing is kept
+ *     but its status and code, as the rest is text of the other side.
  *   - Time counts while this waits for S3, and not while it waits for its caller: for each step, and for all of a call.
  */
 import { Readable } from 'node:stream';
@@ -55,6 +57,8 @@ const triesMax = 3;
 const connectionsMax = 64;
 /** As many as S3 takes in one request. */
 const removedAtOnce = 1_000;
+/** Of an answer that is collected whole: a page of a listing is the largest, with some hundred kilobytes. */
+const collectedBytesMax = 4_194_304;
 /** Of a body, read ahead of what was sent. */
 const readAheadBytes = 65_536;
 
@@ -87,6 +91,18 @@ class S3 implements OpenFileStore {
       },
       logger: silent,
     });
+    this.#client.middlewareStack.add(
+      (next, { commandName }) =>
+        async (args) => {
+          const result = await next(args);
+          const response = result.response as HttpAnswer;
+          const isStreamed = commandName === 'GetObjectCommand' && response.statusCode < 300;
+          if (!isStreamed && response.body !== undefined) response.body = bounded(response.body);
+          return result;
+        },
+      // The lowest one sees an answer first, before anything is collected.
+      { name: 'boundCollected', step: 'deserialize', priority: 'low' },
+    );
     this.#bucket = bucket;
     this.#clock = clock;
   }
@@ -155,7 +171,7 @@ class S3 implements OpenFileStore {
           ),
         );
         const [kept] = Errors.filter(({ Code }) => Code !== 'NoSuchKey');
-        if (kept !== undefined) throw new Error(`S3 has not removed a blob: ${kept.Code}`);
+        if (kept !== undefined) throw new OddAnswerError(`S3 has not removed a blob: ${codeOf(kept.Code)}`);
       }
     });
   }
@@ -237,7 +253,7 @@ class S3 implements OpenFileStore {
     const body = Body as Readable;
     try {
       if (ContentLength !== undefined && ContentLength < end - start) throw new FileStoreError('missing');
-      if (ContentLength !== end - start) throw new Error('S3 has answered with another range');
+      if (ContentLength !== end - start) throw new OddAnswerError('S3 has answered with another range');
       const pieces = body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
       for (;;) {
         const { done, value } = await call.answer(() => pieces.next());
@@ -349,8 +365,42 @@ async function* sent(
 
 const silent = { trace: noop, debug: noop, info: noop, warn: noop, error: noop };
 
+interface HttpAnswer {
+  readonly statusCode: number;
+  body?: AsyncIterable<Uint8Array>;
+}
+
+/** @throws OddAnswerError beyond the bound */
+function bounded(body: AsyncIterable<Uint8Array>): Readable {
+  return Readable.from(upToTheBound(body), { objectMode: false });
+}
+
+async function* upToTheBound(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const piece of body) {
+    bytes += piece.byteLength;
+    if (bytes > collectedBytesMax) throw new OddAnswerError('S3 has answered more than it may');
+    yield piece;
+  }
+}
+
+/** Its message is ours. */
+class OddAnswerError extends Error {}
+
+const codeForm = /^\w{1,64}$/;
+const codeOf = (code: unknown): string => (codeForm.test(String(code)) ? String(code) : 'no code');
+
+/** For the log, without what the other side has written. */
+function reasonOf(error: unknown): Error {
+  if (error instanceof OddAnswerError) return error;
+  const { name, code, $metadata } = error as S3Failure;
+  return new OddAnswerError(`S3: ${$metadata?.httpStatusCode ?? 'no answer'}, ${codeOf(code ?? name)}`);
+}
+
 interface S3Failure {
   readonly name?: string;
+  /** Of an error of the connection. */
+  readonly code?: unknown;
   readonly $metadata?: { readonly httpStatusCode?: number };
 }
 
@@ -362,9 +412,9 @@ function errorOf(error: unknown): FileStoreError {
   const { name = '', $metadata } = error as S3Failure;
   const status = $metadata?.httpStatusCode;
   // A bucket that is missing has another name for it.
-  if (name === 'NoSuchKey' || status === 416) return new FileStoreError('missing', error);
-  if (status === 507 || fullForm.test(name)) return new FileStoreError('full', error);
-  return new FileStoreError('unavailable', error);
+  if (name === 'NoSuchKey' || status === 416) return new FileStoreError('missing', reasonOf(error));
+  if (status === 507 || fullForm.test(name)) return new FileStoreError('full', reasonOf(error));
+  return new FileStoreError('unavailable', reasonOf(error));
 }
 
 /** Whether it may work the next time: the connection, or a server that is busy. */
