@@ -4,7 +4,7 @@
  * meanwhile.
  */
 import { jetstreamManager } from '@nats-io/jetstream';
-import { connect, type Msg, type NatsConnection } from '@nats-io/transport-node';
+import { connect, headers, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import test, { type ExecutionContext } from 'ava';
 import { encodeFrame } from '../../runtime/transport/nats/frame.ts';
 import { type Builds, buildTwice } from '../cluster/build.ts';
@@ -103,6 +103,7 @@ const inMebibytes = (bytes = 0): number => Math.round(bytes / mebibyte);
 /** The messages of each kind that it remembers, at most. */
 const heardMax = 2_000;
 const junk = Buffer.from('no frame at all');
+const nobody = headers(503, 'nobody');
 /** Would have a save answered 500. */
 const forged = encodeFrame({ kind: 'refusal', class: 'terminal', message: 'forged' });
 
@@ -177,7 +178,9 @@ class Attacker {
     if (heard.length > heardMax) heard.shift();
     if (what !== 'reply' && what !== 'part') this.#subjects.add(subject);
     if (!this.#isSquatting || what !== 'shard' || !reply) return;
-    for (const answer of [forged, junk]) this.#client.publish(reply, answer);
     this.sent.answers += 1;
+    // What the broker itself says where nobody listens has no seal, so that this is believed.
+    if (this.sent.answers % 3 === 0) this.#client.publish(reply, undefined, { headers: nobody });
+    else for (const answer of [forged, junk]) this.#client.publish(reply, answer);
   }
 }
