@@ -22,6 +22,12 @@ export const mismatchSchema: z.ZodType<Mismatch> = z.object({
 export const integrityColumns = ['uuid', 'content_type', 'updated_at_timestamp'] as const;
 export type IntegrityRow = Pick<ItemRow, (typeof integrityColumns)[number]>;
 
+/**
+ * Of one answer: a client fetches each of them by a request of its own, and checks again until none is left, so the others come
+ * with the next checks. A million in one document would hold the event loop of the server, and flood it with requests.
+ */
+export const mismatchesMax = 5_000;
+
 /** What the client says it has, by lower-case uuid. */
 export type ClientVersions = ReadonlyMap<string, { readonly spelling: string; readonly version: unknown }>;
 

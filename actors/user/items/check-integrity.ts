@@ -1,12 +1,18 @@
 /**
  * Which of the user's items differ from what the client says it has (docs/protocol/sync.md, "Integrity"), without
  * fetching ciphertext: in their own collection first, then what they own in their vaults. Read a part at a time, so that a
- * large account holds nobody up; an item that is saved meanwhile moves to the end and is checked once more, and the last
+ * large account holds nobody up, and until there are as many mismatches as an answer takes; an item that is saved meanwhile moves to the end and is checked once more, and the last
  * check counts.
  */
 import { range, visit } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
-import { clientVersions, integrityColumns, type Mismatch, mismatchOf } from '../../collection/integrity.ts';
+import {
+  clientVersions,
+  integrityColumns,
+  type Mismatch,
+  mismatchesMax,
+  mismatchOf,
+} from '../../collection/integrity.ts';
 import { type ItemRow, item } from '../../collection/item.ts';
 import { departingHops } from '../../collection/move/departures.ts';
 import { staying } from '../../collection/retrieve.ts';
@@ -33,17 +39,18 @@ export const checkIntegrity = signedInWorkflow({
     };
     let own = await readPart(workflow, 0);
     check(own.rows);
-    while (!own.complete) {
+    const isFull = () => mismatches.size >= mismatchesMax;
+    while (!own.complete && !isFull()) {
       own = await readPart(workflow, own.upTo);
       check(own.rows);
     }
     const reached = new Map<string, number>();
-    for (let isThrough = false; !isThrough; ) {
+    for (let isThrough = false; !isThrough && !isFull(); ) {
       const { rows, complete } = await readVaults(workflow, reached);
       check(rows);
       isThrough = complete;
     }
-    return { mismatches: [...mismatches.values()] };
+    return { mismatches: [...mismatches.values()].slice(0, mismatchesMax) };
   },
 });
 
