@@ -19,8 +19,9 @@ and counts bytes: what was sent, what was stored before for it, what is answered
 seconds that follow. An answer has at most ${timesMax} times the bytes that were sent and stored, and so have the writes; a request
 without a body counts as ${headBytes} bytes. A route that is in neither list below fails the test.
 
-The test counts no time. A streamed answer lets the event loop turn after each mebibyte, and a long body is parsed in slices; an
-answer that is one JSON document is serialised in one go, so a very large list holds the loop for as long as that takes.
+The test counts no time; \`benchmarks/event-loop.ts\` measures how long each of these requests holds the event loop. A streamed
+answer lets the loop turn after each mebibyte, and a long body is parsed in slices; an answer that is one JSON document is
+serialised in one go, so a very large list holds the loop for as long as that takes.
 
 ## What grows with what was stored
 

@@ -37,18 +37,7 @@ export async function startMeter(t: ExecutionContext): Promise<Meter> {
     writtenBytes: () => store.writtenBytes,
     storedBytes: () => store.storedBytes + blobBytes(server),
     async ask(asked) {
-      const { method, path, bearer, cookie, headers = {} } = asked;
-      const body = bodyOf(asked);
-      const answer = await fetch(server.url + path, {
-        ...{ method, redirect: 'manual' },
-        headers: {
-          ...{ 'content-type': 'application/json', 'x-forwarded-for': clientAddress },
-          ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
-          ...(cookie && { cookie }),
-          ...headers,
-        },
-        ...(body !== undefined && { body }),
-      });
+      const answer = await fetch(server.url + asked.path, requestOf(asked));
       return { status: answer.status, bytes: (await answer.arrayBuffer()).byteLength };
     },
   };
@@ -59,6 +48,21 @@ const blobBytes = ({ files }: TestServer): number =>
 
 /** What is sent: the head of a request, and its body. */
 export const askedBytes = (asked: Asked): number => headBytes + Buffer.byteLength(bodyOf(asked) ?? '');
+
+export function requestOf(asked: Asked) {
+  const { method, bearer, cookie, headers = {} } = asked;
+  const body = bodyOf(asked);
+  return {
+    ...{ method, redirect: 'manual' as const },
+    headers: {
+      ...{ 'content-type': 'application/json', 'x-forwarded-for': clientAddress },
+      ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+      ...(cookie && { cookie }),
+      ...headers,
+    },
+    ...(body !== undefined && { body }),
+  };
+}
 
 const bodyOf = ({ body, text }: Asked): string | undefined =>
   text ?? (body === undefined ? undefined : JSON.stringify(body));

@@ -1,0 +1,85 @@
+/**
+ * How long the worst request of each route holds the event loop of the server (docs/amplification.md): the longest stretch
+ * during the request, worst first. The server is in this thread over the model store and the client in another one, so the
+ * stretches are of the server alone. A busy machine lengthens stretches and shortens none: the shortest of all runs counts.
+ *
+ *   node --import=tsx benchmarks/event-loop.ts [--runs 5] [--only /dav]
+ */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { Worker } from 'node:worker_threads';
+import type { ExecutionContext } from 'ava';
+import { requestOf, settle, startMeter } from '../test/amplification/meter.ts';
+import { type Asked, type WorstRequest, worstRequests } from '../test/amplification/worst-requests.ts';
+
+const { values } = parseArgs({
+  options: { runs: { type: 'string', default: '5' }, only: { type: 'string', default: '' } },
+});
+const runs = Number(values.runs);
+const quietMs = 20;
+
+const client = new Worker(
+  `const { parentPort } = require('node:worker_threads');
+   parentPort.on('message', async ({ url, init }) => {
+     const answer = await fetch(url, init);
+     parentPort.postMessage({ status: answer.status, bytes: (await answer.arrayBuffer()).byteLength });
+   });`,
+  { eval: true },
+);
+const delay = monitorEventLoopDelay({ resolution: 1 });
+const teardowns: (() => unknown)[] = [];
+const t = { teardown: (fn: () => unknown) => teardowns.unshift(fn) } as unknown as ExecutionContext;
+
+interface Answer {
+  readonly status: number;
+  readonly bytes: number;
+}
+
+/** The longest stretch while this is asked and answered, in milliseconds. */
+async function ask(url: string, asked: Asked): Promise<Answer & { readonly stretchMs: number }> {
+  globalThis.gc?.();
+  await sleep(quietMs);
+  delay.enable();
+  delay.reset();
+  const answered = new Promise<Answer>((resolve) => client.once('message', resolve));
+  client.postMessage({ url: url + asked.path, init: requestOf(asked) });
+  const answer = await answered;
+  await sleep(quietMs);
+  delay.disable();
+  return { ...answer, stretchMs: delay.max / 1e6 };
+}
+
+async function measure({ route, worst, prepare }: WorstRequest) {
+  const stretches: number[] = [];
+  let bytes = 0;
+  for (let run = 0; run < runs; run += 1) {
+    const meter = await startMeter(t);
+    const asked = await prepare(await meter.server.device('somebody@example.org'), meter.server);
+    await settle(meter);
+    const answer = await ask(meter.server.url, asked);
+    if (answer.status >= 300) throw new Error(`${route} was answered ${answer.status}`);
+    stretches.push(answer.stretchMs);
+    bytes = answer.bytes;
+    for (const teardown of teardowns.splice(0)) await teardown();
+  }
+  const [shortest = 0] = stretches.sort((a, b) => a - b);
+  const median = stretches[Math.floor(runs / 2)] ?? 0;
+  return {
+    'shortest (ms)': round(shortest),
+    'median (ms)': round(median),
+    'answer (KiB)': round(bytes / 1_024),
+    route,
+    worst,
+  };
+}
+
+const round = (value: number) => Math.round(value * 10) / 10;
+
+const measured = [];
+for (const each of worstRequests) {
+  if (each.route.includes(values.only)) measured.push(await measure(each));
+}
+console.table(measured.sort((a, b) => b['shortest (ms)'] - a['shortest (ms)']));
+await client.terminate();
+process.exit(0);
