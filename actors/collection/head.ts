@@ -15,6 +15,8 @@ export interface Head {
   readonly items: number;
   /** The sum of the rows' sizes. */
   readonly sizeBytes: number;
+  /** The position of the item that was written last. Others of a vault's rows take positions too. */
+  readonly itemsThrough?: number | undefined;
   /** Of a user: how many sync commands have changed something (actors/user/sync-lane/journal.ts). */
   readonly commands?: number | undefined;
 }
@@ -28,9 +30,13 @@ export const head = slice<Head>({
     items: z.int(),
     sizeBytes: z.int(),
     commands: z.int().optional(),
+    itemsThrough: z.int().optional(),
   }),
-  initial: { position: 0, updatedAtMicros: 0, items: 0, sizeBytes: 0 },
+  initial: { position: 0, updatedAtMicros: 0, items: 0, sizeBytes: 0, itemsThrough: 0 },
 });
+
+/** Undefined in a head that was written before there was the field: then it may be any. */
+export const itemsThrough = (of: Head): number => of.itemsThrough ?? of.position;
 
 type Counted = Pick<ItemRow, 'size' | 'moved_to'>;
 
@@ -45,6 +51,7 @@ export function advance(
   return {
     ...before,
     position: row.position,
+    itemsThrough: row.position,
     updatedAtMicros: Math.max(before.updatedAtMicros, row.updated_at_timestamp),
     items: before.items + countOf(row) - countOf(existing),
     sizeBytes: before.sizeBytes + row.size - (existing?.size ?? 0),

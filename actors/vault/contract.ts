@@ -165,6 +165,8 @@ export const Vault = contract({
     concludeDeparture: concludePayload,
     ...revisionTimerShapes,
     ...fileTimerShapes,
+    /** The next of the items that a survivor has taken over (`items/hand-on.ts`). */
+    handItemsOn: z.object({ after: z.int(), isAwaiting: z.boolean() }),
     /** The next of the files of a vault that has ended. */
     eraseFiles: z.null(),
     /** It has ended a while ago. */

@@ -9,6 +9,7 @@ import { noSuchVault, notTheOwner, Vault } from './contract.ts';
 import { endFiles, inheritFiles } from './files/end.ts';
 import { inherit } from './heirs.ts';
 import { cancel, type PendingInvites, pendingPlan } from './invites.ts';
+import { handItemsOnSoon } from './items/hand-on.ts';
 import { part } from './members.ts';
 import { nextMoment } from './moment.ts';
 import {
@@ -89,6 +90,7 @@ function loseOwner(turn: Turn, roster: Roster, pending: PendingInvites): void {
   const inherited = changeVault(turn, vault, { owner_uuid: survivor.member, survivor_uuid: null });
   const { position } = inherited;
   inheritFiles(turn, inherited, survivor.member);
+  handItemsOnSoon(turn);
   dismiss(turn, owner, position);
   const others = members.filter(({ member }) => member !== owner.member);
   notify(turn, others, 'user_removed_from_shared_vault', position);

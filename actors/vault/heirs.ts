@@ -1,7 +1,7 @@
 /**
- * Whose the items of a vault are whose owner's account was deleted: what a survivor takes over is his, whoever's name
- * an item still bears. So a survivor takes over in one commit, however many items there are; each says so itself once it
- * is saved again.
+ * Who owns what an owner had in the vault, once their account was deleted. A survivor takes over in one commit, however many
+ * items there are: this map says at once whose they are. The rows follow in batches (`items/hand-on.ts`); until then, and of
+ * revisions for good, a row bears the old owner's uuid.
  */
 import { z } from 'zod';
 import type { Turn, View } from '../../runtime/command.ts';

@@ -31,6 +31,7 @@ import { heirMap } from './heirs.ts';
 import { inviteCommands } from './invites.ts';
 import { arriveItems, concludeItems, saveItems } from './items/commands.ts';
 import { getItem } from './items/get-item.ts';
+import { handItemsOnTimer } from './items/hand-on.ts';
 import { deleteRevision, getRevision, listRevisions } from './items/revisions.ts';
 import { sendHomeJob } from './items/send-home.ts';
 import { itemTimers } from './items/timers.ts';
@@ -74,6 +75,6 @@ export const vault = kindOf(Vault, {
     ...fileCommands,
   },
   tells: { userGone, fileMoved: fileMovedTell },
-  timers: { ...itemTimers, ...fileTimers, vanish: vanishTimer },
+  timers: { ...itemTimers, handItemsOn: handItemsOnTimer, ...fileTimers, vanish: vanishTimer },
   jobs: { ...fileJobs, sendHome: sendHomeJob },
 });

@@ -206,7 +206,8 @@ test('an item is saved where it has arrived, as what it is there, before its sou
   const device = await alice.another();
   const [given] = (await device.sync()).retrieved_items;
   t.is(given?.content, 'moved');
-  t.is((await device.getItem(uuidNumber(1))).status, 404);
+  const { item: found } = (await device.getItem(uuidNumber(1))).body;
+  t.like(found, { content: 'moved', shared_vault_uuid: vault });
   t.deepEqual(
     await device.checkIntegrity([
       { uuid: uuidNumber(1), updated_at_timestamp: given?.updated_at_timestamp ?? 0 },

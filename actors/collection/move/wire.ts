@@ -43,6 +43,17 @@ export interface Landed {
   readonly elsewhere: readonly ClientItem[];
   /** Tombstones for items of a vault that has ended, which are not there any more. */
   readonly homeless?: readonly ClientItem[] | undefined;
+  readonly passed?: Passed | undefined;
+}
+
+/**
+ * Up to where a collection had items before this, and has after it. A client that had everything up to the former has
+ * everything up to the latter: between them is what it has just sent.
+ */
+export interface Passed {
+  readonly collection: string;
+  readonly before: number;
+  readonly after: number;
 }
 
 const landed = z.object({
@@ -51,6 +62,7 @@ const landed = z.object({
   departed: listOf<Departed>(),
   elsewhere: listOf<ClientItem>(),
   homeless: listOf<ClientItem>().optional(),
+  passed: z.object({ collection: z.string(), before: z.number(), after: z.number() }).optional(),
 });
 
 /** Refusals: 413. */

@@ -20,7 +20,7 @@ import { isAbsent } from '../../collection/incoming.ts';
 import type { ClientItem } from '../../collection/item-fields.ts';
 import { conclude, concludePlan } from '../../collection/move/departures.ts';
 import { homesOf, whereaboutsPlan } from '../../collection/move/whereabouts.ts';
-import type { Landed } from '../../collection/move/wire.ts';
+import type { Landed, Passed } from '../../collection/move/wire.ts';
 import { notMember, targetOf } from '../../collection/save.ts';
 import type { SavedEntry } from '../../collection/save-items.ts';
 import { ItemSettings } from '../../collection/settings.ts';
@@ -52,6 +52,8 @@ export interface Places {
 export interface Elsewhere {
   readonly saved: readonly SavedEntry[];
   readonly conflicts: readonly Conflict[];
+  /** In the order in which the vaults have saved. */
+  readonly passed: readonly Passed[];
 }
 
 /** Finishes what the own collection has begun with. */
@@ -62,6 +64,7 @@ export async function saveElsewhere(
   const userUuid = places.workflow.self.id;
   const saved: SavedEntry[] = [];
   const conflicts: Conflict[] = [];
+  const passed: Passed[] = [];
   let leaving = departed;
   let lost: readonly ClientItem[] = [];
   let missing = nothing;
@@ -78,15 +81,16 @@ export async function saveElsewhere(
     }
     saved.push(...landed.flatMap((each) => each.saved));
     conflicts.push(...landed.flatMap((each) => each.conflicts));
+    passed.push(...landed.flatMap((each) => each.passed ?? []));
     leaving = landed.flatMap((each) => each.departed);
     lost = [...lost, ...landed.flatMap((each) => each.elsewhere)];
     const homeless = landed.flatMap((each) => each.homeless ?? []);
-    if (leaving.length + lost.length + homeless.length === 0) return { saved, conflicts };
+    if (leaving.length + lost.length + homeless.length === 0) return { saved, conflicts, passed };
     const found = await locate(places, { lost, homeless, missing });
     conflicts.push(...found.conflicts);
     ({ offered, missing } = found);
     lost = [];
-    if (leaving.length === 0 && offered.size === 0) return { saved, conflicts };
+    if (leaving.length === 0 && offered.size === 0) return { saved, conflicts, passed };
   }
   throw new RetryableError('the items of this sync are being moved by others', { outcome: 'unknown' });
 }

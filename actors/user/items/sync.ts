@@ -51,7 +51,7 @@ import { membershipsOf } from '../vaults/memberships.ts';
 import { LastFinds } from './last-finds.ts';
 import { type OwnPlace, saveElsewhere } from './places.ts';
 import { tellOtherDevices } from './push.ts';
-import { mayConcernVaults, type VaultReads, vaultPage, vaultPlans, withVaults } from './vault-pages.ts';
+import { mayConcernVaults, past, type VaultReads, vaultPage, vaultPlans, withVaults } from './vault-pages.ts';
 
 const { sync: shape } = User.commands;
 const none: readonly ClientItem[] = [];
@@ -148,6 +148,7 @@ async function runInSteps(workflow: Steps, request: SyncRequest): Promise<SyncRe
       ...progress,
       saved: [...saved, ...landed.saved],
       conflicts: [...conflicts, ...landed.conflicts],
+      vaults: past(progress.vaults, landed.passed),
     };
   }
   return withInbox(answer(workflow.self.id, request, progress, workflow.use(ItemSettings)), begun.inbox);

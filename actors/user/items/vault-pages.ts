@@ -9,6 +9,7 @@
 import { type View, type VisitPlan, type VisitResult, visit } from '../../../runtime/command.ts';
 import { isAbsent } from '../../collection/incoming.ts';
 import { type ItemRow, item } from '../../collection/item.ts';
+import type { Passed } from '../../collection/move/wire.ts';
 import { givenColumns, type Page, pageItems } from '../../collection/retrieve.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { isLegacy, isVaultExclusive, type SyncRequest } from '../../collection/sync-request.ts';
@@ -133,6 +134,25 @@ function newest(rows: readonly ItemRow[]): readonly ItemRow[] {
   }
   return rows.filter((row) => byUuid.get(row.uuid) === row);
 }
+
+/** Whoever had all items of a vault has those too that they have saved there since, and is not given them back. */
+export function past(part: VaultPart, passed: readonly Passed[]): VaultPart {
+  if (passed.length === 0) return part;
+  return {
+    ...part,
+    marks: part.marks.map((mark) => (ofItems.test(mark.generation) ? beyond(mark, passed) : mark)),
+  };
+}
+
+function beyond(mark: Mark, passed: readonly Passed[]): Mark {
+  let { position } = mark;
+  for (const { collection, before, after } of passed) {
+    if (collection === mark.collection && before <= position) position = Math.max(position, after);
+  }
+  return { ...mark, position };
+}
+
+const ofItems = /_i[0-9a-z]+$/;
 
 /** Undefined: every vault's items are. */
 function wantedOf(request: SyncRequest): ReadonlySet<string> | undefined {

@@ -4,7 +4,7 @@
  */
 import { command, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
 import type { Conflict } from '../../collection/conflicts.ts';
-import { head } from '../../collection/head.ts';
+import { head, itemsThrough } from '../../collection/head.ts';
 import { type ItemRow, isStub, type item } from '../../collection/item.ts';
 import type { ClientItem } from '../../collection/item-fields.ts';
 import type { Landed } from '../../collection/move/wire.ts';
@@ -101,13 +101,18 @@ function saveAs(
   const given = isLegacy(request)
     ? saved
     : saved.map(({ row, uuid }) => ({ uuid, row: withoutContent(row) }));
-  return { ok: { saved: given, conflicts, departed, elsewhere } };
+  const passed = {
+    collection: turn.self.id,
+    before: itemsThrough(before),
+    after: itemsThrough(turn.get(head)),
+  };
+  return { ok: { saved: given, conflicts, departed, elsewhere, passed } };
 }
 
 /** Clients keep their own. */
 const withoutContent = (row: ItemRow): ItemRow => ({ ...row, content: null });
 
-/** What a survivor has taken over says so once it is saved again, and wherever it goes. */
+/** What a survivor has taken over says so whenever it is saved, and wherever it goes, also before it was written anew. */
 const ofHeirs = (view: View, stored: KeysResult<typeof item>): KeysResult<typeof item> => ({
   get: (key) => {
     const row = stored.get(key);

@@ -5,7 +5,7 @@ import { Vault } from '../../../actors/vault/contract.ts';
 import { atEveryCommit, Death } from '../../kit/death.ts';
 import type { Device } from '../../kit/device.ts';
 import { note, uuidNumber } from '../../kit/items.ts';
-import { startServer } from '../../kit/server.ts';
+import { startServer, type TestServer } from '../../kit/server.ts';
 import { deleteAccount, join, makeVault, rowsOf, vaults } from '../../kit/vaults.ts';
 
 const inVault = (vault: string, overrides: ClientItem = {}) =>
@@ -45,6 +45,15 @@ const held = async (device: Device) =>
       shared_vault_uuid,
     }))
     .toSorted((a, b) => (a.uuid < b.uuid ? -1 : 1));
+
+/** Until the vault is theirs. */
+async function untilOwner(server: TestServer, vault: string, { account }: Device): Promise<void> {
+  for (let seconds = 0; seconds < 60; seconds += 1) {
+    if ((await rowsOf(server, vault)).vault?.owner_uuid === account.userUuid) return;
+    await server.advance(1_000);
+  }
+  throw new Error('nobody has taken it over');
+}
 
 const conflictTypes = (reply: { conflicts: readonly { type: string }[] }) =>
   reply.conflicts.map(({ type }) => type);
@@ -210,7 +219,8 @@ test("what a survivor takes over is his when it is saved, taken out, or comes ho
   const path = `${vaults}/${vault}/users/${bob.account.userUuid}/designate-survivor`;
   t.is((await alice.call('POST', path)).status, 200);
   t.is((await deleteAccount(alice)).status, 200);
-  await server.advance(60_000);
+  // Before the items are written anew.
+  await untilOwner(server, vault, bob);
   await bob.sync();
   const [kept] = await saved(t, bob, inVault(vault, { content: 'kept', ...versionOf(first) }));
   t.is(kept?.user_uuid, bob.account.userUuid);
@@ -222,6 +232,32 @@ test("what a survivor takes over is his when it is saved, taken out, or comes ho
     (await held(bob)).map(({ uuid, user_uuid, shared_vault_uuid }) => [uuid, user_uuid, shared_vault_uuid]),
     [1, 2, 3].map((n) => [uuidNumber(n), bob.account.userUuid, null]),
   );
+});
+
+test('what a survivor has taken over bears their uuid for every member, in the versions it had', async (t) => {
+  const server = await startServer(t, { items: { turnLimits: { items: 2, bytes: 4 * 1_048_576 } } });
+  const [alice, bob] = [await server.device(), await server.device('bob@example.org')];
+  const carol = await server.device('carol@example.org');
+  const vault = await makeVault(alice);
+  for (const member of [bob, carol]) await join(alice, vault, member);
+  for (const n of [1, 2, 3, 4, 5]) await saved(t, alice, inVault(vault, { uuid: uuidNumber(n) }));
+  const [hers] = await saved(t, carol, inVault(vault, { uuid: uuidNumber(6) }));
+  const before = (await carol.sync({ sync_token: null })).retrieved_items;
+  const path = `${vaults}/${vault}/users/${bob.account.userUuid}/designate-survivor`;
+  t.is((await alice.call('POST', path)).status, 200);
+  t.is((await deleteAccount(alice)).status, 200);
+  await server.advance(60_000);
+  const changed = (await carol.sync()).retrieved_items;
+  t.deepEqual(
+    changed.map(({ uuid, user_uuid }) => [uuid, user_uuid]).toSorted(),
+    [1, 2, 3, 4, 5].map((n) => [uuidNumber(n), bob.account.userUuid]),
+  );
+  for (const item of changed)
+    t.is(before.find(({ uuid }) => uuid === item.uuid)?.updated_at_timestamp, item.updated_at_timestamp);
+  t.is((await held(bob)).find(({ uuid }) => uuid === hers?.uuid)?.user_uuid, carol.account.userUuid);
+  const third = changed.find(({ uuid }) => uuid === uuidNumber(3));
+  const edit = inVault(vault, { uuid: uuidNumber(3), content: 'edited', ...versionOf(third) });
+  t.is((await saved(t, carol, edit)).length, 1);
 });
 
 test('more items than one turn takes come home, also beyond what an account may hold', async (t) => {

@@ -249,3 +249,21 @@ test('what a user owns in a vault is found by its uuid and by the check of integ
   t.is(await find(bob, mine.uuid), undefined);
   t.deepEqual(await check(bob, []), []);
 });
+
+test('what a device saves in a new vault is not given back to it, and everything else is', async (t) => {
+  const server = await startServer(t);
+  const [alice, bob] = [await server.device(), await server.device('bob@example.org')];
+  await alice.sync({ items: [note({ uuid: uuidNumber(9) })] });
+  const vault = await makeVault(alice);
+  const several = [1, 2].map((n) => inVault(vault, { uuid: uuidNumber(n) }));
+  t.is((await alice.sync({ items: several })).saved_items.length, 2);
+  t.deepEqual((await alice.sync()).retrieved_items, []);
+
+  await join(alice, vault, bob);
+  t.deepEqual(uuidsOf((await bob.sync()).retrieved_items), [uuidNumber(1), uuidNumber(2)]);
+  await bob.sync({ items: [inVault(vault, { uuid: uuidNumber(3) })] });
+  t.deepEqual((await bob.sync()).retrieved_items, []);
+  const given = (await alice.sync({ items: [inVault(vault, { uuid: uuidNumber(4) })] })).retrieved_items;
+  t.deepEqual(uuidsOf(given), [uuidNumber(3)], 'what another member has saved before');
+  t.deepEqual((await alice.sync()).retrieved_items, []);
+});
