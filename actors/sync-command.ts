@@ -35,7 +35,7 @@ const incomplete = refuse(
   'A command needs its id and its digest, each once.',
   'invalid_sync_command_metadata',
 );
-const wrongId = refuse(400, 'The id of the command is not valid.', 'invalid_sync_command_id');
+export const wrongId = refuse(400, 'The id of the command is not valid.', 'invalid_sync_command_id');
 const wrongDigest = refuse(400, 'The digest of the command is not valid.', 'invalid_sync_command_digest');
 
 export function identityOf({ id, digest, hold }: GivenIdentity): CommandIdentity | Refused {

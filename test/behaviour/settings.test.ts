@@ -331,14 +331,19 @@ const cookiesOf = async (server: ConfiguredServer) =>
       .filter((attribute) => !attribute.startsWith('Expires=')),
   );
 
-test('cookies are such as a browser keeps over plain http, and those of other sites over https', async (t) => {
-  t.deepEqual(await cookiesOf(await startConfiguredServer(t)), [
-    ['HttpOnly', 'Path=/', 'SameSite=Lax'],
-    ['HttpOnly', 'Path=/v1/sessions/refresh', 'SameSite=Lax'],
-  ]);
-  t.deepEqual(await cookiesOf(await startConfiguredServer(t, { PUBLIC_URL: 'https://notes.example' })), [
+test('cookies are such as a browser keeps for pages of any site over https and on loopback, else for those of one site', async (t) => {
+  const anySite = [
     ['HttpOnly', 'Secure', 'Path=/', 'Partitioned', 'SameSite=None'],
     ['HttpOnly', 'Secure', 'Path=/v1/sessions/refresh', 'Partitioned', 'SameSite=None'],
+  ];
+  t.deepEqual(await cookiesOf(await startConfiguredServer(t)), anySite);
+  t.deepEqual(
+    await cookiesOf(await startConfiguredServer(t, { PUBLIC_URL: 'https://notes.example' })),
+    anySite,
+  );
+  t.deepEqual(await cookiesOf(await startConfiguredServer(t, { PUBLIC_URL: 'http://notes.example' })), [
+    ['HttpOnly', 'Path=/', 'SameSite=Lax'],
+    ['HttpOnly', 'Path=/v1/sessions/refresh', 'SameSite=Lax'],
   ]);
 });
 

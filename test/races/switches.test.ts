@@ -7,7 +7,6 @@ import { startServer } from '../kit/server.ts';
 const path = '/v1/dead-man-switches';
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
 
 /** Makes a switch and lives until shortly before its deadline. */
 async function startScene(t: ExecutionContext) {

@@ -29,12 +29,14 @@ import { isRefused, type Refused } from '../../reply.ts';
 import type { SignedInRequest } from '../../signed-in.ts';
 import {
   type CommandIdentity,
+  commandIdPattern,
   holdLost,
   identityOf,
   isUnderWay,
   journalFull,
   needsModernApi,
   otherDigest,
+  wrongId,
 } from '../../sync-command.ts';
 import type { SignedIn, SignedInWorkflow } from '../signed-in.ts';
 import { type JournalEntry, replyAgain, uuidsInConflict } from './entry.ts';
@@ -200,9 +202,11 @@ export async function commandStatus<P extends Plans>(
   way: OneTurn<P>,
 ): Promise<CommandStatus | Refused> {
   const { commandId: id, digest } = asked;
+  const refused = commandIdPattern.test(id) ? undefined : wrongId;
   const found = await workflow.turn<Known | { readonly status: 'accepted' | 'unknown' }, CommandPlan>({
     reads: (view) => commandPlan(view, asked, id),
     turn: (turn, reads, { session }) => {
+      if (refused !== undefined) return refused;
       const entry = findEntry(turn, reads, session.uuid, id);
       if (entry !== undefined) {
         return digest && !equalInConstantTime(digest, entry.digest) ? otherDigest : { entry };

@@ -84,7 +84,9 @@ export const mutants: readonly Mutant[] = [
     name: 'a-sync-command-of-anybody',
     harm: 'Another session is shown what a command of this one has saved.',
     file: `${actor}/memory.ts`,
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source text
     find: '`${sessionUuid} ${commandId}`',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source text
     replace: "`${sessionUuid === '' ? '' : ' '}${commandId}`",
     tests: overHttp,
     match: 'a pull is known to its own session alone',
