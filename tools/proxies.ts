@@ -1,0 +1,15 @@
+import type { Program } from './program.ts';
+
+/** Reverse proxies as operators have them, for the tests of a web app beside the server. */
+export const nginx: Program = {
+  name: 'nginx',
+  variable: 'NGINX_PATH',
+  commands: ['nginx'],
+  package: 'nginx',
+};
+export const caddy: Program = {
+  name: 'Caddy',
+  variable: 'CADDY_PATH',
+  commands: ['caddy'],
+  package: 'caddy',
+};
