@@ -1,6 +1,6 @@
 /** Programs that tests need and npm does not bring: found, or installed where that may be done without asking. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -40,11 +40,25 @@ export function findOrInstallProgram(program: Program, environment: Environment)
   try {
     if (program.answers !== undefined) answer(program.answers);
     execFileSync('apt-get', ['update', '-q'], options);
-    execFileSync('apt-get', install, options);
+    withoutServices(() => execFileSync('apt-get', install, options));
   } catch {
     throw new Error(missing(program));
   }
   return findProgram(program, environment);
+}
+
+/** Debian asks this program whether a package that is being installed may start its services (invoke-rc.d(8)). */
+const servicePolicy = '/usr/sbin/policy-rc.d';
+
+/** Tests start what they need themselves. A policy that exists is the administrator's, and stays. */
+function withoutServices(install: () => void): void {
+  const hasPolicy = existsSync(servicePolicy);
+  if (!hasPolicy) writeFileSync(servicePolicy, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
+  try {
+    install();
+  } finally {
+    if (!hasPolicy) rmSync(servicePolicy);
+  }
 }
 
 function answer(answers: readonly string[]): void {
