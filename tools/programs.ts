@@ -13,7 +13,7 @@ import { natsServer } from './nats-server.ts';
 import { postfix } from './postfix.ts';
 import { type Environment, findOrInstallProgram } from './program.ts';
 import { promtool } from './promtool.ts';
-import { caddy, nginx } from './proxies.ts';
+import { caddy, haproxy, nginx } from './proxies.ts';
 import { psql } from './psql.ts';
 
 /** What is compiled, by what it is: the first time on a machine it takes minutes. Each throws an error of one line. */
@@ -42,7 +42,7 @@ export function findOrMakePrograms(environment: Environment): Programs {
       problems.push((error as Error).message);
     }
   };
-  for (const program of [chromium, natsServer, curl, psql, postfix, promtool, nginx, caddy]) {
+  for (const program of [chromium, natsServer, curl, psql, postfix, promtool, nginx, caddy, haproxy]) {
     attempt(() => {
       found[program.variable] = findOrInstallProgram(program, environment);
     });

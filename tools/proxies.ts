@@ -1,6 +1,6 @@
 import type { Program } from './program.ts';
 
-/** Reverse proxies as operators have them, for the tests of a web app beside the server. */
+/** Reverse proxies as operators have them: for the tests of the guide, and of a web app beside the server. */
 export const nginx: Program = {
   name: 'nginx',
   variable: 'NGINX_PATH',
@@ -12,4 +12,10 @@ export const caddy: Program = {
   variable: 'CADDY_PATH',
   commands: ['caddy'],
   package: 'caddy',
+};
+export const haproxy: Program = {
+  name: 'HAProxy',
+  variable: 'HAPROXY_PATH',
+  commands: ['haproxy'],
+  package: 'haproxy',
 };

@@ -76,7 +76,7 @@ test('a document that has a command more or less than those who run it know of i
 });
 
 test('blocks of code say what they are', (t) => {
-  const languages = new Set(['sh', 'json', 'ini', 'nginx', 'sql', 'ts']);
+  const languages = new Set(['sh', 'json', 'ini', 'nginx', 'caddy', 'haproxy', 'sql', 'ts']);
   const unknown = blocks.filter(({ language }) => language !== '' && !languages.has(language));
   t.deepEqual(unknown, []);
   const commands = blocks.filter(
